@@ -1,0 +1,88 @@
+// See CommandLine.h.
+#include "app/cli/CommandLine.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stepscope::cli {
+namespace {
+
+constexpr const char* kProgram = "stepscope-cli";
+
+// Stray words are kept rather than refused by CLI11, so that chosen() can name the first one.
+void acceptStrayWords(CLI::App& app) {
+    app.allow_extras();
+    app.require_subcommand(0, 1);
+    for (CLI::App* child : app.get_subcommands({})) acceptStrayWords(*child);
+}
+
+const CLI::App& deepest(const CLI::App& app) {
+    const CLI::App* at = &app;
+    while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+    return *at;
+}
+
+std::string path(const CLI::App& app) {
+    std::string whole = app.get_name();
+    for (const CLI::App* at = app.get_parent(); at != nullptr; at = at->get_parent()) whole = at->get_name() + " " + whole;
+    return whole;
+}
+
+std::vector<std::string> words(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* child : app.get_subcommands({})) names.push_back(child->get_name());
+    return names;
+}
+
+}  // namespace
+
+CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the engine of Stepscope without its window.", kProgram) {
+    m_app.set_version_flag("--version", std::string(kProgram) + " " STEPSCOPE_VERSION);
+    m_app.footer(exitCodeTable());
+    addTrain(m_app, m_actions);
+    addSessions(m_app, m_actions);
+    addCheckpoint(m_app, m_actions);
+    addGenerate(m_app, m_actions);
+    addSwitches(m_app, m_actions);
+    addConfig(m_app, m_actions);
+    acceptStrayWords(m_app);
+}
+
+CommandLine::Parsed CommandLine::parse(int argc, const char* const* argv) {
+    try {
+        m_app.parse(argc, argv);
+    } catch (const CLI::CallForVersion& version) {
+        return Answer{std::string(version.what()) + "\n"};
+    } catch (const CLI::Success&) {  // --help
+        return Answer{deepest(m_app).help()};
+    } catch (const CLI::ParseError& problem) {
+        return misuse(problem);
+    }
+    return chosen();
+}
+
+CommandLine::Parsed CommandLine::chosen() {
+    const CLI::App& leaf = deepest(m_app);
+    const bool hasWords = !leaf.get_subcommands({}).empty();
+    if (const auto stray = m_app.remaining(true); !stray.empty()) {
+        const std::string& first = stray.front();
+        if (hasWords) return Misuse{fmt::format("\"{}\" is nothing {} does; it takes {}.", first, path(leaf), fmt::join(words(leaf), ", "))};
+        return Misuse{fmt::format("{} takes no {} \"{}\"; see {} --help.", path(leaf), first.starts_with('-') ? "option" : "word", first, path(leaf))};
+    }
+    if (hasWords) return Misuse{fmt::format("{} needs to know what to do: one of {}.", path(leaf), fmt::join(words(leaf), ", "))};
+    return m_actions.at(&leaf);
+}
+
+CommandLine::Misuse CommandLine::misuse(const CLI::ParseError& problem) const {
+    const CLI::App& leaf = deepest(m_app);
+    std::string what = problem.what();
+    what.resize(std::min(what.find('\n'), what.size()));
+    // CLI11 begins with the option's name, then ':' or ' '.
+    const std::string subject = what.substr(0, what.find_first_of(": "));
+    if (dynamic_cast<const CLI::RequiredError*>(&problem)) return {fmt::format("{} needs {}; see {} --help.", path(leaf), subject, path(leaf))};
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) && subject.starts_with('-'))
+        return {fmt::format("{} needs a value; see {} --help.", subject, path(leaf))};
+    return {fmt::format("{}: {}; see {} --help.", path(leaf), what, path(leaf))};
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,31 @@
+// The subcommands: each is one file that adds its options to the parser and leaves what to run in the table.
+// main() parses, finds the chosen one and runs it on the main thread.
+#pragma once
+#include "app/cli/ExitCode.h"
+#include "core/base/Result.h"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <map>
+
+namespace stepscope::cli {
+
+using Action = std::function<Result<ExitCode>()>;
+using Actions = std::map<const CLI::App*, Action>;
+
+void addTrain(CLI::App& parent, Actions& actions);
+void addSessions(CLI::App& parent, Actions& actions);
+void addSessionsList(CLI::App& parent, Actions& actions);
+void addSessionsShow(CLI::App& parent, Actions& actions);
+void addSessionsChanges(CLI::App& parent, Actions& actions);  // export-csv, rename, delete, restore, purge
+void addCheckpoint(CLI::App& parent, Actions& actions);
+void addGenerate(CLI::App& parent, Actions& actions);
+void addSwitches(CLI::App& parent, Actions& actions);
+void addConfig(CLI::App& parent, Actions& actions);
+
+// The --db option, the same words everywhere. Empty = the default database.
+void addDatabaseOption(CLI::App& command, std::string& path);
+// A session id typed by a person.
+Result<std::int64_t> parseSessionId(const std::string& text);
+
+}  // namespace stepscope::cli

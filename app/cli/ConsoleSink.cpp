@@ -1,0 +1,80 @@
+// See ConsoleSink.h.
+#include "app/cli/ConsoleSink.h"
+
+#include "core/base/Format.h"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+
+namespace stepscope::cli {
+
+ConsoleSink::ConsoleSink(std::unique_ptr<StepLog> stepLog, bool terminal)
+    : m_stepLog(std::move(stepLog)),
+      m_terminal(terminal),
+      m_log(std::make_shared<spdlog::logger>("stepscope", std::make_shared<spdlog::sinks::stderr_color_sink_mt>())) {
+    m_log->set_pattern(terminal ? "%T %^%v%$" : "stepscope-cli: %v");
+    m_log->flush_on(spdlog::level::info);
+}
+
+ConsoleSink::~ConsoleSink() { m_bar.clear(); }
+
+void ConsoleSink::publish(Event event) {
+    std::lock_guard lock(m_mutex);
+    std::visit(Visitor{
+                   [&](const SessionStarted& e) {
+                       if (!e.info) return;
+                       m_bar.begin(e.info->firstStep, e.info->config.steps);
+                       if (e.session != 0) say(LogLevel::Info, fmt::format("session {}: {}", e.session, e.info->name));
+                   },
+                   [&](const StepDone& e) { onStep(e); },
+                   [&](const ValidationDone& e) { say(LogLevel::Info, fmt::format("step {}: validation loss {:.4f}", format::count(e.step), e.loss)); },
+                   [&](const SwitchApplied& e) {
+                       say(LogLevel::Info, fmt::format("step {}: {} is {} now, was {}{}{}", format::count(e.step), e.id, toString(e.to), toString(e.from),
+                                                       e.note.empty() ? "" : "; ", e.note));
+                   },
+                   [&](const SwitchRefused& e) {
+                       say(LogLevel::Warning, fmt::format("step {}: {} stays: {}", format::count(e.step), e.id, e.why));
+                   },
+                   [](const DeviceSample&) {},
+                   [&](const LogLine& e) { say(e.level, e.text); },
+                   [&](const StateChanged& e) {
+                       if (e.state == RunState::Paused) say(e.why.empty() ? LogLevel::Info : LogLevel::Warning, "Paused. " + e.why);
+                   },
+                   [&](const CheckpointSaved& e) { say(LogLevel::Info, fmt::format("step {}: checkpoint {}", format::count(e.step), e.path)); },
+                   [&](const TextGenerated& e) {
+                       if (e.complete) say(LogLevel::Info, fmt::format("step {} writes: {}{}", format::count(e.step), e.prompt, e.text));
+                   },
+                   [&](const Preparing& e) {
+                       if (m_terminal) m_bar.preparing(e);
+                   },
+                   [](const RecorderWaited&) {},
+               },
+               event);
+}
+
+bool ConsoleSink::finish(const std::string& why) {
+    std::lock_guard lock(m_mutex);
+    m_bar.clear();
+    return m_errorsShown.contains(why);
+}
+
+void ConsoleSink::onStep(const StepDone& step) {
+    if (m_stepLog)
+        if (auto written = m_stepLog->append(step); !written) say(LogLevel::Warning, written.error().sentence);
+    if (m_terminal) m_bar.advance(step);
+}
+
+void ConsoleSink::say(LogLevel level, const std::string& text) {
+    if (level == LogLevel::Info && !m_terminal) return;
+    m_bar.clear();
+    switch (level) {
+        case LogLevel::Info: m_log->info(text); return;
+        case LogLevel::Warning: m_log->warn(text); return;
+        case LogLevel::Error:
+            m_errorsShown.insert(text);
+            m_log->error(text);
+            return;
+    }
+}
+
+}  // namespace stepscope::cli

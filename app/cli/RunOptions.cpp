@@ -1,0 +1,44 @@
+// See RunOptions.h.
+#include "app/cli/RunOptions.h"
+
+#include "core/events/ConfigKeys.h"
+
+#include <fmt/format.h>
+
+namespace stepscope::cli {
+
+void RunOptions::add(CLI::App& command) {
+    command.add_option("--preset", m_preset, "Where the settings start from; default: what fits this machine")->type_name("NAME")->take_last();
+    command.add_option("--config", m_file, "YAML file with keys and values, as `config` prints it")->type_name("FILE")->take_last();
+    // Without allow_extra_args(false) a vector would swallow the words that follow.
+    command.add_option("--set", m_settings, "A setting or switch; may be repeated, the last one wins")->type_name("KEY=VALUE")->allow_extra_args(false);
+}
+
+void RunOptions::addKey(CLI::App& command, const std::string& key, const std::string& help) {
+    // Taken as text: a value such as -5 must reach the range check, which names the key.
+    auto text = std::make_shared<std::string>();
+    auto* option = command.add_option("--" + key, *text, help)->type_name("VALUE")->take_last();
+    m_keys.push_back({key, option, std::move(text)});
+}
+
+Result<RunConfig> RunOptions::configure(const Workbench& workbench, const std::optional<RunConfig>& base) const {
+    Result<RunConfig> config = base ? *base : presetConfig(presetGiven() ? m_preset : choosePreset(workbench.machine()).id);
+    if (!config) return config;
+    const SwitchCatalogue catalogue = workbench.switches(*config);
+    if (!m_file.empty()) config = loadYaml(m_file, *config, catalogue);
+    if (!config) return config;
+
+    for (const Key& key : m_keys) {
+        if (key.option->count() == 0) continue;
+        if (auto done = setKey(*config, catalogue, key.id, *key.text); !done) return done.error();
+    }
+    for (const std::string& setting : m_settings) {
+        const auto equals = setting.find('=');
+        if (equals == std::string::npos || equals == 0)
+            return makeError(ErrorCode::BadInput, fmt::format("--set takes key=value, not \"{}\".", setting));
+        if (auto done = setKey(*config, catalogue, setting.substr(0, equals), setting.substr(equals + 1)); !done) return done.error();
+    }
+    return workbench.complete(std::move(*config));
+}
+
+}  // namespace stepscope::cli

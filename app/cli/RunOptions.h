@@ -1,0 +1,38 @@
+// RunOptions: --preset, --config, --set and the few settings with options of their own, and the configuration they make.
+// A later source wins: preset, then YAML file, then options, then --set from left to right. Used by train, config and switches.
+#pragma once
+#include "app/workbench/Workbench.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepscope::cli {
+
+class RunOptions {
+public:
+    void add(CLI::App& command);
+    // An option that is a key of the configuration under its own name: --steps for the key steps.
+    void addKey(CLI::App& command, const std::string& key, const std::string& help);
+
+    bool presetGiven() const { return !m_preset.empty(); }
+    const std::string& preset() const { return m_preset; }
+
+    // On top of `base`; without it, of the preset asked for or else the one that fits this machine. Complete and checked.
+    Result<RunConfig> configure(const Workbench& workbench, const std::optional<RunConfig>& base = {}) const;
+
+private:
+    std::string m_preset;
+    std::string m_file;
+    std::vector<std::string> m_settings;  // key=value
+    struct Key {
+        std::string id;
+        CLI::Option* option;
+        std::shared_ptr<std::string> text;  // CLI11 keeps a pointer to it
+    };
+    std::vector<Key> m_keys;
+};
+
+}  // namespace stepscope::cli

@@ -1,0 +1,31 @@
+// StepLog: --step-log FILE, one line {"step":…,"t_ns":…,"loss":…} a step. Each line is one write(2), so a kill at any moment
+// loses no line that was written. append() runs on the trainer thread.
+#pragma once
+#include "core/base/Result.h"
+#include "core/events/Event.h"
+
+#include <memory>
+#include <string>
+
+namespace stepscope::cli {
+
+class StepLog {
+public:
+    // Replaces what is in the file. The error names it.
+    static Result<std::unique_ptr<StepLog>> open(const std::string& path);
+    ~StepLog();
+    StepLog(const StepLog&) = delete;
+    StepLog& operator=(const StepLog&) = delete;
+
+    // The first failure is reported, later ones are not: the run is worth more than its log.
+    Status append(const StepDone& step);
+
+private:
+    StepLog(int descriptor, std::string path) : m_descriptor(descriptor), m_path(std::move(path)) {}
+
+    int m_descriptor;
+    std::string m_path;
+    bool m_failed = false;
+};
+
+}  // namespace stepscope::cli

@@ -1,0 +1,67 @@
+// See StopSignals.h. A self-pipe: LibTorch's and our own threads may take the signal, so blocking it per thread would not do.
+#include "app/cli/StopSignals.h"
+
+#include "app/cli/ExitCode.h"
+#include "core/base/Check.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace stepscope::cli {
+namespace {
+
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+constexpr char kStop = 's', kQuit = 'q';
+
+std::array<int, 2> pipeEnds{-1, -1};
+std::atomic<int> received{0};
+std::array<struct sigaction, kSignals.size()> former{};
+
+static_assert(std::atomic<int>::is_always_lock_free, "used in a signal handler");
+
+void onSignal(int) {
+    const int saved = errno;
+    if (received.fetch_add(1) > 0) _exit(static_cast<int>(ExitCode::Killed));
+    [[maybe_unused]] const auto count = write(pipeEnds[1], &kStop, 1);
+    errno = saved;
+}
+
+}  // namespace
+
+StopSignals::StopSignals(std::function<void()> onFirst) : m_onFirst(std::move(onFirst)) {
+    SS_CHECK(pipe2(pipeEnds.data(), O_CLOEXEC) == 0);
+    received = 0;
+    m_listener = std::thread([this] {
+        char word = 0;
+        while (true) {
+            const auto count = read(pipeEnds[0], &word, 1);
+            if (count < 0 && errno == EINTR) continue;
+            if (count <= 0 || word == kQuit) return;
+            m_onFirst();
+        }
+    });
+    struct sigaction action {};
+    action.sa_handler = onSignal;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+        sigaction(kSignals[i], nullptr, &former[i]);
+        if (kSignals[i] == SIGHUP && former[i].sa_handler == SIG_IGN) continue;  // nohup means it
+        sigaction(kSignals[i], &action, nullptr);
+    }
+}
+
+StopSignals::~StopSignals() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &former[i], nullptr);
+    while (write(pipeEnds[1], &kQuit, 1) < 0 && errno == EINTR) {
+    }
+    m_listener.join();
+    close(pipeEnds[0]);
+    close(pipeEnds[1]);
+}
+
+}  // namespace stepscope::cli

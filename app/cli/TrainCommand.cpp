@@ -1,0 +1,96 @@
+// `train`: one run to its end. The main thread waits; the console sink shows and logs; Ctrl-C asks for a clean stop.
+#include "app/cli/CheckpointChoice.h"
+#include "app/cli/Commands.h"
+#include "app/cli/ConsoleSink.h"
+#include "app/cli/Output.h"
+#include "app/cli/RunOptions.h"
+#include "app/cli/StopSignals.h"
+#include "app/cli/TrainReport.h"
+#include "app/workbench/Checkpoints.h"
+
+#include <csignal>
+#include <fmt/format.h>
+
+namespace stepscope::cli {
+namespace {
+
+struct Options {
+    RunOptions run;
+    RunRequest request;
+    bool noRecord = false, json = false;
+    std::string stepLog;
+};
+
+Result<RunConfig> configFor(const Options& options, const Workbench& workbench) {
+    if (options.request.resume.empty()) return options.run.configure(workbench);
+    const auto checkpoint = inspectCheckpoint(options.request.resume);
+    if (!checkpoint) return checkpoint.error();
+    if (options.run.presetGiven() && options.run.preset() != checkpoint->config.preset)
+        return makeError(ErrorCode::BadInput, fmt::format("{} was made with preset {}, so it cannot go on with preset {}; leave out --preset.",
+                                                          options.request.resume, checkpoint->config.preset, options.run.preset()));
+    return options.run.configure(workbench, checkpoint->config);
+}
+
+Result<ExitCode> train(Options& options) {
+    const auto workbench = Workbench::create();
+    if (!options.request.resume.empty()) {
+        const auto checkpoint = chooseCheckpoint(options.request.resume, options.request.database);
+        if (!checkpoint) return checkpoint.error();
+        options.request.resume = *checkpoint;
+    }
+    auto config = configFor(options, *workbench);
+    if (!config) return config.error();
+    options.request.config = std::move(*config);
+    options.request.record = !options.noRecord;
+
+    std::unique_ptr<StepLog> stepLog;
+    if (!options.stepLog.empty()) {
+        auto opened = StepLog::open(options.stepLog);
+        if (!opened) return opened.error();
+        stepLog = std::move(*opened);
+    }
+    // A reader that goes away must not take the run with it.
+    std::signal(SIGPIPE, SIG_IGN);
+
+    ConsoleSink sink(std::move(stepLog), stderrIsTerminal());
+    auto started = workbench->start(options.request, sink);
+    if (!started) return started.error();
+    const std::unique_ptr<Run> run = std::move(*started);
+    RunSummary summary;
+    {
+        StopSignals signals([&run] { run->send(Stop{}); });
+        summary = run->wait();
+    }
+    const bool shown = sink.finish(summary.why);
+    print(options.json ? summaryLine(summary) : summaryText(summary));
+    if (summary.state == RunState::Failed) {
+        if (!shown) printError(summary.why);
+        return exitCode(summary.code);
+    }
+    return summary.state == RunState::Stopped ? ExitCode::Stopped : ExitCode::Ok;
+}
+
+}  // namespace
+
+void addTrain(CLI::App& parent, Actions& actions) {
+    auto options = std::make_shared<Options>();
+    RunRequest& request = options->request;
+    auto* command = parent.add_subcommand("train", "Train a model and record the run");
+    options->run.add(*command);
+    options->run.addKey(*command, "steps", "Updates to make");
+    options->run.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl, .bin");
+    options->run.addKey(*command, "threads", "CPU threads; 0 = every core");
+    options->run.addKey(*command, "checkpoint-every", "Steps between checkpoints; 0 = none");
+    addDatabaseOption(*command, request.database);
+    command->add_flag("--no-record", options->noRecord, "Store nothing");
+    command->add_option("--resume", request.resume, "Go on from a checkpoint folder, or from a session's newest one")->type_name("FOLDER|ID")->take_last();
+    command->add_option("--init", request.init, "Start from the weights in a safetensors file with GPT-2's names")->type_name("FILE")->take_last();
+    command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
+    command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
+    command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
+    command->add_option("--step-log", options->stepLog, "Write one JSON line a step to this file")->type_name("FILE")->take_last();
+    command->add_flag("--json", options->json, "End with one line of JSON");
+    actions[command] = [options] { return train(*options); };
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,33 @@
+// See TrainReport.h.
+#include "app/cli/TrainReport.h"
+
+#include "app/cli/Json.h"
+#include "core/base/Format.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace stepscope::cli {
+
+std::string summaryText(const RunSummary& summary) {
+    std::string text = summary.session != 0 ? fmt::format("session {} {}", summary.session, toString(summary.state)) : toString(summary.state);
+    text += fmt::format(": {} step{}", format::count(summary.steps), summary.steps == 1 ? "" : "s");
+    if (std::isfinite(summary.lossLast)) text += fmt::format(" · loss {:.4f} → {:.4f}", summary.lossFirst, summary.lossLast);
+    if (std::isfinite(summary.validationLoss)) text += fmt::format(" · validation {:.4f}", summary.validationLoss);
+    if (std::isfinite(summary.msPerStepMedian)) text += fmt::format(" · {} a step", format::milliseconds(summary.msPerStepMedian));
+    if (std::isfinite(summary.tokensPerSecond)) text += fmt::format(" · {}", format::rate(summary.tokensPerSecond, "tok/s"));
+    return text + fmt::format(" · peak {}\n", format::bytes({summary.peakMemoryBytes}));
+}
+
+std::string summaryLine(const RunSummary& summary) {
+    return line({{"session", summary.session},
+                 {"steps", summary.steps},
+                 {"loss_first", nineDigits(summary.lossFirst)},
+                 {"loss_last", nineDigits(summary.lossLast)},
+                 {"val_loss", nineDigits(summary.validationLoss)},
+                 {"ms_per_step_median", number(summary.msPerStepMedian)},
+                 {"tokens_per_s", number(summary.tokensPerSecond)},
+                 {"peak_memory_bytes", summary.peakMemoryBytes}});
+}
+
+}  // namespace stepscope::cli

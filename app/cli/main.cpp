@@ -1,0 +1,57 @@
+// stepscope-cli: the same engine as the window, without one. The main thread parses, runs one subcommand and waits for it.
+// Whatever goes wrong ends here as one sentence on stderr and an exit code of ExitCode.h.
+#include "app/cli/CommandLine.h"
+#include "app/cli/Output.h"
+#include "app/workbench/Workbench.h"
+#include "core/base/Check.h"
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace stepscope::cli {
+namespace {
+
+ExitCode run(int argc, char** argv) {
+    CommandLine commandLine;
+    const auto parsed = commandLine.parse(argc, argv);
+    if (const auto* misuse = std::get_if<CommandLine::Misuse>(&parsed)) {
+        printError(misuse->sentence);
+        return ExitCode::Usage;
+    }
+    if (const auto* answer = std::get_if<CommandLine::Answer>(&parsed)) {
+        print(answer->text);
+        return ExitCode::Ok;
+    }
+    const auto outcome = std::get<Action>(parsed)();
+    if (!outcome) {
+        printError(outcome.error().sentence);
+        return exitCode(outcome.error().code);
+    }
+    return *outcome;
+}
+
+ExitCode guarded(int argc, char** argv) {
+    try {
+        const ExitCode code = run(argc, argv);
+        if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+        printError("The output could not be written; is its disk full?");
+        return code == ExitCode::Ok ? ExitCode::Io : code;
+    } catch (const std::bad_alloc&) {
+        printError("There is not enough memory for this.");
+        return ExitCode::OutOfMemory;
+    } catch (const LogicError& mistake) {
+        printError(mistake.what());
+    } catch (const std::exception& unexpected) {
+        printError("Something unexpected went wrong: " + firstLine(unexpected.what()));
+    }
+    return ExitCode::Internal;
+}
+
+}  // namespace
+}  // namespace stepscope::cli
+
+int main(int argc, char** argv) {
+    stepscope::initialiseEngine();
+    return static_cast<int>(stepscope::cli::guarded(argc, argv));
+}

@@ -1,0 +1,59 @@
+// LiveFeed: where the events of a run, or of a replay, enter the window. publish() comes from any thread and never waits; on the
+// GUI thread a timer drains them every 33 ms into a RunHistory and a log and tells the widgets once. The timer runs only while
+// something arrives; a tick works at most 8 ms, so that a replay of 100 000 steps does not freeze the window.
+#pragma once
+#include "core/analysis/RunHistory.h"
+#include "core/base/Channel.h"
+#include "core/events/Event.h"
+
+#include <QObject>
+#include <QTimer>
+#include <atomic>
+#include <memory>
+
+namespace stepscope {
+
+class LogModel;
+struct LogEntry;
+
+class LiveFeed : public QObject, public EventSink {
+    Q_OBJECT
+public:
+    static constexpr int kTickMs = 33;
+    static constexpr int kHiddenTickMs = 500;  // nobody looks: only keep up
+
+    explicit LiveFeed(QObject* parent = nullptr);
+    ~LiveFeed() override;
+
+    void publish(Event event) override;
+
+    const std::shared_ptr<RunHistory>& history() const { return m_history; }
+    LogModel& log() { return *m_log; }
+    void setHidden(bool hidden);
+    void forget();  // what was shown belongs to nobody any more; a new, empty history
+
+Q_SIGNALS:
+    void started();                                             // another session begins, or a replay jumped back
+    void stateChanged(const stepscope::StateChanged& change);
+    void switchApplied(const stepscope::SwitchApplied& applied);
+    void switchRefused(const stepscope::SwitchRefused& refused);
+    void textGenerated(const stepscope::TextGenerated& text);
+    void grew();                                                // at most once a tick
+
+private:
+    void wake();
+    void tick();
+    void take(const Event& event);
+    void tell(const Event& event);
+
+    Channel<Event> m_channel;
+    std::atomic<bool> m_awake = false;  // a wake() is on its way or the timer runs
+    QTimer m_timer;
+    std::vector<Event> m_batch;
+    std::size_t m_next = 0;  // of m_batch, still to take
+    std::shared_ptr<RunHistory> m_history;
+    LogModel* m_log;
+    std::vector<LogEntry> m_lines;  // of this tick
+};
+
+}  // namespace stepscope

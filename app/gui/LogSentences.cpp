@@ -1,0 +1,82 @@
+// See LogSentences.h.
+#include "app/gui/LogSentences.h"
+
+#include "core/base/Format.h"
+
+#include <fmt/format.h>
+
+namespace stepscope {
+namespace {
+
+constexpr TimeNs kLongWait{100'000'000};  // shorter waits for the recorder are nobody's business
+
+struct Line {
+    LogLevel level = LogLevel::Info;
+    std::string text;
+    std::int64_t step = 0;
+    TimeNs at;
+};
+
+std::string startedText(const SessionStarted& event) {
+    const SessionInfo& info = *event.info;
+    return fmt::format("{} “{}”: {:.2f} M parameters, {} training tokens, {} of {} text", event.replay ? "replay of" : "session", info.name,
+                       static_cast<double>(info.parameters) / 1e6, format::count(info.trainTokens), info.config.tokenizer, info.config.data);
+}
+
+Line stateLine(const StateChanged& event) {
+    const std::string because = event.why.empty() ? "." : ": " + event.why;
+    const std::string steps = format::count(event.step);
+    switch (event.state) {
+        case RunState::Preparing: return {};
+        case RunState::Running: return {LogLevel::Info, event.step == 0 ? "training begins." : fmt::format("training goes on after step {}.", steps), event.step, event.at};
+        case RunState::Paused: return {event.why.empty() ? LogLevel::Info : LogLevel::Warning, fmt::format("paused after step {}{}", steps, because), event.step, event.at};
+        case RunState::Finished: return {LogLevel::Info, fmt::format("finished: {} steps.", steps), event.step, event.at};
+        case RunState::Stopped: return {LogLevel::Info, fmt::format("stopped after step {}{}", steps, because), event.step, event.at};
+        case RunState::Failed: return {LogLevel::Error, fmt::format("the run failed after step {}{}", steps, because), event.step, event.at};
+        case RunState::Interrupted: return {LogLevel::Warning, fmt::format("the program was interrupted after step {}{}", steps, because), event.step, event.at};
+    }
+    return {};
+}
+
+Line lineOf(const Event& event) {
+    return std::visit(
+        Visitor{
+            [](const SessionStarted& e) { return Line{LogLevel::Info, startedText(e), 0, {}}; },
+            [](const StepDone& e) {
+                return e.skipped ? Line{LogLevel::Info, fmt::format("step {} was skipped: gradients not finite.", e.step), e.step, e.at} : Line{};
+            },
+            [](const ValidationDone& e) {
+                return Line{LogLevel::Info, fmt::format("validation loss {:.4f} after step {}.", e.loss, format::count(e.step)), e.step, e.at};
+            },
+            [](const SwitchApplied& e) {
+                return Line{LogLevel::Info,
+                            fmt::format("{}: {} → {} after step {}.{}{}", e.id, toString(e.from), toString(e.to), format::count(e.step), e.note.empty() ? "" : " ", e.note),
+                            e.step, e.at};
+            },
+            [](const SwitchRefused& e) { return Line{LogLevel::Warning, fmt::format("{} cannot be {}: {}", e.id, toString(e.value), e.why), e.step, e.at}; },
+            [](const DeviceSample&) { return Line{}; },
+            [](const LogLine& e) { return Line{e.level, e.text, e.step, e.at}; },
+            [](const StateChanged& e) { return stateLine(e); },
+            [](const CheckpointSaved& e) {
+                return Line{LogLevel::Info, fmt::format("checkpoint of step {} written in {} to {}.", format::count(e.step), format::milliseconds(e.duration.milliseconds()), e.path), e.step, e.at};
+            },
+            [](const TextGenerated& e) {
+                return e.complete ? Line{LogLevel::Info, fmt::format("text written with the weights of step {}; see the page Text.", format::count(e.step)), e.step, e.at} : Line{};
+            },
+            [](const Preparing&) { return Line{}; },
+            [](const RecorderWaited& e) {
+                return e.waited > kLongWait ? Line{LogLevel::Warning, fmt::format("training waited {} for the disk.", format::milliseconds(e.waited.milliseconds())), 0, e.at} : Line{};
+            },
+        },
+        event);
+}
+
+}  // namespace
+
+std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs) {
+    const Line line = lineOf(event);
+    if (line.text.empty()) return std::nullopt;
+    return LogEntry{QDateTime::fromMSecsSinceEpoch(startedUnixMs + line.at.ns / 1'000'000), line.level, QString::fromStdString(line.text), line.step};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,126 @@
+// See MainWindow.h.
+#include "app/gui/MainWindow.h"
+
+#include "widgets/charts/LivePage.h"
+#include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/HintStrip.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/LogPanel.h"
+#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/RunBar.h"
+#include "widgets/panels/SessionsPanel.h"
+#include "widgets/panels/TextPage.h"
+#include "widgets/panels/TransportBar.h"
+
+#include <QCloseEvent>
+#include <QGuiApplication>
+#include <QScreen>
+#include <QSettings>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+namespace stepscope {
+
+MainWindow::MainWindow() {
+    setWindowTitle("Stepscope");
+    setWindowIcon(applicationIcon());
+    m_runBar = new RunBar;
+    m_notice = new NoticeBar;
+    m_experiment = new ExperimentPanel;
+    m_sessions = new SessionsPanel;
+    m_log = new LogPanel;
+
+    m_across = new QSplitter(Qt::Horizontal);
+    m_across->setChildrenCollapsible(false);
+    m_across->addWidget(m_experiment);
+    m_across->addWidget(buildCentre());
+    m_across->addWidget(m_sessions);
+    m_across->setStretchFactor(1, 1);
+    m_down = new QSplitter(Qt::Vertical);
+    m_down->setChildrenCollapsible(false);
+    m_down->addWidget(m_across);
+    m_down->addWidget(m_log);
+    m_down->setStretchFactor(0, 1);
+
+    auto* all = new QWidget;
+    auto* layout = new QVBoxLayout(all);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_runBar);
+    layout->addWidget(m_notice);
+    layout->addWidget(m_down, 1);
+    setCentralWidget(all);
+}
+
+QWidget* MainWindow::buildCentre() {
+    m_hints = new HintStrip;
+    m_transport = new TransportBar;
+    m_transport->hide();
+    m_live = new LivePage;
+    m_text = new TextPage;
+    m_pages = new QTabWidget;
+    m_pages->setDocumentMode(true);
+    m_pages->addTab(m_live, "Live");
+    m_pages->addTab(m_text, "Text");
+    m_pages->setAccessibleName("Pages");
+
+    auto* centre = new QWidget;
+    auto* layout = new QVBoxLayout(centre);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_hints);
+    layout->addWidget(m_transport);
+    layout->addWidget(m_pages, 1);
+    centre->setMinimumWidth(360);
+    return centre;
+}
+
+void MainWindow::restoreLayout() {
+    const QSettings settings;
+    const QSize screen = QGuiApplication::primaryScreen()->availableSize();
+    resize(QSize(1440, 900).boundedTo(screen).expandedTo(QSize(1280, 800).boundedTo(screen)));
+    restoreGeometry(settings.value("window/geometry").toByteArray());
+    m_across->setSizes({308, width() - 308 - 244, 244});
+    m_down->setSizes({height() - 150, 110});
+    m_across->restoreState(settings.value("window/across").toByteArray());
+    m_down->restoreState(settings.value("window/down").toByteArray());
+    m_pages->setCurrentIndex(settings.value("window/page", 0).toInt());
+    m_live->restoreLayout(settings.value("window/charts").toByteArray());
+    m_text->restore(settings);
+}
+
+void MainWindow::saveLayout() const {
+    QSettings settings;
+    settings.setValue("window/geometry", saveGeometry());
+    settings.setValue("window/across", m_across->saveState());
+    settings.setValue("window/down", m_down->saveState());
+    settings.setValue("window/page", m_pages->currentIndex());
+    settings.setValue("window/charts", m_live->saveLayout());
+    m_text->save(settings);
+    m_experiment->save(settings);
+}
+
+// A run may have to be stopped first, and the window stays alive meanwhile.
+void MainWindow::closeEvent(QCloseEvent* event) {
+    if (m_mayClose) return event->accept();
+    event->ignore();
+    Q_EMIT closeRequested();
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+    QMainWindow::changeEvent(event);
+    if (event->type() == QEvent::WindowStateChange) Q_EMIT visibilityChanged(isVisible() && !isMinimized());
+}
+
+void MainWindow::showEvent(QShowEvent* event) {
+    QMainWindow::showEvent(event);
+    Q_EMIT visibilityChanged(!isMinimized());
+}
+
+void MainWindow::hideEvent(QHideEvent* event) {
+    QMainWindow::hideEvent(event);
+    Q_EMIT visibilityChanged(false);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,68 @@
+// MainWindow: the frame and nothing else. Top bar, experiment left, pages in the centre, sessions right, log at the bottom; it
+// remembers its layout. What the parts do together is in ExperimentWiring, RunWiring, SessionsWiring and WindowActions.
+#pragma once
+#include <QMainWindow>
+
+class QSplitter;
+class QTabWidget;
+
+namespace stepscope {
+
+class ExperimentPanel;
+class HintStrip;
+class LivePage;
+class LogPanel;
+class NoticeBar;
+class RunBar;
+class SessionsPanel;
+class TextPage;
+class TransportBar;
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    MainWindow();
+
+    RunBar& runBar() { return *m_runBar; }
+    NoticeBar& notice() { return *m_notice; }
+    ExperimentPanel& experiment() { return *m_experiment; }
+    TransportBar& transport() { return *m_transport; }
+    QTabWidget& pages() { return *m_pages; }
+    LivePage& livePage() { return *m_live; }
+    TextPage& textPage() { return *m_text; }
+    SessionsPanel& sessions() { return *m_sessions; }
+    LogPanel& log() { return *m_log; }
+
+    void restoreLayout();
+    void saveLayout() const;
+    // The next close is the last word: nothing has to be stopped first any more.
+    void allowClosing() { m_mayClose = true; }
+
+Q_SIGNALS:
+    void closeRequested();    // the person wants to leave
+    void visibilityChanged(bool visible);  // shown, hidden, minimised
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+
+private:
+    QWidget* buildCentre();
+
+    RunBar* m_runBar;
+    NoticeBar* m_notice;
+    HintStrip* m_hints;
+    ExperimentPanel* m_experiment;
+    TransportBar* m_transport;
+    QTabWidget* m_pages;
+    LivePage* m_live;
+    TextPage* m_text;
+    SessionsPanel* m_sessions;
+    LogPanel* m_log;
+    QSplitter *m_across, *m_down;
+    bool m_mayClose = false;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,30 @@
+// The window's command line: --demo, --db, --session, --theme, --screenshot with --after. Read before Qt looks for a display, so
+// that a wrong option and --help answer on any machine. Called by main().
+#pragma once
+#include "widgets/style/Theme.h"
+
+#include <QString>
+#include <QStringList>
+#include <optional>
+
+namespace stepscope {
+
+struct Options {
+    bool demo = false;
+    QString database;      // empty = the default one
+    qint64 session = 0;    // > 0: opened as a replay
+    std::optional<Theme> theme;
+    QString screenshot;    // file; empty = none
+    double afterSeconds = 5;
+};
+
+// What main() does: go on with `options`, or print `text` and leave with `exitCode`.
+struct ParsedOptions {
+    std::optional<Options> options;
+    QString text;
+    int exitCode = 0;  // 2 = wrong option, text is one sentence
+};
+
+ParsedOptions parseOptions(const QStringList& arguments);
+
+}  // namespace stepscope

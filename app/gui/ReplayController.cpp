@@ -1,0 +1,86 @@
+// See ReplayController.h.
+#include "app/gui/ReplayController.h"
+
+#include "app/gui/BackThread.h"
+#include "app/gui/LiveFeed.h"
+
+namespace stepscope {
+namespace {
+constexpr int kReportMs = 100;
+}
+
+ReplayController::ReplayController(std::string database, BackThread& thread, LiveFeed& feed, QObject* parent)
+    : QObject(parent), m_database(std::move(database)), m_thread(thread), m_feed(feed) {
+    m_timer.setInterval(kReportMs);
+    connect(&m_timer, &QTimer::timeout, this, &ReplayController::report);
+}
+
+ReplayController::~ReplayController() = default;
+
+void ReplayController::open(std::int64_t session) {
+    close();
+    m_session = session;
+    m_thread.post([this, session] {
+        auto opened = Replayer::open(m_database, session, m_feed);
+        if (!opened) {
+            answer(this, [this, session, sentence = QString::fromStdString(opened.error().sentence)] {
+                if (m_session == session) m_session = 0;
+                Q_EMIT failed(sentence);
+            });
+            return;
+        }
+        std::shared_ptr<Replayer> replayer = std::move(*opened);
+        answer(this, [this, session, replayer]() mutable {
+            if (m_session != session) return release(std::move(replayer));  // closed, or another one asked for, meanwhile
+            m_replayer = std::move(replayer);
+            m_replayer->setSpeed(m_speed);
+            m_replayer->seekEnd();
+            m_timer.start();
+            Q_EMIT this->opened();
+        });
+    });
+}
+
+// The last owner joins the replayer's thread, so that is not left to the GUI thread.
+void ReplayController::release(std::shared_ptr<Replayer> replayer) {
+    m_thread.post([held = std::move(replayer)]() mutable { held.reset(); });
+}
+
+void ReplayController::close() {
+    m_timer.stop();
+    m_session = 0;
+    if (m_replayer) release(std::exchange(m_replayer, nullptr));
+}
+
+void ReplayController::play() {
+    if (m_replayer) m_replayer->play();
+    report();
+}
+
+void ReplayController::pause() {
+    if (m_replayer) m_replayer->pause();
+    report();
+}
+
+void ReplayController::setSpeed(double factor) {
+    m_speed = factor;
+    if (m_replayer) m_replayer->setSpeed(factor);
+}
+
+void ReplayController::seek(TimeNs at) {
+    if (m_replayer) m_replayer->seek(at);
+}
+
+void ReplayController::seekStep(std::int64_t step) {
+    if (m_replayer) m_replayer->seekStep(step);
+}
+
+void ReplayController::seekEnd() {
+    if (m_replayer) m_replayer->seekEnd();
+}
+
+void ReplayController::report() {
+    if (m_replayer) Q_EMIT moved(m_replayer->position());
+}
+
+}  // namespace stepscope

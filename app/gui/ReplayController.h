@@ -1,0 +1,51 @@
+// Owns the Replayer of the session that is being looked at. Opening and closing (SQLite, a thread to join) happen on the reader's
+// thread; here are the transport's wishes and, while one is open, where the replay is. GUI thread object.
+#pragma once
+#include "sessions/Replayer.h"
+
+#include <QObject>
+#include <QTimer>
+#include <memory>
+#include <string>
+
+namespace stepscope {
+
+class BackThread;
+class LiveFeed;
+
+class ReplayController : public QObject {
+    Q_OBJECT
+public:
+    ReplayController(std::string database, BackThread& thread, LiveFeed& feed, QObject* parent = nullptr);
+    ~ReplayController() override;
+
+    void open(std::int64_t session);  // shows the whole session at once, paused at its end
+    void close();
+    std::int64_t session() const { return m_session; }  // 0 = none
+
+    void play();
+    void pause();
+    void setSpeed(double factor);
+    void seek(TimeNs at);
+    void seekStep(std::int64_t step);
+    void seekEnd();
+
+Q_SIGNALS:
+    void opened();
+    void failed(const QString& sentence);
+    void moved(const stepscope::Replayer::Position& position);
+
+private:
+    void report();
+    void release(std::shared_ptr<Replayer> replayer);
+
+    std::string m_database;
+    BackThread& m_thread;
+    LiveFeed& m_feed;
+    std::shared_ptr<Replayer> m_replayer;
+    std::int64_t m_session = 0;
+    double m_speed = 10;
+    QTimer m_timer;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,85 @@
+// See RunController.h.
+#include "app/gui/RunController.h"
+
+#include "app/gui/LiveFeed.h"
+
+#include <exception>
+
+namespace stepscope {
+namespace {
+
+// What opening the database can answer; BadInput and the like are about the settings.
+bool aboutStorage(const Error& error) { return error.code == ErrorCode::Io || error.code == ErrorCode::Damaged || error.code == ErrorCode::NotFound; }
+
+}  // namespace
+
+RunController::RunController(LiveFeed& feed, QObject* parent) : QObject(parent), m_feed(feed) {}
+
+RunController::~RunController() {
+    if (m_run) m_run->send(Stop{});  // the thread waits for the run's end and is joined after this
+}
+
+void RunController::openEngine() {
+    m_thread.post([this] {
+        std::shared_ptr<Workbench> made;
+        QString problem;
+        try {
+            made = Workbench::create();
+        } catch (const std::exception& cause) {
+            problem = QString("The engine could not start: %1.").arg(cause.what());
+        }
+        answer(this, [this, made, problem] {
+            if (made == nullptr) return Q_EMIT engineFailed(problem);
+            m_workbench = made;
+            Q_EMIT engineReady();
+        });
+    });
+}
+
+void RunController::setPhase(Phase phase) {
+    if (phase == m_phase) return;
+    m_phase = phase;
+    Q_EMIT phaseChanged();
+}
+
+void RunController::start(RunRequest request) {
+    if (busy() || m_workbench == nullptr) return;
+    m_request = std::move(request);
+    m_stopWhenStarted = false;
+    setPhase(Phase::Starting);
+    m_thread.post([this, workbench = m_workbench, wanted = m_request] {
+        auto started = workbench->start(wanted, m_feed);
+        if (!started) {
+            answer(this, [this, error = started.error(), recorded = wanted.record] {
+                setPhase(Phase::None);
+                Q_EMIT startFailed(QString::fromStdString(error.sentence), recorded && aboutStorage(error));
+            });
+            return;
+        }
+        std::shared_ptr<Run> run = std::move(*started);
+        answer(this, [this, run] {
+            m_run = run;
+            setPhase(Phase::Live);
+            if (m_stopWhenStarted) stop();
+        });
+        const RunSummary summary = run->wait();
+        answer(this, [this, summary] {
+            m_run.reset();
+            setPhase(Phase::None);
+            Q_EMIT ended(summary);
+        });
+    });
+}
+
+void RunController::send(Command command) {
+    if (m_run) m_run->send(std::move(command));
+}
+
+void RunController::stop() {
+    if (m_phase == Phase::Starting) m_stopWhenStarted = true;
+    if (m_run == nullptr) return;
+    m_run->send(Stop{});
+    setPhase(Phase::Stopping);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,53 @@
+// Owns the engine on behalf of the window: makes the Workbench, starts runs, sends them commands, sees them off. Everything that
+// can take time (looking at the machine, opening SQLite, the end of a run) happens on its thread; the GUI thread only posts.
+#pragma once
+#include "app/gui/BackThread.h"
+#include "app/workbench/Workbench.h"
+
+#include <QObject>
+#include <memory>
+
+namespace stepscope {
+
+class LiveFeed;
+
+class RunController : public QObject {
+    Q_OBJECT
+public:
+    enum class Phase { None, Starting, Live, Stopping };
+
+    explicit RunController(LiveFeed& feed, QObject* parent = nullptr);
+    ~RunController() override;  // stops a run and waits for it; the window has gone by then
+
+    void openEngine();                                        // answers with engineReady() or engineFailed()
+    const Workbench* workbench() const { return m_workbench.get(); }  // nullptr before engineReady()
+
+    Phase phase() const { return m_phase; }
+    bool busy() const { return m_phase != Phase::None; }
+    const RunRequest& request() const { return m_request; }  // of the newest run
+
+    void start(RunRequest request);
+    void send(Command command);  // ignored when no run is live
+    void stop();
+
+Q_SIGNALS:
+    void engineReady();
+    void engineFailed(const QString& sentence);
+    void phaseChanged();
+    // database: the run could not start because of where it would be stored; without recording it could.
+    void startFailed(const QString& sentence, bool database);
+    void ended(const stepscope::RunSummary& summary);
+
+private:
+    void setPhase(Phase phase);
+
+    LiveFeed& m_feed;
+    std::shared_ptr<Workbench> m_workbench;
+    std::shared_ptr<Run> m_run;
+    RunRequest m_request;
+    Phase m_phase = Phase::None;
+    bool m_stopWhenStarted = false;
+    BackThread m_thread;  // last: joined first
+};
+
+}  // namespace stepscope

@@ -1,0 +1,135 @@
+// See SessionsReader.h.
+#include "app/gui/SessionsReader.h"
+
+#include "sessions/SessionStore.h"
+#include "sessions/exporters/Csv.h"
+
+#include <QFile>
+#include <fstream>
+
+namespace stepscope {
+namespace {
+
+constexpr int kWatchMs = 4000;
+
+QString words(const std::string& text) { return QString::fromStdString(text); }
+
+SessionRow rowOf(const SessionSummary& from) {
+    SessionRow row;
+    row.id = from.id;
+    row.name = from.name.empty() ? QString("session %1").arg(from.id) : words(from.name);
+    row.notes = words(from.notes);
+    for (const auto& tag : from.tags) row.tags << words(tag);
+    row.state = from.state;
+    row.why = words(from.why);
+    row.startedUnixMs = from.startedUnixMs;
+    row.steps = from.steps;
+    row.msPerStep = from.msPerStepMedian;
+    row.loss = from.lossLast;
+    row.validationLoss = from.validationLossLast;
+    for (const auto& [key, value] : from.config) row.config.emplace_back(words(key), words(value));
+    return row;
+}
+
+// A database that is not there yet is an empty list, not an error: the first run makes it.
+Result<std::vector<SessionRow>> readRows(const std::string& database) {
+    if (!QFile::exists(words(database))) return std::vector<SessionRow>{};
+    auto reader = SessionReader::open(database);
+    if (!reader) return reader.error();
+    auto list = (*reader)->list();
+    if (!list) return list.error();
+    std::vector<SessionRow> rows;
+    rows.reserve(list->size());
+    for (const auto& summary : *list) rows.push_back(rowOf(summary));
+    return rows;
+}
+
+Status writeCsv(const std::string& database, std::int64_t session, const std::string& path) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    if (!file) return makeError(ErrorCode::Io, "The file " + path + " cannot be written; choose another place.");
+    if (auto done = exportCsv(database, session, file); !done) return done;
+    file.close();
+    if (!file) return makeError(ErrorCode::Io, "The file " + path + " could not be written to its end; is the disk full?");
+    return {};
+}
+
+}  // namespace
+
+SessionsReader::SessionsReader(std::string database, QObject* parent) : QObject(parent), m_database(std::move(database)) {
+    m_watch.setInterval(kWatchMs);
+    connect(&m_watch, &QTimer::timeout, this, &SessionsReader::refresh);
+}
+
+void SessionsReader::setWatching(bool watching) {
+    if (watching == m_watch.isActive()) return;
+    if (!watching) return m_watch.stop();
+    m_watch.start();
+    refresh();
+}
+
+void SessionsReader::refresh() {
+    if (m_listing.exchange(true)) return;
+    m_thread.post([this] {
+        m_listing = false;
+        answer(this, [this, rows = readRows(m_database)] {
+            if (rows) Q_EMIT listed(*rows);
+            else Q_EMIT unavailable(words(rows.error().sentence));
+        });
+    });
+}
+
+void SessionsReader::edit(std::function<Status()> change, std::function<void()> after) {
+    m_thread.post([this, change = std::move(change), after = std::move(after)] {
+        answer(this, [this, done = change(), after] {
+            if (!done) Q_EMIT failed(words(done.error().sentence));
+            else if (after) after();
+            refresh();
+        });
+    });
+}
+
+void SessionsReader::rename(std::int64_t session, const QString& name) {
+    edit([path = m_database, session, to = name.toStdString()] { return renameSession(path, session, to); });
+}
+
+void SessionsReader::annotate(std::int64_t session, const QString& notes, const QStringList& tags) {
+    std::vector<std::string> words;
+    for (const QString& tag : tags) words.push_back(tag.toStdString());
+    edit([path = m_database, session, text = notes.toStdString(), words] { return annotateSession(path, session, text, words); });
+}
+
+void SessionsReader::remove(std::int64_t session, const QString& name) {
+    edit([path = m_database, session] { return deleteSession(path, session); }, [this, session, name] { Q_EMIT removed(session, name); });
+}
+
+void SessionsReader::restore(std::int64_t session) {
+    edit([path = m_database, session] { return restoreSession(path, session); });
+}
+
+void SessionsReader::exportCsv(std::int64_t session, const QString& path) {
+    edit([database = m_database, session, file = path.toStdString()] { return writeCsv(database, session, file); },
+         [this, session, path] { Q_EMIT told(QString("session %1 exported to %2.").arg(session).arg(path)); });
+}
+
+void SessionsReader::purge() {
+    // Nothing to tell when it fails: another program may hold the file, and the next start tries again.
+    m_thread.post([path = m_database] {
+        if (QFile::exists(words(path))) (void)purgeDeletedSessions(path).ok();
+    });
+}
+
+void SessionsReader::withInfo(std::int64_t session, std::function<void(const SessionInfo&)> use) {
+    m_thread.post([this, session, use = std::move(use)] {
+        auto read = [&]() -> Result<SessionInfo> {
+            auto reader = SessionReader::open(m_database);
+            if (!reader) return reader.error();
+            return (*reader)->info(session);
+        }();
+        answer(this, [this, read = std::move(read), use] {
+            if (read) use(*read);
+            else Q_EMIT failed(words(read.error().sentence));
+        });
+    });
+}
+
+}  // namespace stepscope

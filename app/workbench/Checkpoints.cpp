@@ -1,0 +1,84 @@
+// See Checkpoints.h.
+#include "app/workbench/Checkpoints.h"
+
+#include "core/train/Checkpoint.h"
+#include "core/train/Generator.h"
+#include "core/train/Trainer.h"
+#include "sessions/SessionStore.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::int64_t kEventsAtOnce = 100'000;
+
+}  // namespace
+
+Result<CheckpointInfo> inspectCheckpoint(const std::string& path) {
+    auto meta = readCheckpointMeta(path);
+    if (!meta) return meta.error();
+    CheckpointInfo info{.path = path, .step = meta->step, .parameters = parameterCount(meta->model), .tokenizer = {}, .config = meta->config, .loss = meta->loss};
+    if (!meta->tokenizerJson.empty()) {
+        auto tokenizer = tokenizerFromJson(meta->tokenizerJson);
+        if (!tokenizer) return tokenizer.error();
+        info.tokenizer = (*tokenizer)->name();
+    }
+    std::error_code unreadable;
+    for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
+        const auto size = fs::file_size(fs::path(path) / file, unreadable);
+        if (unreadable) return makeError(ErrorCode::Damaged, fmt::format("The checkpoint {} has no {}; it is not whole.", path, file));
+        info.bytes += static_cast<std::int64_t>(size);
+    }
+    return info;
+}
+
+Result<std::vector<std::string>> checkpointsOf(const std::string& database, std::int64_t session) {
+    auto reader = SessionReader::open(database);
+    if (!reader) return reader.error();
+    if (auto known = (*reader)->summary(session); !known) return known.error();
+    std::vector<std::string> paths;
+    for (std::int64_t from = 0;; from += kEventsAtOnce) {
+        auto events = (*reader)->events(session, from, kEventsAtOnce);
+        if (!events) return events.error();
+        if (events->empty()) return paths;
+        for (const auto& event : *events)
+            if (const auto* saved = std::get_if<CheckpointSaved>(&event); saved != nullptr && fs::exists(saved->path)) paths.push_back(saved->path);
+    }
+}
+
+Result<std::string> newestCheckpoint(const std::string& database, std::int64_t session) {
+    auto paths = checkpointsOf(database, session);
+    if (!paths) return paths.error();
+    if (paths->empty()) return makeError(ErrorCode::NotFound, fmt::format("Session {} has no checkpoint; train with --checkpoint-every.", session));
+    return paths->back();
+}
+
+Result<std::string> generateFrom(const std::string& checkpointPath, const GenerateText& request,
+                                 const std::function<void(const std::string& piece)>& onPiece) {
+    try {
+        auto meta = readCheckpointMeta(checkpointPath);
+        if (!meta) return meta.error();
+        if (meta->tokenizerJson.empty())
+            return makeError(ErrorCode::Unsupported, fmt::format("The checkpoint {} was trained on ready token ids; without a tokenizer it cannot write text.", checkpointPath));
+        auto tokenizer = tokenizerFromJson(meta->tokenizerJson);
+        if (!tokenizer) return tokenizer.error();
+        auto state = loadWeights(checkpointPath + "/model.safetensors", meta->model, meta->seed);
+        if (!state) return state.error();
+        std::size_t told = 0;
+        const std::atomic<bool> never{false};
+        return generateText({state->config, state->layout, state->weights}, **tokenizer, request,
+                            [&](const std::string& soFar) {
+                                if (soFar.size() > told) onPiece(soFar.substr(told));
+                                told = std::max(told, soFar.size());
+                            },
+                            never);
+    } catch (const std::exception& thrown) {
+        return describeException(thrown);
+    }
+}
+
+}  // namespace stepscope

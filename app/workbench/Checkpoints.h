@@ -1,0 +1,38 @@
+// Checkpoints from outside a run: what is in one, which of them a session has, and text from its weights. Torch-free header,
+// for the command line and the window. Each call opens what it needs and closes it again; any thread but the window's, which
+// waits for nothing.
+#pragma once
+#include "core/base/Result.h"
+#include "core/events/Command.h"
+#include "core/events/RunConfig.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace stepscope {
+
+struct CheckpointInfo {
+    std::string path;
+    std::int64_t step = 0;        // updates made so far
+    std::int64_t parameters = 0;
+    std::string tokenizer;        // byte | char | gpt2; empty for ready tokens
+    RunConfig config;             // complete
+    double loss = 0;              // of the last step
+    std::int64_t bytes = 0;       // on disk, all files together
+};
+
+// Reads the description, not the weights. Errors name the folder and what is missing or damaged in it.
+Result<CheckpointInfo> inspectCheckpoint(const std::string& path);
+
+// Paths of a session's checkpoints that are still there, oldest first. An unknown session is an error; none is an empty list.
+Result<std::vector<std::string>> checkpointsOf(const std::string& database, std::int64_t session);
+// The last of them; NotFound when there is none.
+Result<std::string> newestCheckpoint(const std::string& database, std::int64_t session);
+
+// Writes text from a checkpoint's weights; onPiece gets what is new each time. Returns the whole text, prompt left out.
+Result<std::string> generateFrom(const std::string& checkpointPath, const GenerateText& request,
+                                 const std::function<void(const std::string& piece)>& onPiece);
+
+}  // namespace stepscope

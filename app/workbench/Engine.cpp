@@ -1,0 +1,82 @@
+// The Workbench behind both front ends: see Workbench.h.
+#include "app/workbench/Checkpoints.h"
+#include "app/workbench/LiveRun.h"
+#include "app/workbench/Workbench.h"
+#include "core/analysis/MemoryPrediction.h"
+#include "core/base/Format.h"
+#include "core/memory/HostAllocator.h"
+#include "core/memory/SystemMemory.h"
+#include "core/profile/MachineProbe.h"
+
+#include <charconv>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace stepscope {
+namespace {
+
+// Rows of the embedding when the data has not been read yet: what the tokenizer has, or for characters the most that is usual.
+std::int64_t likelyVocabulary(const RunConfig& config) {
+    if (config.vocabulary > 0) return config.vocabulary;
+    return config.tokenizer == "gpt2" ? 50257 : config.tokenizer == "byte" ? 256 : 128;
+}
+
+class Engine final : public Workbench {
+public:
+    Engine() : m_registry(std::make_shared<const Registry>(probeMachine())) {}
+
+    const Machine& machine() const override { return m_registry->machine(); }
+    SwitchCatalogue switches(const RunConfig& config) const override { return m_registry->catalogue(config); }
+    Result<RunConfig> complete(RunConfig config) const override { return m_registry->complete(std::move(config)); }
+
+    Estimate estimate(const RunConfig& config) const override {
+        auto full = m_registry->complete(config);
+        if (!full) return {};
+        const GptConfig shape = m_registry->modelShape(*full, likelyVocabulary(*full));
+        const MemoryPrediction predicted = predictMemory(*full, shape.paddedVocabulary);
+        return {parameterCount(shape), predicted.weights, predicted.gradients, predicted.moments, predicted.activations, predicted.logits, predicted.total(),
+                host_memory::refreshBudget()};
+    }
+
+    Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
+        if (!request.resume.empty()) {
+            auto place = resolveCheckpoint(request);
+            if (!place) return place.error();
+            request.resume = *place;
+        }
+        auto config = m_registry->complete(request.config);
+        if (!config) return config.error();
+        request.config = *config;
+        if (auto fits = checkMemory(request.config); !fits) return fits.error();
+        return std::unique_ptr<Run>(std::make_unique<LiveRun>(std::move(request), m_registry, sink));
+    }
+
+private:
+    // A session's number means its newest checkpoint.
+    static Result<std::string> resolveCheckpoint(const RunRequest& request) {
+        std::int64_t session = 0;
+        const std::string& wish = request.resume;
+        const auto [stop, problem] = std::from_chars(wish.data(), wish.data() + wish.size(), session);
+        if (problem == std::errc{} && stop == wish.data() + wish.size() && !std::filesystem::exists(wish))
+            return newestCheckpoint(request.database.empty() ? defaultDatabasePath() : request.database, session);
+        return wish;
+    }
+
+    Status checkMemory(const RunConfig& config) const {
+        const Estimate needed = estimate(config);
+        if (needed.total <= needed.available) return {};
+        return makeError(ErrorCode::OutOfMemory,
+                         fmt::format("batch-size {} × context {} with this model needs about {}, and {} are available; lower batch-size, context or the model's size.",
+                                     config.integer("batch-size"), config.integer("context"), format::bytes(needed.total), format::bytes(needed.available)));
+    }
+
+    std::shared_ptr<const Registry> m_registry;
+};
+
+}  // namespace
+
+void initialiseEngine() { host_memory::install(); }
+
+std::unique_ptr<Workbench> Workbench::create() { return std::make_unique<Engine>(); }
+
+}  // namespace stepscope

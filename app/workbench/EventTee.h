@@ -1,0 +1,34 @@
+// EventTee: hands each Event to the recorder first (it may wait, lossless) and then to the listener; keeps what the run's summary
+// needs. The trainer, sampler and generator publish through it.
+#pragma once
+#include "app/workbench/Workbench.h"
+#include "sessions/Recorder.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace stepscope {
+
+class EventTee final : public EventSink {
+public:
+    explicit EventTee(EventSink& listener) : m_listener(listener) {}
+
+    void publish(Event event) override;
+    // From here on events are recorded too. Called once, before the first event that matters.
+    void record(std::shared_ptr<Recorder> recorder);
+    RunSummary summary() const;
+
+private:
+    void note(const Event& event);
+
+    EventSink& m_listener;
+    std::shared_ptr<Recorder> m_recorder;
+    mutable std::mutex m_mutex;
+    RunSummary m_summary;
+    std::vector<double> m_stepMs;
+    std::int64_t m_tokensPerStep = 0;
+};
+
+}  // namespace stepscope

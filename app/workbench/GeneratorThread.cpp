@@ -1,0 +1,47 @@
+// See GeneratorThread.h.
+#include "app/workbench/GeneratorThread.h"
+
+#include "core/train/Trainer.h"
+
+namespace stepscope {
+
+GeneratorThread::GeneratorThread(EventSink& sink, const SessionClock& clock) : m_sink(sink), m_clock(clock), m_thread([this] { work(); }) {}
+
+GeneratorThread::~GeneratorThread() { stop(); }
+
+void GeneratorThread::post(Job job) {
+    m_busy.fetch_add(1);
+    m_jobs.push(std::make_shared<const Job>(std::move(job)));
+}
+
+void GeneratorThread::stop() {
+    m_cancelled = true;
+    m_jobs.close();
+    if (m_thread.joinable()) m_thread.join();
+}
+
+void GeneratorThread::work() {
+    std::vector<std::shared_ptr<const Job>> jobs;
+    while (m_jobs.drainFor(jobs, std::chrono::milliseconds(500)))
+        for (auto& job : jobs) {
+            if (!m_cancelled) write(*job);
+            job.reset();
+            m_busy.fetch_sub(1);
+        }
+}
+
+void GeneratorThread::write(const Job& job) {
+    const auto say = [&](const std::string& sentence) { m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Error, "No text: " + sentence}); };
+    const auto publish = [&](const std::string& text, bool complete) {
+        m_sink.publish(TextGenerated{job.step, m_clock.now(), job.request.prompt, text, complete});
+    };
+    try {
+        const auto text = generateText(job.model, *job.tokenizer, job.request, [&](const std::string& soFar) { publish(soFar, false); }, m_cancelled);
+        if (text) publish(*text, true);
+        else say(text.error().sentence);
+    } catch (const std::exception& thrown) {
+        say(describeException(thrown).sentence);
+    }
+}
+
+}  // namespace stepscope

@@ -1,0 +1,179 @@
+// See LiveRun.h.
+#include "app/workbench/LiveRun.h"
+
+#include "app/workbench/Checkpoints.h"
+#include "app/workbench/RunName.h"
+#include "core/memory/HostAllocator.h"
+#include "core/memory/SystemMemory.h"
+#include "core/profile/DeviceSampler.h"
+#include "core/train/Checkpoint.h"
+
+#include <ATen/Parallel.h>
+#include <chrono>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace stepscope {
+namespace {
+
+std::int64_t unixMilliseconds() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// Beside the database, one folder a session.
+std::string checkpointFolderOf(const std::string& database, std::int64_t session) {
+    return fmt::format("{}.checkpoints/{}", std::filesystem::absolute(database).string(), session);
+}
+
+}  // namespace
+
+LiveRun::LiveRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink)
+    : m_request(std::move(request)), m_registry(std::move(registry)), m_tee(sink), m_generator(m_tee, m_clock), m_thread([this] { work(); }) {}
+
+LiveRun::~LiveRun() {
+    send(Stop{});
+    if (m_thread.joinable()) m_thread.join();
+}
+
+void LiveRun::send(Command command) {
+    if (std::holds_alternative<Stop>(command)) m_cancelled = true;
+    m_commands.push(std::move(command));
+}
+
+RunSummary LiveRun::wait() {
+    if (m_thread.joinable()) m_thread.join();
+    RunSummary summary = m_tee.summary();
+    std::lock_guard lock(m_mutex);
+    if (summary.state == RunState::Failed) {
+        summary.code = m_error.code;
+        summary.why = m_error.sentence;
+    }
+    summary.peakMemoryBytes = peakResidentMemory().count;
+    return summary;
+}
+
+void LiveRun::fail(const Error& error) {
+    {
+        std::lock_guard lock(m_mutex);
+        m_error = error;
+    }
+    m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Error, error.sentence});
+    m_tee.publish(StateChanged{m_clock.now(), 0, error.code == ErrorCode::Cancelled ? RunState::Stopped : RunState::Failed, error.sentence});
+}
+
+void LiveRun::work() {
+    m_tee.publish(StateChanged{m_clock.now(), 0, RunState::Preparing, {}});
+    try {
+        auto setup = prepare();
+        if (!setup) {
+            fail(setup.error());
+        } else {
+            const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores);
+            Trainer trainer(std::move(*setup));
+            const TrainerOutcome outcome = trainer.run();
+            std::lock_guard lock(m_mutex);
+            m_error = outcome.error;
+        }
+    } catch (const std::exception& thrown) {
+        fail(describeException(thrown));
+    }
+    m_generator.stop();
+    if (m_recorder) {
+        if (const auto stored = m_recorder->finish(); !stored) m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Error, stored.error().sentence});
+    }
+    m_done = true;
+}
+
+Result<TrainerSetup> LiveRun::prepare() {
+    host_memory::refreshBudget();
+    host_memory::resetPeak();
+    // OpenMP's thread count belongs to the thread that sets it.
+    at::set_num_threads(static_cast<int>(m_request.config.threads > 0 ? m_request.config.threads : m_registry->machine().cores));
+    auto batches = openData();
+    if (!batches) return batches.error();
+    auto state = openState((*batches)->corpus().vocabulary);
+    if (!state) return state.error();
+
+    TrainerSetup setup;
+    setup.config = m_request.config;
+    setup.state = std::move(*state);
+    setup.batches = *batches;
+    setup.factory = m_registry.get();
+    setup.clock = &m_clock;
+    setup.sink = &m_tee;
+    setup.commands = &m_commands;
+    setup.disturbances = &m_generator.busy();
+    setup.mustWait = [this] { return m_recorder && m_recorder->blocked(); };
+    setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
+        if (!tokenizer)
+            return m_tee.publish(LogLine{m_clock.now(), from.updates, LogLevel::Warning, "No text: this run trains on ready token ids, so there is no tokenizer to write with."});
+        m_generator.post({request, {from.config, from.layout, from.weights.detach().clone()}, from.updates, tokenizer});
+    };
+    if (auto opened = openSession(setup); !opened) return opened.error();
+    setup.checkpointFolder = m_checkpointFolder;
+    return setup;
+}
+
+Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
+    const RunConfig& config = m_request.config;
+    const CorpusRequest wanted{.data = config.data, .tokenizer = config.tokenizer, .vocabulary = config.vocabulary, .validationFraction = config.validationFraction,
+                               .context = config.integer("context"), .seed = static_cast<std::uint64_t>(config.seed), .cacheFolder = {},
+                               .source = config.word("data-source")};
+    auto corpus = openCorpus(wanted, [this](const std::string& what, double fraction) { m_tee.publish(Preparing{m_clock.now(), what, fraction}); }, m_cancelled);
+    if (!corpus) return corpus.error();
+    return std::shared_ptr<const BatchSource>(std::make_shared<BatchSource>(std::move(*corpus)));
+}
+
+Result<TrainState> LiveRun::openState(std::int64_t vocabulary) {
+    const RunConfig& config = m_request.config;
+    const GptConfig shape = m_registry->modelShape(config, vocabulary);
+    m_tee.publish(Preparing{m_clock.now(), "building the model", kUnknown});
+    if (!m_request.resume.empty()) {
+        auto state = loadCheckpoint(m_request.resume, shape.paddedVocabulary);
+        if (!state) return state.error();
+        if (state->config.vocabulary != vocabulary)
+            return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} has a vocabulary of {}, the data has {}; train on the data it was made with.",
+                                                              m_request.resume, state->config.vocabulary, vocabulary));
+        if (state->updates >= config.steps)
+            return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} is at step {} already; ask for more steps than that (steps).", m_request.resume, state->updates));
+        return state;
+    }
+    if (!m_request.init.empty()) return loadWeights(m_request.init, shape, static_cast<std::uint64_t>(config.seed));
+    return TrainState::initialise(shape, static_cast<std::uint64_t>(config.seed));
+}
+
+Status LiveRun::openSession(const TrainerSetup& setup) {
+    const Corpus& corpus = setup.batches->corpus();
+    SessionInfo info;
+    info.name = m_request.name.empty() ? nameFor(m_request.config, *m_registry) : m_request.name;
+    info.notes = m_request.notes;
+    info.tags = m_request.tags;
+    info.startedUnixMs = unixMilliseconds();
+    info.config = m_request.config;
+    info.machine = m_registry->machine();
+    info.vocabulary = setup.state.config.vocabulary;
+    info.parameters = parameterCount(setup.state.config);
+    info.trainTokens = corpus.trainTokens;
+    info.validationTokens = corpus.validationTokens();
+    info.firstStep = setup.state.updates;
+    info.resumedFrom = m_request.resume;
+
+    std::int64_t session = 0;
+    if (m_request.record) {
+        const std::string database = m_request.database.empty() ? defaultDatabasePath() : m_request.database;
+        Recorder::Options options{.path = database, .onBlocked = [this](bool blocked, const std::string& why) {
+                                      m_tee.publish(LogLine{m_clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info, blocked ? why : "Storing works again."});
+                                  }};
+        auto recorder = Recorder::open(std::move(options), info);
+        if (!recorder) return recorder.error();
+        m_recorder = std::move(*recorder);
+        m_tee.record(m_recorder);
+        session = m_recorder->session();
+        m_checkpointFolder = checkpointFolderOf(database, session);
+    }
+    m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
+    m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, corpus.description});
+    return {};
+}
+
+}  // namespace stepscope

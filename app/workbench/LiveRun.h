@@ -1,0 +1,49 @@
+// LiveRun: one run: prepares data and weights, opens the recorder and runs the Trainer, all on its own trainer thread; a generator
+// thread writes text from copies of the weights; a sampler thread watches the machine.
+#pragma once
+#include "app/workbench/EventTee.h"
+#include "app/workbench/GeneratorThread.h"
+#include "core/optimizations/Registry.h"
+#include "core/train/Trainer.h"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace stepscope {
+
+class LiveRun final : public Run {
+public:
+    // request.config is complete; the sink outlives the run.
+    LiveRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink);
+    ~LiveRun() override;
+
+    void send(Command command) override;
+    bool done() const override { return m_done.load(); }
+    RunSummary wait() override;
+
+private:
+    void work();
+    Result<TrainerSetup> prepare();
+    Result<std::shared_ptr<const BatchSource>> openData();
+    Result<TrainState> openState(std::int64_t vocabulary);
+    Status openSession(const TrainerSetup& setup);
+    void fail(const Error& error);
+
+    RunRequest m_request;
+    std::shared_ptr<const Registry> m_registry;
+    SessionClock m_clock;
+    EventTee m_tee;
+    Channel<Command> m_commands;
+    std::shared_ptr<Recorder> m_recorder;
+    GeneratorThread m_generator;
+    std::string m_checkpointFolder;
+    std::atomic<bool> m_cancelled{false};
+    std::atomic<bool> m_done{false};
+    std::mutex m_mutex;
+    Error m_error;          // of a failed run
+    std::jthread m_thread;  // last: it uses everything above
+};
+
+}  // namespace stepscope

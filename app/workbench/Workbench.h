@@ -1,0 +1,80 @@
+// Workbench: the engine behind both front ends, without Qt and without a torch, CUPTI or SQLite type in this header.
+// The window and the command line build a RunRequest, start a Run, send Commands and listen to Events.
+#pragma once
+#include "core/base/Result.h"
+#include "core/events/Command.h"
+#include "core/events/Event.h"
+#include "core/events/Presets.h"
+#include "core/events/SwitchCatalogue.h"
+#include "sessions/Replayer.h"
+#include "sessions/SessionStore.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace stepscope {
+
+struct RunRequest {
+    RunConfig config;
+    std::string name;                // empty = made from what differs from the preset
+    std::string notes;
+    std::vector<std::string> tags;
+    std::string database;            // empty = defaultDatabasePath()
+    bool record = true;
+    std::string init;                // safetensors weights to start from, GPT-2 names (Hugging Face layout); empty = random
+    std::string resume;              // checkpoint folder, or a session id whose newest checkpoint is taken
+};
+
+struct RunSummary {
+    std::int64_t session = 0;
+    RunState state = RunState::Failed;
+    ErrorCode code = ErrorCode::Internal;  // when failed: the kind,
+    std::string why;                 //   and the sentence
+    std::int64_t steps = 0;
+    double lossFirst = kUnknown, lossLast = kUnknown, validationLoss = kUnknown;
+    double msPerStepMedian = kUnknown;   // without the first 3 steps
+    double tokensPerSecond = kUnknown;
+    std::int64_t peakMemoryBytes = 0;
+};
+
+// A live run: a trainer thread, a recorder thread, a sampler. Destroying it stops the run cleanly and waits.
+class Run {
+public:
+    virtual ~Run() = default;
+    virtual void send(Command command) = 0;   // any thread; taken at the next step boundary
+    virtual bool done() const = 0;
+    virtual RunSummary wait() = 0;            // until the run has ended and everything is stored
+};
+
+// First statement of main(): installs the host allocator and loads the CUDA plug-in, both before any ATen call.
+void initialiseEngine();
+
+class Workbench {
+public:
+    virtual ~Workbench() = default;
+    static std::unique_ptr<Workbench> create();
+
+    virtual const Machine& machine() const = 0;
+    // Every switch with its verdict for this machine and this configuration. Cheap: called on each edit.
+    virtual SwitchCatalogue switches(const RunConfig& config) const = 0;
+    // Fills in defaults and checks everything that can be checked without reading data.
+    virtual Result<RunConfig> complete(RunConfig config) const = 0;
+    // Predicted peak memory and parameter count, by kind; shown before a run.
+    struct Estimate {
+        std::int64_t parameters = 0;
+        Bytes weights, gradients, moments, activations, logits, total, available;
+    };
+    virtual Estimate estimate(const RunConfig& config) const = 0;
+
+    // Returns at once after checking the request and opening the database; tokenising and building happen on the trainer
+    // thread and are published as Preparing. sink is called from several threads and outlives the Run.
+    virtual Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) = 0;
+};
+
+// YAML with the keys of ConfigKeys.h.
+Result<RunConfig> loadYaml(const std::string& path, const RunConfig& base, const SwitchCatalogue& catalogue);
+std::string toYaml(const RunConfig& config);
+
+}  // namespace stepscope

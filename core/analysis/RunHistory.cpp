@@ -1,0 +1,115 @@
+// See RunHistory.h: how events become columns. What is asked of them is in RunHistoryQueries.cpp.
+#include "core/analysis/RunHistory.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace stepscope {
+
+void RunHistory::append(const Event& event) {
+    ++m_revision;
+    std::visit(Visitor{
+                   [&](const SessionStarted& e) { start(e); },
+                   [&](const StepDone& e) { addStep(e); },
+                   [&](const ValidationDone& e) {
+                       const RunPlace place = placeNow(e.step, e.at);
+                       m_validation.push_back({place, e.loss, e.duration});
+                       m_validationTime += e.duration;
+                       addMarker({Marker::Kind::Validation, place, "validation", "Validation after step " + std::to_string(e.step) + "."});
+                   },
+                   [&](const SwitchApplied& e) { addSwitch(e); },
+                   [&](const SwitchRefused& e) { m_refusals.push_back(e); },
+                   [&](const DeviceSample& e) { addDeviceSample(e); },
+                   [&](const LogLine& e) { m_log.push_back(e); },
+                   [&](const StateChanged& e) {
+                       m_state = e;
+                       m_latest = std::max(m_latest, e.at);
+                   },
+                   [&](const CheckpointSaved& e) {
+                       addMarker({Marker::Kind::Checkpoint, placeNow(e.step, e.at), "checkpoint",
+                                  "Checkpoint after step " + std::to_string(e.step) + ": " + e.path});
+                   },
+                   [&](const TextGenerated& e) { m_text = e; },
+                   [&](const Preparing& e) { m_preparing = e; },
+                   [&](const RecorderWaited& e) { m_recorderWaited += e.waited; },
+               },
+               event);
+}
+
+void RunHistory::start(const SessionStarted& event) {
+    const std::uint64_t revision = m_revision;
+    *this = RunHistory();
+    m_revision = revision;
+    m_info = event.info ? event.info : std::make_shared<const SessionInfo>();
+    m_session = event.session;
+    m_replay = event.replay;
+    m_config = m_info->config;
+}
+
+void RunHistory::addStep(const StepDone& event) {
+    m_preparing.reset();
+    m_latest = std::max(m_latest, event.at);
+    const RunPlace before = last();
+    // Every x axis is searched by bisection: places may stand still, never go back.
+    m_steps.step.push_back(std::max(event.step, static_cast<std::int64_t>(before.step)));
+    m_steps.tokens.push_back(static_cast<std::int64_t>(before.tokens) + event.tokens);
+    m_steps.seconds.push_back(std::max(event.at.seconds(), before.seconds));
+
+    const double ms = event.duration.milliseconds();
+    const double rate = ms > 0 ? static_cast<double>(event.tokens) * 1000 / ms : kUnknown;
+    m_steps.loss.append(event.loss);
+    m_steps.smoothedLoss.append(m_lossAverage.next(event.loss));
+    m_steps.learningRate.append(event.learningRate);
+    m_steps.gradientNorm.append(event.gradientNorm);
+    m_steps.lossScale.append(event.lossScale);
+    m_steps.stepMs.append(ms);
+    m_steps.tokensPerSecond.append(rate);
+    m_rates.add(rate);
+    m_steps.rateP10.append(m_rates.quantile(0.1));
+    m_steps.rateP50.append(m_rates.quantile(0.5));
+    m_steps.rateP90.append(m_rates.quantile(0.9));
+    for (std::size_t phase = 0; phase < kPhases; ++phase) m_steps.phaseMs[phase].append(static_cast<double>(event.phaseNs[phase]) / 1e6);
+    const auto inPhases = std::accumulate(event.phaseNs.begin(), event.phaseNs.end(), std::int64_t{0});
+    m_steps.otherMs.append(static_cast<double>(std::max<std::int64_t>(0, event.duration.ns - inPhases)) / 1e6);
+    m_steps.residentBytes.append(event.residentBytes > 0 ? static_cast<double>(event.residentBytes) : kUnknown);
+    m_steps.allocatedBytes.append(event.allocatedBytes > 0 ? static_cast<double>(event.allocatedBytes) : kUnknown);
+    m_steps.pageFaults.append(static_cast<double>(event.pageFaults));
+}
+
+void RunHistory::addDeviceSample(const DeviceSample& event) {
+    m_latest = std::max(m_latest, event.at);
+    RunPlace place = last();
+    place.seconds = event.at.seconds();
+    if (!m_device.place.empty()) place.seconds = std::max(place.seconds, m_device.place.back().seconds);
+    m_device.place.push_back(place);
+    m_device.cpuPct.append(event.cpuPct);
+    m_device.residentBytes.append(event.residentBytes > 0 ? static_cast<double>(event.residentBytes) : kUnknown);
+    m_device.availableBytes.append(event.availableBytes > 0 ? static_cast<double>(event.availableBytes) : kUnknown);
+    m_device.gpuPct.append(event.gpuPct);
+    m_device.gpuMemoryBytes.append(event.gpuMemoryBytes);
+    m_device.gpuPowerW.append(event.gpuPowerW);
+}
+
+void RunHistory::addSwitch(const SwitchApplied& event) {
+    m_config.switches[event.id] = event.to;
+    // What a run starts with is its configuration, not a flip.
+    if (event.from == event.to || m_steps.step.empty()) return;
+    std::string detail =
+        event.id + ": " + toString(event.from) + " \u2192 " + toString(event.to) + " after step " + std::to_string(event.step) + ".";
+    if (!event.note.empty()) detail += " " + event.note;
+    addMarker({Marker::Kind::Switch, placeNow(event.step, event.at), event.id + " " + toString(event.to), std::move(detail)});
+}
+
+RunPlace RunHistory::placeNow(std::int64_t step, TimeNs at) const {
+    RunPlace place = last();
+    place.step = static_cast<double>(step);
+    place.seconds = at.seconds();
+    return place;
+}
+
+void RunHistory::addMarker(Marker marker) {
+    m_latest = std::max(m_latest, TimeNs::fromSeconds(marker.place.seconds));
+    m_markers.push_back(std::move(marker));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,142 @@
+// RunHistory: everything the window knows about one session, in columns. It is fed the Events of a live run or of a replay,
+// in order, and cannot tell which. One step costs amortised O(1); a million steps take about 150 MB.
+// Used on the GUI thread only: LiveFeed appends, charts and panels read.
+#pragma once
+#include "core/analysis/Column.h"
+#include "core/analysis/RollingQuantiles.h"
+#include "core/analysis/Smoothing.h"
+#include "core/events/Event.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepscope {
+
+// The x axis that all charts share.
+enum class XAxis { Step, Tokens, WallTime };
+
+// A place in the run under every x axis. `seconds` since the session began.
+struct RunPlace {
+    double step = 0, tokens = 0, seconds = 0;
+    double on(XAxis axis) const { return axis == XAxis::Step ? step : axis == XAxis::Tokens ? tokens : seconds; }
+};
+
+struct StepColumns {
+    std::deque<std::int64_t> step, tokens;  // tokens: cumulative over this session
+    std::deque<double> seconds;             // end of the step
+    Column loss, smoothedLoss;              // smoothed: Smoothing.h, kLossSmoothing
+    Column learningRate, gradientNorm, lossScale;
+    Column stepMs, tokensPerSecond;
+    Column rateP10, rateP50, rateP90;       // tokens/s over the last kRateWindow steps
+    std::array<SumColumn, kPhases> phaseMs;
+    SumColumn otherMs;                      // of the step but of no phase; never negative
+    Column residentBytes, allocatedBytes, pageFaults;
+};
+
+struct DeviceColumns {
+    std::vector<RunPlace> place;
+    Column cpuPct, residentBytes, availableBytes, gpuPct, gpuMemoryBytes, gpuPowerW;
+};
+
+struct ValidationPoint {
+    RunPlace place;
+    double loss = kUnknown;
+    TimeNs duration;
+};
+
+struct Marker {
+    enum class Kind { Switch, Checkpoint, Validation };
+    Kind kind = Kind::Switch;
+    RunPlace place;
+    std::string label;   // "bf16 on", "checkpoint": fits beside a line
+    std::string detail;  // "amp: off -> bf16 after step 610. sdpa-flash ran."
+};
+
+// The numbers of the status line; kUnknown where there is nothing yet.
+struct RunNumbers {
+    std::int64_t step = 0, steps = 0;       // updates made, updates planned (0 = not known)
+    double fraction = 0;                    // 0..1
+    std::int64_t tokens = 0;
+    TimeNs elapsed;                         // of the last event
+    double secondsLeft = kUnknown;          // remaining steps at the recent median, validation included
+    double loss = kUnknown, smoothedLoss = kUnknown, validationLoss = kUnknown, learningRate = kUnknown, gradientNorm = kUnknown;
+    std::int64_t window = 0;                // steps that the next four are taken over
+    double stepMsMedian = kUnknown, stepMsP10 = kUnknown, stepMsP90 = kUnknown;
+    double tokensPerSecond = kUnknown;      // tokens of the window / its step time
+    double cpuPct = kUnknown, gpuPct = kUnknown;
+    std::int64_t residentBytes = 0, availableBytes = 0;
+};
+
+class RunHistory {
+public:
+    static constexpr double kLossSmoothing = 0.98;  // about the last 50 steps
+    static constexpr std::size_t kRateWindow = 100;
+
+    // SessionStarted forgets everything before it.
+    void append(const Event& event);
+
+    // Grows with every append: listeners compare it to learn whether there is anything to draw.
+    std::uint64_t revision() const { return m_revision; }
+    bool started() const { return m_info != nullptr; }
+    const std::shared_ptr<const SessionInfo>& info() const { return m_info; }
+    std::int64_t session() const { return m_session; }
+    bool replay() const { return m_replay; }
+
+    std::size_t rows() const { return m_steps.step.size(); }
+    const StepColumns& steps() const { return m_steps; }
+    const DeviceColumns& device() const { return m_device; }
+    const std::vector<ValidationPoint>& validation() const { return m_validation; }
+    const std::vector<Marker>& markers() const { return m_markers; }  // in order of place
+    const std::vector<LogLine>& log() const { return m_log; }
+    const std::vector<SwitchRefused>& refusals() const { return m_refusals; }
+    const std::optional<StateChanged>& state() const { return m_state; }       // the last one
+    const std::optional<Preparing>& preparing() const { return m_preparing; }  // until the first step
+    const std::optional<TextGenerated>& text() const { return m_text; }        // the last one
+    TimeNs recorderWaited() const { return m_recorderWaited; }
+    // The configuration as it is now: as started, with the switches flipped since.
+    const RunConfig& config() const { return m_config; }
+
+    RunPlace place(std::size_t row) const;
+    double x(XAxis axis, std::size_t row) const;
+    std::size_t rowAt(XAxis axis, double x) const;    // nearest row; rows() must not be 0
+    std::size_t firstRowAt(XAxis axis, double x) const;  // first row with a place >= x, rows() when there is none
+    RunPlace last() const;                            // of the last step, or where the session starts
+
+    RunNumbers numbers(std::size_t window = 100) const;  // O(window)
+
+private:
+    void start(const SessionStarted& event);
+    void addStep(const StepDone& event);
+    void addDeviceSample(const DeviceSample& event);
+    void addSwitch(const SwitchApplied& event);
+    RunPlace placeNow(std::int64_t step, TimeNs at) const;
+    void addMarker(Marker marker);
+
+    std::uint64_t m_revision = 0;
+    std::shared_ptr<const SessionInfo> m_info;
+    std::int64_t m_session = 0;
+    bool m_replay = false;
+    RunConfig m_config;
+    StepColumns m_steps;
+    DeviceColumns m_device;
+    std::vector<ValidationPoint> m_validation;
+    std::vector<Marker> m_markers;
+    std::vector<LogLine> m_log;
+    std::vector<SwitchRefused> m_refusals;
+    std::optional<StateChanged> m_state;
+    std::optional<Preparing> m_preparing;
+    std::optional<TextGenerated> m_text;
+    TimeNs m_recorderWaited;
+    TimeNs m_latest;
+    TimeNs m_validationTime;
+    DebiasedAverage m_lossAverage{kLossSmoothing};
+    RollingQuantiles m_rates{kRateWindow};
+};
+
+}  // namespace stepscope

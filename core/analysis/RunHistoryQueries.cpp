@@ -1,0 +1,95 @@
+// See RunHistory.h: what charts, the cursor and the status line ask.
+#include "core/analysis/RunHistory.h"
+
+#include "core/analysis/Statistics.h"
+
+#include <algorithm>
+
+namespace stepscope {
+
+RunPlace RunHistory::place(std::size_t row) const {
+    return {static_cast<double>(m_steps.step[row]), static_cast<double>(m_steps.tokens[row]), m_steps.seconds[row]};
+}
+
+double RunHistory::x(XAxis axis, std::size_t row) const {
+    switch (axis) {
+        case XAxis::Step: return static_cast<double>(m_steps.step[row]);
+        case XAxis::Tokens: return static_cast<double>(m_steps.tokens[row]);
+        case XAxis::WallTime: return m_steps.seconds[row];
+    }
+    return 0;
+}
+
+std::size_t RunHistory::firstRowAt(XAxis axis, double x) const {
+    std::size_t begin = 0, length = rows();
+    while (length > 0) {
+        const std::size_t half = length / 2;
+        if (this->x(axis, begin + half) < x) {
+            begin += half + 1;
+            length -= half + 1;
+        } else {
+            length = half;
+        }
+    }
+    return begin;
+}
+
+std::size_t RunHistory::rowAt(XAxis axis, double x) const {
+    const std::size_t right = std::min(firstRowAt(axis, x), rows() - 1);
+    if (right == 0) return 0;
+    return x - this->x(axis, right - 1) < this->x(axis, right) - x ? right - 1 : right;
+}
+
+RunPlace RunHistory::last() const {
+    if (rows() > 0) return place(rows() - 1);
+    return {m_info ? static_cast<double>(m_info->firstStep) : 0.0, 0, 0};
+}
+
+RunNumbers RunHistory::numbers(std::size_t window) const {
+    RunNumbers numbers;
+    numbers.steps = m_info ? m_config.steps : 0;
+    numbers.step = static_cast<std::int64_t>(last().step);
+    numbers.tokens = static_cast<std::int64_t>(last().tokens);
+    numbers.elapsed = m_latest;
+    if (numbers.steps > 0) numbers.fraction = std::clamp(static_cast<double>(numbers.step) / static_cast<double>(numbers.steps), 0.0, 1.0);
+    if (!m_validation.empty()) numbers.validationLoss = m_validation.back().loss;
+    if (!m_device.place.empty()) {
+        numbers.cpuPct = m_device.cpuPct.back();
+        numbers.gpuPct = m_device.gpuPct.back();
+        if (const double bytes = m_device.residentBytes.back(); bytes > 0) numbers.residentBytes = static_cast<std::int64_t>(bytes);
+        if (const double bytes = m_device.availableBytes.back(); bytes > 0) numbers.availableBytes = static_cast<std::int64_t>(bytes);
+    }
+    if (rows() == 0) return numbers;
+
+    numbers.loss = m_steps.loss.back();
+    numbers.smoothedLoss = m_steps.smoothedLoss.back();
+    numbers.learningRate = m_steps.learningRate.back();
+    numbers.gradientNorm = m_steps.gradientNorm.back();
+
+    // Steps before the last flip ran another Program: they say nothing about the speed of this one.
+    std::size_t begin = rows() - std::min(window, rows());
+    for (auto marker = m_markers.rbegin(); marker != m_markers.rend(); ++marker) {
+        if (marker->kind != Marker::Kind::Switch) continue;
+        begin = std::max(begin, std::min(firstRowAt(XAxis::Step, marker->place.step + 1), rows() - 1));
+        break;
+    }
+    std::vector<double> ms;
+    ms.reserve(rows() - begin);
+    double total = 0;
+    for (std::size_t row = begin; row < rows(); ++row) {
+        ms.push_back(m_steps.stepMs[row]);
+        total += ms.back();
+    }
+    numbers.window = static_cast<std::int64_t>(ms.size());
+    numbers.stepMsMedian = median(ms);
+    numbers.stepMsP10 = quantile(ms, 0.1);
+    numbers.stepMsP90 = quantile(ms, 0.9);
+    const double tokensBefore = begin > 0 ? static_cast<double>(m_steps.tokens[begin - 1]) : 0.0;
+    if (total > 0) numbers.tokensPerSecond = (last().tokens - tokensBefore) * 1000 / total;
+    const double validationPerStep = m_validationTime.seconds() / static_cast<double>(rows());
+    const auto stepsLeft = static_cast<double>(std::max<std::int64_t>(0, numbers.steps - numbers.step));
+    if (!m_state || !ended(m_state->state)) numbers.secondsLeft = stepsLeft * (numbers.stepMsMedian / 1000 + validationPerStep);
+    return numbers;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,75 @@
+// See Format.h.
+#include "Format.h"
+
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace stepscope::format {
+namespace {
+
+constexpr const char* kThin = "\u2009";
+
+std::string grouped(std::string digits) {
+    const bool negative = !digits.empty() && digits.front() == '-';
+    const auto end = std::min(digits.find('.'), digits.size());
+    for (std::size_t i = end; i > 3 + (negative ? 1u : 0u);) {
+        i -= 3;
+        digits.insert(i, kThin);
+    }
+    return digits;
+}
+
+}  // namespace
+
+std::string significant(double value, int digits) {
+    if (!std::isfinite(value)) return "n/a";
+    if (value == 0) return "0";
+    const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
+    const int decimals = std::max(0, digits - 1 - magnitude);
+    if (magnitude < -6) return fmt::format("{:.{}e}", value, digits - 1);
+    return grouped(fmt::format("{:.{}f}", value, decimals));
+}
+
+std::string count(std::int64_t value) { return grouped(std::to_string(value)); }
+
+std::string milliseconds(double ms) {
+    if (!std::isfinite(ms)) return "n/a";
+    if (std::abs(ms) >= 1000) return significant(ms / 1000) + kThin + "s";
+    if (std::abs(ms) < 1 && ms != 0) return significant(ms * 1000) + kThin + "µs";
+    return significant(ms) + kThin + "ms";
+}
+
+std::string bytes(Bytes value) {
+    static constexpr std::array<const char*, 6> kUnits{"B", "kB", "MB", "GB", "TB", "PB"};
+    double amount = static_cast<double>(value.count);
+    std::size_t unit = 0;
+    while (std::abs(amount) >= 1000 && unit + 1 < kUnits.size()) {
+        amount /= 1000;
+        ++unit;
+    }
+    return (unit == 0 ? count(value.count) : significant(amount)) + kThin + kUnits[unit];
+}
+
+std::string rate(double perSecond, const std::string& unit) {
+    if (!std::isfinite(perSecond)) return "n/a";
+    static constexpr std::array<const char*, 4> kPrefixes{"", "K ", "M ", "G "};
+    std::size_t prefix = 0;
+    while (perSecond >= 1000 && prefix + 1 < kPrefixes.size()) {
+        perSecond /= 1000;
+        ++prefix;
+    }
+    return significant(perSecond) + kThin + kPrefixes[prefix] + unit;
+}
+
+std::string duration(TimeNs value) {
+    const auto total = static_cast<std::int64_t>(std::llround(value.seconds()));
+    const auto hours = total / 3600, minutes = total / 60 % 60, seconds = total % 60;
+    return hours > 0 ? fmt::format("{}:{:02}:{:02}", hours, minutes, seconds) : fmt::format("{:02}:{:02}", minutes, seconds);
+}
+
+std::string percent(double fraction) {
+    return std::isfinite(fraction) ? fmt::format("{:.0f}{}%", fraction * 100, kThin) : "n/a";
+}
+
+}  // namespace stepscope::format

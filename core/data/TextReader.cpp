@@ -1,0 +1,111 @@
+// See TextReader.h.
+#include "core/data/TextReader.h"
+
+#include "core/data/JsonLines.h"
+#include "core/data/Utf8.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <vector>
+
+namespace stepscope {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::size_t kNamedInNote = 3;
+
+bool isJsonLines(const fs::path& path) {
+    std::string extension = path.extension().string();
+    std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return extension == ".jsonl" || extension == ".ndjson";
+}
+
+Status checkText(std::string_view bytes, const std::string& name) {
+    const auto refused = [&](const std::string& what) { return makeError(ErrorCode::BadInput, fmt::format("{} {}", name, what)); };
+    if (bytes.empty()) return refused("is empty: there is nothing to train on; give a text of a few thousand characters.");
+    if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
+        return refused("is UTF-16 text; save it as UTF-8, for example with iconv -f UTF-16 -t UTF-8.");
+    const std::size_t broken = utf8::findInvalid(bytes), nul = bytes.find('\0');
+    if (nul < broken) return refused(fmt::format("is a binary file (byte {} is NUL); give UTF-8 text, .jsonl, or tokens as .bin.", nul));
+    if (broken != std::string_view::npos)
+        return refused(fmt::format("is not UTF-8 text: the byte 0x{:02X} at offset {} cannot stand there; save the text as UTF-8.",
+                                   static_cast<unsigned char>(bytes[broken]), broken));
+    if (bytes == kByteOrderMark) return refused("is empty but for a byte order mark: there is nothing to train on.");
+    return {};
+}
+
+Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled) {
+    auto file = MappedFile::open(path);
+    if (!file) return file.error();
+    SourceText source{.name = path, .title = path};
+    if (isJsonLines(path) && !file->bytes().empty()) {
+        auto text = textOfJsonLines(file->bytes(), path, cancelled);
+        if (!text) return text.error();
+        if (text->empty()) return makeError(ErrorCode::BadInput, fmt::format("{} is empty: no line holds a text.", path));
+        source.owned = std::move(*text);
+        return source;
+    }
+    if (auto checked = checkText(file->bytes(), path); !checked) return checked.error();
+    source.file = std::move(*file);
+    if (source.file.bytes().starts_with(kByteOrderMark)) source.skip = kByteOrderMark.size();
+    return source;
+}
+
+// Regular files below `folder`, hidden ones left out, in the order of their paths.
+Result<std::vector<fs::path>> filesBelow(const std::string& folder) {
+    std::vector<fs::path> files;
+    std::error_code problem;
+    for (fs::recursive_directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
+        std::error_code ignored;
+        const bool hidden = at->path().filename().string().starts_with('.');
+        if (hidden && at->is_directory(ignored)) at.disable_recursion_pending();
+        if (!hidden && at->is_regular_file(ignored)) files.push_back(at->path());
+    }
+    if (problem) return makeError(ErrorCode::Io, fmt::format("The folder {} cannot be read: {}.", folder, problem.message()), problem.message());
+    std::ranges::sort(files);
+    return files;
+}
+
+Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>& cancelled) {
+    auto files = filesBelow(folder);
+    if (!files) return files.error();
+    SourceText all{.name = folder};
+    std::vector<std::string> skipped;
+    std::size_t used = 0;
+    for (const auto& path : *files) {
+        if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", folder));
+        auto one = readOne(path.string(), cancelled);
+        if (!one) {
+            // A broken line of .jsonl and an unreadable file are mistakes to mend; a picture among texts is not.
+            if (isJsonLines(path) || one.error().code != ErrorCode::BadInput) return one.error();
+            skipped.push_back(path.lexically_relative(folder).string());
+            continue;
+        }
+        if (used++ > 0) all.owned += '\n';
+        all.owned += one->text();
+    }
+    if (used == 0)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("The folder {} is empty of text: none of its {} files is UTF-8 text or .jsonl (name a .bin of tokens itself).", folder, files->size()));
+    all.title = fmt::format("folder {} ({} file{})", folder, used, used == 1 ? "" : "s");
+    if (!skipped.empty()) {
+        const auto named = std::min(skipped.size(), kNamedInNote);
+        all.note = fmt::format("{} skipped that {} not UTF-8 text: {}{}", skipped.size() == 1 ? "1 file" : fmt::format("{} files", skipped.size()),
+                               skipped.size() == 1 ? "is" : "are", fmt::join(skipped.begin(), skipped.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+                               skipped.size() > named ? ", ..." : "");
+    }
+    return all;
+}
+
+}  // namespace
+
+Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled) {
+    std::error_code ignored;
+    return fs::is_directory(path, ignored) ? readFolder(path, cancelled) : readOne(path, cancelled);
+}
+
+}  // namespace stepscope

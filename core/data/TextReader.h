@@ -1,0 +1,27 @@
+// Text from the user's disk: a UTF-8 file, a folder of them, or .jsonl. Called while a corpus is opened.
+#pragma once
+#include "core/base/Result.h"
+#include "core/data/MappedFile.h"
+
+#include <atomic>
+#include <string>
+#include <string_view>
+
+namespace stepscope {
+
+struct SourceText {
+    std::string name;   // for sentences: the path as the person gave it
+    std::string title;  // for the description: "notes.txt", "folder essays (12 files)"
+    std::string note;   // what a person should know: "2 files skipped because they are not text: ..."; may be empty
+    MappedFile file;    // the text lies here,
+    std::string owned;  // or here when the file is empty or unused
+    std::size_t skip = 0;  // a byte order mark
+
+    std::string_view text() const { return (file.bytes().empty() ? std::string_view(owned) : file.bytes()).substr(skip); }
+};
+
+// Refuses empty, binary and non-UTF-8 files with one sentence that names the file and, where there is one, the byte.
+// Of a folder (recursive, sorted by path, hidden files left out) such files are skipped, and the note says which.
+Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled);
+
+}  // namespace stepscope

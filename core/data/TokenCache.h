@@ -1,0 +1,27 @@
+// Tokens of a text through the cache: mapped when they were made before and still match, made and kept otherwise.
+// Called while a corpus is opened, on the trainer thread; the text must be UTF-8.
+#pragma once
+#include "core/base/Result.h"
+#include "core/data/Corpus.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace stepscope {
+
+using Progress = std::function<void(const std::string&, double)>;
+
+struct CachedTokens {
+    std::shared_ptr<const TokenRow> row;
+    std::string note;  // "the damaged token cache was made again", "kept in memory: ..."; empty when all is well
+};
+
+// `name` is of the text, for sentences. A cache that cannot be written is no error: the tokens are then kept in memory.
+Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder,
+                                  const Progress& progress, const std::atomic<bool>& cancelled);
+
+// The file in `folder` that holds the tokens of this text by this tokenizer.
+std::string tokenCachePath(const std::string& folder, std::string_view text, const Tokenizer& tokenizer);
+
+}  // namespace stepscope

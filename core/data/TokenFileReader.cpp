@@ -1,0 +1,47 @@
+// Reading of TokenFile.h.
+#include "core/data/MappedFile.h"
+#include "core/data/TokenFileHeader.h"
+#include "core/data/TokenRows.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+namespace stepscope {
+namespace {
+
+template <class Id>
+std::shared_ptr<const TokenRow> rowOf(std::string_view ids, std::shared_ptr<const void> owner) {
+    return std::make_shared<SpanRow<Id>>(std::move(owner), std::span(reinterpret_cast<const Id*>(ids.data()), ids.size() / sizeof(Id)));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const TokenRow>> readTokenFile(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
+                                                      const TokenFileKey& key) {
+    const auto damaged = [&](const char* what) {
+        return makeError(ErrorCode::Damaged, fmt::format("The token cache {} {}; remove it and it will be made again.", name, what));
+    };
+    TokenFileHeader header;
+    if (bytes.size() < sizeof header) return damaged("is cut short");
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.magic != TokenFileHeader::kMagic) return damaged("is not a token file");
+    if (header.version != TokenFileHeader::kVersion) return damaged("is of another version");
+    if (header.header != header.ownHash()) return damaged("has a damaged header");
+    if (header.text != key.text || header.tokenizer != key.tokenizer) return damaged("is of another text or tokenizer");
+    const std::string_view ids = bytes.substr(sizeof header);
+    if (header.vocabulary != static_cast<std::uint64_t>(key.vocabulary) || header.bytesPerId != bytesPerIdOf(key.vocabulary))
+        return damaged("is of another vocabulary");
+    if (ids.size() % header.bytesPerId != 0 || ids.size() / header.bytesPerId != header.count) return damaged("is cut short or too long");
+    if (hashOf(ids) != header.ids) return damaged("does not hold the tokens that were written");
+    return header.bytesPerId == 2 ? rowOf<std::uint16_t>(ids, std::move(owner)) : rowOf<std::uint32_t>(ids, std::move(owner));
+}
+
+Result<std::shared_ptr<const TokenRow>> openTokenFile(const std::string& path, const TokenFileKey& key) {
+    auto file = MappedFile::open(path);
+    if (!file) return file.error();
+    auto owner = std::make_shared<const MappedFile>(std::move(*file));
+    const std::string_view bytes = owner->bytes();
+    return readTokenFile(bytes, std::move(owner), path, key);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,82 @@
+// See TokenRows.h.
+#include "core/data/TokenRows.h"
+
+#include "core/base/CounterRandom.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kBlock = 1 << 16;
+
+// Keeps these draws apart from those that place the batches, whatever the seed.
+constexpr std::uint64_t kRandomIdsStream = 0x72616e646f6d2069;
+
+class RandomRow final : public TokenRow {
+public:
+    RandomRow(std::uint64_t seed, std::int64_t vocabulary, std::int64_t size) : m_seed(seed), m_vocabulary(vocabulary), m_size(size) {
+        SS_CHECK(vocabulary > 0 && size > 0);
+    }
+    std::int64_t size() const override { return m_size; }
+    void copy(std::int64_t begin, std::int64_t count, std::int64_t* into) const override {
+        checkRange(begin, count, m_size);
+        for (std::int64_t i = 0; i < count; ++i)
+            into[i] = static_cast<std::int64_t>(counterRandomBelow(m_seed, kRandomIdsStream, static_cast<std::uint64_t>(begin + i), static_cast<std::uint64_t>(m_vocabulary)));
+    }
+
+private:
+    std::uint64_t m_seed;
+    std::int64_t m_vocabulary, m_size;
+};
+
+template <class Id>
+std::shared_ptr<const TokenRow> owning(std::vector<Id> ids) {
+    auto owner = std::make_shared<const std::vector<Id>>(std::move(ids));
+    const std::span<const Id> view(*owner);
+    return std::make_shared<SpanRow<Id>>(std::move(owner), view);
+}
+
+template <class Id>
+std::shared_ptr<const TokenRow> narrowed(const TokenRow& row) {
+    std::vector<Id> ids(static_cast<std::size_t>(row.size()));
+    std::vector<std::int64_t> block(kBlock);
+    for (std::int64_t at = 0; at < row.size(); at += kBlock) {
+        const std::int64_t count = std::min(kBlock, row.size() - at);
+        row.copy(at, count, block.data());
+        for (std::int64_t i = 0; i < count; ++i) ids[static_cast<std::size_t>(at + i)] = static_cast<Id>(block[static_cast<std::size_t>(i)]);
+    }
+    return owning(std::move(ids));
+}
+
+}  // namespace
+
+std::shared_ptr<const TokenRow> inRam(std::vector<std::uint16_t> ids) { return owning(std::move(ids)); }
+std::shared_ptr<const TokenRow> inRam(std::vector<std::uint32_t> ids) { return owning(std::move(ids)); }
+
+std::shared_ptr<const TokenRow> copiedToRam(const TokenRow& row, std::int64_t vocabulary) {
+    return vocabulary <= 0x10000 ? narrowed<std::uint16_t>(row) : narrowed<std::uint32_t>(row);
+}
+
+std::shared_ptr<const TokenRow> randomRow(std::uint64_t seed, std::int64_t vocabulary, std::int64_t size) {
+    return std::make_shared<RandomRow>(seed, vocabulary, size);
+}
+
+IdScan scanIds(const TokenRow& row, std::int64_t bound, const std::atomic<bool>& cancelled) {
+    IdScan scan;
+    std::vector<std::int64_t> block(kBlock);
+    for (std::int64_t at = 0; at < row.size() && !cancelled; at += kBlock) {
+        const std::int64_t count = std::min(kBlock, row.size() - at);
+        row.copy(at, count, block.data());
+        const auto end = block.begin() + count;
+        scan.largest = std::max(scan.largest, *std::max_element(block.begin(), end));
+        if (scan.firstBeyond >= 0 || scan.largest < bound) continue;
+        const auto beyond = std::find_if(block.begin(), end, [&](std::int64_t id) { return id >= bound; });
+        scan.firstBeyond = at + (beyond - block.begin());
+        scan.idBeyond = *beyond;
+    }
+    return scan;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,48 @@
+// The kinds of TokenRow: ids of 16 or 32 bits in memory that somebody owns (a mapped file, RAM), and computed random ids.
+// Made while a corpus is opened, read on the trainer thread and by loader workers.
+#pragma once
+#include "core/base/Check.h"
+#include "core/data/Corpus.h"
+
+#include <span>
+
+namespace stepscope {
+
+inline void checkRange(std::int64_t begin, std::int64_t count, std::int64_t size) {
+    SS_CHECK(begin >= 0 && count >= 0 && begin <= size && count <= size - begin);
+}
+
+template <class Id>
+class SpanRow final : public TokenRow {
+public:
+    SpanRow(std::shared_ptr<const void> owner, std::span<const Id> ids) : m_owner(std::move(owner)), m_ids(ids) {}
+
+    std::int64_t size() const override { return static_cast<std::int64_t>(m_ids.size()); }
+    void copy(std::int64_t begin, std::int64_t count, std::int64_t* into) const override {
+        checkRange(begin, count, size());
+        const Id* from = m_ids.data() + begin;
+        for (std::int64_t i = 0; i < count; ++i) into[i] = from[i];
+    }
+
+private:
+    std::shared_ptr<const void> m_owner;
+    std::span<const Id> m_ids;
+};
+
+// The same ids in RAM of our own.
+std::shared_ptr<const TokenRow> inRam(std::vector<std::uint16_t> ids);
+std::shared_ptr<const TokenRow> inRam(std::vector<std::uint32_t> ids);
+std::shared_ptr<const TokenRow> copiedToRam(const TokenRow& row, std::int64_t vocabulary);
+
+// `size` uniform ids in [0, vocabulary): a function of (seed, position), nothing is stored.
+std::shared_ptr<const TokenRow> randomRow(std::uint64_t seed, std::int64_t vocabulary, std::int64_t size);
+
+// The largest id and where the first id >= bound lies (-1 = nowhere).
+struct IdScan {
+    std::int64_t largest = -1;
+    std::int64_t firstBeyond = -1;
+    std::int64_t idBeyond = -1;
+};
+IdScan scanIds(const TokenRow& row, std::int64_t bound, const std::atomic<bool>& cancelled);
+
+}  // namespace stepscope

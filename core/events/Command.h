@@ -1,0 +1,36 @@
+// Commands: what the window or the command line asks of a running trainer. Taken at step boundaries only.
+#pragma once
+#include "core/events/RunConfig.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+namespace stepscope {
+
+struct Pause {};
+struct Resume {};
+struct Stop {};
+struct Flip {  // another value for a switch: a new Program over the same State
+    std::string id;
+    Value value;
+};
+struct Reseed {  // batches from here on are drawn with this seed
+    std::int64_t seed = 1;
+};
+struct SaveCheckpoint {
+    std::string path;  // empty = the session's own checkpoint folder
+};
+struct ValidateNow {};
+struct GenerateText {
+    std::string prompt;
+    std::int64_t tokens = 200;
+    double temperature = 0.8;
+    std::int64_t topK = 0;  // 0 = off
+    double topP = 1.0;      // 1 = off
+    std::int64_t seed = 1;
+};
+
+using Command = std::variant<Pause, Resume, Stop, Flip, Reseed, SaveCheckpoint, ValidateNow, GenerateText>;
+
+}  // namespace stepscope

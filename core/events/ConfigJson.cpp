@@ -1,0 +1,75 @@
+// See ConfigJson.h. Settings by their key (ConfigKeys.h), switches in an object of their own:
+// {"preset":"tiny-cpu","layers":4,...,"switches":{"amp":"bf16","batch-size":12}}.
+#include "core/events/ConfigJson.h"
+
+#include "core/events/ConfigKeys.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace stepscope {
+namespace {
+
+using nlohmann::json;
+
+json toJson(const Value& value) {
+    return std::visit([](const auto& v) { return json(v); }, value);
+}
+
+std::optional<Value> valueFrom(const json& stored) {
+    if (stored.is_string()) return Value{stored.get<std::string>()};
+    if (stored.is_number_integer()) return Value{stored.get<std::int64_t>()};
+    if (stored.is_number_float()) return Value{stored.get<double>()};
+    return std::nullopt;
+}
+
+Error damaged(const std::string& what) {
+    return makeError(ErrorCode::Damaged, fmt::format("The stored configuration cannot be read: {}; it may be of a newer Stepscope.", what));
+}
+
+Status readSetting(RunConfig& config, const std::string& key, const json& stored) {
+    for (const auto& setting : configKeys()) {
+        if (setting.id != key) continue;
+        auto value = valueFrom(stored);
+        const Value now = setting.get(config);
+        if (value && std::holds_alternative<double>(now) && std::holds_alternative<std::int64_t>(*value))
+            value = static_cast<double>(std::get<std::int64_t>(*value));
+        if (!value || value->index() != now.index()) return damaged(fmt::format("{} has a value of the wrong kind", key));
+        setting.set(config, *value);
+        return {};
+    }
+    return damaged(fmt::format("there is no key \"{}\"", key));
+}
+
+}  // namespace
+
+std::string configToJson(const RunConfig& config) {
+    json all = {{"preset", config.preset}};
+    for (const auto& setting : configKeys()) all[setting.id] = toJson(setting.get(config));
+    all["switches"] = json::object();
+    for (const auto& [id, value] : config.switches) all["switches"][id] = toJson(value);
+    return all.dump();
+}
+
+Result<RunConfig> configFromJson(const std::string& text) {
+    const json all = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!all.is_object()) return damaged("it is not a JSON object");
+    RunConfig config;
+    for (const auto& [key, stored] : all.items()) {
+        if (key == "preset" && stored.is_string()) {
+            config.preset = stored.get<std::string>();
+        } else if (key == "switches" && stored.is_object()) {
+            for (const auto& [id, held] : stored.items()) {
+                const auto value = valueFrom(held);
+                if (!value) return damaged(fmt::format("{} has a value of the wrong kind", id));
+                config.switches[id] = *value;
+            }
+        } else if (auto read = readSetting(config, key, stored); !read) {
+            return read.error();
+        }
+    }
+    return config;
+}
+
+}  // namespace stepscope

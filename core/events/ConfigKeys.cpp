@@ -1,0 +1,128 @@
+// See ConfigKeys.h.
+#include "core/events/ConfigKeys.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kMany = 1'000'000'000'000;
+
+ConfigKey integerKey(std::string id, std::string title, std::string section, std::string help, std::int64_t RunConfig::*field,
+                     std::int64_t least, std::int64_t most) {
+    return {std::move(id), std::move(title), std::move(section), std::move(help), IntegerRange{least, most},
+            [field](const RunConfig& c) -> Value { return c.*field; },
+            [field](RunConfig& c, const Value& v) { c.*field = std::get<std::int64_t>(v); }};
+}
+
+ConfigKey realKey(std::string id, std::string title, std::string section, std::string help, double RunConfig::*field, double least, double most) {
+    return {std::move(id), std::move(title), std::move(section), std::move(help), RealRange{least, most},
+            [field](const RunConfig& c) -> Value { return c.*field; },
+            [field](RunConfig& c, const Value& v) { c.*field = std::get<double>(v); }};
+}
+
+ConfigKey wordKey(std::string id, std::string title, std::string section, std::string help, std::string RunConfig::*field,
+                  std::vector<std::string> words) {
+    return {std::move(id), std::move(title), std::move(section), std::move(help), Choices{std::move(words)},
+            [field](const RunConfig& c) -> Value { return c.*field; },
+            [field](RunConfig& c, const Value& v) { c.*field = std::get<std::string>(v); }};
+}
+
+std::vector<ConfigKey> build() {
+    using C = RunConfig;
+    return {
+        wordKey("data", "Data", "data", "kjv, generated, random, or a path to text, a folder, .jsonl or .bin tokens", &C::data, {}),
+        wordKey("tokenizer", "Tokenizer", "data", "how text becomes tokens", &C::tokenizer, {"byte", "char", "gpt2"}),
+        realKey("validation-fraction", "Validation share", "data", "share of the text, from its end, that is never trained on", &C::validationFraction, 0.0, 0.5),
+        integerKey("layers", "Layers", "model", "transformer blocks", &C::layers, 1, 1000),
+        integerKey("heads", "Heads", "model", "attention heads; must divide the width", &C::heads, 1, 1000),
+        integerKey("width", "Width", "model", "size of the residual stream", &C::width, 1, 100'000),
+        integerKey("vocabulary", "Vocabulary", "model", "number of token ids; 0 = as many as the tokenizer has", &C::vocabulary, 0, 10'000'000),
+        wordKey("schedule", "Schedule", "schedule", "how the learning rate moves", &C::schedule, {"constant", "warmup", "cosine", "linear", "warmup-cosine"}),
+        realKey("lr", "Learning rate", "schedule", "highest learning rate", &C::lr, 0.0, 100.0),
+        realKey("min-lr", "Lowest rate", "schedule", "floor of cosine and linear decay", &C::minLr, 0.0, 100.0),
+        integerKey("warmup", "Warm-up", "schedule", "steps of linear warm-up", &C::warmup, 0, kMany),
+        integerKey("steps", "Steps", "schedule", "updates in this run", &C::steps, 1, kMany),
+        realKey("weight-decay", "Weight decay", "schedule", "AdamW's decoupled decay, on matrices only", &C::weightDecay, 0.0, 10.0),
+        realKey("beta1", "Beta 1", "schedule", "AdamW's decay of the first moment", &C::beta1, 0.0, 0.999999),
+        realKey("beta2", "Beta 2", "schedule", "AdamW's decay of the second moment", &C::beta2, 0.0, 0.999999),
+        realKey("epsilon", "Epsilon", "schedule", "AdamW's denominator floor", &C::epsilon, 0.0, 1.0),
+        integerKey("seed", "Seed", "loop", "of weights and batches", &C::seed, 0, kMany),
+        integerKey("threads", "Threads", "loop", "CPU threads of the operations; 0 = every core", &C::threads, 0, 1024),
+        integerKey("validation-batches", "Validation batches", "loop", "micro-batches per validation", &C::validationBatches, 1, 100'000),
+        integerKey("checkpoint-every", "Checkpoint every", "loop", "steps between checkpoints; 0 = only when asked", &C::checkpointEvery, 0, kMany),
+        integerKey("sample-every", "Sample every", "loop", "steps between text samples; 0 = never", &C::sampleEvery, 0, kMany),
+    };
+}
+
+Error refused(const std::string& key, const std::string& text, const std::string& allowed) {
+    return makeError(ErrorCode::BadInput, fmt::format("{} cannot be \"{}\"; it takes {}.", key, text, allowed));
+}
+
+}  // namespace
+
+const std::vector<ConfigKey>& configKeys() {
+    static const std::vector<ConfigKey> all = build();
+    return all;
+}
+
+Result<Value> parseValue(const ValueRange& range, const std::string& key, const std::string& text) {
+    if (const auto* choices = std::get_if<Choices>(&range)) {
+        if (choices->words.empty() ? !text.empty() : std::ranges::count(choices->words, text) > 0) return Value{text};
+        return refused(key, text, choices->words.empty() ? "a name or a path" : fmt::format("one of {}", fmt::join(choices->words, ", ")));
+    }
+    const char* end = text.data() + text.size();
+    if (const auto* whole = std::get_if<IntegerRange>(&range)) {
+        std::int64_t parsed = 0;
+        const auto [stop, problem] = std::from_chars(text.data(), end, parsed);
+        if (problem == std::errc{} && stop == end && parsed >= whole->least && parsed <= whole->most) return Value{parsed};
+        return refused(key, text, fmt::format("a whole number from {} to {}", whole->least, whole->most));
+    }
+    const auto& real = std::get<RealRange>(range);
+    double parsed = 0;
+    const auto [stop, problem] = std::from_chars(text.data(), end, parsed);
+    if (problem == std::errc{} && stop == end && std::isfinite(parsed) && parsed >= real.least && parsed <= real.most) return Value{parsed};
+    return refused(key, text, fmt::format("a number from {} to {}", real.least, real.most));
+}
+
+Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::string& key, const std::string& text) {
+    for (const auto& setting : configKeys()) {
+        if (setting.id != key) continue;
+        auto value = parseValue(setting.values, key, text);
+        if (!value) return value.error();
+        setting.set(config, *value);
+        return {};
+    }
+    for (const auto& entry : catalogue) {
+        if (entry.id != key) continue;
+        auto value = parseValue(entry.values, key, text);
+        if (!value) return value.error();
+        config.switches[key] = *value;
+        return {};
+    }
+    std::vector<std::string> known;
+    for (const auto& setting : configKeys()) known.push_back(setting.id);
+    for (const auto& entry : catalogue) known.push_back(entry.id);
+    return makeError(ErrorCode::BadInput, fmt::format("There is no key \"{}\"; the keys are {}.", key, fmt::join(known, ", ")));
+}
+
+Status checkConfig(const RunConfig& config) {
+    if (config.width % config.heads != 0)
+        return makeError(ErrorCode::BadInput, fmt::format("width {} does not divide by heads {}; choose heads that divide it.", config.width, config.heads));
+    if (config.minLr > config.lr)
+        return makeError(ErrorCode::BadInput, fmt::format("min-lr {} is above lr {}; lower it.", config.minLr, config.lr));
+    return {};
+}
+
+std::vector<std::pair<std::string, std::string>> listConfig(const RunConfig& config) {
+    std::vector<std::pair<std::string, std::string>> all{{"preset", config.preset}};
+    for (const auto& setting : configKeys()) all.emplace_back(setting.id, toString(setting.get(config)));
+    for (const auto& [id, value] : config.switches) all.emplace_back(id, toString(value));
+    return all;
+}
+
+}  // namespace stepscope

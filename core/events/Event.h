@@ -1,0 +1,163 @@
+// Events: the one typed stream. A live run and a replay publish the same structs through the same door (EventSink);
+// the recorder stores them, the window draws them. Visitors have no catch-all arm, so the compiler lists every place
+// where a new event must be handled.
+#pragma once
+#include "core/base/Units.h"
+#include "core/events/Machine.h"
+#include "core/events/RunConfig.h"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace stepscope {
+
+// Where the time of a step goes (optimizations.md section 5). Evaluation is outside the step and has its own event.
+enum class Phase { Batch, Copy, Forward, Backward, Clip, Optimizer };
+constexpr std::size_t kPhases = 6;
+const char* toString(Phase phase);  // "batch", "copy", ...
+
+enum class RunState { Preparing, Running, Paused, Finished, Stopped, Failed, Interrupted };
+const char* toString(RunState state);  // "preparing", "running", ...
+inline bool ended(RunState state) { return state >= RunState::Finished; }
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+struct SessionInfo {
+    std::string name;
+    std::string notes;
+    std::vector<std::string> tags;
+    std::int64_t startedUnixMs = 0;
+    RunConfig config;           // complete: every switch has a value
+    Machine machine;
+    std::int64_t vocabulary = 0;        // of the model, padding excluded
+    std::int64_t parameters = 0;
+    std::int64_t trainTokens = 0;
+    std::int64_t validationTokens = 0;
+    std::int64_t firstStep = 0;         // > 0 when resumed from a checkpoint
+    std::string resumedFrom;            // checkpoint path or empty
+};
+
+// First event of every stream; again when a replay jumps back: listeners forget what they have and start anew.
+struct SessionStarted {
+    std::int64_t session = 0;  // database id, 0 when not recorded
+    std::shared_ptr<const SessionInfo> info;
+    bool replay = false;
+};
+
+struct StepDone {
+    std::int64_t step = 0;      // 1-based: number of updates made so far
+    TimeNs at;                  // end of the step
+    TimeNs duration;            // wall time of the step, without evaluation, checkpoints and pauses
+    double loss = kUnknown;     // mean over the micro-batches, natural log
+    double learningRate = kUnknown;
+    double gradientNorm = kUnknown;   // before clipping; unknown when not computed
+    double lossScale = kUnknown;      // fp16 only
+    bool skipped = false;             // fp16: non-finite gradients, no update made
+    std::int64_t tokens = 0;          // tokens of this step
+    std::array<std::int64_t, kPhases> phaseNs{};
+    std::int64_t residentBytes = 0;   // process resident memory after the step
+    std::int64_t allocatedBytes = 0;  // live bytes of the device the model is on (host allocator on a CPU)
+    std::int64_t pageFaults = 0;      // minor + major faults during the step
+    bool disturbed = false;           // text was generated or a checkpoint written meanwhile
+};
+
+struct ValidationDone {
+    std::int64_t step = 0;
+    TimeNs at;
+    TimeNs duration;
+    double loss = kUnknown;
+};
+
+struct SwitchApplied {  // the marker on every chart
+    std::int64_t step = 0;  // first step that runs with it is step + 1
+    TimeNs at;
+    std::string id;
+    Value from, to;
+    std::string note;  // "attention: sdpa-flash ran", a lossy conversion's loss, ...
+};
+
+struct SwitchRefused {
+    std::int64_t step = 0;
+    TimeNs at;
+    std::string id;
+    Value value;
+    std::string why;
+};
+
+struct DeviceSample {  // every 500 ms from /proc, and NVML where there is a GPU
+    TimeNs at;
+    double cpuPct = kUnknown;          // of all cores this process may use, 0..100
+    std::int64_t residentBytes = 0;
+    std::int64_t availableBytes = 0;   // of the machine
+    double gpuPct = kUnknown;
+    double gpuMemoryBytes = kUnknown;
+    double gpuPowerW = kUnknown;
+    double gpuTemperatureC = kUnknown;
+    double gpuClockMhz = kUnknown;
+};
+
+enum class LogLevel { Info, Warning, Error };
+struct LogLine {
+    TimeNs at;
+    std::int64_t step = 0;
+    LogLevel level = LogLevel::Info;
+    std::string text;
+};
+
+struct StateChanged {
+    TimeNs at;
+    std::int64_t step = 0;
+    RunState state = RunState::Preparing;
+    std::string why;  // for Failed, Paused by a full disk, ...
+};
+
+struct CheckpointSaved {
+    std::int64_t step = 0;
+    TimeNs at;
+    TimeNs duration;
+    std::string path;
+};
+
+struct TextGenerated {
+    std::int64_t step = 0;  // of the weights it was written with
+    TimeNs at;
+    std::string prompt;
+    std::string text;
+    bool complete = true;   // false = more of the same text follows; text is always the whole text so far
+};
+
+struct Preparing {  // tokenising, building: progress before the first step
+    TimeNs at;
+    std::string what;
+    double fraction = kUnknown;
+};
+
+struct RecorderWaited {  // the trainer waited for the recorder
+    TimeNs at;
+    TimeNs waited;
+};
+
+using Event = std::variant<SessionStarted, StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine,
+                           StateChanged, CheckpointSaved, TextGenerated, Preparing, RecorderWaited>;
+
+// The one door. publish() may be called from any thread and must not throw.
+class EventSink {
+public:
+    virtual ~EventSink() = default;
+    virtual void publish(Event event) = 0;
+};
+
+// For std::visit with one lambda an event and no catch-all.
+template <class... Arms>
+struct Visitor : Arms... {
+    using Arms::operator()...;
+};
+template <class... Arms>
+Visitor(Arms...) -> Visitor<Arms...>;
+
+}  // namespace stepscope

@@ -1,0 +1,27 @@
+// The presets of optimizations.md section 3, and which of them fits this machine.
+#pragma once
+#include "core/base/Result.h"
+#include "core/events/Machine.h"
+#include "core/events/RunConfig.h"
+
+#include <string>
+#include <vector>
+
+namespace stepscope {
+
+struct Preset {
+    std::string id;
+    std::string summary;  // one line
+    RunConfig config;     // switches not named here have the registry's default
+};
+
+const std::vector<Preset>& presets();
+Result<RunConfig> presetConfig(const std::string& id);  // NotFound names the known ones
+
+struct PresetChoice {
+    std::string id;
+    std::string why;  // a sentence: "No GPU here: 4 layers, 128 wide train in seconds per 100 steps on 2 cores."
+};
+PresetChoice choosePreset(const Machine& machine);
+
+}  // namespace stepscope

@@ -1,0 +1,61 @@
+// RunConfig: everything a person can set about a run, and nothing else. Plain data: stored with the session, written to
+// YAML, built by the window and by --set. Keys and their rules are in ConfigKeys.h; switches are described by the
+// registry (SwitchCatalogue.h) and held here by id.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+
+namespace stepscope {
+
+// The value of a switch: an integer, a real number, or the word of a choice.
+using Value = std::variant<std::int64_t, double, std::string>;
+std::string toString(const Value& value);
+
+struct RunConfig {
+    std::string preset = "tiny-cpu";
+
+    // text
+    std::string data = "kjv";        // kjv | generated | random | a path: .txt, folder, .jsonl, .bin
+    std::string tokenizer = "byte";  // byte | char | gpt2
+    double validationFraction = 0.1;
+
+    // model: GPT-2 (Radford et al. 2019), pre-norm, learned positions, GELU(tanh), tied head
+    std::int64_t layers = 4;
+    std::int64_t heads = 4;
+    std::int64_t width = 128;
+    std::int64_t vocabulary = 0;  // 0 = the tokenizer's size
+
+    // schedule and optimizer
+    std::string schedule = "warmup-cosine";  // constant | warmup | cosine | linear | warmup-cosine
+    double lr = 1e-3;
+    double minLr = 1e-4;  // floor of cosine and linear
+    std::int64_t warmup = 100;
+    std::int64_t steps = 2000;
+    double weightDecay = 0.1;  // on matrices only
+    double beta1 = 0.9;
+    double beta2 = 0.95;
+    double epsilon = 1e-8;
+
+    // the loop
+    std::int64_t seed = 1;
+    std::int64_t threads = 0;             // 0 = every core
+    std::int64_t validationBatches = 4;   // micro-batches per validation
+    std::int64_t checkpointEvery = 0;     // 0 = only when asked
+    std::int64_t sampleEvery = 0;         // text samples while training; 0 = never
+
+    // every switch of the registry by id; an absent one has its default
+    std::map<std::string, Value> switches;
+
+    bool operator==(const RunConfig&) const = default;
+
+    // The value of a switch that holds an integer, a real (integers widen) or a word. SS_CHECKs that it is set and of that kind:
+    // SwitchRegistry::complete() has filled every default before anything runs.
+    std::int64_t integer(const std::string& id) const;
+    double real(const std::string& id) const;
+    const std::string& word(const std::string& id) const;
+    bool has(const std::string& id) const { return switches.contains(id); }
+};
+
+}  // namespace stepscope

@@ -1,0 +1,12 @@
+// Learning-rate schedules: pure arithmetic on the configuration, so that the window draws the schedule before the run and
+// the trainer follows the very same function.
+// Cosine: Loshchilov and Hutter, "SGDR", ICLR 2017 (without restarts); linear warm-up: Goyal et al. 2017.
+#pragma once
+#include "core/events/RunConfig.h"
+
+namespace stepscope {
+
+// Rate used for update number `step` (1-based, as StepDone::step). Steps beyond config.steps keep the last rate.
+double learningRate(const RunConfig& config, std::int64_t step);
+
+}  // namespace stepscope

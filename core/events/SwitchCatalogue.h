@@ -1,0 +1,52 @@
+// What the registry publishes about its switches, without torch: the panel, tooltips, --set, session columns, the guide's
+// table and the parameterised test are all generated from it. core/optimizations makes it; everybody reads it.
+#pragma once
+#include "core/events/RunConfig.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace stepscope {
+
+enum class SwitchGroup { Device, Precision, Kernels, Memory, Batch, Optimizer, Data, Loop };
+const char* toString(SwitchGroup group);
+
+enum class TakesEffect { Step, NewRun };  // at the next step boundary, or only in a new run
+
+struct Choices {
+    std::vector<std::string> words;
+};
+struct IntegerRange {
+    std::int64_t least = 0, most = 0;
+};
+struct RealRange {
+    double least = 0, most = 0;
+};
+using ValueRange = std::variant<Choices, IntegerRange, RealRange>;
+
+// Whether a value can be used on this machine with this configuration, and if not, why (a sentence).
+struct Verdict {
+    bool usable = true;
+    std::string reason;
+    static Verdict yes() { return {}; }
+    static Verdict no(std::string why) { return {false, std::move(why)}; }
+};
+
+struct SwitchInfo {
+    std::string id;        // never renamed: --set key, YAML key, stored column
+    std::string title;
+    SwitchGroup group = SwitchGroup::Device;
+    std::string why;       // what it does, two sentences a student understands
+    std::string cost;      // what it costs
+    std::string reported;  // what others report, on other hardware; may be empty
+    ValueRange values;
+    Value byDefault;
+    TakesEffect takesEffect = TakesEffect::Step;
+    std::string whyNewRun;  // when takesEffect is NewRun
+    Verdict applicable;     // can this switch be moved from its default here at all
+    std::vector<std::pair<std::string, std::string>> refusedChoices;  // choice -> why it cannot be used here
+};
+using SwitchCatalogue = std::vector<SwitchInfo>;
+
+}  // namespace stepscope

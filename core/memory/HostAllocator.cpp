@@ -1,0 +1,201 @@
+// See HostAllocator.h.
+// LibTorch demands context == data pointer and one constant raw_deleter() for every block (oneDNN uses raw_allocate), so what a
+// block is must be found from its address alone: a 64-byte header in front of it says.
+#include "core/memory/HostAllocator.h"
+
+#include "core/base/Format.h"
+#include "core/memory/SystemMemory.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <sys/mman.h>
+#include <vector>
+
+namespace stepscope::host_memory {
+namespace {
+
+constexpr std::size_t kHeader = 64;  // keeps the 64-byte alignment that vector code counts on
+constexpr std::size_t kSmallestCached = 64 * 1024;
+constexpr std::size_t kHugePage = 2 * 1024 * 1024;
+
+struct Header {
+    std::size_t size;    // asked for, without the header
+    std::size_t mapped;  // whole mapping when cached; 0 = from the C library
+    std::size_t bin;
+};
+
+// Size classes: eight steps between two powers of two, so at most 12.5 % of a block is waste.
+std::size_t binOf(std::size_t size) {
+    const auto power = static_cast<std::size_t>(std::bit_width(size) - 1);
+    const std::size_t eighth = (size - (std::size_t{1} << power)) >> (power - 3);
+    return power * 8 + eighth;
+}
+std::size_t binCeiling(std::size_t bin) {
+    const std::size_t power = bin / 8, eighth = bin % 8;
+    return (std::size_t{1} << power) + ((eighth + 1) << (power - 3)) - 1;
+}
+std::size_t mappingFor(std::size_t size) {
+    const std::size_t ceiling = binCeiling(binOf(size)) + 1;
+    const std::size_t unit = ceiling >= kHugePage ? kHugePage : 4096;
+    return (ceiling + unit - 1) / unit * unit;
+}
+
+std::atomic<Mode> g_mode{Mode::System};
+std::atomic<std::int64_t> g_live{0}, g_peak{0}, g_cached{0}, g_budget{0};
+std::atomic<bool> g_installed{false};
+
+std::mutex g_binsMutex;
+std::array<std::vector<void*>, 64 * 8>& bins() {
+    // Never destroyed: tensors of static storage may be freed after any other static object.
+    static auto* all = new std::array<std::vector<void*>, 64 * 8>;
+    return *all;
+}
+
+void raisePeak(std::int64_t live) {
+    std::int64_t peak = g_peak.load(std::memory_order_relaxed);
+    while (live > peak && !g_peak.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+    }
+}
+
+void* takeCached(std::size_t bin) {
+    std::lock_guard lock(g_binsMutex);
+    auto& free = bins()[bin];
+    if (free.empty()) return nullptr;
+    void* base = free.back();
+    free.pop_back();
+    g_cached.fetch_sub(static_cast<std::int64_t>(static_cast<Header*>(base)->mapped));
+    return base;
+}
+
+void* mapFresh(std::size_t whole, std::size_t bin) {
+    // Over-map and cut to a huge-page boundary: an unaligned mapping gets no huge pages at its edges.
+    const std::size_t slack = whole >= kHugePage ? kHugePage : 0;
+    void* raw = mmap(nullptr, whole + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED) return nullptr;
+    auto address = reinterpret_cast<std::uintptr_t>(raw);
+    if (slack != 0) {
+        const std::uintptr_t aligned = (address + kHugePage - 1) & ~(kHugePage - 1);
+        if (aligned > address) munmap(raw, aligned - address);
+        if (const std::size_t tail = address + slack - aligned; tail > 0) munmap(reinterpret_cast<void*>(aligned + whole), tail);
+        address = aligned;
+        madvise(reinterpret_cast<void*>(address), whole, MADV_HUGEPAGE);
+    }
+    auto* header = new (reinterpret_cast<void*>(address)) Header;
+    header->mapped = whole;
+    header->bin = bin;
+    return header;
+}
+
+[[noreturn]] void refuse(std::size_t size, std::int64_t live) {
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "Out of memory: ", format::bytes({static_cast<std::int64_t>(size)}), " more were asked for with ",
+                     format::bytes({live}), " in use and ", format::bytes({g_budget.load()}), " allowed");
+}
+
+void* allocateBytes(std::size_t size) {
+    if (size == 0) return nullptr;
+    const auto asked = static_cast<std::int64_t>(size);
+    const std::int64_t live = g_live.fetch_add(asked) + asked;
+    if (live > g_budget.load(std::memory_order_relaxed) || size > (std::size_t{1} << 62)) {
+        g_live.fetch_sub(asked);
+        refuse(size, live - asked);
+    }
+    void* base = nullptr;
+    if (g_mode.load(std::memory_order_relaxed) == Mode::Caching && size >= kSmallestCached) {
+        const std::size_t bin = binOf(size + kHeader);
+        base = takeCached(bin);
+        if (base == nullptr) {
+            // Bounded: what is live and what is kept together stay within the budget.
+            if (live + g_cached.load() > g_budget.load()) trim();
+            base = mapFresh(mappingFor(size + kHeader), bin);
+        }
+    } else {
+        if (posix_memalign(&base, 64, size + kHeader) != 0) base = nullptr;
+        if (base != nullptr) new (base) Header{.size = size, .mapped = 0, .bin = 0};
+    }
+    if (base == nullptr) {
+        g_live.fetch_sub(asked);
+        refuse(size, live - asked);
+    }
+    static_cast<Header*>(base)->size = size;
+    raisePeak(live);
+    return static_cast<char*>(base) + kHeader;
+}
+
+void freeBytes(void* data) {
+    if (data == nullptr) return;
+    void* base = static_cast<char*>(data) - kHeader;
+    auto* header = static_cast<Header*>(base);
+    g_live.fetch_sub(static_cast<std::int64_t>(header->size));
+    if (header->mapped == 0) {
+        std::free(base);
+        return;
+    }
+    std::lock_guard lock(g_binsMutex);
+    bins()[header->bin].push_back(base);
+    g_cached.fetch_add(static_cast<std::int64_t>(header->mapped));
+}
+
+class TorchAllocator final : public c10::Allocator {
+public:
+    c10::DataPtr allocate(std::size_t size) override {
+        void* data = allocateBytes(size);
+        return {data, data, &freeBytes, c10::Device(c10::DeviceType::CPU)};
+    }
+    c10::DeleterFnPtr raw_deleter() const override { return &freeBytes; }
+    void copy_data(void* into, const void* from, std::size_t count) const override { std::memcpy(into, from, count); }
+};
+
+}  // namespace
+
+void install() {
+    if (g_installed.exchange(true)) return;
+    refreshBudget();
+    static auto* allocator = new TorchAllocator;
+    c10::SetCPUAllocator(allocator, /*priority=*/100);
+}
+
+bool installed() { return g_installed.load(); }
+
+Mode setMode(Mode mode) {
+    // Nothing is given back here: two Programs in turn set the mode at every step. trim() is the run's business.
+    return g_mode.exchange(mode);
+}
+Mode mode() { return g_mode.load(); }
+
+void setBudget(Bytes budget) { g_budget.store(budget.count); }
+Bytes budget() { return {g_budget.load()}; }
+
+Bytes refreshBudget() {
+    std::int64_t allowed = 0;
+    if (const char* wish = std::getenv("STEPSCOPE_MEMORY_LIMIT")) allowed = std::strtoll(wish, nullptr, 10);
+    if (allowed <= 0) {
+        const std::int64_t reachable = availableMemory().count + g_live.load() + g_cached.load();
+        allowed = reachable - std::max<std::int64_t>(reachable / 20, 256'000'000);
+    }
+    setBudget({allowed});
+    return {allowed};
+}
+
+Usage usage() { return {{g_live.load()}, {g_peak.load()}, {g_cached.load()}}; }
+void resetPeak() { g_peak.store(g_live.load()); }
+
+void trim() {
+    std::lock_guard lock(g_binsMutex);
+    for (auto& free : bins()) {
+        for (void* base : free) {
+            const std::size_t whole = static_cast<Header*>(base)->mapped;
+            g_cached.fetch_sub(static_cast<std::int64_t>(whole));
+            munmap(base, whole);
+        }
+        free.clear();
+    }
+}
+
+}  // namespace stepscope::host_memory

@@ -1,0 +1,36 @@
+// See WeightsView.h.
+#include "core/model/WeightsView.h"
+
+#include <fmt/format.h>
+#include <unordered_map>
+
+namespace stepscope {
+
+WeightsView WeightsView::over(const at::Tensor& flat, const ParameterLayout& layout, const GptConfig& config, bool asLeaves) {
+    WeightsView weights;
+    std::unordered_map<std::string, at::Tensor> byName;
+    for (const auto& slot : layout.slots()) {
+        at::Tensor tensor = ParameterLayout::view(flat, slot);
+        if (asLeaves) tensor = tensor.detach().set_requires_grad(true);
+        weights.all.push_back(tensor);
+        byName.emplace(slot.name, tensor);
+    }
+    weights.tokens = byName.at("wte.weight");
+    weights.positions = byName.at("wpe.weight");
+    weights.normWeight = byName.at("ln_f.weight");
+    weights.normBias = byName.at("ln_f.bias");
+    for (std::int64_t l = 0; l < config.layers; ++l) {
+        const auto of = [&](const char* name) { return byName.at(fmt::format("h.{}.{}", l, name)); };
+        weights.blocks.push_back({
+            .norm1Weight = of("ln_1.weight"), .norm1Bias = of("ln_1.bias"),
+            .qkvWeight = of("attn.c_attn.weight"), .qkvBias = of("attn.c_attn.bias"),
+            .projWeight = of("attn.c_proj.weight"), .projBias = of("attn.c_proj.bias"),
+            .norm2Weight = of("ln_2.weight"), .norm2Bias = of("ln_2.bias"),
+            .fcWeight = of("mlp.c_fc.weight"), .fcBias = of("mlp.c_fc.bias"),
+            .fcProjWeight = of("mlp.c_proj.weight"), .fcProjBias = of("mlp.c_proj.bias"),
+        });
+    }
+    return weights;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,20 @@
+// host-memory: how LibTorch gets CPU memory. Acts inside the allocator that main installed (core/memory/HostAllocator).
+#include "core/optimizations/Optimization.h"
+
+namespace stepscope {
+
+Optimization hostMemory() {
+    return {.id = "host-memory",
+            .title = "Host memory",
+            .group = SwitchGroup::Memory,
+            .why = "\"system\" takes every large buffer from the C library, which gives it back to the system each step, so that its pages are faulted in anew. "
+                   "\"caching\" keeps freed buffers on huge pages and hands them out again.",
+            .cost = "Memory that a step freed stays with the program until the run ends.",
+            .values = Choices{{"system", "caching"}},
+            .byDefault = "caching",
+            .install = [](ProgramBuilder& builder, const Value& value) {
+                builder.setHostMemory(word(value) == "caching" ? host_memory::Mode::Caching : host_memory::Mode::System);
+            }};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,41 @@
+// matmul-precision: how exactly float32 matrix products are computed inside.
+#include "core/optimizations/Optimization.h"
+
+namespace stepscope {
+namespace {
+
+bool onCpu(const RunConfig& config) { return config.word("device") == "cpu"; }
+
+Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
+    if (word(value) == "highest") return Verdict::yes();
+    if (!onCpu(config)) {
+        for (const auto& gpu : machine.gpus)
+            if (gpu.computeMajor < 8) return Verdict::no("TF32 needs an Ampere GPU (compute capability 8.0) or newer.");
+        return Verdict::yes();
+    }
+    if (word(value) == "high") return Verdict::no("TF32 exists on NVIDIA GPUs only; on a CPU \"medium\" computes float32 products in bf16.");
+    if (!machine.has("avx512_bf16") && !machine.has("amx_bf16")) return Verdict::no("this CPU has no bf16 arithmetic (avx512_bf16 or amx_bf16).");
+    return Verdict::yes();
+}
+
+at::Float32MatmulPrecision precision(const std::string& name) {
+    if (name == "high") return at::Float32MatmulPrecision::HIGH;
+    return name == "medium" ? at::Float32MatmulPrecision::MEDIUM : at::Float32MatmulPrecision::HIGHEST;
+}
+
+}  // namespace
+
+Optimization matmulPrecision() {
+    return {.id = "matmul-precision",
+            .title = "Float32 matrix products",
+            .group = SwitchGroup::Precision,
+            .why = "Lets float32 matrix products round their inputs: \"high\" to TF32 on NVIDIA GPUs, \"medium\" to bf16. Everything else stays float32.",
+            .cost = "Products lose 13 (TF32) or 16 (bf16) bits of their inputs' fraction; the loss moves a little.",
+            .reported = "1000 → 333 ms on an A100; ×1.5; \"up to 8x matmul\"",
+            .values = Choices{{"highest", "high", "medium"}},
+            .byDefault = "highest",
+            .applicable = usable,
+            .install = [](ProgramBuilder& builder, const Value& value) { builder.setMatmulPrecision(precision(word(value))); }};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,41 @@
+// An optimisation is one file and one line: an entry like this, listed in install.cpp. Panel, tooltips, --set, session columns,
+// the guide's table and the parameterised test are all generated from it. Nowhere else is there an "if (switch is on)".
+#pragma once
+#include "core/events/Machine.h"
+#include "core/events/SwitchCatalogue.h"
+#include "core/train/ProgramBuilder.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace stepscope {
+
+struct Optimization {
+    std::string id;        // the row's id in the list of optimisations: never renamed
+    std::string title;
+    SwitchGroup group = SwitchGroup::Device;
+    std::string why;       // what it does: two sentences a student understands
+    std::string cost;      // what it costs
+    std::string reported;  // by others, on other hardware
+    ValueRange values;
+    Value byDefault;
+    TakesEffect takesEffect = TakesEffect::Step;
+    std::string whyNewRun;
+
+    // Whether `value` can be used on this machine with this configuration. Absent = always.
+    std::function<Verdict(const Machine&, const RunConfig&, const Value&)> applicable;
+    // The shape that the State must have for `value`; absent = the State stays as it is. Lossless both ways.
+    std::function<void(GptConfig& wanted, const Value&)> shape;
+    // Fills the slots this switch is about. Absent = the loop or the data read the value themselves (validation-every, data-source).
+    std::function<void(ProgramBuilder&, const Value&)> install;
+};
+
+inline const std::string& word(const Value& value) { return std::get<std::string>(value); }
+inline std::int64_t integer(const Value& value) { return std::get<std::int64_t>(value); }
+inline Choices offOn() { return {{"off", "on"}}; }
+
+// The list itself (install.cpp), in the order in which people read it.
+std::vector<Optimization> allOptimizations();
+
+}  // namespace stepscope

@@ -1,0 +1,96 @@
+// See Registry.h.
+#include "core/optimizations/Registry.h"
+
+#include "core/events/ConfigKeys.h"
+
+#include <fmt/format.h>
+
+namespace stepscope {
+
+Registry::Registry(Machine machine) : m_machine(std::move(machine)), m_entries(allOptimizations()) {}
+
+const Optimization* Registry::find(const std::string& id) const {
+    for (const auto& entry : m_entries)
+        if (entry.id == id) return &entry;
+    return nullptr;
+}
+
+Verdict Registry::verdict(const Optimization& entry, const RunConfig& config, const Value& value) const {
+    return entry.applicable ? entry.applicable(m_machine, config, value) : Verdict::yes();
+}
+
+SwitchCatalogue Registry::catalogue(const RunConfig& config) const {
+    RunConfig full = config;
+    for (const auto& entry : m_entries) full.switches.emplace(entry.id, entry.byDefault);
+    SwitchCatalogue all;
+    for (const auto& entry : m_entries) {
+        SwitchInfo info{.id = entry.id, .title = entry.title, .group = entry.group, .why = entry.why, .cost = entry.cost, .reported = entry.reported,
+                        .values = entry.values, .byDefault = entry.byDefault, .takesEffect = entry.takesEffect, .whyNewRun = entry.whyNewRun,
+                        .applicable = Verdict::yes(), .refusedChoices = {}};
+        if (const auto* choices = std::get_if<Choices>(&entry.values)) {
+            for (const auto& choice : choices->words)
+                if (const auto can = verdict(entry, full, choice); !can.usable) info.refusedChoices.emplace_back(choice, can.reason);
+            // Nothing left to choose from: the whole switch cannot be moved here, for the reason of its last choice.
+            if (info.refusedChoices.size() + 1 >= choices->words.size() && !info.refusedChoices.empty())
+                info.applicable = Verdict::no(info.refusedChoices.back().second);
+        }
+        all.push_back(std::move(info));
+    }
+    return all;
+}
+
+Result<RunConfig> Registry::complete(RunConfig config) const {
+    for (const auto& entry : m_entries) {
+        if (config.switches.contains(entry.id)) continue;
+        config.switches[entry.id] = entry.byDefault;
+    }
+    for (const auto& [id, value] : config.switches) {
+        const Optimization* entry = find(id);
+        if (entry == nullptr) return makeError(ErrorCode::BadInput, fmt::format("There is no switch \"{}\" in this version.", id));
+        auto parsed = parseValue(entry->values, id, toString(value));
+        if (!parsed) return parsed.error();
+        config.switches[id] = *parsed;
+    }
+    for (const auto& entry : m_entries)
+        if (const auto can = verdict(entry, config, config.switches.at(entry.id)); !can.usable)
+            return makeError(ErrorCode::Unsupported, fmt::format("{}={} cannot be used: {}", entry.id, toString(config.switches.at(entry.id)), can.reason));
+    if (auto good = checkConfig(config); !good) return good.error();
+    return config;
+}
+
+Result<RunConfig> Registry::flipped(const RunConfig& config, const std::string& id, const Value& value) const {
+    const Optimization* entry = find(id);
+    if (entry == nullptr) return makeError(ErrorCode::BadInput, fmt::format("There is no switch \"{}\".", id));
+    if (entry->takesEffect == TakesEffect::NewRun) return makeError(ErrorCode::Unsupported, fmt::format("{} needs a new run: {}", id, entry->whyNewRun));
+    auto parsed = parseValue(entry->values, id, toString(value));
+    if (!parsed) return parsed.error();
+    RunConfig wanted = config;
+    wanted.switches[id] = *parsed;
+    return complete(std::move(wanted));
+}
+
+GptConfig Registry::modelShape(const RunConfig& config, std::int64_t vocabulary) const {
+    GptConfig shape{.layers = config.layers, .heads = config.heads, .width = config.width, .vocabulary = vocabulary, .paddedVocabulary = vocabulary, .positions = 1};
+    for (const auto& entry : m_entries)
+        if (entry.shape) entry.shape(shape, config.switches.at(entry.id));
+    return shape;
+}
+
+Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state) const {
+    ProgramBuilder builder(config);
+    for (const auto& entry : m_entries) {
+        if (!entry.install) continue;
+        builder.beginSwitch(entry.id);
+        entry.install(builder, config.switches.at(entry.id));
+    }
+    auto program = builder.build();
+    if (!program) return program.error();
+    // Only after nothing can be refused any more does the State change.
+    GptConfig shape = modelShape(config, state.config.vocabulary);
+    shape.positions = std::max(shape.positions, state.config.positions);
+    state.relayout(shape);
+    state.moveTo(builder.device());
+    return program;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,34 @@
+// Registry: the one wrapper that checks, installs and publishes every optimisation. Implements the loop's ProgramFactory and makes
+// the torch-free catalogue for everybody else. Immutable after construction; any thread.
+#pragma once
+#include "core/optimizations/Optimization.h"
+#include "core/train/ProgramFactory.h"
+
+namespace stepscope {
+
+class Registry final : public ProgramFactory {
+public:
+    explicit Registry(Machine machine);
+
+    const Machine& machine() const { return m_machine; }
+    // Every switch with its verdict for this machine and this configuration.
+    SwitchCatalogue catalogue(const RunConfig& config) const;
+    // Fills absent switches with their defaults (a default that cannot be used here gives way to the first value that can), then
+    // checks every value. The error names the switch, the value and the reason.
+    Result<RunConfig> complete(RunConfig config) const;
+
+    Result<RunConfig> flipped(const RunConfig& config, const std::string& id, const Value& value) const override;
+    Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state) const override;
+
+    // Rows of the embedding and positions that a configuration asks for. vocabulary: ids that can occur.
+    GptConfig modelShape(const RunConfig& config, std::int64_t vocabulary) const;
+
+private:
+    const Optimization* find(const std::string& id) const;
+    Verdict verdict(const Optimization& entry, const RunConfig& config, const Value& value) const;
+
+    Machine m_machine;
+    std::vector<Optimization> m_entries;
+};
+
+}  // namespace stepscope

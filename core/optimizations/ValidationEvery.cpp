@@ -1,0 +1,17 @@
+// validation-every: how often the loop evaluates. The loop reads the value itself.
+#include "core/optimizations/Optimization.h"
+
+namespace stepscope {
+
+Optimization validationEvery() {
+    return {.id = "validation-every",
+            .title = "Validation every",
+            .group = SwitchGroup::Loop,
+            .why = "Evaluates the loss on text that is never trained on, every N steps inside the loop and at the end; 0 = never. "
+                   "Only this loss tells learning from memorising.",
+            .cost = "The time of a few forward passes, shown apart from the steps.",
+            .values = IntegerRange{0, 1'000'000'000},
+            .byDefault = std::int64_t{100}};
+}
+
+}  // namespace stepscope

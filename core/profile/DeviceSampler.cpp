@@ -1,0 +1,50 @@
+// See DeviceSampler.h.
+#include "core/profile/DeviceSampler.h"
+
+#include "core/memory/SystemMemory.h"
+
+#include <chrono>
+#include <sys/resource.h>
+
+namespace stepscope {
+namespace {
+
+constexpr std::chrono::milliseconds kInterval{500};
+
+// CPU time of the whole process, user and system.
+std::int64_t processCpuNs() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto ns = [](const timeval& t) { return t.tv_sec * 1'000'000'000LL + t.tv_usec * 1'000LL; };
+    return ns(used.ru_utime) + ns(used.ru_stime);
+}
+
+}  // namespace
+
+DeviceSampler::DeviceSampler(EventSink& sink, const SessionClock& clock, int cores, std::function<void(DeviceSample&)> fillGpu)
+    : m_sink(sink), m_clock(clock), m_cores(cores), m_fillGpu(std::move(fillGpu)), m_thread([this](std::stop_token stop) { sample(stop); }) {}
+
+DeviceSampler::~DeviceSampler() = default;
+
+void DeviceSampler::sample(std::stop_token stop) {
+    std::int64_t cpuBefore = processCpuNs();
+    TimeNs before = m_clock.now();
+    while (true) {
+        std::unique_lock lock(m_mutex);
+        m_wake.wait_for(lock, stop, kInterval, [] { return false; });
+        if (stop.stop_requested()) return;
+        const std::int64_t cpu = processCpuNs();
+        const TimeNs now = m_clock.now();
+        DeviceSample taken;
+        taken.at = now;
+        taken.cpuPct = 100.0 * static_cast<double>(cpu - cpuBefore) / static_cast<double>((now - before).ns) / m_cores;
+        taken.residentBytes = residentMemory().count;
+        taken.availableBytes = availableMemory().count;
+        if (m_fillGpu) m_fillGpu(taken);
+        m_sink.publish(taken);
+        cpuBefore = cpu;
+        before = now;
+    }
+}
+
+}  // namespace stepscope

@@ -1,0 +1,33 @@
+// DeviceSampler: a thread that reads how busy the machine is every 500 ms and publishes DeviceSample. CPU from /proc/self/stat
+// against the cores this process may use, memory from /proc; a GPU's numbers come from a function the CUDA plug-in gives.
+#pragma once
+#include "core/events/Event.h"
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace stepscope {
+
+class DeviceSampler {
+public:
+    // fillGpu adds a GPU's numbers to a sample; empty where there is none. sink and clock outlive the sampler.
+    DeviceSampler(EventSink& sink, const SessionClock& clock, int cores, std::function<void(DeviceSample&)> fillGpu = {});
+    ~DeviceSampler();
+    DeviceSampler(const DeviceSampler&) = delete;
+    DeviceSampler& operator=(const DeviceSampler&) = delete;
+
+private:
+    void sample(std::stop_token stop);
+
+    EventSink& m_sink;
+    const SessionClock& m_clock;
+    int m_cores;
+    std::function<void(DeviceSample&)> m_fillGpu;
+    std::mutex m_mutex;
+    std::condition_variable_any m_wake;
+    std::jthread m_thread;  // last: it uses everything above
+};
+
+}  // namespace stepscope

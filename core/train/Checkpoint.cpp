@@ -1,0 +1,147 @@
+// See Checkpoint.h.
+#include "core/train/Checkpoint.h"
+
+#include "core/events/ConfigJson.h"
+#include "core/train/DurableFile.h"
+#include "core/train/SafeTensors.h"
+
+#include <ATen/ops/zeros_like.h>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <unistd.h>
+
+namespace stepscope {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr int kVersion = 1;
+
+// GPT-2's files hold linear weights as (in, out) ("Conv1D"); the table without its padded rows.
+NamedTensors toFile(const at::Tensor& flat, const TrainState& state, const std::string& prefix) {
+    NamedTensors tensors;
+    for (const auto& slot : state.layout.slots()) {
+        at::Tensor tensor = ParameterLayout::view(flat, slot);
+        if (slot.name == "wte.weight") tensor = tensor.narrow(0, 0, state.config.vocabulary);
+        if (slot.linear) tensor = tensor.t();
+        tensors.emplace_back(prefix + slot.name, tensor);
+    }
+    return tensors;
+}
+
+Status fromFile(const std::map<std::string, at::Tensor>& tensors, const std::string& path, const TrainState& state, const std::string& prefix,
+                const at::Tensor& flat) {
+    for (const auto& slot : state.layout.slots()) {
+        // Some writers put a "transformer." in front of every name.
+        auto found = tensors.find(prefix + slot.name);
+        if (found == tensors.end()) found = tensors.find("transformer." + prefix + slot.name);
+        if (found == tensors.end()) return makeError(ErrorCode::Damaged, fmt::format("{} has no tensor {}{}.", path, prefix, slot.name));
+        at::Tensor target = ParameterLayout::view(flat, slot);
+        if (slot.name == "wte.weight") target = target.narrow(0, 0, state.config.vocabulary);
+        if (slot.linear) target = target.t();
+        if (found->second.sizes() != target.sizes())
+            return makeError(ErrorCode::BadInput, fmt::format("{}{} in {} has the shape [{}], this model needs [{}].", prefix, slot.name, path,
+                                                              fmt::join(found->second.sizes(), ", "), fmt::join(target.sizes(), ", ")));
+        target.copy_(found->second);
+    }
+    return {};
+}
+
+}  // namespace
+
+Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss) {
+    std::error_code problem;
+    const std::string unfinished = fmt::format("{}.unfinished-{}", path, ::getpid());
+    fs::create_directories(unfinished, problem);
+    if (problem) return makeError(ErrorCode::Io, fmt::format("The checkpoint folder {} cannot be made: {}.", unfinished, problem.message()));
+    const auto write = [&]() -> Status {
+        if (fs::exists(path)) return makeError(ErrorCode::BadInput, fmt::format("{} is already there; choose another place for the checkpoint.", path));
+        if (auto done = writeSafeTensors(unfinished + "/model.safetensors", toFile(state.weights, state, ""), {{"format", "pt"}}); !done) return done;
+        NamedTensors moments = toFile(state.firstMoment, state, "exp_avg.");
+        const NamedTensors second = toFile(state.secondMoment, state, "exp_avg_sq.");
+        moments.insert(moments.end(), second.begin(), second.end());
+        if (auto done = writeSafeTensors(unfinished + "/optimizer.safetensors", moments); !done) return done;
+        const json meta = {{"version", kVersion}, {"step", state.updates}, {"cursor", state.cursor}, {"seed", state.seed},
+                           {"loss", std::isfinite(loss) ? json(loss) : json()}, {"config", json::parse(configToJson(config))},
+                           {"tokenizer", tokenizerJson.empty() ? json() : json::parse(tokenizerJson)},
+                           {"model", {{"n_layer", state.config.layers}, {"n_head", state.config.heads}, {"n_embd", state.config.width},
+                                      {"vocab_size", state.config.vocabulary}, {"n_positions", state.config.positions}}}};
+        const std::string text = meta.dump(1);
+        DurableFile file(unfinished + "/state.json");
+        file.write(text.data(), text.size());
+        if (auto done = file.close(); !done) return done;
+        return renameFolder(unfinished, path);
+    };
+    auto done = write();
+    if (!done) fs::remove_all(unfinished, problem);
+    return done;
+}
+
+Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
+    std::ifstream file(path + "/state.json");
+    if (!file) return makeError(ErrorCode::NotFound, fmt::format("{} is not a checkpoint: it has no state.json.", path));
+    std::stringstream text;
+    text << file.rdbuf();
+    const json meta = json::parse(text.str(), nullptr, false);
+    const auto damaged = [&](const std::string& what) { return makeError(ErrorCode::Damaged, fmt::format("{}/state.json is damaged: {}.", path, what)); };
+    if (!meta.is_object() || !meta.contains("version")) return damaged("it is not the JSON of a checkpoint");
+    if (meta["version"] != kVersion) return makeError(ErrorCode::Unsupported, fmt::format("The checkpoint {} was written by another version of Stepscope.", path));
+    try {
+        CheckpointMeta read;
+        auto config = configFromJson(meta.at("config").dump());
+        if (!config) return config.error();
+        read.config = *config;
+        read.step = meta.at("step").get<std::int64_t>();
+        read.cursor = meta.at("cursor").get<std::int64_t>();
+        read.seed = meta.at("seed").get<std::uint64_t>();
+        read.loss = meta.at("loss").is_null() ? std::nan("") : meta.at("loss").get<double>();
+        if (!meta.at("tokenizer").is_null()) read.tokenizerJson = meta.at("tokenizer").dump();
+        const json& model = meta.at("model");
+        read.model = {.layers = model.at("n_layer"), .heads = model.at("n_head"), .width = model.at("n_embd"), .vocabulary = model.at("vocab_size"),
+                      .paddedVocabulary = model.at("vocab_size"), .positions = model.at("n_positions")};
+        const GptConfig& m = read.model;
+        if (m.layers < 1 || m.heads < 1 || m.width < 1 || m.width % m.heads != 0 || m.vocabulary < 1 || m.positions < 1 || read.step < 0 || read.cursor < 0)
+            return damaged("its sizes cannot be");
+        return read;
+    } catch (const json::exception& wrong) {
+        return makeError(ErrorCode::Damaged, fmt::format("{}/state.json is damaged: an entry is missing or of the wrong kind.", path), wrong.what());
+    }
+}
+
+Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVocabulary) {
+    auto meta = readCheckpointMeta(path);
+    if (!meta) return meta.error();
+    GptConfig config = meta->model;
+    config.paddedVocabulary = std::max(paddedVocabulary, config.vocabulary);
+    auto state = loadWeights(path + "/model.safetensors", config, meta->seed);
+    if (!state) return state.error();
+    auto moments = readSafeTensors(path + "/optimizer.safetensors");
+    if (!moments) return moments.error();
+    for (const auto& [prefix, flat] : {std::pair{"exp_avg.", state->firstMoment}, std::pair{"exp_avg_sq.", state->secondMoment}})
+        if (auto read = fromFile(*moments, path + "/optimizer.safetensors", *state, prefix, flat); !read) return read.error();
+    state->updates = meta->step;
+    state->cursor = meta->cursor;
+    return state;
+}
+
+Result<TrainState> loadWeights(const std::string& path, const GptConfig& config, std::uint64_t seed) {
+    auto tensors = readSafeTensors(path);
+    if (!tensors) return tensors.error();
+    TrainState state;
+    state.config = config;
+    state.layout = ParameterLayout(config);
+    state.seed = seed;
+    state.weights = at::zeros({state.layout.size()}, at::TensorOptions().dtype(at::kFloat));
+    state.firstMoment = at::zeros_like(state.weights);
+    state.secondMoment = at::zeros_like(state.weights);
+    if (auto read = fromFile(*tensors, path, state, "", state.weights); !read) return read.error();
+    return state;
+}
+
+}  // namespace stepscope

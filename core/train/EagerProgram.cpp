@@ -1,0 +1,168 @@
+// See EagerProgram.h.
+#include "core/train/EagerProgram.h"
+
+#include "core/base/Check.h"
+#include "core/model/Gpt.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/core/GradMode.h>
+#include <chrono>
+#include <cmath>
+
+namespace stepscope {
+namespace {
+
+// Adds the time since the last lap to one phase.
+class PhaseClock {
+public:
+    explicit PhaseClock(std::array<std::int64_t, kPhases>& into) : m_into(into), m_last(std::chrono::steady_clock::now()) {}
+    void lap(Phase phase) {
+        const auto now = std::chrono::steady_clock::now();
+        m_into[static_cast<std::size_t>(phase)] += std::chrono::duration_cast<std::chrono::nanoseconds>(now - m_last).count();
+        m_last = now;
+    }
+
+private:
+    std::array<std::int64_t, kPhases>& m_into;
+    std::chrono::steady_clock::time_point m_last;
+};
+
+const char* word(at::Float32MatmulPrecision precision) {
+    return precision == at::Float32MatmulPrecision::HIGHEST ? "highest" : precision == at::Float32MatmulPrecision::HIGH ? "high" : "medium";
+}
+
+}  // namespace
+
+EagerProgram::EagerProgram(ProgramParts parts) : m_parts(std::move(parts)) {
+    m_attention = [this](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+        if (!m_attentionAsked) {
+            m_report.attention = attentionThatRuns(q, k, v);
+            m_attentionAsked = true;
+        }
+        return m_parts.attention(q, k, v);
+    };
+    const auto host = at::TensorOptions().dtype(at::kLong);
+    m_inputs = at::empty({m_parts.batchSize, m_parts.context}, host);
+    m_targets = at::empty({m_parts.batchSize, m_parts.context}, host);
+    m_report.optimizer = m_parts.optimizerName;
+}
+
+std::string EagerProgram::attentionThatRuns(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const {
+    if (m_parts.attentionName == "manual") return "manual";
+    // Inside SDPA autocast has already lowered its inputs; outside it the question needs the lowered ones.
+    if (m_parts.autocast) return chosenSdpa(q.to(*m_parts.autocast), k.to(*m_parts.autocast), v.to(*m_parts.autocast));
+    return chosenSdpa(q, k, v);
+}
+
+void EagerProgram::bind(TrainState& state) {
+    if (m_boundTo == state.weights.data_ptr() && m_boundConfig == state.config) return;
+    m_leaves = WeightsView::over(state.weights, state.layout, state.config, /*asLeaves=*/true);
+    m_firstMoments.clear();
+    m_secondMoments.clear();
+    m_decays.clear();
+    for (const auto& slot : state.layout.slots()) {
+        m_firstMoments.push_back(ParameterLayout::view(state.firstMoment, slot));
+        m_secondMoments.push_back(ParameterLayout::view(state.secondMoment, slot));
+        m_decays.push_back(slot.decays);
+    }
+    m_boundTo = state.weights.data_ptr();
+    m_boundConfig = state.config;
+}
+
+void EagerProgram::clearGradients() {
+    for (auto& leaf : m_leaves.all) {
+        if (m_parts.keepGradients && leaf.grad().defined()) leaf.mutable_grad().zero_();
+        else leaf.mutable_grad() = at::Tensor();
+    }
+}
+
+std::vector<ParameterGroup> EagerProgram::groups() const {
+    std::vector<ParameterGroup> both(2);
+    both[0].decays = true;
+    for (std::size_t i = 0; i < m_leaves.all.size(); ++i) {
+        ParameterGroup& group = both[m_decays[i] ? 0 : 1];
+        group.parameters.push_back(m_leaves.all[i].detach());
+        group.gradients.push_back(m_leaves.all[i].grad());
+        group.firstMoments.push_back(m_firstMoments[i]);
+        group.secondMoments.push_back(m_secondMoments[i]);
+    }
+    return both;
+}
+
+void EagerProgram::noteSettings() {
+    m_report.matmulPrecision = word(at::globalContext().float32MatmulPrecision());
+    m_report.hostMemory = host_memory::mode() == host_memory::Mode::Caching ? "caching" : "system";
+    m_report.autocast = !m_parts.autocast ? "off" : *m_parts.autocast == at::kBFloat16 ? "bf16" : "fp16";
+}
+
+StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, double rate) {
+    const ProgramScope scope(m_parts.scope);
+    bind(state);
+    noteSettings();
+    StepResult result;
+    PhaseClock clock(result.phaseNs);
+    clearGradients();
+    double lossSum = 0;
+    for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
+        clock.lap(Phase::Optimizer);
+        batches.fill(Split::Train, state.seed, state.cursor + micro * m_parts.batchSize, m_parts.batchSize, m_parts.context,
+                     m_inputs.data_ptr<std::int64_t>(), m_targets.data_ptr<std::int64_t>());
+        clock.lap(Phase::Batch);
+        const at::Tensor inputs = m_inputs.to(m_parts.device), targets = m_targets.to(m_parts.device);
+        clock.lap(Phase::Copy);
+        at::Tensor loss;
+        {
+            const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
+            loss = gptLoss(state.config, m_leaves, m_attention, inputs, targets);
+        }
+        const double value = loss.item<double>();
+        clock.lap(Phase::Forward);
+        lossSum += value;
+        if (!std::isfinite(value)) break;
+        if (m_parts.accumulation > 1) loss = loss / static_cast<double>(m_parts.accumulation);
+        loss.backward();
+        clock.lap(Phase::Backward);
+    }
+    result.loss = lossSum / static_cast<double>(m_parts.accumulation);
+    result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
+    if (!std::isfinite(result.loss)) return result;
+
+    const c10::NoGradGuard noGradient;
+    auto all = groups();
+    if (m_parts.maxNorm > 0) {
+        const at::Tensor norm = globalNorm(all);
+        clipByNorm(all, norm, m_parts.maxNorm);
+        result.gradientNorm = norm.item<double>();
+    }
+    clock.lap(Phase::Clip);
+    if (m_parts.maxNorm > 0 && !std::isfinite(result.gradientNorm)) {
+        result.loss = kUnknown;
+        return result;
+    }
+    AdamW settings = m_parts.adamW;
+    settings.rate = rate;
+    settings.t = state.updates + 1;
+    for (auto& group : all) m_parts.optimizer(group, settings);
+    if (!m_parts.keepGradients) clearGradients();
+    clock.lap(Phase::Optimizer);
+    state.updates += 1;
+    state.cursor += m_parts.accumulation * m_parts.batchSize;
+    return result;
+}
+
+double EagerProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) {
+    const ProgramScope scope(m_parts.scope);
+    const c10::NoGradGuard noGradient;
+    const auto weights = WeightsView::over(state.weights, state.layout, state.config, /*asLeaves=*/false);
+    const AutocastScope autocast(m_parts.device.type(), m_parts.validationAutocast);
+    double sum = 0;
+    for (std::int64_t i = 0; i < microBatches; ++i) {
+        batches.fill(Split::Validation, 0, i * m_parts.batchSize, m_parts.batchSize, m_parts.context, m_inputs.data_ptr<std::int64_t>(),
+                     m_targets.data_ptr<std::int64_t>());
+        sum += gptLoss(state.config, weights, m_parts.attention, m_inputs.to(m_parts.device), m_targets.to(m_parts.device)).item<double>();
+    }
+    return sum / static_cast<double>(microBatches);
+}
+
+}  // namespace stepscope

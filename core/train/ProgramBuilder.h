@@ -1,0 +1,73 @@
+// ProgramBuilder: the few typed slots of a Program. Each switch's install() fills the slots it is about; a slot that two switches
+// claim is refused with both names. Used by the registry on the trainer thread.
+#pragma once
+#include "core/base/Result.h"
+#include "core/model/Attention.h"
+#include "core/train/Optimizer.h"
+#include "core/train/ProgramScope.h"
+#include "core/train/StepProgram.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace stepscope {
+
+// What a Program is made of. Filled by ProgramBuilder, read by Programs.
+struct ProgramParts {
+    at::Device device{at::kCPU};
+    ScopeSettings scope;
+    std::optional<at::ScalarType> autocast;            // of the forward pass
+    std::optional<at::ScalarType> validationAutocast;  // of evaluate()
+    std::string attentionName = "auto";
+    AttentionFunction attention = sdpaAttention;
+    std::int64_t batchSize = 1, context = 1, accumulation = 1;
+    double maxNorm = 0;  // 0 = no clipping
+    std::string optimizerName;
+    OptimizerFunction optimizer;
+    bool keepGradients = false;  // zero-grad: true = zero them in place, false = set to none
+    AdamW adamW;                 // rate and t are set at each step
+};
+
+class ProgramBuilder {
+public:
+    explicit ProgramBuilder(const RunConfig& config);
+
+    // Who fills slots from here on, for the sentence about two claims.
+    void beginSwitch(std::string id) { m_owner = std::move(id); }
+
+    void setDevice(at::Device device);
+    void setMatmulPrecision(at::Float32MatmulPrecision precision);
+    void setAutocast(std::optional<at::ScalarType> dtype);
+    void setValidationAutocast(bool on);
+    void setHostMemory(host_memory::Mode mode);
+    struct AttentionSlot {
+        std::string name;
+        AttentionFunction function;
+        decltype(ScopeSettings::sdpa) backends;
+    };
+    void setAttention(AttentionSlot attention);
+    void setBatchSize(std::int64_t sequences);
+    void setContext(std::int64_t tokens);
+    void setAccumulation(std::int64_t microBatches);
+    void setGradientClip(double maxNorm);
+    void setOptimizer(std::string name, OptimizerFunction function);
+    void setKeepGradients(bool keep);
+
+    at::Device device() const { return m_parts.device; }
+
+    // The Program, or the sentence naming the two switches that claimed one slot.
+    Result<std::unique_ptr<StepProgram>> build() const;
+
+private:
+    void claim(const std::string& slot);
+
+    ProgramParts m_parts;
+    bool m_validationAutocast = false;
+    std::string m_owner;
+    std::map<std::string, std::string> m_claims;  // slot -> switch
+    std::optional<Error> m_conflict;
+};
+
+}  // namespace stepscope

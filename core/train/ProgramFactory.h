@@ -1,0 +1,24 @@
+// ProgramFactory: what the loop needs from the registry of switches, so that train/ names none of them. Implemented by
+// optimizations/Registry. Called on the trainer thread.
+#pragma once
+#include "core/base/Result.h"
+#include "core/events/SwitchCatalogue.h"
+#include "core/train/StepProgram.h"
+
+#include <memory>
+
+namespace stepscope {
+
+class ProgramFactory {
+public:
+    virtual ~ProgramFactory() = default;
+
+    // The configuration with one switch at another value, or why not: unknown id, value out of range, needs a new run,
+    // cannot be used on this machine or with these settings.
+    virtual Result<RunConfig> flipped(const RunConfig& config, const std::string& id, const Value& value) const = 0;
+
+    // Converts the State as the switches need it (vocabulary padding, positions, device), then builds the Program over it.
+    virtual Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state) const = 0;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,47 @@
+// StepProgram: how one step is executed. Built from a RunConfig over a State; holds nothing worth saving and sets nothing global
+// when it is built: everything process-wide or thread-local is in its Scope (ProgramScope.h), applied around each call and
+// restored. All calls on the trainer thread.
+#pragma once
+#include "core/data/BatchSource.h"
+#include "core/events/Event.h"
+#include "core/train/TrainState.h"
+
+#include <array>
+#include <string>
+
+namespace stepscope {
+
+struct StepResult {
+    double loss = kUnknown;          // mean over the micro-batches, nats
+    double gradientNorm = kUnknown;  // before clipping
+    double lossScale = kUnknown;
+    bool skipped = false;
+    std::int64_t tokens = 0;
+    std::array<std::int64_t, kPhases> phaseNs{};
+};
+
+// What really ran, asked of the libraries while the last step was executed: not what was wished for.
+struct ProgramReport {
+    std::string matmulPrecision;   // at::Context's float32 precision during the step: "highest" ...
+    std::string autocast;          // "off", "bf16", "fp16"
+    std::string attention;         // back-end taken: "manual", "sdpa-flash", ...
+    std::string hostMemory;        // allocator mode: "system", "caching"
+    std::string optimizer;
+};
+
+class StepProgram {
+public:
+    virtual ~StepProgram() = default;
+
+    // One update of `state` with learning rate `rate`: `grad-accumulation` micro-batches, clip, AdamW. Advances the cursor.
+    // On a non-finite loss the State is left as it was before the update. Throws what LibTorch throws.
+    virtual StepResult step(TrainState& state, const BatchSource& batches, double rate) = 0;
+
+    // Mean loss over `microBatches` fixed validation batches; changes nothing in the State.
+    virtual double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) = 0;
+
+    // Of the last step; empty words before the first.
+    virtual const ProgramReport& report() const = 0;
+};
+
+}  // namespace stepscope

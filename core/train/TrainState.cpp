@@ -1,0 +1,89 @@
+// See TrainState.h.
+#include "core/train/TrainState.h"
+
+#include "core/base/Check.h"
+#include "core/base/CounterRandom.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/normal.h>
+#include <cmath>
+
+namespace stepscope {
+namespace {
+
+constexpr double kInitialDeviation = 0.02;
+
+at::TensorOptions flatOptions() { return at::TensorOptions().dtype(at::kFloat); }
+
+bool endsWith(const std::string& text, const std::string& tail) {
+    return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
+}
+
+// Each parameter has a generator of its own, so that its values do not depend on which others exist.
+void fillNormal(at::Tensor tensor, double deviation, std::uint64_t seed, std::size_t index) {
+    auto generator = at::detail::createCPUGenerator(counterRandom(seed, 0x696e6974, index));
+    tensor.normal_(0.0, deviation, generator);
+}
+
+void fillInitial(const GptConfig& config, const ParameterSlot& slot, std::size_t index, const at::Tensor& flat, std::uint64_t seed) {
+    at::Tensor tensor = ParameterLayout::view(flat, slot);
+    if (!slot.decays) {
+        if (slot.name.find("ln_") != std::string::npos && endsWith(slot.name, ".weight")) tensor.fill_(1.0);
+        return;
+    }
+    const bool residual = endsWith(slot.name, "c_proj.weight");
+    const double deviation = residual ? kInitialDeviation / std::sqrt(2.0 * static_cast<double>(config.layers)) : kInitialDeviation;
+    fillNormal(slot.name == "wte.weight" ? tensor.narrow(0, 0, config.vocabulary) : tensor, deviation, seed, index);
+}
+
+// Copies every parameter of `from` into `to` where both have it: rows both tables have.
+void copyCommon(const ParameterLayout& fromLayout, const at::Tensor& from, const ParameterLayout& toLayout, const at::Tensor& to) {
+    SS_CHECK(fromLayout.slots().size() == toLayout.slots().size());
+    for (std::size_t i = 0; i < toLayout.slots().size(); ++i) {
+        at::Tensor source = ParameterLayout::view(from, fromLayout.slots()[i]);
+        at::Tensor target = ParameterLayout::view(to, toLayout.slots()[i]);
+        const std::int64_t rows = std::min(source.size(0), target.size(0));
+        target.narrow(0, 0, rows).copy_(source.narrow(0, 0, rows));
+    }
+}
+
+}  // namespace
+
+TrainState TrainState::initialise(const GptConfig& config, std::uint64_t seed) {
+    TrainState state;
+    state.config = config;
+    state.layout = ParameterLayout(config);
+    state.seed = seed;
+    state.weights = at::zeros({state.layout.size()}, flatOptions());
+    state.firstMoment = at::zeros({state.layout.size()}, flatOptions());
+    state.secondMoment = at::zeros({state.layout.size()}, flatOptions());
+    for (std::size_t i = 0; i < state.layout.slots().size(); ++i) fillInitial(config, state.layout.slots()[i], i, state.weights, seed);
+    return state;
+}
+
+void TrainState::relayout(const GptConfig& to) {
+    if (to == config) return;
+    SS_CHECK(to.layers == config.layers && to.width == config.width && to.vocabulary == config.vocabulary);
+    SS_CHECK(to.paddedVocabulary >= to.vocabulary && to.positions >= config.positions);
+    const ParameterLayout wanted(to);
+    const at::Device device = weights.device();
+    const auto moved = [&](const at::Tensor& flat, bool drawNewPositions) {
+        at::Tensor next = at::zeros({wanted.size()}, flatOptions());
+        if (drawNewPositions && to.positions > config.positions) fillInitial(to, wanted.slots()[1], 1, next, seed);
+        copyCommon(layout, flat.cpu(), wanted, next);
+        return next.to(device);
+    };
+    weights = moved(weights, true);
+    firstMoment = moved(firstMoment, false);
+    secondMoment = moved(secondMoment, false);
+    layout = wanted;
+    config = to;
+}
+
+void TrainState::moveTo(at::Device device) {
+    weights = weights.to(device);
+    firstMoment = firstMoment.to(device);
+    secondMoment = secondMoment.to(device);
+}
+
+}  // namespace stepscope

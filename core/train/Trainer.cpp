@@ -1,0 +1,209 @@
+// See Trainer.h.
+#include "core/train/Trainer.h"
+
+#include "core/base/Format.h"
+#include "core/events/Schedule.h"
+#include "core/memory/HostAllocator.h"
+#include "core/memory/SystemMemory.h"
+#include "core/train/Checkpoint.h"
+
+#include <c10/util/Exception.h>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <new>
+#include <sys/resource.h>
+#include <thread>
+
+namespace stepscope {
+namespace {
+
+constexpr std::chrono::milliseconds kPausePoll{20};
+
+std::int64_t pageFaults() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_minflt + used.ru_majflt;
+}
+
+bool dueEvery(std::int64_t every, std::int64_t step) { return every > 0 && step % every == 0; }
+
+}  // namespace
+
+Error describeException(const std::exception& thrown) {
+    std::string cause = thrown.what();
+    cause = cause.substr(0, cause.find('\n'));
+    if (dynamic_cast<const c10::OutOfMemoryError*>(&thrown) != nullptr || dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr)
+        return makeError(ErrorCode::OutOfMemory, fmt::format("The run needs more memory than there is: {}; lower batch-size, context or the model's size.", cause.empty() ? "allocation failed" : cause), cause);
+    return makeError(ErrorCode::Training, fmt::format("Training failed: {}.", cause), thrown.what());
+}
+
+Trainer::Trainer(TrainerSetup setup) : m_setup(std::move(setup)), m_config(m_setup.config), m_state(std::move(m_setup.state)) {}
+
+TrainerOutcome Trainer::run() {
+    TrainerOutcome outcome;
+    try {
+        outcome = loop();
+    } catch (const std::exception& thrown) {
+        outcome = {RunState::Failed, describeException(thrown)};
+    }
+    // Memory comes back before anybody is told that the run has ended.
+    m_program.reset();
+    m_setup.batches.reset();
+    const std::int64_t updates = m_state.updates;
+    m_state = {};
+    m_state.updates = updates;
+    host_memory::trim();
+    if (outcome.state == RunState::Failed) log(LogLevel::Error, outcome.error.sentence);
+    changeState(outcome.state, outcome.error.sentence);
+    return outcome;
+}
+
+TrainerOutcome Trainer::loop() {
+    auto program = m_setup.factory->build(m_config, m_state);
+    if (!program) return {RunState::Failed, program.error()};
+    m_program = std::move(*program);
+    changeState(RunState::Running);
+    while (m_state.updates < m_config.steps) {
+        takeCommands();
+        waitWhilePaused();
+        waitForRecorder();
+        if (m_stopAsked) return {RunState::Stopped, {}};
+        if (!trainOneStep()) return {RunState::Failed, m_failure};
+        const std::int64_t step = m_state.updates;
+        if (dueEvery(m_config.integer("validation-every"), step)) validate();
+        if (dueEvery(m_config.checkpointEvery, step)) checkpoint({});
+        if (dueEvery(m_config.sampleEvery, step)) m_setup.generate(GenerateText{}, m_state);
+    }
+    takeCommands();
+    if (m_config.integer("validation-every") > 0 && m_validatedAt != m_state.updates) validate();
+    return {RunState::Finished, {}};
+}
+
+void Trainer::takeCommands() {
+    std::vector<Command> commands;
+    m_setup.commands->drain(commands);
+    for (auto& command : commands) {
+        std::visit(Visitor{
+                       [&](const Pause&) {
+                           if (m_runState == RunState::Running) changeState(RunState::Paused);
+                       },
+                       [&](const Resume&) {
+                           if (m_runState == RunState::Paused) changeState(RunState::Running);
+                       },
+                       [&](const Stop&) { m_stopAsked = true; },
+                       [&](const Flip& asked) { flip(asked); },
+                       [&](const Reseed& asked) {
+                           m_state.seed = static_cast<std::uint64_t>(asked.seed);
+                           m_config.seed = asked.seed;
+                           log(LogLevel::Info, fmt::format("Batches are drawn with seed {} from step {} on.", asked.seed, m_state.updates + 1));
+                       },
+                       [&](const SaveCheckpoint& asked) { checkpoint(asked.path); },
+                       [&](const ValidateNow&) { validate(); },
+                       [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
+                   },
+                   command);
+    }
+}
+
+void Trainer::waitWhilePaused() {
+    while (m_runState == RunState::Paused && !m_stopAsked) {
+        std::this_thread::sleep_for(kPausePoll);
+        takeCommands();
+    }
+}
+
+void Trainer::waitForRecorder() {
+    if (!m_setup.mustWait()) return;
+    changeState(RunState::Paused, "Nothing can be stored at the moment; the run goes on when it can.");
+    while (m_setup.mustWait() && !m_stopAsked) {
+        std::this_thread::sleep_for(kPausePoll);
+        takeCommands();
+        // A person's Resume does not make room on the disk.
+        if (m_runState == RunState::Running) m_runState = RunState::Paused;
+    }
+    if (!m_stopAsked) changeState(RunState::Running);
+}
+
+void Trainer::flip(const Flip& asked) {
+    const std::int64_t step = m_state.updates;
+    const auto refuse = [&](const std::string& why) {
+        m_setup.sink->publish(SwitchRefused{step, m_setup.clock->now(), asked.id, asked.value, why});
+        log(LogLevel::Warning, fmt::format("{} stays as it is: {}", asked.id, why));
+    };
+    auto wanted = m_setup.factory->flipped(m_config, asked.id, asked.value);
+    if (!wanted) return refuse(wanted.error().sentence);
+    const Value from = m_config.switches.at(asked.id), to = wanted->switches.at(asked.id);
+    if (from == to) return;
+    auto program = m_setup.factory->build(*wanted, m_state);
+    if (!program) return refuse(program.error().sentence);
+    m_program = std::move(*program);
+    m_config = std::move(*wanted);
+    host_memory::trim();
+    m_attentionTold.clear();
+    m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, {}});
+    log(LogLevel::Info, fmt::format("{} {} → {} from step {} on.", asked.id, toString(from), toString(to), step + 1));
+}
+
+bool Trainer::trainOneStep() {
+    const std::int64_t faultsBefore = pageFaults();
+    const bool busyBefore = *m_setup.disturbances > 0;
+    const double rate = learningRate(m_config, m_state.updates + 1);
+    const std::int64_t attempted = m_state.updates + 1;
+    const TimeNs begin = m_setup.clock->now();
+    const StepResult result = m_program->step(m_state, *m_setup.batches, rate);
+    const TimeNs end = m_setup.clock->now();
+    if (!std::isfinite(result.loss)) {
+        m_failure = makeError(ErrorCode::Training,
+                              fmt::format("The loss is not a number at step {}: the learning rate {:.3g} is probably too high{}; the weights of step {} are kept, so "
+                                          "resume from the last checkpoint with a lower lr.",
+                                          attempted, rate, m_config.real("grad-clip") > 0 ? "" : " and clipping is off (grad-clip)", m_state.updates));
+        return false;
+    }
+    m_lastLoss = result.loss;
+    m_setup.sink->publish(StepDone{
+        .step = m_state.updates, .at = end, .duration = end - begin, .loss = result.loss, .learningRate = rate, .gradientNorm = result.gradientNorm,
+        .lossScale = result.lossScale, .skipped = result.skipped, .tokens = result.tokens, .phaseNs = result.phaseNs,
+        .residentBytes = residentMemory().count, .allocatedBytes = host_memory::usage().live.count, .pageFaults = pageFaults() - faultsBefore,
+        .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0});
+    m_disturbed = false;
+    if (m_attentionTold != m_program->report().attention) {
+        m_attentionTold = m_program->report().attention;
+        log(LogLevel::Info, fmt::format("Attention that runs: {}.", m_attentionTold));
+    }
+    return true;
+}
+
+void Trainer::validate() {
+    if (m_setup.batches->corpus().validationTokens() <= m_config.integer("context")) return;
+    const TimeNs begin = m_setup.clock->now();
+    const double loss = m_program->evaluate(m_state, *m_setup.batches, m_config.validationBatches);
+    const TimeNs end = m_setup.clock->now();
+    m_validatedAt = m_state.updates;
+    m_setup.sink->publish(ValidationDone{m_state.updates, end, end - begin, loss});
+}
+
+void Trainer::checkpoint(const std::string& path) {
+    const std::string place = !path.empty() ? path : m_setup.checkpointFolder.empty() ? "" : fmt::format("{}/step-{:07}", m_setup.checkpointFolder, m_state.updates);
+    if (place.empty()) return log(LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.");
+    const TimeNs begin = m_setup.clock->now();
+    const auto& tokenizer = m_setup.batches->corpus().tokenizer;
+    const auto saved = saveCheckpoint(place, m_state, m_config, tokenizer ? tokenizer->toJson() : "", m_lastLoss);
+    const TimeNs end = m_setup.clock->now();
+    m_disturbed = true;
+    // A checkpoint that cannot be written does not end a run that may have taken days.
+    if (!saved) return log(LogLevel::Error, saved.error().sentence);
+    m_setup.sink->publish(CheckpointSaved{m_state.updates, end, end - begin, place});
+    log(LogLevel::Info, fmt::format("Checkpoint of step {} written to {}.", m_state.updates, place));
+}
+
+void Trainer::changeState(RunState state, std::string why) {
+    m_runState = state;
+    m_setup.sink->publish(StateChanged{m_setup.clock->now(), m_state.updates, state, std::move(why)});
+}
+
+void Trainer::log(LogLevel level, std::string text) {
+    m_setup.sink->publish(LogLine{m_setup.clock->now(), m_state.updates, level, std::move(text)});
+}
+
+}  // namespace stepscope

@@ -1,0 +1,69 @@
+// Trainer: the loop. Owns State and Program on the trainer thread; takes Commands at step boundaries, publishes Events. It names
+// no optimisation: a flip asks the ProgramFactory for another Program over the same State. The only catch site for LibTorch's
+// exceptions: whatever goes wrong ends the run as failed with a sentence.
+#pragma once
+#include "core/base/Channel.h"
+#include "core/events/Command.h"
+#include "core/events/Event.h"
+#include "core/train/ProgramFactory.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace stepscope {
+
+struct TrainerSetup {
+    RunConfig config;  // complete
+    TrainState state;
+    std::shared_ptr<const BatchSource> batches;
+    const ProgramFactory* factory = nullptr;
+    const SessionClock* clock = nullptr;
+    EventSink* sink = nullptr;
+    Channel<Command>* commands = nullptr;
+    std::string checkpointFolder;                    // of the session; empty = checkpoints only to paths that are named
+    std::function<bool()> mustWait;                  // true while nothing can be recorded
+    std::function<void(GenerateText, const TrainState&)> generate;  // copies what it needs and returns at once
+    const std::atomic<int>* disturbances = nullptr;  // > 0 while something else uses the machine for this run
+};
+
+struct TrainerOutcome {
+    RunState state = RunState::Finished;
+    Error error;  // when failed
+};
+
+class Trainer {
+public:
+    explicit Trainer(TrainerSetup setup);
+    TrainerOutcome run();
+
+private:
+    TrainerOutcome loop();
+    void takeCommands();
+    void waitWhilePaused();
+    void waitForRecorder();
+    void flip(const Flip& flip);
+    bool trainOneStep();
+    void validate();
+    void checkpoint(const std::string& path);
+    void changeState(RunState state, std::string why = {});
+    void log(LogLevel level, std::string text);
+
+    TrainerSetup m_setup;
+    RunConfig m_config;
+    TrainState m_state;
+    std::unique_ptr<StepProgram> m_program;
+    RunState m_runState = RunState::Preparing;
+    bool m_stopAsked = false;
+    bool m_disturbed = false;
+    double m_lastLoss = kUnknown;
+    std::int64_t m_validatedAt = -1;
+    std::string m_attentionTold;
+    Error m_failure;
+};
+
+// A LibTorch or other exception as a sentence for the user; the first line of its text becomes the cause.
+Error describeException(const std::exception& thrown);
+
+}  // namespace stepscope

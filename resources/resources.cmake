@@ -1,0 +1,4 @@
+# The icons, compiled into the widgets library as :/icons/NAME.svg. Line icons are drawn with currentColor, which
+# widgets/panels/LineIcon.cpp replaces by the colour of the text, so that they follow light and dark.
+file(GLOB stepscope_icons CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/icons/*.svg)
+qt_add_resources(stepscope_widgets stepscope_icons PREFIX "/" BASE ${CMAKE_CURRENT_LIST_DIR} FILES ${stepscope_icons})

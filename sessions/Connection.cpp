@@ -1,0 +1,134 @@
+// See Connection.h.
+#include "sessions/Connection.h"
+
+#include "sessions/FileHeader.h"
+#include "sessions/SqliteError.h"
+
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBusyMs = 3000;
+
+int pragmaInteger(SQLite::Database& database, const char* pragma) {
+    return database.execAndGet(std::string("PRAGMA ") + pragma).getInt();
+}
+
+void enterWal(SQLite::Database& database) {
+    // The busy handler is not asked while the journal mode changes, which another opener may be doing this very moment.
+    const auto giveUp = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMs);
+    for (;;) {
+        try {
+            database.execAndGet("PRAGMA journal_mode = WAL").getString();
+            break;
+        } catch (const SQLite::Exception& thrown) {
+            if (thrown.getErrorCode() != SQLITE_BUSY || std::chrono::steady_clock::now() > giveUp) throw;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+    }
+    // NORMAL does not fsync at commit. A killed process loses nothing by that: what it wrote is in the system's page cache, and
+    // the system lives. A power cut may take the last transactions, never the file. FULL would wait for the disk ten times a second.
+    database.exec("PRAGMA synchronous = NORMAL");
+}
+
+Result<Connection> openWritable(const std::string& path) {
+    return guarded(path, [&]() -> Result<Connection> {
+        // An absolute path: ":memory:" and "file:..." are names of files here, not words of SQLite.
+        auto database = std::make_unique<SQLite::Database>(fs::absolute(path).string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMs);
+        // SQLite opens a write-protected file for reading and says nothing.
+        if (sqlite3_db_readonly(database->getHandle(), "main") == 1) return sqliteError(path, SQLITE_READONLY, "opened read-only");
+        if (pragmaInteger(*database, "user_version") < schemaVersion()) migrate(*database, migrations());
+        enterWal(*database);
+        return database;
+    });
+}
+
+std::string fileUri(const std::string& path, const char* query) {
+    std::string uri = "file:";
+    for (const char c : fs::absolute(path).string()) {
+        if (c == '%' || c == '?' || c == '#') uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        else uri += c;
+    }
+    return uri + query;
+}
+
+Connection tryReading(const std::string& name, bool alone) {
+    auto database = std::make_unique<SQLite::Database>(name, SQLite::OPEN_READONLY | SQLite::OPEN_URI, kBusyMs);
+    // With exclusive locking the index of the write-ahead log is kept in memory instead of a -shm file.
+    if (alone) database->exec("PRAGMA locking_mode = EXCLUSIVE");
+    database->execAndGet("SELECT count(*) FROM sessions").getInt64();  // the first read: finds a damaged or unreachable file now
+    return database;
+}
+
+// In a folder where nothing may be written a reader cannot make the -shm file that a database in WAL mode wants. Then nobody
+// else is using it either (they would have made it), so it is safe to read without locks: with the log that a killed process
+// left, or, where there is none, the file as it is.
+Connection readWithoutSideFiles(const std::string& path) {
+    std::error_code ignored;
+    const auto log = fs::file_size(path + "-wal", ignored);
+    const bool logLeft = !ignored && log > 0;
+    return logLeft ? tryReading(fileUri(path, "?mode=ro&nolock=1"), true) : tryReading(fileUri(path, "?mode=ro&immutable=1"), false);
+}
+
+}  // namespace
+
+void migrate(SQLite::Database& database, std::span<const Migration> steps) {
+    // Only heeded before the first table is made: purging deleted sessions can then give their room back without a copy.
+    database.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::EXCLUSIVE);
+    // Asked again inside the lock: another process may have done it while we waited.
+    const int from = pragmaInteger(database, "user_version");
+    if (from >= steps.back().version) return;
+    for (const auto& step : steps) {
+        if (step.version <= from) continue;
+        database.exec(std::string(step.sql));
+        database.exec(fmt::format("PRAGMA user_version = {}", step.version));
+    }
+    // In the first transaction, before WAL: no kill leaves a file with our tables but not our name in its header.
+    database.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
+    transaction.commit();
+    // So that the header of the file itself tells other versions what it is, without its log.
+    if (from > 0) database.execAndGet("PRAGMA wal_checkpoint").getInt();
+}
+
+Result<Connection> openForWriting(const std::string& path) {
+    const fs::path folder = fs::path(path).parent_path();
+    std::error_code problem;
+    if (!folder.empty()) fs::create_directories(folder, problem);
+    if (problem)
+        return makeError(ErrorCode::Io, fmt::format("The folder of the session database \"{}\" cannot be made ({}); choose another file (--db).", path,
+                                                    problem.message()));
+    if (const auto header = inspectFile(path); !header) return header.error();
+    return openWritable(path);
+}
+
+Result<Connection> openForReading(const std::string& path) {
+    const auto header = inspectFile(path);
+    if (!header) return header.error();
+    if (!header->exists)
+        return makeError(ErrorCode::NotFound, fmt::format("There is no session database \"{}\" yet; the first recorded run makes it.", path));
+    if (header->empty) return Connection{};
+    if (header->schemaVersion < schemaVersion())
+        if (const auto migrated = openWritable(path); !migrated) return migrated.error();
+    return guarded(path, [&]() -> Result<Connection> {
+        try {
+            return tryReading(fileUri(path, "?mode=ro"), false);
+        } catch (const SQLite::Exception& thrown) {
+            const int code = thrown.getErrorCode();
+            if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) throw;
+            return readWithoutSideFiles(path);
+        }
+    });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,131 @@
+// The fields of every stored event, once: fields(io, event) names them in the order of the table's columns. The same list makes
+// the SQL, binds a row and reads it back, so the two directions cannot drift apart. Whoever adds an event adds it here, in
+// StoredEvents and in a migration; a missing one does not compile. Called on the recorder and reader threads.
+#pragma once
+#include "core/events/Event.h"
+
+#include <array>
+#include <concepts>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace stepscope {
+
+template <class T, class E>
+concept Like = std::same_as<std::remove_const_t<T>, E>;
+
+template <class E>
+struct Table;  // the name of the table of one kind of event
+
+// Every kind but SessionStarted, which is the session's own row.
+using StoredEvents = std::tuple<StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged, CheckpointSaved,
+                                TextGenerated, Preparing, RecorderWaited>;
+static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<Event>);
+
+constexpr std::array<const char*, kPhases> kPhaseColumns{"batch_ns", "copy_ns", "forward_ns", "backward_ns", "clip_ns", "optimizer_ns"};
+
+template <> struct Table<StepDone> { static constexpr const char* name = "steps"; };
+void fields(auto& io, Like<StepDone> auto& e) {
+    io("step", e.step);
+    io("duration_ns", e.duration);
+    io("loss", e.loss);
+    io("learning_rate", e.learningRate);
+    io("gradient_norm", e.gradientNorm);
+    io("loss_scale", e.lossScale);
+    io("skipped", e.skipped);
+    io("tokens", e.tokens);
+    for (std::size_t phase = 0; phase < kPhases; ++phase) io(kPhaseColumns[phase], e.phaseNs[phase]);
+    io("resident_bytes", e.residentBytes);
+    io("allocated_bytes", e.allocatedBytes);
+    io("page_faults", e.pageFaults);
+    io("disturbed", e.disturbed);
+}
+
+template <> struct Table<ValidationDone> { static constexpr const char* name = "validations"; };
+void fields(auto& io, Like<ValidationDone> auto& e) {
+    io("step", e.step);
+    io("duration_ns", e.duration);
+    io("loss", e.loss);
+}
+
+template <> struct Table<SwitchApplied> { static constexpr const char* name = "switches_applied"; };
+void fields(auto& io, Like<SwitchApplied> auto& e) {
+    io("step", e.step);
+    io("switch", e.id);
+    io("from_value", e.from);
+    io("to_value", e.to);
+    io("note", e.note);
+}
+
+template <> struct Table<SwitchRefused> { static constexpr const char* name = "switches_refused"; };
+void fields(auto& io, Like<SwitchRefused> auto& e) {
+    io("step", e.step);
+    io("switch", e.id);
+    io("value", e.value);
+    io("why", e.why);
+}
+
+template <> struct Table<DeviceSample> { static constexpr const char* name = "device_samples"; };
+void fields(auto& io, Like<DeviceSample> auto& e) {
+    io("cpu_pct", e.cpuPct);
+    io("resident_bytes", e.residentBytes);
+    io("available_bytes", e.availableBytes);
+    io("gpu_pct", e.gpuPct);
+    io("gpu_memory_bytes", e.gpuMemoryBytes);
+    io("gpu_power_w", e.gpuPowerW);
+    io("gpu_temperature_c", e.gpuTemperatureC);
+    io("gpu_clock_mhz", e.gpuClockMhz);
+}
+
+template <> struct Table<LogLine> { static constexpr const char* name = "log_lines"; };
+void fields(auto& io, Like<LogLine> auto& e) {
+    io("step", e.step);
+    io("level", e.level);
+    io("text", e.text);
+}
+
+template <> struct Table<StateChanged> { static constexpr const char* name = "states"; };
+void fields(auto& io, Like<StateChanged> auto& e) {
+    io("step", e.step);
+    io("state", e.state);
+    io("why", e.why);
+}
+
+template <> struct Table<CheckpointSaved> { static constexpr const char* name = "checkpoints"; };
+void fields(auto& io, Like<CheckpointSaved> auto& e) {
+    io("step", e.step);
+    io("duration_ns", e.duration);
+    io("path", e.path);
+}
+
+template <> struct Table<TextGenerated> { static constexpr const char* name = "texts"; };
+void fields(auto& io, Like<TextGenerated> auto& e) {
+    io("step", e.step);
+    io("prompt", e.prompt);
+    io("text", e.text);
+    io("complete", e.complete);
+}
+
+template <> struct Table<Preparing> { static constexpr const char* name = "preparations"; };
+void fields(auto& io, Like<Preparing> auto& e) {
+    io("what", e.what);
+    io("fraction", e.fraction);
+}
+
+template <> struct Table<RecorderWaited> { static constexpr const char* name = "recorder_waits"; };
+void fields(auto& io, Like<RecorderWaited> auto& e) { io("waited_ns", e.waited); }
+
+// The columns after (session, at_ns, seq), in order.
+template <class E>
+std::vector<std::string> columnsOf() {
+    std::vector<std::string> names;
+    auto collect = [&](const char* name, const auto&) { names.emplace_back(name); };
+    const E example{};
+    fields(collect, example);
+    return names;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,126 @@
+// See EventMerge.h. Every table is clustered by (session, at_ns, seq), so each statement steps through its rows in order without
+// sorting, and the merge compares at most eleven keys an event.
+#include "sessions/EventMerge.h"
+
+#include "sessions/Columns.h"
+#include "sessions/EventFields.h"
+
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kTables = std::tuple_size_v<StoredEvents>;
+
+template <class E>
+std::string selectSql() {
+    std::string columns = "at_ns, seq";
+    for (const auto& column : columnsOf<E>()) columns += ", " + column;
+    return fmt::format("SELECT {} FROM {} WHERE session = ?1 AND (at_ns, seq) > (?2, ?3) ORDER BY at_ns, seq", columns, Table<E>::name);
+}
+
+template <class E>
+Event decode(SQLite::Statement& row) {
+    E event;
+    event.at = {row.getColumn(0).getInt64()};
+    RowReader reader(row, 2);
+    fields(reader, event);
+    return event;
+}
+
+// One entry a table, in the order of StoredEvents.
+template <class Make>
+auto forEachTable(Make make) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::array{make.template operator()<std::tuple_element_t<I, StoredEvents>>()...};
+    }(std::make_index_sequence<kTables>());
+}
+
+// "SELECT … UNION ALL SELECT …" over all tables.
+std::string unionOf(const char* select) {
+    std::string sql;
+    for (const char* name : forEachTable([]<class E>() { return Table<E>::name; })) {
+        if (!sql.empty()) sql += " UNION ALL ";
+        sql += fmt::format(fmt::runtime(select), name);
+    }
+    return sql;
+}
+
+}  // namespace
+
+EventMerge::EventMerge(SQLite::Database& database) : m_database(database) {
+    m_tables.reserve(kTables);
+    for (const auto& sql : forEachTable([]<class E>() { return selectSql<E>(); })) m_tables.emplace_back(database, sql);
+}
+
+EventKey EventMerge::read(std::int64_t session, EventKey after, std::int64_t most, std::vector<Event>& into) {
+    static const auto decoders = forEachTable([]<class E>() { return &decode<E>; });
+    constexpr EventKey kExhausted{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
+
+    SQLite::Transaction snapshot(m_database);
+    std::array<EventKey, kTables> heads;
+    const auto advance = [&](std::size_t table) {
+        auto& row = m_tables[table];
+        heads[table] = row.executeStep() ? EventKey{row.getColumn(0).getInt64(), row.getColumn(1).getInt64()} : kExhausted;
+    };
+    // Open statements hold the snapshot, and an old snapshot keeps the write-ahead log from being emptied.
+    struct ResetAll {
+        std::vector<SQLite::Statement>& statements;
+        ~ResetAll() {
+            for (auto& statement : statements) statement.tryReset();
+        }
+    } resetAll{m_tables};
+    for (std::size_t table = 0; table < kTables; ++table) {
+        auto& row = m_tables[table];
+        row.tryReset();
+        row.bind(1, session);
+        row.bind(2, after.at);
+        row.bind(3, after.sequence);
+        advance(table);
+    }
+    for (std::int64_t taken = 0; taken < most; ++taken) {
+        const auto next = std::ranges::min_element(heads);
+        if (*next == kExhausted) break;
+        const auto table = static_cast<std::size_t>(next - heads.begin());
+        after = *next;
+        into.push_back(decoders[table](m_tables[table]));
+        advance(table);
+    }
+    return after;
+}
+
+EventKey EventMerge::skip(std::int64_t session, std::int64_t count) {
+    if (count <= 0) return {};
+    SQLite::Statement select(m_database, unionOf("SELECT at_ns, seq FROM {} WHERE session = ?1") + " ORDER BY 1, 2 LIMIT 1 OFFSET ?2");
+    select.bind(1, session);
+    select.bind(2, count - 1);
+    if (select.executeStep()) return {select.getColumn(0).getInt64(), select.getColumn(1).getInt64()};
+    return {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
+}
+
+std::int64_t EventMerge::count(std::int64_t session) {
+    SQLite::Statement select(m_database, "SELECT sum(n) FROM (" + unionOf("SELECT count(*) AS n FROM {} WHERE session = ?1") + ")");
+    select.bind(1, session);
+    select.executeStep();
+    return select.getColumn(0).getInt64();
+}
+
+TimeNs EventMerge::lastTime(std::int64_t session) {
+    SQLite::Statement select(m_database, "SELECT max(t) FROM (" + unionOf("SELECT max(at_ns) AS t FROM {} WHERE session = ?1") + ")");
+    select.bind(1, session);
+    select.executeStep();
+    return {select.getColumn(0).getInt64()};
+}
+
+TimeNs EventMerge::timeOfStep(std::int64_t session, std::int64_t step) {
+    SQLite::Statement select(m_database, "SELECT at_ns FROM steps WHERE session = ? AND step >= ? ORDER BY at_ns, seq LIMIT 1");
+    select.bind(1, session);
+    select.bind(2, step);
+    return select.executeStep() ? TimeNs{select.getColumn(0).getInt64()} : lastTime(session);
+}
+
+}  // namespace stepscope

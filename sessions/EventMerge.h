@@ -1,0 +1,41 @@
+// EventMerge: the stream of one stored session in order of time, merged lazily from the tables of its kinds; plus the two look-ups
+// a replay needs. Used by SessionReader, Replayer and the exporters, each on its own connection and thread; throws SQLite::Exception.
+#pragma once
+#include "core/events/Event.h"
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace stepscope {
+
+// A place in the stream: just behind the event with this time and number.
+struct EventKey {
+    std::int64_t at = std::numeric_limits<std::int64_t>::min();
+    std::int64_t sequence = std::numeric_limits<std::int64_t>::min();
+
+    auto operator<=>(const EventKey&) const = default;
+};
+
+class EventMerge {
+public:
+    explicit EventMerge(SQLite::Database& database);
+
+    // Appends the events behind `after`, at most `most`, all of one snapshot; returns the place behind the last one.
+    EventKey read(std::int64_t session, EventKey after, std::int64_t most, std::vector<Event>& into);
+    // The place behind the first `count` events. O(count), but reads keys only.
+    EventKey skip(std::int64_t session, std::int64_t count);
+    std::int64_t count(std::int64_t session);
+
+    TimeNs lastTime(std::int64_t session);                          // of the last event; 0 when there is none
+    TimeNs timeOfStep(std::int64_t session, std::int64_t step);     // of the first StepDone not before `step`; the last time when there is none
+
+private:
+    SQLite::Database& m_database;
+    std::vector<SQLite::Statement> m_tables;  // in the order of StoredEvents
+};
+
+}  // namespace stepscope

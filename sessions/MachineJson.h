@@ -1,0 +1,12 @@
+// Machine as JSON, as stored with every session. Absent keys have their default, unknown ones are left out.
+#pragma once
+#include "core/events/Machine.h"
+
+#include <string>
+
+namespace stepscope {
+
+std::string machineToJson(const Machine& machine);
+Machine machineFromJson(const std::string& json);  // throws std::exception on text that is not JSON
+
+}  // namespace stepscope

@@ -1,0 +1,44 @@
+// Recorder: this process's only writing SQLite connection, on a thread of its own. One transaction per 100 ms.
+// publish() is lossless: when the queue is full the caller waits, and the wait is itself an event (RecorderWaited).
+// While nothing can be written (a full disk) blocked() is true: the trainer pauses at the next step boundary and goes on when
+// it turns false; nothing is lost.
+#pragma once
+#include "core/base/Result.h"
+#include "core/events/Event.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace stepscope {
+
+class Recorder : public EventSink {
+public:
+    struct Options {
+        std::string path;                 // database
+        std::size_t queueCapacity = 65536;
+        // Called on the recorder thread: true + a sentence when writing stops being possible, false when it works again.
+        std::function<void(bool blocked, const std::string& why)> onBlocked;
+        // Called on a producer's thread after it had to wait; the same event is stored. For live listeners.
+        std::function<void(const RecorderWaited&)> onWaited;
+        // How long finish() keeps trying while nothing can be written, before it gives up and says how much is lost.
+        std::chrono::milliseconds patience{5000};
+    };
+
+    // Opens (creating and migrating as needed) the database, takes the session's OS lock and stores the session row.
+    // The error names the file and what to do.
+    static Result<std::unique_ptr<Recorder>> open(Options options, const SessionInfo& info);
+
+    ~Recorder() override = default;  // finish()es
+    virtual std::int64_t session() const = 0;
+    virtual bool blocked() const = 0;
+    // Waits until everything published so far is committed (tests, end of a run).
+    virtual void flush() = 0;
+    // Writes what is queued, commits, releases the lock. A session whose last StateChanged was not an end stays "running",
+    // and, its lock being free, is read as interrupted.
+    virtual Status finish() = 0;
+};
+
+}  // namespace stepscope

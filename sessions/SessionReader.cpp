@@ -1,0 +1,159 @@
+// SessionReader over SQLite (SessionStore.h). Used by one thread at a time: the window's reader thread, or the command line.
+#include "sessions/Columns.h"
+#include "sessions/Connection.h"
+#include "sessions/EventMerge.h"
+#include "sessions/SessionLock.h"
+#include "sessions/SessionRow.h"
+#include "sessions/SessionStore.h"
+#include "sessions/SqliteError.h"
+#include "sessions/StepSummary.h"
+
+#include <SQLiteCpp/Statement.h>
+
+#include <map>
+#include <optional>
+
+namespace stepscope {
+namespace {
+
+class SqliteReader final : public SessionReader {
+public:
+    SqliteReader(std::string path, Connection connection) : m_path(std::move(path)) { use(std::move(connection)); }
+
+    Result<std::vector<SessionSummary>> list() override {
+        return guarded(m_path, [&]() -> Result<std::vector<SessionSummary>> {
+            if (const auto ready = ensureOpen(); !ready) return ready.error();
+            std::vector<SessionSummary> all;
+            if (!m_connection) return all;
+            SQLite::Statement ids(*m_connection, "SELECT id FROM sessions WHERE deleted_unix_ms = 0 ORDER BY started_unix_ms DESC, id DESC");
+            std::vector<std::int64_t> found;
+            while (ids.executeStep()) found.push_back(ids.getColumn(0).getInt64());
+            ids.reset();  // ends its snapshot: each row is to be read as it is after its lock was looked at
+            for (const auto session : found)
+                if (auto one = read(session)) all.push_back(std::move(*one));
+            return all;
+        });
+    }
+
+    Result<SessionSummary> summary(std::int64_t session) override {
+        return guarded(m_path, [&]() -> Result<SessionSummary> {
+            if (const auto ready = ensureOpen(); !ready) return ready.error();
+            if (auto found = m_connection ? read(session) : std::nullopt) return std::move(*found);
+            return noSuchSession(m_path, session);
+        });
+    }
+
+    Result<SessionInfo> info(std::int64_t session) override {
+        return guarded(m_path, [&]() -> Result<SessionInfo> {
+            if (const auto ready = ensureOpen(); !ready) return ready.error();
+            return m_connection ? readInfo(*m_connection, m_path, session) : noSuchSession(m_path, session);
+        });
+    }
+
+    Result<std::vector<Event>> events(std::int64_t session, std::int64_t from, std::int64_t most) override {
+        auto stored = info(session);
+        if (!stored) return stored.error();
+        return guarded(m_path, [&]() -> Result<std::vector<Event>> {
+            std::vector<Event> out;
+            if (from < 0 || most <= 0) return out;
+            if (from == 0) out.emplace_back(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(*stored)), true});
+            // Reading on from where the last call ended costs nothing; any other place is counted out.
+            const EventKey after = from <= 1 ? EventKey{} : from == m_nextIndex && session == m_nextSession ? m_nextKey : m_merge->skip(session, from - 1);
+            m_nextKey = m_merge->read(session, after, most - static_cast<std::int64_t>(out.size()), out);
+            m_nextSession = session;
+            m_nextIndex = from + static_cast<std::int64_t>(out.size());
+            return out;
+        });
+    }
+
+    Result<std::int64_t> eventCount(std::int64_t session) override {
+        if (const auto stored = info(session); !stored) return stored.error();
+        return guarded(m_path, [&]() -> Result<std::int64_t> { return 1 + m_merge->count(session); });
+    }
+
+private:
+    void use(Connection connection) {
+        m_connection = std::move(connection);
+        if (m_connection) m_merge.emplace(*m_connection);
+    }
+
+    // The file was empty when it was opened; somebody may have begun to record into it since.
+    Status ensureOpen() {
+        if (m_connection) return {};
+        auto opened = openForReading(m_path);
+        if (!opened) return opened.error();
+        use(std::move(*opened));
+        return {};
+    }
+
+    std::optional<SessionSummary> read(std::int64_t session) {
+        // Asked before the row is read: a recorder commits the end first and lets the lock go after, so a session that is stored
+        // as running although its lock was free before we looked has no process any more.
+        const bool locked = SessionLock::held(m_path, session);
+        SQLite::Statement select(*m_connection,
+                                 "SELECT name, notes, tags, state, why, started_unix_ms, ended_unix_ms, step_ns_median, step_tokens_median"
+                                 " FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
+        select.bind(1, session);
+        if (!select.executeStep()) return std::nullopt;
+        SessionSummary found;
+        RowReader row(select);
+        std::string tags;
+        StepMedians medians;
+        found.id = session;
+        row("name", found.name);
+        row("notes", found.notes);
+        row("tags", tags);
+        row("state", found.state);
+        row("why", found.why);
+        row("started_unix_ms", found.startedUnixMs);
+        row("ended_unix_ms", found.endedUnixMs);
+        const bool summarised = !select.getColumn(7).isNull();
+        row("step_ns_median", medians.durationNs);
+        row("step_tokens_median", medians.tokens);
+        found.tags = tagsFromJson(tags);
+        if (!ended(found.state) && !locked) found.state = RunState::Interrupted;
+        const LastStep last = lastStep(*m_connection, session);
+        found.steps = last.step;
+        found.lossLast = last.loss;
+        found.validationLossLast = lastValidationLoss(*m_connection, session);
+        if (!summarised) medians = rememberedMedians(session, last.step);
+        found.msPerStepMedian = medians.durationNs / 1e6;
+        found.tokensPerSecond = medians.tokens / (medians.durationNs / 1e9);
+        found.config = readConfig(session);
+        return found;
+    }
+
+    // Reading every step of a long interrupted session takes a while, and a list is asked for again and again.
+    StepMedians rememberedMedians(std::int64_t session, std::int64_t steps) {
+        auto& held = m_medians[session];
+        if (held.first != steps) held = {steps, stepMedians(*m_connection, session)};
+        return held.second;
+    }
+
+    std::vector<std::pair<std::string, std::string>> readConfig(std::int64_t session) {
+        SQLite::Statement select(*m_connection, "SELECT key, value FROM config WHERE session = ? ORDER BY position");
+        select.bind(1, session);
+        std::vector<std::pair<std::string, std::string>> all;
+        while (select.executeStep()) all.emplace_back(select.getColumn(0).getString(), select.getColumn(1).getString());
+        return all;
+    }
+
+    std::string m_path;
+    Connection m_connection;
+    std::optional<EventMerge> m_merge;
+    std::map<std::int64_t, std::pair<std::int64_t, StepMedians>> m_medians;  // session -> (steps then, medians)
+    std::int64_t m_nextSession = 0, m_nextIndex = 0;
+    EventKey m_nextKey;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SessionReader>> SessionReader::open(const std::string& path) {
+    auto connection = openForReading(path);
+    if (!connection) return connection.error();
+    return guarded(path, [&]() -> Result<std::unique_ptr<SessionReader>> {
+        return std::unique_ptr<SessionReader>(std::make_unique<SqliteReader>(path, std::move(*connection)));
+    });
+}
+
+}  // namespace stepscope

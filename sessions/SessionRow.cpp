@@ -1,0 +1,113 @@
+// See SessionRow.h.
+#include "sessions/SessionRow.h"
+
+#include "core/events/ConfigJson.h"
+#include "core/events/ConfigKeys.h"
+#include "sessions/MachineJson.h"
+#include "sessions/SqliteError.h"
+
+#include <SQLiteCpp/Statement.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+
+namespace stepscope {
+namespace {
+
+void writeConfig(SQLite::Database& database, std::int64_t session, const RunConfig& config) {
+    SQLite::Statement clear(database, "DELETE FROM config WHERE session = ?");
+    clear.bind(1, session);
+    clear.exec();
+    SQLite::Statement insert(database, "INSERT INTO config (session, key, position, value) VALUES (?, ?, ?, ?)");
+    std::int64_t position = 0;
+    for (const auto& [key, value] : listConfig(config)) {
+        insert.tryReset();
+        insert.bind(1, session);
+        insert.bind(2, key);
+        insert.bind(3, position++);
+        insert.bind(4, value);
+        insert.exec();
+    }
+}
+
+std::int64_t nowUnixMs() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+std::int64_t insertSession(SQLite::Database& database, const SessionInfo& info) {
+    SQLite::Statement insert(database,
+                             "INSERT INTO sessions (name, notes, tags, state, why, started_unix_ms, config, machine, vocabulary, parameters,"
+                             " train_tokens, validation_tokens, first_step, resumed_from) VALUES (?, ?, ?, ?, '', ?, '{}', '{}', 0, 0, 0, 0, 0, '')");
+    insert.bind(1, info.name);
+    insert.bind(2, info.notes);
+    insert.bind(3, tagsToJson(info.tags));
+    insert.bind(4, toString(RunState::Preparing));
+    insert.bind(5, info.startedUnixMs != 0 ? info.startedUnixMs : nowUnixMs());
+    insert.exec();
+    const std::int64_t session = database.getLastInsertRowid();
+    updateSession(database, session, info);
+    return session;
+}
+
+void updateSession(SQLite::Database& database, std::int64_t session, const SessionInfo& info) {
+    SQLite::Statement update(database,
+                             "UPDATE sessions SET started_unix_ms = iif(?1 = 0, started_unix_ms, ?1), config = ?2, machine = ?3, vocabulary = ?4,"
+                             " parameters = ?5, train_tokens = ?6, validation_tokens = ?7, first_step = ?8, resumed_from = ?9 WHERE id = ?10");
+    update.bind(1, info.startedUnixMs);
+    update.bind(2, configToJson(info.config));
+    update.bind(3, machineToJson(info.machine));
+    update.bind(4, info.vocabulary);
+    update.bind(5, info.parameters);
+    update.bind(6, info.trainTokens);
+    update.bind(7, info.validationTokens);
+    update.bind(8, info.firstStep);
+    update.bind(9, info.resumedFrom);
+    update.bind(10, session);
+    update.exec();
+    writeConfig(database, session, info.config);
+}
+
+void updateState(SQLite::Database& database, std::int64_t session, const StateChanged& event) {
+    SQLite::Statement update(database,
+                             "UPDATE sessions SET state = ?1, why = ?2, ended_unix_ms = iif(?3, started_unix_ms + ?4, 0) WHERE id = ?5");
+    update.bind(1, toString(event.state));
+    update.bind(2, event.why);
+    update.bind(3, ended(event.state) ? 1 : 0);
+    update.bind(4, event.at.ns / 1'000'000);
+    update.bind(5, session);
+    update.exec();
+}
+
+Result<SessionInfo> readInfo(SQLite::Database& database, const std::string& path, std::int64_t session) {
+    SQLite::Statement select(database,
+                             "SELECT name, notes, tags, started_unix_ms, config, machine, vocabulary, parameters, train_tokens, validation_tokens,"
+                             " first_step, resumed_from FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
+    select.bind(1, session);
+    if (!select.executeStep()) return noSuchSession(path, session);
+    auto config = configFromJson(select.getColumn(4).getString());
+    if (!config) return config.error();
+    SessionInfo info;
+    info.name = select.getColumn(0).getString();
+    info.notes = select.getColumn(1).getString();
+    info.tags = tagsFromJson(select.getColumn(2).getString());
+    info.startedUnixMs = select.getColumn(3).getInt64();
+    info.config = std::move(*config);
+    info.machine = machineFromJson(select.getColumn(5).getString());
+    info.vocabulary = select.getColumn(6).getInt64();
+    info.parameters = select.getColumn(7).getInt64();
+    info.trainTokens = select.getColumn(8).getInt64();
+    info.validationTokens = select.getColumn(9).getInt64();
+    info.firstStep = select.getColumn(10).getInt64();
+    info.resumedFrom = select.getColumn(11).getString();
+    return info;
+}
+
+std::string tagsToJson(const std::vector<std::string>& tags) {
+    return nlohmann::json(tags).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::vector<std::string> tagsFromJson(const std::string& json) { return nlohmann::json::parse(json).get<std::vector<std::string>>(); }
+
+}  // namespace stepscope

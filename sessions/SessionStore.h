@@ -1,0 +1,59 @@
+// SessionStore: the one SQLite file that holds every session. This header shows no SQLite type: only sessions/ sees it.
+// Two kinds of access: SessionWriter (one per process, on the recorder thread) and SessionReader (read-only, any number,
+// each used by one thread at a time). Schema in schema.sql with numbered migrations.
+#pragma once
+#include "core/base/Result.h"
+#include "core/events/ConfigJson.h"  // configToJson, configFromJson: how a configuration is stored
+#include "core/events/Event.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace stepscope {
+
+// $XDG_DATA_HOME/stepscope/sessions.db or ~/.local/share/stepscope/sessions.db; makes the folder when asked to write.
+std::string defaultDatabasePath();
+
+struct SessionSummary {
+    std::int64_t id = 0;
+    std::string name;
+    std::string notes;
+    std::vector<std::string> tags;
+    RunState state = RunState::Running;  // Interrupted = stored as running but nobody holds its lock
+    std::string why;                     // for failed
+    std::int64_t startedUnixMs = 0;
+    std::int64_t endedUnixMs = 0;        // 0 = not ended
+    std::int64_t steps = 0;              // last step stored
+    double lossLast = kUnknown;
+    double validationLossLast = kUnknown;
+    double msPerStepMedian = kUnknown;   // over stored steps, first 3 left out
+    double tokensPerSecond = kUnknown;   // from that median
+    std::vector<std::pair<std::string, std::string>> config;  // listConfig() of the session
+};
+
+class SessionReader {
+public:
+    // Opens read-only. Sentences for: not there, not SQLite, of a newer schema, damaged, locked, not permitted.
+    static Result<std::unique_ptr<SessionReader>> open(const std::string& path);
+    virtual ~SessionReader() = default;
+
+    virtual Result<std::vector<SessionSummary>> list() = 0;  // newest first
+    virtual Result<SessionSummary> summary(std::int64_t session) = 0;
+    virtual Result<SessionInfo> info(std::int64_t session) = 0;
+    // All events of a session in order of time, `from` (an index into that order) onwards, at most `most`; empty = the end.
+    // The first is SessionStarted. Steps are the bulk: 100 000 of them are read in well under a second.
+    virtual Result<std::vector<Event>> events(std::int64_t session, std::int64_t from, std::int64_t most) = 0;
+    virtual Result<std::int64_t> eventCount(std::int64_t session) = 0;
+};
+
+// Changes made by a person to what is stored; each opens a short writing connection of its own with a busy timeout.
+// A running session is not deleted.
+Status renameSession(const std::string& path, std::int64_t session, const std::string& name);
+Status annotateSession(const std::string& path, std::int64_t session, const std::string& notes, const std::vector<std::string>& tags);
+Status deleteSession(const std::string& path, std::int64_t session);        // marks as deleted: list() leaves it out
+Status restoreSession(const std::string& path, std::int64_t session);       // undo of delete
+Status purgeDeletedSessions(const std::string& path);                       // really removes what was deleted
+
+}  // namespace stepscope

@@ -1,0 +1,157 @@
+// A history holds what the events said, forgets at SessionStarted, and takes a million steps in its stride.
+#include "core/analysis/RunHistory.h"
+
+#include <chrono>
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+SessionStarted started(std::int64_t steps, std::int64_t firstStep = 0) {
+    auto info = std::make_shared<SessionInfo>();
+    info->config.steps = steps;
+    info->firstStep = firstStep;
+    return {7, info, false};
+}
+
+StepDone step(std::int64_t number, double ms = 10, double loss = 3) {
+    StepDone event;
+    event.step = number;
+    event.at = TimeNs::fromSeconds(static_cast<double>(number) * ms / 1000);
+    event.duration = {static_cast<std::int64_t>(ms * 1e6)};
+    event.loss = loss;
+    event.learningRate = 1e-3;
+    event.tokens = 1000;
+    event.phaseNs = {0, 0, 3'000'000, 5'000'000, 0, 1'000'000};
+    event.residentBytes = 500'000'000;
+    return event;
+}
+
+TEST(RunHistory, TurnsStepsIntoColumns) {
+    RunHistory history;
+    EXPECT_FALSE(history.started());
+    history.append(started(100));
+    for (int i = 1; i <= 50; ++i) history.append(step(i));
+    ASSERT_EQ(history.rows(), 50u);
+    EXPECT_EQ(history.session(), 7);
+    EXPECT_EQ(history.steps().step.back(), 50);
+    EXPECT_EQ(history.steps().tokens.back(), 50'000);
+    EXPECT_NEAR(history.steps().seconds.back(), 0.5, 1e-9);
+    EXPECT_NEAR(history.steps().smoothedLoss.back(), 3, 1e-6);
+    EXPECT_NEAR(history.steps().tokensPerSecond.back(), 100'000, 1);
+    EXPECT_NEAR(history.steps().rateP10.back(), 100'000, 1);
+    EXPECT_NEAR(history.steps().phaseMs[static_cast<std::size_t>(Phase::Backward)].mean(0, 50), 5, 1e-9);
+    EXPECT_NEAR(history.steps().otherMs.mean(10, 20), 1, 1e-9);
+    EXPECT_EQ(history.steps().lossScale.extremes(0, 50).any, false);
+}
+
+TEST(RunHistory, ForgetsEverythingWhenASessionStartsAgain) {
+    RunHistory history;
+    history.append(started(100));
+    history.append(step(1));
+    history.append(LogLine{{}, 1, LogLevel::Info, "hello"});
+    history.append(ValidationDone{1, {}, {}, 2.5});
+    const auto before = history.revision();
+    history.append(started(200));
+    EXPECT_GT(history.revision(), before);
+    EXPECT_EQ(history.rows(), 0u);
+    EXPECT_TRUE(history.log().empty());
+    EXPECT_TRUE(history.validation().empty());
+    EXPECT_TRUE(history.markers().empty());
+    EXPECT_EQ(history.numbers().steps, 200);
+}
+
+TEST(RunHistory, FindsTheNearestRowUnderEveryAxis) {
+    RunHistory history;
+    history.append(started(100));
+    for (int i = 1; i <= 50; ++i) history.append(step(2 * i));
+    EXPECT_EQ(history.rowAt(XAxis::Step, -5), 0u);
+    EXPECT_EQ(history.rowAt(XAxis::Step, 4.4), 1u);
+    EXPECT_EQ(history.rowAt(XAxis::Step, 5.6), 2u);
+    EXPECT_EQ(history.rowAt(XAxis::Step, 1000), 49u);
+    EXPECT_EQ(history.rowAt(XAxis::Tokens, 3100), 2u);
+    EXPECT_EQ(history.rowAt(XAxis::WallTime, 0.041), 1u);
+    EXPECT_EQ(history.firstRowAt(XAxis::Step, 101), 50u);
+}
+
+TEST(RunHistory, MarksAFlipButNotWhatTheRunStartsWith) {
+    RunHistory history;
+    history.append(started(100));
+    history.append(SwitchApplied{0, {}, "amp", std::string("off"), std::string("bf16"), ""});
+    EXPECT_TRUE(history.markers().empty());
+    history.append(step(1));
+    history.append(SwitchApplied{1, {20'000'000}, "amp", std::string("bf16"), std::string("off"), "note."});
+    history.append(CheckpointSaved{1, {30'000'000}, {}, "/checkpoints/1"});
+    ASSERT_EQ(history.markers().size(), 2u);
+    EXPECT_EQ(history.markers()[0].label, "amp off");
+    EXPECT_NE(history.markers()[0].detail.find("note."), std::string::npos);
+    EXPECT_EQ(history.markers()[0].place.step, 1);
+    EXPECT_NEAR(history.markers()[0].place.seconds, 0.02, 1e-12);
+    EXPECT_EQ(history.config().word("amp"), "off");
+}
+
+TEST(RunHistory, TakesTheSpeedFromTheStepsSinceTheLastFlipOnly) {
+    RunHistory history;
+    history.append(started(1000));
+    for (int i = 1; i <= 100; ++i) history.append(step(i, 40));
+    history.append(SwitchApplied{100, {}, "amp", std::string("off"), std::string("bf16"), ""});
+    for (int i = 101; i <= 120; ++i) history.append(step(i, 10));
+    const RunNumbers numbers = history.numbers();
+    EXPECT_EQ(numbers.window, 20);
+    EXPECT_NEAR(numbers.stepMsMedian, 10, 1e-6);
+    EXPECT_NEAR(numbers.tokensPerSecond, 100'000, 1);
+    EXPECT_NEAR(numbers.secondsLeft, 880 * 0.01, 1e-6);
+    EXPECT_NEAR(numbers.fraction, 0.12, 1e-12);
+}
+
+TEST(RunHistory, KnowsNothingBeforeTheFirstStepAndSaysSo) {
+    RunHistory history;
+    const RunNumbers nothing = history.numbers();
+    EXPECT_TRUE(std::isnan(nothing.stepMsMedian));
+    EXPECT_TRUE(std::isnan(nothing.secondsLeft));
+    history.append(started(100, 40));
+    EXPECT_EQ(history.numbers().step, 40);
+    EXPECT_EQ(history.numbers().steps, 100);
+}
+
+TEST(RunHistory, PlacesDeviceSamplesAtTheStepThatWasDone) {
+    RunHistory history;
+    history.append(started(100));
+    for (int i = 1; i <= 3; ++i) history.append(step(i));
+    DeviceSample sample;
+    sample.at = TimeNs::fromSeconds(0.035);
+    sample.cpuPct = 97;
+    sample.residentBytes = 600'000'000;
+    history.append(sample);
+    ASSERT_EQ(history.device().place.size(), 1u);
+    EXPECT_EQ(history.device().place[0].step, 3);
+    EXPECT_NEAR(history.numbers().cpuPct, 97, 1e-4);
+    EXPECT_NEAR(static_cast<double>(history.numbers().residentBytes), 6e8, 100);
+    EXPECT_EQ(history.numbers().availableBytes, 0);
+}
+
+TEST(RunHistory, NeverGoesBackAlongAnAxisEvenWhenAStreamDoes) {
+    RunHistory history;
+    history.append(started(100));
+    history.append(step(5));
+    history.append(step(3));
+    EXPECT_EQ(history.steps().step.back(), 5);
+    EXPECT_GE(history.steps().seconds[1], history.steps().seconds[0]);
+}
+
+TEST(RunHistory, TakesAMillionSteps) {
+    RunHistory history;
+    history.append(started(1'000'000));
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::int64_t i = 1; i <= 1'000'000; ++i) history.append(step(i, 10 + static_cast<double>(i % 7)));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    EXPECT_EQ(history.rows(), 1'000'000u);
+    EXPECT_EQ(history.rowAt(XAxis::Step, 123'456), 123'455u);
+    // 1 µs a step is what it takes; ten times that would still not be felt at 1000 steps a second.
+    EXPECT_LT(seconds, 30) << "append has become slower than O(1) a step";
+    RecordProperty("nanosecondsPerStep", static_cast<int>(seconds * 1000));
+}
+
+}  // namespace
+}  // namespace stepscope

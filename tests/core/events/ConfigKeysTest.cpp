@@ -1,0 +1,164 @@
+// Every key by its plain name: what is taken, what is refused and with which sentence.
+#include "core/events/ConfigKeys.h"
+
+#include "core/events/Presets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+SwitchCatalogue catalogue() {
+    SwitchInfo amp, batch;
+    amp.id = "amp";
+    amp.values = Choices{{"off", "bf16"}};
+    batch.id = "batch-size";
+    batch.values = IntegerRange{1, 4096};
+    SwitchInfo clip;
+    clip.id = "grad-clip";
+    clip.values = RealRange{0, 100};
+    return {amp, batch, clip};
+}
+
+void expectRefused(const std::string& key, const std::string& text, const std::string& hint) {
+    RunConfig config;
+    const RunConfig before = config;
+    const Status set = setKey(config, catalogue(), key, text);
+    ASSERT_FALSE(set.ok()) << key << "=" << text;
+    EXPECT_EQ(set.error().code, ErrorCode::BadInput);
+    EXPECT_THAT(set.error().sentence, HasSubstr(key));
+    EXPECT_THAT(set.error().sentence, HasSubstr(hint));
+    EXPECT_EQ(config, before) << "a refused value must change nothing";
+}
+
+TEST(ConfigKeys, SetsEveryKindOfKey) {
+    RunConfig config;
+    ASSERT_TRUE(setKey(config, catalogue(), "layers", "12").ok());
+    ASSERT_TRUE(setKey(config, catalogue(), "lr", "3e-4").ok());
+    ASSERT_TRUE(setKey(config, catalogue(), "tokenizer", "gpt2").ok());
+    ASSERT_TRUE(setKey(config, catalogue(), "data", "a folder/with blanks").ok());
+    ASSERT_TRUE(setKey(config, catalogue(), "amp", "bf16").ok());
+    ASSERT_TRUE(setKey(config, catalogue(), "batch-size", "64").ok());
+    ASSERT_TRUE(setKey(config, catalogue(), "grad-clip", "1").ok());
+    EXPECT_EQ(config.layers, 12);
+    EXPECT_DOUBLE_EQ(config.lr, 3e-4);
+    EXPECT_EQ(config.tokenizer, "gpt2");
+    EXPECT_EQ(config.data, "a folder/with blanks");
+    EXPECT_EQ(config.word("amp"), "bf16");
+    EXPECT_EQ(config.integer("batch-size"), 64);
+    EXPECT_DOUBLE_EQ(config.real("grad-clip"), 1.0);
+}
+
+TEST(ConfigKeys, RefusesWhatIsNoWholeNumber) {
+    for (const char* text : {"", "twelve", "12.5", "12x", " 12", "0x10", "1e3", "99999999999999999999"}) expectRefused("layers", text, "whole number");
+}
+
+TEST(ConfigKeys, RefusesNumbersOutOfRange) {
+    expectRefused("width", "-4", "from 1");
+    expectRefused("steps", "0", "from 1");
+    expectRefused("steps", "-5", "from 1");
+    expectRefused("validation-fraction", "0.6", "0.5");
+    expectRefused("validation-fraction", "-0.1", "0.5");
+    expectRefused("batch-size", "100000000", "4096");
+}
+
+TEST(ConfigKeys, RefusesWhatIsNoNumber) {
+    for (const char* text : {"", "fast", "1e-3x", "nan", "inf", "-inf", "1e999"}) expectRefused("lr", text, "a number");
+}
+
+TEST(ConfigKeys, RefusesUnknownWordsAndNamesTheKnownOnes) {
+    expectRefused("tokenizer", "words", "byte, char, gpt2");
+    expectRefused("amp", "fp7", "off, bf16");
+    expectRefused("schedule", "", "warmup-cosine");
+    expectRefused("data", "", "path");
+}
+
+TEST(ConfigKeys, RefusesAnUnknownKeyAndNamesTheKnownOnes) {
+    expectRefused("no-such", "1", "layers");
+    expectRefused("no-such", "1", "grad-clip");
+}
+
+TEST(ConfigKeys, HasNoKeyTwice) {
+    std::vector<std::string> ids;
+    for (const auto& key : configKeys()) ids.push_back(key.id);
+    std::ranges::sort(ids);
+    EXPECT_EQ(std::ranges::adjacent_find(ids), ids.end());
+}
+
+TEST(ConfigKeys, EveryKeyHasATitleAHelpAndASectionThatIsShown) {
+    for (const auto& key : configKeys()) {
+        EXPECT_FALSE(key.title.empty()) << key.id;
+        EXPECT_FALSE(key.help.empty()) << key.id;
+        EXPECT_THAT(key.section, ::testing::AnyOf("data", "model", "schedule", "loop")) << key.id;
+    }
+}
+
+TEST(ConfigKeys, TheDefaultsObeyTheirOwnRules) {
+    const RunConfig defaults;
+    for (const auto& key : configKeys()) {
+        const auto parsed = parseValue(key.values, key.id, toString(key.get(defaults)));
+        ASSERT_TRUE(parsed.ok()) << key.id << ": " << parsed.error().sentence;
+        EXPECT_EQ(*parsed, key.get(defaults)) << key.id;
+    }
+}
+
+TEST(CheckConfig, NamesTheKeyToChange) {
+    RunConfig config;
+    config.heads = 3;
+    Status checked = checkConfig(config);
+    ASSERT_FALSE(checked.ok());
+    EXPECT_THAT(checked.error().sentence, HasSubstr("heads 3"));
+    config = {};
+    config.minLr = 1;
+    checked = checkConfig(config);
+    ASSERT_FALSE(checked.ok());
+    EXPECT_THAT(checked.error().sentence, HasSubstr("min-lr"));
+}
+
+TEST(ListConfig, SettingWhatItListsGivesTheSameConfigurationForEveryPreset) {
+    SwitchCatalogue known = catalogue();
+    for (const char* id : {"context", "grad-accumulation"}) {
+        known.emplace_back().id = id;
+        known.back().values = IntegerRange{1, 1'000'000};
+    }
+    for (const auto& preset : presets()) {
+        RunConfig rebuilt;
+        for (const auto& [key, text] : listConfig(preset.config)) {
+            if (key == "preset") {
+                rebuilt.preset = text;
+                continue;
+            }
+            const Status set = setKey(rebuilt, known, key, text);
+            ASSERT_TRUE(set.ok()) << preset.id << ": " << set.error().sentence;
+        }
+        EXPECT_EQ(rebuilt, preset.config) << preset.id;
+    }
+}
+
+TEST(ListConfig, WritesRealNumbersSoThatTheyComeBackExactly) {
+    RunConfig config;
+    config.lr = 0.1 + 0.2;
+    config.epsilon = 1e-8 / 3;
+    RunConfig rebuilt;
+    for (const auto& [key, text] : listConfig(config))
+        if (key != "preset") ASSERT_TRUE(setKey(rebuilt, {}, key, text).ok()) << key;
+    EXPECT_EQ(rebuilt, config);
+}
+
+TEST(RunConfigSwitches, AreReadByKindAndAMissingOneIsOurBug) {
+    RunConfig config;
+    config.switches["context"] = std::int64_t{128};
+    config.switches["amp"] = std::string("off");
+    EXPECT_EQ(config.integer("context"), 128);
+    EXPECT_DOUBLE_EQ(config.real("context"), 128.0);
+    EXPECT_TRUE(config.has("amp"));
+    EXPECT_FALSE(config.has("loss"));
+    EXPECT_ANY_THROW((void)config.word("context"));
+    EXPECT_ANY_THROW((void)config.integer("missing"));
+}
+
+}  // namespace
+}  // namespace stepscope

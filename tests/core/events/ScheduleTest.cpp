@@ -1,0 +1,90 @@
+// Learning-rate curves against values worked out by hand.
+#include "core/events/Schedule.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+RunConfig configWith(const std::string& schedule) {
+    RunConfig config;
+    config.schedule = schedule;
+    config.lr = 1.0;
+    config.minLr = 0.1;
+    config.warmup = 10;
+    config.steps = 110;
+    return config;
+}
+
+TEST(Schedule, ConstantIsConstantWithoutWarmUp) {
+    const RunConfig config = configWith("constant");
+    for (const std::int64_t step : {1, 5, 10, 110, 100'000}) EXPECT_DOUBLE_EQ(learningRate(config, step), 1.0);
+}
+
+TEST(Schedule, WarmUpRisesInEqualStepsAndStays) {
+    const RunConfig config = configWith("warmup");
+    EXPECT_DOUBLE_EQ(learningRate(config, 1), 0.1);
+    EXPECT_DOUBLE_EQ(learningRate(config, 5), 0.5);
+    EXPECT_DOUBLE_EQ(learningRate(config, 10), 1.0);
+    EXPECT_DOUBLE_EQ(learningRate(config, 110), 1.0);
+}
+
+TEST(Schedule, CosineFallsFromTheFirstStepToItsFloor) {
+    const RunConfig config = configWith("cosine");
+    EXPECT_NEAR(learningRate(config, 55), 0.55, 1e-12);                                    // half way: the middle
+    EXPECT_NEAR(learningRate(config, 110), 0.1, 1e-12);                                    // the end: the floor
+    EXPECT_NEAR(learningRate(config, 22), 0.1 + 0.9 * 0.9045084971874737, 1e-12);          // a fifth: (1 + cos 36 degrees) / 2
+    EXPECT_NEAR(learningRate(config, 1), 0.1 + 0.45 * (1 + std::cos(3.14159265358979323846 / 110)), 1e-12);
+}
+
+TEST(Schedule, WarmUpThenCosineReachesThePeakAndThenTheFloor) {
+    const RunConfig config = configWith("warmup-cosine");
+    EXPECT_DOUBLE_EQ(learningRate(config, 1), 0.1);
+    EXPECT_DOUBLE_EQ(learningRate(config, 10), 1.0);
+    EXPECT_NEAR(learningRate(config, 60), 0.55, 1e-12);
+    EXPECT_NEAR(learningRate(config, 35), 0.1 + 0.9 * 0.8535533905932737, 1e-12);  // a quarter: (1 + cos 45 degrees) / 2
+    EXPECT_NEAR(learningRate(config, 110), 0.1, 1e-12);
+}
+
+TEST(Schedule, LinearFallsInEqualSteps) {
+    const RunConfig config = configWith("linear");
+    EXPECT_DOUBLE_EQ(learningRate(config, 10), 1.0);
+    EXPECT_NEAR(learningRate(config, 11), 0.991, 1e-12);
+    EXPECT_NEAR(learningRate(config, 60), 0.55, 1e-12);
+    EXPECT_NEAR(learningRate(config, 110), 0.1, 1e-12);
+}
+
+TEST(Schedule, KeepsTheLastRateBeyondTheEnd) {
+    for (const char* schedule : {"constant", "warmup", "cosine", "linear", "warmup-cosine"}) {
+        const RunConfig config = configWith(schedule);
+        EXPECT_DOUBLE_EQ(learningRate(config, 1'000'000), learningRate(config, config.steps)) << schedule;
+    }
+}
+
+TEST(Schedule, NeverLeavesTheRangeBetweenFloorAndPeakAfterWarmUp) {
+    for (const char* schedule : {"constant", "cosine", "linear", "warmup-cosine"}) {
+        const RunConfig config = configWith(schedule);
+        for (std::int64_t step = 10; step <= 200; ++step) {
+            EXPECT_LE(learningRate(config, step), 1.0) << schedule << " step " << step;
+            EXPECT_GE(learningRate(config, step), 0.1 - 1e-15) << schedule << " step " << step;
+        }
+    }
+}
+
+TEST(Schedule, TakesARunThatIsShorterThanItsWarmUp) {
+    RunConfig config = configWith("warmup-cosine");
+    config.steps = 4;
+    EXPECT_DOUBLE_EQ(learningRate(config, 1), 0.25);
+    EXPECT_DOUBLE_EQ(learningRate(config, 4), 1.0);
+}
+
+TEST(Schedule, TakesAWarmUpOfZero) {
+    RunConfig config = configWith("warmup-cosine");
+    config.warmup = 0;
+    EXPECT_GT(learningRate(config, 1), 0.99);
+    EXPECT_NEAR(learningRate(config, 110), 0.1, 1e-12);
+}
+
+}  // namespace
+}  // namespace stepscope

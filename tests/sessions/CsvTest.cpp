@@ -1,0 +1,78 @@
+// The long CSV: every value of every step, readable by anything.
+#include "sessions/Recorder.h"
+#include "sessions/exporters/Csv.h"
+#include "tests/sessions/TestSupport.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+using namespace stepscope;
+using namespace stepscope::test;
+
+namespace {
+
+struct Csv : testing::Test {
+    TempFolder folder;
+    std::string path = folder.file("s.db");
+
+    std::vector<std::string> exported(const std::vector<Event>& events, const std::string& name) {
+        auto recorder = Recorder::open({.path = path}, sampleInfo(name));
+        for (const auto& event : events) (*recorder)->publish(event);
+        EXPECT_TRUE((*recorder)->finish());
+        std::ostringstream out;
+        const Status done = exportCsv(path, 1, out);
+        EXPECT_TRUE(done) << done.error().sentence;
+        std::vector<std::string> lines;
+        std::istringstream in(out.str());
+        for (std::string line; std::getline(in, line);) lines.push_back(line);
+        return lines;
+    }
+    static std::size_t count(const std::vector<std::string>& lines, const std::string& part) {
+        std::size_t n = 0;
+        for (const auto& line : lines) n += line.find(part) != std::string::npos;
+        return n;
+    }
+};
+
+}  // namespace
+
+TEST_F(Csv, HasEveryStepHoweverManyThereAre) {
+    std::vector<Event> steps;
+    for (int step = 1; step <= 10'000; ++step) steps.emplace_back(sampleStep(step));
+    const auto lines = exported(steps, "long run");
+    EXPECT_EQ(lines.front(), "run,step,time,metric,value");
+    EXPECT_EQ(count(lines, ",loss,"), 10'000u);
+    EXPECT_EQ(count(lines, ",phase_backward_ms,"), 10'000u);
+    EXPECT_EQ(count(lines, "nan"), 0u) << "what is unknown has no line";
+    EXPECT_EQ(count(lines, "loss_scale"), 0u);
+}
+
+TEST_F(Csv, WritesNumbersThatReadBackTheSame) {
+    auto step = sampleStep(1, {1'234'567'891});
+    step.loss = 0.1 + 0.2;
+    const auto lines = exported({step}, "r");
+    EXPECT_EQ(lines.at(1), "r,1,1.234567891,loss,0.30000000000000004");
+}
+
+TEST_F(Csv, QuotesTheNameOfTheRun) {
+    const auto lines = exported({sampleStep(1)}, "a, \"b\"");
+    EXPECT_EQ(lines.at(1).rfind("\"a, \"\"b\"\"\",1,", 0), 0u) << lines.at(1);
+}
+
+TEST_F(Csv, HasValidationAndDeviceSamplesAtTheLastStep) {
+    const auto lines = exported({sampleStep(1), sampleStep(2), ValidationDone{2, {2'000'001}, {5}, 3.25}, DeviceSample{{2'000'002}, 50.0, 1, 2}}, "");
+    EXPECT_EQ(count(lines, "1,2,0.002000001,validation_loss,3.25"), 1u);
+    EXPECT_EQ(count(lines, "1,2,0.002000002,cpu_pct,50"), 1u);
+    EXPECT_EQ(count(lines, "gpu_pct"), 0u);
+}
+
+TEST_F(Csv, SaysWhenTheTargetTakesNoMore) {
+    exported({sampleStep(1)}, "r");
+    std::ostringstream out;
+    out.setstate(std::ios::badbit);
+    const Status done = exportCsv(path, 1, out);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::Io);
+    EXPECT_EQ(exportCsv(path, 5, out).error().code, ErrorCode::NotFound);
+}

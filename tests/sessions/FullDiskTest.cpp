@@ -1,0 +1,101 @@
+// No room: the recorder holds the run, keeps what it has, and goes on when there is room again. Once on a real full disk (a small
+// tmpfs, where this machine lets us mount one), once with the process's file size limited, which every user may do.
+#include "sessions/Recorder.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+using namespace stepscope;
+using namespace stepscope::test;
+
+namespace {
+
+constexpr std::int64_t kSteps = 30'000;  // several megabytes
+
+// Publishes kSteps on a thread; `makeRoom` is called once the recorder says that it cannot go on.
+void recordThroughAFullDisk(const std::string& path, const std::string& word, const std::function<void()>& makeRoom) {
+    std::atomic<int> on = 0, off = 0;
+    std::string why;
+    auto recorder = Recorder::open({.path = path, .queueCapacity = 1000, .onBlocked = [&](bool blocked, const std::string& sentence) {
+                                        if (blocked) why = sentence;
+                                        ++(blocked ? on : off);
+                                    }},
+                                   sampleInfo());
+    ASSERT_TRUE(recorder) << recorder.error().sentence;
+    std::atomic<std::int64_t> published = 0;
+    std::thread trainer([&] {
+        (*recorder)->publish(StateChanged{{1}, 0, RunState::Running, ""});
+        for (std::int64_t step = 1; step <= kSteps; ++step) {
+            (*recorder)->publish(sampleStep(step));
+            published = step;
+        }
+        (*recorder)->publish(StateChanged{{kSteps * 1'000'000 + 1}, kSteps, RunState::Finished, ""});
+    });
+    EXPECT_TRUE(eventually([&] { return (*recorder)->blocked(); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // some tries in vain
+    const std::int64_t held = published;
+    EXPECT_LT(held, kSteps) << "the producer waits";
+    EXPECT_EQ(on, 1);
+    EXPECT_EQ(off, 0);
+    EXPECT_NE(why.find(word), std::string::npos) << why;
+    EXPECT_NE(why.find("s.db"), std::string::npos) << why;
+    EXPECT_EQ((*SessionReader::open(path))->list()->at(0).state, RunState::Running) << "reading works meanwhile";
+
+    makeRoom();
+    trainer.join();
+    const Status done = (*recorder)->finish();
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(on, off);
+    const auto steps = stepsOf(storedEvents(path, 1));
+    ASSERT_EQ(steps.size(), static_cast<std::size_t>(kSteps));
+    for (std::int64_t step = 1; step <= kSteps; ++step) ASSERT_EQ(steps[static_cast<std::size_t>(step - 1)], step);
+    EXPECT_EQ((*SessionReader::open(path))->list()->at(0).state, RunState::Finished);
+    EXPECT_EQ(pragma(path, "integrity_check"), "ok");
+}
+
+}  // namespace
+
+TEST(FullDisk, HoldsTheRunAndLosesNothing) {
+    const TempFolder folder;
+    if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=32m,mode=0755") != 0) GTEST_SKIP() << "this user may not mount a small disk";
+    struct Unmount {
+        std::string path;
+        ~Unmount() { ::umount2(path.c_str(), MNT_DETACH); }
+    } unmount{folder.path()};
+    // 29 MB of ballast leave some 3 MB.
+    writeFile(folder.file("ballast"), std::string(29 << 20, 'x'));
+    recordThroughAFullDisk(folder.file("s.db"), "is full", [&] { std::filesystem::remove(folder.file("ballast")); });
+}
+
+TEST(FullDisk, SaysSoWhenNotEvenTheFileCanBeMade) {
+    const TempFolder folder;
+    if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=64k,mode=0755") != 0) GTEST_SKIP() << "this user may not mount a small disk";
+    const auto recorder = Recorder::open({.path = folder.file("s.db")}, sampleInfo());
+    EXPECT_FALSE(recorder);
+    if (!recorder) {
+        EXPECT_NE(recorder.error().sentence.find("s.db"), std::string::npos) << recorder.error().sentence;
+    }
+    ::umount2(folder.path().c_str(), MNT_DETACH);
+}
+
+TEST(FullDisk, IsLikeAFileThatMayNotGrow) {
+    const TempFolder folder;
+    ::signal(SIGXFSZ, SIG_IGN);  // the write fails instead
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct Restore {
+        rlimit limit;
+        ~Restore() { ::setrlimit(RLIMIT_FSIZE, &limit); }
+    } restore{before};
+    const rlimit small{1'000'000, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    recordThroughAFullDisk(folder.file("s.db"), "could not be read or written", [&] { ::setrlimit(RLIMIT_FSIZE, &before); });
+}

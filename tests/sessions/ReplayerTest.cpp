@@ -1,0 +1,237 @@
+// A replay publishes what the live run published, at the speed and from the place that is asked for.
+#include "sessions/Recorder.h"
+#include "sessions/Replayer.h"
+#include "tests/sessions/TestSupport.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+using namespace stepscope;
+using namespace stepscope::test;
+
+namespace {
+
+constexpr double kAtOnce = std::numeric_limits<double>::infinity();
+
+struct ReplayerTest : testing::Test {
+    TempFolder folder;
+    std::string path = folder.file("s.db");
+    KeepingSink sink;
+
+    // `steps` steps, one every 10 ms of the session's time, beginning at 10 ms.
+    void record(int steps) {
+        auto recorder = Recorder::open({.path = path}, sampleInfo());
+        for (int step = 1; step <= steps; ++step) (*recorder)->publish(sampleStep(step, {step * 10'000'000LL}));
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    std::unique_ptr<Replayer> open() {
+        auto replayer = Replayer::open(path, 1, sink);
+        EXPECT_TRUE(replayer) << replayer.error().sentence;
+        return std::move(*replayer);
+    }
+    std::vector<std::int64_t> published() const { return stepsOf(sink.events()); }
+    std::size_t starts() const {
+        std::size_t n = 0;
+        for (const auto& event : sink.events()) n += std::holds_alternative<SessionStarted>(event);
+        return n;
+    }
+};
+
+std::vector<std::int64_t> upTo(std::int64_t last) {
+    std::vector<std::int64_t> all;
+    for (std::int64_t n = 1; n <= last; ++n) all.push_back(n);
+    return all;
+}
+
+}  // namespace
+
+TEST_F(ReplayerTest, PublishesExactlyWhatIsStored) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    for (const auto& event : oneOfEachKind()) (*recorder)->publish(event);
+    ASSERT_TRUE((*recorder)->finish());
+    const auto replayer = open();
+    replayer->seekEnd();
+    ASSERT_TRUE(eventually([&] { return replayer->position().atEnd; }));
+    EXPECT_EQ(asText(sink.events()), asText(storedEvents(path, 1)));
+}
+
+TEST_F(ReplayerTest, StartsPausedAtTheBeginning) {
+    record(100);
+    const auto replayer = open();
+    ASSERT_EQ(sink.events().size(), 1u) << "at once, before anything is asked";
+    const auto started = std::get<SessionStarted>(sink.events().front());
+    EXPECT_TRUE(started.replay);
+    EXPECT_EQ(started.session, 1);
+    EXPECT_EQ(started.info->config, sampleInfo().config);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(sink.events().size(), 1u);
+    const auto position = replayer->position();
+    EXPECT_FALSE(position.playing);
+    EXPECT_FALSE(position.atEnd);
+    EXPECT_EQ(position.at, TimeNs{});
+    EXPECT_EQ(position.end, TimeNs{1'000'000'000});
+    EXPECT_EQ(position.lastStep, 100);
+}
+
+TEST_F(ReplayerTest, PlaysInTheTimeOfTheSession) {
+    record(40);  // 400 ms
+    const auto replayer = open();
+    const auto begin = std::chrono::steady_clock::now();
+    replayer->play();
+    ASSERT_TRUE(eventually([&] { return replayer->position().atEnd; }));
+    const auto took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    EXPECT_GE(took, 0.399);
+    EXPECT_LT(took, 2.0);
+    EXPECT_EQ(published(), upTo(40));
+    EXPECT_FALSE(replayer->position().playing);
+}
+
+TEST_F(ReplayerTest, PlaysFasterWhenAsked) {
+    record(1000);  // 10 s
+    const auto replayer = open();
+    replayer->setSpeed(100);
+    const auto begin = std::chrono::steady_clock::now();
+    replayer->play();
+    ASSERT_TRUE(eventually([&] { return replayer->position().atEnd; }));
+    const auto took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    EXPECT_GE(took, 0.099);
+    EXPECT_LT(took, 3.0);
+    EXPECT_EQ(published(), upTo(1000));
+}
+
+TEST_F(ReplayerTest, PausesAndGoesOn) {
+    record(100'000);
+    const auto replayer = open();
+    replayer->setSpeed(10);
+    replayer->play();
+    ASSERT_TRUE(eventually([&] { return published().size() > 20; }));
+    replayer->pause();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const auto here = replayer->position();
+    const auto sent = published().size();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_EQ(published().size(), sent);
+    EXPECT_EQ(replayer->position().at, here.at);
+    EXPECT_FALSE(here.playing);
+    replayer->play();
+    ASSERT_TRUE(eventually([&] { return published().size() > sent; }));
+    EXPECT_EQ(published(), upTo(static_cast<std::int64_t>(published().size())));
+    EXPECT_EQ(starts(), 1u);
+}
+
+TEST_F(ReplayerTest, ChangesSpeedWithoutJumping) {
+    record(100'000);
+    const auto replayer = open();
+    replayer->play();
+    ASSERT_TRUE(eventually([&] { return published().size() >= 3; }));
+    replayer->setSpeed(1000);
+    const auto at = replayer->position().at;
+    EXPECT_LT(at, TimeNs::fromSeconds(30)) << "the time before the change counts at the old speed";
+    replayer->setSpeed(kAtOnce);
+    ASSERT_TRUE(eventually([&] { return replayer->position().atEnd; }));
+    EXPECT_EQ(published(), upTo(100'000));
+}
+
+TEST_F(ReplayerTest, JumpsForwardByPublishingWhatLiesBetween) {
+    record(500);
+    const auto replayer = open();
+    replayer->seek({2'005'000'000});
+    ASSERT_TRUE(eventually([&] { return replayer->position().at == TimeNs{2'005'000'000}; }));
+    EXPECT_EQ(published(), upTo(200));
+    EXPECT_EQ(replayer->position().step, 200);
+    replayer->seekStep(321);
+    ASSERT_TRUE(eventually([&] { return replayer->position().step == 321; }));
+    EXPECT_EQ(published(), upTo(321));
+    EXPECT_EQ(starts(), 1u);
+    EXPECT_FALSE(replayer->position().atEnd);
+}
+
+TEST_F(ReplayerTest, JumpsBackByStartingAnew) {
+    record(500);
+    const auto replayer = open();
+    replayer->seekEnd();
+    ASSERT_TRUE(eventually([&] { return replayer->position().atEnd; }));
+    EXPECT_EQ(published(), upTo(500));
+    sink.clear();
+    replayer->seekStep(50);
+    ASSERT_TRUE(eventually([&] { return replayer->position().step == 50; }));
+    EXPECT_TRUE(std::holds_alternative<SessionStarted>(sink.events().front()));
+    EXPECT_EQ(published(), upTo(50));
+    EXPECT_FALSE(replayer->position().atEnd);
+    sink.clear();
+    replayer->seekStep(-3);
+    ASSERT_TRUE(eventually([&] { return starts() == 1; }));
+    EXPECT_TRUE(published().empty());
+}
+
+TEST_F(ReplayerTest, GoesOnPlayingAfterAJump) {
+    record(10'000);
+    const auto replayer = open();
+    replayer->play();
+    replayer->seekStep(5000);
+    ASSERT_TRUE(eventually([&] { return replayer->position().step >= 5003; }));
+    EXPECT_TRUE(replayer->position().playing);
+    EXPECT_LT(replayer->position().at, TimeNs::fromSeconds(70));
+}
+
+TEST_F(ReplayerTest, PlaysAgainFromTheBeginningAtTheEnd) {
+    record(30);
+    const auto replayer = open();
+    replayer->setSpeed(kAtOnce);
+    replayer->play();
+    ASSERT_TRUE(eventually([&] { return replayer->position().atEnd; }));
+    sink.clear();
+    replayer->play();
+    ASSERT_TRUE(eventually([&] { return published().size() == 30; }));
+    EXPECT_EQ(starts(), 1u);
+}
+
+TEST_F(ReplayerTest, EndsAtTheLastOfManyHastyRequests) {
+    record(20'000);
+    const auto replayer = open();
+    replayer->setSpeed(1000);
+    for (int n = 0; n < 300; ++n) {
+        replayer->seekStep(n * 37 % 20'000);
+        if (n % 3 == 0) replayer->play();
+        if (n % 3 == 1) replayer->pause();
+        if (n % 50 == 0) replayer->seekEnd();
+    }
+    replayer->pause();
+    replayer->seekStep(1234);
+    ASSERT_TRUE(eventually([&] { return replayer->position().step == 1234 && replayer->position().at == TimeNs{12'340'000'000}; }));
+    const auto events = sink.events();
+    std::size_t begin = events.size();
+    while (begin > 0 && !std::holds_alternative<SessionStarted>(events[begin - 1])) --begin;
+    EXPECT_EQ(stepsOf({events.begin() + static_cast<std::ptrdiff_t>(begin), events.end()}), upTo(1234)) << "what listeners hold since the last start";
+}
+
+TEST_F(ReplayerTest, IsDestroyedWhileItPublishes) {
+    record(50'000);
+    for (int round = 0; round < 10; ++round) {
+        const auto replayer = open();
+        if (round % 2 == 0) replayer->seekEnd();
+        else replayer->play();
+        std::this_thread::sleep_for(std::chrono::milliseconds(round));
+    }
+}
+
+TEST_F(ReplayerTest, NamesTheSessionThatIsNotThere) {
+    record(1);
+    const auto replayer = Replayer::open(path, 999999, sink);
+    ASSERT_FALSE(replayer);
+    EXPECT_EQ(replayer.error().code, ErrorCode::NotFound);
+    EXPECT_NE(replayer.error().sentence.find("999999"), std::string::npos);
+}
+
+TEST_F(ReplayerTest, ReplaysASessionWithoutEvents) {
+    record(0);
+    const auto replayer = open();
+    replayer->play();
+    ASSERT_TRUE(eventually([&] { return replayer->position().atEnd; }));
+    EXPECT_EQ(sink.events().size(), 1u);
+    EXPECT_EQ(replayer->position().end, TimeNs{});
+}

@@ -1,0 +1,84 @@
+// What a person changes in stored sessions.
+#include "sessions/Recorder.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+using namespace stepscope;
+using namespace stepscope::test;
+
+namespace {
+
+struct SessionEdits : testing::Test {
+    TempFolder folder;
+    std::string path = folder.file("s.db");
+
+    std::int64_t record(int steps = 3) {
+        auto recorder = Recorder::open({.path = path}, sampleInfo());
+        for (int step = 1; step <= steps; ++step) (*recorder)->publish(sampleStep(step));
+        (*recorder)->publish(StateChanged{{steps * 1'000'000LL}, steps, RunState::Finished, ""});
+        EXPECT_TRUE((*recorder)->finish());
+        return (*recorder)->session();
+    }
+    std::vector<SessionSummary> list() { return *(*SessionReader::open(path))->list(); }
+};
+
+}  // namespace
+
+TEST_F(SessionEdits, RenamesAndAnnotates) {
+    const auto session = record();
+    ASSERT_TRUE(renameSession(path, session, "another name"));
+    ASSERT_TRUE(annotateSession(path, session, "why", {"x", "y"}));
+    const auto found = list().at(0);
+    EXPECT_EQ(found.name, "another name");
+    EXPECT_EQ(found.notes, "why");
+    EXPECT_EQ(found.tags, (std::vector<std::string>{"x", "y"}));
+}
+
+TEST_F(SessionEdits, DeletesAndRestores) {
+    const auto session = record();
+    ASSERT_TRUE(deleteSession(path, session));
+    EXPECT_TRUE(list().empty());
+    EXPECT_EQ((*SessionReader::open(path))->events(session, 0, 10).error().code, ErrorCode::NotFound);
+    ASSERT_TRUE(restoreSession(path, session));
+    EXPECT_EQ(list().size(), 1u);
+    EXPECT_EQ(stepsOf(storedEvents(path, session)).size(), 3u);
+}
+
+TEST_F(SessionEdits, DoesNotDeleteARunningSession) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    const Status refused = deleteSession(path, (*recorder)->session());
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().sentence.find("still running"), std::string::npos);
+    ASSERT_TRUE((*recorder)->finish());
+    EXPECT_TRUE(deleteSession(path, (*recorder)->session()));
+}
+
+TEST_F(SessionEdits, PurgingRemovesOnlyWhatWasDeletedAndGivesTheRoomBack) {
+    const auto small = record(3);
+    const auto big = record(20'000);
+    const auto before = std::filesystem::file_size(path);
+    ASSERT_TRUE(deleteSession(path, big));
+    ASSERT_TRUE(purgeDeletedSessions(path));
+    EXPECT_LT(std::filesystem::file_size(path), before / 4);
+    EXPECT_FALSE(restoreSession(path, big));
+    EXPECT_EQ(stepsOf(storedEvents(path, small)).size(), 3u);
+    EXPECT_EQ(pragma(path, "integrity_check"), "ok");
+    EXPECT_GT(record(), big) << "numbers are never used again";
+}
+
+TEST_F(SessionEdits, NamesTheSessionOrFileThatIsNotThere) {
+    const Status noFile = renameSession(path, 1, "x");
+    ASSERT_FALSE(noFile);
+    EXPECT_NE(noFile.error().sentence.find("s.db"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    record();
+    for (const Status& refused : {renameSession(path, 77, "x"), annotateSession(path, 77, "", {}), deleteSession(path, 77), restoreSession(path, 77)}) {
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, ErrorCode::NotFound);
+        EXPECT_NE(refused.error().sentence.find("77"), std::string::npos);
+    }
+}

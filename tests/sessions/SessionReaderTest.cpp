@@ -1,0 +1,110 @@
+// What a list of sessions says.
+#include "sessions/Recorder.h"
+#include "core/events/ConfigKeys.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace stepscope;
+using namespace stepscope::test;
+
+TEST(SessionReader, ListsTheNewestFirst) {
+    const TempFolder folder;
+    for (const int day : {2, 3, 1}) {
+        auto info = sampleInfo("day " + std::to_string(day));
+        info.startedUnixMs = day * 86'400'000LL;
+        ASSERT_TRUE(Recorder::open({.path = folder.file("s.db")}, info));
+    }
+    const auto list = (*SessionReader::open(folder.file("s.db")))->list();
+    ASSERT_EQ(list->size(), 3u);
+    EXPECT_EQ(list->at(0).name, "day 3");
+    EXPECT_EQ(list->at(1).name, "day 2");
+    EXPECT_EQ(list->at(2).name, "day 1");
+}
+
+TEST(SessionReader, LeavesTheFirstThreeStepsOutOfTheMedian) {
+    const TempFolder folder;
+    auto recorder = Recorder::open({.path = folder.file("s.db")}, sampleInfo());
+    std::int64_t step = 0;
+    for (const std::int64_t ms : {900, 800, 700, 10, 30, 20}) {
+        auto done = sampleStep(++step);
+        done.duration = {ms * 1'000'000};
+        done.tokens = 100;
+        (*recorder)->publish(done);
+    }
+    (*recorder)->publish(ValidationDone{6, {6'500'000}, {1}, 3.5});
+    (*recorder)->flush();
+    const auto check = [&](const char* when) {
+        const auto all = (*SessionReader::open(folder.file("s.db")))->list();
+        const auto& found = all->at(0);
+        EXPECT_EQ(found.steps, 6) << when;
+        EXPECT_DOUBLE_EQ(found.msPerStepMedian, 20) << when;
+        EXPECT_DOUBLE_EQ(found.tokensPerSecond, 5000) << when;
+        EXPECT_DOUBLE_EQ(found.lossLast, sampleStep(6).loss) << when;
+        EXPECT_DOUBLE_EQ(found.validationLossLast, 3.5) << when;
+        EXPECT_EQ(found.config, listConfig(sampleInfo().config)) << when;
+        EXPECT_EQ(found.tags, sampleInfo().tags) << when;
+    };
+    check("while it runs");
+    ASSERT_TRUE((*recorder)->finish());
+    check("after its end");
+}
+
+TEST(SessionReader, KnowsNothingOfASessionWithoutSteps) {
+    const TempFolder folder;
+    ASSERT_TRUE(Recorder::open({.path = folder.file("s.db")}, sampleInfo()));
+    const auto found = (*SessionReader::open(folder.file("s.db")))->summary(1);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->steps, 0);
+    for (const double unknown : {found->lossLast, found->validationLossLast, found->msPerStepMedian, found->tokensPerSecond})
+        EXPECT_TRUE(std::isnan(unknown));
+}
+
+TEST(SessionReader, TellsRunningFromInterruptedByTheLock) {
+    const TempFolder folder;
+    auto recorder = Recorder::open({.path = folder.file("s.db")}, sampleInfo());
+    auto reader = SessionReader::open(folder.file("s.db"));
+    const auto state = [&] { return (*reader)->list()->at(0).state; };
+    EXPECT_EQ(state(), RunState::Preparing);
+    (*recorder)->publish(StateChanged{{5}, 0, RunState::Running, ""});
+    (*recorder)->flush();
+    EXPECT_EQ(state(), RunState::Running) << "seen from the very process that records";
+    ASSERT_TRUE((*recorder)->finish());
+    EXPECT_EQ(state(), RunState::Interrupted) << "its end was never said";
+}
+
+TEST(SessionReader, KeepsHowAndWhenARunEnded) {
+    const TempFolder folder;
+    auto recorder = Recorder::open({.path = folder.file("s.db")}, sampleInfo());
+    (*recorder)->publish(StateChanged{{2'000'000'000}, 4, RunState::Failed, "The loss is not a number."});
+    ASSERT_TRUE((*recorder)->finish());
+    const auto found = (*SessionReader::open(folder.file("s.db")))->summary((*recorder)->session());
+    EXPECT_EQ(found->state, RunState::Failed);
+    EXPECT_EQ(found->why, "The loss is not a number.");
+    EXPECT_EQ(found->endedUnixMs, sampleInfo().startedUnixMs + 2000);
+}
+
+TEST(SessionReader, NamesTheSessionThatIsNotThere) {
+    const TempFolder folder;
+    ASSERT_TRUE(Recorder::open({.path = folder.file("s.db")}, sampleInfo()));
+    auto reader = SessionReader::open(folder.file("s.db"));
+    for (const auto& error : {(*reader)->summary(999999).error(), (*reader)->info(999999).error(), (*reader)->events(999999, 0, 1).error(),
+                              (*reader)->eventCount(999999).error()}) {
+        EXPECT_EQ(error.code, ErrorCode::NotFound);
+        EXPECT_NE(error.sentence.find("999999"), std::string::npos) << error.sentence;
+    }
+}
+
+TEST(SessionReader, SeesWhatIsRecordedIntoAFileThatWasEmptyWhenItWasOpened) {
+    const TempFolder folder;
+    writeFile(folder.file("s.db"), "");
+    auto reader = SessionReader::open(folder.file("s.db"));
+    ASSERT_TRUE(reader) << reader.error().sentence;
+    EXPECT_TRUE((*reader)->list()->empty());
+    EXPECT_EQ(contentOf(folder.file("s.db")), "") << "a reader does not write";
+    ASSERT_TRUE(Recorder::open({.path = folder.file("s.db")}, sampleInfo()));
+    EXPECT_EQ((*reader)->list()->size(), 1u);
+}

@@ -1,0 +1,207 @@
+// See TestSupport.h.
+#include "tests/sessions/TestSupport.h"
+
+#include "sessions/Columns.h"
+#include "sessions/EventFields.h"
+#include "sessions/EventTime.h"
+#include "sessions/SessionStore.h"
+
+#include <SQLiteCpp/Database.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+namespace stepscope::test {
+namespace {
+
+// The third `io` of EventFields.h: name=value pairs.
+struct TextWriter {
+    std::string text;
+    void operator()(const char* name, TimeNs v) { add(name, v.ns); }
+    void operator()(const char* name, RunState v) { add(name, toString(v)); }
+    void operator()(const char* name, LogLevel v) { add(name, wordOf(v)); }
+    void operator()(const char* name, const Value& v) { add(name, fmt::format("{}:{}", v.index(), stepscope::toString(v))); }
+    void operator()(const char* name, const auto& v) { add(name, v); }
+    void add(const char* name, const auto& v) { text += fmt::format(" {}={}", name, v); }
+};
+
+}  // namespace
+
+TempFolder::TempFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "stepscope-test-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    ::chmod(pattern.c_str(), 0755);
+    m_path = pattern;
+}
+
+TempFolder::~TempFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(m_path, ignored);
+}
+
+SessionInfo sampleInfo(const std::string& name) {
+    SessionInfo info;
+    info.name = name;
+    info.notes = "notes, with \"quotes\" and\nlines";
+    info.tags = {"first", "zweites, ü"};
+    info.startedUnixMs = 1'700'000'000'123;
+    info.config.preset = "tiny-cpu";
+    info.config.lr = 0.1 + 0.2;
+    info.config.data = "/some where/text.txt";
+    info.config.switches = {{"amp", std::string("bf16")}, {"batch-size", std::int64_t{12}}, {"clip", 1.0}};
+    info.machine.cpu = "Some CPU";
+    info.machine.cores = 2;
+    info.machine.memory = {8'000'000'000};
+    info.machine.instructions = {"avx2", "avx512_bf16"};
+    info.machine.system = "Linux";
+    info.machine.stepscope = "0.1.0";
+    info.machine.libtorch = "2.11.0";
+    info.machine.gpus = {{"Some GPU", {80'000'000'000}, 9, 0}};
+    info.machine.driver = "580.1";
+    info.machine.whyNoCuda = "because";
+    info.vocabulary = 256;
+    info.parameters = 820'000;
+    info.trainTokens = 4'000'000;
+    info.validationTokens = 400'000;
+    info.firstStep = 7;
+    info.resumedFrom = "/checkpoints/7";
+    return info;
+}
+
+StepDone sampleStep(std::int64_t step, TimeNs at) {
+    StepDone done;
+    done.step = step;
+    done.at = at;
+    done.duration = {900'000 + step % 7};
+    done.loss = 5.5 / (1.0 + 0.01 * static_cast<double>(step));
+    done.learningRate = 1e-3;
+    done.gradientNorm = 0.5;
+    done.tokens = 768;
+    for (std::size_t phase = 0; phase < kPhases; ++phase) done.phaseNs[phase] = static_cast<std::int64_t>(100'000 + phase);
+    done.residentBytes = 200'000'000;
+    done.allocatedBytes = 100'000'000;
+    done.pageFaults = 3;
+    return done;
+}
+
+std::vector<Event> oneOfEachKind() {
+    StepDone skipped = sampleStep(12, {1'700});
+    skipped.loss = skipped.gradientNorm = kUnknown;
+    skipped.lossScale = 65536;
+    skipped.skipped = skipped.disturbed = true;
+    return {
+        Preparing{{1'000}, "tokenising", 0.25},
+        Preparing{{1'050}, "building", kUnknown},
+        StateChanged{{1'100}, 10, RunState::Running, ""},
+        sampleStep(11, {1'200}),
+        ValidationDone{11, {1'300}, {50}, 4.25},
+        SwitchApplied{11, {1'400}, "amp", std::string("off"), std::string("bf16"), "a note"},
+        SwitchApplied{11, {1'410}, "batch-size", std::int64_t{12}, std::int64_t{24}, ""},
+        SwitchApplied{11, {1'420}, "clip", 1.0, 0.5, "1.0 stays a real number"},
+        SwitchRefused{11, {1'500}, "device", std::string("cuda:0"), "No NVIDIA driver is installed."},
+        DeviceSample{{1'600}, 97.5, 1, 2, 3.5, 4.5, 5.5, 6.5, 7.5},
+        DeviceSample{{1'610}, kUnknown, 1, 2},
+        skipped,
+        LogLine{{1'800}, 12, LogLevel::Warning, std::string("text with a \0 in it and ünïcode", 33)},
+        LogLine{{1'800}, 12, LogLevel::Error, "the same instant, published later"},
+        CheckpointSaved{12, {1'900}, {60}, "/checkpoints/12"},
+        TextGenerated{12, {2'000}, "In the", "In the beginning", false},
+        TextGenerated{12, {2'010}, "In the", "In the beginning was", true},
+        RecorderWaited{{2'100}, {70}},
+        StateChanged{{2'200}, 12, RunState::Failed, "The loss is not a number."},
+    };
+}
+
+std::string asText(const Event& event) {
+    const auto plain = [](const char* kind, const auto& e) {
+        TextWriter out;
+        fields(out, e);
+        return fmt::format("{} at={}{}", kind, e.at.ns, out.text);
+    };
+    return std::visit(Visitor{
+                          [](const SessionStarted& e) { return fmt::format("SessionStarted session={} name={} replay={}", e.session, e.info->name, e.replay); },
+                          [&](const StepDone& e) { return plain("StepDone", e); },
+                          [&](const ValidationDone& e) { return plain("ValidationDone", e); },
+                          [&](const SwitchApplied& e) { return plain("SwitchApplied", e); },
+                          [&](const SwitchRefused& e) { return plain("SwitchRefused", e); },
+                          [&](const DeviceSample& e) { return plain("DeviceSample", e); },
+                          [&](const LogLine& e) { return plain("LogLine", e); },
+                          [&](const StateChanged& e) { return plain("StateChanged", e); },
+                          [&](const CheckpointSaved& e) { return plain("CheckpointSaved", e); },
+                          [&](const TextGenerated& e) { return plain("TextGenerated", e); },
+                          [&](const Preparing& e) { return plain("Preparing", e); },
+                          [&](const RecorderWaited& e) { return plain("RecorderWaited", e); },
+                      },
+                      event);
+}
+
+std::vector<std::string> asText(const std::vector<Event>& events) {
+    std::vector<std::string> all;
+    for (const auto& event : events) all.push_back(asText(event));
+    return all;
+}
+
+std::vector<Event> storedEvents(const std::string& database, std::int64_t session) {
+    auto reader = SessionReader::open(database);
+    if (!reader) throw std::runtime_error(reader.error().sentence);
+    auto events = (*reader)->events(session, 0, 10'000'000);
+    if (!events) throw std::runtime_error(events.error().sentence);
+    return std::move(*events);
+}
+
+std::vector<std::int64_t> stepsOf(const std::vector<Event>& events) {
+    std::vector<std::int64_t> steps;
+    for (const auto& event : events)
+        if (const auto* done = std::get_if<StepDone>(&event)) steps.push_back(done->step);
+    return steps;
+}
+
+std::string pragma(const std::string& database, const std::string& name) {
+    SQLite::Database connection(database, SQLite::OPEN_READONLY, 5000);
+    return connection.execAndGet("PRAGMA " + name).getString();
+}
+
+std::string contentOf(const std::string& path) {
+    std::ostringstream all;
+    all << std::ifstream(path, std::ios::binary).rdbuf();
+    return all.str();
+}
+
+void writeFile(const std::string& path, const std::string& content) { std::ofstream(path, std::ios::binary) << content; }
+
+bool eventually(const std::function<bool()>& holds, double seconds) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > until) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return true;
+}
+
+int asOrdinaryUser(const std::function<int()>& body) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        int status = 255;
+        try {
+            const uid_t nobody = 65534;
+            if (::getuid() != 0 || ::setuid(nobody) == 0) status = body();
+        } catch (const std::exception& thrown) {
+            fmt::print(stderr, "{}\n", thrown.what());
+        }
+        ::_exit(status);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 254;
+}
+
+}  // namespace stepscope::test

@@ -1,0 +1,86 @@
+// ChartContent: what one chart of the page Live shows: which columns become which lines, the y axis, the words and numbers
+// of its head, and why it is empty. ChartView is the widget around it. One subclass a chart. GUI thread.
+#pragma once
+#include "core/analysis/RunHistory.h"
+#include "widgets/charts/ChartCanvas.h"
+#include "widgets/charts/Ticks.h"
+#include "widgets/style/SeriesColours.h"
+
+#include <QColor>
+#include <QPointF>
+#include <QString>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace stepscope {
+
+struct DrawRequest {
+    const RunHistory* history = nullptr;  // null: no run chosen
+    const RunConfig* planned = nullptr;   // of the next run
+    XAxis axis = XAxis::Step;
+    Scale x;
+    std::size_t pixels = 0;  // width of the plot
+    bool logarithmicY = false;
+    bool dark = false;
+    QColor ground;
+
+    bool hasSteps() const { return history != nullptr && history->rows() > 0; }
+    QColor colour(SeriesRole role) const { return seriesColour(role, dark); }
+};
+
+struct LegendItem {
+    enum class Mark { None, Line, Bold, Faint, Dashed, Diamond, Area };
+    Mark mark = Mark::Line;
+    QColor colour;
+    QString name;
+    QString value;  // at the cursor, else the latest; may be empty
+};
+
+struct CursorDot {
+    double x = 0, y = 0;  // in units of the axes
+    QColor colour;
+};
+
+class ChartContent {
+public:
+    virtual ~ChartContent() = default;
+
+    virtual QString title() const = 0;
+    virtual QString help() const = 0;  // tool tip: what exactly is drawn, over how many steps
+    virtual Quantity quantity() const = 0;
+    virtual bool canBeLogarithmic() const { return false; }
+
+    // Fills the canvas for the visible range and returns the y axis it used.
+    virtual Scale fill(ChartCanvas& canvas, const DrawRequest& request) = 0;
+    // A sentence that says why there is nothing to see and what to do; empty when there is something.
+    virtual QString whyEmpty(const DrawRequest& request) const;
+    // `row`: the step under the cursor, or the last one; none before the first step.
+    virtual std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const = 0;
+    virtual std::vector<CursorDot> dots(const DrawRequest& request, std::size_t row) const = 0;
+};
+
+std::unique_ptr<ChartContent> makeLossContent();
+std::unique_ptr<ChartContent> makeLearningRateContent();
+std::unique_ptr<ChartContent> makeStepTimeContent();
+std::unique_ptr<ChartContent> makeThroughputContent();
+std::unique_ptr<ChartContent> makeUtilisationContent();
+std::unique_ptr<ChartContent> makeMemoryContent();
+
+// What the contents share.
+Places stepPlaces(const RunHistory& history, XAxis axis);
+Places devicePlaces(const RunHistory& history, XAxis axis);
+Line toShares(const Line& line, const Scale& x, const Scale& y);
+std::vector<Line> toShares(const std::vector<Line>& lines, const Scale& x, const Scale& y);
+// Row of the device sample nearest to the step's time, none before the first sample.
+std::optional<std::size_t> deviceRow(const RunHistory& history, std::optional<std::size_t> stepRow);
+
+// Grows to hold the visible values of a column.
+struct VisibleValues {
+    double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+    void add(double value);
+    void add(const Column& column, RowRange rows, bool positiveOnly);
+};
+
+}  // namespace stepscope

@@ -1,0 +1,33 @@
+// Ticks: where an axis is labelled and with what text. Pure functions: nice numbers, one number of decimals along an axis,
+// thin spaces in thousands, and one prefix ("K tok/s", "×10⁻³") in the unit instead of zeros in every label.
+// Called by the charts while drawing; tested as text.
+#pragma once
+#include "core/analysis/Decimate.h"
+
+#include <QString>
+#include <vector>
+
+namespace stepscope {
+
+enum class Quantity { Number, Count, Tokens, Seconds, Milliseconds, Bytes, TokenRate, Percent };
+
+struct Tick {
+    double value = 0;
+    QString label;
+};
+struct AxisTicks {
+    std::vector<Tick> ticks;  // inside the scale, increasing
+    QString unit;             // "ms", "K tok/s", "×10⁻³"; may be empty
+};
+
+// At most about `most` ticks (>= 2).
+AxisTicks makeTicks(const Scale& scale, Quantity quantity, int most);
+
+// A scale that shows low..high with a little room, ending on half ticks so that it rests while data grow; with `fromZero`
+// it starts at 0. Equal, reversed or unusable bounds give a scale that can be drawn.
+Scale niceScale(double low, double high, bool logarithmic, bool fromZero);
+
+// One value as the read-out shows it, with its unit: "24.4 ms", "step 1 240".
+QString readOut(double value, Quantity quantity);
+
+}  // namespace stepscope

@@ -1,0 +1,96 @@
+// See DataChooser.h.
+#include "widgets/panels/DataChooser.h"
+
+#include "widgets/panels/LineIcon.h"
+
+#include <QComboBox>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QSettings>
+
+namespace stepscope {
+namespace {
+
+constexpr int kRecent = 5;
+const QString kFile = "file…", kFolder = "folder…";
+
+struct BuiltIn {
+    const char *id, *title, *tooltip;
+};
+constexpr BuiltIn kBuiltIn[] = {
+    {"kjv", "King James text (built in)", "4 MB of English; where it is not installed, the generated text takes its place"},
+    {"generated", "generated text", "A made-up language from a fixed grammar, the same on every machine"},
+    {"random", "random tokens", "Uniform token ids, for benches: nothing can be learnt from them"},
+};
+
+}  // namespace
+
+DataChooser::DataChooser(QWidget* parent) : QWidget(parent) {
+    m_recent = QSettings().value("data/recent").toStringList();
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    m_list = new QComboBox;
+    m_list->setAccessibleName("Training data");
+    m_list->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_list->setMinimumContentsLength(12);
+    layout->addWidget(m_list);
+    setFocusProxy(m_list);
+    connect(m_list, &QComboBox::activated, this, &DataChooser::take);
+    rebuild();
+}
+
+void DataChooser::setData(const QString& data) {
+    m_data = data;
+    rebuild();
+}
+
+void DataChooser::rebuild() {
+    m_list->clear();
+    for (const auto& entry : kBuiltIn) {
+        m_list->addItem(lineIcon("text"), entry.title, QString(entry.id));
+        m_list->setItemData(m_list->count() - 1, QString(entry.tooltip), Qt::ToolTipRole);
+    }
+    QStringList paths = m_recent;
+    if (m_list->findData(m_data) < 0 && !paths.contains(m_data)) paths.prepend(m_data);
+    if (!paths.isEmpty()) m_list->insertSeparator(m_list->count());
+    for (const QString& path : paths) {
+        const QFileInfo file(path);
+        m_list->addItem(lineIcon(file.isDir() ? "folder" : "file"), file.fileName().isEmpty() ? path : file.fileName(), path);
+        m_list->setItemData(m_list->count() - 1, path, Qt::ToolTipRole);
+    }
+    m_list->insertSeparator(m_list->count());
+    m_list->addItem(lineIcon("file"), kFile, kFile);
+    m_list->addItem(lineIcon("folder"), kFolder, kFolder);
+    const int current = m_list->findData(m_data);
+    m_list->setCurrentIndex(current);
+    m_list->setToolTip(m_list->itemData(current, Qt::ToolTipRole).toString());
+}
+
+void DataChooser::take(int index) {
+    const QString chosenNow = m_list->itemData(index).toString();
+    if (chosenNow == kFile || chosenNow == kFolder) {
+        m_list->setCurrentIndex(m_list->findData(m_data));
+        return browse(chosenNow == kFolder);
+    }
+    setData(chosenNow);
+    Q_EMIT chosen(m_data);
+}
+
+void DataChooser::browse(bool folder) {
+    auto* dialog = new QFileDialog(this, folder ? "Folder of text files" : "Text or tokens to train on", QFileInfo(m_data).absolutePath());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(folder ? QFileDialog::Directory : QFileDialog::ExistingFile);
+    if (!folder) dialog->setNameFilters({"Text and tokens (*.txt *.md *.jsonl *.bin)", "All files (*)"});
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+        m_recent.removeAll(path);
+        m_recent.prepend(path);
+        while (m_recent.size() > kRecent) m_recent.removeLast();
+        QSettings().setValue("data/recent", m_recent);
+        setData(path);
+        Q_EMIT chosen(path);
+    });
+    dialog->open();
+}
+
+}  // namespace stepscope

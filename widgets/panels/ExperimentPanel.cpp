@@ -1,0 +1,194 @@
+// See ExperimentPanel.h. Building is in ExperimentPanelLayout.cpp; here is what happens when something is edited.
+#include "widgets/panels/ExperimentPanel.h"
+
+#include "core/base/Format.h"
+#include "widgets/panels/DataChooser.h"
+#include "widgets/panels/FoldSection.h"
+#include "widgets/panels/SchedulePreview.h"
+#include "widgets/panels/SwitchList.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/ValueEdit.h"
+#include "widgets/panels/ValueRow.h"
+
+#include <QComboBox>
+#include <QFileInfo>
+#include <QSettings>
+
+namespace stepscope {
+namespace {
+
+QString words(const std::string& text) { return QString::fromStdString(text); }
+
+}  // namespace
+
+void ExperimentPanel::setChoice(const PresetChoice& choice) {
+    m_machinePreset = words(choice.id);
+    m_whyText->setText("For this machine: " + m_machinePreset + ". " + words(choice.why));
+    m_preset->setItemText(m_preset->findData(m_machinePreset), m_machinePreset + "  (fits this machine)");
+    if (!m_restored) choosePreset(m_machinePreset);
+}
+
+void ExperimentPanel::setCatalogue(const SwitchCatalogue& catalogue) {
+    m_draft.setCatalogue(catalogue);
+    refresh();
+}
+
+void ExperimentPanel::choosePreset(const QString& id) {
+    const auto done = m_draft.choosePreset(id.toStdString());
+    if (!done) return setProblem(words(done.error().sentence));
+    clearProblems();
+    changedByHand();
+}
+
+void ExperimentPanel::adopt(const RunConfig& config) {
+    m_draft.adopt(config);
+    m_restored = true;
+    clearProblems();
+    changedByHand();
+}
+
+void ExperimentPanel::clearProblems() {
+    for (auto& [key, row] : m_settings) row->setProblem({});
+    m_switches->clearProblems();
+}
+
+void ExperimentPanel::commit(const QString& key, const QString& text) {
+    ValueRow* edited = row(key.toStdString());
+    const std::string before = m_draft.text(key.toStdString());
+    const auto done = m_draft.set(key.toStdString(), text.toStdString());
+    if (edited != nullptr) edited->setProblem(done ? QString() : words(done.error().sentence));
+    if (!done) return Q_EMIT this->edited(m_draft.config());  // so that the Run button learns of it
+    if (m_draft.text(key.toStdString()) != before) flipIfLive(key.toStdString());
+    changedByHand();
+}
+
+void ExperimentPanel::resetKey(const QString& key) {
+    const std::string before = m_draft.text(key.toStdString());
+    m_draft.reset(key.toStdString());
+    if (ValueRow* edited = row(key.toStdString())) edited->setProblem({});
+    if (m_draft.text(key.toStdString()) != before) flipIfLive(key.toStdString());
+    changedByHand();
+}
+
+void ExperimentPanel::flipIfLive(const std::string& key) {
+    if (!m_running) return;
+    for (const auto& entry : m_draft.catalogue())
+        if (entry.id == key && entry.takesEffect == TakesEffect::Step)
+            Q_EMIT flipRequested(QString::fromStdString(key), m_draft.config().switches.at(key));
+}
+
+void ExperimentPanel::applied(const std::string& id, const Value& value) {
+    if (m_running) m_running->switches[id] = value;
+    if (m_draft.text(id) == toString(value)) return refresh();
+    (void)m_draft.set(id, toString(value));  // it came from the run, so it is a value the switch takes
+    changedByHand();
+}
+
+void ExperimentPanel::refused(const std::string& id, const std::string& why) {
+    if (m_running) {
+        const auto used = m_running->switches.find(id);
+        if (used != m_running->switches.end()) (void)m_draft.set(id, toString(used->second));
+    }
+    refresh();
+    if (ValueRow* named = row(id)) {
+        named->editor()->setText(words(m_draft.text(id)));
+        named->setProblem(words(why));
+    }
+}
+
+void ExperimentPanel::changedByHand() {
+    refresh();
+    Q_EMIT edited(m_draft.config());
+}
+
+void ExperimentPanel::refresh() {
+    for (auto& [key, row] : m_settings) {
+        row->setValue(words(m_draft.text(key)), m_draft.changed(key));
+        bool waits = false;
+        if (m_running)
+            for (const auto& setting : configKeys())
+                if (setting.id == key) waits = toString(setting.get(*m_running)) != m_draft.text(key);
+        row->setWaiting(waits);
+    }
+    m_switches->setDraft(m_draft, m_running ? &*m_running : nullptr);
+    m_waiting->setVisible(m_draft.catalogue().empty());
+    m_preset->setCurrentIndex(m_preset->findData(words(m_draft.config().preset)));
+    m_data->setData(words(m_draft.config().data));
+    m_preview->setConfig(m_draft.config());
+    showSummaries();
+}
+
+void ExperimentPanel::showSummaries() {
+    const RunConfig& c = m_draft.config();
+    const QFileInfo file(words(c.data));
+    m_dataSection->setSummary(QString("%1, %2").arg(file.fileName().isEmpty() ? words(c.data) : file.fileName(), words(c.tokenizer)));
+    m_modelSection->setSummary(QString("%1 layers, %2 heads, %3 wide").arg(c.layers).arg(c.heads).arg(c.width));
+    m_scheduleSection->setSummary(QString("%1 steps, lr %2").arg(words(format::count(c.steps))).arg(c.lr, 0, 'g', 3));
+    m_loopSection->setSummary(QString("seed %1, %2").arg(c.seed).arg(c.threads == 0 ? "every core" : QString("%1 threads").arg(c.threads)));
+}
+
+void ExperimentPanel::setForecast(const MemoryForecast& forecast) {
+    const auto part = [](const char* name, Bytes bytes) { return QString("%1 %2").arg(name, words(format::bytes(bytes))); };
+    const QString parameters = QString::number(static_cast<double>(forecast.parameters) / 1e6, 'f', forecast.parameters < 10'000'000 ? 2 : 0);
+    const bool tooMuch = forecast.available.count > 0 && forecast.total > forecast.available;
+    m_memory->setText(QString("%1 M parameters · needs about %2 of %3%4")
+                          .arg(parameters, words(format::bytes(forecast.total)), words(format::bytes(forecast.available)),
+                               tooMuch ? ": too much for this machine" : ""));
+    m_memory->setTone(tooMuch ? Tone::Warning : Tone::Muted);
+    m_memory->setToolTip(QStringList{"Predicted peak memory", part("weights", forecast.weights), part("gradients", forecast.gradients),
+                                     part("moments", forecast.moments), part("activations", forecast.activations),
+                                     part("logits", forecast.logits)}
+                             .join('\n'));
+}
+
+void ExperimentPanel::setProblem(const QString& sentence) {
+    m_problem->setText(sentence);
+    m_problem->setVisible(!sentence.isEmpty());
+}
+
+void ExperimentPanel::setRunning(const RunConfig* running) {
+    m_running = running != nullptr ? std::optional(*running) : std::nullopt;
+    refresh();
+}
+
+bool ExperimentPanel::hasProblem() const { return !problem().isEmpty(); }
+
+QString ExperimentPanel::problem() const {
+    for (const auto& [key, row] : m_settings)
+        if (!row->problem().isEmpty()) return row->problem();
+    for (const auto& entry : m_draft.catalogue()) {
+        const ValueRow* shown = m_switches->row(entry.id);
+        // A refused flip is told in its row but does not stand in the way of the next run: the draft went back.
+        if (shown != nullptr && !shown->problem().isEmpty() && shown->editor()->text() != words(m_draft.text(entry.id))) return shown->problem();
+    }
+    return m_problem->text();
+}
+
+ValueRow* ExperimentPanel::row(const std::string& key) const {
+    const auto found = m_settings.find(key);
+    return found != m_settings.end() ? found->second : m_switches->row(key);
+}
+
+void ExperimentPanel::setChip(const std::string& id, const QString& text, const QString& tooltip) {
+    if (ValueRow* shown = m_switches->row(id)) shown->setChip(text, tooltip);
+}
+
+void ExperimentPanel::save(QSettings& settings) const {
+    settings.remove("experiment");
+    settings.setValue("experiment/preset", words(m_draft.config().preset));
+    for (const auto& [key, text] : m_draft.differences()) settings.setValue("experiment/changed/" + words(key), words(text));
+}
+
+// Switches are not known before the catalogue is there: call again after setCatalogue(). Keys that no longer exist are left out.
+bool ExperimentPanel::restore(const QSettings& settings) {
+    const QString preset = settings.value("experiment/preset").toString();
+    if (preset.isEmpty() || !m_draft.choosePreset(preset.toStdString())) return false;
+    m_restored = true;
+    for (const QString& name : settings.allKeys())
+        if (name.startsWith("experiment/changed/"))
+            (void)m_draft.set(name.mid(19).toStdString(), settings.value(name).toString().toStdString());
+    changedByHand();
+    return true;
+}
+
+}  // namespace stepscope

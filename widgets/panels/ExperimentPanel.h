@@ -1,0 +1,91 @@
+// The left panel: preset and why, data, model, schedule, every switch, the predicted memory. It edits an ExperimentDraft and
+// says what the person did; the window answers with verdicts, a forecast and what the live run uses. GUI thread.
+#pragma once
+#include "core/base/Units.h"
+#include "core/events/Presets.h"
+#include "widgets/panels/ExperimentDraft.h"
+
+#include <QWidget>
+#include <map>
+#include <optional>
+
+class QComboBox;
+class QSettings;
+class QVBoxLayout;
+
+namespace stepscope {
+
+class DataChooser;
+class FoldSection;
+class SchedulePreview;
+class SwitchList;
+class TitleButton;
+class ToneLabel;
+class ValueRow;
+
+// What a run is expected to need, as shown at the foot of the panel.
+struct MemoryForecast {
+    std::int64_t parameters = 0;
+    Bytes weights, gradients, moments, activations, logits, total, available;
+};
+
+class ExperimentPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit ExperimentPanel(QWidget* parent = nullptr);
+
+    // The machine's preset and why; chosen unless settings of an earlier start were restored.
+    void setChoice(const PresetChoice& choice);
+    void setCatalogue(const SwitchCatalogue& catalogue);
+    void setForecast(const MemoryForecast& forecast);
+    void setProblem(const QString& sentence);  // what keeps this configuration from running; empty = nothing
+    void setRunning(const RunConfig* running);  // nullptr = no live run
+    void adopt(const RunConfig& config);        // e.g. "run again with these settings"
+
+    void applied(const std::string& id, const Value& value);                        // the live run took a value
+    void refused(const std::string& id, const std::string& why);                    // or did not: back to what it uses
+    void setChip(const std::string& id, const QString& text, const QString& tooltip);  // what this machine measured
+
+    const RunConfig& config() const { return m_draft.config(); }
+    bool hasProblem() const;  // a wrong text somewhere, or setProblem()
+    QString problem() const;
+    ValueRow* row(const std::string& key) const;
+
+    void save(QSettings& settings) const;
+    bool restore(const QSettings& settings);
+
+Q_SIGNALS:
+    void edited(const stepscope::RunConfig& config);
+    void flipRequested(const QString& id, const stepscope::Value& value);  // a step switch while a run is live
+
+private:
+    void buildSections(QVBoxLayout* into);
+    void addRows(FoldSection* section, const char* name);
+    void choosePreset(const QString& id);
+    void commit(const QString& key, const QString& text);
+    void resetKey(const QString& key);
+    void clearProblems();
+    void changedByHand();
+    void flipIfLive(const std::string& key);
+    void refresh();
+    void showSummaries();
+
+    ExperimentDraft m_draft;
+    std::optional<RunConfig> m_running;
+    bool m_restored = false;
+    QString m_machinePreset;
+
+    QComboBox* m_preset;
+    TitleButton* m_why;
+    ToneLabel* m_whyText;
+    DataChooser* m_data = nullptr;
+    FoldSection *m_dataSection = nullptr, *m_modelSection = nullptr, *m_scheduleSection = nullptr, *m_loopSection = nullptr;
+    SchedulePreview* m_preview = nullptr;
+    SwitchList* m_switches = nullptr;
+    ToneLabel* m_waiting = nullptr;
+    ToneLabel* m_problem;
+    ToneLabel* m_memory;
+    std::map<std::string, ValueRow*> m_settings;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,47 @@
+// The top bar: Run, Pause, Stop; the step with its progress and time left; tokens a second, milliseconds a step, loss; the
+// device. Figures keep their places while digits change. Signals say what was pressed; GUI thread.
+#pragma once
+#include "widgets/panels/RunReading.h"
+
+#include <QWidget>
+
+class QLabel;
+class QMenu;
+class QProgressBar;
+class QToolButton;
+
+namespace stepscope {
+
+class ToneLabel;
+
+class RunBar : public QWidget {
+    Q_OBJECT
+public:
+    explicit RunBar(QWidget* parent = nullptr);
+    void setReading(const RunReading& reading);
+    void setMenu(QMenu* menu);
+
+Q_SIGNALS:
+    void runRequested();
+    void pauseRequested();
+    void stopRequested();
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void showButtons(const RunReading& reading);
+    void showProgress(const RunReading& reading);
+    void showFigures(const RunReading& reading);
+    void tintRun();
+    QLabel* figure(const QString& name, const QString& widest);
+
+    QToolButton *m_run, *m_pause, *m_stop, *m_menu;
+    QLabel* m_step;
+    QProgressBar* m_progress;
+    ToneLabel* m_left;
+    QLabel *m_tokens, *m_ms, *m_loss, *m_device;
+    RunReading m_shown;
+};
+
+}  // namespace stepscope

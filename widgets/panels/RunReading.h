@@ -1,0 +1,27 @@
+// What the top bar shows: the newest figures of the stream that is being looked at. Filled by app/gui, drawn by RunBar.
+#pragma once
+#include "core/events/Event.h"
+
+#include <QString>
+
+namespace stepscope {
+
+struct RunReading {
+    enum class Engine { Starting, Ready, Failed };  // Starting: the machine is still being looked at
+    Engine engine = Engine::Starting;
+    bool hasRun = false;      // something was started or is replayed
+    bool live = false;        // a run of this window has not ended yet
+    bool replay = false;      // what is looked at is a stored session
+    bool starting = false;    // Run was pressed, the run is not there yet
+    bool stopping = false;
+    RunState state = RunState::Preparing;
+    QString note;             // what is being prepared, why it paused or failed
+    double fraction = kUnknown;  // of the preparation
+    std::int64_t step = 0, steps = 0;
+    double secondsLeft = kUnknown;
+    double msPerStep = kUnknown, tokensPerSecond = kUnknown, loss = kUnknown;
+    int overSteps = 0;        // how many steps the figures are taken over
+    double cpuPct = kUnknown, gpuPct = kUnknown;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,35 @@
+// Name, tags and note of one session, edited in place below the list instead of in a dialog. GUI thread.
+#pragma once
+#include "widgets/panels/SessionRow.h"
+
+#include <QWidget>
+
+class QLineEdit;
+class QPlainTextEdit;
+
+namespace stepscope {
+
+class SessionEditor : public QWidget {
+    Q_OBJECT
+public:
+    enum class Field { Name, Tags, Note };
+    explicit SessionEditor(QWidget* parent = nullptr);
+    void edit(const SessionRow& row, Field first);
+
+Q_SIGNALS:
+    void renamed(qint64 session, const QString& name);
+    void annotated(qint64 session, const QString& notes, const QStringList& tags);
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    void accept();
+
+    SessionRow m_before;
+    QLineEdit* m_name;
+    QLineEdit* m_tags;
+    QPlainTextEdit* m_note;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,83 @@
+// See SwitchList.h.
+#include "widgets/panels/SwitchList.h"
+
+#include "widgets/panels/ExperimentDraft.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/ValueRow.h"
+
+#include <QVBoxLayout>
+
+namespace stepscope {
+namespace {
+
+QString detailsOf(const SwitchInfo& entry) {
+    QString text = QString::fromStdString(entry.why);
+    if (!entry.cost.empty()) text += "\n" + QString::fromStdString(entry.cost);
+    if (!entry.reported.empty()) text += "\nReported elsewhere, on other hardware: " + QString::fromStdString(entry.reported);
+    for (const auto& [choice, reason] : entry.refusedChoices)
+        text += "\n" + QString::fromStdString(choice) + ": " + QString::fromStdString(reason);
+    return text;
+}
+
+}  // namespace
+
+SwitchList::SwitchList(QWidget* parent) : QWidget(parent), m_layout(new QVBoxLayout(this)) {
+    m_layout->setContentsMargins(0, 0, 0, 0);
+    m_layout->setSpacing(0);
+}
+
+void SwitchList::build(const SwitchCatalogue& catalogue) {
+    qDeleteAll(findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly));
+    m_rows.clear();
+    m_ids.clear();
+    // Grouped whatever the order of registration is; inside a group that order stays.
+    for (int group = 0; group <= static_cast<int>(SwitchGroup::Loop); ++group) {
+        bool first = true;
+        for (const auto& entry : catalogue) {
+            if (static_cast<int>(entry.group) != group) continue;
+            if (first) {
+                auto* heading = new ToneLabel(Tone::Muted, QString(toString(entry.group)).toLower());
+                heading->setContentsMargins(2, 6, 0, 0);
+                m_layout->addWidget(heading);
+                first = false;
+            }
+            auto* row = new ValueRow(QString::fromStdString(entry.id), QString::fromStdString(entry.title), entry.values);
+            if (entry.takesEffect == TakesEffect::NewRun) row->setNewRun(QString::fromStdString(entry.whyNewRun));
+            connect(row, &ValueRow::committed, this, &SwitchList::committed);
+            connect(row, &ValueRow::resetRequested, this, &SwitchList::resetRequested);
+            m_layout->addWidget(row);
+            m_rows[entry.id] = row;
+        }
+    }
+    for (const auto& entry : catalogue) m_ids.push_back(entry.id);
+}
+
+void SwitchList::setDraft(const ExperimentDraft& draft, const RunConfig* running) {
+    std::vector<std::string> ids;
+    for (const auto& entry : draft.catalogue()) ids.push_back(entry.id);
+    if (ids != m_ids) build(draft.catalogue());
+    for (const auto& entry : draft.catalogue()) {
+        ValueRow* row = m_rows.at(entry.id);
+        row->setDetails(detailsOf(entry));
+        row->setValue(QString::fromStdString(draft.text(entry.id)), draft.changed(entry.id));
+        row->setRefused(entry.refusedChoices);
+        row->setReason(entry.applicable.usable ? QString() : QString::fromStdString(entry.applicable.reason));
+        bool waits = false;
+        if (running != nullptr && entry.takesEffect == TakesEffect::NewRun) {
+            const auto used = running->switches.find(entry.id);
+            waits = used != running->switches.end() && toString(used->second) != draft.text(entry.id);
+        }
+        row->setWaiting(waits);
+    }
+}
+
+ValueRow* SwitchList::row(const std::string& id) const {
+    const auto found = m_rows.find(id);
+    return found == m_rows.end() ? nullptr : found->second;
+}
+
+void SwitchList::clearProblems() {
+    for (auto& [id, row] : m_rows) row->setProblem({});
+}
+
+}  // namespace stepscope

@@ -1,0 +1,37 @@
+// Every switch of the catalogue as one row, in its group. Nothing here knows a switch by name: a new one in the registry
+// appears by itself. Part of ExperimentPanel; GUI thread.
+#pragma once
+#include "core/events/SwitchCatalogue.h"
+
+#include <QWidget>
+#include <map>
+
+class QVBoxLayout;
+
+namespace stepscope {
+
+class ExperimentDraft;
+class ValueRow;
+
+class SwitchList : public QWidget {
+    Q_OBJECT
+public:
+    explicit SwitchList(QWidget* parent = nullptr);
+    // Rows are made anew only when the set of switches is another one; else verdicts and values are brought up to date.
+    void setDraft(const ExperimentDraft& draft, const RunConfig* running);
+    ValueRow* row(const std::string& id) const;
+    void clearProblems();
+
+Q_SIGNALS:
+    void committed(const QString& id, const QString& text);
+    void resetRequested(const QString& id);
+
+private:
+    void build(const SwitchCatalogue& catalogue);
+
+    QVBoxLayout* m_layout;
+    std::vector<std::string> m_ids;
+    std::map<std::string, ValueRow*> m_rows;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,56 @@
+// The page "Text": writes text with the weights as they are now. Prompt, length and the usual sampling controls; the text appears
+// as it comes. Says why it is empty and what to do. GUI thread.
+#pragma once
+#include "core/events/Command.h"
+#include "core/events/Event.h"
+#include "core/events/SwitchCatalogue.h"
+
+#include <QWidget>
+
+class QLineEdit;
+class QPlainTextEdit;
+class QPushButton;
+class QSettings;
+
+namespace stepscope {
+
+class NumberEdit;
+class ToneLabel;
+
+class TextPage : public QWidget {
+    Q_OBJECT
+public:
+    explicit TextPage(QWidget* parent = nullptr);
+    // Whether there are weights to write with, and if not, why and what to do.
+    void setReady(bool ready, const QString& why);
+    void setText(const TextGenerated& text);
+    void clear();
+    void save(QSettings& settings) const;
+    void restore(const QSettings& settings);
+
+Q_SIGNALS:
+    void generateRequested(const stepscope::GenerateText& request);
+
+private:
+    QWidget* buildControls();
+    void generate();
+    void showState();
+
+    struct Control {
+        QString key;
+        ValueRange range;
+        NumberEdit* edit;
+    };
+    std::vector<Control> m_controls;
+
+    QPlainTextEdit* m_prompt;
+    QPushButton* m_generate;
+    ToneLabel* m_problem;
+    ToneLabel* m_caption;
+    QPlainTextEdit* m_output;
+    bool m_ready = false;
+    bool m_waiting = false;  // asked, and not complete yet
+    QString m_why;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,51 @@
+// See TitleButton.h.
+#include "widgets/panels/TitleButton.h"
+
+#include <QPainter>
+#include <QStyle>
+#include <QStyleOptionFocusRect>
+
+namespace stepscope {
+
+TitleButton::TitleButton(const QString& text, QWidget* parent) : QAbstractButton(parent) {
+    setText(text);
+    setFocusPolicy(Qt::TabFocus);
+    setCursor(Qt::PointingHandCursor);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+}
+
+void TitleButton::setBold(bool bold) {
+    QFont wanted = font();
+    if (wanted.bold() == bold) return;
+    wanted.setBold(bold);
+    setFont(wanted);
+    updateGeometry();
+}
+
+void TitleButton::setLink(bool link) {
+    m_link = link;
+    update();
+}
+
+QSize TitleButton::sizeHint() const { return {fontMetrics().horizontalAdvance(text()) + 4, fontMetrics().height() + 6}; }
+
+QSize TitleButton::minimumSizeHint() const { return {m_link ? sizeHint().width() : 48, sizeHint().height()}; }
+
+void TitleButton::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    QFont drawn = font();
+    drawn.setUnderline(underMouse() && isEnabled());
+    painter.setFont(drawn);
+    const QPalette::ColorGroup group = isEnabled() ? QPalette::Active : QPalette::Disabled;
+    painter.setPen(palette().color(group, m_link ? QPalette::Link : QPalette::WindowText));
+    const QRect area = rect().adjusted(2, 0, -2, 0);
+    painter.drawText(area, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(drawn).elidedText(text(), Qt::ElideRight, area.width()));
+    if (hasFocus()) {
+        QStyleOptionFocusRect option;
+        option.initFrom(this);
+        option.rect = rect().adjusted(0, 1, 0, -1);
+        style()->drawPrimitive(QStyle::PE_FrameFocusRect, &option, &painter, this);
+    }
+}
+
+}  // namespace stepscope

@@ -1,0 +1,25 @@
+// A name that can be clicked: elided text, bold when told so, underlined under the mouse. Names of switches, "reset" links.
+#pragma once
+#include <QAbstractButton>
+
+namespace stepscope {
+
+class TitleButton : public QAbstractButton {
+    Q_OBJECT
+public:
+    explicit TitleButton(const QString& text, QWidget* parent = nullptr);
+    void setBold(bool bold);
+    void setLink(bool link);  // in the accent colour
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent*) override;
+    void enterEvent(QEnterEvent*) override { update(); }
+    void leaveEvent(QEvent*) override { update(); }
+
+private:
+    bool m_link = false;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,53 @@
+// The replay's controls under the tabs: to the start, play or pause, to the end, speed, the scrubber, the step under the cursor,
+// and the way back to live. Signals say what was asked; GUI thread.
+#pragma once
+#include "core/base/Units.h"
+
+#include <QWidget>
+#include <vector>
+
+class QComboBox;
+class QLabel;
+class QToolButton;
+
+namespace stepscope {
+
+class ScrubBar;
+struct ScrubMark;
+
+class TransportBar : public QWidget {
+    Q_OBJECT
+public:
+    explicit TransportBar(QWidget* parent = nullptr);
+
+    struct Place {
+        TimeNs at, end;
+        std::int64_t step = 0, lastStep = 0;
+        bool playing = false, atEnd = false;
+    };
+    void setName(const QString& name);
+    void setPlace(const Place& place);
+    void setMarks(std::vector<ScrubMark> marks);
+    double speed() const;
+
+Q_SIGNALS:
+    void playRequested();
+    void pauseRequested();
+    void seekRequested(stepscope::TimeNs at);
+    void endRequested();
+    void speedChanged(double factor);
+    void closeRequested();
+
+protected:
+    void paintEvent(QPaintEvent*) override;
+
+private:
+    QLabel* m_title;
+    QToolButton* m_play;
+    QComboBox* m_speed;
+    ScrubBar* m_scrub;
+    QLabel* m_where;
+    Place m_place;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,114 @@
+// See ValueRow.h.
+#include "widgets/panels/ValueRow.h"
+
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/TitleButton.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/ValueEdit.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+
+namespace stepscope {
+namespace {
+
+constexpr int kEditorWidth = 112;  // one column for every editor, so that the eye runs down it
+
+ToneLabel* hiddenSentence(Tone tone) {
+    auto* label = sentenceLabel(tone);
+    label->setContentsMargins(2, 0, 4, 4);
+    label->hide();
+    return label;
+}
+
+}  // namespace
+
+ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& range, QWidget* parent) : QWidget(parent), m_id(id) {
+    m_title = new TitleButton(title);
+    m_title->setToolTip(title);
+    m_title->setAccessibleName(title + ": what it does");
+    m_reset = new TitleButton("reset");
+    m_reset->setLink(true);
+    m_reset->setAccessibleName("Reset " + title + " to the preset");
+    m_reset->setToolTip("Back to the preset's value");
+    m_chip = new ToneLabel(Tone::Normal);
+    m_newRun = new QLabel;
+    m_editor = new ValueEdit(range, title);
+    m_editor->setFixedWidth(kEditorWidth);
+    m_note = hiddenSentence(Tone::Muted);
+    m_details = hiddenSentence(Tone::Muted);
+    for (QWidget* part : {static_cast<QWidget*>(m_reset), static_cast<QWidget*>(m_chip), static_cast<QWidget*>(m_newRun)}) part->hide();
+
+    auto* line = new QHBoxLayout;
+    line->setSpacing(4);
+    line->addWidget(m_title, 1);
+    line->addWidget(m_reset);
+    line->addWidget(m_chip);
+    line->addWidget(m_newRun);
+    line->addWidget(m_editor);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 1, 0, 1);
+    layout->setSpacing(1);
+    layout->addLayout(line);
+    layout->addWidget(m_note);
+    layout->addWidget(m_details);
+
+    connect(m_title, &QAbstractButton::clicked, this, [this] { m_details->setVisible(!m_details->text().isEmpty() && m_details->isHidden()); });
+    connect(m_reset, &QAbstractButton::clicked, this, [this] { Q_EMIT resetRequested(m_id); });
+    connect(m_editor, &ValueEdit::committed, this, [this](const QString& text) { Q_EMIT committed(m_id, text); });
+}
+
+void ValueRow::setDetails(const QString& text) { m_details->setText(text); }
+
+bool ValueRow::isUnfolded() const { return !m_details->isHidden(); }
+
+void ValueRow::setNewRun(const QString& why) {
+    m_newRunText = why.isEmpty() ? QString("Takes effect in a new run.") : "Takes effect in a new run: " + why;
+    m_newRun->setPixmap(lineIcon("new-run").pixmap(13, 13));
+    m_newRun->setToolTip(m_newRunText);
+    m_newRun->setAccessibleName("takes effect in a new run");
+    m_newRun->show();
+}
+
+void ValueRow::setValue(const QString& text, bool changedFromPreset) {
+    if (m_problemText.isEmpty()) m_editor->setText(text);
+    m_title->setBold(changedFromPreset);
+    m_reset->setVisible(changedFromPreset || !m_problemText.isEmpty());
+}
+
+void ValueRow::setChip(const QString& text, const QString& tooltip) {
+    m_chip->setText(text);
+    m_chip->setToolTip(tooltip);
+    m_chip->setVisible(!text.isEmpty() && m_reasonText.isEmpty());
+}
+
+void ValueRow::setReason(const QString& why) {
+    m_reasonText = why;
+    m_editor->setEnabled(why.isEmpty());
+    m_chip->setVisible(!m_chip->text().isEmpty() && why.isEmpty());
+    showNote();
+}
+
+void ValueRow::setRefused(const std::vector<std::pair<std::string, std::string>>& refused) { m_editor->setRefused(refused); }
+
+void ValueRow::setProblem(const QString& sentence) {
+    m_problemText = sentence;
+    if (!sentence.isEmpty()) m_reset->show();
+    showNote();
+}
+
+void ValueRow::setWaiting(bool waits) {
+    m_waits = waits;
+    showNote();
+}
+
+void ValueRow::showNote() {
+    const bool wrong = !m_problemText.isEmpty();
+    const QString text = wrong ? m_problemText : !m_reasonText.isEmpty() ? m_reasonText : m_waits ? QString("waits for the next run") : QString();
+    m_note->setTone(wrong ? Tone::Error : Tone::Muted);
+    m_note->setText(text);
+    m_note->setVisible(!text.isEmpty());
+}
+
+}  // namespace stepscope

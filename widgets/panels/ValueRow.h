@@ -1,0 +1,55 @@
+// One setting or switch of the experiment: name, chip, what waits for a new run, "reset", and its editor; below it a sentence
+// when it cannot be used or when what was typed is wrong; clicking the name unfolds what it does. Made by SwitchList and
+// SettingRows from the catalogue and the table of keys; GUI thread.
+#pragma once
+#include "core/events/SwitchCatalogue.h"
+
+#include <QWidget>
+
+class QLabel;
+
+namespace stepscope {
+
+class TitleButton;
+class ToneLabel;
+class ValueEdit;
+
+class ValueRow : public QWidget {
+    Q_OBJECT
+public:
+    ValueRow(const QString& id, const QString& title, const ValueRange& range, QWidget* parent = nullptr);
+
+    void setDetails(const QString& text);
+    void setNewRun(const QString& why);                        // carries a small sign: takes effect in a new run only
+    void setValue(const QString& text, bool changedFromPreset);
+    void setChip(const QString& text, const QString& tooltip);  // what this machine measured: "×2.2"
+    void setReason(const QString& why);                        // cannot be used here; empty = can
+    void setRefused(const std::vector<std::pair<std::string, std::string>>& refused);
+    void setProblem(const QString& sentence);                  // the text that was committed is wrong; it stays as it is
+    void setWaiting(bool waits);                               // differs from the run in progress
+
+    QString id() const { return m_id; }
+    QString problem() const { return m_problemText; }
+    ValueEdit* editor() const { return m_editor; }
+    bool isUnfolded() const;
+
+Q_SIGNALS:
+    void committed(const QString& id, const QString& text);
+    void resetRequested(const QString& id);
+
+private:
+    void showNote();
+
+    QString m_id;
+    QString m_reasonText, m_problemText, m_newRunText;
+    bool m_waits = false;
+    TitleButton* m_title;
+    TitleButton* m_reset;
+    ToneLabel* m_chip;
+    QLabel* m_newRun;
+    ValueEdit* m_editor;
+    ToneLabel* m_note;
+    ToneLabel* m_details;
+};
+
+}  // namespace stepscope

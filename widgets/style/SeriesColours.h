@@ -1,0 +1,22 @@
+// Colours with a fixed role everywhere in the program, from the palette of Okabe and Ito ("Color Universal Design", 2008),
+// which people with any common colour blindness can tell apart. On dark ground blue and green are a little lighter.
+// Colour never carries a meaning alone: lines differ in dash and width too.
+#pragma once
+#include "core/events/Event.h"
+
+#include <QColor>
+#include <QString>
+
+namespace stepscope {
+
+enum class SeriesRole {
+    Train, Validation, A, B, Batch, Copy, Forward, Backward, Clip, Optimizer, Communication, Idle,
+    LearningRate, Throughput, Cpu, Gpu, Memory, GpuMemory
+};
+
+QColor seriesColour(SeriesRole role, bool dark);
+SeriesRole roleOf(Phase phase);
+// `colour` laid over `ground` at `share`: opaque, because overlapping translucent segments would draw beads.
+QColor faint(const QColor& colour, const QColor& ground, double share);
+
+}  // namespace stepscope
