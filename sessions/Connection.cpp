@@ -77,14 +77,15 @@ Connection readWithoutSideFiles(const std::string& path) {
     std::error_code ignored;
     const auto log = fs::file_size(path + "-wal", ignored);
     const bool logLeft = !ignored && log > 0;
-    return logLeft ? tryReading(fileUri(path, "?mode=ro&nolock=1"), true) : tryReading(fileUri(path, "?mode=ro&immutable=1"), false);
+    return logLeft ? tryReading(fileUri(path, "?mode=ro&vfs=unix-none"), true) : tryReading(fileUri(path, "?mode=ro&immutable=1"), false);
 }
 
 }  // namespace
 
 void migrate(SQLite::Database& database, std::span<const Migration> steps) {
-    // Only heeded before the first table is made: purging deleted sessions can then give their room back without a copy.
-    database.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    // So that purging deleted sessions can give their room back without a copy. It takes effect when it is compiled, on a file that
+    // is still empty; run, it would write a first page of its own, which does not yet carry our name.
+    const SQLite::Statement autoVacuum(database, "PRAGMA auto_vacuum = INCREMENTAL");
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::EXCLUSIVE);
     // Asked again inside the lock: another process may have done it while we waited.
     const int from = pragmaInteger(database, "user_version");
@@ -125,7 +126,8 @@ Result<Connection> openForReading(const std::string& path) {
             return tryReading(fileUri(path, "?mode=ro"), false);
         } catch (const SQLite::Exception& thrown) {
             const int code = thrown.getErrorCode();
-            if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) throw;
+            std::error_code ignored;
+            if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || fs::exists(path + "-shm", ignored)) throw;
             return readWithoutSideFiles(path);
         }
     });

@@ -14,7 +14,7 @@ constexpr double kFarNs = 3e18;  // 95 years: as good as never, and its sums do 
 
 TimeNs ReplayClock::now() const {
     if (!m_running) return m_anchor;
-    if (std::isinf(m_speed)) return {std::numeric_limits<std::int64_t>::max()};
+    if (endless()) return {std::numeric_limits<std::int64_t>::max()};
     const auto real = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - m_since).count();
     return m_anchor + TimeNs{static_cast<std::int64_t>(std::min(real * m_speed, kFarNs))};
 }
@@ -24,6 +24,8 @@ ReplayClock::Real ReplayClock::realTimeOf(TimeNs at) const {
     // Rounded up: waking a moment early would only mean to look and wait again.
     return m_since + std::chrono::nanoseconds(static_cast<std::int64_t>(std::clamp(real, 0.0, kFarNs)) + 1);
 }
+
+bool ReplayClock::endless() const { return m_running && std::isinf(m_speed); }
 
 void ReplayClock::set(TimeNs at) {
     m_anchor = at;

@@ -16,6 +16,7 @@ public:
 
     void set(TimeNs at);           // it is `at` now; to be called before either of the next two, which do not look at the time
     void run(bool running) { m_running = running; }
+    bool endless() const;          // everything is due at once: there is no time between two events
     void setSpeed(double factor);  // infinity: everything is due at once; what is not above zero is taken as 1
 
 private:

@@ -84,7 +84,7 @@ private:
     }
     // Between two events time goes on; behind a slow sink it is the last published event's. Under the mutex.
     TimeNs timeNow() const {
-        if (!m_caughtUp || m_target) return m_position.at;
+        if (!m_caughtUp || m_target || m_clock.endless()) return m_position.at;
         return std::clamp(m_clock.now(), m_position.at, std::max(m_position.at, m_position.end));
     }
     void aim(Target target) {
@@ -100,6 +100,7 @@ private:
                 std::unique_lock lock(m_mutex);
                 if (!m_wake.wait(lock, stop, [&] { return m_target || (m_position.playing && !m_position.atEnd); })) return;
                 target = std::exchange(m_target, std::nullopt);
+                if (!target) m_position.at = timeNow();  // time does not step back to the last event while we look for the next
                 m_caughtUp = false;
                 due = m_clock.now();
                 asked = m_asked;
@@ -136,7 +137,7 @@ private:
                 m_sink.publish(std::move(event));
             }
             std::lock_guard lock(m_mutex);
-            m_position.at = m_published;
+            m_position.at = std::max(m_position.at, m_published);
             m_position.end = std::max(m_position.end, m_published);  // a live session grows while it is replayed
             if (step >= 0) m_position.step = step;
             m_position.lastStep = std::max(m_position.lastStep, m_position.step);

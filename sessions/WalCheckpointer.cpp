@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 
 namespace stepscope {
@@ -12,7 +13,7 @@ namespace stepscope {
 constexpr int kPagesDue = 1000;  // SQLite's own default: 4 MB of log
 constexpr std::chrono::seconds kRest{1};
 
-WalCheckpointer::WalCheckpointer(std::string path, SQLite::Database& writer) : m_path(std::move(path)), m_writer(writer) {
+WalCheckpointer::WalCheckpointer(const std::string& path, SQLite::Database& writer) : m_path(std::filesystem::absolute(path).string()), m_writer(writer) {
     sqlite3_wal_hook(
         writer.getHandle(),
         [](void* self, sqlite3*, const char*, int pages) {

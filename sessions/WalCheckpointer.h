@@ -14,7 +14,7 @@ namespace stepscope {
 class WalCheckpointer {
 public:
     // From now on no commit of `writer` checkpoints by itself. `writer` outlives this.
-    WalCheckpointer(std::string path, SQLite::Database& writer);
+    WalCheckpointer(const std::string& path, SQLite::Database& writer);
     ~WalCheckpointer();
 
     WalCheckpointer(const WalCheckpointer&) = delete;

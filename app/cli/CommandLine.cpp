@@ -22,9 +22,11 @@ const CLI::App& deepest(const CLI::App& app) {
     return *at;
 }
 
+// "sessions list"; errors begin with the program's name already.
 std::string path(const CLI::App& app) {
+    if (app.get_parent() == nullptr) return kProgram;
     std::string whole = app.get_name();
-    for (const CLI::App* at = app.get_parent(); at != nullptr; at = at->get_parent()) whole = at->get_name() + " " + whole;
+    for (const CLI::App* at = app.get_parent(); at->get_parent() != nullptr; at = at->get_parent()) whole = at->get_name() + " " + whole;
     return whole;
 }
 
@@ -54,7 +56,7 @@ CommandLine::Parsed CommandLine::parse(int argc, const char* const* argv) {
     } catch (const CLI::CallForVersion& version) {
         return Answer{std::string(version.what()) + "\n"};
     } catch (const CLI::Success&) {  // --help
-        return Answer{deepest(m_app).help()};
+        return Answer{m_app.help()};
     } catch (const CLI::ParseError& problem) {
         return misuse(problem);
     }
@@ -67,7 +69,7 @@ CommandLine::Parsed CommandLine::chosen() {
     if (const auto stray = m_app.remaining(true); !stray.empty()) {
         const std::string& first = stray.front();
         if (hasWords) return Misuse{fmt::format("\"{}\" is nothing {} does; it takes {}.", first, path(leaf), fmt::join(words(leaf), ", "))};
-        return Misuse{fmt::format("{} takes no {} \"{}\"; see {} --help.", path(leaf), first.starts_with('-') ? "option" : "word", first, path(leaf))};
+        return Misuse{fmt::format("{} takes no {} \"{}\"; see --help.", path(leaf), first.starts_with('-') ? "option" : "word", first)};
     }
     if (hasWords) return Misuse{fmt::format("{} needs to know what to do: one of {}.", path(leaf), fmt::join(words(leaf), ", "))};
     return m_actions.at(&leaf);
@@ -79,10 +81,10 @@ CommandLine::Misuse CommandLine::misuse(const CLI::ParseError& problem) const {
     what.resize(std::min(what.find('\n'), what.size()));
     // CLI11 begins with the option's name, then ':' or ' '.
     const std::string subject = what.substr(0, what.find_first_of(": "));
-    if (dynamic_cast<const CLI::RequiredError*>(&problem)) return {fmt::format("{} needs {}; see {} --help.", path(leaf), subject, path(leaf))};
+    if (dynamic_cast<const CLI::RequiredError*>(&problem)) return {fmt::format("{} needs {}; see --help.", path(leaf), subject)};
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) && subject.starts_with('-'))
-        return {fmt::format("{} needs a value; see {} --help.", subject, path(leaf))};
-    return {fmt::format("{}: {}; see {} --help.", path(leaf), what, path(leaf))};
+        return {fmt::format("{} needs a value; see --help.", subject)};
+    return {fmt::format("{}: {}; see --help.", path(leaf), what)};
 }
 
 }  // namespace stepscope::cli

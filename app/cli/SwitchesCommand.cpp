@@ -51,9 +51,13 @@ std::string asTable(const SwitchCatalogue& catalogue) {
     return table.text();
 }
 
-std::string cell(std::string text) {
-    for (std::size_t i = 0; (i = text.find('|', i)) != std::string::npos; i += 2) text.insert(i, "\\");
-    return text;
+std::string cell(const std::string& text) {
+    std::string escaped;
+    for (const char c : text) {
+        if (c == '|') escaped += '\\';
+        escaped += c;
+    }
+    return escaped;
 }
 
 // The same on every machine: what can be used here is left out.

@@ -76,12 +76,13 @@ QWidget* MainWindow::buildCentre() {
     return centre;
 }
 
-void MainWindow::restoreLayout() {
+void MainWindow::restoreLayout(QSize wanted) {
     const QSettings settings;
     const QSize screen = QGuiApplication::primaryScreen()->availableSize();
-    resize(QSize(1440, 900).boundedTo(screen).expandedTo(QSize(1280, 800).boundedTo(screen)));
+    resize((screen * 0.86).boundedTo({1760, 1040}).expandedTo(QSize(1280, 800).boundedTo(screen)));
     restoreGeometry(settings.value("window/geometry").toByteArray());
-    m_across->setSizes({308, width() - 308 - 244, 244});
+    if (!wanted.isEmpty()) resize(wanted);
+    m_across->setSizes({320, width() - 320 - 248, 248});
     m_down->setSizes({height() - 150, 110});
     m_across->restoreState(settings.value("window/across").toByteArray());
     m_down->restoreState(settings.value("window/down").toByteArray());

@@ -25,6 +25,7 @@ public:
 
     RunBar& runBar() { return *m_runBar; }
     NoticeBar& notice() { return *m_notice; }
+    HintStrip& hints() { return *m_hints; }
     ExperimentPanel& experiment() { return *m_experiment; }
     TransportBar& transport() { return *m_transport; }
     QTabWidget& pages() { return *m_pages; }
@@ -33,7 +34,7 @@ public:
     SessionsPanel& sessions() { return *m_sessions; }
     LogPanel& log() { return *m_log; }
 
-    void restoreLayout();
+    void restoreLayout(QSize wanted = {});  // wanted: instead of the remembered size
     void saveLayout() const;
     // The next close is the last word: nothing has to be stopped first any more.
     void allowClosing() { m_mayClose = true; }

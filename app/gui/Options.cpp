@@ -18,8 +18,9 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         demo("demo", "Start the tiny-cpu run at once."), database("db", "Database of sessions.", "FILE"),
         session("session", "Open a stored session as a replay.", "ID"), theme("theme", "light, dark or system.", "THEME"),
         screenshot("screenshot", "Save a picture of the window and leave.", "FILE"),
-        after("after", "Seconds until that picture is taken (5).", "SECONDS");
-    parser.addOptions({help, version, demo, database, session, theme, screenshot, after});
+        after("after", "Seconds until that picture is taken (5).", "SECONDS"),
+        size("size", "Size of the window.", "WIDTHxHEIGHT");
+    parser.addOptions({help, version, demo, database, session, theme, screenshot, after, size});
 
     const QString hint = " stepscope --help lists the options.";
     if (!parser.parse(arguments)) {
@@ -57,6 +58,12 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         if (!number || !std::isfinite(options.afterSeconds) || options.afterSeconds < 0 || options.afterSeconds > 86'400)
             return wrong(QString("--after cannot be \"%1\"; it takes seconds from 0 to 86400.").arg(parser.value(after)));
         if (options.screenshot.isEmpty()) return wrong("--after means something only together with --screenshot FILE." + hint);
+    }
+    if (parser.isSet(size)) {
+        const QStringList sides = parser.value(size).split('x');
+        if (sides.size() == 2) options.size = QSize(sides[0].toInt(), sides[1].toInt());
+        if (options.size.width() < 800 || options.size.height() < 600 || options.size.width() > 16'000 || options.size.height() > 16'000)
+            return wrong(QString("--size cannot be \"%1\"; it takes WIDTHxHEIGHT from 800x600 on, such as 1280x800.").arg(parser.value(size)));
     }
     return {options, {}, 0};
 }

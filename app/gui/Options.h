@@ -1,8 +1,9 @@
-// The window's command line: --demo, --db, --session, --theme, --screenshot with --after. Read before Qt looks for a display, so
+// The window's command line: --demo, --db, --session, --theme, --screenshot with --after, --size. Read before Qt looks for a display, so
 // that a wrong option and --help answer on any machine. Called by main().
 #pragma once
 #include "widgets/style/Theme.h"
 
+#include <QSize>
 #include <QString>
 #include <QStringList>
 #include <optional>
@@ -16,6 +17,7 @@ struct Options {
     std::optional<Theme> theme;
     QString screenshot;    // file; empty = none
     double afterSeconds = 5;
+    QSize size;            // of the window; empty = as it was last, or a good part of the screen
 };
 
 // What main() does: go on with `options`, or print `text` and leave with `exitCode`.

@@ -16,6 +16,7 @@ bool aboutStorage(const Error& error) { return error.code == ErrorCode::Io || er
 RunController::RunController(LiveFeed& feed, QObject* parent) : QObject(parent), m_feed(feed) {}
 
 RunController::~RunController() {
+    m_leaving = true;                // for a run that the thread has just begun and nobody here has heard of
     if (m_run) m_run->send(Stop{});  // the thread waits for the run's end and is joined after this
 }
 
@@ -57,6 +58,7 @@ void RunController::start(RunRequest request) {
             return;
         }
         std::shared_ptr<Run> run = std::move(*started);
+        if (m_leaving) run->send(Stop{});
         answer(this, [this, run] {
             m_run = run;
             setPhase(Phase::Live);

@@ -5,6 +5,7 @@
 #include "app/workbench/Workbench.h"
 
 #include <QObject>
+#include <atomic>
 #include <memory>
 
 namespace stepscope {
@@ -47,6 +48,7 @@ private:
     RunRequest m_request;
     Phase m_phase = Phase::None;
     bool m_stopWhenStarted = false;
+    std::atomic<bool> m_leaving = false;
     BackThread m_thread;  // last: joined first
 };
 

@@ -1,5 +1,6 @@
 // The Workbench behind both front ends: see Workbench.h.
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/Gpus.h"
 #include "app/workbench/LiveRun.h"
 #include "app/workbench/Workbench.h"
 #include "core/analysis/MemoryPrediction.h"
@@ -21,9 +22,15 @@ std::int64_t likelyVocabulary(const RunConfig& config) {
     return config.tokenizer == "gpt2" ? 50257 : config.tokenizer == "byte" ? 256 : 128;
 }
 
+Machine thisMachine() {
+    Machine machine = probeMachine();
+    describeGpus(machine, cudaPlugin());
+    return machine;
+}
+
 class Engine final : public Workbench {
 public:
-    Engine() : m_registry(std::make_shared<const Registry>(probeMachine())) {}
+    Engine() : m_registry(std::make_shared<const Registry>(thisMachine())) {}
 
     const Machine& machine() const override { return m_registry->machine(); }
     SwitchCatalogue switches(const RunConfig& config) const override { return m_registry->catalogue(config); }
@@ -75,7 +82,10 @@ private:
 
 }  // namespace
 
-void initialiseEngine() { host_memory::install(); }
+void initialiseEngine() {
+    host_memory::install();
+    cudaPlugin();
+}
 
 std::unique_ptr<Workbench> Workbench::create() { return std::make_unique<Engine>(); }
 

@@ -2,6 +2,7 @@
 #include "app/workbench/LiveRun.h"
 
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/Gpus.h"
 #include "app/workbench/RunName.h"
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"
@@ -68,7 +69,7 @@ void LiveRun::work() {
         if (!setup) {
             fail(setup.error());
         } else {
-            const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores);
+            const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores, gpuSampler(cudaPlugin()));
             Trainer trainer(std::move(*setup));
             const TrainerOutcome outcome = trainer.run();
             std::lock_guard lock(m_mutex);

@@ -2,9 +2,9 @@
 // level and the rows at the two ragged ends.
 #include "core/analysis/Column.h"
 
-#include "core/base/Check.h"
-
 #include <cmath>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 

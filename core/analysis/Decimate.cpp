@@ -33,7 +33,9 @@ std::size_t Places::firstAt(double x, std::size_t from) const {
 
 namespace {
 
-double justAbove(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
+double justAbove(double x) {
+    return std::nextafter(x, std::numeric_limits<double>::infinity());
+}
 
 // Calls visit(rows) for every pixel column that holds rows.
 template <class Visit>

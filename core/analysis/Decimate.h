@@ -2,11 +2,11 @@
 // smallest and the largest value survive (with their real places), so no spike is ever lost; a redraw costs
 // O(pixels * log n). A pixel column whose rows are all gaps breaks the line. Called by the charts on the GUI thread.
 #pragma once
-#include "core/analysis/Column.h"
-
 #include <cstddef>
 #include <functional>
 #include <vector>
+
+#include "core/analysis/Column.h"
 
 namespace stepscope {
 

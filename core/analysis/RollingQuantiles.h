@@ -11,7 +11,7 @@ class RollingQuantiles {
 public:
     explicit RollingQuantiles(std::size_t window) : m_window(window) {}
 
-    void add(double value);  // not finite: ignored
+    void add(double value);           // not finite: ignored
     double quantile(double q) const;  // type 7 of Hyndman and Fan 1996, as Statistics.h; NaN when empty
     void reset();
 

@@ -94,8 +94,7 @@ void RunHistory::addSwitch(const SwitchApplied& event) {
     m_config.switches[event.id] = event.to;
     // What a run starts with is its configuration, not a flip.
     if (event.from == event.to || m_steps.step.empty()) return;
-    std::string detail =
-        event.id + ": " + toString(event.from) + " \u2192 " + toString(event.to) + " after step " + std::to_string(event.step) + ".";
+    std::string detail = event.id + ": " + toString(event.from) + " \u2192 " + toString(event.to) + " after step " + std::to_string(event.step) + ".";
     if (!event.note.empty()) detail += " " + event.note;
     addMarker({Marker::Kind::Switch, placeNow(event.step, event.at), event.id + " " + toString(event.to), std::move(detail)});
 }

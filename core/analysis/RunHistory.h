@@ -2,11 +2,6 @@
 // in order, and cannot tell which. One step costs amortised O(1); a million steps take about 150 MB.
 // Used on the GUI thread only: LiveFeed appends, charts and panels read.
 #pragma once
-#include "core/analysis/Column.h"
-#include "core/analysis/RollingQuantiles.h"
-#include "core/analysis/Smoothing.h"
-#include "core/events/Event.h"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +10,11 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "core/analysis/Column.h"
+#include "core/analysis/RollingQuantiles.h"
+#include "core/analysis/Smoothing.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -33,9 +33,9 @@ struct StepColumns {
     Column loss, smoothedLoss;              // smoothed: Smoothing.h, kLossSmoothing
     Column learningRate, gradientNorm, lossScale;
     Column stepMs, tokensPerSecond;
-    Column rateP10, rateP50, rateP90;       // tokens/s over the last kRateWindow steps
+    Column rateP10, rateP50, rateP90;  // tokens/s over the last kRateWindow steps
     std::array<SumColumn, kPhases> phaseMs;
-    SumColumn otherMs;                      // of the step but of no phase; never negative
+    SumColumn otherMs;  // of the step but of no phase; never negative
     Column residentBytes, allocatedBytes, pageFaults;
 };
 
@@ -60,22 +60,22 @@ struct Marker {
 
 // The numbers of the status line; kUnknown where there is nothing yet.
 struct RunNumbers {
-    std::int64_t step = 0, steps = 0;       // updates made, updates planned (0 = not known)
-    double fraction = 0;                    // 0..1
+    std::int64_t step = 0, steps = 0;  // updates made, updates planned (0 = not known)
+    double fraction = 0;               // 0..1
     std::int64_t tokens = 0;
-    TimeNs elapsed;                         // of the last event
-    double secondsLeft = kUnknown;          // remaining steps at the recent median, validation included
+    TimeNs elapsed;                 // of the last event
+    double secondsLeft = kUnknown;  // remaining steps at the recent median, validation included
     double loss = kUnknown, smoothedLoss = kUnknown, validationLoss = kUnknown, learningRate = kUnknown, gradientNorm = kUnknown;
-    std::int64_t window = 0;                // steps that the next four are taken over
+    std::int64_t window = 0;  // steps that the next four are taken over
     double stepMsMedian = kUnknown, stepMsP10 = kUnknown, stepMsP90 = kUnknown;
-    double tokensPerSecond = kUnknown;      // tokens of the window / its step time
+    double tokensPerSecond = kUnknown;  // tokens of the window / its step time
     double cpuPct = kUnknown, gpuPct = kUnknown;
     std::int64_t residentBytes = 0, availableBytes = 0;
 };
 
 class RunHistory {
 public:
-    static constexpr double kLossSmoothing = 0.98;  // about the last 50 steps
+    static constexpr double kLossSmoothing = 0.95;  // about the last 20 steps
     static constexpr std::size_t kRateWindow = 100;
 
     // SessionStarted forgets everything before it.
@@ -104,9 +104,9 @@ public:
 
     RunPlace place(std::size_t row) const;
     double x(XAxis axis, std::size_t row) const;
-    std::size_t rowAt(XAxis axis, double x) const;    // nearest row; rows() must not be 0
+    std::size_t rowAt(XAxis axis, double x) const;       // nearest row; rows() must not be 0
     std::size_t firstRowAt(XAxis axis, double x) const;  // first row with a place >= x, rows() when there is none
-    RunPlace last() const;                            // of the last step, or where the session starts
+    RunPlace last() const;                               // of the last step, or where the session starts
 
     RunNumbers numbers(std::size_t window = 100) const;  // O(window)
 

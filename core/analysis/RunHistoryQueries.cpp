@@ -1,9 +1,8 @@
 // See RunHistory.h: what charts, the cursor and the status line ask.
-#include "core/analysis/RunHistory.h"
-
-#include "core/analysis/Statistics.h"
-
 #include <algorithm>
+
+#include "core/analysis/RunHistory.h"
+#include "core/analysis/Statistics.h"
 
 namespace stepscope {
 
@@ -13,9 +12,12 @@ RunPlace RunHistory::place(std::size_t row) const {
 
 double RunHistory::x(XAxis axis, std::size_t row) const {
     switch (axis) {
-        case XAxis::Step: return static_cast<double>(m_steps.step[row]);
-        case XAxis::Tokens: return static_cast<double>(m_steps.tokens[row]);
-        case XAxis::WallTime: return m_steps.seconds[row];
+        case XAxis::Step:
+            return static_cast<double>(m_steps.step[row]);
+        case XAxis::Tokens:
+            return static_cast<double>(m_steps.tokens[row]);
+        case XAxis::WallTime:
+            return m_steps.seconds[row];
     }
     return 0;
 }

@@ -7,7 +7,7 @@ namespace stepscope {
 
 class DebiasedAverage {
 public:
-    explicit DebiasedAverage(double memory) : m_memory(memory) {}  // in [0, 1): 0.98 remembers about 50 values
+    explicit DebiasedAverage(double memory) : m_memory(memory) {}  // in [0, 1): 0.95 remembers about 20 values
 
     // The average including `value`. A value that is not finite leaves it as it is (NaN before the first finite one).
     double next(double value) {

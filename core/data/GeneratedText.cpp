@@ -23,7 +23,7 @@ constexpr auto kNouns = std::to_array<std::string_view>(
      "church", "clock",  "orchard","shadow", "mirror",  "dog",    "wolf",   "neighbour","basket","carpenter","secret", "promise","owl",  "lantern"});
 constexpr auto kAdjectives = std::to_array<std::string_view>(
     {"old",   "great", "little", "good",  "long",  "young",  "small", "white", "dark",    "early",  "strong", "quiet",  "empty", "cold",  "new",  "open",
-     "heavy", "green", "honest", "poor",  "proud", "gentle", "angry", "deep",  "bright",  "ancient","hungry", "narrow", "idle",  "silver","ugly", "patient"});
+     "heavy", "green", "humble", "poor",  "proud", "gentle", "angry", "deep",  "bright",  "ancient","hungry", "narrow", "idle",  "silver","ugly", "patient"});
 constexpr auto kNames = std::to_array<std::string_view>({"Anna", "Thomas", "Ruth", "Samuel", "Maria", "Peter", "Edith", "Oliver", "Clara", "Hugo", "Ada", "Ivan"});
 constexpr auto kActions = std::to_array<std::string_view>(
     {"saw",    "took",    "found", "knew",    "made",   "called", "loved",    "left",    "heard",   "carried", "asked", "followed", "built",  "opened",

@@ -136,6 +136,27 @@ TEST_F(ReplayerTest, ChangesSpeedWithoutJumping) {
     EXPECT_EQ(published(), upTo(100'000));
 }
 
+TEST_F(ReplayerTest, KeepsItsPlaceInALongSilenceHoweverOftenTheSpeedIsMoved) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    (*recorder)->publish(sampleStep(1, {1'000'000}));
+    (*recorder)->publish(sampleStep(2, TimeNs::fromSeconds(3600)));  // the run was paused for an hour
+    ASSERT_TRUE((*recorder)->finish());
+    const auto replayer = open();
+    replayer->setSpeed(1000);
+    replayer->play();
+    ASSERT_TRUE(eventually([&] { return replayer->position().at > TimeNs::fromSeconds(100); }));
+    TimeNs last = replayer->position().at;
+    for (int n = 0; n < 500; ++n) {
+        replayer->setSpeed(n % 2 == 0 ? 50 : 100);
+        const TimeNs now = replayer->position().at;
+        ASSERT_GE(now, last) << "after " << n << " changes";
+        last = now;
+    }
+    replayer->pause();
+    EXPECT_GE(replayer->position().at, last);
+    EXPECT_EQ(published(), upTo(1));
+}
+
 TEST_F(ReplayerTest, JumpsForwardByPublishingWhatLiesBetween) {
     record(500);
     const auto replayer = open();

@@ -72,6 +72,14 @@ TEST_F(UnwritablePlace, IsReadAfterACleanEnd) {
     EXPECT_FALSE(std::filesystem::exists(path + "-shm"));
 }
 
+TEST_F(UnwritablePlace, IsReadWithWhatAnEarlierReaderLeft) {
+    record();
+    EXPECT_EQ(stepsOf(storedEvents(path, 1)).size(), 500u);
+    ASSERT_TRUE(std::filesystem::exists(path + "-shm")) << "a reader cannot tidy up after itself";
+    protect();
+    EXPECT_EQ(readAsOrdinaryUser(RunState::Finished), 0);
+}
+
 TEST_F(UnwritablePlace, IsReadWithTheLogOfAKilledProcess) {
     recordAndDie();
     protect();

@@ -13,7 +13,7 @@
 namespace stepscope {
 namespace {
 
-constexpr double kDotSize = 7;
+constexpr double kDotSize = 9;
 
 QList<QPointF> toPoints(const Line& line) {
     QList<QPointF> points;
@@ -54,7 +54,9 @@ ChartCanvas::ChartCanvas() : m_chart(new QChart), m_x(new QValueAxis), m_y(new Q
 }
 
 // The chart and the series it owns go first; the edges of its areas after.
-ChartCanvas::~ChartCanvas() { m_scene.clear(); }
+ChartCanvas::~ChartCanvas() {
+    m_scene.clear();
+}
 
 void ChartCanvas::attach(QAbstractSeries* series) {
     m_chart->addSeries(series);
@@ -64,7 +66,7 @@ void ChartCanvas::attach(QAbstractSeries* series) {
 }
 
 ChartCanvas::Shape ChartCanvas::addLine() {
-    m_lines.emplace_back();
+    attach(m_lines.emplace_back().series.emplace_back(new QLineSeries));  // at once: it fixes what is drawn over what
     return m_lines.size() - 1;
 }
 
@@ -83,6 +85,7 @@ ChartCanvas::Shape ChartCanvas::addDots() {
     auto* dots = new QScatterSeries;
     dots->setMarkerShape(QScatterSeries::MarkerShapeRotatedRectangle);
     dots->setMarkerSize(kDotSize);
+    dots->setPen(Qt::NoPen);
     attach(dots);
     m_dots.push_back(dots);
     return m_dots.size() - 1;
@@ -113,12 +116,11 @@ void ChartCanvas::setArea(Shape shape, const Line& upper, const Line& lower, con
     area.upper->replace(toPoints(upper));
 }
 
-void ChartCanvas::setDots(Shape shape, const Line& points, const QColor& colour, const QColor& rim) {
+void ChartCanvas::setDots(Shape shape, const Line& points, const QColor& colour) {
     QScatterSeries* dots = m_dots[shape];
     setShown(dots, !points.empty());
     if (points.empty()) return;
     if (dots->color() != colour) dots->setColor(colour);
-    if (dots->borderColor() != rim) dots->setBorderColor(rim);
     dots->replace(toPoints(points));
 }
 

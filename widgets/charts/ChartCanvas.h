@@ -2,8 +2,6 @@
 // plot (0..1 from left to right and from bottom to top), because linear, logarithmic, step and time axes are all made by
 // Scale: so Qt's own axes never lay out again. The only class that sees QtCharts. GUI thread.
 #pragma once
-#include "core/analysis/Decimate.h"
-
 #include <QColor>
 #include <QGraphicsScene>
 #include <QRectF>
@@ -11,6 +9,8 @@
 #include <deque>
 #include <memory>
 #include <vector>
+
+#include "core/analysis/Decimate.h"
 
 class QAbstractSeries;
 class QAreaSeries;
@@ -42,7 +42,7 @@ public:
     void setLine(Shape shape, const std::vector<Line>& runs, const LineStyle& style);
     // lower empty: down to the bottom of the plot.
     void setArea(Shape shape, const Line& upper, const Line& lower, const QColor& fill);
-    void setDots(Shape shape, const Line& points, const QColor& colour, const QColor& rim);
+    void setDots(Shape shape, const Line& points, const QColor& colour);
 
     void render(QPainter& painter, const QRectF& plot);
 

@@ -40,7 +40,8 @@ std::optional<std::size_t> deviceRow(const RunHistory& history, std::optional<st
     const double seconds = history.steps().seconds[*stepRow];
     const auto after = std::lower_bound(places.begin(), places.end(), seconds, [](const RunPlace& place, double s) { return place.seconds < s; });
     if (after == places.begin()) return 0;
-    if (after == places.end() || seconds - (after - 1)->seconds < after->seconds - seconds) return static_cast<std::size_t>(after - places.begin()) - 1;
+    if (after == places.end() || seconds - (after - 1)->seconds < after->seconds - seconds)
+        return static_cast<std::size_t>(after - places.begin()) - 1;
     return static_cast<std::size_t>(after - places.begin());
 }
 
@@ -60,12 +61,13 @@ void VisibleValues::add(const Column& column, RowRange rows, bool positiveOnly) 
 QString ChartContent::whyEmpty(const DrawRequest& request) const {
     if (request.hasSteps()) {
         const Places places = stepPlaces(*request.history, request.axis);
-        const bool before = places.at(places.count - 1) < request.x.low, after = places.at(0) > request.x.high;
+        const bool before = places.at(places.count - 1)<request.x.low, after = places.at(0)> request.x.high;
         return before || after ? QStringLiteral("No steps in this part of the run. Press F to see all of it.") : QString();
     }
     if (request.history == nullptr || !request.history->started()) return QStringLiteral("No steps yet. Press Run.");
     if (const auto& state = request.history->state(); state && ended(state->state)) {
-        if (state->state == RunState::Failed) return QStringLiteral("The run failed before its first step: %1").arg(QString::fromStdString(state->why));
+        if (state->state == RunState::Failed)
+            return QStringLiteral("The run failed before its first step: %1").arg(QString::fromStdString(state->why));
         return QStringLiteral("This run ended before its first step. Press Run to start another.");
     }
     if (const auto& preparing = request.history->preparing())

@@ -1,11 +1,6 @@
 // ChartContent: what one chart of the page Live shows: which columns become which lines, the y axis, the words and numbers
 // of its head, and why it is empty. ChartView is the widget around it. One subclass a chart. GUI thread.
 #pragma once
-#include "core/analysis/RunHistory.h"
-#include "widgets/charts/ChartCanvas.h"
-#include "widgets/charts/Ticks.h"
-#include "widgets/style/SeriesColours.h"
-
 #include <QColor>
 #include <QPointF>
 #include <QString>
@@ -13,6 +8,11 @@
 #include <memory>
 #include <optional>
 #include <vector>
+
+#include "core/analysis/RunHistory.h"
+#include "widgets/charts/ChartCanvas.h"
+#include "widgets/charts/Ticks.h"
+#include "widgets/style/SeriesColours.h"
 
 namespace stepscope {
 
@@ -32,10 +32,11 @@ struct DrawRequest {
 
 struct LegendItem {
     enum class Mark { None, Line, Bold, Faint, Dashed, Diamond, Area };
-    Mark mark = Mark::Line;
+    Mark mark = Mark::Line;  // None: a number about the whole chart
     QColor colour;
     QString name;
-    QString value;  // at the cursor, else the latest; may be empty
+    QString value;           // at the cursor, else the latest; may be empty
+    QString shortName = {};  // where room is scarce
 };
 
 struct CursorDot {

@@ -1,7 +1,7 @@
 // The two device charts: how busy the processors are, and how much memory is taken. Samples come twice a second.
-#include "widgets/charts/ChartContent.h"
-
 #include <algorithm>
+
+#include "widgets/charts/ChartContent.h"
 
 namespace stepscope {
 namespace {
@@ -78,8 +78,9 @@ class MemoryContent : public ChartContent {
 public:
     QString title() const override { return QStringLiteral("Memory"); }
     QString help() const override {
-        return QStringLiteral("Resident memory of this process and, where there is a GPU, its used memory. \"free\" is what the machine could still "
-                              "give, drawn where it comes near.");
+        return QStringLiteral(
+            "Resident memory of this process and, where there is a GPU, its used memory. \"free\" is what the machine could still "
+            "give, drawn where it comes near.");
     }
     Quantity quantity() const override { return Quantity::Bytes; }
 
@@ -149,7 +150,11 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ChartContent> makeUtilisationContent() { return std::make_unique<UtilisationContent>(); }
-std::unique_ptr<ChartContent> makeMemoryContent() { return std::make_unique<MemoryContent>(); }
+std::unique_ptr<ChartContent> makeUtilisationContent() {
+    return std::make_unique<UtilisationContent>();
+}
+std::unique_ptr<ChartContent> makeMemoryContent() {
+    return std::make_unique<MemoryContent>();
+}
 
 }  // namespace stepscope

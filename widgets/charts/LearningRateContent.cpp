@@ -1,9 +1,9 @@
 // The learning-rate chart: what was used as a solid line, the schedule ahead dashed; before the run, the schedule alone.
-#include "core/events/Schedule.h"
-#include "widgets/charts/ChartContent.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "core/events/Schedule.h"
+#include "widgets/charts/ChartContent.h"
 
 namespace stepscope {
 namespace {
@@ -41,14 +41,17 @@ public:
 
     QString whyEmpty(const DrawRequest& request) const override {
         if (!schedule(request).empty()) return {};
-        if (!request.hasSteps() && request.axis == XAxis::WallTime) return QStringLiteral("How long the schedule takes is known after the first step.");
+        if (!request.hasSteps() && request.axis == XAxis::WallTime)
+            return QStringLiteral("How long the schedule takes is known after the first step.");
         return ChartContent::whyEmpty(request);
     }
 
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
         const QColor colour = request.colour(SeriesRole::LearningRate);
         std::vector<LegendItem> items;
-        if (row) items.push_back({LegendItem::Mark::Bold, colour, QStringLiteral("used"), readOut(request.history->steps().learningRate[*row], Quantity::Number)});
+        if (row)
+            items.push_back(
+                {LegendItem::Mark::Bold, colour, QStringLiteral("used"), readOut(request.history->steps().learningRate[*row], Quantity::Number)});
         items.push_back({LegendItem::Mark::Dashed, colour, row ? QStringLiteral("ahead") : QStringLiteral("planned"), {}});
         return items;
     }
@@ -96,7 +99,8 @@ private:
         double before = -1;
         for (std::size_t i = 0; i <= points; ++i) {
             const double x = std::clamp(request.x.fromShare(left + (right - left) * static_cast<double>(i) / static_cast<double>(points)), from, to);
-            const double step = std::clamp(std::round(last.step + (x - here) / length), 1.0, static_cast<double>(std::max<std::int64_t>(1, config.steps)));
+            const double step =
+                std::clamp(std::round(last.step + (x - here) / length), 1.0, static_cast<double>(std::max<std::int64_t>(1, config.steps)));
             if (step == before) continue;
             before = step;
             const double rate = learningRate(config, static_cast<std::int64_t>(step));
@@ -111,6 +115,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ChartContent> makeLearningRateContent() { return std::make_unique<LearningRateContent>(); }
+std::unique_ptr<ChartContent> makeLearningRateContent() {
+    return std::make_unique<LearningRateContent>();
+}
 
 }  // namespace stepscope

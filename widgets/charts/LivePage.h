@@ -2,17 +2,16 @@
 // live or replayed, or before the first run the schedule that is planned. MainWindow places it; LiveFeed calls
 // historyChanged() and tick(). GUI thread.
 #pragma once
-#include "core/analysis/RunHistory.h"
-#include "core/events/RunConfig.h"
-#include "widgets/charts/RedrawBudget.h"
-
 #include <QByteArray>
 #include <QWidget>
 #include <array>
 #include <memory>
 
+#include "core/analysis/RunHistory.h"
+#include "core/events/RunConfig.h"
+#include "widgets/charts/RedrawBudget.h"
+
 class QComboBox;
-class QLabel;
 class QToolButton;
 
 namespace stepscope {
@@ -55,15 +54,20 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void buildBar();
     void buildGrid();
-    void dataGrew();
+    void styleBar();
+    void updateExtent();
     void invalidate();
+    void hurry();
+    void moveCursor(int rows);
     bool training() const;
 
     std::shared_ptr<RunHistory> m_history;
+    std::shared_ptr<const SessionInfo> m_session;  // that the view was fitted to
     RunConfig m_planned;
     ViewRange* m_range = nullptr;
     RedrawBudget m_budget;
@@ -71,7 +75,6 @@ private:
     std::array<ChartView*, kCharts> m_charts{};
     std::size_t m_next = 0;  // whose turn it is
     QWidget* m_bar = nullptr;
-    QLabel* m_where = nullptr;
     QComboBox* m_axis = nullptr;
     QToolButton* m_logX = nullptr;
     QToolButton* m_logY = nullptr;

@@ -1,17 +1,20 @@
 // The loss chart: every step faint, smoothed bold, validation as diamonds on a dashed line.
-#include "widgets/charts/ChartContent.h"
-
 #include <algorithm>
+
+#include "widgets/charts/ChartContent.h"
 
 namespace stepscope {
 namespace {
+
+constexpr double kFaint = 0.5;  // of every single step, under the smoothed line
 
 class LossContent : public ChartContent {
 public:
     QString title() const override { return QStringLiteral("Loss"); }
     QString help() const override {
-        return QStringLiteral("Cross-entropy in nats per token. Faint: every step (smallest and largest per pixel). Bold: exponential moving "
-                              "average with bias correction, about the last 50 steps. Diamonds: validation.");
+        return QStringLiteral(
+            "Cross-entropy in nats per token. Faint: every step (smallest and largest per pixel). Bold: exponential moving "
+            "average with bias correction, about the last 20 steps. Diamonds: validation.");
     }
     Quantity quantity() const override { return Quantity::Number; }
     bool canBeLogarithmic() const override { return true; }
@@ -26,7 +29,7 @@ public:
         }
         if (request.history == nullptr) {
             for (const auto shape : {m_raw, m_smoothed, m_validation}) canvas.setLine(shape, {}, {});
-            canvas.setDots(m_points, {}, {}, {});
+            canvas.setDots(m_points, {}, {});
             return niceScale(1, 10, request.logarithmicY, false);
         }
         const StepColumns& steps = request.history->steps();
@@ -44,18 +47,18 @@ public:
             return toShares(decimate(places, column, request.x, request.pixels, request.logarithmicY), request.x, y);
         };
         const QColor train = request.colour(SeriesRole::Train);
-        canvas.setLine(m_raw, lines(steps.loss), {faint(train, request.ground, 0.38), 1.0});
+        canvas.setLine(m_raw, lines(steps.loss), {faint(train, request.ground, kFaint), 1.0});
         canvas.setLine(m_smoothed, lines(steps.smoothedLoss), {train, 2.0});
         const QColor colour = request.colour(SeriesRole::Validation);
         const Line points = toShares(validation, request.x, y);
         canvas.setLine(m_validation, points.size() > 1 ? std::vector<Line>{points} : std::vector<Line>{}, {colour, 1.25, Qt::DashLine});
-        canvas.setDots(m_points, points, colour, request.ground);
+        canvas.setDots(m_points, points, colour);
         return y;
     }
 
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
         const QColor train = request.colour(SeriesRole::Train);
-        std::vector<LegendItem> items{{LegendItem::Mark::Faint, faint(train, request.ground, 0.5), QStringLiteral("train"), {}},
+        std::vector<LegendItem> items{{LegendItem::Mark::Faint, faint(train, request.ground, kFaint), QStringLiteral("train"), {}},
                                       {LegendItem::Mark::Bold, train, QStringLiteral("smoothed"), {}},
                                       {LegendItem::Mark::Diamond, request.colour(SeriesRole::Validation), QStringLiteral("validation"), {}}};
         if (!row) return items;
@@ -67,7 +70,7 @@ public:
 
     std::vector<CursorDot> dots(const DrawRequest& request, std::size_t row) const override {
         const double x = request.history->x(request.axis, row);
-        return {{x, request.history->steps().loss[row], faint(request.colour(SeriesRole::Train), request.ground, 0.5)},
+        return {{x, request.history->steps().loss[row], faint(request.colour(SeriesRole::Train), request.ground, kFaint)},
                 {x, request.history->steps().smoothedLoss[row], request.colour(SeriesRole::Train)}};
     }
 
@@ -99,6 +102,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ChartContent> makeLossContent() { return std::make_unique<LossContent>(); }
+std::unique_ptr<ChartContent> makeLossContent() {
+    return std::make_unique<LossContent>();
+}
 
 }  // namespace stepscope

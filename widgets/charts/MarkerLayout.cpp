@@ -8,7 +8,7 @@ namespace stepscope {
 namespace {
 
 constexpr double kLeastDistance = 4;
-constexpr double kLabelGap = 3;      // between a line and its label
+constexpr double kLabelGap = 3;  // between a line and its label
 constexpr double kWidestLabel = 110;
 constexpr double kNarrowestLabel = 24;  // below that an elided label says nothing
 

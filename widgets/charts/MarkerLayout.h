@@ -7,15 +7,15 @@
 namespace stepscope {
 
 struct MarkerRequest {
-    double x = 0;           // pixels from the left of the plot
-    double labelWidth = 0;  // 0 = no label wanted
-    bool important = false; // gets its label first (a flip before a checkpoint)
+    double x = 0;            // pixels from the left of the plot
+    double labelWidth = 0;   // 0 = no label wanted
+    bool important = false;  // gets its label first (a flip before a checkpoint)
 };
 
 struct PlacedMarker {
     std::size_t request = 0;
     double x = 0;
-    int row = -1;           // of the label, 0 = top; -1 = no room for it
+    int row = -1;  // of the label, 0 = top; -1 = no room for it
     double labelLeft = 0;
     double labelWidth = 0;  // at most as asked; shorter labels are elided
 };

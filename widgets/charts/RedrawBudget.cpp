@@ -2,14 +2,21 @@
 #include "widgets/charts/RedrawBudget.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace stepscope {
 namespace {
 
-constexpr double kFullBucketNs = 60e6;   // a changed axis may redraw all six charts one after the other
+constexpr double kFullBucketNs = 60e6;    // a changed axis may redraw all six charts one after the other
 constexpr double kDeepestDebtNs = -60e6;  // one slow paint must not freeze the page for minutes
 
 }  // namespace
+
+TimeNs threadTime() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return {static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec};
+}
 
 void RedrawBudget::refill(TimeNs now) {
     m_credit = std::min(kFullBucketNs, m_credit + m_share * static_cast<double>((now - m_refilled).ns));

@@ -1,9 +1,9 @@
 // The step-time chart: phases stacked in the order in which a step runs them. Where a pixel holds many steps it shows their
 // mean, because only means add up to the mean step.
-#include "widgets/charts/ChartContent.h"
-
 #include <algorithm>
 #include <array>
+
+#include "widgets/charts/ChartContent.h"
 
 namespace stepscope {
 namespace {
@@ -38,7 +38,8 @@ public:
             };
             const RowRange all = visibleRows(places, request.x);
             if (all.begin < all.end && places.at(all.begin) < request.x.low) addColumn({all.begin, all.begin + 1}, places.at(all.begin));
-            for (const RowRange& rows : pixelColumns(places, request.x, request.pixels)) addColumn(rows, places.at(rows.begin + (rows.end - rows.begin) / 2));
+            for (const RowRange& rows : pixelColumns(places, request.x, request.pixels))
+                addColumn(rows, places.at(rows.begin + (rows.end - rows.begin) / 2));
             if (all.begin < all.end && places.at(all.end - 1) > request.x.high) addColumn({all.end - 1, all.end}, places.at(all.end - 1));
             m_copies = history.steps().phaseMs[static_cast<std::size_t>(Phase::Copy)].sum(all.begin, all.end) > 0;
         }
@@ -55,13 +56,18 @@ public:
     }
 
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
-        static const std::array<QString, kLayers> kNames{QStringLiteral("batch"), QStringLiteral("copy"),      QStringLiteral("forward"), QStringLiteral("backward"),
-                                                         QStringLiteral("clip"),  QStringLiteral("optimizer"), QStringLiteral("other")};
+        static const std::array<QString, kLayers> kNames{QStringLiteral("batch"),    QStringLiteral("copy"), QStringLiteral("forward"),
+                                                         QStringLiteral("backward"), QStringLiteral("clip"), QStringLiteral("optimizer"),
+                                                         QStringLiteral("other")};
+        static const std::array<QString, kLayers> kShort{QStringLiteral("batch"), QStringLiteral("copy"), QStringLiteral("fwd"),
+                                                         QStringLiteral("bwd"),   QStringLiteral("clip"), QStringLiteral("opt"),
+                                                         QStringLiteral("other")};
         std::vector<LegendItem> items;
         if (row) items.push_back({LegendItem::Mark::None, {}, QStringLiteral("total"), number(request.history->steps().stepMs[*row])});
         for (std::size_t layer = 0; layer < kLayers; ++layer) {
             if (layer == static_cast<std::size_t>(Phase::Copy) && !m_copies) continue;
-            items.push_back({LegendItem::Mark::Area, colour(request, layer), kNames[layer], row ? number(column(*request.history, layer)[*row]) : QString()});
+            items.push_back({LegendItem::Mark::Area, colour(request, layer), kNames[layer],
+                             row ? number(column(*request.history, layer)[*row]) : QString(), kShort[layer]});
         }
         return items;
     }
@@ -79,7 +85,9 @@ private:
     }
     // The unit stands once, beside the title.
     static QString number(double ms) { return QString::number(ms, 'f', ms < 10 ? 2 : ms < 100 ? 1 : 0); }
-    static double barHalf(const DrawRequest& request) { return (request.x.high - request.x.low) / static_cast<double>(std::max<std::size_t>(1, request.pixels)); }
+    static double barHalf(const DrawRequest& request) {
+        return (request.x.high - request.x.low) / static_cast<double>(std::max<std::size_t>(1, request.pixels));
+    }
 
     bool m_made = false;
     bool m_copies = false;
@@ -88,6 +96,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ChartContent> makeStepTimeContent() { return std::make_unique<StepTimeContent>(); }
+std::unique_ptr<ChartContent> makeStepTimeContent() {
+    return std::make_unique<StepTimeContent>();
+}
 
 }  // namespace stepscope

@@ -1,7 +1,7 @@
 // The throughput chart: median and p10..p90 of tokens per second over the last 100 steps.
-#include "widgets/charts/ChartContent.h"
-
 #include <algorithm>
+
+#include "widgets/charts/ChartContent.h"
 
 namespace stepscope {
 namespace {
@@ -67,6 +67,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ChartContent> makeThroughputContent() { return std::make_unique<ThroughputContent>(); }
+std::unique_ptr<ChartContent> makeThroughputContent() {
+    return std::make_unique<ThroughputContent>();
+}
 
 }  // namespace stepscope

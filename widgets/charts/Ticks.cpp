@@ -1,11 +1,11 @@
 // See Ticks.h.
 #include "widgets/charts/Ticks.h"
 
-#include "core/base/Format.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "core/base/Format.h"
 
 namespace stepscope {
 namespace {
@@ -63,14 +63,22 @@ Prefix prefixFor(double largest, Quantity quantity) {
         return best;
     };
     switch (quantity) {
-        case Quantity::Bytes: return pick({{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}});
-        case Quantity::TokenRate: return pick({{1, "tok/s"}, {1e3, "K tok/s"}, {1e6, "M tok/s"}, {1e9, "G tok/s"}});
-        case Quantity::Tokens: return pick({{1, "tokens"}, {1e3, "K tokens"}, {1e6, "M tokens"}, {1e9, "G tokens"}, {1e12, "T tokens"}});
-        case Quantity::Milliseconds: return largest >= 5000 ? Prefix{1000, "s"} : largest < 0.5 ? Prefix{1e-3, "µs"} : Prefix{1, "ms"};
-        case Quantity::Percent: return {1, "%"};
-        case Quantity::Seconds: return {1, largest < 5 ? "s" : "m:s"};
-        case Quantity::Count: return {1, "step"};
-        case Quantity::Number: break;
+        case Quantity::Bytes:
+            return pick({{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}});
+        case Quantity::TokenRate:
+            return pick({{1, "tok/s"}, {1e3, "K tok/s"}, {1e6, "M tok/s"}, {1e9, "G tok/s"}});
+        case Quantity::Tokens:
+            return pick({{1, "tokens"}, {1e3, "K tokens"}, {1e6, "M tokens"}, {1e9, "G tokens"}, {1e12, "T tokens"}});
+        case Quantity::Milliseconds:
+            return largest >= 5000 ? Prefix{1000, "s"} : largest < 0.5 ? Prefix{1e-3, "µs"} : Prefix{1, "ms"};
+        case Quantity::Percent:
+            return {1, "%"};
+        case Quantity::Seconds:
+            return {1, largest < 5 ? "s" : "m:s"};
+        case Quantity::Count:
+            return {1, "step"};
+        case Quantity::Number:
+            break;
     }
     if (largest >= 0.01 && largest < 1e5) return {};
     const int exponent = static_cast<int>(std::floor(std::log10(largest) + 1e-9));
@@ -94,27 +102,27 @@ AxisTicks linearTicks(const Scale& scale, Quantity quantity, int most) {
 }
 
 QString logLabel(double value, Quantity quantity) {
-    if (quantity == Quantity::Seconds) return value < 60 ? grouped(value, value < 1 ? 1 : 0) + QStringLiteral(" s") : timeLabel(value, 1);
-    if (quantity == Quantity::Tokens || quantity == Quantity::TokenRate) {
+    if (quantity == Quantity::Seconds && value >= 60) return timeLabel(value, 1);
+    if (value >= 1000 && (quantity == Quantity::Tokens || quantity == Quantity::TokenRate)) {
         const Prefix prefix = prefixFor(value, quantity);
-        const QString letter = prefix.factor > 1 ? QStringLiteral("\u2009") + prefix.unit.left(1) : QString();
-        return grouped(value / prefix.factor, 0) + letter;
+        return grouped(value / prefix.factor, 0) + QStringLiteral("\u2009") + prefix.unit.left(1);
     }
     const int exponent = static_cast<int>(std::floor(std::log10(value) + 1e-9));
     if (exponent < -3 || exponent > 6) {
         const double factor = value / std::pow(10.0, exponent);
         return (factor < 1.5 ? QString() : grouped(factor, 0) + QStringLiteral("·")) + QStringLiteral("10") + superscript(exponent);
     }
-    return grouped(value, std::max(0, -exponent));
+    return grouped(value, std::max(0, -exponent)) + (quantity == Quantity::Seconds ? QStringLiteral("\u2009s") : QString());
 }
 
 AxisTicks logTicks(const Scale& scale, Quantity quantity, int most) {
     const double decades = std::log10(scale.high / scale.low);
     if (decades < 0.7) return linearTicks(scale, quantity, most);  // no power of ten need lie inside
-    AxisTicks made{{}, quantity == Quantity::Tokens      ? QStringLiteral("tokens")
-                       : quantity == Quantity::TokenRate ? QStringLiteral("tok/s")
-                       : quantity == Quantity::Seconds   ? QString()
-                                                         : prefixFor(1, quantity).unit};
+    AxisTicks made{{},
+                   quantity == Quantity::Tokens      ? QStringLiteral("tokens")
+                   : quantity == Quantity::TokenRate ? QStringLiteral("tok/s")
+                   : quantity == Quantity::Seconds   ? QString()
+                                                     : prefixFor(1, quantity).unit};
     const int every = std::max(1, static_cast<int>(std::ceil(decades / std::max(1, most))));
     const bool between = decades * 3 <= most;  // room for 2 and 5
     for (int exponent = static_cast<int>(std::floor(std::log10(scale.low))); std::pow(10.0, exponent) <= scale.high; ++exponent) {
@@ -160,17 +168,25 @@ QString readOut(double value, Quantity quantity) {
     switch (quantity) {
         case Quantity::Number:
             if (value != 0 && std::abs(value) < 0.01) {
-                const int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+                int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+                if (std::abs(value) / std::pow(10.0, exponent) >= 9.995) ++exponent;  // 9.999 would read 10.00
                 return QString::number(value / std::pow(10.0, exponent), 'f', 2) + QStringLiteral("·10") + superscript(exponent);
             }
             return QString::fromStdString(format::significant(value, 4));
-        case Quantity::Count: return QString::fromStdString("step " + format::count(std::llround(value)));
-        case Quantity::Tokens: return QString::fromStdString(format::rate(value, "tokens"));
-        case Quantity::Seconds: return QString::fromStdString(value < 60 ? format::significant(value) + "\u2009s" : format::duration(TimeNs::fromSeconds(value)));
-        case Quantity::Milliseconds: return QString::fromStdString(format::milliseconds(value));
-        case Quantity::Bytes: return QString::fromStdString(format::bytes({static_cast<std::int64_t>(value)}));
-        case Quantity::TokenRate: return QString::fromStdString(format::rate(value, "tok/s"));
-        case Quantity::Percent: return QString::fromStdString(format::percent(value / 100));
+        case Quantity::Count:
+            return QString::fromStdString("step " + format::count(std::llround(value)));
+        case Quantity::Tokens:
+            return QString::fromStdString(format::rate(value, "tokens"));
+        case Quantity::Seconds:
+            return QString::fromStdString(value < 60 ? format::significant(value) + "\u2009s" : format::duration(TimeNs::fromSeconds(value)));
+        case Quantity::Milliseconds:
+            return QString::fromStdString(format::milliseconds(value));
+        case Quantity::Bytes:
+            return QString::fromStdString(format::bytes({static_cast<std::int64_t>(value)}));
+        case Quantity::TokenRate:
+            return QString::fromStdString(format::rate(value, "tok/s"));
+        case Quantity::Percent:
+            return QString::fromStdString(format::percent(value / 100));
     }
     return {};
 }

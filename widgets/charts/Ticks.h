@@ -2,10 +2,10 @@
 // thin spaces in thousands, and one prefix ("K tok/s", "×10⁻³") in the unit instead of zeros in every label.
 // Called by the charts while drawing; tested as text.
 #pragma once
-#include "core/analysis/Decimate.h"
-
 #include <QString>
 #include <vector>
+
+#include "core/analysis/Decimate.h"
 
 namespace stepscope {
 

@@ -19,7 +19,9 @@ double roundLength(double length) {
 
 }  // namespace
 
-ViewRange::ViewRange(QObject* parent) : QObject(parent) { fit(); }
+ViewRange::ViewRange(QObject* parent) : QObject(parent) {
+    fit();
+}
 
 double ViewRange::edge() const {
     const double least = kClosestSteps * m_extent.unit;
@@ -37,7 +39,9 @@ Scale ViewRange::whole() const {
     return whole;
 }
 
-Scale ViewRange::scale() const { return {m_low, m_high, m_logarithmic}; }
+Scale ViewRange::scale() const {
+    return {m_low, m_high, m_logarithmic};
+}
 
 void ViewRange::setAxis(XAxis axis, const Extent& extent) {
     m_axis = axis;
@@ -85,9 +89,13 @@ void ViewRange::setWindow(double lowShare, double highShare) {
     Q_EMIT changed();
 }
 
-void ViewRange::zoom(double factor, double anchorShare) { setWindow(anchorShare * (1 - factor), anchorShare + (1 - anchorShare) * factor); }
+void ViewRange::zoom(double factor, double anchorShare) {
+    setWindow(anchorShare * (1 - factor), anchorShare + (1 - anchorShare) * factor);
+}
 
-void ViewRange::pan(double shares) { setWindow(shares, 1 + shares); }
+void ViewRange::pan(double shares) {
+    setWindow(shares, 1 + shares);
+}
 
 void ViewRange::show(double x) {
     const double share = scale().toShare(x);

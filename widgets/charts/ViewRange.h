@@ -1,22 +1,22 @@
 // ViewRange: which part of the run every chart of a page shows, and where the cursor is: the one shared view state.
 // Charts turn the mouse into calls here and redraw on its signals. GUI thread.
 #pragma once
-#include "core/analysis/Decimate.h"
-#include "core/analysis/RunHistory.h"
-
 #include <QObject>
 #include <optional>
+
+#include "core/analysis/Decimate.h"
+#include "core/analysis/RunHistory.h"
 
 namespace stepscope {
 
 // What there is to see along x, in units of the current axis.
 struct Extent {
-    double first = 0;         // where the run begins
-    double leastPositive = 1; // where a logarithmic axis begins
-    double last = 0;          // the live edge
-    double planned = 0;       // where the run will end; 0 = unknown
-    double unit = 1;          // about one step: nothing finer than a few of these is shown
-    bool growing = false;     // a live run: room is left ahead of the edge
+    double first = 0;          // where the run begins
+    double leastPositive = 1;  // where a logarithmic axis begins
+    double last = 0;           // the live edge
+    double planned = 0;        // where the run will end; 0 = unknown
+    double unit = 1;           // about one step: nothing finer than a few of these is shown
+    bool growing = false;      // a live run: room is left ahead of the edge
 };
 
 class ViewRange : public QObject {
@@ -34,10 +34,10 @@ public:
     Scale scale() const;
 
     bool following() const { return m_following; }
-    void fit();                                      // everything, and follow
-    void zoom(double factor, double anchorShare);    // factor < 1 looks closer; the place under the anchor stays
-    void pan(double shares);                         // > 0 looks further right, in widths of the view
-    void show(double x);                             // brings a place into view, keeping the width
+    void fit();                                    // everything, and follow
+    void zoom(double factor, double anchorShare);  // factor < 1 looks closer; the place under the anchor stays
+    void pan(double shares);                       // > 0 looks further right, in widths of the view
+    void show(double x);                           // brings a place into view, keeping the width
 
     std::optional<double> cursor() const { return m_cursor; }
     void setCursor(std::optional<double> x);

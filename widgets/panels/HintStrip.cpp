@@ -9,6 +9,7 @@
 #include <QPainter>
 #include <QSettings>
 #include <QToolButton>
+#include <algorithm>
 
 namespace stepscope {
 namespace {
@@ -28,31 +29,39 @@ HintStrip::HintStrip(QWidget* parent) : QWidget(parent) {
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(space(2), space(1), space(1), space(1));
     layout->setSpacing(space(2));
-    for (const Hint& hint : kHints) {
-        if (QSettings().value(hint.key, false).toBool()) continue;
-        auto* card = new QWidget;
+    for (std::size_t i = 0; i < m_cards.size(); ++i) {
+        if (QSettings().value(kHints[i].key, false).toBool()) continue;
+        auto* card = m_cards[i] = new QWidget;
         auto* line = new QHBoxLayout(card);
         line->setContentsMargins(0, 0, 0, 0);
         line->setSpacing(space(1));
-        auto* text = sentenceLabel(Tone::Normal, hint.text);
         auto* close = new QToolButton;
         close->setIcon(lineIcon("close"));
         close->setIconSize({12, 12});
         close->setAutoRaise(true);
         close->setToolTip("Do not show this hint again");
         close->setAccessibleName("Close this hint for good");
-        line->addWidget(text, 1);
+        line->addWidget(sentenceLabel(Tone::Normal, kHints[i].text), 1);
         line->addWidget(close, 0, Qt::AlignTop);
         layout->addWidget(card, 1);
-        ++m_shown;
-        connect(close, &QToolButton::clicked, this, [this, card, key = hint.key] {
-            QSettings().setValue(key, true);
-            card->hide();
-            if (--m_shown == 0) hide();
-        });
+        connect(close, &QToolButton::clicked, this, [this, i] { learnt(static_cast<Lesson>(i)); });
     }
-    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-    setVisible(m_shown > 0);
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+    policy.setHeightForWidth(true);  // wrapped texts: the strip grows rather than cutting them
+    setSizePolicy(policy);
+    setVisible(shown() > 0);
+}
+
+int HintStrip::shown() const {
+    return static_cast<int>(std::ranges::count_if(m_cards, [](const QWidget* card) { return card != nullptr && !card->isHidden(); }));
+}
+
+void HintStrip::learnt(Lesson lesson) {
+    QWidget* card = m_cards[lesson];
+    if (card == nullptr || card->isHidden()) return;
+    QSettings().setValue(kHints[lesson].key, true);
+    card->hide();
+    if (shown() == 0) hide();
 }
 
 void HintStrip::paintEvent(QPaintEvent*) {

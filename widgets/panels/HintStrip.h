@@ -1,8 +1,7 @@
-// Three short hints on the first start, each goes away for good when it is closed (QSettings). GUI thread.
+// Three short hints on the first start, each goes away for good when it is closed or was followed (QSettings). GUI thread.
 #pragma once
 #include <QWidget>
-
-class QSettings;
+#include <array>
 
 namespace stepscope {
 
@@ -10,13 +9,15 @@ class HintStrip : public QWidget {
     Q_OBJECT
 public:
     explicit HintStrip(QWidget* parent = nullptr);
-    int shown() const { return m_shown; }
+    enum Lesson { Run, Flip, Replay };
+    void learnt(Lesson lesson);  // the person did it: the hint has done its work
+    int shown() const;
 
 protected:
     void paintEvent(QPaintEvent*) override;
 
 private:
-    int m_shown = 0;
+    std::array<QWidget*, 3> m_cards{};
 };
 
 }  // namespace stepscope

@@ -1,9 +1,7 @@
 // See LogModel.h.
 #include "widgets/panels/LogModel.h"
 
-#include "widgets/panels/LineIcon.h"
 #include "widgets/panels/RelativeTime.h"
-#include "widgets/panels/ToneLabel.h"
 
 namespace stepscope {
 namespace {
@@ -51,12 +49,10 @@ QVariant LogModel::data(const QModelIndex& index, int role) const {
     const LogEntry& entry = m_entries[static_cast<std::size_t>(index.row())];
     const QString level = word(entry.level);
     switch (role) {
-        case Qt::DisplayRole: return entry.when.toString("HH:mm:ss") + "   " + (level.isEmpty() ? QString() : level + ": ") + entry.text;
+        case SentenceRole: return (level.isEmpty() ? QString() : level + ": ") + entry.text;
+        case Qt::DisplayRole: return entry.when.toString("HH:mm:ss") + " " + data(index, SentenceRole).toString();
         case Qt::ToolTipRole:
             return entry.text + "\n" + absoluteTime(entry.when) + (entry.step > 0 ? QString("\nClick to go to step %1").arg(entry.step) : QString());
-        case Qt::ForegroundRole:
-            if (entry.level == LogLevel::Info) return {};
-            return toneColour(entry.level == LogLevel::Error ? Tone::Error : Tone::Warning);
         case StepRole: return static_cast<qlonglong>(entry.step);
         case LevelRole: return static_cast<int>(entry.level);
         case TimeRole: return entry.when;

@@ -19,7 +19,7 @@ class LogModel : public QAbstractListModel {
     Q_OBJECT
 public:
     static constexpr int kMost = 5000;
-    enum Role { StepRole = Qt::UserRole, LevelRole, TimeRole };
+    enum Role { StepRole = Qt::UserRole, LevelRole, TimeRole, SentenceRole };
     using QAbstractListModel::QAbstractListModel;
 
     void add(std::vector<LogEntry> entries);

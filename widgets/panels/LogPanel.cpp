@@ -1,6 +1,7 @@
 // See LogPanel.h.
 #include "widgets/panels/LogPanel.h"
 
+#include "widgets/panels/LogDelegate.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/style/Metrics.h"
@@ -16,6 +17,7 @@ LogPanel::LogPanel(QWidget* parent) : QWidget(parent) {
     m_view = new QListView;
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setUniformItemSizes(true);
+    m_view->setItemDelegate(new LogDelegate(this));
     m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_view->setTextElideMode(Qt::ElideRight);
     m_view->setAccessibleName("Log");

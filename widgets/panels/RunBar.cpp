@@ -53,7 +53,11 @@ RunBar::RunBar(QWidget* parent) : QWidget(parent) {
     m_progress->setFixedHeight(8);
     m_progress->setMinimumWidth(80);
     m_progress->setAccessibleName("Progress of the run");
+    QSizePolicy keepsPlace = m_progress->sizePolicy();
+    keepsPlace.setRetainSizeWhenHidden(true);
+    m_progress->setSizePolicy(keepsPlace);
     m_left = new ToneLabel(Tone::Muted);
+    m_left->setMinimumWidth(m_left->fontMetrics().horizontalAdvance("8:88:88 left"));
 
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(8, 6, 8, 6);
@@ -90,6 +94,7 @@ QLabel* RunBar::figure(const QString& name, const QString& widest) {
     auto* label = new QLabel;
     label->setAccessibleName(name);
     label->setMinimumWidth(label->fontMetrics().horizontalAdvance(widest) + 4);
+    label->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Preferred);
     label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     return label;
 }
@@ -134,15 +139,16 @@ void RunBar::showButtons(const RunReading& r) {
 }
 
 void RunBar::showProgress(const RunReading& r) {
-    m_step->setVisible(r.hasRun || r.starting);
-    m_progress->setVisible(r.hasRun || r.starting);
-    const bool preparing = r.starting || (r.state == RunState::Preparing && r.hasRun);
-    if (!r.hasRun && !r.starting) {
-        m_left->setText(r.engine == RunReading::Engine::Starting ? "looking at this machine…"
+    const bool any = r.hasRun || r.starting;
+    m_progress->setVisible(any);
+    m_left->setVisible(any);
+    if (!any) {
+        m_step->setText(r.engine == RunReading::Engine::Starting ? "looking at this machine…"
                         : r.engine == RunReading::Engine::Failed ? r.note
                                                                  : "ready");
         return;
     }
+    const bool preparing = r.starting || (r.state == RunState::Preparing && r.hasRun);
     m_step->setText(preparing ? QString("preparing")
                               : QString("step %1 / %2").arg(words(format::count(r.step)), words(format::count(r.steps))));
     if (preparing && !std::isfinite(r.fraction)) {

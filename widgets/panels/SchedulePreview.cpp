@@ -27,7 +27,7 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const QFontMetrics metrics(font());
-    const QRectF plot = QRectF(rect()).adjusted(2, 4, -4, -metrics.height() - 2);
+    const QRectF plot = QRectF(rect()).adjusted(10, 4, -4, -metrics.height() - 2);
     if (plot.width() < 20 || m_config.steps < 1) return;
 
     const int points = static_cast<int>(plot.width());

@@ -13,7 +13,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kEditorWidth = 112;  // one column for every editor, so that the eye runs down it
+constexpr int kEditorWidth = 124;  // one column for every editor, so that the eye runs down it
 
 ToneLabel* hiddenSentence(Tone tone) {
     auto* label = sentenceLabel(tone);

@@ -7,7 +7,9 @@ class QFontMetrics;
 namespace stepscope {
 
 constexpr int kGrid = 4;
-constexpr int space(int units) { return units * kGrid; }  // space(2) between neighbours, space(4) between groups
+constexpr int space(int units) {
+    return units * kGrid;
+}  // space(2) between neighbours, space(4) between groups
 
 // `base` with digits of equal width: base itself where its digits already are, else the system's fixed font in its size.
 QFont tabularFont(const QFont& base);

@@ -4,49 +4,87 @@
 namespace stepscope {
 namespace {
 
-QColor orange(bool) { return QColor(0xe69f00); }
-QColor sky(bool) { return QColor(0x56b4e9); }
-QColor green(bool dark) { return dark ? QColor(0x1fb98b) : QColor(0x009e73); }
-QColor yellow(bool dark) { return dark ? QColor(0xf0e442) : QColor(0xe3d52f); }  // on white the original is too pale
-QColor blue(bool dark) { return dark ? QColor(0x3d9be0) : QColor(0x0072b2); }
-QColor vermilion(bool dark) { return dark ? QColor(0xee7733) : QColor(0xd55e00); }
-QColor purple(bool dark) { return dark ? QColor(0xd98bb4) : QColor(0xcc79a7); }
-QColor grey(bool dark) { return dark ? QColor(0x5d646b) : QColor(0xb4b9be); }
+QColor orange(bool) {
+    return QColor(0xe69f00);
+}
+QColor sky(bool dark) {
+    return dark ? QColor(0x7fcaf5) : QColor(0x56b4e9);
+}
+QColor green(bool dark) {
+    return dark ? QColor(0x1fb98b) : QColor(0x009e73);
+}
+QColor yellow(bool dark) {
+    return dark ? QColor(0xf0e442) : QColor(0xe3d52f);
+}  // on white the original is too pale
+QColor blue(bool dark) {
+    return dark ? QColor(0x2f8bd6) : QColor(0x0072b2);
+}
+QColor vermilion(bool dark) {
+    return dark ? QColor(0xee7733) : QColor(0xd55e00);
+}
+QColor purple(bool dark) {
+    return dark ? QColor(0xd98bb4) : QColor(0xcc79a7);
+}
+QColor grey(bool dark) {
+    return dark ? QColor(0x5d646b) : QColor(0xb4b9be);
+}
 
 }  // namespace
 
 QColor seriesColour(SeriesRole role, bool dark) {
     switch (role) {
         case SeriesRole::Train:
-        case SeriesRole::A: return blue(dark);
+        case SeriesRole::A:
+            return blue(dark);
         case SeriesRole::Validation:
-        case SeriesRole::B: return vermilion(dark);
-        case SeriesRole::Batch: return yellow(dark);
-        case SeriesRole::Copy: return orange(dark);
-        case SeriesRole::Forward: return sky(dark);
-        case SeriesRole::Backward: return blue(dark);
-        case SeriesRole::Clip: return purple(dark);
-        case SeriesRole::Optimizer: return green(dark);
-        case SeriesRole::Communication: return vermilion(dark);
-        case SeriesRole::Idle: return grey(dark);
-        case SeriesRole::LearningRate: return purple(dark);
-        case SeriesRole::Throughput: return green(dark);
-        case SeriesRole::Cpu: return blue(dark);
-        case SeriesRole::Gpu: return green(dark);
-        case SeriesRole::Memory: return blue(dark);
-        case SeriesRole::GpuMemory: return green(dark);
+        case SeriesRole::B:
+            return vermilion(dark);
+        case SeriesRole::Batch:
+            return yellow(dark);
+        case SeriesRole::Copy:
+            return orange(dark);
+        case SeriesRole::Forward:
+            return sky(dark);
+        case SeriesRole::Backward:
+            return blue(dark);
+        case SeriesRole::Clip:
+            return purple(dark);
+        case SeriesRole::Optimizer:
+            return green(dark);
+        case SeriesRole::Communication:
+            return vermilion(dark);
+        case SeriesRole::Idle:
+            return grey(dark);
+        case SeriesRole::LearningRate:
+            return purple(dark);
+        case SeriesRole::Throughput:
+            return green(dark);
+        case SeriesRole::Cpu:
+            return blue(dark);
+        case SeriesRole::Gpu:
+            return green(dark);
+        case SeriesRole::Memory:
+            return blue(dark);
+        case SeriesRole::GpuMemory:
+            return green(dark);
     }
     return grey(dark);
 }
 
 SeriesRole roleOf(Phase phase) {
     switch (phase) {
-        case Phase::Batch: return SeriesRole::Batch;
-        case Phase::Copy: return SeriesRole::Copy;
-        case Phase::Forward: return SeriesRole::Forward;
-        case Phase::Backward: return SeriesRole::Backward;
-        case Phase::Clip: return SeriesRole::Clip;
-        case Phase::Optimizer: return SeriesRole::Optimizer;
+        case Phase::Batch:
+            return SeriesRole::Batch;
+        case Phase::Copy:
+            return SeriesRole::Copy;
+        case Phase::Forward:
+            return SeriesRole::Forward;
+        case Phase::Backward:
+            return SeriesRole::Backward;
+        case Phase::Clip:
+            return SeriesRole::Clip;
+        case Phase::Optimizer:
+            return SeriesRole::Optimizer;
     }
     return SeriesRole::Idle;
 }

@@ -2,16 +2,32 @@
 // which people with any common colour blindness can tell apart. On dark ground blue and green are a little lighter.
 // Colour never carries a meaning alone: lines differ in dash and width too.
 #pragma once
-#include "core/events/Event.h"
-
 #include <QColor>
 #include <QString>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 
 enum class SeriesRole {
-    Train, Validation, A, B, Batch, Copy, Forward, Backward, Clip, Optimizer, Communication, Idle,
-    LearningRate, Throughput, Cpu, Gpu, Memory, GpuMemory
+    Train,
+    Validation,
+    A,
+    B,
+    Batch,
+    Copy,
+    Forward,
+    Backward,
+    Clip,
+    Optimizer,
+    Communication,
+    Idle,
+    LearningRate,
+    Throughput,
+    Cpu,
+    Gpu,
+    Memory,
+    GpuMemory
 };
 
 QColor seriesColour(SeriesRole role, bool dark);

@@ -43,7 +43,7 @@ QPalette makePalette(bool dark) {
         palette.setColor(QPalette::Disabled, role, off);
     }
     palette.setColor(QPalette::PlaceholderText, quiet);
-    palette.setColor(QPalette::BrightText, dark ? QColor(0xffffff) : QColor(0x000000));
+    palette.setColor(QPalette::BrightText, dark ? QColor(Qt::white) : QColor(Qt::black));
     palette.setColor(QPalette::Light, dark ? QColor(0x3a3f46) : QColor(0xffffff));
     palette.setColor(QPalette::Midlight, dark ? QColor(0x32363c) : QColor(0xe2e5e8));
     palette.setColor(QPalette::Mid, dark ? QColor(0x3c4148) : QColor(0xc6cbd0));
@@ -75,16 +75,28 @@ void applyStyle(QApplication& application, Theme theme) {
 #endif
 }
 
-Theme currentTheme() { return g_theme; }
+Theme currentTheme() {
+    return g_theme;
+}
 
 bool isDark(const QPalette& palette) {
     return palette.color(QPalette::Active, QPalette::Window).lightnessF() < palette.color(QPalette::Active, QPalette::WindowText).lightnessF();
 }
 
-QColor accentColour(bool dark) { return dark ? QColor(0x4ea1e8) : QColor(0x0a66b7); }
-QColor mutedText(const QPalette& palette) { return isDark(palette) ? QColor(0x9aa1a9) : QColor(0x5b6269); }
-QColor gridColour(const QPalette& palette) { return isDark(palette) ? QColor(0x2b2f34) : QColor(0xe7e9ec); }
-QColor warningColour(bool dark) { return dark ? QColor(0xe6a93c) : QColor(0x8a5a00); }
-QColor errorColour(bool dark) { return dark ? QColor(0xff7b6b) : QColor(0xb3261e); }
+QColor accentColour(bool dark) {
+    return dark ? QColor(0x4ea1e8) : QColor(0x0a66b7);
+}
+QColor mutedText(const QPalette& palette) {
+    return isDark(palette) ? QColor(0x9aa1a9) : QColor(0x5b6269);
+}
+QColor gridColour(const QPalette& palette) {
+    return isDark(palette) ? QColor(0x2b2f34) : QColor(0xe7e9ec);
+}
+QColor warningColour(bool dark) {
+    return dark ? QColor(0xe6a93c) : QColor(0x8a5a00);
+}
+QColor errorColour(bool dark) {
+    return dark ? QColor(0xff7b6b) : QColor(0xb3261e);
+}
 
 }  // namespace stepscope

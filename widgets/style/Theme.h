@@ -15,7 +15,7 @@ void applyStyle(QApplication& application, Theme theme);  // may be called again
 Theme currentTheme();                                     // as last asked for; System before
 
 bool isDark(const QPalette& palette);
-QColor accentColour(bool dark);   // the one bright colour: Run, selection, focus
+QColor accentColour(bool dark);              // the one bright colour: Run, selection, focus
 QColor mutedText(const QPalette& palette);   // axis labels, hints, units: readable (4.5:1) but quiet
 QColor gridColour(const QPalette& palette);  // lines that must not shout
 QColor warningColour(bool dark);

@@ -1,14 +1,14 @@
 // The pyramid answers what a plain scan answers, for every range; rolling quantiles agree with sorting; smoothing has no bias.
-#include "core/analysis/Column.h"
+#include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "core/analysis/Column.h"
 #include "core/analysis/RollingQuantiles.h"
 #include "core/analysis/Smoothing.h"
 #include "core/analysis/Statistics.h"
-
-#include <cmath>
-#include <gtest/gtest.h>
-#include <limits>
-#include <random>
 
 namespace stepscope {
 namespace {

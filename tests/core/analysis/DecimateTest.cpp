@@ -1,11 +1,12 @@
 // Whatever is left out of a picture, no extreme is: properties of decimation over random data, ranges and widths.
-#include "core/analysis/Decimate.h"
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <gtest/gtest.h>
 #include <limits>
 #include <random>
+
+#include "core/analysis/Decimate.h"
 
 namespace stepscope {
 namespace {

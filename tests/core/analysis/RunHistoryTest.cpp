@@ -1,9 +1,10 @@
 // A history holds what the events said, forgets at SessionStarted, and takes a million steps in its stride.
-#include "core/analysis/RunHistory.h"
+#include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>
-#include <gtest/gtest.h>
+
+#include "core/analysis/RunHistory.h"
 
 namespace stepscope {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "core/events/Presets.h"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -143,8 +144,10 @@ TEST(ListConfig, WritesRealNumbersSoThatTheyComeBackExactly) {
     config.lr = 0.1 + 0.2;
     config.epsilon = 1e-8 / 3;
     RunConfig rebuilt;
-    for (const auto& [key, text] : listConfig(config))
-        if (key != "preset") ASSERT_TRUE(setKey(rebuilt, {}, key, text).ok()) << key;
+    for (const auto& [key, text] : listConfig(config)) {
+        if (key == "preset") continue;
+        ASSERT_TRUE(setKey(rebuilt, {}, key, text).ok()) << key;
+    }
     EXPECT_EQ(rebuilt, config);
 }
 

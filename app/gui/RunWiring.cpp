@@ -1,0 +1,126 @@
+// See RunWiring.h.
+#include "app/gui/RunWiring.h"
+
+#include "app/gui/LiveFeed.h"
+#include "app/gui/MainWindow.h"
+#include "app/gui/Readings.h"
+#include "app/gui/RunController.h"
+#include "app/gui/Stage.h"
+#include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/HintStrip.h"
+#include "widgets/panels/LogModel.h"
+#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/RunBar.h"
+#include "widgets/panels/TextPage.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kReadingMs = 200;  // digits that change more often cannot be read
+
+}  // namespace
+
+RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std::string database, QObject* parent)
+    : QObject(parent), m_window(window), m_runs(runs), m_stage(stage), m_database(std::move(database)) {
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(kReadingMs);
+    connect(&m_soon, &QTimer::timeout, this, &RunWiring::showReading);
+    connect(&window.runBar(), &RunBar::runRequested, this, &RunWiring::run);
+    connect(&window.runBar(), &RunBar::pauseRequested, this, [this] { m_runs.send(Pause{}); });
+    connect(&window.runBar(), &RunBar::stopRequested, this, &RunWiring::stop);
+    connect(&window.textPage(), &TextPage::generateRequested, this, [this](const GenerateText& request) { m_runs.send(request); });
+    connect(&runs, &RunController::engineReady, this, &RunWiring::showReading);
+    connect(&runs, &RunController::engineFailed, this, [this](const QString& sentence) {
+        m_engineProblem = sentence;
+        say(sentence, true);
+    });
+    connect(&runs, &RunController::phaseChanged, this, &RunWiring::showReading);
+    connect(&runs, &RunController::startFailed, this, &RunWiring::startFailed);
+    connect(&stage, &Stage::grew, this, &RunWiring::showReadingSoon);
+    connect(&stage, &Stage::switched, this, &RunWiring::showReading);
+    connect(&stage, &Stage::started, this, &RunWiring::showReading);
+    connect(&stage.live(), &LiveFeed::stateChanged, this, &RunWiring::liveStateChanged);
+    showReading();
+}
+
+void RunWiring::run() {
+    if (m_runs.workbench() == nullptr) return;
+    if (m_stage.replaying()) {
+        Q_EMIT returnToLive();
+        if (m_runs.busy()) return;
+    }
+    if (m_runs.phase() == RunController::Phase::Live) {
+        if (m_liveState == RunState::Paused) m_runs.send(Resume{});
+        return;
+    }
+    if (m_window.experiment().hasProblem()) return say(m_window.experiment().problem(), true);
+    m_window.hints().learnt(HintStrip::Run);
+    RunRequest request;
+    request.config = m_window.experiment().config();
+    start(std::move(request));
+}
+
+void RunWiring::runOrPause() {
+    const bool going = m_runs.phase() == RunController::Phase::Live && m_liveState == RunState::Running && !m_stage.replaying();
+    if (going) m_runs.send(Pause{});
+    else run();
+}
+
+void RunWiring::start(RunRequest request) {
+    m_window.notice().hide();
+    request.database = m_database;
+    m_liveState = RunState::Preparing;
+    m_runs.start(std::move(request));
+}
+
+void RunWiring::stop() { m_runs.stop(); }
+
+void RunWiring::say(const QString& sentence, bool isError) {
+    if (isError) m_window.notice().say(NoticeBar::Kind::Error, sentence);
+    m_stage.shown().log().add({{QDateTime::currentDateTime(), isError ? LogLevel::Error : LogLevel::Info, sentence, 0}});
+    showReading();
+}
+
+// Training without a record is offered, never done silently.
+void RunWiring::startFailed(const QString& sentence, bool database) {
+    say(sentence, true);
+    if (!database) return;
+    m_window.notice().say(NoticeBar::Kind::Error, sentence + " Nothing would be recorded.", "Run without recording");
+    connect(&m_window.notice(), &NoticeBar::acted, this, [this, request = m_runs.request()]() mutable {
+        request.record = false;
+        start(request);
+    }, Qt::SingleShotConnection);
+}
+
+void RunWiring::liveStateChanged(const StateChanged& change) {
+    m_liveState = change.state;
+    if (change.state == RunState::Failed) m_window.notice().say(NoticeBar::Kind::Error, QString::fromStdString(change.why));
+    if (change.state == RunState::Paused && !change.why.empty()) m_window.notice().say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
+    showReading();
+}
+
+void RunWiring::showReadingSoon() {
+    if (!m_soon.isActive()) m_soon.start();
+}
+
+void RunWiring::showReading() {
+    m_soon.stop();
+    RunReading reading = readingOf(*m_stage.shown().history(), m_runs.phase(), m_liveState);
+    reading.engine = m_runs.workbench() != nullptr ? RunReading::Engine::Ready
+                     : m_engineProblem.isEmpty()   ? RunReading::Engine::Starting
+                                                   : RunReading::Engine::Failed;
+    if (reading.engine == RunReading::Engine::Failed) reading.note = "no engine";
+    reading.replay = m_stage.replaying();
+    m_window.runBar().setReading(reading);
+    showTextState();
+}
+
+void RunWiring::showTextState() {
+    const bool live = m_runs.phase() == RunController::Phase::Live;
+    const bool ready = live && !m_stage.replaying() && (m_liveState == RunState::Running || m_liveState == RunState::Paused);
+    m_window.textPage().setReady(ready, m_stage.replaying() ? "This is a replay: a session keeps its numbers, not its weights. Press Run to write with a model that learns."
+                                        : live              ? "The run is being prepared; text can be written from its first step on."
+                                                            : "Text is written by the weights of a run in progress: press Run first.");
+}
+
+}  // namespace stepscope

@@ -1,0 +1,46 @@
+// The top bar, the text page and the engine: what Run, Pause, Stop and Generate do, and which figures the bar shows. GUI thread.
+#pragma once
+#include "core/events/Event.h"
+
+#include <QObject>
+#include <QTimer>
+#include <string>
+
+namespace stepscope {
+
+class MainWindow;
+class RunController;
+class Stage;
+struct RunRequest;
+
+class RunWiring : public QObject {
+    Q_OBJECT
+public:
+    RunWiring(MainWindow& window, RunController& runs, Stage& stage, std::string database, QObject* parent = nullptr);
+
+    void run();       // starts, goes on after a pause, or returns from a replay to the live run
+    void runOrPause();  // the space bar
+    void start(RunRequest request);  // fills in the database
+    void stop();
+    void say(const QString& sentence, bool isError);  // bar and log
+
+Q_SIGNALS:
+    void returnToLive();
+
+private:
+    void startFailed(const QString& sentence, bool database);
+    void liveStateChanged(const StateChanged& change);
+    void showReading();       // now
+    void showReadingSoon();   // at most five times a second
+    void showTextState();
+
+    MainWindow& m_window;
+    RunController& m_runs;
+    Stage& m_stage;
+    std::string m_database;
+    QString m_engineProblem;
+    RunState m_liveState = RunState::Preparing;
+    QTimer m_soon;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,68 @@
+// See Stage.h.
+#include "app/gui/Stage.h"
+
+#include "app/gui/LiveFeed.h"
+#include "app/gui/MainWindow.h"
+#include "widgets/charts/LivePage.h"
+#include "widgets/panels/LogModel.h"
+#include "widgets/panels/LogPanel.h"
+#include "widgets/panels/TextPage.h"
+#include "widgets/panels/TransportBar.h"
+
+namespace stepscope {
+
+Stage::Stage(MainWindow& window, LiveFeed& live, LiveFeed& replay, QObject* parent)
+    : QObject(parent), m_window(window), m_live(live), m_replay(replay) {
+    follow(live);
+    follow(replay);
+    bind();
+}
+
+void Stage::follow(LiveFeed& feed) {
+    connect(&feed, &LiveFeed::grew, this, [this, &feed] {
+        if (&feed != &shown()) return;
+        m_window.livePage().historyChanged();
+        Q_EMIT grew();
+    });
+    connect(&feed, &LiveFeed::started, this, [this, &feed] {
+        if (&feed != &shown()) return;
+        m_window.textPage().clear();
+        showTitle();
+        Q_EMIT started();
+    });
+    connect(&feed, &LiveFeed::textGenerated, this, [this, &feed](const TextGenerated& text) {
+        if (&feed == &shown()) m_window.textPage().setText(text);
+    });
+}
+
+void Stage::showLive() {
+    if (!m_replaying) return;
+    m_replaying = false;
+    bind();
+}
+
+void Stage::showReplay() {
+    m_replaying = true;
+    m_replay.forget();
+    bind();
+}
+
+void Stage::bind() {
+    LiveFeed& feed = shown();
+    m_window.transport().setVisible(m_replaying);
+    m_window.livePage().setHistory(feed.history());
+    m_window.log().setModel(&feed.log());
+    m_window.textPage().clear();
+    if (feed.history()->text()) m_window.textPage().setText(*feed.history()->text());
+    showTitle();
+    Q_EMIT switched();
+}
+
+void Stage::showTitle() {
+    const auto& info = shown().history()->info();
+    const QString name = info ? QString::fromStdString(info->name) : QString();
+    m_window.setWindowTitle(name.isEmpty() ? QString("Stepscope") : QString("Stepscope – %1 “%2”").arg(m_replaying ? "replay of" : "session", name));
+    if (m_replaying) m_window.transport().setName(name);
+}
+
+}  // namespace stepscope

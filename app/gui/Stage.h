@@ -1,0 +1,39 @@
+// What the window looks at: the live feed or the replay's. The charts, the log and the text page show one of the two; both go on
+// filling meanwhile, so returning to live loses nothing. GUI thread.
+#pragma once
+#include <QObject>
+
+namespace stepscope {
+
+class LiveFeed;
+class MainWindow;
+
+class Stage : public QObject {
+    Q_OBJECT
+public:
+    Stage(MainWindow& window, LiveFeed& live, LiveFeed& replay, QObject* parent = nullptr);
+
+    LiveFeed& live() { return m_live; }
+    LiveFeed& replay() { return m_replay; }
+    LiveFeed& shown() { return m_replaying ? m_replay : m_live; }
+    bool replaying() const { return m_replaying; }
+    void showLive();
+    void showReplay();
+
+Q_SIGNALS:
+    void switched();  // the other feed is shown now
+    void grew();      // the shown feed has something new
+    void started();   // the shown feed began another session
+
+private:
+    void follow(LiveFeed& feed);
+    void bind();
+    void showTitle();
+
+    MainWindow& m_window;
+    LiveFeed& m_live;
+    LiveFeed& m_replay;
+    bool m_replaying = false;
+};
+
+}  // namespace stepscope

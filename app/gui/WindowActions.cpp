@@ -1,0 +1,129 @@
+// See WindowActions.h.
+#include "app/gui/WindowActions.h"
+
+#include "app/gui/MainWindow.h"
+#include "app/gui/RunWiring.h"
+#include "app/gui/SessionsWiring.h"
+#include "app/gui/Stage.h"
+#include "widgets/charts/LivePage.h"
+#include "widgets/charts/ViewRange.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/RunBar.h"
+#include "widgets/panels/SessionsPanel.h"
+#include "widgets/style/Theme.h"
+
+#include <QAbstractButton>
+#include <QAbstractSpinBox>
+#include <QActionGroup>
+#include <QApplication>
+#include <QComboBox>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QSettings>
+#include <QTabWidget>
+
+namespace stepscope {
+namespace {
+
+std::vector<ShortcutsOverlay::Line> shortcutLines() {
+    return {
+        {"Space", "run, pause, go on"},
+        {"Ctrl+.", "stop and keep the session"},
+        {"1  2", "page Live, page Text"},
+        {"F", "fit the charts to the whole run"},
+        {"Wheel, drag", "zoom and pan the charts; double click fits"},
+        {"/", "search the sessions"},
+        {"Enter, F2, Delete", "in the list: replay, rename, delete"},
+        {"E", "export the chosen session as CSV"},
+        {"Ctrl+Return", "generate text"},
+        {"Esc", "close a replay, clear the search"},
+        {"F1  ?", "this list"},
+        {"Ctrl+Q", "quit; a run is stopped first and kept"},
+    };
+}
+
+bool takesText(const QWidget* widget) {
+    const auto* text = qobject_cast<const QPlainTextEdit*>(widget);
+    return qobject_cast<const QLineEdit*>(widget) != nullptr || qobject_cast<const QAbstractSpinBox*>(widget) != nullptr ||
+           (text != nullptr && !text->isReadOnly());
+}
+
+bool takesSpace(const QWidget* widget) {
+    return qobject_cast<const QAbstractButton*>(widget) != nullptr || qobject_cast<const QComboBox*>(widget) != nullptr;
+}
+
+}  // namespace
+
+WindowActions::WindowActions(MainWindow& window, RunWiring& running, SessionsWiring& sessions, Stage& stage, QObject* parent)
+    : QObject(parent), m_window(window), m_running(running), m_sessions(sessions), m_stage(stage) {
+    m_overlay = new ShortcutsOverlay(shortcutLines(), window.centralWidget());
+    buildMenu();
+    qApp->installEventFilter(this);
+}
+
+void WindowActions::buildMenu() {
+    auto* menu = new QMenu(&m_window);
+    const auto add = [&](const QString& icon, const QString& text, const QKeySequence& keys, auto&& what) {
+        QAction* action = icon.isEmpty() ? menu->addAction(text) : menu->addAction(lineIcon(icon), text);
+        action->setShortcut(keys);
+        m_window.addAction(action);
+        connect(action, &QAction::triggered, this, what);
+    };
+    addThemes(menu->addMenu(lineIcon("theme"), "Theme"));
+    add("export", "Export session as CSV…", {}, [this] { m_window.sessions().exportSelected(); });
+    add("keyboard", "Keyboard", QKeySequence(Qt::Key_F1), [this] { m_overlay->open(); });
+    add("", "About Stepscope", {}, [this] {
+        m_window.notice().say(NoticeBar::Kind::Note, QString("Stepscope %1, GPL-3.0-or-later. Trains a GPT and shows what each speed optimisation does on this machine.")
+                                                         .arg(STEPSCOPE_VERSION));
+    });
+    menu->addSeparator();
+    add("stop", "Stop", QKeySequence("Ctrl+."), [this] { m_running.stop(); });
+    add("", "Quit", QKeySequence("Ctrl+Q"), [this] { m_window.close(); });
+    m_window.runBar().setMenu(menu);
+}
+
+void WindowActions::addThemes(QMenu* menu) {
+    auto* group = new QActionGroup(menu);
+    const auto add = [&](const QString& text, Theme theme, const char* stored) {
+        QAction* action = menu->addAction(text);
+        action->setCheckable(true);
+        action->setChecked(currentTheme() == theme);
+        group->addAction(action);
+        connect(action, &QAction::triggered, this, [theme, stored] {
+            applyStyle(*qApp, theme);
+            QSettings().setValue("window/theme", stored);
+        });
+    };
+    add("As the system", Theme::System, "system");
+    add("Light", Theme::Light, "light");
+    add("Dark", Theme::Dark, "dark");
+}
+
+// On the application, because lists swallow letters for their own search and would never pass them on.
+bool WindowActions::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() != QEvent::KeyPress) return false;
+    auto* widget = qobject_cast<QWidget*>(watched);
+    QWidget* focus = QApplication::focusWidget();
+    if (widget == nullptr || widget->window() != &m_window || (focus != nullptr && widget != focus)) return false;
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (m_overlay->isVisible() || takesText(widget) || (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) != 0) return false;
+    if (key->key() == Qt::Key_Space && takesSpace(widget)) return false;
+    return act(key->key(), key->text());
+}
+
+bool WindowActions::act(int key, const QString& text) {
+    if (text == "/") m_window.sessions().focusSearch();
+    else if (text == "?") m_overlay->open();
+    else if (key == Qt::Key_Space) m_running.runOrPause();
+    else if (key >= Qt::Key_1 && key < Qt::Key_1 + m_window.pages().count()) m_window.pages().setCurrentIndex(key - Qt::Key_1);
+    else if (key == Qt::Key_F) m_window.livePage().range().fit();
+    else if (key == Qt::Key_E) m_window.sessions().exportSelected();
+    else if (key == Qt::Key_Escape && m_stage.replaying()) m_sessions.returnToLive();
+    else return false;
+    return true;
+}
+
+}  // namespace stepscope

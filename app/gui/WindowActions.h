@@ -1,0 +1,36 @@
+// The keys and the small menu: theme, shortcuts, about, quit. Single letters act only where nobody is typing. GUI thread.
+#pragma once
+#include "widgets/panels/ShortcutsOverlay.h"
+
+#include <QObject>
+
+class QMenu;
+
+namespace stepscope {
+
+class MainWindow;
+class RunWiring;
+class SessionsWiring;
+class Stage;
+
+class WindowActions : public QObject {
+    Q_OBJECT
+public:
+    WindowActions(MainWindow& window, RunWiring& running, SessionsWiring& sessions, Stage& stage, QObject* parent = nullptr);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void buildMenu();
+    void addThemes(QMenu* menu);
+    bool act(int key, const QString& text);
+
+    MainWindow& m_window;
+    RunWiring& m_running;
+    SessionsWiring& m_sessions;
+    Stage& m_stage;
+    ShortcutsOverlay* m_overlay;
+};
+
+}  // namespace stepscope

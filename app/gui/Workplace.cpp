@@ -1,0 +1,52 @@
+// See Workplace.h.
+#include "app/gui/Workplace.h"
+
+#include "widgets/charts/LivePage.h"
+#include "widgets/panels/ExperimentPanel.h"
+
+namespace stepscope {
+namespace {
+
+std::string databaseOf(const Options& options) { return options.database.isEmpty() ? defaultDatabasePath() : options.database.toStdString(); }
+
+}  // namespace
+
+Workplace::Workplace(const Options& options)
+    : m_options(options),
+      m_runs(m_live),
+      m_reader(databaseOf(options)),
+      m_replay(databaseOf(options), m_reader.thread(), m_replayed),
+      m_stage(m_window, m_live, m_replayed),
+      m_clock(m_window.livePage()),
+      m_running(m_window, m_runs, m_stage, databaseOf(options)),
+      m_experiment(m_window, m_runs, m_live),
+      m_sessions(m_window, m_reader, m_replay, m_runs, m_stage, m_running),
+      m_actions(m_window, m_running, m_sessions, m_stage),
+      m_departure(m_window, m_runs) {
+    connect(&m_stage, &Stage::grew, &m_clock, &ChartClock::wake);
+    connect(&m_stage, &Stage::switched, &m_clock, &ChartClock::wake);
+    connect(&m_window.experiment(), &ExperimentPanel::edited, &m_clock, &ChartClock::wake);
+    connect(&m_window, &MainWindow::visibilityChanged, this, [this](bool visible) {
+        m_live.setHidden(!visible);
+        m_replayed.setHidden(!visible);
+        m_reader.setWatching(visible);
+        if (visible) m_clock.wake();
+    });
+    if (options.demo)
+        // After ExperimentWiring's own answer to engineReady: the panel knows the switches by then.
+        connect(&m_runs, &RunController::engineReady, this, [this] {
+            if (auto demo = presetConfig("tiny-cpu")) m_window.experiment().adopt(*demo);
+            m_running.run();
+        });
+}
+
+void Workplace::open() {
+    m_window.restoreLayout(m_options.size);
+    m_window.show();
+    if (!m_options.screenshot.isEmpty()) m_departure.leaveWithPicture(m_options.screenshot, m_options.afterSeconds);
+    m_runs.openEngine();
+    m_reader.purge();
+    if (m_options.session > 0) m_sessions.replay(m_options.session);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,48 @@
+// Everything behind the window, made in the order it depends on each other and taken down in reverse. Made by main() and by the
+// window's tests. GUI thread.
+#pragma once
+#include "app/gui/ChartClock.h"
+#include "app/gui/Departure.h"
+#include "app/gui/ExperimentWiring.h"
+#include "app/gui/LiveFeed.h"
+#include "app/gui/MainWindow.h"
+#include "app/gui/Options.h"
+#include "app/gui/ReplayController.h"
+#include "app/gui/RunController.h"
+#include "app/gui/RunWiring.h"
+#include "app/gui/SessionsReader.h"
+#include "app/gui/SessionsWiring.h"
+#include "app/gui/Stage.h"
+#include "app/gui/WindowActions.h"
+
+namespace stepscope {
+
+class Workplace : public QObject {
+    Q_OBJECT
+public:
+    explicit Workplace(const Options& options);
+    void open();  // shows the window, then begins everything that takes time
+
+    MainWindow& window() { return m_window; }
+    RunController& runs() { return m_runs; }
+    Stage& stage() { return m_stage; }
+    SessionsReader& reader() { return m_reader; }
+    ReplayController& replay() { return m_replay; }
+
+private:
+    Options m_options;
+    MainWindow m_window;
+    LiveFeed m_live, m_replayed;
+    RunController m_runs;
+    SessionsReader m_reader;
+    ReplayController m_replay;
+    Stage m_stage;
+    ChartClock m_clock;
+    RunWiring m_running;
+    ExperimentWiring m_experiment;
+    SessionsWiring m_sessions;
+    WindowActions m_actions;
+    Departure m_departure;
+};
+
+}  // namespace stepscope

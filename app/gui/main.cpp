@@ -1,0 +1,56 @@
+// The window's program. The engine's first words come before anything else: the host allocator and the CUDA plug-in must be in
+// place before LibTorch is touched.
+#include "app/gui/Workplace.h"
+#include "app/workbench/Workbench.h"
+#include "widgets/style/Theme.h"
+
+#include <QApplication>
+#include <QSettings>
+#include <cstdio>
+
+namespace {
+
+stepscope::Theme storedTheme() {
+    const QString word = QSettings().value("window/theme").toString();
+    return word == "light" ? stepscope::Theme::Light : word == "dark" ? stepscope::Theme::Dark : stepscope::Theme::System;
+}
+
+QStringList listOf(int argc, char** argv) {
+    QStringList all;
+    for (int i = 0; i < argc; ++i) all << QString::fromLocal8Bit(argv[i]);
+    return all;
+}
+
+// Qt would end the program with an abort when there is none.
+bool hasDisplay() {
+#ifdef Q_OS_LINUX
+    return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY") || qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
+#else
+    return true;
+#endif
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    stepscope::initialiseEngine();
+
+    QCoreApplication::setOrganizationName("stepscope");
+    QCoreApplication::setApplicationName("stepscope");
+    QCoreApplication::setApplicationVersion(STEPSCOPE_VERSION);
+    const stepscope::ParsedOptions parsed = stepscope::parseOptions(listOf(argc, argv));
+    if (!parsed.options) {
+        std::fprintf(parsed.exitCode == 0 ? stdout : stderr, "%s\n", qPrintable(parsed.text.trimmed()));
+        return parsed.exitCode;
+    }
+    if (!hasDisplay()) {
+        std::fprintf(stderr, "There is no display to open the window on; set DISPLAY, or train with stepscope-cli.\n");
+        return 3;
+    }
+
+    QApplication application(argc, argv);
+    applyStyle(application, parsed.options->theme.value_or(storedTheme()));
+    stepscope::Workplace workplace(*parsed.options);
+    workplace.open();
+    return QApplication::exec();
+}

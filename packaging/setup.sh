@@ -1,0 +1,193 @@
+# Sourced by packaging/run, packaging/test and packaging/build-times: installs what is missing, configures, builds.
+# Everything it says goes to stderr; when there is nothing to do it says nothing. Each stage leaves a stamp that holds what
+# it was done for, written last: an interrupted stage is done again the next time.
+set -uo pipefail
+
+root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+build=$root/build
+venv=$build/venv
+stamps=$build/stamps
+logs=$build/logs
+python=/usr/bin/python3
+
+say() { printf 'stepscope: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 1; }
+
+# showTail LOG: what a person needs of a log: the first failure where ninja marked one, else the end.
+showTail() {
+    if grep -q '^FAILED:' "$1"; then
+        sed -n '/^FAILED:/,$p' "$1" | cut -c1-240 | sed -n '1,60p' >&2
+    else
+        tail -n 40 "$1" | cut -c1-400 >&2
+    fi
+    say "the whole log is in ${1#"$root"/}"
+}
+
+# One build at a time in this folder. Three calls at once that find everything up to date pass without a word.
+lockBuild() {
+    mkdir -p "$stamps" "$logs" || fail "the folder $build cannot be written; Stepscope builds inside its own folder."
+    exec {lock}>"$build/lock"
+    flock -w 2 "$lock" && return
+    say "another build is running in $build; waiting for it"
+    flock "$lock"
+}
+unlockBuild() { exec {lock}>&-; }
+
+# --- Debian packages ------------------------------------------------------------------------------------------------
+
+isInstalled() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+asRoot() {
+    local settings=(DEBIAN_FRONTEND=noninteractive)
+    [[ -n ${http_proxy-} ]] && settings+=("http_proxy=$http_proxy")
+    [[ -n ${https_proxy-} ]] && settings+=("https_proxy=$https_proxy")
+    (
+        exec {lock}>&- # a service that a package starts must not keep our lock
+        if [[ $EUID == 0 ]]; then env "${settings[@]}" "$@"; else sudo env "${settings[@]}" "$@"; fi
+    )
+}
+
+installAptPackages() {
+    local list=$root/packaging/apt-packages.txt log=$logs/apt.log names why name found missing=() text=''
+    cmp -s "$list" "$stamps/apt-packages.txt" && return
+    if ! command -v apt-get >/dev/null; then
+        say "this is neither Debian nor Ubuntu: the libraries named in packaging/apt-packages.txt must be installed already"
+        return
+    fi
+    while read -r names why; do
+        [[ -z $names || $names == \#* ]] && continue
+        found=''
+        for name in ${names//|/ }; do isInstalled "$name" && found=yes; done
+        [[ -n $found ]] && continue
+        missing+=("$names")
+        text+=$(printf '  %-26s %s' "${names%%|*}" "$why")$'\n'
+    done <"$list"
+    if ((${#missing[@]})); then
+        say "installing ${#missing[@]} packages with apt-get$([[ $EUID == 0 ]] || printf ', with sudo'):"
+        printf '%s' "$text" >&2
+        [[ $EUID == 0 ]] || command -v sudo >/dev/null ||
+            fail "these packages need root, and there is no sudo. Ask an administrator to run: apt-get install ${missing[*]%%|*}"
+        # A repository of somebody else's that does not answer must not stop us: the install says if something is missing.
+        asRoot apt-get -q -o DPkg::Lock::Timeout=600 update >"$log" 2>&1
+        local chosen=()
+        for names in "${missing[@]}"; do
+            for name in ${names//|/ }; do
+                apt-cache show "$name" >/dev/null 2>&1 && break
+            done
+            chosen+=("$name")
+        done
+        if ! asRoot apt-get -q -y -o DPkg::Lock::Timeout=600 install --no-install-recommends "${chosen[@]}" </dev/null >>"$log" 2>&1; then
+            showTail "$log"
+            fail "apt-get could not install these packages"
+        fi
+    fi
+    cp "$list" "$stamps/apt-packages.txt.part" && mv "$stamps/apt-packages.txt.part" "$stamps/apt-packages.txt"
+}
+
+# --- LibTorch and its companions, from PyPI -------------------------------------------------------------------------
+
+hasNvidiaDriver() { [[ -e /dev/nvidiactl ]] || { command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; }; }
+
+hasNvcc13() {
+    local nvcc
+    nvcc=$(command -v nvcc) || nvcc=/usr/local/cuda/bin/nvcc
+    [[ -x $nvcc ]] && [[ $("$nvcc" --version 2>/dev/null) == *'release 13.'* ]]
+}
+
+pinsOf() { awk -v want="$1" '/^# set: /{on = ($3 == want)} on && !/^#/ && NF' "$root/packaging/requirements.txt"; }
+
+# installSet NAME WHAT: one set of requirements.txt into the virtual environment. Its stamp holds the pins and the python.
+installSet() {
+    local set=$1 what=$2 stamp=$venv/.stepscope-$1 log=$logs/pip-$1.log wanted pins=$logs/pins-$1.txt
+    wanted="$(readlink -f "$python")"$'\n'"$(pinsOf "$set")"
+    [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && return
+    if [[ $set == base ]]; then
+        [[ $(uname -m) == x86_64 ]] || fail "LibTorch is pinned for x86-64 machines, and this one is $(uname -m)."
+        "$python" -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' ||
+            fail "LibTorch is pinned for Python 3.11 (Debian 12) and 3.12 (Ubuntu 24.04), and $python is $("$python" --version 2>&1)."
+        rm -rf "$venv"
+        "$python" -m venv "$venv" >"$log" 2>&1 || { showTail "$log"; fail "the virtual environment $venv could not be made"; }
+    fi
+    rm -f "$stamp"
+    pinsOf "$set" >"$pins"
+    say "installing $what"
+    # -I and --no-user: neither PYTHONPATH nor a user's site folder may decide what is installed here.
+    if ! "$venv/bin/python" -I -m pip install --quiet --no-input --no-user --disable-pip-version-check --no-compile --force-reinstall \
+        --no-deps --require-hashes --only-binary=:all: -r "$pins" </dev/null >>"$log" 2>&1; then
+        showTail "$log"
+        fail "pip could not install $what"
+    fi
+    printf '%s\n' "$wanted" >"$stamp.part" && mv "$stamp.part" "$stamp"
+}
+
+# STEPSCOPE_NVCC=1 asks for the CUDA compiler on a machine without a driver too (packaging/test does).
+installLibTorch() {
+    [[ -x $python ]] || python=$(command -v python3) || fail "python3 is not installed"
+    installSet base "LibTorch 2.11.0 into ${venv#"$root"/} (0.5 GB to fetch, 1.3 GB on disk)"
+    local driver=''
+    if hasNvidiaDriver; then
+        driver=yes
+        installSet driver "the CUDA libraries of LibTorch, because this machine has an NVIDIA driver (2.5 GB to fetch, 5 GB on disk)"
+    fi
+    if [[ -n $driver || -n ${STEPSCOPE_NVCC-} ]] && ! hasNvcc13; then
+        installSet nvcc "the CUDA compiler nvcc 13.0, which this machine lacks (0.1 GB to fetch)"
+    fi
+}
+
+# --- CMake and Ninja ------------------------------------------------------------------------------------------------
+
+# As many compilers as cores, but no more than memory bears: a file that sees LibTorch takes up to 1.5 GB.
+jobCount() {
+    local cores byMemory
+    cores=$(nproc)
+    byMemory=$(awk '/^MemAvailable:/ {print int($2 / 1500000)}' /proc/meminfo)
+    ((byMemory < 1)) && byMemory=1
+    echo $((cores < byMemory ? cores : byMemory))
+}
+
+configure() {
+    local preset=$1 dir=$build/$1 log=$logs/configure-$1.log stamp
+    if [[ -f $dir/CMakeCache.txt ]] && ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$dir/CMakeCache.txt"; then
+        say "this folder was moved or copied: configuring afresh"
+        rm -rf "$dir"
+    fi
+    local fresh=yes
+    [[ -f $dir/build.ninja && -f $stamps/configured-$preset ]] || fresh=''
+    for stamp in "$root/CMakePresets.json" "$stamps/apt-packages.txt" "$venv"/.stepscope-*; do
+        [[ $stamp -nt $stamps/configured-$preset ]] && fresh=''
+    done
+    [[ -n $fresh ]] && return
+    say "configuring the build ($preset)"
+    if ! (cd "$root" && cmake --preset "$preset") >"$log" 2>&1; then
+        showTail "$log"
+        rm -f "$stamps/apt-packages.txt" # perhaps a package was removed since: look again next time
+        fail "the build could not be configured"
+    fi
+    touch "$stamps/configured-$preset"
+}
+
+# Turns ninja's lines into one that counts on a terminal, and into a single sentence elsewhere; silent without work.
+showProgress() {
+    local line begun=''
+    while IFS= read -r line; do
+        # Looking for new files and configuring again are ninja's own steps, counted apart.
+        [[ $line =~ ^\[([1-9][0-9]*)/([0-9]+)\]\ (.*) && $line != *'] Re-'* ]] || continue
+        [[ -z $begun ]] && say "building (${BASH_REMATCH[2]} steps)"
+        begun=yes
+        [[ -t 2 ]] && printf '\r\033[K  %s/%s %.60s' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[3]##*/}" >&2
+    done
+    [[ -n $begun && -t 2 ]] && printf '\r\033[K' >&2
+    return 0
+}
+
+# buildTargets PRESET TARGET...: nothing named = everything.
+buildTargets() {
+    local preset=$1 log=$logs/build-$1.log
+    shift
+    configure "$preset"
+    ninja -C "$build/$preset" -j "$(jobCount)" "$@" </dev/null 2>&1 | tee "$log" | showProgress
+    if [[ ${PIPESTATUS[0]} != 0 ]]; then
+        showTail "$log"
+        fail "the build failed"
+    fi
+}

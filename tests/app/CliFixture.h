@@ -1,0 +1,46 @@
+// CliFixture: a folder of its own for each test, with its own data and cache folders, and short words for what most tests do.
+#pragma once
+#include "tests/app/Process.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace stepscope::test {
+
+using Words = std::vector<std::string>;
+using Json = nlohmann::json;
+
+class CliFixture : public testing::Test {
+protected:
+    CliFixture();
+    ~CliFixture() override;
+
+    std::string path(const std::string& name) const { return (m_folder / name).string(); }
+    std::string write(const std::string& name, const std::string& content) const;
+    static std::string read(const std::string& path);
+    std::string database() const { return path("sessions.db"); }
+
+    Process::Options options() const;
+    Finished cli(const Words& words) const;
+    Finished cli(const Words& words, Process::Options options) const;
+
+    // `train` of a model that takes milliseconds a step, on generated text, into database(); more words at the end.
+    Words tiny(const Words& more = {}) const;
+    Json train(const Words& more = {}) const;  // expects success; the summary
+    Json session(std::int64_t id) const;       // sessions show --json
+    Json newest() const;                       // first of sessions list --json
+    static std::vector<Json> stepLog(const std::string& path);
+    static std::vector<std::string> losses(const std::string& stepLogPath);  // as written, digit for digit
+    bool waitForSteps(const std::string& stepLogPath, std::size_t count) const;
+
+    // The promises about every refusal: an exit code from 1 to 99, one short line on stderr with these words, no trace, no hang.
+    static void expectRefused(const Finished& finished, const Words& named, int exitCode = 0);
+
+private:
+    std::filesystem::path m_folder;
+};
+
+}  // namespace stepscope::test

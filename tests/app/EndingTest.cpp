@@ -1,0 +1,91 @@
+// How a run ends when it is not let to its end: Ctrl-C, SIGTERM, kill -9.
+#include "tests/app/CliFixture.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <chrono>
+#include <csignal>
+#include <gmock/gmock.h>
+#include <thread>
+
+namespace stepscope::test {
+namespace {
+
+constexpr int kStopped = 10, kKilled = 11;
+
+class Ending : public CliFixture {
+protected:
+    std::unique_ptr<Process> endless(const Words& more = {}) const {
+        Words words{STEPSCOPE_CLI};
+        for (const auto& word : tiny({"--steps", "100000000", "--step-log", path("log")})) words.push_back(word);
+        words.insert(words.end(), more.begin(), more.end());
+        auto process = std::make_unique<Process>(words, options());
+        EXPECT_TRUE(waitForSteps(path("log"), 20));
+        return process;
+    }
+};
+
+TEST_F(Ending, CtrlCStopsCleanlyAndKeepsTheSession) {
+    for (const int signal : {SIGINT, SIGTERM}) {
+        const auto process = endless({"--json"});
+        process->send(signal);
+        const auto finished = process->wait();
+        EXPECT_EQ(finished.exitCode, kStopped) << finished.err;
+        const auto summary = Json::parse(finished.out);
+        const auto steps = stepLog(path("log"));
+        EXPECT_EQ(summary["steps"], steps.size());
+        EXPECT_EQ(newest()["state"], "stopped");
+        EXPECT_EQ(newest()["steps"], steps.size());
+    }
+}
+
+TEST_F(Ending, ASecondCtrlCEndsAtOnce) {
+    const auto process = endless();
+    const auto begin = std::chrono::steady_clock::now();
+    // The first may already be enough; what matters is that two never hang and never abort.
+    process->send(SIGINT);
+    process->send(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    process->send(SIGINT);
+    const auto finished = process->wait();
+    EXPECT_THAT(finished.exitCode, testing::AnyOf(kStopped, kKilled)) << finished.err;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+    EXPECT_THAT(newest()["state"].get<std::string>(), testing::AnyOf("stopped", "interrupted"));
+}
+
+TEST_F(Ending, KillLosesNoMoreThanAQuarterOfASecond) {
+    for (const int wait : {0, 130, 420}) {
+        const auto process = endless();
+        EXPECT_EQ(newest()["state"], "running");
+        std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+        process->send(SIGKILL);
+        EXPECT_EQ(process->wait().signal, SIGKILL);
+
+        const auto steps = stepLog(path("log"));
+        const auto last = steps.back()["t_ns"].get<std::int64_t>();
+        std::int64_t due = 0;
+        for (const auto& step : steps)
+            if (step["t_ns"].get<std::int64_t>() < last - 250'000'000) due = step["step"];
+        const auto stored = newest();
+        EXPECT_EQ(stored["state"], "interrupted");
+        EXPECT_GE(stored["steps"].get<std::int64_t>(), due);
+        SQLite::Database file(database(), SQLite::OPEN_READONLY);
+        EXPECT_EQ(std::string(file.execAndGet("PRAGMA integrity_check").getText()), "ok");
+    }
+}
+
+TEST_F(Ending, TwoRunsRecordIntoOneFile) {
+    Words words{STEPSCOPE_CLI};
+    for (const auto& word : tiny({"--steps", "300"})) words.push_back(word);
+    Process first(words, options()), second(words, options());
+    EXPECT_EQ(first.wait().exitCode, 0);
+    EXPECT_EQ(second.wait().exitCode, 0);
+    const auto list = Json::parse(cli({"sessions", "list", "--db", database(), "--json"}).out);
+    ASSERT_EQ(list.size(), 2u);
+    for (const auto& stored : list) {
+        EXPECT_EQ(stored["state"], "finished");
+        EXPECT_EQ(stored["steps"], 300);
+    }
+}
+
+}  // namespace
+}  // namespace stepscope::test

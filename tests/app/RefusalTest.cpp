@@ -1,0 +1,105 @@
+// Bad words, keys, values and files: each is refused with one sentence that names the thing, and nothing is spoilt.
+#include "tests/app/CliFixture.h"
+
+#include <gmock/gmock.h>
+#include <random>
+
+namespace stepscope::test {
+namespace {
+
+constexpr int kUsage = 2, kBadInput = 3, kNotFound = 4;
+
+class Refusal : public CliFixture {
+protected:
+    Finished trainWith(const Words& more) const { return cli(tiny(more)); }
+    std::string noise(const std::string& name) const {
+        std::string bytes(5000, '\0');
+        std::mt19937 random(7);
+        for (char& byte : bytes) byte = static_cast<char>(random());
+        return write(name, bytes);
+    }
+};
+
+TEST_F(Refusal, NamesAnUnknownPreset) { expectRefused(cli({"train", "--preset", "nope", "--db", database()}), {"nope"}, kNotFound); }
+TEST_F(Refusal, NamesAStrayWord) { expectRefused(trainWith({"stray"}), {"stray", "train"}, kUsage); }
+TEST_F(Refusal, NamesAStrayWordAfterASetting) { expectRefused(trainWith({"--set", "seed=2", "stray"}), {"stray"}, kUsage); }
+TEST_F(Refusal, NamesAnUnknownOption) { expectRefused(trainWith({"--no-such-option"}), {"--no-such-option"}, kUsage); }
+TEST_F(Refusal, NamesAnOptionWithoutItsValue) { expectRefused(trainWith({"--name"}), {"--name"}, kUsage); }
+TEST_F(Refusal, NamesAnUnknownCommand) { expectRefused(cli({"trian"}), {"trian", "train"}, kUsage); }
+TEST_F(Refusal, NamesAnUnknownCommandOfAGroup) { expectRefused(cli({"sessions", "lst"}), {"lst", "list"}, kUsage); }
+TEST_F(Refusal, AsksForACommand) { expectRefused(cli({}), {"train"}, kUsage); }
+TEST_F(Refusal, AsksForTheIdOfASession) { expectRefused(cli({"sessions", "show"}), {"ID"}, kUsage); }
+TEST_F(Refusal, NamesTwoCommandsAtOnce) { expectRefused(cli({"switches", "config"}), {"config"}, kUsage); }
+
+TEST_F(Refusal, NamesStepsBelowOne) { expectRefused(trainWith({"--steps", "-5"}), {"steps", "-5"}, kBadInput); }
+TEST_F(Refusal, NamesStepsThatAreNoNumber) { expectRefused(trainWith({"--steps", "many"}), {"steps", "many"}, kBadInput); }
+TEST_F(Refusal, NamesAnEmptyValue) { expectRefused(trainWith({"--steps", ""}), {"steps"}, kBadInput); }
+TEST_F(Refusal, NamesAnUnknownKey) { expectRefused(trainWith({"--set", "no-such=1"}), {"no-such"}, kBadInput); }
+TEST_F(Refusal, NamesASettingWithoutAValue) { expectRefused(trainWith({"--set", "layers"}), {"--set", "layers"}, kBadInput); }
+TEST_F(Refusal, NamesAnUnknownValueOfASwitch) { expectRefused(trainWith({"--set", "amp=fp7"}), {"amp", "fp7"}, kBadInput); }
+TEST_F(Refusal, NamesAWidthOutOfRange) { expectRefused(trainWith({"--set", "width=-4"}), {"width", "-4"}, kBadInput); }
+TEST_F(Refusal, NamesHeadsThatDoNotDivideTheWidth) { expectRefused(trainWith({"--set", "heads=3"}), {"heads", "width"}, kBadInput); }
+TEST_F(Refusal, PredictsABatchThatCannotFit) { expectRefused(trainWith({"--set", "batch-size=100000000"}), {"batch"}); }
+TEST_F(Refusal, NamesASwitchThatThisMachineCannotUse) {
+    if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU here";
+    expectRefused(trainWith({"--set", "device=cuda:0"}), {"cuda"});
+}
+
+TEST_F(Refusal, NamesTextThatIsEmpty) { expectRefused(trainWith({"--data", write("empty.txt", "")}), {"empty.txt"}, kBadInput); }
+TEST_F(Refusal, NamesTextThatIsShorterThanTheContext) { expectRefused(trainWith({"--data", write("short.txt", "hi\n")}), {"short.txt"}, kBadInput); }
+TEST_F(Refusal, NamesAFileThatIsNoText) { expectRefused(trainWith({"--data", noise("noise.txt")}), {"noise.txt"}, kBadInput); }
+TEST_F(Refusal, NamesTextThatIsNotThere) { expectRefused(trainWith({"--data", path("nothere.txt")}), {"nothere.txt"}, kNotFound); }
+TEST_F(Refusal, NamesAnEmptyFolderOfText) {
+    std::filesystem::create_directory(path("folder"));
+    expectRefused(trainWith({"--data", path("folder")}), {"folder"}, kBadInput);
+}
+TEST_F(Refusal, NamesATokenBeyondTheVocabulary) {
+    std::string tokens;
+    for (int i = 0; i < 2000; ++i) tokens += {static_cast<char>(i % 250), static_cast<char>(i == 1500 ? 200 : 0)};
+    expectRefused(trainWith({"--data", write("tokens.bin", tokens), "--set", "vocabulary=256"}), {"tokens.bin", "vocabulary"}, kBadInput);
+}
+TEST_F(Refusal, NamesAContextLongerThanTheData) {
+    expectRefused(trainWith({"--data", write("some.txt", std::string(3000, 'a')), "--set", "context=4000"}), {"some.txt", "context"}, kBadInput);
+}
+
+TEST_F(Refusal, LeavesAFileThatIsNoDatabaseUntouched) {
+    const auto file = noise("not.db");
+    const auto before = read(file);
+    expectRefused(cli({"train", "--preset", "tiny-cpu", "--steps", "1", "--db", file}), {"not.db"});
+    expectRefused(cli({"sessions", "list", "--db", file}), {"not.db"});
+    expectRefused(cli({"sessions", "delete", "1", "--db", file}), {"not.db"});
+    EXPECT_EQ(read(file), before);
+}
+TEST_F(Refusal, NamesADatabaseThatCannotBeMade) { expectRefused(cli({"train", "--preset", "tiny-cpu", "--steps", "1", "--db", "/proc/x.db"}), {"x.db"}); }
+TEST_F(Refusal, NamesADatabaseThatIsNotThere) { expectRefused(cli({"sessions", "list", "--db", path("none.db")}), {"none.db"}, kNotFound); }
+TEST_F(Refusal, NamesASessionThatIsNotThere) {
+    train();
+    for (const char* command : {"show", "export-csv", "delete", "restore"})
+        expectRefused(cli({"sessions", command, "999999", "--db", database()}), {"999999"}, kNotFound);
+    expectRefused(cli({"sessions", "rename", "999999", "x", "--db", database()}), {"999999"}, kNotFound);
+    expectRefused(cli({"checkpoint", "list", "999999", "--db", database()}), {"999999"}, kNotFound);
+    expectRefused(cli({"generate", "--from", "999999", "--db", database()}), {"999999"}, kNotFound);
+}
+TEST_F(Refusal, NamesASessionIdThatIsNoNumber) { expectRefused(cli({"sessions", "show", "first", "--db", database()}), {"first"}, kBadInput); }
+TEST_F(Refusal, NamesAStepLogThatCannotBeWritten) { expectRefused(trainWith({"--step-log", path("no/such/folder/log")}), {"no/such/folder/log"}, 7); }
+TEST_F(Refusal, NamesACheckpointThatIsNotThere) {
+    expectRefused(trainWith({"--resume", path("no-checkpoint")}), {"no-checkpoint"}, kNotFound);
+    expectRefused(cli({"generate", "--from", path("no-checkpoint")}), {"no-checkpoint"}, kNotFound);
+    expectRefused(cli({"checkpoint", "show", path("no-checkpoint")}), {"no-checkpoint"}, kNotFound);
+}
+TEST_F(Refusal, NamesASamplingValueOutOfRange) {
+    expectRefused(cli({"generate", "--from", "x", "--tokens", "-1"}), {"tokens", "-1"}, kBadInput);
+    expectRefused(cli({"generate", "--from", "x", "--top-p", "2"}), {"top-p", "2"}, kBadInput);
+    expectRefused(cli({"generate", "--from", "x", "--temperature", "hot"}), {"temperature", "hot"}, kBadInput);
+}
+
+TEST_F(Refusal, RunsOutOfMemoryWithASentence) {
+    // Real, not predicted: the prediction sees the machine's memory, the allocator this much smaller budget.
+    auto limited = options();
+    limited.environment["STEPSCOPE_MEMORY_LIMIT"] = "20000000";
+    const auto finished = cli(tiny({"--set", "width=128", "--set", "layers=4", "--set", "context=128", "--set", "batch-size=64"}), limited);
+    expectRefused(finished, {"memory"}, 6);
+}
+
+}  // namespace
+}  // namespace stepscope::test

@@ -1,0 +1,186 @@
+// Runs through the command line: the JSON contract, the step log, seeds, resuming, sessions, text.
+#include "tests/app/CliFixture.h"
+
+#include <gmock/gmock.h>
+#include <set>
+
+namespace stepscope::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Training : public CliFixture {};
+
+TEST_F(Training, EndsWithTheSummaryAsOneLineOfJson) {
+    const auto finished = cli(tiny({"--json"}));
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    ASSERT_EQ(std::ranges::count(finished.out, '\n'), 1) << finished.out;
+    const auto summary = nlohmann::ordered_json::parse(finished.out);
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : summary.items()) keys.push_back(key);
+    EXPECT_THAT(keys, testing::ElementsAre("session", "steps", "loss_first", "loss_last", "val_loss", "ms_per_step_median", "tokens_per_s", "peak_memory_bytes"));
+    EXPECT_EQ(summary["steps"], 12);
+    EXPECT_NEAR(summary["loss_first"].get<double>(), 5.55, 0.5);  // ln 256
+    EXPECT_LT(summary["loss_last"].get<double>(), summary["loss_first"].get<double>());
+    EXPECT_GT(summary["ms_per_step_median"].get<double>(), 0);
+    EXPECT_NEAR(summary["tokens_per_s"].get<double>(), 32 / summary["ms_per_step_median"].get<double>() * 1000,
+                0.01 * summary["tokens_per_s"].get<double>());
+    EXPECT_GT(summary["peak_memory_bytes"].get<std::int64_t>(), 10'000'000);
+}
+
+TEST_F(Training, WritesNullForWhatIsNotKnown) {
+    const auto summary = train({"--steps", "2", "--set", "validation-every=0"});
+    EXPECT_TRUE(summary["ms_per_step_median"].is_null()) << summary;
+}
+
+TEST_F(Training, IsQuietInAPipe) {
+    const auto finished = cli(tiny({"--json"}));
+    EXPECT_EQ(finished.err, "");
+}
+
+TEST_F(Training, ShowsAProgressBarOnATerminal) {
+    auto onTerminal = options();
+    onTerminal.terminal = true;
+    const auto finished = cli(tiny(), onTerminal);
+    EXPECT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("▓"));
+    EXPECT_THAT(finished.err, HasSubstr("step 12 / 12"));
+}
+
+TEST_F(Training, LogsEveryStep) {
+    const auto summary = train({"--step-log", path("log")});
+    const auto steps = stepLog(path("log"));
+    ASSERT_EQ(steps.size(), 12u);
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        EXPECT_EQ(steps[i]["step"], i + 1);
+        EXPECT_GT(steps[i]["t_ns"].get<std::int64_t>(), before);
+        before = steps[i]["t_ns"];
+    }
+    EXPECT_EQ(steps.front()["loss"], summary["loss_first"]);
+    EXPECT_EQ(steps.back()["loss"], summary["loss_last"]);
+}
+
+TEST_F(Training, TheSameSeedGivesTheSameLossesBitForBit) {
+    train({"--set", "seed=7", "--step-log", path("a")});
+    train({"--set", "seed=7", "--step-log", path("b")});
+    train({"--set", "seed=8", "--step-log", path("c")});
+    ASSERT_EQ(losses(path("a")).size(), 12u);
+    EXPECT_EQ(losses(path("a")), losses(path("b")));
+    EXPECT_NE(losses(path("a")), losses(path("c")));
+}
+
+TEST_F(Training, ARunWithoutRecordingHasTheSameLossesAndLeavesNoDatabase) {
+    train({"--step-log", path("a"), "--db", path("other.db")});
+    const auto summary = train({"--no-record", "--step-log", path("b")});
+    EXPECT_EQ(losses(path("a")), losses(path("b")));
+    EXPECT_EQ(summary["session"], 0);
+    EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(Training, ResumesWithTheIdenticalLosses) {
+    const auto whole = train({"--checkpoint-every", "6", "--step-log", path("whole")});
+    const auto id = std::to_string(whole["session"].get<std::int64_t>());
+    const auto listed = Json::parse(cli({"checkpoint", "list", id, "--db", database(), "--json"}).out);
+    ASSERT_FALSE(listed.empty());
+    EXPECT_EQ(listed.front()["step"], 6);
+    const std::string folder = listed.front()["path"];
+
+    const auto finished = cli({"train", "--resume", folder, "--db", database(), "--step-log", path("rest")});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const auto all = losses(path("whole")), rest = losses(path("rest"));
+    ASSERT_GE(rest.size(), 6u);
+    EXPECT_EQ(stepLog(path("rest")).front()["step"], 7);
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(rest[i], all[6 + i]) << "step " << 7 + i;
+    EXPECT_EQ(session(newest()["id"])["resumed_from"], folder);
+
+    expectRefused(cli({"train", "--preset", "gpt2-small", "--resume", folder, "--db", database()}), {"tiny-cpu", "gpt2-small"}, 3);
+    const auto shown = Json::parse(cli({"checkpoint", "show", folder, "--json"}).out);
+    EXPECT_EQ(shown["step"], 6);
+    EXPECT_EQ(shown["config"]["layers"], 1);
+}
+
+TEST_F(Training, WritesTextFromASession) {
+    const auto id = std::to_string(train({"--checkpoint-every", "12"})["session"].get<std::int64_t>());
+    const Words words{"generate", "--from", id, "--db", database(), "--prompt", "In the ", "--tokens", "20", "--seed", "3"};
+    const auto first = cli(words), again = cli(words);
+    ASSERT_EQ(first.exitCode, 0) << first.err;
+    EXPECT_THAT(first.out, testing::StartsWith("In the "));
+    EXPECT_GT(first.out.size(), std::string("In the ").size() + 5);
+    EXPECT_EQ(first.out, again.out);
+}
+
+TEST_F(Training, NamesADamagedCheckpoint) {
+    const auto id = std::to_string(train({"--checkpoint-every", "12"})["session"].get<std::int64_t>());
+    const std::string folder = Json::parse(cli({"checkpoint", "list", id, "--db", database(), "--json"}).out).front()["path"];
+    std::filesystem::resize_file(folder + "/model.safetensors", 100);
+    expectRefused(cli({"train", "--resume", folder, "--db", database(), "--steps", "20"}), {folder}, 8);
+    expectRefused(cli({"generate", "--from", folder}), {folder}, 8);
+    write("garbled", "{");
+    std::filesystem::copy_file(path("garbled"), folder + "/state.json", std::filesystem::copy_options::overwrite_existing);
+    expectRefused(cli({"checkpoint", "show", folder}), {folder}, 8);
+}
+
+TEST_F(Training, KeepsNameTagsAndNotes) {
+    const auto id = train({"--name", "first try", "--tag", "a", "--tag", "b", "--notes", "why not"})["session"].get<std::int64_t>();
+    const auto stored = session(id);
+    EXPECT_EQ(stored["name"], "first try");
+    EXPECT_EQ(stored["tags"], Json::array({"a", "b"}));
+    EXPECT_EQ(stored["notes"], "why not");
+    EXPECT_EQ(stored["state"], "finished");
+    EXPECT_EQ(stored["config"]["width"], 16);
+    EXPECT_GE(stored["machine"]["cores"].get<int>(), 1);
+    EXPECT_EQ(stored["summary"]["steps"], 12);
+}
+
+TEST_F(Training, ListsSessionsNewestFirst) {
+    const auto first = train()["session"], second = train()["session"];
+    const auto list = Json::parse(cli({"sessions", "list", "--db", database(), "--json"}).out);
+    ASSERT_EQ(list.size(), 2u);
+    EXPECT_EQ(list[0]["id"], second);
+    EXPECT_EQ(list[1]["id"], first);
+    for (const char* key : {"id", "name", "state", "steps", "started"}) EXPECT_TRUE(list[0].contains(key));
+    EXPECT_THAT(cli({"sessions", "list", "--db", database()}).out, HasSubstr("just now"));
+}
+
+TEST_F(Training, SaysWhenThereAreNoSessionsYet) {
+    const auto finished = cli({"sessions", "list"});
+    EXPECT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.out, HasSubstr("No sessions yet"));
+    EXPECT_EQ(cli({"sessions", "list", "--json"}).out, "[]\n");
+}
+
+TEST_F(Training, RenamesDeletesAndRestores) {
+    const auto id = std::to_string(train()["session"].get<std::int64_t>());
+    EXPECT_EQ(cli({"sessions", "rename", id, "list", "--db", database()}).exitCode, 0);
+    EXPECT_EQ(newest()["name"], "list");
+    EXPECT_EQ(cli({"sessions", "delete", id, "--db", database()}).exitCode, 0);
+    EXPECT_TRUE(newest().is_null());
+    EXPECT_EQ(cli({"sessions", "restore", id, "--db", database()}).exitCode, 0);
+    EXPECT_EQ(newest()["name"], "list");
+    EXPECT_EQ(cli({"sessions", "delete", id, "--db", database()}).exitCode, 0);
+    EXPECT_EQ(cli({"sessions", "purge", "--db", database()}).exitCode, 0);
+    expectRefused(cli({"sessions", "restore", id, "--db", database()}), {id}, 4);
+}
+
+TEST_F(Training, ExportsEveryStepAsCsv) {
+    const auto id = std::to_string(train()["session"].get<std::int64_t>());
+    const auto shown = cli({"sessions", "export-csv", id, "--db", database()});
+    EXPECT_THAT(shown.out, testing::StartsWith("run,step,time,metric,value\n"));
+    std::istringstream lines(shown.out);
+    std::size_t lossLines = 0;
+    for (std::string line; std::getline(lines, line);) lossLines += line.find(",loss,") != std::string::npos ? 1 : 0;
+    EXPECT_EQ(lossLines, 12u);
+    EXPECT_EQ(cli({"sessions", "export-csv", id, path("out.csv"), "--db", database()}).exitCode, 0);
+    EXPECT_EQ(read(path("out.csv")), shown.out);
+    expectRefused(cli({"sessions", "export-csv", id, path("no/folder.csv"), "--db", database()}), {"no/folder.csv"}, 7);
+}
+
+TEST_F(Training, SaysWhenStdoutCannotBeWritten) {
+    Process::Options shell = options();
+    const auto finished = Process({"/bin/sh", "-c", std::string(STEPSCOPE_CLI) + " switches --json > /dev/full"}, shell).wait();
+    expectRefused(finished, {"output"}, 7);
+}
+
+}  // namespace
+}  // namespace stepscope::test

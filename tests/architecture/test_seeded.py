@@ -1,0 +1,101 @@
+# test_seeded.py ROOT: shows that the architecture checks can fail. Each test copies the sources, seeds one breach and
+# expects exactly that breach to be reported beyond what was reported before. Run by CTest.
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+import arrows
+import behind_objects
+import repository
+import texts
+
+ROOT = ""
+
+
+class Seeded(unittest.TestCase):
+    def setUp(self):
+        self.copy = tempfile.mkdtemp(prefix="stepscope-architecture-")
+        self.addCleanup(shutil.rmtree, self.copy)
+        for path in repository.files(ROOT):
+            if path.endswith((".png", ".bin", ".db")):
+                continue
+            target = os.path.join(self.copy, path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copyfile(os.path.join(ROOT, path), target)
+
+    def write(self, path, text):
+        target = os.path.join(self.copy, path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def breach(self, check, path, text):
+        """The violations that appear when this file is written."""
+        before = set(check(self.copy))
+        self.write(path, text)
+        return sorted(set(check(self.copy)) - before)
+
+    def arrow(self, path, *included):
+        return self.breach(arrows.violations, path, "// Seeded file of a test.\n" + "".join(f"#include {name}\n" for name in included))
+
+    def test_an_arrow_that_points_up_is_found(self):
+        for path, name in (("core/base/Seeded.h", '"core/events/Event.h"'), ("core/data/Seeded.cpp", '"core/analysis/Statistics.h"'),
+                           ("sessions/Seeded.cpp", '"core/data/Tokenizer.h"'), ("widgets/panels/Seeded.cpp", '"sessions/SessionStore.h"'),
+                           ("app/gui/Seeded.cpp", '"sessions/Recorder.h"'), ("core/events/Seeded.h", '"../analysis/Statistics.h"')):
+            with self.subTest(path=path):
+                self.assertEqual(len(self.arrow(path, name)), 1)
+
+    def test_an_allowed_arrow_is_not_reported(self):
+        self.assertEqual(self.arrow("app/gui/Seeded.cpp", '"sessions/SessionStore.h"', '"app/workbench/Workbench.h"', "<QWidget>"), [])
+        self.assertEqual(self.arrow("widgets/charts/Seeded.cpp", "<QtCharts/QChart>", '"core/events/Event.h"'), [])
+
+    def test_a_header_in_the_wrong_room_is_found(self):
+        for path, name in (("widgets/panels/Seeded.cpp", "<ATen/core/Tensor.h>"), ("app/gui/Seeded.cpp", "<torch/all.h>"),
+                           ("core/events/Seeded.h", "<QString>"), ("app/cli/Seeded.cpp", "<SQLiteCpp/Database.h>"),
+                           ("widgets/panels/Seeded.h", "<QtCharts/QChart>"), ("core/train/Seeded.cpp", "<torch/torch.h>"),
+                           ("core/profile/Seeded.cpp", "<cupti.h>")):
+            with self.subTest(path=path):
+                self.assertEqual(len(self.arrow(path, name)), 1)
+
+    def test_torch_in_a_cu_file_is_found(self):
+        self.assertTrue(any(".cu file takes raw pointers" in line for line in self.arrow("core/cuda/Seeded.cu", "<ATen/core/Tensor.h>")))
+
+    def test_a_room_without_arrows_is_found(self):
+        self.assertEqual(len(self.arrow("core/attic/Seeded.h")), 1)
+
+    def test_a_header_behind_an_object_is_found(self):
+        good = "".join(f"{name}/CMakeFiles/x.dir/A.cpp.o: #deps 1, deps mtime 1 (VALID)\n    /usr/include/stdio.h\n\n"
+                       for name in ("core/base", "core/events", "sessions", "widgets", "app/gui"))
+        self.assertEqual(behind_objects.violations(good, True), [])
+        for name, header in (("widgets/CMakeFiles/w.dir/panels/B.cpp.o", "/v/torch/include/c10/core/Device.h"),
+                             ("app/gui/CMakeFiles/g.dir/B.cpp.o", "/usr/include/sqlite3.h"),
+                             ("core/base/CMakeFiles/b.dir/B.cpp.o", "/usr/include/x86_64-linux-gnu/qt6/QtCore/QString"),
+                             ("app/gui/CMakeFiles/g.dir/B.cpp.o", "/usr/include/qt6/QtCharts/QChart")):
+            with self.subTest(name=name):
+                seeded = good + f"{name}: #deps 2, deps mtime 1 (VALID)\n    /usr/include/stdio.h\n    {header}\n"
+                self.assertEqual(len(behind_objects.violations(seeded, True)), 1)
+
+    def test_a_build_without_the_window_does_not_pass_as_one_with_it(self):
+        core = "".join(f"{name}/CMakeFiles/x.dir/A.cpp.o: #deps 1, deps mtime 1 (VALID)\n    /usr/include/stdio.h\n"
+                       for name in ("core/base", "core/events", "sessions"))
+        self.assertEqual(behind_objects.violations(core, False), [])
+        self.assertEqual(len(behind_objects.violations(core, True)), 2)
+
+    def test_a_file_without_a_head_comment_is_found(self):
+        self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded.h", "#pragma once\n")), 1)
+        self.assertEqual(len(self.breach(texts.violations, "packaging/seeded", "#!/bin/bash\ntrue\n")), 1)
+
+    def test_a_very_long_file_is_found(self):
+        self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded.h", "// A long seeded file.\n" + "int x();\n" * 501)), 1)
+
+    def test_a_registry_and_a_foreign_path_are_found(self):
+        head = "// A seeded file of a test.\n"
+        self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded.h", head + "// see files.python" + "hosted.org\n")), 1)
+        self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded2.h", head + 'const char* p = "/ho' + 'me/mira/x";\n')), 1)
+
+
+if __name__ == "__main__":
+    ROOT = sys.argv.pop(1)
+    unittest.main()

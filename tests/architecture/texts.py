@@ -1,0 +1,58 @@
+# texts.py ROOT: what a reader of the files meets. Every source file and script opens by saying what it is; none names a
+# package registry or a path of the machine it was written on; none is over 500 lines (over 300 is listed). Run by CTest.
+import re
+import sys
+
+import repository
+
+_COMMENT = {".cpp": "//", ".h": "//", ".cu": "//", ".cuh": "//", ".py": "#", ".sh": "#", ".cmake": "#", ".sql": "--"}
+_LISTED, _REFUSED = 300, 500
+
+# Written in pieces, so that this file does not find itself.
+_HOSTS = re.compile(r"(py" + r"pi\.org|python" + r"hosted\.|deb\.deb" + r"ian\.org|security\.deb" + r"ian\.org|archive\.ubu"
+                    + r"ntu\.com|download\.py" + r"torch\.org|download\.nvid" + r"ia\.com|registry\.npm" + r"js)", re.IGNORECASE)
+_PATHS = re.compile(r"(?<![\w./$}-])/(wo" + r"rk|op" + r"t|ro" + r"ot|ho" + r"me|Us" + r"ers|bui" + r"lds?|workspa" + r"ce)/(?!somebody\b)[A-Za-z0-9_.-]+")
+_TEXT = (".cpp", ".h", ".cu", ".cuh", ".py", ".sh", ".cmake", ".sql", ".in", ".txt", ".md", ".json", ".yaml", ".yml", ".xml", ".desktop", ".map", ".svg")
+
+
+def _kind(path, text):
+    """The comment mark of this file's language; None for files that have no head comment."""
+    for ending, mark in _COMMENT.items():
+        if path.endswith(ending):
+            return mark
+    return "#" if text.startswith("#!") else None
+
+
+def violations(root, listed=None):
+    found = []
+    for path in repository.files(root):
+        last = path.rsplit("/", 1)[-1]
+        if not path.endswith(_TEXT) and "." in last.lstrip("."):
+            continue
+        text = repository.read(root, path)
+        if "\0" in text:
+            continue
+        lines = text.splitlines()
+        mark = _kind(path, text)
+        if mark:
+            opening = next((line for line in lines if line.strip() and not line.startswith("#!")), "")
+            if not opening.startswith((mark, '"""') if mark == "#" else mark) or len(opening) < 12:
+                found.append(f"{path}:1: does not open with a comment that says what it is")
+            if len(lines) > _REFUSED:
+                found.append(f"{path}: {len(lines)} lines; what second thing lives in there?")
+            elif len(lines) > _LISTED and listed is not None:
+                listed.append(f"{path}: {len(lines)} lines")
+        for number, line in enumerate(lines, 1):
+            for pattern, what in ((_HOSTS, "a package registry"), (_PATHS, "a path of somebody's machine")):
+                match = pattern.search(line)
+                if match:
+                    found.append(f"{path}:{number}: names {what}: {match[0]}")
+    return found
+
+
+if __name__ == "__main__":
+    long = []
+    status = violations(sys.argv[1], long)
+    for line in long:
+        print(f"over {_LISTED} lines: {line}")
+    sys.exit(repository.report("texts", status))

@@ -1,0 +1,228 @@
+// Opening what a run trains on: every source, the split, the vocabulary, and what is refused.
+#include "core/data/Corpus.h"
+
+#include "core/data/Utf8.h"
+
+#include "RandomText.h"
+#include "TemporaryFolder.h"
+
+#include <gmock/gmock.h>
+
+namespace stepscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class CorpusTest : public ::testing::Test {
+protected:
+    CorpusRequest request(const std::string& data, const std::string& tokenizer = "byte") const {
+        CorpusRequest request;
+        request.data = data;
+        request.tokenizer = tokenizer;
+        request.context = 8;
+        request.cacheFolder = m_folder.path("cache");
+        return request;
+    }
+    static Corpus open(const CorpusRequest& request) {
+        auto corpus = openCorpus(request, {}, testing::kNeverCancelled);
+        EXPECT_TRUE(corpus.ok()) << (corpus ? "" : corpus.error().sentence);
+        return corpus ? *std::move(corpus) : Corpus{};
+    }
+    static std::string refusal(const CorpusRequest& request) {
+        const auto corpus = openCorpus(request, {}, testing::kNeverCancelled);
+        EXPECT_FALSE(corpus.ok());
+        if (corpus) return {};
+        EXPECT_TRUE(corpus.error().sentence.ends_with('.')) << corpus.error().sentence;
+        return corpus.error().sentence;
+    }
+
+    testing::TemporaryFolder m_folder;
+};
+
+TEST_F(CorpusTest, OpensATextAndSplitsItByPosition) {
+    const std::string text = testing::lines(100);
+    const Corpus corpus = open(request(m_folder.write("a.txt", text)));
+    EXPECT_EQ(corpus.vocabulary, 256);
+    EXPECT_EQ(corpus.tokens->size(), static_cast<std::int64_t>(text.size()));
+    EXPECT_EQ(corpus.validationTokens(), std::llround(static_cast<double>(text.size()) * 0.1));
+    EXPECT_EQ(corpus.trainTokens + corpus.validationTokens(), corpus.tokens->size());
+    ASSERT_TRUE(corpus.tokenizer);
+    EXPECT_EQ(corpus.tokenizer->name(), "byte");
+    EXPECT_THAT(corpus.description, AllOf(HasSubstr("a.txt"), HasSubstr("byte tokens")));
+}
+
+TEST_F(CorpusTest, HasNoValidationPartWhenItsShareIsZero) {
+    CorpusRequest asked = request(m_folder.write("a.txt", "nine byte"));
+    asked.validationFraction = 0;
+    EXPECT_EQ(open(asked).validationTokens(), 0);
+}
+
+TEST_F(CorpusTest, GivesTheSameTokensFromRamAndFromTheMap) {
+    CorpusRequest asked = request(m_folder.write("a.txt", testing::lines(100)));
+    const auto mapped = testing::idsOf(*open(asked).tokens);
+    asked.source = "ram";
+    EXPECT_EQ(testing::idsOf(*open(asked).tokens), mapped);
+    asked.source = "tape";
+    EXPECT_THAT(refusal(asked), HasSubstr("tape"));
+}
+
+TEST_F(CorpusTest, CharactersComeFromTheWholeText) {
+    const Corpus corpus = open(request(m_folder.write("a.txt", "abcabcabcabcabcabcabcabc" + std::string(100, 'a') + "zzzzzzzzzzzzzzz"), "char"));
+    EXPECT_EQ(corpus.vocabulary, 4);
+    EXPECT_EQ(testing::idsOf(*corpus.tokens).back(), 3);
+}
+
+TEST_F(CorpusTest, RefusesAnEmptyATinyABinaryAndAMissingFileByName) {
+    CorpusRequest asked = request("");
+    asked.context = 128;
+    testing::RandomText random(11);
+    asked.data = m_folder.write("empty.txt", "");
+    EXPECT_THAT(refusal(asked), AllOf(HasSubstr("empty.txt"), HasSubstr("is empty")));
+    asked.data = m_folder.write("tiny.txt", "hi\n");
+    EXPECT_THAT(refusal(asked), AllOf(HasSubstr("tiny.txt"), HasSubstr("3 bytes"), HasSubstr("129")));
+    asked.data = m_folder.write("bin.txt", random.bytes(5000));
+    EXPECT_THAT(refusal(asked), HasSubstr("bin.txt"));
+    asked.data = "nothere.txt";
+    EXPECT_THAT(refusal(asked), HasSubstr("nothere.txt"));
+    asked.data = "nothere.bin";
+    EXPECT_THAT(refusal(asked), HasSubstr("nothere.bin"));
+    EXPECT_FALSE(std::filesystem::exists(m_folder.path("cache"))) << "what is refused leaves no cache";
+}
+
+TEST_F(CorpusTest, RefusesAContextThatIsLongerThanAPart) {
+    CorpusRequest asked = request(m_folder.write("a.txt", std::string(1000, 'x')));
+    asked.context = 899;
+    EXPECT_THAT(refusal(asked), AllOf(HasSubstr("a.txt"), HasSubstr("validation part has 100"), HasSubstr("900")));
+    asked.context = 99;
+    EXPECT_EQ(open(asked).trainTokens, 900);
+    asked.context = 100;
+    EXPECT_THAT(refusal(asked), AllOf(HasSubstr("validation"), HasSubstr("101")));
+    asked.validationFraction = 0;
+    asked.context = 999;
+    EXPECT_EQ(open(asked).trainTokens, 1000);
+    asked.context = 1000;
+    EXPECT_THAT(refusal(asked), HasSubstr("context 1000"));
+    asked.validationFraction = 0.5;
+    asked.context = 600;
+    EXPECT_THAT(refusal(asked), HasSubstr("training part has 500"));
+}
+
+TEST_F(CorpusTest, RefusesAnIdBeyondTheVocabularyOfAText) {
+    CorpusRequest asked = request(m_folder.write("a.txt", std::string(500, 'a') + "z" + std::string(500, 'a')));
+    asked.vocabulary = 100;
+    EXPECT_THAT(refusal(asked), AllOf(HasSubstr("a.txt"), HasSubstr("id 122"), HasSubstr("position 500"), HasSubstr("vocabulary=123")));
+    asked.vocabulary = 123;
+    EXPECT_EQ(open(asked).vocabulary, 123);
+    asked.vocabulary = 300;
+    EXPECT_EQ(open(asked).vocabulary, 300);
+}
+
+TEST_F(CorpusTest, RefusesAnIdBeyondTheVocabularyOfReadyTokens) {
+    std::vector<std::uint16_t> ids(1000, 5);
+    ids[777] = 60'000;
+    CorpusRequest asked = request(m_folder.write("train.bin", testing::bytesOf(ids)));
+    EXPECT_THAT(refusal(asked), AllOf(HasSubstr("train.bin"), HasSubstr("id 60000"), HasSubstr("position 777"), HasSubstr("50257")));
+    asked.vocabulary = 60'001;
+    EXPECT_EQ(open(asked).vocabulary, 60'001);
+    asked.vocabulary = 60'000;
+    EXPECT_THAT(refusal(asked), HasSubstr("position 777"));
+}
+
+TEST_F(CorpusTest, TakesTheVocabularyOfReadyTokensFromTheirFormatOrTheirIds) {
+    EXPECT_EQ(open(request(m_folder.write("characters.bin", testing::bytesOf(std::vector<std::uint16_t>(1000, 64))))).vocabulary, 65);
+    const Corpus words = open(request(m_folder.write("words.bin", testing::bytesOf(std::vector<std::uint16_t>(1000, 300)))));
+    EXPECT_EQ(words.vocabulary, 50257);
+    EXPECT_FALSE(words.tokenizer);
+    EXPECT_EQ(testing::idsOf(*words.tokens), std::vector<std::int64_t>(1000, 300));
+    EXPECT_EQ(open(request(m_folder.path("characters.bin"), "gpt2")).vocabulary, 50257);
+
+    std::vector<std::int32_t> header(256, 0);
+    header[0] = 20240801, header[1] = 7, header[2] = 1000;
+    const std::string llama = testing::bytesOf(header) + testing::bytesOf(std::vector<std::uint32_t>(1000, 100'000));
+    EXPECT_EQ(open(request(m_folder.write("llama.bin", llama))).vocabulary, 128'256);
+}
+
+TEST_F(CorpusTest, KeepsWideIdsWideInRam) {
+    std::vector<std::int32_t> header(256, 0);
+    header[0] = 20240801, header[1] = 7, header[2] = 1000;
+    CorpusRequest asked = request(m_folder.write("llama.bin", testing::bytesOf(header) + testing::bytesOf(std::vector<std::uint32_t>(1000, 100'000))));
+    asked.source = "ram";
+    EXPECT_EQ(testing::idsOf(*open(asked).tokens), std::vector<std::int64_t>(1000, 100'000));
+}
+
+TEST_F(CorpusTest, RandomIdsAreUniformAndAFunctionOfTheSeed) {
+    CorpusRequest asked = request("random");
+    asked.vocabulary = 50304;
+    const Corpus corpus = open(asked);
+    EXPECT_EQ(corpus.vocabulary, 50304);
+    EXPECT_GE(corpus.trainTokens, 900'000'000);
+    EXPECT_FALSE(corpus.tokenizer);
+    std::vector<std::int64_t> ids(100'000), again(1000);
+    corpus.tokens->copy(500'000'000, 100'000, ids.data());
+    double sum = 0;
+    for (const auto id : ids) {
+        ASSERT_GE(id, 0);
+        ASSERT_LT(id, 50304);
+        sum += static_cast<double>(id);
+    }
+    EXPECT_NEAR(sum / 100'000, 25151.5, 250);  // five standard errors
+    corpus.tokens->copy(500'000'500, 1000, again.data());
+    EXPECT_TRUE(std::equal(again.begin(), again.end(), ids.begin() + 500));
+    asked.seed = 2;
+    open(asked).tokens->copy(500'000'500, 1000, again.data());
+    EXPECT_FALSE(std::equal(again.begin(), again.end(), ids.begin() + 500));
+}
+
+TEST_F(CorpusTest, RandomIdsTakeTheVocabularyOfTheTokenizer) {
+    EXPECT_EQ(open(request("random", "byte")).vocabulary, 256);
+    EXPECT_EQ(open(request("random", "gpt2")).vocabulary, 50257);
+}
+
+TEST_F(CorpusTest, OpensGeneratedText) {
+    const Corpus corpus = open(request("generated", "char"));
+    EXPECT_THAT(corpus.description, HasSubstr("generated text"));
+    EXPECT_GT(corpus.tokens->size(), 4'000'000);
+    EXPECT_LT(corpus.vocabulary, 60);
+}
+
+TEST_F(CorpusTest, TellsItsProgressAndStopsWhenCancelled) {
+    std::vector<double> fractions;
+    std::atomic<bool> cancelled{false};
+    const auto note = [&](const std::string& what, double fraction) {
+        EXPECT_FALSE(what.empty());
+        fractions.push_back(fraction);
+    };
+    ASSERT_TRUE(openCorpus(request(m_folder.write("a.txt", testing::lines(100))), note, cancelled).ok());
+    ASSERT_FALSE(fractions.empty());
+    EXPECT_EQ(fractions.back(), 1.0);
+    cancelled = true;
+    for (const std::string& data : {m_folder.write("b.txt", testing::lines(99)), m_folder.write("b.bin", std::string(1000, '\1'))}) {
+        const auto stopped = openCorpus(request(data), note, cancelled);
+        ASSERT_FALSE(stopped.ok()) << data;
+        EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
+    }
+}
+
+TEST_F(CorpusTest, SaysInTheDescriptionWhatWasSkippedAndThatACacheWasDamaged) {
+    m_folder.write("texts/a.txt", testing::lines(100));
+    m_folder.write("texts/b.png", std::string_view("\x89PNG\0", 5));
+    EXPECT_THAT(open(request(m_folder.path("texts"))).description, AllOf(HasSubstr("b.png"), Not(HasSubstr("damaged"))));
+    for (const auto& entry : std::filesystem::directory_iterator(m_folder.path("cache"))) std::ofstream(entry.path(), std::ios::trunc) << "x";
+    EXPECT_THAT(open(request(m_folder.path("texts"))).description, HasSubstr("damaged"));
+}
+
+TEST_F(CorpusTest, UsesTheCacheFolderOfTheEnvironment) {
+    ASSERT_EQ(::setenv("XDG_CACHE_HOME", m_folder.path("xdg").c_str(), 1), 0);
+    CorpusRequest asked = request(m_folder.write("a.txt", testing::lines(100)));
+    asked.cacheFolder.clear();
+    open(asked);
+    ::unsetenv("XDG_CACHE_HOME");
+    EXPECT_FALSE(std::filesystem::is_empty(m_folder.path("xdg/stepscope/tokens")));
+}
+
+TEST_F(CorpusTest, RefusesAnUnknownTokenizer) { EXPECT_THAT(refusal(request(m_folder.write("a.txt", testing::lines(10)), "words")), HasSubstr("words")); }
+
+}  // namespace
+}  // namespace stepscope

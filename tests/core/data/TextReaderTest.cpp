@@ -1,0 +1,142 @@
+// Text from the disk: files, folders, .jsonl, and every way in which they can be wrong.
+#include "core/data/TextReader.h"
+
+#include "RandomText.h"
+#include "TemporaryFolder.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+namespace stepscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::kNeverCancelled;
+using testing::TemporaryFolder;
+using namespace std::string_literals;
+
+std::string textOf(const std::string& path) {
+    const auto read = readText(path, kNeverCancelled);
+    EXPECT_TRUE(read.ok()) << (read ? "" : read.error().sentence);
+    return read ? std::string(read->text()) : "";
+}
+
+Error errorOf(const std::string& path) {
+    const auto read = readText(path, kNeverCancelled);
+    EXPECT_FALSE(read.ok());
+    if (read) return {};
+    EXPECT_TRUE(read.error().sentence.ends_with('.')) << read.error().sentence;
+    EXPECT_EQ(read.error().sentence.find('\n'), std::string::npos) << "one sentence, one line";
+    return read.error();
+}
+
+TEST(TextReader, ReadsAFileAsItIsWithoutItsByteOrderMark) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(textOf(folder.write("a.txt", "gr\u00fc\u00df\r\n")), "gr\u00fc\u00df\r\n");
+    EXPECT_EQ(textOf(folder.write("b.txt", "\xEF\xBB\xBFtext")), "text");
+}
+
+TEST(TextReader, RefusesAnEmptyFile) {
+    const TemporaryFolder folder;
+    const Error error = errorOf(folder.write("empty.txt", ""));
+    EXPECT_EQ(error.code, ErrorCode::BadInput);
+    EXPECT_THAT(error.sentence, AllOf(HasSubstr("empty.txt"), HasSubstr("is empty")));
+    EXPECT_THAT(errorOf(folder.write("mark.txt", "\xEF\xBB\xBF")).sentence, HasSubstr("empty"));
+    EXPECT_THAT(errorOf(folder.write("empty.jsonl", "")).sentence, HasSubstr("empty"));
+    EXPECT_THAT(errorOf(folder.write("blank.jsonl", "\n \n")).sentence, HasSubstr("empty"));
+}
+
+TEST(TextReader, RefusesAMissingFile) {
+    const Error error = errorOf("nothere.txt");
+    EXPECT_EQ(error.code, ErrorCode::NotFound);
+    EXPECT_THAT(error.sentence, HasSubstr("nothere.txt"));
+}
+
+TEST(TextReader, RefusesABinaryFileAndNamesTheByte) {
+    const TemporaryFolder folder;
+    EXPECT_THAT(errorOf(folder.write("bin.txt", "abc\0def"s)).sentence, AllOf(HasSubstr("bin.txt"), HasSubstr("binary"), HasSubstr("byte 3")));
+    testing::RandomText random(10);
+    const Error error = errorOf(folder.write("random.txt", random.bytes(5000)));
+    EXPECT_EQ(error.code, ErrorCode::BadInput);
+    EXPECT_THAT(error.sentence, HasSubstr("random.txt"));
+}
+
+TEST(TextReader, RefusesOtherEncodingsAndNamesTheOffset) {
+    const TemporaryFolder folder;
+    EXPECT_THAT(errorOf(folder.write("latin1.txt", "gr\xFC\xDF")).sentence, AllOf(HasSubstr("latin1.txt"), HasSubstr("0xFC"), HasSubstr("offset 2"), HasSubstr("UTF-8")));
+    EXPECT_THAT(errorOf(folder.write("utf16.txt", "\xFF\xFEh\0i\0"s)).sentence, AllOf(HasSubstr("utf16.txt"), HasSubstr("UTF-16")));
+}
+
+TEST(TextReader, RefusesWhatIsNoRegularFileWithoutWaiting) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
+    EXPECT_THAT(errorOf(folder.path("pipe")).sentence, HasSubstr("pipe"));
+    EXPECT_THAT(errorOf("/dev/null").sentence, HasSubstr("/dev/null"));
+}
+
+TEST(TextReader, JoinsTheFilesOfAFolderInTheOrderOfTheirPaths) {
+    const TemporaryFolder folder;
+    folder.write("b.txt", "second");
+    folder.write("a/z.txt", "first");
+    folder.write("c.jsonl", "{\"text\": \"third\"}\n");
+    folder.write(".hidden", "no");
+    folder.write(".git/config", "no");
+    const auto read = readText(folder.path(), kNeverCancelled);
+    ASSERT_TRUE(read.ok()) << read.error().sentence;
+    EXPECT_EQ(read->text(), "first\nsecond\nthird");
+    EXPECT_THAT(read->title, HasSubstr("3 files"));
+    EXPECT_EQ(read->note, "");
+}
+
+TEST(TextReader, SkipsFilesOfAFolderThatAreNoTextAndSaysWhich) {
+    const TemporaryFolder folder;
+    folder.write("a.txt", "text");
+    folder.write("picture.png", "\x89PNG\r\n\x1a\n\0"s);
+    folder.write("sub/latin1.txt", "\xFC");
+    const auto read = readText(folder.path(), kNeverCancelled);
+    ASSERT_TRUE(read.ok()) << read.error().sentence;
+    EXPECT_EQ(read->text(), "text");
+    EXPECT_THAT(read->note, AllOf(HasSubstr("2 files skipped"), HasSubstr("picture.png"), HasSubstr("sub/latin1.txt")));
+}
+
+TEST(TextReader, RefusesAFolderWithoutText) {
+    const TemporaryFolder folder;
+    EXPECT_THAT(errorOf(folder.path()).sentence, AllOf(HasSubstr(folder.path()), HasSubstr("empty")));
+    folder.write("tokens.bin", "\0\1"s);
+    EXPECT_THAT(errorOf(folder.path()).sentence, HasSubstr("none of its 1 files"));
+}
+
+TEST(TextReader, FollowsNoLinkOutOfAFolderInCircles) {
+    const TemporaryFolder folder;
+    folder.write("a/text.txt", "text");
+    std::filesystem::create_directory_symlink(folder.path(), folder.path("a/loop"));
+    EXPECT_EQ(textOf(folder.path()), "text");
+}
+
+TEST(TextReader, ReadsTheFieldTextOfEveryLineOfJsonl) {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("d.jsonl", "{\"text\": \"one \\u00e9\\n\", \"id\": 1}\r\n\n{\"id\": 2, \"text\": \"two\"}");
+    EXPECT_EQ(textOf(path), "one \u00e9\n\n\ntwo");
+}
+
+TEST(TextReader, NamesTheLineOfJsonlThatIsWrong) {
+    const TemporaryFolder folder;
+    const std::string good = "{\"text\": \"fine\"}\n";
+    for (const char* wrong : {"{\"text\": \"cut", "[1]", "7", "\"text\"", "{}", "{\"txt\": \"a\"}", "{\"text\": 3}", "{\"text\": null}", "{\"text\": \"\\ud800\"}", "{\"text\": \"\xFF\"}"}) {
+        const Error error = errorOf(folder.write("d.jsonl", good + "\n" + wrong + "\n" + good));
+        EXPECT_EQ(error.code, ErrorCode::BadInput);
+        EXPECT_THAT(error.sentence, AllOf(HasSubstr("d.jsonl"), HasSubstr("line 3"))) << wrong;
+    }
+}
+
+TEST(TextReader, StopsWhenCancelled) {
+    const TemporaryFolder folder;
+    folder.write("a.jsonl", "{\"text\": \"x\"}\n");
+    const std::atomic<bool> cancelled{true};
+    EXPECT_EQ(readText(folder.path(), cancelled).error().code, ErrorCode::Cancelled);
+    EXPECT_EQ(readText(folder.path("a.jsonl"), cancelled).error().code, ErrorCode::Cancelled);
+}
+
+}  // namespace
+}  // namespace stepscope

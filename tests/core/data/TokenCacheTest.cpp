@@ -1,0 +1,136 @@
+// The token cache: used when it matches, made again when it does not, survives kill -9, and never stands in the way.
+#include "core/data/TokenCache.h"
+
+#include "TemporaryFolder.h"
+
+#include <gmock/gmock.h>
+#include <csignal>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace stepscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class TokenCache : public ::testing::Test {
+protected:
+    CachedTokens open(const std::string& text, const Tokenizer& tokenizer, const std::string& folder) {
+        m_said.clear();
+        auto tokens = cachedTokens(text, "the text", tokenizer, folder, [this](const std::string& what, double) { m_said += what + "\n"; }, testing::kNeverCancelled);
+        EXPECT_TRUE(tokens.ok()) << tokens.error().sentence;
+        return *std::move(tokens);
+    }
+    static std::vector<std::int64_t> bytesOf(const std::string& text) {
+        std::vector<std::int64_t> ids;
+        for (const unsigned char c : text) ids.push_back(c);
+        return ids;
+    }
+
+    testing::TemporaryFolder m_folder;
+    std::string m_said;
+    std::string m_text = testing::lines(1000);
+    std::shared_ptr<const Tokenizer> m_bytes = byteTokenizer();
+};
+
+TEST_F(TokenCache, MakesTokensOnceAndThenReadsThem) {
+    EXPECT_EQ(testing::idsOf(*open(m_text, *m_bytes, m_folder.path()).row), bytesOf(m_text));
+    EXPECT_THAT(m_said, HasSubstr("Tokenising the text (byte)"));
+    const auto again = open(m_text, *m_bytes, m_folder.path());
+    EXPECT_EQ(testing::idsOf(*again.row), bytesOf(m_text));
+    EXPECT_THAT(m_said, HasSubstr("come from the cache"));
+    EXPECT_THAT(again.note, IsEmpty());
+}
+
+TEST_F(TokenCache, MakesNewTokensForAnotherTextOrTokenizer) {
+    open(m_text, *m_bytes, m_folder.path());
+    const std::string other = m_text + "!";
+    EXPECT_EQ(testing::idsOf(*open(other, *m_bytes, m_folder.path()).row), bytesOf(other));
+    EXPECT_THAT(m_said, HasSubstr("Tokenising"));
+    const auto characters = charTokenizer(m_text);
+    EXPECT_NE(testing::idsOf(*open(m_text, *characters, m_folder.path()).row), bytesOf(m_text));
+    EXPECT_THAT(m_said, HasSubstr("Tokenising"));
+}
+
+TEST_F(TokenCache, MakesADamagedOneAgainAndSaysSo) {
+    open(m_text, *m_bytes, m_folder.path());
+    const std::string path = tokenCachePath(m_folder.path(), m_text, *m_bytes);
+    const std::string good = testing::readFile(path);
+    std::string flipped = good;
+    flipped[flipped.size() / 2] ^= 4;
+    for (const std::string& bad : {std::string(), std::string("garbage"), good.substr(0, good.size() / 2), flipped}) {
+        std::ofstream(path, std::ios::binary | std::ios::trunc) << bad;
+        const auto tokens = open(m_text, *m_bytes, m_folder.path());
+        EXPECT_EQ(testing::idsOf(*tokens.row), bytesOf(m_text));
+        EXPECT_THAT(tokens.note, HasSubstr("damaged"));
+        EXPECT_THAT(m_said, HasSubstr("damaged"));
+        EXPECT_EQ(testing::readFile(path), good);
+    }
+}
+
+TEST_F(TokenCache, KeepsTokensInMemoryWhereNoFolderCanBeMade) {
+    m_folder.write("file", "not a folder");
+    for (const std::string& folder : {m_folder.path("file/tokens"), std::string()}) {
+        const auto tokens = open(m_text, *m_bytes, folder);
+        EXPECT_EQ(testing::idsOf(*tokens.row), bytesOf(m_text));
+        EXPECT_THAT(tokens.note, HasSubstr("kept in memory"));
+    }
+}
+
+TEST_F(TokenCache, KeepsTokensInMemoryWhenTheDiskIsFull) {
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{4096, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const auto tokens = open(m_text, *m_bytes, m_folder.path());
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, oldHandler);
+    EXPECT_EQ(testing::idsOf(*tokens.row), bytesOf(m_text));
+    EXPECT_THAT(tokens.note, HasSubstr("kept in memory"));
+    EXPECT_TRUE(std::filesystem::is_empty(m_folder.path()));
+}
+
+TEST_F(TokenCache, StopsWhenCancelledAndLeavesNothing) {
+    const std::atomic<bool> cancelled{true};
+    const auto tokens = cachedTokens(m_text, "the text", *m_bytes, m_folder.path(), [](const std::string&, double) {}, cancelled);
+    ASSERT_FALSE(tokens.ok());
+    EXPECT_EQ(tokens.error().code, ErrorCode::Cancelled);
+    EXPECT_TRUE(std::filesystem::is_empty(m_folder.path()));
+}
+
+TEST_F(TokenCache, TokenisesALongTextInPiecesWithoutAJoint) {
+    std::string text;
+    while (text.size() < 20'000'000) text += m_text;
+    const auto characters = charTokenizer(text);
+    const auto whole = characters->encode(text).value();
+    const auto pieces = open(text, *characters, m_folder.path());
+    EXPECT_EQ(testing::idsOf(*pieces.row), std::vector<std::int64_t>(whole.begin(), whole.end()));
+}
+
+TEST_F(TokenCache, HoldsAfterTheWriterWasKilledAtAnyMoment) {
+    std::string text;
+    while (text.size() < 3'000'000) text += m_text;
+    const auto expected = bytesOf(text);
+    for (int attempt = 0; attempt < 20; ++attempt) {
+        const pid_t child = ::fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            while (true) {  // until killed: made, removed, made again
+                (void)cachedTokens(text, "the text", *m_bytes, m_folder.path(), [](const std::string&, double) {}, testing::kNeverCancelled);
+                ::unlink(tokenCachePath(m_folder.path(), text, *m_bytes).c_str());
+            }
+        }
+        ::usleep(static_cast<useconds_t>(2000 + 1700 * attempt));
+        ::kill(child, SIGKILL);
+        ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+        const auto tokens = open(text, *m_bytes, m_folder.path());
+        ASSERT_EQ(testing::idsOf(*tokens.row), expected);
+        ASSERT_THAT(tokens.note, IsEmpty()) << "a killed writer must not even leave a damaged file";
+    }
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,148 @@
+// The CPU allocator in front of LibTorch: both modes, the budget, other people's entry points, threads.
+#include "core/memory/HostAllocator.h"
+#include "core/memory/SystemMemory.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <c10/core/CPUAllocator.h>
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <thread>
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kMegabyte = 1'000'000;
+
+class HostAllocator : public ::testing::Test {
+protected:
+    HostAllocator() {
+        host_memory::install();
+        host_memory::refreshBudget();
+        host_memory::setMode(host_memory::Mode::System);
+        host_memory::trim();
+    }
+    ~HostAllocator() override {
+        host_memory::refreshBudget();
+        host_memory::setMode(host_memory::Mode::System);
+        host_memory::trim();
+    }
+};
+
+at::Tensor bytesTensor(std::int64_t count) { return at::empty({count}, at::TensorOptions().dtype(at::kByte)); }
+
+std::int64_t faults() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_minflt;
+}
+
+TEST_F(HostAllocator, CountsLiveBytesOfTensors) {
+    const auto before = host_memory::usage().live.count;
+    {
+        const auto tensor = bytesTensor(5 * kMegabyte);
+        EXPECT_EQ(host_memory::usage().live.count - before, 5 * kMegabyte);
+    }
+    EXPECT_EQ(host_memory::usage().live.count, before);
+}
+
+TEST_F(HostAllocator, RefusesWhatIsOverTheBudgetWithAnExceptionAndGoesOn) {
+    host_memory::setBudget({host_memory::usage().live.count + 50 * kMegabyte});
+    EXPECT_THROW(bytesTensor(60 * kMegabyte), c10::OutOfMemoryError);
+    EXPECT_NO_THROW(bytesTensor(40 * kMegabyte));
+}
+
+TEST_F(HostAllocator, RefusesAbsurdSizesWithoutOverflow) {
+    EXPECT_THROW(bytesTensor(std::int64_t{1} << 60), c10::OutOfMemoryError);
+    EXPECT_GE(host_memory::usage().live.count, 0);
+}
+
+TEST_F(HostAllocator, AlignsEveryBlockFor512BitVectorsInBothModes) {
+    for (const auto mode : {host_memory::Mode::System, host_memory::Mode::Caching}) {
+        host_memory::setMode(mode);
+        for (const std::int64_t size : {1L, 63L, 4097L, 65536L, 3'000'000L, 70'000'001L})
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(bytesTensor(size).data_ptr()) % 64, 0u) << size;
+    }
+}
+
+TEST_F(HostAllocator, CachingHandsAFreedBlockOutAgainWithoutPageFaults) {
+    host_memory::setMode(host_memory::Mode::Caching);
+    bytesTensor(64 * kMegabyte).fill_(1);
+    EXPECT_GE(host_memory::usage().cached.count, 64 * kMegabyte);
+    const auto before = faults();
+    bytesTensor(64 * kMegabyte).fill_(2);
+    EXPECT_LT(faults() - before, 64) << "64 MB are some 16 000 small or 31 huge pages";
+}
+
+TEST_F(HostAllocator, SystemGivesALargeBlockBackSoThatItFaultsAnew) {
+    bytesTensor(64 * kMegabyte).fill_(1);
+    EXPECT_EQ(host_memory::usage().cached.count, 0);
+    const auto before = faults();
+    bytesTensor(64 * kMegabyte).fill_(2);
+    EXPECT_GT(faults() - before, 30);
+}
+
+TEST_F(HostAllocator, TrimGivesEverythingBack) {
+    host_memory::setMode(host_memory::Mode::Caching);
+    bytesTensor(200 * kMegabyte).fill_(1);
+    const auto before = residentMemory().count;
+    host_memory::trim();
+    EXPECT_EQ(host_memory::usage().cached.count, 0);
+    EXPECT_LT(residentMemory().count, before - 150 * kMegabyte);
+}
+
+TEST_F(HostAllocator, FreesBlocksOfEitherModeWhateverTheModeIsNow) {
+    auto plain = bytesTensor(10 * kMegabyte);
+    host_memory::setMode(host_memory::Mode::Caching);
+    auto cached = bytesTensor(10 * kMegabyte);
+    plain.reset();
+    host_memory::setMode(host_memory::Mode::System);
+    cached.reset();
+    host_memory::trim();
+    EXPECT_EQ(host_memory::usage().cached.count, 0);
+}
+
+TEST_F(HostAllocator, DoesNotGrowWhenTheSameSizesComeAndGo) {
+    host_memory::setMode(host_memory::Mode::Caching);
+    const auto round = [] {
+        for (std::int64_t size = 100'000; size < 20 * kMegabyte; size = size * 3 / 2) bytesTensor(size);
+    };
+    round();
+    const auto after = host_memory::usage().cached.count;
+    for (int i = 0; i < 50; ++i) round();
+    EXPECT_EQ(host_memory::usage().cached.count, after);
+}
+
+TEST_F(HostAllocator, ServesRawAllocationAsOneDnnUsesItForBf16Products) {
+    void* raw = c10::GetCPUAllocator()->raw_allocate(1'000'000);
+    ASSERT_NE(raw, nullptr);
+    c10::GetCPUAllocator()->raw_deallocate(raw);
+    const auto left = at::ones({300, 200}, at::TensorOptions().dtype(at::kBFloat16));
+    const auto right = at::ones({200, 100}, at::TensorOptions().dtype(at::kBFloat16));
+    EXPECT_EQ(at::matmul(left, right)[0][0].item<float>(), 200.0f);
+}
+
+TEST_F(HostAllocator, IsSafeAcrossThreads) {
+    host_memory::setMode(host_memory::Mode::Caching);
+    const auto live = host_memory::usage().live.count;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([t] {
+            for (int i = 0; i < 2000; ++i) bytesTensor(1000 + (i * 7919 + t * 104729) % 400'000).fill_(t);
+        });
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(host_memory::usage().live.count, live);
+}
+
+TEST(SystemMemory, KnowsMoreInAllThanIsAvailableAndSomethingResident) {
+    EXPECT_GT(totalMemory().count, 100 * kMegabyte);
+    EXPECT_LE(availableMemory().count, totalMemory().count);
+    EXPECT_GT(residentMemory().count, kMegabyte);
+    EXPECT_GE(peakResidentMemory().count, residentMemory().count / 2);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,103 @@
+// Every entry of the registry: words, values, verdicts, and that each usable value really trains. A new switch is tested the moment
+// its line is added.
+#include "TinyTraining.h"
+#include "core/events/ConfigKeys.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <set>
+
+namespace stepscope {
+namespace {
+
+const Registry& registry() {
+    static const Registry one(testing::plainCpu());
+    return one;
+}
+
+std::vector<std::pair<std::string, std::string>> everyValue() {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& entry : allOptimizations()) {
+        if (const auto* choices = std::get_if<Choices>(&entry.values))
+            for (const auto& word : choices->words) all.emplace_back(entry.id, word);
+        else all.emplace_back(entry.id, toString(entry.byDefault));
+    }
+    return all;
+}
+
+class EverySwitchValue : public ::testing::TestWithParam<std::pair<std::string, std::string>> {};
+
+TEST_P(EverySwitchValue, EitherTrainsOrIsRefusedWithAReason) {
+    const auto& [id, value] = GetParam();
+    RunConfig config = testing::tinyConfig(registry(), 3);
+    ASSERT_TRUE(setKey(config, registry().catalogue(config), id, value).ok());
+    const auto complete = registry().complete(config);
+    if (!complete) {
+        EXPECT_NE(complete.error().sentence.find(id), std::string::npos);
+        EXPECT_GT(complete.error().sentence.size(), 30u);
+        return;
+    }
+    RunConfig small = *complete;
+    small.switches["batch-size"] = std::int64_t{2};
+    small.switches["context"] = std::int64_t{8};
+    testing::TinyTrainer trainer(small);
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    for (const double loss : trainer.sink.losses()) EXPECT_TRUE(std::isfinite(loss));
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EverySwitchValue, ::testing::ValuesIn(everyValue()), [](const auto& info) {
+    std::string name = info.param.first + "_" + info.param.second;
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    return name;
+});
+
+TEST(Registry, EveryEntryHasItsWordsAndADefaultThatIsAllowed) {
+    std::set<std::string> ids;
+    for (const auto& entry : allOptimizations()) {
+        EXPECT_TRUE(ids.insert(entry.id).second) << entry.id << " is there twice";
+        EXPECT_FALSE(entry.title.empty()) << entry.id;
+        EXPECT_GT(entry.why.size(), 40u) << entry.id;
+        EXPECT_FALSE(entry.cost.empty()) << entry.id;
+        EXPECT_TRUE(parseValue(entry.values, entry.id, toString(entry.byDefault)).ok()) << entry.id;
+        EXPECT_EQ(entry.takesEffect == TakesEffect::NewRun, !entry.whyNewRun.empty()) << entry.id;
+        for (const auto& setting : configKeys()) EXPECT_NE(setting.id, entry.id) << "a key and a switch of one name";
+    }
+}
+
+TEST(Registry, SaysPerChoiceWhyItCannotBeUsedHere) {
+    const auto catalogue = registry().catalogue({});
+    for (const auto& info : catalogue) {
+        if (info.id == "device") {
+            EXPECT_FALSE(info.applicable.usable);
+            EXPECT_EQ(info.applicable.reason, "No NVIDIA driver is installed.");
+        }
+        if (info.id == "attention") EXPECT_EQ(info.refusedChoices.size(), 2u);
+        if (info.id == "amp") EXPECT_TRUE(info.applicable.usable && info.refusedChoices.empty());
+    }
+}
+
+TEST(Registry, ACpuWithoutBf16CannotRoundItsProductsToIt) {
+    Machine old = testing::plainCpu();
+    old.instructions = {"avx2"};
+    RunConfig config;
+    config.switches["matmul-precision"] = std::string("medium");
+    const auto complete = Registry(old).complete(config);
+    ASSERT_FALSE(complete.ok());
+    EXPECT_NE(complete.error().sentence.find("bf16"), std::string::npos);
+}
+
+TEST(Registry, CompletesEveryPresetForAPlainCpu) {
+    for (const auto& preset : presets()) EXPECT_TRUE(registry().complete(preset.config).ok()) << preset.id;
+}
+
+TEST(Registry, PadsAsTheListOfOptimisationsSays) {
+    RunConfig config = testing::tinyConfig(registry());
+    for (const auto& [how, rows] : {std::pair{"none", 50257L}, std::pair{"64", 50304L}, std::pair{"128", 50304L}, std::pair{"power-of-two", 65536L}}) {
+        config.switches["vocab-padding"] = std::string(how);
+        EXPECT_EQ(registry().modelShape(config, 50257).paddedVocabulary, rows) << how;
+    }
+}
+
+}  // namespace
+}  // namespace stepscope

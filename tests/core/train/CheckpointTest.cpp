@@ -1,0 +1,141 @@
+// Checkpoints: a resumed run continues the identical losses; a damaged one is refused with a sentence and nothing else happens.
+#include "TinyTraining.h"
+#include "core/train/Checkpoint.h"
+#include "core/train/SafeTensors.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randn.h>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Checkpoint : public ::testing::Test {
+protected:
+    Checkpoint() {
+        fs::remove_all(folder);
+        fs::create_directories(folder);
+    }
+    ~Checkpoint() override { fs::remove_all(folder); }
+    std::string path(const std::string& name) const { return (folder / name).string(); }
+
+    fs::path folder = fs::temp_directory_path() / ("stepscope-checkpoint-" + std::to_string(::getpid()));
+    Registry registry{testing::plainCpu()};
+};
+
+TEST_F(Checkpoint, AResumedRunContinuesTheIdenticalLossSequence) {
+    RunConfig config = testing::tinyConfig(registry, 40);
+    config.switches["vocab-padding"] = std::string("64");
+    testing::TinyTrainer whole(config);
+    whole.run();
+
+    testing::TinyTrainer first(config);
+    first.sink.onEvent = [&](const Event& event) {
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done == nullptr || done->step != 17) return;
+        first.commands.push(SaveCheckpoint{path("middle")});
+        first.commands.push(Stop{});
+    };
+    first.run();
+    testing::TinyTrainer second(config);
+    auto state = loadCheckpoint(path("middle"), 64);
+    ASSERT_TRUE(state.ok()) << state.error().sentence;
+    second.setup.state = std::move(*state);
+    second.run();
+
+    auto joined = first.sink.losses();
+    const auto rest = second.sink.losses();
+    joined.insert(joined.end(), rest.begin(), rest.end());
+    EXPECT_EQ(joined, whole.sink.losses());
+}
+
+TEST_F(Checkpoint, HoldsTheConfigurationAndTheShape) {
+    const RunConfig config = testing::tinyConfig(registry, 40);
+    const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
+    ASSERT_TRUE(saveCheckpoint(path("a"), state, config, "", 1.5).ok());
+    const auto meta = readCheckpointMeta(path("a"));
+    ASSERT_TRUE(meta.ok()) << meta.error().sentence;
+    EXPECT_EQ(meta->config, config);
+    EXPECT_EQ(meta->model.vocabulary, 61);
+    EXPECT_EQ(meta->seed, 9u);
+    EXPECT_EQ(meta->loss, 1.5);
+    EXPECT_FALSE(saveCheckpoint(path("a"), state, config, "", 1.5).ok()) << "nothing is written over";
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1) << "no unfinished folder stays behind";
+}
+
+TEST_F(Checkpoint, IsRefusedWithASentenceWhenAnythingInItIsDamaged) {
+    const RunConfig config = testing::tinyConfig(registry, 40);
+    const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
+    const auto expectRefused = [&](const std::string& what, const std::function<void(const std::string&)>& damage) {
+        ASSERT_TRUE(saveCheckpoint(path(what), state, config, "", 1.5).ok());
+        damage(path(what));
+        const auto read = loadCheckpoint(path(what), 61);
+        ASSERT_FALSE(read.ok()) << what;
+        EXPECT_NE(read.error().sentence.find(what), std::string::npos) << read.error().sentence;
+        EXPECT_EQ(read.error().sentence.find('\n'), std::string::npos);
+    };
+    expectRefused("no-state", [](const std::string& at) { fs::remove(at + "/state.json"); });
+    expectRefused("half-state", [](const std::string& at) { fs::resize_file(at + "/state.json", 40); });
+    expectRefused("empty-json", [](const std::string& at) { std::ofstream(at + "/state.json") << R"({"version":1})"; });
+    expectRefused("short-weights", [](const std::string& at) { fs::resize_file(at + "/model.safetensors", fs::file_size(at + "/model.safetensors") / 2); });
+    expectRefused("no-optimizer", [](const std::string& at) { fs::remove(at + "/optimizer.safetensors"); });
+    expectRefused("garbage", [](const std::string& at) { std::ofstream(at + "/model.safetensors") << "this is not a tensor file at all"; });
+    expectRefused("other-shape", [&](const std::string& at) {
+        auto other = TrainState::initialise({.layers = 2, .heads = 2, .width = 8, .vocabulary = 61, .paddedVocabulary = 61, .positions = 12}, 1);
+        fs::remove_all(at + "x");
+        ASSERT_TRUE(saveCheckpoint(at + "x", other, config, "", 0).ok());
+        fs::copy_file(at + "x/model.safetensors", at + "/model.safetensors", fs::copy_options::overwrite_existing);
+    });
+}
+
+TEST_F(Checkpoint, CannotBeWrittenWhereThereIsNoRoom) {
+    const RunConfig config = testing::tinyConfig(registry, 40);
+    const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
+    const auto saved = saveCheckpoint("/proc/stepscope/x", state, config, "", 0);
+    ASSERT_FALSE(saved.ok());
+    EXPECT_NE(saved.error().sentence.find("/proc/stepscope"), std::string::npos);
+}
+
+TEST_F(Checkpoint, SafeTensorsComeBackBitForBitAndLowPrecisionWidens) {
+    const at::Tensor matrix = at::randn({3, 5}), vector = at::arange(7, at::TensorOptions().dtype(at::kFloat));
+    ASSERT_TRUE(writeSafeTensors(path("t.safetensors"), {{"matrix", matrix.t()}, {"vector", vector}}, {{"made", "here"}}).ok());
+    const auto read = readSafeTensors(path("t.safetensors"));
+    ASSERT_TRUE(read.ok());
+    EXPECT_TRUE(at::equal(read->at("matrix"), matrix.t()));
+    EXPECT_TRUE(at::equal(read->at("vector"), vector));
+
+    const std::string header = R"({"half":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}})";
+    const std::uint64_t length = header.size();
+    std::ofstream file(path("b.safetensors"), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&length), 8);
+    file << header;
+    const std::uint16_t values[] = {0x3f80, 0xc000};  // 1, -2 in bfloat16
+    file.write(reinterpret_cast<const char*>(values), 4);
+    file.close();
+    const auto widened = readSafeTensors(path("b.safetensors"));
+    ASSERT_TRUE(widened.ok()) << widened.error().sentence;
+    EXPECT_EQ(widened->at("half")[0].item<float>(), 1.0f);
+    EXPECT_EQ(widened->at("half")[1].item<float>(), -2.0f);
+}
+
+TEST_F(Checkpoint, SafeTensorsWithLyingHeadersAreRefused) {
+    for (const std::string header : {R"({"x":{"dtype":"F32","shape":[4],"data_offsets":[0,8]}})", R"({"x":{"dtype":"F32","shape":[1e30],"data_offsets":[0,8]}})",
+                                     R"({"x":{"dtype":"F99","shape":[2],"data_offsets":[0,8]}})", R"({"x":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})",
+                                     R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", R"({"x":7})", R"([1])", R"({"x")"}) {
+        const std::uint64_t length = header.size();
+        std::ofstream file(path("lie.safetensors"), std::ios::binary);
+        file.write(reinterpret_cast<const char*>(&length), 8);
+        file << header << "12345678";
+        file.close();
+        EXPECT_FALSE(readSafeTensors(path("lie.safetensors")).ok()) << header;
+    }
+}
+
+}  // namespace
+}  // namespace stepscope

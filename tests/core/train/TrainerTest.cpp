@@ -1,0 +1,286 @@
+// The loop: what is flipped in the middle of a run takes effect at the next step and loses nothing; commands; failures.
+#include "TinyTraining.h"
+#include "core/events/Schedule.h"
+#include "core/memory/HostAllocator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <limits>
+#include <thread>
+
+namespace stepscope {
+namespace {
+
+using testing::TinyTrainer;
+using testing::tinyBatches;
+using testing::tinyConfig;
+
+RunConfig config(std::int64_t steps, std::vector<std::pair<std::string, Value>> switches = {}) {
+    const Registry registry(testing::plainCpu());
+    RunConfig made = tinyConfig(registry, steps);
+    for (auto& [id, value] : switches) made.switches[id] = value;
+    return made;
+}
+
+std::vector<double> lossesOf(const RunConfig& config) {
+    TinyTrainer trainer(config);
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    return trainer.sink.losses();
+}
+
+TEST(Trainer, LearnsWhatCanBeLearned) {
+    const auto losses = lossesOf(config(300));
+    EXPECT_NEAR(losses.front(), std::log(61.0), 0.1);
+    EXPECT_LT(losses.back(), losses.front() - 0.7);
+}
+
+TEST(Trainer, TheSameSeedGivesTheSameLossesBitForBitAndAnotherOneOthers) {
+    RunConfig seven = config(20), eight = config(20);
+    seven.seed = 7;
+    eight.seed = 8;
+    const auto first = lossesOf(seven);
+    EXPECT_EQ(first, lossesOf(seven));
+    EXPECT_NE(first, lossesOf(eight));
+}
+
+TEST(Trainer, GivesTheSameLossesWhateverTheHostMemoryMode) {
+    EXPECT_EQ(lossesOf(config(20, {{"host-memory", std::string("system")}})), lossesOf(config(20, {{"host-memory", std::string("caching")}})));
+}
+
+TEST(Trainer, AccumulationGivesTheLossesOfOneLargerBatch) {
+    const auto one = lossesOf(config(30, {{"batch-size", std::int64_t{8}}}));
+    const auto four = lossesOf(config(30, {{"batch-size", std::int64_t{2}}, {"grad-accumulation", std::int64_t{4}}}));
+    ASSERT_EQ(one.size(), four.size());
+    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], four[i], 2e-5) << "step " << i + 1;
+}
+
+TEST(Trainer, PaddingTheVocabularyChangesNoLoss) {
+    const auto plain = lossesOf(config(30)), padded = lossesOf(config(30, {{"vocab-padding", std::string("128")}}));
+    for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(plain[i], padded[i], 2e-5) << "step " << i + 1;
+}
+
+// Flips a switch after `at` steps and, when `back` is set, back again after `at` more.
+struct FlipCase {
+    std::string id;
+    Value to;
+    double tolerance;  // of the losses afterwards against a run in which nothing was flipped; < 0: only that it goes on learning
+};
+void PrintTo(const FlipCase& flip, std::ostream* out) { *out << flip.id << "=" << toString(flip.to); }
+
+class FlippedInTheMiddleOfARun : public ::testing::TestWithParam<FlipCase> {};
+
+TEST_P(FlippedInTheMiddleOfARun, TakesEffectAtTheNextStepWithAMarkerAndTheLossGoesOn) {
+    const FlipCase& flip = GetParam();
+    const RunConfig unflipped = config(60);
+    const auto expected = lossesOf(unflipped);
+
+    TinyTrainer trainer(unflipped);
+    const Value from = unflipped.switches.at(flip.id);
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done != nullptr && done->step == 20) trainer.commands.push(Flip{flip.id, flip.to});
+        if (done != nullptr && done->step == 40) trainer.commands.push(Flip{flip.id, from});
+    };
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+
+    const auto markers = trainer.sink.all<SwitchApplied>();
+    ASSERT_EQ(markers.size(), 2u) << (trainer.sink.all<SwitchRefused>().empty() ? "" : trainer.sink.all<SwitchRefused>()[0].why);
+    EXPECT_EQ(markers[0].step, 20);
+    EXPECT_EQ(markers[0].from, from);
+    EXPECT_EQ(markers[0].to, flip.to);
+    EXPECT_EQ(markers[1].step, 40);
+    EXPECT_EQ(markers[1].to, from);
+
+    const auto losses = trainer.sink.losses();
+    ASSERT_EQ(losses.size(), 60u);
+    for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(losses[i], expected[i]) << "before the flip";
+    for (std::size_t i = 20; i < 60; ++i) {
+        if (flip.tolerance >= 0) EXPECT_NEAR(losses[i], expected[i], flip.tolerance) << "step " << i + 1;
+        EXPECT_LT(losses[i], losses[0]) << "step " << i + 1;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Switch, FlippedInTheMiddleOfARun,
+                         ::testing::Values(FlipCase{"amp", std::string("bf16"), 0.05}, FlipCase{"attention", std::string("manual"), 2e-4},
+                                           FlipCase{"attention", std::string("sdpa-math"), 2e-4}, FlipCase{"vocab-padding", std::string("64"), 2e-4},
+                                           FlipCase{"vocab-padding", std::string("power-of-two"), 2e-4}, FlipCase{"batch-size", std::int64_t{7}, -1},
+                                           FlipCase{"context", std::int64_t{5}, -1}, FlipCase{"context", std::int64_t{20}, -1},
+                                           FlipCase{"grad-accumulation", std::int64_t{3}, -1}, FlipCase{"grad-clip", 0.05, -1}, FlipCase{"grad-clip", 0.0, -1},
+                                           FlipCase{"host-memory", std::string("system"), 0}, FlipCase{"optimizer", std::string("loop"), 2e-4},
+                                           FlipCase{"optimizer", std::string("foreach"), 2e-4}, FlipCase{"zero-grad", std::string("zero"), 2e-4},
+                                           FlipCase{"matmul-precision", std::string("medium"), 0.05}, FlipCase{"validation-every", std::int64_t{5}, 0},
+                                           FlipCase{"validation-amp", std::string("on"), 0}),
+                         [](const auto& info) {
+                             std::string name = info.param.id + "_" + toString(info.param.to);
+                             std::ranges::replace_if(name, [](unsigned char c) { return !std::isalnum(c); }, '_');
+                             return name;
+                         });
+
+TEST(Trainer, RefusesADeviceThatIsNotThereInTheMiddleOfARunAndGoesOn) {
+    TinyTrainer trainer(config(10));
+    trainer.commands.push(Flip{"device", std::string("cuda:0")});
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    ASSERT_EQ(trainer.sink.all<SwitchRefused>().size(), 1u);
+    EXPECT_NE(trainer.sink.all<SwitchRefused>()[0].why.find("No NVIDIA driver"), std::string::npos);
+    EXPECT_EQ(trainer.sink.losses().size(), 10u);
+}
+
+TEST(Trainer, RefusesSwitchesThatNeedANewRunAndUnknownOnesWithTheReason) {
+    TinyTrainer trainer(config(5));
+    trainer.commands.push(Flip{"data-source", std::string("ram")});
+    trainer.commands.push(Flip{"warp-drive", std::string("on")});
+    trainer.commands.push(Flip{"amp", std::string("fp7")});
+    trainer.run();
+    const auto refused = trainer.sink.all<SwitchRefused>();
+    ASSERT_EQ(refused.size(), 3u);
+    EXPECT_NE(refused[0].why.find("new run"), std::string::npos);
+    EXPECT_NE(refused[1].why.find("warp-drive"), std::string::npos);
+    EXPECT_NE(refused[2].why.find("fp7"), std::string::npos);
+}
+
+TEST(Trainer, ClippingBoundsTheUpdateAndReportsTheNormBeforeIt) {
+    TinyTrainer clipped(config(3, {{"grad-clip", 0.01}})), free(config(3, {{"grad-clip", 1e6}})), off(config(3, {{"grad-clip", 0.0}}));
+    clipped.run(), free.run(), off.run();
+    EXPECT_GT(clipped.sink.all<StepDone>()[0].gradientNorm, 0.1);
+    EXPECT_EQ(clipped.sink.all<StepDone>()[0].gradientNorm, free.sink.all<StepDone>()[0].gradientNorm);
+    EXPECT_TRUE(std::isnan(off.sink.all<StepDone>()[0].gradientNorm));
+    EXPECT_EQ(free.sink.losses(), off.sink.losses());
+}
+
+TEST(Trainer, ValidatesInsideTheLoopNotOnlyAtTheEnd) {
+    TinyTrainer trainer(config(25, {{"validation-every", std::int64_t{10}}}));
+    trainer.run();
+    const auto validated = trainer.sink.all<ValidationDone>();
+    ASSERT_EQ(validated.size(), 3u);
+    EXPECT_EQ(validated[0].step, 10);
+    EXPECT_EQ(validated[1].step, 20);
+    EXPECT_EQ(validated[2].step, 25);
+    EXPECT_TRUE(std::isfinite(validated[2].loss));
+}
+
+TEST(Trainer, WritesCheckpointsInsideTheLoop) {
+    RunConfig wanted = config(25);
+    wanted.checkpointEvery = 10;
+    TinyTrainer trainer(wanted);
+    const auto folder = std::filesystem::temp_directory_path() / ("stepscope-loop-" + std::to_string(::getpid()));
+    trainer.setup.checkpointFolder = folder.string();
+    trainer.run();
+    EXPECT_EQ(trainer.sink.all<CheckpointSaved>().size(), 2u);
+    EXPECT_TRUE(std::filesystem::exists(folder / "step-0000020" / "model.safetensors"));
+    std::filesystem::remove_all(folder);
+}
+
+TEST(Trainer, FollowsTheSchedule) {
+    RunConfig wanted = config(20);
+    wanted.schedule = "warmup-cosine";
+    wanted.warmup = 5;
+    TinyTrainer trainer(wanted);
+    trainer.run();
+    for (const auto& step : trainer.sink.all<StepDone>()) EXPECT_EQ(step.learningRate, learningRate(wanted, step.step));
+}
+
+TEST(Trainer, PausesResumesAndStopsAtStepBoundaries) {
+    TinyTrainer trainer(config(1000));
+    std::jthread person;
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done != nullptr && done->step == 5) trainer.commands.push(Pause{});
+        const auto* changed = std::get_if<StateChanged>(&event);
+        if (changed != nullptr && changed->state == RunState::Paused)
+            person = std::jthread([&] {
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                trainer.commands.push(Resume{});
+            });
+        if (done != nullptr && done->step == 9) trainer.commands.push(Stop{});
+    };
+    EXPECT_EQ(trainer.run().state, RunState::Stopped);
+    const auto steps = trainer.sink.all<StepDone>();
+    ASSERT_EQ(steps.size(), 9u);
+    EXPECT_GT((steps[5].at - steps[4].at).milliseconds(), 90);
+    EXPECT_LT(steps[5].duration.milliseconds(), 90) << "a pause is no part of a step";
+    std::vector<RunState> states;
+    for (const auto& changed : trainer.sink.all<StateChanged>()) states.push_back(changed.state);
+    EXPECT_EQ(states, (std::vector{RunState::Running, RunState::Paused, RunState::Running, RunState::Stopped}));
+}
+
+TEST(Trainer, StopsWhilePaused) {
+    TinyTrainer trainer(config(1000));
+    trainer.commands.push(Pause{});
+    trainer.commands.push(Stop{});
+    EXPECT_EQ(trainer.run().state, RunState::Stopped);
+    EXPECT_TRUE(trainer.sink.losses().empty());
+}
+
+TEST(Trainer, ReseedsTheBatchesFromTheNextStepOn) {
+    const auto expected = lossesOf(config(10));
+    TinyTrainer trainer(config(10));
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done != nullptr && done->step == 5) trainer.commands.push(Reseed{99});
+    };
+    trainer.run();
+    const auto losses = trainer.sink.losses();
+    EXPECT_TRUE(std::equal(losses.begin(), losses.begin() + 5, expected.begin()));
+    EXPECT_NE(losses[5], expected[5]);
+}
+
+TEST(Trainer, WaitsWhileNothingCanBeStoredAndLosesNothing) {
+    const auto expected = lossesOf(config(10));
+    TinyTrainer trainer(config(10));
+    std::atomic<int> questions{0};
+    trainer.setup.mustWait = [&] { return trainer.sink.losses().size() == 4 && questions.fetch_add(1) < 5; };
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    EXPECT_EQ(trainer.sink.losses(), expected);
+    const auto changes = trainer.sink.all<StateChanged>();
+    ASSERT_EQ(changes.size(), 4u);
+    EXPECT_EQ(changes[1].state, RunState::Paused);
+    EXPECT_EQ(changes[1].step, 4);
+    EXPECT_FALSE(changes[1].why.empty());
+}
+
+TEST(Trainer, ALossThatIsNotANumberEndsTheRunWithADiagnosis) {
+    RunConfig wild = config(500, {{"grad-clip", 0.0}});
+    wild.lr = 100;
+    TinyTrainer trainer(wild);
+    trainer.setup.state.weights.fill_(std::numeric_limits<float>::quiet_NaN());
+    const auto outcome = trainer.run();
+    EXPECT_EQ(outcome.state, RunState::Failed);
+    EXPECT_NE(outcome.error.sentence.find("step 1"), std::string::npos) << outcome.error.sentence;
+    EXPECT_NE(outcome.error.sentence.find("clipping is off"), std::string::npos) << outcome.error.sentence;
+}
+
+TEST(Trainer, RunningOutOfMemoryEndsTheRunWithASentenceAndMemoryComesBack) {
+    host_memory::install();
+    host_memory::refreshBudget();
+    const auto live = host_memory::usage().live.count;
+    {
+        TinyTrainer trainer(config(5, {{"batch-size", std::int64_t{512}}}));
+        host_memory::setBudget({host_memory::usage().live.count + 2'000'000});
+        const auto outcome = trainer.run();
+        EXPECT_EQ(outcome.state, RunState::Failed);
+        EXPECT_EQ(outcome.error.code, ErrorCode::OutOfMemory);
+        EXPECT_NE(outcome.error.sentence.find("batch-size"), std::string::npos);
+        EXPECT_EQ(outcome.error.sentence.find('\n'), std::string::npos);
+    }
+    EXPECT_EQ(host_memory::usage().live.count, live);
+    host_memory::refreshBudget();
+    EXPECT_EQ(lossesOf(config(2)).size(), 2u);
+}
+
+TEST(Trainer, SplitsTheStepIntoPhasesThatAddUpToIt) {
+    TinyTrainer trainer(config(5));
+    trainer.run();
+    for (const auto& step : trainer.sink.all<StepDone>()) {
+        std::int64_t sum = 0;
+        for (const auto ns : step.phaseNs) sum += ns;
+        EXPECT_LE(sum, step.duration.ns);
+        EXPECT_GT(sum, step.duration.ns / 2);
+        EXPECT_GT(step.phaseNs[static_cast<std::size_t>(Phase::Forward)], 0);
+        EXPECT_GT(step.phaseNs[static_cast<std::size_t>(Phase::Backward)], 0);
+    }
+}
+
+}  // namespace
+}  // namespace stepscope

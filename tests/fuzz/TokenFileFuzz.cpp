@@ -1,0 +1,34 @@
+// Any bytes as a token cache. Random bytes would all fail at the header's hash, so a second try has that put right.
+#include "core/base/Check.h"
+#include "core/data/TokenFileHeader.h"
+
+#include <cstring>
+
+namespace {
+
+void read(const std::shared_ptr<std::string>& file, const stepscope::TokenFileKey& key) {
+    const auto row = stepscope::readTokenFile(*file, file, "fuzz.bin", key);
+    if (!row) {
+        SS_CHECK(row.error().code == stepscope::ErrorCode::Damaged);
+        return;
+    }
+    std::vector<std::int64_t> ids(static_cast<std::size_t>((*row)->size()));
+    (*row)->copy(0, (*row)->size(), ids.data());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    const auto file = std::make_shared<std::string>(reinterpret_cast<const char*>(bytes), size);
+    stepscope::TokenFileHeader header;
+    read(file, {});
+    if (size < sizeof header) return 0;
+    std::memcpy(&header, file->data(), sizeof header);
+    header.magic = stepscope::TokenFileHeader::kMagic;
+    header.version = stepscope::TokenFileHeader::kVersion;
+    header.ids = stepscope::hashOf(std::string_view(*file).substr(sizeof header));
+    header.header = header.ownHash();
+    std::memcpy(file->data(), &header, sizeof header);
+    read(file, {header.text, header.tokenizer, static_cast<std::int64_t>(header.vocabulary)});
+    return 0;
+}

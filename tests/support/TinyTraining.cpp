@@ -1,0 +1,85 @@
+// See TinyTraining.h.
+#include "TinyTraining.h"
+
+#include "core/base/CounterRandom.h"
+
+#include <ATen/Parallel.h>
+#include <algorithm>
+
+namespace stepscope::testing {
+namespace {
+
+class Ids final : public TokenRow {
+public:
+    Ids(std::int64_t vocabulary, std::int64_t count) {
+        std::int64_t id = 1;
+        for (std::int64_t i = 0; i < count; ++i) {
+            m_ids.push_back(id);
+            id = counterRandom(5, 9, i) % 4 == 0 ? static_cast<std::int64_t>(counterRandomBelow(5, 8, i, vocabulary)) : (id * 7 + 3) % vocabulary;
+        }
+    }
+    std::int64_t size() const override { return static_cast<std::int64_t>(m_ids.size()); }
+    void copy(std::int64_t begin, std::int64_t count, std::int64_t* into) const override { std::copy_n(m_ids.begin() + begin, count, into); }
+
+private:
+    std::vector<std::int64_t> m_ids;
+};
+
+}  // namespace
+
+std::shared_ptr<const BatchSource> tinyBatches(std::int64_t vocabulary, std::int64_t tokens) {
+    Corpus corpus;
+    corpus.tokens = std::make_shared<Ids>(vocabulary, tokens);
+    corpus.tokenizer = nullptr;
+    corpus.vocabulary = vocabulary;
+    corpus.trainTokens = tokens * 9 / 10;
+    corpus.description = "ids that follow a rule";
+    return std::make_shared<BatchSource>(std::move(corpus));
+}
+
+Machine plainCpu() {
+    Machine machine;
+    machine.cpu = "a CPU";
+    machine.cores = 2;
+    machine.memory = {8'000'000'000};
+    machine.instructions = {"avx2", "avx512", "avx512_bf16"};
+    machine.whyNoCuda = "No NVIDIA driver is installed.";
+    return machine;
+}
+
+RunConfig tinyConfig(const Registry& registry, std::int64_t steps) {
+    RunConfig config;
+    config.layers = 2;
+    config.heads = 2;
+    config.width = 16;
+    config.steps = steps;
+    config.warmup = 0;
+    config.schedule = "constant";
+    config.lr = 3e-3;
+    config.minLr = 0;
+    config.validationBatches = 2;
+    config.switches["batch-size"] = std::int64_t{4};
+    config.switches["context"] = std::int64_t{12};
+    config.switches["validation-every"] = std::int64_t{0};
+    auto full = registry.complete(config);
+    return full.value();
+}
+
+TinyTrainer::TinyTrainer(const RunConfig& config, std::shared_ptr<const BatchSource> batches) {
+    // Operations of a few microseconds gain nothing from threads, and threads that wait for a busy core lose seconds.
+    at::set_num_threads(1);
+    setup.config = config;
+    setup.batches = std::move(batches);
+    setup.state = TrainState::initialise(registry->modelShape(config, setup.batches->corpus().vocabulary), static_cast<std::uint64_t>(config.seed));
+    setup.factory = registry.get();
+    setup.clock = &clock;
+    setup.sink = &sink;
+    setup.commands = &commands;
+    setup.mustWait = [] { return false; };
+    setup.generate = [](const GenerateText&, const TrainState&) {};
+    setup.disturbances = &disturbances;
+}
+
+TrainerOutcome TinyTrainer::run() { return Trainer(std::move(setup)).run(); }
+
+}  // namespace stepscope::testing

@@ -1,0 +1,63 @@
+// A small model, small data and a registry for tests of the loop: everything but the disk and the window.
+#pragma once
+#include "core/data/BatchSource.h"
+#include "core/events/Presets.h"
+#include "core/optimizations/Registry.h"
+#include "core/train/Trainer.h"
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace stepscope::testing {
+
+// Ids with structure (each depends on the one before), so that a model can learn something.
+std::shared_ptr<const BatchSource> tinyBatches(std::int64_t vocabulary = 61, std::int64_t tokens = 20'000);
+
+Machine plainCpu();
+
+// 2 layers, 2 heads, 16 wide, context 12, batch 4; complete.
+RunConfig tinyConfig(const Registry& registry, std::int64_t steps = 10);
+
+class CollectingSink final : public EventSink {
+public:
+    void publish(Event event) override {
+        std::lock_guard lock(m_mutex);
+        m_events.push_back(std::move(event));
+        if (onEvent) onEvent(m_events.back());
+    }
+    template <class T>
+    std::vector<T> all() const {
+        std::lock_guard lock(m_mutex);
+        std::vector<T> found;
+        for (const auto& event : m_events)
+            if (const auto* one = std::get_if<T>(&event)) found.push_back(*one);
+        return found;
+    }
+    std::vector<double> losses() const {
+        std::vector<double> all;
+        for (const auto& step : this->all<StepDone>()) all.push_back(step.loss);
+        return all;
+    }
+    std::function<void(const Event&)> onEvent;  // called under the lock; may send commands
+
+private:
+    mutable std::mutex m_mutex;
+    std::vector<Event> m_events;
+};
+
+// Runs a Trainer to its end on this thread.
+struct TinyTrainer {
+    explicit TinyTrainer(const RunConfig& config, std::shared_ptr<const BatchSource> batches = tinyBatches());
+    TrainerOutcome run();
+
+    std::shared_ptr<const Registry> registry = std::make_shared<const Registry>(plainCpu());
+    SessionClock clock;
+    CollectingSink sink;
+    Channel<Command> commands;
+    std::atomic<int> disturbances{0};
+    TrainerSetup setup;
+};
+
+}  // namespace stepscope::testing

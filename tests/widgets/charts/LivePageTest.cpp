@@ -1,0 +1,347 @@
+// The page as a person uses it: mouse, keyboard, buttons, theme, hiding; on a run without a trainer.
+#include <QApplication>
+#include <QComboBox>
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+#include <QWheelEvent>
+
+#include "SyntheticRun.h"
+#include "widgets/charts/ChartView.h"
+#include "widgets/charts/LivePage.h"
+#include "widgets/charts/ViewRange.h"
+#include "widgets/style/SeriesColours.h"
+#include "widgets/style/Theme.h"
+
+namespace stepscope {
+
+class LivePageTest : public QObject {
+    Q_OBJECT
+
+    // A shown page over 1 000 of 2 000 steps, everything drawn.
+    struct Shown {
+        LivePage page;
+        std::shared_ptr<RunHistory> history;
+        explicit Shown(SyntheticRun run = defaultRun()) : history(run.history()) {
+            page.resize(700, 560);
+            page.show();
+            page.setHistory(history);
+            settle();
+        }
+        static SyntheticRun defaultRun() {
+            SyntheticRun run;
+            run.steps = 1000;
+            return run;
+        }
+        void settle() {
+            for (int i = 0; i < 200 && anyStale(); ++i) {
+                QCoreApplication::processEvents();
+                page.tick();
+                QTest::qWait(1);
+            }
+            QVERIFY2(!anyStale(), "every chart is drawn after some ticks");
+        }
+        bool anyStale() {
+            for (std::size_t i = 0; i < LivePage::kCharts; ++i)
+                if (page.chart(i).stale()) return true;
+            return false;
+        }
+        QPoint middle(std::size_t chart, double share = 0.5) {
+            const QRectF plot = page.chart(chart).plot();
+            return QPointF(plot.left() + share * plot.width(), plot.center().y()).toPoint();
+        }
+        void wheel(std::size_t chart, int notches, double share = 0.5) {
+            const QPoint at = middle(chart, share);
+            QWheelEvent event(at, page.chart(chart).mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+            QCoreApplication::sendEvent(&page.chart(chart), &event);
+        }
+        QToolButton* button(const QString& text) {
+            for (auto* found : page.findChildren<QToolButton*>())
+                if (found->text() == text) return found;
+            return nullptr;
+        }
+        double width() { return page.range().scale().high - page.range().scale().low; }
+        int pixelsOf(std::size_t chart, const QColor& colour) {
+            const QImage image = page.chart(chart).grab().toImage();
+            int count = 0;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x) count += image.pixelColor(x, y) == colour ? 1 : 0;
+            return count;
+        }
+    };
+
+private Q_SLOTS:
+    void init() { applyStyle(*qApp, Theme::Light); }
+
+    void theWheelZoomsEveryChartAroundTheMouse() {
+        Shown shown;
+        const double before = shown.width(), place = shown.page.range().scale().fromShare(0.25);
+        shown.wheel(3, 2, 0.25);
+        QVERIFY(shown.width() < before * 0.7);
+        QVERIFY(std::abs(shown.page.range().scale().fromShare(0.25) - place) < before * 0.01);
+        for (std::size_t i = 0; i < LivePage::kCharts; ++i) QVERIFY(shown.page.chart(i).stale());
+        shown.settle();
+    }
+
+    void draggingPansAndDoubleClickFits() {
+        Shown shown;
+        shown.wheel(0, 4);
+        const Scale before = shown.page.range().scale();
+        ChartView& chart = shown.page.chart(0);
+        QTest::mousePress(&chart, Qt::LeftButton, {}, shown.middle(0, 0.5));
+        QMouseEvent move(QEvent::MouseMove, shown.middle(0, 0.8), chart.mapToGlobal(shown.middle(0, 0.8)), Qt::NoButton, Qt::LeftButton,
+                         Qt::NoModifier);
+        QCoreApplication::sendEvent(&chart, &move);
+        QTest::mouseRelease(&chart, Qt::LeftButton, {}, shown.middle(0, 0.8));
+        QVERIFY(shown.page.range().scale().low < before.low);
+        QVERIFY(std::abs((shown.page.range().scale().high - shown.page.range().scale().low) - (before.high - before.low)) < 1e-6);
+        QTest::mouseDClick(&chart, Qt::LeftButton, {}, shown.middle(0));
+        QVERIFY(shown.page.range().following());
+        QCOMPARE(shown.page.range().scale().low, 0.0);
+    }
+
+    void hoveringOneChartShowsTheValuesOfAllAtThatStep() {
+        Shown shown;
+        QSignalSpy steps(&shown.page, &LivePage::cursorStepChanged);
+        QTest::mouseMove(&shown.page.chart(0), shown.middle(0, 0.2));
+        const double x = shown.page.range().scale().fromShare(0.2);
+        QMouseEvent move(QEvent::MouseMove, shown.middle(0, 0.2), shown.page.chart(0).mapToGlobal(shown.middle(0, 0.2)), Qt::NoButton, Qt::NoButton,
+                         Qt::NoModifier);
+        QCoreApplication::sendEvent(&shown.page.chart(0), &move);
+        QVERIFY(shown.page.range().cursor().has_value());
+        const std::size_t row = shown.history->rowAt(XAxis::Step, *shown.page.range().cursor());
+        QVERIFY(std::abs(static_cast<double>(shown.history->steps().step[row]) - x) < 12);
+        const QString step = readOut(static_cast<double>(shown.history->steps().step[row]), Quantity::Count);
+        for (std::size_t i = 0; i < LivePage::kCharts; ++i)
+            QVERIFY2(shown.page.chart(i).readOutText().contains(step), qPrintable(shown.page.chart(i).readOutText()));
+        QVERIFY(shown.page.chart(0).readOutText().contains(readOut(shown.history->steps().loss[row], Quantity::Number)));
+        QVERIFY(!steps.isEmpty());
+        QCOMPARE(steps.last().at(0).toLongLong(), shown.history->steps().step[row]);
+
+        QEvent leave(QEvent::Leave);
+        QCoreApplication::sendEvent(&shown.page.chart(0), &leave);
+        QVERIFY(!shown.page.range().cursor());
+        QCOMPARE(steps.last().at(0).toLongLong(), -1);
+    }
+
+    void hoveringNeedsNoRedrawOfAnyChart() {
+        Shown shown;
+        shown.page.range().setCursor(300);
+        QVERIFY(!shown.anyStale());
+    }
+
+    void itFollowsTheLiveEdgeUntilAPersonZoomsAndTheButtonBringsItBack() {
+        Shown shown;
+        QVERIFY(!shown.button("Follow")->isVisible());
+        shown.wheel(0, 2);
+        QVERIFY(shown.button("Follow")->isVisible());
+        const double high = shown.page.range().scale().high;
+        Shown::defaultRun().appendSteps(*shown.history, 1000, 1900);
+        shown.page.historyChanged();
+        QCOMPARE(shown.page.range().scale().high, high);
+        QTest::mouseClick(shown.button("Follow"), Qt::LeftButton);
+        QVERIFY(shown.page.range().scale().high >= 1900);
+        QVERIFY(!shown.button("Follow")->isVisible());
+    }
+
+    void theKeyboardFitsZoomsPansAndMovesTheCursor() {
+        Shown shown;
+        const double before = shown.width();
+        QTest::keyClick(&shown.page, Qt::Key_Plus);
+        QVERIFY(shown.width() < before);
+        const double low = shown.page.range().scale().low;
+        QTest::keyClick(&shown.page, Qt::Key_Right);
+        QVERIFY(shown.page.range().scale().low > low);
+        QTest::keyClick(&shown.page, Qt::Key_Left);
+        QTest::keyClick(&shown.page, Qt::Key_Minus);
+        QTest::keyClick(&shown.page, Qt::Key_F);
+        QCOMPARE(shown.width(), before);
+        QTest::keyClick(&shown.page, Qt::Key_Left, Qt::ShiftModifier);
+        QCOMPARE(shown.page.range().cursor(), std::optional<double>(1000));
+        QTest::keyClick(&shown.page, Qt::Key_Left, Qt::ShiftModifier);
+        QCOMPARE(shown.page.range().cursor(), std::optional<double>(999));
+        QTest::keyClick(&shown.page, Qt::Key_Escape);
+        QVERIFY(!shown.page.range().cursor());
+    }
+
+    void logButtonsChangeTheAxesThatCanBeLogarithmic() {
+        Shown shown;
+        QTest::mouseClick(shown.button("log y"), Qt::LeftButton);
+        QTest::mouseClick(shown.button("log x"), Qt::LeftButton);
+        shown.settle();
+        QVERIFY(shown.page.chart(0).yScale().logarithmic);
+        QVERIFY(shown.page.chart(1).yScale().logarithmic);
+        QVERIFY2(!shown.page.chart(2).yScale().logarithmic, "a stack of logarithms adds up to nothing");
+        QVERIFY(shown.page.range().scale().logarithmic);
+        QCOMPARE(shown.page.range().scale().low, 1.0);
+        QTest::mouseClick(shown.button("log y"), Qt::LeftButton);
+        shown.settle();
+        QVERIFY(!shown.page.chart(0).yScale().logarithmic);
+    }
+
+    void everyXAxisShowsTheWholeRunAndNamesItsUnit() {
+        Shown shown;
+        auto* axis = shown.page.findChild<QComboBox*>();
+        const char* units[] = {"step", "tokens", "m:s"};
+        for (int i = 0; i < 3; ++i) {
+            axis->setCurrentIndex(i);
+            shown.settle();
+            const auto kind = static_cast<XAxis>(i);
+            QVERIFY(shown.page.range().scale().high >= shown.history->last().on(kind));
+            QVERIFY(shown.page.range().scale().low <= shown.history->x(kind, 0));
+            QVERIFY2(shown.page.chart(0).xTicks().unit.contains(units[i]), qPrintable(shown.page.chart(0).xTicks().unit));
+        }
+    }
+
+    void aThemeChangeRecoloursEveryChart() {
+        Shown shown;
+        const QColor lightBase = qApp->palette().color(QPalette::Base);
+        QVERIFY(shown.pixelsOf(0, lightBase) > 10'000);
+        applyStyle(*qApp, Theme::Dark);
+        QCoreApplication::processEvents();
+        shown.settle();
+        const QColor darkBase = qApp->palette().color(QPalette::Base);
+        QVERIFY(isDark(qApp->palette()));
+        for (std::size_t i = 0; i < LivePage::kCharts; ++i) {
+            QVERIFY(shown.pixelsOf(i, darkBase) > 5'000);
+            QCOMPARE(shown.pixelsOf(i, lightBase), 0);
+        }
+        QVERIFY2(shown.pixelsOf(0, seriesColour(SeriesRole::Validation, true)) > 20, "validation has its dark colour");
+    }
+
+    void theLearningRateShowsTheScheduleBeforeTheRunAndTheOthersSayWhyTheyAreEmpty() {
+        LivePage page;
+        page.resize(700, 560);
+        page.show();
+        page.setPlannedConfig(SyntheticRun{}.config());
+        for (std::size_t i = 0; i < LivePage::kCharts; ++i) page.chart(i).redraw();
+        QCOMPARE(page.range().scale().high, 2000.0);
+        for (std::size_t i = 0; i < LivePage::kCharts; ++i) {
+            if (i == 1)
+                QVERIFY(page.chart(i).whyEmpty().isEmpty());
+            else
+                QCOMPARE(page.chart(i).whyEmpty(), QString("No steps yet. Press Run."));
+        }
+        QVERIFY(page.chart(1).yScale().high >= 1e-3);
+    }
+
+    void aHistoryWithoutStepsSaysWhatItWaitsFor() {
+        auto history = std::make_shared<RunHistory>();
+        auto info = std::make_shared<SessionInfo>();
+        history->append(SessionStarted{1, info, false});
+        history->append(Preparing{{}, "tokenising the text", 0.3});
+        Shown shown;
+        shown.page.setHistory(history);
+        shown.settle();
+        QVERIFY(shown.page.chart(0).whyEmpty().contains("tokenising the text"));
+        history->append(StateChanged{{}, 0, RunState::Failed, "the file is empty."});
+        shown.page.historyChanged();
+        shown.settle();
+        QVERIFY(shown.page.chart(0).whyEmpty().contains("the file is empty."));
+    }
+
+    void atMostOneChartIsDrawnATickAndNoneWhileHidden() {
+        Shown shown;
+        shown.page.historyChanged();
+        shown.page.range().fit();
+        const auto stale = [&] {
+            int count = 0;
+            for (std::size_t i = 0; i < LivePage::kCharts; ++i) count += shown.page.chart(i).stale() ? 1 : 0;
+            return count;
+        };
+        QCOMPARE(stale(), static_cast<int>(LivePage::kCharts));
+        shown.page.tick();
+        QVERIFY(stale() >= static_cast<int>(LivePage::kCharts) - 1);
+        shown.page.hide();
+        shown.page.historyChanged();
+        for (int i = 0; i < 50; ++i) shown.page.tick();
+        QCOMPARE(stale(), static_cast<int>(LivePage::kCharts));
+        shown.page.show();
+        shown.settle();
+    }
+
+    void labelsOfAnAxisNeverOverlapAtAnySizeOrZoom() {
+        Shown shown;
+        for (const QSize size : {QSize(420, 360), QSize(700, 560), QSize(1340, 840)}) {
+            shown.page.resize(size);
+            shown.page.range().fit();
+            for (int zoom = 0; zoom < 12; ++zoom) {
+                shown.settle();
+                for (std::size_t i = 0; i < LivePage::kCharts; ++i) {
+                    ChartView& chart = shown.page.chart(i);
+                    const ChartFrame frame = ChartFrame::of(chart.size(), chart.font(), chart.palette(), 2, 0);
+                    const QFontMetricsF metrics(frame.labelFont);
+                    double right = -1e9;
+                    for (const Tick& tick : chart.xTicks().ticks) {
+                        const double half = metrics.horizontalAdvance(tick.label) / 2;
+                        const double x = shown.page.range().scale().toShare(tick.value) * chart.plot().width();
+                        if (x - half > 0 && x + half < chart.plot().width()) {  // at the ends labels move inwards
+                            QVERIFY(x - half >= right);
+                            right = x + half;
+                        }
+                    }
+                }
+                shown.page.range().zoom(0.6, 0.37);
+            }
+        }
+    }
+
+    void aJumpFromTheLogShowsThatStep() {
+        Shown shown;
+        shown.wheel(0, 10, 0.1);
+        shown.page.showStep(900);
+        QCOMPARE(shown.page.range().cursor(), std::optional<double>(900));
+        QVERIFY(shown.page.range().scale().low < 900 && shown.page.range().scale().high > 900);
+    }
+
+    void choicesOfAxesComeBackAndADamagedLayoutIsIgnored() {
+        Shown shown;
+        shown.page.findChild<QComboBox*>()->setCurrentIndex(1);
+        QTest::mouseClick(shown.button("log y"), Qt::LeftButton);
+        const QByteArray saved = shown.page.saveLayout();
+        LivePage other;
+        other.restoreLayout(saved);
+        QCOMPARE(other.range().axis(), XAxis::Tokens);
+        QVERIFY(other.chart(0).logarithmicY());
+        LivePage third;
+        third.restoreLayout(saved.left(3));
+        third.restoreLayout("nonsense");
+        QCOMPARE(third.range().axis(), XAxis::Step);
+    }
+
+    void everythingHasAnAccessibleNameAndIsReachedByTab() {
+        Shown shown;
+        for (std::size_t i = 0; i < LivePage::kCharts; ++i) {
+            QVERIFY(!shown.page.chart(i).accessibleName().isEmpty());
+            QVERIFY(shown.page.chart(i).focusPolicy() & Qt::TabFocus);
+        }
+        for (auto* button : shown.page.findChildren<QToolButton*>()) {
+            QVERIFY(!button->accessibleName().isEmpty());
+            QVERIFY(button->focusPolicy() & Qt::TabFocus);
+        }
+        QVERIFY(!shown.page.findChild<QComboBox*>()->accessibleName().isEmpty());
+    }
+
+    void aReplayThatJumpsBackKeepsThePlaceThePersonZoomedTo() {
+        SyntheticRun run = Shown::defaultRun();
+        Shown shown;
+        auto info = std::make_shared<SessionInfo>();
+        info->config = run.config();
+        shown.history->append(SessionStarted{1, info, true});
+        run.appendSteps(*shown.history, 0, 1000);
+        shown.page.historyChanged();
+        shown.wheel(0, 5);
+        const Scale zoomed = shown.page.range().scale();
+        auto again = std::make_shared<SessionInfo>(*info);
+        shown.history->append(SessionStarted{1, again, true});
+        run.appendSteps(*shown.history, 0, 500);
+        shown.page.historyChanged();
+        QCOMPARE(shown.page.range().scale().low, zoomed.low);
+        QCOMPARE(shown.page.range().scale().high, zoomed.high);
+    }
+};
+
+}  // namespace stepscope
+
+QTEST_MAIN(stepscope::LivePageTest)
+#include "LivePageTest.moc"

@@ -1,0 +1,23 @@
+// A run as a trainer would publish it, without one: for the tests, the gallery and the bench of the charts.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "core/analysis/RunHistory.h"
+
+namespace stepscope {
+
+struct SyntheticRun {
+    std::int64_t steps = 1240;  // done
+    std::int64_t planned = 2000;
+    bool events = true;  // flips, checkpoints, validation
+    bool gpu = false;
+    double msPerStep = 24;
+    RunState state = RunState::Running;
+
+    RunConfig config() const;
+    std::shared_ptr<RunHistory> history() const;
+    void appendSteps(RunHistory& history, std::int64_t from, std::int64_t to) const;  // (from, to]
+};
+
+}  // namespace stepscope

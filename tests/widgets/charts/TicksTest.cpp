@@ -1,0 +1,112 @@
+// Axis labels read like a person wrote them: nice numbers, never "0.0000", never twice the same text.
+#include <gtest/gtest.h>
+
+#include <QStringList>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "widgets/charts/Ticks.h"
+
+namespace stepscope {
+namespace {
+
+QString joined(const AxisTicks& axis) {
+    QStringList labels;
+    for (const Tick& tick : axis.ticks) labels += tick.label;
+    return labels.join('|') + (axis.unit.isEmpty() ? QString() : " " + axis.unit);
+}
+std::string text(const Scale& scale, Quantity quantity, int most) {
+    return joined(makeTicks(scale, quantity, most)).toStdString();
+}
+
+TEST(Ticks, UseRoundNumbersWithOneNumberOfDecimals) {
+    EXPECT_EQ(text({1.2, 3.4, false}, Quantity::Number, 5), "1.5|2.0|2.5|3.0");
+    EXPECT_EQ(text({0, 30, false}, Quantity::Milliseconds, 4), "0|10|20|30 ms");
+    EXPECT_EQ(text({0, 105, false}, Quantity::Percent, 3), "0|50|100 %");
+}
+
+TEST(Ticks, SeparateThousandsByThinSpaces) {
+    EXPECT_EQ(text({0, 2000, false}, Quantity::Count, 4), "0|500|1\u2009000|1\u2009500|2\u2009000 step");
+}
+
+TEST(Ticks, PutSmallNumbersIntoAPowerOfTenBesideTheTitle) {
+    EXPECT_EQ(text({0, 0.001, false}, Quantity::Number, 5), "0.0|0.2|0.4|0.6|0.8|1.0 ×10⁻³");
+    EXPECT_EQ(text({0, 6e-4, false}, Quantity::Number, 3), "0|2|4|6 ×10⁻⁴");
+}
+
+TEST(Ticks, UseSiPrefixes) {
+    EXPECT_EQ(text({0, 120'000, false}, Quantity::TokenRate, 3), "0|50|100 K tok/s");
+    EXPECT_EQ(text({0, 7e8, false}, Quantity::Bytes, 4), "0|200|400|600 MB");
+    EXPECT_EQ(text({0, 0.4, false}, Quantity::Milliseconds, 4), "0|100|200|300|400 µs");
+}
+
+TEST(Ticks, CountTimeInMinutesAndHoursAsAClockDoes) {
+    EXPECT_EQ(text({0, 90, false}, Quantity::Seconds, 6), "00:00|00:15|00:30|00:45|01:00|01:15|01:30 m:s");
+    EXPECT_EQ(text({0, 7200, false}, Quantity::Seconds, 4), "00:00|30:00|1:00:00|1:30:00|2:00:00 m:s");
+    EXPECT_EQ(text({0, 1, false}, Quantity::Seconds, 5), "0.0|0.2|0.4|0.6|0.8|1.0 s");
+}
+
+TEST(Ticks, NeverSplitAStep) {
+    EXPECT_EQ(text({3, 6, false}, Quantity::Count, 10), "3|4|5|6 step");
+}
+
+TEST(Ticks, LabelDecadesOnALogarithmicAxis) {
+    EXPECT_EQ(text({1, 2000, true}, Quantity::Count, 4), "1|10|100|1\u2009000 step");
+    EXPECT_EQ(text({1, 20, true}, Quantity::Number, 6), "1|2|5|10|20");
+    EXPECT_EQ(text({1e-6, 1e-3, true}, Quantity::Number, 4), "10⁻⁶|10⁻⁵|10⁻⁴|0.001");
+    EXPECT_EQ(text({1500, 2e6, true}, Quantity::Tokens, 4), "10\u2009K|100\u2009K|1\u2009M tokens");
+}
+
+TEST(Ticks, FallBackToRoundNumbersWhereNoPowerOfTenLies) {
+    EXPECT_EQ(text({2, 6, true}, Quantity::Number, 4), "2|3|4|5|6");
+}
+
+TEST(Ticks, AreDistinctInsideAndFewOnAnyAxis) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> exponent(-7, 11), share(0, 1);
+    for (int i = 0; i < 5000; ++i) {
+        const double high = std::pow(10, exponent(random));
+        const bool logarithmic = i % 2 == 0;
+        const double low = high * (logarithmic ? std::pow(10, -6 * share(random) - 0.05) : share(random) * 0.99);
+        const auto quantity = static_cast<Quantity>(i % 8);
+        if (quantity == Quantity::Count && high - low < 4) continue;
+        if (quantity == Quantity::Seconds && high > 1e8) continue;  // no session lasts three years
+        const int most = 2 + i % 9;
+        const AxisTicks axis = makeTicks({low, high, logarithmic}, quantity, most);
+        std::set<QString> seen;
+        for (const Tick& tick : axis.ticks) {
+            ASSERT_TRUE(seen.insert(tick.label).second) << joined(axis).toStdString() << " on " << low << ".." << high;
+            ASSERT_GE(tick.value, low - (high - low) * 1e-6);
+            ASSERT_LE(tick.value, high + (high - low) * 1e-6);
+        }
+        ASSERT_LE(axis.ticks.size(), static_cast<std::size_t>(3 * most + 3)) << joined(axis).toStdString();
+    }
+}
+
+TEST(NiceScale, HoldsItsDataAndCanBeDrawnWhateverComes) {
+    const double nan = std::nan("");
+    for (const bool logarithmic : {false, true})
+        for (const bool fromZero : {false, true})
+            for (const auto& [low, high] :
+                 std::vector<std::pair<double, double>>{{0, 0}, {5, 5}, {-3, 2}, {nan, nan}, {2, 1}, {1e-9, 1e9}, {-5, -1}, {-0.0, 0.0}}) {
+                const Scale scale = niceScale(low, high, logarithmic, fromZero);
+                ASSERT_LT(scale.low, scale.high) << low << ".." << high;
+                ASSERT_TRUE(!logarithmic || scale.low > 0);
+                if (!logarithmic && low <= high) {
+                    ASSERT_LE(scale.low, low);
+                    ASSERT_GE(scale.high, high);
+                }
+            }
+}
+
+TEST(ReadOut, CarriesItsUnitAndNeverRoundsToZero) {
+    EXPECT_EQ(readOut(24.44, Quantity::Milliseconds), "24.4\u2009ms");
+    EXPECT_EQ(readOut(4.11e-4, Quantity::Number), "4.11·10⁻⁴");
+    EXPECT_EQ(readOut(9.9999999e-6, Quantity::Number), "1.00·10⁻⁵");
+    EXPECT_EQ(readOut(1240, Quantity::Count), "step 1\u2009240");
+    EXPECT_EQ(readOut(std::nan(""), Quantity::Number), "–");
+}
+
+}  // namespace
+}  // namespace stepscope

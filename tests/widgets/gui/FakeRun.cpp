@@ -1,0 +1,131 @@
+// See FakeRun.h.
+#include "FakeRun.h"
+
+#include "core/events/Schedule.h"
+#include "sessions/Recorder.h"
+
+#include <cmath>
+
+namespace stepscope {
+
+FakeRun::FakeRun(RunRequest request, std::shared_ptr<const SessionInfo> info, std::unique_ptr<Recorder> recorder, EventSink& sink, double stepMs)
+    : m_request(std::move(request)), m_info(std::move(info)), m_recorder(std::move(recorder)), m_sink(sink), m_stepMs(stepMs), m_config(m_info->config) {
+    m_thread = std::jthread([this] { work(); });
+}
+
+FakeRun::~FakeRun() {
+    m_commands.push(Stop{});
+    if (m_thread.joinable()) m_thread.join();
+}
+
+RunSummary FakeRun::wait() {
+    if (m_thread.joinable()) m_thread.join();
+    RunSummary summary;
+    summary.session = m_recorder ? m_recorder->session() : 0;
+    summary.state = m_state;
+    summary.steps = m_step;
+    summary.lossLast = m_loss;
+    return summary;
+}
+
+void FakeRun::publish(Event event) {
+    if (m_recorder) m_recorder->publish(event);
+    m_sink.publish(std::move(event));
+}
+
+void FakeRun::setState(RunState state, std::string why) {
+    m_state = state;
+    publish(StateChanged{m_clock.now(), m_step, state, std::move(why)});
+}
+
+void FakeRun::sample() {
+    DeviceSample sample;
+    sample.at = m_clock.now();
+    sample.cpuPct = 93 + 5 * std::sin(static_cast<double>(m_step));
+    sample.residentBytes = 412'000'000;
+    sample.availableBytes = 7'300'000'000;
+    publish(sample);
+}
+
+void FakeRun::work() {
+    publish(SessionStarted{m_recorder ? m_recorder->session() : 0, m_info, false});
+    setState(RunState::Preparing);
+    publish(Preparing{m_clock.now(), "tokenising", 0.5});
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    setState(RunState::Running);
+    std::vector<Command> commands;
+    while (m_step < m_config.steps) {
+        m_commands.drainFor(commands, std::chrono::milliseconds(m_paused ? 50 : 0));
+        for (const auto& command : commands)
+            if (!obey(command)) {
+                setState(RunState::Stopped);
+                if (m_recorder) (void)m_recorder->finish();
+                m_done = true;
+                return;
+            }
+        if (!m_paused) step();
+    }
+    setState(RunState::Finished);
+    if (m_recorder) (void)m_recorder->finish();
+    m_done = true;
+}
+
+void FakeRun::step() {
+    const bool fast = m_config.has("amp") && m_config.word("amp") != "off";
+    const double ms = m_stepMs * (fast ? 0.5 : 1.0) * (1 + 0.08 * std::sin(static_cast<double>(m_step * m_step)));
+    std::this_thread::sleep_for(std::chrono::microseconds(static_cast<int>(ms * 1000)));
+    ++m_step;
+    StepDone done;
+    done.step = m_step;
+    done.at = m_clock.now();
+    done.duration = TimeNs::fromSeconds(ms / 1000);
+    m_loss = 1.7 + 3.8 * std::exp(-static_cast<double>(m_step) / 180) + 0.12 * std::sin(static_cast<double>(m_step) * 12.9898);
+    done.loss = m_loss;
+    done.learningRate = learningRate(m_config, m_step);
+    done.gradientNorm = 1 + 0.3 * std::sin(static_cast<double>(m_step) * 0.7);
+    done.tokens = 12 * 128;
+    const double shares[kPhases] = {0.03, 0.0, 0.34, 0.5, 0.04, 0.08};
+    for (std::size_t i = 0; i < kPhases; ++i) done.phaseNs[i] = static_cast<std::int64_t>(ms * 1e6 * shares[i]);
+    done.residentBytes = 412'000'000;
+    done.allocatedBytes = 96'000'000;
+    publish(done);
+    if (m_step % 25 == 1) sample();
+    if (m_step % 100 == 0) publish(ValidationDone{m_step, m_clock.now(), TimeNs{40'000'000}, m_loss + 0.08});
+}
+
+bool FakeRun::obey(const Command& command) {
+    return std::visit(Visitor{
+                          [this](const Pause&) {
+                              m_paused = true;
+                              setState(RunState::Paused);
+                              return true;
+                          },
+                          [this](const Resume&) {
+                              m_paused = false;
+                              setState(RunState::Running);
+                              return true;
+                          },
+                          [](const Stop&) { return false; },
+                          [this](const Flip& flip) {
+                              if (flip.value == Value{std::string("fp16")}) {
+                                  publish(SwitchRefused{m_step, m_clock.now(), flip.id, flip.value, "This CPU has no float16 arithmetic."});
+                              } else {
+                                  const Value from = m_config.switches[flip.id];
+                                  m_config.switches[flip.id] = flip.value;
+                                  publish(SwitchApplied{m_step, m_clock.now(), flip.id, from, flip.value, ""});
+                              }
+                              return true;
+                          },
+                          [](const Reseed&) { return true; },
+                          [](const SaveCheckpoint&) { return true; },
+                          [](const ValidateNow&) { return true; },
+                          [this](const GenerateText& wanted) {
+                              publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the", false});
+                              publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the word.", true});
+                              return true;
+                          },
+                      },
+                      command);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,48 @@
+// A run without torch for the window's tests: a thread that counts steps, lets the loss fall, takes commands at step boundaries
+// and records through the real Recorder.
+#pragma once
+#include "app/workbench/Workbench.h"
+#include "core/base/Channel.h"
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <thread>
+
+namespace stepscope {
+
+class Recorder;
+
+class FakeRun : public Run {
+public:
+    FakeRun(RunRequest request, std::shared_ptr<const SessionInfo> info, std::unique_ptr<Recorder> recorder, EventSink& sink, double stepMs);
+    ~FakeRun() override;
+    void send(Command command) override { m_commands.push(std::move(command)); }
+    bool done() const override { return m_done; }
+    RunSummary wait() override;
+
+private:
+    void work();
+    void publish(Event event);
+    void step();
+    void sample();
+    bool obey(const Command& command);  // false = stop
+    void setState(RunState state, std::string why = {});
+
+    RunRequest m_request;
+    std::shared_ptr<const SessionInfo> m_info;
+    std::unique_ptr<Recorder> m_recorder;
+    EventSink& m_sink;
+    double m_stepMs;
+    RunConfig m_config;
+    SessionClock m_clock;
+    Channel<Command> m_commands;
+    std::int64_t m_step = 0;
+    double m_loss = kUnknown;
+    bool m_paused = false;
+    RunState m_state = RunState::Preparing;
+    std::atomic<bool> m_done = false;
+    std::jthread m_thread;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,108 @@
+// See FakeWorkbench.h.
+#include "FakeWorkbench.h"
+
+#include "FakeRun.h"
+#include "core/events/ConfigKeys.h"
+#include "sessions/Recorder.h"
+
+#include <atomic>
+#include <cstdlib>
+
+namespace stepscope {
+namespace {
+
+std::atomic<double> g_stepMs = 2;
+
+std::int64_t nowUnixMs() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+class FakeWorkbench : public Workbench {
+public:
+    FakeWorkbench() {
+        m_machine.cpu = "Test CPU";
+        m_machine.cores = 2;
+        m_machine.memory = {8'000'000'000};
+        m_machine.whyNoCuda = "No NVIDIA driver is installed.";
+    }
+    const Machine& machine() const override { return m_machine; }
+    SwitchCatalogue switches(const RunConfig& config) const override { return fakeCatalogue(config); }
+
+    Result<RunConfig> complete(RunConfig config) const override {
+        for (const auto& entry : fakeCatalogue(config)) config.switches.try_emplace(entry.id, entry.byDefault);
+        if (auto checked = checkConfig(config); !checked) return checked.error();
+        return config;
+    }
+
+    Estimate estimate(const RunConfig& config) const override {
+        Estimate e;
+        e.parameters = 12 * config.layers * config.width * config.width + 256 * config.width;
+        e.weights = e.gradients = {e.parameters * 4};
+        e.moments = {e.parameters * 8};
+        e.activations = {48'000'000};
+        e.logits = {3'100'000};
+        e.total = e.weights + e.gradients + e.moments + e.activations + e.logits;
+        e.available = {8'000'000'000};
+        return e;
+    }
+
+    Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
+        auto complete = this->complete(request.config);
+        if (!complete) return complete.error();
+        SessionInfo info;
+        info.config = *complete;
+        info.name = request.name.empty() ? request.config.preset : request.name;
+        info.machine = m_machine;
+        info.startedUnixMs = nowUnixMs();
+        info.parameters = estimate(request.config).parameters;
+        info.trainTokens = 3'900'000;
+        std::unique_ptr<Recorder> recorder;
+        if (request.record) {
+            Recorder::Options options;
+            options.path = request.database;
+            auto opened = Recorder::open(options, info);
+            if (!opened) return opened.error();
+            recorder = std::move(*opened);
+        }
+        return std::unique_ptr<Run>(
+            std::make_unique<FakeRun>(request, std::make_shared<const SessionInfo>(info), std::move(recorder), sink, g_stepMs));
+    }
+
+private:
+    Machine m_machine;
+};
+
+}  // namespace
+
+void setFakeStepMs(double ms) { g_stepMs = ms; }
+
+SwitchCatalogue fakeCatalogue(const RunConfig&) {
+    SwitchCatalogue all;
+    all.push_back({"device", "Device", SwitchGroup::Device, "Where the model and batches live.", "Nothing.", "GPU ~1000 ms with a larger batch", Choices{{"cpu", "cuda:0"}},
+                   Value{std::string("cpu")}, TakesEffect::Step, "", Verdict::no("Needs a GPU: no NVIDIA driver is installed."), {}});
+    all.push_back({"matmul-precision", "Matmul precision", SwitchGroup::Precision, "How float32 products are computed inside.", "Rounding of the products.", "1000 → 333 ms on an A100",
+                   Choices{{"highest", "high", "medium"}}, Value{std::string("highest")}, TakesEffect::Step, "", Verdict::yes(), {{"high", "TF32 needs a GPU."}}});
+    all.push_back({"amp", "Mixed precision", SwitchGroup::Precision, "Matrix products run in 16 bits; the weights stay in float32.", "Rounding; the loss may differ in its third digit.",
+                   "1.5–3x; −40…50 % memory", Choices{{"off", "bf16", "fp16"}}, Value{std::string("off")}, TakesEffect::Step, "", Verdict::yes(), {}});
+    all.push_back({"attention", "Attention", SwitchGroup::Kernels, "Which implementation of attention runs.", "", "", Choices{{"manual", "sdpa-math", "sdpa-flash", "auto"}},
+                   Value{std::string("auto")}, TakesEffect::Step, "", Verdict::yes(), {}});
+    all.push_back({"host-memory", "CPU memory", SwitchGroup::Memory, "How CPU memory is kept between steps.", "Memory stays taken.", "", Choices{{"system", "caching"}},
+                   Value{std::string("caching")}, TakesEffect::Step, "", Verdict::yes(), {}});
+    all.push_back({"batch-size", "Batch size", SwitchGroup::Batch, "Sequences in one micro-batch.", "Memory grows with it.", "", IntegerRange{1, 65536}, Value{std::int64_t{12}},
+                   TakesEffect::Step, "", Verdict::yes(), {}});
+    all.push_back({"context", "Context", SwitchGroup::Batch, "Tokens in one sequence.", "Memory grows with it.", "", IntegerRange{1, 65536}, Value{std::int64_t{128}}, TakesEffect::NewRun,
+                   "the position embedding has this many rows", Verdict::yes(), {}});
+    all.push_back({"grad-clip", "Gradient clipping", SwitchGroup::Optimizer, "Scales gradients down to this norm; 0 = off.", "", "", RealRange{0, 1e6}, Value{1.0}, TakesEffect::Step, "",
+                   Verdict::yes(), {}});
+    all.push_back({"zero-grad", "Clearing gradients", SwitchGroup::Optimizer, "How gradients are cleared.", "", "small", Choices{{"zero", "set-to-none"}},
+                   Value{std::string("set-to-none")}, TakesEffect::Step, "", Verdict::yes(), {}});
+    return all;
+}
+
+void initialiseEngine() {
+    if (const char* ms = std::getenv("STEPSCOPE_FAKE_STEP_MS")) g_stepMs = std::atof(ms);
+}
+
+std::unique_ptr<Workbench> Workbench::create() { return std::make_unique<FakeWorkbench>(); }
+
+}  // namespace stepscope

@@ -1,0 +1,12 @@
+// The engine of the window's tests: a small catalogue of switches with every kind of value, and FakeRun. Defines
+// Workbench::create() and initialiseEngine(), so it is never linked together with the real one.
+#pragma once
+#include "app/workbench/Workbench.h"
+
+namespace stepscope {
+
+// Milliseconds a step of runs started from now on takes (also from the environment: STEPSCOPE_FAKE_STEP_MS).
+void setFakeStepMs(double ms);
+SwitchCatalogue fakeCatalogue(const RunConfig& config);
+
+}  // namespace stepscope

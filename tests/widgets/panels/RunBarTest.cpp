@@ -1,0 +1,114 @@
+#include "widgets/panels/RunBar.h"
+
+#include <QLabel>
+#include <QProgressBar>
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+class RunBarTest : public testing::Test {
+protected:
+    RunBarTest() {
+        ready.engine = RunReading::Engine::Ready;
+        live = ready;
+        live.hasRun = live.live = true;
+        live.state = RunState::Running;
+        live.step = 1240;
+        live.steps = 5000;
+        bar.resize(1200, 40);
+        bar.show();
+    }
+    QToolButton* button(const QString& name) const {
+        for (auto* found : bar.findChildren<QToolButton*>())
+            if (found->text() == name) return found;
+        return nullptr;
+    }
+    bool says(const QString& text) const {
+        for (const auto* label : bar.findChildren<QLabel*>())
+            if (!label->isHidden() && label->text().contains(text)) return true;
+        return false;
+    }
+
+    RunBar bar;
+    RunReading ready, live;
+};
+
+TEST_F(RunBarTest, OffersNothingBeforeTheEngineIsThereAndRunAfterwards) {
+    bar.setReading({});
+    EXPECT_FALSE(button("Run")->isEnabled());
+    EXPECT_TRUE(says("looking at this machine"));
+    bar.setReading(ready);
+    EXPECT_TRUE(button("Run")->isEnabled());
+    EXPECT_FALSE(button("Pause")->isEnabled());
+    EXPECT_FALSE(button("Stop")->isEnabled());
+}
+
+TEST_F(RunBarTest, OffersPauseAndStopWhileARunGoesOn) {
+    bar.setReading(live);
+    EXPECT_FALSE(button("Run")->isEnabled());
+    QSignalSpy paused(&bar, &RunBar::pauseRequested), stopped(&bar, &RunBar::stopRequested);
+    QTest::mouseClick(button("Pause"), Qt::LeftButton);
+    QTest::mouseClick(button("Stop"), Qt::LeftButton);
+    EXPECT_EQ(paused.size(), 1);
+    EXPECT_EQ(stopped.size(), 1);
+}
+
+TEST_F(RunBarTest, OffersToGoOnWhilePaused) {
+    live.state = RunState::Paused;
+    bar.setReading(live);
+    ASSERT_NE(button("Resume"), nullptr);
+    QSignalSpy run(&bar, &RunBar::runRequested);
+    QTest::mouseClick(button("Resume"), Qt::LeftButton);
+    EXPECT_EQ(run.size(), 1);
+}
+
+TEST_F(RunBarTest, LeadsBackToTheLiveRunWhileASessionIsReplayed) {
+    live.replay = true;
+    bar.setReading(live);
+    ASSERT_NE(button("Back to live"), nullptr);
+    EXPECT_TRUE(button("Back to live")->isEnabled());
+    EXPECT_FALSE(button("Pause")->isEnabled());
+}
+
+TEST_F(RunBarTest, ShowsProgressWithTheTimeLeftAndFiguresWithTheirUnits) {
+    live.secondsLeft = 131;
+    live.msPerStep = 24.4;
+    live.tokensPerSecond = 62800;
+    live.loss = 2.913;
+    live.overSteps = 100;
+    live.cpuPct = 97;
+    bar.setReading(live);
+    for (const QString& text : {QString("step 1\u2009240 / 5\u2009000"), QString("02:11 left"), QString("62.8\u2009K tok/s"), QString("24.4\u2009ms/step"),
+                                QString("loss 2.913"), QString("CPU 97\u2009%")})
+        EXPECT_TRUE(says(text)) << text.toStdString();
+    EXPECT_EQ(bar.findChild<QProgressBar*>()->value(), 248);
+}
+
+TEST_F(RunBarTest, SaysThatItIsStopping) {
+    live.stopping = true;
+    bar.setReading(live);
+    EXPECT_TRUE(says("stopping…"));
+    EXPECT_FALSE(button("Stop")->isEnabled());
+}
+
+TEST_F(RunBarTest, KeepsItsFiguresInPlaceWhileDigitsChange) {
+    bar.setReading(live);
+    QTest::qWait(1);
+    std::vector<int> before, after;
+    for (const auto* label : bar.findChildren<QLabel*>()) before.push_back(label->x());
+    live.msPerStep = 8.1;
+    live.tokensPerSecond = 999'000;
+    live.loss = 10.5;
+    live.cpuPct = 100;
+    bar.setReading(live);
+    QTest::qWait(1);
+    for (const auto* label : bar.findChildren<QLabel*>()) after.push_back(label->x());
+    EXPECT_EQ(before, after);
+}
+
+}  // namespace
+}  // namespace stepscope

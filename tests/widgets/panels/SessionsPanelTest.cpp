@@ -1,0 +1,181 @@
+#include "widgets/panels/SessionsPanel.h"
+
+#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/RelativeTime.h"
+#include "widgets/panels/SessionEditor.h"
+#include "widgets/panels/SessionsModel.h"
+#include "widgets/panels/ToneLabel.h"
+
+#include <QLineEdit>
+#include <QListView>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+SessionRow session(std::int64_t id, const QString& name, std::int64_t started, RunState state = RunState::Finished) {
+    SessionRow row;
+    row.id = id;
+    row.name = name;
+    row.startedUnixMs = started;
+    row.state = state;
+    row.steps = 100;
+    row.msPerStep = 24.4;
+    row.config = {{"amp", "off"}};
+    return row;
+}
+
+class SessionsPanelTest : public testing::Test {
+protected:
+    SessionsPanelTest() {
+        rows = {session(1, "baseline", 1000), session(2, "bf16", 2000), session(3, "old but live", 500, RunState::Running)};
+        rows[1].config = {{"amp", "bf16"}};
+        rows[1].tags = {"night"};
+        rows[2].here = true;
+        panel.resize(260, 500);
+        panel.show();
+        panel.setRows(rows);
+    }
+    QStringList names() {
+        QStringList all;
+        for (int i = 0; i < panel.filter().rowCount(); ++i) all << panel.filter().index(i, 0).data().toString();
+        return all;
+    }
+    void search(const QString& text) { panel.findChild<QLineEdit*>()->setText(text); }
+    void select(int row) { panel.view().setCurrentIndex(panel.filter().index(row, 0)); }
+    QString empty() const {
+        for (const auto* label : panel.findChildren<ToneLabel*>())
+            if (label->isVisible()) return label->text();
+        return {};
+    }
+
+    std::vector<SessionRow> rows;
+    SessionsPanel panel;
+};
+
+TEST_F(SessionsPanelTest, ListsTheNewestFirstWithTheLiveRunOnTop) { EXPECT_EQ(names(), (QStringList{"old but live", "bf16", "baseline"})); }
+
+TEST_F(SessionsPanelTest, FiltersByNameTagStateAndSwitchAsOneTypes) {
+    search("BASE");
+    EXPECT_EQ(names(), QStringList{"baseline"});
+    search("night");
+    EXPECT_EQ(names(), QStringList{"bf16"});
+    search("amp=bf16");
+    EXPECT_EQ(names(), QStringList{"bf16"});
+    search("running");
+    EXPECT_EQ(names(), QStringList{"old but live"});
+    search("amp=off finished");
+    EXPECT_EQ(names(), QStringList{"baseline"});
+}
+
+TEST_F(SessionsPanelTest, SaysWhyItIsEmpty) {
+    search("nothing like this");
+    EXPECT_TRUE(empty().contains("No session matches"));
+    search("");
+    panel.setRows({});
+    EXPECT_TRUE(empty().contains("Press Run"));
+    panel.setUnavailable("The file s.db is not a database of sessions.");
+    EXPECT_EQ(empty(), "The file s.db is not a database of sessions.");
+}
+
+TEST_F(SessionsPanelTest, ReplaysOnADoubleClickAndOnEnter) {
+    QSignalSpy replay(&panel, &SessionsPanel::replayRequested);
+    const QPoint at = panel.view().visualRect(panel.filter().index(1, 0)).center();
+    QTest::mouseClick(panel.view().viewport(), Qt::LeftButton, {}, at);
+    QTest::mouseDClick(panel.view().viewport(), Qt::LeftButton, {}, at);
+    ASSERT_EQ(replay.size(), 1);
+    EXPECT_EQ(replay[0][0].toLongLong(), 2);
+    select(2);
+    QTest::keyClick(&panel.view(), Qt::Key_Return);
+    EXPECT_EQ(replay[1][0].toLongLong(), 1);
+}
+
+TEST_F(SessionsPanelTest, KeepsTheSelectionWhenTheListIsReadAnew) {
+    select(1);
+    rows.push_back(session(4, "newer", 9000));
+    panel.setRows(rows);
+    EXPECT_EQ(panel.selected(), 2);
+}
+
+TEST_F(SessionsPanelTest, RenamesInPlace) {
+    select(1);
+    QTest::keyClick(&panel.view(), Qt::Key_F2);
+    QSignalSpy renamed(&panel, &SessionsPanel::renameRequested);
+    auto* name = panel.findChild<SessionEditor*>()->findChild<QLineEdit*>();
+    ASSERT_TRUE(name->isVisible());
+    name->setText("bf16, second try");
+    QTest::keyClick(name, Qt::Key_Return);
+    ASSERT_EQ(renamed.size(), 1);
+    EXPECT_EQ(renamed[0][0].toLongLong(), 2);
+    EXPECT_EQ(renamed[0][1].toString(), "bf16, second try");
+}
+
+TEST_F(SessionsPanelTest, KeepsNotesAndTags) {
+    auto* editor = panel.findChild<SessionEditor*>();
+    editor->edit(rows[1], SessionEditor::Field::Tags);
+    editor->findChildren<QLineEdit*>()[1]->setText("night, second ,");
+    editor->findChild<QPlainTextEdit*>()->setPlainText("window open");
+    QSignalSpy annotated(&panel, &SessionsPanel::annotateRequested), renamed(&panel, &SessionsPanel::renameRequested);
+    for (auto* button : editor->findChildren<QPushButton*>())
+        if (button->text() == "Save") QTest::mouseClick(button, Qt::LeftButton);
+    ASSERT_EQ(annotated.size(), 1);
+    EXPECT_EQ(annotated[0][1].toString(), "window open");
+    EXPECT_EQ(annotated[0][2].toStringList(), (QStringList{"night", "second"}));
+    EXPECT_EQ(renamed.size(), 0);
+}
+
+TEST_F(SessionsPanelTest, DeletesWithAWayBackAndNeverALiveRun) {
+    QSignalSpy deleted(&panel, &SessionsPanel::deleteRequested), restored(&panel, &SessionsPanel::restoreRequested);
+    select(0);
+    QTest::keyClick(&panel.view(), Qt::Key_Delete);
+    EXPECT_EQ(deleted.size(), 0);
+    select(1);
+    QTest::keyClick(&panel.view(), Qt::Key_Delete);
+    ASSERT_EQ(deleted.size(), 1);
+    panel.offerUndo(2, "bf16");
+    auto* bar = panel.findChild<NoticeBar*>();
+    EXPECT_TRUE(bar->sentence().contains("bf16"));
+    for (auto* button : bar->findChildren<QToolButton*>())
+        if (button->text() == "Undo") QTest::mouseClick(button, Qt::LeftButton);
+    ASSERT_EQ(restored.size(), 1);
+    EXPECT_EQ(restored[0][0].toLongLong(), 2);
+}
+
+TEST_F(SessionsPanelTest, OffersEverythingInTheContextMenu) {
+    Q_EMIT panel.view().customContextMenuRequested(panel.view().visualRect(panel.filter().index(1, 0)).center());
+    const auto* menu = panel.findChild<QMenu*>();
+    ASSERT_NE(menu, nullptr);
+    QStringList texts;
+    for (const auto* action : menu->actions())
+        if (!action->isSeparator()) texts << action->text();
+    EXPECT_EQ(texts, (QStringList{"Replay", "Run again with these settings", "Resume from its last checkpoint", "Rename", "Note", "Tags",
+                                  "Export as CSV…", "Delete"}));
+}
+
+TEST_F(SessionsPanelTest, BringsTheLiveRowUpToDateWithoutReadingTheDatabase) {
+    panel.model().setLive(3, RunState::Paused, 412, 20.0, 1.5);
+    const SessionRow* row = panel.model().find(3);
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(row->steps, 412);
+    EXPECT_EQ(row->state, RunState::Paused);
+}
+
+TEST(RelativeTime, SaysWhenAsAPersonWould) {
+    const QDateTime now(QDate(2025, 3, 14), QTime(15, 0));
+    EXPECT_EQ(relativeTime(now.addSecs(-10), now), "just now");
+    EXPECT_EQ(relativeTime(now.addSecs(60), now), "just now") << "a clock that ran backwards";
+    EXPECT_EQ(relativeTime(now.addSecs(-60 * 12), now), "12 min ago");
+    EXPECT_EQ(relativeTime(now.addSecs(-3600 * 3), now), "today 12:00");
+    EXPECT_EQ(relativeTime(now.addDays(-1), now), "yesterday 15:00");
+    EXPECT_EQ(relativeTime(now.addDays(-30), now), "12 Feb 15:00");
+    EXPECT_EQ(relativeTime(now.addDays(-400), now), "8 Feb 2024");
+}
+
+}  // namespace
+}  // namespace stepscope

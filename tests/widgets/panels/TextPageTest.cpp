@@ -1,0 +1,92 @@
+#include "widgets/panels/TextPage.h"
+
+#include "widgets/panels/NumberEdit.h"
+#include "widgets/panels/ToneLabel.h"
+
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTest>
+#include <gtest/gtest.h>
+#include <optional>
+
+namespace stepscope {
+namespace {
+
+class TextPageTest : public testing::Test {
+protected:
+    TextPageTest() {
+        page.show();
+        QObject::connect(&page, &TextPage::generateRequested, &page, [this](const GenerateText& wanted) { asked = wanted; });
+    }
+    QPushButton* generate() const { return page.findChild<QPushButton*>(); }
+    QString output() const { return page.findChildren<QPlainTextEdit*>()[1]->toPlainText(); }
+    bool says(const QString& text) const {
+        for (const auto* label : page.findChildren<ToneLabel*>())
+            if (label->isVisible() && label->text().contains(text)) return true;
+        return false;
+    }
+    void set(const QString& name, const QString& text) {
+        for (auto* edit : page.findChildren<NumberEdit*>()) {
+            if (edit->accessibleName() != name) continue;
+            edit->findChild<QLineEdit*>()->setText(text);
+            QTest::keyClick(edit, Qt::Key_Return);
+        }
+    }
+
+    TextPage page;
+    std::optional<GenerateText> asked;
+};
+
+TEST_F(TextPageTest, SaysWhyNothingCanBeWrittenAndWhatToDo) {
+    EXPECT_FALSE(generate()->isEnabled());
+    EXPECT_TRUE(says("press Run"));
+}
+
+TEST_F(TextPageTest, AsksForTextWithWhatIsSet) {
+    page.setReady(true, {});
+    set("Temperature", "0.5");
+    set("Top-k", "40");
+    set("Top-p", "0.9");
+    set("Tokens", "64");
+    set("Seed", "7");
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    ASSERT_TRUE(asked.has_value());
+    EXPECT_EQ(asked->prompt, "In the beginning");
+    EXPECT_EQ(asked->tokens, 64);
+    EXPECT_DOUBLE_EQ(asked->temperature, 0.5);
+    EXPECT_EQ(asked->topK, 40);
+    EXPECT_DOUBLE_EQ(asked->topP, 0.9);
+    EXPECT_EQ(asked->seed, 7);
+    EXPECT_FALSE(generate()->isEnabled()) << "one at a time";
+}
+
+TEST_F(TextPageTest, RefusesANumberOutsideItsRangeWithASentence) {
+    page.setReady(true, {});
+    set("Top-p", "1.5");
+    EXPECT_TRUE(says("top-p cannot be \"1.5\""));
+    EXPECT_FALSE(generate()->isEnabled());
+}
+
+TEST_F(TextPageTest, ShowsTheTextAsItComes) {
+    page.setReady(true, {});
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    page.setText({12, {}, "In the", " beg", false});
+    EXPECT_EQ(output(), "In the beg");
+    EXPECT_FALSE(generate()->isEnabled());
+    page.setText({12, {}, "In the", " beginning", true});
+    EXPECT_EQ(output(), "In the beginning");
+    EXPECT_TRUE(generate()->isEnabled());
+    EXPECT_TRUE(says("step 12"));
+}
+
+TEST_F(TextPageTest, StopsWaitingWhenTheRunIsGone) {
+    page.setReady(true, {});
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    page.setReady(false, "Gone.");
+    page.setReady(true, {});
+    EXPECT_TRUE(generate()->isEnabled());
+}
+
+}  // namespace
+}  // namespace stepscope

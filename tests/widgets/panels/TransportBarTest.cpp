@@ -1,0 +1,90 @@
+#include "widgets/panels/TransportBar.h"
+
+#include "widgets/panels/ScrubBar.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+class TransportBarTest : public testing::Test {
+protected:
+    TransportBarTest() {
+        bar.resize(900, 32);
+        bar.show();
+        bar.setPlace({TimeNs::fromSeconds(25), TimeNs::fromSeconds(100), 250, 1000, false, false});
+        QObject::connect(&bar, &TransportBar::seekRequested, &bar, [this](TimeNs at) { sought.push_back(at.seconds()); });
+    }
+    QToolButton* button(const QString& name) const {
+        for (auto* found : bar.findChildren<QToolButton*>())
+            if (found->accessibleName() == name) return found;
+        return nullptr;
+    }
+    TransportBar bar;
+    std::vector<double> sought;
+};
+
+TEST_F(TransportBarTest, PlaysPausesAndGoesToEitherEnd) {
+    QSignalSpy play(&bar, &TransportBar::playRequested), pause(&bar, &TransportBar::pauseRequested), end(&bar, &TransportBar::endRequested);
+    QTest::mouseClick(button("Play"), Qt::LeftButton);
+    EXPECT_EQ(play.size(), 1);
+    bar.setPlace({TimeNs::fromSeconds(26), TimeNs::fromSeconds(100), 260, 1000, true, false});
+    QTest::mouseClick(button("Pause"), Qt::LeftButton);
+    EXPECT_EQ(pause.size(), 1);
+    QTest::mouseClick(button("To the end"), Qt::LeftButton);
+    EXPECT_EQ(end.size(), 1);
+    QTest::mouseClick(button("To the start"), Qt::LeftButton);
+    EXPECT_EQ(sought, std::vector<double>{0.0});
+}
+
+TEST_F(TransportBarTest, SeeksWhereTheScrubberIsLetGo) {
+    auto* scrub = bar.findChild<ScrubBar*>();
+    const QPoint middle = scrub->rect().center();
+    QTest::mousePress(scrub, Qt::LeftButton, {}, QPoint(20, middle.y()));
+    EXPECT_TRUE(sought.empty());
+    QTest::mouseMove(scrub, middle);
+    QTest::mouseRelease(scrub, Qt::LeftButton, {}, middle);
+    ASSERT_EQ(sought.size(), 1u);
+    EXPECT_NEAR(sought[0], 50, 2);
+}
+
+TEST_F(TransportBarTest, IsNotPulledAwayWhileItIsDragged) {
+    auto* scrub = bar.findChild<ScrubBar*>();
+    QTest::mousePress(scrub, Qt::LeftButton, {}, scrub->rect().center());
+    bar.setPlace({TimeNs::fromSeconds(99), TimeNs::fromSeconds(100), 990, 1000, true, false});
+    EXPECT_NEAR(scrub->position(), 0.5, 0.02);
+    QTest::mouseRelease(scrub, Qt::LeftButton, {}, scrub->rect().center());
+}
+
+TEST_F(TransportBarTest, MovesByTheKeyboardToo) {
+    auto* scrub = bar.findChild<ScrubBar*>();
+    QTest::keyClick(scrub, Qt::Key_Right);
+    QTest::keyClick(scrub, Qt::Key_End);
+    ASSERT_EQ(sought.size(), 2u);
+    EXPECT_NEAR(sought[0], 26, 0.1);
+    EXPECT_NEAR(sought[1], 100, 0.1);
+}
+
+TEST_F(TransportBarTest, OffersSpeedsFromOneToAThousand) {
+    auto* speeds = bar.findChild<QComboBox*>();
+    EXPECT_EQ(speeds->itemData(0).toInt(), 1);
+    EXPECT_EQ(speeds->itemData(speeds->count() - 1).toInt(), 1000);
+    QSignalSpy changed(&bar, &TransportBar::speedChanged);
+    QTest::keyClick(speeds, Qt::Key_End);
+    ASSERT_GE(changed.size(), 1);
+    EXPECT_EQ(bar.speed(), 1000);
+}
+
+TEST_F(TransportBarTest, ShowsTheStepAndTheTime) {
+    bool shown = false;
+    for (const auto* label : bar.findChildren<QLabel*>()) shown = shown || (label->text().contains("step 250 / 1\u2009000") && label->text().contains("00:25"));
+    EXPECT_TRUE(shown);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,103 @@
+#include "widgets/panels/ValueEdit.h"
+
+#include "widgets/panels/NumberEdit.h"
+#include "widgets/panels/ToggleSwitch.h"
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QStandardItemModel>
+#include <QTest>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+TEST(ValueEdit, TogglesBetweenTwoWords) {
+    ValueEdit edit(Choices{{"system", "caching"}}, "CPU memory");
+    edit.setText("caching");
+    QSignalSpy committed(&edit, &ValueEdit::committed);
+    auto* toggle = edit.findChild<ToggleSwitch*>();
+    ASSERT_NE(toggle, nullptr);
+    QTest::mouseClick(toggle, Qt::LeftButton);
+    ASSERT_EQ(committed.size(), 1);
+    EXPECT_EQ(committed[0][0].toString(), "system");
+    QTest::keyClick(toggle, Qt::Key_Space);
+    EXPECT_EQ(committed[1][0].toString(), "caching");
+}
+
+TEST(ValueEdit, OffersMoreThanTwoWordsAsAListAndGreysTheRefusedOnes) {
+    ValueEdit edit(Choices{{"off", "bf16", "fp16"}}, "Mixed precision");
+    edit.setText("off");
+    edit.setRefused({{"fp16", "This CPU has no float16."}});
+    auto* list = edit.findChild<QComboBox*>();
+    ASSERT_NE(list, nullptr);
+    const auto* items = qobject_cast<QStandardItemModel*>(list->model());
+    EXPECT_TRUE(items->item(1)->isEnabled());
+    EXPECT_FALSE(items->item(2)->isEnabled());
+    EXPECT_EQ(items->item(2)->toolTip(), "This CPU has no float16.");
+    QSignalSpy committed(&edit, &ValueEdit::committed);
+    QTest::keyClick(list, Qt::Key_Down);
+    ASSERT_EQ(committed.size(), 1);
+    EXPECT_EQ(committed[0][0].toString(), "bf16");
+}
+
+TEST(ValueEdit, DisablesAToggleWhoseOtherWordIsRefused) {
+    ValueEdit edit(Choices{{"cpu", "cuda:0"}}, "Device");
+    edit.setText("cpu");
+    edit.setRefused({{"cuda:0", "No driver."}});
+    EXPECT_FALSE(edit.findChild<ToggleSwitch*>()->isEnabled());
+}
+
+TEST(NumberEdit, CommitsOnceWhenEnterIsPressedAndKeepsAWrongText) {
+    NumberEdit edit;
+    edit.setRange(IntegerRange{1, 100});
+    edit.setText("4");
+    QSignalSpy committed(&edit, &NumberEdit::committed);
+    auto* line = edit.findChild<QLineEdit*>();
+    line->setText("four");
+    QTest::keyClick(&edit, Qt::Key_Return);
+    QTest::keyClick(&edit, Qt::Key_Return);
+    ASSERT_EQ(committed.size(), 1);
+    EXPECT_EQ(committed[0][0].toString(), "four");
+    EXPECT_EQ(line->text(), "four");
+}
+
+TEST(NumberEdit, StepsWholeNumbersByOneInsideTheRangeAndCommitsAfterTheLastStep) {
+    NumberEdit edit;
+    edit.setRange(IntegerRange{1, 6});
+    edit.setText("4");
+    QSignalSpy committed(&edit, &NumberEdit::committed);
+    for (int i = 0; i < 5; ++i) QTest::keyClick(&edit, Qt::Key_Up);
+    EXPECT_EQ(edit.text(), "6");
+    EXPECT_EQ(committed.size(), 0);
+    ASSERT_TRUE(committed.wait(1000));
+    EXPECT_EQ(committed.size(), 1);
+}
+
+TEST(NumberEdit, StepsRealNumbersAlongOneTwoFive) {
+    NumberEdit edit;
+    edit.setRange(RealRange{0, 100});
+    edit.setText("0.001");
+    QStringList seen;
+    for (int i = 0; i < 4; ++i) {
+        edit.stepBy(1);
+        seen << edit.text();
+    }
+    EXPECT_EQ(seen, (QStringList{"0.002", "0.005", "0.01", "0.02"}));
+    for (int i = 0; i < 3; ++i) edit.stepBy(-1);
+    EXPECT_EQ(edit.text(), "0.002");
+}
+
+TEST(NumberEdit, LeavesTheWheelToTheScrollingPanelUntilItIsClicked) {
+    NumberEdit edit;
+    edit.setRange(IntegerRange{1, 100});
+    edit.setText("4");
+    QWheelEvent wheel(QPointF(5, 5), QPointF(5, 5), {}, QPoint(0, 120), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(&edit, &wheel);
+    EXPECT_FALSE(wheel.isAccepted());
+    EXPECT_EQ(edit.text(), "4");
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,49 @@
+// ChartFrame: everything of a chart that is not data: where head, plot and labels lie, and how grid, tick labels, head,
+// markers, cursor and the empty sentence are painted. Called by ChartView; holds no state but geometry. GUI thread.
+#pragma once
+#include <QFont>
+#include <QPalette>
+#include <QRectF>
+#include <QSize>
+#include <vector>
+
+#include "core/analysis/RunHistory.h"
+#include "widgets/charts/ChartContent.h"
+#include "widgets/charts/Ticks.h"
+
+class QPainter;
+
+namespace stepscope {
+
+struct ChartFrame {
+    QRectF head, markerLane, plot;  // from top to bottom; the lane holds the labels of markers, so that they cover no data
+    int headRows = 2;
+    QFont titleFont, labelFont;
+    QPalette palette;
+
+    static ChartFrame of(QSize size, const QFont& font, const QPalette& palette, int headRows, int markerRows);
+    static double headWidth(const QFont& font, const QString& title, const std::vector<LegendItem>& items);  // for one row
+};
+
+struct ChartAxes {
+    Scale x, y;
+    Quantity xQuantity = Quantity::Count;
+    AxisTicks xTicks, yTicks;
+};
+
+// Where the label of a tick of x stands.
+QRectF xLabelBox(const ChartFrame& frame, const Scale& x, const Tick& tick);
+// Ticks of both axes, as many as have room.
+ChartAxes makeAxes(const ChartFrame& frame, const Scale& x, Quantity xQuantity, const Scale& y, Quantity yQuantity);
+
+void paintAxes(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes);
+void paintHead(QPainter& painter, const ChartFrame& frame, const QString& title, const QString& unit, const std::vector<LegendItem>& items);
+void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers);
+void paintCursor(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes, double at, const QString& label,
+                 const std::vector<CursorDot>& dots);
+void paintEmpty(QPainter& painter, const ChartFrame& frame, const QString& why);
+
+// Markers within a few pixels of a place along x, for the tool tip.
+std::vector<const Marker*> markersNear(const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers, double pixel);
+
+}  // namespace stepscope

@@ -1,0 +1,153 @@
+// See LivePage.h: the bar, the grid of charts, and what of both is remembered.
+#include <QComboBox>
+#include <QDataStream>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QIODevice>
+#include <QLabel>
+#include <QResizeEvent>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "widgets/charts/ChartView.h"
+#include "widgets/charts/LivePage.h"
+#include "widgets/charts/ViewRange.h"
+#include "widgets/style/Metrics.h"
+
+namespace stepscope {
+namespace {
+
+constexpr quint8 kLayoutVersion = 1;
+
+QToolButton* makeButton(QWidget* parent, const QString& text, const QString& tip, bool checkable) {
+    auto* button = new QToolButton(parent);
+    button->setText(text);
+    button->setToolTip(tip);
+    button->setAccessibleName(text);
+    button->setAccessibleDescription(tip);
+    button->setCheckable(checkable);
+    button->setAutoRaise(true);
+    button->setFocusPolicy(Qt::TabFocus);
+    return button;
+}
+
+}  // namespace
+
+void LivePage::buildBar() {
+    m_bar = new QWidget(this);
+    auto* row = new QHBoxLayout(m_bar);
+    row->setContentsMargins(space(2), space(1), space(2), 0);
+    row->setSpacing(space(1));
+
+    m_axis = new QComboBox(m_bar);
+    m_axis->addItems({tr("steps"), tr("tokens"), tr("wall time")});
+    m_axis->setToolTip(tr("What all charts have along x"));
+    m_axis->setAccessibleName(tr("x axis"));
+    connect(m_axis, &QComboBox::currentIndexChanged, this, [this](int index) {
+        m_range->setAxis(static_cast<XAxis>(index), {});
+        updateExtent();
+        hurry();
+    });
+    m_logX = makeButton(m_bar, tr("log x"), tr("Logarithmic x axis on all charts"), true);
+    connect(m_logX, &QToolButton::toggled, this, [this](bool on) {
+        m_range->setLogarithmic(on);
+        hurry();
+    });
+    m_logY = makeButton(m_bar, tr("log y"), tr("Logarithmic y axis for loss and learning rate"), true);
+    connect(m_logY, &QToolButton::toggled, this, [this](bool on) {
+        for (ChartView* chart : m_charts) chart->setLogarithmicY(on);
+        hurry();
+    });
+    m_fit = makeButton(m_bar, tr("Fit"), tr("Show the whole run (F, or double click on a chart)"), false);
+    m_follow = makeButton(m_bar, tr("Follow"), tr("Back to the live edge: you have zoomed or moved away from it"), false);
+    for (QToolButton* button : {m_fit, m_follow}) {
+        connect(button, &QToolButton::clicked, this, [this] {
+            m_range->fit();
+            hurry();
+        });
+    }
+    m_follow->setAutoRaise(false);
+    // It keeps its place while hidden, so that nothing in the bar jumps.
+    QSizePolicy policy = m_follow->sizePolicy();
+    policy.setRetainSizeWhenHidden(true);
+    m_follow->setSizePolicy(policy);
+    m_follow->hide();
+    connect(m_range, &ViewRange::followingChanged, m_follow, &QWidget::setHidden);
+
+    auto* label = new QLabel(tr("x axis"), m_bar);
+    label->setBuddy(m_axis);
+    row->addWidget(label);
+    row->addWidget(m_axis);
+    row->addSpacing(space(1));
+    row->addWidget(m_logX);
+    row->addWidget(m_logY);
+    row->addStretch(1);
+    row->addWidget(m_follow);
+    row->addWidget(m_fit);
+    styleBar();
+}
+
+void LivePage::styleBar() {
+    for (auto* widget : m_bar->findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) widget->setFont(smallFont(font()));
+}
+
+void LivePage::buildGrid() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(space(1));
+    column->addWidget(m_bar);
+    auto* grid = new QGridLayout;
+    grid->setSpacing(1);
+    column->addLayout(grid, 1);
+
+    using Make = std::unique_ptr<ChartContent> (*)();
+    constexpr std::array<Make, kCharts> kMakers{makeLossContent,       makeLearningRateContent, makeStepTimeContent,
+                                                makeThroughputContent, makeUtilisationContent,  makeMemoryContent};
+    for (std::size_t i = 0; i < kCharts; ++i) {
+        m_charts[i] = new ChartView(kMakers[i](), m_range, this);
+        m_charts[i]->setFeed(nullptr, &m_planned);
+        connect(m_charts[i], &ChartView::touched, this, [this, i] {
+            m_next = i;  // the chart under the hand answers first
+            hurry();
+        });
+        grid->addWidget(m_charts[i], static_cast<int>(i / 2), static_cast<int>(i % 2));
+    }
+    // The loss is what is looked at most.
+    grid->setColumnStretch(0, 3);
+    grid->setColumnStretch(1, 2);
+    grid->setRowStretch(0, 5);
+    grid->setRowStretch(1, 4);
+    grid->setRowStretch(2, 4);
+}
+
+void LivePage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    // One row of head where every chart has room for it, else two everywhere: plots in a row stay level.
+    const double share[2] = {0.6, 0.4};
+    bool oneRow = true;
+    for (std::size_t i = 0; i < kCharts; ++i) oneRow = oneRow && m_charts[i]->headWidth() < width() * share[i % 2];
+    for (ChartView* chart : m_charts) chart->setHeadRows(oneRow ? 1 : 2);
+    hurry();
+}
+
+QByteArray LivePage::saveLayout() const {
+    QByteArray layout;
+    QDataStream out(&layout, QIODevice::WriteOnly);
+    out << kLayoutVersion << static_cast<qint32>(m_axis->currentIndex()) << m_logX->isChecked() << m_logY->isChecked();
+    return layout;
+}
+
+void LivePage::restoreLayout(const QByteArray& layout) {
+    QDataStream in(layout);
+    quint8 version = 0;
+    qint32 axis = 0;
+    bool logX = false, logY = false;
+    in >> version >> axis >> logX >> logY;
+    if (in.status() != QDataStream::Ok || version != kLayoutVersion || axis < 0 || axis >= m_axis->count()) return;
+    m_axis->setCurrentIndex(axis);
+    m_logX->setChecked(logX);
+    m_logY->setChecked(logY);
+}
+
+}  // namespace stepscope
