@@ -9,14 +9,17 @@ venv=$build/venv
 stamps=$build/stamps
 logs=$build/logs
 python=/usr/bin/python3
+# Without it ccache passes by every file with a precompiled header, all that see LibTorch. CMakePresets.json says the same.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros,include_file_mtime,include_file_ctime}
 
 say() { printf 'stepscope: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
 
-# showTail LOG: what a person needs of a log: the first failure where ninja marked one, else the end.
+# showTail LOG: what a person needs of a log: the first failure where CMake or ninja marked one, else the end.
 showTail() {
-    if grep -q '^FAILED:' "$1"; then
-        sed -n '/^FAILED:/,$p' "$1" | cut -c1-240 | sed -n '1,60p' >&2
+    local failure='^(CMake Error|FAILED:)'
+    if grep -qE "$failure" "$1"; then
+        sed -nE "/$failure/,\$p" "$1" | cut -c1-240 | sed -n '1,60p' >&2
     else
         tail -n 40 "$1" | cut -c1-400 >&2
     fi
@@ -84,6 +87,9 @@ installAptPackages() {
     cp "$list" "$stamps/apt-packages.txt.part" && mv "$stamps/apt-packages.txt.part" "$stamps/apt-packages.txt"
 }
 
+# Perhaps a package was removed since it was installed: look again next time.
+forgetPackages() { rm -f "$stamps/apt-packages.txt"; }
+
 # --- LibTorch and its companions, from PyPI -------------------------------------------------------------------------
 
 hasNvidiaDriver() { [[ -e /dev/nvidiactl ]] || { command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; }; }
@@ -115,8 +121,10 @@ installSet() {
     if ! "$venv/bin/python" -I -m pip install --quiet --no-input --no-user --disable-pip-version-check --no-compile --force-reinstall \
         --no-deps --require-hashes --only-binary=:all: -r "$pins" </dev/null >>"$log" 2>&1; then
         showTail "$log"
-        fail "pip could not install $what"
+        fail "pip could not install ${what%% (*}"
     fi
+    # The wheels put libraries into lib/, and their nvcc looks for them in lib64/.
+    [[ $set == nvcc ]] && ln -sfn lib "$(echo "$venv"/lib/python3.*/site-packages/nvidia/cu13)/lib64"
     printf '%s\n' "$wanted" >"$stamp.part" && mv "$stamp.part" "$stamp"
 }
 
@@ -160,7 +168,7 @@ configure() {
     say "configuring the build ($preset)"
     if ! (cd "$root" && cmake --preset "$preset") >"$log" 2>&1; then
         showTail "$log"
-        rm -f "$stamps/apt-packages.txt" # perhaps a package was removed since: look again next time
+        forgetPackages
         fail "the build could not be configured"
     fi
     touch "$stamps/configured-$preset"
@@ -188,6 +196,7 @@ buildTargets() {
     ninja -C "$build/$preset" -j "$(jobCount)" "$@" </dev/null 2>&1 | tee "$log" | showProgress
     if [[ ${PIPESTATUS[0]} != 0 ]]; then
         showTail "$log"
+        grep -q '^CMake Error' "$log" && forgetPackages
         fail "the build failed"
     fi
 }

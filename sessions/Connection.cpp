@@ -107,8 +107,8 @@ Result<Connection> openForWriting(const std::string& path) {
     std::error_code problem;
     if (!folder.empty()) fs::create_directories(folder, problem);
     if (problem)
-        return makeError(ErrorCode::Io, fmt::format("The folder of the session database \"{}\" cannot be made ({}); choose another file (--db).", path,
-                                                    problem.message()));
+        return makeError(ErrorCode::Io, fmt::format("The folder of the session database \"{}\" cannot be made ({}); choose another file (--db).",
+                                                    path, problem.message()));
     if (const auto header = inspectFile(path); !header) return header.error();
     return openWritable(path);
 }

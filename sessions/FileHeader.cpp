@@ -66,7 +66,8 @@ Result<FileHeader> inspectFile(const std::string& path) {
     const int version = bigEndian(*header, 60);
     if (version > schemaVersion())
         return makeError(ErrorCode::Unsupported,
-                         fmt::format("\"{}\" was written by a newer Stepscope (schema {}, this one knows {}); update Stepscope or choose another file (--db).",
+                         fmt::format("\"{}\" was written by a newer Stepscope (schema {}, this one knows {}); "
+                                     "update Stepscope or choose another file (--db).",
                                      path, version, schemaVersion()));
     return FileHeader{.exists = true, .empty = false, .schemaVersion = version};
 }

@@ -65,7 +65,8 @@ private:
         while (m_queue.take(batch, kTransactionEvery)) {
             if (const Status stored = storeOrWait(batch); !stored) {
                 const auto lost = batch.size() + m_queue.abandon();
-                m_outcome = makeError(stored.error().code, fmt::format("{} The last {} events of session {} are not stored.", stored.error().sentence, lost, m_session),
+                m_outcome = makeError(stored.error().code,
+                                      fmt::format("{} The last {} events of session {} are not stored.", stored.error().sentence, lost, m_session),
                                       stored.error().cause);
                 break;
             }

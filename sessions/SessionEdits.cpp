@@ -53,7 +53,8 @@ Status renameSession(const std::string& path, std::int64_t session, const std::s
 
 Status annotateSession(const std::string& path, std::int64_t session, const std::string& notes, const std::vector<std::string>& tags) {
     return edit(path, [&](SQLite::Database& database) {
-        return updateRow(path, database, session, "UPDATE sessions SET notes = ?2, tags = ?3 WHERE id = ?1 AND deleted_unix_ms = 0", notes, tagsToJson(tags));
+        return updateRow(path, database, session, "UPDATE sessions SET notes = ?2, tags = ?3 WHERE id = ?1 AND deleted_unix_ms = 0", notes,
+                         tagsToJson(tags));
     });
 }
 

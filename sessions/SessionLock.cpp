@@ -36,7 +36,8 @@ Result<SessionLock> SessionLock::take(const std::string& database, std::int64_t 
     SessionLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     struct flock range = byteOf(session);
     if (lock.m_file >= 0 && ::fcntl(lock.m_file, F_OFD_SETLK, &range) == 0) return lock;
-    return makeError(ErrorCode::Io, fmt::format("The lock file \"{}\" cannot be used ({}); check the folder's permissions or choose another database (--db).",
+    return makeError(ErrorCode::Io, fmt::format("The lock file \"{}\" cannot be used ({}); check the folder's permissions or choose another "
+                                                "database (--db).",
                                                 path, std::strerror(errno)));
 }
 

@@ -58,7 +58,8 @@ public:
             if (from < 0 || most <= 0) return out;
             if (from == 0) out.emplace_back(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(*stored)), true});
             // Reading on from where the last call ended costs nothing; any other place is counted out.
-            const EventKey after = from <= 1 ? EventKey{} : from == m_nextIndex && session == m_nextSession ? m_nextKey : m_merge->skip(session, from - 1);
+            const bool onwards = from == m_nextIndex && session == m_nextSession;
+            const EventKey after = from <= 1 ? EventKey{} : onwards ? m_nextKey : m_merge->skip(session, from - 1);
             m_nextKey = m_merge->read(session, after, most - static_cast<std::int64_t>(out.size()), out);
             m_nextSession = session;
             m_nextIndex = from + static_cast<std::int64_t>(out.size());

@@ -13,7 +13,8 @@ namespace stepscope {
 constexpr int kPagesDue = 1000;  // SQLite's own default: 4 MB of log
 constexpr std::chrono::seconds kRest{1};
 
-WalCheckpointer::WalCheckpointer(const std::string& path, SQLite::Database& writer) : m_path(std::filesystem::absolute(path).string()), m_writer(writer) {
+WalCheckpointer::WalCheckpointer(const std::string& path, SQLite::Database& writer)
+    : m_path(std::filesystem::absolute(path).string()), m_writer(writer) {
     sqlite3_wal_hook(
         writer.getHandle(),
         [](void* self, sqlite3*, const char*, int pages) {

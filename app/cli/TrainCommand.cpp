@@ -8,6 +8,7 @@
 #include "app/cli/TrainReport.h"
 #include "app/workbench/Checkpoints.h"
 
+#include <atomic>
 #include <csignal>
 #include <fmt/format.h>
 
@@ -53,12 +54,20 @@ Result<ExitCode> train(Options& options) {
     std::signal(SIGPIPE, SIG_IGN);
 
     ConsoleSink sink(std::move(stepLog), stderrIsTerminal());
-    auto started = workbench->start(options.request, sink);
-    if (!started) return started.error();
-    const std::unique_ptr<Run> run = std::move(*started);
+    std::atomic<Run*> running{nullptr};
+    std::atomic<bool> stopAsked{false};
+    std::unique_ptr<Run> run;
     RunSummary summary;
     {
-        StopSignals signals([&run] { run->send(Stop{}); });
+        const StopSignals signals([&] {
+            stopAsked = true;
+            if (Run* told = running.load()) told->send(Stop{});
+        });
+        auto started = workbench->start(options.request, sink);
+        if (!started) return started.error();
+        run = std::move(*started);
+        running = run.get();
+        if (stopAsked) run->send(Stop{});  // asked before there was a run to tell
         summary = run->wait();
     }
     const bool shown = sink.finish(summary.why);

@@ -37,10 +37,12 @@ void Departure::leaveWithPicture(const QString& file, double afterSeconds) {
 }
 
 void Departure::close() {
-    m_window.allowClosing();
-    m_window.close();
-    // Queued, so that a picture asked for before the event loop began ends it too.
-    QMetaObject::invokeMethod(qApp, [code = m_exitCode] { QCoreApplication::exit(code); }, Qt::QueuedConnection);
+    // Queued: inside a close event another close() is ignored.
+    QMetaObject::invokeMethod(this, [this] {
+        m_window.allowClosing();
+        m_window.close();
+        QCoreApplication::exit(m_exitCode);
+    }, Qt::QueuedConnection);
 }
 
 }  // namespace stepscope

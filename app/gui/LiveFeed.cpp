@@ -73,8 +73,13 @@ void LiveFeed::take(const Event& event) {
     m_history->append(event);
     if (std::holds_alternative<SessionStarted>(event)) {
         // A replay that jumps back tells its log anew; a new live run continues the window's.
-        m_lines.clear();
-        m_history->replay() ? m_log->clear() : m_log->forgetSteps();
+        if (m_history->replay()) {
+            m_lines.clear();
+            m_log->clear();
+        } else {
+            for (auto& line : m_lines) line.step = 0;
+            m_log->forgetSteps();
+        }
     }
     const std::int64_t start = m_history->info() ? m_history->info()->startedUnixMs : QDateTime::currentMSecsSinceEpoch();
     if (auto line = logSentence(event, start)) m_lines.push_back(std::move(*line));

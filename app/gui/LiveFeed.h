@@ -30,6 +30,7 @@ public:
     const std::shared_ptr<RunHistory>& history() const { return m_history; }
     LogModel& log() { return *m_log; }
     void setHidden(bool hidden);
+    bool isAwake() const { return m_timer.isActive(); }
     void forget();  // what was shown belongs to nobody any more; a new, empty history
 
 Q_SIGNALS:

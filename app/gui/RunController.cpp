@@ -8,8 +8,10 @@
 namespace stepscope {
 namespace {
 
-// What opening the database can answer; BadInput and the like are about the settings.
-bool aboutStorage(const Error& error) { return error.code == ErrorCode::Io || error.code == ErrorCode::Damaged || error.code == ErrorCode::NotFound; }
+// Sentences about the database name its file.
+bool aboutStorage(const Error& error, const RunRequest& request) {
+    return request.record && !request.database.empty() && error.sentence.find(request.database) != std::string::npos;
+}
 
 }  // namespace
 
@@ -51,9 +53,9 @@ void RunController::start(RunRequest request) {
     m_thread.post([this, workbench = m_workbench, wanted = m_request] {
         auto started = workbench->start(wanted, m_feed);
         if (!started) {
-            answer(this, [this, error = started.error(), recorded = wanted.record] {
+            answer(this, [this, error = started.error(), storage = aboutStorage(started.error(), wanted)] {
                 setPhase(Phase::None);
-                Q_EMIT startFailed(QString::fromStdString(error.sentence), recorded && aboutStorage(error));
+                Q_EMIT startFailed(QString::fromStdString(error.sentence), storage);
             });
             return;
         }

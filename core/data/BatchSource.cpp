@@ -29,8 +29,10 @@ void BatchSource::fill(Split split, std::uint64_t seed, std::int64_t cursor, std
     SS_CHECK(cursor >= 0 && batch >= 0 && context > 0 && starts > 0);
     for (std::int64_t b = 0; b < batch; ++b) {
         const std::int64_t i = cursor + b;
-        const std::int64_t start = train ? static_cast<std::int64_t>(counterRandomBelow(seed, kBatchStream, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(starts)))
-                                         : spread(i, starts);
+        const std::int64_t start =
+            train
+                ? static_cast<std::int64_t>(counterRandomBelow(seed, kBatchStream, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(starts)))
+                : spread(i, starts);
         std::int64_t* in = inputs + b * context;
         std::int64_t* out = targets + b * context;
         m_corpus.tokens->copy(begin + start, context, in);

@@ -37,8 +37,10 @@ std::string bytesOfSymbol(const std::string& symbol) {
     for (std::size_t at = 0; at < symbol.size();) {
         const utf8::Step step = utf8::decode(symbol, at);
         const std::int32_t byte = step.codePoint < alphabet().byteOf.size() ? alphabet().byteOf[step.codePoint] : -1;
-        if (byte >= 0) bytes.push_back(static_cast<char>(byte));
-        else bytes.append(symbol, at, step.length);
+        if (byte >= 0)
+            bytes.push_back(static_cast<char>(byte));
+        else
+            bytes.append(symbol, at, step.length);
         at += step.length;
     }
     return bytes;

@@ -61,7 +61,8 @@ void BytePairMerges::append(std::string_view word, Scratch& scratch, std::vector
         if (left.before >= 0) consider(left.before, scratch);
         consider(best.at, scratch);
     }
-    for (std::int32_t i = length > 0 ? 0 : -1; i >= 0; i = symbols[static_cast<std::size_t>(i)].after) ids.push_back(symbols[static_cast<std::size_t>(i)].id);
+    for (std::int32_t i = length > 0 ? 0 : -1; i >= 0; i = symbols[static_cast<std::size_t>(i)].after)
+        ids.push_back(symbols[static_cast<std::size_t>(i)].id);
 }
 
 }  // namespace stepscope

@@ -29,8 +29,8 @@ public:
             std::int32_t id, before, after;  // before, after: indexes of the neighbours, -1 = none
         };
         struct Candidate {
-            std::int32_t rank, at;      // lowest rank first, leftmost first
-            std::int32_t left, right;   // ids when it was found: a stale candidate no longer matches them
+            std::int32_t rank, at;     // lowest rank first, leftmost first
+            std::int32_t left, right;  // ids when it was found: a stale candidate no longer matches them
             std::int32_t merged;
         };
         std::vector<Symbol> symbols;
@@ -51,7 +51,7 @@ private:
     Status readVocabulary(std::string_view json, const std::string& name, std::unordered_map<std::string, std::int32_t>& idOf);
     Status readMerges(std::string_view text, const std::string& name, const std::unordered_map<std::string, std::int32_t>& idOf);
 
-    std::vector<std::string> m_bytesOf;           // by id
+    std::vector<std::string> m_bytesOf;  // by id
     std::array<std::int32_t, 256> m_idOfByte{};
     std::unordered_map<std::uint64_t, Merge, MixPair> m_merges;
 };

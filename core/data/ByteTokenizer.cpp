@@ -23,8 +23,10 @@ public:
         std::string text;
         text.reserve(ids.size());
         for (const std::int32_t id : ids) {
-            if (id >= 0 && id < kBytes) text.push_back(static_cast<char>(id));
-            else utf8::append(text, 0xFFFD);
+            if (id >= 0 && id < kBytes)
+                text.push_back(static_cast<char>(id));
+            else
+                utf8::append(text, 0xFFFD);
         }
         return utf8::repair(std::move(text));
     }

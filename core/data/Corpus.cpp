@@ -40,7 +40,10 @@ Result<std::shared_ptr<const Tokenizer>> makeTokenizer(const std::string& name, 
 
 Corpus openRandom(const CorpusRequest& request) {
     Corpus corpus;
-    corpus.vocabulary = request.vocabulary > 0 ? request.vocabulary : request.tokenizer == "gpt2" ? kGpt2Vocabulary : request.tokenizer == "char" ? kRandomCharacters : 256;
+    corpus.vocabulary = request.vocabulary > 0        ? request.vocabulary
+                        : request.tokenizer == "gpt2" ? kGpt2Vocabulary
+                        : request.tokenizer == "char" ? kRandomCharacters
+                                                      : 256;
     corpus.tokens = randomRow(request.seed, corpus.vocabulary, kRandomTokens);
     corpus.description = fmt::format("random ids, {} tokens, uniform below {}", format::count(kRandomTokens), format::count(corpus.vocabulary));
     return corpus;
@@ -58,20 +61,27 @@ Result<Corpus> openReady(const CorpusRequest& request, const Progress& progress,
     auto ready = openReadyTokens(request.data);
     if (!ready) return ready.error();
     progress(fmt::format("Checking the ids of {}", request.data), 0.0);
-    const std::int64_t bound = request.vocabulary > 0 ? request.vocabulary : ready->format == ReadyTokens::Format::LlmcLlama3 ? kLlama3Vocabulary : kGpt2Vocabulary;
+    const std::int64_t bound = request.vocabulary > 0                             ? request.vocabulary
+                               : ready->format == ReadyTokens::Format::LlmcLlama3 ? kLlama3Vocabulary
+                                                                                  : kGpt2Vocabulary;
     const IdScan scan = scanIds(*ready->row, bound, cancelled);
     if (cancelled) return cancelledError();
     if (scan.firstBeyond >= 0)
         return makeError(ErrorCode::BadInput,
-                         fmt::format("{} holds the token id {} at position {}, beyond {} {}; if its ids are right, set vocabulary={} or more.", request.data,
-                                     scan.idBeyond, scan.firstBeyond, request.vocabulary > 0 ? "vocabulary" : bound == kGpt2Vocabulary ? "GPT-2's vocabulary of" : "Llama 3's vocabulary of", bound, scan.largest + 1));
+                         fmt::format("{} holds the token id {} at position {}, beyond {} {}; if its ids are right, set vocabulary={} or more.",
+                                     request.data, scan.idBeyond, scan.firstBeyond,
+                                     request.vocabulary > 0     ? "vocabulary"
+                                     : bound == kGpt2Vocabulary ? "GPT-2's vocabulary of"
+                                                                : "Llama 3's vocabulary of",
+                                     bound, scan.largest + 1));
     Corpus corpus;
     corpus.vocabulary = vocabularyOf(*ready, request, scan.largest);
     corpus.tokens = std::move(ready->row);
     // Ids that are GPT-2's can be shown as text, if its vocabulary is here; nothing depends on it.
     if (ready->format == ReadyTokens::Format::LlmcGpt2 || (ready->format == ReadyTokens::Format::Plain && request.tokenizer == "gpt2"))
         if (auto tokenizer = gpt2Tokenizer(); tokenizer && (*tokenizer)->vocabulary() <= corpus.vocabulary) corpus.tokenizer = std::move(*tokenizer);
-    corpus.description = fmt::format("{}, {} ready tokens below {}", request.data, format::count(corpus.tokens->size()), format::count(corpus.vocabulary));
+    corpus.description =
+        fmt::format("{}, {} ready tokens below {}", request.data, format::count(corpus.tokens->size()), format::count(corpus.vocabulary));
     return corpus;
 }
 
@@ -99,11 +109,14 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
     const std::string_view text = source->text();
     // No tokenizer makes more tokens than bytes, so this needs no tokens and leaves no cache of a text that is of no use.
     if (static_cast<std::int64_t>(text.size()) <= request.context)
-        return makeError(ErrorCode::BadInput, fmt::format("{} is too short: it has {} bytes, and one sequence of context {} needs {} tokens; give more text or lower context.",
-                                                          source->name, text.size(), request.context, request.context + 1));
+        return makeError(
+            ErrorCode::BadInput,
+            fmt::format("{} is too short: it has {} bytes, and one sequence of context {} needs {} tokens; give more text or lower context.",
+                        source->name, text.size(), request.context, request.context + 1));
     auto tokenizer = makeTokenizer(request.tokenizer, text);
     if (!tokenizer) return tokenizer.error();
-    auto tokens = cachedTokens(text, source->name, **tokenizer, request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder, progress, cancelled);
+    auto tokens =
+        cachedTokens(text, source->name, **tokenizer, request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder, progress, cancelled);
     if (!tokens) return tokens.error();
 
     Corpus corpus;
@@ -112,9 +125,12 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
         const IdScan scan = scanIds(*tokens->row, corpus.vocabulary, cancelled);
         if (cancelled) return cancelledError();
         if (scan.firstBeyond >= 0)
-            return makeError(ErrorCode::BadInput,
-                             fmt::format("{} holds the {} token id {} at position {}, beyond vocabulary {}; set vocabulary={} or more, or 0 for the tokenizer's {}.",
-                                         source->name, (*tokenizer)->name(), scan.idBeyond, scan.firstBeyond, corpus.vocabulary, scan.largest + 1, (*tokenizer)->vocabulary()));
+            return makeError(
+                ErrorCode::BadInput,
+                fmt::format(
+                    "{} holds the {} token id {} at position {}, beyond vocabulary {}; set vocabulary={} or more, or 0 for the tokenizer's {}.",
+                    source->name, (*tokenizer)->name(), scan.idBeyond, scan.firstBeyond, corpus.vocabulary, scan.largest + 1,
+                    (*tokenizer)->vocabulary()));
     }
     corpus.tokens = std::move(tokens->row);
     corpus.tokenizer = std::move(*tokenizer);
@@ -133,8 +149,9 @@ bool isReadyTokens(const std::string& data) {
 
 Status checkContext(const Corpus& corpus, std::int64_t context) {
     const auto tooShort = [&](const char* part, std::int64_t tokens, const char* remedy) {
-        return makeError(ErrorCode::BadInput, fmt::format("The data are too short for context {}: of {}, the {} part has {}, and one sequence needs {}; {}.", context,
-                                                          corpus.description, part, tokens, context + 1, remedy));
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("The data are too short for context {}: of {}, the {} part has {}, and one sequence needs {}; {}.", context,
+                                     corpus.description, part, tokens, context + 1, remedy));
     };
     if (corpus.trainTokens <= context) return tooShort("training", corpus.trainTokens, "give more text or lower context");
     if (corpus.validationTokens() > 0 && corpus.validationTokens() <= context)
@@ -142,7 +159,8 @@ Status checkContext(const Corpus& corpus, std::int64_t context) {
     return {};
 }
 
-Result<Corpus> openCorpus(const CorpusRequest& request, const std::function<void(const std::string&, double)>& progress, const std::atomic<bool>& cancelled) {
+Result<Corpus> openCorpus(const CorpusRequest& request, const std::function<void(const std::string&, double)>& progress,
+                          const std::atomic<bool>& cancelled) {
     SS_CHECK(request.context > 0 && request.validationFraction >= 0 && request.validationFraction < 1);
     if (request.source != "mmap" && request.source != "ram")
         return makeError(ErrorCode::BadInput, fmt::format("Tokens cannot lie in \"{}\"; choose mmap or ram.", request.source));

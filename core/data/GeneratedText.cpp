@@ -14,6 +14,7 @@ namespace stepscope {
 namespace {
 
 // Each list in order of how often its words are to come.
+// clang-format off
 constexpr auto kNouns = std::to_array<std::string_view>(
     {"man",    "house",  "day",    "king",   "land",    "crowd",  "river",  "woman",   "night", "city",    "child",   "word",  "road",  "water",
      "hand",   "tree",   "field",  "mother", "father",  "door",   "fire",   "stone",   "ship",  "mountain","animal",  "horse", "voice", "story",
@@ -36,6 +37,7 @@ constexpr auto kManners = std::to_array<std::string_view>({"again", "slowly", "t
 constexpr auto kPlaces = std::to_array<std::string_view>({"in", "near", "behind", "under", "beside", "beyond", "above", "across from"});
 constexpr auto kSpeaking = std::to_array<std::string_view>({"said", "thought", "believed", "told us", "was sure", "wrote", "swore"});
 constexpr auto kJoining = std::to_array<std::string_view>({"and", "but", "because", "while", "so", "until", "although"});
+// clang-format on
 
 using Words = std::span<const std::string_view>;
 

@@ -76,8 +76,10 @@ public:
     std::string decode(std::span<const std::int32_t> ids) const override {
         std::string text;
         for (const std::int32_t id : ids) {
-            if (id >= 0 && id < m_merges.size()) text += m_merges.bytesOf(id);
-            else utf8::append(text, 0xFFFD);
+            if (id >= 0 && id < m_merges.size())
+                text += m_merges.bytesOf(id);
+            else
+                utf8::append(text, 0xFFFD);
         }
         return utf8::repair(std::move(text));
     }
@@ -88,7 +90,8 @@ private:
     WordSplitter m_splitter;
 };
 
-constexpr const char* kWhereFrom = "run packaging/run --build-only to fetch it, or set STEPSCOPE_GPT2_VOCABULARY to a folder with encoder.json and vocab.bpe";
+constexpr const char* kWhereFrom =
+    "run packaging/run --build-only to fetch it, or set STEPSCOPE_GPT2_VOCABULARY to a folder with encoder.json and vocab.bpe";
 
 // The first of two names that exists; empty when neither does.
 std::string eitherOf(const fs::path& folder, const char* first, const char* second) {
@@ -105,8 +108,9 @@ Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder
     if (where.empty()) return makeError(ErrorCode::NotFound, fmt::format("The GPT-2 vocabulary is not installed: {}.", kWhereFrom));
     const std::string vocabularyPath = eitherOf(where, "encoder.json", "vocab.json"), mergesPath = eitherOf(where, "vocab.bpe", "merges.txt");
     if (vocabularyPath.empty() || mergesPath.empty())
-        return makeError(ErrorCode::NotFound, fmt::format("{} lacks GPT-2's {}: {}.", where,
-                                                          vocabularyPath.empty() ? "encoder.json (or vocab.json)" : "vocab.bpe (or merges.txt)", kWhereFrom));
+        return makeError(ErrorCode::NotFound,
+                         fmt::format("{} lacks GPT-2's {}: {}.", where,
+                                     vocabularyPath.empty() ? "encoder.json (or vocab.json)" : "vocab.bpe (or merges.txt)", kWhereFrom));
     auto vocabulary = MappedFile::open(vocabularyPath);
     if (!vocabulary) return vocabulary.error();
     auto mergesFile = MappedFile::open(mergesPath);

@@ -19,7 +19,8 @@ Result<std::string> textOfJsonLines(std::string_view lines, const std::string& n
         if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
 
         const auto wrong = [&](const char* what, std::string cause = {}) {
-            return makeError(ErrorCode::BadInput, fmt::format("{} line {} {}; each line must be an object like {{\"text\": \"...\"}}.", name, number, what),
+            return makeError(ErrorCode::BadInput,
+                             fmt::format("{} line {} {}; each line must be an object like {{\"text\": \"...\"}}.", name, number, what),
                              std::move(cause));
         };
         nlohmann::json parsed;

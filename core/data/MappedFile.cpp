@@ -34,7 +34,8 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     if (file.number < 0) return cannotOpen(path, errno);
     struct stat status {};
     if (::fstat(file.number, &status) != 0) return cannotOpen(path, errno);
-    if (!S_ISREG(status.st_mode)) return makeError(ErrorCode::BadInput, fmt::format("{} is not a regular file; give a file that lies on a disk.", path));
+    if (!S_ISREG(status.st_mode))
+        return makeError(ErrorCode::BadInput, fmt::format("{} is not a regular file; give a file that lies on a disk.", path));
 
     MappedFile mapped;
     mapped.m_size = static_cast<std::size_t>(status.st_size);
@@ -45,8 +46,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     return mapped;
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : m_address(std::exchange(other.m_address, nullptr)), m_size(std::exchange(other.m_size, 0)) {}
+MappedFile::MappedFile(MappedFile&& other) noexcept : m_address(std::exchange(other.m_address, nullptr)), m_size(std::exchange(other.m_size, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     std::swap(m_address, other.m_address);

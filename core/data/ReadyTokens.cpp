@@ -36,17 +36,21 @@ Result<ReadyTokens> readReadyTokens(std::string_view bytes, std::shared_ptr<cons
         return refused(ErrorCode::BadInput, "is a token cache of Stepscope; name the text it was made from instead");
     const std::int32_t magic = wordAt(bytes, 0);
     if (magic == kLlmcWeights || magic == kLlmcTokenizer || magic == kLlmcHellaSwag)
-        return refused(ErrorCode::BadInput, fmt::format("is a file of llm.c, but holds {}, not tokens to train on",
-                                                        magic == kLlmcWeights ? "weights" : magic == kLlmcTokenizer ? "a tokenizer" : "HellaSwag questions"));
+        return refused(ErrorCode::BadInput,
+                       fmt::format("is a file of llm.c, but holds {}, not tokens to train on", magic == kLlmcWeights     ? "weights"
+                                                                                               : magic == kLlmcTokenizer ? "a tokenizer"
+                                                                                                                         : "HellaSwag questions"));
     if (magic != kLlmcGpt2 && magic != kLlmcLlama3) {
         if (bytes.size() % 2 != 0)
             return refused(ErrorCode::Damaged, fmt::format("has an odd number of bytes ({}), so it is not a row of 16-bit tokens", bytes.size()));
         return ReadyTokens{rowOf<std::uint16_t>(bytes, std::move(owner)), ReadyTokens::Format::Plain};
     }
     const bool gpt2 = magic == kLlmcGpt2;
-    if (bytes.size() < kLlmcHeader) return refused(ErrorCode::Damaged, fmt::format("is cut short: {} of the 1024 bytes of llm.c's header are there", bytes.size()));
+    if (bytes.size() < kLlmcHeader)
+        return refused(ErrorCode::Damaged, fmt::format("is cut short: {} of the 1024 bytes of llm.c's header are there", bytes.size()));
     const std::int32_t version = wordAt(bytes, 1), expected = gpt2 ? 1 : 7;
-    if (version != expected) return refused(ErrorCode::Unsupported, fmt::format("is a token file of llm.c of version {}; version {} can be read", version, expected));
+    if (version != expected)
+        return refused(ErrorCode::Unsupported, fmt::format("is a token file of llm.c of version {}; version {} can be read", version, expected));
     const std::string_view ids = bytes.substr(kLlmcHeader);
     const std::int64_t says = wordAt(bytes, 2), width = gpt2 ? 2 : 4;
     if (says < 0 || static_cast<std::int64_t>(ids.size()) != says * width)

@@ -90,13 +90,15 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
     }
     if (used == 0)
         return makeError(ErrorCode::BadInput,
-                         fmt::format("The folder {} is empty of text: none of its {} files is UTF-8 text or .jsonl (name a .bin of tokens itself).", folder, files->size()));
+                         fmt::format("The folder {} is empty of text: none of its {} files is UTF-8 text or .jsonl (name a .bin of tokens itself).",
+                                     folder, files->size()));
     all.title = fmt::format("folder {} ({} file{})", folder, used, used == 1 ? "" : "s");
     if (!skipped.empty()) {
         const auto named = std::min(skipped.size(), kNamedInNote);
-        all.note = fmt::format("{} skipped that {} not UTF-8 text: {}{}", skipped.size() == 1 ? "1 file" : fmt::format("{} files", skipped.size()),
-                               skipped.size() == 1 ? "is" : "are", fmt::join(skipped.begin(), skipped.begin() + static_cast<std::ptrdiff_t>(named), ", "),
-                               skipped.size() > named ? ", ..." : "");
+        all.note =
+            fmt::format("{} skipped that {} not UTF-8 text: {}{}", skipped.size() == 1 ? "1 file" : fmt::format("{} files", skipped.size()),
+                        skipped.size() == 1 ? "is" : "are", fmt::join(skipped.begin(), skipped.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+                        skipped.size() > named ? ", ..." : "");
     }
     return all;
 }

@@ -10,11 +10,11 @@
 namespace stepscope {
 
 struct SourceText {
-    std::string name;   // for sentences: the path as the person gave it
-    std::string title;  // for the description: "notes.txt", "folder essays (12 files)"
-    std::string note;   // what a person should know: "2 files skipped because they are not text: ..."; may be empty
-    MappedFile file;    // the text lies here,
-    std::string owned;  // or here when the file is empty or unused
+    std::string name;      // for sentences: the path as the person gave it
+    std::string title;     // for the description: "notes.txt", "folder essays (12 files)"
+    std::string note;      // what a person should know: "2 files skipped because they are not text: ..."; may be empty
+    MappedFile file;       // the text lies here,
+    std::string owned;     // or here when the file is empty or unused
     std::size_t skip = 0;  // a byte order mark
 
     std::string_view text() const { return (file.bytes().empty() ? std::string_view(owned) : file.bytes()).substr(skip); }

@@ -31,8 +31,8 @@ Status encodePieces(std::string_view text, const std::string& name, const Tokeni
 }
 
 template <class Id>
-Result<std::shared_ptr<const TokenRow>> encodeToRam(std::string_view text, const std::string& name, const Tokenizer& tokenizer, const Progress& progress,
-                                                    const std::atomic<bool>& cancelled) {
+Result<std::shared_ptr<const TokenRow>> encodeToRam(std::string_view text, const std::string& name, const Tokenizer& tokenizer,
+                                                    const Progress& progress, const std::atomic<bool>& cancelled) {
     std::vector<Id> all;
     auto done = encodePieces(text, name, tokenizer, progress, cancelled, [&](const std::vector<std::int32_t>& ids) -> Status {
         all.insert(all.end(), ids.begin(), ids.end());
@@ -78,7 +78,8 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
     auto writer = TokenFileWriter::create(path, key);
     if (!writer) return inMemory(writer.error().sentence);
     Status written;
-    auto encoded = encodePieces(text, name, tokenizer, progress, cancelled, [&](const std::vector<std::int32_t>& ids) { return written = (*writer)->append(ids); });
+    auto encoded = encodePieces(text, name, tokenizer, progress, cancelled,
+                                [&](const std::vector<std::int32_t>& ids) { return written = (*writer)->append(ids); });
     if (encoded) written = (*writer)->finish();
     if (!written) {
         writer->reset();  // its half of a file goes first: a full disk needs the room

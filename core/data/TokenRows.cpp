@@ -23,7 +23,8 @@ public:
     void copy(std::int64_t begin, std::int64_t count, std::int64_t* into) const override {
         checkRange(begin, count, m_size);
         for (std::int64_t i = 0; i < count; ++i)
-            into[i] = static_cast<std::int64_t>(counterRandomBelow(m_seed, kRandomIdsStream, static_cast<std::uint64_t>(begin + i), static_cast<std::uint64_t>(m_vocabulary)));
+            into[i] = static_cast<std::int64_t>(
+                counterRandomBelow(m_seed, kRandomIdsStream, static_cast<std::uint64_t>(begin + i), static_cast<std::uint64_t>(m_vocabulary)));
     }
 
 private:

@@ -35,8 +35,9 @@ Result<std::shared_ptr<const Tokenizer>> tokenizerFromJson(const std::string& js
         if (!tokenizer) return tokenizer;
         const std::string files = text("files");
         if (!files.empty() && nlohmann::json::parse((*tokenizer)->toJson()).value("files", "") != files)
-            return makeError(ErrorCode::Damaged,
-                             "The GPT-2 vocabulary files here are not the ones this model was trained with; point STEPSCOPE_GPT2_VOCABULARY to those.");
+            return makeError(
+                ErrorCode::Damaged,
+                "The GPT-2 vocabulary files here are not the ones this model was trained with; point STEPSCOPE_GPT2_VOCABULARY to those.");
         return tokenizer;
     }
     return notATokenizer("its name is none of byte, char and gpt2");

@@ -17,14 +17,22 @@ struct Lead {
 };
 
 bool leadOf(unsigned char byte, Lead& lead) {
-    if (byte >= 0xC2 && byte <= 0xDF) lead = {1, 0x80, 0xBF, byte & 0x1Fu};
-    else if (byte == 0xE0) lead = {2, 0xA0, 0xBF, 0};
-    else if (byte == 0xED) lead = {2, 0x80, 0x9F, 0xDu};
-    else if (byte >= 0xE1 && byte <= 0xEF) lead = {2, 0x80, 0xBF, byte & 0x0Fu};
-    else if (byte == 0xF0) lead = {3, 0x90, 0xBF, 0};
-    else if (byte >= 0xF1 && byte <= 0xF3) lead = {3, 0x80, 0xBF, byte & 0x07u};
-    else if (byte == 0xF4) lead = {3, 0x80, 0x8F, 4};
-    else return false;
+    if (byte >= 0xC2 && byte <= 0xDF)
+        lead = {1, 0x80, 0xBF, byte & 0x1Fu};
+    else if (byte == 0xE0)
+        lead = {2, 0xA0, 0xBF, 0};
+    else if (byte == 0xED)
+        lead = {2, 0x80, 0x9F, 0xDu};
+    else if (byte >= 0xE1 && byte <= 0xEF)
+        lead = {2, 0x80, 0xBF, byte & 0x0Fu};
+    else if (byte == 0xF0)
+        lead = {3, 0x90, 0xBF, 0};
+    else if (byte >= 0xF1 && byte <= 0xF3)
+        lead = {3, 0x80, 0xBF, byte & 0x07u};
+    else if (byte == 0xF4)
+        lead = {3, 0x80, 0x8F, 4};
+    else
+        return false;
     return true;
 }
 
@@ -91,8 +99,10 @@ std::string repair(std::string text) {
     std::string repaired = text.substr(0, at);
     while (at < text.size()) {
         const Step step = decode(text, at);
-        if (step.valid) repaired.append(text, at, step.length);
-        else repaired.append(kReplacement);
+        if (step.valid)
+            repaired.append(text, at, step.length);
+        else
+            repaired.append(kReplacement);
         at += step.length;
     }
     return repaired;

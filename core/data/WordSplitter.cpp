@@ -31,7 +31,8 @@ WordSplitter::Walk::Walk(const WordSplitter& splitter, std::string_view text)
 
 bool WordSplitter::Walk::next(std::string_view& word) {
     if (m_at >= m_text.size()) return false;
-    const int found = pcre2_match(m_pattern, reinterpret_cast<PCRE2_SPTR>(m_text.data()), m_text.size(), m_at, PCRE2_NO_UTF_CHECK, m_match.get(), nullptr);
+    const int found =
+        pcre2_match(m_pattern, reinterpret_cast<PCRE2_SPTR>(m_text.data()), m_text.size(), m_at, PCRE2_NO_UTF_CHECK, m_match.get(), nullptr);
     SS_CHECK(found > 0);  // every character is a letter, a number, a space or none of them: something always matches
     const PCRE2_SIZE end = pcre2_get_ovector_pointer(m_match.get())[1];
     SS_CHECK(end > m_at);

@@ -117,7 +117,8 @@ Status exportCsv(const std::string& database, std::int64_t session, std::ostream
     }
     out.flush();
     if (out) return {};
-    return makeError(ErrorCode::Io, fmt::format("Session {} could not be written as CSV; check the free room and the permissions of the target.", session));
+    return makeError(ErrorCode::Io,
+                     fmt::format("Session {} could not be written as CSV; check the free room and the permissions of the target.", session));
 }
 
 }  // namespace stepscope

@@ -15,6 +15,7 @@ constexpr int kStopped = 10, kKilled = 11;
 class Ending : public CliFixture {
 protected:
     std::unique_ptr<Process> endless(const Words& more = {}) const {
+        std::filesystem::remove(path("log"));
         Words words{STEPSCOPE_CLI};
         for (const auto& word : tiny({"--steps", "100000000", "--step-log", path("log")})) words.push_back(word);
         words.insert(words.end(), more.begin(), more.end());

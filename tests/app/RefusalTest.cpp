@@ -7,7 +7,7 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kUsage = 2, kBadInput = 3, kNotFound = 4;
+constexpr int kUsage = 2, kBadInput = 3, kNotFound = 4, kOutOfMemory = 6;
 
 class Refusal : public CliFixture {
 protected:
@@ -93,12 +93,31 @@ TEST_F(Refusal, NamesASamplingValueOutOfRange) {
     expectRefused(cli({"generate", "--from", "x", "--temperature", "hot"}), {"temperature", "hot"}, kBadInput);
 }
 
-TEST_F(Refusal, RunsOutOfMemoryWithASentence) {
-    // Real, not predicted: the prediction sees the machine's memory, the allocator this much smaller budget.
-    auto limited = options();
-    limited.environment["STEPSCOPE_MEMORY_LIMIT"] = "20000000";
-    const auto finished = cli(tiny({"--set", "width=128", "--set", "layers=4", "--set", "context=128", "--set", "batch-size=64"}), limited);
-    expectRefused(finished, {"memory"}, 6);
+class Memory : public Refusal {
+protected:
+    Finished trainWithin(const char* bytes, const Words& more) const {
+        auto limited = options();
+        limited.environment["STEPSCOPE_MEMORY_LIMIT"] = bytes;
+        return cli(tiny(more), limited);
+    }
+};
+
+TEST_F(Memory, IsPredictedBeforeTheRun) {
+    const auto finished = trainWithin("20000000", {"--set", "width=128", "--set", "layers=4", "--set", "context=128", "--set", "batch-size=64"});
+    expectRefused(finished, {"batch-size", "20.0"}, kOutOfMemory);
+    EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(Memory, RunningOutOfItEndsTheRunAsFailedWithASentence) {
+    // What a character tokenizer finds in a text cannot be predicted: with 16 000 different characters the logits take a GB.
+    std::string text;
+    for (int repeat = 0; repeat < 2; ++repeat)
+        for (int point = 0x4E00; point < 0x4E00 + 16000; ++point)
+            text += {static_cast<char>(0xE0 | (point >> 12)), static_cast<char>(0x80 | ((point >> 6) & 0x3F)), static_cast<char>(0x80 | (point & 0x3F))};
+    const auto finished = trainWithin("200000000", {"--data", write("characters.txt", text), "--set", "tokenizer=char", "--set", "context=128", "--set", "batch-size=128"});
+    expectRefused(finished, {"memory"}, kOutOfMemory);
+    EXPECT_EQ(newest()["state"], "failed");
+    EXPECT_THAT(newest()["why"].get<std::string>(), testing::HasSubstr("memory"));
 }
 
 }  // namespace

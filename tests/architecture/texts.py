@@ -11,7 +11,7 @@ _LISTED, _REFUSED = 300, 500
 # Written in pieces, so that this file does not find itself.
 _HOSTS = re.compile(r"(py" + r"pi\.org|python" + r"hosted\.|deb\.deb" + r"ian\.org|security\.deb" + r"ian\.org|archive\.ubu"
                     + r"ntu\.com|download\.py" + r"torch\.org|download\.nvid" + r"ia\.com|registry\.npm" + r"js)", re.IGNORECASE)
-_PATHS = re.compile(r"(?<![\w./$}-])/(wo" + r"rk|op" + r"t|ro" + r"ot|ho" + r"me|Us" + r"ers|bui" + r"lds?|workspa" + r"ce)/(?!somebody\b)[A-Za-z0-9_.-]+")
+_PATHS = re.compile(r"(?<![\w./$}-])/(wo" + r"rk|op" + r"t|ro" + r"ot|ho" + r"me|Us" + r"ers|bui" + r"lds?|workspa" + r"ce)/(?!(?:somebody|visitor|me)\b)[A-Za-z0-9_.-]+")
 _TEXT = (".cpp", ".h", ".cu", ".cuh", ".py", ".sh", ".cmake", ".sql", ".in", ".txt", ".md", ".json", ".yaml", ".yml", ".xml", ".desktop", ".map", ".svg")
 
 

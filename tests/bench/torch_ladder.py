@@ -18,7 +18,9 @@ import struct
 import subprocess
 import sys
 import time
+import warnings
 
+warnings.filterwarnings('ignore', 'Failed to initialize NumPy')  # nothing here needs it
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -54,8 +54,10 @@ TEST(Kill, LosesNoMoreThanAQuarterOfASecondAtFiftyRandomMoments) {
         const auto path = folder.file("s.db"), log = folder.file("steps");
         // Every fifth dies while it makes the file, the others while they record.
         const bool whileMaking = round % 5 == 0;
-        const int ms = whileMaking ? std::uniform_int_distribution(0, 25)(random) : std::uniform_int_distribution(300, 1000)(random);
+        const int ms = whileMaking ? std::uniform_int_distribution(0, 25)(random) : std::uniform_int_distribution(150, 800)(random);
         const pid_t child = start(path, log);
+        // From the first step on, however slow the start was.
+        if (!whileMaking) ASSERT_TRUE(eventually([&] { return !contentOf(log).empty(); }));
         std::this_thread::sleep_for(std::chrono::milliseconds(ms));
         ASSERT_EQ(::kill(child, SIGKILL), 0);
         int status = 0;
@@ -88,5 +90,5 @@ TEST(Kill, LosesNoMoreThanAQuarterOfASecondAtFiftyRandomMoments) {
         EXPECT_EQ(pragma(path, "integrity_check"), "ok") << where;
     }
     EXPECT_EQ(early, 10);
-    EXPECT_GE(withSteps, 30) << "too few of the kills came while steps were being recorded";
+    EXPECT_GE(withSteps, 20) << "too few of the kills came while steps were being recorded";
 }

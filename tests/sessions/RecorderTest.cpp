@@ -154,7 +154,8 @@ TEST_F(RecorderTest, KeepsTheLogSmallWhileItRecords) {
     auto recorder = open();
     for (int step = 1; step <= 200'000; ++step) recorder->publish(sampleStep(step));
     recorder->flush();
-    EXPECT_TRUE(eventually([&] { return std::filesystem::file_size(path) > 1'000'000; })) << "the log was never moved into the database while recording";
+    EXPECT_TRUE(eventually([&] { return std::filesystem::file_size(path) > 1'000'000; }))
+        << "the log was never moved into the database while recording";
     ASSERT_TRUE(recorder->finish());
     EXPECT_FALSE(std::filesystem::exists(path + "-wal")) << "and it is gone when the last connection is";
 }

@@ -76,7 +76,8 @@ TEST_F(SessionEdits, NamesTheSessionOrFileThatIsNotThere) {
     EXPECT_NE(noFile.error().sentence.find("s.db"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(path));
     record();
-    for (const Status& refused : {renameSession(path, 77, "x"), annotateSession(path, 77, "", {}), deleteSession(path, 77), restoreSession(path, 77)}) {
+    for (const Status& refused :
+         {renameSession(path, 77, "x"), annotateSession(path, 77, "", {}), deleteSession(path, 77), restoreSession(path, 77)}) {
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().code, ErrorCode::NotFound);
         EXPECT_NE(refused.error().sentence.find("77"), std::string::npos);

@@ -128,7 +128,9 @@ std::string asText(const Event& event) {
         return fmt::format("{} at={}{}", kind, e.at.ns, out.text);
     };
     return std::visit(Visitor{
-                          [](const SessionStarted& e) { return fmt::format("SessionStarted session={} name={} replay={}", e.session, e.info->name, e.replay); },
+                          [](const SessionStarted& e) {
+                              return fmt::format("SessionStarted session={} name={} replay={}", e.session, e.info->name, e.replay);
+                          },
                           [&](const StepDone& e) { return plain("StepDone", e); },
                           [&](const ValidationDone& e) { return plain("ValidationDone", e); },
                           [&](const SwitchApplied& e) { return plain("SwitchApplied", e); },

@@ -107,7 +107,8 @@ TEST_F(UnwritablePlace, IsRefusedForRecordingWithASentence) {
         return asOrdinaryUser([&] {
             const Status done = tried();
             if (done || done.error().code != ErrorCode::Io) return 1;
-            return done.error().sentence.find("s.db") != std::string::npos && done.error().sentence.find("may only be read") != std::string::npos ? 0 : 2;
+            const auto says = [&](const char* word) { return done.error().sentence.find(word) != std::string::npos; };
+            return says("s.db") && says("may only be read") ? 0 : 2;
         });
     };
     EXPECT_EQ(refused([&]() -> Status {

@@ -127,7 +127,8 @@ TEST_F(WrongFile, IsRefusedWhenItIsTruncated) {
     recordSomething(5000);
     const auto size = std::filesystem::file_size(path);
     std::filesystem::resize_file(path, size / 2);
-    for (const auto& error : {SessionReader::open(path).error(), Recorder::open({.path = path}, sampleInfo()).error(), renameSession(path, 1, "x").error()}) {
+    for (const auto& error : {SessionReader::open(path).error(), Recorder::open({.path = path}, sampleInfo()).error(),
+                              renameSession(path, 1, "x").error()}) {
         EXPECT_EQ(error.code, ErrorCode::Damaged) << error.sentence << error.cause;
         EXPECT_NE(error.sentence.find("damaged"), std::string::npos) << error.sentence;
         EXPECT_NE(error.sentence.find("wrong.db"), std::string::npos) << error.sentence;

@@ -11,6 +11,7 @@
 namespace stepscope {
 namespace {
 
+constexpr int kAnswerEveryMs = 33;
 constexpr TimeNs kAnswerAtOnce{700'000'000};  // after the person touched something
 
 // Length of one step along an axis; 0 when nothing tells.
@@ -31,6 +32,8 @@ LivePage::LivePage(QWidget* parent) : QWidget(parent), m_range(new ViewRange(thi
         const bool on = m_range->cursor() && m_history && m_history->rows() > 0;
         Q_EMIT cursorStepChanged(on ? m_history->steps().step[m_history->rowAt(m_range->axis(), *m_range->cursor())] : -1);
     });
+    m_answering.setInterval(kAnswerEveryMs);
+    connect(&m_answering, &QTimer::timeout, this, &LivePage::answer);
     updateExtent();
 }
 
@@ -97,7 +100,15 @@ void LivePage::invalidate() {
 }
 
 void LivePage::hurry() {
-    m_budget.hurry(m_clock.now() + kAnswerAtOnce);
+    m_answerUntil = m_clock.now() + kAnswerAtOnce;
+    m_budget.hurry(m_answerUntil);
+    if (!m_answering.isActive()) m_answering.start();
+}
+
+void LivePage::answer() {
+    const bool waiting = std::any_of(m_charts.begin(), m_charts.end(), [](const ChartView* chart) { return chart->stale(); });
+    if (!waiting || !isVisible() || m_clock.now() > m_answerUntil) return m_answering.stop();
+    tick();
 }
 
 void LivePage::tick() {

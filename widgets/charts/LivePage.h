@@ -3,6 +3,7 @@
 // historyChanged() and tick(). GUI thread.
 #pragma once
 #include <QByteArray>
+#include <QTimer>
 #include <QWidget>
 #include <array>
 #include <memory>
@@ -63,6 +64,7 @@ private:
     void updateExtent();
     void invalidate();
     void hurry();
+    void answer();
     void moveCursor(int rows);
     bool training() const;
 
@@ -72,6 +74,8 @@ private:
     ViewRange* m_range = nullptr;
     RedrawBudget m_budget;
     SessionClock m_clock;
+    QTimer m_answering;  // runs only while the page answers a person: LiveFeed may rest then
+    TimeNs m_answerUntil;
     std::array<ChartView*, kCharts> m_charts{};
     std::size_t m_next = 0;  // whose turn it is
     QWidget* m_bar = nullptr;

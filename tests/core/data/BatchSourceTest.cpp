@@ -28,7 +28,8 @@ struct Batch {
 };
 
 Batch take(const BatchSource& source, Split split, std::uint64_t seed, std::int64_t cursor, std::int64_t batch, std::int64_t context) {
-    Batch taken{std::vector<std::int64_t>(static_cast<std::size_t>(batch * context), -1), std::vector<std::int64_t>(static_cast<std::size_t>(batch * context), -1)};
+    Batch taken{std::vector<std::int64_t>(static_cast<std::size_t>(batch * context), -1),
+                std::vector<std::int64_t>(static_cast<std::size_t>(batch * context), -1)};
     source.fill(split, seed, cursor, batch, context, taken.inputs.data(), taken.targets.data());
     return taken;
 }

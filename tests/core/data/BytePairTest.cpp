@@ -97,7 +97,8 @@ TEST(BytePairMerges, RefusesDamagedFilesAndNamesFileAndLine) {
     EXPECT_EQ(sentence(good, "a b\n"), "accepted");
     EXPECT_EQ(sentence(good, "#version: 0.2\r\na b\r\n"), "accepted");
     EXPECT_THAT(sentence("{\"a\":", "a b\n"), ::testing::AllOf(HasSubstr("encoder.json"), HasSubstr("not JSON")));
-    for (const char* wrong : {"[]", "7", "{}", "null", "{\"a\":{\"b\":1}}", "{\"a\":[1]}", "{\"a\":-1}", "{\"a\":\"1\"}", "{\"a\":0.5}", "{\"a\":1}", "{\"a\":0,\"b\":0}"})
+    for (const char* wrong : {"[]", "7", "{}", "null", "{\"a\":{\"b\":1}}", "{\"a\":[1]}", "{\"a\":-1}", "{\"a\":\"1\"}", "{\"a\":0.5}", "{\"a\":1}",
+                              "{\"a\":0,\"b\":0}"})
         EXPECT_THAT(sentence(wrong, "a b\n"), HasSubstr("encoder.json")) << wrong;
     EXPECT_THAT(sentence("{\"a\":0}", "a b\n"), HasSubstr("byte"));
     EXPECT_THAT(sentence(good, ""), HasSubstr("no merges"));

@@ -147,7 +147,8 @@ TEST_F(CorpusTest, TakesTheVocabularyOfReadyTokensFromTheirFormatOrTheirIds) {
 TEST_F(CorpusTest, KeepsWideIdsWideInRam) {
     std::vector<std::int32_t> header(256, 0);
     header[0] = 20240801, header[1] = 7, header[2] = 1000;
-    CorpusRequest asked = request(m_folder.write("llama.bin", testing::bytesOf(header) + testing::bytesOf(std::vector<std::uint32_t>(1000, 100'000))));
+    CorpusRequest asked =
+        request(m_folder.write("llama.bin", testing::bytesOf(header) + testing::bytesOf(std::vector<std::uint32_t>(1000, 100'000))));
     asked.source = "ram";
     EXPECT_EQ(testing::idsOf(*open(asked).tokens), std::vector<std::int64_t>(1000, 100'000));
 }
@@ -222,7 +223,9 @@ TEST_F(CorpusTest, UsesTheCacheFolderOfTheEnvironment) {
     EXPECT_FALSE(std::filesystem::is_empty(m_folder.path("xdg/stepscope/tokens")));
 }
 
-TEST_F(CorpusTest, RefusesAnUnknownTokenizer) { EXPECT_THAT(refusal(request(m_folder.write("a.txt", testing::lines(10)), "words")), HasSubstr("words")); }
+TEST_F(CorpusTest, RefusesAnUnknownTokenizer) {
+    EXPECT_THAT(refusal(request(m_folder.write("a.txt", testing::lines(10)), "words")), HasSubstr("words"));
+}
 
 }  // namespace
 }  // namespace stepscope

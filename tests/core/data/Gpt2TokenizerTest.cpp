@@ -21,8 +21,10 @@ using ::testing::HasSubstr;
 class Gpt2Tokenizer : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
-        if (auto made = gpt2Tokenizer()) s_tokenizer = *made;
-        else s_why = made.error().sentence;
+        if (auto made = gpt2Tokenizer())
+            s_tokenizer = *made;
+        else
+            s_why = made.error().sentence;
     }
     void SetUp() override {
         if (!s_tokenizer) GTEST_SKIP() << s_why;

@@ -25,12 +25,24 @@ public:
         for (std::size_t i = 0; i < count; ++i) {
             char32_t c = 0;
             switch (below(6)) {
-                case 0: c = static_cast<char32_t>(below(128)); break;
-                case 1: c = static_cast<char32_t>(' ' + below(2) * 7); break;
-                case 2: c = static_cast<char32_t>('a' + below(26)); break;
-                case 3: c = static_cast<char32_t>(below(0x800)); break;
-                case 4: c = static_cast<char32_t>(below(0xD800)); break;
-                default: c = static_cast<char32_t>(0xE000 + below(0x110000 - 0xE000)); break;
+                case 0:
+                    c = static_cast<char32_t>(below(128));
+                    break;
+                case 1:
+                    c = static_cast<char32_t>(' ' + below(2) * 7);
+                    break;
+                case 2:
+                    c = static_cast<char32_t>('a' + below(26));
+                    break;
+                case 3:
+                    c = static_cast<char32_t>(below(0x800));
+                    break;
+                case 4:
+                    c = static_cast<char32_t>(below(0xD800));
+                    break;
+                default:
+                    c = static_cast<char32_t>(0xE000 + below(0x110000 - 0xE000));
+                    break;
             }
             utf8::append(text, c);
         }

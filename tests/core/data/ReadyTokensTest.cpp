@@ -9,8 +9,8 @@ namespace stepscope {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::HasSubstr;
 using testing::bytesOf;
+using ::testing::HasSubstr;
 using testing::TemporaryFolder;
 
 std::string llmcHeader(std::int32_t magic, std::int32_t version, std::int32_t tokens) {

@@ -64,7 +64,8 @@ TEST(TextReader, RefusesABinaryFileAndNamesTheByte) {
 
 TEST(TextReader, RefusesOtherEncodingsAndNamesTheOffset) {
     const TemporaryFolder folder;
-    EXPECT_THAT(errorOf(folder.write("latin1.txt", "gr\xFC\xDF")).sentence, AllOf(HasSubstr("latin1.txt"), HasSubstr("0xFC"), HasSubstr("offset 2"), HasSubstr("UTF-8")));
+    EXPECT_THAT(errorOf(folder.write("latin1.txt", "gr\xFC\xDF")).sentence,
+                AllOf(HasSubstr("latin1.txt"), HasSubstr("0xFC"), HasSubstr("offset 2"), HasSubstr("UTF-8")));
     EXPECT_THAT(errorOf(folder.write("utf16.txt", "\xFF\xFEh\0i\0"s)).sentence, AllOf(HasSubstr("utf16.txt"), HasSubstr("UTF-16")));
 }
 
@@ -123,7 +124,8 @@ TEST(TextReader, ReadsTheFieldTextOfEveryLineOfJsonl) {
 TEST(TextReader, NamesTheLineOfJsonlThatIsWrong) {
     const TemporaryFolder folder;
     const std::string good = "{\"text\": \"fine\"}\n";
-    for (const char* wrong : {"{\"text\": \"cut", "[1]", "7", "\"text\"", "{}", "{\"txt\": \"a\"}", "{\"text\": 3}", "{\"text\": null}", "{\"text\": \"\\ud800\"}", "{\"text\": \"\xFF\"}"}) {
+    for (const char* wrong : {"{\"text\": \"cut", "[1]", "7", "\"text\"", "{}", "{\"txt\": \"a\"}", "{\"text\": 3}", "{\"text\": null}",
+                              "{\"text\": \"\\ud800\"}", "{\"text\": \"\xFF\"}"}) {
         const Error error = errorOf(folder.write("d.jsonl", good + "\n" + wrong + "\n" + good));
         EXPECT_EQ(error.code, ErrorCode::BadInput);
         EXPECT_THAT(error.sentence, AllOf(HasSubstr("d.jsonl"), HasSubstr("line 3"))) << wrong;

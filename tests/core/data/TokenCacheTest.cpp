@@ -19,7 +19,8 @@ class TokenCache : public ::testing::Test {
 protected:
     CachedTokens open(const std::string& text, const Tokenizer& tokenizer, const std::string& folder) {
         m_said.clear();
-        auto tokens = cachedTokens(text, "the text", tokenizer, folder, [this](const std::string& what, double) { m_said += what + "\n"; }, testing::kNeverCancelled);
+        auto tokens = cachedTokens(
+            text, "the text", tokenizer, folder, [this](const std::string& what, double) { m_said += what + "\n"; }, testing::kNeverCancelled);
         EXPECT_TRUE(tokens.ok()) << tokens.error().sentence;
         return *std::move(tokens);
     }
@@ -95,7 +96,8 @@ TEST_F(TokenCache, KeepsTokensInMemoryWhenTheDiskIsFull) {
 
 TEST_F(TokenCache, StopsWhenCancelledAndLeavesNothing) {
     const std::atomic<bool> cancelled{true};
-    const auto tokens = cachedTokens(m_text, "the text", *m_bytes, m_folder.path(), [](const std::string&, double) {}, cancelled);
+    const auto tokens = cachedTokens(
+        m_text, "the text", *m_bytes, m_folder.path(), [](const std::string&, double) {}, cancelled);
     ASSERT_FALSE(tokens.ok());
     EXPECT_EQ(tokens.error().code, ErrorCode::Cancelled);
     EXPECT_TRUE(std::filesystem::is_empty(m_folder.path()));
@@ -119,7 +121,8 @@ TEST_F(TokenCache, HoldsAfterTheWriterWasKilledAtAnyMoment) {
         ASSERT_GE(child, 0);
         if (child == 0) {
             while (true) {  // until killed: made, removed, made again
-                (void)cachedTokens(text, "the text", *m_bytes, m_folder.path(), [](const std::string&, double) {}, testing::kNeverCancelled);
+                (void)cachedTokens(
+                    text, "the text", *m_bytes, m_folder.path(), [](const std::string&, double) {}, testing::kNeverCancelled);
                 ::unlink(tokenCachePath(m_folder.path(), text, *m_bytes).c_str());
             }
         }

@@ -60,7 +60,8 @@ TEST(TokenFile, RefusesToCopyOutsideItsRange) {
 TEST(TokenFile, RefusesAFileWhoseHashDiffers) {
     const testing::TemporaryFolder folder;
     writeFile(folder.path("t.bin"), keyWith(256), someIds(1000, 256));
-    for (const TokenFileKey& other : {TokenFileKey{hashOf("other"), hashOf("tokenizer"), 256}, TokenFileKey{hashOf("text"), hashOf("other"), 256}, keyWith(300)}) {
+    for (const TokenFileKey& other :
+         {TokenFileKey{hashOf("other"), hashOf("tokenizer"), 256}, TokenFileKey{hashOf("text"), hashOf("other"), 256}, keyWith(300)}) {
         const auto row = openTokenFile(folder.path("t.bin"), other);
         ASSERT_FALSE(row.ok());
         EXPECT_EQ(row.error().code, ErrorCode::Damaged);

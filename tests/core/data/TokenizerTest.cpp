@@ -30,7 +30,10 @@ TEST(ByteTokenizer, DecodesWhatItEncoded) {
 
 TEST(ByteTokenizer, ReplacesBrokenSequencesAndIdsBeyondItsVocabulary) {
     const std::vector<std::int32_t> ids{'a', 0xC3, 'b', 256, -1, 'c'};
-    EXPECT_EQ(byteTokenizer()->decode(ids), "a\uFFFD" "b\uFFFD\uFFFD" "c");
+    EXPECT_EQ(byteTokenizer()->decode(ids),
+              "a\uFFFD"
+              "b\uFFFD\uFFFD"
+              "c");
 }
 
 TEST(CharTokenizer, NumbersTheSortedDistinctCharacters) {
@@ -90,7 +93,8 @@ TEST(TokenizerJson, MakesTheSameTokenizerAgain) {
 }
 
 TEST(TokenizerJson, RefusesWhatIsNoTokenizer) {
-    for (const char* json : {"", "{", "null", "[]", "{}", R"({"name":7})", R"({"name":"words"})", R"({"name":"char"})", R"({"name":"char","characters":""})"}) {
+    for (const char* json :
+         {"", "{", "null", "[]", "{}", R"({"name":7})", R"({"name":"words"})", R"({"name":"char"})", R"({"name":"char","characters":""})"}) {
         const auto made = tokenizerFromJson(json);
         ASSERT_FALSE(made.ok()) << json;
         EXPECT_EQ(made.error().code, ErrorCode::Damaged) << json;

@@ -38,9 +38,13 @@ TEST(Utf8, FindsTheFirstByteThatIsWrong) {
 
 TEST(Utf8, RepairsAsUnicodeRecommends) {
     // The example of the Unicode standard, section 3.9, table 3-8.
-    EXPECT_EQ(utf8::repair("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD" "A");
+    EXPECT_EQ(utf8::repair("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41"),
+              "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD"
+              "A");
     // Table 3-11: a well-formed beginning is replaced as a whole.
-    EXPECT_EQ(utf8::repair("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"), "\uFFFD\uFFFD\uFFFD\uFFFD" "A");
+    EXPECT_EQ(utf8::repair("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"),
+              "\uFFFD\uFFFD\uFFFD\uFFFD"
+              "A");
     EXPECT_EQ(utf8::repair("fine \u00e9"), "fine \u00e9");
 }
 

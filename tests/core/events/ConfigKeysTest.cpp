@@ -54,7 +54,8 @@ TEST(ConfigKeys, SetsEveryKindOfKey) {
 }
 
 TEST(ConfigKeys, RefusesWhatIsNoWholeNumber) {
-    for (const char* text : {"", "twelve", "12.5", "12x", " 12", "0x10", "1e3", "99999999999999999999"}) expectRefused("layers", text, "whole number");
+    for (const char* text : {"", "twelve", "12.5", "12x", " 12", "0x10", "1e3", "99999999999999999999"})
+        expectRefused("layers", text, "whole number");
 }
 
 TEST(ConfigKeys, RefusesNumbersOutOfRange) {

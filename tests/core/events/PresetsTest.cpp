@@ -44,7 +44,8 @@ TEST(Presets, AnUnknownOneIsRefusedWithTheKnownNames) {
     const auto missing = presetConfig("nope");
     ASSERT_FALSE(missing.ok());
     EXPECT_EQ(missing.error().code, ErrorCode::NotFound);
-    EXPECT_THAT(missing.error().sentence, ::testing::AllOf(::testing::HasSubstr("nope"), ::testing::HasSubstr("tiny-cpu"), ::testing::HasSubstr("gpt2-xl")));
+    EXPECT_THAT(missing.error().sentence,
+                ::testing::AllOf(::testing::HasSubstr("nope"), ::testing::HasSubstr("tiny-cpu"), ::testing::HasSubstr("gpt2-xl")));
 }
 
 TEST(ChoosePreset, TakesTheSmallestModelWithoutAGpuAndSaysWhy) {

@@ -32,9 +32,9 @@ TEST(Schedule, WarmUpRisesInEqualStepsAndStays) {
 
 TEST(Schedule, CosineFallsFromTheFirstStepToItsFloor) {
     const RunConfig config = configWith("cosine");
-    EXPECT_NEAR(learningRate(config, 55), 0.55, 1e-12);                                    // half way: the middle
-    EXPECT_NEAR(learningRate(config, 110), 0.1, 1e-12);                                    // the end: the floor
-    EXPECT_NEAR(learningRate(config, 22), 0.1 + 0.9 * 0.9045084971874737, 1e-12);          // a fifth: (1 + cos 36 degrees) / 2
+    EXPECT_NEAR(learningRate(config, 55), 0.55, 1e-12);                            // half way: the middle
+    EXPECT_NEAR(learningRate(config, 110), 0.1, 1e-12);                            // the end: the floor
+    EXPECT_NEAR(learningRate(config, 22), 0.1 + 0.9 * 0.9045084971874737, 1e-12);  // a fifth: (1 + cos 36 degrees) / 2
     EXPECT_NEAR(learningRate(config, 1), 0.1 + 0.45 * (1 + std::cos(3.14159265358979323846 / 110)), 1e-12);
 }
 

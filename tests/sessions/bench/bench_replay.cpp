@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
         (round % 2 == 0 ? jumped : played).push_back(std::chrono::duration<double>(Clock::now() - begin).count());
         if (sink.steps != steps) return fmt::print(stderr, "only {} of {} steps came\n", sink.steps.load(), steps), 2;
     }
-    fmt::print("replay: {} steps to the end, opening included: {:.3f} s by a jump, {:.3f} s played (medians of 5)\n", steps, median(jumped), median(played));
+    fmt::print("replay: {} steps to the end, opening included: {:.3f} s by a jump, {:.3f} s played (medians of 5)\n", steps, median(jumped),
+               median(played));
     return std::max(median(jumped), median(played)) < 1.0 * static_cast<double>(std::max<std::int64_t>(steps, 100'000)) / 100'000 ? 0 : 1;
 }

@@ -179,6 +179,14 @@ private Q_SLOTS:
         QVERIFY(!shown.page.chart(0).yScale().logarithmic);
     }
 
+    void aButtonIsAnsweredEvenWhenNobodyTicks() {
+        Shown shown;
+        QTest::qWait(800);
+        QTest::mouseClick(shown.button("log y"), Qt::LeftButton);
+        QTRY_VERIFY(!shown.page.chart(0).stale());
+        QVERIFY(shown.page.chart(0).yScale().logarithmic);
+    }
+
     void everyXAxisShowsTheWholeRunAndNamesItsUnit() {
         Shown shown;
         auto* axis = shown.page.findChild<QComboBox*>();

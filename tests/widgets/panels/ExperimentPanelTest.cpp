@@ -61,7 +61,8 @@ protected:
 TEST_F(ExperimentPanelTest, HasARowForEverySwitchAndEverySettingOfTheTables) {
     for (const auto& entry : smallCatalogue()) EXPECT_NE(panel.row(entry.id), nullptr) << entry.id;
     for (const auto& key : configKeys()) {
-        if (key.id != "data") EXPECT_NE(panel.row(key.id), nullptr) << key.id;
+        if (key.id == "data") continue;  // has a chooser of its own
+        EXPECT_NE(panel.row(key.id), nullptr) << key.id;
     }
 }
 

