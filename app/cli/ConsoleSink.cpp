@@ -28,19 +28,15 @@ void ConsoleSink::publish(Event event) {
                    },
                    [&](const StepDone& e) { onStep(e); },
                    [&](const ValidationDone& e) { say(LogLevel::Info, fmt::format("step {}: validation loss {:.4f}", format::count(e.step), e.loss)); },
-                   [&](const SwitchApplied& e) {
-                       say(LogLevel::Info, fmt::format("step {}: {} is {} now, was {}{}{}", format::count(e.step), e.id, toString(e.to), toString(e.from),
-                                                       e.note.empty() ? "" : "; ", e.note));
-                   },
-                   [&](const SwitchRefused& e) {
-                       say(LogLevel::Warning, fmt::format("step {}: {} stays: {}", format::count(e.step), e.id, e.why));
-                   },
+                   // The trainer says these in the log as well.
+                   [](const SwitchApplied&) {},
+                   [](const SwitchRefused&) {},
+                   [](const CheckpointSaved&) {},
                    [](const DeviceSample&) {},
                    [&](const LogLine& e) { say(e.level, e.text); },
                    [&](const StateChanged& e) {
                        if (e.state == RunState::Paused) say(e.why.empty() ? LogLevel::Info : LogLevel::Warning, "Paused. " + e.why);
                    },
-                   [&](const CheckpointSaved& e) { say(LogLevel::Info, fmt::format("step {}: checkpoint {}", format::count(e.step), e.path)); },
                    [&](const TextGenerated& e) {
                        if (e.complete) say(LogLevel::Info, fmt::format("step {} writes: {}{}", format::count(e.step), e.prompt, e.text));
                    },

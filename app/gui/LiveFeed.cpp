@@ -94,7 +94,7 @@ void LiveFeed::tell(const Event& event) {
                    [this](const SwitchApplied& e) { Q_EMIT switchApplied(e); },
                    [this](const SwitchRefused& e) { Q_EMIT switchRefused(e); },
                    [](const DeviceSample&) {},
-                   [](const LogLine&) {},
+                   [this](const LogLine& e) { Q_EMIT logged(e); },
                    [this](const StateChanged& e) { Q_EMIT stateChanged(e); },
                    [](const CheckpointSaved&) {},
                    [this](const TextGenerated& e) { Q_EMIT textGenerated(e); },

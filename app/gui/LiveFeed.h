@@ -38,6 +38,7 @@ Q_SIGNALS:
     void stateChanged(const stepscope::StateChanged& change);
     void switchApplied(const stepscope::SwitchApplied& applied);
     void switchRefused(const stepscope::SwitchRefused& refused);
+    void logged(const stepscope::LogLine& line);
     void textGenerated(const stepscope::TextGenerated& text);
     void grew();                                                // at most once a tick
 

@@ -19,7 +19,7 @@ struct Line {
 
 std::string startedText(const SessionStarted& event) {
     const SessionInfo& info = *event.info;
-    return fmt::format("{} “{}”: {:.2f} M parameters, {} training tokens, {} of {} text", event.replay ? "replay of" : "session", info.name,
+    return fmt::format("{} “{}”: {:.2f} M parameters, {} training tokens, {} tokens of {}.", event.replay ? "Replay of" : "Session", info.name,
                        static_cast<double>(info.parameters) / 1e6, format::count(info.trainTokens), info.config.tokenizer, info.config.data);
 }
 
@@ -28,12 +28,12 @@ Line stateLine(const StateChanged& event) {
     const std::string steps = format::count(event.step);
     switch (event.state) {
         case RunState::Preparing: return {};
-        case RunState::Running: return {LogLevel::Info, event.step == 0 ? "training begins." : fmt::format("training goes on after step {}.", steps), event.step, event.at};
-        case RunState::Paused: return {event.why.empty() ? LogLevel::Info : LogLevel::Warning, fmt::format("paused after step {}{}", steps, because), event.step, event.at};
-        case RunState::Finished: return {LogLevel::Info, fmt::format("finished: {} steps.", steps), event.step, event.at};
-        case RunState::Stopped: return {LogLevel::Info, fmt::format("stopped after step {}{}", steps, because), event.step, event.at};
-        case RunState::Failed: return {LogLevel::Error, fmt::format("the run failed after step {}{}", steps, because), event.step, event.at};
-        case RunState::Interrupted: return {LogLevel::Warning, fmt::format("the program was interrupted after step {}{}", steps, because), event.step, event.at};
+        case RunState::Running: return {LogLevel::Info, event.step == 0 ? "Training begins." : fmt::format("Training goes on after step {}.", steps), event.step, event.at};
+        case RunState::Paused: return {event.why.empty() ? LogLevel::Info : LogLevel::Warning, fmt::format("Paused after step {}{}", steps, because), event.step, event.at};
+        case RunState::Finished: return {LogLevel::Info, fmt::format("Finished: {} steps.", steps), event.step, event.at};
+        case RunState::Stopped: return {LogLevel::Info, fmt::format("Stopped after step {}{}", steps, because), event.step, event.at};
+        case RunState::Failed: return {LogLevel::Error, fmt::format("The run ended after step {}.", steps), event.step, event.at};
+        case RunState::Interrupted: return {LogLevel::Warning, fmt::format("The program was interrupted after step {}{}", steps, because), event.step, event.at};
     }
     return {};
 }
@@ -43,29 +43,24 @@ Line lineOf(const Event& event) {
         Visitor{
             [](const SessionStarted& e) { return Line{LogLevel::Info, startedText(e), 0, {}}; },
             [](const StepDone& e) {
-                return e.skipped ? Line{LogLevel::Info, fmt::format("step {} was skipped: gradients not finite.", e.step), e.step, e.at} : Line{};
+                return e.skipped ? Line{LogLevel::Info, fmt::format("Step {} was skipped: gradients not finite.", e.step), e.step, e.at} : Line{};
             },
             [](const ValidationDone& e) {
-                return Line{LogLevel::Info, fmt::format("validation loss {:.4f} after step {}.", e.loss, format::count(e.step)), e.step, e.at};
+                return Line{LogLevel::Info, fmt::format("Validation loss {:.4f} after step {}.", e.loss, format::count(e.step)), e.step, e.at};
             },
-            [](const SwitchApplied& e) {
-                return Line{LogLevel::Info,
-                            fmt::format("{}: {} → {} after step {}.{}{}", e.id, toString(e.from), toString(e.to), format::count(e.step), e.note.empty() ? "" : " ", e.note),
-                            e.step, e.at};
-            },
-            [](const SwitchRefused& e) { return Line{LogLevel::Warning, fmt::format("{} cannot be {}: {}", e.id, toString(e.value), e.why), e.step, e.at}; },
+            // The trainer tells flips, refusals and checkpoints in log lines of its own.
+            [](const SwitchApplied& e) { return e.note.empty() ? Line{} : Line{LogLevel::Info, e.id + ": " + e.note, e.step, e.at}; },
+            [](const SwitchRefused&) { return Line{}; },
             [](const DeviceSample&) { return Line{}; },
             [](const LogLine& e) { return Line{e.level, e.text, e.step, e.at}; },
             [](const StateChanged& e) { return stateLine(e); },
-            [](const CheckpointSaved& e) {
-                return Line{LogLevel::Info, fmt::format("checkpoint of step {} written in {} to {}.", format::count(e.step), format::milliseconds(e.duration.milliseconds()), e.path), e.step, e.at};
-            },
+            [](const CheckpointSaved&) { return Line{}; },
             [](const TextGenerated& e) {
-                return e.complete ? Line{LogLevel::Info, fmt::format("text written with the weights of step {}; see the page Text.", format::count(e.step)), e.step, e.at} : Line{};
+                return e.complete ? Line{LogLevel::Info, fmt::format("Text written with the weights of step {}; see the page Text.", format::count(e.step)), e.step, e.at} : Line{};
             },
             [](const Preparing&) { return Line{}; },
             [](const RecorderWaited& e) {
-                return e.waited > kLongWait ? Line{LogLevel::Warning, fmt::format("training waited {} for the disk.", format::milliseconds(e.waited.milliseconds())), 0, e.at} : Line{};
+                return e.waited > kLongWait ? Line{LogLevel::Warning, fmt::format("Training waited {} for the disk.", format::milliseconds(e.waited.milliseconds())), 0, e.at} : Line{};
             },
         },
         event);

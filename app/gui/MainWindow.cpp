@@ -80,8 +80,8 @@ void MainWindow::restoreLayout(QSize wanted) {
     const QSettings settings;
     const QSize screen = QGuiApplication::primaryScreen()->availableSize();
     resize((screen * 0.86).boundedTo({1760, 1040}).expandedTo(QSize(1280, 800).boundedTo(screen)));
-    restoreGeometry(settings.value("window/geometry").toByteArray());
-    if (!wanted.isEmpty()) resize(wanted);
+    if (wanted.isEmpty()) restoreGeometry(settings.value("window/geometry").toByteArray());
+    else resize(wanted);
     m_across->setSizes({320, width() - 320 - 248, 248});
     m_down->setSizes({height() - 150, 110});
     m_across->restoreState(settings.value("window/across").toByteArray());

@@ -39,6 +39,10 @@ RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std:
     connect(&stage, &Stage::grew, this, &RunWiring::showReadingSoon);
     connect(&stage, &Stage::switched, this, &RunWiring::showReading);
     connect(&stage, &Stage::started, this, &RunWiring::showReading);
+    // The engine answers a text it cannot write with such a line.
+    connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
+        if (line.level != LogLevel::Info && line.text.starts_with("No text")) m_window.textPage().refuse(QString::fromStdString(line.text));
+    });
     connect(&stage.live(), &LiveFeed::stateChanged, this, &RunWiring::liveStateChanged);
     showReading();
 }

@@ -108,7 +108,7 @@ void SessionsReader::restore(std::int64_t session) {
 
 void SessionsReader::exportCsv(std::int64_t session, const QString& path) {
     edit([database = m_database, session, file = path.toStdString()] { return writeCsv(database, session, file); },
-         [this, session, path] { Q_EMIT told(QString("session %1 exported to %2.").arg(session).arg(path)); });
+         [this, session, path] { Q_EMIT told(QString("Session %1 exported to %2.").arg(session).arg(path)); });
 }
 
 void SessionsReader::purge() {

@@ -40,6 +40,9 @@ Workplace::Workplace(const Options& options)
         });
 }
 
+// The window goes last, and is hidden then: that must not reach what has gone before it.
+Workplace::~Workplace() { m_window.disconnect(this); }
+
 void Workplace::open() {
     m_window.restoreLayout(m_options.size);
     m_window.show();

@@ -21,6 +21,7 @@ class Workplace : public QObject {
     Q_OBJECT
 public:
     explicit Workplace(const Options& options);
+    ~Workplace() override;
     void open();  // shows the window, then begins everything that takes time
 
     MainWindow& window() { return m_window; }

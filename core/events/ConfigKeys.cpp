@@ -113,8 +113,6 @@ Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::st
 Status checkConfig(const RunConfig& config) {
     if (config.width % config.heads != 0)
         return makeError(ErrorCode::BadInput, fmt::format("width {} does not divide by heads {}; choose heads that divide it.", config.width, config.heads));
-    if (config.minLr > config.lr)
-        return makeError(ErrorCode::BadInput, fmt::format("min-lr {} is above lr {}; lower it.", config.minLr, config.lr));
     return {};
 }
 

@@ -16,7 +16,8 @@ double learningRate(const RunConfig& config, std::int64_t step) {
     const auto decaySteps = static_cast<double>(std::max<std::int64_t>(1, config.steps - warmup));
     const double progress = std::clamp(static_cast<double>(step - warmup) / decaySteps, 0.0, 1.0);
     const double share = config.schedule == "linear" ? 1 - progress : 0.5 * (1 + std::cos(std::numbers::pi * progress));
-    return config.minLr + (config.lr - config.minLr) * share;
+    const double floor = std::min(config.minLr, config.lr);  // a preset's floor may lie above a rate that a person lowered
+    return floor + (config.lr - floor) * share;
 }
 
 }  // namespace stepscope

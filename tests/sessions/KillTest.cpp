@@ -57,7 +57,9 @@ TEST(Kill, LosesNoMoreThanAQuarterOfASecondAtFiftyRandomMoments) {
         const int ms = whileMaking ? std::uniform_int_distribution(0, 25)(random) : std::uniform_int_distribution(150, 800)(random);
         const pid_t child = start(path, log);
         // From the first step on, however slow the start was.
-        if (!whileMaking) ASSERT_TRUE(eventually([&] { return !contentOf(log).empty(); }));
+        if (!whileMaking) {
+            ASSERT_TRUE(eventually([&] { return !contentOf(log).empty(); }));
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(ms));
         ASSERT_EQ(::kill(child, SIGKILL), 0);
         int status = 0;

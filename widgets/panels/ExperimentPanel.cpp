@@ -131,7 +131,7 @@ void ExperimentPanel::setForecast(const MemoryForecast& forecast) {
     const auto part = [](const char* name, Bytes bytes) { return QString("%1 %2").arg(name, words(format::bytes(bytes))); };
     const QString parameters = QString::number(static_cast<double>(forecast.parameters) / 1e6, 'f', forecast.parameters < 10'000'000 ? 2 : 0);
     const bool tooMuch = forecast.available.count > 0 && forecast.total > forecast.available;
-    m_memory->setText(QString("%1 M parameters · needs about %2 of %3%4")
+    m_memory->setText(QString("%1 M parameters · about %2 of %3%4")
                           .arg(parameters, words(format::bytes(forecast.total)), words(format::bytes(forecast.available)),
                                tooMuch ? ": too much for this machine" : ""));
     m_memory->setTone(tooMuch ? Tone::Warning : Tone::Muted);

@@ -9,8 +9,8 @@ namespace {
 const char* word(LogLevel level) {
     switch (level) {
         case LogLevel::Info: return "";
-        case LogLevel::Warning: return "warning";
-        case LogLevel::Error: return "error";
+        case LogLevel::Warning: return "Warning";
+        case LogLevel::Error: return "Error";
     }
     return "";
 }

@@ -53,9 +53,6 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     painter.drawText(under, Qt::AlignLeft, "1");
     painter.drawText(under, Qt::AlignRight, QString::fromStdString(format::count(m_config.steps)));
     painter.drawText(under, Qt::AlignHCenter, "steps");
-    const double first = learningRate(m_config, 1) / highest;
-    const Qt::Alignment side = first > 0.6 && learningRate(m_config, m_config.steps) / highest < 0.6 ? Qt::AlignRight : Qt::AlignHCenter;
-    painter.drawText(plot, side | Qt::AlignTop, side == Qt::AlignRight ? "≤ " + QString::number(m_config.lr, 'g', 3) : QString());
 }
 
 }  // namespace stepscope

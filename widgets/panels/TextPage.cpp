@@ -107,10 +107,11 @@ void TextPage::showState() {
         const auto parsed = parseValue(control.range, control.key.toStdString(), control.edit->text().toStdString());
         if (!parsed && wrong.isEmpty()) wrong = QString::fromStdString(parsed.error().sentence);
     }
+    if (wrong.isEmpty()) wrong = m_refusal;
     m_problem->setTone(wrong.isEmpty() ? Tone::Muted : Tone::Error);
     m_problem->setText(!wrong.isEmpty() ? wrong : m_waiting ? QString("Writing…") : m_ready ? QString() : m_why);
     m_problem->setVisible(!m_problem->text().isEmpty());
-    m_generate->setEnabled(m_ready && !m_waiting && wrong.isEmpty());
+    m_generate->setEnabled(m_ready && !m_waiting && (wrong.isEmpty() || wrong == m_refusal));
 }
 
 void TextPage::generate() {
@@ -128,6 +129,7 @@ void TextPage::generate() {
     request.topP = std::get<double>(values["top-p"]);
     request.seed = std::get<std::int64_t>(values["seed"]);
     m_waiting = true;
+    m_refusal.clear();
     showState();
     Q_EMIT generateRequested(request);
 }
@@ -145,6 +147,12 @@ void TextPage::setText(const TextGenerated& text) {
     }
     m_caption->setText(QString("With the weights of step %1%2").arg(QString::fromStdString(format::count(text.step)), text.complete ? "." : ", writing…"));
     m_waiting = !text.complete;
+    showState();
+}
+
+void TextPage::refuse(const QString& why) {
+    m_waiting = false;
+    m_refusal = why;
     showState();
 }
 

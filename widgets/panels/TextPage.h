@@ -24,6 +24,7 @@ public:
     // Whether there are weights to write with, and if not, why and what to do.
     void setReady(bool ready, const QString& why);
     void setText(const TextGenerated& text);
+    void refuse(const QString& why);  // what was asked for does not come
     void clear();
     void save(QSettings& settings) const;
     void restore(const QSettings& settings);
@@ -51,6 +52,7 @@ private:
     bool m_ready = false;
     bool m_waiting = false;  // asked, and not complete yet
     QString m_why;
+    QString m_refusal;
 };
 
 }  // namespace stepscope

@@ -24,10 +24,11 @@ void TitleButton::setBold(bool bold) {
 
 void TitleButton::setLink(bool link) {
     m_link = link;
+    updateGeometry();
     update();
 }
 
-QSize TitleButton::sizeHint() const { return {fontMetrics().horizontalAdvance(text()) + 4, fontMetrics().height() + 6}; }
+QSize TitleButton::sizeHint() const { return {fontMetrics().horizontalAdvance(text()) + 8, fontMetrics().height() + 6}; }
 
 QSize TitleButton::minimumSizeHint() const { return {m_link ? sizeHint().width() : 48, sizeHint().height()}; }
 

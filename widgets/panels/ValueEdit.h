@@ -20,6 +20,7 @@ public:
 
     void setText(const QString& text);  // without committing
     QString text() const;
+    bool isToggle() const { return m_toggle != nullptr; }
     // Words that this machine or configuration refuses stay in the list, greyed, with the reason as tooltip.
     void setRefused(const std::vector<std::pair<std::string, std::string>>& refused);
 

@@ -13,7 +13,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kEditorWidth = 124;  // one column for every editor, so that the eye runs down it
+constexpr int kEditorWidth = 124;  // one column for lists and numbers, so that the eye runs down it
 
 ToneLabel* hiddenSentence(Tone tone) {
     auto* label = sentenceLabel(tone);
@@ -35,7 +35,9 @@ ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& ra
     m_chip = new ToneLabel(Tone::Normal);
     m_newRun = new QLabel;
     m_editor = new ValueEdit(range, title);
-    m_editor->setFixedWidth(kEditorWidth);
+    // A toggle takes only what its words need: the name has the rest.
+    if (m_editor->isToggle()) m_editor->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    else m_editor->setFixedWidth(kEditorWidth);
     m_note = hiddenSentence(Tone::Muted);
     m_details = hiddenSentence(Tone::Muted);
     for (QWidget* part : {static_cast<QWidget*>(m_reset), static_cast<QWidget*>(m_chip), static_cast<QWidget*>(m_newRun)}) part->hide();

@@ -113,11 +113,6 @@ TEST(CheckConfig, NamesTheKeyToChange) {
     Status checked = checkConfig(config);
     ASSERT_FALSE(checked.ok());
     EXPECT_THAT(checked.error().sentence, HasSubstr("heads 3"));
-    config = {};
-    config.minLr = 1;
-    checked = checkConfig(config);
-    ASSERT_FALSE(checked.ok());
-    EXPECT_THAT(checked.error().sentence, HasSubstr("min-lr"));
 }
 
 TEST(ListConfig, SettingWhatItListsGivesTheSameConfigurationForEveryPreset) {

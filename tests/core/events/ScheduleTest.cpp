@@ -86,5 +86,14 @@ TEST(Schedule, TakesAWarmUpOfZero) {
     EXPECT_NEAR(learningRate(config, 110), 0.1, 1e-12);
 }
 
+TEST(Schedule, NeverRisesToAFloorThatLiesAboveTheRate) {
+    RunConfig config;
+    config.schedule = "cosine";
+    config.steps = 10;
+    config.lr = 1e-5;
+    config.minLr = 2e-4;
+    for (std::int64_t step = 1; step <= 12; ++step) EXPECT_EQ(learningRate(config, step), 1e-5) << step;
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -10,16 +10,18 @@ std::string said(const Event& event) {
     return entry ? entry->text.toStdString() : std::string();
 }
 
-TEST(LogSentences, TellsAFlipWithItsStepAndNote) {
-    EXPECT_EQ(said(SwitchApplied{610, {}, "amp", std::string("off"), std::string("bf16"), "sdpa-flash ran."}), "amp: off → bf16 after step 610. sdpa-flash ran.");
+TEST(LogSentences, LeavesToTheTrainerWhatItTellsItself) {
+    EXPECT_EQ(said(SwitchApplied{610, {}, "amp", std::string("off"), std::string("bf16"), ""}), "");
+    EXPECT_EQ(said(LogLine{{}, 610, LogLevel::Info, "amp off → bf16 from step 611 on."}), "amp off → bf16 from step 611 on.");
+    EXPECT_EQ(said(SwitchApplied{610, {}, "optimizer", std::string("fused"), std::string("8-bit"), "The moments were rounded."}), "optimizer: The moments were rounded.");
 }
 
-TEST(LogSentences, MarksRefusalsAsWarningsAndFailuresAsErrors) {
-    const auto refused = logSentence(SwitchRefused{5, {}, "amp", std::string("fp16"), "No float16 here."}, 0);
-    EXPECT_EQ(refused->level, LogLevel::Warning);
-    const auto failed = logSentence(StateChanged{{}, 7, RunState::Failed, "The loss is not a number."}, 0);
-    EXPECT_EQ(failed->level, LogLevel::Error);
-    EXPECT_TRUE(failed->text.contains("The loss is not a number."));
+TEST(LogSentences, MarksFailuresAsErrorsAndAPauseWithAReasonAsAWarning) {
+    EXPECT_EQ(logSentence(StateChanged{{}, 7, RunState::Failed, "The loss is not a number."}, 0)->level, LogLevel::Error);
+    const auto paused = logSentence(StateChanged{{}, 7, RunState::Paused, "The disk is full."}, 0);
+    EXPECT_EQ(paused->level, LogLevel::Warning);
+    EXPECT_TRUE(paused->text.contains("The disk is full."));
+    EXPECT_EQ(logSentence(StateChanged{{}, 7, RunState::Paused, ""}, 0)->level, LogLevel::Info);
 }
 
 TEST(LogSentences, SaysNothingOfOrdinaryStepsAndSamples) {

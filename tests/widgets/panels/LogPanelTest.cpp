@@ -65,7 +65,7 @@ TEST_F(LogPanelTest, FollowsTheEndUntilOneScrollsUp) {
 
 TEST_F(LogPanelTest, SaysWarningsAndErrorsInWords) {
     log.add({{QDateTime::currentDateTime(), LogLevel::Error, "the disk is full.", 0}});
-    EXPECT_EQ(log.index(0).data(LogModel::SentenceRole).toString(), "error: the disk is full.");
+    EXPECT_EQ(log.index(0).data(LogModel::SentenceRole).toString(), "Error: the disk is full.");
 }
 
 TEST(LogModel, KeepsTheNewestLinesOnly) {

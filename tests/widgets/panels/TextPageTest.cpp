@@ -80,6 +80,16 @@ TEST_F(TextPageTest, ShowsTheTextAsItComes) {
     EXPECT_TRUE(says("step 12"));
 }
 
+TEST_F(TextPageTest, SaysWhyATextDoesNotComeAndLetsOneTryAgain) {
+    page.setReady(true, {});
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    page.refuse("No text: the prompt holds a letter that the data do not.");
+    EXPECT_TRUE(says("the prompt holds a letter"));
+    EXPECT_TRUE(generate()->isEnabled());
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    EXPECT_FALSE(says("the prompt holds a letter"));
+}
+
 TEST_F(TextPageTest, StopsWaitingWhenTheRunIsGone) {
     page.setReady(true, {});
     QTest::mouseClick(generate(), Qt::LeftButton);
