@@ -2,6 +2,7 @@
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/Gpus.h"
 #include "app/workbench/LiveRun.h"
+#include "app/workbench/WorkerWaits.h"
 #include "app/workbench/Workbench.h"
 #include "core/analysis/MemoryPrediction.h"
 #include "core/base/Format.h"
@@ -83,6 +84,7 @@ private:
 }  // namespace
 
 void initialiseEngine() {
+    linkWorkerWaits();
     host_memory::install();
     cudaPlugin();
 }

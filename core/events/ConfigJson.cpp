@@ -49,7 +49,8 @@ std::string configToJson(const RunConfig& config) {
     for (const auto& setting : configKeys()) all[setting.id] = toJson(setting.get(config));
     all["switches"] = json::object();
     for (const auto& [id, value] : config.switches) all["switches"][id] = toJson(value);
-    return all.dump();
+    // A path may hold bytes that are not UTF-8.
+    return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 Result<RunConfig> configFromJson(const std::string& text) {

@@ -1,3 +1,4 @@
+// The before/after reading of a live flip: the steps it takes, the spread, and when it stays silent.
 #include "app/gui/FlipMeter.h"
 
 #include <gtest/gtest.h>

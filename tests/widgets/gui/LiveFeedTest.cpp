@@ -1,3 +1,4 @@
+// The feed between the engine's threads and the window: nothing lost, nothing blocking, samples coalesced.
 #include "app/gui/LiveFeed.h"
 
 #include "widgets/panels/LogModel.h"

@@ -1,3 +1,4 @@
+// Which sentence of the log each event becomes.
 #include "app/gui/LogSentences.h"
 
 #include <gtest/gtest.h>

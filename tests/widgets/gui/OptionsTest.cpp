@@ -1,3 +1,4 @@
+// The window's command line: what is accepted, and one sentence for what is not.
 #include "app/gui/Options.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The experiment being edited: values against the preset, and refusals that lose nothing.
 #include "widgets/panels/ExperimentDraft.h"
 
 #include "PanelFixture.h"

@@ -1,3 +1,4 @@
+// The experiment panel under a person's hands: rows made from the catalogue, reasons in place, resets.
 #include "widgets/panels/ExperimentPanel.h"
 
 #include "PanelFixture.h"

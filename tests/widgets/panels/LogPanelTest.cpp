@@ -1,3 +1,4 @@
+// The log: sentences with time, errors marked, a click that jumps to the step.
 #include "widgets/panels/LogPanel.h"
 
 #include "widgets/panels/LogModel.h"

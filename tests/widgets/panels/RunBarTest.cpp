@@ -1,3 +1,4 @@
+// The bar on top: what its buttons say and do in each state, and its numbers.
 #include "widgets/panels/RunBar.h"
 
 #include <QLabel>

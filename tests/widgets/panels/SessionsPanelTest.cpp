@@ -1,3 +1,4 @@
+// The list of sessions: order, filter, editing, deleting with undo.
 #include "widgets/panels/SessionsPanel.h"
 
 #include "widgets/panels/NoticeBar.h"

@@ -1,3 +1,4 @@
+// The page that writes text: what it asks for, and why it is empty.
 #include "widgets/panels/TextPage.h"
 
 #include "widgets/panels/NumberEdit.h"

@@ -1,3 +1,4 @@
+// The replay's transport bar: play, pause, speed, scrubbing and its markers.
 #include "widgets/panels/TransportBar.h"
 
 #include "widgets/panels/ScrubBar.h"

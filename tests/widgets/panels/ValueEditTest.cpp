@@ -1,3 +1,4 @@
+// One editable value: what may be typed, and the sentence for what may not.
 #include "widgets/panels/ValueEdit.h"
 
 #include "widgets/panels/NumberEdit.h"
