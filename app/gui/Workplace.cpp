@@ -1,6 +1,7 @@
 // See Workplace.h.
 #include "app/gui/Workplace.h"
 
+#include "app/gui/StartupTrace.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
 
@@ -44,6 +45,7 @@ Workplace::Workplace(const Options& options)
 Workplace::~Workplace() { m_window.disconnect(this); }
 
 void Workplace::open() {
+    traceStartup(m_window);
     m_window.restoreLayout(m_options.size);
     m_window.show();
     if (!m_options.screenshot.isEmpty()) m_departure.leaveWithPicture(m_options.screenshot, m_options.afterSeconds);
