@@ -1,5 +1,6 @@
 // The window's program. The engine's first words come before anything else: the host allocator and the CUDA plug-in must be in
 // place before LibTorch is touched.
+#include "app/gui/LoopTrace.h"
 #include "app/gui/Workplace.h"
 #include "app/workbench/Workbench.h"
 #include "widgets/style/Theme.h"
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
 
     QApplication application(argc, argv);
     applyStyle(application, parsed.options->theme.value_or(storedTheme()));
+    const stepscope::LoopTrace loopTrace;
     stepscope::Workplace workplace(*parsed.options);
     workplace.open();
     return QApplication::exec();
