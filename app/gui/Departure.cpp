@@ -29,7 +29,8 @@ void Departure::leave() {
 void Departure::leaveWithPicture(const QString& file, double afterSeconds) {
     QTimer::singleShot(static_cast<int>(afterSeconds * 1000), this, [this, file] {
         if (!m_window.grab().save(file)) {
-            std::fprintf(stderr, "The picture could not be written to %s; choose a folder that exists and a name that ends in .png.\n", qPrintable(file));
+            std::fprintf(stderr, "The picture could not be written to %s; choose a folder that exists and a name that ends in .png.\n",
+                         qPrintable(file));
             m_exitCode = 1;
         }
         leave();
@@ -38,11 +39,14 @@ void Departure::leaveWithPicture(const QString& file, double afterSeconds) {
 
 void Departure::close() {
     // Queued: inside a close event another close() is ignored.
-    QMetaObject::invokeMethod(this, [this] {
-        m_window.allowClosing();
-        m_window.close();
-        QCoreApplication::exit(m_exitCode);
-    }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+            m_window.allowClosing();
+            m_window.close();
+            QCoreApplication::exit(m_exitCode);
+        },
+        Qt::QueuedConnection);
 }
 
 }  // namespace stepscope

@@ -24,7 +24,9 @@ ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, Live
     ExperimentPanel& panel = window.experiment();
     connect(&runs, &RunController::engineReady, this, &ExperimentWiring::engineReady);
     connect(&panel, &ExperimentPanel::edited, this, &ExperimentWiring::answerEdit);
-    connect(&panel, &ExperimentPanel::flipRequested, this, [this](const QString& id, const Value& value) { m_runs.send(Flip{id.toStdString(), value}); });
+    connect(&panel, &ExperimentPanel::flipRequested, this, [this](const QString& id, const Value& value) {
+        m_runs.send(Flip{id.toStdString(), value});
+    });
     connect(&live, &LiveFeed::started, this, &ExperimentWiring::runStarted);
     connect(&live, &LiveFeed::switchApplied, this, &ExperimentWiring::applied);
     connect(&live, &LiveFeed::switchRefused, this, [this](const SwitchRefused& refused) { m_window.experiment().refused(refused.id, refused.why); });

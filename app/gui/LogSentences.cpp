@@ -28,12 +28,17 @@ Line stateLine(const StateChanged& event) {
     const std::string steps = format::count(event.step);
     switch (event.state) {
         case RunState::Preparing: return {};
-        case RunState::Running: return {LogLevel::Info, event.step == 0 ? "Training begins." : fmt::format("Training goes on after step {}.", steps), event.step, event.at};
-        case RunState::Paused: return {event.why.empty() ? LogLevel::Info : LogLevel::Warning, fmt::format("Paused after step {}{}", steps, because), event.step, event.at};
+        case RunState::Running:
+            return {LogLevel::Info, event.step == 0 ? "Training begins." : fmt::format("Training goes on after step {}.", steps), event.step,
+                    event.at};
+        case RunState::Paused:
+            return {event.why.empty() ? LogLevel::Info : LogLevel::Warning, fmt::format("Paused after step {}{}", steps, because), event.step,
+                    event.at};
         case RunState::Finished: return {LogLevel::Info, fmt::format("Finished: {} steps.", steps), event.step, event.at};
         case RunState::Stopped: return {LogLevel::Info, fmt::format("Stopped after step {}{}", steps, because), event.step, event.at};
         case RunState::Failed: return {LogLevel::Error, fmt::format("The run ended after step {}.", steps), event.step, event.at};
-        case RunState::Interrupted: return {LogLevel::Warning, fmt::format("The program was interrupted after step {}{}", steps, because), event.step, event.at};
+        case RunState::Interrupted:
+            return {LogLevel::Warning, fmt::format("The program was interrupted after step {}{}", steps, because), event.step, event.at};
     }
     return {};
 }
@@ -41,7 +46,9 @@ Line stateLine(const StateChanged& event) {
 Line lineOf(const Event& event) {
     return std::visit(
         Visitor{
-            [](const SessionStarted& e) { return Line{LogLevel::Info, startedText(e), 0, {}}; },
+            [](const SessionStarted& e) {
+                return Line{LogLevel::Info, startedText(e), 0, {}};
+            },
             [](const StepDone& e) {
                 return e.skipped ? Line{LogLevel::Info, fmt::format("Step {} was skipped: gradients not finite.", e.step), e.step, e.at} : Line{};
             },
@@ -49,18 +56,28 @@ Line lineOf(const Event& event) {
                 return Line{LogLevel::Info, fmt::format("Validation loss {:.4f} after step {}.", e.loss, format::count(e.step)), e.step, e.at};
             },
             // The trainer tells flips, refusals and checkpoints in log lines of its own.
-            [](const SwitchApplied& e) { return e.note.empty() ? Line{} : Line{LogLevel::Info, e.id + ": " + e.note, e.step, e.at}; },
+            [](const SwitchApplied& e) {
+                return e.note.empty() ? Line{} : Line{LogLevel::Info, e.id + ": " + e.note, e.step, e.at};
+            },
             [](const SwitchRefused&) { return Line{}; },
             [](const DeviceSample&) { return Line{}; },
-            [](const LogLine& e) { return Line{e.level, e.text, e.step, e.at}; },
+            [](const LogLine& e) {
+                return Line{e.level, e.text, e.step, e.at};
+            },
             [](const StateChanged& e) { return stateLine(e); },
             [](const CheckpointSaved&) { return Line{}; },
             [](const TextGenerated& e) {
-                return e.complete ? Line{LogLevel::Info, fmt::format("Text written with the weights of step {}; see the page Text.", format::count(e.step)), e.step, e.at} : Line{};
+                return e.complete
+                           ? Line{LogLevel::Info, fmt::format("Text written with the weights of step {}; see the page Text.", format::count(e.step)),
+                                  e.step, e.at}
+                           : Line{};
             },
             [](const Preparing&) { return Line{}; },
             [](const RecorderWaited& e) {
-                return e.waited > kLongWait ? Line{LogLevel::Warning, fmt::format("Training waited {} for the disk.", format::milliseconds(e.waited.milliseconds())), 0, e.at} : Line{};
+                return e.waited > kLongWait
+                           ? Line{LogLevel::Warning, fmt::format("Training waited {} for the disk.", format::milliseconds(e.waited.milliseconds())),
+                                  0, e.at}
+                           : Line{};
             },
         },
         event);

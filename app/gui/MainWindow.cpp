@@ -60,6 +60,9 @@ QWidget* MainWindow::buildCentre() {
     m_live = new LivePage;
     m_text = new TextPage;
     m_pages = new QTabWidget;
+    // Has the focus at first, so that the single keys (Space, F, /) act on the window and not on the first button.
+    m_live->setFocusPolicy(Qt::StrongFocus);
+    m_live->setAccessibleName("Live charts");
     m_pages->setDocumentMode(true);
     m_pages->addTab(m_live, "Live");
     m_pages->addTab(m_text, "Text");
@@ -89,6 +92,7 @@ void MainWindow::restoreLayout(QSize wanted) {
     m_pages->setCurrentIndex(settings.value("window/page", 0).toInt());
     m_live->restoreLayout(settings.value("window/charts").toByteArray());
     m_text->restore(settings);
+    m_live->setFocus();
 }
 
 void MainWindow::saveLayout() const {
@@ -99,7 +103,7 @@ void MainWindow::saveLayout() const {
     settings.setValue("window/page", m_pages->currentIndex());
     settings.setValue("window/charts", m_live->saveLayout());
     m_text->save(settings);
-    m_experiment->save(settings);
+    if (m_remembersExperiment) m_experiment->save(settings);
 }
 
 // A run may have to be stopped first, and the window stays alive meanwhile.

@@ -36,6 +36,7 @@ public:
 
     void restoreLayout(QSize wanted = {});  // wanted: instead of the remembered size
     void saveLayout() const;
+    void setRemembersExperiment(bool remembers) { m_remembersExperiment = remembers; }  // not what --demo chose
     // The next close is the last word: nothing has to be stopped first any more.
     void allowClosing() { m_mayClose = true; }
 
@@ -64,6 +65,7 @@ private:
     LogPanel* m_log;
     QSplitter *m_across, *m_down;
     bool m_mayClose = false;
+    bool m_remembersExperiment = true;
 };
 
 }  // namespace stepscope

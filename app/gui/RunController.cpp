@@ -10,7 +10,7 @@ namespace {
 
 // Sentences about the database name its file.
 bool aboutStorage(const Error& error, const RunRequest& request) {
-    return request.record && !request.database.empty() && error.sentence.find(request.database) != std::string::npos;
+    return request.record && request.resume.empty() && !request.database.empty() && error.sentence.find(request.database) != std::string::npos;
 }
 
 }  // namespace

@@ -36,6 +36,12 @@ RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std:
     });
     connect(&runs, &RunController::phaseChanged, this, &RunWiring::showReading);
     connect(&runs, &RunController::startFailed, this, &RunWiring::startFailed);
+    // The bar's one action: startFailed() offers it.
+    connect(&window.notice(), &NoticeBar::acted, this, [this] {
+        RunRequest request = m_runs.request();
+        request.record = false;
+        start(std::move(request));
+    });
     connect(&stage, &Stage::grew, this, &RunWiring::showReadingSoon);
     connect(&stage, &Stage::switched, this, &RunWiring::showReading);
     connect(&stage, &Stage::started, this, &RunWiring::showReading);
@@ -74,6 +80,7 @@ void RunWiring::start(RunRequest request) {
     m_window.notice().hide();
     request.database = m_database;
     m_liveState = RunState::Preparing;
+    m_heldUp = false;
     m_runs.start(std::move(request));
 }
 
@@ -88,18 +95,16 @@ void RunWiring::say(const QString& sentence, bool isError) {
 // Training without a record is offered, never done silently.
 void RunWiring::startFailed(const QString& sentence, bool database) {
     say(sentence, true);
-    if (!database) return;
-    m_window.notice().say(NoticeBar::Kind::Error, sentence + " Nothing would be recorded.", "Run without recording");
-    connect(&m_window.notice(), &NoticeBar::acted, this, [this, request = m_runs.request()]() mutable {
-        request.record = false;
-        start(request);
-    }, Qt::SingleShotConnection);
+    if (database) m_window.notice().say(NoticeBar::Kind::Error, sentence + " Without it nothing would be recorded.", "Run without recording");
 }
 
 void RunWiring::liveStateChanged(const StateChanged& change) {
     m_liveState = change.state;
     if (change.state == RunState::Failed) m_window.notice().say(NoticeBar::Kind::Error, QString::fromStdString(change.why));
-    if (change.state == RunState::Paused && !change.why.empty()) m_window.notice().say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
+    const bool heldUp = change.state == RunState::Paused && !change.why.empty();
+    if (heldUp) m_window.notice().say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
+    else if (m_heldUp) m_window.notice().hide();  // it goes on by itself when what held it up is over
+    m_heldUp = heldUp;
     showReading();
 }
 
@@ -122,9 +127,10 @@ void RunWiring::showReading() {
 void RunWiring::showTextState() {
     const bool live = m_runs.phase() == RunController::Phase::Live;
     const bool ready = live && !m_stage.replaying() && (m_liveState == RunState::Running || m_liveState == RunState::Paused);
-    m_window.textPage().setReady(ready, m_stage.replaying() ? "This is a replay: a session keeps its numbers, not its weights. Press Run to write with a model that learns."
-                                        : live              ? "The run is being prepared; text can be written from its first step on."
-                                                            : "Text is written by the weights of a run in progress: press Run first.");
+    m_window.textPage().setReady(
+        ready, m_stage.replaying() ? "This is a replay: a session keeps its numbers, not its weights. Press Run to write with a model that learns."
+               : live              ? "The run is being prepared; text can be written from its first step on."
+                                   : "Text is written by the weights of a run in progress: press Run first.");
 }
 
 }  // namespace stepscope

@@ -40,6 +40,7 @@ private:
     std::string m_database;
     QString m_engineProblem;
     RunState m_liveState = RunState::Preparing;
+    bool m_heldUp = false;  // paused by the engine, e.g. because the disk is full
     QTimer m_soon;
 };
 

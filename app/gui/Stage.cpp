@@ -61,7 +61,8 @@ void Stage::bind() {
 void Stage::showTitle() {
     const auto& info = shown().history()->info();
     const QString name = info ? QString::fromStdString(info->name) : QString();
-    m_window.setWindowTitle(name.isEmpty() ? QString("Stepscope") : QString("Stepscope – %1 “%2”").arg(m_replaying ? "replay of" : "session", name));
+    const QString kind = m_replaying ? "replay of" : "session";
+    m_window.setWindowTitle(name.isEmpty() ? QString("Stepscope") : QString("Stepscope – %1 “%2”").arg(kind, name));
     if (m_replaying) m_window.transport().setName(name);
 }
 

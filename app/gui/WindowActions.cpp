@@ -76,8 +76,9 @@ void WindowActions::buildMenu() {
     add("export", "Export session as CSV…", {}, [this] { m_window.sessions().exportSelected(); });
     add("keyboard", "Keyboard", QKeySequence(Qt::Key_F1), [this] { m_overlay->open(); });
     add("", "About Stepscope", {}, [this] {
-        m_window.notice().say(NoticeBar::Kind::Note, QString("Stepscope %1, GPL-3.0-or-later. Trains a GPT and shows what each speed optimisation does on this machine.")
-                                                         .arg(STEPSCOPE_VERSION));
+        m_window.notice().say(NoticeBar::Kind::Note,
+                              QString("Stepscope %1, GPL-3.0-or-later. Trains a GPT and shows what each speed optimisation does on this machine.")
+                                  .arg(STEPSCOPE_VERSION));
     });
     menu->addSeparator();
     add("stop", "Stop", QKeySequence("Ctrl+."), [this] { m_running.stop(); });

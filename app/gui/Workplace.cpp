@@ -47,6 +47,7 @@ Workplace::~Workplace() { m_window.disconnect(this); }
 void Workplace::open() {
     traceStartup(m_window);
     m_window.restoreLayout(m_options.size);
+    m_window.setRemembersExperiment(!m_options.demo);
     m_window.show();
     if (!m_options.screenshot.isEmpty()) m_departure.leaveWithPicture(m_options.screenshot, m_options.afterSeconds);
     m_runs.openEngine();

@@ -105,10 +105,11 @@ void RunBar::tintRun() {
     const QColor on = palette().color(QPalette::Active, QPalette::HighlightedText);
     const QColor focus = palette().color(QPalette::Active, QPalette::WindowText);
     m_run->setIcon(lineIcon("run", on));
-    m_run->setStyleSheet(QString("QToolButton:enabled { background: %1; color: %2; border: 1px solid %1; border-radius: 4px; padding: 3px 12px 3px 8px; }"
-                                 "QToolButton:disabled { border: 1px solid palette(mid); border-radius: 4px; padding: 3px 12px 3px 8px; }"
-                                 "QToolButton:enabled:hover { background: %3; } QToolButton:focus { border-color: %4; }")
-                             .arg(accent.name(), on.name(), accent.lighter(112).name(), focus.name()));
+    m_run->setStyleSheet(
+        QString("QToolButton:enabled { background: %1; color: %2; border: 1px solid %1; border-radius: 4px; padding: 3px 12px 3px 8px; }"
+                "QToolButton:disabled { border: 1px solid palette(mid); border-radius: 4px; padding: 3px 12px 3px 8px; }"
+                "QToolButton:enabled:hover { background: %3; } QToolButton:focus { border-color: %4; }")
+            .arg(accent.name(), on.name(), accent.lighter(112).name(), focus.name()));
 }
 
 void RunBar::changeEvent(QEvent* event) {
@@ -128,6 +129,7 @@ void RunBar::showButtons(const RunReading& r) {
     const bool busy = r.starting || r.stopping;
     const bool paused = r.live && r.state == RunState::Paused;
     const bool going = r.live && !paused;
+    for (const auto* one : {m_run, m_pause, m_stop}) m_focusIsHere = m_focusIsHere || one->hasFocus();
     m_run->setEnabled(ready && !busy && (!going || r.replay));
     m_run->setText(r.replay ? (r.live ? "Back to live" : "Run") : paused ? "Resume" : "Run");
     m_run->setAccessibleName(m_run->text());
@@ -136,6 +138,19 @@ void RunBar::showButtons(const RunReading& r) {
                                          : "Start training with the settings on the left (Space)");
     m_pause->setEnabled(going && !busy && !r.replay && r.state == RunState::Running);
     m_stop->setEnabled(r.live && !r.stopping);
+    keepFocus();
+}
+
+// A disabled button loses the focus to whatever comes next; who pressed Run by keyboard wants Pause under the finger, not that.
+void RunBar::keepFocus() {
+    if (!m_focusIsHere) return;
+    for (auto* one : {m_run, m_pause, m_stop}) {
+        if (!one->isEnabled()) continue;
+        if (!m_run->hasFocus() && !m_pause->hasFocus() && !m_stop->hasFocus()) one->setFocus();
+        m_focusIsHere = false;
+        return;
+    }
+    if (QWidget* next = window()->focusWidget()) next->clearFocus();
 }
 
 void RunBar::showProgress(const RunReading& r) {
@@ -149,8 +164,7 @@ void RunBar::showProgress(const RunReading& r) {
         return;
     }
     const bool preparing = r.starting || (r.state == RunState::Preparing && r.hasRun);
-    m_step->setText(preparing ? QString("preparing")
-                              : QString("step %1 / %2").arg(words(format::count(r.step)), words(format::count(r.steps))));
+    m_step->setText(preparing ? QString("preparing") : QString("step %1 / %2").arg(words(format::count(r.step)), words(format::count(r.steps))));
     if (preparing && !std::isfinite(r.fraction)) {
         m_progress->setRange(0, 0);
     } else {

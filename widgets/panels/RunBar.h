@@ -31,6 +31,7 @@ protected:
 
 private:
     void showButtons(const RunReading& reading);
+    void keepFocus();
     void showProgress(const RunReading& reading);
     void showFigures(const RunReading& reading);
     void tintRun();
@@ -42,6 +43,7 @@ private:
     ToneLabel* m_left;
     QLabel *m_tokens, *m_ms, *m_loss, *m_device;
     RunReading m_shown;
+    bool m_focusIsHere = false;  // one of the three buttons had the keyboard when it was disabled
 };
 
 }  // namespace stepscope

@@ -69,7 +69,8 @@ SessionsPanel::SessionsPanel(QWidget* parent) : QWidget(parent) {
         m_filter->setWords(text);
         showEmptiness();
     });
-    connect(m_view, &QListView::doubleClicked, this, [this](const QModelIndex& index) { Q_EMIT replayRequested(index.data(SessionsModel::IdRole).toLongLong()); });
+    connect(m_view, &QListView::doubleClicked, this,
+            [this](const QModelIndex& index) { Q_EMIT replayRequested(index.data(SessionsModel::IdRole).toLongLong()); });
     connect(m_view, &QListView::customContextMenuRequested, this, &SessionsPanel::showMenu);
     connect(m_editor, &SessionEditor::renamed, this, &SessionsPanel::renameRequested);
     connect(m_editor, &SessionEditor::annotated, this, &SessionsPanel::annotateRequested);
@@ -101,10 +102,10 @@ void SessionsPanel::setReplayed(std::int64_t session) {
 void SessionsPanel::showEmptiness() {
     const bool bad = !m_unavailable.isEmpty();
     m_empty->setTone(bad ? Tone::Error : Tone::Muted);
-    m_empty->setText(bad                         ? m_unavailable
-                     : !m_read                   ? "Reading the sessions…"
-                     : m_model->rowCount() == 0  ? "No sessions yet. Press Run: every run is recorded here and can be replayed."
-                                                 : "No session matches. Fewer letters find more; Esc shows all.");
+    m_empty->setText(bad                        ? m_unavailable
+                     : !m_read                  ? "Reading the sessions…"
+                     : m_model->rowCount() == 0 ? "No sessions yet. Press Run: every run is recorded here and can be replayed."
+                                                : "No session matches. Fewer letters find more; Esc shows all.");
     m_stack->setCurrentWidget(bad || m_filter->rowCount() == 0 ? static_cast<QWidget*>(m_empty) : m_view);
 }
 

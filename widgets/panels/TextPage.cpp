@@ -145,7 +145,8 @@ void TextPage::setText(const TextGenerated& text) {
     } else {
         m_output->setPlainText(whole);
     }
-    m_caption->setText(QString("With the weights of step %1%2").arg(QString::fromStdString(format::count(text.step)), text.complete ? "." : ", writing…"));
+    m_caption->setText(
+        QString("With the weights of step %1%2").arg(QString::fromStdString(format::count(text.step)), text.complete ? "." : ", writing…"));
     m_waiting = !text.complete;
     showState();
 }

@@ -61,9 +61,8 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     connect(m_play, &QToolButton::clicked, this, [this] { m_place.playing ? Q_EMIT pauseRequested() : Q_EMIT playRequested(); });
     connect(m_speed, &QComboBox::activated, this, [this] { Q_EMIT speedChanged(speed()); });
     connect(back, &QToolButton::clicked, this, &TransportBar::closeRequested);
-    connect(m_scrub, &ScrubBar::released, this, [this](double fraction) {
-        Q_EMIT seekRequested(TimeNs{static_cast<std::int64_t>(fraction * static_cast<double>(m_place.end.ns))});
-    });
+    connect(m_scrub, &ScrubBar::released, this,
+            [this](double fraction) { Q_EMIT seekRequested(TimeNs{static_cast<std::int64_t>(fraction * static_cast<double>(m_place.end.ns))}); });
 }
 
 void TransportBar::setName(const QString& name) {
@@ -92,7 +91,8 @@ void TransportBar::setPlace(const Place& place) {
     m_scrub->setPosition(place.end.ns > 0 ? static_cast<double>(place.at.ns) / static_cast<double>(place.end.ns) : 0);
     const auto text = [](const std::string& s) { return QString::fromStdString(s); };
     m_where->setText(QString("step %1 / %2   %3 / %4")
-                         .arg(text(format::count(place.step)), text(format::count(place.lastStep)), text(format::duration(place.at)), text(format::duration(place.end))));
+                         .arg(text(format::count(place.step)), text(format::count(place.lastStep)), text(format::duration(place.at)),
+                              text(format::duration(place.end))));
 }
 
 void TransportBar::setMarks(std::vector<ScrubMark> marks) { m_scrub->setMarks(std::move(marks)); }

@@ -6,7 +6,7 @@
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/ValueEdit.h"
 
-#include <QGridLayout>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 
@@ -71,6 +71,12 @@ void ValueRow::setNewRun(const QString& why) {
     m_newRun->setToolTip(m_newRunText);
     m_newRun->setAccessibleName("takes effect in a new run");
     m_newRun->show();
+}
+
+// A label keeps the pixmap it was given, in the colour of the theme before.
+void ValueRow::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && !m_newRunText.isEmpty()) m_newRun->setPixmap(lineIcon("new-run").pixmap(13, 13));
 }
 
 void ValueRow::setValue(const QString& text, bool changedFromPreset) {

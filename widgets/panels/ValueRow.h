@@ -37,6 +37,9 @@ Q_SIGNALS:
     void committed(const QString& id, const QString& text);
     void resetRequested(const QString& id);
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     void showNote();
 

@@ -9,7 +9,12 @@
 namespace stepscope {
 
 FakeRun::FakeRun(RunRequest request, std::shared_ptr<const SessionInfo> info, std::unique_ptr<Recorder> recorder, EventSink& sink, double stepMs)
-    : m_request(std::move(request)), m_info(std::move(info)), m_recorder(std::move(recorder)), m_sink(sink), m_stepMs(stepMs), m_config(m_info->config) {
+    : m_request(std::move(request)),
+      m_info(std::move(info)),
+      m_recorder(std::move(recorder)),
+      m_sink(sink),
+      m_stepMs(stepMs),
+      m_config(m_info->config) {
     m_thread = std::jthread([this] { work(); });
 }
 

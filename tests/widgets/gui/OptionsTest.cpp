@@ -28,14 +28,24 @@ TEST(Options, AnswersHelpAndVersionWithoutAWindow) {
     const auto help = parse({"--help"});
     EXPECT_FALSE(help.options.has_value());
     EXPECT_EQ(help.exitCode, 0);
-    for (const char* option : {"--demo", "--db", "--session", "--theme", "--screenshot", "--after"}) EXPECT_TRUE(help.text.contains(option)) << option;
+    for (const char* option : {"--demo", "--db", "--session", "--theme", "--screenshot", "--after"})
+        EXPECT_TRUE(help.text.contains(option)) << option;
     EXPECT_TRUE(parse({"--version"}).text.contains(STEPSCOPE_VERSION));
 }
 
 TEST(Options, RefusesWhatItDoesNotKnowWithOneSentenceAndExitCodeTwo) {
-    for (const QStringList& wrong :
-         {QStringList{"--fast"}, {"file.txt"}, {"--session", "0"}, {"--session", "x"}, {"--theme", "blue"}, {"--after", "3"}, {"--db", ""}, {"--demo", "--session", "1"},
-          {"--screenshot", "w.png", "--after", "-1"}, {"--screenshot", "w.png", "--after", "nan"}, {"--size", "big"}, {"--size", "10x10"}}) {
+    for (const QStringList& wrong : {QStringList{"--fast"},
+                                     {"file.txt"},
+                                     {"--session", "0"},
+                                     {"--session", "x"},
+                                     {"--theme", "blue"},
+                                     {"--after", "3"},
+                                     {"--db", ""},
+                                     {"--demo", "--session", "1"},
+                                     {"--screenshot", "w.png", "--after", "-1"},
+                                     {"--screenshot", "w.png", "--after", "nan"},
+                                     {"--size", "big"},
+                                     {"--size", "10x10"}}) {
         const auto parsed = parse(wrong);
         EXPECT_FALSE(parsed.options.has_value()) << wrong.join(' ').toStdString();
         EXPECT_EQ(parsed.exitCode, 2);

@@ -35,7 +35,8 @@ Outcome run(const QStringList& arguments, const QString& home) {
 
 TEST(Process, SavesAPictureOfTheTrainingWindowAndLeaves) {
     const QTemporaryDir home;
-    const Outcome outcome = run({"--demo", "--db", home.filePath("s.db"), "--size", "1280x800", "--screenshot", home.filePath("w.png"), "--after", "2"}, home.path());
+    const Outcome outcome =
+        run({"--demo", "--db", home.filePath("s.db"), "--size", "1280x800", "--screenshot", home.filePath("w.png"), "--after", "2"}, home.path());
     EXPECT_EQ(outcome.exitCode, 0) << outcome.err.toStdString();
     EXPECT_LT(outcome.milliseconds, 7000);
     const QImage picture(home.filePath("w.png"));

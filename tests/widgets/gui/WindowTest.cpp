@@ -1,16 +1,11 @@
-// The whole window over the fake engine and the real database: what a person does, and what must come of it.
-#include "FakeWorkbench.h"
-#include "app/gui/Workplace.h"
+// What a person does in the window with a run, and what must come of it.
+#include "WindowFixture.h"
 #include "widgets/panels/ExperimentPanel.h"
-#include "widgets/panels/LogModel.h"
-#include "widgets/panels/LogPanel.h"
 #include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/RunBar.h"
 #include "widgets/panels/SessionsModel.h"
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TextPage.h"
 #include "widgets/panels/ToggleSwitch.h"
-#include "widgets/panels/TransportBar.h"
 #include "widgets/panels/ValueEdit.h"
 #include "widgets/panels/ValueRow.h"
 
@@ -21,74 +16,11 @@
 #include <QListView>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QSettings>
 #include <QTabWidget>
-#include <QTemporaryDir>
-#include <QTest>
-#include <QToolButton>
 #include <gtest/gtest.h>
 
 namespace stepscope {
 namespace {
-
-class WindowTest : public testing::Test {
-protected:
-    WindowTest() {
-        QSettings().clear();
-        setFakeStepMs(1);
-        options.database = folder.filePath("s.db");
-    }
-    ~WindowTest() override {
-        if (place && place->runs().busy()) place->runs().stop();
-    }
-    Workplace& open() {
-        place = std::make_unique<Workplace>(options);
-        place->open();
-        EXPECT_TRUE(QTest::qWaitFor([&] { return place->runs().workbench() != nullptr; }));
-        return *place;
-    }
-    MainWindow& window() { return place->window(); }
-    const RunHistory& live() { return *place->stage().live().history(); }
-    QToolButton* button(const QString& name) {
-        for (auto* found : window().runBar().findChildren<QToolButton*>())
-            if (found->text() == name) return found;
-        return nullptr;
-    }
-    void press(const QString& name) {
-        QToolButton* found = button(name);
-        ASSERT_NE(found, nullptr) << name.toStdString();
-        ASSERT_TRUE(found->isEnabled()) << name.toStdString();
-        QTest::mouseClick(found, Qt::LeftButton);
-    }
-    // As the window system does it: to whatever has the focus.
-    void key(Qt::Key which) {
-        QWidget* focus = QApplication::focusWidget();
-        QTest::keyClick(focus != nullptr ? focus : &window(), which);
-    }
-    bool reaches(std::int64_t step) {
-        return QTest::qWaitFor([&] { return live().rows() > 0 && live().numbers(1).step >= step; }, 10'000);
-    }
-    bool becomes(RunState state) {
-        return QTest::qWaitFor([&] { return live().state() && live().state()->state == state; }, 10'000);
-    }
-    bool idle() {
-        return QTest::qWaitFor([&] { return !place->runs().busy(); }, 10'000);
-    }
-    std::vector<SessionSummary> stored() {
-        auto reader = SessionReader::open(options.database.toStdString());
-        return reader ? (*reader)->list().value() : std::vector<SessionSummary>{};
-    }
-    void runAndStop(std::int64_t steps) {
-        press("Run");
-        ASSERT_TRUE(reaches(steps));
-        press("Stop");
-        ASSERT_TRUE(idle());
-    }
-
-    QTemporaryDir folder;
-    Options options;
-    std::unique_ptr<Workplace> place;
-};
 
 TEST_F(WindowTest, RunsAndStopsAndKeepsTheSession) {
     open();
@@ -103,6 +35,7 @@ TEST_F(WindowTest, RunsAndStopsAndKeepsTheSession) {
 TEST_F(WindowTest, PausesAndGoesOnWithTheSpaceBarButNotWhileTyping) {
     open();
     window().activateWindow();
+    EXPECT_FALSE(qobject_cast<QAbstractButton*>(QApplication::focusWidget())) << "Space would press it";
     key(Qt::Key_Space);
     ASSERT_TRUE(reaches(20));
     auto* search = window().sessions().findChild<QLineEdit*>();
@@ -154,40 +87,6 @@ TEST_F(WindowTest, ClosesWhileTrainingWithoutFreezingAndKeepsTheSession) {
     EXPECT_EQ(sessions[0].state, RunState::Stopped);
 }
 
-TEST_F(WindowTest, ReplaysAStoredSessionThroughTheSameDoorAndReturnsToLive) {
-    open();
-    runAndStop(60);
-    const std::int64_t steps = stored()[0].steps;
-    Q_EMIT window().sessions().replayRequested(stored()[0].id);
-    const auto replayed = [&]() -> const RunHistory& { return *place->stage().replay().history(); };
-    ASSERT_TRUE(QTest::qWaitFor([&] { return replayed().rows() == static_cast<std::size_t>(steps); }, 5000));
-    EXPECT_TRUE(window().transport().isVisible());
-    EXPECT_TRUE(window().windowTitle().contains("replay"));
-    EXPECT_GT(window().log().view().model()->rowCount(), 0);
-    for (std::size_t row = 0; row < replayed().rows(); ++row) ASSERT_EQ(replayed().steps().loss[row], live().steps().loss[row]) << row;
-
-    Q_EMIT window().transport().seekRequested(TimeNs{});
-    ASSERT_TRUE(QTest::qWaitFor([&] { return replayed().rows() < static_cast<std::size_t>(steps); }, 5000));
-    press("Run");
-    EXPECT_FALSE(place->stage().replaying());
-    EXPECT_FALSE(window().transport().isVisible());
-    ASSERT_TRUE(becomes(RunState::Running));
-}
-
-TEST_F(WindowTest, GoesOnTrainingBehindAReplay) {
-    open();
-    runAndStop(20);
-    press("Run");
-    ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().phase() == RunController::Phase::Live && live().rows() > 0 && live().session() == 2; }, 5000));
-    Q_EMIT window().sessions().replayRequested(1);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replay().history()->rows() > 0; }, 5000));
-    const auto before = live().rows();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return live().rows() > before + 10; }, 5000));
-    press("Back to live");
-    EXPECT_FALSE(place->stage().replaying());
-    EXPECT_EQ(place->runs().phase(), RunController::Phase::Live);
-}
-
 TEST_F(WindowTest, WritesTextWithTheLiveWeights) {
     open();
     window().activateWindow();
@@ -216,7 +115,7 @@ TEST_F(WindowTest, SaysWhatIsWrongWithADatabaseAndOffersToRunWithoutRecording) {
     }));
     EXPECT_TRUE(shown.endsWith('.')) << shown.toStdString();
     press("Run");
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window().notice().sentence().contains("Nothing would be recorded"); }, 5000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().notice().sentence().contains("nothing would be recorded"); }, 5000));
     EXPECT_FALSE(place->runs().busy());
     for (auto* action : window().notice().findChildren<QToolButton*>())
         if (action->text() == "Run without recording") QTest::mouseClick(action, Qt::LeftButton);
@@ -231,47 +130,6 @@ TEST_F(WindowTest, AnswersRunWithTheSentenceWhenTheSettingsCannotWork) {
     press("Run");
     EXPECT_TRUE(window().notice().sentence().contains("heads")) << window().notice().sentence().toStdString();
     EXPECT_FALSE(place->runs().busy());
-}
-
-TEST_F(WindowTest, SaysThatASessionIsNotThere) {
-    open();
-    Q_EMIT window().sessions().replayRequested(77);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !window().notice().sentence().isEmpty(); }, 5000));
-    EXPECT_FALSE(place->stage().replaying());
-}
-
-TEST_F(WindowTest, RenamesDeletesAndBringsBackAStoredSession) {
-    open();
-    runAndStop(10);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }));
-    Q_EMIT window().sessions().renameRequested(1, "first try");
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().at(0).name == "first try"; }, 5000));
-    Q_EMIT window().sessions().deleteRequested(1, "first try");
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 0; }, 5000));
-    Q_EMIT window().sessions().restoreRequested(1);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 5000));
-}
-
-TEST_F(WindowTest, RunsAgainWithTheSettingsOfAStoredSession) {
-    open();
-    Q_EMIT window().experiment().row("layers")->committed("layers", "3");
-    runAndStop(10);
-    Q_EMIT window().experiment().row("layers")->committed("layers", "5");
-    Q_EMIT window().sessions().runAgainRequested(1);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2 && live().rows() > 0; }, 5000));
-    EXPECT_EQ(live().info()->config.layers, 3);
-    EXPECT_EQ(window().experiment().config().layers, 3);
-}
-
-TEST_F(WindowTest, ExportsASessionAsCsv) {
-    open();
-    runAndStop(10);
-    const QString path = folder.filePath("out.csv");
-    Q_EMIT window().sessions().exportRequested(1, path);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return QFile(path).size() > 0; }, 5000));
-    QFile file(path);
-    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-    EXPECT_TRUE(file.readLine().startsWith("run,step,time,metric,value"));
 }
 
 TEST_F(WindowTest, RemembersItsLayoutAndSettings) {

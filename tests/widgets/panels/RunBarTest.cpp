@@ -83,8 +83,8 @@ TEST_F(RunBarTest, ShowsProgressWithTheTimeLeftAndFiguresWithTheirUnits) {
     live.overSteps = 100;
     live.cpuPct = 97;
     bar.setReading(live);
-    for (const QString& text : {QString("step 1\u2009240 / 5\u2009000"), QString("02:11 left"), QString("62.8\u2009K tok/s"), QString("24.4\u2009ms/step"),
-                                QString("loss 2.913"), QString("CPU 97\u2009%")})
+    for (const QString& text : {QString("step 1\u2009240 / 5\u2009000"), QString("02:11 left"), QString("62.8\u2009K tok/s"),
+                                QString("24.4\u2009ms/step"), QString("loss 2.913"), QString("CPU 97\u2009%")})
         EXPECT_TRUE(says(text)) << text.toStdString();
     EXPECT_EQ(bar.findChild<QProgressBar*>()->value(), 248);
 }
@@ -94,6 +94,18 @@ TEST_F(RunBarTest, SaysThatItIsStopping) {
     bar.setReading(live);
     EXPECT_TRUE(says("stopping…"));
     EXPECT_FALSE(button("Stop")->isEnabled());
+}
+
+TEST_F(RunBarTest, MovesTheFocusFromRunToPauseForThoseWhoUseTheKeyboard) {
+    bar.setReading(ready);
+    bar.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&bar));
+    button("Run")->setFocus();
+    RunReading starting = ready;
+    starting.starting = true;
+    bar.setReading(starting);
+    bar.setReading(live);
+    EXPECT_TRUE(button("Pause")->hasFocus());
 }
 
 TEST_F(RunBarTest, KeepsItsFiguresInPlaceWhileDigitsChange) {

@@ -83,7 +83,8 @@ TEST_F(TransportBarTest, OffersSpeedsFromOneToAThousand) {
 
 TEST_F(TransportBarTest, ShowsTheStepAndTheTime) {
     bool shown = false;
-    for (const auto* label : bar.findChildren<QLabel*>()) shown = shown || (label->text().contains("step 250 / 1\u2009000") && label->text().contains("00:25"));
+    for (const auto* label : bar.findChildren<QLabel*>())
+        shown = shown || (label->text().contains("step 250 / 1\u2009000") && label->text().contains("00:25"));
     EXPECT_TRUE(shown);
 }
 

@@ -1,0 +1,74 @@
+// The whole window over the fake engine and the real database, with what a test does to it: press, wait, look.
+#pragma once
+#include "FakeWorkbench.h"
+#include "app/gui/Workplace.h"
+#include "widgets/panels/RunBar.h"
+
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+
+class WindowTest : public testing::Test {
+protected:
+    WindowTest() {
+        QSettings().clear();
+        setFakeStepMs(1);
+        options.database = folder.filePath("s.db");
+    }
+    ~WindowTest() override {
+        if (place && place->runs().busy()) place->runs().stop();
+    }
+    Workplace& open() {
+        place = std::make_unique<Workplace>(options);
+        place->open();
+        EXPECT_TRUE(QTest::qWaitFor([&] { return place->runs().workbench() != nullptr; }));
+        return *place;
+    }
+    MainWindow& window() { return place->window(); }
+    const RunHistory& live() { return *place->stage().live().history(); }
+    QToolButton* button(const QString& name) {
+        for (auto* found : window().runBar().findChildren<QToolButton*>())
+            if (found->text() == name) return found;
+        return nullptr;
+    }
+    void press(const QString& name) {
+        QToolButton* found = button(name);
+        ASSERT_NE(found, nullptr) << name.toStdString();
+        ASSERT_TRUE(found->isEnabled()) << name.toStdString();
+        QTest::mouseClick(found, Qt::LeftButton);
+    }
+    // As the window system does it: to whatever has the focus.
+    void key(Qt::Key which) {
+        QWidget* focus = QApplication::focusWidget();
+        QTest::keyClick(focus != nullptr ? focus : &window(), which);
+    }
+    bool reaches(std::int64_t step) {
+        return QTest::qWaitFor([&] { return live().rows() > 0 && live().numbers(1).step >= step; }, 10'000);
+    }
+    bool becomes(RunState state) {
+        return QTest::qWaitFor([&] { return live().state() && live().state()->state == state; }, 10'000);
+    }
+    bool idle() {
+        return QTest::qWaitFor([&] { return !place->runs().busy(); }, 10'000);
+    }
+    std::vector<SessionSummary> stored() {
+        auto reader = SessionReader::open(options.database.toStdString());
+        return reader ? (*reader)->list().value() : std::vector<SessionSummary>{};
+    }
+    void runAndStop(std::int64_t steps) {
+        press("Run");
+        ASSERT_TRUE(reaches(steps));
+        press("Stop");
+        ASSERT_TRUE(idle());
+    }
+
+    QTemporaryDir folder;
+    Options options;
+    std::unique_ptr<Workplace> place;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,97 @@
+// What a person does in the window with stored sessions: replay, edit, run again, export.
+#include "WindowFixture.h"
+#include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/LogPanel.h"
+#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/SessionsModel.h"
+#include "widgets/panels/SessionsPanel.h"
+#include "widgets/panels/TransportBar.h"
+#include "widgets/panels/ValueRow.h"
+
+#include <QFile>
+#include <QListView>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+class WindowSessionsTest : public WindowTest {};
+
+TEST_F(WindowSessionsTest, ReplaysAStoredSessionThroughTheSameDoorAndReturnsToLive) {
+    open();
+    runAndStop(60);
+    const std::int64_t steps = stored()[0].steps;
+    Q_EMIT window().sessions().replayRequested(stored()[0].id);
+    const auto replayed = [&]() -> const RunHistory& { return *place->stage().replay().history(); };
+    ASSERT_TRUE(QTest::qWaitFor([&] { return replayed().rows() == static_cast<std::size_t>(steps); }, 5000));
+    EXPECT_TRUE(window().transport().isVisible());
+    EXPECT_TRUE(window().windowTitle().contains("replay"));
+    EXPECT_GT(window().log().view().model()->rowCount(), 0);
+    for (std::size_t row = 0; row < replayed().rows(); ++row) ASSERT_EQ(replayed().steps().loss[row], live().steps().loss[row]) << row;
+
+    Q_EMIT window().transport().seekRequested(TimeNs{});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return replayed().rows() < static_cast<std::size_t>(steps); }, 5000));
+    press("Run");
+    EXPECT_FALSE(place->stage().replaying());
+    EXPECT_FALSE(window().transport().isVisible());
+    ASSERT_TRUE(becomes(RunState::Running));
+}
+
+TEST_F(WindowSessionsTest, GoesOnTrainingBehindAReplay) {
+    open();
+    runAndStop(20);
+    press("Run");
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return place->runs().phase() == RunController::Phase::Live && live().rows() > 0 && live().session() == 2; }, 5000));
+    Q_EMIT window().sessions().replayRequested(1);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replay().history()->rows() > 0; }, 5000));
+    const auto before = live().rows();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().rows() > before + 10; }, 5000));
+    press("Back to live");
+    EXPECT_FALSE(place->stage().replaying());
+    EXPECT_EQ(place->runs().phase(), RunController::Phase::Live);
+}
+
+TEST_F(WindowSessionsTest, SaysThatASessionIsNotThere) {
+    open();
+    Q_EMIT window().sessions().replayRequested(77);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !window().notice().sentence().isEmpty(); }, 5000));
+    EXPECT_FALSE(place->stage().replaying());
+}
+
+TEST_F(WindowSessionsTest, RenamesDeletesAndBringsBackAStoredSession) {
+    open();
+    runAndStop(10);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }));
+    Q_EMIT window().sessions().renameRequested(1, "first try");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().at(0).name == "first try"; }, 5000));
+    Q_EMIT window().sessions().deleteRequested(1, "first try");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 0; }, 5000));
+    Q_EMIT window().sessions().restoreRequested(1);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 5000));
+}
+
+TEST_F(WindowSessionsTest, RunsAgainWithTheSettingsOfAStoredSession) {
+    open();
+    Q_EMIT window().experiment().row("layers")->committed("layers", "3");
+    runAndStop(10);
+    Q_EMIT window().experiment().row("layers")->committed("layers", "5");
+    Q_EMIT window().sessions().runAgainRequested(1);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2 && live().rows() > 0; }, 5000));
+    EXPECT_EQ(live().info()->config.layers, 3);
+    EXPECT_EQ(window().experiment().config().layers, 3);
+}
+
+TEST_F(WindowSessionsTest, ExportsASessionAsCsv) {
+    open();
+    runAndStop(10);
+    const QString path = folder.filePath("out.csv");
+    Q_EMIT window().sessions().exportRequested(1, path);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return QFile(path).size() > 0; }, 5000));
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    EXPECT_TRUE(file.readLine().startsWith("run,step,time,metric,value"));
+}
+
+}  // namespace
+}  // namespace stepscope
