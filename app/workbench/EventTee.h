@@ -16,6 +16,8 @@ public:
     explicit EventTee(EventSink& listener) : m_listener(listener) {}
 
     void publish(Event event) override;
+    // To the listener alone: what the recorder says of itself, on its own thread, must not wait for the recorder.
+    void tell(Event event) { m_listener.publish(std::move(event)); }
     // From here on events are recorded too. Called once, before the first event that matters.
     void record(std::shared_ptr<Recorder> recorder);
     RunSummary summary() const;

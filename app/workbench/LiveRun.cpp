@@ -162,9 +162,12 @@ Status LiveRun::openSession(const TrainerSetup& setup) {
     std::int64_t session = 0;
     if (m_request.record) {
         const std::string database = m_request.database.empty() ? defaultDatabasePath() : m_request.database;
-        Recorder::Options options{.path = database, .onBlocked = [this](bool blocked, const std::string& why) {
-                                      m_tee.publish(LogLine{m_clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info, blocked ? why : "Storing works again."});
-                                  }};
+        Recorder::Options options;
+        options.path = database;
+        options.onBlocked = [this](bool blocked, const std::string& why) {
+            m_tee.tell(LogLine{m_clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info, blocked ? why : "Storing works again."});
+        };
+        options.onWaited = [this](const RecorderWaited& waited) { m_tee.tell(waited); };
         auto recorder = Recorder::open(std::move(options), info);
         if (!recorder) return recorder.error();
         m_recorder = std::move(*recorder);
