@@ -24,6 +24,7 @@ Workplace::Workplace(const Options& options)
       m_sessions(m_window, m_reader, m_replay, m_runs, m_stage, m_running),
       m_actions(m_window, m_running, m_sessions, m_stage),
       m_departure(m_window, m_runs) {
+    connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
     connect(&m_stage, &Stage::grew, &m_clock, &ChartClock::wake);
     connect(&m_stage, &Stage::switched, &m_clock, &ChartClock::wake);
     connect(&m_window.experiment(), &ExperimentPanel::edited, &m_clock, &ChartClock::wake);

@@ -7,6 +7,7 @@
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/Options.h"
+#include "app/gui/QuitSignals.h"
 #include "app/gui/ReplayController.h"
 #include "app/gui/RunController.h"
 #include "app/gui/RunWiring.h"
@@ -44,6 +45,7 @@ private:
     SessionsWiring m_sessions;
     WindowActions m_actions;
     Departure m_departure;
+    QuitSignals m_signals;
 };
 
 }  // namespace stepscope

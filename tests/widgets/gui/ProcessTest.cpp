@@ -1,10 +1,13 @@
 // The program as a process: options, exit codes, the picture of --screenshot.
+#include "sessions/SessionStore.h"
+
 #include <QElapsedTimer>
 #include <QFile>
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <gtest/gtest.h>
+#include <optional>
 
 namespace {
 
@@ -42,6 +45,32 @@ TEST(Process, SavesAPictureOfTheTrainingWindowAndLeaves) {
     const QImage picture(home.filePath("w.png"));
     EXPECT_EQ(picture.size(), QSize(1280, 800));
     EXPECT_TRUE(QFile::exists(home.filePath("s.db")));
+}
+
+TEST(Process, StopsTheRunAndKeepsItWhenItIsInterrupted) {
+    const QTemporaryDir home;
+    QProcess process;
+    auto environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("QT_QPA_PLATFORM", "offscreen");
+    environment.insert("HOME", home.path());
+    environment.insert("XDG_CONFIG_HOME", home.filePath("config"));
+    process.setProcessEnvironment(environment);
+    const std::string database = home.filePath("s.db").toStdString();
+    process.start(STEPSCOPE_FAKE, {"--demo", "--db", QString::fromStdString(database)});
+    const auto newest = [&]() -> std::optional<stepscope::SessionSummary> {
+        auto reader = stepscope::SessionReader::open(database);
+        if (!reader) return std::nullopt;
+        auto list = (*reader)->list();
+        return list && !list->empty() ? std::optional(list->front()) : std::nullopt;
+    };
+    QElapsedTimer clock;
+    clock.start();
+    while (clock.elapsed() < 10'000 && !(newest() && newest()->steps > 10)) process.waitForFinished(100);
+    process.terminate();
+    ASSERT_TRUE(process.waitForFinished(10'000));
+    EXPECT_EQ(process.exitStatus(), QProcess::NormalExit);
+    ASSERT_TRUE(newest().has_value());
+    EXPECT_EQ(newest()->state, stepscope::RunState::Stopped);
 }
 
 TEST(Process, SaysWhenThePictureCannotBeWritten) {
