@@ -14,6 +14,7 @@
 #include <c10/util/Exception.h>
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 #include <mutex>
 #include <sys/mman.h>
 #include <vector>
@@ -157,6 +158,9 @@ public:
 void install() {
     if (g_installed.exchange(true)) return;
     refreshBudget();
+    // The trainer is not the main thread, and another thread's arena of the C library holds no block over 64 MiB: it would be mapped anew at
+    // every step whatever GLIBC_TUNABLES say (3.4 s instead of 2.3 s a step, 6 layers of 384). One arena for all threads is the main one.
+    mallopt(M_ARENA_MAX, 1);
     static auto* allocator = new TorchAllocator;
     c10::SetCPUAllocator(allocator, /*priority=*/100);
 }
