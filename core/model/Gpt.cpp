@@ -4,11 +4,6 @@
 #include "core/base/Check.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cross_entropy_loss.h>
-#include <ATen/ops/embedding.h>
-#include <ATen/ops/gelu.h>
-#include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
 #include <limits>
@@ -16,46 +11,44 @@
 namespace stepscope {
 namespace {
 
-constexpr double kNormEpsilon = 1e-5;  // GPT-2's layer_norm_epsilon
-
-at::Tensor attend(const GptConfig& config, const BlockWeights& w, const AttentionFunction& attention, const at::Tensor& x) {
-    const std::int64_t B = x.size(0), T = x.size(1), C = x.size(2), H = config.heads;
-    const auto qkv = at::linear(x, w.qkvWeight, w.qkvBias).split(C, 2);  // 3 x (B, T, C)
-    const auto heads = [&](const at::Tensor& t) { return t.view({B, T, H, C / H}).transpose(1, 2); };
-    const at::Tensor y = attention(heads(qkv[0]), heads(qkv[1]), heads(qkv[2]));  // (B, H, T, D)
-    return at::linear(y.transpose(1, 2).reshape({B, T, C}), w.projWeight, w.projBias);
+at::Tensor attend(const GptConfig& config, const BlockWeights& w, const ModelOps& ops, const at::Tensor& x) {
+    const Heads heads = ops.linearHeads(x, w.qkvWeight, w.qkvBias, config.heads);
+    return ops.linear(ops.mergeHeads(ops.attention(heads.q, heads.k, heads.v)), w.projWeight, w.projBias);
 }
 
-at::Tensor feedForward(const BlockWeights& w, const at::Tensor& x) {
-    return at::linear(at::gelu(at::linear(x, w.fcWeight, w.fcBias), "tanh"), w.fcProjWeight, w.fcProjBias);
+at::Tensor feedForward(const BlockWeights& w, const ModelOps& ops, const at::Tensor& x) {
+    return ops.linear(ops.linearGelu(x, w.fcWeight, w.fcBias), w.fcProjWeight, w.fcProjBias);
 }
 
 }  // namespace
 
-at::Tensor gptHidden(const GptConfig& config, const WeightsView& weights, const AttentionFunction& attention, const at::Tensor& tokens) {
-    const std::int64_t T = tokens.size(1), C = config.width;
+at::Tensor gptHidden(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens) {
+    const std::int64_t T = tokens.size(1);
     SS_CHECK(T <= config.positions);
     const at::Tensor positions = T == config.positions ? weights.positions : weights.positions.narrow(0, 0, T);
-    at::Tensor x = at::embedding(weights.tokens, tokens) + positions;  // (B, T, C)
+    const auto norm = [&](const at::Tensor& x, const at::Tensor& delta, const at::Tensor& weight, const at::Tensor& bias) {
+        return ops.residualNorm(x, delta, NormKind::LayerNorm, weight, bias);
+    };
+    at::Tensor x = ops.embed(tokens, weights.tokens, positions);  // (B, T, C)
+    at::Tensor branch;                                            // what the last block adds: the next norm adds it on its way
     for (const auto& block : weights.blocks) {
-        x = x + attend(config, block, attention, at::layer_norm(x, {C}, block.norm1Weight, block.norm1Bias, kNormEpsilon));
-        x = x + feedForward(block, at::layer_norm(x, {C}, block.norm2Weight, block.norm2Bias, kNormEpsilon));
+        const NormedSum first = norm(x, branch, block.norm1Weight, block.norm1Bias);
+        const NormedSum second = norm(first.sum, attend(config, block, ops, first.normed), block.norm2Weight, block.norm2Bias);
+        x = second.sum;
+        branch = feedForward(block, ops, second.normed);
     }
-    return at::layer_norm(x, {C}, weights.normWeight, weights.normBias, kNormEpsilon);
+    return norm(x, branch, weights.normWeight, weights.normBias).normed;
 }
 
 at::Tensor gptLogits(const GptConfig& config, const WeightsView& weights, const at::Tensor& hidden) {
-    if (config.paddedVocabulary == config.vocabulary) return at::linear(hidden, weights.tokens);
-    // -inf through the bias costs one vector; slicing the logits would copy all of them.
-    at::Tensor bias = at::zeros({config.paddedVocabulary}, weights.tokens.options().requires_grad(false));
+    if (config.paddedVocabulary == config.vocabulary) return at::linear(hidden, weights.head);
+    at::Tensor bias = at::zeros({config.paddedVocabulary}, weights.head.options().requires_grad(false));
     bias.narrow(0, config.vocabulary, config.paddedVocabulary - config.vocabulary).fill_(-std::numeric_limits<float>::infinity());
-    return at::linear(hidden, weights.tokens, bias);
+    return at::linear(hidden, weights.head, bias);
 }
 
-at::Tensor gptLoss(const GptConfig& config, const WeightsView& weights, const AttentionFunction& attention, const at::Tensor& tokens,
-                   const at::Tensor& targets) {
-    const at::Tensor logits = gptLogits(config, weights, gptHidden(config, weights, attention, tokens));
-    return at::cross_entropy_loss(logits.view({-1, config.paddedVocabulary}), targets.reshape({-1}));
+at::Tensor gptLoss(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens, const at::Tensor& targets) {
+    return ops.loss(gptHidden(config, weights, ops, tokens), weights.head, targets, {.vocabulary = config.vocabulary});
 }
 
 }  // namespace stepscope

@@ -5,6 +5,8 @@
 
 namespace stepscope {
 
+enum class NormKind { LayerNorm, RmsNorm };
+
 struct GptConfig {
     std::int64_t layers = 4;
     std::int64_t heads = 4;

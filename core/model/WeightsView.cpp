@@ -16,6 +16,7 @@ WeightsView WeightsView::over(const at::Tensor& flat, const ParameterLayout& lay
         byName.emplace(slot.name, tensor);
     }
     weights.tokens = byName.at("wte.weight");
+    weights.head = weights.tokens;
     weights.positions = byName.at("wpe.weight");
     weights.normWeight = byName.at("ln_f.weight");
     weights.normBias = byName.at("ln_f.bias");

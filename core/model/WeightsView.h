@@ -16,7 +16,8 @@ struct BlockWeights {
 };
 
 struct WeightsView {
-    at::Tensor tokens;     // (Vp, C), also the head
+    at::Tensor tokens;     // (Vp, C)
+    at::Tensor head;       // (Vp, C): tokens, when tied
     at::Tensor positions;  // (P, C)
     std::vector<BlockWeights> blocks;
     at::Tensor normWeight, normBias;  // (C)

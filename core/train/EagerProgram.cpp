@@ -34,13 +34,13 @@ const char* word(at::Float32MatmulPrecision precision) {
 
 }  // namespace
 
-EagerProgram::EagerProgram(ProgramParts parts) : m_parts(std::move(parts)) {
-    m_attention = [this](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+EagerProgram::EagerProgram(ProgramParts parts) : m_parts(std::move(parts)), m_ops(m_parts.ops) {
+    m_ops.attention = [this](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
         if (!m_attentionAsked) {
             m_report.attention = attentionThatRuns(q, k, v);
             m_attentionAsked = true;
         }
-        return m_parts.attention(q, k, v);
+        return m_parts.ops.attention(q, k, v);
     };
     const auto host = at::TensorOptions().dtype(at::kLong);
     m_inputs = at::empty({m_parts.batchSize, m_parts.context}, host);
@@ -114,7 +114,7 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
         at::Tensor loss;
         {
             const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
-            loss = gptLoss(state.config, m_leaves, m_attention, inputs, targets);
+            loss = gptLoss(state.config, m_leaves, m_ops, inputs, targets);
         }
         const double value = loss.item<double>();
         clock.lap(Phase::Forward);
@@ -160,7 +160,7 @@ double EagerProgram::evaluate(const TrainState& state, const BatchSource& batche
     for (std::int64_t i = 0; i < microBatches; ++i) {
         batches.fill(Split::Validation, 0, i * m_parts.batchSize, m_parts.batchSize, m_parts.context, m_inputs.data_ptr<std::int64_t>(),
                      m_targets.data_ptr<std::int64_t>());
-        sum += gptLoss(state.config, weights, m_parts.attention, m_inputs.to(m_parts.device), m_targets.to(m_parts.device)).item<double>();
+        sum += gptLoss(state.config, weights, m_parts.ops, m_inputs.to(m_parts.device), m_targets.to(m_parts.device)).item<double>();
     }
     return sum / static_cast<double>(microBatches);
 }

@@ -21,7 +21,7 @@ private:
 
     ProgramParts m_parts;
     ProgramReport m_report;
-    AttentionFunction m_attention;  // m_parts.attention, asking once which back-end runs
+    ModelOps m_ops;  // m_parts.ops, its attention asking once which back-end runs
     bool m_attentionAsked = false;
 
     // Leaves over the State's memory; made again when the State's buffers or shape change.

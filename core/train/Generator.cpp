@@ -66,12 +66,13 @@ Result<std::string> generateText(const GeneratorWeights& model, const Tokenizer&
     const std::size_t begin = ids.size();
 
     const c10::InferenceMode inference;
+    const ModelOps ops;
     const auto weights = WeightsView::over(model.weights, model.layout, model.config, false);
     std::string text;
     for (std::int64_t i = 0; i < request.tokens && !cancelled; ++i) {
         const auto context = std::min<std::int64_t>(static_cast<std::int64_t>(ids.size()), model.config.positions);
         const at::Tensor tokens = at::from_blob(ids.data() + ids.size() - context, {1, context}, at::TensorOptions().dtype(at::kLong)).to(model.weights.device());
-        const at::Tensor hidden = gptHidden(model.config, weights, sdpaAttention, tokens).narrow(1, context - 1, 1);
+        const at::Tensor hidden = gptHidden(model.config, weights, ops, tokens).narrow(1, context - 1, 1);
         const at::Tensor logits = gptLogits(model.config, weights, hidden).view({-1}).narrow(0, 0, model.config.vocabulary);
         const double draw = static_cast<double>(counterRandom(static_cast<std::uint64_t>(request.seed), 0x74657874, static_cast<std::uint64_t>(i)) >> 11) * 0x1p-53;
         ids.push_back(sampleToken(logits, request, draw));

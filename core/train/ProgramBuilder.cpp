@@ -7,7 +7,7 @@
 
 namespace stepscope {
 
-ProgramBuilder::ProgramBuilder(const RunConfig& config) {
+ProgramBuilder::ProgramBuilder(const RunConfig& config) : m_config(config) {
     m_parts.adamW = {.beta1 = config.beta1, .beta2 = config.beta2, .epsilon = config.epsilon, .weightDecay = config.weightDecay};
 }
 
@@ -41,7 +41,7 @@ void ProgramBuilder::setHostMemory(host_memory::Mode mode) {
 void ProgramBuilder::setAttention(AttentionSlot attention) {
     claim("attention");
     m_parts.attentionName = std::move(attention.name);
-    m_parts.attention = std::move(attention.function);
+    m_parts.ops.attention = std::move(attention.function);
     m_parts.scope.sdpa = attention.backends;
 }
 void ProgramBuilder::setBatchSize(std::int64_t sequences) {
@@ -69,11 +69,42 @@ void ProgramBuilder::setKeepGradients(bool keep) {
     claim("clearing of gradients");
     m_parts.keepGradients = keep;
 }
+void ProgramBuilder::setEmbedOp(decltype(ModelOps::embed) embed) {
+    claim("embedding");
+    m_parts.ops.embed = std::move(embed);
+}
+void ProgramBuilder::setNormOp(decltype(ModelOps::residualNorm) residualNorm) {
+    claim("residual sum and norm");
+    m_parts.ops.residualNorm = std::move(residualNorm);
+}
+void ProgramBuilder::setLinearOp(decltype(ModelOps::linear) linear) {
+    claim("linear projections");
+    m_parts.ops.linear = std::move(linear);
+}
+void ProgramBuilder::setActivationOps(ActivationOps activation) {
+    claim("activation");
+    m_parts.ops.linearGelu = std::move(activation.gelu);
+    m_parts.ops.linearSwiglu = std::move(activation.swiglu);
+}
+void ProgramBuilder::setHeadsOps(HeadsOps heads) {
+    claim("layout of the heads");
+    m_parts.ops.linearHeads = std::move(heads.split);
+    m_parts.ops.mergeHeads = std::move(heads.merge);
+}
+void ProgramBuilder::setLossOp(decltype(ModelOps::loss) loss) {
+    claim("loss");
+    m_parts.ops.loss = std::move(loss);
+}
+void ProgramBuilder::setProgram(ProgramMaker make) {
+    claim("program");
+    m_make = std::move(make);
+}
 
 Result<std::unique_ptr<StepProgram>> ProgramBuilder::build() const {
     if (m_conflict) return *m_conflict;
     ProgramParts parts = m_parts;
     if (m_validationAutocast) parts.validationAutocast = parts.autocast;
+    if (m_make) return m_make(std::move(parts));
     return std::unique_ptr<StepProgram>(std::make_unique<EagerProgram>(std::move(parts)));
 }
 

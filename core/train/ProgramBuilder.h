@@ -2,11 +2,12 @@
 // claim is refused with both names. Used by the registry on the trainer thread.
 #pragma once
 #include "core/base/Result.h"
-#include "core/model/Attention.h"
+#include "core/model/ModelOps.h"
 #include "core/train/Optimizer.h"
 #include "core/train/ProgramScope.h"
 #include "core/train/StepProgram.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,7 +22,7 @@ struct ProgramParts {
     std::optional<at::ScalarType> autocast;            // of the forward pass
     std::optional<at::ScalarType> validationAutocast;  // of evaluate()
     std::string attentionName = "auto";
-    AttentionFunction attention = sdpaAttention;
+    ModelOps ops;  // of the forward pass; backward is autograd's
     std::int64_t batchSize = 1, context = 1, accumulation = 1;
     double maxNorm = 0;  // 0 = no clipping
     std::string optimizerName;
@@ -30,9 +31,14 @@ struct ProgramParts {
     AdamW adamW;                 // rate and t are set at each step
 };
 
+using ProgramMaker = std::function<std::unique_ptr<StepProgram>(ProgramParts)>;
+
 class ProgramBuilder {
 public:
     explicit ProgramBuilder(const RunConfig& config);
+
+    // For an install() that depends on another switch's value.
+    const RunConfig& config() const { return m_config; }
 
     // Who fills slots from here on, for the sentence about two claims.
     void beginSwitch(std::string id) { m_owner = std::move(id); }
@@ -55,6 +61,25 @@ public:
     void setOptimizer(std::string name, OptimizerFunction function);
     void setKeepGradients(bool keep);
 
+    // One setter a slot of ModelOps.
+    void setEmbedOp(decltype(ModelOps::embed) embed);
+    void setNormOp(decltype(ModelOps::residualNorm) residualNorm);
+    void setLinearOp(decltype(ModelOps::linear) linear);
+    struct ActivationOps {
+        decltype(ModelOps::linearGelu) gelu = plain::linearGelu;
+        decltype(ModelOps::linearSwiglu) swiglu = plain::linearSwiglu;
+    };
+    void setActivationOps(ActivationOps activation);
+    struct HeadsOps {
+        decltype(ModelOps::linearHeads) split = plain::linearHeads;
+        decltype(ModelOps::mergeHeads) merge = plain::mergeHeads;
+    };
+    void setHeadsOps(HeadsOps heads);
+    void setLossOp(decltype(ModelOps::loss) loss);
+
+    // Who executes the parts; without it an EagerProgram.
+    void setProgram(ProgramMaker make);
+
     at::Device device() const { return m_parts.device; }
 
     // The Program, or the sentence naming the two switches that claimed one slot.
@@ -63,7 +88,9 @@ public:
 private:
     void claim(const std::string& slot);
 
+    RunConfig m_config;
     ProgramParts m_parts;
+    ProgramMaker m_make;
     bool m_validationAutocast = false;
     std::string m_owner;
     std::map<std::string, std::string> m_claims;  // slot -> switch

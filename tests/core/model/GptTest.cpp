@@ -51,16 +51,23 @@ struct Fixture {
     at::Tensor tokens(std::vector<std::int64_t>& ids) { return at::from_blob(ids.data(), {batch, shape.context}, at::TensorOptions().dtype(at::kLong)).clone(); }
 };
 
+ModelOps opsWith(const AttentionFunction& attention) {
+    ModelOps ops;
+    ops.attention = attention;
+    return ops;
+}
+
 void expectSameAsPlain(Fixture& f, const AttentionFunction& attention) {
+    const ModelOps ops = opsWith(attention);
     const PlainResult expected = plainGpt(f.shape, f.plain, f.inputs, f.targets);
     const auto weights = WeightsView::over(f.flat, f.layout, f.config, true);
-    const at::Tensor hidden = gptHidden(f.config, weights, attention, f.tokens(f.inputs));
+    const at::Tensor hidden = gptHidden(f.config, weights, ops, f.tokens(f.inputs));
     const at::Tensor logits = gptLogits(f.config, weights, hidden).detach().contiguous();
     for (std::int64_t row = 0; row < f.batch * f.shape.context; ++row)
         for (std::int64_t v = 0; v < f.shape.vocabulary; ++v)
             ASSERT_NEAR(logits.data_ptr<float>()[row * f.config.paddedVocabulary + v], expected.logits[row * f.shape.vocabulary + v], 1e-5);
 
-    const at::Tensor loss = gptLoss(f.config, weights, attention, f.tokens(f.inputs), f.tokens(f.targets));
+    const at::Tensor loss = gptLoss(f.config, weights, ops, f.tokens(f.inputs), f.tokens(f.targets));
     EXPECT_NEAR(loss.item<double>(), expected.loss, 1e-5);
     loss.backward();
     for (std::size_t i = 0; i < f.layout.slots().size(); ++i) {
@@ -91,7 +98,7 @@ TEST(Gpt, WorksForOneSequenceOfOneToken) {
     // One token attends only to itself: q and k have no gradient, so this cannot go through the check of all gradients.
     Fixture f({.layers = 1, .heads = 1, .width = 8, .vocabulary = 5, .context = 1}, 1);
     const auto weights = WeightsView::over(f.flat, f.layout, f.config, false);
-    EXPECT_NEAR(gptLoss(f.config, weights, manualAttention, f.tokens(f.inputs), f.tokens(f.targets)).item<double>(),
+    EXPECT_NEAR(gptLoss(f.config, weights, opsWith(manualAttention), f.tokens(f.inputs), f.tokens(f.targets)).item<double>(),
                 plainGpt(f.shape, f.plain, f.inputs, f.targets).loss, 1e-5);
 }
 
@@ -99,9 +106,9 @@ TEST(Gpt, PaddedIdsGetNoProbabilityAndNoGradient) {
     Fixture f({.layers = 2, .heads = 2, .width = 16, .vocabulary = 37, .context = 8}, 2, /*padded=*/64);
     expectSameAsPlain(f, manualAttention);
     const auto weights = WeightsView::over(f.flat, f.layout, f.config, true);
-    const at::Tensor logits = gptLogits(f.config, weights, gptHidden(f.config, weights, manualAttention, f.tokens(f.inputs)));
+    const at::Tensor logits = gptLogits(f.config, weights, gptHidden(f.config, weights, opsWith(manualAttention), f.tokens(f.inputs)));
     EXPECT_EQ(at::softmax(logits, -1).narrow(-1, 37, 27).sum().item<double>(), 0.0);
-    gptLoss(f.config, weights, manualAttention, f.tokens(f.inputs), f.tokens(f.targets)).backward();
+    gptLoss(f.config, weights, opsWith(manualAttention), f.tokens(f.inputs), f.tokens(f.targets)).backward();
     EXPECT_EQ(weights.tokens.grad().narrow(0, 37, 27).abs().max().item<double>(), 0.0);
 }
 

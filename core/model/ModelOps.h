@@ -1,0 +1,65 @@
+// ModelOps: the operations a GPT's forward pass is made of, as typed slots. Each defaults to the plain LibTorch form (namespace
+// plain, ModelOps.cpp); fused operations take a slot's place through ProgramBuilder. Called inside autograd and, for validation and
+// text, outside it, under whatever autocast the Program set. Trainer and generator threads.
+#pragma once
+#include "core/model/Attention.h"
+#include "core/model/GptConfig.h"
+
+#include <functional>
+
+namespace stepscope {
+
+struct NormedSum {
+    at::Tensor sum;     // (B, T, C), the residual stream
+    at::Tensor normed;  // (B, T, C)
+};
+
+struct Heads {
+    at::Tensor q, k, v;  // (B, H, T, D) each
+};
+
+struct LossSettings {
+    std::int64_t vocabulary = 0;  // ids that can occur; rows of the head beyond it get no probability
+    double smoothing = 0;         // label smoothing (Szegedy et al. 2016): this share of the target is spread over all ids
+};
+
+constexpr double kNormEpsilon = 1e-5;  // GPT-2's layer_norm_epsilon
+
+namespace plain {
+
+at::Tensor embed(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe);
+NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias);
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+at::Tensor linearSwiglu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads);
+at::Tensor mergeHeads(const at::Tensor& y);
+at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings);
+
+}  // namespace plain
+
+// An undefined bias = none, everywhere.
+struct ModelOps {
+    // tokens (B, T) int64, wte (Vp, C), wpe (T, C) or undefined -> (B, T, C) float32
+    std::function<at::Tensor(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe)> embed = plain::embed;
+    // x (B, T, C) float32, delta the same shape in float32 or autocast's type, or undefined: no addition. sum = x + delta, normed over C:
+    // LayerNorm (Ba et al. 2016) or RMSNorm (Zhang and Sennrich 2019).
+    std::function<NormedSum(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias)> residualNorm =
+        plain::residualNorm;
+    // x (B, T, I), weight (O, I), bias (O) -> (B, T, O): the projections that nothing follows
+    std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)> linear = plain::linear;
+    // weight (F, C) -> (B, T, F): GELU(tanh) of the linear (Hendrycks and Gimpel 2016)
+    std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)> linearGelu = plain::linearGelu;
+    // weight (2F, C) -> (B, T, F): silu(first half) * second half (Shazeer 2020)
+    std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)> linearSwiglu = plain::linearSwiglu;
+    // weight (3C, C), rows of q, then k, then v
+    std::function<Heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads)> linearHeads = plain::linearHeads;
+    // (B, H, T, D) -> (B, T, C)
+    std::function<at::Tensor(const at::Tensor& y)> mergeHeads = plain::mergeHeads;
+    AttentionFunction attention = sdpaAttention;
+    // hidden (B, T, C), headWeight (Vp, C), targets (B, T) int64 -> scalar, mean cross-entropy in nats
+    std::function<at::Tensor(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings)> loss =
+        plain::loss;
+};
+
+}  // namespace stepscope
