@@ -1,0 +1,12 @@
+// AdamW over flat buffers: the plain reference in double that the fast version is held against. Called by tests; any thread, no state.
+#pragma once
+#include "core/kernels/adamw/AdamWCpu.h"
+
+#include <span>
+
+namespace stepscope {
+
+double sumOfSquares(std::span<const float> g);
+void adamWUpdate(AdamWStep step, std::span<const float> g, std::span<float> weights, std::span<float> first, std::span<float> second);
+
+}  // namespace stepscope

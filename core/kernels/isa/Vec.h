@@ -1,0 +1,68 @@
+// Vec: one register of float32 lanes of the instruction set being compiled, and what the kernels do with it. Only included by
+// *.isa.cpp files; everything lies in that set's namespace, so that the linker never mixes two sets. No file here includes an inline
+// function of the standard library. Element types: float and Bf16. Loads of n < kLanes elements fill the other lanes with 0 and
+// touch no memory beyond; stores to Bf16 round to nearest even and keep NaN.
+#pragma once
+#include "core/kernels/isa/Bf16.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#define STEPSCOPE_INLINE inline __attribute__((always_inline))
+
+// Each defines: struct Vec {kLanes}, all(), load(), store(), + - * /, fma(a, b, c) = a * b + c, max(), min() (the second operand when
+// one is NaN), sqrt(), roundNearest(), power2(p, n) = p * 2^n for whole n in [-160, 160], firstLanes(v, n, fill), sum(), largest().
+#if STEPSCOPE_ISA_LEVEL >= 2
+#include "core/kernels/isa/VecAvx512.h"
+#elif STEPSCOPE_ISA_LEVEL == 1
+#include "core/kernels/isa/VecAvx2.h"
+#else
+#include "core/kernels/isa/VecBaseline.h"
+#endif
+
+namespace stepscope::STEPSCOPE_ISA {
+
+constexpr std::int64_t kLanes = Vec::kLanes;
+
+STEPSCOPE_INLINE Vec zero() { return all(0.0f); }
+STEPSCOPE_INLINE Vec operator-(Vec a) { return zero() - a; }
+
+// e^x to 2 units in the last place; inf above 88.73, 0 or denormal below -87.3, NaN for NaN. Polynomial of Cephes' expf.
+STEPSCOPE_INLINE Vec exp(Vec x) {
+    const Vec bounded = max(all(-105.0f), min(all(89.0f), x));
+    const Vec n = roundNearest(bounded * all(1.44269504088896341f));
+    const Vec r = fma(n, all(2.12194440e-4f), fma(n, all(-0.693359375f), bounded));
+    Vec p = fma(all(1.9875691500e-4f), r, all(1.3981999507e-3f));
+    p = fma(p, r, all(8.3334519073e-3f));
+    p = fma(p, r, all(4.1665795894e-2f));
+    p = fma(p, r, all(1.6666665459e-1f));
+    p = fma(p, r, all(5.0000001201e-1f));
+    return power2(fma(p * r, r, r) + all(1.0f), n);
+}
+
+// 1 / (1 + e^-x), the relative error below 5e-7 wherever the result is normal.
+STEPSCOPE_INLINE Vec sigmoid(Vec x) { return all(1.0f) / (all(1.0f) + exp(-x)); }
+
+// tanh(x) with an absolute error below 3e-7: 2 sigmoid(2x) - 1. Small x lose relative, not absolute, precision.
+STEPSCOPE_INLINE Vec tanh(Vec x) { return fma(all(2.0f), sigmoid(x + x), all(-1.0f)); }
+
+// Calls step(offset, lanes) for every register of a row of `count` elements: whole ones with lanes = kLanes, known when inlined,
+// then the rest.
+template <class Step>
+STEPSCOPE_INLINE void forLanes(std::int64_t count, Step step) {
+    std::int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) step(i, kLanes);
+    if (i < count) step(i, count - i);
+}
+
+// load and store that are whole when `lanes` is the constant kLanes.
+template <class T>
+STEPSCOPE_INLINE Vec get(const T* from, std::int64_t lanes) {
+    return lanes == kLanes ? load(from) : load(from, lanes);
+}
+template <class T>
+STEPSCOPE_INLINE void put(T* to, Vec v, std::int64_t lanes) {
+    lanes == kLanes ? store(to, v) : store(to, v, lanes);
+}
+
+}  // namespace stepscope::STEPSCOPE_ISA

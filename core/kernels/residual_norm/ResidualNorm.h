@@ -1,0 +1,27 @@
+// Residual addition + LayerNorm or RMSNorm: the plain reference in double that every fast version is held against. Called by tests;
+// any thread, no state. Arguments as in ResidualNormCpu.h.
+#pragma once
+#include "core/kernels/residual_norm/ResidualNormCpu.h"
+
+#include <span>
+#include <vector>
+
+namespace stepscope {
+
+struct NormedRows {
+    std::vector<float> sum, normed;  // (rows, columns)
+    std::vector<float> mean, rstd;   // (rows); mean is 0 for RMSNorm
+};
+// delta and bias may be empty = none.
+NormedRows residualNormForward(NormShape shape, std::span<const float> x, std::span<const float> delta, std::span<const float> weight,
+                               std::span<const float> bias);
+
+struct NormGradients {
+    std::vector<float> sum;           // (rows, columns), gradResidual included
+    std::vector<float> weight, bias;  // (columns)
+};
+// gradResidual may be empty = nothing.
+NormGradients residualNormBackward(NormShape shape, std::span<const float> gradNormed, std::span<const float> sum, std::span<const float> weight,
+                                   std::span<const float> gradResidual);
+
+}  // namespace stepscope
