@@ -135,6 +135,8 @@ Result<TrainState> LiveRun::openState(std::int64_t vocabulary) {
         if (state->config.vocabulary != vocabulary)
             return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} has a vocabulary of {}, the data has {}; train on the data it was made with.",
                                                               m_request.resume, state->config.vocabulary, vocabulary));
+        if (const std::string key = differingKey(state->config, shape); !key.empty())
+            return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} is of a model with another {}; leave {} as it was.", m_request.resume, key, key));
         if (state->updates >= config.steps)
             return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} is at step {} already; ask for more steps than that (steps).", m_request.resume, state->updates));
         return state;

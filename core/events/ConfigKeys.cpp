@@ -42,6 +42,15 @@ std::vector<ConfigKey> build() {
         integerKey("heads", "Heads", "model", "attention heads; must divide the width", &C::heads, 1, 1000),
         integerKey("width", "Width", "model", "size of the residual stream", &C::width, 1, 100'000),
         integerKey("vocabulary", "Vocabulary", "model", "number of token ids; 0 = as many as the tokenizer has", &C::vocabulary, 0, 10'000'000),
+        wordKey("qkv", "Query, key, value", "model", "one projection for all three, or three of their own", &C::qkv, {"fused", "split"}),
+        wordKey("activation", "Activation", "model", "of the MLP: GELU, or SwiGLU with as many parameters", &C::activation, {"gelu", "swiglu"}),
+        wordKey("tied-head", "Tied head", "model", "the head is the embedding, or has weights of its own", &C::tiedHead, {"on", "off"}),
+        wordKey("norm-placement", "Norm placement", "model", "before each branch as GPT-2, or after the sum as the first Transformer", &C::normPlacement, {"pre", "post"}),
+        wordKey("norm", "Norm", "model", "LayerNorm, or RMSNorm, which does not centre", &C::norm, {"layernorm", "rmsnorm"}),
+        wordKey("positions", "Positions", "model", "a learned table, or rotary (RoPE) in the attention", &C::positions, {"learned", "rope"}),
+        wordKey("bias", "Biases", "model", "of linears and LayerNorm", &C::bias, {"on", "off"}),
+        realKey("dropout", "Dropout", "model", "share of the embedding's and of each branch's values that training drops; 0 = none", &C::dropout, 0.0, 0.9),
+        realKey("label-smoothing", "Label smoothing", "model", "share of each target that is spread over all tokens; 0 = none", &C::labelSmoothing, 0.0, 0.9),
         wordKey("schedule", "Schedule", "schedule", "how the learning rate moves", &C::schedule, {"constant", "warmup", "cosine", "linear", "warmup-cosine"}),
         realKey("lr", "Learning rate", "schedule", "highest learning rate", &C::lr, 0.0, 100.0),
         realKey("min-lr", "Lowest rate", "schedule", "floor of cosine and linear decay", &C::minLr, 0.0, 100.0),
@@ -113,6 +122,9 @@ Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::st
 Status checkConfig(const RunConfig& config) {
     if (config.width % config.heads != 0)
         return makeError(ErrorCode::BadInput, fmt::format("width {} does not divide by heads {}; choose heads that divide it.", config.width, config.heads));
+    if (config.positions == "rope" && config.width / config.heads % 2 != 0)
+        return makeError(ErrorCode::BadInput, fmt::format("positions=rope turns pairs, and a head size of {} (width {} / heads {}) is odd; choose other heads.",
+                                                          config.width / config.heads, config.width, config.heads));
     return {};
 }
 

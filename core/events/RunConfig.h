@@ -21,11 +21,20 @@ struct RunConfig {
     std::string tokenizer = "byte";  // byte | char | gpt2
     double validationFraction = 0.1;
 
-    // model: GPT-2 (Radford et al. 2019), pre-norm, learned positions, GELU(tanh), tied head
+    // model: GPT-2 (Radford et al. 2019) by default
     std::int64_t layers = 4;
     std::int64_t heads = 4;
     std::int64_t width = 128;
     std::int64_t vocabulary = 0;  // 0 = the tokenizer's size
+    std::string qkv = "fused";           // fused | split
+    std::string activation = "gelu";     // gelu | swiglu
+    std::string tiedHead = "on";         // on | off
+    std::string normPlacement = "pre";   // pre | post
+    std::string norm = "layernorm";      // layernorm | rmsnorm
+    std::string positions = "learned";   // learned | rope
+    std::string bias = "on";             // on | off
+    double dropout = 0;
+    double labelSmoothing = 0;
 
     // schedule and optimizer
     std::string schedule = "warmup-cosine";  // constant | warmup | cosine | linear | warmup-cosine

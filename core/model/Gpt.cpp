@@ -2,42 +2,116 @@
 #include "core/model/Gpt.h"
 
 #include "core/base/Check.h"
+#include "core/base/DropoutMask.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/pow.h>
 #include <ATen/ops/zeros.h>
 #include <limits>
 
 namespace stepscope {
 namespace {
 
-at::Tensor attend(const GptConfig& config, const BlockWeights& w, const ModelOps& ops, const at::Tensor& x) {
-    const Heads heads = ops.linearHeads(x, w.qkvWeight, w.qkvBias, config.heads);
-    return ops.linear(ops.mergeHeads(ops.attention(heads.q, heads.k, heads.v)), w.projWeight, w.projBias);
+constexpr double kRopeBase = 10000;  // Su et al. 2021, section 3.2.2
+
+// One forward pass: what its blocks share.
+class Pass {
+public:
+    Pass(const GptConfig& config, const ModelOps& ops, const Regularisation& training, const at::Tensor& tokens)
+        : m_config(config), m_ops(ops), m_training(training), m_firstElement(training.firstSequence * tokens.size(1) * config.width) {
+        if (config.positionKind == PositionKind::Rope) makeTurns(tokens.size(1), tokens.device());
+    }
+
+    at::Tensor embed(const WeightsView& weights, const at::Tensor& tokens) const {
+        const std::int64_t T = tokens.size(1);
+        at::Tensor positions = weights.positions;
+        if (positions.defined() && T < positions.size(0)) positions = positions.narrow(0, 0, T);
+        return dropped(m_ops.embed(tokens, weights.tokens, positions), 0);
+    }
+
+    // What the attention branch of block l adds to the residual stream. x: (B, T, C), normed as the placement wants.
+    at::Tensor attend(const BlockWeights& w, std::int64_t l, const at::Tensor& x) const {
+        Heads heads = m_config.splitQkv ? threeProjections(w, x) : m_ops.linearHeads(x, w.qkvWeight, w.qkvBias, m_config.heads);
+        if (m_cosines.defined()) {
+            heads.q = m_ops.rotate(heads.q, m_cosines, m_sines);
+            heads.k = m_ops.rotate(heads.k, m_cosines, m_sines);
+        }
+        return dropped(m_ops.linear(m_ops.mergeHeads(m_ops.attention(heads.q, heads.k, heads.v)), w.projWeight, w.projBias), 1 + 2 * l);
+    }
+
+    at::Tensor feedForward(const BlockWeights& w, std::int64_t l, const at::Tensor& x) const {
+        const auto& activation = m_config.activation == Activation::Swiglu ? m_ops.linearSwiglu : m_ops.linearGelu;
+        return dropped(m_ops.linear(activation(x, w.fcWeight, w.fcBias), w.fcProjWeight, w.fcProjBias), 2 + 2 * l);
+    }
+
+    NormedSum norm(const at::Tensor& x, const at::Tensor& branch, const at::Tensor& weight, const at::Tensor& bias) const {
+        return m_ops.residualNorm(x, branch, m_config.norm, weight, bias);
+    }
+
+private:
+    void makeTurns(std::int64_t T, at::Device device) {
+        const auto options = at::TensorOptions().dtype(at::kDouble).device(device);
+        const std::int64_t half = m_config.headWidth() / 2;
+        const at::Tensor speeds = at::pow(kRopeBase, at::arange(half, options) * (-1.0 / static_cast<double>(half)));
+        const at::Tensor angles = at::outer(at::arange(T, options), speeds);  // (T, D/2), in double: positions times speeds must not round
+        m_cosines = angles.cos().to(at::kFloat);
+        m_sines = angles.sin().to(at::kFloat);
+    }
+
+    Heads threeProjections(const BlockWeights& w, const at::Tensor& x) const {
+        const std::int64_t B = x.size(0), T = x.size(1);
+        const auto one = [&](std::size_t i) {
+            return m_ops.linear(x, w.qkvWeights[i], w.qkvBiases[i]).view({B, T, m_config.heads, m_config.headWidth()}).transpose(1, 2);
+        };
+        return {one(0), one(1), one(2)};
+    }
+
+    at::Tensor dropped(const at::Tensor& x, std::int64_t site) const {
+        if (m_training.dropout == 0) return x;
+        const std::uint64_t key = dropoutKey(m_training.seed, static_cast<std::uint64_t>(m_training.step), static_cast<std::uint64_t>(site));
+        return m_ops.dropout(x, {m_training.dropout, key, m_firstElement});
+    }
+
+    const GptConfig& m_config;
+    const ModelOps& m_ops;
+    const Regularisation& m_training;
+    std::int64_t m_firstElement;
+    at::Tensor m_cosines, m_sines;  // of RoPE
+};
+
+at::Tensor preNorm(const Pass& pass, const WeightsView& weights, at::Tensor x) {
+    at::Tensor branch;  // what the last block adds: the next norm adds it on its way
+    for (std::size_t l = 0; l < weights.blocks.size(); ++l) {
+        const BlockWeights& w = weights.blocks[l];
+        const auto layer = static_cast<std::int64_t>(l);
+        const NormedSum first = pass.norm(x, branch, w.norm1Weight, w.norm1Bias);
+        const NormedSum second = pass.norm(first.sum, pass.attend(w, layer, first.normed), w.norm2Weight, w.norm2Bias);
+        x = second.sum;
+        branch = pass.feedForward(w, layer, second.normed);
+    }
+    return pass.norm(x, branch, weights.normWeight, weights.normBias).normed;
 }
 
-at::Tensor feedForward(const BlockWeights& w, const ModelOps& ops, const at::Tensor& x) {
-    return ops.linear(ops.linearGelu(x, w.fcWeight, w.fcBias), w.fcProjWeight, w.fcProjBias);
+at::Tensor postNorm(const Pass& pass, const WeightsView& weights, at::Tensor x) {
+    for (std::size_t l = 0; l < weights.blocks.size(); ++l) {
+        const BlockWeights& w = weights.blocks[l];
+        const auto layer = static_cast<std::int64_t>(l);
+        x = pass.norm(x, pass.attend(w, layer, x), w.norm1Weight, w.norm1Bias).normed;
+        x = pass.norm(x, pass.feedForward(w, layer, x), w.norm2Weight, w.norm2Bias).normed;
+    }
+    return x;
 }
 
 }  // namespace
 
-at::Tensor gptHidden(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens) {
-    const std::int64_t T = tokens.size(1);
-    SS_CHECK(T <= config.positions);
-    const at::Tensor positions = T == config.positions ? weights.positions : weights.positions.narrow(0, 0, T);
-    const auto norm = [&](const at::Tensor& x, const at::Tensor& delta, const at::Tensor& weight, const at::Tensor& bias) {
-        return ops.residualNorm(x, delta, NormKind::LayerNorm, weight, bias);
-    };
-    at::Tensor x = ops.embed(tokens, weights.tokens, positions);  // (B, T, C)
-    at::Tensor branch;                                            // what the last block adds: the next norm adds it on its way
-    for (const auto& block : weights.blocks) {
-        const NormedSum first = norm(x, branch, block.norm1Weight, block.norm1Bias);
-        const NormedSum second = norm(first.sum, attend(config, block, ops, first.normed), block.norm2Weight, block.norm2Bias);
-        x = second.sum;
-        branch = feedForward(block, ops, second.normed);
-    }
-    return norm(x, branch, weights.normWeight, weights.normBias).normed;
+at::Tensor gptHidden(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens, const Regularisation& training) {
+    SS_CHECK(tokens.size(1) <= config.positions);
+    const Pass pass(config, ops, training, tokens);
+    const at::Tensor x = pass.embed(weights, tokens);  // (B, T, C)
+    return config.placement == NormPlacement::Post ? postNorm(pass, weights, x) : preNorm(pass, weights, x);
 }
 
 at::Tensor gptLogits(const GptConfig& config, const WeightsView& weights, const at::Tensor& hidden) {
@@ -47,8 +121,10 @@ at::Tensor gptLogits(const GptConfig& config, const WeightsView& weights, const 
     return at::linear(hidden, weights.head, bias);
 }
 
-at::Tensor gptLoss(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens, const at::Tensor& targets) {
-    return ops.loss(gptHidden(config, weights, ops, tokens), weights.head, targets, {.vocabulary = config.vocabulary});
+at::Tensor gptLoss(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens, const at::Tensor& targets,
+                   const Regularisation& training) {
+    return ops.loss(gptHidden(config, weights, ops, tokens, training), weights.head, targets,
+                    {.vocabulary = config.vocabulary, .smoothing = training.smoothing});
 }
 
 }  // namespace stepscope

@@ -1,10 +1,13 @@
 // See ModelOps.h: the plain LibTorch forms.
 #include "core/model/ModelOps.h"
 
+#include "core/model/Dropout.h"
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/rms_norm.h>
@@ -41,6 +44,17 @@ Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
     const auto qkv = at::linear(x, weight, bias).split(C, 2);  // 3 x (B, T, C)
     const auto split = [&](const at::Tensor& t) { return t.view({B, T, heads, C / heads}).transpose(1, 2); };
     return {split(qkv[0]), split(qkv[1]), split(qkv[2])};
+}
+
+at::Tensor rotate(const at::Tensor& t, const at::Tensor& cosines, const at::Tensor& sines) {
+    const auto halves = t.to(at::kFloat).chunk(2, -1);  // 2 x (B, H, T, D/2)
+    const at::Tensor turned = at::cat({halves[0] * cosines - halves[1] * sines, halves[1] * cosines + halves[0] * sines}, -1);
+    return turned.to(t.scalar_type());
+}
+
+at::Tensor dropout(const at::Tensor& x, const DropoutPlace& place) {
+    if (place.rate == 0) return x;
+    return x * dropoutMask(x.sizes(), place, x.device()) * (1 / (1 - place.rate));
 }
 
 at::Tensor mergeHeads(const at::Tensor& y) { return y.transpose(1, 2).reshape({y.size(0), y.size(2), y.size(1) * y.size(3)}); }

@@ -3,6 +3,7 @@
 // text, outside it, under whatever autocast the Program set. Trainer and generator threads.
 #pragma once
 #include "core/model/Attention.h"
+#include "core/model/Dropout.h"
 #include "core/model/GptConfig.h"
 
 #include <functional>
@@ -34,6 +35,8 @@ at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::T
 at::Tensor linearSwiglu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads);
 at::Tensor mergeHeads(const at::Tensor& y);
+at::Tensor rotate(const at::Tensor& t, const at::Tensor& cosines, const at::Tensor& sines);
+at::Tensor dropout(const at::Tensor& x, const DropoutPlace& place);
 at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings);
 
 }  // namespace plain
@@ -57,6 +60,10 @@ struct ModelOps {
     // (B, H, T, D) -> (B, T, C)
     std::function<at::Tensor(const at::Tensor& y)> mergeHeads = plain::mergeHeads;
     AttentionFunction attention = sdpaAttention;
+    // RoPE on q or k (B, H, T, D), cosines and sines (T, D/2) float32: element d of the first half turns with element d of the second
+    std::function<at::Tensor(const at::Tensor& t, const at::Tensor& cosines, const at::Tensor& sines)> rotate = plain::rotate;
+    // x / (1 - rate) where DropoutMask keeps, else 0; the embedding (B, T, C) and what each branch adds to the residual stream
+    std::function<at::Tensor(const at::Tensor& x, const DropoutPlace& place)> dropout = plain::dropout;
     // hidden (B, T, C), headWeight (Vp, C), targets (B, T) int64 -> scalar, mean cross-entropy in nats
     std::function<at::Tensor(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings)> loss =
         plain::loss;

@@ -1,5 +1,6 @@
 // ParameterLayout: where each parameter lies in a flat float32 buffer. Weights, both moments and any Program use the same layout.
-// Matrices come first (AdamW decays them), then biases and norms, so each group is one range. Names are GPT-2's.
+// Matrices come first (AdamW decays them), then biases and norms, so each group is one range. Names are GPT-2's; what GPT-2 has not:
+// attn.{q,k,v}_proj (qkv=split), lm_head.weight (tied-head=off). SwiGLU's mlp.c_fc holds the gate's rows, then the value's.
 #pragma once
 #include "core/model/GptConfig.h"
 
@@ -16,6 +17,7 @@ struct ParameterSlot {
     std::int64_t count = 0;
     bool decays = false;              // a matrix
     bool linear = false;              // (out, in) here, (in, out) in GPT-2 files
+    bool vocabulary = false;          // its rows are token ids: padded ones are zero and never in files
 };
 
 class ParameterLayout {
@@ -33,13 +35,14 @@ public:
     static at::Tensor view(const at::Tensor& flat, const ParameterSlot& slot);
 
 private:
-    void add(std::string name, std::vector<std::int64_t> shape, bool linear);
+    enum class Kind { Table, Vocabulary, Linear, Vector };
+    void add(std::string name, std::vector<std::int64_t> shape, Kind kind);
 
     std::vector<ParameterSlot> m_slots;
     std::int64_t m_size = 0, m_parameters = 0, m_decayEnd = 0;
 };
 
-// Number of parameters without building anything (tied head counted once, padding left out).
+// Number of parameters without building anything (a tied head counted once, padding left out).
 std::int64_t parameterCount(const GptConfig& config);
 
 }  // namespace stepscope

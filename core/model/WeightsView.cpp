@@ -15,16 +15,22 @@ WeightsView WeightsView::over(const at::Tensor& flat, const ParameterLayout& lay
         weights.all.push_back(tensor);
         byName.emplace(slot.name, tensor);
     }
-    weights.tokens = byName.at("wte.weight");
-    weights.head = weights.tokens;
-    weights.positions = byName.at("wpe.weight");
-    weights.normWeight = byName.at("ln_f.weight");
-    weights.normBias = byName.at("ln_f.bias");
+    const auto named = [&](const std::string& name) {
+        const auto found = byName.find(name);
+        return found == byName.end() ? at::Tensor() : found->second;
+    };
+    weights.tokens = named("wte.weight");
+    weights.head = config.tiedHead ? weights.tokens : named("lm_head.weight");
+    weights.positions = named("wpe.weight");
+    weights.normWeight = named("ln_f.weight");
+    weights.normBias = named("ln_f.bias");
     for (std::int64_t l = 0; l < config.layers; ++l) {
-        const auto of = [&](const char* name) { return byName.at(fmt::format("h.{}.{}", l, name)); };
+        const auto of = [&](const char* name) { return named(fmt::format("h.{}.{}", l, name)); };
         weights.blocks.push_back({
             .norm1Weight = of("ln_1.weight"), .norm1Bias = of("ln_1.bias"),
             .qkvWeight = of("attn.c_attn.weight"), .qkvBias = of("attn.c_attn.bias"),
+            .qkvWeights = {of("attn.q_proj.weight"), of("attn.k_proj.weight"), of("attn.v_proj.weight")},
+            .qkvBiases = {of("attn.q_proj.bias"), of("attn.k_proj.bias"), of("attn.v_proj.bias")},
             .projWeight = of("attn.c_proj.weight"), .projBias = of("attn.c_proj.bias"),
             .norm2Weight = of("ln_2.weight"), .norm2Bias = of("ln_2.bias"),
             .fcWeight = of("mlp.c_fc.weight"), .fcBias = of("mlp.c_fc.bias"),

@@ -2,17 +2,21 @@
 #pragma once
 #include "core/model/ParameterLayout.h"
 
+#include <array>
 #include <vector>
 
 namespace stepscope {
 
+// What a configuration has not (biases, the position table, the last norm, ...) is an undefined tensor.
 struct BlockWeights {
-    at::Tensor norm1Weight, norm1Bias;   // (C)
-    at::Tensor qkvWeight, qkvBias;       // (3C, C), (3C)
-    at::Tensor projWeight, projBias;     // (C, C), (C)
-    at::Tensor norm2Weight, norm2Bias;   // (C)
-    at::Tensor fcWeight, fcBias;         // (4C, C), (4C)
-    at::Tensor fcProjWeight, fcProjBias; // (C, 4C), (C)
+    at::Tensor norm1Weight, norm1Bias;    // (C)
+    at::Tensor qkvWeight, qkvBias;        // (3C, C), (3C); undefined when split
+    std::array<at::Tensor, 3> qkvWeights; // q, k, v: (C, C) each; undefined when fused
+    std::array<at::Tensor, 3> qkvBiases;  // (C) each
+    at::Tensor projWeight, projBias;      // (C, C), (C)
+    at::Tensor norm2Weight, norm2Bias;    // (C)
+    at::Tensor fcWeight, fcBias;          // (hiddenRows, C), (hiddenRows)
+    at::Tensor fcProjWeight, fcProjBias;  // (C, hidden), (C)
 };
 
 struct WeightsView {

@@ -70,7 +70,7 @@ Result<RunConfig> Registry::flipped(const RunConfig& config, const std::string& 
 }
 
 GptConfig Registry::modelShape(const RunConfig& config, std::int64_t vocabulary) const {
-    GptConfig shape{.layers = config.layers, .heads = config.heads, .width = config.width, .vocabulary = vocabulary, .paddedVocabulary = vocabulary, .positions = 1};
+    GptConfig shape = gptConfig(config, vocabulary);
     for (const auto& entry : m_entries)
         if (entry.shape) entry.shape(shape, config.switches.at(entry.id));
     return shape;

@@ -28,7 +28,7 @@ NamedTensors toFile(const at::Tensor& flat, const TrainState& state, const std::
     NamedTensors tensors;
     for (const auto& slot : state.layout.slots()) {
         at::Tensor tensor = ParameterLayout::view(flat, slot);
-        if (slot.name == "wte.weight") tensor = tensor.narrow(0, 0, state.config.vocabulary);
+        if (slot.vocabulary) tensor = tensor.narrow(0, 0, state.config.vocabulary);
         if (slot.linear) tensor = tensor.t();
         tensors.emplace_back(prefix + slot.name, tensor);
     }
@@ -43,7 +43,7 @@ Status fromFile(const std::map<std::string, at::Tensor>& tensors, const std::str
         if (found == tensors.end()) found = tensors.find("transformer." + prefix + slot.name);
         if (found == tensors.end()) return makeError(ErrorCode::Damaged, fmt::format("{} has no tensor {}{}.", path, prefix, slot.name));
         at::Tensor target = ParameterLayout::view(flat, slot);
-        if (slot.name == "wte.weight") target = target.narrow(0, 0, state.config.vocabulary);
+        if (slot.vocabulary) target = target.narrow(0, 0, state.config.vocabulary);
         if (slot.linear) target = target.t();
         if (found->second.sizes() != target.sizes())
             return makeError(ErrorCode::BadInput, fmt::format("{}{} in {} has the shape [{}], this model needs [{}].", prefix, slot.name, path,
@@ -71,7 +71,7 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
                            {"loss", std::isfinite(loss) ? json(loss) : json()}, {"config", json::parse(configToJson(config))},
                            {"tokenizer", tokenizerJson.empty() ? json() : json::parse(tokenizerJson)},
                            {"model", {{"n_layer", state.config.layers}, {"n_head", state.config.heads}, {"n_embd", state.config.width},
-                                      {"vocab_size", state.config.vocabulary}, {"n_positions", state.config.positions}}}};
+                                      {"vocab_size", state.config.vocabulary}, {"n_positions", state.config.positions}}}};  // the options are in config
         const std::string text = meta.dump(1);
         DurableFile file(unfinished + "/state.json");
         file.write(text.data(), text.size());
@@ -103,8 +103,11 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
         read.loss = meta.at("loss").is_null() ? std::nan("") : meta.at("loss").get<double>();
         if (!meta.at("tokenizer").is_null()) read.tokenizerJson = meta.at("tokenizer").dump();
         const json& model = meta.at("model");
-        read.model = {.layers = model.at("n_layer"), .heads = model.at("n_head"), .width = model.at("n_embd"), .vocabulary = model.at("vocab_size"),
-                      .paddedVocabulary = model.at("vocab_size"), .positions = model.at("n_positions")};
+        read.model = gptConfig(read.config, model.at("vocab_size"));
+        read.model.layers = model.at("n_layer");
+        read.model.heads = model.at("n_head");
+        read.model.width = model.at("n_embd");
+        read.model.positions = model.at("n_positions");
         const GptConfig& m = read.model;
         if (m.layers < 1 || m.heads < 1 || m.width < 1 || m.width % m.heads != 0 || m.vocabulary < 1 || m.positions < 1 || read.step < 0 || read.cursor < 0)
             return damaged("its sizes cannot be");

@@ -114,7 +114,9 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
         at::Tensor loss;
         {
             const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
-            loss = gptLoss(state.config, m_leaves, m_ops, inputs, targets);
+            loss = gptLoss(state.config, m_leaves, m_ops, inputs, targets,
+                           {.dropout = m_parts.dropout, .smoothing = m_parts.labelSmoothing, .seed = state.seed, .step = state.updates + 1,
+                            .firstSequence = micro * m_parts.batchSize});
         }
         const double value = loss.item<double>();
         clock.lap(Phase::Forward);

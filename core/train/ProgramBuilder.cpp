@@ -9,6 +9,8 @@ namespace stepscope {
 
 ProgramBuilder::ProgramBuilder(const RunConfig& config) : m_config(config) {
     m_parts.adamW = {.beta1 = config.beta1, .beta2 = config.beta2, .epsilon = config.epsilon, .weightDecay = config.weightDecay};
+    m_parts.dropout = config.dropout;
+    m_parts.labelSmoothing = config.labelSmoothing;
 }
 
 void ProgramBuilder::claim(const std::string& slot) {

@@ -25,6 +25,7 @@ struct ProgramParts {
     ModelOps ops;  // of the forward pass; backward is autograd's
     std::int64_t batchSize = 1, context = 1, accumulation = 1;
     double maxNorm = 0;  // 0 = no clipping
+    double dropout = 0, labelSmoothing = 0;  // in training steps only
     std::string optimizerName;
     OptimizerFunction optimizer;
     bool keepGradients = false;  // zero-grad: true = zero them in place, false = set to none

@@ -33,7 +33,7 @@ void fillInitial(const GptConfig& config, const ParameterSlot& slot, std::size_t
     }
     const bool residual = endsWith(slot.name, "c_proj.weight");
     const double deviation = residual ? kInitialDeviation / std::sqrt(2.0 * static_cast<double>(config.layers)) : kInitialDeviation;
-    fillNormal(slot.name == "wte.weight" ? tensor.narrow(0, 0, config.vocabulary) : tensor, deviation, seed, index);
+    fillNormal(slot.vocabulary ? tensor.narrow(0, 0, config.vocabulary) : tensor, deviation, seed, index);
 }
 
 // Copies every parameter of `from` into `to` where both have it: rows both tables have.
@@ -63,13 +63,14 @@ TrainState TrainState::initialise(const GptConfig& config, std::uint64_t seed) {
 
 void TrainState::relayout(const GptConfig& to) {
     if (to == config) return;
-    SS_CHECK(to.layers == config.layers && to.width == config.width && to.vocabulary == config.vocabulary);
+    SS_CHECK(differingKey(to, config).empty());
     SS_CHECK(to.paddedVocabulary >= to.vocabulary && to.positions >= config.positions);
     const ParameterLayout wanted(to);
     const at::Device device = weights.device();
     const auto moved = [&](const at::Tensor& flat, bool drawNewPositions) {
         at::Tensor next = at::zeros({wanted.size()}, flatOptions());
-        if (drawNewPositions && to.positions > config.positions) fillInitial(to, wanted.slots()[1], 1, next, seed);
+        for (std::size_t i = 0; i < wanted.slots().size(); ++i)
+            if (drawNewPositions && to.positions > config.positions && wanted.slots()[i].name == "wpe.weight") fillInitial(to, wanted.slots()[i], i, next, seed);
         copyCommon(layout, flat.cpu(), wanted, next);
         return next.to(device);
     };

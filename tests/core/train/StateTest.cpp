@@ -55,6 +55,19 @@ TEST(TrainState, MorePositionsKeepTheOldRowsAndDrawNewOnes) {
     EXPECT_EQ(parameter(state, state.firstMoment, "wpe.weight").narrow(0, 16, 24).abs().max().item<double>(), 0);
 }
 
+TEST(TrainState, AnUntiedHeadIsPaddedAsTheEmbeddingIs) {
+    GptConfig untied = kShape;
+    untied.tiedHead = false;
+    auto state = TrainState::initialise(untied, 3);
+    const at::Tensor head = parameter(state, state.weights, "lm_head.weight").clone();
+    EXPECT_NEAR(head.std().item<double>(), 0.02, 0.002);
+    EXPECT_FALSE(at::equal(head, parameter(state, state.weights, "wte.weight")));
+    untied.paddedVocabulary = 64;
+    state.relayout(untied);
+    EXPECT_TRUE(at::equal(parameter(state, state.weights, "lm_head.weight").narrow(0, 0, 61), head));
+    EXPECT_EQ(parameter(state, state.weights, "lm_head.weight").narrow(0, 61, 3).abs().max().item<double>(), 0);
+}
+
 TEST(TrainState, TheSameSeedDrawsTheSameBits) {
     EXPECT_TRUE(at::equal(TrainState::initialise(kShape, 5).weights, TrainState::initialise(kShape, 5).weights));
     EXPECT_FALSE(at::equal(TrainState::initialise(kShape, 5).weights, TrainState::initialise(kShape, 6).weights));
