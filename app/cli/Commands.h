@@ -21,6 +21,7 @@ void addSessionsChanges(CLI::App& parent, Actions& actions);  // export-csv, ren
 void addCheckpoint(CLI::App& parent, Actions& actions);
 void addGenerate(CLI::App& parent, Actions& actions);
 void addSwitches(CLI::App& parent, Actions& actions);
+void addLrRange(CLI::App& parent, Actions& actions);
 void addConfig(CLI::App& parent, Actions& actions);
 
 // The --db option, the same words everywhere. Empty = the default database.

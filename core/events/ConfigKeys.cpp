@@ -51,9 +51,10 @@ std::vector<ConfigKey> build() {
         wordKey("bias", "Biases", "model", "of linears and LayerNorm", &C::bias, {"on", "off"}),
         realKey("dropout", "Dropout", "model", "share of the embedding's and of each branch's values that training drops; 0 = none", &C::dropout, 0.0, 0.9),
         realKey("label-smoothing", "Label smoothing", "model", "share of each target that is spread over all tokens; 0 = none", &C::labelSmoothing, 0.0, 0.9),
-        wordKey("schedule", "Schedule", "schedule", "how the learning rate moves", &C::schedule, {"constant", "warmup", "cosine", "linear", "warmup-cosine"}),
+        wordKey("schedule", "Schedule", "schedule", "how the learning rate moves", &C::schedule, 
+                {"constant", "warmup", "cosine", "linear", "warmup-cosine", "one-cycle", "trapezoid", "range-test"}),
         realKey("lr", "Learning rate", "schedule", "highest learning rate", &C::lr, 0.0, 100.0),
-        realKey("min-lr", "Lowest rate", "schedule", "floor of cosine and linear decay", &C::minLr, 0.0, 100.0),
+        realKey("min-lr", "Lowest rate", "schedule", "floor of cosine and linear decay; where a range test begins", &C::minLr, 0.0, 100.0),
         integerKey("warmup", "Warm-up", "schedule", "steps of linear warm-up", &C::warmup, 0, kMany),
         integerKey("steps", "Steps", "schedule", "updates in this run", &C::steps, 1, kMany),
         realKey("weight-decay", "Weight decay", "schedule", "AdamW's decoupled decay, on matrices only", &C::weightDecay, 0.0, 10.0),
@@ -122,6 +123,9 @@ Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::st
 Status checkConfig(const RunConfig& config) {
     if (config.width % config.heads != 0)
         return makeError(ErrorCode::BadInput, fmt::format("width {} does not divide by heads {}; choose heads that divide it.", config.width, config.heads));
+    if (config.schedule == "range-test" && !(config.minLr > 0 && config.minLr < config.lr))
+        return makeError(ErrorCode::BadInput, fmt::format("schedule=range-test sweeps from min-lr to lr, and {} is not between 0 and {}; choose another min-lr.",
+                                                          config.minLr, config.lr));
     if (config.positions == "rope" && config.width / config.heads % 2 != 0)
         return makeError(ErrorCode::BadInput, fmt::format("positions=rope turns pairs, and a head size of {} (width {} / heads {}) is odd; choose other heads.",
                                                           config.width / config.heads, config.width, config.heads));

@@ -37,9 +37,9 @@ struct RunConfig {
     double labelSmoothing = 0;
 
     // schedule and optimizer
-    std::string schedule = "warmup-cosine";  // constant | warmup | cosine | linear | warmup-cosine
+    std::string schedule = "warmup-cosine";  // constant | warmup | cosine | linear | warmup-cosine | one-cycle | trapezoid | range-test
     double lr = 1e-3;
-    double minLr = 1e-4;  // floor of cosine and linear
+    double minLr = 1e-4;  // floor of cosine, linear and trapezoid; where a range test begins
     std::int64_t warmup = 100;
     std::int64_t steps = 2000;
     double weightDecay = 0.1;  // on matrices only

@@ -3,21 +3,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace stepscope {
+namespace {
+
+// Smith and Topin: from a 25th of the peak to the peak in the first 30 % of the steps, then down to a 10 000th of where it began.
+constexpr double kOneCycleStart = 1.0 / 25, kOneCycleRise = 0.3, kOneCycleEnd = 1e-4;
+constexpr double kTrapezoidFall = 0.2;  // share of the steps in which a trapezoid falls
+
+// From `from` at 0 to `to` at 1 along half a cosine.
+double cosine(double from, double to, double progress) { return to + (from - to) * 0.5 * (1 + std::cos(std::numbers::pi * std::clamp(progress, 0.0, 1.0))); }
+double straight(double from, double to, double progress) { return from + (to - from) * std::clamp(progress, 0.0, 1.0); }
+
+double oneCycle(const RunConfig& config, double step) {
+    const auto steps = static_cast<double>(config.steps);
+    const double peakAt = std::max(1.0, std::round(kOneCycleRise * steps)), start = config.lr * kOneCycleStart;
+    if (step <= peakAt) return cosine(start, config.lr, step / peakAt);
+    return cosine(config.lr, start * kOneCycleEnd, (step - peakAt) / std::max(1.0, steps - peakAt));
+}
+
+double rangeTest(const RunConfig& config, double step) {
+    const double last = std::max(1.0, static_cast<double>(config.steps - 1));
+    const double lowest = std::max(config.minLr, std::numeric_limits<double>::min());
+    return lowest * std::pow(config.lr / lowest, std::clamp((step - 1) / last, 0.0, 1.0));
+}
+
+}  // namespace
 
 double learningRate(const RunConfig& config, std::int64_t step) {
-    const bool warms = config.schedule == "warmup" || config.schedule == "warmup-cosine" || config.schedule == "linear";
+    const std::string& word = config.schedule;
+    if (word == "one-cycle") return oneCycle(config, static_cast<double>(step));
+    if (word == "range-test") return rangeTest(config, static_cast<double>(step));
+    const bool warms = word != "constant" && word != "cosine";
     const std::int64_t warmup = warms ? std::min(config.warmup, config.steps) : 0;
     if (step <= warmup) return config.lr * static_cast<double>(step) / static_cast<double>(warmup);
-    if (config.schedule == "constant" || config.schedule == "warmup") return config.lr;
+    if (word == "constant" || word == "warmup") return config.lr;
 
-    const auto decaySteps = static_cast<double>(std::max<std::int64_t>(1, config.steps - warmup));
-    const double progress = std::clamp(static_cast<double>(step - warmup) / decaySteps, 0.0, 1.0);
-    const double share = config.schedule == "linear" ? 1 - progress : 0.5 * (1 + std::cos(std::numbers::pi * progress));
     const double floor = std::min(config.minLr, config.lr);  // a preset's floor may lie above a rate that a person lowered
-    return floor + (config.lr - floor) * share;
+    const std::int64_t whole = std::max<std::int64_t>(1, config.steps - warmup);
+    const std::int64_t decay = word == "trapezoid" ? std::clamp<std::int64_t>(std::llround(kTrapezoidFall * static_cast<double>(config.steps)), 1, whole) : whole;
+    const double progress = static_cast<double>(step - (warmup + whole - decay)) / static_cast<double>(decay);
+    return word == "linear" || word == "trapezoid" ? straight(config.lr, floor, progress) : cosine(config.lr, floor, progress);
 }
 
 }  // namespace stepscope

@@ -115,6 +115,17 @@ TEST(CheckConfig, NamesTheKeyToChange) {
     EXPECT_THAT(checked.error().sentence, HasSubstr("heads 3"));
 }
 
+TEST(CheckConfig, ARangeTestNeedsTwoRatesToSweepBetween) {
+    RunConfig config;
+    config.schedule = "range-test";
+    config.minLr = 0;
+    Status checked = checkConfig(config);
+    ASSERT_FALSE(checked.ok());
+    EXPECT_THAT(checked.error().sentence, HasSubstr("min-lr"));
+    config.minLr = 1e-6;
+    EXPECT_TRUE(checkConfig(config).ok());
+}
+
 TEST(ListConfig, SettingWhatItListsGivesTheSameConfigurationForEveryPreset) {
     SwitchCatalogue known = catalogue();
     for (const char* id : {"context", "grad-accumulation"}) {

@@ -55,15 +55,49 @@ TEST(Schedule, LinearFallsInEqualSteps) {
     EXPECT_NEAR(learningRate(config, 110), 0.1, 1e-12);
 }
 
+TEST(Schedule, OneCycleRisesToThePeakAndFallsFarBelowItsStart) {
+    const RunConfig config = configWith("one-cycle");  // 30 % of 110 steps: the peak is at step 33
+    EXPECT_DOUBLE_EQ(learningRate(config, 33), 1.0);
+    EXPECT_NEAR(learningRate(config, 11), 0.04 + 0.96 * 0.25, 1e-12);  // a third of the way up: (1 - cos 60 degrees) / 2
+    EXPECT_NEAR(learningRate(config, 110), 0.04 * 1e-4, 1e-15);
+    for (std::int64_t step = 2; step <= 110; ++step)
+        EXPECT_EQ(learningRate(config, step) > learningRate(config, step - 1), step <= 33) << step;
+}
+
+TEST(Schedule, TrapezoidWarmsStaysAndFallsInTheLastFifth) {
+    const RunConfig config = configWith("trapezoid");  // a fifth of 110 steps: 22
+    EXPECT_DOUBLE_EQ(learningRate(config, 5), 0.5);
+    for (const std::int64_t step : {10, 50, 88}) EXPECT_DOUBLE_EQ(learningRate(config, step), 1.0) << step;
+    EXPECT_NEAR(learningRate(config, 99), 0.55, 1e-12);
+    EXPECT_NEAR(learningRate(config, 110), 0.1, 1e-12);
+}
+
+TEST(Schedule, ATrapezoidOfWarmUpAndFallAloneStillReachesBothEnds) {
+    RunConfig config = configWith("trapezoid");
+    config.warmup = 100;
+    config.steps = 110;
+    EXPECT_DOUBLE_EQ(learningRate(config, 100), 1.0);
+    EXPECT_NEAR(learningRate(config, 110), 0.1, 1e-12);
+}
+
+TEST(Schedule, RangeTestMultipliesByTheSameFactorAtEachStep) {
+    const RunConfig config = configWith("range-test");
+    EXPECT_DOUBLE_EQ(learningRate(config, 1), 0.1);
+    EXPECT_NEAR(learningRate(config, 110), 1.0, 1e-12);
+    const double factor = learningRate(config, 2) / learningRate(config, 1);
+    EXPECT_NEAR(std::pow(factor, 109), 10, 1e-9);
+    for (std::int64_t step = 2; step <= 110; ++step) EXPECT_NEAR(learningRate(config, step) / learningRate(config, step - 1), factor, 1e-12) << step;
+}
+
 TEST(Schedule, KeepsTheLastRateBeyondTheEnd) {
-    for (const char* schedule : {"constant", "warmup", "cosine", "linear", "warmup-cosine"}) {
+    for (const char* schedule : {"constant", "warmup", "cosine", "linear", "warmup-cosine", "one-cycle", "trapezoid", "range-test"}) {
         const RunConfig config = configWith(schedule);
         EXPECT_DOUBLE_EQ(learningRate(config, 1'000'000), learningRate(config, config.steps)) << schedule;
     }
 }
 
 TEST(Schedule, NeverLeavesTheRangeBetweenFloorAndPeakAfterWarmUp) {
-    for (const char* schedule : {"constant", "cosine", "linear", "warmup-cosine"}) {
+    for (const char* schedule : {"constant", "cosine", "linear", "warmup-cosine", "trapezoid", "range-test"}) {
         const RunConfig config = configWith(schedule);
         for (std::int64_t step = 10; step <= 200; ++step) {
             EXPECT_LE(learningRate(config, step), 1.0) << schedule << " step " << step;

@@ -1,0 +1,60 @@
+// See LrRange.h.
+#include "core/analysis/LrRange.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kFewest = 20;
+constexpr std::size_t kWindows = 40;     // half a window is this part of the sweep
+constexpr double kDiverged = 1.1;        // of the loss at the start
+constexpr double kLeastFall = 0.02;      // share of the loss at the start that must be gained for a suggestion
+
+// Centred, so that the curve is not shifted towards higher rates as a running average would.
+std::vector<double> smooth(std::span<const LrRangePoint> points, std::size_t half) {
+    std::size_t usable = 0;
+    while (usable < points.size() && std::isfinite(points[usable].loss)) ++usable;
+    std::vector<double> mean(points.size(), std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t i = 0; i < usable; ++i) {
+        const std::size_t reach = std::min({half, i, usable - 1 - i});
+        double sum = 0;
+        for (std::size_t j = i - reach; j <= i + reach; ++j) sum += points[j].loss;
+        mean[i] = sum / static_cast<double>(2 * reach + 1);
+    }
+    return mean;
+}
+
+}  // namespace
+
+Result<LrRange> readLrRange(std::span<const LrRangePoint> points) {
+    if (points.size() < kFewest)
+        return makeError(ErrorCode::BadInput, fmt::format("A range test of {} steps says nothing; make at least {} (steps).", points.size(), kFewest));
+    const std::size_t half = std::max<std::size_t>(1, points.size() / kWindows);
+    LrRange range{.smoothed = smooth(points, half)};
+    const auto& loss = range.smoothed;
+    std::size_t end = half;  // the first points are hardly smoothed
+    while (end < loss.size() && loss[end] <= kDiverged * loss[half]) ++end;
+    if (end < loss.size()) range.divergedAt = points[end].rate;
+    const auto from = loss.begin() + static_cast<std::ptrdiff_t>(half);
+    const auto lowest = static_cast<std::size_t>(std::min_element(from, std::max(from, loss.begin() + static_cast<std::ptrdiff_t>(end))) - loss.begin());
+    if (end <= half || !(loss[lowest] < (1 - kLeastFall) * loss[half]))
+        return makeError(ErrorCode::Unsupported, fmt::format("The loss fell nowhere between {:.3g} and {:.3g}; sweep lower or higher rates, or make more steps.",
+                                                             points.front().rate, points.back().rate));
+    range.lowest = points[lowest].rate;
+    double steepest = 0;
+    for (std::size_t i = half; i + half < end && i <= lowest; ++i) {
+        const double slope = (loss[i + half] - loss[i - half]) / std::log(points[i + half].rate / points[i - half].rate);
+        if (slope < steepest) {
+            steepest = slope;
+            range.suggestion = points[i].rate;
+        }
+    }
+    if (range.suggestion == 0) range.suggestion = range.lowest / 10;  // all of the fall lies within one window
+    return range;
+}
+
+}  // namespace stepscope

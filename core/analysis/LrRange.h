@@ -1,0 +1,26 @@
+// LrRange: reads a learning-rate range test (Smith, "Cyclical Learning Rates for Training Neural Networks", WACV 2017): the loss over
+// an exponential sweep of rates, smoothed, and the rate it suggests. Torch-free; used by the command line and the window.
+#pragma once
+#include "core/base/Result.h"
+
+#include <span>
+#include <vector>
+
+namespace stepscope {
+
+struct LrRangePoint {
+    double rate = 0;
+    double loss = 0;  // NaN or infinite = the run broke down here
+};
+
+struct LrRange {
+    std::vector<double> smoothed;  // one a point, mean over a centred window; NaN from the first loss that is no number
+    double suggestion = 0;         // where the smoothed loss falls most steeply over the logarithm of the rate
+    double lowest = 0;             // rate at the lowest smoothed loss before divergence
+    double divergedAt = 0;         // first rate at which the smoothed loss is a tenth above where it began, or no number; 0 = nowhere
+};
+
+// points: rates rising. Errors: fewer than 20 points, or a loss that fell nowhere.
+Result<LrRange> readLrRange(std::span<const LrRangePoint> points);
+
+}  // namespace stepscope

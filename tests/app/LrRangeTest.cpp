@@ -1,0 +1,43 @@
+// `lr-range` as a person meets it: the curve, the suggestion, and what it refuses.
+#include "tests/app/CliFixture.h"
+
+namespace stepscope::test {
+namespace {
+
+class LrRangeCommand : public CliFixture {
+protected:
+    Finished sweep(const Words& more) const {
+        Words words{"lr-range", "--preset", "tiny-cpu", "--data", "generated", "--set", "layers=1", "--set", "heads=2", "--set", "width=32",
+                    "--set", "context=32", "--set", "batch-size=4", "--threads", "1"};
+        words.insert(words.end(), more.begin(), more.end());
+        return cli(words);
+    }
+};
+
+TEST_F(LrRangeCommand, PrintsTheCurveAndARateWithinTheSweep) {
+    const auto finished = sweep({"--low", "1e-5", "--high", "10", "--steps", "120", "--json"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json printed = Json::parse(finished.out, nullptr, false);
+    ASSERT_TRUE(printed.is_object()) << finished.out;
+    EXPECT_GT(printed["suggestion"].get<double>(), 1e-5);
+    EXPECT_LT(printed["suggestion"].get<double>(), printed["lowest"].get<double>() * 1.0001);
+    ASSERT_GE(printed["curve"].size(), 20u);
+    EXPECT_NEAR(printed["curve"][0]["lr"].get<double>(), 1e-5, 1e-12);
+    for (std::size_t i = 1; i < printed["curve"].size(); ++i) EXPECT_GT(printed["curve"][i]["lr"].get<double>(), printed["curve"][i - 1]["lr"].get<double>());
+    EXPECT_EQ(cli({"sessions", "list", "--json"}).out.find("\"id\""), std::string::npos) << "a sweep is not recorded";
+}
+
+TEST_F(LrRangeCommand, SaysWhatItFoundInWords) {
+    const auto finished = sweep({"--low", "1e-4", "--high", "1", "--steps", "60"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_NE(finished.out.find("suggested lr"), std::string::npos) << finished.out;
+}
+
+TEST_F(LrRangeCommand, RefusesASweepThatIsNone) {
+    expectRefused(sweep({"--low", "1", "--high", "1e-3"}), {"min-lr"});
+    expectRefused(sweep({"--steps", "5"}), {"steps"});
+    expectRefused(sweep({"--low", "fast"}), {"min-lr", "fast"});
+}
+
+}  // namespace
+}  // namespace stepscope::test

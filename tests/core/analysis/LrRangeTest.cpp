@@ -1,0 +1,67 @@
+// The reading of a range test on curves whose answer is known.
+#include "core/analysis/LrRange.h"
+
+#include "core/base/CounterRandom.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+// Loss over log10(rate) from 1e-6 to 1: flat at 5, a logistic fall by 2 centred on 10^centre, then a rise from 10^breaks on.
+std::vector<LrRangePoint> sweep(double centre, double breaks, double noise, std::size_t count = 200) {
+    std::vector<LrRangePoint> points;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double place = -6 + 6.0 * static_cast<double>(i) / static_cast<double>(count - 1);
+        const double random = static_cast<double>(counterRandom(1, 2, i) >> 11) * 0x1p-53 - 0.5;
+        points.push_back({std::pow(10, place), 5 - 2 / (1 + std::exp(-6 * (place - centre))) + std::exp(8 * (place - breaks)) + noise * random});
+    }
+    return points;
+}
+
+TEST(LrRange, SuggestsTheRateOfTheSteepestFall) {
+    for (const double centre : {-4.0, -3.0, -2.0}) {
+        const auto range = readLrRange(sweep(centre, -0.5, 0));
+        ASSERT_TRUE(range.ok()) << range.error().sentence;
+        EXPECT_NEAR(std::log10(range->suggestion), centre, 0.1);
+        EXPECT_GT(range->lowest, range->suggestion);
+        EXPECT_GT(range->divergedAt, range->lowest);
+    }
+}
+
+TEST(LrRange, FindsItUnderTheNoiseOfBatches) {
+    const auto range = readLrRange(sweep(-3, -0.5, 0.3));
+    ASSERT_TRUE(range.ok());
+    EXPECT_NEAR(std::log10(range->suggestion), -3, 0.4);
+}
+
+TEST(LrRange, EndsWhereTheLossIsNoNumberAnyMore) {
+    auto points = sweep(-3, 5, 0);
+    for (std::size_t i = 150; i < points.size(); ++i) points[i].loss = std::nan("");
+    const auto range = readLrRange(points);
+    ASSERT_TRUE(range.ok());
+    EXPECT_NEAR(std::log10(range->suggestion), -3, 0.1);
+    EXPECT_EQ(range->divergedAt, points[150].rate);
+    EXPECT_TRUE(std::isnan(range->smoothed[150]));
+}
+
+TEST(LrRange, ACurveThatNeverBreaksDownHasNoDivergence) {
+    const auto range = readLrRange(sweep(-3, 5, 0));
+    ASSERT_TRUE(range.ok());
+    EXPECT_EQ(range->divergedAt, 0);
+}
+
+TEST(LrRange, SaysSoWhenTheLossFallsNowhereOrThePointsAreTooFew) {
+    const auto flat = readLrRange(sweep(5, 9, 0));
+    ASSERT_FALSE(flat.ok());
+    EXPECT_NE(flat.error().sentence.find("fell nowhere"), std::string::npos);
+    const auto rising = readLrRange(sweep(5, -5.9, 0));
+    EXPECT_FALSE(rising.ok());
+    const auto few = readLrRange(sweep(-3, -0.5, 0, 19));
+    ASSERT_FALSE(few.ok());
+    EXPECT_NE(few.error().sentence.find("steps"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stepscope
