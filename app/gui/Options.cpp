@@ -15,12 +15,12 @@ ParsedOptions parseOptions(const QStringList& arguments) {
     QCommandLineParser parser;
     parser.setApplicationDescription("Stepscope trains a GPT and shows what each speed optimisation does on this machine.");
     const QCommandLineOption help({"h", "help"}, "Show this and leave."), version({"v", "version"}, "Show the version and leave."),
-        demo("demo", "Start the tiny-cpu run at once."), database("db", "Database of sessions.", "FILE"),
+        demo("demo", "Start the tiny-cpu run at once."), set("set", "With --demo: a setting or switch; may be repeated.", "KEY=VALUE"), database("db", "Database of sessions.", "FILE"),
         session("session", "Open a stored session as a replay.", "ID"), theme("theme", "light, dark or system.", "THEME"),
         screenshot("screenshot", "Save a picture of the window and leave.", "FILE"),
         after("after", "Seconds until that picture is taken (5).", "SECONDS"),
         size("size", "Size of the window.", "WIDTHxHEIGHT");
-    parser.addOptions({help, version, demo, database, session, theme, screenshot, after, size});
+    parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size});
 
     const QString hint = " stepscope --help lists the options.";
     if (!parser.parse(arguments)) {
@@ -34,6 +34,10 @@ ParsedOptions parseOptions(const QStringList& arguments) {
 
     Options options;
     options.demo = parser.isSet(demo);
+    options.settings = parser.values(set);
+    for (const QString& setting : options.settings)
+        if (setting.indexOf('=') < 1) return wrong(QString("--set takes KEY=VALUE, not \"%1\".").arg(setting));
+    if (!options.settings.isEmpty() && !options.demo) return wrong("--set means something only together with --demo." + hint);
     options.database = parser.value(database);
     if (parser.isSet(database) && options.database.isEmpty()) return wrong("--db needs the name of a file." + hint);
     if (parser.isSet(session)) {

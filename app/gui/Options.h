@@ -1,4 +1,4 @@
-// The window's command line: --demo, --db, --session, --theme, --screenshot with --after, --size. Read before Qt looks for a display, so
+// The window's command line: --demo with --set, --db, --session, --theme, --screenshot with --after, --size. Read before Qt looks for a display, so
 // that a wrong option and --help answer on any machine. Called by main().
 #pragma once
 #include "widgets/style/Theme.h"
@@ -12,6 +12,7 @@ namespace stepscope {
 
 struct Options {
     bool demo = false;
+    QStringList settings;  // KEY=VALUE, what the demonstration runs with beyond its preset
     QString database;      // empty = the default one
     qint64 session = 0;    // > 0: opened as a replay
     std::optional<Theme> theme;

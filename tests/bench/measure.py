@@ -3,9 +3,12 @@
 Everything here is Python 3's standard library. A figure is always a median over interleaved pairs with a bootstrap interval
 (percentile, 95 %), because two runs of the same program differ by more than the effects looked for.
 """
+import contextlib
+import itertools
 import json
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -57,3 +60,95 @@ def interval(samples, draws=10000, seed=1):
     generator = random.Random(seed)
     medians = sorted(statistics.median(generator.choices(samples, k=len(samples))) for _ in range(draws))
     return statistics.median(samples), medians[int(0.025 * draws)], medians[int(0.975 * draws) - 1]
+
+
+@contextlib.contextmanager
+def display(size='1920x1080'):
+    """The environment with a display in it: the person's own, else an Xvfb for as long as the block lasts. Second value: is it ours?"""
+    if os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY'):
+        yield dict(os.environ), False
+        return
+    server = subprocess.Popen(['Xvfb', '-displayfd', '1', '-screen', '0', f'{size}x24', '-nolisten', 'tcp'], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True)
+    try:
+        yield dict(os.environ, DISPLAY=':' + server.stdout.readline().strip()), True
+    finally:
+        server.terminate()
+        server.wait()
+
+
+class Sliced:
+    """A training in a process of its own that runs in slices: between them it is stopped (SIGSTOP), so that several can take turns on the
+    whole machine within seconds. `step_times()` answers, after the end, with the ns at which each step ended."""
+
+    def __init__(self, name, command, step_times, environment=None):
+        self.name, self._step_times = name, step_times
+        self._said = tempfile.TemporaryFile('w+')
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said, env=environment)
+
+    def go(self, seconds):
+        os.kill(self.process.pid, signal.SIGCONT)
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.kill(self.process.pid, signal.SIGSTOP)
+            return
+        self._said.seek(0)
+        sys.exit(f'{self.name} ended by itself with {code}: {self._said.read()[-400:].strip()}')
+
+    def end(self):
+        """Stops the run as Ctrl-C would and returns the step times."""
+        os.kill(self.process.pid, signal.SIGCONT)
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(60)
+        return self._step_times()
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def rates_of(times, slice_seconds, leave_out=0.4):
+    """Steps a second of each slice. A slice ends where no step came for half its length; its first `leave_out` seconds do not count."""
+    slices, rates = [[]], []
+    for before, now in itertools.pairwise([times[0], *times]):
+        if now - before > 0.5e9 * slice_seconds:
+            slices.append([])
+        slices[-1].append(now)
+    for moments in slices:
+        counted = [t for t in moments if t - moments[0] >= leave_out * 1e9]
+        rates.append((len(counted) - 1) / (counted[-1] - counted[0]) * 1e9 if len(counted) > 2 else None)
+    return rates
+
+
+def take_turns(arms, rounds, slice_seconds, settle=6, told=None):
+    """Lets the arms run in turn, one slice each a round; {arm's name: steps a second in each round}.
+    `arms` are functions that start a Sliced; each settles alone first. `told(arm)` is called before its first slice that counts."""
+    started = []
+    try:
+        for make in arms:
+            started.append(make())
+            started[-1].go(settle)
+            if told:
+                told(started[-1])
+        for _ in range(rounds):
+            for arm in started:
+                arm.go(slice_seconds)
+        rates = {}
+        for arm in started:
+            found = rates_of(arm.end(), slice_seconds)
+            # The first stretch is the settling, and after the last there is what it takes to stop.
+            rates[arm.name] = found[1:rounds + 1]
+            if len(rates[arm.name]) < rounds or None in rates[arm.name]:
+                sys.exit(f'{arm.name}: {len(found)} stretches of steps were found instead of {rounds} or more, or one without steps')
+        return rates
+    finally:
+        for arm in started:
+            arm.kill()
+
+
+def cost(rates, of, against):
+    """What arm `of` costs against arm `against`, in percent of mean throughput: median over the rounds with its interval."""
+    median, low, high = interval([a / b for a, b in zip(rates[of], rates[against])])
+    return 100 * (1 - median), 100 * (1 - high), 100 * (1 - low)

@@ -22,13 +22,19 @@ TEST(Options, TakesWhatTheWindowTakes) {
     EXPECT_EQ(parsed.options->size, QSize(1280, 800));
 }
 
+TEST(Options, TakesSettingsForTheDemonstrationInTheirOrder) {
+    const auto parsed = parse({"--demo", "--set", "steps=50", "--set", "amp=bf16"});
+    ASSERT_TRUE(parsed.options.has_value()) << parsed.text.toStdString();
+    EXPECT_EQ(parsed.options->settings, QStringList({"steps=50", "amp=bf16"}));
+}
+
 TEST(Options, OpensAStoredSession) { EXPECT_EQ(parse({"--session", "12"}).options->session, 12); }
 
 TEST(Options, AnswersHelpAndVersionWithoutAWindow) {
     const auto help = parse({"--help"});
     EXPECT_FALSE(help.options.has_value());
     EXPECT_EQ(help.exitCode, 0);
-    for (const char* option : {"--demo", "--db", "--session", "--theme", "--screenshot", "--after"})
+    for (const char* option : {"--demo", "--set", "--db", "--session", "--theme", "--screenshot", "--after"})
         EXPECT_TRUE(help.text.contains(option)) << option;
     EXPECT_TRUE(parse({"--version"}).text.contains(STEPSCOPE_VERSION));
 }
@@ -42,6 +48,9 @@ TEST(Options, RefusesWhatItDoesNotKnowWithOneSentenceAndExitCodeTwo) {
                                      {"--after", "3"},
                                      {"--db", ""},
                                      {"--demo", "--session", "1"},
+                                     {"--demo", "--set", "steps"},
+                                     {"--demo", "--set", "=5"},
+                                     {"--set", "steps=5"},
                                      {"--screenshot", "w.png", "--after", "-1"},
                                      {"--screenshot", "w.png", "--after", "nan"},
                                      {"--size", "big"},
