@@ -1,4 +1,5 @@
-// `switches`: prints the registry: for a person, as JSON, or as the table of the user guide (--markdown).
+// `switches`: prints the registry: for a person, as JSON, or as the table of the user guide (--markdown), which
+// packaging/guide writes into resources/guide/switches.md.
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
 #include "app/cli/Output.h"
@@ -7,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <utility>
 
 namespace stepscope::cli {
 namespace {
@@ -60,13 +62,34 @@ std::string cell(const std::string& text) {
     return escaped;
 }
 
-// The same on every machine: what can be used here is left out.
+// The default is bold among the words; a range names it.
+std::string markdownValues(const SwitchInfo& entry) {
+    const std::string usual = toString(entry.byDefault);
+    const auto* choices = std::get_if<Choices>(&entry.values);
+    if (choices == nullptr) return fmt::format("{}; **{}**", words(entry.values), usual);
+    std::vector<std::string> all;
+    for (const auto& word : choices->words) all.push_back(word == usual ? "**" + word + "**" : word);
+    return fmt::format("{}", fmt::join(all, ", "));
+}
+
+// The guide's chapter: a table to look things up in, then every switch in sentences. The same on every machine: what can be used
+// here is left out.
 std::string asMarkdown(const SwitchCatalogue& catalogue) {
-    std::string all = "| Switch | Title | Values | Default | Takes effect | What it does | What it costs | Reported elsewhere |\n|---|---|---|---|---|---|---|---|\n";
+    std::string all = "| Switch | Title | Values, default in bold | Takes effect |\n|---|---|---|---|\n";
     for (const auto& entry : catalogue)
-        all += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", entry.id, cell(entry.title), cell(words(entry.values)),
-                           cell(toString(entry.byDefault)), entry.takesEffect == TakesEffect::Step ? "at the next step" : cell("in a new run: " + entry.whyNewRun),
-                           cell(entry.why), cell(entry.cost), cell(entry.reported));
+        all += fmt::format("| `{}` | {} | {} | {} |\n", entry.id, cell(entry.title), cell(markdownValues(entry)),
+                           entry.takesEffect == TakesEffect::Step ? "at the next step" : "in a new run");
+    for (int group = 0; group <= static_cast<int>(SwitchGroup::Loop); ++group) {
+        bool first = true;
+        for (const auto& entry : catalogue) {
+            if (static_cast<int>(entry.group) != group) continue;
+            if (std::exchange(first, false)) all += fmt::format("\n## {}\n", toString(entry.group));
+            all += fmt::format("\n### {} (`{}`)\n{}\n", entry.title, entry.id, entry.why);
+            if (!entry.cost.empty()) all += fmt::format("\n*It costs:* {}\n", entry.cost);
+            if (!entry.reported.empty()) all += fmt::format("\n*Reported elsewhere, on other hardware:* {}\n", entry.reported);
+            if (entry.takesEffect == TakesEffect::NewRun) all += fmt::format("\n*Takes effect in a new run:* {}\n", entry.whyNewRun);
+        }
+    }
     return all;
 }
 

@@ -98,10 +98,18 @@ TEST_F(Configuration, ListsTheRegistryOfSwitches) {
 
 TEST_F(Configuration, PrintsTheSwitchesAsAMarkdownTable) {
     const auto finished = cli({"switches", "--markdown"});
-    const auto rows = std::ranges::count(finished.out, '\n');
-    const auto entries = Json::parse(cli({"switches", "--json"}).out).size();
-    EXPECT_EQ(static_cast<std::size_t>(rows), entries + 2);
-    EXPECT_THAT(finished.out, testing::HasSubstr("| `amp` |"));
+    for (const auto& entry : Json::parse(cli({"switches", "--json"}).out)) {
+        const auto id = entry["id"].get<std::string>();
+        EXPECT_THAT(finished.out, testing::HasSubstr("\n| `" + id + "` | "));
+        EXPECT_THAT(finished.out, testing::HasSubstr(" (`" + id + "`)\n" + entry["why"].get<std::string>()));
+    }
+}
+
+TEST_F(Configuration, TheGuidesChapterOnSwitchesIsWhatTheRegistrySays) {
+    const std::string chapter = read(STEPSCOPE_SOURCE "/resources/guide/switches.md");
+    const auto mark = chapter.find("<!-- from the registry");
+    ASSERT_NE(mark, std::string::npos);
+    EXPECT_EQ(chapter.substr(chapter.find('\n', mark) + 2), cli({"switches", "--markdown"}).out) << "packaging/guide writes it anew";
 }
 
 TEST_F(Configuration, HelpExplainsTheExitCodes) {
