@@ -36,7 +36,7 @@ struct LegendItem {
     QColor colour;
     QString name;
     QString value;           // at the cursor, else the latest; may be empty
-    QString shortName = {};  // where room is scarce
+    QString shortName = {}, shortValue = {};  // where room is scarce; empty = as they are
 };
 
 struct CursorDot {

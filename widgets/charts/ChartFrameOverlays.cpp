@@ -59,15 +59,18 @@ double legendWidth(const QFontMetricsF& metrics, const std::vector<LegendItem>& 
     return std::max(0.0, width - kItemGap);
 }
 
-// Full names and numbers if they fit, else short names; what still finds no room loses its number, then its place.
+// Full names and numbers if they fit, else the short ones; then numbers go, from the last on, before any name does: a colour without a
+// name says nothing.
 void paintLegend(QPainter& painter, const ChartFrame& frame, std::vector<LegendItem> items, double left, double right, double baseline) {
     const QFontMetricsF metrics(frame.labelFont);
     painter.setFont(frame.labelFont);
     if (left + legendWidth(metrics, items) > right)
-        for (LegendItem& item : items)
+        for (LegendItem& item : items) {
             if (!item.shortName.isEmpty()) item.name = item.shortName;
-    for (LegendItem& item : items) {
-        if (left + itemWidth(metrics, item) > right) item.value.clear();
+            if (!item.shortValue.isEmpty()) item.value = item.shortValue;
+        }
+    for (auto item = items.rbegin(); item != items.rend() && left + legendWidth(metrics, items) > right; ++item) item->value.clear();
+    for (const LegendItem& item : items) {
         if (left + itemWidth(metrics, item) > right) return;
         paintSwatch(painter, item, {left, baseline - metrics.capHeight() / 2});
         double x = left + (item.mark == LegendItem::Mark::None ? 0 : kSwatch + kSwatchGap);

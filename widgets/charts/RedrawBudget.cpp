@@ -8,7 +8,7 @@ namespace stepscope {
 namespace {
 
 constexpr double kFullBucketNs = 60e6;    // a changed axis may redraw all six charts one after the other
-constexpr double kDeepestDebtNs = -60e6;  // one slow paint must not freeze the page for minutes
+constexpr double kDeepestDebtNs = -20e6;  // while training a second's worth: after a hand on the charts they stand still no longer
 
 }  // namespace
 

@@ -9,6 +9,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kLayers = kPhases + 1;  // the phases, and what belongs to none
+constexpr double kShownMs = 0.005;            // less than this a step is 0.00: on a CPU nothing is copied, and no place wasted on it
 
 class StepTimeContent : public ChartContent {
 public:
@@ -41,7 +42,8 @@ public:
             for (const RowRange& rows : pixelColumns(places, request.x, request.pixels))
                 addColumn(rows, places.at(rows.begin + (rows.end - rows.begin) / 2));
             if (all.begin < all.end && places.at(all.end - 1) > request.x.high) addColumn({all.end - 1, all.end}, places.at(all.end - 1));
-            m_copies = history.steps().phaseMs[static_cast<std::size_t>(Phase::Copy)].sum(all.begin, all.end) > 0;
+            const double copies = history.steps().phaseMs[static_cast<std::size_t>(Phase::Copy)].sum(all.begin, all.end);
+            m_copies = copies >= kShownMs * static_cast<double>(all.end - all.begin);
         }
         if (tops[0].size() == 1)  // one step is a bar, not nothing
             for (Line& top : tops) top = {{top[0].x - barHalf(request), top[0].y}, {top[0].x + barHalf(request), top[0].y}};
@@ -67,7 +69,8 @@ public:
         for (std::size_t layer = 0; layer < kLayers; ++layer) {
             if (layer == static_cast<std::size_t>(Phase::Copy) && !m_copies) continue;
             items.push_back({LegendItem::Mark::Area, colour(request, layer), kNames[layer],
-                             row ? number(column(*request.history, layer)[*row]) : QString(), kShort[layer]});
+                             row ? number(column(*request.history, layer)[*row]) : QString(), kShort[layer],
+                             row ? shortNumber(column(*request.history, layer)[*row]) : QString()});
         }
         return items;
     }
@@ -85,6 +88,7 @@ private:
     }
     // The unit stands once, beside the title.
     static QString number(double ms) { return QString::number(ms, 'f', ms < 10 ? 2 : ms < 100 ? 1 : 0); }
+    static QString shortNumber(double ms) { return QString::number(ms, 'f', ms < 0.095 ? 2 : ms < 9.5 ? 1 : 0); }
     static double barHalf(const DrawRequest& request) {
         return (request.x.high - request.x.low) / static_cast<double>(std::max<std::size_t>(1, request.pixels));
     }

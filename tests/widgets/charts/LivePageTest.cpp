@@ -73,6 +73,26 @@ class LivePageTest : public QObject {
 private Q_SLOTS:
     void init() { applyStyle(*qApp, Theme::Light); }
 
+    void aNarrowStepTimeChartStillNamesEveryPhase() {
+        for (const int width : {560, 700, 1340}) {
+            Shown shown;
+            shown.page.resize(width, 560);
+            shown.settle();
+            const ChartView& chart = shown.page.chart(2);
+            const QImage head = shown.page.chart(2).grab().toImage().copy(0, 0, chart.width(), static_cast<int>(chart.plot().top()) - 1);
+            for (const Phase phase : {Phase::Batch, Phase::Forward, Phase::Backward, Phase::Clip, Phase::Optimizer}) {
+                int swatch = 0;
+                for (int y = 0; y < head.height(); ++y)
+                    for (int x = 0; x < head.width(); ++x) swatch += head.pixelColor(x, y) == seriesColour(roleOf(phase), false) ? 1 : 0;
+                QVERIFY2(swatch >= 36, qPrintable(QString("%1 at %2 px: %3 pixels").arg(toString(phase)).arg(width).arg(swatch)));
+            }
+            int other = 0;
+            for (int y = 0; y < head.height(); ++y)
+                for (int x = 0; x < head.width(); ++x) other += head.pixelColor(x, y) == seriesColour(SeriesRole::Idle, false) ? 1 : 0;
+            QVERIFY2(other >= 36, qPrintable(QString("other at %1 px: %2 pixels").arg(width).arg(other)));
+        }
+    }
+
     void theWheelZoomsEveryChartAroundTheMouse() {
         Shown shown;
         const double before = shown.width(), place = shown.page.range().scale().fromShare(0.25);
