@@ -4,6 +4,7 @@
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/RunController.h"
+#include "core/base/Format.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/HintStrip.h"
@@ -15,6 +16,29 @@ namespace {
 
 MemoryForecast forecastOf(const Workbench::Estimate& from) {
     return {from.parameters, from.weights, from.gradients, from.moments, from.activations, from.logits, from.total, from.available};
+}
+
+// What the other values of a switch would need, as predicted; nothing where the prediction is the same for all.
+QString memoryOf(const Workbench& workbench, const RunConfig& config, const SwitchInfo& entry, Bytes now) {
+    std::vector<Value> others;
+    if (const auto* choices = std::get_if<Choices>(&entry.values)) {
+        for (const auto& word : choices->words) others.emplace_back(word);
+    } else if (const auto* whole = std::get_if<IntegerRange>(&entry.values)) {
+        const auto used = config.integer(entry.id);
+        if (used > 0 && used <= whole->most / 2) others.emplace_back(2 * used);
+    }
+    QStringList parts;
+    for (const Value& other : others) {
+        RunConfig asked = config;
+        asked.switches[entry.id] = other;
+        const auto complete = workbench.complete(std::move(asked));
+        if (!complete) continue;  // cannot be used here
+        const Bytes total = workbench.estimate(*complete).total;
+        if (total == now) continue;
+        parts << QString::fromStdString(toString(other) + " " + (total > now ? "+" : "\u2212") +
+                                        format::bytes({std::abs(total.count - now.count)}));
+    }
+    return parts.isEmpty() ? QString() : "Predicted memory against now: " + parts.join(", ") + ".";
 }
 
 }  // namespace
@@ -30,7 +54,6 @@ ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, Live
     connect(&live, &LiveFeed::started, this, &ExperimentWiring::runStarted);
     connect(&live, &LiveFeed::switchApplied, this, &ExperimentWiring::applied);
     connect(&live, &LiveFeed::switchRefused, this, [this](const SwitchRefused& refused) { m_window.experiment().refused(refused.id, refused.why); });
-    connect(&live, &LiveFeed::grew, this, &ExperimentWiring::showChips);
     connect(&runs, &RunController::ended, this, [this] { m_window.experiment().setRunning(nullptr); });
     window.livePage().setPlannedConfig(panel.config());
 }
@@ -40,7 +63,6 @@ void ExperimentWiring::engineReady() {
     panel.setCatalogue(m_runs.workbench()->switches(panel.config()));
     panel.restore(QSettings());
     panel.setChoice(choosePreset(m_runs.workbench()->machine()));
-    restoreChips();
 }
 
 void ExperimentWiring::answerEdit(const RunConfig& config) {
@@ -51,36 +73,19 @@ void ExperimentWiring::answerEdit(const RunConfig& config) {
     panel.setCatalogue(workbench->switches(config));
     const auto complete = workbench->complete(panel.config());
     panel.setProblem(complete ? QString() : QString::fromStdString(complete.error().sentence));
-    if (complete) panel.setForecast(forecastOf(workbench->estimate(*complete)));
+    if (!complete) return;
+    const Workbench::Estimate now = workbench->estimate(*complete);
+    panel.setForecast(forecastOf(now));
+    for (const auto& entry : workbench->switches(*complete)) panel.setMemory(entry.id, memoryOf(*workbench, *complete, entry, now.total));
 }
 
 void ExperimentWiring::runStarted() {
-    m_meter.forget();
     if (m_live.history()->info()) m_window.experiment().setRunning(&m_live.history()->info()->config);
 }
 
 void ExperimentWiring::applied(const SwitchApplied& flip) {
     m_window.experiment().applied(flip.id, flip.to);
     m_window.hints().learnt(HintStrip::Flip);
-    if (m_runs.workbench() == nullptr) return;
-    for (const auto& entry : m_runs.workbench()->switches(m_live.history()->config()))
-        if (entry.id == flip.id) m_meter.flipped(*m_live.history(), flip, entry.byDefault);
-}
-
-void ExperimentWiring::showChips() {
-    for (const auto& chip : m_meter.finished(*m_live.history())) {
-        m_window.experiment().setChip(chip.id, chip.text, chip.tooltip);
-        QSettings().setValue("chips/" + QString::fromStdString(chip.id), QStringList{chip.text, chip.tooltip});
-    }
-}
-
-void ExperimentWiring::restoreChips() {
-    QSettings settings;
-    settings.beginGroup("chips");
-    for (const QString& id : settings.childKeys()) {
-        const QStringList stored = settings.value(id).toStringList();
-        if (stored.size() == 2) m_window.experiment().setChip(id.toStdString(), stored[0], stored[1]);
-    }
 }
 
 }  // namespace stepscope

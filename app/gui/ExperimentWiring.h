@@ -1,7 +1,7 @@
 // The experiment panel and the engine: each edit is answered with verdicts, a forecast and the planned schedule; while a run is
 // live, a flipped switch becomes a Command and the run's answer comes back into the panel. GUI thread.
 #pragma once
-#include "app/gui/FlipMeter.h"
+#include "core/events/Event.h"
 
 #include <QObject>
 
@@ -21,13 +21,10 @@ private:
     void answerEdit(const RunConfig& config);
     void runStarted();
     void applied(const SwitchApplied& flip);
-    void showChips();
-    void restoreChips();
 
     MainWindow& m_window;
     RunController& m_runs;
     LiveFeed& m_live;
-    FlipMeter m_meter;
 };
 
 }  // namespace stepscope

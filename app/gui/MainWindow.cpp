@@ -3,6 +3,7 @@
 
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/FlipStrip.h"
 #include "widgets/panels/HintStrip.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/LogPanel.h"
@@ -55,6 +56,7 @@ MainWindow::MainWindow() {
 
 QWidget* MainWindow::buildCentre() {
     m_hints = new HintStrip;
+    m_flips = new FlipStrip;
     m_transport = new TransportBar;
     m_transport->hide();
     m_live = new LivePage;
@@ -75,6 +77,7 @@ QWidget* MainWindow::buildCentre() {
     layout->addWidget(m_hints);
     layout->addWidget(m_transport);
     layout->addWidget(m_pages, 1);
+    layout->addWidget(m_flips);
     centre->setMinimumWidth(360);
     return centre;
 }

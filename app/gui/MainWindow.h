@@ -9,6 +9,7 @@ class QTabWidget;
 namespace stepscope {
 
 class ExperimentPanel;
+class FlipStrip;
 class HintStrip;
 class LivePage;
 class LogPanel;
@@ -26,6 +27,7 @@ public:
     RunBar& runBar() { return *m_runBar; }
     NoticeBar& notice() { return *m_notice; }
     HintStrip& hints() { return *m_hints; }
+    FlipStrip& flipStrip() { return *m_flips; }
     ExperimentPanel& experiment() { return *m_experiment; }
     TransportBar& transport() { return *m_transport; }
     QTabWidget& pages() { return *m_pages; }
@@ -55,6 +57,7 @@ private:
 
     RunBar* m_runBar;
     NoticeBar* m_notice;
+    FlipStrip* m_flips;
     HintStrip* m_hints;
     ExperimentPanel* m_experiment;
     TransportBar* m_transport;

@@ -1,6 +1,7 @@
 // See SessionsReader.h.
 #include "app/gui/SessionsReader.h"
 
+#include "app/workbench/Checkpoints.h"
 #include "sessions/SessionStore.h"
 #include "sessions/exporters/Csv.h"
 
@@ -111,6 +112,13 @@ void SessionsReader::exportCsv(std::int64_t session, const QString& path) {
          [this, session, path] { Q_EMIT told(QString("Session %1 exported to %2.").arg(session).arg(path)); });
 }
 
+void SessionsReader::measureFlips(const Machine& machine) {
+    m_thread.post([this, machine] {
+        // Nothing to say when it fails: the list of sessions is read from the same file and says why.
+        if (auto flips = measuredFlips(m_database, machine)) answer(this, [this, flips = std::move(*flips)] { Q_EMIT flipsMeasured(flips); });
+    });
+}
+
 void SessionsReader::purge() {
     // Nothing to tell when it fails: another program may hold the file, and the next start tries again.
     m_thread.post([path = m_database] {
@@ -127,6 +135,26 @@ void SessionsReader::withInfo(std::int64_t session, std::function<void(const Ses
         }();
         answer(this, [this, read = std::move(read), use] {
             if (read) use(*read);
+            else Q_EMIT failed(words(read.error().sentence));
+        });
+    });
+}
+
+void SessionsReader::withCheckpoint(std::int64_t session, std::function<void(const SessionInfo&, const RunConfig&)> use) {
+    m_thread.post([this, session, use = std::move(use)] {
+        auto read = [&]() -> Result<std::pair<SessionInfo, RunConfig>> {
+            auto path = newestCheckpoint(m_database, session);
+            if (!path) return path.error();
+            auto checkpoint = inspectCheckpoint(*path);
+            if (!checkpoint) return checkpoint.error();
+            auto reader = SessionReader::open(m_database);
+            if (!reader) return reader.error();
+            auto info = (*reader)->info(session);
+            if (!info) return info.error();
+            return std::pair(std::move(*info), std::move(checkpoint->config));
+        }();
+        answer(this, [this, read = std::move(read), use] {
+            if (read) use(read->first, read->second);
             else Q_EMIT failed(words(read.error().sentence));
         });
     });

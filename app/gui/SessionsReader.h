@@ -4,6 +4,7 @@
 #include "app/gui/BackThread.h"
 #include "core/base/Result.h"
 #include "core/events/Event.h"
+#include "sessions/MeasuredFlips.h"
 #include "widgets/panels/SessionRow.h"
 
 #include <QObject>
@@ -28,9 +29,12 @@ public:
     void remove(std::int64_t session, const QString& name);
     void restore(std::int64_t session);
     void exportCsv(std::int64_t session, const QString& path);
+    void measureFlips(const Machine& machine);  // answered by flipsMeasured(): what the switches did on this machine
     void purge();  // what was deleted in earlier starts
     // The stored configuration, then `use` on the GUI thread; a failure is told by failed().
     void withInfo(std::int64_t session, std::function<void(const SessionInfo&)> use);
+    // The configuration as it was at the session's last checkpoint, flips included; a session without one is told by failed().
+    void withCheckpoint(std::int64_t session, std::function<void(const SessionInfo&, const RunConfig&)> use);
     // For others that must not touch the disk on the GUI thread (replay).
     BackThread& thread() { return m_thread; }
 
@@ -39,6 +43,7 @@ Q_SIGNALS:
     void unavailable(const QString& why);
     void failed(const QString& sentence);
     void removed(qint64 session, const QString& name);
+    void flipsMeasured(const std::vector<stepscope::MeasuredFlip>& flips);
     void told(const QString& sentence);  // something worth a line in the log
 
 private:

@@ -9,6 +9,7 @@
 #include "app/gui/RunWiring.h"
 #include "app/gui/SessionsReader.h"
 #include "app/gui/Stage.h"
+#include "core/base/Format.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/HintStrip.h"
@@ -117,14 +118,31 @@ void SessionsWiring::showMarks(TimeNs end) {
 
 void SessionsWiring::runAgain(qint64 session, bool resume) {
     if (m_runs.busy()) return m_running.say("A run is in progress; stop it before starting another.", true);
-    m_reader.withInfo(session, [this, session, resume](const SessionInfo& info) {
-        returnToLive();
-        m_window.experiment().adopt(info.config);
-        RunRequest request;
-        request.config = m_window.experiment().config();
-        if (resume) request.resume = std::to_string(session);
-        m_running.start(std::move(request));
+    if (!resume) return m_reader.withInfo(session, [this](const SessionInfo& info) { startFrom(info.config, {}); });
+    m_reader.withCheckpoint(session, [this, session](const SessionInfo& info, RunConfig config) {
+        askForMoreSteps(session, info, config);
+        startFrom(config, std::to_string(session));
     });
+}
+
+void SessionsWiring::startFrom(const RunConfig& config, const std::string& resume) {
+    if (m_runs.busy()) return;  // pressed twice
+    returnToLive();
+    m_window.experiment().adopt(config);
+    RunRequest request;
+    request.config = m_window.experiment().config();
+    request.resume = resume;
+    m_running.start(std::move(request));
+}
+
+// Who resumes a run that made all its steps wants more of them: as many again.
+void SessionsWiring::askForMoreSteps(qint64 session, const SessionInfo& info, RunConfig& config) {
+    const SessionRow* row = m_window.sessions().model().find(session);
+    if (row == nullptr || row->steps < config.steps) return;
+    config.steps += std::max<std::int64_t>(1, config.steps - info.firstStep);
+    m_running.say(QString("All %1 steps of “%2” were made; the resumed run goes on to %3.")
+                      .arg(QString::fromStdString(format::count(row->steps)), row->name, QString::fromStdString(format::count(config.steps))),
+                  false);
 }
 
 void SessionsWiring::jump(qint64 step) {

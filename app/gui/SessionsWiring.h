@@ -4,6 +4,7 @@
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <string>
 
 namespace stepscope {
 
@@ -12,6 +13,8 @@ class ReplayController;
 class RunController;
 class RunWiring;
 class SessionsReader;
+struct RunConfig;
+struct SessionInfo;
 class Stage;
 
 class SessionsWiring : public QObject {
@@ -30,6 +33,8 @@ private:
     void showLiveRow();
     void showMarks(TimeNs end);
     void runAgain(qint64 session, bool resume);
+    void startFrom(const RunConfig& config, const std::string& resume);
+    void askForMoreSteps(qint64 session, const SessionInfo& info, RunConfig& config);
     void jump(qint64 step);
 
     MainWindow& m_window;

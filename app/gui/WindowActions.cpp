@@ -7,6 +7,7 @@
 #include "app/gui/Stage.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/charts/ViewRange.h"
+#include "widgets/panels/GuidePanel.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/NoticeBar.h"
 #include "widgets/panels/RunBar.h"
@@ -40,7 +41,8 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"E", "export the chosen session as CSV"},
         {"Ctrl+Return", "generate text"},
         {"Esc", "close a replay, clear the search"},
-        {"F1  ?", "this list"},
+        {"F1", "the guide"},
+        {"?", "this list"},
         {"Ctrl+Q", "quit; a run is stopped first and kept"},
     };
 }
@@ -74,7 +76,8 @@ void WindowActions::buildMenu() {
     };
     addThemes(menu->addMenu(lineIcon("theme"), "Theme"));
     add("export", "Export session as CSV…", {}, [this] { m_window.sessions().exportSelected(); });
-    add("keyboard", "Keyboard", QKeySequence(Qt::Key_F1), [this] { m_overlay->open(); });
+    add("note", "Guide", QKeySequence(Qt::Key_F1), [this] { openGuide(); });
+    add("keyboard", "Keyboard", {}, [this] { m_overlay->open(); });
     add("", "About Stepscope", {}, [this] {
         m_window.notice().say(NoticeBar::Kind::Note,
                               QString("Stepscope %1, GPL-3.0-or-later. Trains a GPT and shows what each speed optimisation does on this machine.")
@@ -84,6 +87,12 @@ void WindowActions::buildMenu() {
     add("stop", "Stop", QKeySequence("Ctrl+."), [this] { m_running.stop(); });
     add("", "Quit", QKeySequence("Ctrl+Q"), [this] { m_window.close(); });
     m_window.runBar().setMenu(menu);
+}
+
+// Made when it is asked for: reading and laying out the chapters is not part of starting.
+void WindowActions::openGuide() {
+    if (m_guide == nullptr) m_guide = new GuidePanel(&m_window);
+    m_guide->open();
 }
 
 void WindowActions::addThemes(QMenu* menu) {

@@ -1,4 +1,4 @@
-// The keys and the small menu: theme, shortcuts, about, quit. Single letters act only where nobody is typing. GUI thread.
+// The keys and the small menu: theme, guide, shortcuts, about, quit. Single letters act only where nobody is typing. GUI thread.
 #pragma once
 #include "widgets/panels/ShortcutsOverlay.h"
 
@@ -8,6 +8,7 @@ class QMenu;
 
 namespace stepscope {
 
+class GuidePanel;
 class MainWindow;
 class RunWiring;
 class SessionsWiring;
@@ -23,6 +24,7 @@ protected:
 
 private:
     void buildMenu();
+    void openGuide();
     void addThemes(QMenu* menu);
     bool act(int key, const QString& text);
 
@@ -31,6 +33,7 @@ private:
     SessionsWiring& m_sessions;
     Stage& m_stage;
     ShortcutsOverlay* m_overlay;
+    GuidePanel* m_guide = nullptr;  // the window's child
 };
 
 }  // namespace stepscope

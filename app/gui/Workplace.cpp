@@ -2,6 +2,7 @@
 #include "app/gui/Workplace.h"
 
 #include "app/gui/StartupTrace.h"
+#include "core/events/ConfigKeys.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
 
@@ -21,6 +22,7 @@ Workplace::Workplace(const Options& options)
       m_clock(m_window.livePage()),
       m_running(m_window, m_runs, m_stage, databaseOf(options)),
       m_experiment(m_window, m_runs, m_live),
+      m_flips(m_window, m_runs, m_reader, m_stage),
       m_sessions(m_window, m_reader, m_replay, m_runs, m_stage, m_running),
       m_actions(m_window, m_running, m_sessions, m_stage),
       m_departure(m_window, m_runs) {
@@ -36,10 +38,19 @@ Workplace::Workplace(const Options& options)
     });
     if (options.demo)
         // After ExperimentWiring's own answer to engineReady: the panel knows the switches by then.
-        connect(&m_runs, &RunController::engineReady, this, [this] {
-            if (auto demo = presetConfig("tiny-cpu")) m_window.experiment().adopt(*demo);
-            m_running.run();
-        });
+        connect(&m_runs, &RunController::engineReady, this, &Workplace::startDemo);
+}
+
+void Workplace::startDemo() {
+    auto demo = presetConfig("tiny-cpu");
+    const SwitchCatalogue catalogue = m_runs.workbench()->switches(*demo);
+    for (const QString& setting : m_options.settings) {
+        const auto equals = setting.indexOf('=');
+        if (auto done = setKey(*demo, catalogue, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString()); !done)
+            return m_running.say(QString::fromStdString(done.error().sentence), true);
+    }
+    m_window.experiment().adopt(*demo);
+    m_running.run();
 }
 
 // The window goes last, and is hidden then: that must not reach what has gone before it.

@@ -4,6 +4,7 @@
 #include "app/gui/ChartClock.h"
 #include "app/gui/Departure.h"
 #include "app/gui/ExperimentWiring.h"
+#include "app/gui/FlipWiring.h"
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/Options.h"
@@ -32,6 +33,8 @@ public:
     ReplayController& replay() { return m_replay; }
 
 private:
+    void startDemo();
+
     Options m_options;
     MainWindow m_window;
     LiveFeed m_live, m_replayed;
@@ -42,6 +45,7 @@ private:
     ChartClock m_clock;
     RunWiring m_running;
     ExperimentWiring m_experiment;
+    FlipWiring m_flips;
     SessionsWiring m_sessions;
     WindowActions m_actions;
     Departure m_departure;

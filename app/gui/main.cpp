@@ -3,6 +3,7 @@
 #include "app/gui/LoopTrace.h"
 #include "app/gui/Workplace.h"
 #include "app/workbench/Workbench.h"
+#include "widgets/style/SystemTheme.h"
 #include "widgets/style/Theme.h"
 
 #include <QApplication>
@@ -50,6 +51,13 @@ int main(int argc, char** argv) {
     }
 
     QApplication application(argc, argv);
+    // The desktop's answer comes later; until then its last one holds, so that nothing flashes.
+    if (const QVariant last = QSettings().value("window/systemDark"); last.isValid()) stepscope::followSystem(application, last.toBool());
+    const stepscope::SystemTheme system;
+    QObject::connect(&system, &stepscope::SystemTheme::told, &application, [&application](bool dark) {
+        QSettings().setValue("window/systemDark", dark);
+        stepscope::followSystem(application, dark);
+    });
     applyStyle(application, parsed.options->theme.value_or(storedTheme()));
     const stepscope::LoopTrace loopTrace;
     stepscope::Workplace workplace(*parsed.options);

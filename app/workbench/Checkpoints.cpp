@@ -53,7 +53,7 @@ Result<std::vector<std::string>> checkpointsOf(const std::string& database, std:
 Result<std::string> newestCheckpoint(const std::string& database, std::int64_t session) {
     auto paths = checkpointsOf(database, session);
     if (!paths) return paths.error();
-    if (paths->empty()) return makeError(ErrorCode::NotFound, fmt::format("Session {} has no checkpoint; train with --checkpoint-every.", session));
+    if (paths->empty()) return makeError(ErrorCode::NotFound, fmt::format("Session {} has no checkpoint to go on from; set checkpoint-every before a run (in the window: Checkpoint every, under Loop).", session));
     return paths->back();
 }
 

@@ -169,9 +169,11 @@ ValueRow* ExperimentPanel::row(const std::string& key) const {
     return found != m_settings.end() ? found->second : m_switches->row(key);
 }
 
-void ExperimentPanel::setChip(const std::string& id, const QString& text, const QString& tooltip) {
-    if (ValueRow* shown = m_switches->row(id)) shown->setChip(text, tooltip);
+void ExperimentPanel::setMeasured(const std::string& id, const QString& chip, const QString& sentence) {
+    m_switches->setMeasured(id, chip, sentence);
 }
+
+void ExperimentPanel::setMemory(const std::string& id, const QString& sentence) { m_switches->setMemory(id, sentence); }
 
 void ExperimentPanel::save(QSettings& settings) const {
     settings.remove("experiment");

@@ -44,7 +44,9 @@ public:
 
     void applied(const std::string& id, const Value& value);                        // the live run took a value
     void refused(const std::string& id, const std::string& why);                    // or did not: back to what it uses
-    void setChip(const std::string& id, const QString& text, const QString& tooltip);  // what this machine measured
+    // What this machine measured the last time the switch was flipped: a chip (may be empty) and a sentence for its card.
+    void setMeasured(const std::string& id, const QString& chip, const QString& sentence);
+    void setMemory(const std::string& id, const QString& sentence);  // what its other values would need; for its card
 
     const RunConfig& config() const { return m_draft.config(); }
     bool hasProblem() const;  // a wrong text somewhere, or setProblem()

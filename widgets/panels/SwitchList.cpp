@@ -58,7 +58,8 @@ void SwitchList::setDraft(const ExperimentDraft& draft, const RunConfig* running
     if (ids != m_ids) build(draft.catalogue());
     for (const auto& entry : draft.catalogue()) {
         ValueRow* row = m_rows.at(entry.id);
-        row->setDetails(detailsOf(entry));
+        m_known[entry.id].what = detailsOf(entry);
+        showDetails(entry.id);
         row->setValue(QString::fromStdString(draft.text(entry.id)), draft.changed(entry.id));
         row->setRefused(entry.refusedChoices);
         row->setReason(entry.applicable.usable ? QString() : QString::fromStdString(entry.applicable.reason));
@@ -74,6 +75,28 @@ void SwitchList::setDraft(const ExperimentDraft& draft, const RunConfig* running
 ValueRow* SwitchList::row(const std::string& id) const {
     const auto found = m_rows.find(id);
     return found == m_rows.end() ? nullptr : found->second;
+}
+
+void SwitchList::setMeasured(const std::string& id, const QString& chip, const QString& sentence) {
+    m_known[id].chip = chip;
+    m_known[id].measured = sentence;
+    showDetails(id);
+}
+
+void SwitchList::setMemory(const std::string& id, const QString& sentence) {
+    m_known[id].memory = sentence;
+    showDetails(id);
+}
+
+void SwitchList::showDetails(const std::string& id) {
+    ValueRow* shown = row(id);
+    if (shown == nullptr) return;
+    const Known& known = m_known[id];
+    QString text = known.what;
+    for (const QString& more : {known.memory, known.measured})
+        if (!more.isEmpty()) text += "\n" + more;
+    shown->setDetails(text);
+    shown->setChip(known.chip, known.measured);
 }
 
 void SwitchList::clearProblems() {

@@ -21,17 +21,25 @@ public:
     void setDraft(const ExperimentDraft& draft, const RunConfig* running);
     ValueRow* row(const std::string& id) const;
     void clearProblems();
+    // Both stay when the rows are made anew.
+    void setMeasured(const std::string& id, const QString& chip, const QString& sentence);
+    void setMemory(const std::string& id, const QString& sentence);
 
 Q_SIGNALS:
     void committed(const QString& id, const QString& text);
     void resetRequested(const QString& id);
 
 private:
+    struct Known {
+        QString what, chip, measured, memory;  // of one switch; `what` from the catalogue
+    };
     void build(const SwitchCatalogue& catalogue);
+    void showDetails(const std::string& id);
 
     QVBoxLayout* m_layout;
     std::vector<std::string> m_ids;
     std::map<std::string, ValueRow*> m_rows;
+    std::map<std::string, Known> m_known;
 };
 
 }  // namespace stepscope

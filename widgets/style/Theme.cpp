@@ -5,24 +5,28 @@
 #include <QStyle>
 #include <QStyleFactory>
 #include <QStyleHints>
+#include <optional>
 
 namespace stepscope {
 namespace {
 
 Theme g_theme = Theme::System;
 
-// What the desktop asks for. Asked before our own palette hides the platform's, hence remembered.
+std::optional<bool> g_systemDark;  // as SystemTheme told
+
+// What the desktop asks for, as far as it can be guessed before SystemTheme has told. Guessed before our own palette hides the platform's,
+// hence remembered.
 bool systemIsDark() {
+    static const bool guessed = [] {
 #if QT_VERSION >= QT_VERSION_CHECK(6, 5, 0)
-    return QGuiApplication::styleHints()->colorScheme() == Qt::ColorScheme::Dark;
+        return QGuiApplication::styleHints()->colorScheme() == Qt::ColorScheme::Dark;
 #else
-    static const bool dark = [] {
         const QString gtk = qEnvironmentVariable("GTK_THEME");
         if (!gtk.isEmpty()) return gtk.contains("dark", Qt::CaseInsensitive);
         return isDark(QGuiApplication::palette());
-    }();
-    return dark;
 #endif
+    }();
+    return g_systemDark.value_or(guessed);
 }
 
 QPalette makePalette(bool dark) {
@@ -67,12 +71,11 @@ void applyStyle(QApplication& application, Theme theme) {
     const bool dark = theme == Theme::Dark || (theme == Theme::System && systemDark);
     if (application.style() == nullptr || application.style()->objectName() != "fusion") QApplication::setStyle(QStyleFactory::create("Fusion"));
     QApplication::setPalette(makePalette(dark));
-#if QT_VERSION >= QT_VERSION_CHECK(6, 5, 0)
-    static const bool following = QObject::connect(QGuiApplication::styleHints(), &QStyleHints::colorSchemeChanged, &application, [&application] {
-        if (g_theme == Theme::System) applyStyle(application, Theme::System);
-    });
-    Q_UNUSED(following);
-#endif
+}
+
+void followSystem(QApplication& application, bool dark) {
+    g_systemDark = dark;
+    if (g_theme == Theme::System) applyStyle(application, Theme::System);
 }
 
 Theme currentTheme() {

@@ -13,6 +13,7 @@ enum class Theme { System, Light, Dark };
 
 void applyStyle(QApplication& application, Theme theme);  // may be called again at any time
 Theme currentTheme();                                     // as last asked for; System before
+void followSystem(QApplication& application, bool dark);  // what SystemTheme told; acts at once where the theme is System
 
 bool isDark(const QPalette& palette);
 QColor accentColour(bool dark);              // the one bright colour: Run, selection, focus

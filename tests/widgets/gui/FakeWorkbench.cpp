@@ -2,6 +2,7 @@
 #include "FakeWorkbench.h"
 
 #include "FakeRun.h"
+#include "app/workbench/Checkpoints.h"
 #include "core/events/ConfigKeys.h"
 #include "sessions/Recorder.h"
 
@@ -73,6 +74,12 @@ private:
 };
 
 }  // namespace
+
+// The fake engine saves no checkpoints; tests/widgets/engine has the real ones.
+Result<std::string> newestCheckpoint(const std::string&, std::int64_t session) {
+    return makeError(ErrorCode::NotFound, "Session " + std::to_string(session) + " has no checkpoint.");
+}
+Result<CheckpointInfo> inspectCheckpoint(const std::string& path) { return makeError(ErrorCode::NotFound, path + " is no checkpoint."); }
 
 void setFakeStepMs(double ms) { g_stepMs = ms; }
 

@@ -1,5 +1,5 @@
-// The before/after reading of a live flip: the steps it takes, the spread, and when it stays silent.
-#include "app/gui/FlipMeter.h"
+// The before/after reading of a live flip: the steps it takes, the spread, when it stays silent, and its words.
+#include "app/gui/FlipWords.h"
 
 #include <gtest/gtest.h>
 
@@ -8,21 +8,24 @@ namespace {
 
 class FlipMeterTest : public testing::Test {
 protected:
-    FlipMeterTest() {
-        history.append(SessionStarted{1, std::make_shared<SessionInfo>(), false});
-    }
-    void steps(int count, double ms) {
+    FlipMeterTest() { history.append(SessionStarted{1, std::make_shared<SessionInfo>(), false}); }
+    // Times alternate by `spread` about `ms`.
+    void steps(int count, double ms, double spread = 0.1) {
         for (int i = 0; i < count; ++i) {
             StepDone done;
             done.step = ++step;
-            at += ms;
+            const double taken = ms + (i % 2 == 0 ? spread : -spread);
+            at += taken;
             done.at = TimeNs::fromSeconds(at / 1000);
-            done.duration = TimeNs::fromSeconds(ms / 1000);
+            done.duration = TimeNs::fromSeconds(taken / 1000);
             done.tokens = 1000;
+            done.residentBytes = 300'000'000;
+            done.pageFaults = ms > 15 ? 900 : 12;
             history.append(done);
         }
     }
     SwitchApplied flip(const std::string& from, const std::string& to) { return {step, {}, "amp", from, to, ""}; }
+    QString chip(const SwitchApplied& applied) { return chipOf(applied, meter.read(history)->effect, off); }
     const Value off = std::string("off");
     RunHistory history;
     FlipMeter meter;
@@ -30,61 +33,110 @@ protected:
     double at = 0;
 };
 
-TEST_F(FlipMeterTest, MeasuresTheGainOfASwitchThatIsTurnedOn) {
-    steps(60, 20);
-    meter.flipped(history, flip("off", "bf16"), off);
-    steps(30, 10);
-    EXPECT_TRUE(meter.finished(history).empty()) << "not enough steps yet";
-    steps(30, 10);
-    const auto chips = meter.finished(history);
-    ASSERT_EQ(chips.size(), 1u);
-    EXPECT_EQ(chips[0].id, "amp");
-    EXPECT_EQ(chips[0].text, "×2.00");
-    EXPECT_TRUE(chips[0].tooltip.contains("bf16"));
-    EXPECT_TRUE(meter.finished(history).empty()) << "told once";
+TEST_F(FlipMeterTest, MeasuresTwentyStepsOnEitherSideWithTheirQuartiles) {
+    steps(60, 20, 1);
+    const auto applied = flip("off", "bf16");
+    meter.flipped(history, applied);
+    steps(24, 10, 1);
+    ASSERT_TRUE(meter.read(history));
+    EXPECT_FALSE(meter.read(history)->complete) << "19 steps after the warm-up";
+    steps(1, 10, 1);
+    const auto reading = meter.read(history);
+    EXPECT_TRUE(reading->complete);
+    EXPECT_EQ(reading->effect.stepsBefore, 20u);
+    EXPECT_EQ(reading->effect.stepsAfter, 20u);
+    EXPECT_NEAR(reading->effect.ms.before.median, 20, 0.01);
+    EXPECT_NEAR(reading->effect.ms.before.low, 19, 0.01);
+    EXPECT_NEAR(reading->effect.ms.before.high, 21, 0.01);
+    EXPECT_NEAR(reading->effect.ms.after.median, 10, 0.01);
+    EXPECT_TRUE(reading->effect.ms.conclusive());
+    EXPECT_EQ(chip(applied), "×2.02");
 }
 
-TEST_F(FlipMeterTest, SaysTheSameWhenItIsTurnedOff) {
+TEST_F(FlipMeterTest, TheChipSaysTheSameWhenTheSwitchIsTurnedOff) {
     steps(60, 10);
-    meter.flipped(history, flip("bf16", "off"), off);
+    const auto applied = flip("bf16", "off");
+    meter.flipped(history, applied);
     steps(60, 20);
-    const auto chips = meter.finished(history);
-    ASSERT_EQ(chips.size(), 1u);
-    EXPECT_EQ(chips[0].text, "×2.00");
+    EXPECT_EQ(chip(applied), "×2.00");
 }
 
 TEST_F(FlipMeterTest, LeavesTheFirstStepsAfterAFlipOut) {
     steps(60, 10);
-    meter.flipped(history, flip("off", "bf16"), off);
+    const auto applied = flip("off", "bf16");
+    meter.flipped(history, applied);
     steps(5, 500);
     steps(60, 10);
-    EXPECT_EQ(meter.finished(history).at(0).text, "no gain");
+    EXPECT_EQ(chip(applied), "no gain");
 }
 
-TEST_F(FlipMeterTest, MeasuresNothingWhenTwoFlipsOverlapOrTheRunIsTooShort) {
-    steps(60, 10);
-    meter.flipped(history, flip("off", "bf16"), off);
-    steps(10, 10);
-    meter.flipped(history, SwitchApplied{step, {}, "other", off, off, ""}, off);
-    steps(100, 10);
-    EXPECT_TRUE(meter.finished(history).empty());
-    RunHistory fresh;
-    meter.flipped(fresh, flip("off", "bf16"), off);
-    EXPECT_TRUE(meter.finished(fresh).empty());
+TEST_F(FlipMeterTest, CallsOverlappingRangesInconclusive) {
+    steps(60, 20, 6);
+    const auto applied = flip("off", "bf16");
+    meter.flipped(history, applied);
+    steps(60, 15, 6);
+    EXPECT_EQ(chip(applied), "inconclusive");
+    const auto strip = stripOf(*meter.read(history), "Mixed precision");
+    EXPECT_EQ(strip.figures.at(0).change, "inconclusive");
+    EXPECT_EQ(strip.figures.at(0).verdict, FlipStripReading::Verdict::Inconclusive);
 }
 
-TEST_F(FlipMeterTest, ComparesOnlyWithTheDefault) {
+TEST_F(FlipMeterTest, ASecondFlipIsMeasuredFromTheStepsBetweenThem) {
+    steps(60, 20);
+    meter.flipped(history, flip("off", "bf16"));
+    steps(18, 10);
+    const SwitchApplied second{step, {}, "attention", std::string("auto"), std::string("manual"), ""};
+    meter.flipped(history, second);
+    EXPECT_EQ(meter.read(history)->flip.id, "attention");
+    EXPECT_EQ(meter.read(history)->effect.stepsBefore, 13u) << "the warm-up of the first flip is left out";
+    steps(30, 10);
+    EXPECT_EQ(chipOf(second, meter.read(history)->effect, std::string("auto")), "no gain");
+}
+
+TEST_F(FlipMeterTest, SaysWhenTooFewStepsWereBeforeIt) {
+    steps(9, 20);
+    const auto applied = flip("off", "bf16");
+    meter.flipped(history, applied);
     steps(60, 10);
-    meter.flipped(history, flip("bf16", "fp16"), off);
+    EXPECT_TRUE(chip(applied).isEmpty());
+    const auto strip = stripOf(*meter.read(history), "Mixed precision");
+    EXPECT_TRUE(strip.figures.empty());
+    EXPECT_TRUE(strip.note.contains("only 4 steady steps")) << strip.note.toStdString();
+}
+
+TEST_F(FlipMeterTest, HasNoChipWhereNeitherSideIsTheDefault) {
+    steps(60, 10);
+    const auto applied = flip("bf16", "fp16");
+    meter.flipped(history, applied);
     steps(100, 5);
-    EXPECT_TRUE(meter.finished(history).empty());
+    EXPECT_TRUE(chip(applied).isEmpty());
+    EXPECT_EQ(stripOf(*meter.read(history), "Mixed precision").figures.size(), 4u) << "the strip compares any two";
 }
 
-TEST(FlipChip, IsShort) {
-    EXPECT_EQ(FlipMeter::chipText(2.2), "×2.20");
-    EXPECT_EQ(FlipMeter::chipText(1.01), "no gain");
-    EXPECT_EQ(FlipMeter::chipText(0.92), "−8 %");
-    EXPECT_EQ(FlipMeter::chipText(16.2), "×16");
+TEST_F(FlipMeterTest, ForgetsWithTheRun) {
+    steps(60, 10);
+    meter.flipped(history, flip("off", "bf16"));
+    meter.forget();
+    EXPECT_FALSE(meter.read(history));
+}
+
+TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {
+    steps(60, 20);
+    const auto applied = flip("off", "bf16");
+    meter.flipped(history, applied);
+    steps(60, 10);
+    const auto strip = stripOf(*meter.read(history), "Mixed precision");
+    EXPECT_EQ(strip.heading, "Mixed precision: off → bf16");
+    EXPECT_EQ(strip.figures[0].medians, "20.0 → 10.0\u2009ms");
+    EXPECT_EQ(strip.figures[0].spread, "19.9–20.1 → 9.90–10.1\u2009ms");
+    EXPECT_EQ(strip.figures[0].change, "−50 %");
+    EXPECT_EQ(strip.figures[0].verdict, FlipStripReading::Verdict::Better);
+    EXPECT_EQ(strip.figures[1].change, "×2.0");
+    EXPECT_EQ(strip.figures[1].verdict, FlipStripReading::Verdict::Better);
+    EXPECT_EQ(strip.figures[2].change, "the same");
+    EXPECT_EQ(strip.figures[3].medians, "900 → 12");
+    EXPECT_EQ(sentenceOf(applied, meter.read(history)->effect, "Here."),
+              "Measured here, off → bf16: 20.0 → 10.0\u2009ms a step (−50 %), 300 → 300\u2009MB of memory. Here.");
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What a person does in the window with a run, and what must come of it.
 #include "WindowFixture.h"
 #include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/FlipStrip.h"
+#include "widgets/panels/GuidePanel.h"
 #include "widgets/panels/NoticeBar.h"
 #include "widgets/panels/SessionsModel.h"
 #include "widgets/panels/SessionsPanel.h"
@@ -168,6 +170,58 @@ TEST_F(WindowTest, DemoTrainsTheTinyPresetAtOnce) {
     open();
     ASSERT_TRUE(reaches(10));
     EXPECT_EQ(live().info()->config.preset, "tiny-cpu");
+}
+
+TEST_F(WindowTest, TheDemoTakesSettingsAndSaysWhichOneIsWrong) {
+    options.demo = true;
+    options.settings = {"steps=100000", "layers=2"};
+    open();
+    ASSERT_TRUE(reaches(10));
+    EXPECT_EQ(live().info()->config.layers, 2);
+    EXPECT_EQ(live().info()->config.steps, 100000);
+    place.reset();
+    options.settings = {"layers=many"};
+    open();
+    EXPECT_TRUE(window().notice().sentence().contains("layers")) << window().notice().sentence().toStdString();
+    EXPECT_FALSE(place->runs().busy());
+}
+
+TEST_F(WindowTest, ShowsWhatAFlipDidBelowTheChartsAndOnTheSwitchsCard) {
+    setFakeStepMs(2);
+    open();
+    EXPECT_TRUE(window().flipStrip().isHidden());
+    press("Run");
+    ASSERT_TRUE(reaches(40));
+    Q_EMIT window().experiment().row("amp")->committed("amp", "bf16");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().flipStrip().isVisible(); }, 5000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().flipStrip().reading().note.contains("20 after"); }, 5000));
+    const FlipStripReading shown = window().flipStrip().reading();
+    EXPECT_EQ(shown.heading, "Mixed precision: off → bf16");
+    ASSERT_EQ(shown.figures.size(), 4u);
+    EXPECT_EQ(shown.figures[0].verdict, FlipStripReading::Verdict::Better) << shown.figures[0].spread.toStdString();
+    EXPECT_TRUE(shown.figures[0].change.startsWith("−")) << shown.figures[0].change.toStdString();
+    EXPECT_EQ(shown.figures[2].change, "the same") << "the fake run's memory does not move";
+    const auto card = [&] {
+        for (const auto* label : window().experiment().row("amp")->findChildren<QLabel*>())
+            if (label->text().contains("Measured here, off → bf16")) return true;
+        return false;
+    };
+    EXPECT_TRUE(card());
+    press("Stop");
+    ASSERT_TRUE(idle());
+    place.reset();
+    open();
+    EXPECT_TRUE(QTest::qWaitFor(card, 5000)) << "read from the stored session";
+}
+
+TEST_F(WindowTest, OpensTheGuideWithF1BesideTheRun) {
+    open();
+    window().activateWindow();
+    key(Qt::Key_F1);
+    auto* guide = window().findChild<GuidePanel*>();
+    ASSERT_NE(guide, nullptr);
+    EXPECT_TRUE(guide->isVisible());
+    EXPECT_TRUE(guide->isWindow());
 }
 
 TEST_F(WindowTest, GivesEveryReachableControlAnAccessibleName) {

@@ -132,9 +132,17 @@ TEST_F(ExperimentPanelTest, GoesBackToTheRunningValueWhenTheRunRefusesAndSaysWhy
     EXPECT_FALSE(panel.hasProblem()) << "a refused flip does not stand in the way of the next run";
 }
 
-TEST_F(ExperimentPanelTest, ShowsTheChipOfWhatThisMachineMeasured) {
-    panel.setChip("amp", "×2.2", "31 → 68 K tok/s");
+TEST_F(ExperimentPanelTest, ShowsWhatThisMachineMeasuredAsAChipAndOnTheCard) {
+    panel.setMeasured("amp", "×2.2", "Measured here, off → bf16: 20 → 9 ms a step.");
+    panel.setMemory("amp", "Predicted memory against now: bf16 −30 MB.");
+    QTest::mouseClick(button("amp", "Mixed precision"), Qt::LeftButton);
+    const auto card = [&] { return sentences("amp").join("|"); };
     EXPECT_THAT(sentences("amp"), testing::Contains(QString("×2.2")));
+    EXPECT_TRUE(card().contains("Measured here, off → bf16")) << card().toStdString();
+    EXPECT_TRUE(card().contains("bf16 −30 MB")) << card().toStdString();
+    type("layers", "6");
+    EXPECT_TRUE(card().contains("Measured here")) << "an edit does not take it away";
+    EXPECT_TRUE(card().contains("Reported elsewhere")) << card().toStdString();
 }
 
 TEST_F(ExperimentPanelTest, RemembersThePresetAndTheChangesBetweenStarts) {

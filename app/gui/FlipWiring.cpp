@@ -1,0 +1,75 @@
+// See FlipWiring.h.
+#include "app/gui/FlipWiring.h"
+
+#include "app/gui/FlipWords.h"
+#include "app/gui/LiveFeed.h"
+#include "app/gui/MainWindow.h"
+#include "app/gui/RunController.h"
+#include "app/gui/SessionsReader.h"
+#include "app/gui/Stage.h"
+#include "core/base/Format.h"
+#include "widgets/panels/ExperimentPanel.h"
+
+namespace stepscope {
+
+FlipWiring::FlipWiring(MainWindow& window, RunController& runs, SessionsReader& reader, Stage& stage, QObject* parent)
+    : QObject(parent), m_window(window), m_runs(runs), m_stage(stage) {
+    connect(&runs, &RunController::engineReady, this, [this, &reader] {
+        m_catalogue = m_runs.workbench()->switches(m_window.experiment().config());
+        reader.measureFlips(m_runs.workbench()->machine());
+    });
+    connect(&reader, &SessionsReader::flipsMeasured, this, [this](const std::vector<MeasuredFlip>& flips) {
+        for (const auto& measured : flips) tellSwitch(measured.flip, measured.effect, placeOf(measured));
+    });
+    follow(stage.live());
+    follow(stage.replay());
+    connect(&stage, &Stage::switched, this, &FlipWiring::forget);
+}
+
+void FlipWiring::follow(LiveFeed& feed) {
+    connect(&feed, &LiveFeed::started, this, [this, &feed] {
+        if (&feed == &m_stage.shown()) forget();
+    });
+    connect(&feed, &LiveFeed::switchApplied, this, [this, &feed](const SwitchApplied& flip) {
+        if (&feed != &m_stage.shown()) return;
+        m_meter.flipped(*feed.history(), flip);
+        m_told = false;
+    });
+    connect(&feed, &LiveFeed::grew, this, [this, &feed] {
+        if (!m_told && &feed == &m_stage.shown()) showReading();
+    });
+}
+
+void FlipWiring::forget() {
+    m_meter.forget();
+    m_told = true;
+    m_window.flipStrip().hide();
+}
+
+void FlipWiring::showReading() {
+    const RunHistory& history = *m_stage.shown().history();
+    const auto reading = m_meter.read(history);
+    if (!reading) return;
+    const SwitchInfo* entry = find(reading->flip.id);
+    m_window.flipStrip().setReading(stripOf(*reading, entry != nullptr ? QString::fromStdString(entry->title) : QString::fromStdString(reading->flip.id)));
+    const bool hopeless = reading->effect.stepsBefore < FlipEffect::kFewest;
+    m_told = reading->complete || hopeless;
+    // What a replay shows again was told by the stored sessions already.
+    if (reading->complete && !hopeless && !m_stage.replaying())
+        tellSwitch(reading->flip, reading->effect, QString("In this run, at step %1.").arg(QString::fromStdString(format::count(reading->flip.step))));
+}
+
+void FlipWiring::tellSwitch(const SwitchApplied& flip, const FlipEffect& effect, const QString& where) {
+    const SwitchInfo* entry = find(flip.id);
+    if (entry == nullptr) return;
+    const QString sentence = sentenceOf(flip, effect, where);
+    m_window.experiment().setMeasured(flip.id, chipOf(flip, effect, entry->byDefault), sentence);
+}
+
+const SwitchInfo* FlipWiring::find(const std::string& id) {
+    for (const auto& entry : m_catalogue)
+        if (entry.id == id) return &entry;
+    return nullptr;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,38 @@
+// Live flips and what they did: the strip below the charts while and after one is measured, and for each switch its chip and the
+// sentence on its card, from the live run and at start from the stored sessions. GUI thread.
+#pragma once
+#include "app/gui/FlipMeter.h"
+#include "core/events/SwitchCatalogue.h"
+#include "sessions/MeasuredFlips.h"
+
+#include <QObject>
+
+namespace stepscope {
+
+class LiveFeed;
+class MainWindow;
+class RunController;
+class SessionsReader;
+class Stage;
+
+class FlipWiring : public QObject {
+    Q_OBJECT
+public:
+    FlipWiring(MainWindow& window, RunController& runs, SessionsReader& reader, Stage& stage, QObject* parent = nullptr);
+
+private:
+    void follow(LiveFeed& feed);
+    void forget();
+    void showReading();
+    void tellSwitch(const SwitchApplied& flip, const FlipEffect& effect, const QString& where);
+    const SwitchInfo* find(const std::string& id);
+
+    MainWindow& m_window;
+    RunController& m_runs;
+    Stage& m_stage;
+    FlipMeter m_meter;
+    SwitchCatalogue m_catalogue;
+    bool m_told = true;  // the newest flip is measured to its end, and said
+};
+
+}  // namespace stepscope

@@ -1,0 +1,107 @@
+// See FlipWords.h.
+#include "app/gui/FlipWords.h"
+
+#include "core/base/Format.h"
+
+#include <QDateTime>
+#include <QLocale>
+#include <QRegularExpression>
+#include <cmath>
+
+namespace stepscope {
+namespace {
+
+using Figure = FlipStripReading::Figure;
+using Verdict = FlipStripReading::Verdict;
+
+QString words(const std::string& text) { return QString::fromStdString(text); }
+
+QString percentOf(double ratio) {
+    const double percent = (ratio - 1) * 100;
+    if (std::abs(percent) < 0.5) return "±0 %";
+    if (ratio >= 2) return QString("×%1").arg(ratio, 0, 'f', ratio < 10 ? 1 : 0);
+    return QString("%1%2 %").arg(percent < 0 ? QString(QChar(0x2212)) : QString("+")).arg(std::abs(percent), 0, 'f', 0);
+}
+
+// "64.0 ms", as long as the last number's unit is another one; else the unit stands once, behind the last.
+QString withoutUnit(const QString& text, const QString& last) {
+    const QString unit = last.mid(last.lastIndexOf(QRegularExpression("[0-9]")) + 1);
+    return !unit.isEmpty() && text.endsWith(unit) ? text.left(text.size() - unit.size()) : text;
+}
+
+QString pair(const QString& before, const QString& after) { return withoutUnit(before, after) + " → " + after; }
+
+template <class Format>
+Figure figure(const char* name, const Change& change, bool lessIsBetter, Format text) {
+    Figure made;
+    made.name = name;
+    made.medians = pair(text(change.before.median), text(change.after.median));
+    const QString last = text(change.after.high);
+    made.spread = QString("%1–%2 → %3–%4").arg(withoutUnit(text(change.before.low), last), withoutUnit(text(change.before.high), last),
+                                               withoutUnit(text(change.after.low), last), last);
+    const bool less = change.ratio() < 1;
+    made.verdict = !change.conclusive() ? Verdict::Inconclusive : less == lessIsBetter ? Verdict::Better : Verdict::Worse;
+    made.change = made.verdict == Verdict::Inconclusive ? QString("inconclusive") : percentOf(change.ratio());
+    // Nothing moved at all: that is a result, not a doubt.
+    if (change.before.median == change.after.median) {
+        made.verdict = Verdict::Neutral;
+        made.change = "the same";
+    }
+    return made;
+}
+
+QString milliseconds(double ms) { return words(format::milliseconds(ms)); }
+QString bytes(double count) { return words(format::bytes({static_cast<std::int64_t>(count)})); }
+
+}  // namespace
+
+FlipStripReading stripOf(const FlipReading& reading, const QString& title) {
+    const FlipEffect& effect = reading.effect;
+    FlipStripReading strip;
+    strip.heading = QString("%1: %2 → %3").arg(title, words(toString(reading.flip.from)), words(toString(reading.flip.to)));
+    const QString place = QString("at step %1").arg(words(format::count(reading.flip.step)));
+    if (effect.stepsBefore < FlipEffect::kFewest) {
+        strip.note = place + QString("; not compared: only %1 steady steps before it, %2 are needed").arg(effect.stepsBefore).arg(FlipEffect::kFewest);
+        return strip;
+    }
+    if (!effect.measured()) {
+        strip.note = place + QString("; measuring: %1 of %2 steps after it").arg(effect.stepsAfter).arg(FlipEffect::kSteps);
+        return strip;
+    }
+    strip.note = place + QString("; medians of %1 steps before and %2 after, quartiles below").arg(effect.stepsBefore).arg(effect.stepsAfter);
+    strip.figures.push_back(figure("step time", effect.ms, true, milliseconds));
+    strip.figures.push_back(
+        figure("throughput", effect.tokensPerSecond, false, [](double rate) { return words(format::rate(rate, "tok/s")); }));
+    strip.figures.push_back(figure("memory", effect.residentBytes, true, bytes));
+    strip.figures.push_back(
+        figure("page faults a step", effect.pageFaults, true, [](double count) { return words(format::count(std::llround(count))); }));
+    return strip;
+}
+
+QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault) {
+    const std::string usual = toString(byDefault), from = toString(flip.from), to = toString(flip.to);
+    if (!effect.measured() || from == to || (from != usual && to != usual)) return {};
+    const double ratio = from == usual ? effect.tokensPerSecond.ratio() : 1 / effect.tokensPerSecond.ratio();
+    if (std::abs(ratio - 1) < 0.02) return "no gain";
+    if (!effect.tokensPerSecond.conclusive()) return "inconclusive";
+    if (ratio < 1) return QString("%1%2 %").arg(QChar(0x2212)).arg((1 - ratio) * 100, 0, 'f', 0);
+    return QString("×%1").arg(ratio, 0, 'f', ratio < 10 ? 2 : 0);
+}
+
+QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where) {
+    const auto part = [](const Change& change, const QString& medians, const char* what) {
+        return medians + what + (change.conclusive() ? " (" + percentOf(change.ratio()) + ")" : QString(" (inconclusive)"));
+    };
+    return QString("Measured here, %1 → %2: %3, %4. %5")
+        .arg(words(toString(flip.from)), words(toString(flip.to)),
+             part(effect.ms, pair(milliseconds(effect.ms.before.median), milliseconds(effect.ms.after.median)), " a step"),
+             pair(bytes(effect.residentBytes.before.median), bytes(effect.residentBytes.after.median)) + " of memory", where);
+}
+
+QString placeOf(const MeasuredFlip& measured) {
+    return QString("Session “%1”, step %2, %3.")
+        .arg(words(measured.sessionName), words(format::count(measured.flip.step)),
+             QLocale(QLocale::English).toString(QDateTime::fromMSecsSinceEpoch(measured.startedUnixMs).date(), "d MMM yyyy"));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,18 @@
+// A measured flip in words: the strip below the charts, the chip beside the switch, the sentence on its card. Pure functions.
+#pragma once
+#include "app/gui/FlipMeter.h"
+#include "sessions/MeasuredFlips.h"
+#include "widgets/panels/FlipStrip.h"
+
+namespace stepscope {
+
+FlipStripReading stripOf(const FlipReading& reading, const QString& title);
+
+// "×2.20", "−8 %", "no gain", "inconclusive": tokens/s away from the default against the default. Empty where neither side of the
+// flip is the default: there is nothing that a chip could be compared with.
+QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault);
+// "Measured here, off → bf16: 65.1 → 50.3 ms a step (−23 %), 283 → 283 MB. Session “tiny-cpu”, step 145, 21 Nov 2026."
+QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where);
+QString placeOf(const MeasuredFlip& measured);
+
+}  // namespace stepscope

@@ -1,0 +1,24 @@
+// What the switches did on this machine, from the stored sessions: for each switch its newest live flip that has enough steps on both
+// sides. Read by the window on its reader thread, for the switches' chips and cards.
+#pragma once
+#include "core/analysis/FlipEffect.h"
+#include "core/base/Result.h"
+
+#include <string>
+#include <vector>
+
+namespace stepscope {
+
+struct MeasuredFlip {
+    std::int64_t session = 0;
+    std::string sessionName;
+    std::int64_t startedUnixMs = 0;  // of the session
+    SwitchApplied flip;
+    FlipEffect effect;
+};
+
+// Sessions of other machines (another processor, number of cores or GPUs) are left out, deleted ones too; so are steps that another
+// flip, a text or a checkpoint disturbed. No database yet is an empty list.
+Result<std::vector<MeasuredFlip>> measuredFlips(const std::string& path, const Machine& machine);
+
+}  // namespace stepscope

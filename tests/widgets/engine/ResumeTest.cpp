@@ -1,0 +1,163 @@
+// A person stops a run, right-clicks its session and resumes it from its last checkpoint: real training, real checkpoints, the real
+// menu. main() is here, because the engine's first words come before anything else.
+#include "app/gui/Workplace.h"
+#include "widgets/panels/LogModel.h"
+#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/RunBar.h"
+#include "widgets/panels/SessionsModel.h"
+#include "widgets/panels/SessionsPanel.h"
+#include "widgets/style/Theme.h"
+
+#include <QApplication>
+#include <QListView>
+#include <QMenu>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace stepscope {
+namespace {
+
+class ResumeTest : public testing::Test {
+protected:
+    // A model that takes milliseconds a step.
+    void open(const QStringList& more) {
+        QSettings().clear();
+        options.database = folder.filePath("s.db");
+        options.demo = true;
+        options.settings = QStringList{"data=generated", "layers=1", "heads=2", "width=32", "batch-size=2", "context=32", "validation-every=0",
+                                       "threads=1", "warmup=5"} +
+                           more;
+        place = std::make_unique<Workplace>(options);
+        place->open();
+    }
+    ~ResumeTest() override {
+        if (place && place->runs().busy()) place->runs().stop();
+    }
+    const RunHistory& live() { return *place->stage().live().history(); }
+    bool reaches(std::int64_t session, std::int64_t step) {
+        return QTest::qWaitFor([&] { return live().session() == session && live().rows() > 0 && live().numbers(1).step >= step; }, 30'000);
+    }
+    bool idle() {
+        return QTest::qWaitFor([&] { return !place->runs().busy(); }, 30'000);
+    }
+    void press(const QString& name) {
+        for (auto* button : place->window().runBar().findChildren<QToolButton*>())
+            if (button->text() == name) return QTest::mouseClick(button, Qt::LeftButton);
+        FAIL() << "no button " << name.toStdString();
+    }
+    // The context menu of a session's row, as a right click opens it.
+    void choose(std::int64_t session, const QString& entry) {
+        SessionsPanel& panel = place->window().sessions();
+        const auto row = [&]() -> QModelIndex {
+            for (int i = 0; i < panel.view().model()->rowCount(); ++i) {
+                const QModelIndex index = panel.view().model()->index(i, 0);
+                if (index.data(SessionsModel::IdRole).toLongLong() == session) return index;
+            }
+            return {};
+        };
+        ASSERT_TRUE(QTest::qWaitFor([&] { return row().isValid() && ended(panel.model().find(session)->state); }, 10'000));
+        Q_EMIT panel.view().customContextMenuRequested(panel.view().visualRect(row()).center());
+        auto* menu = panel.findChild<QMenu*>();
+        ASSERT_NE(menu, nullptr);
+        for (QAction* action : menu->actions())
+            if (action->text() == entry) {
+                ASSERT_TRUE(action->isEnabled());
+                action->trigger();
+                menu->close();
+                return;
+            }
+        FAIL() << "no entry " << entry.toStdString();
+    }
+    bool logged(const QString& words) {
+        const auto& log = place->stage().live().log();
+        for (int i = 0; i < log.rowCount(); ++i)
+            if (log.index(i, 0).data(LogModel::SentenceRole).toString().contains(words)) return true;
+        return false;
+    }
+    std::map<std::int64_t, float> losses() {
+        std::map<std::int64_t, float> all;
+        for (std::size_t row = 0; row < live().rows(); ++row) all[live().steps().step[row]] = static_cast<float>(live().steps().loss[row]);
+        return all;
+    }
+
+    const QString resume = "Resume from its last checkpoint";
+    QTemporaryDir folder;
+    Options options;
+    std::unique_ptr<Workplace> place;
+};
+
+TEST_F(ResumeTest, GoesOnFromTheLastCheckpointWithTheSameLosses) {
+    open({"steps=100000", "checkpoint-every=10"});
+    ASSERT_TRUE(reaches(1, 12));
+    place->runs().send(Flip{"amp", std::string("bf16")});  // goes on in the resumed run
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().config().word("amp") == "bf16"; }, 10'000));
+    ASSERT_TRUE(reaches(1, live().numbers(1).step + 35));
+    press("Stop");
+    ASSERT_TRUE(idle());
+    const auto first = losses();
+    choose(1, resume);
+    ASSERT_TRUE(reaches(2, first.rbegin()->first));
+    press("Stop");
+    ASSERT_TRUE(idle());
+
+    const SessionInfo& info = *live().info();
+    EXPECT_FALSE(info.resumedFrom.empty());
+    EXPECT_EQ(info.firstStep % 10, 0);
+    EXPECT_GE(info.firstStep, 30);
+    EXPECT_EQ(info.config.layers, 1);
+    EXPECT_EQ(info.config.word("amp"), "bf16");
+    const auto second = losses();
+    EXPECT_EQ(second.begin()->first, info.firstStep + 1);
+    int compared = 0;
+    for (const auto& [step, loss] : first)
+        if (const auto again = second.find(step); again != second.end()) {
+            EXPECT_EQ(loss, again->second) << "step " << step;
+            ++compared;
+        }
+    EXPECT_EQ(compared, first.rbegin()->first - info.firstStep);
+}
+
+TEST_F(ResumeTest, SaysWhatToDoWhenTheSessionHasNoCheckpoint) {
+    open({"steps=100000"});
+    ASSERT_TRUE(reaches(1, 5));
+    press("Stop");
+    ASSERT_TRUE(idle());
+    choose(1, resume);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->window().notice().sentence().contains("Checkpoint every"); }, 10'000))
+        << place->window().notice().sentence().toStdString();
+    EXPECT_FALSE(place->runs().busy());
+}
+
+TEST_F(ResumeTest, ARunThatMadeAllItsStepsGoesOnForAsManyAgain) {
+    open({"steps=20", "checkpoint-every=10"});
+    ASSERT_TRUE(reaches(1, 20));
+    ASSERT_TRUE(idle());
+    choose(1, resume);
+    ASSERT_TRUE(reaches(2, 40));
+    ASSERT_TRUE(idle());
+    EXPECT_EQ(live().info()->firstStep, 20);
+    EXPECT_EQ(live().config().steps, 40);
+    EXPECT_EQ(live().state()->state, RunState::Finished);
+    EXPECT_TRUE(logged("goes on to 40"));
+}
+
+}  // namespace
+}  // namespace stepscope
+
+int main(int argc, char** argv) {
+    stepscope::initialiseEngine();
+    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+    testing::InitGoogleTest(&argc, argv);
+    QCoreApplication::setOrganizationName("stepscope");
+    QCoreApplication::setApplicationName("stepscope-tests");
+    const QTemporaryDir own;
+    qputenv("XDG_CACHE_HOME", own.path().toLocal8Bit());
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, own.path());
+    QApplication application(argc, argv);
+    stepscope::applyStyle(application, stepscope::Theme::Light);
+    return RUN_ALL_TESTS();
+}

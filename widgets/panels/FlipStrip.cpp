@@ -1,0 +1,94 @@
+// See FlipStrip.h.
+#include "widgets/panels/FlipStrip.h"
+
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QToolButton>
+#include <tuple>
+
+namespace stepscope {
+namespace {
+
+using Verdict = FlipStripReading::Verdict;
+
+// The words say it too: no meaning by colour alone.
+Tone toneOf(Verdict verdict) {
+    return verdict == Verdict::Better ? Tone::Good : verdict == Verdict::Worse ? Tone::Warning : verdict == Verdict::Inconclusive ? Tone::Muted : Tone::Normal;
+}
+
+auto tied(const FlipStripReading::Figure& f) { return std::tie(f.name, f.medians, f.change, f.spread, f.verdict); }
+
+ToneLabel* label(Tone tone, const QString& text, const QFont& font) {
+    auto* made = new ToneLabel(tone, text);
+    made->setFont(font);
+    return made;
+}
+
+}  // namespace
+
+bool FlipStripReading::operator==(const FlipStripReading& other) const {
+    return heading == other.heading && note == other.note &&
+           std::equal(figures.begin(), figures.end(), other.figures.begin(), other.figures.end(),
+                      [](const Figure& a, const Figure& b) { return tied(a) == tied(b); });
+}
+
+FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
+    m_heading = new QLabel;
+    m_heading->setFont(headFont(font()));
+    m_heading->setTextFormat(Qt::PlainText);
+    m_note = new ToneLabel(Tone::Muted);
+    m_note->setFont(smallFont(font()));
+    auto* close = new QToolButton;
+    close->setIcon(lineIcon("close"));
+    close->setAutoRaise(true);
+    close->setToolTip("Close this comparison");
+    close->setAccessibleName("Close this comparison");
+    connect(close, &QToolButton::clicked, this, &QWidget::hide);
+
+    auto* head = new QHBoxLayout;
+    head->setSpacing(space(2));
+    head->addWidget(m_heading);
+    head->addWidget(m_note, 1);
+    head->addWidget(close);
+    m_table = new QWidget;
+    m_figures = new QGridLayout(m_table);
+    m_figures->setContentsMargins(0, 0, 0, 0);
+    m_figures->setHorizontalSpacing(space(4));
+    m_figures->setVerticalSpacing(0);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(space(2), space(1), space(1), space(1));
+    layout->setSpacing(0);
+    layout->addLayout(head);
+    layout->addWidget(m_table);
+    hide();
+}
+
+void FlipStrip::setReading(const FlipStripReading& reading) {
+    if (reading == m_reading && !isHidden()) return;
+    m_reading = reading;
+    m_heading->setText(reading.heading);
+    m_note->setText(reading.note);
+    qDeleteAll(m_table->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly));
+    QStringList spoken{reading.heading, reading.note};
+    for (std::size_t i = 0; i < reading.figures.size(); ++i) {
+        const auto& figure = reading.figures[i];
+        const int column = static_cast<int>(i) * 2;
+        m_figures->addWidget(label(Tone::Muted, figure.name, smallFont(font())), 0, column);
+        m_figures->addWidget(label(toneOf(figure.verdict), figure.change, headFont(smallFont(font()))), 0, column + 1);
+        m_figures->addWidget(label(Tone::Normal, figure.medians, tabularFont(font())), 1, column, 1, 2);
+        m_figures->addWidget(label(Tone::Muted, figure.spread, smallFont(tabularFont(font()))), 2, column, 1, 2);
+        m_figures->setColumnStretch(column + 1, 1);
+        spoken << figure.name + ": " + figure.medians + ", " + figure.change;
+    }
+    m_table->setVisible(!reading.figures.empty());
+    m_table->setToolTip("Medians, and below them the quartiles: half of the steps lie between them. Where the two ranges overlap, the difference "
+                        "may be chance, and is called inconclusive.");
+    setAccessibleName(spoken.join(". "));
+    show();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,46 @@
+// The strip below the charts that appears when a switch is flipped live: what the steps after it did against the steps before. It says
+// what app/gui found out and measures nothing itself. GUI thread.
+#pragma once
+#include <QString>
+#include <QWidget>
+#include <vector>
+
+class QGridLayout;
+class QLabel;
+
+namespace stepscope {
+
+class ToneLabel;
+
+struct FlipStripReading {
+    enum class Verdict { Better, Worse, Neutral, Inconclusive };
+    struct Figure {
+        QString name;     // "step time"
+        QString medians;  // "65.1 → 50.3 ms"
+        QString change;   // "−23 %", "inconclusive"
+        QString spread;   // "64.0–66.2 → 49.8–51.0"
+        Verdict verdict = Verdict::Neutral;
+    };
+    QString heading;  // "Mixed precision: off → bf16 at step 145"
+    QString note;     // how many steps it is taken over, or what is still awaited
+    std::vector<Figure> figures;
+
+    bool operator==(const FlipStripReading& other) const;
+};
+
+class FlipStrip : public QWidget {
+    Q_OBJECT
+public:
+    explicit FlipStrip(QWidget* parent = nullptr);
+    void setReading(const FlipStripReading& reading);  // shows it
+    const FlipStripReading& reading() const { return m_reading; }
+
+private:
+    FlipStripReading m_reading;
+    QLabel* m_heading;
+    ToneLabel* m_note;
+    QGridLayout* m_figures;
+    QWidget* m_table;
+};
+
+}  // namespace stepscope
