@@ -7,6 +7,7 @@ namespace stepscope {
     ENTRY(deviceSwitch)                                                                                                         \
     ENTRY(matmulPrecision)                                                                                                      \
     ENTRY(amp)                                                                                                                  \
+    ENTRY(fusion)                                                                                                               \
     ENTRY(hostMemory)                                                                                                           \
     ENTRY(attention)                                                                                                            \
     ENTRY(vocabPadding)                                                                                                         \

@@ -103,7 +103,8 @@ TEST_P(FlippedInTheMiddleOfARun, TakesEffectAtTheNextStepWithAMarkerAndTheLossGo
 }
 
 INSTANTIATE_TEST_SUITE_P(Switch, FlippedInTheMiddleOfARun,
-                         ::testing::Values(FlipCase{"amp", std::string("bf16"), 0.05}, FlipCase{"attention", std::string("manual"), 2e-4},
+                         ::testing::Values(FlipCase{"amp", std::string("bf16"), 0.05}, FlipCase{"fusion", std::string("step"), 2e-4},
+                                           FlipCase{"attention", std::string("manual"), 2e-4},
                                            FlipCase{"attention", std::string("sdpa-math"), 2e-4}, FlipCase{"vocab-padding", std::string("64"), 2e-4},
                                            FlipCase{"vocab-padding", std::string("power-of-two"), 2e-4}, FlipCase{"batch-size", std::int64_t{7}, -1},
                                            FlipCase{"context", std::int64_t{5}, -1}, FlipCase{"context", std::int64_t{20}, -1},

@@ -1,0 +1,45 @@
+// Team: the threads that run one step together. Unlike a parallel_for per operation they are woken once a step and meet at barriers, so that
+// a step of a small model is not spent in waking threads. The calling thread is member 0. Owned by a StepEngine, used on the trainer thread.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace stepscope {
+
+class Team {
+public:
+    explicit Team(int members);
+    ~Team();
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    int size() const { return static_cast<int>(m_threads.size()) + 1; }
+
+    // Runs work(member) on every member and returns when all are done. `work` must not throw.
+    void run(const std::function<void(int member)>& work);
+
+    // Called by every member inside run(): returns when all have called it.
+    void meet();
+
+private:
+    void serve(int member);
+
+    std::vector<std::thread> m_threads;
+    const std::function<void(int)>* m_work = nullptr;
+    std::atomic<std::uint32_t> m_round{0};     // odd work numbers wake the members
+    std::atomic<int> m_busy{0};
+    std::atomic<bool> m_leaving{false};
+    alignas(64) std::atomic<int> m_arrived{0};
+    alignas(64) std::atomic<std::uint32_t> m_phase{0};
+};
+
+// The half-open range of member `member` of `members` when `count` units are dealt out evenly, earlier members first.
+struct Share {
+    std::int64_t begin = 0, end = 0;
+};
+inline Share share(std::int64_t count, int member, int members) { return {count * member / members, count * (member + 1) / members}; }
+
+}  // namespace stepscope
