@@ -1,0 +1,147 @@
+// See AttentionCpu.h: the backward direction, compiled once per instruction set. Scores are taken again, tile by tile and transposed (keys
+// down, queries across), so that what belongs to a query, its sum and its correction, are registers and not broadcasts.
+#include "core/kernels/attention/AttentionTile.h"
+
+namespace stepscope::STEPSCOPE_ISA {
+namespace {
+
+constexpr std::int64_t kKeys = 32, kQueries = 64;
+constexpr float kHuge = 3.0e38f;
+
+struct BackwardScratch {
+    Unit *keys, *values;                              // (T, units along the width)
+    Unit *queriesAcross, *gradOutAcross;              // (units, T)
+    Unit *keysDown, *queriesDown, *gradOutDown;       // (T / per, columns): units of `per` rows
+    Unit *probabilities, *gradScores, *gradScorePairs;  // (kKeys, kQueries) in units along the queries; the last along the keys
+    float *scores, *gradProbabilities;                // (kKeys, kQueries)
+    float *gradKeys, *gradValues;                     // (kKeys, columns)
+    float *gradQueries;                               // (T, columns)
+    float *logSum, *correction;                       // (T)
+    std::int64_t bytes;
+};
+
+struct Extents {
+    std::int64_t rows, columns, units;  // all padded
+};
+template <class T>
+Extents extents(AttentionShape shape) {
+    constexpr std::int64_t per = kPerUnit<T>;
+    return {roundUp(shape.context, 16), roundUp(shape.width, kLanes), roundUp(roundUp(shape.width, per) / per, 4)};
+}
+
+template <class T>
+BackwardScratch backwardPieces(AttentionShape shape, void* scratch) {
+    constexpr std::int64_t per = kPerUnit<T>;
+    const Extents e = extents<T>(shape);
+    Pieces pieces{static_cast<char*>(scratch)};
+    BackwardScratch s;
+    const std::int64_t staged = e.rows * e.units, paired = e.rows / per * e.columns, tile = kKeys * kQueries;
+    s.keys = pieces.take<Unit>(staged);
+    s.values = pieces.take<Unit>(staged);
+    s.queriesAcross = pieces.take<Unit>(staged);
+    s.gradOutAcross = pieces.take<Unit>(staged);
+    s.keysDown = pieces.take<Unit>(paired);
+    s.queriesDown = pieces.take<Unit>(paired);
+    s.gradOutDown = pieces.take<Unit>(paired);
+    s.probabilities = pieces.take<Unit>(tile / per);
+    s.gradScores = pieces.take<Unit>(tile / per);
+    s.gradScorePairs = pieces.take<Unit>(tile / per);
+    s.scores = pieces.take<float>(tile);
+    s.gradProbabilities = pieces.take<float>(tile);
+    s.gradKeys = pieces.take<float>(kKeys * e.columns);
+    s.gradValues = pieces.take<float>(kKeys * e.columns);
+    s.gradQueries = pieces.take<float>(e.rows * e.columns);
+    s.logSum = pieces.take<float>(e.rows);
+    s.correction = pieces.take<float>(e.rows);
+    s.bytes = pieces.used;
+    return s;
+}
+
+template <class T>
+std::int64_t scratchBytes(AttentionShape shape) {
+    return backwardPieces<T>(shape, nullptr).bytes;
+}
+
+template <class T>
+void pack(AttentionShape shape, const BackwardScratch& s, HeadRows<const T> q, HeadRows<const T> k, HeadRows<const T> v, HeadRows<const T> out,
+          HeadRows<const T> gradOut, const float* logSum) {
+    const Extents e = extents<T>(shape);
+    const std::int64_t context = shape.context, width = shape.width;
+    stageRows(q, context, width, s.keys, e.units, e.rows);
+    transposeUnits(s.keys, e.rows, e.units, s.queriesAcross);
+    stageRows(gradOut, context, width, s.keys, e.units, e.rows);
+    transposeUnits(s.keys, e.rows, e.units, s.gradOutAcross);
+    stageRows(k, context, width, s.keys, e.units, e.rows);
+    stageRows(v, context, width, s.values, e.units, e.rows);
+    pairRows(k, context, width, s.keysDown, e.columns, e.rows);
+    pairRows(q, context, width, s.queriesDown, e.columns, e.rows);
+    pairRows(gradOut, context, width, s.gradOutDown, e.columns, e.rows);
+    __builtin_memset(s.gradQueries, 0, static_cast<std::size_t>(e.rows * e.columns) * sizeof(float));
+    for (std::int64_t i = 0; i < e.rows; ++i) {
+        Vec total = zero();
+        if (i < context)
+            forLanes(width, [&](std::int64_t c, std::int64_t lanes) {
+                total = fma(get(out.data + i * out.stride + c, lanes), get(gradOut.data + i * gradOut.stride + c, lanes), total);
+            });
+        s.correction[i] = sum(total);
+        s.logSum[i] = i < context ? logSum[i] : kHuge;  // a padded query sees nothing
+    }
+}
+
+// Scores and gradients of probabilities of a tile to probabilities and gradients of scores. Key row i is key `first + i`, query column j
+// is query `begin + j`; a key after its query gives nothing.
+template <std::int64_t PerUnit>
+void softmaxTile(const BackwardScratch& s, float scale, std::int64_t first, std::int64_t keys, std::int64_t begin, std::int64_t columns) {
+    const Vec factor = all(scale);
+    for (std::int64_t i = 0; i < keys; i += PerUnit)
+        for (std::int64_t j = 0; j < columns; j += kLanes) {
+            const Vec logs = load(s.logSum + begin + j), correction = load(s.correction + begin + j);
+            Vec gradients[PerUnit];
+            for (std::int64_t h = 0; h < PerUnit; ++h) {
+                const std::int64_t at = (i + h) * kQueries + j, unseen = first + i + h - (begin + j);
+                Vec p = exp(fma(load(s.scores + at), factor, -logs));
+                Vec g = p * (load(s.gradProbabilities + at) - correction) * factor;
+                if (unseen > 0) {
+                    p = firstLanes(zero(), unseen < kLanes ? unseen : kLanes, p);
+                    g = firstLanes(zero(), unseen < kLanes ? unseen : kLanes, g);
+                }
+                putUnits<PerUnit>(s.probabilities, at, p);
+                putUnits<PerUnit>(s.gradScores, at, g);
+                gradients[h] = g;
+            }
+            putPairs<PerUnit>(s.gradScorePairs + i / PerUnit * kQueries + j, gradients[0], gradients[PerUnit - 1]);
+        }
+}
+
+template <class T>
+void backward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, HeadRows<const T> v, HeadRows<const T> out, HeadRows<const T> gradOut,
+              const float* logSum, HeadRows<T> gradQ, HeadRows<T> gradK, HeadRows<T> gradV, void* scratch) {
+    constexpr std::int64_t per = kPerUnit<T>;
+    const BackwardScratch s = backwardPieces<T>(shape, scratch);
+    const Extents e = extents<T>(shape);
+    const std::int64_t C = e.columns;
+    pack(shape, s, q, k, v, out, gradOut, logSum);
+    for (std::int64_t first = 0; first < shape.context; first += kKeys) {
+        const std::int64_t keys = shape.context - first < kKeys ? shape.context - first : kKeys, padded = roundUp(keys, per);
+        for (std::int64_t begin = first; begin < shape.context; begin += kQueries) {
+            const std::int64_t queries = shape.context - begin < kQueries ? shape.context - begin : kQueries, columns = roundUp(queries, 16);
+            const bool again = begin > first;
+            product<per>(padded, columns, e.units, {s.keys + first * e.units, e.units, 1}, s.queriesAcross + begin, e.rows, s.scores, kQueries, false);
+            product<per>(padded, columns, e.units, {s.values + first * e.units, e.units, 1}, s.gradOutAcross + begin, e.rows, s.gradProbabilities, kQueries, false);
+            softmaxTile<per>(s, shape.scale, first, padded, begin, columns);
+            product<per>(keys, C, columns / per, {s.probabilities, kQueries / per, 1}, s.gradOutDown + begin / per * C, C, s.gradValues, C, again);
+            product<per>(keys, C, columns / per, {s.gradScores, kQueries / per, 1}, s.queriesDown + begin / per * C, C, s.gradKeys, C, again);
+            product<per>(queries, C, padded / per, {s.gradScorePairs, 1, kQueries}, s.keysDown + first / per * C, C, s.gradQueries + begin * C, C, true);
+        }
+        putRows(s.gradKeys, C, keys, shape.width, HeadRows<T>{gradK.data + first * gradK.stride, gradK.stride});
+        putRows(s.gradValues, C, keys, shape.width, HeadRows<T>{gradV.data + first * gradV.stride, gradV.stride});
+    }
+    putRows(s.gradQueries, C, shape.context, shape.width, gradQ);
+}
+
+}  // namespace
+
+const AttentionBackwardTable<float> attentionBackwardFloat{scratchBytes<float>, backward<float>};
+const AttentionBackwardTable<Bf16> attentionBackwardBf16{scratchBytes<Bf16>, backward<Bf16>};
+
+}  // namespace stepscope::STEPSCOPE_ISA

@@ -1,0 +1,164 @@
+// What attention's two directions are made of: small products over packed tiles in cache, and the packing. Only included by
+// Attention*.isa.cpp. A unit is what one multiply-add takes along the summed dimension: a float, or a pair of Bf16 where the
+// instruction set multiplies pairs; both are 32 bits, so that one packing and one product serve both.
+#pragma once
+#include "core/kernels/attention/AttentionCpu.h"
+
+#include "core/kernels/isa/Vec.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace stepscope::STEPSCOPE_ISA {
+
+using Unit = std::uint32_t;
+
+template <class T>
+constexpr std::int64_t kPerUnit = STEPSCOPE_ISA_LEVEL >= 3 && sizeof(T) == 2 ? 2 : 1;
+
+STEPSCOPE_INLINE std::int64_t roundUp(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+
+// Hands out pieces of the scratch; with a null base it only counts them.
+struct Pieces {
+    char* base;
+    std::int64_t used = 0;
+    template <class E>
+    E* take(std::int64_t count) {
+        char* at = base + used;
+        used += roundUp(count * static_cast<std::int64_t>(sizeof(E)), 64);
+        return reinterpret_cast<E*>(at);
+    }
+};
+
+template <std::int64_t PerUnit>
+STEPSCOPE_INLINE Vec multiplyAdd(Unit a, const Unit* b, Vec sum) {
+#if STEPSCOPE_ISA_LEVEL >= 3
+    if constexpr (PerUnit == 2) return {_mm512_dpbf16_ps(sum.v, (__m512bh)_mm512_set1_epi32(static_cast<int>(a)), (__m512bh)_mm512_loadu_si512(b))};
+#endif
+    float one;
+    __builtin_memcpy(&one, &a, sizeof one);
+    return fma(all(one), load(reinterpret_cast<const float*>(b)), sum);
+}
+
+// A of a product: the unit of row r and summed place p is at[r * row + p * place].
+struct Rows {
+    const Unit* at;
+    std::int64_t row, place;
+};
+
+template <std::int64_t PerUnit, int R, int N>
+STEPSCOPE_INLINE void tile(std::int64_t units, Rows a, const Unit* b, std::int64_t bRow, float* c, std::int64_t cRow, bool add) {
+    Vec sums[R][N];
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+        for (int n = 0; n < N; ++n) sums[r][n] = add ? load(c + r * cRow + n * kLanes) : zero();
+    for (std::int64_t p = 0; p < units; ++p)
+#pragma GCC unroll 4
+        for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+            for (int n = 0; n < N; ++n) sums[r][n] = multiplyAdd<PerUnit>(a.at[r * a.row + p * a.place], b + p * bRow + n * kLanes, sums[r][n]);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+        for (int n = 0; n < N; ++n) store(c + r * cRow + n * kLanes, sums[r][n]);
+}
+
+template <std::int64_t PerUnit, int N>
+STEPSCOPE_INLINE void columnPanel(std::int64_t rows, std::int64_t units, Rows a, const Unit* b, std::int64_t bRow, float* c, std::int64_t cRow, bool add) {
+    std::int64_t r = 0;
+    const auto from = [&] { return Rows{a.at + r * a.row, a.row, a.place}; };
+    for (; r + 4 <= rows; r += 4) tile<PerUnit, 4, N>(units, from(), b, bRow, c + r * cRow, cRow, add);
+    for (; r < rows; ++r) tile<PerUnit, 1, N>(units, from(), b, bRow, c + r * cRow, cRow, add);
+}
+
+// c (rows, columns) = or += sum over `units` places of a * b. b (units, columns) with bRow units a row; columns a multiple of kLanes.
+// 4 x 4 registers of sums on AVX-512, 4 x 2 where there are 16: enough to hide the latency, and none is spilled.
+template <std::int64_t PerUnit>
+__attribute__((noinline)) void product(std::int64_t rows, std::int64_t columns, std::int64_t units, Rows a, const Unit* b, std::int64_t bRow, float* c,
+                                       std::int64_t cRow, bool add) {
+    std::int64_t n = 0;
+    if constexpr (STEPSCOPE_ISA_LEVEL >= 2)
+        for (; n + 4 * kLanes <= columns; n += 4 * kLanes) columnPanel<PerUnit, 4>(rows, units, a, b + n, bRow, c + n, cRow, add);
+    for (; n + 2 * kLanes <= columns; n += 2 * kLanes) columnPanel<PerUnit, 2>(rows, units, a, b + n, bRow, c + n, cRow, add);
+    for (; n < columns; n += kLanes) columnPanel<PerUnit, 1>(rows, units, a, b + n, bRow, c + n, cRow, add);
+}
+
+// Stores a register of numbers as Bf16 halves of units (PerUnit 2) or as floats.
+template <std::int64_t PerUnit>
+STEPSCOPE_INLINE void putUnits(Unit* to, std::int64_t element, Vec v) {
+    if constexpr (PerUnit == 2) store(reinterpret_cast<Bf16*>(to) + element, v);
+    else store(reinterpret_cast<float*>(to) + element, v);
+}
+
+// Units of two registers, elements of `even` below and of `odd` above: pairs along the rows instead of along a row.
+template <std::int64_t PerUnit>
+STEPSCOPE_INLINE void putPairs(Unit* to, Vec even, Vec odd) {
+#if STEPSCOPE_ISA_LEVEL >= 3
+    if constexpr (PerUnit == 2) {
+        const __m512i low = _mm512_cvtepu16_epi32(narrow(even)), high = _mm512_slli_epi32(_mm512_cvtepu16_epi32(narrow(odd)), 16);
+        _mm512_storeu_si512(to, _mm512_or_si512(low, high));
+        return;
+    }
+#endif
+    store(reinterpret_cast<float*>(to), even);
+}
+
+// to (rows padded, row units): the rows as they are, in units along the width; padded with zeros in both directions.
+template <class T>
+void stageRows(HeadRows<const T> from, std::int64_t rows, std::int64_t width, Unit* to, std::int64_t rowUnits, std::int64_t rowsPadded) {
+    constexpr std::int64_t per = kPerUnit<T>;
+    for (std::int64_t r = 0; r < rowsPadded; ++r, to += rowUnits) {
+        if (r >= rows) {
+            __builtin_memset(to, 0, static_cast<std::size_t>(rowUnits) * sizeof(Unit));
+            continue;
+        }
+        const T* row = from.data + r * from.stride;
+        for (std::int64_t u = width / per; u < rowUnits; ++u) to[u] = 0;
+        if constexpr (per == 2) __builtin_memcpy(to, row, static_cast<std::size_t>(width) * sizeof(T));
+        else forLanes(width, [&](std::int64_t c, std::int64_t lanes) { put(reinterpret_cast<float*>(to) + c, get(row + c, lanes), lanes); });
+    }
+}
+
+// to (rowsPadded / PerUnit, columns): units of PerUnit rows below each other; columns beyond the width and rows beyond `rows` are zero.
+template <class T>
+void pairRows(HeadRows<const T> from, std::int64_t rows, std::int64_t width, Unit* to, std::int64_t columns, std::int64_t rowsPadded) {
+    constexpr std::int64_t per = kPerUnit<T>;
+    for (std::int64_t r = 0; r < rowsPadded; r += per, to += columns)
+        for (std::int64_t c = 0; c < columns; c += kLanes) {
+            const std::int64_t lanes = width - c < kLanes ? (width - c < 0 ? 0 : width - c) : kLanes;
+            const Vec even = r < rows ? get(from.data + r * from.stride + c, lanes) : zero();
+            const Vec odd = per == 2 && r + 1 < rows ? get(from.data + (r + 1) * from.stride + c, lanes) : zero();
+            putPairs<per>(to + c, even, odd);
+        }
+}
+
+// to (columns, rows) = from (rows, columns), both multiples of 4.
+inline void transposeUnits(const Unit* from, std::int64_t rows, std::int64_t columns, Unit* to) {
+    for (std::int64_t c = 0; c < columns; c += 4)
+        for (std::int64_t r = 0; r < rows; r += 4) {
+            const Unit* in = from + r * columns + c;
+            Unit* out = to + c * rows + r;
+#if defined(__x86_64__)
+            __m128 row0 = _mm_loadu_ps(reinterpret_cast<const float*>(in)), row1 = _mm_loadu_ps(reinterpret_cast<const float*>(in + columns));
+            __m128 row2 = _mm_loadu_ps(reinterpret_cast<const float*>(in + 2 * columns)), row3 = _mm_loadu_ps(reinterpret_cast<const float*>(in + 3 * columns));
+            _MM_TRANSPOSE4_PS(row0, row1, row2, row3);
+            _mm_storeu_ps(reinterpret_cast<float*>(out), row0);
+            _mm_storeu_ps(reinterpret_cast<float*>(out + rows), row1);
+            _mm_storeu_ps(reinterpret_cast<float*>(out + 2 * rows), row2);
+            _mm_storeu_ps(reinterpret_cast<float*>(out + 3 * rows), row3);
+#else
+            for (int i = 0; i < 4; ++i)
+                for (int j = 0; j < 4; ++j) out[j * rows + i] = in[i * columns + j];
+#endif
+        }
+}
+
+template <class T>
+STEPSCOPE_INLINE void putRows(const float* from, std::int64_t fromRow, std::int64_t rows, std::int64_t width, HeadRows<T> to) {
+    for (std::int64_t r = 0; r < rows; ++r)
+        forLanes(width, [&](std::int64_t c, std::int64_t lanes) { put(to.data + r * to.stride + c, get(from + r * fromRow + c, lanes), lanes); });
+}
+
+}  // namespace stepscope::STEPSCOPE_ISA
