@@ -19,7 +19,6 @@ Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
 
 ProgramBuilder::AttentionSlot slotFor(const std::string& name) {
     if (name == "manual") return {name, manualAttention, {}};
-    if (name == "auto") return {name, sdpaAttention, {}};
     return {name, sdpaAttention, {.math = name == "sdpa-math", .flash = name == "sdpa-flash", .efficient = name == "sdpa-efficient", .cudnn = name == "sdpa-cudnn"}};
 }
 
@@ -36,7 +35,10 @@ Optimization attention() {
             .values = Choices{{"manual", "sdpa-math", "sdpa-flash", "sdpa-efficient", "sdpa-cudnn", "auto"}},
             .byDefault = "auto",
             .applicable = usable,
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setAttention(slotFor(word(value))); }};
+            .install = [](ProgramBuilder& builder, const Value& value) {
+                // "auto" claims nothing: SDPA with every back-end is what a Program has anyway, and another switch may know better.
+                if (word(value) != "auto") builder.setAttention(slotFor(word(value)));
+            }};
 }
 
 }  // namespace stepscope

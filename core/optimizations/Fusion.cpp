@@ -1,5 +1,5 @@
 // fusion: how much of the step is executed as own fused code: nothing, single operations under autograd, or the whole step planned ahead.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/FusedSwitch.h"
 #include "core/train/PlannedProgram.h"
 
 #include <fmt/format.h>
@@ -8,8 +8,9 @@ namespace stepscope {
 namespace {
 
 Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
-    if (word(value) != "step") return Verdict::yes();
-    if (config.word("device") != "cpu") return Verdict::no("fusion=step runs on the CPU; on a GPU choose fusion=kernels.");
+    if (word(value) == "off") return Verdict::yes();
+    if (word(value) == "kernels") return fusedKernelsUsable(config);
+    if (config.word("device") != "cpu") return Verdict::no("fusion=step runs on the CPU; choose device=cpu.");
     if (config.word("amp") == "fp16") return Verdict::no("fusion=step computes in float32 or bf16; choose amp=bf16 or amp=off.");
     if (config.word("attention") != "auto")
         return Verdict::no(fmt::format("fusion=step has an attention of its own, and attention={} asks for another; choose attention=auto.", config.word("attention")));
@@ -29,11 +30,12 @@ Optimization fusion() {
     return {.id = "fusion",
             .title = "Fusion",
             .group = SwitchGroup::Kernels,
-            .why = "\"step\" plans the whole step ahead, as torch.compile does: every buffer is allocated once, forward and backward passes are one hand-written program "
+            .why = "\"kernels\" replaces chains of small operations by our own, one pass over memory forwards and one backwards, under autograd; the fused-… switches "
+                   "switch each alone. \"step\" plans the whole step ahead, as torch.compile does: every buffer is allocated once, forward and backward passes are one hand-written program "
                    "whose intermediate results stay in the processor's caches, and no autograd graph is built.",
             .cost = "Sums are taken in another order: results differ by rounding. The first step also packs all weights.",
             .reported = "300 → 130 ms; forward kernels ~434 → ~109 (−75 %): embedding 2→1, norms 96→24, attention 240→60, MLP 96→24; 1.1–3x",
-            .values = Choices{{"off", "step"}},
+            .values = Choices{{"off", "kernels", "step"}},
             .byDefault = "off",
             .applicable = usable,
             .install = [](ProgramBuilder& builder, const Value& value) {

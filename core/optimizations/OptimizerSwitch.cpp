@@ -1,5 +1,5 @@
 // optimizer: which AdamW runs: plain loop, foreach, or LibTorch's fused kernel. The same arithmetic up to rounding.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/FusedSwitch.h"
 
 namespace stepscope {
 
@@ -15,6 +15,8 @@ Optimization optimizer() {
             .byDefault = "fused",
             .install = [](ProgramBuilder& builder, const Value& value) {
                 const std::string& name = word(value);
+                // The default gives way to our own pass, which is the same arithmetic; another choice is a second claim.
+                if (name == "fused" && fusedOn(builder.config(), "fused-optimizer")) return;
                 builder.setOptimizer(name, name == "loop" ? adamWLoop : name == "foreach" ? adamWForeach : adamWFused);
             }};
 }

@@ -1,4 +1,5 @@
-// The list: one line an optimisation. Adding one is its file and a line here.
+// The list: one line an optimisation. Adding one is its file and a line here. The fused-* switches stay last: their "auto" gives way to
+// what others have claimed.
 #include "core/optimizations/Optimization.h"
 
 namespace stepscope {
@@ -19,7 +20,14 @@ namespace stepscope {
     ENTRY(gradClip)                                                                                                             \
     ENTRY(dataSource)                                                                                                           \
     ENTRY(validationEvery)                                                                                                      \
-    ENTRY(validationAmp)
+    ENTRY(validationAmp)                                                                                                        \
+    ENTRY(fusedEmbedding)                                                                                                       \
+    ENTRY(fusedNorm)                                                                                                            \
+    ENTRY(fusedActivation)                                                                                                      \
+    ENTRY(fusedQkv)                                                                                                             \
+    ENTRY(fusedAttention)                                                                                                       \
+    ENTRY(fusedLoss)                                                                                                            \
+    ENTRY(fusedOptimizer)
 
 #define DECLARE(name) Optimization name();
 STEPSCOPE_OPTIMIZATIONS(DECLARE)

@@ -7,6 +7,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -49,7 +50,7 @@ EagerProgram::EagerProgram(ProgramParts parts) : m_parts(std::move(parts)), m_op
 }
 
 std::string EagerProgram::attentionThatRuns(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const {
-    if (m_parts.attentionName == "manual") return "manual";
+    if (m_parts.attentionName == "manual" || m_parts.attentionName == "fused") return m_parts.attentionName;
     // Inside SDPA autocast has already lowered its inputs; outside it the question needs the lowered ones.
     if (m_parts.autocast) return chosenSdpa(q.to(*m_parts.autocast), k.to(*m_parts.autocast), v.to(*m_parts.autocast));
     return chosenSdpa(q, k, v);
@@ -132,7 +133,11 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
 
     const c10::NoGradGuard noGradient;
     auto all = groups();
-    if (m_parts.maxNorm > 0) {
+    AdamW settings = m_parts.adamW;
+    if (m_parts.maxNorm > 0 && m_parts.normForOptimizer) {
+        result.gradientNorm = m_parts.normForOptimizer(all);
+        settings.gradientScale = std::min(1.0, m_parts.maxNorm / (result.gradientNorm + 1e-6));
+    } else if (m_parts.maxNorm > 0) {
         const at::Tensor norm = globalNorm(all);
         clipByNorm(all, norm, m_parts.maxNorm);
         result.gradientNorm = norm.item<double>();
@@ -142,7 +147,6 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
         result.loss = kUnknown;
         return result;
     }
-    AdamW settings = m_parts.adamW;
     settings.rate = rate;
     settings.t = state.updates + 1;
     for (auto& group : all) m_parts.optimizer(group, settings);

@@ -12,6 +12,7 @@ struct AdamW {
     double rate = 0;
     double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0.1;
     std::int64_t t = 1;  // number of this update, from 1
+    double gradientScale = 1;  // clipping's factor, for an optimizer that applies it itself (ProgramParts::normForOptimizer)
 };
 
 // Parameters, gradients and moments of one group; all lists have the same order. decay: whether weightDecay applies.

@@ -67,6 +67,10 @@ void ProgramBuilder::setOptimizer(std::string name, OptimizerFunction function) 
     m_parts.optimizerName = std::move(name);
     m_parts.optimizer = std::move(function);
 }
+void ProgramBuilder::setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm) {
+    setOptimizer(std::move(name), std::move(function));
+    m_parts.normForOptimizer = std::move(norm);
+}
 void ProgramBuilder::setKeepGradients(bool keep) {
     claim("clearing of gradients");
     m_parts.keepGradients = keep;

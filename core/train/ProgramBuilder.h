@@ -28,6 +28,8 @@ struct ProgramParts {
     double dropout = 0, labelSmoothing = 0;  // in training steps only
     std::string optimizerName;
     OptimizerFunction optimizer;
+    // When set, the norm to clip by; the optimizer then applies AdamW::gradientScale itself and no gradient is rewritten.
+    std::function<double(const std::vector<ParameterGroup>&)> normForOptimizer;
     bool keepGradients = false;  // zero-grad: true = zero them in place, false = set to none
     AdamW adamW;                 // rate and t are set at each step
 };
@@ -60,6 +62,7 @@ public:
     void setAccumulation(std::int64_t microBatches);
     void setGradientClip(double maxNorm);
     void setOptimizer(std::string name, OptimizerFunction function);
+    void setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm);
     void setKeepGradients(bool keep);
 
     // One setter a slot of ModelOps.
@@ -82,6 +85,8 @@ public:
     void setProgram(ProgramMaker make);
 
     at::Device device() const { return m_parts.device; }
+    // Whether a switch before this one has filled the slot of that name.
+    bool isClaimed(const std::string& slot) const { return m_claims.contains(slot); }
 
     // The Program, or the sentence naming the two switches that claimed one slot.
     Result<std::unique_ptr<StepProgram>> build() const;

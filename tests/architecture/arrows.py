@@ -18,10 +18,11 @@ ALLOWED = {
     "core/model": {"core/base", "core/events"},
     "core/kernels": {"core/base", "core/events"},
     "core/step": {"core/base", "core/kernels"},
+    "core/fused": {"core/base", "core/events", "core/kernels", "core/model"},
     "core/cuda": {"core/base", "core/events", "core/kernels"},
     "core/profile": {"core/base", "core/events", "core/memory", "core/cuda"},
     "core/train": _ENGINE,
-    "core/optimizations": _ENGINE | {"core/train"},
+    "core/optimizations": _ENGINE | {"core/fused", "core/train"},
     "sessions": _WORDS,
     "widgets": _WORDS,
     "app/workbench": _ENGINE | {"core/train", "core/optimizations", "sessions"},
@@ -38,7 +39,7 @@ _SQLITE = re.compile(r"^(sqlite3\.h|SQLiteCpp/)")
 _CUPTI = re.compile(r"^cupti")
 _QT = re.compile(r"^(Q[A-Z][A-Za-z0-9]*|Qt[A-Z][A-Za-z0-9]*/.*|q[a-z]+\.h)$")
 _CHARTS = re.compile(r"^(QtCharts|QChart|QAbstractSeries|QAbstractAxis|Q(Line|Area|Scatter|XY|Spline|Bar|Pie)Series|QValueAxis|QLogValueAxis|QLegend)")
-_TORCH_ROOMS = {"core/memory", "core/model", "core/profile", "core/train", "core/optimizations", "app/workbench"}
+_TORCH_ROOMS = {"core/memory", "core/model", "core/fused", "core/profile", "core/train", "core/optimizations", "app/workbench"}
 
 
 def _foreign(path, room, name):

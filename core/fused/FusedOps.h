@@ -1,0 +1,30 @@
+// Fused operations under autograd: each takes the place of one slot of ModelOps (there the shapes and types) and differs from its plain
+// form by rounding only. Installed by the fused-* switches; trainer and generator threads. On tensors that the CPU kernels do not
+// take (another device, fp16) each gives way to the plain form.
+#pragma once
+#include "core/model/ModelOps.h"
+
+namespace stepscope::fused {
+
+// The gradient of wte comes back as rows of the ids that occurred: sparse when the head's gradient, which is dense, is added to it (a tied
+// head: nothing of the size of the table is cleared or added), dense otherwise.
+at::Tensor embedTied(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe);
+at::Tensor embed(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe);
+
+// One pass for sum, statistics and output, which is in autocast's type: the next product takes it without a cast.
+NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias);
+
+// The product by LibTorch; bias and activation in one pass, their gradients in another.
+at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+at::Tensor linearSwiglu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+
+// Heads as views of the product's rows; backward joins the three gradients without a copy where attention() made them in one buffer.
+Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads);
+
+// Causal; the result lies in token rows, so that merging the heads is a view.
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
+
+// The gradient is written over the logits while they are there: no table of log-probabilities, none in float32.
+at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings);
+
+}  // namespace stepscope::fused

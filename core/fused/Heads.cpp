@@ -1,0 +1,84 @@
+// The projection to queries, keys and values, and its way back, under autograd. See FusedOps.h.
+#include "core/fused/FusedOps.h"
+#include "core/fused/Rows.h"
+#include "core/kernels/qkv_layout/QkvLayoutCpu.h"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/linear.h>
+#include <array>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace stepscope::fused {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// The three gradients (B, H, T, D) as the (B, T, 3C) they are pieces of, when attention's backward made them so; else undefined.
+at::Tensor joined(const variable_list& parts, std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t D) {
+    const std::int64_t C = H * D;
+    const std::array<std::int64_t, 4> strides{T * 3 * C, D, 3 * C, 1};
+    for (std::size_t p = 0; p < 3; ++p)
+        if (!parts[p].defined() || parts[p].strides() != at::IntArrayRef(strides) || parts[p].storage().data() != parts[0].storage().data() ||
+            parts[p].storage_offset() != parts[0].storage_offset() + static_cast<std::int64_t>(p) * C)
+            return {};
+    return parts[0].as_strided({B, T, 3 * C}, {T * 3 * C, 3 * C, 1});
+}
+
+// The same by copying, whatever the three look like.
+at::Tensor merged(const variable_list& parts, const at::TensorOptions& options, std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t D) {
+    const at::Tensor rows = at::empty({B, T, 3 * H * D}, options);
+    std::array<at::Tensor, 3> heads;
+    for (std::size_t p = 0; p < 3; ++p) heads[p] = parts[p].defined() ? parts[p].contiguous() : at::zeros({B, H, T, D}, options);
+    withElement(rows.scalar_type(), [&](auto element) {
+        using E = decltype(element);
+        const E* of[3] = {pointer<E>(heads[0]), pointer<E>(heads[1]), pointer<E>(heads[2])};
+        overRows(B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end) { qkvLayoutCpu<E>().merge({T, H, D}, 3, of, pointer<E>(rows), nullptr, begin, end); });
+    });
+    return rows;
+}
+
+class HeadsFunction : public torch::autograd::Function<HeadsFunction> {
+public:
+    // rows (B, T, 3C), the product with its bias -> three views (B, H, T, D). bias only for its gradient: summed here in float32.
+    static variable_list forward(AutogradContext* ctx, const at::Tensor& rows, const std::optional<at::Tensor>& bias, std::int64_t H) {
+        ctx->set_materialize_grads(false);
+        const std::int64_t B = rows.size(0), T = rows.size(1), D = rows.size(2) / 3 / H;
+        ctx->saved_data["shape"] = c10::List<std::int64_t>({B, T, H, D});
+        ctx->saved_data["bias"] = bias.has_value();
+        ctx->saved_data["type"] = static_cast<std::int64_t>(rows.scalar_type());
+        // Outputs of a function of its own, not views that autograd has to follow.
+        const at::AutoDispatchBelowADInplaceOrView plainViews;
+        variable_list heads;
+        for (const auto& part : rows.split(H * D, 2)) heads.push_back(part.view({B, T, H, D}).transpose(1, 2));
+        return heads;
+    }
+
+    static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+        const auto shape = ctx->saved_data["shape"].toIntVector();
+        const std::int64_t B = shape[0], T = shape[1], H = shape[2], D = shape[3];
+        const auto type = static_cast<at::ScalarType>(ctx->saved_data["type"].toInt());
+        at::Tensor rows = joined(gradients, B, T, H, D);
+        if (!rows.defined()) rows = merged(gradients, at::TensorOptions().dtype(type), B, T, H, D);
+        if (!ctx->saved_data["bias"].toBool()) return {rows, at::Tensor(), at::Tensor()};
+        at::Tensor gradBias;
+        withElement(type, [&](auto element) {
+            using E = decltype(element);
+            gradBias = sumOverRows(B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end, float* sums) {
+                qkvLayoutCpu<E>().columnSums(3 * H * D, pointer<E>(rows), sums, begin, end);
+            });
+        });
+        return {rows, gradBias, at::Tensor()};
+    }
+};
+
+}  // namespace
+
+Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads) {
+    if (!taken(x) || !taken(productType()) || (bias.defined() && bias.scalar_type() != at::kFloat)) return plain::linearHeads(x, weight, bias, heads);
+    const at::Tensor rows = at::linear(x, weight, bias.defined() ? bias.detach() : bias);
+    const auto parts = HeadsFunction::apply(rows, maybe(bias), heads);
+    return {parts[0], parts[1], parts[2]};
+}
+
+}  // namespace stepscope::fused

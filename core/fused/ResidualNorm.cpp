@@ -1,0 +1,79 @@
+// Residual addition and norm under autograd. See FusedOps.h.
+#include "core/fused/FusedOps.h"
+#include "core/fused/Rows.h"
+#include "core/kernels/residual_norm/ResidualNormCpu.h"
+
+#include <ATen/ops/empty_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace stepscope::fused {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+class ResidualNormFunction : public torch::autograd::Function<ResidualNormFunction> {
+public:
+    // -> {sum, normed}, or {normed} without delta: an output must not be an input.
+    static variable_list forward(AutogradContext* ctx, const at::Tensor& x, const std::optional<at::Tensor>& maybeDelta, const at::Tensor& weight,
+                                 const std::optional<at::Tensor>& maybeBias, bool rms, at::ScalarType outType) {
+        const at::Tensor delta = maybeDelta.value_or(at::Tensor()), bias = maybeBias.value_or(at::Tensor());
+        ctx->set_materialize_grads(false);
+        const NormShape shape{.columns = x.size(-1), .epsilon = static_cast<float>(kNormEpsilon), .rms = rms};
+        const std::int64_t rows = shape.columns > 0 ? x.numel() / shape.columns : 0;
+        const at::Tensor from = x.contiguous();
+        const at::Tensor sum = delta.defined() ? at::empty_like(from) : from;
+        const at::Tensor normed = at::empty(x.sizes(), x.options().dtype(outType)), mean = at::empty({rows}, at::kFloat), rstd = at::empty({rows}, at::kFloat);
+        withElement(outType, [&](auto element) {
+            using T = decltype(element);
+            overRows(rows, shape.columns, [&](std::int64_t begin, std::int64_t end) {
+                residualNormCpu<T>().forward(shape, pointer<float>(from), pointer<T>(delta), pointer<float>(weight), pointer<float>(bias), pointer<float>(sum),
+                                             pointer<T>(normed), pointer<float>(mean), pointer<float>(rstd), begin, end);
+            });
+        });
+        ctx->save_for_backward({sum, mean, rstd, weight});
+        ctx->saved_data["rms"] = rms;
+        ctx->saved_data["delta"] = delta.defined();
+        ctx->saved_data["bias"] = bias.defined();
+        ctx->saved_data["out"] = static_cast<std::int64_t>(outType);
+        return delta.defined() ? variable_list{sum, normed} : variable_list{normed};
+    }
+
+    static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+        const auto saved = ctx->get_saved_variables();
+        const at::Tensor &sum = saved[0], &mean = saved[1], &rstd = saved[2], &weight = saved[3];
+        const bool rms = ctx->saved_data["rms"].toBool(), hasBias = ctx->saved_data["bias"].toBool(), hasDelta = ctx->saved_data["delta"].toBool();
+        const auto outType = static_cast<at::ScalarType>(ctx->saved_data["out"].toInt());
+        const at::Tensor along = hasDelta && gradients[0].defined() ? gradients[0].contiguous() : at::Tensor();
+        const at::Tensor down = gradients[hasDelta ? 1 : 0].defined() ? gradients[hasDelta ? 1 : 0].contiguous() : at::Tensor();
+        if (!down.defined()) return {along, along.defined() ? along.to(outType) : along, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
+        const NormShape shape{.columns = sum.size(-1), .epsilon = static_cast<float>(kNormEpsilon), .rms = rms};
+        const std::int64_t C = shape.columns, rows = C > 0 ? sum.numel() / C : 0;
+        const at::Tensor gradSum = at::empty_like(sum);
+        const bool lowDelta = hasDelta && outType != at::kFloat;
+        const at::Tensor gradLow = lowDelta ? at::empty(sum.sizes(), sum.options().dtype(outType)) : at::Tensor();
+        at::Tensor sums;  // (2C): of the weight, then of the bias
+        withElement(outType, [&](auto element) {
+            using T = decltype(element);
+            sums = sumOverRows(rows, 2 * C, [&](std::int64_t begin, std::int64_t end, float* both) {
+                residualNormCpu<T>().backward(shape, pointer<T>(down), pointer<float>(sum), pointer<float>(mean), pointer<float>(rstd), pointer<float>(weight),
+                                              pointer<float>(along), pointer<float>(gradSum), pointer<T>(gradLow), both, hasBias ? both + C : nullptr, begin, end);
+            });
+        });
+        return {gradSum, lowDelta ? gradLow : hasDelta ? gradSum : at::Tensor(), sums.narrow(0, 0, C), hasBias ? sums.narrow(0, C, C) : at::Tensor(), at::Tensor(), at::Tensor()};
+    }
+};
+
+}  // namespace
+
+NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias) {
+    const at::ScalarType out = productType();
+    if (!taken(x) || x.scalar_type() != at::kFloat || !taken(out) || weight.scalar_type() != at::kFloat || (delta.defined() && !taken(delta)))
+        return plain::residualNorm(x, delta, kind, weight, bias);
+    // The kernel's delta and output are of one type.
+    if (delta.defined() && delta.scalar_type() != out) return residualNorm(x + delta, at::Tensor(), kind, weight, bias);
+    const auto both = ResidualNormFunction::apply(x, maybe(delta), weight.contiguous(), maybe(bias), kind == NormKind::RmsNorm, out);
+    return delta.defined() ? NormedSum{both[0], both[1]} : NormedSum{x, both[0]};
+}
+
+}  // namespace stepscope::fused

@@ -1,0 +1,63 @@
+// What the fused operations share: raw pointers of tensors, the two element types, rows among LibTorch's threads, and column sums that are
+// the same bits whatever the number of threads. Included by core/fused/*.cpp only.
+#pragma once
+#include "core/kernels/isa/Bf16.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
+namespace stepscope::fused {
+
+inline bool taken(at::ScalarType type) { return type == at::kFloat || type == at::kBFloat16; }
+inline bool taken(const at::Tensor& t) { return t.device().is_cpu() && taken(t.scalar_type()); }
+
+// The type that autocast gives the next matrix product.
+inline at::ScalarType productType() {
+    return at::autocast::is_autocast_enabled(at::kCPU) ? at::autocast::get_autocast_dtype(at::kCPU) : at::kFloat;
+}
+
+// A tensor that may be absent, as an argument of an autograd function: those take no undefined one. Contiguous, as raw pointers want it.
+inline std::optional<at::Tensor> maybe(const at::Tensor& t) { return t.defined() ? std::optional(t.contiguous()) : std::nullopt; }
+
+template <class T>
+T* pointer(const at::Tensor& t) {
+    using Element = std::remove_const_t<T>;
+    if (!t.defined()) return nullptr;
+    if constexpr (std::is_same_v<Element, Bf16>) return reinterpret_cast<T*>(t.data_ptr<at::BFloat16>());
+    else return t.data_ptr<Element>();
+}
+
+// function(T{}) with T the element type.
+template <class Function>
+void withElement(at::ScalarType type, Function function) {
+    if (type == at::kBFloat16) function(Bf16{});
+    else function(float{});
+}
+
+// function(begin, end) over rows of `width` elements, in shares worth a thread's while.
+template <class Function>
+void overRows(std::int64_t rows, std::int64_t width, Function function) {
+    const std::int64_t share = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, width));
+    at::parallel_for(0, rows, share, function);
+}
+
+// function(begin, end, sums) with float32 `sums` (columns) of its own for each block of rows; returns their sum. The blocks depend on the
+// number of rows alone.
+template <class Function>
+at::Tensor sumOverRows(std::int64_t rows, std::int64_t columns, Function function) {
+    const std::int64_t blocks = std::clamp<std::int64_t>(rows / 64, 1, 32);
+    const at::Tensor sums = at::zeros({blocks, columns}, at::kFloat);
+    float* all = sums.data_ptr<float>();
+    at::parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t b = first; b < last; ++b) function(rows * b / blocks, rows * (b + 1) / blocks, all + b * columns);
+    });
+    return blocks == 1 ? sums[0] : sums.sum(0);
+}
+
+}  // namespace stepscope::fused
