@@ -2,12 +2,12 @@
 // packaging/guide writes into resources/guide/switches.md.
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
+#include "app/cli/Markdown.h"
 #include "app/cli/Output.h"
 #include "app/cli/RunOptions.h"
 #include "app/cli/Table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <utility>
 
 namespace stepscope::cli {
@@ -18,13 +18,6 @@ Json jsonValues(const ValueRange& range) {
     if (const auto* whole = std::get_if<IntegerRange>(&range)) return {{"type", "integer"}, {"least", whole->least}, {"most", whole->most}};
     const auto& real = std::get<RealRange>(range);
     return {{"type", "real"}, {"least", real.least}, {"most", real.most}};
-}
-
-std::string words(const ValueRange& range) {
-    if (const auto* choices = std::get_if<Choices>(&range)) return fmt::format("{}", fmt::join(choices->words, ", "));
-    if (const auto* whole = std::get_if<IntegerRange>(&range)) return fmt::format("{} to {}", whole->least, whole->most);
-    const auto& real = std::get<RealRange>(range);
-    return fmt::format("{} to {}", real.least, real.most);
 }
 
 Json toJson(const SwitchInfo& entry) {
@@ -48,28 +41,9 @@ Json toJson(const SwitchInfo& entry) {
 std::string asTable(const SwitchCatalogue& catalogue) {
     Table table({{"SWITCH"}, {"VALUES"}, {"DEFAULT"}, {"TAKES EFFECT"}, {"HERE"}});
     for (const auto& entry : catalogue)
-        table.add({entry.id, words(entry.values), toString(entry.byDefault), entry.takesEffect == TakesEffect::Step ? "at a step" : "in a new run",
+        table.add({entry.id, rangeWords(entry.values), toString(entry.byDefault), entry.takesEffect == TakesEffect::Step ? "at a step" : "in a new run",
                    entry.applicable.usable ? "yes" : "no: " + entry.applicable.reason});
     return table.text();
-}
-
-std::string cell(const std::string& text) {
-    std::string escaped;
-    for (const char c : text) {
-        if (c == '|') escaped += '\\';
-        escaped += c;
-    }
-    return escaped;
-}
-
-// The default is bold among the words; a range names it.
-std::string markdownValues(const SwitchInfo& entry) {
-    const std::string usual = toString(entry.byDefault);
-    const auto* choices = std::get_if<Choices>(&entry.values);
-    if (choices == nullptr) return fmt::format("{}; **{}**", words(entry.values), usual);
-    std::vector<std::string> all;
-    for (const auto& word : choices->words) all.push_back(word == usual ? "**" + word + "**" : word);
-    return fmt::format("{}", fmt::join(all, ", "));
 }
 
 // The guide's chapter: a table to look things up in, then every switch in sentences. The same on every machine: what can be used
@@ -77,7 +51,7 @@ std::string markdownValues(const SwitchInfo& entry) {
 std::string asMarkdown(const SwitchCatalogue& catalogue) {
     std::string all = "| Switch | Title | Values, default in bold | Takes effect |\n|---|---|---|---|\n";
     for (const auto& entry : catalogue)
-        all += fmt::format("| `{}` | {} | {} | {} |\n", entry.id, cell(entry.title), cell(markdownValues(entry)),
+        all += fmt::format("| `{}` | {} | {} | {} |\n", entry.id, markdownCell(entry.title), markdownCell(markdownValues(entry.values, entry.byDefault)),
                            entry.takesEffect == TakesEffect::Step ? "at the next step" : "in a new run");
     for (int group = 0; group <= static_cast<int>(SwitchGroup::Loop); ++group) {
         bool first = true;

@@ -31,10 +31,17 @@ QString withoutUnit(const QString& text, const QString& last) {
 
 QString pair(const QString& before, const QString& after) { return withoutUnit(before, after) + " → " + after; }
 
+// Until enough steps are there the right side is open; the figure has its height already, so that the charts move only once.
 template <class Format>
-Figure figure(const char* name, const Change& change, bool lessIsBetter, Format text) {
+Figure figure(const char* name, const Change& change, bool lessIsBetter, bool measured, Format text) {
     Figure made;
     made.name = name;
+    if (!measured) {
+        made.medians = text(change.before.median) + " → …";
+        const QString last = text(change.before.high);
+        made.spread = QString("%1–%2 → …").arg(withoutUnit(text(change.before.low), last), last);
+        return made;
+    }
     made.medians = pair(text(change.before.median), text(change.after.median));
     const QString last = text(change.after.high);
     made.spread = QString("%1–%2 → %3–%4").arg(withoutUnit(text(change.before.low), last), withoutUnit(text(change.before.high), last),
@@ -64,17 +71,15 @@ FlipStripReading stripOf(const FlipReading& reading, const QString& title) {
         strip.note = place + QString("; not compared: only %1 steady steps before it, %2 are needed").arg(effect.stepsBefore).arg(FlipEffect::kFewest);
         return strip;
     }
-    if (!effect.measured()) {
-        strip.note = place + QString("; measuring: %1 of %2 steps after it").arg(effect.stepsAfter).arg(FlipEffect::kSteps);
-        return strip;
-    }
-    strip.note = place + QString("; medians of %1 steps before and %2 after, quartiles below").arg(effect.stepsBefore).arg(effect.stepsAfter);
-    strip.figures.push_back(figure("step time", effect.ms, true, milliseconds));
-    strip.figures.push_back(
-        figure("throughput", effect.tokensPerSecond, false, [](double rate) { return words(format::rate(rate, "tok/s")); }));
-    strip.figures.push_back(figure("memory", effect.residentBytes, true, bytes));
-    strip.figures.push_back(
-        figure("page faults a step", effect.pageFaults, true, [](double count) { return words(format::count(std::llround(count))); }));
+    const bool measured = effect.measured();
+    strip.note = place + (measured ? QString("; medians of %1 steps before and %2 after, quartiles below").arg(effect.stepsBefore).arg(effect.stepsAfter)
+                                   : QString("; measuring: %1 of %2 steps after it").arg(effect.stepsAfter).arg(FlipEffect::kSteps));
+    const auto rate = [](double value) { return words(format::rate(value, "tok/s")); };
+    const auto count = [](double value) { return words(format::count(std::llround(value))); };
+    strip.figures.push_back(figure("step time", effect.ms, true, measured, milliseconds));
+    strip.figures.push_back(figure("throughput", effect.tokensPerSecond, false, measured, rate));
+    strip.figures.push_back(figure("memory", effect.residentBytes, true, measured, bytes));
+    strip.figures.push_back(figure("page faults a step", effect.pageFaults, true, measured, count));
     return strip;
 }
 

@@ -105,11 +105,13 @@ TEST_F(Configuration, PrintsTheSwitchesAsAMarkdownTable) {
     }
 }
 
-TEST_F(Configuration, TheGuidesChapterOnSwitchesIsWhatTheRegistrySays) {
-    const std::string chapter = read(STEPSCOPE_SOURCE "/resources/guide/switches.md");
-    const auto mark = chapter.find("<!-- from the registry");
-    ASSERT_NE(mark, std::string::npos);
-    EXPECT_EQ(chapter.substr(chapter.find('\n', mark) + 2), cli({"switches", "--markdown"}).out) << "packaging/guide writes it anew";
+TEST_F(Configuration, TheGuidesChaptersOnSwitchesAndSettingsAreWhatTheProgramSays) {
+    for (const auto& [file, command] : {std::pair("switches.md", "switches"), std::pair("settings.md", "config")}) {
+        const std::string chapter = read(std::string(STEPSCOPE_SOURCE "/resources/guide/") + file);
+        const auto mark = chapter.find("<!-- from the program");
+        ASSERT_NE(mark, std::string::npos) << file;
+        EXPECT_EQ(chapter.substr(chapter.find('\n', mark) + 2), cli({command, "--markdown"}).out) << "packaging/guide writes it anew";
+    }
 }
 
 TEST_F(Configuration, HelpExplainsTheExitCodes) {

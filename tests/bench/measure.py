@@ -77,21 +77,32 @@ def display(size='1920x1080'):
         server.wait()
 
 
+def main_thread_cpu(pid):
+    """Seconds of processor time that a process's first thread has used: the GUI thread of a window."""
+    with open(f'/proc/{pid}/task/{pid}/stat') as stat:
+        user, system = stat.read().rsplit(')', 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')
+
+
 class Sliced:
     """A training in a process of its own that runs in slices: between them it is stopped (SIGSTOP), so that several can take turns on the
     whole machine within seconds. `step_times()` answers, after the end, with the ns at which each step ended."""
 
     def __init__(self, name, command, step_times, environment=None):
         self.name, self._step_times = name, step_times
+        self.main_cpu = self.ran = 0.0  # of the first thread, and wall time, in all slices since the last reset
         self._said = tempfile.TemporaryFile('w+')
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said, env=environment)
 
     def go(self, seconds):
+        before = main_thread_cpu(self.process.pid)
         os.kill(self.process.pid, signal.SIGCONT)
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             os.kill(self.process.pid, signal.SIGSTOP)
+            self.main_cpu += main_thread_cpu(self.process.pid) - before
+            self.ran += seconds
             return
         self._said.seek(0)
         sys.exit(f'{self.name} ended by itself with {code}: {self._said.read()[-400:].strip()}')
@@ -123,7 +134,8 @@ def rates_of(times, slice_seconds, leave_out=0.4):
 
 
 def take_turns(arms, rounds, slice_seconds, settle=6, told=None):
-    """Lets the arms run in turn, one slice each a round; {arm's name: steps a second in each round}.
+    """Lets the arms run in turn, one slice each a round; {arm's name: steps a second in each round}, and {arm's name: share of a core that its
+    first thread used}.
     `arms` are functions that start a Sliced; each settles alone first. `told(arm)` is called before its first slice that counts."""
     started = []
     try:
@@ -132,6 +144,7 @@ def take_turns(arms, rounds, slice_seconds, settle=6, told=None):
             started[-1].go(settle)
             if told:
                 told(started[-1])
+            started[-1].main_cpu = started[-1].ran = 0.0
         for _ in range(rounds):
             for arm in started:
                 arm.go(slice_seconds)
@@ -142,7 +155,7 @@ def take_turns(arms, rounds, slice_seconds, settle=6, told=None):
             rates[arm.name] = found[1:rounds + 1]
             if len(rates[arm.name]) < rounds or None in rates[arm.name]:
                 sys.exit(f'{arm.name}: {len(found)} stretches of steps were found instead of {rounds} or more, or one without steps')
-        return rates
+        return rates, {arm.name: arm.main_cpu / arm.ran for arm in started}
     finally:
         for arm in started:
             arm.kill()

@@ -124,6 +124,11 @@ TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {
     steps(60, 20);
     const auto applied = flip("off", "bf16");
     meter.flipped(history, applied);
+    steps(7, 10);
+    const auto waiting = stripOf(*meter.read(history), "Mixed precision");
+    EXPECT_EQ(waiting.note, "at step 60; measuring: 2 of 20 steps after it");
+    EXPECT_EQ(waiting.figures.at(0).medians, "20.0\u2009ms → …");
+    EXPECT_TRUE(waiting.figures.at(0).change.isEmpty());
     steps(60, 10);
     const auto strip = stripOf(*meter.read(history), "Mixed precision");
     EXPECT_EQ(strip.heading, "Mixed precision: off → bf16");
