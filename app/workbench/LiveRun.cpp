@@ -119,7 +119,7 @@ Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
     const RunConfig& config = m_request.config;
     const CorpusRequest wanted{.data = config.data, .tokenizer = config.tokenizer, .vocabulary = config.vocabulary, .validationFraction = config.validationFraction,
                                .context = config.integer("context"), .seed = static_cast<std::uint64_t>(config.seed), .cacheFolder = {},
-                               .source = config.word("data-source")};
+                               .keepText = config.word("data-source") == "text"};
     auto corpus = openCorpus(wanted, [this](const std::string& what, double fraction) { m_tee.publish(Preparing{m_clock.now(), what, fraction}); }, m_cancelled);
     if (!corpus) return corpus.error();
     return std::shared_ptr<const BatchSource>(std::make_shared<BatchSource>(std::move(*corpus)));

@@ -3,8 +3,10 @@
 
 #include "core/base/Check.h"
 #include "core/base/CounterRandom.h"
+#include "core/data/TokenRows.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
@@ -18,27 +20,90 @@ std::int64_t spread(std::int64_t i, std::int64_t bound) {
     return static_cast<std::int64_t>((static_cast<unsigned __int128>(fraction) * static_cast<std::uint64_t>(bound)) >> 64);
 }
 
+// Sequences cursor ... of a part of `tokens` ids; place(i, bound) of sequence i is below bound.
+template <class Place>
+std::vector<std::int64_t> startsIn(std::int64_t tokens, std::int64_t cursor, std::int64_t batch, std::int64_t context, Place place) {
+    // The last start that leaves room for context + 1 tokens inside this part is bound - 1.
+    const std::int64_t bound = tokens - context;
+    SS_CHECK(cursor >= 0 && batch >= 0 && context > 0 && bound > 0);
+    std::vector<std::int64_t> starts(static_cast<std::size_t>(batch));
+    for (std::int64_t b = 0; b < batch; ++b) starts[static_cast<std::size_t>(b)] = place(cursor + b, bound);
+    return starts;
+}
+
+// Of a text even the loop gets a sequence at a time: tokenising anew for each id is what nobody does.
+void loopOver(const TokenRow& row, std::int64_t start, std::int64_t context, std::int64_t* inputs, std::int64_t* targets) {
+    if (!row.randomAccess()) {
+        std::vector<std::int64_t> window(static_cast<std::size_t>(context) + 1);
+        row.copy(start, context + 1, window.data());
+        for (std::int64_t t = 0; t < context; ++t) inputs[t] = window[static_cast<std::size_t>(t)];
+        for (std::int64_t t = 0; t < context; ++t) targets[t] = window[static_cast<std::size_t>(t) + 1];
+        return;
+    }
+    for (std::int64_t t = 0; t < context; ++t) row.copy(start + t, 1, inputs + t);
+    for (std::int64_t t = 0; t < context; ++t) row.copy(start + t + 1, 1, targets + t);
+}
+
+void vectorised(const TokenRow& row, std::int64_t start, std::int64_t context, std::int64_t* inputs, std::int64_t* targets) {
+    row.copy(start, context, inputs);
+    row.copy(start + 1, context, targets);
+}
+
 }  // namespace
+
+std::shared_ptr<const TokenRow> BatchSource::tokens(TokenPlace place) const {
+    if (place == TokenPlace::Mapped) return m_corpus.tokens;
+    if (place == TokenPlace::Text) {
+        if (m_corpus.text == nullptr) throw DataChanged(m_corpus.whyNoText);
+        return m_corpus.text;
+    }
+    const std::lock_guard lock(m_ramMutex);
+    auto row = m_ram.lock();
+    if (row == nullptr) m_ram = row = copiedToRam(m_corpus.tokens, m_corpus.vocabulary);
+    return row;
+}
+
+Status BatchSource::accepts(const RunConfig& config) const {
+    if (auto fits = checkContext(m_corpus, config.integer("context")); !fits) return fits;
+    if (!config.has("data-source") || config.word("data-source") != "text" || m_corpus.text != nullptr) return {};
+    return makeError(ErrorCode::Unsupported, m_corpus.whyNoText);
+}
+
+std::vector<std::int64_t> BatchSource::starts(Split split, std::uint64_t seed, std::int64_t cursor, std::int64_t batch, std::int64_t context) const {
+    if (split == Split::Train) return trainingStarts(m_corpus.trainTokens, seed, cursor, batch, context);
+    return startsIn(m_corpus.validationTokens(), cursor, batch, context,
+                    [&](std::int64_t i, std::int64_t bound) { return m_corpus.trainTokens + spread(i, bound); });
+}
+
+std::vector<std::int64_t> trainingStarts(std::int64_t trainTokens, std::uint64_t seed, std::int64_t cursor, std::int64_t batch, std::int64_t context) {
+    return startsIn(trainTokens, cursor, batch, context, [&](std::int64_t i, std::int64_t bound) {
+        return static_cast<std::int64_t>(
+            counterRandomBelow(seed, kBatchStream, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(bound)));
+    });
+}
 
 void BatchSource::fill(Split split, std::uint64_t seed, std::int64_t cursor, std::int64_t batch, std::int64_t context, std::int64_t* inputs,
                        std::int64_t* targets) const {
-    const bool train = split == Split::Train;
-    const std::int64_t begin = train ? 0 : m_corpus.trainTokens;
-    // The last start that leaves room for context + 1 tokens inside this part is starts - 1.
-    const std::int64_t starts = (train ? m_corpus.trainTokens : m_corpus.validationTokens()) - context;
-    SS_CHECK(cursor >= 0 && batch >= 0 && context > 0 && starts > 0);
-    for (std::int64_t b = 0; b < batch; ++b) {
-        const std::int64_t i = cursor + b;
-        const std::int64_t start =
-            train
-                ? static_cast<std::int64_t>(counterRandomBelow(seed, kBatchStream, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(starts)))
-                : spread(i, starts);
-        std::int64_t* in = inputs + b * context;
-        std::int64_t* out = targets + b * context;
-        m_corpus.tokens->copy(begin + start, context, in);
-        std::copy(in + 1, in + context, out);
-        m_corpus.tokens->copy(begin + start + context, 1, out + context - 1);
+    cutBatch(*m_corpus.tokens, BatchCreation::Vectorised, starts(split, seed, cursor, batch, context), context, m_corpus.vocabulary, inputs, targets);
+}
+
+void cutBatch(const TokenRow& row, BatchCreation how, const std::vector<std::int64_t>& starts, std::int64_t context, std::int64_t vocabulary,
+              std::int64_t* inputs, std::int64_t* targets) {
+    std::int64_t largest = 0;
+    for (std::size_t b = 0; b < starts.size(); ++b) {
+        std::int64_t* in = inputs + static_cast<std::int64_t>(b) * context;
+        std::int64_t* out = targets + static_cast<std::int64_t>(b) * context;
+        switch (how) {
+            case BatchCreation::Loop: loopOver(row, starts[b], context, in, out); break;
+            case BatchCreation::Vectorised: vectorised(row, starts[b], context, in, out); break;
+            case BatchCreation::Strided: row.copyPair(starts[b], context, in, out); break;
+        }
+        largest = std::max(largest, in[0]);
+        for (std::int64_t t = 0; t < context; ++t) largest = std::max(largest, out[t]);
     }
+    if (largest >= vocabulary)
+        throw DataChanged(fmt::format("The tokens were overwritten by another program while the run read them: id {} is not below the vocabulary {}",
+                                      largest, vocabulary));
 }
 
 }  // namespace stepscope

@@ -11,6 +11,8 @@ class ByteTokenizer final : public Tokenizer {
 public:
     std::string name() const override { return "byte"; }
     std::int64_t vocabulary() const override { return kBytes; }
+    std::size_t bytesOf(std::int32_t) const override { return 1; }
+    std::size_t cutAfter(std::string_view, std::size_t wanted) const override { return wanted; }
     std::string toJson() const override { return R"({"name":"byte"})"; }
 
     Result<std::vector<std::int32_t>> encode(std::string_view text) const override {

@@ -21,6 +21,8 @@ public:
     std::string name() const override { return "char"; }
     std::int64_t vocabulary() const override { return static_cast<std::int64_t>(m_characters.size()); }
 
+    std::size_t bytesOf(std::int32_t id) const override { return utf8::length(m_characters[static_cast<std::size_t>(id)]); }
+    std::size_t cutAfter(std::string_view, std::size_t wanted) const override { return wanted; }
     std::string toJson() const override {
         std::string characters;
         for (const char32_t c : m_characters) utf8::append(characters, c);

@@ -7,6 +7,7 @@
 #include "core/data/GeneratedText.h"
 #include "core/data/ReadyTokens.h"
 #include "core/data/TextReader.h"
+#include "core/data/TextRow.h"
 #include "core/data/TokenCache.h"
 #include "core/data/TokenRows.h"
 
@@ -20,6 +21,8 @@ namespace {
 constexpr std::int64_t kRandomTokens = 1'000'000'000;
 // What data=random draws from when tokenizer=char: there is no text whose characters could be counted. tiny-shakespeare has 65.
 constexpr std::int64_t kRandomCharacters = 65;
+// A text put together from files or .jsonl is kept beside its tokens up to this many bytes, so that data-source can be flipped to text.
+constexpr std::size_t kTextKeptInRam = 64'000'000;
 
 Error cancelledError() { return makeError(ErrorCode::Cancelled, "Opening the data was cancelled."); }
 
@@ -44,6 +47,7 @@ Corpus openRandom(const CorpusRequest& request) {
                         : request.tokenizer == "gpt2" ? kGpt2Vocabulary
                         : request.tokenizer == "char" ? kRandomCharacters
                                                       : 256;
+    corpus.whyNoText = "Random ids come from no text, so there is nothing to tokenise; choose mmap.";
     corpus.tokens = randomRow(request.seed, corpus.vocabulary, kRandomTokens);
     corpus.description = fmt::format("random ids, {} tokens, uniform below {}", format::count(kRandomTokens), format::count(corpus.vocabulary));
     return corpus;
@@ -77,6 +81,7 @@ Result<Corpus> openReady(const CorpusRequest& request, const Progress& progress,
     Corpus corpus;
     corpus.vocabulary = vocabularyOf(*ready, request, scan.largest);
     corpus.tokens = std::move(ready->row);
+    corpus.whyNoText = fmt::format("{} holds tokens and no text, so there is nothing to tokenise; choose mmap, ram or device.", request.data);
     // Ids that are GPT-2's can be shown as text, if its vocabulary is here; nothing depends on it.
     if (ready->format == ReadyTokens::Format::LlmcGpt2 || (ready->format == ReadyTokens::Format::Plain && request.tokenizer == "gpt2"))
         if (auto tokenizer = gpt2Tokenizer(); tokenizer && (*tokenizer)->vocabulary() <= corpus.vocabulary) corpus.tokenizer = std::move(*tokenizer);
@@ -103,9 +108,21 @@ Result<SourceText> sourceText(const CorpusRequest& request, const Progress& prog
     return text;
 }
 
+// Gives the corpus its text as well. What is mapped costs nothing to keep; a large text in RAM is kept only when it was asked for.
+Status keepText(const std::shared_ptr<const SourceText>& source, bool wanted, Corpus& corpus) {
+    if (!wanted && source->owned.size() > kTextKeptInRam) {
+        corpus.whyNoText = fmt::format("The text of {} was let go when its tokens were made; start a new run with data-source=text.", source->name);
+        return {};
+    }
+    const auto row = std::make_shared<const TextRow>(source, corpus.tokenizer, corpus.tokens);
+    corpus.text = row;
+    return wanted ? row->prepare() : Status{};
+}
+
 Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
-    auto source = sourceText(request, progress, cancelled);
-    if (!source) return source.error();
+    auto read = sourceText(request, progress, cancelled);
+    if (!read) return read.error();
+    const auto source = std::make_shared<const SourceText>(std::move(*read));
     const std::string_view text = source->text();
     // No tokenizer makes more tokens than bytes, so this needs no tokens and leaves no cache of a text that is of no use.
     if (static_cast<std::int64_t>(text.size()) <= request.context)
@@ -134,6 +151,7 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
     }
     corpus.tokens = std::move(tokens->row);
     corpus.tokenizer = std::move(*tokenizer);
+    if (auto kept = keepText(source, request.keepText, corpus); !kept) return kept.error();
     corpus.description = fmt::format("{}, {} {} tokens", source->title, format::count(corpus.tokens->size()), corpus.tokenizer->name());
     for (const std::string& note : {source->note, tokens->note})
         if (!note.empty()) corpus.description += "; " + note;
@@ -162,13 +180,10 @@ Status checkContext(const Corpus& corpus, std::int64_t context) {
 Result<Corpus> openCorpus(const CorpusRequest& request, const std::function<void(const std::string&, double)>& progress,
                           const std::atomic<bool>& cancelled) {
     SS_CHECK(request.context > 0 && request.validationFraction >= 0 && request.validationFraction < 1);
-    if (request.source != "mmap" && request.source != "ram")
-        return makeError(ErrorCode::BadInput, fmt::format("Tokens cannot lie in \"{}\"; choose mmap or ram.", request.source));
     const Progress say = progress ? progress : [](const std::string&, double) {};
     if (request.data == "random") return split(openRandom(request), request);
     auto corpus = isReadyTokens(request.data) ? openReady(request, say, cancelled) : openText(request, say, cancelled);
     if (!corpus) return corpus;
-    if (request.source == "ram") corpus->tokens = copiedToRam(*corpus->tokens, corpus->vocabulary);
     return split(std::move(*corpus), request);
 }
 

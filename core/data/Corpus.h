@@ -8,22 +8,35 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 namespace stepscope {
 
-// A read-only row of token ids, wherever it lies (memory map, RAM, or computed).
+// A read-only row of token ids, wherever it lies (memory map, RAM, a text that is tokenised anew, or computed). Any thread.
 class TokenRow {
 public:
     virtual ~TokenRow() = default;
     virtual std::int64_t size() const = 0;
-    // Writes ids [begin, begin + count) as int64; SS_CHECKs the range.
+    // Writes ids [begin, begin + count) as int64; SS_CHECKs the range. Throws DataChanged.
     virtual void copy(std::int64_t begin, std::int64_t count, std::int64_t* into) const = 0;
+    // Writes ids [begin, begin + count) to `ids` and [begin + 1, begin + count + 1) to `next`, reading each id once. count > 0.
+    virtual void copyPair(std::int64_t begin, std::int64_t count, std::int64_t* ids, std::int64_t* next) const;
+    // Whether one id costs what it costs among others. False for a text: a place in it is reached from the mark before it.
+    virtual bool randomAccess() const { return true; }
+};
+
+// What lies under a row changed while a run read it. what() is a sentence without its full stop.
+class DataChanged : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
 };
 
 struct Corpus {
     std::shared_ptr<const TokenRow> tokens;
-    std::shared_ptr<const Tokenizer> tokenizer;  // null for ready tokens and random ids
+    std::shared_ptr<const TokenRow> text;        // the same ids, tokenised anew at each read; null where that cannot be
+    std::string whyNoText;                       // then a sentence
+    std::shared_ptr<const Tokenizer> tokenizer;  // null for random ids, and for ready tokens that are not known to be GPT-2's
     std::int64_t vocabulary = 0;                 // ids are in [0, vocabulary)
     std::int64_t trainTokens = 0;                // [0, trainTokens) is trained on, [trainTokens, size) validates
     std::string description;                     // "King James text, 4 301 226 byte tokens"
@@ -39,7 +52,7 @@ struct CorpusRequest {
     std::int64_t context = 128;        // data must hold at least one sequence of context + 1 in each part that is used
     std::uint64_t seed = 1;            // of random ids
     std::string cacheFolder;           // empty = $XDG_CACHE_HOME/stepscope/tokens
-    std::string source = "mmap";       // mmap | ram: where the tokens lie
+    bool keepText = false;             // make Corpus::text usable at once; without it a large text that is in RAM is let go
 };
 
 // progress(what, fraction) is called now and then; cancelled is polled. Errors name the file and what to do.

@@ -48,6 +48,8 @@ public:
 
     std::string name() const override { return "gpt2"; }
     std::int64_t vocabulary() const override { return m_merges.size(); }
+    std::size_t bytesOf(std::int32_t id) const override { return m_merges.bytesOf(id).size(); }
+    std::size_t cutAfter(std::string_view text, std::size_t wanted) const override { return utf8::cutAfter(text, wanted); }
     std::string toJson() const override { return nlohmann::json{{"name", "gpt2"}, {"files", m_filesHash.hex()}}.dump(); }
 
     Result<std::vector<std::int32_t>> encode(std::string_view text) const override {

@@ -1,10 +1,13 @@
 // See MappedFile.h.
 #include "core/data/MappedFile.h"
 
+#include "core/data/CutShortFiles.h"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,9 +31,9 @@ struct Descriptor {
 
 }  // namespace
 
-Result<MappedFile> MappedFile::open(const std::string& path) {
+Result<MappedFile> MappedFile::open(const std::string& path, Hold hold) {
     // O_NONBLOCK: a FIFO without a writer must be refused, not waited for.
-    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.number < 0) return cannotOpen(path, errno);
     struct stat status {};
     if (::fstat(file.number, &status) != 0) return cannotOpen(path, errno);
@@ -38,24 +41,36 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
         return makeError(ErrorCode::BadInput, fmt::format("{} is not a regular file; give a file that lies on a disk.", path));
 
     MappedFile mapped;
+    mapped.m_path = path;
     mapped.m_size = static_cast<std::size_t>(status.st_size);
-    if (mapped.m_size == 0) return mapped;
-    void* address = ::mmap(nullptr, mapped.m_size, PROT_READ, MAP_PRIVATE, file.number, 0);
-    if (address == MAP_FAILED) return cannotOpen(path, errno);
-    mapped.m_address = address;
+    if (mapped.m_size > 0) {
+        void* address = ::mmap(nullptr, mapped.m_size, PROT_READ, MAP_PRIVATE, file.number, 0);
+        if (address == MAP_FAILED) return cannotOpen(path, errno);
+        mapped.m_address = address;
+        mapped.m_watch = cut_short_files::watch(address, mapped.m_size);
+    }
+    // File systems without locks say so; the file is then only not protected from being tidied away.
+    if (hold == Hold::InUse && ::flock(file.number, LOCK_SH | LOCK_NB) == 0) mapped.m_lock = std::exchange(file.number, -1);
     return mapped;
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept : m_address(std::exchange(other.m_address, nullptr)), m_size(std::exchange(other.m_size, 0)) {}
+MappedFile::MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+    std::swap(m_path, other.m_path);
     std::swap(m_address, other.m_address);
     std::swap(m_size, other.m_size);
+    std::swap(m_watch, other.m_watch);
+    std::swap(m_lock, other.m_lock);
     return *this;
 }
 
 MappedFile::~MappedFile() {
+    cut_short_files::forget(m_watch);
     if (m_address != nullptr) ::munmap(m_address, m_size);
+    if (m_lock >= 0) ::close(m_lock);
 }
+
+bool MappedFile::cutShort() const { return cut_short_files::wasCutShort(m_watch); }
 
 }  // namespace stepscope

@@ -22,11 +22,6 @@ std::int32_t wordAt(std::string_view bytes, std::size_t index) {
     return word;
 }
 
-template <class Id>
-std::shared_ptr<const TokenRow> rowOf(std::string_view ids, std::shared_ptr<const void> owner) {
-    return std::make_shared<SpanRow<Id>>(std::move(owner), std::span(reinterpret_cast<const Id*>(ids.data()), ids.size() / sizeof(Id)));
-}
-
 }  // namespace
 
 Result<ReadyTokens> readReadyTokens(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name) {
@@ -64,8 +59,9 @@ Result<ReadyTokens> openReadyTokens(const std::string& path) {
     auto file = MappedFile::open(path);
     if (!file) return file.error();
     auto owner = std::make_shared<const MappedFile>(std::move(*file));
-    const std::string_view bytes = owner->bytes();
-    return readReadyTokens(bytes, std::move(owner), path);
+    auto ready = readReadyTokens(owner->bytes(), owner, path);
+    if (ready) ready->row = watched(std::move(ready->row), std::move(owner));
+    return ready;
 }
 
 }  // namespace stepscope

@@ -1,6 +1,7 @@
 // See TokenCache.h.
 #include "core/data/TokenCache.h"
 
+#include "core/data/TokenCacheFolder.h"
 #include "core/data/TokenFile.h"
 #include "core/data/TokenRows.h"
 #include "core/data/Utf8.h"
@@ -68,6 +69,7 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
     const std::string path = pathOf(folder, key, tokenizer);
     std::string note;
     if (auto found = openTokenFile(path, key); found) {
+        markTokenCacheUsed(path);
         progress(fmt::format("Tokens of {} ({}) come from the cache", name, tokenizer.name()), 1.0);
         return CachedTokens{std::move(*found), {}};
     } else if (found.error().code != ErrorCode::NotFound) {
@@ -88,6 +90,7 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
     if (!encoded) return encoded.error();
     auto row = openTokenFile(path, key);
     if (!row) return inMemory(row.error().sentence);
+    boundTokenCaches(folder);  // ours is mapped by now, so it stays
     return CachedTokens{std::move(*row), std::move(note)};
 }
 

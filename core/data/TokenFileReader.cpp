@@ -7,14 +7,6 @@
 #include <fmt/format.h>
 
 namespace stepscope {
-namespace {
-
-template <class Id>
-std::shared_ptr<const TokenRow> rowOf(std::string_view ids, std::shared_ptr<const void> owner) {
-    return std::make_shared<SpanRow<Id>>(std::move(owner), std::span(reinterpret_cast<const Id*>(ids.data()), ids.size() / sizeof(Id)));
-}
-
-}  // namespace
 
 Result<std::shared_ptr<const TokenRow>> readTokenFile(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
                                                       const TokenFileKey& key) {
@@ -37,11 +29,12 @@ Result<std::shared_ptr<const TokenRow>> readTokenFile(std::string_view bytes, st
 }
 
 Result<std::shared_ptr<const TokenRow>> openTokenFile(const std::string& path, const TokenFileKey& key) {
-    auto file = MappedFile::open(path);
+    auto file = MappedFile::open(path, MappedFile::Hold::InUse);
     if (!file) return file.error();
     auto owner = std::make_shared<const MappedFile>(std::move(*file));
-    const std::string_view bytes = owner->bytes();
-    return readTokenFile(bytes, std::move(owner), path, key);
+    auto row = readTokenFile(owner->bytes(), owner, path, key);
+    if (!row) return row;
+    return watched(std::move(*row), std::move(owner));
 }
 
 }  // namespace stepscope

@@ -4,7 +4,7 @@
 #include "core/base/CounterRandom.h"
 
 #include <algorithm>
-#include <limits>
+#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
@@ -32,6 +32,25 @@ private:
     std::int64_t m_vocabulary, m_size;
 };
 
+class WatchedRow final : public TokenRow {
+public:
+    WatchedRow(std::shared_ptr<const TokenRow> row, std::shared_ptr<const MappedFile> file) : m_row(std::move(row)), m_file(std::move(file)) {}
+
+    std::int64_t size() const override { return m_row->size(); }
+    void copy(std::int64_t begin, std::int64_t count, std::int64_t* into) const override {
+        m_row->copy(begin, count, into);
+        requireWhole(*m_file);
+    }
+    void copyPair(std::int64_t begin, std::int64_t count, std::int64_t* ids, std::int64_t* next) const override {
+        m_row->copyPair(begin, count, ids, next);
+        requireWhole(*m_file);
+    }
+
+private:
+    std::shared_ptr<const TokenRow> m_row;
+    std::shared_ptr<const MappedFile> m_file;
+};
+
 template <class Id>
 std::shared_ptr<const TokenRow> owning(std::vector<Id> ids) {
     auto owner = std::make_shared<const std::vector<Id>>(std::move(ids));
@@ -53,11 +72,29 @@ std::shared_ptr<const TokenRow> narrowed(const TokenRow& row) {
 
 }  // namespace
 
+void TokenRow::copyPair(std::int64_t begin, std::int64_t count, std::int64_t* ids, std::int64_t* next) const {
+    SS_CHECK(count > 0);
+    copy(begin, count, ids);
+    std::copy(ids + 1, ids + count, next);
+    copy(begin + count, 1, next + count - 1);
+}
+
+void requireWhole(const MappedFile& file) {
+    if (file.cutShort())
+        throw DataChanged(fmt::format("{} was cut short by another program while the run read it; put it back and resume from the last checkpoint",
+                                      file.path()));
+}
+
+std::shared_ptr<const TokenRow> watched(std::shared_ptr<const TokenRow> row, std::shared_ptr<const MappedFile> file) {
+    return std::make_shared<WatchedRow>(std::move(row), std::move(file));
+}
+
 std::shared_ptr<const TokenRow> inRam(std::vector<std::uint16_t> ids) { return owning(std::move(ids)); }
 std::shared_ptr<const TokenRow> inRam(std::vector<std::uint32_t> ids) { return owning(std::move(ids)); }
 
-std::shared_ptr<const TokenRow> copiedToRam(const TokenRow& row, std::int64_t vocabulary) {
-    return vocabulary <= 0x10000 ? narrowed<std::uint16_t>(row) : narrowed<std::uint32_t>(row);
+std::shared_ptr<const TokenRow> copiedToRam(const std::shared_ptr<const TokenRow>& row, std::int64_t vocabulary) {
+    if (dynamic_cast<const RandomRow*>(row.get()) != nullptr) return row;
+    return vocabulary <= 0x10000 ? narrowed<std::uint16_t>(*row) : narrowed<std::uint32_t>(*row);
 }
 
 std::shared_ptr<const TokenRow> randomRow(std::uint64_t seed, std::int64_t vocabulary, std::int64_t size) {

@@ -21,6 +21,11 @@ public:
     virtual Result<std::vector<std::int32_t>> encode(std::string_view text) const = 0;
     // Text of ids; ids beyond the vocabulary become U+FFFD, and broken UTF-8 is replaced by it.
     virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
+    // Bytes of text that an id below the vocabulary stands for.
+    virtual std::size_t bytesOf(std::int32_t id) const = 0;
+    // A place in [wanted, text.size()] where `text` can be cut so that the two parts give the tokens of the whole; text.size() when
+    // there is none. `wanted` lies between two tokens.
+    virtual std::size_t cutAfter(std::string_view text, std::size_t wanted) const = 0;
     // Enough to make the same tokenizer again (a checkpoint holds it): {"name":"char","characters":"..."}.
     virtual std::string toJson() const = 0;
 };

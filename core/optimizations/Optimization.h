@@ -27,7 +27,7 @@ struct Optimization {
     std::function<Verdict(const Machine&, const RunConfig&, const Value&)> applicable;
     // The shape that the State must have for `value`; absent = the State stays as it is. Lossless both ways.
     std::function<void(GptConfig& wanted, const Value&)> shape;
-    // Fills the slots this switch is about. Absent = the loop or the data read the value themselves (validation-every, data-source).
+    // Fills the slots this switch is about. Absent = the loop or the data read the value themselves (validation-every).
     std::function<void(ProgramBuilder&, const Value&)> install;
 };
 

@@ -19,6 +19,11 @@ namespace stepscope {
     ENTRY(zeroGrad)                                                                                                             \
     ENTRY(gradClip)                                                                                                             \
     ENTRY(dataSource)                                                                                                           \
+    ENTRY(batchCreation)                                                                                                        \
+    ENTRY(loaderWorkers)                                                                                                        \
+    ENTRY(loaderPrefetch)                                                                                                       \
+    ENTRY(loaderPinned)                                                                                                         \
+    ENTRY(loaderNonblocking)                                                                                                    \
     ENTRY(validationEvery)                                                                                                      \
     ENTRY(validationAmp)                                                                                                        \
     ENTRY(fusedEmbedding)                                                                                                       \

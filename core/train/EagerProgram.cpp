@@ -35,7 +35,8 @@ const char* word(at::Float32MatmulPrecision precision) {
 
 }  // namespace
 
-EagerProgram::EagerProgram(ProgramParts parts) : m_parts(std::move(parts)), m_ops(m_parts.ops) {
+EagerProgram::EagerProgram(ProgramParts parts)
+    : m_parts(std::move(parts)), m_ops(m_parts.ops), m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context) {
     m_ops.attention = [this](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
         if (!m_attentionAsked) {
             m_report.attention = attentionThatRuns(q, k, v);
@@ -43,9 +44,6 @@ EagerProgram::EagerProgram(ProgramParts parts) : m_parts(std::move(parts)), m_op
         }
         return m_parts.ops.attention(q, k, v);
     };
-    const auto host = at::TensorOptions().dtype(at::kLong);
-    m_inputs = at::empty({m_parts.batchSize, m_parts.context}, host);
-    m_targets = at::empty({m_parts.batchSize, m_parts.context}, host);
     m_report.optimizer = m_parts.optimizerName;
 }
 
@@ -107,10 +105,9 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
     double lossSum = 0;
     for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
         clock.lap(Phase::Optimizer);
-        batches.fill(Split::Train, state.seed, state.cursor + micro * m_parts.batchSize, m_parts.batchSize, m_parts.context,
-                     m_inputs.data_ptr<std::int64_t>(), m_targets.data_ptr<std::int64_t>());
+        m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
         clock.lap(Phase::Batch);
-        const at::Tensor inputs = m_inputs.to(m_parts.device), targets = m_targets.to(m_parts.device);
+        const auto [inputs, targets] = m_feed.copy();
         clock.lap(Phase::Copy);
         at::Tensor loss;
         {
@@ -164,9 +161,8 @@ double EagerProgram::evaluate(const TrainState& state, const BatchSource& batche
     const AutocastScope autocast(m_parts.device.type(), m_parts.validationAutocast);
     double sum = 0;
     for (std::int64_t i = 0; i < microBatches; ++i) {
-        batches.fill(Split::Validation, 0, i * m_parts.batchSize, m_parts.batchSize, m_parts.context, m_inputs.data_ptr<std::int64_t>(),
-                     m_targets.data_ptr<std::int64_t>());
-        sum += gptLoss(state.config, weights, m_parts.ops, m_inputs.to(m_parts.device), m_targets.to(m_parts.device)).item<double>();
+        const auto [inputs, targets] = m_feed.validation(batches, i * m_parts.batchSize);
+        sum += gptLoss(state.config, weights, m_parts.ops, inputs, targets).item<double>();
     }
     return sum / static_cast<double>(microBatches);
 }

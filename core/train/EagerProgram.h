@@ -31,7 +31,7 @@ private:
     std::vector<at::Tensor> m_firstMoments, m_secondMoments;
     std::vector<bool> m_decays;
 
-    at::Tensor m_inputs, m_targets;  // (B, T) int64 on the host
+    BatchFeed m_feed;
 };
 
 }  // namespace stepscope

@@ -105,6 +105,30 @@ void ProgramBuilder::setProgram(ProgramMaker make) {
     claim("program");
     m_make = std::move(make);
 }
+void ProgramBuilder::setTokenPlace(TokenPlace place) {
+    claim("place of the tokens");
+    m_parts.feed.place = place;
+}
+void ProgramBuilder::setBatchCreation(BatchCreation creation) {
+    claim("cutting of batches");
+    m_parts.feed.creation = creation;
+}
+void ProgramBuilder::setLoaderWorkers(std::int64_t threads) {
+    claim("loader's threads");
+    m_parts.feed.workers = threads;
+}
+void ProgramBuilder::setLoaderPrefetch(std::int64_t batches) {
+    claim("loader's queue");
+    m_parts.feed.prefetch = batches;
+}
+void ProgramBuilder::setLoaderPinned(bool on) {
+    claim("loader's memory");
+    m_parts.feed.pinned = on;
+}
+void ProgramBuilder::setLoaderNonBlocking(bool on) {
+    claim("copy to the device");
+    m_parts.feed.nonBlocking = on;
+}
 
 Result<std::unique_ptr<StepProgram>> ProgramBuilder::build() const {
     if (m_conflict) return *m_conflict;

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/base/Result.h"
 #include "core/model/ModelOps.h"
+#include "core/train/BatchFeed.h"
 #include "core/train/Optimizer.h"
 #include "core/train/ProgramScope.h"
 #include "core/train/StepProgram.h"
@@ -32,6 +33,7 @@ struct ProgramParts {
     std::function<double(const std::vector<ParameterGroup>&)> normForOptimizer;
     bool keepGradients = false;  // zero-grad: true = zero them in place, false = set to none
     AdamW adamW;                 // rate and t are set at each step
+    FeedSettings feed;           // where batches come from; every Program takes them through a BatchFeed
 };
 
 using ProgramMaker = std::function<std::unique_ptr<StepProgram>(ProgramParts)>;
@@ -64,6 +66,12 @@ public:
     void setOptimizer(std::string name, OptimizerFunction function);
     void setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm);
     void setKeepGradients(bool keep);
+    void setTokenPlace(TokenPlace place);
+    void setBatchCreation(BatchCreation creation);
+    void setLoaderWorkers(std::int64_t threads);
+    void setLoaderPrefetch(std::int64_t batches);
+    void setLoaderPinned(bool on);
+    void setLoaderNonBlocking(bool on);
 
     // One setter a slot of ModelOps.
     void setEmbedOp(decltype(ModelOps::embed) embed);

@@ -135,7 +135,7 @@ void Trainer::flip(const Flip& asked) {
     if (!wanted) return refuse(wanted.error().sentence);
     const Value from = m_config.switches.at(asked.id), to = wanted->switches.at(asked.id);
     if (from == to) return;
-    if (auto fits = checkContext(m_setup.batches->corpus(), wanted->integer("context")); !fits) return refuse(fits.error().sentence);
+    if (auto fits = m_setup.batches->accepts(*wanted); !fits) return refuse(fits.error().sentence);
     auto program = m_setup.factory->build(*wanted, m_state);
     if (!program) return refuse(program.error().sentence);
     m_program = std::move(*program);

@@ -2,6 +2,8 @@
 #include "TinyTraining.h"
 
 #include "core/base/CounterRandom.h"
+#include "core/data/TextRow.h"
+#include "core/data/Utf8.h"
 
 #include <ATen/Parallel.h>
 #include <algorithm>
@@ -25,11 +27,23 @@ private:
     std::vector<std::int64_t> m_ids;
 };
 
+// A text whose characters are the ids, for data-source=text; null when some id never occurs.
+std::shared_ptr<const TokenRow> textOf(const std::shared_ptr<const TokenRow>& tokens, std::int64_t vocabulary) {
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(tokens->size()));
+    tokens->copy(0, tokens->size(), ids.data());
+    SourceText source{.name = "ids that follow a rule"};
+    for (const std::int64_t id : ids) utf8::append(source.owned, static_cast<char32_t>('!' + id));
+    auto tokenizer = charTokenizer(source.owned);
+    if (tokenizer->vocabulary() != vocabulary) return nullptr;
+    return std::make_shared<TextRow>(std::make_shared<const SourceText>(std::move(source)), std::move(tokenizer), tokens);
+}
+
 }  // namespace
 
 std::shared_ptr<const BatchSource> tinyBatches(std::int64_t vocabulary, std::int64_t tokens) {
     Corpus corpus;
     corpus.tokens = std::make_shared<Ids>(vocabulary, tokens);
+    corpus.text = textOf(corpus.tokens, vocabulary);
     corpus.tokenizer = nullptr;
     corpus.vocabulary = vocabulary;
     corpus.trainTokens = tokens * 9 / 10;

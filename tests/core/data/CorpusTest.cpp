@@ -1,6 +1,7 @@
 // Opening what a run trains on: every source, the split, the vocabulary, and what is refused.
 #include "core/data/Corpus.h"
 
+#include "core/data/TokenRows.h"
 #include "core/data/Utf8.h"
 
 #include "RandomText.h"
@@ -59,13 +60,35 @@ TEST_F(CorpusTest, HasNoValidationPartWhenItsShareIsZero) {
     EXPECT_EQ(open(asked).validationTokens(), 0);
 }
 
-TEST_F(CorpusTest, GivesTheSameTokensFromRamAndFromTheMap) {
-    CorpusRequest asked = request(m_folder.write("a.txt", testing::lines(100)));
-    const auto mapped = testing::idsOf(*open(asked).tokens);
-    asked.source = "ram";
-    EXPECT_EQ(testing::idsOf(*open(asked).tokens), mapped);
-    asked.source = "tape";
-    EXPECT_THAT(refusal(asked), HasSubstr("tape"));
+TEST_F(CorpusTest, GivesTheSameTokensFromItsTextAgain) {
+    m_folder.write("texts/a.txt", testing::lines(100));
+    m_folder.write("texts/b.txt", "caf\u00e9 na\u00efve\n" + testing::lines(10));
+    for (const std::string& data : {m_folder.path("texts"), m_folder.path("texts/a.txt")}) {
+        for (const char* tokenizer : {"byte", "char"}) {
+            CorpusRequest asked = request(data, tokenizer);
+            asked.keepText = true;
+            const Corpus corpus = open(asked);
+            ASSERT_TRUE(corpus.text) << corpus.whyNoText;
+            EXPECT_EQ(testing::idsOf(*corpus.text), testing::idsOf(*corpus.tokens)) << data << " " << tokenizer;
+        }
+    }
+}
+
+TEST_F(CorpusTest, SaysWhyThereIsNoTextBehindReadyTokensAndRandomIds) {
+    for (const std::string& data : {m_folder.write("ready.bin", testing::bytesOf(std::vector<std::uint16_t>(1000, 64))), std::string("random")}) {
+        const Corpus corpus = open(request(data));
+        EXPECT_FALSE(corpus.text);
+        EXPECT_THAT(corpus.whyNoText, AllOf(HasSubstr("nothing to tokenise"), ::testing::EndsWith(".")));
+    }
+}
+
+TEST_F(CorpusTest, LetsALargeTextInRamGoUnlessItIsAskedFor) {
+    const std::string path = m_folder.write("large/a.txt", std::string(65'000'000, 'a'));
+    CorpusRequest asked = request(m_folder.path("large"));
+    EXPECT_THAT(open(asked).whyNoText, HasSubstr("new run with data-source=text"));
+    EXPECT_TRUE(open(request(path)).text) << "a file is mapped, which costs nothing to keep";
+    asked.keepText = true;
+    EXPECT_TRUE(open(asked).text);
 }
 
 TEST_F(CorpusTest, CharactersComeFromTheWholeText) {
@@ -149,8 +172,8 @@ TEST_F(CorpusTest, KeepsWideIdsWideInRam) {
     header[0] = 20240801, header[1] = 7, header[2] = 1000;
     CorpusRequest asked =
         request(m_folder.write("llama.bin", testing::bytesOf(header) + testing::bytesOf(std::vector<std::uint32_t>(1000, 100'000))));
-    asked.source = "ram";
-    EXPECT_EQ(testing::idsOf(*open(asked).tokens), std::vector<std::int64_t>(1000, 100'000));
+    const Corpus corpus = open(asked);
+    EXPECT_EQ(testing::idsOf(*copiedToRam(corpus.tokens, corpus.vocabulary)), std::vector<std::int64_t>(1000, 100'000));
 }
 
 TEST_F(CorpusTest, RandomIdsAreUniformAndAFunctionOfTheSeed) {

@@ -112,7 +112,10 @@ INSTANTIATE_TEST_SUITE_P(Switch, FlippedInTheMiddleOfARun,
                                            FlipCase{"host-memory", std::string("system"), 0}, FlipCase{"optimizer", std::string("loop"), 2e-4},
                                            FlipCase{"optimizer", std::string("foreach"), 2e-4}, FlipCase{"zero-grad", std::string("zero"), 2e-4},
                                            FlipCase{"matmul-precision", std::string("medium"), 0.05}, FlipCase{"validation-every", std::int64_t{5}, 0},
-                                           FlipCase{"validation-amp", std::string("on"), 0}),
+                                           FlipCase{"validation-amp", std::string("on"), 0}, FlipCase{"data-source", std::string("text"), 0},
+                                           FlipCase{"data-source", std::string("ram"), 0}, FlipCase{"batch-creation", std::string("loop"), 0},
+                                           FlipCase{"batch-creation", std::string("strided"), 0}, FlipCase{"loader-workers", std::int64_t{3}, 0},
+                                           FlipCase{"loader-prefetch", std::int64_t{7}, 0}),
                          [](const auto& info) {
                              std::string name = info.param.id + "_" + toString(info.param.to);
                              std::ranges::replace_if(name, [](unsigned char c) { return !std::isalnum(c); }, '_');
@@ -128,15 +131,18 @@ TEST(Trainer, RefusesADeviceThatIsNotThereInTheMiddleOfARunAndGoesOn) {
     EXPECT_EQ(trainer.sink.losses().size(), 10u);
 }
 
-TEST(Trainer, RefusesSwitchesThatNeedANewRunAndUnknownOnesWithTheReason) {
-    TinyTrainer trainer(config(5));
-    trainer.commands.push(Flip{"data-source", std::string("ram")});
+TEST(Trainer, RefusesATextThatIsNotThereAndUnknownSwitchesWithTheReason) {
+    Corpus withoutText = tinyBatches()->corpus();
+    withoutText.text = nullptr;
+    withoutText.whyNoText = "There is no text here.";
+    TinyTrainer trainer(config(5), std::make_shared<BatchSource>(std::move(withoutText)));
+    trainer.commands.push(Flip{"data-source", std::string("text")});
     trainer.commands.push(Flip{"warp-drive", std::string("on")});
     trainer.commands.push(Flip{"amp", std::string("fp7")});
     trainer.run();
     const auto refused = trainer.sink.all<SwitchRefused>();
     ASSERT_EQ(refused.size(), 3u);
-    EXPECT_NE(refused[0].why.find("new run"), std::string::npos);
+    EXPECT_EQ(refused[0].why, "There is no text here.");
     EXPECT_NE(refused[1].why.find("warp-drive"), std::string::npos);
     EXPECT_NE(refused[2].why.find("fp7"), std::string::npos);
 }

@@ -1,0 +1,23 @@
+// The folder of token caches as a whole: bounded, the file that was not used for the longest time goes first, one in use never goes.
+// Called by TokenCache while a corpus is opened.
+#pragma once
+#include "core/base/Units.h"
+
+#include <cstddef>
+#include <string>
+
+namespace stepscope {
+
+struct TokenCacheLimits {
+    std::size_t files = 20;
+    Bytes bytes{10'000'000'000};
+};
+
+// Notes that `path` was used now: its time of modification, since many systems do not keep the time of reading.
+void markTokenCacheUsed(const std::string& path);
+
+// Removes token caches from `folder` until the limits hold or only files are left that somebody has mapped (MappedFile::Hold::InUse).
+// Other files in the folder are left alone. What cannot be removed is left: the cache never stands in the way of a run.
+void boundTokenCaches(const std::string& folder, const TokenCacheLimits& limits = {});
+
+}  // namespace stepscope

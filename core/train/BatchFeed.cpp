@@ -1,0 +1,93 @@
+// See BatchFeed.h.
+#include "core/train/BatchFeed.h"
+
+#include "core/base/Check.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/stack.h>
+#include <algorithm>
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kCopiedAtOnce = 1 << 20;
+
+at::TensorOptions hostIds(bool pinned = false) { return at::TensorOptions().dtype(at::kLong).pinned_memory(pinned); }
+
+// int32 holds every vocabulary and is half of what an index needs.
+at::Tensor tokensOn(at::Device device, const TokenRow& row) {
+    at::Tensor all = at::empty({row.size()}, at::TensorOptions().dtype(at::kInt).device(device));
+    std::vector<std::int64_t> part(static_cast<std::size_t>(std::min(kCopiedAtOnce, row.size())));
+    for (std::int64_t begin = 0; begin < row.size(); begin += kCopiedAtOnce) {
+        const std::int64_t count = std::min(kCopiedAtOnce, row.size() - begin);
+        row.copy(begin, count, part.data());
+        all.narrow(0, begin, count).copy_(at::from_blob(part.data(), {count}, hostIds()));
+    }
+    return all;
+}
+
+}  // namespace
+
+BatchFeed::BatchFeed(const FeedSettings& settings, at::Device device, std::int64_t batch, std::int64_t context)
+    : m_settings(settings), m_device(device), m_batch(batch), m_context(context) {
+    if (settings.place == TokenPlace::Device) return;
+    const bool pinned = settings.pinned && !device.is_cpu(), copyRunsOn = settings.nonBlocking && !device.is_cpu();
+    m_loader = std::make_unique<BatchLoader>(
+        BatchLoader::Settings{.place = settings.place, .creation = settings.creation, .batch = batch, .context = context, .workers = settings.workers,
+                              .prefetch = settings.prefetch, .reuseBlocks = !copyRunsOn},
+        [=]() -> TokenBlock {
+            // A pinned block that is let go while a copy still reads it is kept by LibTorch's host allocator until the copy is done.
+            auto tensor = std::make_shared<at::Tensor>(at::empty({2, batch, context}, hostIds(pinned)));
+            auto* data = tensor->data_ptr<std::int64_t>();
+            return {std::move(tensor), data};
+        });
+}
+
+BatchFeed::~BatchFeed() = default;
+
+void BatchFeed::cut(const BatchSource& source, std::uint64_t seed, std::int64_t cursor) {
+    if (m_loader == nullptr) {
+        m_cut = cutOnDevice(source, source.starts(Split::Train, seed, cursor, m_batch, m_context));
+        return;
+    }
+    const TokenBlock block = m_loader->next(source, seed, cursor);
+    m_cut = *static_cast<const at::Tensor*>(block.owner.get());
+}
+
+BatchFeed::Batch BatchFeed::copy() const {
+    SS_CHECK(m_cut.defined());
+    return copied(m_cut);
+}
+
+BatchFeed::Batch BatchFeed::validation(const BatchSource& source, std::int64_t cursor) {
+    const auto starts = source.starts(Split::Validation, 0, cursor, m_batch, m_context);
+    if (m_loader == nullptr) return copied(cutOnDevice(source, starts));
+    const at::Tensor host = at::empty({2, m_batch, m_context}, hostIds());
+    auto* into = host.data_ptr<std::int64_t>();
+    cutBatch(*source.tokens(m_settings.place), m_settings.creation, starts, m_context, source.corpus().vocabulary, into, into + m_batch * m_context);
+    return copied(host);
+}
+
+at::Tensor BatchFeed::cutOnDevice(const BatchSource& source, const std::vector<std::int64_t>& starts) {
+    // The row goes to the device once; only the places of the sequences are copied at each step.
+    if (m_copiedRow != source.corpus().tokens) {
+        m_copiedRow = source.corpus().tokens;
+        m_deviceTokens = tokensOn(m_device, *m_copiedRow);
+    }
+    const at::Tensor places = at::from_blob(const_cast<std::int64_t*>(starts.data()), {m_batch, 1}, hostIds()).to(m_device);
+    const at::Tensor window = at::arange(m_context, at::TensorOptions().dtype(at::kLong).device(m_device));
+    const at::Tensor where = (places + window).view({-1});  // (batch * context)
+    const auto read = [&](const at::Tensor& at) { return m_deviceTokens.index_select(0, at).to(at::kLong).view({m_batch, m_context}); };
+    return at::stack({read(where), read(where + 1)});
+}
+
+BatchFeed::Batch BatchFeed::copied(const at::Tensor& host) const {
+    const at::Tensor there = host.to(m_device, at::kLong, m_settings.nonBlocking);  // one copy for both halves
+    return {there.select(0, 0), there.select(0, 1)};
+}
+
+}  // namespace stepscope
