@@ -1,10 +1,12 @@
-// `config`: prints the complete YAML of a preset with what --config and --set change, ready for `train --config`; with --markdown the
-// guide's tables of settings, which packaging/guide writes into resources/guide/settings.md.
+// `config`: prints the complete YAML of a preset with what --config and --set change, ready for `train --config`, and as comments (with
+// --memory alone) what memory it is expected to need; with --markdown the guide's tables of settings, which packaging/guide writes into
+// resources/guide/settings.md.
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
 #include "app/cli/Markdown.h"
 #include "app/cli/Output.h"
 #include "app/cli/RunOptions.h"
+#include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
 
 #include <cctype>
@@ -28,26 +30,51 @@ std::string asMarkdown() {
     return all;
 }
 
+// Three lines, each after `mark`.
+std::string memoryText(const Workbench::Estimate& predicted, const char* mark) {
+    return fmt::format("{0}{1} parameters; predicted peak memory {2} for tensors, of {3} available\n{0}at the worst moment of a step: {4}\n"
+                       "{0}with the program and its libraries: {5}\n",
+                       mark, format::count(predicted.parameters), format::bytes(predicted.total), format::bytes(predicted.available), predicted.parts,
+                       format::bytes(predicted.total + predicted.process));
+}
+
+std::string memoryLine(const Workbench::Estimate& predicted) {
+    return line({{"parameters", predicted.parameters},
+                 {"weights", predicted.weights.count},
+                 {"gradients", predicted.gradients.count},
+                 {"moments", predicted.moments.count},
+                 {"activations", predicted.activations.count},
+                 {"logits", predicted.logits.count},
+                 {"tensors", predicted.tensors.count},
+                 {"total", predicted.total.count},
+                 {"process", predicted.process.count},
+                 {"available", predicted.available.count}});
+}
+
 }  // namespace
 
 void addConfig(CLI::App& parent, Actions& actions) {
     struct Options {
         RunOptions run;
-        bool json = false, markdown = false;
+        bool json = false, markdown = false, memory = false;
     };
     auto options = std::make_shared<Options>();
     auto* command = parent.add_subcommand("config", "Print every setting and switch of a preset as YAML");
     options->run.add(*command);
     auto* json = command->add_flag("--json", options->json, "As JSON");
-    command->add_flag("--markdown", options->markdown, "As the guide's tables of settings")->excludes(json);
+    auto* markdown = command->add_flag("--markdown", options->markdown, "As the guide's tables of settings")->excludes(json);
+    command->add_flag("--memory", options->memory, "Print only what memory it is expected to need")->excludes(markdown);
     actions[command] = [options]() -> Result<ExitCode> {
         if (options->markdown) {
             print(asMarkdown());
             return ExitCode::Ok;
         }
-        const auto config = options->run.configure(*Workbench::create());
+        const auto workbench = Workbench::create();
+        const auto config = options->run.configure(*workbench);
         if (!config) return config.error();
-        print(options->json ? line(toJson(*config)) : toYaml(*config));
+        const auto predicted = workbench->estimate(*config);
+        if (options->memory) print(options->json ? memoryLine(predicted) : memoryText(predicted, ""));
+        else print(options->json ? line(toJson(*config)) : memoryText(predicted, "# ") + toYaml(*config));
         return ExitCode::Ok;
     };
 }

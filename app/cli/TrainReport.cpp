@@ -16,7 +16,8 @@ std::string summaryText(const RunSummary& summary) {
     if (std::isfinite(summary.validationLoss)) text += fmt::format(" · validation {:.4f}", summary.validationLoss);
     if (std::isfinite(summary.msPerStepMedian)) text += fmt::format(" · {} a step", format::milliseconds(summary.msPerStepMedian));
     if (std::isfinite(summary.tokensPerSecond)) text += fmt::format(" · {}", format::rate(summary.tokensPerSecond, "tok/s"));
-    return text + fmt::format(" · peak {}\n", format::bytes({summary.peakMemoryBytes}));
+    return text + fmt::format(" · peak {} ({} predicted), of it tensors {}\n", format::bytes({summary.peakMemoryBytes}),
+                              format::bytes({summary.predictedMemoryBytes}), format::bytes({summary.peakAllocatedBytes}));
 }
 
 std::string summaryLine(const RunSummary& summary) {

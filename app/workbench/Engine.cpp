@@ -23,6 +23,10 @@ std::int64_t likelyVocabulary(const RunConfig& config) {
     return config.tokenizer == "gpt2" ? 50257 : config.tokenizer == "byte" ? 256 : 128;
 }
 
+// What LibTorch's libraries, their threads and the session database add to the process when the first step runs, whatever the model:
+// measured by tests/bench/memory_prediction --floor.
+constexpr std::int64_t kFirstStepLoads = 31'000'000;
+
 Machine thisMachine() {
     Machine machine = probeMachine();
     describeGpus(machine, cudaPlugin());
@@ -42,8 +46,11 @@ public:
         if (!full) return {};
         const GptConfig shape = m_registry->modelShape(*full, likelyVocabulary(*full));
         const MemoryPrediction predicted = predictMemory(*full, shape.paddedVocabulary);
-        return {parameterCount(shape), predicted.weights, predicted.gradients, predicted.moments, predicted.activations, predicted.logits, predicted.total(),
-                host_memory::refreshBudget()};
+        const Bytes weights = predicted.of(MemoryKind::Weights) + predicted.of(MemoryKind::LowWeights), gradients = predicted.of(MemoryKind::Gradients),
+                    moments = predicted.of(MemoryKind::Moments), logits = predicted.of(MemoryKind::Logits);
+        const std::int64_t lasting = weights.count + gradients.count + moments.count + logits.count;
+        return {parameterCount(shape), weights, gradients, moments, {predicted.tensors.count - lasting}, logits, predicted.total(),
+                host_memory::refreshBudget(), predicted.tensors, {residentMemory().count + kFirstStepLoads}, describeParts(predicted)};
     }
 
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
@@ -55,8 +62,9 @@ public:
         auto config = m_registry->complete(request.config);
         if (!config) return config.error();
         request.config = *config;
-        if (auto fits = checkMemory(request.config); !fits) return fits.error();
-        return std::unique_ptr<Run>(std::make_unique<LiveRun>(std::move(request), m_registry, sink));
+        const Estimate needed = estimate(request.config);
+        if (auto fits = checkMemory(request.config, needed); !fits) return fits.error();
+        return std::unique_ptr<Run>(std::make_unique<LiveRun>(std::move(request), m_registry, sink, forecastOf(needed)));
     }
 
 private:
@@ -70,12 +78,18 @@ private:
         return wish;
     }
 
-    Status checkMemory(const RunConfig& config) const {
-        const Estimate needed = estimate(config);
-        if (needed.total <= needed.available) return {};
+    static RunForecast forecastOf(const Estimate& needed) {
+        const Bytes peak = needed.total + needed.process;
+        return {peak, fmt::format("Predicted peak memory: {} for tensors of {} available ({}); {} with the program itself.", format::bytes(needed.total),
+                                  format::bytes(needed.available), needed.parts, format::bytes(peak))};
+    }
+
+    static Status checkMemory(const RunConfig& config, const Estimate& needed) {
+        // What the allocator keeps beyond the tensors it gives up before it refuses anything.
+        if (needed.tensors <= needed.available) return {};
         return makeError(ErrorCode::OutOfMemory,
                          fmt::format("batch-size {} × context {} with this model needs about {}, and {} are available; lower batch-size, context or the model's size.",
-                                     config.integer("batch-size"), config.integer("context"), format::bytes(needed.total), format::bytes(needed.available)));
+                                     config.integer("batch-size"), config.integer("context"), format::bytes(needed.tensors), format::bytes(needed.available)));
     }
 
     std::shared_ptr<const Registry> m_registry;

@@ -28,8 +28,13 @@ std::string checkpointFolderOf(const std::string& database, std::int64_t session
 
 }  // namespace
 
-LiveRun::LiveRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink)
-    : m_request(std::move(request)), m_registry(std::move(registry)), m_tee(sink), m_generator(m_tee, m_clock), m_thread([this] { work(); }) {}
+LiveRun::LiveRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink, RunForecast forecast)
+    : m_request(std::move(request)),
+      m_registry(std::move(registry)),
+      m_forecast(std::move(forecast)),
+      m_tee(sink),
+      m_generator(m_tee, m_clock),
+      m_thread([this] { work(); }) {}
 
 LiveRun::~LiveRun() {
     send(Stop{});
@@ -50,6 +55,8 @@ RunSummary LiveRun::wait() {
         summary.why = m_error.sentence;
     }
     summary.peakMemoryBytes = peakResidentMemory().count;
+    summary.peakAllocatedBytes = host_memory::usage().peak.count;
+    summary.predictedMemoryBytes = m_forecast.peakMemory.count;
     return summary;
 }
 
@@ -179,6 +186,7 @@ Status LiveRun::openSession(const TrainerSetup& setup) {
     }
     m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, corpus.description});
+    m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_forecast.sentence});
     return {};
 }
 

@@ -13,10 +13,16 @@
 
 namespace stepscope {
 
+// What was expected before the run, to be said when it begins and compared when it has ended.
+struct RunForecast {
+    Bytes peakMemory;
+    std::string sentence;
+};
+
 class LiveRun final : public Run {
 public:
     // request.config is complete; the sink outlives the run.
-    LiveRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink);
+    LiveRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink, RunForecast forecast);
     ~LiveRun() override;
 
     void send(Command command) override;
@@ -33,6 +39,7 @@ private:
 
     RunRequest m_request;
     std::shared_ptr<const Registry> m_registry;
+    RunForecast m_forecast;
     SessionClock m_clock;
     EventTee m_tee;
     Channel<Command> m_commands;

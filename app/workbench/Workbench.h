@@ -37,6 +37,8 @@ struct RunSummary {
     double msPerStepMedian = kUnknown;   // without the first 3 steps
     double tokensPerSecond = kUnknown;
     std::int64_t peakMemoryBytes = 0;
+    std::int64_t peakAllocatedBytes = 0;     // most live bytes of tensors on the host
+    std::int64_t predictedMemoryBytes = 0;   // of peakMemoryBytes, before the run
 };
 
 // A live run: a trainer thread, a recorder thread, a sampler. Destroying it stops the run cleanly and waits.
@@ -65,6 +67,9 @@ public:
     struct Estimate {
         std::int64_t parameters = 0;
         Bytes weights, gradients, moments, activations, logits, total, available;
+        Bytes tensors;      // the part of total that tensors hold; the rest the allocator keeps
+        Bytes process;      // resident besides: the program and its libraries; total + process is the peak that the system will show
+        std::string parts;  // the same finer: "logits and loss 40 MB, q, k, v 12 MB, ..."
     };
     virtual Estimate estimate(const RunConfig& config) const = 0;
 

@@ -1,16 +1,28 @@
-// What a run will need at its peak, by kind, before it starts. Torch-free. Upper estimates of what eager execution keeps.
+// What a run will need at its peak, by kind, before it starts: one step is played through on paper (EagerMemory), so that it is known
+// what is there at the worst moment and what is not. Torch-free; cheap enough for every edit of a setting; any thread.
 #pragma once
+#include "core/analysis/AllocationTrace.h"
 #include "core/base/Units.h"
 #include "core/events/RunConfig.h"
+
+#include <array>
+#include <string>
 
 namespace stepscope {
 
 struct MemoryPrediction {
-    Bytes weights, gradients, moments, activations, logits;
-    Bytes total() const { return {weights.count + gradients.count + moments.count + activations.count + logits.count}; }
+    std::array<Bytes, kMemoryKinds> byKind;  // what tensors hold at the worst moment of a step
+    Bytes tensors;                           // their sum: the most live bytes of the allocator
+    Bytes kept;                              // what the allocator has from the system beyond that
+
+    Bytes total() const { return {tensors.count + kept.count}; }
+    Bytes of(MemoryKind kind) const { return byKind[static_cast<std::size_t>(kind)]; }
 };
 
 // config: complete (every switch has a value). vocabulary: rows of the embedding. Saturates instead of overflowing.
 MemoryPrediction predictMemory(const RunConfig& config, std::int64_t vocabulary);
+
+// "weights 1.2 MB, logits and loss 40 MB, ...": the largest first, what is under a hundredth of it left out.
+std::string describeParts(const MemoryPrediction& predicted);
 
 }  // namespace stepscope

@@ -4,11 +4,11 @@
 #include "core/memory/HostAllocator.h"
 
 #include "core/base/Format.h"
+#include "core/base/SizeClasses.h"
 #include "core/memory/SystemMemory.h"
 
 #include <array>
 #include <atomic>
-#include <bit>
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
@@ -22,9 +22,7 @@
 namespace stepscope::host_memory {
 namespace {
 
-constexpr std::size_t kHeader = 64;  // keeps the 64-byte alignment that vector code counts on
-constexpr std::size_t kSmallestCached = 64 * 1024;
-constexpr std::size_t kHugePage = 2 * 1024 * 1024;
+using size_classes::binOf, size_classes::kHeader, size_classes::kHugePage, size_classes::kSmallestCached, size_classes::mappingFor;
 
 struct Header {
     std::size_t size;    // asked for, without the header
@@ -32,30 +30,14 @@ struct Header {
     std::size_t bin;
 };
 
-// Size classes: eight steps between two powers of two, so at most 12.5 % of a block is waste.
-std::size_t binOf(std::size_t size) {
-    const auto power = static_cast<std::size_t>(std::bit_width(size) - 1);
-    const std::size_t eighth = (size - (std::size_t{1} << power)) >> (power - 3);
-    return power * 8 + eighth;
-}
-std::size_t binCeiling(std::size_t bin) {
-    const std::size_t power = bin / 8, eighth = bin % 8;
-    return (std::size_t{1} << power) + ((eighth + 1) << (power - 3)) - 1;
-}
-std::size_t mappingFor(std::size_t size) {
-    const std::size_t ceiling = binCeiling(binOf(size)) + 1;
-    const std::size_t unit = ceiling >= kHugePage ? kHugePage : 4096;
-    return (ceiling + unit - 1) / unit * unit;
-}
-
 std::atomic<Mode> g_mode{Mode::System};
 std::atomic<std::int64_t> g_live{0}, g_peak{0}, g_cached{0}, g_budget{0};
 std::atomic<bool> g_installed{false};
 
 std::mutex g_binsMutex;
-std::array<std::vector<void*>, 64 * 8>& bins() {
+std::array<std::vector<void*>, size_classes::kBins>& bins() {
     // Never destroyed: tensors of static storage may be freed after any other static object.
-    static auto* all = new std::array<std::vector<void*>, 64 * 8>;
+    static auto* all = new std::array<std::vector<void*>, size_classes::kBins>;
     return *all;
 }
 

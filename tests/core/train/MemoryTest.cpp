@@ -1,0 +1,56 @@
+// The prediction of memory against what the host allocator really handed out at the worst moment of real steps.
+#include "TinyTraining.h"
+#include "core/analysis/MemoryPrediction.h"
+#include "core/memory/HostAllocator.h"
+
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+struct Shape {
+    std::string name;
+    std::int64_t layers, heads, width, batch, context;
+    std::vector<std::pair<std::string, Value>> switches;
+};
+void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+
+class PredictedMemory : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(PredictedMemory, IsWhatAStepTakes) {
+    host_memory::install();
+    host_memory::refreshBudget();
+    const Shape& shape = GetParam();
+    RunConfig config = testing::tinyConfig(Registry(testing::plainCpu()), 2);
+    config.layers = shape.layers;
+    config.heads = shape.heads;
+    config.width = shape.width;
+    config.switches["batch-size"] = shape.batch;
+    config.switches["context"] = shape.context;
+    for (const auto& [id, value] : shape.switches) config.switches[id] = value;
+
+    const std::int64_t before = host_memory::usage().live.count;
+    host_memory::resetPeak();
+    {
+        testing::TinyTrainer trainer(config);
+        ASSERT_EQ(trainer.run().state, RunState::Finished);
+    }
+    const auto measured = static_cast<double>(host_memory::usage().peak.count - before);
+    const auto predicted = static_cast<double>(predictMemory(config, 61).tensors.count);
+    EXPECT_NEAR(predicted / measured, 1, 0.05) << measured << " bytes measured";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shape, PredictedMemory,
+    ::testing::Values(Shape{"plain", 3, 4, 64, 8, 64, {}}, Shape{"bf16", 3, 4, 64, 8, 64, {{"amp", std::string("bf16")}}},
+                      Shape{"manual", 3, 4, 64, 4, 128, {{"attention", std::string("manual")}}},
+                      Shape{"manual_bf16", 3, 4, 64, 4, 128, {{"attention", std::string("manual")}, {"amp", std::string("bf16")}}},
+                      Shape{"math", 3, 4, 64, 4, 128, {{"attention", std::string("sdpa-math")}}},
+                      Shape{"accumulated", 3, 4, 64, 8, 64, {{"grad-accumulation", std::int64_t{3}}}},
+                      Shape{"zeroed", 3, 4, 64, 8, 64, {{"zero-grad", std::string("zero")}}},
+                      Shape{"wide_foreach", 2, 4, 256, 2, 32, {{"optimizer", std::string("foreach")}}},
+                      Shape{"wide_loop", 2, 4, 256, 2, 32, {{"optimizer", std::string("loop")}}}, Shape{"narrow", 5, 2, 32, 16, 64, {}}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace stepscope
