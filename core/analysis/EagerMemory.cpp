@@ -3,6 +3,7 @@
 #include "core/analysis/EagerMemory.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepscope {
 namespace {
@@ -11,23 +12,31 @@ constexpr double kFloat = 4, kId = 8;
 
 }  // namespace
 
-EagerMemory::EagerMemory(const RunConfig& config, std::int64_t vocabulary, AllocationTrace& trace) : m_trace(trace) {
+EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace) : m_trace(trace) {
     m_context = static_cast<double>(config.integer("context"));
     m_n = static_cast<double>(config.integer("batch-size")) * m_context;
     m_width = static_cast<double>(config.width);
     m_layers = static_cast<double>(config.layers);
     m_heads = static_cast<double>(config.heads);
-    m_vocabulary = static_cast<double>(vocabulary);
+    m_vocabulary = static_cast<double>(sizes.vocabulary);
+    m_hidden = static_cast<double>(sizes.hidden);
+    m_hiddenRows = static_cast<double>(sizes.hiddenRows);
+    m_parameters = static_cast<double>(sizes.parameters);
     m_low = config.word("amp") != "off";
     m_element = m_low ? 2 : kFloat;
     m_manual = config.word("attention") == "manual";
     m_math = config.word("attention") == "sdpa-math";
     m_keepGradients = config.word("zero-grad") == "zero";
+    m_tied = config.tiedHead == "on";
+    m_postNorm = config.normPlacement == "post";
+    m_rmsNorm = config.norm == "rmsnorm";
+    m_rope = config.positions == "rope";
+    m_dropout = config.dropout > 0;
+    m_smoothing = config.labelSmoothing > 0;
     m_microBatches = config.integer("grad-accumulation");
     m_optimizer = config.word("optimizer");
     const std::int64_t workers = config.has("loader-workers") ? config.integer("loader-workers") : 0;
     m_batchBlocks = 1 + (workers > 0 ? static_cast<double>(workers + config.integer("loader-prefetch")) : 0);
-    m_parameters = (m_vocabulary + m_context) * m_width + m_layers * (12 * m_width * m_width + 13 * m_width) + 2 * m_width;
 }
 
 void EagerMemory::run() {
@@ -48,51 +57,71 @@ void EagerMemory::run() {
 }
 
 void EagerMemory::forward() {
-    const double n = m_n, C = m_width, e = m_element;
+    const double n = m_n, C = m_width;
     Block rows = take(MemoryKind::Embedding, kFloat * n * C);
     Block stream = take(MemoryKind::Norms, kFloat * n * C);
     drop(rows);
+    if (m_dropout) m_embeddingMask = take(MemoryKind::Embedding, n * C);
     Block branch = kNone;
     for (Layer& layer : m_layer) {
         layer.castWeights.clear();
         const auto castWeight = [&](double elements) {
             if (m_low) layer.castWeights.push_back(take(MemoryKind::LowWeights, 2 * elements));
         };
-        // Its sum is the embedding's in the first block.
-        layer.sum1 = branch == kNone ? stream : take(MemoryKind::Norms, kFloat * n * C);
-        layer.norm1 = take(MemoryKind::Norms, kFloat * n * C);
-        layer.moments1 = take(MemoryKind::Norms, 2 * kFloat * n);
-        if (m_low) layer.low1 = take(MemoryKind::Norms, e * n * C);
+        // The first block's sum is the embedding itself.
+        if (branch == kNone) std::swap(layer.norm1.sum, stream);
+        forwardNorm(layer.norm1);
         castWeight(3 * C * C);
         forwardAttention(layer);
         castWeight(C * C);
-        Block projected = take(MemoryKind::Attention, e * n * C);
+        Block projected = forwardBranch(MemoryKind::Attention, layer.mask1);
         if (m_low) m_trace.touch(MemoryKind::Scratch, kFloat * n * C);  // the sum of two types goes through a copy
-        layer.sum2 = take(MemoryKind::Norms, kFloat * n * C);
+        layer.norm2.sum = take(MemoryKind::Norms, kFloat * n * C);
         drop(projected);
-        layer.norm2 = take(MemoryKind::Norms, kFloat * n * C);
-        layer.moments2 = take(MemoryKind::Norms, 2 * kFloat * n);
-        if (m_low) layer.low2 = take(MemoryKind::Norms, e * n * C);
-        castWeight(4 * C * C);
-        layer.fc = take(MemoryKind::Mlp, e * 4 * n * C);
-        layer.activated = take(MemoryKind::Mlp, e * 4 * n * C);
-        castWeight(4 * C * C);
-        Block next = take(MemoryKind::Mlp, e * n * C);
+        forwardNorm(layer.norm2);
+        castWeight(m_hiddenRows * C);
+        layer.fc = take(MemoryKind::Mlp, m_element * n * m_hiddenRows);
+        if (m_hiddenRows > m_hidden) layer.gate = take(MemoryKind::Mlp, m_element * n * m_hidden);
+        layer.activated = take(MemoryKind::Mlp, m_element * n * m_hidden);
+        castWeight(m_hidden * C);
+        Block next = forwardBranch(MemoryKind::Mlp, layer.mask2);
         drop(branch);
         branch = next;
         // Products keep the lowered norms; without autocast the norms themselves.
-        if (m_low) drop(layer.norm1), drop(layer.norm2);
+        if (m_low) drop(layer.norm1.normed), drop(layer.norm2.normed);
     }
-    m_finalSum = take(MemoryKind::Norms, kFloat * n * C);
+    if (!m_postNorm) forwardNorm(m_final);
     drop(branch);
-    m_finalNorm = take(MemoryKind::Norms, kFloat * n * C);
-    if (m_low) m_finalLow = take(MemoryKind::Norms, e * n * C);
     forwardLoss();
+}
+
+void EagerMemory::forwardNorm(Norm& norm) {
+    const double floats = kFloat * m_n * m_width;
+    if (norm.sum == kNone) norm.sum = take(MemoryKind::Norms, floats);
+    // RMSNorm is made of plain operations: the squares come and go, the scaled values are kept.
+    if (m_rmsNorm) m_trace.touch(MemoryKind::Scratch, floats), norm.scaled = take(MemoryKind::Norms, floats);
+    norm.normed = take(MemoryKind::Norms, floats);
+    norm.moments = take(MemoryKind::Norms, 2 * kFloat * m_n);
+    if (m_low) norm.low = take(MemoryKind::Norms, m_element * m_n * m_width);
+}
+
+EagerMemory::Block EagerMemory::forwardBranch(MemoryKind kind, Block& mask) {
+    const double bytes = m_element * m_n * m_width;
+    Block branch = take(kind, bytes);
+    if (!m_dropout) return branch;
+    mask = take(kind, m_n * m_width);
+    Block kept = take(kind, bytes), grown = take(kind, bytes);
+    drop(branch), drop(kept);
+    return grown;
 }
 
 void EagerMemory::forwardAttention(Layer& layer) {
     const double n = m_n, C = m_width, e = m_element, tables = e * n * m_heads * m_context;
     layer.qkv = take(MemoryKind::Qkv, 3 * e * n * C);
+    if (m_rope) {
+        layer.turned = take(MemoryKind::Qkv, 2 * e * n * C);
+        m_trace.touch(MemoryKind::Scratch, 3 * kFloat * n * C);
+    }
     if (!m_manual && !m_math) {
         layer.out = take(MemoryKind::Attention, e * n * C);
         layer.sums = take(MemoryKind::Attention, kFloat * n * m_heads);  // the logarithms of softmax's sums
@@ -116,7 +145,7 @@ void EagerMemory::forwardAttention(Layer& layer) {
     layer.out = take(MemoryKind::Attention, e * n * C);
     drop(apart);
     // One block for the copies of q, k and v.
-    drop(values), drop(layer.heads), drop(layer.qkv);
+    drop(values), drop(layer.heads), drop(layer.qkv), drop(layer.turned);
     layer.heads = take(MemoryKind::Qkv, 3 * e * n * C);
 }
 
@@ -127,7 +156,7 @@ void EagerMemory::forwardLoss() {
     Block wide = m_low ? take(MemoryKind::Logits, kFloat * table) : kNone;
     m_logProbabilities = take(MemoryKind::Logits, kFloat * table);
     drop(wide), drop(logits);
-    if (m_low) drop(m_finalNorm);
+    if (m_low) drop(m_final.normed);
 }
 
 void EagerMemory::backward() {
@@ -135,26 +164,35 @@ void EagerMemory::backward() {
     const double C = m_width;
     for (std::size_t l = m_layer.size(); l-- > 0;) {
         backwardMlp(m_layer[l]);
-        weightGradient(4 * C * C, m_gradients[l].fcProjection);
-        weightGradient(4 * C * C, m_gradients[l].fc);
+        weightGradient(m_hidden * C, m_gradients[l].fcProjection);
+        weightGradient(m_hiddenRows * C, m_gradients[l].fc);
         backwardAttention(m_layer[l]);
         weightGradient(C * C, m_gradients[l].projection);
         weightGradient(3 * C * C, m_gradients[l].qkv);
         for (Block& cast : m_layer[l].castWeights) drop(cast);
     }
-    if (m_positionGradient == kNone) m_positionGradient = take(MemoryKind::Gradients, kFloat * m_context * C);
+    drop(m_embeddingMask);
+    if (m_positionGradient == kNone && !m_rope) m_positionGradient = take(MemoryKind::Gradients, kFloat * m_context * C);
     if (m_vectorGradients == kNone) m_vectorGradients = take(MemoryKind::Gradients, kFloat * m_layers * 13 * C);
-    // The embedding's gradient is a table of its own, and its sum with the head's a third.
-    Block ofEmbedding = take(MemoryKind::Gradients, kFloat * m_vocabulary * C);
-    Block sum = take(MemoryKind::Gradients, kFloat * m_vocabulary * C);
-    drop(ofEmbedding), drop(m_headGradient);
-    m_headGradient = sum;
+    // The embedding's gradient is a table of its own; tied, its sum with the head's is a third.
+    const double table = kFloat * m_vocabulary * C;
+    Block ofEmbedding = take(MemoryKind::Gradients, table);
+    if (m_tied) {
+        Block sum = take(MemoryKind::Gradients, table);
+        drop(ofEmbedding), drop(m_headGradient);
+        m_headGradient = sum;
+    } else if (m_embeddingGradient == kNone) {
+        m_embeddingGradient = ofEmbedding;
+    } else {
+        drop(ofEmbedding);
+    }
     drop(m_gradient);
 }
 
 void EagerMemory::backwardLoss() {
     const double n = m_n, C = m_width, table = n * m_vocabulary;
     Block ofProbabilities = take(MemoryKind::Logits, kFloat * table);
+    if (m_smoothing) m_trace.touch(MemoryKind::Logits, kFloat * table);
     Block ofLogits = take(MemoryKind::Logits, kFloat * table);
     drop(ofProbabilities), drop(m_logProbabilities);
     if (m_low) {
@@ -162,39 +200,53 @@ void EagerMemory::backwardLoss() {
         drop(ofLogits);
         ofLogits = lowered;
     }
-    m_gradient = take(MemoryKind::Scratch, m_element * n * C);
+    Block ofHidden = take(MemoryKind::Scratch, m_element * n * C);
     weightGradient(m_vocabulary * C, m_headGradient);
-    drop(ofLogits), drop(m_finalLow), drop(m_finalNorm), drop(m_castHead);
-    if (m_low) {
-        Block wide = take(MemoryKind::Scratch, kFloat * n * C);
-        drop(m_gradient);
-        m_gradient = wide;
+    drop(ofLogits), drop(m_castHead);
+    if (!m_postNorm) return backwardNorm(m_final, ofHidden);
+    m_gradient = ofHidden;
+}
+
+void EagerMemory::backwardNorm(Norm& norm, Block& ofNormed) {
+    const double floats = kFloat * m_n * m_width;
+    drop(norm.low), drop(norm.normed);
+    Block wide = m_low ? take(MemoryKind::Scratch, floats) : kNone;
+    if (m_rmsNorm) m_trace.touch(MemoryKind::Scratch, 2 * floats);
+    Block ofSum = take(MemoryKind::Scratch, floats);
+    drop(wide), drop(ofNormed), drop(norm.scaled), drop(norm.moments);
+    if (m_gradient != kNone) {
+        Block both = take(MemoryKind::Scratch, floats);
+        drop(ofSum), drop(m_gradient);
+        ofSum = both;
     }
-    Block ofSum = take(MemoryKind::Scratch, kFloat * n * C);
-    drop(m_gradient), drop(m_finalSum);
+    drop(norm.sum);
     m_gradient = ofSum;
 }
 
 void EagerMemory::backwardMlp(Layer& layer) {
-    const double n = m_n, C = m_width, e = m_element;
-    Block lowered = m_low ? take(MemoryKind::Scratch, e * n * C) : kNone;
-    Block ofActivated = take(MemoryKind::Scratch, e * 4 * n * C);
+    const double n = m_n, e = m_element;
+    Block lowered = m_low || m_dropout ? take(MemoryKind::Scratch, e * n * m_width) : kNone;
+    drop(layer.mask2);
+    Block ofActivated = take(MemoryKind::Scratch, e * n * m_hidden);
     drop(lowered), drop(layer.activated);
-    Block ofFc = take(MemoryKind::Scratch, e * 4 * n * C);
+    if (layer.gate != kNone) {
+        Block halves = take(MemoryKind::Scratch, 2 * e * n * m_hidden);
+        drop(ofActivated), drop(layer.gate);
+        ofActivated = take(MemoryKind::Scratch, e * n * m_hidden);
+        m_trace.touch(MemoryKind::Scratch, e * n * m_hiddenRows);
+        drop(halves);
+    }
+    Block ofFc = take(MemoryKind::Scratch, e * n * m_hiddenRows);
     drop(ofActivated), drop(layer.fc);
-    Block ofNorm = take(MemoryKind::Scratch, e * n * C);
-    drop(ofFc), drop(layer.low2), drop(layer.norm2);
-    Block wide = m_low ? take(MemoryKind::Scratch, kFloat * n * C) : kNone;
-    Block ofSum = take(MemoryKind::Scratch, kFloat * n * C);
-    drop(wide), drop(ofNorm);
-    Block both = take(MemoryKind::Scratch, kFloat * n * C);
-    drop(ofSum), drop(m_gradient), drop(layer.sum2), drop(layer.moments2);
-    m_gradient = both;
+    Block ofNormed = take(MemoryKind::Scratch, e * n * m_width);
+    drop(ofFc);
+    backwardNorm(layer.norm2, ofNormed);
 }
 
 void EagerMemory::backwardAttention(Layer& layer) {
     const double n = m_n, C = m_width, e = m_element, tables = e * n * m_heads * m_context;
-    Block lowered = m_low ? take(MemoryKind::Scratch, e * n * C) : kNone;
+    Block lowered = m_low || m_dropout ? take(MemoryKind::Scratch, e * n * C) : kNone;
+    drop(layer.mask1);
     Block ofOut = take(MemoryKind::Scratch, e * n * C);
     drop(lowered);
     if (layer.table != kNone) {
@@ -208,15 +260,10 @@ void EagerMemory::backwardAttention(Layer& layer) {
     Block ofHeads = take(MemoryKind::Scratch, 3 * e * n * C);
     drop(ofOut), drop(layer.out), drop(layer.sums);
     Block ofQkv = take(MemoryKind::Scratch, 3 * e * n * C);
-    drop(ofHeads), drop(layer.heads), drop(layer.qkv);
-    Block ofNorm = take(MemoryKind::Scratch, e * n * C);
-    drop(ofQkv), drop(layer.low1), drop(layer.norm1);
-    Block wide = m_low ? take(MemoryKind::Scratch, kFloat * n * C) : kNone;
-    Block ofSum = take(MemoryKind::Scratch, kFloat * n * C);
-    drop(wide), drop(ofNorm);
-    Block both = take(MemoryKind::Scratch, kFloat * n * C);
-    drop(ofSum), drop(m_gradient), drop(layer.sum1), drop(layer.moments1);
-    m_gradient = both;
+    drop(ofHeads), drop(layer.heads), drop(layer.qkv), drop(layer.turned);
+    Block ofNormed = take(MemoryKind::Scratch, e * n * C);
+    drop(ofQkv);
+    backwardNorm(layer.norm1, ofNormed);
 }
 
 void EagerMemory::weightGradient(double elements, Block& place) {
@@ -231,7 +278,7 @@ void EagerMemory::weightGradient(double elements, Block& place) {
 }
 
 void EagerMemory::update() {
-    const double largest = std::max(m_vocabulary, 4 * m_width) * m_width;
+    const double largest = std::max(m_vocabulary, m_hiddenRows) * m_width;
     if (m_optimizer == "foreach") m_trace.touch(MemoryKind::Scratch, kFloat * m_parameters);
     if (m_optimizer == "loop") {
         Block root = take(MemoryKind::Scratch, kFloat * largest);
@@ -240,7 +287,7 @@ void EagerMemory::update() {
     }
     if (m_keepGradients) return;
     for (Gradients& of : m_gradients) drop(of.qkv), drop(of.projection), drop(of.fc), drop(of.fcProjection);
-    drop(m_headGradient), drop(m_positionGradient), drop(m_vectorGradients);
+    drop(m_headGradient), drop(m_embeddingGradient), drop(m_positionGradient), drop(m_vectorGradients);
 }
 
 }  // namespace stepscope

@@ -9,24 +9,35 @@
 
 namespace stepscope {
 
+// Sizes that follow from a configuration and its data, as core/model lays them out.
+struct ModelSizes {
+    std::int64_t parameters = 0;
+    std::int64_t vocabulary = 0;  // rows of the embedding
+    std::int64_t hidden = 0;      // width inside the MLP
+    std::int64_t hiddenRows = 0;  // outputs of its first linear: twice as many for a gated activation
+};
+
 class EagerMemory {
 public:
-    // config: complete. vocabulary: rows of the embedding. The trace outlives this.
-    EagerMemory(const RunConfig& config, std::int64_t vocabulary, AllocationTrace& trace);
+    // config: complete. The trace outlives this.
+    EagerMemory(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace);
 
     // What lasts, then one whole step: every micro-batch that differs from the one before it, and the update.
     void run();
-
-    double parameters() const { return m_parameters; }
 
 private:
     using Block = AllocationTrace::Block;
     static constexpr Block kNone = AllocationTrace::kNone;
 
+    // Of a residual sum and its norm.
+    struct Norm {
+        Block sum = kNone, scaled = kNone, normed = kNone, low = kNone, moments = kNone;
+    };
     // What one block of the model keeps between forward and backward; kNone where there is nothing.
     struct Layer {
-        Block sum1 = kNone, norm1 = kNone, low1 = kNone, moments1 = kNone, qkv = kNone, heads = kNone, table = kNone, out = kNone, sums = kNone;
-        Block sum2 = kNone, norm2 = kNone, low2 = kNone, moments2 = kNone, fc = kNone, activated = kNone;
+        Norm norm1, norm2;
+        Block qkv = kNone, turned = kNone, heads = kNone, table = kNone, out = kNone, sums = kNone;
+        Block fc = kNone, gate = kNone, activated = kNone, mask1 = kNone, mask2 = kNone;
         std::vector<Block> castWeights;
     };
 
@@ -34,10 +45,14 @@ private:
     void drop(Block& block) { m_trace.drop(block); }
 
     void forward();
+    void forwardNorm(Norm& norm);
+    Block forwardBranch(MemoryKind kind, Block& mask);
     void forwardAttention(Layer& layer);
     void forwardLoss();
     void backward();
     void backwardLoss();
+    // From the gradient of a norm's output (in the products' type) to that of the residual stream before it.
+    void backwardNorm(Norm& norm, Block& ofNormed);
     void backwardMlp(Layer& layer);
     void backwardAttention(Layer& layer);
     // Gradient of a matrix: computed in the products' type, added or moved into its place.
@@ -45,22 +60,23 @@ private:
     void update();
 
     AllocationTrace& m_trace;
-    double m_n, m_context, m_width, m_layers, m_heads, m_vocabulary;  // m_n: tokens of a micro-batch
-    double m_parameters = 0;
+    double m_n, m_context, m_width, m_layers, m_heads;  // m_n: tokens of a micro-batch
+    double m_vocabulary, m_hidden, m_hiddenRows, m_parameters;
     double m_element;  // bytes of an activation in the products' type
-    bool m_low, m_manual, m_math, m_keepGradients;
+    bool m_low, m_manual, m_math, m_keepGradients, m_tied, m_postNorm, m_rmsNorm, m_rope, m_dropout, m_smoothing;
     std::int64_t m_microBatches;
     std::string m_optimizer;
     double m_batchBlocks;
 
     std::vector<Layer> m_layer;
-    Block m_finalSum = kNone, m_finalNorm = kNone, m_finalLow = kNone, m_castHead = kNone, m_logProbabilities = kNone;
+    Norm m_final;
+    Block m_embeddingMask = kNone, m_castHead = kNone, m_logProbabilities = kNone;
     Block m_gradient = kNone;  // of the residual stream
     struct Gradients {
         Block qkv = kNone, projection = kNone, fc = kNone, fcProjection = kNone;
     };
     std::vector<Gradients> m_gradients;
-    Block m_headGradient = kNone, m_positionGradient = kNone, m_vectorGradients = kNone;
+    Block m_headGradient = kNone, m_embeddingGradient = kNone, m_positionGradient = kNone, m_vectorGradients = kNone;
 };
 
 }  // namespace stepscope

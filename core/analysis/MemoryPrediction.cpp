@@ -1,7 +1,6 @@
 // See MemoryPrediction.h.
 #include "core/analysis/MemoryPrediction.h"
 
-#include "core/analysis/EagerMemory.h"
 #include "core/base/Format.h"
 
 #include <algorithm>
@@ -14,10 +13,10 @@ Bytes saturated(double bytes) { return {static_cast<std::int64_t>(std::clamp(byt
 
 }  // namespace
 
-MemoryPrediction predictMemory(const RunConfig& config, std::int64_t vocabulary) {
+MemoryPrediction predictMemory(const RunConfig& config, const ModelSizes& sizes) {
     // A GPU's memory always comes through a caching allocator.
     AllocationTrace trace(config.word("device") != "cpu" || config.word("host-memory") == "caching");
-    EagerMemory(config, vocabulary, trace).run();
+    EagerMemory(config, sizes, trace).run();
     MemoryPrediction predicted;
     for (std::size_t kind = 0; kind < kMemoryKinds; ++kind) predicted.byKind[kind] = saturated(trace.atPeak()[kind]);
     predicted.tensors = saturated(trace.peak());

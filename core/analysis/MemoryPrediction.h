@@ -2,6 +2,7 @@
 // what is there at the worst moment and what is not. Torch-free; cheap enough for every edit of a setting; any thread.
 #pragma once
 #include "core/analysis/AllocationTrace.h"
+#include "core/analysis/EagerMemory.h"
 #include "core/base/Units.h"
 #include "core/events/RunConfig.h"
 
@@ -19,8 +20,8 @@ struct MemoryPrediction {
     Bytes of(MemoryKind kind) const { return byKind[static_cast<std::size_t>(kind)]; }
 };
 
-// config: complete (every switch has a value). vocabulary: rows of the embedding. Saturates instead of overflowing.
-MemoryPrediction predictMemory(const RunConfig& config, std::int64_t vocabulary);
+// config: complete (every switch has a value). Saturates instead of overflowing.
+MemoryPrediction predictMemory(const RunConfig& config, const ModelSizes& sizes);
 
 // "weights 1.2 MB, logits and loss 40 MB, ...": the largest first, what is under a hundredth of it left out.
 std::string describeParts(const MemoryPrediction& predicted);

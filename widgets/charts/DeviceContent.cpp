@@ -80,7 +80,8 @@ public:
     QString help() const override {
         return QStringLiteral(
             "Resident memory of this process and, where there is a GPU, its used memory. \"free\" is what the machine could still "
-            "give, drawn where it comes near.");
+            "give, drawn where it comes near. Page faults: pages that a step touched for the first time, many where memory is given back "
+            "to the system at every step (host-memory).");
     }
     Quantity quantity() const override { return Quantity::Bytes; }
 
@@ -131,6 +132,10 @@ public:
             items.push_back({LegendItem::Mark::Dashed, request.colour(SeriesRole::GpuMemory), QStringLiteral("GPU"),
                              readOut(device.gpuMemoryBytes[*sample], Quantity::Bytes)});
         items.push_back({LegendItem::Mark::None, {}, QStringLiteral("free"), readOut(device.availableBytes[*sample], Quantity::Bytes)});
+        if (request.hasSteps()) {
+            const Column& faults = request.history->steps().pageFaults;
+            items.push_back({LegendItem::Mark::None, {}, QStringLiteral("page faults a step"), readOut(row ? faults[*row] : faults.back(), Quantity::Count)});
+        }
         return items;
     }
 

@@ -3,6 +3,7 @@
 #include "core/analysis/MemoryPrediction.h"
 #include "core/memory/HostAllocator.h"
 
+#include <functional>
 #include <gtest/gtest.h>
 
 namespace stepscope {
@@ -12,6 +13,7 @@ struct Shape {
     std::string name;
     std::int64_t layers, heads, width, batch, context;
     std::vector<std::pair<std::string, Value>> switches;
+    std::function<void(RunConfig&)> change = [](RunConfig&) {};
 };
 void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 
@@ -28,6 +30,7 @@ TEST_P(PredictedMemory, IsWhatAStepTakes) {
     config.switches["batch-size"] = shape.batch;
     config.switches["context"] = shape.context;
     for (const auto& [id, value] : shape.switches) config.switches[id] = value;
+    shape.change(config);
 
     const std::int64_t before = host_memory::usage().live.count;
     host_memory::resetPeak();
@@ -36,7 +39,9 @@ TEST_P(PredictedMemory, IsWhatAStepTakes) {
         ASSERT_EQ(trainer.run().state, RunState::Finished);
     }
     const auto measured = static_cast<double>(host_memory::usage().peak.count - before);
-    const auto predicted = static_cast<double>(predictMemory(config, 61).tensors.count);
+    const GptConfig model = Registry(testing::plainCpu()).modelShape(config, 61);
+    const ModelSizes sizes{ParameterLayout(model).size(), model.paddedVocabulary, model.hidden(), model.hiddenRows()};
+    const auto predicted = static_cast<double>(predictMemory(config, sizes).tensors.count);
     EXPECT_NEAR(predicted / measured, 1, 0.05) << measured << " bytes measured";
 }
 
@@ -49,7 +54,16 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"accumulated", 3, 4, 64, 8, 64, {{"grad-accumulation", std::int64_t{3}}}},
                       Shape{"zeroed", 3, 4, 64, 8, 64, {{"zero-grad", std::string("zero")}}},
                       Shape{"wide_foreach", 2, 4, 256, 2, 32, {{"optimizer", std::string("foreach")}}},
-                      Shape{"wide_loop", 2, 4, 256, 2, 32, {{"optimizer", std::string("loop")}}}, Shape{"narrow", 5, 2, 32, 16, 64, {}}),
+                      Shape{"wide_loop", 2, 4, 256, 2, 32, {{"optimizer", std::string("loop")}}}, Shape{"narrow", 5, 2, 32, 16, 64, {}},
+                      Shape{"swiglu", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.activation = "swiglu"; }},
+                      Shape{"rmsnorm", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.norm = "rmsnorm"; }},
+                      Shape{"rope", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.positions = "rope"; }},
+                      Shape{"post_norm", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.normPlacement = "post"; }},
+                      Shape{"dropout", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.dropout = 0.1; }},
+                      Shape{"smoothed", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.labelSmoothing = 0.1; }},
+                      Shape{"untied_split", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.tiedHead = "off", c.qkv = "split", c.bias = "off"; }},
+                      Shape{"all_bf16", 3, 4, 64, 8, 64, {{"amp", std::string("bf16")}},
+                            [](RunConfig& c) { c.activation = "swiglu", c.norm = "rmsnorm", c.positions = "rope", c.dropout = 0.1; }}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace
