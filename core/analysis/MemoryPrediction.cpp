@@ -1,6 +1,7 @@
 // See MemoryPrediction.h.
 #include "core/analysis/MemoryPrediction.h"
 
+#include "core/analysis/PlannedMemory.h"
 #include "core/base/Format.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ Bytes saturated(double bytes) { return {static_cast<std::int64_t>(std::clamp(byt
 MemoryPrediction predictMemory(const RunConfig& config, const ModelSizes& sizes) {
     // A GPU's memory always comes through a caching allocator.
     AllocationTrace trace(config.word("device") != "cpu" || config.word("host-memory") == "caching");
-    EagerMemory(config, sizes, trace).run();
+    if (config.has("fusion") && config.word("fusion") == "step") playPlannedStep(config, sizes, trace);
+    else EagerMemory(config, sizes, trace).run();
     MemoryPrediction predicted;
     for (std::size_t kind = 0; kind < kMemoryKinds; ++kind) predicted.byKind[kind] = saturated(trace.atPeak()[kind]);
     predicted.tensors = saturated(trace.peak());

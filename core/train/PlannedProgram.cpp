@@ -47,10 +47,8 @@ std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch() 
 
 }  // namespace
 
-PlannedProgram::PlannedProgram(ProgramParts parts) : m_parts(std::move(parts)) {
-    const auto host = at::TensorOptions().dtype(at::kLong);
-    m_inputs = at::empty({m_parts.batchSize, m_parts.context}, host);
-    m_targets = at::empty({m_parts.batchSize, m_parts.context}, host);
+PlannedProgram::PlannedProgram(ProgramParts parts)
+    : m_parts(std::move(parts)), m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context) {
     m_report.attention = "planned";
     m_report.optimizer = m_parts.optimizerName;
     m_report.autocast = m_parts.autocast ? "bf16" : "off";
@@ -91,11 +89,11 @@ StepResult PlannedProgram::step(TrainState& state, const BatchSource& batches, d
     double lossSum = 0;
     for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
         const std::int64_t begin = now();
-        batches.fill(Split::Train, state.seed, state.cursor + micro * m_parts.batchSize, m_parts.batchSize, m_parts.context, m_inputs.data_ptr<std::int64_t>(),
-                     m_targets.data_ptr<std::int64_t>());
+        m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
+        const auto [inputs, targets] = m_feed.copy();
         phase(Phase::Batch) += now() - begin;
         std::array<std::int64_t, 2> marks{};
-        const double loss = m_engine->accumulate(buffersOf(state), m_inputs.data_ptr<std::int64_t>(), m_targets.data_ptr<std::int64_t>(), micro == 0,
+        const double loss = m_engine->accumulate(buffersOf(state), inputs.data_ptr<std::int64_t>(), targets.data_ptr<std::int64_t>(), micro == 0,
                                                  1.0 / static_cast<double>(m_parts.accumulation), marks);
         phase(Phase::Forward) += marks[0];
         phase(Phase::Backward) += marks[1];
@@ -154,9 +152,8 @@ double PlannedProgram::evaluate(const TrainState& state, const BatchSource& batc
     bind(state);
     double sum = 0;
     for (std::int64_t i = 0; i < microBatches; ++i) {
-        batches.fill(Split::Validation, 0, i * m_parts.batchSize, m_parts.batchSize, m_parts.context, m_inputs.data_ptr<std::int64_t>(),
-                     m_targets.data_ptr<std::int64_t>());
-        sum += m_engine->evaluate(buffersOf(state), m_inputs.data_ptr<std::int64_t>(), m_targets.data_ptr<std::int64_t>());
+        const auto [inputs, targets] = m_feed.validation(batches, i * m_parts.batchSize);
+        sum += m_engine->evaluate(buffersOf(state), inputs.data_ptr<std::int64_t>(), targets.data_ptr<std::int64_t>());
     }
     return sum / static_cast<double>(microBatches);
 }

@@ -32,7 +32,7 @@ private:
     GptConfig m_boundConfig;
     const void* m_boundTo = nullptr;
     std::int64_t m_packedAt = -1;    // state.updates when the weights were packed
-    at::Tensor m_inputs, m_targets;  // (B, T) int64
+    BatchFeed m_feed;
 };
 
 }  // namespace stepscope

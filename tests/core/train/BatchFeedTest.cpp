@@ -82,6 +82,13 @@ TEST(BatchFeed, MicroBatchesComeInTheSameOrderFromWorkers) {
     EXPECT_EQ(lossesOf(config(15, {three, {"loader-workers", std::int64_t{4}}, {"loader-prefetch", std::int64_t{5}}})), lossesOf(config(15, {three})));
 }
 
+TEST(BatchFeed, ThePlannedStepTakesTheSameBatches) {
+    const std::pair<std::string, Value> planned{"fusion", std::string("step")};
+    const auto plain = lossesOf(config(12, {planned}));
+    EXPECT_EQ(lossesOf(config(12, {planned, {"loader-workers", std::int64_t{2}}, {"data-source", std::string("text")}})), plain);
+    EXPECT_EQ(lossesOf(config(12, {planned, {"batch-creation", std::string("strided")}, {"data-source", std::string("ram")}})), plain);
+}
+
 TEST(BatchFeed, FlipsOfSizeAndLoaderGoOnWithTheNextSequence) {
     const auto run = [](std::int64_t workers) {
         TinyTrainer trainer(config(30, {{"loader-workers", workers}, {"loader-prefetch", std::int64_t{4}}}));
