@@ -41,8 +41,9 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
 
 void EagerMemory::run() {
     take(MemoryKind::Weights, kFloat * m_parameters);
-    take(MemoryKind::Moments, kFloat * m_parameters);
-    take(MemoryKind::Moments, kFloat * m_parameters);
+    const double moment = m_optimizer == "8-bit" ? 1 + kFloat / 256 : kFloat;  // a byte, and a scale for every 256
+    take(MemoryKind::Moments, moment * m_parameters);
+    take(MemoryKind::Moments, moment * m_parameters);
     for (double i = 0; i < std::min(m_batchBlocks, 1e4); ++i) take(MemoryKind::Batches, 2 * kId * m_n);
     m_layer.resize(static_cast<std::size_t>(m_layers));
     m_gradients.resize(m_layer.size());

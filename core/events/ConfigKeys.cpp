@@ -61,6 +61,7 @@ std::vector<ConfigKey> build() {
         realKey("beta1", "Beta 1", "schedule", "AdamW's decay of the first moment", &C::beta1, 0.0, 0.999999),
         realKey("beta2", "Beta 2", "schedule", "AdamW's decay of the second moment", &C::beta2, 0.0, 0.999999),
         realKey("epsilon", "Epsilon", "schedule", "AdamW's denominator floor", &C::epsilon, 0.0, 1.0),
+        integerKey("scale-growth", "Loss scale grows after", "schedule", "fp16 only: steps without overflow before the loss scale doubles", &C::lossScaleGrowth, 1, kMany),
         integerKey("seed", "Seed", "loop", "of weights and batches", &C::seed, 0, kMany),
         integerKey("threads", "Threads", "loop", "CPU threads of the operations; 0 = every core", &C::threads, 0, 1024),
         integerKey("validation-batches", "Validation batches", "loop", "micro-batches per validation", &C::validationBatches, 1, 100'000),

@@ -46,6 +46,7 @@ struct RunConfig {
     double beta1 = 0.9;
     double beta2 = 0.95;
     double epsilon = 1e-8;
+    std::int64_t lossScaleGrowth = 2000;  // fp16: clean steps before the loss scale doubles
 
     // the loop
     std::int64_t seed = 1;

@@ -11,19 +11,22 @@
 #include <ATen/ops/pow.h>
 #include <ATen/ops/zeros.h>
 #include <limits>
+#include <memory>
 
 namespace stepscope {
 namespace {
 
 constexpr double kRopeBase = 10000;  // Su et al. 2021, section 3.2.2
 
-// One forward pass: what its blocks share.
+// One forward pass: what its blocks share. Blocks that run again in backward keep it alive.
 class Pass {
 public:
     Pass(const GptConfig& config, const ModelOps& ops, const Regularisation& training, const at::Tensor& tokens)
         : m_config(config), m_ops(ops), m_training(training), m_firstElement(training.firstSequence * tokens.size(1) * config.width) {
         if (config.positionKind == PositionKind::Rope) makeTurns(tokens.size(1), tokens.device());
     }
+
+    const ModelOps& ops() const { return m_ops; }
 
     at::Tensor embed(const WeightsView& weights, const at::Tensor& tokens) const {
         const std::int64_t T = tokens.size(1);
@@ -75,32 +78,53 @@ private:
         return m_ops.dropout(x, {m_training.dropout, key, m_firstElement});
     }
 
-    const GptConfig& m_config;
-    const ModelOps& m_ops;
-    const Regularisation& m_training;
+    GptConfig m_config;
+    ModelOps m_ops;
+    Regularisation m_training;
     std::int64_t m_firstElement;
     at::Tensor m_cosines, m_sines;  // of RoPE
 };
 
-at::Tensor preNorm(const Pass& pass, const WeightsView& weights, at::Tensor x) {
-    at::Tensor branch;  // what the last block adds: the next norm adds it on its way
-    for (std::size_t l = 0; l < weights.blocks.size(); ++l) {
-        const BlockWeights& w = weights.blocks[l];
-        const auto layer = static_cast<std::int64_t>(l);
-        const NormedSum first = pass.norm(x, branch, w.norm1Weight, w.norm1Bias);
-        const NormedSum second = pass.norm(first.sum, pass.attend(w, layer, first.normed), w.norm2Weight, w.norm2Bias);
-        x = second.sum;
-        branch = pass.feedForward(w, layer, second.normed);
-    }
-    return pass.norm(x, branch, weights.normWeight, weights.normBias).normed;
+using SharedPass = std::shared_ptr<const Pass>;
+
+struct Stream {
+    at::Tensor x, branch;  // the residual stream is x + branch
+};
+
+Stream preNormBlock(const Pass& pass, const BlockWeights& w, std::int64_t layer, const Stream& in) {
+    const NormedSum first = pass.norm(in.x, in.branch, w.norm1Weight, w.norm1Bias);
+    const NormedSum second = pass.norm(first.sum, pass.attend(w, layer, first.normed), w.norm2Weight, w.norm2Bias);
+    return {second.sum, pass.feedForward(w, layer, second.normed)};
 }
 
-at::Tensor postNorm(const Pass& pass, const WeightsView& weights, at::Tensor x) {
+at::Tensor preNorm(const SharedPass& pass, const WeightsView& weights, const at::Tensor& embedded) {
+    Stream stream{embedded, {}};
     for (std::size_t l = 0; l < weights.blocks.size(); ++l) {
         const BlockWeights& w = weights.blocks[l];
         const auto layer = static_cast<std::int64_t>(l);
-        x = pass.norm(x, pass.attend(w, layer, x), w.norm1Weight, w.norm1Bias).normed;
-        x = pass.norm(x, pass.feedForward(w, layer, x), w.norm2Weight, w.norm2Bias).normed;
+        if (!pass->ops().block) {
+            stream = preNormBlock(*pass, w, layer, stream);
+            continue;
+        }
+        stream.x = pass->ops().block(layer, stream.x, [pass, w, layer](const at::Tensor& x) {
+            const Stream out = preNormBlock(*pass, w, layer, {x, {}});
+            return out.x + out.branch;
+        });
+    }
+    return pass->norm(stream.x, stream.branch, weights.normWeight, weights.normBias).normed;
+}
+
+at::Tensor postNormBlock(const Pass& pass, const BlockWeights& w, std::int64_t layer, const at::Tensor& in) {
+    const at::Tensor x = pass.norm(in, pass.attend(w, layer, in), w.norm1Weight, w.norm1Bias).normed;
+    return pass.norm(x, pass.feedForward(w, layer, x), w.norm2Weight, w.norm2Bias).normed;
+}
+
+at::Tensor postNorm(const SharedPass& pass, const WeightsView& weights, at::Tensor x) {
+    for (std::size_t l = 0; l < weights.blocks.size(); ++l) {
+        const BlockWeights& w = weights.blocks[l];
+        const auto layer = static_cast<std::int64_t>(l);
+        x = pass->ops().block ? pass->ops().block(layer, x, [pass, w, layer](const at::Tensor& in) { return postNormBlock(*pass, w, layer, in); })
+                              : postNormBlock(*pass, w, layer, x);
     }
     return x;
 }
@@ -109,8 +133,8 @@ at::Tensor postNorm(const Pass& pass, const WeightsView& weights, at::Tensor x) 
 
 at::Tensor gptHidden(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens, const Regularisation& training) {
     SS_CHECK(tokens.size(1) <= config.positions);
-    const Pass pass(config, ops, training, tokens);
-    const at::Tensor x = pass.embed(weights, tokens);  // (B, T, C)
+    const auto pass = std::make_shared<const Pass>(config, ops, training, tokens);
+    const at::Tensor x = pass->embed(weights, tokens);  // (B, T, C)
     return config.placement == NormPlacement::Post ? postNorm(pass, weights, x) : preNorm(pass, weights, x);
 }
 
@@ -124,7 +148,7 @@ at::Tensor gptLogits(const GptConfig& config, const WeightsView& weights, const 
 at::Tensor gptLoss(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens, const at::Tensor& targets,
                    const Regularisation& training) {
     return ops.loss(gptHidden(config, weights, ops, tokens, training), weights.head, targets,
-                    {.vocabulary = config.vocabulary, .smoothing = training.smoothing});
+                    {.vocabulary = config.vocabulary, .smoothing = training.smoothing, .backwardScale = training.backwardScale});
 }
 
 }  // namespace stepscope

@@ -22,6 +22,8 @@ struct Heads {
 struct LossSettings {
     std::int64_t vocabulary = 0;  // ids that can occur; rows of the head beyond it get no probability
     double smoothing = 0;         // label smoothing (Szegedy et al. 2016): this share of the target is spread over all ids
+    double backwardScale = 1;     // the gradient that backward will start from: an operation that computes its gradients in forward
+                                  // multiplies by it at once, or small ones would vanish in fp16
 };
 
 constexpr double kNormEpsilon = 1e-5;  // GPT-2's layer_norm_epsilon
@@ -40,6 +42,8 @@ at::Tensor dropout(const at::Tensor& x, const DropoutPlace& place);
 at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings);
 
 }  // namespace plain
+
+using BlockFunction = std::function<at::Tensor(const at::Tensor& x)>;  // one block: residual stream (B, T, C) -> (B, T, C)
 
 // An undefined bias = none, everywhere.
 struct ModelOps {
@@ -67,6 +71,8 @@ struct ModelOps {
     // hidden (B, T, C), headWeight (Vp, C), targets (B, T) int64 -> scalar, mean cross-entropy in nats
     std::function<at::Tensor(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings)> loss =
         plain::loss;
+    // Runs one block. Empty = blocks are not cut apart: what one adds last is added by the next one's norm.
+    std::function<at::Tensor(std::int64_t layer, const at::Tensor& x, const BlockFunction& block)> block;
 };
 
 }  // namespace stepscope

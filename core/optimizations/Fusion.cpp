@@ -21,6 +21,9 @@ Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
         {"bias=off", config.bias == "off"}, {"dropout", config.dropout > 0}, {"label-smoothing", config.labelSmoothing > 0}};
     for (const auto& [name, chosen] : others)
         if (chosen) return Verdict::no(fmt::format("fusion=step is written for the plain GPT-2 and does not carry {}.", name));
+    if (config.word("optimizer") == "8-bit") return Verdict::no("fusion=step updates float32 moments; choose another optimizer than 8-bit.");
+    if (config.word("checkpointing") != "off") return Verdict::no("fusion=step plans its buffers itself and recomputes nothing; switch checkpointing off.");
+    if (config.integer("chunked-loss") > 0) return Verdict::no("fusion=step never holds all logits anyway; switch chunked-loss off.");
     return Verdict::yes();
 }
 

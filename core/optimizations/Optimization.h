@@ -27,6 +27,8 @@ struct Optimization {
     std::function<Verdict(const Machine&, const RunConfig&, const Value&)> applicable;
     // The shape that the State must have for `value`; absent = the State stays as it is. Lossless both ways.
     std::function<void(GptConfig& wanted, const Value&)> shape;
+    // Brings the State into the form that `value` needs, beyond its shape; returns what was lost, in a few words, or nothing.
+    std::function<std::string(TrainState& state, const Value&)> convert;
     // Fills the slots this switch is about. Absent = the loop or the data read the value themselves (validation-every).
     std::function<void(ProgramBuilder&, const Value&)> install;
 };

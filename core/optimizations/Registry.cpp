@@ -76,7 +76,7 @@ GptConfig Registry::modelShape(const RunConfig& config, std::int64_t vocabulary)
     return shape;
 }
 
-Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state) const {
+Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state, std::string* lost) const {
     ProgramBuilder builder(config);
     for (const auto& entry : m_entries) {
         if (!entry.install) continue;
@@ -90,6 +90,11 @@ Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, Tr
     shape.positions = std::max(shape.positions, state.config.positions);
     state.relayout(shape);
     state.moveTo(builder.device());
+    for (const auto& entry : m_entries) {
+        if (!entry.convert) continue;
+        const std::string told = entry.convert(state, config.switches.at(entry.id));
+        if (lost != nullptr && !told.empty()) *lost = told;
+    }
     return program;
 }
 

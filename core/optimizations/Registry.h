@@ -18,7 +18,7 @@ public:
     Result<RunConfig> complete(RunConfig config) const;
 
     Result<RunConfig> flipped(const RunConfig& config, const std::string& id, const Value& value) const override;
-    Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state) const override;
+    Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state, std::string* lost = nullptr) const override;
 
     // Rows of the embedding and positions that a configuration asks for. vocabulary: ids that can occur.
     GptConfig modelShape(const RunConfig& config, std::int64_t vocabulary) const;

@@ -11,6 +11,10 @@ namespace stepscope {
     ENTRY(fusion)                                                                                                               \
     ENTRY(hostMemory)                                                                                                           \
     ENTRY(attention)                                                                                                            \
+    ENTRY(cudaGraph)                                                                                                            \
+    ENTRY(cudnnAutotune)                                                                                                        \
+    ENTRY(checkpointing)                                                                                                        \
+    ENTRY(chunkedLossSwitch)                                                                                                    \
     ENTRY(vocabPadding)                                                                                                         \
     ENTRY(batchSize)                                                                                                            \
     ENTRY(context)                                                                                                              \

@@ -3,6 +3,7 @@
 
 #include "core/events/ConfigJson.h"
 #include "core/train/DurableFile.h"
+#include "core/train/EightBitMoments.h"
 #include "core/train/SafeTensors.h"
 
 #include <ATen/ops/zeros_like.h>
@@ -63,11 +64,14 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
     const auto write = [&]() -> Status {
         if (fs::exists(path)) return makeError(ErrorCode::BadInput, fmt::format("{} is already there; choose another place for the checkpoint.", path));
         if (auto done = writeSafeTensors(unfinished + "/model.safetensors", toFile(state.weights, state, ""), {{"format", "pt"}}); !done) return done;
-        NamedTensors moments = toFile(state.firstMoment, state, "exp_avg.");
-        const NamedTensors second = toFile(state.secondMoment, state, "exp_avg_sq.");
+        // 8-bit moments come back exactly: encoding what was decoded gives the same bytes.
+        const FloatMoments asFloat = floatMoments(state);
+        NamedTensors moments = toFile(asFloat.first, state, "exp_avg.");
+        const NamedTensors second = toFile(asFloat.second, state, "exp_avg_sq.");
         moments.insert(moments.end(), second.begin(), second.end());
         if (auto done = writeSafeTensors(unfinished + "/optimizer.safetensors", moments); !done) return done;
         const json meta = {{"version", kVersion}, {"step", state.updates}, {"cursor", state.cursor}, {"seed", state.seed},
+                           {"skipped", state.skipped}, {"loss_scale", state.lossScale.scale}, {"clean_steps", state.lossScale.cleanSteps},
                            {"loss", std::isfinite(loss) ? json(loss) : json()}, {"config", json::parse(configToJson(config))},
                            {"tokenizer", tokenizerJson.empty() ? json() : json::parse(tokenizerJson)},
                            {"model", {{"n_layer", state.config.layers}, {"n_head", state.config.heads}, {"n_embd", state.config.width},
@@ -101,6 +105,8 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
         read.cursor = meta.at("cursor").get<std::int64_t>();
         read.seed = meta.at("seed").get<std::uint64_t>();
         read.loss = meta.at("loss").is_null() ? std::nan("") : meta.at("loss").get<double>();
+        read.skipped = meta.value("skipped", std::int64_t{0});
+        read.lossScale = {meta.value("loss_scale", LossScale{}.scale), meta.value("clean_steps", std::int64_t{0})};
         if (!meta.at("tokenizer").is_null()) read.tokenizerJson = meta.at("tokenizer").dump();
         const json& model = meta.at("model");
         read.model = gptConfig(read.config, model.at("vocab_size"));
@@ -109,7 +115,8 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
         read.model.width = model.at("n_embd");
         read.model.positions = model.at("n_positions");
         const GptConfig& m = read.model;
-        if (m.layers < 1 || m.heads < 1 || m.width < 1 || m.width % m.heads != 0 || m.vocabulary < 1 || m.positions < 1 || read.step < 0 || read.cursor < 0)
+        if (m.layers < 1 || m.heads < 1 || m.width < 1 || m.width % m.heads != 0 || m.vocabulary < 1 || m.positions < 1 || read.step < 0 || read.cursor < 0 ||
+            read.skipped < 0 || read.skipped > read.step || !(read.lossScale.scale > 0))
             return damaged("its sizes cannot be");
         return read;
     } catch (const json::exception& wrong) {
@@ -130,6 +137,8 @@ Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVo
         if (auto read = fromFile(*moments, path + "/optimizer.safetensors", *state, prefix, flat); !read) return read.error();
     state->updates = meta->step;
     state->cursor = meta->cursor;
+    state->skipped = meta->skipped;
+    state->lossScale = meta->lossScale;
     return state;
 }
 

@@ -18,6 +18,8 @@ struct CheckpointMeta {
     GptConfig model;            // as it lies in the files: no padding
     std::int64_t cursor = 0;
     std::uint64_t seed = 1;
+    std::int64_t skipped = 0;   // see TrainState
+    LossScale lossScale;
 };
 
 // `path` must not exist; its parent is made.

@@ -3,31 +3,22 @@
 
 #include "core/base/Check.h"
 #include "core/model/Gpt.h"
+#include "core/train/EightBitMoments.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/full_like.h>
 #include <c10/core/GradMode.h>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace stepscope {
 namespace {
 
-// Adds the time since the last lap to one phase.
-class PhaseClock {
-public:
-    explicit PhaseClock(std::array<std::int64_t, kPhases>& into) : m_into(into), m_last(std::chrono::steady_clock::now()) {}
-    void lap(Phase phase) {
-        const auto now = std::chrono::steady_clock::now();
-        m_into[static_cast<std::size_t>(phase)] += std::chrono::duration_cast<std::chrono::nanoseconds>(now - m_last).count();
-        m_last = now;
-    }
-
-private:
-    std::array<std::int64_t, kPhases>& m_into;
-    std::chrono::steady_clock::time_point m_last;
-};
+bool unscaleAll(const std::vector<ParameterGroup>& groups, double scale) {
+    std::vector<at::Tensor> gradients;
+    for (const auto& group : groups) gradients.insert(gradients.end(), group.gradients.begin(), group.gradients.end());
+    return unscale(gradients, scale);
+}
 
 const char* word(at::Float32MatmulPrecision precision) {
     return precision == at::Float32MatmulPrecision::HIGHEST ? "highest" : precision == at::Float32MatmulPrecision::HIGH ? "high" : "medium";
@@ -55,17 +46,27 @@ std::string EagerProgram::attentionThatRuns(const at::Tensor& q, const at::Tenso
 }
 
 void EagerProgram::bind(TrainState& state) {
-    if (m_boundTo == state.weights.data_ptr() && m_boundConfig == state.config) return;
+    if (m_boundTo == state.weights.data_ptr() && m_boundMoments == state.firstMoment.data_ptr() && m_boundConfig == state.config) return;
+    SS_CHECK(state.eightBit() == m_parts.eightBitMoments);
     m_leaves = WeightsView::over(state.weights, state.layout, state.config, /*asLeaves=*/true);
     m_firstMoments.clear();
     m_secondMoments.clear();
+    m_firstScales.clear();
+    m_secondScales.clear();
     m_decays.clear();
-    for (const auto& slot : state.layout.slots()) {
+    const auto blocks = blockOffsets(state.layout);
+    for (std::size_t i = 0; i < state.layout.slots().size(); ++i) {
+        const auto& slot = state.layout.slots()[i];
+        if (state.eightBit()) {
+            m_firstScales.push_back(state.firstScales.narrow(0, blocks[i], blocks[i + 1] - blocks[i]));
+            m_secondScales.push_back(state.secondScales.narrow(0, blocks[i], blocks[i + 1] - blocks[i]));
+        }
         m_firstMoments.push_back(ParameterLayout::view(state.firstMoment, slot));
         m_secondMoments.push_back(ParameterLayout::view(state.secondMoment, slot));
         m_decays.push_back(slot.decays);
     }
     m_boundTo = state.weights.data_ptr();
+    m_boundMoments = state.firstMoment.data_ptr();
     m_boundConfig = state.config;
 }
 
@@ -85,6 +86,9 @@ std::vector<ParameterGroup> EagerProgram::groups() const {
         group.gradients.push_back(m_leaves.all[i].grad());
         group.firstMoments.push_back(m_firstMoments[i]);
         group.secondMoments.push_back(m_secondMoments[i]);
+        if (!m_parts.eightBitMoments) continue;
+        group.firstScales.push_back(m_firstScales[i]);
+        group.secondScales.push_back(m_secondScales[i]);
     }
     return both;
 }
@@ -102,6 +106,8 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
     StepResult result;
     PhaseClock clock(result.phaseNs);
     clearGradients();
+    const double scale = scales() ? state.lossScale.scale : 1;
+    if (scales()) result.lossScale = scale;
     double lossSum = 0;
     for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
         clock.lap(Phase::Optimizer);
@@ -109,49 +115,63 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
         clock.lap(Phase::Batch);
         const auto [inputs, targets] = m_feed.copy();
         clock.lap(Phase::Copy);
+        const double incoming = scale / static_cast<double>(m_parts.accumulation);  // gradient of the mean over the micro-batches
         at::Tensor loss;
         {
             const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
             loss = gptLoss(state.config, m_leaves, m_ops, inputs, targets,
                            {.dropout = m_parts.dropout, .smoothing = m_parts.labelSmoothing, .seed = state.seed, .step = state.updates + 1,
-                            .firstSequence = micro * m_parts.batchSize});
+                            .firstSequence = micro * m_parts.batchSize, .backwardScale = incoming});
         }
         const double value = loss.item<double>();
         clock.lap(Phase::Forward);
         lossSum += value;
         if (!std::isfinite(value)) break;
-        if (m_parts.accumulation > 1) loss = loss / static_cast<double>(m_parts.accumulation);
-        loss.backward();
+        loss.backward(incoming == 1 ? at::Tensor() : at::full_like(loss, incoming));
         clock.lap(Phase::Backward);
     }
     result.loss = lossSum / static_cast<double>(m_parts.accumulation);
     result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
-    if (!std::isfinite(result.loss)) return result;
+    if (!std::isfinite(result.loss)) result.breakdown = Breakdown::Loss;
+    else finish(state, rate, clock, result);
+    return result;
+}
 
+void EagerProgram::finish(TrainState& state, double rate, PhaseClock& clock, StepResult& result) {
     const c10::NoGradGuard noGradient;
     auto all = groups();
     AdamW settings = m_parts.adamW;
-    if (m_parts.maxNorm > 0 && m_parts.normForOptimizer) {
+    if (scales()) {
+        const bool clean = unscaleAll(all, state.lossScale.scale);
+        if (!clean && state.lossScale.scale <= kLeastLossScale) result.breakdown = Breakdown::Gradients;
+        if (result.breakdown != Breakdown::None) return;
+        moveScale(state.lossScale, clean, m_parts.lossScaleGrowth);
+        result.skipped = !clean;
+    }
+    const bool measures = !result.skipped && (m_parts.maxNorm > 0 || m_parts.eightBitMoments);
+    if (measures && m_parts.maxNorm > 0 && m_parts.normForOptimizer) {
         result.gradientNorm = m_parts.normForOptimizer(all);
         settings.gradientScale = std::min(1.0, m_parts.maxNorm / (result.gradientNorm + 1e-6));
-    } else if (m_parts.maxNorm > 0) {
+    } else if (measures) {
         const at::Tensor norm = globalNorm(all);
-        clipByNorm(all, norm, m_parts.maxNorm);
+        if (m_parts.maxNorm > 0) clipByNorm(all, norm, m_parts.maxNorm);
         result.gradientNorm = norm.item<double>();
     }
     clock.lap(Phase::Clip);
-    if (m_parts.maxNorm > 0 && !std::isfinite(result.gradientNorm)) {
-        result.loss = kUnknown;
-        return result;
+    if (measures && !std::isfinite(result.gradientNorm)) {
+        result.breakdown = Breakdown::Gradients;
+        return;
     }
-    settings.rate = rate;
-    settings.t = state.updates + 1;
-    for (auto& group : all) m_parts.optimizer(group, settings);
+    if (!result.skipped) {
+        settings.rate = rate;
+        settings.t = state.updates - state.skipped + 1;
+        for (auto& group : all) m_parts.optimizer(group, settings);
+    }
     if (!m_parts.keepGradients) clearGradients();
     clock.lap(Phase::Optimizer);
     state.updates += 1;
+    state.skipped += result.skipped ? 1 : 0;
     state.cursor += m_parts.accumulation * m_parts.batchSize;
-    return result;
 }
 
 double EagerProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) {

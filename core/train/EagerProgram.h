@@ -1,5 +1,6 @@
 // EagerProgram: a step as LibTorch's autograd runs it: forward operations, loss.backward(), clip, AdamW over the parameters.
 #pragma once
+#include "core/train/PhaseClock.h"
 #include "core/train/ProgramBuilder.h"
 
 namespace stepscope {
@@ -18,6 +19,9 @@ private:
     std::vector<ParameterGroup> groups() const;
     std::string attentionThatRuns(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const;
     void noteSettings();
+    bool scales() const { return m_parts.lossScaleGrowth > 0; }
+    // Everything after backward: unscale, clip, update.
+    void finish(TrainState& state, double rate, PhaseClock& clock, StepResult& result);
 
     ProgramParts m_parts;
     ProgramReport m_report;
@@ -25,10 +29,10 @@ private:
     bool m_attentionAsked = false;
 
     // Leaves over the State's memory; made again when the State's buffers or shape change.
-    const void* m_boundTo = nullptr;
+    const void *m_boundTo = nullptr, *m_boundMoments = nullptr;
     GptConfig m_boundConfig;
     WeightsView m_leaves;
-    std::vector<at::Tensor> m_firstMoments, m_secondMoments;
+    std::vector<at::Tensor> m_firstMoments, m_secondMoments, m_firstScales, m_secondScales;
     std::vector<bool> m_decays;
 
     BatchFeed m_feed;

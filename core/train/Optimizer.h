@@ -18,6 +18,7 @@ struct AdamW {
 // Parameters, gradients and moments of one group; all lists have the same order. decay: whether weightDecay applies.
 struct ParameterGroup {
     std::vector<at::Tensor> parameters, gradients, firstMoments, secondMoments;
+    std::vector<at::Tensor> firstScales, secondScales;  // of 8-bit moments; empty otherwise
     bool decays = false;
 };
 

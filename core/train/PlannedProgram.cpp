@@ -107,7 +107,7 @@ StepResult PlannedProgram::step(TrainState& state, const BatchSource& batches, d
     if (m_parts.maxNorm > 0) result.gradientNorm = m_engine->gradientNorm();
     phase(Phase::Clip) += now() - begin;
     if (m_parts.maxNorm > 0 && !std::isfinite(result.gradientNorm)) {
-        result.loss = kUnknown;
+        result.breakdown = Breakdown::Gradients;
         return result;
     }
     begin = now();
@@ -119,7 +119,7 @@ StepResult PlannedProgram::step(TrainState& state, const BatchSource& batches, d
 void PlannedProgram::update(TrainState& state, double rate, double norm) {
     AdamW settings = m_parts.adamW;
     settings.rate = rate;
-    settings.t = state.updates + 1;
+    settings.t = state.updates - state.skipped + 1;
     if (m_parts.optimizerName == "fused") {
         m_engine->update(buffersOf(state), {.rate = rate, .beta1 = settings.beta1, .beta2 = settings.beta2, .epsilon = settings.epsilon,
                                             .weightDecay = settings.weightDecay, .t = settings.t, .maxNorm = m_parts.maxNorm}, norm);

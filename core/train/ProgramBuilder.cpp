@@ -36,6 +36,14 @@ void ProgramBuilder::setValidationAutocast(bool on) {
     claim("validation precision");
     m_validationAutocast = on;
 }
+void ProgramBuilder::setCudnnBenchmark(bool on) {
+    claim("cuDNN's choice of algorithms");
+    m_parts.scope.cudnnBenchmark = on;
+}
+void ProgramBuilder::setRecompute(RecomputePlan plan) {
+    claim("recomputation of activations");
+    m_parts.recompute = plan;
+}
 void ProgramBuilder::setHostMemory(host_memory::Mode mode) {
     claim("host allocator");
     m_parts.scope.hostMemory = mode;
@@ -62,8 +70,9 @@ void ProgramBuilder::setGradientClip(double maxNorm) {
     claim("gradient clipping");
     m_parts.maxNorm = maxNorm;
 }
-void ProgramBuilder::setOptimizer(std::string name, OptimizerFunction function) {
+void ProgramBuilder::setOptimizer(std::string name, OptimizerFunction function, Moments moments) {
     claim("optimizer");
+    m_parts.eightBitMoments = moments == Moments::EightBit;
     m_parts.optimizerName = std::move(name);
     m_parts.optimizer = std::move(function);
 }
@@ -134,6 +143,8 @@ Result<std::unique_ptr<StepProgram>> ProgramBuilder::build() const {
     if (m_conflict) return *m_conflict;
     ProgramParts parts = m_parts;
     if (m_validationAutocast) parts.validationAutocast = parts.autocast;
+    if (parts.autocast == at::kHalf) parts.lossScaleGrowth = m_config.lossScaleGrowth;
+    parts.recompute.applyTo(parts.ops);
     if (m_make) return m_make(std::move(parts));
     return std::unique_ptr<StepProgram>(std::make_unique<EagerProgram>(std::move(parts)));
 }

@@ -6,6 +6,7 @@
 #include "core/train/BatchFeed.h"
 #include "core/train/Optimizer.h"
 #include "core/train/ProgramScope.h"
+#include "core/train/Recompute.h"
 #include "core/train/StepProgram.h"
 
 #include <functional>
@@ -31,6 +32,9 @@ struct ProgramParts {
     OptimizerFunction optimizer;
     // When set, the norm to clip by; the optimizer then applies AdamW::gradientScale itself and no gradient is rewritten.
     std::function<double(const std::vector<ParameterGroup>&)> normForOptimizer;
+    bool eightBitMoments = false;  // the State's moments are uint8; gradients that are no numbers are refused before they touch them
+    std::int64_t lossScaleGrowth = 0;  // fp16: clean steps before the scale doubles; 0 = no loss scaling
+    RecomputePlan recompute;       // applied to `ops` already; for Programs that do not run them
     bool keepGradients = false;  // zero-grad: true = zero them in place, false = set to none
     AdamW adamW;                 // rate and t are set at each step
     FeedSettings feed;           // where batches come from; every Program takes them through a BatchFeed
@@ -52,6 +56,8 @@ public:
     void setMatmulPrecision(at::Float32MatmulPrecision precision);
     void setAutocast(std::optional<at::ScalarType> dtype);
     void setValidationAutocast(bool on);
+    void setCudnnBenchmark(bool on);
+    void setRecompute(RecomputePlan plan);
     void setHostMemory(host_memory::Mode mode);
     struct AttentionSlot {
         std::string name;
@@ -63,7 +69,8 @@ public:
     void setContext(std::int64_t tokens);
     void setAccumulation(std::int64_t microBatches);
     void setGradientClip(double maxNorm);
-    void setOptimizer(std::string name, OptimizerFunction function);
+    enum class Moments { Float, EightBit };
+    void setOptimizer(std::string name, OptimizerFunction function, Moments moments = Moments::Float);
     void setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm);
     void setKeepGradients(bool keep);
     void setTokenPlace(TokenPlace place);

@@ -17,8 +17,9 @@ public:
     // cannot be used on this machine or with these settings.
     virtual Result<RunConfig> flipped(const RunConfig& config, const std::string& id, const Value& value) const = 0;
 
-    // Converts the State as the switches need it (vocabulary padding, positions, device), then builds the Program over it.
-    virtual Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state) const = 0;
+    // Builds the Program and converts the State as the switches need it (vocabulary padding, positions, device, 8-bit moments). What a
+    // conversion lost is written to `lost`, in a few words; nothing when it was lossless.
+    virtual Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state, std::string* lost = nullptr) const = 0;
 };
 
 }  // namespace stepscope

@@ -4,6 +4,7 @@
 #pragma once
 #include "core/data/BatchSource.h"
 #include "core/events/Event.h"
+#include "core/train/Breakdown.h"
 #include "core/train/TrainState.h"
 
 #include <array>
@@ -14,8 +15,9 @@ namespace stepscope {
 struct StepResult {
     double loss = kUnknown;          // mean over the micro-batches, nats
     double gradientNorm = kUnknown;  // before clipping
-    double lossScale = kUnknown;
-    bool skipped = false;
+    double lossScale = kUnknown;     // fp16: that this step ran with
+    bool skipped = false;            // fp16: gradients overflowed; the step counts, its update was left out, the scale is halved
+    Breakdown breakdown = Breakdown::None;  // no step was made; the weights are as they were
     std::int64_t tokens = 0;
     std::array<std::int64_t, kPhases> phaseNs{};
 };
@@ -34,7 +36,7 @@ public:
     virtual ~StepProgram() = default;
 
     // One update of `state` with learning rate `rate`: `grad-accumulation` micro-batches, clip, AdamW. Advances the cursor.
-    // On a non-finite loss the State is left as it was before the update. Throws what LibTorch throws.
+    // On a breakdown the State is left as it was before the update. Throws what LibTorch throws.
     virtual StepResult step(TrainState& state, const BatchSource& batches, double rate) = 0;
 
     // Mean loss over `microBatches` fixed validation batches; changes nothing in the State.

@@ -3,6 +3,7 @@
 
 #include "core/base/Check.h"
 #include "core/base/CounterRandom.h"
+#include "core/train/EightBitMoments.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/normal.h>
@@ -66,6 +67,8 @@ void TrainState::relayout(const GptConfig& to) {
     SS_CHECK(differingKey(to, config).empty());
     SS_CHECK(to.paddedVocabulary >= to.vocabulary && to.positions >= config.positions);
     const ParameterLayout wanted(to);
+    const bool wasEightBit = eightBit();
+    toFloat(*this);
     const at::Device device = weights.device();
     const auto moved = [&](const at::Tensor& flat, bool drawNewPositions) {
         at::Tensor next = at::zeros({wanted.size()}, flatOptions());
@@ -79,12 +82,16 @@ void TrainState::relayout(const GptConfig& to) {
     secondMoment = moved(secondMoment, false);
     layout = wanted;
     config = to;
+    if (wasEightBit) toEightBit(*this);
 }
 
 void TrainState::moveTo(at::Device device) {
     weights = weights.to(device);
     firstMoment = firstMoment.to(device);
     secondMoment = secondMoment.to(device);
+    if (!eightBit()) return;
+    firstScales = firstScales.to(device);
+    secondScales = secondScales.to(device);
 }
 
 }  // namespace stepscope

@@ -4,6 +4,7 @@
 #pragma once
 #include "core/base/Result.h"
 #include "core/model/WeightsView.h"
+#include "core/train/LossScaler.h"
 
 #include <string>
 
@@ -13,9 +14,12 @@ struct TrainState {
     GptConfig config;
     ParameterLayout layout;
     at::Tensor weights;          // (layout.size()) float32
-    at::Tensor firstMoment;      // same shape: AdamW's exponential average of the gradient
+    at::Tensor firstMoment;      // same shape: AdamW's exponential average of the gradient; float32, or uint8 (EightBitMoments.h)
     at::Tensor secondMoment;     // same shape: of its square
-    std::int64_t updates = 0;    // optimizer steps made: AdamW's t, StepDone::step
+    at::Tensor firstScales, secondScales;  // of 8-bit moments; undefined otherwise
+    std::int64_t updates = 0;    // steps made: StepDone::step
+    std::int64_t skipped = 0;    // those of them whose update fp16's overflow left out: AdamW's t is updates - skipped
+    LossScale lossScale;         // of fp16
     std::int64_t cursor = 0;     // training sequences consumed
     std::uint64_t seed = 1;      // of batches and of rows added later
 
@@ -28,6 +32,8 @@ struct TrainState {
     void relayout(const GptConfig& to);
 
     void moveTo(at::Device device);
+
+    bool eightBit() const { return firstScales.defined(); }
 };
 
 }  // namespace stepscope

@@ -136,14 +136,15 @@ void Trainer::flip(const Flip& asked) {
     const Value from = m_config.switches.at(asked.id), to = wanted->switches.at(asked.id);
     if (from == to) return;
     if (auto fits = m_setup.batches->accepts(*wanted); !fits) return refuse(fits.error().sentence);
-    auto program = m_setup.factory->build(*wanted, m_state);
+    std::string lost;
+    auto program = m_setup.factory->build(*wanted, m_state, &lost);
     if (!program) return refuse(program.error().sentence);
     m_program = std::move(*program);
     m_config = std::move(*wanted);
     host_memory::trim();
     m_attentionTold.clear();
-    m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, {}});
-    log(LogLevel::Info, fmt::format("{} {} → {} from step {} on.", asked.id, toString(from), toString(to), step + 1));
+    m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, lost});
+    log(LogLevel::Info, fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, lost.empty() ? "" : "; ", lost));
 }
 
 bool Trainer::trainOneStep() {
@@ -154,14 +155,15 @@ bool Trainer::trainOneStep() {
     const TimeNs begin = m_setup.clock->now();
     const StepResult result = m_program->step(m_state, *m_setup.batches, rate);
     const TimeNs end = m_setup.clock->now();
-    if (!std::isfinite(result.loss)) {
-        m_failure = makeError(ErrorCode::Training,
-                              fmt::format("The loss is not a number at step {}: the learning rate {:.3g} is probably too high{}; the weights of step {} are kept, so "
-                                          "resume from the last checkpoint with a lower lr.",
-                                          attempted, rate, m_config.real("grad-clip") > 0 ? "" : " and clipping is off (grad-clip)", m_state.updates));
+    if (result.breakdown != Breakdown::None || !std::isfinite(result.loss)) {
+        breakDown(result.breakdown == Breakdown::Gradients ? Breakdown::Gradients : Breakdown::Loss, attempted, rate);
         return false;
     }
     m_lastLoss = result.loss;
+    m_lowestLoss = std::fmin(m_lowestLoss, result.loss);
+    if (result.skipped)
+        log(LogLevel::Info, fmt::format("fp16 overflowed at step {}: its update is left out, and the loss scale goes from {:g} to {:g}.", attempted,
+                                        result.lossScale, m_state.lossScale.scale));
     m_setup.sink->publish(StepDone{
         .step = m_state.updates, .at = end, .duration = end - begin, .loss = result.loss, .learningRate = rate, .gradientNorm = result.gradientNorm,
         .lossScale = result.lossScale, .skipped = result.skipped, .tokens = result.tokens, .phaseNs = result.phaseNs,
@@ -173,6 +175,16 @@ bool Trainer::trainOneStep() {
         log(LogLevel::Info, fmt::format("Attention that runs: {}.", m_attentionTold));
     }
     return true;
+}
+
+void Trainer::breakDown(Breakdown kind, std::int64_t step, double rate) {
+    const bool finite = std::isfinite(m_state.weights.sum().item<double>());
+    BreakdownFacts facts{.kind = kind, .step = step, .rate = rate, .lossBefore = m_lastLoss, .lowestLoss = m_lowestLoss, .weightsAreFinite = finite,
+                         .clips = m_config.real("grad-clip") > 0, .fp16 = m_config.word("amp") == "fp16", .checkpoint = {}};
+    // The State is as it was before the step that broke: worth keeping, unless there is nothing to keep or no place for it.
+    if (finite && m_state.updates > 0 && m_state.updates != m_checkpointedAt && !m_setup.checkpointFolder.empty()) checkpoint({});
+    facts.checkpoint = m_lastCheckpoint;
+    m_failure = makeError(ErrorCode::Training, breakdownSentence(facts));
 }
 
 void Trainer::validate() {
@@ -194,6 +206,8 @@ void Trainer::checkpoint(const std::string& path) {
     m_disturbed = true;
     // A checkpoint that cannot be written does not end a run that may have taken days.
     if (!saved) return log(LogLevel::Error, saved.error().sentence);
+    m_lastCheckpoint = place;
+    m_checkpointedAt = m_state.updates;
     m_setup.sink->publish(CheckpointSaved{m_state.updates, end, end - begin, place});
     log(LogLevel::Info, fmt::format("Checkpoint of step {} written to {}.", m_state.updates, place));
 }

@@ -45,6 +45,7 @@ private:
     void waitForRecorder();
     void flip(const Flip& flip);
     bool trainOneStep();
+    void breakDown(Breakdown kind, std::int64_t step, double rate);
     void validate();
     void checkpoint(const std::string& path);
     void changeState(RunState state, std::string why = {});
@@ -57,7 +58,9 @@ private:
     RunState m_runState = RunState::Preparing;
     bool m_stopAsked = false;
     bool m_disturbed = false;
-    double m_lastLoss = kUnknown;
+    double m_lastLoss = kUnknown, m_lowestLoss = kUnknown;
+    std::string m_lastCheckpoint;
+    std::int64_t m_checkpointedAt = -1;
     std::int64_t m_validatedAt = -1;
     std::string m_attentionTold;
     Error m_failure;

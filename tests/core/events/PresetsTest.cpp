@@ -40,6 +40,24 @@ TEST(Presets, TinyCpuTrainsOnBytesInBatchesOf12WithAShortWarmUp) {
     EXPECT_LE(tiny->warmup, 100);
 }
 
+TEST(Presets, HaveTheShapesOfTheListOfOptimisations) {
+    struct Shape {
+        const char* id;
+        std::int64_t layers, heads, width, context, batch, accumulation;
+    };
+    for (const Shape& shape : {Shape{"tiny-cpu", 4, 4, 128, 128, 12, 1}, {"shakespeare-char", 6, 6, 384, 256, 64, 1}, {"gpu-8gb", 8, 8, 512, 256, 64, 8},
+                               {"gpu-12gb", 8, 8, 512, 256, 96, 8}, {"gpu-16gb", 12, 12, 768, 256, 128, 4}, {"gpu-24gb", 24, 16, 1024, 512, 256, 2}}) {
+        const auto preset = presetConfig(shape.id);
+        ASSERT_TRUE(preset.ok()) << shape.id;
+        EXPECT_EQ(preset->layers, shape.layers) << shape.id;
+        EXPECT_EQ(preset->heads, shape.heads) << shape.id;
+        EXPECT_EQ(preset->width, shape.width) << shape.id;
+        EXPECT_EQ(preset->integer("context"), shape.context) << shape.id;
+        EXPECT_EQ(preset->integer("batch-size"), shape.batch) << shape.id;
+        EXPECT_EQ(preset->integer("grad-accumulation"), shape.accumulation) << shape.id;
+    }
+}
+
 TEST(Presets, AnUnknownOneIsRefusedWithTheKnownNames) {
     const auto missing = presetConfig("nope");
     ASSERT_FALSE(missing.ok());

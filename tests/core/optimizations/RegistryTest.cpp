@@ -77,6 +77,16 @@ TEST(Registry, SaysPerChoiceWhyItCannotBeUsedHere) {
     }
 }
 
+TEST(Registry, RefusesWhatNeedsAGpuWithTheReason) {
+    for (const auto& [id, reason] : {std::pair{"cuda-graph", "NVIDIA"}, std::pair{"cudnn-autotune", "NVIDIA"}}) {
+        RunConfig config = testing::tinyConfig(registry());
+        config.switches[id] = std::string("on");
+        const auto complete = registry().complete(config);
+        ASSERT_FALSE(complete.ok()) << id;
+        EXPECT_NE(complete.error().sentence.find(reason), std::string::npos) << complete.error().sentence;
+    }
+}
+
 TEST(Registry, ACpuWithoutBf16CannotRoundItsProductsToIt) {
     Machine old = testing::plainCpu();
     old.instructions = {"avx2"};

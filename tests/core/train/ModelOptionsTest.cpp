@@ -126,6 +126,14 @@ TEST(ModelOptions, TextIsWrittenBeyondTheContextWithRotaryPositions) {
     EXPECT_TRUE(generateText({state.config, state.layout, state.weights}, *byteTokenizer(), {.prompt = "In the", .tokens = 20}, [](const std::string&) {}, never).ok());
 }
 
+TEST(ModelOptions, TheFourGpt2PresetsHaveTheParametersTheirAuthorsCount) {
+    for (const auto& [id, count] : {std::pair{"gpt2-small", 124'439'808L}, {"gpt2-medium", 354'823'168L}, {"gpt2-large", 774'030'080L}, {"gpt2-xl", 1'557'611'200L}}) {
+        const auto config = registry().complete(presetConfig(id).value());
+        ASSERT_TRUE(config.ok()) << id;
+        EXPECT_EQ(parameterCount(registry().modelShape(*config, 50257)), count) << id;
+    }
+}
+
 TEST(ModelOptions, RotaryPositionsNeedPairs) {
     RunConfig config = testing::tinyConfig(registry());
     config.width = 6;

@@ -115,7 +115,10 @@ INSTANTIATE_TEST_SUITE_P(Switch, FlippedInTheMiddleOfARun,
                                            FlipCase{"validation-amp", std::string("on"), 0}, FlipCase{"data-source", std::string("text"), 0},
                                            FlipCase{"data-source", std::string("ram"), 0}, FlipCase{"batch-creation", std::string("loop"), 0},
                                            FlipCase{"batch-creation", std::string("strided"), 0}, FlipCase{"loader-workers", std::int64_t{3}, 0},
-                                           FlipCase{"loader-prefetch", std::int64_t{7}, 0}),
+                                           FlipCase{"loader-prefetch", std::int64_t{7}, 0}, FlipCase{"amp", std::string("fp16"), 0.05},
+                                           FlipCase{"checkpointing", std::string("every-block"), 0}, FlipCase{"checkpointing", std::string("every-2nd"), 0},
+                                           FlipCase{"checkpointing", std::string("selective"), 0}, FlipCase{"chunked-loss", std::int64_t{7}, 2e-4},
+                                           FlipCase{"optimizer", std::string("8-bit"), 0.05}),
                          [](const auto& info) {
                              std::string name = info.param.id + "_" + toString(info.param.to);
                              std::ranges::replace_if(name, [](unsigned char c) { return !std::isalnum(c); }, '_');

@@ -1,0 +1,28 @@
+// cudnn-autotune: cuDNN's benchmark mode. Honest about a GPT, which has no convolutions.
+#include "core/optimizations/Optimization.h"
+
+namespace stepscope {
+namespace {
+
+Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
+    if (word(value) == "on" && config.word("device") == "cpu") return Verdict::no("cuDNN runs on NVIDIA GPUs only.");
+    return Verdict::yes();
+}
+
+}  // namespace
+
+Optimization cudnnAutotune() {
+    return {.id = "cudnn-autotune",
+            .title = "cuDNN autotune",
+            .group = SwitchGroup::Kernels,
+            .why = "Lets cuDNN try several algorithms for each convolution and keep the fastest. A GPT has no convolutions, so here it gains nothing: it is on "
+                   "this list because people try it.",
+            .cost = "None without convolutions; with them, slower first steps.",
+            .reported = "1–2 %",
+            .values = offOn(),
+            .byDefault = "off",
+            .applicable = usable,
+            .install = [](ProgramBuilder& builder, const Value& value) { builder.setCudnnBenchmark(word(value) == "on"); }};
+}
+
+}  // namespace stepscope

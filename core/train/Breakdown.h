@@ -1,0 +1,29 @@
+// Breakdown: why a step could not be made, and the sentence for the person: what broke, what probably caused it, what to do. The
+// Programs say which; the loop knows the rest. Pure; trainer thread.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace stepscope {
+
+enum class Breakdown {
+    None,
+    Loss,       // the loss is infinite or no number
+    Gradients,  // the loss is a number, a gradient is not; the State is as it was
+};
+
+struct BreakdownFacts {
+    Breakdown kind = Breakdown::Loss;
+    std::int64_t step = 0;        // that could not be made
+    double rate = 0;
+    double lossBefore = 0;        // of the last step that could; NaN = none
+    double lowestLoss = 0;        // of the run so far; NaN = none
+    bool weightsAreFinite = true;
+    bool clips = true;
+    bool fp16 = false;
+    std::string checkpoint;       // where the last good weights lie; empty = nowhere
+};
+
+std::string breakdownSentence(const BreakdownFacts& facts);
+
+}  // namespace stepscope

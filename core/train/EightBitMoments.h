@@ -1,0 +1,25 @@
+// AdamW's moments in 8 bits (Dettmers et al. 2022): a byte a value and a float32 scale for every 256 values of a parameter, about a
+// quarter of float32's memory. The State holds the bytes; an update decodes, moves and encodes one block at a time. CPU only.
+#pragma once
+#include "core/train/Optimizer.h"
+
+namespace stepscope {
+
+// Converts both moments of the State in place; nothing when they are in that form already. Returns the relative error (root mean
+// square of the difference over that of the values) of the moment that lost more; 0 when nothing was rounded.
+double toEightBit(TrainState& state);
+void toFloat(TrainState& state);
+
+// float32 copies of the moments, whatever their form.
+struct FloatMoments {
+    at::Tensor first, second;  // (layout.size())
+};
+FloatMoments floatMoments(const TrainState& state);
+
+// The blocks of each parameter begin anew: first block of every slot, and the number of all blocks at the end.
+std::vector<std::int64_t> blockOffsets(const ParameterLayout& layout);
+
+// moments: uint8; firstScales, secondScales: float32, one a block. Gradients must be finite: a block's scale would be lost for good.
+void adamWEightBit(ParameterGroup& group, const AdamW& settings);
+
+}  // namespace stepscope

@@ -1,0 +1,26 @@
+// Activation checkpointing (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016): a part of the forward pass keeps its
+// inputs only and is run again in backward. Called inside forward passes on the trainer thread. Gradients are the same bit for bit
+// where the part is deterministic: dropout is counter-based, and autocast's state is restored for the second run.
+#pragma once
+#include "core/model/ModelOps.h"
+
+#include <functional>
+#include <vector>
+
+namespace stepscope {
+
+using RecomputedPart = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
+
+// part(inputs), without keeping what backward needs. Parameters that `part` captures receive their gradients when backward reaches it.
+// At least one input must require a gradient; without grad mode it is a plain call.
+at::Tensor recompute(RecomputedPart part, std::vector<at::Tensor> inputs);
+
+// Which parts of a Program's forward pass are run again.
+struct RecomputePlan {
+    std::int64_t everyKthBlock = 0;  // 0 = none, 1 = every block, 2 = blocks 0, 2, 4 ...
+    bool attentionOnly = false;
+
+    void applyTo(ModelOps& ops) const;
+};
+
+}  // namespace stepscope
