@@ -86,11 +86,8 @@ void StepEngine::attentionBackward(int member, std::int64_t index) {
             m_packers.summedRows(own.dScores, ldT, n, seen, own.scorePairs, pairs);
             m_packers.summedRows(rowsOf(0, t), ldQkv, n, D, own.queryPairs, pairs);
             m_packers.summedRows(out, ldC, n, D, own.outPairs, pairs);
-            for (std::int64_t key = 0; key < seen; key += gemm::kPanel) {
-                const std::int64_t keys = std::min(gemm::kPanel, seen - key), panel = key / gemm::kPanel * pairs;
-                m_gemm.store({own.weightPairs + panel, 1, gemm::kPanel}, {own.outPairs, pairs}, keys, D, s.steps(n), own.dValues + key * D, D, true);
-                m_gemm.store({own.scorePairs + panel, 1, gemm::kPanel}, {own.queryPairs, pairs}, keys, D, s.steps(n), own.dKeys + key * D, D, true);
-            }
+            m_gemm.store({own.weightPairs, 1, gemm::kPanel, pairs}, {own.outPairs, pairs}, seen, D, s.steps(n), own.dValues, D, true);
+            m_gemm.store({own.scorePairs, 1, gemm::kPanel, pairs}, {own.queryPairs, pairs}, seen, D, s.steps(n), own.dKeys, D, true);
         }
         m_rows.convert(own.dKeys, D, T, D, gradientOf(1, 0), ldQkv, nullptr);
         m_rows.convert(own.dValues, D, T, D, gradientOf(2, 0), ldQkv, nullptr);

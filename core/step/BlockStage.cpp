@@ -42,9 +42,9 @@ void StepEngine::blockForward(int member, const StepBuffers& buffers, std::int64
         m_gemm.tiles({wordsOf(attended), ldC / perWord, 1}, {layer.projection.forward, s.steps(C) * gemm::kPanel}, n, C, s.steps(C), m_rows.residualTile, &first);
         m_rows.normForward(layer.middle + row * C, n, C, weights + at.norm2.weight, weights + at.norm2.bias, own.normed, ldC, layer.mean2 + row, layer.inverse2 + row);
         keepPairs(own.normed, ldC, n, C, layer.norm2Pairs, row);
-        step::GeluTile gelu{weights + at.expand.bias, layer.expandedRows + s.bytes(row * ld4C), own.activated, ld4C, ld4C};
+        step::GeluTile gelu{weights + at.expand.bias, layer.expandedRows + s.bytes(row * ld4C), own.activated, ld4C, ld4C,
+                            keep ? layer.activatedPairs + row / perWord * gemm::kPanel : nullptr, pairs};
         m_gemm.tiles({wordsOf(own.normed), ldC / perWord, 1}, {layer.expand.forward, s.steps(C) * gemm::kPanel}, n, 4 * C, s.steps(C), m_rows.geluTile, &gelu);
-        keepPairs(own.activated, ld4C, n, 4 * C, layer.activatedPairs, row);
         step::ResidualTile second{weights + at.contract.bias, layer.middle + row * C, output + row * C, C};
         m_gemm.tiles({wordsOf(own.activated), ld4C / perWord, 1}, {layer.contract.forward, s.steps(4 * C) * gemm::kPanel}, n, C, s.steps(4 * C), m_rows.residualTile,
                      &second);
@@ -68,9 +68,8 @@ void StepEngine::blockBackward(int member, const StepBuffers& buffers, std::int6
         float* dx = m_plan->dx + row * C;
         m_rows.convert(dx, C, n, C, own.delta, ldC, vector(at.contract.bias));
         m_packers.summedRows(own.delta, ldC, n, C, deltas.contract + pair, pairs);
-        step::GeluBackwardTile gelu{layer.expandedRows + s.bytes(row * ld4C), own.activated, vector(at.expand.bias), ld4C, ld4C};
+        step::GeluBackwardTile gelu{layer.expandedRows + s.bytes(row * ld4C), own.activated, vector(at.expand.bias), ld4C, ld4C, deltas.expand + pair, pairs};
         m_gemm.tiles({wordsOf(own.delta), ldC / perWord, 1}, {layer.contract.backward, s.steps(C) * gemm::kPanel}, n, 4 * C, s.steps(C), m_rows.geluBackwardTile, &gelu);
-        m_packers.summedRows(own.activated, ld4C, n, 4 * C, deltas.expand + pair, pairs);
         m_gemm.store({wordsOf(own.activated), ld4C / perWord, 1}, {layer.expand.backward, s.steps(4 * C) * gemm::kPanel}, n, C, s.steps(4 * C), own.gradient, C, false);
         m_rows.normBackward(own.gradient, C, layer.middle + row * C, n, C, weights + at.norm2.weight, layer.mean2 + row, layer.inverse2 + row, dx, true,
                             vector(at.norm2.weight), vector(at.norm2.bias));

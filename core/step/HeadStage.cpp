@@ -99,7 +99,7 @@ double StepEngine::headRows(int member, const StepBuffers& buffers, const std::i
     for (std::int64_t column = 0; column < s.vocabulary; column += W) {
         const std::int64_t columns = std::min(W, s.vocabulary - column);
         lift.tiles += 1;
-        step::LogitsTile tile{.firstColumn = column, .tileWidth = W, .targets = targets + begin, .reference = plan.reference + begin, .sum = plan.sum + begin,
+        step::LogitsTile tile{.firstColumn = column, .tileWidth = W, .targets = targets + begin, .reference = plan.reference + begin, .sum = own.sums,
                               .target = plan.target + begin};
         if (train) {
             tile.rowMajor = own.probabilities;
@@ -114,6 +114,11 @@ double StepEngine::headRows(int member, const StepBuffers& buffers, const std::i
                      s.steps(columns), own.dHidden, C, column > 0);
     }
     double loss = 0;
+    for (std::int64_t row = begin; row < end; ++row) {
+        float sum = 0;
+        for (std::int64_t lane = 0; lane < step::kSumLanes; ++lane) sum += own.sums[(row - begin) * step::kSumLanes + lane];
+        plan.sum[row] = sum;
+    }
     for (std::int64_t row = begin; row < end; ++row) loss += std::log(static_cast<double>(plan.sum[row])) + plan.reference[row] - plan.target[row];
     if (!train) return loss;
     m_rows.finishHead(hidden, ldC, plan.sum + begin, targets + begin, buffers.weights + m_parameters.tokens, n, C,

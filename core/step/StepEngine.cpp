@@ -108,6 +108,7 @@ void StepEngine::place(Arena& arena) {
         member.gradient = arena.take<float>(m_rowBlock * C);
         member.probabilities = arena.take<std::byte>(s.bytes(m_headRowBlock * V));
         member.scaled = elements(m_headRowBlock, C);
+        member.sums = arena.take<float>(m_headRowBlock * step::kSumLanes);
         member.dHidden = arena.take<float>(m_headRowBlock * C);
         member.probabilityPairs = arena.take<Word>(tiles * s.steps(m_pieceRows) * V);
         member.scaledPairs = panelsOf(C, m_pieceRows);

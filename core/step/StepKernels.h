@@ -24,12 +24,16 @@ struct GeluTile {          // before = tile + bias, E; after = gelu_tanh(before)
     void* before = nullptr;
     void* after = nullptr;
     std::int64_t beforeStride = 0, afterStride = 0;
+    std::uint32_t* pairs = nullptr;  // `after` once more as panels that sum over rows (Gemm.h), of these rows; may be absent
+    std::int64_t panelStride = 0;
 };
 struct GeluBackwardTile {  // out = tile * gelu_tanh'(before), E; biasGradient[column] += the sum over rows
     const void* before = nullptr;
     void* out = nullptr;
     float* biasGradient = nullptr;
     std::int64_t beforeStride = 0, outStride = 0;
+    std::uint32_t* pairs = nullptr;  // as in GeluTile, of `out`
+    std::int64_t panelStride = 0;
 };
 // A tile of logits becomes exp(logit - reference), unnormalised: a bf16 keeps float32's range, so a reference taken from a row's first
 // columns holds until a logit exceeds it by kLift; then everything of that row is scaled down (Milakov and Gimelshein 2018, made lazy).
@@ -40,13 +44,14 @@ struct LogitsTile {
     std::uint32_t* paired = nullptr;  // words (steps(rows), tileWidth): operand of the gradient of the head
     const std::int64_t* targets = nullptr;
     float* reference = nullptr;    // per row; set in column 0 of the vocabulary
-    float* sum = nullptr;          // per row, of exp(logit - reference)
+    float* sum = nullptr;          // per row kSumLanes partial sums of exp(logit - reference)
     float* target = nullptr;       // per row, the logit of the target
     // Called when a row's reference must be lifted: everything already stored for `row` is multiplied by `factor`.
     void (*lift)(void* owner, std::int64_t row, float factor) = nullptr;
     void* owner = nullptr;
 };
 constexpr float kLift = 40.0f;
+constexpr std::int64_t kSumLanes = 16;
 
 struct AdamWRange {
     float *weight = nullptr, *first = nullptr, *second = nullptr;
@@ -81,8 +86,8 @@ struct Kernels {
     // look, up to `padded` columns; logSum[r] = log of the sum of exponentials.
     void (*softmax)(const float* scores, std::int64_t stride, std::int64_t rows, std::int64_t firstRow, std::int64_t columns, std::int64_t padded, float scale,
                     void* out, std::int64_t outStride, float* logSum);
-    // The same weights again from logSum (P), and dS = P * (dP - sum(P * dP)) * scale, both E.
-    void (*softmaxBackward)(const float* scores, const float* dP, std::int64_t stride, std::int64_t rows, std::int64_t firstRow, std::int64_t columns,
+    // The same weights again from logSum (P), and dS = P * (dP - sum(P * dP)) * scale, both E. `scores` is used up.
+    void (*softmaxBackward)(float* scores, const float* dP, std::int64_t stride, std::int64_t rows, std::int64_t firstRow, std::int64_t columns,
                             std::int64_t padded, float scale, const float* logSum, void* weights, void* dScores, std::int64_t outStride);
     // dHidden = dHidden * scale - share * table[target], float32; scaled = hidden * scale, E. scale = share / sum per row.
     void (*finishHead)(const void* hidden, std::int64_t hiddenStride, const float* sum, const std::int64_t* targets, const float* table, std::int64_t rows,

@@ -30,18 +30,66 @@ STEPSCOPE_INLINE float total(Vec v) { return sum(v); }
 STEPSCOPE_INLINE Vec keepOr(Vec v, float fill, i64 n) { return n >= kLanes ? v : firstLanes(v, n, all(fill)); }
 STEPSCOPE_INLINE Vec keep(Vec v, i64 n) { return keepOr(v, 0.0f, n); }
 
+// 2^y to 3 parts in a million, for results that become bf16 or are summed by the hundred: half the operations of exp(). Cephes' exp2f, one term less.
+STEPSCOPE_INLINE Vec roughPower2(Vec y) {
+    const Vec bounded = max(all(-150.0f), y), n = roundNearest(bounded), f = bounded - n;
+    Vec p = fma(all(1.339887440e-3f), f, all(9.618437357e-3f));
+    p = fma(p, f, all(5.550332471e-2f));
+    p = fma(p, f, all(2.402264791e-1f));
+    p = fma(p, f, all(6.931472029e-1f));
+    return power2(fma(p, f, all(1.0f)), n);
+}
+constexpr float kLog2E = 1.44269504088896341f;
+// e^(x - reference) with the precision that elements of type E deserve.
+STEPSCOPE_INLINE Vec expOf(float, Vec x, Vec reference) { return exp(x - reference); }
+STEPSCOPE_INLINE Vec expOf(Bf16, Vec x, Vec reference) { return roughPower2((x - reference) * all(kLog2E)); }
+
 // gelu_tanh(x) = x * s, s = sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3) (Hendrycks and Gimpel 2016).
 constexpr float kTwoRoot = 1.5957691216057308f, kCubic = 0.044715f;
-inline Vec gelu(Vec x) {
-    const Vec u = ((x * all(kTwoRoot)) * fma((x * x), all(kCubic), all(1.0f)));
-    return (x / (all(1.0f) + exp((zero() - u))));
+template <typename E>
+STEPSCOPE_INLINE Vec gate(Vec x, Vec square) {
+    const Vec u = x * fma(square, all(-kTwoRoot * kCubic), all(-kTwoRoot));
+    return all(1.0f) / (all(1.0f) + expOf(E{}, min(u, all(88.0f)), zero()));
 }
-inline Vec geluSlope(Vec x) {
-    const Vec square = (x * x);
-    const Vec u = ((x * all(kTwoRoot)) * fma(square, all(kCubic), all(1.0f)));
-    const Vec s = (all(1.0f) / (all(1.0f) + exp((zero() - u))));
-    const Vec du = (all(kTwoRoot) * fma(square, all(3 * kCubic), all(1.0f)));
-    return fma(((x * s) * (all(1.0f) - s)), du, s);
+template <typename E>
+STEPSCOPE_INLINE Vec gelu(Vec x) {
+    return x * gate<E>(x, x * x);
+}
+template <typename E>
+STEPSCOPE_INLINE Vec geluSlope(Vec x) {
+    const Vec square = x * x, s = gate<E>(x, square);
+    const Vec du = fma(square, all(3 * kTwoRoot * kCubic), all(kTwoRoot));
+    return fma(x * s * (all(1.0f) - s), du, s);
+}
+
+// Two rows of bf16 become one row of words; for float32 a row is a row of words already.
+STEPSCOPE_INLINE void pairRows(const float* even, const float*, i64 count, std::uint32_t* out) {
+    __builtin_memcpy(out, even, static_cast<std::size_t>(count) * 4);
+}
+STEPSCOPE_INLINE void pairRows(const Bf16* even, const Bf16* odd, i64 count, std::uint32_t* out) {
+    if (odd == nullptr)
+        for (i64 c = 0; c < count; ++c) out[c] = even[c].bits;
+    else
+        for (i64 c = 0; c < count; ++c) out[c] = even[c].bits | static_cast<std::uint32_t>(odd[c].bits) << 16;
+}
+
+template <typename E>
+constexpr i64 kPerWord = 4 / static_cast<i64>(sizeof(E));
+
+// The rows of a tile, just written to `rows`, once more as words of the panel they belong to. Columns beyond the last become zeros.
+template <typename E>
+STEPSCOPE_INLINE void pairTile(const E* from, i64 stride, i64 row, i64 column, i64 rows, i64 columns, std::uint32_t* pairs, i64 panelStride) {
+    std::uint32_t* to = pairs + column / gemm::kPanel * panelStride + row / kPerWord<E> * gemm::kPanel;
+    for (i64 r = 0; r < rows; r += kPerWord<E>, to += gemm::kPanel) {
+        const E* even = from + r * stride;
+        const E* odd = r + 1 < rows ? even + stride : nullptr;
+        if (columns == gemm::kPanel) {
+            pairRows(even, odd, gemm::kPanel, to);
+            continue;
+        }
+        pairRows(even, odd, columns, to);
+        for (i64 c = columns; c < gemm::kPanel; ++c) to[c] = 0;
+    }
 }
 
 void embed(const i64* ids, i64 firstPosition, i64 context, i64 rows, i64 width, const float* tokenTable, const float* positionTable, float* x) {
@@ -155,78 +203,92 @@ void residualTile(void* context, float* tile, i64 row, i64 column, i64 rows, i64
 template <typename E>
 void geluTile(void* context, float* tile, i64 row, i64 column, i64 rows, i64 columns) {
     const auto& t = *static_cast<const GeluTile*>(context);
+    auto* after = at<E>(t.after, row * t.afterStride + column);
     for (i64 r = 0; r < rows; ++r) {
         auto* before = at<E>(t.before, (row + r) * t.beforeStride + column);
-        auto* after = at<E>(t.after, (row + r) * t.afterStride + column);
         const float* in = tile + r * gemm::kPanel;
         forLanes(columns, [&](i64 c, i64 n) {
             Vec v = get(in + c, n);
-            if (t.bias != nullptr) v = (v + get(t.bias + column + c, n));
+            if (t.bias != nullptr) v = v + get(t.bias + column + c, n);
             put(before + c, v, n);
-            put(after + c, gelu(v), n);
+            put(after + r * t.afterStride + c, gelu<E>(v), n);
         });
     }
+    if (t.pairs != nullptr) pairTile(after, t.afterStride, row, column, rows, columns, t.pairs, t.panelStride);
 }
 
 template <typename E>
 void geluBackwardTile(void* context, float* tile, i64 row, i64 column, i64 rows, i64 columns) {
     const auto& t = *static_cast<const GeluBackwardTile*>(context);
+    const auto* before = at<E>(t.before, row * t.beforeStride + column);
+    auto* out = at<E>(t.out, row * t.outStride + column);
     forLanes(columns, [&](i64 c, i64 n) {
         Vec sum = zero();
         for (i64 r = 0; r < rows; ++r) {
-            const Vec d = (get(tile + r * gemm::kPanel + c, n) * geluSlope(get(at<E>(t.before, (row + r) * t.beforeStride + column) + c, n)));
-            put(at<E>(t.out, (row + r) * t.outStride + column) + c, d, n);
-            sum = (sum + d);
+            const Vec d = get(tile + r * gemm::kPanel + c, n) * geluSlope<E>(get(before + r * t.beforeStride + c, n));
+            put(out + r * t.outStride + c, d, n);
+            sum = sum + d;
         }
-        if (t.biasGradient != nullptr) put(t.biasGradient + column + c, (get(t.biasGradient + column + c, n) + sum), n);
+        if (t.biasGradient != nullptr) put(t.biasGradient + column + c, get(t.biasGradient + column + c, n) + sum, n);
     });
+    if (t.pairs != nullptr) pairTile(out, t.outStride, row, column, rows, columns, t.pairs, t.panelStride);
 }
 
-// Two rows of bf16 become one row of words; for float32 a row is a row of words already.
-inline void pairRows(const float* even, const float*, i64 count, std::uint32_t* out) { __builtin_memcpy(out, even, static_cast<std::size_t>(count) * 4); }
-inline void pairRows(const Bf16* even, const Bf16* odd, i64 count, std::uint32_t* out) {
-    for (i64 c = 0; c < count; ++c) out[c] = even[c].bits | (odd == nullptr ? 0u : static_cast<std::uint32_t>(odd[c].bits) << 16);
+// The reference of a row, from its first columns or lifted.
+void refer(LogitsTile& t, const float* in, i64 row, i64 columns, bool fresh) {
+    Vec greatest = all(kNegativeInfinity);
+    forLanes(columns, [&](i64 c, i64 n) { greatest = max(greatest, keepOr(get(in + c, n), kNegativeInfinity, n)); });
+    const float top = largest(greatest);
+    float* sum = t.sum + row * kSumLanes;
+    if (fresh) {
+        t.reference[row] = top;
+        for (i64 lane = 0; lane < kSumLanes; ++lane) sum[lane] = 0;
+    } else if (top > t.reference[row] + kLift) {
+        const float factor = __builtin_expf(t.reference[row] - top);
+        t.reference[row] = top;
+        for (i64 lane = 0; lane < kSumLanes; ++lane) sum[lane] *= factor;
+        if (t.lift != nullptr) t.lift(t.owner, row, factor);
+    }
 }
 
 template <typename E>
 void logitsTile(void* context, float* tile, i64 row, i64 column, i64 rows, i64 columns) {
     auto& t = *static_cast<LogitsTile*>(context);
-    constexpr i64 perWord = 4 / static_cast<i64>(sizeof(E));
+    const i64 first = t.firstColumn + column;
+    if (first == 0) {
+        for (i64 r = 0; r < rows; ++r) refer(t, tile + r * gemm::kPanel, row + r, columns, true);
+    } else {
+        // One question for the whole tile; almost never yes.
+        Vec excess = all(kNegativeInfinity);
+        for (i64 r = 0; r < rows; ++r) {
+            const Vec reference = all(t.reference[row + r]);
+            for (i64 c = 0; c < columns; c += kLanes) excess = max(excess, load(tile + r * gemm::kPanel + c) - reference);
+        }
+        if (largest(excess) > kLift)
+            for (i64 r = 0; r < rows; ++r) refer(t, tile + r * gemm::kPanel, row + r, columns, false);
+    }
     E scratch[gemm::kPanel];
     for (i64 r = 0; r < rows; ++r) {
-        const i64 here = row + r, first = t.firstColumn + column;
+        const i64 here = row + r, wanted = t.targets[here] - first;
         const float* in = tile + r * gemm::kPanel;
-        Vec greatest = all(kNegativeInfinity);
-        forLanes(columns, [&](i64 c, i64 n) { greatest = max(greatest, keepOr(get(in + c, n), kNegativeInfinity, n)); });
-        const float top = largest(greatest);
-        if (first == 0) {
-            t.reference[here] = top;
-            t.sum[here] = 0;
-        } else if (top > t.reference[here] + kLift) {
-            const float lifted = top, factor = __builtin_expf(t.reference[here] - lifted);
-            t.reference[here] = lifted;
-            t.sum[here] *= factor;
-            if (t.lift != nullptr) t.lift(t.owner, here, factor);
-        }
-        const i64 wanted = t.targets[here] - first;
         if (wanted >= 0 && wanted < columns) t.target[here] = in[wanted];
         const Vec reference = all(t.reference[here]);
         auto* out = t.rowMajor == nullptr ? scratch : at<E>(t.rowMajor, here * t.tileWidth + column);
-        Vec sum = zero();
+        float* sums = t.sum + here * kSumLanes;
+        Vec sum = load(sums);
         for (i64 c = 0; c < gemm::kPanel; c += kLanes) {
-            const i64 n = columns - c;  // lanes beyond the vocabulary get no probability
-            const Vec e = n <= 0 ? zero() : keep(exp((load(in + c) - reference)), n < kLanes ? n : kLanes);
-            sum = (sum + e);
+            // Lanes beyond the vocabulary get no probability.
+            const i64 n = columns - c;
+            const Vec e = n <= 0 ? zero() : keep(expOf(E{}, load(in + c), reference), n);
+            sum = sum + e;
             put(out + c, e, kLanes);
         }
-        t.sum[here] += total(sum);
+        put(sums, sum, kLanes);
     }
     if (t.paired == nullptr) return;
-    for (i64 r = 0; r < rows; r += perWord) {
-        const auto* even = at<E>(t.rowMajor, (row + r) * t.tileWidth + column);
-        const bool pair = perWord == 2 && r + 1 < rows;
-        pairRows(even, pair ? even + t.tileWidth : nullptr, gemm::kPanel, t.paired + (row + r) / perWord * t.tileWidth + column);
-    }
+    const auto* from = at<E>(t.rowMajor, row * t.tileWidth + column);
+    for (i64 r = 0; r < rows; r += kPerWord<E>, from += kPerWord<E> * t.tileWidth)
+        pairRows(from, r + 1 < rows ? from + t.tileWidth : nullptr, gemm::kPanel, t.paired + (row + r) / kPerWord<E> * t.tileWidth + column);
 }
 
 template <typename E>
@@ -239,32 +301,33 @@ void softmax(const float* scores, i64 stride, i64 rows, i64 firstRow, i64 column
         forLanes(seen, [&](i64 c, i64 n) { greatest = max(greatest, keepOr(get(in + c, n), kNegativeInfinity, n)); });
         const float top = largest(greatest) * scale;
         Vec sum = zero();
-        forLanes(seen, [&](i64 c, i64 n) { sum = (sum + keep(exp(((get(in + c, n) * all(scale)) - all(top))), n)); });
+        forLanes(seen, [&](i64 c, i64 n) { sum = (sum + keep(expOf(E{}, get(in + c, n) * all(scale), all(top)), n)); });
         const float log = top + __builtin_logf(total(sum));
         logSum[r] = log;
         // Normalised by the same expression as in the backward pass, so that both see the same weights.
-        forLanes(seen, [&](i64 c, i64 n) { put(to + c, exp(((get(in + c, n) * all(scale)) - all(log))), n); });
+        forLanes(seen, [&](i64 c, i64 n) { put(to + c, expOf(E{}, get(in + c, n) * all(scale), all(log)), n); });
         for (i64 c = seen; c < padded; ++c) to[c] = E{};
     }
 }
 
 template <typename E>
-void softmaxBackward(const float* scores, const float* dP, i64 stride, i64 rows, i64 firstRow, i64 columns, i64 padded, float scale, const float* logSum,
+void softmaxBackward(float* scores, const float* dP, i64 stride, i64 rows, i64 firstRow, i64 columns, i64 padded, float scale, const float* logSum,
                      void* weights, void* dScores, i64 outStride) {
     for (i64 r = 0; r < rows; ++r) {
-        const float *in = scores + r * stride, *d = dP + r * stride;
+        float* in = scores + r * stride;
+        const float* d = dP + r * stride;
         const i64 seen = least(columns, firstRow + r + 1);
         auto *p = at<E>(weights, r * outStride), *ds = at<E>(dScores, r * outStride);
         Vec dot = zero();
         forLanes(seen, [&](i64 c, i64 n) {
-            const Vec w = keep(exp(((get(in + c, n) * all(scale)) - all(logSum[r]))), n);
+            const Vec w = keep(expOf(E{}, get(in + c, n) * all(scale), all(logSum[r])), n);
             put(p + c, w, n);
+            put(in + c, w, n);
             dot = fma(w, get(d + c, n), dot);
         });
         const float share = total(dot);
         forLanes(seen, [&](i64 c, i64 n) {
-            const Vec w = exp(((get(in + c, n) * all(scale)) - all(logSum[r])));
-            put(ds + c, ((w * (get(d + c, n) - all(share))) * all(scale)), n);
+            put(ds + c, get(in + c, n) * (get(d + c, n) - all(share)) * all(scale), n);
         });
         for (i64 c = seen; c < padded; ++c) p[c] = ds[c] = E{};
     }

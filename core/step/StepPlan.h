@@ -43,7 +43,7 @@ struct StepEngine::Plan {
         float* gradient = nullptr;                                           // row block, (rows, C)
         // the head's
         std::byte *probabilities = nullptr, *scaled = nullptr;
-        float* dHidden = nullptr;
+        float *dHidden = nullptr, *sums = nullptr;
         std::uint32_t *probabilityPairs = nullptr, *scaledPairs = nullptr;
         // attention's, for one head of one sequence
         std::uint32_t *keysTransposed = nullptr, *valuesTransposed = nullptr, *keyPairs = nullptr, *valuePairs = nullptr;

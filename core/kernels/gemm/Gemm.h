@@ -3,7 +3,8 @@
 //
 // A *word* is 32 bits: one float32, or two bf16 that are neighbours along the summed index, which is what the bf16 dot-product
 // instruction consumes. Both operands are made of words, so that one kernel serves every product of a step:
-//   A    word (m, k) at words + m * rowStride + k * stepStride: a row-major matrix (stepStride 1), or panels read column by column (rowStride 1)
+//   A    word (m, k) at words + (m / 32) * blockStride + (m % 32) * rowStride + k * stepStride: a row-major matrix (stepStride 1), or panels read
+//        column by column (rowStride 1, stepStride 32)
 //   B    panels of 32 columns: word (k, n) at words + (n / 32) * panelStride + k * 32 + n % 32; absent columns hold zeros
 // Summation is in float32 (bf16: two products at a time), in the order of k; the result does not depend on how rows are split.
 #pragma once
@@ -24,6 +25,7 @@ constexpr std::int64_t steps(Element element, std::int64_t extent) { return (ext
 struct Rows {  // A
     const std::uint32_t* words = nullptr;
     std::int64_t rowStride = 0, stepStride = 1;
+    std::int64_t blockStride = kPanel * rowStride;  // between rows m and m + 32: other than 32 rowStride where A is in panels
 };
 struct Panels {  // B
     const std::uint32_t* words = nullptr;

@@ -118,13 +118,21 @@ void strip(const Word* a, i64 rowStride, i64 stepStride, const Word* b, i64 rows
     }
 }
 
-// Brings part `index` of `parts` of the next panel near while this one is worked on: weights come from far away, once.
-inline void prefetch(const Word* panel, i64 steps, i64 index, i64 parts) {
-    const i64 lines = steps * kPanel / 16, begin = lines * index / parts, end = lines * (index + 1) / parts;
-    for (i64 line = begin; line < end; ++line) __builtin_prefetch(panel + line * 16, 0, 2);
-}
+// The next panel of B is brought near while this one is worked on, a part with each strip: weights come from far away, once.
+struct Prefetch {
+    const Word* next;
+    i64 lines, perStrip;
+    Prefetch(const Word* panel, i64 steps, i64 strips) : next(panel), lines(panel == nullptr ? 0 : steps * kPanel / 16), perStrip((lines + strips - 1) / strips) {}
+    void part() {
+        const i64 now = lines < perStrip ? lines : perStrip;
+        for (i64 line = 0; line < now; ++line) __builtin_prefetch(next + line * 16, 0, 2);
+        next += now * 16;
+        lines -= now;
+    }
+};
 
 inline i64 least(i64 a, i64 b) { return a < b ? a : b; }
+inline const Word* rowAt(const Rows& a, i64 row) { return a.words + row / kPanel * a.blockStride + row % kPanel * a.rowStride; }
 
 template <typename E>
 void tiles(Rows a, Panels b, i64 rows, i64 columns, i64 steps, TileFunction function, void* context) {
@@ -132,11 +140,11 @@ void tiles(Rows a, Panels b, i64 rows, i64 columns, i64 steps, TileFunction func
     const i64 strips = (rows + kStrip - 1) / kStrip;
     for (i64 column = 0; column < columns; column += kPanel) {
         const Word* panel = b.words + column / kPanel * b.panelStride;
-        const bool more = column + kPanel < columns;
+        Prefetch next(column + kPanel < columns ? panel + b.panelStride : nullptr, steps, strips);
         for (i64 s = 0; s < strips; ++s) {
             const i64 row = s * kStrip, here = least(kStrip, rows - row);
-            if (more) prefetch(panel + b.panelStride, steps, s, strips);
-            strip<E>(a.words + row * a.rowStride, a.rowStride, a.stepStride, panel, here, steps, tile, kPanel, false);
+            next.part();
+            strip<E>(rowAt(a, row), a.rowStride, a.stepStride, panel, here, steps, tile, kPanel, false);
             function(context, tile, row, column, here, least(kPanel, columns - column));
         }
     }
@@ -154,11 +162,12 @@ void store(Rows a, Panels b, i64 rows, i64 columns, i64 steps, float* c, i64 str
         for (i64 column = 0; column < columns; column += kPanel) {
             const Word* panel = b.words + column / kPanel * b.panelStride + first * kPanel;
             const i64 wide = least(kPanel, columns - column);
+            Prefetch next(column + kPanel < columns ? panel + b.panelStride : nullptr, here, strips);
             for (i64 s = 0; s < strips; ++s) {
                 const i64 row = s * kStrip, high = least(kStrip, rows - row);
-                const Word* from = a.words + row * a.rowStride + first * a.stepStride;
+                const Word* from = rowAt(a, row) + first * a.stepStride;
                 float* to = c + row * stride + column;
-                if (column + kPanel < columns) prefetch(panel + b.panelStride, here, s, strips);
+                next.part();
                 if (wide == kPanel) {
                     strip<E>(from, a.rowStride, a.stepStride, panel, high, here, to, stride, addHere);
                     continue;

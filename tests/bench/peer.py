@@ -1,0 +1,97 @@
+"""The peer of the comparisons with PyTorch: its virtual environment, the common start (weights and tokens), and one run of each side.
+
+The peer is torch_ladder.py under a Python of its own, build/peer-venv, made when missing. Both sides start from the same weights and draw the same
+batches from one file of tokens, so their losses must agree before any time is compared.
+"""
+import array
+import contextlib
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import measure
+
+# How PyTorch's user gets the C library to keep large blocks and to use huge pages: torch_ladder.py's head says why.
+TUNED = 'glibc.malloc.hugetlb=1:glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184'
+ALLOCATORS = {'system': {'GLIBC_TUNABLES': ''}, 'tuned': {'GLIBC_TUNABLES': TUNED}}
+WARMUP = 3  # steps that neither side counts
+LADDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'torch_ladder.py')
+REQUIREMENTS = os.path.join(measure.ROOT, 'packaging/requirements.txt')
+SETS = {'base', 'driver'}  # Python's torch loads its CUDA libraries even where there is no GPU
+
+
+def add_arguments(parser):
+    parser.add_argument('--layers', type=int, default=6)
+    parser.add_argument('--heads', type=int, default=6)
+    parser.add_argument('--embd', type=int, default=384)
+    parser.add_argument('--ctx', type=int, default=256)
+    parser.add_argument('--batch', type=int, default=8)
+    parser.add_argument('--vocab', type=int, default=50257)
+    parser.add_argument('--steps', type=int, default=8, help='timed steps of each run')
+    parser.add_argument('--pairs', type=int, default=5)
+    parser.add_argument('--threads', type=int, default=measure.cores())
+    parser.add_argument('--cli', help='the stepscope-cli to measure; default: that of the release build')
+
+
+def python():
+    folder = os.path.join(measure.ROOT, 'build/peer-venv')
+    interpreter, marker = os.path.join(folder, 'bin/python'), os.path.join(folder, 'complete')
+    if not os.path.exists(marker):
+        print(f'making {folder} with the pinned PyTorch: a download of about 3 GB', file=sys.stderr)
+        subprocess.run([sys.executable, '-m', 'venv', '--clear', folder], check=True)
+        with open(REQUIREMENTS) as pinned, tempfile.NamedTemporaryFile('w', suffix='.txt') as wanted:
+            chosen = False
+            for line in pinned:
+                chosen = line.split()[2] in SETS if line.startswith('# set: ') else chosen
+                wanted.write(line if chosen else '')
+            wanted.flush()
+            subprocess.run([interpreter, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes', '-r', wanted.name],
+                           check=True)
+        open(marker, 'w').close()
+    return interpreter
+
+
+class Contest:
+    """Both sides over one shape. Each run is a process of its own and returns (median ms a step, losses, peak resident MB)."""
+
+    def __init__(self, arguments, folder):
+        self.a, self.cli, self.python = arguments, measure.program(arguments.cli, 'cli/stepscope-cli'), python()
+        self.init, self.tokens = os.path.join(folder, 'init.safetensors'), os.path.join(folder, 'tokens.bin')
+        draw = random.Random(1)
+        with open(self.tokens, 'wb') as file:
+            array.array('H', [draw.randrange(self.a.vocab) for _ in range(max(200_000, 20 * self.a.ctx))]).tofile(file)
+        subprocess.run([self.python, LADDER, *self._shape('--'), '--save-init', self.init], check=True)
+
+    def _shape(self, prefix):
+        return [word for key in ('layers', 'heads', 'embd', 'ctx', 'batch', 'vocab') for word in (prefix + key, str(getattr(self.a, key)))]
+
+    def ours(self, switches, steps=None, environment=None, threads=None):
+        a = self.a
+        settings = {'layers': a.layers, 'heads': a.heads, 'width': a.embd, 'context': a.ctx, 'batch-size': a.batch, 'vocabulary': a.vocab, 'optimizer': 'fused',
+                    'grad-clip': 1, 'schedule': 'constant', 'lr': 0.0006, 'min-lr': 0, 'weight-decay': 0.1, 'beta1': 0.9, 'beta2': 0.95, 'epsilon': 1e-8,
+                    'grad-accumulation': 1, 'vocab-padding': 'none', 'matmul-precision': 'highest', 'zero-grad': 'set-to-none', 'validation-fraction': 0,
+                    'validation-every': 0, 'seed': 1, **switches}
+        words = ['--preset', 'tiny-cpu', '--steps', str(WARMUP + (steps or a.steps)), '--data', self.tokens, '--init', self.init, '--threads',
+                 str(threads or a.threads), '--no-record', *(word for key, value in settings.items() for word in ('--set', f'{key}={value}'))]
+        summary = measure.train(self.cli, words, environment)
+        return summary['ms_per_step_median'], [step['loss'] for step in summary['log']], summary['peak_memory_bytes'] / 2**20
+
+    def peer(self, rungs, allocator, steps=None):
+        words = [*self._shape('--'), '--steps', str(steps or self.a.steps), '--warmup', str(WARMUP), '--threads', str(self.a.threads), '--tokens', self.tokens,
+                 '--init', self.init, '--rungs', rungs, '--only']
+        run = subprocess.run([self.python, LADDER, *words], stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, **ALLOCATORS[allocator]})
+        line = json.loads(run.stdout)
+        return line['ms_per_step'], line['losses'], line['peak_rss_mb']
+
+
+@contextlib.contextmanager
+def contest(arguments):
+    with tempfile.TemporaryDirectory(prefix='stepscope-bench-') as folder:
+        yield Contest(arguments, folder)
+
+
+def largest_difference(mine, theirs):
+    return max(abs(x - y) for x, y in zip(mine, theirs, strict=True))
