@@ -33,6 +33,13 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
     m_rope = config.positions == "rope";
     m_dropout = config.dropout > 0;
     m_smoothing = config.labelSmoothing > 0;
+    const auto fused = [&](const char* id) {
+        return config.has(id) && (config.word(id) == "on" || (config.word(id) == "auto" && config.word("fusion") == "kernels"));
+    };
+    m_fusedNorm = fused("fused-norm");
+    m_fusedLoss = fused("fused-loss") && !m_smoothing;
+    m_fusedHeads = fused("fused-attention") && fused("fused-qkv") && config.word("attention") == "auto";
+    m_fusedEmbedding = fused("fused-embedding");
     m_microBatches = config.integer("grad-accumulation");
     m_optimizer = config.word("optimizer");
     const std::int64_t workers = config.has("loader-workers") ? config.integer("loader-workers") : 0;
@@ -99,6 +106,11 @@ void EagerMemory::forward() {
 void EagerMemory::forwardNorm(Norm& norm) {
     const double floats = kFloat * m_n * m_width;
     if (norm.sum == kNone) norm.sum = take(MemoryKind::Norms, floats);
+    if (m_fusedNorm) {
+        norm.low = take(MemoryKind::Norms, m_element * m_n * m_width);
+        norm.moments = take(MemoryKind::Norms, 2 * kFloat * m_n);
+        return;
+    }
     // RMSNorm is made of plain operations: the squares come and go, the scaled values are kept.
     if (m_rmsNorm) m_trace.touch(MemoryKind::Scratch, floats), norm.scaled = take(MemoryKind::Norms, floats);
     norm.normed = take(MemoryKind::Norms, floats);
@@ -154,6 +166,11 @@ void EagerMemory::forwardLoss() {
     const double table = m_n * m_vocabulary;
     if (m_low) m_castHead = take(MemoryKind::LowWeights, 2 * m_vocabulary * m_width);
     Block logits = take(MemoryKind::Logits, m_element * table);
+    if (m_fusedLoss) {
+        m_logProbabilities = logits;  // their gradient stands in their place already
+        if (m_low) drop(m_final.normed);
+        return;
+    }
     Block wide = m_low ? take(MemoryKind::Logits, kFloat * table) : kNone;
     m_logProbabilities = take(MemoryKind::Logits, kFloat * table);
     drop(wide), drop(logits);
@@ -177,6 +194,7 @@ void EagerMemory::backward() {
     if (m_vectorGradients == kNone) m_vectorGradients = take(MemoryKind::Gradients, kFloat * m_layers * 13 * C);
     // The embedding's gradient is a table of its own; tied, its sum with the head's is a third.
     const double table = kFloat * m_vocabulary * C;
+    if (m_fusedEmbedding && m_tied) return drop(m_gradient);  // only the rows that occurred, added to the head's
     Block ofEmbedding = take(MemoryKind::Gradients, table);
     if (m_tied) {
         Block sum = take(MemoryKind::Gradients, table);
@@ -191,16 +209,9 @@ void EagerMemory::backward() {
 }
 
 void EagerMemory::backwardLoss() {
-    const double n = m_n, C = m_width, table = n * m_vocabulary;
-    Block ofProbabilities = take(MemoryKind::Logits, kFloat * table);
-    if (m_smoothing) m_trace.touch(MemoryKind::Logits, kFloat * table);
-    Block ofLogits = take(MemoryKind::Logits, kFloat * table);
-    drop(ofProbabilities), drop(m_logProbabilities);
-    if (m_low) {
-        Block lowered = take(MemoryKind::Logits, m_element * table);
-        drop(ofLogits);
-        ofLogits = lowered;
-    }
+    const double n = m_n, C = m_width;
+    Block ofLogits = std::exchange(m_logProbabilities, kNone);
+    if (!m_fusedLoss) ofLogits = backwardSoftmax(ofLogits);
     Block ofHidden = take(MemoryKind::Scratch, m_element * n * C);
     weightGradient(m_vocabulary * C, m_headGradient);
     drop(ofLogits), drop(m_castHead);
@@ -208,9 +219,29 @@ void EagerMemory::backwardLoss() {
     m_gradient = ofHidden;
 }
 
+EagerMemory::Block EagerMemory::backwardSoftmax(Block& logProbabilities) {
+    const double table = m_n * m_vocabulary;
+    Block ofProbabilities = take(MemoryKind::Logits, kFloat * table);
+    if (m_smoothing) m_trace.touch(MemoryKind::Logits, kFloat * table);
+    Block ofLogits = take(MemoryKind::Logits, kFloat * table);
+    drop(ofProbabilities), drop(logProbabilities);
+    if (!m_low) return ofLogits;
+    const Block lowered = take(MemoryKind::Logits, m_element * table);
+    drop(ofLogits);
+    return lowered;
+}
+
 void EagerMemory::backwardNorm(Norm& norm, Block& ofNormed) {
     const double floats = kFloat * m_n * m_width;
     drop(norm.low), drop(norm.normed);
+    if (m_fusedNorm) {
+        // It adds the stream's own gradient on its way, and writes the branch's in the products' type beside it.
+        Block all = take(MemoryKind::Scratch, floats);
+        if (m_low) m_trace.touch(MemoryKind::Scratch, m_element * m_n * m_width);
+        drop(ofNormed), drop(m_gradient), drop(norm.sum), drop(norm.moments);
+        m_gradient = all;
+        return;
+    }
     Block wide = m_low ? take(MemoryKind::Scratch, floats) : kNone;
     if (m_rmsNorm) m_trace.touch(MemoryKind::Scratch, 2 * floats);
     Block ofSum = take(MemoryKind::Scratch, floats);
@@ -260,7 +291,7 @@ void EagerMemory::backwardAttention(Layer& layer) {
     }
     Block ofHeads = take(MemoryKind::Scratch, 3 * e * n * C);
     drop(ofOut), drop(layer.out), drop(layer.sums);
-    Block ofQkv = take(MemoryKind::Scratch, 3 * e * n * C);
+    Block ofQkv = m_fusedHeads ? std::exchange(ofHeads, kNone) : take(MemoryKind::Scratch, 3 * e * n * C);
     drop(ofHeads), drop(layer.heads), drop(layer.qkv), drop(layer.turned);
     Block ofNormed = take(MemoryKind::Scratch, e * n * C);
     drop(ofQkv);

@@ -51,6 +51,7 @@ private:
     void forwardLoss();
     void backward();
     void backwardLoss();
+    Block backwardSoftmax(Block& logProbabilities);
     // From the gradient of a norm's output (in the products' type) to that of the residual stream before it.
     void backwardNorm(Norm& norm, Block& ofNormed);
     void backwardMlp(Layer& layer);
@@ -64,6 +65,7 @@ private:
     double m_vocabulary, m_hidden, m_hiddenRows, m_parameters;
     double m_element;  // bytes of an activation in the products' type
     bool m_low, m_manual, m_math, m_keepGradients, m_tied, m_postNorm, m_rmsNorm, m_rope, m_dropout, m_smoothing;
+    bool m_fusedNorm, m_fusedLoss, m_fusedHeads, m_fusedEmbedding;  // operations of core/fused in the place of LibTorch's
     std::int64_t m_microBatches;
     std::string m_optimizer;
     double m_batchBlocks;

@@ -55,6 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"zeroed", 3, 4, 64, 8, 64, {{"zero-grad", std::string("zero")}}},
                       Shape{"wide_foreach", 2, 4, 256, 2, 32, {{"optimizer", std::string("foreach")}}},
                       Shape{"wide_loop", 2, 4, 256, 2, 32, {{"optimizer", std::string("loop")}}}, Shape{"narrow", 5, 2, 32, 16, 64, {}},
+                      Shape{"kernels", 3, 4, 64, 8, 64, {{"fusion", std::string("kernels")}}},
+                      Shape{"kernels_bf16", 3, 4, 64, 8, 64, {{"fusion", std::string("kernels")}, {"amp", std::string("bf16")}}},
                       Shape{"planned", 4, 4, 128, 16, 128, {{"fusion", std::string("step")}}},
                       Shape{"planned_bf16", 4, 4, 128, 16, 128, {{"fusion", std::string("step")}, {"amp", std::string("bf16")}}},
                       Shape{"swiglu", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.activation = "swiglu"; }},
