@@ -90,8 +90,8 @@ StepResult PlannedProgram::step(TrainState& state, const BatchSource& batches, d
     for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
         const std::int64_t begin = now();
         m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
-        const auto [inputs, targets] = m_feed.copy();
         phase(Phase::Batch) += now() - begin;
+        const auto [inputs, targets] = m_feed.copy();  // the host's own: nothing is copied
         std::array<std::int64_t, 2> marks{};
         const double loss = m_engine->accumulate(buffersOf(state), inputs.data_ptr<std::int64_t>(), targets.data_ptr<std::int64_t>(), micro == 0,
                                                  1.0 / static_cast<double>(m_parts.accumulation), marks);
@@ -102,7 +102,10 @@ StepResult PlannedProgram::step(TrainState& state, const BatchSource& batches, d
     }
     result.loss = lossSum / static_cast<double>(m_parts.accumulation);
     result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
-    if (!std::isfinite(result.loss)) return result;
+    if (!std::isfinite(result.loss)) {
+        result.breakdown = Breakdown::Loss;
+        return result;
+    }
     std::int64_t begin = now();
     if (m_parts.maxNorm > 0) result.gradientNorm = m_engine->gradientNorm();
     phase(Phase::Clip) += now() - begin;

@@ -187,7 +187,9 @@ TEST(PlannedProgram, NotANumberLeavesTheStateAsItWas) {
     ParameterLayout::view(state.weights, state.layout.slot("ln_f.weight")).fill_(std::numeric_limits<float>::quiet_NaN());
     const at::Tensor before = state.weights.clone();
     PlannedProgram program(partsFor(kPlain, true));
-    EXPECT_FALSE(std::isfinite(program.step(state, *batches, 1e-3).loss));
+    const StepResult result = program.step(state, *batches, 1e-3);
+    EXPECT_FALSE(std::isfinite(result.loss));
+    EXPECT_EQ(result.breakdown, Breakdown::Loss);
     EXPECT_EQ(state.updates, 0);
     EXPECT_TRUE(at::equal(state.weights.nan_to_num(), before.nan_to_num()));
 }
