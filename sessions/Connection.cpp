@@ -128,7 +128,11 @@ Result<Connection> openForReading(const std::string& path) {
             const int code = thrown.getErrorCode();
             std::error_code ignored;
             if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || fs::exists(path + "-shm", ignored)) throw;
-            return readWithoutSideFiles(path);
+            if (!fs::exists(path + "-journal", ignored)) return readWithoutSideFiles(path);
+            // Its maker died inside the very first transaction, the only one without a write-ahead log: pages are half written, and only
+            // a writer may undo that.
+            if (const auto undone = openWritable(path); !undone) return undone.error();
+            return tryReading(fileUri(path, "?mode=ro"), false);
         }
     });
 }

@@ -119,7 +119,8 @@ TEST_F(ReplayerTest, PausesAndGoesOn) {
     EXPECT_FALSE(here.playing);
     replayer->play();
     ASSERT_TRUE(eventually([&] { return published().size() > sent; }));
-    EXPECT_EQ(published(), upTo(static_cast<std::int64_t>(published().size())));
+    const auto all = published();  // once: it is still playing
+    EXPECT_EQ(all, upTo(static_cast<std::int64_t>(all.size())));
     EXPECT_EQ(starts(), 1u);
 }
 

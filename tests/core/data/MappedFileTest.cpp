@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <numeric>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -63,9 +64,11 @@ TEST(MappedFileDeathTest, LeavesEverybodyElsesBusErrorsAlone) {
         {
             const int file = ::memfd_create("another", 0);
             const auto* gone = static_cast<const volatile char*>(::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, file, 0));
-            ::_exit(gone[0] == 0 ? 0 : 1);
+            static_cast<void>(gone[0]);
+            ::_exit(0);
         },
-        ::testing::KilledBySignal(SIGBUS), "");
+        // The handler that was there before gets it: the system's, or a sanitizer's, which reports and exits.
+        [](int status) { return (WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS) || (WIFEXITED(status) && WEXITSTATUS(status) != 0); }, "");
 }
 
 TEST(MappedFile, ReadyTokensThatAreCutShortEndWithASentence) {
