@@ -10,8 +10,6 @@
 namespace stepscope {
 namespace {
 
-const std::uint32_t* wordsOf(const std::byte* elements) { return reinterpret_cast<const std::uint32_t*>(elements); }
-
 // Sequences or single heads that a member works on.
 Share tasksOf(const StepShape& shape, bool whole, int member) {
     if (!whole) return share(shape.batch * shape.heads, member, shape.members);

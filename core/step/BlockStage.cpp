@@ -4,12 +4,6 @@
 #include <algorithm>
 
 namespace stepscope {
-namespace {
-
-const std::uint32_t* wordsOf(const std::byte* elements) { return reinterpret_cast<const std::uint32_t*>(elements); }
-
-}  // namespace
-
 void StepEngine::blockForward(int member, const StepBuffers& buffers, std::int64_t index, bool keep) {
     const StepShape& s = m_shape;
     LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];

@@ -11,8 +11,6 @@
 namespace stepscope {
 namespace {
 
-const std::uint32_t* wordsOf(const std::byte* elements) { return reinterpret_cast<const std::uint32_t*>(elements); }
-
 float timesBf16(std::uint32_t bits, float factor) {
     float value = 0;
     const std::uint32_t wide = bits << 16;

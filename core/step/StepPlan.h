@@ -7,6 +7,9 @@
 
 namespace stepscope {
 
+// Elements as the words that an operand A is made of.
+inline const std::uint32_t* wordsOf(const std::byte* elements) { return reinterpret_cast<const std::uint32_t*>(elements); }
+
 struct PackedLinear {
     std::uint32_t* forward = nullptr;   // panels(out) of steps(in): Y = X W^T
     std::uint32_t* backward = nullptr;  // panels(in) of steps(out): dX = dY W
