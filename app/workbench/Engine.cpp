@@ -10,6 +10,7 @@
 #include "core/memory/SystemMemory.h"
 #include "core/profile/MachineProbe.h"
 
+#include <c10/core/Device.h>
 #include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
@@ -50,7 +51,7 @@ public:
                     moments = predicted.of(MemoryKind::Moments), logits = predicted.of(MemoryKind::Logits);
         const std::int64_t lasting = weights.count + gradients.count + moments.count + logits.count;
         return {parameterCount(shape), weights, gradients, moments, {predicted.tensors.count - lasting}, logits, predicted.total(),
-                host_memory::refreshBudget(), predicted.tensors, {residentMemory().count + kFirstStepLoads}, describeParts(predicted)};
+                memoryFor(*full), predicted.tensors, {residentMemory().count + kFirstStepLoads}, describeParts(predicted)};
     }
 
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
@@ -68,6 +69,12 @@ public:
     }
 
 private:
+    // Of the device that a run is on: of a GPU all of it, for nothing else should be there.
+    Bytes memoryFor(const RunConfig& config) const {
+        if (config.word("device") == "cpu") return host_memory::refreshBudget();
+        return machine().gpus.at(static_cast<std::size_t>(c10::Device(config.word("device")).index())).memory;
+    }
+
     // A session's number means its newest checkpoint.
     static Result<std::string> resolveCheckpoint(const RunRequest& request) {
         std::int64_t session = 0;

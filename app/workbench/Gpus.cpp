@@ -8,11 +8,6 @@ double known(double reading) { return reading < 0 ? kUnknown : reading; }
 
 }  // namespace
 
-const CudaPlugin& cudaPlugin() {
-    static const CudaPlugin loaded = loadCudaPlugin();
-    return loaded;
-}
-
 void describeGpus(Machine& machine, const CudaPlugin& plugin) {
     machine.whyNoCuda = plugin.whyNot;
     if (!plugin.usable()) return;

@@ -1,4 +1,4 @@
-// What the CUDA plug-in says of this machine's GPUs, as the rest of the engine wants it. Loaded once, by initialiseEngine().
+// What the CUDA plug-in says of this machine's GPUs, as the rest of the engine wants it.
 #pragma once
 #include "core/cuda/loader/CudaPlugin.h"
 #include "core/events/Event.h"
@@ -6,9 +6,6 @@
 #include <functional>
 
 namespace stepscope {
-
-// First call loads; later calls return the same.
-const CudaPlugin& cudaPlugin();
 
 // Fills machine.gpus and driver, or whyNoCuda with the calm sentence.
 void describeGpus(Machine& machine, const CudaPlugin& plugin);

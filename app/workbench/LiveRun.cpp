@@ -4,6 +4,7 @@
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/Gpus.h"
 #include "app/workbench/RunName.h"
+#include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"
 #include "core/profile/DeviceSampler.h"
@@ -55,7 +56,7 @@ RunSummary LiveRun::wait() {
         summary.why = m_error.sentence;
     }
     summary.peakMemoryBytes = peakResidentMemory().count;
-    summary.peakAllocatedBytes = host_memory::usage().peak.count;
+    summary.peakAllocatedBytes = device_memory::peak(at::Device(m_request.config.word("device"))).count;
     summary.predictedMemoryBytes = m_forecast.peakMemory.count;
     return summary;
 }
@@ -95,6 +96,7 @@ void LiveRun::work() {
 Result<TrainerSetup> LiveRun::prepare() {
     host_memory::refreshBudget();
     host_memory::resetPeak();
+    device_memory::resetPeak(at::Device(m_request.config.word("device")));
     // OpenMP's thread count belongs to the thread that sets it.
     at::set_num_threads(static_cast<int>(m_request.config.threads > 0 ? m_request.config.threads : m_registry->machine().cores));
     auto batches = openData();

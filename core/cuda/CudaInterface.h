@@ -1,23 +1,89 @@
 // What the program and the plug-in libstepscope_cuda.so say to each other: one versioned table of plain function pointers.
-// Included by both sides; torch-free, CUDA-free, STL-free, so that either side may be rebuilt alone. Append members at the
-// end and raise kCudaInterfaceVersion; never reorder.
-// Every function that can fail returns null when it worked, else a sentence that lives as long as the process.
+// Included by both sides; torch-free, CUDA-free, STL-free, so that either side may be rebuilt alone. Raise kCudaInterfaceVersion with every
+// change. Every function that can fail returns null when it worked, else a sentence that lives as long as the process.
+// The forms of the fused operations take device pointers, contiguous and row-major; parameters, statistics and their gradients are float32,
+// activations are of `scalar`. They only put work onto the stream: nothing is allocated and nothing waits. A gradient of a parameter is
+// summed in a fixed order (the same bits every time) and needs workspace: device memory of as many bytes as its function says.
 #pragma once
+#include "core/kernels/adamw/AdamWStep.h"
+
 #include <cstddef>
 #include <cstdint>
 
 namespace stepscope {
 
-inline constexpr int kCudaInterfaceVersion = 1;
+inline constexpr int kCudaInterfaceVersion = 2;
 
-enum class CudaScalar : std::int32_t { Float32 = 0, BFloat16 = 1 };
+enum class CudaScalar : std::int32_t { Float32 = 0, BFloat16 = 1, Float16 = 2 };
 
-// Activations are row-major (rows, columns) device pointers of `scalar`; stream is a cudaStream_t.
-struct CudaBiasGelu {
-    CudaScalar scalar;
-    std::int64_t rows;
-    std::int64_t columns;
-    void* stream;
+struct CudaRows {
+    CudaScalar scalar = CudaScalar::Float32;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    void* stream = nullptr;  // a cudaStream_t
+};
+
+// core/kernels/residual_norm/ResidualNormCpu.h says what these are; at most kMostNormColumns columns.
+inline constexpr std::int64_t kMostNormColumns = 16384;
+struct CudaNormForward {
+    float epsilon = 1e-5f;
+    bool rms = false;
+    const float* x = nullptr;
+    const void* delta = nullptr;  // null = nothing is added and sum is not written
+    const float* weight = nullptr;
+    const float* bias = nullptr;  // null = none
+    float* sum = nullptr;
+    void* normed = nullptr;
+    float* mean = nullptr;  // (rows); untouched for RMSNorm
+    float* rstd = nullptr;  // (rows)
+};
+struct CudaNormBackward {
+    bool rms = false;
+    const void* gradNormed = nullptr;
+    const float* sum = nullptr;
+    const float* mean = nullptr;
+    const float* rstd = nullptr;
+    const float* weight = nullptr;
+    const float* gradResidual = nullptr;  // null = nothing came back along the stream
+    float* gradSum = nullptr;
+    void* gradDelta = nullptr;             // the same numbers as `scalar`; null = not wanted
+    float* gradWeightAndBias = nullptr;    // (2 columns): of the weight, then of the bias
+};
+
+struct CudaCrossEntropy {
+    std::int64_t vocabulary = 0;  // ids that can occur, <= columns; those beyond it get the gradient 0
+    float smoothing = 0;
+    float gradientScale = 1;
+    void* logits = nullptr;       // overwritten by the gradient when that is wanted
+    bool wantsGradient = false;
+    const std::int64_t* targets = nullptr;
+    float* losses = nullptr;      // (rows), nats
+};
+
+// One of the three gradients of attention's heads, elements of a row beside each other.
+struct CudaHeadPart {
+    const void* data = nullptr;  // null = zeros
+    std::int64_t batchStride = 0, headStride = 0, tokenStride = 0;  // in elements
+};
+
+struct CudaEmbedding {
+    std::int64_t context = 1;     // the position of row r is r % context
+    std::int64_t vocabulary = 0;  // rows of the table
+    const std::int64_t* ids = nullptr;
+};
+
+// One parameter of a list: what AdamW updates, and the gradient that is measured and applied.
+struct CudaParameter {
+    const float* gradient = nullptr;
+    float* weight = nullptr;
+    float* first = nullptr;
+    float* second = nullptr;
+    std::int64_t count = 0;
+};
+struct CudaUpdate {
+    const CudaParameter* parameters = nullptr;  // host memory, read before the call returns
+    std::int64_t count = 0;
+    void* stream = nullptr;
 };
 
 struct CudaGpuDescription {
@@ -42,13 +108,43 @@ struct CudaGpuSample {
 struct CudaInterface {
     std::int32_t version;
 
-    // out = gelu(in + bias), the tanh form.
-    const char* (*biasGeluForward)(const CudaBiasGelu& shape, const void* in, const void* bias, void* out);
-    // gradIn = gradOut * gelu'(in + bias) and gradBias = column sums of it, in float32 and in a fixed order (same bits
-    // every time). workspace is device memory of at least biasGeluWorkspaceBytes(); gradBias is of `scalar`.
-    const char* (*biasGeluBackward)(const CudaBiasGelu& shape, const void* gradOut, const void* in, const void* bias, void* gradIn,
-                                    void* gradBias, void* workspace);
-    std::size_t (*biasGeluWorkspaceBytes)(std::int64_t rows, std::int64_t columns);
+    // out = gelu(in + bias), the tanh form; bias null = none.
+    const char* (*biasGeluForward)(const CudaRows& shape, const void* in, const float* bias, void* out);
+    // gradIn = gradOut * gelu'(in + bias), gradBias = its column sums; gradBias null = not wanted. Workspace: columnSumsWorkspaceBytes(rows, columns).
+    const char* (*biasGeluBackward)(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias,
+                                    void* workspace);
+    // out (rows, columns) = silu(gate) * up, where a row of `in` holds `columns` gates, then as many ups; workspace for 2 columns.
+    const char* (*swigluForward)(const CudaRows& shape, const void* in, const float* bias, void* out);
+    const char* (*swigluBackward)(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias,
+                                  void* workspace);
+
+    const char* (*residualNormForward)(const CudaRows& shape, const CudaNormForward& norm);
+    const char* (*residualNormBackward)(const CudaRows& shape, const CudaNormBackward& norm, void* workspace);
+    std::size_t (*residualNormWorkspaceBytes)(std::int64_t rows, std::int64_t columns);
+
+    const char* (*crossEntropy)(const CudaRows& shape, const CudaCrossEntropy& loss);
+
+    // rows (B*T, 3*heads*width) of q, k, v from their parts (B, heads, T, width); shape.rows = B*T.
+    const char* (*mergeHeads)(const CudaRows& shape, std::int64_t context, std::int64_t heads, const CudaHeadPart (&parts)[3], void* rows);
+    // sums (columns) of in (rows, columns).
+    const char* (*columnSums)(const CudaRows& shape, const void* in, float* sums, void* workspace);
+    std::size_t (*columnSumsWorkspaceBytes)(std::int64_t rows, std::int64_t columns);
+
+    // Tables and results are float32 whatever the scalar. An id outside the table gives a row that is no number and no gradient: the run
+    // then stops with its diagnosis.
+    const char* (*embeddingForward)(const CudaRows& shape, const CudaEmbedding& embedding, const float* wte, const float* wpe, float* out);
+    // gradWte[id] += gradOut's rows of that id, in the order of the tokens. sortedIds: ids in ascending order; order: the token each came
+    // from, ascending within one id.
+    const char* (*embeddingBackward)(const CudaRows& shape, const CudaEmbedding& sorted, const std::int64_t* order, const float* gradOut, float* gradWte);
+    // gradWpe (context, columns) = sums of gradOut over the sequences.
+    const char* (*positionBackward)(const CudaRows& shape, std::int64_t context, const float* gradOut, float* gradWpe);
+
+    // *norm (device) = L2 norm of all gradients of the list. Workspace: globalNormWorkspaceBytes(list).
+    const char* (*globalNorm)(const CudaUpdate& list, float* norm, void* workspace);
+    std::size_t (*globalNormWorkspaceBytes)(const CudaUpdate& list);
+    // One update of every parameter. step: device memory. norm (device): null = gradients are applied as they are; else they are clipped to
+    // maxNorm (0 = not clipped), and when it is not finite nothing is changed at all.
+    const char* (*adamW)(const CudaUpdate& list, const AdamWStep* step, const float* norm, float maxNorm);
 
     // NVML, opened at the first call. Device numbers are NVML's (PCI order).
     const char* (*gpuCount)(std::int32_t* count);

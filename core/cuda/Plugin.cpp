@@ -1,6 +1,6 @@
 // The door of libstepscope_cuda.so: the table of CudaInterface.h, filled. Called once by loadCudaPlugin() on the main thread.
-#include "core/cuda/BiasGelu.h"
-#include "core/cuda/CudaInterface.h"
+#include "core/cuda/ColumnSums.h"
+#include "core/cuda/Forms.h"
 #include "core/cuda/Nvml.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,21 @@ constexpr CudaInterface kInterface = {
     .version = kCudaInterfaceVersion,
     .biasGeluForward = biasGeluForward,
     .biasGeluBackward = biasGeluBackward,
-    .biasGeluWorkspaceBytes = biasGeluWorkspaceBytes,
+    .swigluForward = swigluForward,
+    .swigluBackward = swigluBackward,
+    .residualNormForward = residualNormForward,
+    .residualNormBackward = residualNormBackward,
+    .residualNormWorkspaceBytes = residualNormWorkspaceBytes,
+    .crossEntropy = crossEntropy,
+    .mergeHeads = mergeHeads,
+    .columnSums = columnSums,
+    .columnSumsWorkspaceBytes = columnSumsWorkspaceBytes,
+    .embeddingForward = embeddingForward,
+    .embeddingBackward = embeddingBackward,
+    .positionBackward = positionBackward,
+    .globalNorm = globalNorm,
+    .globalNormWorkspaceBytes = globalNormWorkspaceBytes,
+    .adamW = adamW,
     .gpuCount = gpuCount,
     .describeGpu = describeGpu,
     .sampleGpu = sampleGpu,

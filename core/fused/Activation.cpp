@@ -21,6 +21,8 @@ struct Gelu {
     static const auto& kernel() {
         return biasGeluCpu<T>();
     }
+    static constexpr auto kCudaForward = &CudaInterface::biasGeluForward;
+    static constexpr auto kCudaBackward = &CudaInterface::biasGeluBackward;
 };
 struct Swiglu {
     static constexpr std::int64_t kParts = 2;
@@ -28,6 +30,8 @@ struct Swiglu {
     static const auto& kernel() {
         return swigluCpu<T>();
     }
+    static constexpr auto kCudaForward = &CudaInterface::swigluForward;
+    static constexpr auto kCudaBackward = &CudaInterface::swigluBackward;
 };
 
 template <class Activation>
@@ -40,12 +44,16 @@ public:
         auto shape = in.sizes().vec();
         const std::int64_t columns = shape.back() /= Activation::kParts;
         const at::Tensor out = at::empty(shape, in.options());
-        withElement(in.scalar_type(), [&](auto element) {
-            using T = decltype(element);
-            overRows(columns > 0 ? out.numel() / columns : 0, columns, [&](std::int64_t begin, std::int64_t end) {
-                Activation::template kernel<T>().forward(columns, pointer<T>(from), pointer<float>(bias), pointer<T>(out), begin, end);
+        const std::int64_t rows = columns > 0 ? out.numel() / columns : 0;
+        const auto cpu = [&] {
+            withElement(in.scalar_type(), [&](auto element) {
+                using T = decltype(element);
+                overRows(rows, columns, [&](std::int64_t begin, std::int64_t end) {
+                    Activation::template kernel<T>().forward(columns, pointer<T>(from), pointer<float>(bias), pointer<T>(out), begin, end);
+                });
             });
-        });
+        };
+        onDevice(from, cpu, [&](const CudaInterface& cuda) { return (cuda.*Activation::kCudaForward)(rowsOf(from, rows, columns), data(from), floats(bias), data(out)); });
         ctx->save_for_backward({from, bias});
         return out;
     }
@@ -56,12 +64,19 @@ public:
         const at::Tensor gradOut = gradients[0].contiguous(), gradIn = at::empty_like(from);
         const std::int64_t columns = gradOut.size(-1), rows = columns > 0 ? gradOut.numel() / columns : 0;
         at::Tensor gradBias;
-        withElement(from.scalar_type(), [&](auto element) {
-            using T = decltype(element);
-            gradBias = sumOverRows(rows, Activation::kParts * columns, [&](std::int64_t begin, std::int64_t end, float* sums) {
-                Activation::template kernel<T>().backward(columns, pointer<T>(gradOut), pointer<T>(from), pointer<float>(bias), pointer<T>(gradIn),
-                                                          bias.defined() ? sums : nullptr, begin, end);
+        const auto cpu = [&] {
+            withElement(from.scalar_type(), [&](auto element) {
+                using T = decltype(element);
+                gradBias = sumOverRows(rows, Activation::kParts * columns, [&](std::int64_t begin, std::int64_t end, float* sums) {
+                    Activation::template kernel<T>().backward(columns, pointer<T>(gradOut), pointer<T>(from), pointer<float>(bias), pointer<T>(gradIn),
+                                                              bias.defined() ? sums : nullptr, begin, end);
+                });
             });
+        };
+        onDevice(from, cpu, [&](const CudaInterface& cuda) {
+            if (bias.defined()) gradBias = at::empty_like(bias);
+            const at::Tensor partial = workspace(cuda.columnSumsWorkspaceBytes(rows, Activation::kParts * columns), from);
+            return (cuda.*Activation::kCudaBackward)(rowsOf(from, rows, columns), data(gradOut), data(from), floats(bias), data(gradIn), floats(gradBias), data(partial));
         });
         return {gradIn, bias.defined() ? gradBias : at::Tensor()};
     }
@@ -73,7 +88,7 @@ at::Tensor after(const at::Tensor& x, const at::Tensor& weight, const at::Tensor
 }
 
 bool usable(const at::Tensor& x, const at::Tensor& bias) {
-    return x.device().is_cpu() && taken(productType()) && taken(x) && (!bias.defined() || bias.scalar_type() == at::kFloat);
+    return taken(x) && taken(productType(x), x.device()) && (!bias.defined() || bias.scalar_type() == at::kFloat);
 }
 
 }  // namespace

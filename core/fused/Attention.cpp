@@ -84,8 +84,8 @@ public:
 }  // namespace
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-    const at::ScalarType type = at::autocast::is_autocast_enabled(at::kCPU) ? productType() : q.scalar_type();
-    if (!taken(q) || !taken(type) || k.sizes() != q.sizes() || v.sizes() != q.sizes()) return sdpaAttention(q, k, v);
+    const at::ScalarType type = at::autocast::is_autocast_enabled(at::kCPU) ? productType(q) : q.scalar_type();
+    if (!q.is_cpu() || !taken(q) || !taken(type, q.device()) || k.sizes() != q.sizes() || v.sizes() != q.sizes()) return sdpaAttention(q, k, v);
     return AttentionFunction::apply(q.to(type), k.to(type), v.to(type));
 }
 

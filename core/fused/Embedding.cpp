@@ -5,6 +5,7 @@
 
 #include <ATen/ops/_sparse_coo_tensor_unsafe.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/sort.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <vector>
 
@@ -24,6 +25,15 @@ void scatter(const at::Tensor& tokens, const std::int64_t* ids, const at::Tensor
     at::parallel_for(0, columns, 64, [&](std::int64_t begin, std::int64_t end) {
         embeddingCpu().backward(shapeOf(tokens, columns), ids, pointer<float>(gradOut), pointer<float>(gradWte), pointer<float>(gradWpe), begin, end);
     });
+}
+
+// The same on a GPU, where the table's gradient is dense and the order of the sums is that of the sorted ids.
+const char* scatterOnCuda(const CudaInterface& cuda, const at::Tensor& tokens, const at::Tensor& gradOut, const at::Tensor& gradWte, const at::Tensor& gradWpe) {
+    const CudaRows shape = rowsOf(gradOut, tokens.numel(), gradOut.size(-1));
+    const auto [sorted, order] = at::sort(tokens.view({-1}), /*stable=*/true);
+    const CudaEmbedding ids{.context = tokens.size(-1), .vocabulary = gradWte.size(0), .ids = sorted.data_ptr<std::int64_t>()};
+    if (const char* why = cuda.embeddingBackward(shape, ids, order.data_ptr<std::int64_t>(), floats(gradOut), floats(gradWte))) return why;
+    return gradWpe.defined() ? cuda.positionBackward(shape, tokens.size(-1), floats(gradOut), floats(gradWpe)) : nullptr;
 }
 
 // The ids that occur, ascending, and for every token the place of its id among them.
@@ -49,8 +59,15 @@ public:
         auto size = tokens.sizes().vec();
         size.push_back(C);
         const at::Tensor out = at::empty(size, wte.options());
-        overRows(tokens.numel(), C, [&](std::int64_t begin, std::int64_t end) {
-            embeddingCpu().forward(shapeOf(tokens, C), tokens.data_ptr<std::int64_t>(), pointer<float>(wte), pointer<float>(wpe), pointer<float>(out), begin, end);
+        const auto* ids = tokens.data_ptr<std::int64_t>();
+        const auto cpu = [&] {
+            overRows(tokens.numel(), C, [&](std::int64_t begin, std::int64_t end) {
+                embeddingCpu().forward(shapeOf(tokens, C), ids, pointer<float>(wte), pointer<float>(wpe), pointer<float>(out), begin, end);
+            });
+        };
+        onDevice(wte, cpu, [&](const CudaInterface& cuda) {
+            const CudaEmbedding embedding{.context = tokens.size(-1), .vocabulary = wte.size(0), .ids = ids};
+            return cuda.embeddingForward(rowsOf(wte, tokens.numel(), C), embedding, floats(wte), floats(wpe), floats(out));
         });
         ctx->saved_data["tokens"] = tokens;
         ctx->saved_data["rows"] = wte.size(0);
@@ -63,9 +80,10 @@ public:
         const at::Tensor tokens = ctx->saved_data["tokens"].toTensor(), gradOut = gradients[0].contiguous();
         const std::int64_t rows = ctx->saved_data["rows"].toInt(), positions = ctx->saved_data["positions"].toInt(), C = gradOut.size(-1);
         const at::Tensor gradWpe = positions >= 0 ? at::zeros({positions, C}, gradOut.options()) : at::Tensor();
-        if (!ctx->saved_data["sparse"].toBool()) {
+        if (!ctx->saved_data["sparse"].toBool() || gradOut.is_cuda()) {
             const at::Tensor gradWte = at::zeros({rows, C}, gradOut.options());
-            scatter(tokens, tokens.data_ptr<std::int64_t>(), gradOut, gradWte, gradWpe);
+            onDevice(gradOut, [&] { scatter(tokens, tokens.data_ptr<std::int64_t>(), gradOut, gradWte, gradWpe); },
+                     [&](const CudaInterface& cuda) { return scatterOnCuda(cuda, tokens, gradOut, gradWte, gradWpe); });
             return {gradWte, gradWpe, at::Tensor(), at::Tensor()};
         }
         Occurring all = occurring(tokens);
@@ -81,8 +99,10 @@ public:
 at::Tensor embedWith(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe, bool sparse) {
     if (!taken(wte) || wte.scalar_type() != at::kFloat || (wpe.defined() && wpe.scalar_type() != at::kFloat)) return plain::embed(tokens, wte, wpe);
     const at::Tensor ids = tokens.contiguous();
-    const std::int64_t* first = ids.data_ptr<std::int64_t>();
-    for (std::int64_t i = 0; i < ids.numel(); ++i) TORCH_CHECK_INDEX(first[i] >= 0 && first[i] < wte.size(0), "index out of range in embedding: ", first[i]);
+    if (ids.is_cpu()) {
+        const std::int64_t* first = ids.data_ptr<std::int64_t>();
+        for (std::int64_t i = 0; i < ids.numel(); ++i) TORCH_CHECK_INDEX(first[i] >= 0 && first[i] < wte.size(0), "index out of range in embedding: ", first[i]);
+    }
     return EmbeddingFunction::apply(wte.contiguous(), maybe(wpe), ids, sparse);
 }
 

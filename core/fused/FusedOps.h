@@ -1,6 +1,6 @@
 // Fused operations under autograd: each takes the place of one slot of ModelOps (there the shapes and types) and differs from its plain
-// form by rounding only. Installed by the fused-* switches; trainer and generator threads. On tensors that the CPU kernels do not
-// take (another device, fp16) each gives way to the plain form.
+// form by rounding only. Installed by the fused-* switches; trainer and generator threads. On tensors that no kernel takes (fp16 on a CPU)
+// each gives way to the plain form.
 #pragma once
 #include "core/model/ModelOps.h"
 
@@ -21,10 +21,11 @@ at::Tensor linearSwiglu(const at::Tensor& x, const at::Tensor& weight, const at:
 // Heads as views of the product's rows; backward joins the three gradients without a copy where attention() made them in one buffer.
 Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads);
 
-// Causal; the result lies in token rows, so that merging the heads is a view.
+// Causal; the result lies in token rows, so that merging the heads is a view. On a GPU LibTorch's choice of attention is kept.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
-// The gradient is written over the logits while they are there: no table of log-probabilities, none in float32.
+// The gradient is written over the logits while they are there: no table of log-probabilities, none in float32. On a GPU only a chunk of
+// tokens has logits at a time, and backward must start from LossSettings::backwardScale: asking would wait for the device.
 at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings);
 
 }  // namespace stepscope::fused

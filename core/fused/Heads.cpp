@@ -28,14 +28,44 @@ at::Tensor joined(const variable_list& parts, std::int64_t B, std::int64_t T, st
 // The same by copying, whatever the three look like.
 at::Tensor merged(const variable_list& parts, const at::TensorOptions& options, std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t D) {
     const at::Tensor rows = at::empty({B, T, 3 * H * D}, options);
-    std::array<at::Tensor, 3> heads;
-    for (std::size_t p = 0; p < 3; ++p) heads[p] = parts[p].defined() ? parts[p].contiguous() : at::zeros({B, H, T, D}, options);
-    withElement(rows.scalar_type(), [&](auto element) {
-        using E = decltype(element);
-        const E* of[3] = {pointer<E>(heads[0]), pointer<E>(heads[1]), pointer<E>(heads[2])};
-        overRows(B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end) { qkvLayoutCpu<E>().merge({T, H, D}, 3, of, pointer<E>(rows), nullptr, begin, end); });
+    const auto cpu = [&] {
+        std::array<at::Tensor, 3> heads;
+        for (std::size_t p = 0; p < 3; ++p) heads[p] = parts[p].defined() ? parts[p].contiguous() : at::zeros({B, H, T, D}, options);
+        withElement(rows.scalar_type(), [&](auto element) {
+            using E = decltype(element);
+            const E* of[3] = {pointer<E>(heads[0]), pointer<E>(heads[1]), pointer<E>(heads[2])};
+            overRows(B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end) { qkvLayoutCpu<E>().merge({T, H, D}, 3, of, pointer<E>(rows), nullptr, begin, end); });
+        });
+    };
+    onDevice(rows, cpu, [&](const CudaInterface& cuda) {
+        std::array<at::Tensor, 3> heads;  // alive until the launch
+        CudaHeadPart of[3];
+        for (std::size_t p = 0; p < 3; ++p) {
+            if (!parts[p].defined()) continue;
+            heads[p] = parts[p].stride(3) == 1 ? parts[p] : parts[p].contiguous();
+            of[p] = {data(heads[p]), heads[p].stride(0), heads[p].stride(1), heads[p].stride(2)};
+        }
+        return cuda.mergeHeads(rowsOf(rows, B * T, 3 * H * D), T, H, of, data(rows));
     });
     return rows;
+}
+
+// Column sums in float32: the gradient of the projection's bias.
+at::Tensor columnSums(const at::Tensor& rows) {
+    const std::int64_t columns = rows.size(-1), count = columns > 0 ? rows.numel() / columns : 0;
+    at::Tensor sums;
+    const auto cpu = [&] {
+        withElement(rows.scalar_type(), [&](auto element) {
+            using E = decltype(element);
+            sums = sumOverRows(count, columns, [&](std::int64_t begin, std::int64_t end, float* to) { qkvLayoutCpu<E>().columnSums(columns, pointer<E>(rows), to, begin, end); });
+        });
+    };
+    onDevice(rows, cpu, [&](const CudaInterface& cuda) {
+        sums = at::empty({columns}, rows.options().dtype(at::kFloat));
+        const at::Tensor partial = workspace(cuda.columnSumsWorkspaceBytes(count, columns), rows);
+        return cuda.columnSums(rowsOf(rows, count, columns), data(rows), floats(sums), data(partial));
+    });
+    return sums;
 }
 
 class HeadsFunction : public torch::autograd::Function<HeadsFunction> {
@@ -47,6 +77,7 @@ public:
         ctx->saved_data["shape"] = c10::List<std::int64_t>({B, T, H, D});
         ctx->saved_data["bias"] = bias.has_value();
         ctx->saved_data["type"] = static_cast<std::int64_t>(rows.scalar_type());
+        ctx->saved_data["device"] = rows.device();
         // Outputs of a function of its own, not views that autograd has to follow.
         const at::AutoDispatchBelowADInplaceOrView plainViews;
         variable_list heads;
@@ -57,25 +88,17 @@ public:
     static variable_list backward(AutogradContext* ctx, variable_list gradients) {
         const auto shape = ctx->saved_data["shape"].toIntVector();
         const std::int64_t B = shape[0], T = shape[1], H = shape[2], D = shape[3];
-        const auto type = static_cast<at::ScalarType>(ctx->saved_data["type"].toInt());
+        const auto options = at::TensorOptions().dtype(static_cast<at::ScalarType>(ctx->saved_data["type"].toInt())).device(ctx->saved_data["device"].toDevice());
         at::Tensor rows = joined(gradients, B, T, H, D);
-        if (!rows.defined()) rows = merged(gradients, at::TensorOptions().dtype(type), B, T, H, D);
-        if (!ctx->saved_data["bias"].toBool()) return {rows, at::Tensor(), at::Tensor()};
-        at::Tensor gradBias;
-        withElement(type, [&](auto element) {
-            using E = decltype(element);
-            gradBias = sumOverRows(B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end, float* sums) {
-                qkvLayoutCpu<E>().columnSums(3 * H * D, pointer<E>(rows), sums, begin, end);
-            });
-        });
-        return {rows, gradBias, at::Tensor()};
+        if (!rows.defined()) rows = merged(gradients, options, B, T, H, D);
+        return {rows, ctx->saved_data["bias"].toBool() ? columnSums(rows) : at::Tensor(), at::Tensor()};
     }
 };
 
 }  // namespace
 
 Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads) {
-    if (!taken(x) || !taken(productType()) || (bias.defined() && bias.scalar_type() != at::kFloat)) return plain::linearHeads(x, weight, bias, heads);
+    if (!taken(x) || !taken(productType(x), x.device()) || (bias.defined() && bias.scalar_type() != at::kFloat)) return plain::linearHeads(x, weight, bias, heads);
     const at::Tensor rows = at::linear(x, weight, bias.defined() ? bias.detach() : bias);
     const auto parts = HeadsFunction::apply(rows, maybe(bias), heads);
     return {parts[0], parts[1], parts[2]};

@@ -1,4 +1,5 @@
 // Head and cross-entropy under autograd, the gradient in the logits' place. See FusedOps.h.
+#include "core/fused/CudaLoss.h"
 #include "core/fused/FusedOps.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/cross_entropy/CrossEntropyCpu.h"
@@ -44,7 +45,8 @@ public:
 }  // namespace
 
 at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings) {
-    if (!taken(hidden) || !taken(productType())) return plain::loss(hidden, headWeight, targets, settings);
+    if (!taken(hidden) || !taken(productType(hidden), hidden.device())) return plain::loss(hidden, headWeight, targets, settings);
+    if (hidden.is_cuda()) return lossOnCuda(hidden, headWeight, targets, settings);
     const at::Tensor ids = targets.reshape({-1}).contiguous();
     const std::int64_t* first = ids.data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < ids.numel(); ++i)

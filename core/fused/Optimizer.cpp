@@ -2,8 +2,10 @@
 #include "core/fused/Optimizer.h"
 
 #include "core/base/Check.h"
+#include "core/fused/OnDevice.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/from_blob.h>
 #include <algorithm>
 #include <cmath>
 
@@ -39,9 +41,60 @@ std::vector<at::Tensor> contiguous(const std::vector<at::Tensor>& tensors) {
     return all;
 }
 
+struct CudaList {
+    explicit CudaList(const std::vector<at::Tensor>& gradients) : all(contiguous(gradients)) {
+        for (const auto& g : all) parameters.push_back({.gradient = floats(g), .count = g.numel()});
+    }
+    CudaUpdate update() const { return {parameters.data(), static_cast<std::int64_t>(parameters.size()), streamOf(all.front())}; }
+
+    std::vector<at::Tensor> all;  // alive until the launch
+    std::vector<CudaParameter> parameters;
+};
+
+bool onGpu(const std::vector<at::Tensor>& tensors) { return !tensors.empty() && tensors.front().is_cuda(); }
+
+void adamWOnGpu(const at::Tensor& step, const float* norm, double maxNorm, const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients,
+                const std::vector<at::Tensor>& firstMoments, const std::vector<at::Tensor>& secondMoments) {
+    CudaList list(gradients);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        list.parameters[i].weight = floats(parameters[i]);
+        list.parameters[i].first = floats(firstMoments[i]);
+        list.parameters[i].second = floats(secondMoments[i]);
+    }
+    onCuda(step, [&](const CudaInterface& cuda) {
+        return cuda.adamW(list.update(), static_cast<const AdamWStep*>(step.data_ptr()), norm, static_cast<float>(maxNorm));
+    });
+}
+
+void checkLists(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients, const std::vector<at::Tensor>& firstMoments,
+                const std::vector<at::Tensor>& secondMoments) {
+    SS_CHECK(gradients.size() == parameters.size() && firstMoments.size() == parameters.size() && secondMoments.size() == parameters.size());
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        SS_CHECK(parameters[i].is_contiguous() && firstMoments[i].is_contiguous() && secondMoments[i].is_contiguous() && gradients[i].numel() == parameters[i].numel());
+}
+
 }  // namespace
 
+void globalNormTo(const at::Tensor& norm, const std::vector<at::Tensor>& gradients) {
+    const CudaList list(gradients);
+    onCuda(norm, [&](const CudaInterface& cuda) {
+        const at::Tensor partial = workspace(cuda.globalNormWorkspaceBytes(list.update()), norm);
+        return cuda.globalNorm(list.update(), floats(norm), data(partial));
+    });
+}
+
+void adamWFrom(const at::Tensor& step, const at::Tensor& norm, double maxNorm, const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients,
+               const std::vector<at::Tensor>& firstMoments, const std::vector<at::Tensor>& secondMoments) {
+    checkLists(parameters, gradients, firstMoments, secondMoments);
+    if (!parameters.empty()) adamWOnGpu(step, floats(norm), maxNorm, parameters, gradients, firstMoments, secondMoments);
+}
+
 double globalNorm(const std::vector<at::Tensor>& gradients) {
+    if (onGpu(gradients)) {
+        const at::Tensor norm = at::empty({}, gradients.front().options());
+        globalNormTo(norm, gradients);
+        return norm.item<double>();
+    }
     const auto all = contiguous(gradients);
     const auto pieces = piecesOf(all);
     std::vector<double> sums(pieces.size());
@@ -53,10 +106,12 @@ double globalNorm(const std::vector<at::Tensor>& gradients) {
 
 void adamW(AdamWStep step, const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients, const std::vector<at::Tensor>& firstMoments,
            const std::vector<at::Tensor>& secondMoments) {
-    SS_CHECK(gradients.size() == parameters.size() && firstMoments.size() == parameters.size() && secondMoments.size() == parameters.size());
+    checkLists(parameters, gradients, firstMoments, secondMoments);
+    if (onGpu(parameters)) {
+        const at::Tensor numbers = at::from_blob(&step, {sizeof step / sizeof(float)}, at::kFloat).to(parameters.front().device());
+        return adamWOnGpu(numbers, nullptr, 0, parameters, gradients, firstMoments, secondMoments);
+    }
     const auto all = contiguous(gradients);
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-        SS_CHECK(parameters[i].is_contiguous() && firstMoments[i].is_contiguous() && secondMoments[i].is_contiguous() && all[i].numel() == parameters[i].numel());
     overPieces(piecesOf(parameters), [&](const Piece& p, std::size_t) {
         adamWCpu().update(step, all[p.tensor].data_ptr<float>(), parameters[p.tensor].data_ptr<float>(), firstMoments[p.tensor].data_ptr<float>(),
                           secondMoments[p.tensor].data_ptr<float>(), nullptr, p.begin, p.end);

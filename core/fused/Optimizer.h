@@ -1,5 +1,5 @@
-// Global norm and AdamW over lists of tensors, by the flat kernels: one pass each, shared among LibTorch's threads. Installed by
-// fused-optimizer; trainer thread. All tensors float32 on the CPU.
+// Global norm and AdamW over lists of tensors, by the flat kernels: one pass each, on a CPU shared among LibTorch's threads. Installed by
+// fused-optimizer; trainer thread. All tensors float32 on one device.
 #pragma once
 #include "core/kernels/adamw/AdamWCpu.h"
 
@@ -14,5 +14,12 @@ double globalNorm(const std::vector<at::Tensor>& gradients);
 // One update in place; the four lists have one order and equal sizes. Parameters and moments are contiguous.
 void adamW(AdamWStep step, const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients, const std::vector<at::Tensor>& firstMoments,
            const std::vector<at::Tensor>& secondMoments);
+
+// The same on a GPU without ever waiting for it, as a captured step must: norm (float32, no dimensions) is written, the numbers of the
+// step are read from `step` (as many float32 as AdamWStep has), gradients are clipped to maxNorm (0 = not), and nothing is changed when
+// the norm is not finite.
+void globalNormTo(const at::Tensor& norm, const std::vector<at::Tensor>& gradients);
+void adamWFrom(const at::Tensor& step, const at::Tensor& norm, double maxNorm, const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients,
+               const std::vector<at::Tensor>& firstMoments, const std::vector<at::Tensor>& secondMoments);
 
 }  // namespace stepscope::fused

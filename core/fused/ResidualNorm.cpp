@@ -23,13 +23,20 @@ public:
         const std::int64_t rows = shape.columns > 0 ? x.numel() / shape.columns : 0;
         const at::Tensor from = x.contiguous();
         const at::Tensor sum = delta.defined() ? at::empty_like(from) : from;
-        const at::Tensor normed = at::empty(x.sizes(), x.options().dtype(outType)), mean = at::empty({rows}, at::kFloat), rstd = at::empty({rows}, at::kFloat);
-        withElement(outType, [&](auto element) {
-            using T = decltype(element);
-            overRows(rows, shape.columns, [&](std::int64_t begin, std::int64_t end) {
-                residualNormCpu<T>().forward(shape, pointer<float>(from), pointer<T>(delta), pointer<float>(weight), pointer<float>(bias), pointer<float>(sum),
-                                             pointer<T>(normed), pointer<float>(mean), pointer<float>(rstd), begin, end);
+        const at::Tensor normed = at::empty(x.sizes(), x.options().dtype(outType)), mean = at::empty({rows}, x.options()), rstd = at::empty({rows}, x.options());
+        const auto cpu = [&] {
+            withElement(outType, [&](auto element) {
+                using T = decltype(element);
+                overRows(rows, shape.columns, [&](std::int64_t begin, std::int64_t end) {
+                    residualNormCpu<T>().forward(shape, pointer<float>(from), pointer<T>(delta), pointer<float>(weight), pointer<float>(bias), pointer<float>(sum),
+                                                 pointer<T>(normed), pointer<float>(mean), pointer<float>(rstd), begin, end);
+                });
             });
+        };
+        onDevice(from, cpu, [&](const CudaInterface& cuda) {
+            return cuda.residualNormForward(rowsOf(from, outType, rows, shape.columns),
+                                            {.epsilon = shape.epsilon, .rms = rms, .x = floats(from), .delta = data(delta), .weight = floats(weight), .bias = floats(bias),
+                                             .sum = floats(sum), .normed = data(normed), .mean = floats(mean), .rstd = floats(rstd)});
         });
         ctx->save_for_backward({sum, mean, rstd, weight});
         ctx->saved_data["rms"] = rms;
@@ -53,12 +60,22 @@ public:
         const bool lowDelta = hasDelta && outType != at::kFloat;
         const at::Tensor gradLow = lowDelta ? at::empty(sum.sizes(), sum.options().dtype(outType)) : at::Tensor();
         at::Tensor sums;  // (2C): of the weight, then of the bias
-        withElement(outType, [&](auto element) {
-            using T = decltype(element);
-            sums = sumOverRows(rows, 2 * C, [&](std::int64_t begin, std::int64_t end, float* both) {
-                residualNormCpu<T>().backward(shape, pointer<T>(down), pointer<float>(sum), pointer<float>(mean), pointer<float>(rstd), pointer<float>(weight),
-                                              pointer<float>(along), pointer<float>(gradSum), pointer<T>(gradLow), both, hasBias ? both + C : nullptr, begin, end);
+        const auto cpu = [&] {
+            withElement(outType, [&](auto element) {
+                using T = decltype(element);
+                sums = sumOverRows(rows, 2 * C, [&](std::int64_t begin, std::int64_t end, float* both) {
+                    residualNormCpu<T>().backward(shape, pointer<T>(down), pointer<float>(sum), pointer<float>(mean), pointer<float>(rstd), pointer<float>(weight),
+                                                  pointer<float>(along), pointer<float>(gradSum), pointer<T>(gradLow), both, hasBias ? both + C : nullptr, begin, end);
+                });
             });
+        };
+        onDevice(sum, cpu, [&](const CudaInterface& cuda) {
+            sums = at::empty({2 * C}, sum.options());
+            const at::Tensor partial = workspace(cuda.residualNormWorkspaceBytes(rows, C), sum);
+            return cuda.residualNormBackward(rowsOf(sum, outType, rows, C),
+                                             {.rms = rms, .gradNormed = data(down), .sum = floats(sum), .mean = floats(mean), .rstd = floats(rstd), .weight = floats(weight),
+                                              .gradResidual = floats(along), .gradSum = floats(gradSum), .gradDelta = data(gradLow), .gradWeightAndBias = floats(sums)},
+                                             data(partial));
         });
         return {gradSum, lowDelta ? gradLow : hasDelta ? gradSum : at::Tensor(), sums.narrow(0, 0, C), hasBias ? sums.narrow(0, C, C) : at::Tensor(), at::Tensor(), at::Tensor()};
     }
@@ -67,8 +84,9 @@ public:
 }  // namespace
 
 NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias) {
-    const at::ScalarType out = productType();
-    if (!taken(x) || x.scalar_type() != at::kFloat || !taken(out) || weight.scalar_type() != at::kFloat || (delta.defined() && !taken(delta)))
+    const at::ScalarType out = productType(x);
+    if (!taken(x) || x.scalar_type() != at::kFloat || !taken(out, x.device()) || weight.scalar_type() != at::kFloat || (delta.defined() && !taken(delta)) ||
+        (x.is_cuda() && x.size(-1) > kMostNormColumns))
         return plain::residualNorm(x, delta, kind, weight, bias);
     // The kernel's delta and output are of one type.
     if (delta.defined() && delta.scalar_type() != out) return residualNorm(x + delta, at::Tensor(), kind, weight, bias);

@@ -1,6 +1,7 @@
-// What the fused operations share: raw pointers of tensors, the two element types, rows among LibTorch's threads, and column sums that are
-// the same bits whatever the number of threads. Included by core/fused/*.cpp only.
+// What the fused operations share: which tensors they take, raw pointers of tensors, the CPU's two element types, rows among LibTorch's
+// threads, and column sums that are the same bits whatever the number of threads. Included by core/fused/*.cpp only.
 #pragma once
+#include "core/fused/OnDevice.h"
 #include "core/kernels/isa/Bf16.h"
 
 #include <ATen/Parallel.h>
@@ -14,12 +15,13 @@
 
 namespace stepscope::fused {
 
-inline bool taken(at::ScalarType type) { return type == at::kFloat || type == at::kBFloat16; }
-inline bool taken(const at::Tensor& t) { return t.device().is_cpu() && taken(t.scalar_type()); }
+inline bool taken(at::ScalarType type, at::Device device) { return type == at::kFloat || type == at::kBFloat16 || (type == at::kHalf && device.is_cuda()); }
+inline bool taken(const at::Tensor& t) { return (t.is_cpu() || (t.is_cuda() && cudaPlugin().interface != nullptr)) && taken(t.scalar_type(), t.device()); }
 
-// The type that autocast gives the next matrix product.
-inline at::ScalarType productType() {
-    return at::autocast::is_autocast_enabled(at::kCPU) ? at::autocast::get_autocast_dtype(at::kCPU) : at::kFloat;
+// The type that autocast gives the next matrix product on the device of `t`.
+inline at::ScalarType productType(const at::Tensor& t) {
+    const auto device = t.device().type();
+    return at::autocast::is_autocast_enabled(device) ? at::autocast::get_autocast_dtype(device) : at::kFloat;
 }
 
 // A tensor that may be absent, as an argument of an autograd function: those take no undefined one. Contiguous, as raw pointers want it.

@@ -23,7 +23,7 @@ struct LossSettings {
     std::int64_t vocabulary = 0;  // ids that can occur; rows of the head beyond it get no probability
     double smoothing = 0;         // label smoothing (Szegedy et al. 2016): this share of the target is spread over all ids
     double backwardScale = 1;     // the gradient that backward will start from: an operation that computes its gradients in forward
-                                  // multiplies by it at once, or small ones would vanish in fp16
+                                  // multiplies by it at once, or small ones would vanish in fp16; on a GPU it is taken as it is
 };
 
 constexpr double kNormEpsilon = 1e-5;  // GPT-2's layer_norm_epsilon

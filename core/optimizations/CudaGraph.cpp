@@ -1,5 +1,8 @@
-// cuda-graph: one launch for a whole step. Not captured by this version: the row says when it could be and refuses with the reason.
-#include "core/optimizations/Optimization.h"
+// cuda-graph: a step captured into CUDA graphs and replayed, two launches instead of hundreds.
+#include "core/optimizations/FusedSwitch.h"
+#include "core/train/GraphProgram.h"
+
+#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
@@ -7,8 +10,15 @@ namespace {
 Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off") return Verdict::yes();
     if (machine.gpus.empty()) return Verdict::no("CUDA graphs are captured on NVIDIA GPUs, and there is none usable here.");
-    if (config.word("device") == "cpu") return Verdict::no("this run is on the CPU, where there are no launches to save; choose a GPU as device.");
-    return Verdict::no("this version of Stepscope does not capture steps into CUDA graphs yet.");
+    if (onCpu(config)) return Verdict::no("this run is on the CPU, where there are no launches to save; choose a GPU as device.");
+    if (config.word("fusion") != "kernels") return Verdict::no("only a step that never waits for the GPU can be captured; choose fusion=kernels.");
+    if (config.word("amp") == "fp16") return Verdict::no("fp16's loss scaler decides after each step on the CPU; choose amp=bf16 or amp=off.");
+    if (config.dropout > 0) return Verdict::no("a captured step cannot draw another dropout mask each time; set dropout to 0.");
+    if (config.integer("chunked-loss") > 0) return Verdict::no("chunked-loss waits for the GPU, and fused-loss never holds all logits anyway; switch chunked-loss off.");
+    if (config.word("optimizer") != "fused" || !fusedOn(config, "fused-optimizer"))
+        return Verdict::no(fmt::format("the captured update is that of fused-optimizer; choose optimizer=fused and fused-optimizer=auto instead of {} and {}.",
+                                       config.word("optimizer"), config.word("fused-optimizer")));
+    return Verdict::yes();
 }
 
 }  // namespace
@@ -17,13 +27,18 @@ Optimization cudaGraph() {
     return {.id = "cuda-graph",
             .title = "CUDA graph",
             .group = SwitchGroup::Kernels,
-            .why = "Records all of a step's GPU launches once and replays them as one, so that a small batch does not wait for the CPU to launch kernels. "
-                   "It needs a step whose buffers and sizes never change.",
-            .cost = "Capturing takes time at the start, and at each change of size or switch.",
+            .why = "Records a step's GPU launches once and replays them as two: forward and backward pass, then clipping and AdamW. A small batch then does not wait "
+                   "for the CPU to launch kernels; where a step cannot be captured, the run goes on without and says why.",
+            .cost = "Three steps run before it is captured, and again at each change of size or switch. Forward time stands under backward. Not yet run on a real GPU: "
+                    "packaging/gpu-check does that.",
             .reported = "small batches: up to 5×",
             .values = offOn(),
             .byDefault = "off",
-            .applicable = usable};
+            .applicable = usable,
+            .install = [](ProgramBuilder& builder, const Value& value) {
+                if (word(value) == "on")
+                    builder.setProgram([](ProgramParts parts) -> std::unique_ptr<StepProgram> { return std::make_unique<GraphProgram>(std::move(parts)); });
+            }};
 }
 
 }  // namespace stepscope

@@ -4,10 +4,11 @@
 namespace stepscope {
 
 Verdict fusedKernelsUsable(const RunConfig& config) {
-    if (config.word("device") != "cpu") return Verdict::no("the fused kernels of this version run on the CPU; choose device=cpu.");
-    if (config.word("amp") == "fp16") return Verdict::no("the fused kernels take float32 and bf16; choose amp=bf16 or off.");
+    if (onCpu(config) && config.word("amp") == "fp16") return Verdict::no("the fused kernels take float32 and bf16 on a CPU; choose amp=bf16 or off.");
     return Verdict::yes();
 }
+
+bool onCpu(const RunConfig& config) { return config.word("device") == "cpu"; }
 
 bool fusedOn(const RunConfig& config, const std::string& id) {
     const std::string& value = config.word(id);
@@ -15,7 +16,7 @@ bool fusedOn(const RunConfig& config, const std::string& id) {
 }
 
 Optimization fusedSwitch(std::string id, std::string title, std::string why, std::string cost, std::string reported, std::string slot,
-                         std::function<void(ProgramBuilder&)> install) {
+                         std::function<void(ProgramBuilder&)> install, std::string onGpuInstead) {
     return {.id = id,
             .title = std::move(title),
             .group = SwitchGroup::Kernels,
@@ -24,13 +25,15 @@ Optimization fusedSwitch(std::string id, std::string title, std::string why, std
             .reported = std::move(reported),
             .values = Choices{{"auto", "off", "on"}},
             .byDefault = "auto",
-            .applicable = [](const Machine&, const RunConfig& config, const Value& value) {
+            .applicable = [onGpuInstead](const Machine&, const RunConfig& config, const Value& value) {
                 if (word(value) != "on") return Verdict::yes();
+                if (!onCpu(config) && !onGpuInstead.empty()) return Verdict::no(onGpuInstead);
                 if (config.word("fusion") == "step") return Verdict::no("fusion=step has kernels of its own; choose auto, or fusion=kernels.");
                 return fusedKernelsUsable(config);
             },
             .install =
-                [id, slot = std::move(slot), fill = std::move(install)](ProgramBuilder& builder, const Value& value) {
+                [id, slot = std::move(slot), fill = std::move(install), cpuOnly = !onGpuInstead.empty()](ProgramBuilder& builder, const Value& value) {
+                    if (cpuOnly && !builder.device().is_cpu()) return;
                     if (!fusedOn(builder.config(), id) || (word(value) == "auto" && builder.isClaimed(slot))) return;
                     fill(builder);
                 }};

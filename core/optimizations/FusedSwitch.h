@@ -5,7 +5,9 @@
 
 namespace stepscope {
 
-// Whether the CPU kernels can take this configuration's tensors, or why not.
+bool onCpu(const RunConfig& config);
+
+// Whether our kernels can take this configuration's tensors, or why not.
 Verdict fusedKernelsUsable(const RunConfig& config);
 
 // on, or auto where fusion asks for kernels and they can be used.
@@ -13,7 +15,8 @@ bool fusedOn(const RunConfig& config, const std::string& id);
 
 // An entry with the values auto, off and on; install(builder) is called when it is on. `slot` is what it fills in the words of
 // ProgramBuilder's claims: auto leaves a slot alone that another switch has claimed, on is refused there with both names.
+// onGpuInstead: where there is no CUDA form, what a person can choose on a GPU; empty = there is one.
 Optimization fusedSwitch(std::string id, std::string title, std::string why, std::string cost, std::string reported, std::string slot,
-                         std::function<void(ProgramBuilder&)> install);
+                         std::function<void(ProgramBuilder&)> install, std::string onGpuInstead = {});
 
 }  // namespace stepscope

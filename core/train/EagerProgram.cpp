@@ -3,7 +3,6 @@
 
 #include "core/base/Check.h"
 #include "core/model/Gpt.h"
-#include "core/train/EightBitMoments.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full_like.h>
@@ -45,53 +44,7 @@ std::string EagerProgram::attentionThatRuns(const at::Tensor& q, const at::Tenso
     return chosenSdpa(q, k, v);
 }
 
-void EagerProgram::bind(TrainState& state) {
-    if (m_boundTo == state.weights.data_ptr() && m_boundMoments == state.firstMoment.data_ptr() && m_boundConfig == state.config) return;
-    SS_CHECK(state.eightBit() == m_parts.eightBitMoments);
-    m_leaves = WeightsView::over(state.weights, state.layout, state.config, /*asLeaves=*/true);
-    m_firstMoments.clear();
-    m_secondMoments.clear();
-    m_firstScales.clear();
-    m_secondScales.clear();
-    m_decays.clear();
-    const auto blocks = blockOffsets(state.layout);
-    for (std::size_t i = 0; i < state.layout.slots().size(); ++i) {
-        const auto& slot = state.layout.slots()[i];
-        if (state.eightBit()) {
-            m_firstScales.push_back(state.firstScales.narrow(0, blocks[i], blocks[i + 1] - blocks[i]));
-            m_secondScales.push_back(state.secondScales.narrow(0, blocks[i], blocks[i + 1] - blocks[i]));
-        }
-        m_firstMoments.push_back(ParameterLayout::view(state.firstMoment, slot));
-        m_secondMoments.push_back(ParameterLayout::view(state.secondMoment, slot));
-        m_decays.push_back(slot.decays);
-    }
-    m_boundTo = state.weights.data_ptr();
-    m_boundMoments = state.firstMoment.data_ptr();
-    m_boundConfig = state.config;
-}
-
-void EagerProgram::clearGradients() {
-    for (auto& leaf : m_leaves.all) {
-        if (m_parts.keepGradients && leaf.grad().defined()) leaf.mutable_grad().zero_();
-        else leaf.mutable_grad() = at::Tensor();
-    }
-}
-
-std::vector<ParameterGroup> EagerProgram::groups() const {
-    std::vector<ParameterGroup> both(2);
-    both[0].decays = true;
-    for (std::size_t i = 0; i < m_leaves.all.size(); ++i) {
-        ParameterGroup& group = both[m_decays[i] ? 0 : 1];
-        group.parameters.push_back(m_leaves.all[i].detach());
-        group.gradients.push_back(m_leaves.all[i].grad());
-        group.firstMoments.push_back(m_firstMoments[i]);
-        group.secondMoments.push_back(m_secondMoments[i]);
-        if (!m_parts.eightBitMoments) continue;
-        group.firstScales.push_back(m_firstScales[i]);
-        group.secondScales.push_back(m_secondScales[i]);
-    }
-    return both;
-}
+void EagerProgram::clearGradients() { m_leaves.clearGradients(m_parts.keepGradients ? Leaves::Clear::ToZero : Leaves::Clear::ToNone); }
 
 void EagerProgram::noteSettings() {
     m_report.matmulPrecision = word(at::globalContext().float32MatmulPrecision());
@@ -101,10 +54,11 @@ void EagerProgram::noteSettings() {
 
 StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, double rate) {
     const ProgramScope scope(m_parts.scope);
-    bind(state);
+    SS_CHECK(state.eightBit() == m_parts.eightBitMoments);
+    m_leaves.bind(state);
     noteSettings();
     StepResult result;
-    PhaseClock clock(result.phaseNs);
+    PhaseClock clock(result.phaseNs, m_parts.device);
     clearGradients();
     const double scale = scales() ? state.lossScale.scale : 1;
     if (scales()) result.lossScale = scale;
@@ -119,7 +73,7 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
         at::Tensor loss;
         {
             const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
-            loss = gptLoss(state.config, m_leaves, m_ops, inputs, targets,
+            loss = gptLoss(state.config, m_leaves.weights(), m_ops, inputs, targets,
                            {.dropout = m_parts.dropout, .smoothing = m_parts.labelSmoothing, .seed = state.seed, .step = state.updates + 1,
                             .firstSequence = micro * m_parts.batchSize, .backwardScale = incoming});
         }
@@ -134,12 +88,13 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
     result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
     if (!std::isfinite(result.loss)) result.breakdown = Breakdown::Loss;
     else finish(state, rate, clock, result);
+    clock.settle();
     return result;
 }
 
 void EagerProgram::finish(TrainState& state, double rate, PhaseClock& clock, StepResult& result) {
     const c10::NoGradGuard noGradient;
-    auto all = groups();
+    auto all = m_leaves.groups();
     AdamW settings = m_parts.adamW;
     if (scales()) {
         const bool clean = unscaleAll(all, state.lossScale.scale);

@@ -1,5 +1,6 @@
 // EagerProgram: a step as LibTorch's autograd runs it: forward operations, loss.backward(), clip, AdamW over the parameters.
 #pragma once
+#include "core/train/Leaves.h"
 #include "core/train/PhaseClock.h"
 #include "core/train/ProgramBuilder.h"
 
@@ -14,9 +15,7 @@ public:
     const ProgramReport& report() const override { return m_report; }
 
 private:
-    void bind(TrainState& state);
     void clearGradients();
-    std::vector<ParameterGroup> groups() const;
     std::string attentionThatRuns(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const;
     void noteSettings();
     bool scales() const { return m_parts.lossScaleGrowth > 0; }
@@ -28,13 +27,7 @@ private:
     ModelOps m_ops;  // m_parts.ops, its attention asking once which back-end runs
     bool m_attentionAsked = false;
 
-    // Leaves over the State's memory; made again when the State's buffers or shape change.
-    const void *m_boundTo = nullptr, *m_boundMoments = nullptr;
-    GptConfig m_boundConfig;
-    WeightsView m_leaves;
-    std::vector<at::Tensor> m_firstMoments, m_secondMoments, m_firstScales, m_secondScales;
-    std::vector<bool> m_decays;
-
+    Leaves m_leaves;
     BatchFeed m_feed;
 };
 

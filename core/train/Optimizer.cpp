@@ -66,6 +66,13 @@ void adamWFused(ParameterGroup& group, const AdamW& s) {
                       group.decays ? s.weightDecay : 0.0, s.epsilon, /*amsgrad=*/false, /*maximize=*/false);
 }
 
+AdamWStep adamWStep(const AdamW& s, bool decays) {
+    const auto [stepSize, root] = corrections(s);
+    return {.keep = static_cast<float>(1 - s.rate * (decays ? s.weightDecay : 0.0)), .stepSize = static_cast<float>(stepSize), .rootOfSecond = static_cast<float>(root),
+            .beta1 = static_cast<float>(s.beta1), .beta2 = static_cast<float>(s.beta2), .epsilon = static_cast<float>(s.epsilon),
+            .gradientScale = static_cast<float>(s.gradientScale)};
+}
+
 at::Tensor globalNorm(const std::vector<ParameterGroup>& groups) {
     std::vector<at::Tensor> norms;
     for (const auto& group : groups) {

@@ -1,6 +1,7 @@
 // AdamW (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019) in the implementations a Program can choose
 // from: the same arithmetic up to rounding, in more or fewer passes over memory.
 #pragma once
+#include "core/kernels/adamw/AdamWStep.h"
 #include "core/train/TrainState.h"
 
 #include <functional>
@@ -27,6 +28,9 @@ using OptimizerFunction = std::function<void(ParameterGroup&, const AdamW&)>;
 void adamWLoop(ParameterGroup& group, const AdamW& settings);     // one tensor after the other, plain operations
 void adamWForeach(ParameterGroup& group, const AdamW& settings);  // one operation over all tensors at a time
 void adamWFused(ParameterGroup& group, const AdamW& settings);    // one pass, LibTorch's fused kernel
+
+// The numbers of an update as the fused kernels take them.
+AdamWStep adamWStep(const AdamW& settings, bool decays);
 
 // Global L2 norm of all gradients as one 0-d tensor, without waiting for the device (C++ clip_grad_norm_ always waits).
 at::Tensor globalNorm(const std::vector<ParameterGroup>& groups);

@@ -1,25 +1,34 @@
-// PhaseClock: splits the time of a step into its phases. Made by a Program for each step; trainer thread.
+// PhaseClock: splits the time of a step into its phases. Made by a Program for each step; trainer thread. A GPU works on after it was asked
+// to, so there the ends of phases are events on its stream, and their times are known once it has come to the end.
 #pragma once
 #include "core/events/Event.h"
 
 #include <array>
+#include <c10/core/Event.h>
 #include <chrono>
+#include <vector>
 
 namespace stepscope {
 
 class PhaseClock {
 public:
-    explicit PhaseClock(std::array<std::int64_t, kPhases>& into) : m_into(into), m_last(std::chrono::steady_clock::now()) {}
+    PhaseClock(std::array<std::int64_t, kPhases>& into, c10::Device device);
     // Adds the time since the last lap to one phase.
-    void lap(Phase phase) {
-        const auto now = std::chrono::steady_clock::now();
-        m_into[static_cast<std::size_t>(phase)] += std::chrono::duration_cast<std::chrono::nanoseconds>(now - m_last).count();
-        m_last = now;
-    }
+    void lap(Phase phase);
+    // Waits for the device and adds what its events measured; does nothing on a CPU. Ends every step, so that its duration is the device's too.
+    void settle();
 
 private:
+    struct Mark {
+        Phase phase;
+        c10::Event at;
+    };
+    void mark(Phase phase);
+
     std::array<std::int64_t, kPhases>& m_into;
+    c10::Device m_device;
     std::chrono::steady_clock::time_point m_last;
+    std::vector<Mark> m_marks;  // on a GPU; the first is the beginning
 };
 
 }  // namespace stepscope

@@ -76,9 +76,11 @@ void ProgramBuilder::setOptimizer(std::string name, OptimizerFunction function, 
     m_parts.optimizerName = std::move(name);
     m_parts.optimizer = std::move(function);
 }
-void ProgramBuilder::setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm) {
+void ProgramBuilder::setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm,
+                                          CapturedOptimizer captured) {
     setOptimizer(std::move(name), std::move(function));
     m_parts.normForOptimizer = std::move(norm);
+    m_parts.captured = std::move(captured);
 }
 void ProgramBuilder::setKeepGradients(bool keep) {
     claim("clearing of gradients");

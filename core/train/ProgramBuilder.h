@@ -17,6 +17,13 @@
 
 namespace stepscope {
 
+// Clipping and AdamW on a GPU without waiting for it, for a captured step. norm: float32, no dimensions; step: the numbers of AdamWStep.
+// Both lie on the device. Nothing is changed when the norm is not finite.
+struct CapturedOptimizer {
+    std::function<void(const std::vector<ParameterGroup>&, const at::Tensor& norm)> norm;
+    std::function<void(ParameterGroup&, const at::Tensor& step, const at::Tensor& norm, double maxNorm)> update;
+};
+
 // What a Program is made of. Filled by ProgramBuilder, read by Programs.
 struct ProgramParts {
     at::Device device{at::kCPU};
@@ -32,6 +39,7 @@ struct ProgramParts {
     OptimizerFunction optimizer;
     // When set, the norm to clip by; the optimizer then applies AdamW::gradientScale itself and no gradient is rewritten.
     std::function<double(const std::vector<ParameterGroup>&)> normForOptimizer;
+    CapturedOptimizer captured;  // empty = this optimizer cannot be captured
     bool eightBitMoments = false;  // the State's moments are uint8; gradients that are no numbers are refused before they touch them
     std::int64_t lossScaleGrowth = 0;  // fp16: clean steps before the scale doubles; 0 = no loss scaling
     RecomputePlan recompute;       // applied to `ops` already; for Programs that do not run them
@@ -71,7 +79,7 @@ public:
     void setGradientClip(double maxNorm);
     enum class Moments { Float, EightBit };
     void setOptimizer(std::string name, OptimizerFunction function, Moments moments = Moments::Float);
-    void setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm);
+    void setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm, CapturedOptimizer captured);
     void setKeepGradients(bool keep);
     void setTokenPlace(TokenPlace place);
     void setBatchCreation(BatchCreation creation);

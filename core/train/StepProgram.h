@@ -29,6 +29,7 @@ struct ProgramReport {
     std::string attention;         // back-end taken: "manual", "sdpa-flash", ...
     std::string hostMemory;        // allocator mode: "system", "caching"
     std::string optimizer;
+    std::string capture;           // cuda-graph: a sentence once the step is captured, or why it is not
 };
 
 class StepProgram {

@@ -3,7 +3,7 @@
 
 #include "core/base/Format.h"
 #include "core/events/Schedule.h"
-#include "core/memory/HostAllocator.h"
+#include "core/memory/DeviceMemory.h"
 #include "core/memory/SystemMemory.h"
 #include "core/train/Checkpoint.h"
 
@@ -49,11 +49,13 @@ TrainerOutcome Trainer::run() {
     }
     // Memory comes back before anybody is told that the run has ended.
     m_program.reset();
+    const at::Device device = m_state.weights.device();
+    if (device.is_cuda()) log(LogLevel::Info, fmt::format("Peak of the tensors on {}: {}.", device.str(), format::bytes(device_memory::peak(device))));
     m_setup.batches.reset();
     const std::int64_t updates = m_state.updates;
     m_state = {};
     m_state.updates = updates;
-    host_memory::trim();
+    device_memory::trim(device);
     if (outcome.state == RunState::Failed) log(LogLevel::Error, outcome.error.sentence);
     changeState(outcome.state, outcome.error.sentence);
     return outcome;
@@ -141,8 +143,9 @@ void Trainer::flip(const Flip& asked) {
     if (!program) return refuse(program.error().sentence);
     m_program = std::move(*program);
     m_config = std::move(*wanted);
-    host_memory::trim();
+    device_memory::trim(m_state.weights.device());
     m_attentionTold.clear();
+    m_captureTold.clear();
     m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, lost});
     log(LogLevel::Info, fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, lost.empty() ? "" : "; ", lost));
 }
@@ -167,12 +170,16 @@ bool Trainer::trainOneStep() {
     m_setup.sink->publish(StepDone{
         .step = m_state.updates, .at = end, .duration = end - begin, .loss = result.loss, .learningRate = rate, .gradientNorm = result.gradientNorm,
         .lossScale = result.lossScale, .skipped = result.skipped, .tokens = result.tokens, .phaseNs = result.phaseNs,
-        .residentBytes = residentMemory().count, .allocatedBytes = host_memory::usage().live.count, .pageFaults = pageFaults() - faultsBefore,
+        .residentBytes = residentMemory().count, .allocatedBytes = device_memory::live(m_state.weights.device()).count, .pageFaults = pageFaults() - faultsBefore,
         .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0});
     m_disturbed = false;
     if (m_attentionTold != m_program->report().attention) {
         m_attentionTold = m_program->report().attention;
         log(LogLevel::Info, fmt::format("Attention that runs: {}.", m_attentionTold));
+    }
+    if (m_captureTold != m_program->report().capture) {
+        m_captureTold = m_program->report().capture;
+        log(LogLevel::Info, m_captureTold);
     }
     return true;
 }

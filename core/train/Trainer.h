@@ -62,7 +62,7 @@ private:
     std::string m_lastCheckpoint;
     std::int64_t m_checkpointedAt = -1;
     std::int64_t m_validatedAt = -1;
-    std::string m_attentionTold;
+    std::string m_attentionTold, m_captureTold;
     Error m_failure;
 };
 

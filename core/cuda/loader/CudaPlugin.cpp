@@ -46,11 +46,26 @@ std::string folderOfExecutable() {
     return file.substr(0, file.rfind('/'));
 }
 
-std::string pluginPath(const CudaLibraries& libraries) {
-    if (!libraries.plugin.empty()) return libraries.plugin;
+std::string ownLibrary(const std::string& given, const std::string& name) {
+    if (!given.empty()) return given;
     const std::string folder = folderOfExecutable();
-    const std::string beside = folder + "/libstepscope_cuda.so";
-    return access(beside.c_str(), F_OK) == 0 ? beside : folder + "/../lib/stepscope/libstepscope_cuda.so";
+    const std::string beside = folder + "/" + name;
+    return access(beside.c_str(), F_OK) == 0 ? beside : folder + "/../lib/stepscope/" + name;
+}
+
+// The table behind one of our libraries' doors; null with the sentence.
+template <class Table>
+const Table* openTable(const std::string& path, const char* door, int version, std::string& why) {
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        why = "Stepscope's CUDA plug-in could not be loaded (" + lastLoaderError() + ").";
+        return nullptr;
+    }
+    using Entry = const Table* (*)(int);
+    const auto entry = reinterpret_cast<Entry>(dlsym(handle, door));
+    const Table* table = entry ? entry(version) : nullptr;
+    if (!table) why = "Stepscope's CUDA plug-in is of another version than the program; build both again.";
+    return table;
 }
 
 }  // namespace
@@ -67,21 +82,20 @@ CudaPlugin loadCudaPlugin(const CudaLibraries& libraries) {
     }
     plugin.torchCuda = true;
 
-    const std::string path = pluginPath(libraries);
+    const std::string path = ownLibrary(libraries.plugin, "libstepscope_cuda.so");
     if (access(path.c_str(), F_OK) != 0) {
         plugin.whyNot = "Stepscope was built without its CUDA plug-in, because no CUDA 13 compiler (nvcc) was found; run packaging/run again.";
         return plugin;
     }
-    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        plugin.whyNot = "Stepscope's CUDA plug-in could not be loaded (" + lastLoaderError() + ").";
-        return plugin;
-    }
-    using Entry = const CudaInterface* (*)(int);
-    const auto entry = reinterpret_cast<Entry>(dlsym(handle, "stepscope_cuda_interface"));
-    plugin.interface = entry ? entry(kCudaInterfaceVersion) : nullptr;
-    if (!plugin.interface) plugin.whyNot = "Stepscope's CUDA plug-in is of another version than the program; build both again.";
+    plugin.interface = openTable<CudaInterface>(path, "stepscope_cuda_interface", kCudaInterfaceVersion, plugin.whyNot);
+    if (plugin.interface)
+        plugin.graphs = openTable<CudaGraphs>(ownLibrary(libraries.graphs, "libstepscope_cuda_graphs.so"), "stepscope_cuda_graphs", kCudaGraphsVersion, plugin.whyNoGraphs);
     return plugin;
+}
+
+const CudaPlugin& cudaPlugin() {
+    static const CudaPlugin loaded = loadCudaPlugin();
+    return loaded;
 }
 
 }  // namespace stepscope

@@ -2,6 +2,7 @@
 // Called by initialiseEngine() as the first statement of main(), on the main thread, before any ATen call: ATen settles
 // for good which CUDA hooks it has at its first question about CUDA. Torch-free; never prints, aborts or throws.
 #pragma once
+#include "core/cuda/CudaGraphs.h"
 #include "core/cuda/CudaInterface.h"
 
 #include <string>
@@ -10,8 +11,10 @@ namespace stepscope {
 
 struct CudaPlugin {
     const CudaInterface* interface = nullptr;  // lives as long as the process; null when the plug-in is not loaded
+    const CudaGraphs* graphs = nullptr;        // null when steps cannot be captured
     bool torchCuda = false;                    // libtorch_cuda is loaded: tensors can live on a GPU
-    std::string whyNot;                        // a sentence for the person when something above is missing, else empty
+    std::string whyNot;       // a sentence for the person when interface or torchCuda is missing, else empty
+    std::string whyNoGraphs;  // the same of graphs
 
     bool usable() const { return interface && torchCuda; }
 };
@@ -22,8 +25,12 @@ struct CudaLibraries {
     std::string driver = "libcuda.so.1";
     std::string torchCuda = "libtorch_cuda.so";
     std::string plugin;  // empty = beside the executable, or in ../lib/stepscope next to it
+    std::string graphs;  // the same
 };
 
 CudaPlugin loadCudaPlugin(const CudaLibraries& libraries = {});
+
+// The plug-in of this process: loaded at the first call, the same at every later one.
+const CudaPlugin& cudaPlugin();
 
 }  // namespace stepscope

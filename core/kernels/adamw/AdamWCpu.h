@@ -1,18 +1,11 @@
 // Global norm, clipping and AdamW (Loshchilov and Hutter, ICLR 2019) on the CPU over a range of flat float32 buffers, in one pass each.
 // Called by core/fused and by the whole-step program; any thread.
 #pragma once
+#include "core/kernels/adamw/AdamWStep.h"
 #include "core/kernels/isa/Bf16.h"
 #include "core/kernels/isa/Isa.h"
 
 namespace stepscope {
-
-struct AdamWStep {
-    float keep = 1;           // 1 - rate * weightDecay
-    float stepSize = 0;       // rate / (1 - beta1^t)
-    float rootOfSecond = 1;   // sqrt(1 - beta2^t)
-    float beta1 = 0.9f, beta2 = 0.95f, epsilon = 1e-8f;
-    float gradientScale = 1;  // what clipping multiplies every gradient by
-};
 
 struct AdamWTable {
     // Sum of g[i]^2 for [begin, end): float32 within 1024 elements, double above, so that a billion elements lose nothing.

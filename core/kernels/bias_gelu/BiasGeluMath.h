@@ -1,13 +1,9 @@
 // The arithmetic of one element of the fused bias + GELU in float32, written once for the GPU and for the host, where
 // the tests hold it against the reference without a GPU. Included by core/cuda/*.cu and tests/core/kernels.
 #pragma once
-#include <cmath>
+#include "core/base/HostDevice.h"
 
-#if defined(__CUDACC__)
-#define STEPSCOPE_HOST_DEVICE __host__ __device__ __forceinline__
-#else
-#define STEPSCOPE_HOST_DEVICE inline
-#endif
+#include <cmath>
 
 namespace stepscope::bias_gelu {
 

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <vector>
 
 namespace stepscope {
 namespace {
@@ -78,8 +79,18 @@ TEST(CudaPlugin, LoadsThePluginWhereEverythingBeforeItIsThere) {
     EXPECT_EQ(plugin.whyNot, "");
     EXPECT_TRUE(plugin.usable());
     EXPECT_EQ(plugin.interface->version, kCudaInterfaceVersion);
-    EXPECT_EQ(plugin.interface->biasGeluWorkspaceBytes(4096, 3072), 64u * 3072u * sizeof(float));
-    EXPECT_EQ(plugin.interface->biasGeluWorkspaceBytes(1, 8), 8u * sizeof(float));
+    EXPECT_EQ(plugin.interface->columnSumsWorkspaceBytes(4096, 3072), 256u * 3072u * sizeof(float));
+    EXPECT_EQ(plugin.interface->columnSumsWorkspaceBytes(1, 8), 8u * sizeof(float));
+    EXPECT_EQ(plugin.interface->residualNormWorkspaceBytes(8, 768), 2u * 2u * 768u * sizeof(float));
+    const std::vector<CudaParameter> many(150, CudaParameter{.count = 16385});  // three launches, two chunks a parameter
+    EXPECT_EQ(plugin.interface->globalNormWorkspaceBytes({many.data(), 150, nullptr}), 300u * sizeof(double));
+}
+
+TEST(CudaPlugin, WithoutTheLibraryThatCapturesTheKernelsStillRun) {
+    const CudaPlugin plugin = loadCudaPlugin({.driver = FAKE_DRIVER, .torchCuda = kPresentLibrary, .plugin = PLUGIN, .graphs = "./no-such-library.so"});
+    EXPECT_TRUE(plugin.usable());
+    EXPECT_EQ(plugin.graphs, nullptr);
+    EXPECT_THAT(plugin.whyNoGraphs, StartsWith("Stepscope's CUDA plug-in could not be loaded ("));
 }
 
 TEST(CudaPlugin, TheDoorOfThePluginIsShutForEveryOtherVersion) {
@@ -98,6 +109,9 @@ TEST(CudaPlugin, RefusesShapesThatTheKernelCannotTakeBeforeItTouchesTheDevice) {
     EXPECT_NE(plugin.interface->biasGeluForward({CudaScalar::BFloat16, 4, 0, nullptr}, nullptr, nullptr, nullptr), nullptr);
     EXPECT_NE(plugin.interface->biasGeluForward({static_cast<CudaScalar>(7), 4, 8, nullptr}, nullptr, nullptr, nullptr), nullptr);
     EXPECT_EQ(plugin.interface->biasGeluForward({CudaScalar::Float32, 0, 8, nullptr}, nullptr, nullptr, nullptr), nullptr);
+    EXPECT_THAT(plugin.interface->residualNormForward({CudaScalar::Float32, 1, kMostNormColumns + 1, nullptr}, {}), HasSubstr("16384"));
+    EXPECT_THAT(plugin.interface->crossEntropy({CudaScalar::Float32, 1, 8, nullptr}, {.vocabulary = 9}), HasSubstr("vocabulary"));
+    EXPECT_THAT(plugin.interface->mergeHeads({CudaScalar::Float32, 1, 10, nullptr}, 1, 2, {{}, {}, {}}, nullptr), HasSubstr("heads"));
 }
 
 TEST(CudaPlugin, ReportsTheVersionOfTheCuptiBesideLibTorch) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <set>
+#include <tuple>
 
 namespace stepscope {
 namespace {
@@ -85,6 +86,43 @@ TEST(Registry, RefusesWhatNeedsAGpuWithTheReason) {
         ASSERT_FALSE(complete.ok()) << id;
         EXPECT_NE(complete.error().sentence.find(reason), std::string::npos) << complete.error().sentence;
     }
+}
+
+// A machine with a GPU, of which only the verdicts are asked.
+RunConfig onGpu(const std::vector<std::pair<std::string, std::string>>& values) {
+    RunConfig config;
+    config.switches["device"] = std::string("cuda:0");
+    for (const auto& [id, value] : values) config.switches[id] = value;
+    return config;
+}
+Machine withGpu() {
+    Machine machine = testing::plainCpu();
+    machine.gpus.push_back({.name = "a GPU", .memory = {80'000'000'000}, .computeMajor = 9, .computeMinor = 0});
+    return machine;
+}
+
+TEST(Registry, FusedKernelsRunOnAGpuInEveryPrecisionButAttentionIsLibTorchs) {
+    const Registry gpu(withGpu());
+    for (const char* amp : {"off", "bf16", "fp16"}) EXPECT_TRUE(gpu.complete(onGpu({{"fusion", "kernels"}, {"amp", amp}})).ok()) << amp;
+    const auto attention = gpu.complete(onGpu({{"fused-attention", "on"}}));
+    ASSERT_FALSE(attention.ok());
+    EXPECT_NE(attention.error().sentence.find("sdpa-flash"), std::string::npos) << attention.error().sentence;
+}
+
+TEST(Registry, ACudaGraphNeedsAStepThatNeverWaitsForTheGpu) {
+    const Registry gpu(withGpu());
+    EXPECT_TRUE(gpu.complete(onGpu({{"cuda-graph", "on"}, {"fusion", "kernels"}, {"amp", "bf16"}})).ok());
+    for (const auto& [id, value, reason] : {std::tuple{"fusion", "off", "fusion=kernels"}, std::tuple{"amp", "fp16", "loss scaler"}, std::tuple{"chunked-loss", "64", "chunked-loss"},
+                                            std::tuple{"optimizer", "loop", "optimizer=fused"}, std::tuple{"fused-optimizer", "off", "fused-optimizer"}}) {
+        RunConfig config = onGpu({{"cuda-graph", "on"}, {"fusion", "kernels"}});
+        ASSERT_TRUE(setKey(config, gpu.catalogue(config), id, value).ok()) << id;
+        const auto complete = gpu.complete(config);
+        ASSERT_FALSE(complete.ok()) << id;
+        EXPECT_NE(complete.error().sentence.find(reason), std::string::npos) << complete.error().sentence;
+    }
+    RunConfig dropped = onGpu({{"cuda-graph", "on"}, {"fusion", "kernels"}});
+    dropped.dropout = 0.1;
+    EXPECT_FALSE(gpu.complete(dropped).ok());
 }
 
 TEST(Registry, ACpuWithoutBf16CannotRoundItsProductsToIt) {

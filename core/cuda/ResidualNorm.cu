@@ -1,0 +1,156 @@
+// Residual addition + LayerNorm or RMSNorm on the GPU, one block a row, the row in registers between its passes; backwards a block walks
+// through a chunk of rows, so that the sums of weight and bias stay in registers too. See core/kernels/residual_norm/ResidualNormCpu.h.
+#include "core/cuda/ColumnSums.h"
+#include "core/cuda/Elements.cuh"
+#include "core/cuda/Forms.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kRowsWorthwhile = 4, kMostChunks = 1024;
+
+// A thread holds the packs threadIdx.x, threadIdx.x + blockDim.x, ... of a row: Packs of them at most, of Width columns each.
+// function(pack in registers, first column)
+template <int Packs, int Width, class Function>
+__device__ __forceinline__ void eachPack(std::int64_t columns, Function function) {
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+        const std::int64_t column = (static_cast<std::int64_t>(p) * blockDim.x + threadIdx.x) * Width;
+        if (column < columns) function(p, column);
+    }
+}
+
+template <class T, int Packs, int Width>
+__global__ void __launch_bounds__(1024) forwardKernel(std::int64_t columns, CudaNormForward norm) {
+    const std::int64_t row = blockIdx.x, at = row * columns;
+    const float share = 1.0f / static_cast<float>(columns);
+    float x[Packs][Width], total[1] = {0.0f};
+    eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) {
+        get(norm.x + at + c, x[p]);
+        if (norm.delta) {
+            float d[Width];
+            get(static_cast<const T*>(norm.delta) + at + c, d);
+#pragma unroll
+            for (int k = 0; k < Width; ++k) x[p][k] += d[k];
+            put(norm.sum + at + c, x[p]);
+        }
+#pragma unroll
+        for (int k = 0; k < Width; ++k) total[0] += x[p][k];
+    });
+    float mean = 0.0f;
+    if (!norm.rms) {
+        sumOverBlock(total);
+        mean = total[0] * share;
+    }
+    // The mean of squares less the square of the mean would lose the digits of a large mean.
+    float squares[1] = {0.0f};
+    eachPack<Packs, Width>(columns, [&](int p, std::int64_t) {
+#pragma unroll
+        for (int k = 0; k < Width; ++k) squares[0] += (x[p][k] - mean) * (x[p][k] - mean);
+    });
+    sumOverBlock(squares);
+    const float scale = 1.0f / sqrtf(squares[0] * share + norm.epsilon);
+    if (threadIdx.x == 0) {
+        if (!norm.rms) norm.mean[row] = mean;
+        norm.rstd[row] = scale;
+    }
+    eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) {
+        float w[Width], b[Width] = {};
+        get(norm.weight + c, w);
+        if (norm.bias) get(norm.bias + c, b);
+#pragma unroll
+        for (int k = 0; k < Width; ++k) w[k] = (x[p][k] - mean) * scale * w[k] + b[k];
+        put(static_cast<T*>(norm.normed) + at + c, w);
+    });
+}
+
+template <class T, int Packs, int Width>
+__global__ void __launch_bounds__(1024) backwardKernel(std::int64_t rows, std::int64_t columns, CudaNormBackward norm, float* __restrict__ partial) {
+    const launch::Range mine = launch::part(rows, gridDim.x, blockIdx.x);
+    const float share = 1.0f / static_cast<float>(columns);
+    float w[Packs][Width] = {}, gradWeight[Packs][Width] = {}, gradBias[Packs][Width] = {};
+    eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) { get(norm.weight + c, w[p]); });
+    for (std::int64_t r = mine.begin; r < mine.end; ++r) {
+        const std::int64_t at = r * columns;
+        const float mean = norm.rms ? 0.0f : norm.mean[r], scale = norm.rstd[r];
+        float scaled[Packs][Width], hat[Packs][Width], sums[2] = {0.0f, 0.0f};
+        eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) {
+            get(static_cast<const T*>(norm.gradNormed) + at + c, scaled[p]);
+            get(norm.sum + at + c, hat[p]);
+#pragma unroll
+            for (int k = 0; k < Width; ++k) {
+                hat[p][k] = (hat[p][k] - mean) * scale;
+                gradWeight[p][k] += scaled[p][k] * hat[p][k];
+                gradBias[p][k] += scaled[p][k];
+                scaled[p][k] *= w[p][k];
+                sums[0] += scaled[p][k];
+                sums[1] += scaled[p][k] * hat[p][k];
+            }
+        });
+        sumOverBlock(sums);
+        const float plain = norm.rms ? 0.0f : sums[0] * share, alongHat = sums[1] * share;
+        eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) {
+            float along[Width] = {};
+            if (norm.gradResidual) get(norm.gradResidual + at + c, along);
+#pragma unroll
+            for (int k = 0; k < Width; ++k) along[k] += (scaled[p][k] - plain - hat[p][k] * alongHat) * scale;
+            put(norm.gradSum + at + c, along);
+            if (norm.gradDelta) put(static_cast<T*>(norm.gradDelta) + at + c, along);
+        });
+    }
+    float* const own = partial + blockIdx.x * 2 * columns;
+    eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) {
+        put(own + c, gradWeight[p]);
+        put(own + columns + c, gradBias[p]);
+    });
+}
+
+const char* refuseNorm(const CudaRows& shape) {
+    if (shape.columns > kMostNormColumns) return "residual + norm takes rows of at most 16384 columns on a GPU; switch fused-norm off.";
+    return refuse(shape);
+}
+
+// kernels(Packs, Width): packs of four where rows begin at multiples of them, else sixteen single elements; two packs a thread where that
+// is enough, for they cost registers.
+template <class Launch>
+void withPacks(const CudaRows& shape, bool wide, Launch launchWith) {
+    if (!wide) return launchWith(std::integral_constant<int, 16>{}, std::integral_constant<int, 1>{}, launch::threadsFor(shape.columns, 8));
+    const int threads = launch::threadsFor(shape.columns / 4, 2);
+    if (shape.columns <= 2 * 4 * 1024) return launchWith(std::integral_constant<int, 2>{}, std::integral_constant<int, 4>{}, threads);
+    launchWith(std::integral_constant<int, 4>{}, std::integral_constant<int, 4>{}, threads);
+}
+
+}  // namespace
+
+std::size_t residualNormWorkspaceBytes(std::int64_t rows, std::int64_t columns) {
+    return static_cast<std::size_t>(launch::rowChunks(rows, kRowsWorthwhile, kMostChunks) * 2 * columns) * sizeof(float);
+}
+
+const char* residualNormForward(const CudaRows& shape, const CudaNormForward& norm) {
+    if (const char* why = refuseNorm(shape)) return why;
+    if (shape.rows == 0) return nullptr;
+    const bool wide = launch::packs(shape.columns, 4) && aligned(norm.x, norm.delta, norm.weight, norm.bias, norm.sum, norm.normed);
+    withElement(shape.scalar, [&](auto element) {
+        withPacks(shape, wide, [&](auto packs, auto width, int threads) {
+            forwardKernel<decltype(element), packs.value, width.value><<<static_cast<unsigned>(shape.rows), threads, 0, streamOf(shape)>>>(shape.columns, norm);
+        });
+    });
+    return launchError();
+}
+
+const char* residualNormBackward(const CudaRows& shape, const CudaNormBackward& norm, void* workspace) {
+    if (const char* why = refuseNorm(shape)) return why;
+    auto* const partial = static_cast<float*>(workspace);
+    const std::int64_t chunks = launch::rowChunks(shape.rows, kRowsWorthwhile, kMostChunks);
+    const bool wide = launch::packs(shape.columns, 4) && aligned(norm.gradNormed, norm.sum, norm.weight, norm.gradResidual, norm.gradSum, norm.gradDelta);
+    withElement(shape.scalar, [&](auto element) {
+        withPacks(shape, wide, [&](auto packs, auto width, int threads) {
+            backwardKernel<decltype(element), packs.value, width.value>
+                <<<static_cast<unsigned>(chunks), threads, 0, streamOf(shape)>>>(shape.rows, shape.columns, norm, partial);
+        });
+    });
+    sumChunks(chunks, 2 * shape.columns, partial, norm.gradWeightAndBias, shape.stream);
+    return launchError();
+}
+
+}  // namespace stepscope

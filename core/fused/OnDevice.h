@@ -1,0 +1,49 @@
+// The one place where a fused operation's CPU and CUDA forms part: by the device that its tensors lie on. What the CUDA forms take is made
+// of tensors here. Included by core/fused/*.cpp only.
+#pragma once
+#include "core/cuda/loader/CudaPlugin.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+namespace stepscope::fused {
+
+inline CudaScalar scalarOf(at::ScalarType type) {
+    return type == at::kBFloat16 ? CudaScalar::BFloat16 : type == at::kHalf ? CudaScalar::Float16 : CudaScalar::Float32;
+}
+
+// LibTorch's current stream on the device of `like`, a cudaStream_t.
+inline void* streamOf(const at::Tensor& like) {
+    const c10::impl::VirtualGuardImpl device(like.device().type());
+    return device.getStreamNativeHandle(device.getStream(like.device()));
+}
+
+inline CudaRows rowsOf(const at::Tensor& like, at::ScalarType type, std::int64_t rows, std::int64_t columns) {
+    return {.scalar = scalarOf(type), .rows = rows, .columns = columns, .stream = streamOf(like)};
+}
+inline CudaRows rowsOf(const at::Tensor& like, std::int64_t rows, std::int64_t columns) { return rowsOf(like, like.scalar_type(), rows, columns); }
+
+inline void* data(const at::Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; }
+inline float* floats(const at::Tensor& t) { return t.defined() ? t.data_ptr<float>() : nullptr; }
+
+inline at::Tensor workspace(std::size_t bytes, const at::Tensor& like) {
+    return at::empty({static_cast<std::int64_t>(bytes)}, like.options().dtype(at::kByte));
+}
+
+// cuda(interface) on the GPU of `like`; it returns what the interface's functions return, and a sentence is thrown.
+template <class Cuda>
+void onCuda(const at::Tensor& like, Cuda cuda) {
+    const c10::DeviceGuard guard(like.device());
+    const char* why = cuda(*cudaPlugin().interface);
+    TORCH_CHECK(why == nullptr, why);
+}
+
+template <class Cpu, class Cuda>
+void onDevice(const at::Tensor& like, Cpu cpu, Cuda cuda) {
+    if (like.is_cpu()) cpu();
+    else onCuda(like, cuda);
+}
+
+}  // namespace stepscope::fused

@@ -1,0 +1,38 @@
+// See DeviceMemory.h.
+#include "core/memory/DeviceMemory.h"
+
+#include "core/memory/HostAllocator.h"
+
+#include <c10/core/CachingDeviceAllocator.h>
+
+namespace stepscope::device_memory {
+namespace {
+
+// Null before the first tensor was made there.
+c10::DeviceAllocator* allocatorOf(c10::Device device) {
+    c10::DeviceAllocator* allocator = c10::getDeviceAllocator(device.type());
+    return allocator->initialized() ? allocator : nullptr;
+}
+
+c10::CachingAllocator::Stat handedOut(c10::Device device) {
+    c10::DeviceAllocator* allocator = allocatorOf(device);
+    return allocator == nullptr ? c10::CachingAllocator::Stat{} : allocator->getDeviceStats(device.index()).allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
+}
+
+}  // namespace
+
+Bytes live(c10::Device device) { return device.is_cpu() ? host_memory::usage().live : Bytes{handedOut(device).current}; }
+Bytes peak(c10::Device device) { return device.is_cpu() ? host_memory::usage().peak : Bytes{handedOut(device).peak}; }
+
+void resetPeak(c10::Device device) {
+    if (device.is_cpu()) return host_memory::resetPeak();
+    if (auto* allocator = allocatorOf(device)) allocator->resetPeakStats(device.index());
+}
+
+void trim(c10::Device device) {
+    host_memory::trim();
+    if (device.is_cpu()) return;
+    if (auto* allocator = allocatorOf(device)) allocator->emptyCache();
+}
+
+}  // namespace stepscope::device_memory

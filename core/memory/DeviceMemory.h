@@ -1,0 +1,16 @@
+// Memory of the device that a run is on: of a CPU what HostAllocator counts, of a GPU what LibTorch's caching allocator handed out.
+// Trainer thread, and whoever reads the peak after a run.
+#pragma once
+#include "core/base/Units.h"
+
+#include <c10/core/Device.h>
+
+namespace stepscope::device_memory {
+
+Bytes live(c10::Device device);  // handed out now
+Bytes peak(c10::Device device);  // highest live since resetPeak()
+void resetPeak(c10::Device device);
+// Gives back to the system what is kept for reuse.
+void trim(c10::Device device);
+
+}  // namespace stepscope::device_memory

@@ -1,0 +1,158 @@
+// See GraphProgram.h.
+#include "core/train/GraphProgram.h"
+
+#include "core/model/Gpt.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace stepscope {
+namespace {
+
+constexpr int kEagerSteps = 3;  // libraries choose their kernels and take their workspaces meanwhile: none of that may be captured
+constexpr std::int64_t kNumbers = sizeof(AdamWStep) / sizeof(float);
+
+c10::Stream streamOn(at::Device device) { return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, /*isHighPriority=*/false); }
+
+// A cast that an earlier forward pass left in autocast's cache would not be part of the graph.
+class WithoutAutocastCache {
+public:
+    WithoutAutocastCache() : m_former(at::autocast::is_autocast_cache_enabled()) { at::autocast::set_autocast_cache_enabled(false); }
+    ~WithoutAutocastCache() { at::autocast::set_autocast_cache_enabled(m_former); }
+    WithoutAutocastCache(const WithoutAutocastCache&) = delete;
+    WithoutAutocastCache& operator=(const WithoutAutocastCache&) = delete;
+
+private:
+    bool m_former;
+};
+
+}  // namespace
+
+GraphProgram::GraphProgram(ProgramParts parts)
+    : m_parts(std::move(parts)), m_eager(m_parts), m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context), m_stream(streamOn(m_parts.device)) {}
+
+StepResult GraphProgram::eager(TrainState& state, const BatchSource& batches, double rate) {
+    const StepResult result = m_eager.step(state, batches, rate);
+    const std::string capture = m_report.capture;
+    m_report = m_eager.report();
+    m_report.capture = capture;
+    return result;
+}
+
+StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, double rate) {
+    const c10::StreamGuard onStream(m_stream);
+    if (m_leaves.bind(state)) forget();
+    if (m_givenUp || m_eagerSteps++ < kEagerSteps) return eager(state, batches, rate);
+    if (!m_captured) {
+        try {
+            capture(state);
+        } catch (const std::exception& thrown) {
+            const std::string why = thrown.what();
+            forget();
+            m_givenUp = true;
+            m_report.capture = fmt::format("The step could not be captured into a CUDA graph, so it runs eagerly: {}.", why.substr(0, why.find('\n')));
+            return eager(state, batches, rate);
+        }
+    }
+    return replay(state, batches, rate);
+}
+
+void GraphProgram::forget() {
+    // The graphs before what they point to.
+    m_update = m_next = m_first = CudaGraph();
+    m_captured = false;
+    m_eagerSteps = 0;
+    m_leaves.clearGradients(Leaves::Clear::ToNone);
+}
+
+void GraphProgram::microStep(const TrainState& state, bool first) {
+    const double incoming = 1 / static_cast<double>(m_parts.accumulation);  // gradient of the mean over the micro-batches
+    at::Tensor loss;
+    {
+        const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
+        const WithoutAutocastCache fresh;
+        loss = gptLoss(state.config, m_leaves.weights(), m_parts.ops, m_inputs, m_targets, {.smoothing = m_parts.labelSmoothing, .backwardScale = incoming});
+    }
+    loss.backward(at::full_like(loss, incoming));
+    const c10::NoGradGuard none;
+    if (first) m_loss.copy_(loss * incoming);
+    else m_loss.add_(loss, incoming);
+}
+
+void GraphProgram::capture(const TrainState& state) {
+    const ProgramScope scope(m_parts.scope);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto numbers = at::TensorOptions().dtype(at::kFloat).device(m_parts.device);
+    m_inputs = at::empty({m_parts.batchSize, m_parts.context}, numbers.dtype(at::kLong));
+    m_targets = at::empty_like(m_inputs);
+    m_numbers = at::zeros({2, kNumbers}, numbers);
+    m_loss = at::zeros({}, numbers);
+    m_norm = at::zeros({}, numbers);
+    m_leaves.clearGradients(Leaves::Clear::ToNone);  // the first micro-batch makes them, in the graphs' own memory
+    m_first = CudaGraph::capture(m_parts.device.index(), nullptr, [&] { microStep(state, true); });
+    if (m_parts.accumulation > 1) m_next = CudaGraph::capture(m_parts.device.index(), &m_first, [&] { microStep(state, false); });
+    m_update = CudaGraph::capture(m_parts.device.index(), &m_first, [&] {
+        const c10::NoGradGuard none;
+        auto groups = m_leaves.groups();
+        m_parts.captured.norm(groups, m_norm);
+        m_norm.add_(m_loss, 0);  // a loss that is no number makes the norm none, and then the update leaves everything as it is
+        for (std::size_t g = 0; g < groups.size(); ++g) m_parts.captured.update(groups[g], m_numbers[static_cast<std::int64_t>(g)], m_norm, m_parts.maxNorm);
+    });
+    m_captured = true;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    const std::int64_t kernels = m_first.kernels() + (m_parts.accumulation - 1) * m_next.kernels() + m_update.kernels();
+    m_report.capture = fmt::format("CUDA graphs: {} kernels a step in {} launches, captured in {:.2f} s.", kernels, m_parts.accumulation + 1, took.count());
+}
+
+void GraphProgram::writeNumbers(const TrainState& state, double rate) {
+    AdamW settings = m_parts.adamW;
+    settings.rate = rate;
+    settings.t = state.updates - state.skipped + 1;
+    AdamWStep both[2] = {adamWStep(settings, true), adamWStep(settings, false)};  // in the order of Leaves::groups()
+    m_numbers.copy_(at::from_blob(both, {2, kNumbers}, at::kFloat));
+}
+
+StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, double rate) {
+    const c10::NoGradGuard none;
+    StepResult result;
+    PhaseClock clock(result.phaseNs, m_parts.device);
+    writeNumbers(state, rate);  // first, while the device has nothing to do
+    for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
+        clock.lap(Phase::Optimizer);
+        m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
+        clock.lap(Phase::Batch);
+        const auto [inputs, targets] = m_feed.copy();
+        m_inputs.copy_(inputs);
+        m_targets.copy_(targets);
+        clock.lap(Phase::Copy);
+        (micro == 0 ? m_first : m_next).replay();
+        clock.lap(Phase::Backward);  // and the forward pass: one launch
+    }
+    m_update.replay();
+    clock.lap(Phase::Optimizer);
+    const at::Tensor results = at::stack({m_loss, m_norm}).cpu();
+    clock.settle();
+    result.loss = results[0].item<double>();
+    result.gradientNorm = results[1].item<double>();
+    result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
+    if (!std::isfinite(result.loss)) result.breakdown = Breakdown::Loss;
+    else if (!std::isfinite(result.gradientNorm)) result.breakdown = Breakdown::Gradients;
+    if (result.breakdown != Breakdown::None) return result;
+    state.updates += 1;
+    state.cursor += m_parts.accumulation * m_parts.batchSize;
+    return result;
+}
+
+double GraphProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) { return m_eager.evaluate(state, batches, microBatches); }
+
+}  // namespace stepscope
