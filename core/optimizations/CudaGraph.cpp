@@ -29,8 +29,7 @@ Optimization cudaGraph() {
             .group = SwitchGroup::Kernels,
             .why = "Records a step's GPU launches once and replays them as two: forward and backward pass, then clipping and AdamW. A small batch then does not wait "
                    "for the CPU to launch kernels; where a step cannot be captured, the run goes on without and says why.",
-            .cost = "Three steps run before it is captured, and again at each change of size or switch. Forward time stands under backward. Not yet run on a real GPU: "
-                    "packaging/gpu-check does that.",
+            .cost = "Three steps run before it is captured, and again at each change of size or switch. Forward time stands under backward. Not yet run on a real GPU.",
             .reported = "small batches: up to 5×",
             .values = offOn(),
             .byDefault = "off",

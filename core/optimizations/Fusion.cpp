@@ -37,7 +37,7 @@ Optimization fusion() {
                    "switch each alone. \"step\" plans the whole step ahead, as torch.compile does: every buffer is allocated once, forward and backward passes are one hand-written program "
                    "whose intermediate results stay in the processor's caches, and no autograd graph is built.",
             .cost = "Sums are taken in another order: results differ by rounding. \"step\" also packs all weights first. On a GPU there is \"kernels\", whose CUDA forms "
-                    "have not yet run on a real one: packaging/gpu-check does that.",
+                    "have not yet run on a real one.",
             .reported = "300 → 130 ms; forward kernels ~434 → ~109 (−75 %): embedding 2→1, norms 96→24, attention 240→60, MLP 96→24; 1.1–3x",
             .values = Choices{{"off", "kernels", "step"}},
             .byDefault = "off",
