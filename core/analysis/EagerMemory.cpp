@@ -6,12 +6,6 @@
 #include <utility>
 
 namespace stepscope {
-namespace {
-
-constexpr double kFloat = 4, kId = 8;
-
-}  // namespace
-
 EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace) : m_trace(trace) {
     m_context = static_cast<double>(config.integer("context"));
     m_n = static_cast<double>(config.integer("batch-size")) * m_context;
@@ -40,6 +34,10 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
     m_fusedLoss = fused("fused-loss") && !m_smoothing;
     m_fusedHeads = fused("fused-attention") && fused("fused-qkv") && config.word("attention") == "auto";
     m_fusedEmbedding = fused("fused-embedding");
+    const std::string recomputed = config.has("checkpointing") ? config.word("checkpointing") : "off";
+    m_attentionAgain = recomputed == "selective";
+    m_blockAgain = recomputed == "every-block" ? 1 : recomputed == "every-2nd" ? 2 : recomputed == "every-3rd" ? 3 : recomputed == "every-4th" ? 4 : 0;
+    m_chunk = config.has("chunked-loss") ? std::min(static_cast<double>(config.integer("chunked-loss")), m_n) : 0;
     m_microBatches = config.integer("grad-accumulation");
     m_optimizer = config.word("optimizer");
     const std::int64_t workers = config.has("loader-workers") ? config.integer("loader-workers") : 0;
@@ -71,36 +69,64 @@ void EagerMemory::forward() {
     drop(rows);
     if (m_dropout) m_embeddingMask = take(MemoryKind::Embedding, n * C);
     Block branch = kNone;
-    for (Layer& layer : m_layer) {
-        layer.castWeights.clear();
-        const auto castWeight = [&](double elements) {
-            if (m_low) layer.castWeights.push_back(take(MemoryKind::LowWeights, 2 * elements));
-        };
-        // The first block's sum is the embedding itself.
-        if (branch == kNone) std::swap(layer.norm1.sum, stream);
-        forwardNorm(layer.norm1);
-        castWeight(3 * C * C);
-        forwardAttention(layer);
-        castWeight(C * C);
-        Block projected = forwardBranch(MemoryKind::Attention, layer.mask1);
-        if (m_low) m_trace.touch(MemoryKind::Scratch, kFloat * n * C);  // the sum of two types goes through a copy
-        layer.norm2.sum = take(MemoryKind::Norms, kFloat * n * C);
-        drop(projected);
-        forwardNorm(layer.norm2);
-        castWeight(m_hiddenRows * C);
-        layer.fc = take(MemoryKind::Mlp, m_element * n * m_hiddenRows);
-        if (m_hiddenRows > m_hidden) layer.gate = take(MemoryKind::Mlp, m_element * n * m_hidden);
-        layer.activated = take(MemoryKind::Mlp, m_element * n * m_hidden);
-        castWeight(m_hidden * C);
-        Block next = forwardBranch(MemoryKind::Mlp, layer.mask2);
+    for (std::size_t l = 0; l < m_layer.size(); ++l) {
+        // The first block's sum is the embedding itself, and where blocks may be run again each begins with the sum of the one before.
+        if (branch == kNone) std::swap(m_layer[l].norm1.sum, stream);
+        Block next = forwardLayer(m_layer[l]);
         drop(branch);
         branch = next;
-        // Products keep the lowered norms; without autocast the norms themselves.
-        if (m_low) drop(layer.norm1.normed), drop(layer.norm2.normed);
+        if (m_blockAgain == 0) continue;
+        stream = joinedStream(branch);
+        if (isRunAgain(l)) keepOnlyInput(m_layer[l]);
     }
+    if (stream != kNone) std::swap(m_final.sum, stream);
     if (!m_postNorm) forwardNorm(m_final);
     drop(branch);
     forwardLoss();
+}
+
+// What the layer adds to the residual stream.
+EagerMemory::Block EagerMemory::forwardLayer(Layer& layer) {
+    const double n = m_n, C = m_width;
+    layer.castWeights.clear();
+    const auto castWeight = [&](double elements) {
+        if (m_low) layer.castWeights.push_back(take(MemoryKind::LowWeights, 2 * elements));
+    };
+    forwardNorm(layer.norm1);
+    castWeight(3 * C * C);
+    forwardQkv(layer);
+    forwardAttention(layer);
+    castWeight(C * C);
+    Block projected = forwardBranch(MemoryKind::Attention, layer.mask1);
+    if (m_low) m_trace.touch(MemoryKind::Scratch, kFloat * n * C);  // the sum of two types goes through a copy
+    layer.norm2.sum = take(MemoryKind::Norms, kFloat * n * C);
+    drop(projected);
+    forwardNorm(layer.norm2);
+    castWeight(m_hiddenRows * C);
+    layer.fc = take(MemoryKind::Mlp, m_element * n * m_hiddenRows);
+    if (m_hiddenRows > m_hidden) layer.gate = take(MemoryKind::Mlp, m_element * n * m_hidden);
+    layer.activated = take(MemoryKind::Mlp, m_element * n * m_hidden);
+    castWeight(m_hidden * C);
+    Block branch = forwardBranch(MemoryKind::Mlp, layer.mask2);
+    // Products keep the lowered norms; without autocast the norms themselves.
+    if (m_low) drop(layer.norm1.normed), drop(layer.norm2.normed);
+    return branch;
+}
+
+EagerMemory::Block EagerMemory::joinedStream(Block& branch) {
+    const double bytes = kFloat * m_n * m_width;
+    if (m_low) m_trace.touch(MemoryKind::Scratch, bytes);
+    const Block sum = take(MemoryKind::Norms, bytes);
+    drop(branch);
+    return sum;
+}
+
+void EagerMemory::keepOnlyInput(Layer& layer) {
+    for (Norm* norm : {&layer.norm1, &layer.norm2}) drop(norm->scaled), drop(norm->normed), drop(norm->low), drop(norm->moments);
+    for (Block* block : {&layer.norm2.sum, &layer.qkv, &layer.turned, &layer.heads, &layer.table, &layer.out, &layer.sums, &layer.fc, &layer.gate, &layer.activated,
+                         &layer.mask1, &layer.mask2})
+        drop(*block);
+    for (Block& cast : layer.castWeights) drop(cast);
 }
 
 void EagerMemory::forwardNorm(Norm& norm) {
@@ -128,13 +154,17 @@ EagerMemory::Block EagerMemory::forwardBranch(MemoryKind kind, Block& mask) {
     return grown;
 }
 
+void EagerMemory::forwardQkv(Layer& layer) {
+    const double tokens = m_n * m_width;
+    layer.qkv = take(MemoryKind::Qkv, 3 * m_element * tokens);
+    if (!m_rope) return;
+    layer.turned = take(MemoryKind::Qkv, 2 * m_element * tokens);
+    m_trace.touch(MemoryKind::Scratch, 3 * kFloat * tokens);
+}
+
+// Everything between q, k, v and what goes into the projection.
 void EagerMemory::forwardAttention(Layer& layer) {
     const double n = m_n, C = m_width, e = m_element, tables = e * n * m_heads * m_context;
-    layer.qkv = take(MemoryKind::Qkv, 3 * e * n * C);
-    if (m_rope) {
-        layer.turned = take(MemoryKind::Qkv, 2 * e * n * C);
-        m_trace.touch(MemoryKind::Scratch, 3 * kFloat * n * C);
-    }
     if (!m_manual && !m_math) {
         layer.out = take(MemoryKind::Attention, e * n * C);
         layer.sums = take(MemoryKind::Attention, kFloat * n * m_heads);  // the logarithms of softmax's sums
@@ -157,169 +187,13 @@ void EagerMemory::forwardAttention(Layer& layer) {
     Block apart = take(MemoryKind::Attention, e * n * C);
     layer.out = take(MemoryKind::Attention, e * n * C);
     drop(apart);
+    if (m_attentionAgain && !m_inBackward) {
+        drop(values), drop(layer.heads), drop(layer.table);
+        return;
+    }
     // One block for the copies of q, k and v.
     drop(values), drop(layer.heads), drop(layer.qkv), drop(layer.turned);
     layer.heads = take(MemoryKind::Qkv, 3 * e * n * C);
-}
-
-void EagerMemory::forwardLoss() {
-    const double table = m_n * m_vocabulary;
-    if (m_low) m_castHead = take(MemoryKind::LowWeights, 2 * m_vocabulary * m_width);
-    Block logits = take(MemoryKind::Logits, m_element * table);
-    if (m_fusedLoss) {
-        m_logProbabilities = logits;  // their gradient stands in their place already
-        if (m_low) drop(m_final.normed);
-        return;
-    }
-    Block wide = m_low ? take(MemoryKind::Logits, kFloat * table) : kNone;
-    m_logProbabilities = take(MemoryKind::Logits, kFloat * table);
-    drop(wide), drop(logits);
-    if (m_low) drop(m_final.normed);
-}
-
-void EagerMemory::backward() {
-    backwardLoss();
-    const double C = m_width;
-    for (std::size_t l = m_layer.size(); l-- > 0;) {
-        backwardMlp(m_layer[l]);
-        weightGradient(m_hidden * C, m_gradients[l].fcProjection);
-        weightGradient(m_hiddenRows * C, m_gradients[l].fc);
-        backwardAttention(m_layer[l]);
-        weightGradient(C * C, m_gradients[l].projection);
-        weightGradient(3 * C * C, m_gradients[l].qkv);
-        for (Block& cast : m_layer[l].castWeights) drop(cast);
-    }
-    drop(m_embeddingMask);
-    if (m_positionGradient == kNone && !m_rope) m_positionGradient = take(MemoryKind::Gradients, kFloat * m_context * C);
-    if (m_vectorGradients == kNone) m_vectorGradients = take(MemoryKind::Gradients, kFloat * m_layers * 13 * C);
-    // The embedding's gradient is a table of its own; tied, its sum with the head's is a third.
-    const double table = kFloat * m_vocabulary * C;
-    if (m_fusedEmbedding && m_tied) return drop(m_gradient);  // only the rows that occurred, added to the head's
-    Block ofEmbedding = take(MemoryKind::Gradients, table);
-    if (m_tied) {
-        Block sum = take(MemoryKind::Gradients, table);
-        drop(ofEmbedding), drop(m_headGradient);
-        m_headGradient = sum;
-    } else if (m_embeddingGradient == kNone) {
-        m_embeddingGradient = ofEmbedding;
-    } else {
-        drop(ofEmbedding);
-    }
-    drop(m_gradient);
-}
-
-void EagerMemory::backwardLoss() {
-    const double n = m_n, C = m_width;
-    Block ofLogits = std::exchange(m_logProbabilities, kNone);
-    if (!m_fusedLoss) ofLogits = backwardSoftmax(ofLogits);
-    Block ofHidden = take(MemoryKind::Scratch, m_element * n * C);
-    weightGradient(m_vocabulary * C, m_headGradient);
-    drop(ofLogits), drop(m_castHead);
-    if (!m_postNorm) return backwardNorm(m_final, ofHidden);
-    m_gradient = ofHidden;
-}
-
-EagerMemory::Block EagerMemory::backwardSoftmax(Block& logProbabilities) {
-    const double table = m_n * m_vocabulary;
-    Block ofProbabilities = take(MemoryKind::Logits, kFloat * table);
-    if (m_smoothing) m_trace.touch(MemoryKind::Logits, kFloat * table);
-    Block ofLogits = take(MemoryKind::Logits, kFloat * table);
-    drop(ofProbabilities), drop(logProbabilities);
-    if (!m_low) return ofLogits;
-    const Block lowered = take(MemoryKind::Logits, m_element * table);
-    drop(ofLogits);
-    return lowered;
-}
-
-void EagerMemory::backwardNorm(Norm& norm, Block& ofNormed) {
-    const double floats = kFloat * m_n * m_width;
-    drop(norm.low), drop(norm.normed);
-    if (m_fusedNorm) {
-        // It adds the stream's own gradient on its way, and writes the branch's in the products' type beside it.
-        Block all = take(MemoryKind::Scratch, floats);
-        if (m_low) m_trace.touch(MemoryKind::Scratch, m_element * m_n * m_width);
-        drop(ofNormed), drop(m_gradient), drop(norm.sum), drop(norm.moments);
-        m_gradient = all;
-        return;
-    }
-    Block wide = m_low ? take(MemoryKind::Scratch, floats) : kNone;
-    if (m_rmsNorm) m_trace.touch(MemoryKind::Scratch, 2 * floats);
-    Block ofSum = take(MemoryKind::Scratch, floats);
-    drop(wide), drop(ofNormed), drop(norm.scaled), drop(norm.moments);
-    if (m_gradient != kNone) {
-        Block both = take(MemoryKind::Scratch, floats);
-        drop(ofSum), drop(m_gradient);
-        ofSum = both;
-    }
-    drop(norm.sum);
-    m_gradient = ofSum;
-}
-
-void EagerMemory::backwardMlp(Layer& layer) {
-    const double n = m_n, e = m_element;
-    Block lowered = m_low || m_dropout ? take(MemoryKind::Scratch, e * n * m_width) : kNone;
-    drop(layer.mask2);
-    Block ofActivated = take(MemoryKind::Scratch, e * n * m_hidden);
-    drop(lowered), drop(layer.activated);
-    if (layer.gate != kNone) {
-        Block halves = take(MemoryKind::Scratch, 2 * e * n * m_hidden);
-        drop(ofActivated), drop(layer.gate);
-        ofActivated = take(MemoryKind::Scratch, e * n * m_hidden);
-        m_trace.touch(MemoryKind::Scratch, e * n * m_hiddenRows);
-        drop(halves);
-    }
-    Block ofFc = take(MemoryKind::Scratch, e * n * m_hiddenRows);
-    drop(ofActivated), drop(layer.fc);
-    Block ofNormed = take(MemoryKind::Scratch, e * n * m_width);
-    drop(ofFc);
-    backwardNorm(layer.norm2, ofNormed);
-}
-
-void EagerMemory::backwardAttention(Layer& layer) {
-    const double n = m_n, C = m_width, e = m_element, tables = e * n * m_heads * m_context;
-    Block lowered = m_low || m_dropout ? take(MemoryKind::Scratch, e * n * C) : kNone;
-    drop(layer.mask1);
-    Block ofOut = take(MemoryKind::Scratch, e * n * C);
-    drop(lowered);
-    if (layer.table != kNone) {
-        Block ofTable = take(MemoryKind::Scratch, tables), ofScores = take(MemoryKind::Scratch, tables);
-        drop(ofTable), drop(layer.table);
-        ofTable = take(MemoryKind::Scratch, tables);
-        drop(ofScores);
-        if (m_manual) m_trace.touch(MemoryKind::Scratch, tables);
-        drop(ofTable);
-    }
-    Block ofHeads = take(MemoryKind::Scratch, 3 * e * n * C);
-    drop(ofOut), drop(layer.out), drop(layer.sums);
-    Block ofQkv = m_fusedHeads ? std::exchange(ofHeads, kNone) : take(MemoryKind::Scratch, 3 * e * n * C);
-    drop(ofHeads), drop(layer.heads), drop(layer.qkv), drop(layer.turned);
-    Block ofNormed = take(MemoryKind::Scratch, e * n * C);
-    drop(ofQkv);
-    backwardNorm(layer.norm1, ofNormed);
-}
-
-void EagerMemory::weightGradient(double elements, Block& place) {
-    Block computed = take(MemoryKind::Gradients, m_element * elements);
-    if (m_low) {
-        Block wide = take(MemoryKind::Gradients, kFloat * elements);
-        drop(computed);
-        computed = wide;
-    }
-    if (place == kNone) place = computed;
-    else drop(computed);
-}
-
-void EagerMemory::update() {
-    const double largest = std::max(m_vocabulary, m_hiddenRows) * m_width;
-    if (m_optimizer == "foreach") m_trace.touch(MemoryKind::Scratch, kFloat * m_parameters);
-    if (m_optimizer == "loop") {
-        Block root = take(MemoryKind::Scratch, kFloat * largest);
-        m_trace.touch(MemoryKind::Scratch, kFloat * largest);
-        drop(root);
-    }
-    if (m_keepGradients) return;
-    for (Gradients& of : m_gradients) drop(of.qkv), drop(of.projection), drop(of.fc), drop(of.fcProjection);
-    drop(m_headGradient), drop(m_embeddingGradient), drop(m_positionGradient), drop(m_vectorGradients);
 }
 
 }  // namespace stepscope

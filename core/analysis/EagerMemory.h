@@ -28,6 +28,7 @@ public:
 private:
     using Block = AllocationTrace::Block;
     static constexpr Block kNone = AllocationTrace::kNone;
+    static constexpr double kFloat = 4, kId = 8;  // bytes
 
     // Of a residual sum and its norm.
     struct Norm {
@@ -45,13 +46,20 @@ private:
     void drop(Block& block) { m_trace.drop(block); }
 
     void forward();
+    Block forwardLayer(Layer& layer);
+    Block joinedStream(Block& branch);
+    // Activation checkpointing: the layer's forward pass is run a second time in backward.
+    bool isRunAgain(std::size_t layer) const { return m_blockAgain > 0 && static_cast<std::int64_t>(layer) % m_blockAgain == 0; }
+    void keepOnlyInput(Layer& layer);
     void forwardNorm(Norm& norm);
     Block forwardBranch(MemoryKind kind, Block& mask);
+    void forwardQkv(Layer& layer);
     void forwardAttention(Layer& layer);
     void forwardLoss();
+    void forwardChunks();
     void backward();
     void backwardLoss();
-    Block backwardSoftmax(Block& logProbabilities);
+    Block backwardSoftmax(Block& logProbabilities, double rows);
     // From the gradient of a norm's output (in the products' type) to that of the residual stream before it.
     void backwardNorm(Norm& norm, Block& ofNormed);
     void backwardMlp(Layer& layer);
@@ -66,6 +74,9 @@ private:
     double m_element;  // bytes of an activation in the products' type
     bool m_low, m_manual, m_math, m_keepGradients, m_tied, m_postNorm, m_rmsNorm, m_rope, m_dropout, m_smoothing;
     bool m_fusedNorm, m_fusedLoss, m_fusedHeads, m_fusedEmbedding;  // operations of core/fused in the place of LibTorch's
+    bool m_attentionAgain, m_inBackward = false;
+    std::int64_t m_blockAgain;  // every k-th; 0 = none
+    double m_chunk;             // rows of logits at a time; 0 = all
     std::int64_t m_microBatches;
     std::string m_optimizer;
     double m_batchBlocks;
@@ -73,7 +84,8 @@ private:
     std::vector<Layer> m_layer;
     Norm m_final;
     Block m_embeddingMask = kNone, m_castHead = kNone, m_logProbabilities = kNone;
-    Block m_gradient = kNone;  // of the residual stream
+    Block m_gradient = kNone;        // of the residual stream
+    Block m_hiddenGradient = kNone;  // of the head's input, where chunked-loss has it before backward begins
     struct Gradients {
         Block qkv = kNone, projection = kNone, fc = kNone, fcProjection = kNone;
     };

@@ -3,6 +3,7 @@
 
 #include "core/data/JsonLines.h"
 #include "core/data/Utf8.h"
+#include "core/data/Zstd.h"
 
 #include <algorithm>
 #include <cctype>
@@ -18,11 +19,18 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kNamedInNote = 3;
 
-bool isJsonLines(const fs::path& path) {
+std::string extensionOf(const fs::path& path) {
     std::string extension = path.extension().string();
     std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return extension == ".jsonl" || extension == ".ndjson";
+    return extension;
 }
+
+bool isPacked(const fs::path& path) { return extensionOf(path) == ".zst"; }
+
+// Of what is packed, what it is unpacked.
+std::string kindOf(const fs::path& path) { return extensionOf(isPacked(path) ? path.stem() : path); }
+
+bool isJsonLines(const fs::path& path) { return kindOf(path) == ".jsonl" || kindOf(path) == ".ndjson"; }
 
 Status checkText(std::string_view bytes, const std::string& name) {
     const auto refused = [&](const std::string& what) { return makeError(ErrorCode::BadInput, fmt::format("{} {}", name, what)); };
@@ -30,7 +38,7 @@ Status checkText(std::string_view bytes, const std::string& name) {
     if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
         return refused("is UTF-16 text; save it as UTF-8, for example with iconv -f UTF-16 -t UTF-8.");
     const std::size_t broken = utf8::findInvalid(bytes), nul = bytes.find('\0');
-    if (nul < broken) return refused(fmt::format("is a binary file (byte {} is NUL); give UTF-8 text, .jsonl, or tokens as .bin.", nul));
+    if (nul < broken) return refused(fmt::format("is a binary file (byte {} is NUL); give UTF-8 text, .jsonl, one of both packed as .zst, or tokens as .bin.", nul));
     if (broken != std::string_view::npos)
         return refused(fmt::format("is not UTF-8 text: the byte 0x{:02X} at offset {} cannot stand there; save the text as UTF-8.",
                                    static_cast<unsigned char>(bytes[broken]), broken));
@@ -39,19 +47,28 @@ Status checkText(std::string_view bytes, const std::string& name) {
 }
 
 Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled) {
+    if (isPacked(path) && kindOf(path) == ".bin")
+        return makeError(ErrorCode::BadInput, fmt::format("{} holds packed tokens, and tokens are mapped from the disk; unpack it with zstd -d.", path));
     auto file = MappedFile::open(path);
     if (!file) return file.error();
     SourceText source{.name = path, .title = path};
-    if (isJsonLines(path) && !file->bytes().empty()) {
-        auto text = textOfJsonLines(file->bytes(), path, cancelled);
+    if (isPacked(path)) {
+        auto text = unpackZstd(file->bytes(), path, cancelled);
+        if (!text) return text.error();
+        source.owned = std::move(*text);
+    } else {
+        source.file = std::move(*file);
+    }
+    if (isJsonLines(path) && !source.text().empty()) {
+        auto text = textOfJsonLines(source.text(), path, cancelled);
         if (!text) return text.error();
         if (text->empty()) return makeError(ErrorCode::BadInput, fmt::format("{} is empty: no line holds a text.", path));
         source.owned = std::move(*text);
+        source.file = {};
         return source;
     }
-    if (auto checked = checkText(file->bytes(), path); !checked) return checked.error();
-    source.file = std::move(*file);
-    if (source.file.bytes().starts_with(kByteOrderMark)) source.skip = kByteOrderMark.size();
+    if (auto checked = checkText(source.text(), path); !checked) return checked.error();
+    if (source.text().starts_with(kByteOrderMark)) source.skip = kByteOrderMark.size();
     return source;
 }
 
@@ -80,8 +97,8 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
         if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", folder));
         auto one = readOne(path.string(), cancelled);
         if (!one) {
-            // A broken line of .jsonl and an unreadable file are mistakes to mend; a picture among texts is not.
-            if (isJsonLines(path) || one.error().code != ErrorCode::BadInput) return one.error();
+            // A broken line of .jsonl, a damaged .zst and an unreadable file are mistakes to mend; a picture among texts is not.
+            if (isJsonLines(path) || isPacked(path) || one.error().code != ErrorCode::BadInput) return one.error();
             skipped.push_back(path.lexically_relative(folder).string());
             continue;
         }

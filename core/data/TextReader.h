@@ -1,4 +1,4 @@
-// Text from the user's disk: a UTF-8 file, a folder of them, or .jsonl. Called while a corpus is opened.
+// Text from the user's disk: a UTF-8 file, a folder of them, or .jsonl; each may be packed as .zst. Called while a corpus is opened.
 #pragma once
 #include "core/base/Result.h"
 #include "core/data/MappedFile.h"
@@ -14,7 +14,7 @@ struct SourceText {
     std::string title;     // for the description: "notes.txt", "folder essays (12 files)"
     std::string note;      // what a person should know: "2 files skipped because they are not text: ..."; may be empty
     MappedFile file;       // the text lies here,
-    std::string owned;     // or here when the file is empty or unused
+    std::string owned;     // or here when it was unpacked or put together
     std::size_t skip = 0;  // a byte order mark
 
     std::string_view text() const { return (file.bytes().empty() ? std::string_view(owned) : file.bytes()).substr(skip); }

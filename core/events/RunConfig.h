@@ -17,7 +17,7 @@ struct RunConfig {
     std::string preset = "tiny-cpu";
 
     // text
-    std::string data = "kjv";        // kjv | generated | random | a path: .txt, folder, .jsonl, .bin
+    std::string data = "kjv";        // kjv | generated | random | a path: .txt, folder, .jsonl, either as .zst, .bin
     std::string tokenizer = "byte";  // byte | char | gpt2
     double validationFraction = 0.1;
 

@@ -81,7 +81,7 @@ void DataChooser::browse(bool folder) {
     auto* dialog = new QFileDialog(this, folder ? "Folder of text files" : "Text or tokens to train on", QFileInfo(m_data).absolutePath());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(folder ? QFileDialog::Directory : QFileDialog::ExistingFile);
-    if (!folder) dialog->setNameFilters({"Text and tokens (*.txt *.md *.jsonl *.bin)", "All files (*)"});
+    if (!folder) dialog->setNameFilters({"Text and tokens (*.txt *.md *.jsonl *.zst *.bin)", "All files (*)"});
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
         m_recent.removeAll(path);
         m_recent.prepend(path);

@@ -31,15 +31,16 @@ TEST_P(PredictedMemory, IsWhatAStepTakes) {
     config.switches["context"] = shape.context;
     for (const auto& [id, value] : shape.switches) config.switches[id] = value;
     shape.change(config);
+    const std::int64_t vocabulary = config.vocabulary > 0 ? config.vocabulary : 61;
 
     const std::int64_t before = host_memory::usage().live.count;
     host_memory::resetPeak();
     {
-        testing::TinyTrainer trainer(config);
+        testing::TinyTrainer trainer(config, testing::tinyBatches(vocabulary));
         ASSERT_EQ(trainer.run().state, RunState::Finished);
     }
     const auto measured = static_cast<double>(host_memory::usage().peak.count - before);
-    const GptConfig model = Registry(testing::plainCpu()).modelShape(config, 61);
+    const GptConfig model = Registry(testing::plainCpu()).modelShape(config, vocabulary);
     const ModelSizes sizes{ParameterLayout(model).size(), model.paddedVocabulary, model.hidden(), model.hiddenRows()};
     const auto predicted = static_cast<double>(predictMemory(config, sizes).tensors.count);
     EXPECT_NEAR(predicted / measured, 1, 0.05) << measured << " bytes measured";
@@ -59,6 +60,25 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"kernels_bf16", 3, 4, 64, 8, 64, {{"fusion", std::string("kernels")}, {"amp", std::string("bf16")}}},
                       Shape{"planned", 4, 4, 128, 16, 128, {{"fusion", std::string("step")}}},
                       Shape{"planned_bf16", 4, 4, 128, 16, 128, {{"fusion", std::string("step")}, {"amp", std::string("bf16")}}},
+                      Shape{"every_block", 5, 4, 64, 8, 64, {{"checkpointing", std::string("every-block")}}},
+                      Shape{"every_block_bf16", 5, 4, 64, 8, 64, {{"checkpointing", std::string("every-block")}, {"amp", std::string("bf16")}}},
+                      Shape{"every_2nd", 5, 4, 64, 8, 64, {{"checkpointing", std::string("every-2nd")}}},
+                      Shape{"every_block_kernels", 5, 4, 64, 8, 64, {{"checkpointing", std::string("every-block")}, {"fusion", std::string("kernels")}}},
+                      Shape{"selective", 5, 4, 64, 8, 64, {{"checkpointing", std::string("selective")}}},
+                      Shape{"selective_manual", 5, 4, 64, 4, 128, {{"checkpointing", std::string("selective")}, {"attention", std::string("manual")}}},
+                      Shape{"selective_manual_bf16",
+                            5,
+                            4,
+                            64,
+                            4,
+                            128,
+                            {{"checkpointing", std::string("selective")}, {"attention", std::string("manual")}, {"amp", std::string("bf16")}}},
+                      Shape{"chunks", 1, 2, 32, 16, 64, {{"chunked-loss", std::int64_t{64}}}, [](RunConfig& c) { c.vocabulary = 2000; }},
+                      Shape{"chunks_bf16", 1, 2, 32, 16, 64, {{"chunked-loss", std::int64_t{100}}, {"amp", std::string("bf16")}},
+                            [](RunConfig& c) { c.vocabulary = 2000; }},
+                      Shape{"chunks_larger_than_all", 1, 2, 32, 4, 64, {{"chunked-loss", std::int64_t{100000}}}, [](RunConfig& c) { c.vocabulary = 2000; }},
+                      Shape{"every_block_chunks_post_norm", 5, 4, 64, 8, 64, {{"checkpointing", std::string("every-block")}, {"chunked-loss", std::int64_t{64}}},
+                            [](RunConfig& c) { c.normPlacement = "post"; }},
                       Shape{"swiglu", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.activation = "swiglu"; }},
                       Shape{"rmsnorm", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.norm = "rmsnorm"; }},
                       Shape{"rope", 3, 4, 64, 8, 64, {}, [](RunConfig& c) { c.positions = "rope"; }},
