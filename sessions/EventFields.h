@@ -42,6 +42,7 @@ void fields(auto& io, Like<StepDone> auto& e) {
     io("allocated_bytes", e.allocatedBytes);
     io("page_faults", e.pageFaults);
     io("disturbed", e.disturbed);
+    io("operations", e.operations);
 }
 
 template <> struct Table<ValidationDone> { static constexpr const char* name = "validations"; };

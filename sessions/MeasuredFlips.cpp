@@ -55,7 +55,7 @@ std::vector<Stored> allFlips(SQLite::Database& database, const Machine& machine)
 
 // Undisturbed steps above `above` up to `upTo`, at most kSteps of them, nearest to the flip first.
 std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t session, std::int64_t above, std::int64_t upTo, bool last) {
-    SQLite::Statement select(database, std::string("SELECT duration_ns, tokens, resident_bytes, page_faults FROM steps WHERE session = ?1 AND step > ?2"
+    SQLite::Statement select(database, std::string("SELECT duration_ns, tokens, resident_bytes, page_faults, operations FROM steps WHERE session = ?1 AND step > ?2"
                                                    " AND step <= ?3 AND disturbed = 0 AND skipped = 0 ORDER BY at_ns ") +
                                            (last ? "DESC" : "ASC") + " LIMIT ?4");
     select.bind(1, session);
@@ -70,6 +70,7 @@ std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t se
         row("tokens", step.tokens);
         row("resident_bytes", step.residentBytes);
         row("page_faults", step.pageFaults);
+        row("operations", step.operations);
         found.push_back(sampleOf(step));
     }
     return found;

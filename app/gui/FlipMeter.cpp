@@ -10,7 +10,7 @@ std::vector<StepSample> samples(const RunHistory& history, std::size_t begin, st
     const StepColumns& steps = history.steps();
     std::vector<StepSample> all;
     for (std::size_t row = begin; row < end; ++row)
-        all.push_back({steps.stepMs[row], steps.tokensPerSecond[row], steps.residentBytes[row], steps.pageFaults[row]});
+        all.push_back({steps.stepMs[row], steps.tokensPerSecond[row], steps.residentBytes[row], steps.pageFaults[row], steps.operations[row]});
     return all;
 }
 

@@ -80,6 +80,7 @@ FlipStripReading stripOf(const FlipReading& reading, const QString& title) {
     strip.figures.push_back(figure("throughput", effect.tokensPerSecond, false, measured, rate));
     strip.figures.push_back(figure("memory", effect.residentBytes, true, measured, bytes));
     strip.figures.push_back(figure("page faults a step", effect.pageFaults, true, measured, count));
+    if (std::isfinite(effect.operations.before.median)) strip.figures.push_back(figure("operations a step", effect.operations, true, measured, count));
     return strip;
 }
 

@@ -9,7 +9,7 @@
 namespace stepscope {
 
 struct StepSample {  // of one step; unknown values are NaN and left out
-    double ms = kUnknown, tokensPerSecond = kUnknown, residentBytes = kUnknown, pageFaults = kUnknown;
+    double ms = kUnknown, tokensPerSecond = kUnknown, residentBytes = kUnknown, pageFaults = kUnknown, operations = kUnknown;
 };
 StepSample sampleOf(const StepDone& step);
 
@@ -29,7 +29,7 @@ struct FlipEffect {
     static constexpr std::size_t kWarmUp = 5;   // after a flip: caches and buffers are filled anew
 
     std::size_t stepsBefore = 0, stepsAfter = 0;
-    Change ms, tokensPerSecond, residentBytes, pageFaults;
+    Change ms, tokensPerSecond, residentBytes, pageFaults, operations;
 
     bool measured() const { return stepsBefore >= kFewest && stepsAfter >= kFewest; }
 };

@@ -74,6 +74,7 @@ void RunHistory::addStep(const StepDone& event) {
     m_steps.residentBytes.append(event.residentBytes > 0 ? static_cast<double>(event.residentBytes) : kUnknown);
     m_steps.allocatedBytes.append(event.allocatedBytes > 0 ? static_cast<double>(event.allocatedBytes) : kUnknown);
     m_steps.pageFaults.append(static_cast<double>(event.pageFaults));
+    m_steps.operations.append(event.operations);
 }
 
 void RunHistory::addDeviceSample(const DeviceSample& event) {

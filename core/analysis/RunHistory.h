@@ -36,7 +36,7 @@ struct StepColumns {
     Column rateP10, rateP50, rateP90;  // tokens/s over the last kRateWindow steps
     std::array<SumColumn, kPhases> phaseMs;
     SumColumn otherMs;  // of the step but of no phase; never negative
-    Column residentBytes, allocatedBytes, pageFaults;
+    Column residentBytes, allocatedBytes, pageFaults, operations;
 };
 
 struct DeviceColumns {

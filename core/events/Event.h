@@ -63,6 +63,7 @@ struct StepDone {
     std::int64_t residentBytes = 0;   // process resident memory after the step
     std::int64_t allocatedBytes = 0;  // live bytes of the device the model is on (host allocator on a CPU)
     std::int64_t pageFaults = 0;      // minor + major faults during the step
+    double operations = kUnknown;     // that a step of this Program runs (OperationCounter); counted at its second step, unknown at its first
     bool disturbed = false;           // text was generated or a checkpoint written meanwhile
 };
 

@@ -30,7 +30,7 @@ AttentionShape shapeOf(const at::Tensor& q) {
 template <class Function>
 void overHeads(const at::Tensor& q, std::int64_t scratchBytes, Function function) {
     const std::int64_t H = q.size(1);
-    at::parallel_for(0, q.size(0) * H, 1, [&](std::int64_t begin, std::int64_t end) {
+    parallel(q.size(0) * H, 1, [&](std::int64_t begin, std::int64_t end) {
         const at::Tensor memory = at::empty({scratchBytes + 64}, at::kByte);
         auto* const start = memory.data_ptr<std::uint8_t>();
         void* const scratch = start + (64 - reinterpret_cast<std::uintptr_t>(start) % 64) % 64;

@@ -22,7 +22,7 @@ EmbeddingShape shapeOf(const at::Tensor& tokens, std::int64_t columns) {
 // Gradients of the tables, each sum in the order of the tokens whatever the number of threads. Either may be undefined.
 void scatter(const at::Tensor& tokens, const std::int64_t* ids, const at::Tensor& gradOut, const at::Tensor& gradWte, const at::Tensor& gradWpe) {
     const std::int64_t columns = gradOut.size(-1);
-    at::parallel_for(0, columns, 64, [&](std::int64_t begin, std::int64_t end) {
+    parallel(columns, 64, [&](std::int64_t begin, std::int64_t end) {
         embeddingCpu().backward(shapeOf(tokens, columns), ids, pointer<float>(gradOut), pointer<float>(gradWte), pointer<float>(gradWpe), begin, end);
     });
 }

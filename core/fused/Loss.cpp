@@ -24,7 +24,7 @@ public:
         const at::Tensor losses = at::empty({rows}, at::kFloat);
         withElement(logits.scalar_type(), [&](auto element) {
             using E = decltype(element);
-            at::parallel_for(0, rows, 1, [&](std::int64_t begin, std::int64_t end) {
+            parallel(rows, 1, [&](std::int64_t begin, std::int64_t end) {
                 crossEntropyCpu<E>().rows(shape, pointer<E>(logits), targets.data_ptr<std::int64_t>(), losses.data_ptr<float>(),
                                           wantGradient ? pointer<E>(logits) : nullptr, begin, end);
             });

@@ -3,8 +3,8 @@
 
 #include "core/base/Check.h"
 #include "core/fused/OnDevice.h"
+#include "core/fused/Rows.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/from_blob.h>
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ std::vector<Piece> piecesOf(const std::vector<at::Tensor>& tensors) {
 // function(piece, number of the piece), several pieces a thread.
 template <class Function>
 void overPieces(const std::vector<Piece>& pieces, Function function) {
-    at::parallel_for(0, static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
+    parallel(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) function(pieces[static_cast<std::size_t>(i)], static_cast<std::size_t>(i));
     });
 }

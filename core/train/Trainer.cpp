@@ -5,6 +5,7 @@
 #include "core/events/Schedule.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/SystemMemory.h"
+#include "core/profile/OperationCounter.h"
 #include "core/train/Checkpoint.h"
 
 #include <c10/util/Exception.h>
@@ -146,6 +147,8 @@ void Trainer::flip(const Flip& asked) {
     device_memory::trim(m_state.weights.device());
     m_attentionTold.clear();
     m_captureTold.clear();
+    m_stepsOfProgram = 0;
+    m_operations = kUnknown;
     m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, lost});
     log(LogLevel::Info, fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, lost.empty() ? "" : "; ", lost));
 }
@@ -156,7 +159,7 @@ bool Trainer::trainOneStep() {
     const double rate = learningRate(m_config, m_state.updates + 1);
     const std::int64_t attempted = m_state.updates + 1;
     const TimeNs begin = m_setup.clock->now();
-    const StepResult result = m_program->step(m_state, *m_setup.batches, rate);
+    const StepResult result = stepOfProgram(rate);
     const TimeNs end = m_setup.clock->now();
     if (result.breakdown != Breakdown::None || !std::isfinite(result.loss)) {
         breakDown(result.breakdown == Breakdown::Gradients ? Breakdown::Gradients : Breakdown::Loss, attempted, rate);
@@ -170,7 +173,7 @@ bool Trainer::trainOneStep() {
     m_setup.sink->publish(StepDone{
         .step = m_state.updates, .at = end, .duration = end - begin, .loss = result.loss, .learningRate = rate, .gradientNorm = result.gradientNorm,
         .lossScale = result.lossScale, .skipped = result.skipped, .tokens = result.tokens, .phaseNs = result.phaseNs,
-        .residentBytes = residentMemory().count, .allocatedBytes = device_memory::live(m_state.weights.device()).count, .pageFaults = pageFaults() - faultsBefore,
+        .residentBytes = residentMemory().count, .allocatedBytes = device_memory::live(m_state.weights.device()).count, .pageFaults = pageFaults() - faultsBefore, .operations = m_operations,
         .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0});
     m_disturbed = false;
     if (m_attentionTold != m_program->report().attention) {
@@ -182,6 +185,16 @@ bool Trainer::trainOneStep() {
         log(LogLevel::Info, m_captureTold);
     }
     return true;
+}
+
+StepResult Trainer::stepOfProgram(double rate) {
+    // The first step of a Program still prepares: back-ends are asked for, weights packed. On a GPU our kernels are launched by the plug-in, which
+    // nobody counts yet.
+    if (++m_stepsOfProgram != 2 || !m_state.weights.is_cpu()) return m_program->step(m_state, *m_setup.batches, rate);
+    const OperationCounter counter;
+    const StepResult result = m_program->step(m_state, *m_setup.batches, rate);
+    m_operations = static_cast<double>(counter.count());
+    return result;
 }
 
 void Trainer::breakDown(Breakdown kind, std::int64_t step, double rate) {

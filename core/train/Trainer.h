@@ -45,6 +45,7 @@ private:
     void waitForRecorder();
     void flip(const Flip& flip);
     bool trainOneStep();
+    StepResult stepOfProgram(double rate);
     void breakDown(Breakdown kind, std::int64_t step, double rate);
     void validate();
     void checkpoint(const std::string& path);
@@ -63,6 +64,9 @@ private:
     std::int64_t m_checkpointedAt = -1;
     std::int64_t m_validatedAt = -1;
     std::string m_attentionTold, m_captureTold;
+    // Of the Program that runs: a flip makes another.
+    std::int64_t m_stepsOfProgram = 0;
+    double m_operations = kUnknown;
     Error m_failure;
 };
 

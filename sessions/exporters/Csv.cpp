@@ -57,6 +57,7 @@ void addStep(Lines& lines, const StepDone& e) {
     lines.add("resident_bytes", e.residentBytes);
     lines.add("allocated_bytes", e.allocatedBytes);
     lines.add("page_faults", e.pageFaults);
+    lines.add("operations", e.operations);
     lines.add("skipped", std::int64_t{e.skipped});
     lines.add("disturbed", std::int64_t{e.disturbed});
 }

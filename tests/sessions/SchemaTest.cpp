@@ -3,12 +3,14 @@
 #include "sessions/EventFields.h"
 #include "sessions/Recorder.h"
 #include "sessions/Schema.h"
+#include "sessions/SessionStore.h"
 #include "tests/sessions/TestSupport.h"
 
 #include <SQLiteCpp/Statement.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 
 using namespace stepscope;
 using namespace stepscope::test;
@@ -46,6 +48,26 @@ TEST(Schema, GrowsByTheStepsThatAreMissingAndKeepsWhatIsStored) {
     EXPECT_EQ(database.execAndGet("SELECT name FROM sessions").getString(), "from before");
     migrate(database, later);  // once is enough
     EXPECT_EQ(database.execAndGet("SELECT count(*) FROM steps").getInt(), 1);
+}
+
+TEST(Schema, AFileOfTheFirstVersionIsReadOnWithWhatItDoesNotKnowLeftUnknown) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    {
+        SQLite::Database first(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        migrate(first, migrations().first(1));
+        first.exec("INSERT INTO sessions (id, name, notes, tags, state, why, started_unix_ms, config, machine, vocabulary, parameters, train_tokens,"
+                   " validation_tokens, first_step, resumed_from) VALUES (1, 'old', '', '[]', 'finished', '', 0, '{}', '{}', 256, 1, 1, 1, 0, '')");
+        first.exec("INSERT INTO steps VALUES (1, 10, 1, 1, 5, 2.5, 0.1, 1.0, NULL, 0, 9, 1, 1, 1, 1, 1, 1, 7, 8, 3, 0)");
+    }
+    const auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader.ok()) << reader.error().sentence;
+    EXPECT_EQ(pragma(path, "user_version"), std::to_string(schemaVersion()));
+    const auto events = (*reader)->events(1, 0, 10);
+    ASSERT_TRUE(events.ok()) << events.error().sentence;
+    ASSERT_EQ(events->size(), 2u);
+    EXPECT_EQ(std::get<StepDone>(events->at(1)).loss, 2.5);
+    EXPECT_TRUE(std::isnan(std::get<StepDone>(events->at(1)).operations));
 }
 
 TEST(Schema, IsNotHalfMigratedWhenAStepFails) {

@@ -73,6 +73,36 @@ TEST(Fusion, OnBesideAnotherClaimOfTheSlotIsRefusedWithBothNames) {
     }
 }
 
+TEST(Fusion, EachFormRunsFewerOperationsAStepAndSaysHowMany) {
+    const auto operations = [](const std::string& fusion, const std::string& amp) {
+        testing::TinyTrainer trainer(with(testing::tinyConfig(registry(), 4), {{"fusion", fusion}, {"amp", amp}}));
+        trainer.run();
+        const auto steps = trainer.sink.all<StepDone>();
+        EXPECT_TRUE(std::isnan(steps.at(0).operations)) << "the first step still prepares";
+        EXPECT_EQ(steps.at(3).operations, steps.at(1).operations);
+        return steps.at(3).operations;
+    };
+    for (const std::string amp : {"off", "bf16"}) {
+        const double off = operations("off", amp), kernels = operations("kernels", amp), step = operations("step", amp);
+        EXPECT_GT(step, 0);
+        EXPECT_LT(step, 0.2 * kernels) << kernels;
+        EXPECT_LT(kernels, 0.7 * off) << off;
+    }
+}
+
+TEST(Fusion, AFlipIsFollowedByACountOfItsOwn) {
+    testing::TinyTrainer trainer(testing::tinyConfig(registry(), 12));
+    trainer.sink.onEvent = [&](const Event& event) {
+        if (const auto* step = std::get_if<StepDone>(&event); step != nullptr && step->step == 5) trainer.commands.push(Flip{"fusion", std::string("step")});
+    };
+    trainer.run();
+    const auto steps = trainer.sink.all<StepDone>();
+    const auto first = std::ranges::find_if(steps, [](const StepDone& s) { return s.step > 1 && std::isnan(s.operations); });
+    ASSERT_NE(first, steps.end());
+    EXPECT_GE(first->step, 6);
+    EXPECT_LT(steps.back().operations, steps[2].operations);
+}
+
 TEST(Fusion, AutoFollowsFusionAndGivesWayToAnExplicitChoice) {
     const auto reportOf = [](const RunConfig& config) {
         TrainState state = TrainState::initialise(registry().modelShape(config, 61), 1);

@@ -10,7 +10,7 @@ class FlipMeterTest : public testing::Test {
 protected:
     FlipMeterTest() { history.append(SessionStarted{1, std::make_shared<SessionInfo>(), false}); }
     // Times alternate by `spread` about `ms`.
-    void steps(int count, double ms, double spread = 0.1) {
+    void steps(int count, double ms, double spread = 0.1, double operations = kUnknown) {
         for (int i = 0; i < count; ++i) {
             StepDone done;
             done.step = ++step;
@@ -21,6 +21,7 @@ protected:
             done.tokens = 1000;
             done.residentBytes = 300'000'000;
             done.pageFaults = ms > 15 ? 900 : 12;
+            done.operations = operations;
             history.append(done);
         }
     }
@@ -111,6 +112,18 @@ TEST_F(FlipMeterTest, HasNoChipWhereNeitherSideIsTheDefault) {
     steps(100, 5);
     EXPECT_TRUE(chip(applied).isEmpty());
     EXPECT_EQ(stripOf(*meter.read(history), "Mixed precision").figures.size(), 4u) << "the strip compares any two";
+}
+
+TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {
+    steps(60, 20, 0.1, 1100);
+    meter.flipped(history, flip("off", "kernels"));
+    steps(1, 10);
+    steps(60, 10, 0.1, 300);
+    const auto strip = stripOf(*meter.read(history), "Fusion");
+    ASSERT_EQ(strip.figures.size(), 5u);
+    EXPECT_EQ(strip.figures[4].name, "operations a step");
+    EXPECT_EQ(strip.figures[4].medians, "1\u2009100 → 300");
+    EXPECT_EQ(strip.figures[4].change, "−73 %");
 }
 
 TEST_F(FlipMeterTest, ForgetsWithTheRun) {

@@ -1,0 +1,50 @@
+// What counts as an operation: work, and not what only calls others, looks at memory in another way or makes room.
+#include "core/base/KernelCount.h"
+#include "core/profile/OperationCounter.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+
+namespace stepscope {
+namespace {
+
+template <class Work>
+std::int64_t countedIn(Work work) {
+    const OperationCounter counter;
+    work();
+    return counter.count();
+}
+
+TEST(OperationCounter, CountsWorkAndNotViewsOrMemory) {
+    const at::Tensor a = at::ones({4, 4}), b = at::ones({4, 4});
+    EXPECT_EQ(countedIn([&] { (void)(a + b); }), 1);
+    EXPECT_EQ(countedIn([&] { (void)a.view({16}).unsqueeze(0).transpose(0, 1).narrow(0, 0, 2).detach(); }), 0);
+    EXPECT_EQ(countedIn([&] { (void)at::empty({3}); }), 0);
+    EXPECT_EQ(countedIn([&] { at::Tensor c = at::empty({4, 4}); c.copy_(a).add_(b); }), 2);
+}
+
+TEST(OperationCounter, CountsAnOperationThatIsMadeOfOthersByItsParts) {
+    const at::Tensor x = at::ones({2, 4}), weight = at::ones({3, 4});
+    EXPECT_EQ(countedIn([&] { (void)at::linear(x, weight); }), 1);
+    EXPECT_EQ(countedIn([&] { (void)x.to(at::kDouble); }), 1) << "to calls copy_ for its work";
+    EXPECT_EQ(countedIn([&] { (void)x.to(at::kFloat); }), 0) << "it is float already";
+}
+
+TEST(OperationCounter, SeesTheBackwardPass) {
+    const at::Tensor x = at::ones({2, 4}).requires_grad_();
+    const std::int64_t forward = countedIn([&] { (void)(x * 2).sum(); });
+    EXPECT_GT(countedIn([&] { (x * 2).sum().backward(); }), forward);
+}
+
+TEST(OperationCounter, CountsOurOwnKernelsWhileItLives) {
+    noteKernel();
+    EXPECT_EQ(countedIn([] { noteKernel(), noteKernel(); }), 2);
+    EXPECT_EQ(countedIn([] {}), 0);
+}
+
+}  // namespace
+}  // namespace stepscope
