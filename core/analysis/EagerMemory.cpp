@@ -31,7 +31,7 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
         return config.has(id) && (config.word(id) == "on" || (config.word(id) == "auto" && config.word("fusion") == "kernels"));
     };
     m_fusedNorm = fused("fused-norm");
-    m_fusedLoss = fused("fused-loss") && !m_smoothing;
+    m_fusedLoss = fused("fused-loss");
     m_fusedHeads = fused("fused-attention") && fused("fused-qkv") && config.word("attention") == "auto";
     m_fusedEmbedding = fused("fused-embedding");
     const std::string recomputed = config.has("checkpointing") ? config.word("checkpointing") : "off";

@@ -56,7 +56,9 @@ private:
     void forwardQkv(Layer& layer);
     void forwardAttention(Layer& layer);
     void forwardLoss();
+    // With their gradients at once.
     void forwardChunks();
+    void forwardFusedLoss();
     void backward();
     void backwardLoss();
     Block backwardSoftmax(Block& logProbabilities, double rows);
@@ -66,6 +68,7 @@ private:
     void backwardAttention(Layer& layer);
     // Gradient of a matrix: computed in the products' type, added or moved into its place.
     void weightGradient(double elements, Block& place);
+    void keepGradient(Block computed, Block& place);
     void update();
 
     AllocationTrace& m_trace;
@@ -85,7 +88,7 @@ private:
     Norm m_final;
     Block m_embeddingMask = kNone, m_castHead = kNone, m_logProbabilities = kNone;
     Block m_gradient = kNone;        // of the residual stream
-    Block m_hiddenGradient = kNone;  // of the head's input, where chunked-loss has it before backward begins
+    Block m_hiddenGradient = kNone;  // of the head's input, where it is there before backward begins
     struct Gradients {
         Block qkv = kNone, projection = kNone, fc = kNone, fcProjection = kNone;
     };

@@ -125,6 +125,10 @@ void EagerMemory::weightGradient(double elements, Block& place) {
         drop(computed);
         computed = wide;
     }
+    keepGradient(computed, place);
+}
+
+void EagerMemory::keepGradient(Block computed, Block& place) {
     if (place == kNone) place = computed;
     else drop(computed);
 }

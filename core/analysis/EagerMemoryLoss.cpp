@@ -1,6 +1,8 @@
 // The head and the loss as EagerMemory plays them, forwards and backwards; see EagerMemory.h.
 #include "core/analysis/EagerMemory.h"
 
+#include "core/analysis/HeadMemory.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -8,14 +10,10 @@ namespace stepscope {
 
 void EagerMemory::forwardLoss() {
     if (m_chunk > 0) return forwardChunks();
+    if (m_fusedLoss) return forwardFusedLoss();
     const double table = m_n * m_vocabulary;
     if (m_low) m_castHead = take(MemoryKind::LowWeights, 2 * m_vocabulary * m_width);
     Block logits = take(MemoryKind::Logits, m_element * table);
-    if (m_fusedLoss) {
-        m_logProbabilities = logits;  // their gradient stands in their place already
-        if (m_low) drop(m_final.normed);
-        return;
-    }
     Block wide = m_low ? take(MemoryKind::Logits, kFloat * table) : kNone;
     m_logProbabilities = take(MemoryKind::Logits, kFloat * table);
     drop(wide), drop(logits);
@@ -35,19 +33,28 @@ void EagerMemory::forwardChunks() {
     Block ofLogits = backwardSoftmax(m_logProbabilities, m_chunk);
     m_trace.touch(MemoryKind::Gradients, m_element * head);
     drop(ofLogits), drop(m_castHead);
-    if (m_headGradient == kNone) m_headGradient = ofHead;
-    else drop(ofHead);
+    keepGradient(ofHead, m_headGradient);
+}
+
+void EagerMemory::forwardFusedLoss() {
+    const double head = m_vocabulary * m_width;
+    m_hiddenGradient = take(MemoryKind::Scratch, m_element * m_n * m_width);
+    Block ofHead = take(MemoryKind::Gradients, kFloat * head);
+    Block weights = take(MemoryKind::LowWeights, packedHead(m_element, m_vocabulary, m_width));
+    Block exponentials = take(MemoryKind::Logits, keptExponentials(m_element, m_n, m_vocabulary));
+    drop(weights), drop(exponentials);
+    if (m_low) drop(m_final.normed);
+    keepGradient(ofHead, m_headGradient);
 }
 
 void EagerMemory::backwardLoss() {
     const double n = m_n, C = m_width;
-    if (m_chunk > 0) {
+    if (m_hiddenGradient != kNone) {
         if (m_postNorm) m_gradient = std::exchange(m_hiddenGradient, kNone);
         else backwardNorm(m_final, m_hiddenGradient);
         return;
     }
-    Block ofLogits = std::exchange(m_logProbabilities, kNone);
-    if (!m_fusedLoss) ofLogits = backwardSoftmax(ofLogits, n);
+    Block ofLogits = backwardSoftmax(m_logProbabilities, n);
     Block ofHidden = take(MemoryKind::Scratch, m_element * n * C);
     weightGradient(m_vocabulary * C, m_headGradient);
     drop(ofLogits), drop(m_castHead);

@@ -1,13 +1,12 @@
 // See PlannedMemory.h.
 #include "core/analysis/PlannedMemory.h"
 
-#include <algorithm>
+#include "core/analysis/HeadMemory.h"
 
 namespace stepscope {
 namespace {
 
 constexpr double kFloat = 4, kId = 8;
-constexpr double kProbabilities = 104e6;  // StepEngine's bound on the probabilities kept at a time
 
 }  // namespace
 
@@ -21,14 +20,14 @@ void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, Allocatio
     trace.take(MemoryKind::Moments, kFloat * P);
     trace.take(MemoryKind::Batches, 2 * kId * n);
     trace.take(MemoryKind::Gradients, kFloat * P);
-    trace.take(MemoryKind::LowWeights, 2 * e * (V * C + L * 12 * C * C));  // packed for the forward and for the backward products
+    trace.take(MemoryKind::LowWeights, packedHead(e, V, C) + 2 * e * L * 12 * C * C);  // packed for the forward and for the backward products
     trace.take(MemoryKind::Norms, L * (2 * kFloat * n * C + 4 * kFloat * n) + 2 * kFloat * n * C + 5 * kFloat * n);
     trace.take(MemoryKind::Norms, 2 * e * L * n * C);  // normed rows, as operands of the weights' gradients
     trace.take(MemoryKind::Qkv, 3 * e * (L + 1) * n * C);
     trace.take(MemoryKind::Attention, L * (e * n * C + kFloat * n * H) + 2 * e * n * C);
     trace.take(MemoryKind::Mlp, 8 * e * L * n * C);
     trace.take(MemoryKind::Scratch, 2 * 9 * e * n * C);  // gradients of two layers' linear outputs, taken in turn
-    trace.take(MemoryKind::Logits, std::min(e * n * V, kProbabilities));
+    trace.take(MemoryKind::Logits, keptExponentials(e, n, V));
 }
 
 }  // namespace stepscope

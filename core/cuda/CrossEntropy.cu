@@ -1,5 +1,5 @@
 // Softmax cross-entropy on the GPU, the gradient written over the logits: one block a row, two passes over it (maximum and sum together,
-// then the gradient). See core/kernels/cross_entropy/CrossEntropyCpu.h; the arithmetic of the first pass is OnlineSoftmax.h.
+// then the gradient). See core/kernels/cross_entropy/CrossEntropy.h; the arithmetic of the first pass is OnlineSoftmax.h.
 #include "core/cuda/Elements.cuh"
 #include "core/cuda/Forms.h"
 #include "core/kernels/cross_entropy/OnlineSoftmax.h"

@@ -24,7 +24,7 @@ Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
 // Causal; the result lies in token rows, so that merging the heads is a view. On a GPU LibTorch's choice of attention is kept.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
-// The gradient is written over the logits while they are there: no table of log-probabilities, none in float32. On a GPU only a chunk of
+// Head, loss and both gradients at once, in forward: logits are never in memory, gradients only wait there for backward. On a GPU a chunk of
 // tokens has logits at a time, and backward must start from LossSettings::backwardScale: asking would wait for the device.
 at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings);
 

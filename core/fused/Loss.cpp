@@ -1,11 +1,13 @@
-// Head and cross-entropy under autograd, the gradient in the logits' place. See FusedOps.h.
+// Head and cross-entropy under autograd: loss and gradients are made together, in forward. See FusedOps.h.
 #include "core/fused/CudaLoss.h"
 #include "core/fused/FusedOps.h"
 #include "core/fused/Rows.h"
-#include "core/kernels/cross_entropy/CrossEntropyCpu.h"
+#include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
 
-#include <ATen/ops/linear.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/full.h>
 #include <c10/core/GradMode.h>
+#include <numeric>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace stepscope::fused {
@@ -14,45 +16,86 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+struct Gradients {
+    at::Tensor hidden, weight;  // undefined: only the loss is wanted
+};
+
+// hidden (N, C), weight (Vp, C) float32, targets (N) -> mean loss; gradients become those of the mean times settings.backwardScale.
+at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets, const LossSettings& settings, const Gradients& gradients) {
+    const std::int64_t N = hidden.size(0), C = hidden.size(1);
+    const bool low = hidden.scalar_type() == at::kBFloat16, train = gradients.hidden.defined();
+    const int members = at::get_num_threads();
+    LinearCrossEntropyShape shape{.element = low ? gemm::Element::Bf16 : gemm::Element::F32, .width = C, .vocabulary = settings.vocabulary, .gradients = train};
+    for (int member = 0; member < members; ++member) {
+        const Share blocks = share((N + 31) / 32, member, members);
+        shape.rows.push_back({std::min(N, blocks.begin * 32), std::min(N, blocks.end * 32)});
+    }
+    LinearCrossEntropy head(std::move(shape));
+    Arena counting;
+    head.place(counting);
+    const at::Tensor block = at::empty({counting.used()}, at::kByte);
+    Arena arena(block.data_ptr());
+    head.place(arena);
+
+    // Rows of an operand are whole words.
+    const at::Tensor rows = low && C % 2 == 1 ? at::constant_pad_nd(hidden, {0, 1}) : hidden;
+    const LinearCrossEntropyInput in{.hidden = rows.data_ptr(), .stride = rows.size(1), .targets = targets.data_ptr<std::int64_t>(), .weight = weight.data_ptr<float>(),
+                                     .smoothing = static_cast<float>(settings.smoothing), .scale = static_cast<float>(settings.backwardScale / static_cast<double>(N))};
+    const auto everyMember = [&](auto&& work) {
+        parallel(members, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t member = begin; member < end; ++member) work(static_cast<int>(member));
+        });
+    };
+    everyMember([&](int member) {
+        head.pack(member, in.weight);
+        if (in.smoothing > 0) head.sumWeights(member, in.weight);
+    });
+    std::vector<double> losses(static_cast<std::size_t>(members));
+    for (int piece = 0; piece < head.pieces(); ++piece) {
+        everyMember([&](int member) {
+            const Share all = head.rowsOf(member, piece);
+            for (std::int64_t row = all.begin; row < all.end; row += head.rowBlock()) {
+                void* const to = train ? static_cast<std::byte*>(gradients.hidden.data_ptr()) + row * C * hidden.itemsize() : nullptr;
+                losses[static_cast<std::size_t>(member)] += head.rows(member, piece, {row, std::min(all.end, row + head.rowBlock())}, in, to);
+            }
+        });
+        if (train) everyMember([&](int member) { head.weightGradient(member, piece, in, piece > 0, gradients.weight.data_ptr<float>()); });
+    }
+    return at::full({}, std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(N), at::kFloat);
+}
+
 class LossFunction : public torch::autograd::Function<LossFunction> {
 public:
-    // logits (N, Vp), overwritten when a gradient will be asked for; targets (N) -> mean loss
-    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& logits, const at::Tensor& targets, std::int64_t vocabulary, double smoothing, bool wantGradient) {
-        const std::int64_t rows = logits.size(0);
-        const CrossEntropyShape shape{.columns = logits.size(1), .vocabulary = vocabulary, .smoothing = static_cast<float>(smoothing),
-                                      .gradientScale = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f};
-        const at::Tensor losses = at::empty({rows}, at::kFloat);
-        withElement(logits.scalar_type(), [&](auto element) {
-            using E = decltype(element);
-            parallel(rows, 1, [&](std::int64_t begin, std::int64_t end) {
-                crossEntropyCpu<E>().rows(shape, pointer<E>(logits), targets.data_ptr<std::int64_t>(), losses.data_ptr<float>(),
-                                          wantGradient ? pointer<E>(logits) : nullptr, begin, end);
-            });
-        });
-        if (wantGradient) ctx->saved_data["gradient"] = logits.detach();
-        return losses.mean();
+    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets, const LossSettings& settings) {
+        const Gradients gradients{at::empty(hidden.sizes(), hidden.options()), at::empty(weight.sizes(), weight.options())};
+        gradients.weight.narrow(0, settings.vocabulary, weight.size(0) - settings.vocabulary).zero_();  // padded ids
+        const at::Tensor loss = meanLoss(hidden, weight, targets, settings, gradients);
+        ctx->save_for_backward({gradients.hidden, gradients.weight});
+        ctx->saved_data["scale"] = settings.backwardScale;
+        return loss;
     }
 
-    static variable_list backward(AutogradContext* ctx, variable_list gradients) {
-        at::Tensor gradient = ctx->saved_data["gradient"].toTensor();
-        // 1 unless the loss was divided, as for accumulated micro-batches.
-        const double scale = gradients[0].item<double>();
-        if (scale != 1.0) gradient = gradient * scale;
-        return {gradient, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
+    static variable_list backward(AutogradContext* ctx, variable_list incoming) {
+        const auto saved = ctx->get_saved_variables();
+        const double factor = incoming[0].item<double>() / ctx->saved_data["scale"].toDouble();
+        if (factor == 1) return {saved[0], saved[1], {}, {}};
+        return {saved[0] * factor, saved[1] * factor, {}, {}};
     }
 };
 
 }  // namespace
 
 at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings) {
-    if (!taken(hidden) || !taken(productType(hidden), hidden.device())) return plain::loss(hidden, headWeight, targets, settings);
+    const at::ScalarType type = productType(hidden);
+    if (!taken(hidden) || !taken(type, hidden.device())) return plain::loss(hidden, headWeight, targets, settings);
     if (hidden.is_cuda()) return lossOnCuda(hidden, headWeight, targets, settings);
-    const at::Tensor ids = targets.reshape({-1}).contiguous();
+    if (headWeight.scalar_type() != at::kFloat) return plain::loss(hidden, headWeight, targets, settings);
+    const at::Tensor ids = targets.reshape({-1}).contiguous(), rows = hidden.reshape({-1, hidden.size(-1)}).to(type).contiguous(), weight = headWeight.contiguous();
     const std::int64_t* first = ids.data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < ids.numel(); ++i)
         TORCH_CHECK_INDEX(first[i] >= 0 && first[i] < settings.vocabulary, "Target ", first[i], " is out of bounds.");
-    const at::Tensor logits = at::linear(hidden, headWeight).view({-1, headWeight.size(0)});  // (B*T, Vp)
-    return LossFunction::apply(logits, ids, settings.vocabulary, settings.smoothing, c10::GradMode::is_enabled() && logits.requires_grad());
+    if (c10::GradMode::is_enabled() && (rows.requires_grad() || weight.requires_grad())) return LossFunction::apply(rows, weight, ids, settings);
+    return meanLoss(rows, weight, ids, settings, {});
 }
 
 }  // namespace stepscope::fused

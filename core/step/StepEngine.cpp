@@ -12,11 +12,14 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kBlockBytes = 400 * 1024;       // of the widest activation of a row block
-constexpr std::int64_t kHeadBlockBytes = 640 * 1024;   // of a row block's hidden state and its gradient
-constexpr std::int64_t kProbabilityBytes = 104'000'000;  // kept at a time by all members together
 
 std::int64_t rowsWithin(std::int64_t bytes, std::int64_t bytesPerRow, std::int64_t most) {
     return std::clamp(bytes / bytesPerRow / 32 * 32, std::int64_t{32}, most);
+}
+
+// Members own whole sequences where they divide, and then share no word of an operand.
+bool wholeSequences(const StepShape& shape) {
+    return shape.batch % shape.members == 0 && shape.batch / shape.members * shape.context % gemm::perWord(shape.element) == 0;
 }
 
 std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
@@ -30,16 +33,10 @@ StepEngine::StepEngine(const StepShape& shape, StepParameters parameters)
       m_packers(gemm::packers(shape.element)),
       m_rows(step::kernels(shape.element)),
       m_team(shape.members),
+      m_whole(wholeSequences(shape)),
+      m_head({.element = shape.element, .width = shape.width, .vocabulary = shape.vocabulary, .rows = allRows()}),
       m_plan(std::make_unique<Plan>()) {
-    const std::int64_t C = shape.width, perMember = shape.batch / shape.members * shape.context;
-    m_whole = shape.batch % shape.members == 0 && perMember % gemm::perWord(shape.element) == 0;
-    m_rowBlock = rowsWithin(kBlockBytes, shape.bytes(4 * C), 256);
-    m_headRowBlock = rowsWithin(kHeadBlockBytes, C * 4 + shape.bytes(C + Plan::kVocabularyTile), 256);
-    std::int64_t most = 0;
-    for (int member = 0; member < shape.members; ++member) most = std::max(most, rowsOf(member).end - rowsOf(member).begin);
-    const std::int64_t padded = (shape.vocabulary + Plan::kVocabularyTile - 1) / Plan::kVocabularyTile * Plan::kVocabularyTile;
-    m_pieceRows = std::max(m_headRowBlock, kProbabilityBytes / shape.members / shape.bytes(padded) / m_headRowBlock * m_headRowBlock);
-    m_pieceRows = std::min(m_pieceRows, (most + 31) / 32 * 32);
+    m_rowBlock = rowsWithin(kBlockBytes, shape.bytes(4 * shape.width), 256);
     Arena counting;
     place(counting);
     m_bytes = counting.used();
@@ -54,6 +51,12 @@ Share StepEngine::rowsOf(int member) const {
     return {std::min(N, units.begin * 32), std::min(N, units.end * 32)};
 }
 
+std::vector<Share> StepEngine::allRows() const {
+    std::vector<Share> all;
+    for (int member = 0; member < m_shape.members; ++member) all.push_back(rowsOf(member));
+    return all;
+}
+
 void StepEngine::meetUnlessWhole() {
     if (!m_whole) m_team.meet();
 }
@@ -65,9 +68,9 @@ void StepEngine::place(Arena& arena) {
     using Word = std::uint32_t;
     const auto elements = [&](std::int64_t rows, std::int64_t columns) { return arena.take<std::byte>(s.bytes(rows * s.leading(columns))); };
     const auto panelsOf = [&](std::int64_t columns, std::int64_t summed) { return arena.take<Word>(gemm::panels(columns) * s.steps(summed) * gemm::kPanel); };
-    const auto linear = [&](std::int64_t out, std::int64_t in) { return PackedLinear{panelsOf(out, in), panelsOf(in, out)}; };
+    const auto linear = [&](std::int64_t out, std::int64_t in) { return gemm::PackedLinear::place(arena, s.element, out, in); };
     plan.gradients = arena.take<float>(m_parameters.size);
-    plan.head = linear(s.vocabulary, C);
+    m_head.place(arena);
     plan.layers.resize(static_cast<std::size_t>(s.layers));
     for (auto& layer : plan.layers) {
         layer.qkv = linear(3 * C, C);
@@ -87,7 +90,7 @@ void StepEngine::place(Arena& arena) {
     }
     plan.output = arena.take<float>(N * C);
     plan.dx = arena.take<float>(N * C);
-    for (float** statistic : {&plan.mean, &plan.inverse, &plan.reference, &plan.sum, &plan.target}) *statistic = arena.take<float>(N);
+    for (float** statistic : {&plan.mean, &plan.inverse}) *statistic = arena.take<float>(N);
     plan.hidden = elements(N, C);
     plan.attended = elements(N, C);
     plan.dQkv = elements(N, 3 * C);
@@ -99,19 +102,13 @@ void StepEngine::place(Arena& arena) {
     }
     plan.members.resize(static_cast<std::size_t>(s.members));
     plan.partial.resize(static_cast<std::size_t>(s.members));
-    constexpr std::int64_t Q = Plan::kQueryRows, V = Plan::kVocabularyTile;
-    const std::int64_t tiles = (s.vocabulary + V - 1) / V, paddedT = (T + 31) / 32 * 32;
+    constexpr std::int64_t Q = Plan::kQueryRows;
+    const std::int64_t paddedT = (T + 31) / 32 * 32;
     for (auto& member : plan.members) {
         member.normed = elements(m_rowBlock, C);
         member.delta = elements(m_rowBlock, C);
         member.activated = elements(m_rowBlock, 4 * C);
         member.gradient = arena.take<float>(m_rowBlock * C);
-        member.probabilities = arena.take<std::byte>(s.bytes(m_headRowBlock * V));
-        member.scaled = elements(m_headRowBlock, C);
-        member.sums = arena.take<float>(m_headRowBlock * step::kSumLanes);
-        member.dHidden = arena.take<float>(m_headRowBlock * C);
-        member.probabilityPairs = arena.take<Word>(tiles * s.steps(m_pieceRows) * V);
-        member.scaledPairs = panelsOf(C, m_pieceRows);
         member.keysTransposed = panelsOf(T, D);
         member.valuesTransposed = panelsOf(T, D);
         member.keyPairs = panelsOf(D, T);

@@ -5,7 +5,9 @@
 // Rows are tokens, (batch, context) flattened. Members own ranges of rows; when those are whole sequences, a member runs through all layers without
 // meeting the others. Operands of matrix products are E (bf16 or float32), everything else float32.
 #pragma once
-#include "core/step/Arena.h"
+#include "core/base/Arena.h"
+#include "core/base/Share.h"
+#include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
 #include "core/step/StepKernels.h"
 #include "core/step/StepShape.h"
 #include "core/step/Team.h"
@@ -16,8 +18,6 @@
 #include <vector>
 
 namespace stepscope {
-
-struct PackedLinear;
 
 // Where the parameters lie in a flat buffer of `size` floats.
 struct StepParameters {
@@ -72,17 +72,14 @@ private:
     void blockForward(int member, const StepBuffers& buffers, std::int64_t layer, bool keep);
     void attentionForward(int member, std::int64_t layer);
     double head(int member, const StepBuffers& buffers, const std::int64_t* targets, bool train, bool first, double share);
-    double headRows(int member, const StepBuffers& buffers, const std::int64_t* targets, std::int64_t begin, std::int64_t end, std::int64_t segmentBegin, bool train,
-                    double share);
-    void headGradient(int member, const std::int64_t* targets, std::int64_t piece, bool replace, double share);
     void blockBackward(int member, const StepBuffers& buffers, std::int64_t layer, bool first);
     void attentionBackward(int member, std::int64_t layer);
     void weightGradients(int member, std::int64_t layer, bool first);
     void embeddingGradients(int member, const std::int64_t* ids, bool first);
     void reduceVectors(int member);
-    void packRows(const LinearPlace& place, const PackedLinear& packed, std::int64_t row, std::int64_t rows, const void* low);
 
     Share rowsOf(int member) const;
+    std::vector<Share> allRows() const;
     void meetUnlessWhole();
 
     StepShape m_shape;
@@ -92,9 +89,8 @@ private:
     const step::Kernels& m_rows;
     Team m_team;
     bool m_whole = false;            // members own whole sequences
+    LinearCrossEntropy m_head;
     std::int64_t m_rowBlock = 32;    // rows worked on at a time, so that they stay in the second-level cache
-    std::int64_t m_headRowBlock = 32;
-    std::int64_t m_pieceRows = 0;    // rows of a member whose probabilities are kept at a time
     std::int64_t m_bytes = 0;
     std::unique_ptr<Plan> m_plan;
 };

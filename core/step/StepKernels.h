@@ -35,24 +35,6 @@ struct GeluBackwardTile {  // out = tile * gelu_tanh'(before), E; biasGradient[c
     std::uint32_t* pairs = nullptr;  // as in GeluTile, of `out`
     std::int64_t panelStride = 0;
 };
-// A tile of logits becomes exp(logit - reference), unnormalised: a bf16 keeps float32's range, so a reference taken from a row's first
-// columns holds until a logit exceeds it by kLift; then everything of that row is scaled down (Milakov and Gimelshein 2018, made lazy).
-struct LogitsTile {
-    std::int64_t firstColumn = 0;  // of the vocabulary, of the product's column 0
-    std::int64_t tileWidth = 0;    // columns reserved in `rowMajor` and `paired`
-    void* rowMajor = nullptr;      // E (rows, tileWidth): operand of the gradient of the hidden state; nullptr when only the loss is wanted
-    std::uint32_t* paired = nullptr;  // words (steps(rows), tileWidth): operand of the gradient of the head
-    const std::int64_t* targets = nullptr;
-    float* reference = nullptr;    // per row; set in column 0 of the vocabulary
-    float* sum = nullptr;          // per row kSumLanes partial sums of exp(logit - reference)
-    float* target = nullptr;       // per row, the logit of the target
-    // Called when a row's reference must be lifted: everything already stored for `row` is multiplied by `factor`.
-    void (*lift)(void* owner, std::int64_t row, float factor) = nullptr;
-    void* owner = nullptr;
-};
-constexpr float kLift = 40.0f;
-constexpr std::int64_t kSumLanes = 16;
-
 struct AdamWRange {
     float *weight = nullptr, *first = nullptr, *second = nullptr;
     const float* gradient = nullptr;
@@ -80,7 +62,7 @@ struct Kernels {
     void (*convert)(const float* from, std::int64_t fromStride, std::int64_t rows, std::int64_t columns, void* to, std::int64_t toStride, float* columnSum);
     void (*columnSum)(const void* from, std::int64_t stride, std::int64_t rows, std::int64_t columns, float* sum);
 
-    gemm::TileFunction biasTile, residualTile, geluTile, geluBackwardTile, logitsTile;
+    gemm::TileFunction biasTile, residualTile, geluTile, geluBackwardTile;
 
     // Row r of scores (rows, columns) float32 attends to columns <= firstRow + r. out = softmax(scale * scores) as E, zero where it may not
     // look, up to `padded` columns; logSum[r] = log of the sum of exponentials.
@@ -89,12 +71,8 @@ struct Kernels {
     // The same weights again from logSum (P), and dS = P * (dP - sum(P * dP)) * scale, both E. `scores` is used up.
     void (*softmaxBackward)(float* scores, const float* dP, std::int64_t stride, std::int64_t rows, std::int64_t firstRow, std::int64_t columns,
                             std::int64_t padded, float scale, const float* logSum, void* weights, void* dScores, std::int64_t outStride);
-    // dHidden = dHidden * scale - share * table[target], float32; scaled = hidden * scale, E. scale = share / sum per row.
-    void (*finishHead)(const void* hidden, std::int64_t hiddenStride, const float* sum, const std::int64_t* targets, const float* table, std::int64_t rows,
-                       std::int64_t width, float share, float* dHidden, std::int64_t dStride, void* scaled, std::int64_t scaledStride);
     // to[c] += factor * from[c]
     void (*addScaled)(const float* from, std::int64_t count, float factor, float* to);
-    void (*addScaledElements)(const void* from, std::int64_t count, float factor, float* to);
     double (*sumOfSquares)(const float* values, std::int64_t count);
     void (*adamW)(AdamWRange range, std::int64_t count, AdamWScalars scalars);
 };

@@ -1,6 +1,7 @@
 // The row and tile operations behind StepKernels.h, compiled once for each instruction set.
 #include "core/step/StepKernelsTable.h"
 
+#include "core/kernels/gemm/PairRows.h"
 #include "core/kernels/isa/Vec.h"
 
 namespace stepscope::STEPSCOPE_ISA {
@@ -30,20 +31,6 @@ STEPSCOPE_INLINE float total(Vec v) { return sum(v); }
 STEPSCOPE_INLINE Vec keepOr(Vec v, float fill, i64 n) { return n >= kLanes ? v : firstLanes(v, n, all(fill)); }
 STEPSCOPE_INLINE Vec keep(Vec v, i64 n) { return keepOr(v, 0.0f, n); }
 
-// 2^y to 3 parts in a million, for results that become bf16 or are summed by the hundred: half the operations of exp(). Cephes' exp2f, one term less.
-STEPSCOPE_INLINE Vec roughPower2(Vec y) {
-    const Vec bounded = max(all(-150.0f), y), n = roundNearest(bounded), f = bounded - n;
-    Vec p = fma(all(1.339887440e-3f), f, all(9.618437357e-3f));
-    p = fma(p, f, all(5.550332471e-2f));
-    p = fma(p, f, all(2.402264791e-1f));
-    p = fma(p, f, all(6.931472029e-1f));
-    return power2(fma(p, f, all(1.0f)), n);
-}
-constexpr float kLog2E = 1.44269504088896341f;
-// e^(x - reference) with the precision that elements of type E deserve.
-STEPSCOPE_INLINE Vec expOf(float, Vec x, Vec reference) { return exp(x - reference); }
-STEPSCOPE_INLINE Vec expOf(Bf16, Vec x, Vec reference) { return roughPower2((x - reference) * all(kLog2E)); }
-
 // gelu_tanh(x) = x * s, s = sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3) (Hendrycks and Gimpel 2016).
 constexpr float kTwoRoot = 1.5957691216057308f, kCubic = 0.044715f;
 template <typename E>
@@ -61,20 +48,6 @@ STEPSCOPE_INLINE Vec geluSlope(Vec x) {
     const Vec du = fma(square, all(3 * kTwoRoot * kCubic), all(kTwoRoot));
     return fma(x * s * (all(1.0f) - s), du, s);
 }
-
-// Two rows of bf16 become one row of words; for float32 a row is a row of words already.
-STEPSCOPE_INLINE void pairRows(const float* even, const float*, i64 count, std::uint32_t* out) {
-    __builtin_memcpy(out, even, static_cast<std::size_t>(count) * 4);
-}
-STEPSCOPE_INLINE void pairRows(const Bf16* even, const Bf16* odd, i64 count, std::uint32_t* out) {
-    if (odd == nullptr)
-        for (i64 c = 0; c < count; ++c) out[c] = even[c].bits;
-    else
-        for (i64 c = 0; c < count; ++c) out[c] = even[c].bits | static_cast<std::uint32_t>(odd[c].bits) << 16;
-}
-
-template <typename E>
-constexpr i64 kPerWord = 4 / static_cast<i64>(sizeof(E));
 
 // The rows of a tile, just written to `rows`, once more as words of the panel they belong to. Columns beyond the last become zeros.
 template <typename E>
@@ -234,63 +207,6 @@ void geluBackwardTile(void* context, float* tile, i64 row, i64 column, i64 rows,
     if (t.pairs != nullptr) pairTile(out, t.outStride, row, column, rows, columns, t.pairs, t.panelStride);
 }
 
-// The reference of a row, from its first columns or lifted.
-void refer(LogitsTile& t, const float* in, i64 row, i64 columns, bool fresh) {
-    Vec greatest = all(kNegativeInfinity);
-    forLanes(columns, [&](i64 c, i64 n) { greatest = max(greatest, keepOr(get(in + c, n), kNegativeInfinity, n)); });
-    const float top = largest(greatest);
-    float* sum = t.sum + row * kSumLanes;
-    if (fresh) {
-        t.reference[row] = top;
-        for (i64 lane = 0; lane < kSumLanes; ++lane) sum[lane] = 0;
-    } else if (top > t.reference[row] + kLift) {
-        const float factor = __builtin_expf(t.reference[row] - top);
-        t.reference[row] = top;
-        for (i64 lane = 0; lane < kSumLanes; ++lane) sum[lane] *= factor;
-        if (t.lift != nullptr) t.lift(t.owner, row, factor);
-    }
-}
-
-template <typename E>
-void logitsTile(void* context, float* tile, i64 row, i64 column, i64 rows, i64 columns) {
-    auto& t = *static_cast<LogitsTile*>(context);
-    const i64 first = t.firstColumn + column;
-    if (first == 0) {
-        for (i64 r = 0; r < rows; ++r) refer(t, tile + r * gemm::kPanel, row + r, columns, true);
-    } else {
-        // One question for the whole tile; almost never yes.
-        Vec excess = all(kNegativeInfinity);
-        for (i64 r = 0; r < rows; ++r) {
-            const Vec reference = all(t.reference[row + r]);
-            for (i64 c = 0; c < columns; c += kLanes) excess = max(excess, load(tile + r * gemm::kPanel + c) - reference);
-        }
-        if (largest(excess) > kLift)
-            for (i64 r = 0; r < rows; ++r) refer(t, tile + r * gemm::kPanel, row + r, columns, false);
-    }
-    E scratch[gemm::kPanel];
-    for (i64 r = 0; r < rows; ++r) {
-        const i64 here = row + r, wanted = t.targets[here] - first;
-        const float* in = tile + r * gemm::kPanel;
-        if (wanted >= 0 && wanted < columns) t.target[here] = in[wanted];
-        const Vec reference = all(t.reference[here]);
-        auto* out = t.rowMajor == nullptr ? scratch : at<E>(t.rowMajor, here * t.tileWidth + column);
-        float* sums = t.sum + here * kSumLanes;
-        Vec sum = load(sums);
-        for (i64 c = 0; c < gemm::kPanel; c += kLanes) {
-            // Lanes beyond the vocabulary get no probability.
-            const i64 n = columns - c;
-            const Vec e = n <= 0 ? zero() : keep(expOf(E{}, load(in + c), reference), n);
-            sum = sum + e;
-            put(out + c, e, kLanes);
-        }
-        put(sums, sum, kLanes);
-    }
-    if (t.paired == nullptr) return;
-    const auto* from = at<E>(t.rowMajor, row * t.tileWidth + column);
-    for (i64 r = 0; r < rows; r += kPerWord<E>, from += kPerWord<E> * t.tileWidth)
-        pairRows(from, r + 1 < rows ? from + t.tileWidth : nullptr, gemm::kPanel, t.paired + (row + r) / kPerWord<E> * t.tileWidth + column);
-}
-
 template <typename E>
 void softmax(const float* scores, i64 stride, i64 rows, i64 firstRow, i64 columns, i64 padded, float scale, void* out, i64 outStride, float* logSum) {
     for (i64 r = 0; r < rows; ++r) {
@@ -333,32 +249,8 @@ void softmaxBackward(float* scores, const float* dP, i64 stride, i64 rows, i64 f
     }
 }
 
-template <typename E>
-void finishHead(const void* hidden, i64 hiddenStride, const float* sum, const i64* targets, const float* table, i64 rows, i64 width, float share, float* dHidden,
-                i64 dStride, void* scaled, i64 scaledStride) {
-    for (i64 r = 0; r < rows; ++r) {
-        const Vec scale = all(share / sum[r]), less = all(-share);
-        const float* target = table + targets[r] * width;
-        float* d = dHidden + r * dStride;
-        const auto* h = at<E>(hidden, r * hiddenStride);
-        auto* out = at<E>(scaled, r * scaledStride);
-        forLanes(width, [&](i64 c, i64 n) {
-            // The target's row as the products saw it: subtracting it unrounded would leave the rounding of all rows' weights in the sum, in one
-            // direction for every token.
-            put(out + c, get(target + c, n), n);
-            put(d + c, fma(get(out + c, n), less, get(d + c, n) * scale), n);
-            put(out + c, get(h + c, n) * scale, n);
-        });
-    }
-}
-
 void addScaled(const float* from, i64 count, float factor, float* to) {
     forLanes(count, [&](i64 c, i64 n) { put(to + c, fma(get(from + c, n), all(factor), get(to + c, n)), n); });
-}
-template <typename E>
-void addScaledElements(const void* from, i64 count, float factor, float* to) {
-    const auto* in = at<E>(from, 0);
-    forLanes(count, [&](i64 c, i64 n) { put(to + c, fma(get(in + c, n), all(factor), get(to + c, n)), n); });
 }
 
 // Blocks of float32 sums are added in double: 100 million squares would lose digits in one float32 sum.
@@ -410,12 +302,9 @@ constexpr Kernels tableOf() {
             .residualTile = residualTile,
             .geluTile = geluTile<E>,
             .geluBackwardTile = geluBackwardTile<E>,
-            .logitsTile = logitsTile<E>,
             .softmax = softmax<E>,
             .softmaxBackward = softmaxBackward<E>,
-            .finishHead = finishHead<E>,
             .addScaled = addScaled,
-            .addScaledElements = addScaledElements<E>,
             .sumOfSquares = sumOfSquares,
             .adamW = adamW<E>};
 }

@@ -10,13 +10,8 @@ namespace stepscope {
 // Elements as the words that an operand A is made of.
 inline const std::uint32_t* wordsOf(const std::byte* elements) { return reinterpret_cast<const std::uint32_t*>(elements); }
 
-struct PackedLinear {
-    std::uint32_t* forward = nullptr;   // panels(out) of steps(in): Y = X W^T
-    std::uint32_t* backward = nullptr;  // panels(in) of steps(out): dX = dY W
-};
-
 struct LayerPlan {
-    PackedLinear qkv, projection, expand, contract;
+    gemm::PackedLinear qkv, projection, expand, contract;
     float *input = nullptr, *middle = nullptr;                               // residual stream before each half, (N, C)
     float *mean1 = nullptr, *inverse1 = nullptr, *mean2 = nullptr, *inverse2 = nullptr;  // (N)
     float* logSum = nullptr;                                                 // (batch, heads, context)
@@ -32,7 +27,6 @@ struct DeltaPlan {
 
 struct StepEngine::Plan {
     std::vector<LayerPlan> layers;
-    PackedLinear head;
     float* gradients = nullptr;  // (size)
     float *output = nullptr, *mean = nullptr, *inverse = nullptr;
     std::byte* hidden = nullptr;                // (N, C) E after the last norm
@@ -40,14 +34,9 @@ struct StepEngine::Plan {
     std::byte* dQkv = nullptr;                  // (N, 3C) E
     float* dx = nullptr;                        // (N, C) gradient of the residual stream
     DeltaPlan deltas[2];
-    float *reference = nullptr, *sum = nullptr, *target = nullptr;  // (N), the head's
     struct Member {
         std::byte *normed = nullptr, *delta = nullptr, *activated = nullptr;  // row blocks, E
         float* gradient = nullptr;                                           // row block, (rows, C)
-        // the head's
-        std::byte *probabilities = nullptr, *scaled = nullptr;
-        float *dHidden = nullptr, *sums = nullptr;
-        std::uint32_t *probabilityPairs = nullptr, *scaledPairs = nullptr;
         // attention's, for one head of one sequence
         std::uint32_t *keysTransposed = nullptr, *valuesTransposed = nullptr, *keyPairs = nullptr, *valuePairs = nullptr;
         std::uint32_t *queryPairs = nullptr, *outPairs = nullptr, *weightPairs = nullptr, *scorePairs = nullptr;
@@ -61,7 +50,6 @@ struct StepEngine::Plan {
     std::vector<double> partial;  // per member
 
     static constexpr std::int64_t kQueryRows = 64;    // queries worked on at a time
-    static constexpr std::int64_t kVocabularyTile = 384;  // logits of a row block worked on at a time: both packings of the rows fit the second-level cache
 };
 
 }  // namespace stepscope

@@ -36,10 +36,4 @@ private:
     alignas(64) std::atomic<std::uint32_t> m_phase{0};
 };
 
-// The half-open range of member `member` of `members` when `count` units are dealt out evenly, earlier members first.
-struct Share {
-    std::int64_t begin = 0, end = 0;
-};
-inline Share share(std::int64_t count, int member, int members) { return {count * member / members, count * (member + 1) / members}; }
-
 }  // namespace stepscope

@@ -51,7 +51,7 @@ namespace {
 
 // Every matrix that is packed, with its place among the packed ones.
 template <typename Each>
-void eachPacked(const StepShape& shape, const StepParameters& parameters, const PackedLinear& head, const std::vector<LayerPlan>& layers, Each&& each) {
+void eachPacked(const StepShape& shape, const StepParameters& parameters, const gemm::PackedLinear& head, const std::vector<LayerPlan>& layers, Each&& each) {
     each(LinearPlace{shape.vocabulary, shape.width, parameters.tokens, 0}, head);
     for (std::size_t layer = 0; layer < layers.size(); ++layer) {
         const BlockPlace& at = parameters.blocks[layer];
@@ -64,22 +64,15 @@ void eachPacked(const StepShape& shape, const StepParameters& parameters, const 
 
 }  // namespace
 
-void StepEngine::packRows(const LinearPlace& place, const PackedLinear& packed, std::int64_t row, std::int64_t rows, const void* low) {
-    m_packers.transposed(low, place.in, rows, place.in, packed.forward + row / gemm::kPanel * m_shape.steps(place.in) * gemm::kPanel,
-                         m_shape.steps(place.in) * gemm::kPanel);
-    m_packers.summedRows(low, place.in, rows, place.in, packed.backward + row / gemm::perWord(m_shape.element) * gemm::kPanel,
-                         m_shape.steps(place.out) * gemm::kPanel);
-}
-
 void StepEngine::pack(const StepBuffers& buffers) {
     m_team.run([&](int member) {
         std::byte* low = m_plan->members[static_cast<std::size_t>(member)].low;
-        eachPacked(m_shape, m_parameters, m_plan->head, m_plan->layers, [&](const LinearPlace& place, const PackedLinear& packed) {
+        eachPacked(m_shape, m_parameters, m_head.weights(), m_plan->layers, [&](const LinearPlace& place, const gemm::PackedLinear& packed) {
             const Share units = share(gemm::panels(place.out), member, m_shape.members);
             for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
                 const std::int64_t row = unit * gemm::kPanel, rows = std::min(gemm::kPanel, place.out - row);
                 m_rows.convert(buffers.weights + place.weight + row * place.in, place.in, rows, place.in, low, place.in, nullptr);
-                packRows(place, packed, row, rows, low);
+                packed.pack(m_shape.element, place.out, place.in, row, rows, low);
             }
         });
     });
@@ -102,12 +95,12 @@ void StepEngine::update(const StepBuffers& buffers, const StepOptimizer& o, doub
         const auto range = [&](std::int64_t offset, void* into) {
             return step::AdamWRange{buffers.weights + offset, buffers.firstMoment + offset, buffers.secondMoment + offset, m_plan->gradients + offset, into};
         };
-        eachPacked(m_shape, m_parameters, m_plan->head, m_plan->layers, [&](const LinearPlace& place, const PackedLinear& packed) {
+        eachPacked(m_shape, m_parameters, m_head.weights(), m_plan->layers, [&](const LinearPlace& place, const gemm::PackedLinear& packed) {
             const Share units = share(gemm::panels(place.out), member, m_shape.members);
             for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
                 const std::int64_t row = unit * gemm::kPanel, rows = std::min(gemm::kPanel, place.out - row);
                 m_rows.adamW(range(place.weight + row * place.in, low), rows * place.in, decaying);
-                packRows(place, packed, row, rows, low);
+                packed.pack(m_shape.element, place.out, place.in, row, rows, low);
             }
         });
         const Share positions = share(m_parameters.positionRows * m_shape.width, member, m_shape.members);

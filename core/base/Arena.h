@@ -1,5 +1,5 @@
-// Arena: lays out every buffer of a planned step in one block of memory. Two passes: the same code first counts, then hands out
-// pointers, so that size and layout cannot disagree. No ownership: the block is a tensor of the Program's, counted by the allocator's budget.
+// Arena: lays out the buffers of planned work (a whole step, or its head alone) in one block of memory. Two passes: the same code first counts, then
+// hands out pointers, so that size and layout cannot disagree. No ownership: the block is a tensor of the caller's, counted by the allocator's budget.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,15 @@
+// Share: a half-open range of units, and how units are dealt out among members that work at the same time. Any thread.
+#pragma once
+#include <cstdint>
+
+namespace stepscope {
+
+struct Share {
+    std::int64_t begin = 0, end = 0;
+    std::int64_t size() const { return end - begin; }
+};
+
+// The part of member `member` of `members` when `count` units are dealt out evenly.
+inline Share share(std::int64_t count, int member, int members) { return {count * member / members, count * (member + 1) / members}; }
+
+}  // namespace stepscope
