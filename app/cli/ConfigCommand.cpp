@@ -1,6 +1,6 @@
 // `config`: prints the complete YAML of a preset with what --config and --set change, ready for `train --config`, and as comments (with
-// --memory alone) what memory it is expected to need; with --markdown the guide's tables of settings, which packaging/guide writes into
-// resources/guide/settings.md.
+// --memory alone) what memory it is expected to need, and what runs in place of a choice that cannot; with --markdown the guide's tables of
+// settings, which packaging/guide writes into resources/guide/settings.md.
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
 #include "app/cli/Markdown.h"
@@ -36,6 +36,14 @@ std::string memoryText(const Workbench::Estimate& predicted, const char* mark) {
                        "{0}with the program and its libraries: {5}\n",
                        mark, format::count(predicted.parameters), format::bytes(predicted.total), format::bytes(predicted.available), predicted.parts,
                        format::bytes(predicted.total + predicted.process));
+}
+
+// A comment a switch that runs as another value than the one chosen.
+std::string insteadText(const SwitchCatalogue& catalogue) {
+    std::string text;
+    for (const auto& entry : catalogue)
+        if (!entry.instead.empty()) text += "# " + entry.instead + "\n";
+    return text;
 }
 
 std::string memoryLine(const Workbench::Estimate& predicted) {
@@ -74,7 +82,7 @@ void addConfig(CLI::App& parent, Actions& actions) {
         if (!config) return config.error();
         const auto predicted = workbench->estimate(*config);
         if (options->memory) print(options->json ? memoryLine(predicted) : memoryText(predicted, ""));
-        else print(options->json ? line(toJson(*config)) : memoryText(predicted, "# ") + toYaml(*config));
+        else print(options->json ? line(toJson(*config)) : memoryText(predicted, "# ") + insteadText(workbench->switches(*config)) + toYaml(*config));
         return ExitCode::Ok;
     };
 }

@@ -33,6 +33,7 @@ Json toJson(const SwitchInfo& entry) {
             {"applicable", entry.applicable.usable},
             {"reason", entry.applicable.reason},
             {"refused", refused},
+            {"instead", entry.instead},
             {"why", entry.why},
             {"cost", entry.cost},
             {"reported", entry.reported}};

@@ -46,7 +46,7 @@ public:
         auto full = m_registry->complete(config);
         if (!full) return {};
         const GptConfig shape = m_registry->modelShape(*full, likelyVocabulary(*full));
-        const MemoryPrediction predicted = predictMemory(*full, {ParameterLayout(shape).size(), shape.paddedVocabulary, shape.hidden(), shape.hiddenRows()});
+        const MemoryPrediction predicted = predictMemory(m_registry->running(*full), {ParameterLayout(shape).size(), shape.paddedVocabulary, shape.hidden(), shape.hiddenRows()});
         const Bytes weights = predicted.of(MemoryKind::Weights) + predicted.of(MemoryKind::LowWeights), gradients = predicted.of(MemoryKind::Gradients),
                     moments = predicted.of(MemoryKind::Moments), logits = predicted.of(MemoryKind::Logits);
         const std::int64_t lasting = weights.count + gradients.count + moments.count + logits.count;

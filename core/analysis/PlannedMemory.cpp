@@ -13,20 +13,21 @@ constexpr double kFloat = 4, kId = 8;
 void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace) {
     const double C = static_cast<double>(config.width), L = static_cast<double>(config.layers), H = static_cast<double>(config.heads);
     const double n = static_cast<double>(config.integer("batch-size")) * static_cast<double>(config.integer("context"));
+    const double F = static_cast<double>(sizes.hidden), rows = static_cast<double>(sizes.hiddenRows);  // of the MLP: inside, and of its first matrix
     const double V = static_cast<double>(sizes.vocabulary), P = static_cast<double>(sizes.parameters);
     const double e = config.word("amp") == "off" ? kFloat : 2;
     trace.take(MemoryKind::Weights, kFloat * P);
-    trace.take(MemoryKind::Moments, kFloat * P);
-    trace.take(MemoryKind::Moments, kFloat * P);
+    const double moment = config.word("optimizer") == "8-bit" ? 1 + kFloat / 256 : kFloat;  // a byte, and a scale for every 256
+    trace.take(MemoryKind::Moments, 2 * moment * P);
     trace.take(MemoryKind::Batches, 2 * kId * n);
     trace.take(MemoryKind::Gradients, kFloat * P);
-    trace.take(MemoryKind::LowWeights, packedHead(e, V, C) + 2 * e * L * 12 * C * C);  // packed for the forward and for the backward products
+    trace.take(MemoryKind::LowWeights, packedHead(e, V, C) + 2 * e * L * C * (4 * C + rows + F));  // packed for the forward and for the backward products
     trace.take(MemoryKind::Norms, L * (2 * kFloat * n * C + 4 * kFloat * n) + 2 * kFloat * n * C + 5 * kFloat * n);
     trace.take(MemoryKind::Norms, 2 * e * L * n * C);  // normed rows, as operands of the weights' gradients
     trace.take(MemoryKind::Qkv, 3 * e * (L + 1) * n * C);
-    trace.take(MemoryKind::Attention, L * (e * n * C + kFloat * n * H) + 2 * e * n * C);
-    trace.take(MemoryKind::Mlp, 8 * e * L * n * C);
-    trace.take(MemoryKind::Scratch, 2 * 9 * e * n * C);  // gradients of two layers' linear outputs, taken in turn
+    trace.take(MemoryKind::Attention, L * (e * n * C + kFloat * n * H) + 4 * e * n * C);
+    trace.take(MemoryKind::Mlp, e * L * n * (rows + F));
+    trace.take(MemoryKind::Scratch, 2 * e * n * (5 * C + rows));  // gradients of two layers' linear outputs, taken in turn
     trace.take(MemoryKind::Logits, keptExponentials(e, n, V));
 }
 

@@ -5,7 +5,7 @@
 
 namespace stepscope {
 
-// config: complete, plain GPT-2 (fusion=step carries no other).
+// config: complete.
 void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace);
 
 }  // namespace stepscope

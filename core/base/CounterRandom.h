@@ -6,7 +6,8 @@
 
 namespace stepscope {
 
-constexpr std::uint64_t splitMix64(std::uint64_t x) {
+// Inlined everywhere: it is called in files that are compiled once per instruction set, and those must not leave a copy to the linker.
+[[gnu::always_inline]] constexpr std::uint64_t splitMix64(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ULL;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;

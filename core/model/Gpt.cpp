@@ -16,8 +16,6 @@
 namespace stepscope {
 namespace {
 
-constexpr double kRopeBase = 10000;  // Su et al. 2021, section 3.2.2
-
 // One forward pass: what its blocks share. Blocks that run again in backward keep it alive.
 class Pass {
 public:

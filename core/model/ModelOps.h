@@ -27,6 +27,7 @@ struct LossSettings {
 };
 
 constexpr double kNormEpsilon = 1e-5;  // GPT-2's layer_norm_epsilon
+constexpr double kRopeBase = 10000;    // Su et al. 2021, section 3.2.2
 
 namespace plain {
 

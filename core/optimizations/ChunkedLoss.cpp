@@ -10,7 +10,7 @@ Optimization chunkedLossSwitch() {
             .title = "Chunked loss",
             .group = SwitchGroup::Memory,
             .why = "Computes the logits and the loss of this many tokens at a time, with their gradients, so that the logits of the whole batch never exist; 0 = all "
-                   "at once. With 50 257 ids they are the largest tensor of a small model.",
+                   "at once. With 50 257 ids they are the largest tensor of a small model. The head of fusion=step never holds them, whatever is chosen here.",
             .cost = "Smaller matrix products, which use the hardware less well, and one more buffer for the gradient of the head.",
             .reported = "large vocabularies",
             .values = IntegerRange{0, 1'000'000'000},

@@ -6,10 +6,17 @@
 #include "core/train/ProgramBuilder.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace stepscope {
+
+// What runs where the value chosen cannot, beside what other switches ask for.
+struct Instead {
+    Value value;
+    std::string why;  // a sentence that names both values
+};
 
 struct Optimization {
     std::string id;        // the row's id in the list of optimisations: never renamed
@@ -25,6 +32,8 @@ struct Optimization {
 
     // Whether `value` can be used on this machine with this configuration. Absent = always.
     std::function<Verdict(const Machine&, const RunConfig&, const Value&)> applicable;
+    // What takes the place of `value` with this configuration, which stays as it was written: when the reason goes, `value` is back. Absent = nothing.
+    std::function<std::optional<Instead>(const RunConfig&, const Value&)> instead;
     // The shape that the State must have for `value`; absent = the State stays as it is. Lossless both ways.
     std::function<void(GptConfig& wanted, const Value&)> shape;
     // Brings the State into the form that `value` needs, beyond its shape; returns what was lost, in a few words, or nothing.

@@ -19,17 +19,33 @@ Verdict Registry::verdict(const Optimization& entry, const RunConfig& config, co
     return entry.applicable ? entry.applicable(m_machine, config, value) : Verdict::yes();
 }
 
+std::optional<Instead> Registry::insteadOf(const Optimization& entry, const RunConfig& config) const {
+    return entry.instead ? entry.instead(config, config.switches.at(entry.id)) : std::nullopt;
+}
+
+RunConfig Registry::running(const RunConfig& config, std::string* why) const {
+    RunConfig inUse = config;
+    for (const auto& entry : m_entries)
+        if (const auto instead = insteadOf(entry, config)) {
+            inUse.switches[entry.id] = instead->value;
+            if (why != nullptr) *why += (why->empty() ? "" : " ") + instead->why;
+        }
+    return inUse;
+}
+
 SwitchCatalogue Registry::catalogue(const RunConfig& config) const {
     RunConfig full = config;
     for (const auto& entry : m_entries) full.switches.emplace(entry.id, entry.byDefault);
+    const RunConfig inUse = running(full);
     SwitchCatalogue all;
     for (const auto& entry : m_entries) {
         SwitchInfo info{.id = entry.id, .title = entry.title, .group = entry.group, .why = entry.why, .cost = entry.cost, .reported = entry.reported,
                         .values = entry.values, .byDefault = entry.byDefault, .takesEffect = entry.takesEffect, .whyNewRun = entry.whyNewRun,
-                        .applicable = Verdict::yes(), .refusedChoices = {}};
+                        .applicable = Verdict::yes(), .refusedChoices = {}, .instead = {}};
+        if (const auto instead = insteadOf(entry, full)) info.instead = instead->why;
         if (const auto* choices = std::get_if<Choices>(&entry.values)) {
             for (const auto& choice : choices->words)
-                if (const auto can = verdict(entry, full, choice); !can.usable) info.refusedChoices.emplace_back(choice, can.reason);
+                if (const auto can = verdict(entry, inUse, choice); !can.usable) info.refusedChoices.emplace_back(choice, can.reason);
             // Nothing left to choose from: the whole switch cannot be moved here, for the reason of its last choice.
             if (info.refusedChoices.size() + 1 >= choices->words.size() && !info.refusedChoices.empty())
                 info.applicable = Verdict::no(info.refusedChoices.back().second);
@@ -51,8 +67,9 @@ Result<RunConfig> Registry::complete(RunConfig config) const {
         if (!parsed) return parsed.error();
         config.switches[id] = *parsed;
     }
+    const RunConfig inUse = running(config);
     for (const auto& entry : m_entries)
-        if (const auto can = verdict(entry, config, config.switches.at(entry.id)); !can.usable)
+        if (const auto can = verdict(entry, inUse, config.switches.at(entry.id)); !can.usable)
             return makeError(ErrorCode::Unsupported, fmt::format("{}={} cannot be used: {}", entry.id, toString(config.switches.at(entry.id)), can.reason));
     if (auto good = checkConfig(config); !good) return good.error();
     return config;
@@ -76,25 +93,28 @@ GptConfig Registry::modelShape(const RunConfig& config, std::int64_t vocabulary)
     return shape;
 }
 
-Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state, std::string* lost) const {
-    ProgramBuilder builder(config);
+Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state, BuildNotes* notes) const {
+    BuildNotes told;
+    const RunConfig inUse = running(config, &told.instead);
+    ProgramBuilder builder(inUse);
     for (const auto& entry : m_entries) {
         if (!entry.install) continue;
         builder.beginSwitch(entry.id);
-        entry.install(builder, config.switches.at(entry.id));
+        entry.install(builder, inUse.switches.at(entry.id));
     }
     auto program = builder.build();
     if (!program) return program.error();
     // Only after nothing can be refused any more does the State change.
-    GptConfig shape = modelShape(config, state.config.vocabulary);
+    GptConfig shape = modelShape(inUse, state.config.vocabulary);
     shape.positions = std::max(shape.positions, state.config.positions);
     state.relayout(shape);
     state.moveTo(builder.device());
     for (const auto& entry : m_entries) {
         if (!entry.convert) continue;
-        const std::string told = entry.convert(state, config.switches.at(entry.id));
-        if (lost != nullptr && !told.empty()) *lost = told;
+        const std::string lost = entry.convert(state, inUse.switches.at(entry.id));
+        if (!lost.empty()) told.lost = lost;
     }
+    if (notes != nullptr) *notes = std::move(told);
     return program;
 }
 

@@ -18,13 +18,17 @@ public:
     Result<RunConfig> complete(RunConfig config) const;
 
     Result<RunConfig> flipped(const RunConfig& config, const std::string& id, const Value& value) const override;
-    Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state, std::string* lost = nullptr) const override;
+    Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state, BuildNotes* notes = nullptr) const override;
+
+    // The configuration that really runs: where a switch cannot run as it was chosen, the value that takes its place. `why` gets the sentences.
+    RunConfig running(const RunConfig& config, std::string* why = nullptr) const;
 
     // Rows of the embedding and positions that a configuration asks for. vocabulary: ids that can occur.
     GptConfig modelShape(const RunConfig& config, std::int64_t vocabulary) const;
 
 private:
     const Optimization* find(const std::string& id) const;
+    std::optional<Instead> insteadOf(const Optimization& entry, const RunConfig& config) const;
     Verdict verdict(const Optimization& entry, const RunConfig& config, const Value& value) const;
 
     Machine m_machine;

@@ -1,4 +1,4 @@
-// The stage of StepEngine for the last norm, the tied head and the loss, both ways: the norm works on the rows that LinearCrossEntropy takes next, while
+// The stage of StepEngine for the last norm, the head and the loss, both ways: the norm works on the rows that LinearCrossEntropy takes next, while
 // they are in cache, and takes their gradient from there.
 #include "core/step/StepPlan.h"
 
@@ -6,29 +6,34 @@
 
 namespace stepscope {
 
-double StepEngine::head(int member, const StepBuffers& buffers, const std::int64_t* targets, bool train, bool first, double share) {
+double StepEngine::head(int member) {
     const StepShape& s = m_shape;
     Plan& plan = *m_plan;
     const std::int64_t C = s.width, ldC = s.leading(C);
-    const NormPlace& norm = m_parameters.norm;
-    const float *weight = buffers.weights + norm.weight, *bias = buffers.weights + norm.bias;
-    const auto vector = [&](std::int64_t offset) { return plan.members[static_cast<std::size_t>(member)].vectors + offset - m_parameters.decayEnd; };
-    const LinearCrossEntropyInput in{.hidden = plan.hidden, .stride = ldC, .targets = targets, .weight = buffers.weights + m_parameters.tokens,
-                                     .scale = static_cast<float>(share / static_cast<double>(s.rows())), .gradients = train};
+    const LinearCrossEntropyInput in{.hidden = plan.hidden, .stride = ldC, .targets = m_batch.targets, .weight = m_weights + m_parameters.head,
+                                     .smoothing = m_training ? static_cast<float>(s.smoothing) : 0.0f,
+                                     .scale = static_cast<float>(m_batch.share / static_cast<double>(s.rows())), .gradients = m_training};
+    if (in.smoothing > 0) {
+        m_head.sumWeights(member, in.weight);
+        m_team.meet();
+    }
     double loss = 0;
     for (int piece = 0; piece < m_head.pieces(); ++piece) {
         const Share rows = m_head.rowsOf(member, piece);
         for (std::int64_t row = rows.begin; row < rows.end; row += m_head.rowBlock()) {
             const std::int64_t n = std::min(m_head.rowBlock(), rows.end - row);
-            m_rows.normForward(plan.output + row * C, n, C, weight, bias, plan.hidden + s.bytes(row * ldC), ldC, plan.mean + row, plan.inverse + row);
+            std::byte* hidden = plan.hidden + s.bytes(row * ldC);
+            if (s.postNorm) m_rows.convert(plan.output + row * C, C, n, C, hidden, ldC, nullptr);
+            else normForward(m_parameters.norm, plan.norm, row, n, hidden);
             loss += m_head.rows(member, piece, {row, row + n}, in);
-            if (!train) continue;
-            m_rows.normBackward(m_head.dHidden(member), C, plan.output + row * C, n, C, weight, plan.mean + row, plan.inverse + row, plan.dx + row * C, false,
-                                vector(norm.weight), vector(norm.bias));
+            if (!m_training) continue;
+            const float* gradient = m_head.dHidden(member);
+            if (s.postNorm) std::copy_n(gradient, n * C, plan.dx + row * C);
+            else normBackward(member, m_parameters.norm, plan.norm, gradient, nullptr, row, n);
         }
-        if (!train) continue;
+        if (!m_training) continue;
         m_team.meet();
-        m_head.weightGradient(member, piece, in, !(first && piece == 0), plan.gradients + m_parameters.tokens);
+        m_head.weightGradient(member, piece, in, !(m_batch.first && piece == 0), plan.gradients + m_parameters.head);
         m_team.meet();
     }
     return loss;

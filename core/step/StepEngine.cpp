@@ -2,11 +2,15 @@
 #include "core/step/StepEngine.h"
 
 #include "core/base/Check.h"
+#include "core/base/DropoutMask.h"
+#include "core/kernels/embedding/EmbeddingCpu.h"
+#include "core/kernels/rope/Rope.h"
 #include "core/step/StepPlan.h"
 
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace stepscope {
 namespace {
@@ -35,8 +39,10 @@ StepEngine::StepEngine(const StepShape& shape, StepParameters parameters)
       m_team(shape.members),
       m_whole(wholeSequences(shape)),
       m_head({.element = shape.element, .width = shape.width, .vocabulary = shape.vocabulary, .rows = allRows()}),
+      m_activate(shape.gated ? &StepEngine::swiglu : &StepEngine::gelu),
+      m_activateBackward(shape.gated ? &StepEngine::swigluBackward : &StepEngine::geluBackward),
+      m_rowBlock(rowsWithin(kBlockBytes, shape.bytes(shape.hiddenRows()), 256)),
       m_plan(std::make_unique<Plan>()) {
-    m_rowBlock = rowsWithin(kBlockBytes, shape.bytes(4 * shape.width), 256);
     Arena counting;
     place(counting);
     m_bytes = counting.used();
@@ -61,71 +67,96 @@ void StepEngine::meetUnlessWhole() {
     if (!m_whole) m_team.meet();
 }
 
+step::Dropout StepEngine::dropoutAt(std::uint64_t site, std::int64_t row) const {
+    return {.key = dropoutKey(m_batch.seed, m_batch.update, site),
+            .element = static_cast<std::uint64_t>((m_batch.firstSequence * m_shape.context + row) * m_shape.width),
+            .threshold = dropoutThreshold(m_shape.dropout),
+            .factor = static_cast<float>(1 / (1 - m_shape.dropout))};
+}
+
+float* StepEngine::vectorAt(int member, std::int64_t offset) const {
+    return offset == kAbsent ? nullptr : m_plan->members[static_cast<std::size_t>(member)].vectors + offset - m_parameters.decayEnd;
+}
+
 void StepEngine::place(Arena& arena) {
     const StepShape& s = m_shape;
     Plan& plan = *m_plan;
-    const std::int64_t N = s.rows(), C = s.width, T = s.context, D = s.headWidth();
-    using Word = std::uint32_t;
-    const auto elements = [&](std::int64_t rows, std::int64_t columns) { return arena.take<std::byte>(s.bytes(rows * s.leading(columns))); };
-    const auto panelsOf = [&](std::int64_t columns, std::int64_t summed) { return arena.take<Word>(gemm::panels(columns) * s.steps(summed) * gemm::kPanel); };
-    const auto linear = [&](std::int64_t out, std::int64_t in) { return gemm::PackedLinear::place(arena, s.element, out, in); };
+    const std::int64_t N = s.rows(), C = s.width, half = s.rotaryBase > 0 ? s.headWidth() / 2 : 0;
+    const auto elements = [&](std::int64_t columns) { return arena.take<std::byte>(s.bytes(N * s.leading(columns))); };
     plan.gradients = arena.take<float>(m_parameters.size);
     m_head.place(arena);
-    plan.layers.resize(static_cast<std::size_t>(s.layers));
-    for (auto& layer : plan.layers) {
-        layer.qkv = linear(3 * C, C);
-        layer.projection = linear(C, C);
-        layer.expand = linear(4 * C, C);
-        layer.contract = linear(C, 4 * C);
-        layer.input = arena.take<float>(N * C);
-        layer.middle = arena.take<float>(N * C);
-        for (float** statistic : {&layer.mean1, &layer.inverse1, &layer.mean2, &layer.inverse2}) *statistic = arena.take<float>(N);
-        layer.logSum = arena.take<float>(N * s.heads);
-        layer.qkvRows = elements(N, 3 * C);
-        layer.expandedRows = elements(N, 4 * C);
-        layer.norm1Pairs = panelsOf(C, N);
-        layer.attendedPairs = panelsOf(C, N);
-        layer.norm2Pairs = panelsOf(C, N);
-        layer.activatedPairs = panelsOf(4 * C, N);
-    }
     plan.output = arena.take<float>(N * C);
+    plan.norm = {plan.output, arena.take<float>(N), arena.take<float>(N)};
+    placeLayers(arena);
     plan.dx = arena.take<float>(N * C);
-    for (float** statistic : {&plan.mean, &plan.inverse}) *statistic = arena.take<float>(N);
-    plan.hidden = elements(N, C);
-    plan.attended = elements(N, C);
-    plan.dQkv = elements(N, 3 * C);
-    for (auto& set : plan.deltas) {
-        set.contract = panelsOf(C, N);
-        set.expand = panelsOf(4 * C, N);
-        set.projection = panelsOf(C, N);
-        set.qkv = panelsOf(3 * C, N);
+    plan.hidden = elements(C);
+    plan.dAttended = elements(C);
+    plan.dQkv = elements(3 * s.partColumns());
+    plan.cosines = arena.take<float>(s.context * half);
+    plan.sines = arena.take<float>(s.context * half);
+    placeMembers(arena);
+}
+
+void StepEngine::placeLayers(Arena& arena) {
+    const StepShape& s = m_shape;
+    Plan& plan = *m_plan;
+    const std::int64_t N = s.rows(), C = s.width;
+    const auto elements = [&](std::int64_t columns) { return arena.take<std::byte>(s.bytes(N * s.leading(columns))); };
+    const auto pairsOf = [&](std::int64_t columns) { return arena.take<std::uint32_t>(gemm::panels(columns) * s.steps(N) * gemm::kPanel); };
+    plan.layers.resize(static_cast<std::size_t>(s.layers));
+    const auto placeBranch = [&](BranchPlan& branch, const BranchPlace& at) {
+        branch.in.clear();
+        for (const LinearPlace& linear : at.in) branch.in.push_back(gemm::PackedLinear::place(arena, s.element, linear.out, linear.in));
+        branch.out = gemm::PackedLinear::place(arena, s.element, at.out.out, at.out.in);
+        branch.norm.input = arena.take<float>(N * C);
+        branch.norm.mean = arena.take<float>(N);
+        branch.norm.inverse = arena.take<float>(N);
+        branch.inPairs = pairsOf(C);
+    };
+    std::uint32_t* const attendedPairs[2] = {pairsOf(C), pairsOf(C)};  // in turn, as the deltas
+    std::vector<BranchPlan*> branches;
+    for (std::size_t l = 0; l < plan.layers.size(); ++l) {
+        LayerPlan& layer = plan.layers[l];
+        placeBranch(layer.attention, m_parameters.blocks[l].attention);
+        placeBranch(layer.feedForward, m_parameters.blocks[l].feedForward);
+        layer.attention.outPairs = attendedPairs[l % 2];
+        layer.feedForward.outPairs = pairsOf(s.hidden);
+        layer.attended = elements(C);
+        layer.logSum = arena.take<float>(N * s.heads);
+        layer.qkvRows = elements(3 * s.partColumns());
+        layer.expandedRows = elements(s.hiddenRows());
+        branches.insert(branches.end(), {&layer.attention, &layer.feedForward});
     }
-    plan.members.resize(static_cast<std::size_t>(s.members));
-    plan.partial.resize(static_cast<std::size_t>(s.members));
-    constexpr std::int64_t Q = Plan::kQueryRows;
-    const std::int64_t paddedT = (T + 31) / 32 * 32;
-    for (auto& member : plan.members) {
+    for (std::size_t b = 0; b < branches.size(); ++b) {
+        branches[b]->before = s.postNorm ? plan.output : branches[b]->norm.input;
+        branches[b]->after = s.postNorm || b + 1 == branches.size() ? plan.output : branches[b + 1]->norm.input;
+    }
+    for (auto& set : plan.deltas) {
+        const auto placeDeltas = [&](BranchDeltas& deltas, const BranchPlace& at) {
+            deltas.in.clear();
+            for (const LinearPlace& linear : at.in) deltas.in.push_back(pairsOf(linear.out));
+            deltas.out = pairsOf(C);
+        };
+        placeDeltas(set.attention, m_parameters.blocks.front().attention);
+        placeDeltas(set.feedForward, m_parameters.blocks.front().feedForward);
+    }
+}
+
+void StepEngine::placeMembers(Arena& arena) {
+    const StepShape& s = m_shape;
+    const std::int64_t C = s.width;
+    const auto elements = [&](std::int64_t rows, std::int64_t columns) { return arena.take<std::byte>(s.bytes(rows * s.leading(columns))); };
+    m_plan->members.resize(static_cast<std::size_t>(s.members));
+    m_plan->partial.resize(static_cast<std::size_t>(s.members));
+    for (auto& member : m_plan->members) {
         member.normed = elements(m_rowBlock, C);
         member.delta = elements(m_rowBlock, C);
-        member.activated = elements(m_rowBlock, 4 * C);
+        member.activated = elements(m_rowBlock, s.hidden);
+        member.dExpanded = s.gated ? elements(m_rowBlock, s.hiddenRows()) : member.activated;
         member.gradient = arena.take<float>(m_rowBlock * C);
-        member.keysTransposed = panelsOf(T, D);
-        member.valuesTransposed = panelsOf(T, D);
-        member.keyPairs = panelsOf(D, T);
-        member.valuePairs = panelsOf(D, T);
-        member.queryPairs = panelsOf(D, Q);
-        member.outPairs = panelsOf(D, Q);
-        member.weightPairs = panelsOf(T, Q);
-        member.scorePairs = panelsOf(T, Q);
-        member.scores = arena.take<float>(Q * paddedT);
-        member.dWeights = arena.take<float>(Q * paddedT);
-        member.dKeys = arena.take<float>(T * D);
-        member.dValues = arena.take<float>(T * D);
-        member.weights = elements(Q, T);
-        member.dScores = elements(Q, T);
-        member.rows = elements(2 * Q, D);
+        member.scratch = arena.take<std::byte>(attentionScratch());
         member.vectors = arena.take<float>(m_parameters.size - m_parameters.decayEnd);
-        member.low = arena.take<std::byte>(s.bytes(gemm::kPanel * 4 * C));
+        member.low = arena.take<std::byte>(s.bytes(gemm::kPanel * std::max(C, s.hidden)));
     }
 }
 
@@ -138,47 +169,53 @@ void StepEngine::plan(void* block) {
     Arena arena(block);
     place(arena);
     SS_CHECK(arena.used() == m_bytes);
+    if (m_shape.rotaryBase > 0) ropeTurns(m_shape.context, m_shape.headWidth() / 2, m_shape.rotaryBase, m_plan->cosines, m_plan->sines);
 }
 
-const float* StepEngine::gradients() const { return m_plan->gradients; }
+float* StepEngine::gradients() const { return m_plan->gradients; }
 
-void StepEngine::forward(int member, const StepBuffers& buffers, const std::int64_t* ids, bool keep) {
+void StepEngine::embed(int member) {
+    const StepShape& s = m_shape;
     const Share rows = rowsOf(member);
-    m_rows.embed(ids + rows.begin, rows.begin % m_shape.context, m_shape.context, rows.end - rows.begin, m_shape.width, buffers.weights + m_parameters.tokens,
-                 buffers.weights + m_parameters.positions, m_plan->layers.front().input + rows.begin * m_shape.width);
-    for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(member, buffers, layer, keep);
+    float* out = m_plan->layers.front().attention.before;
+    embeddingCpu().forward({.rows = s.rows(), .context = s.context, .columns = s.width}, m_batch.ids, m_weights + m_parameters.tokens, weightsAt(m_parameters.positions),
+                           out, rows.begin, rows.end);
+    if (drops()) m_rows.drop(dropoutAt(0, rows.begin), rows.size() * s.width, out + rows.begin * s.width);
 }
 
-double StepEngine::accumulate(const StepBuffers& buffers, const std::int64_t* ids, const std::int64_t* targets, bool first, double share,
-                              std::array<std::int64_t, 2>& marks) {
+double StepEngine::accumulate(const float* weights, const MicroBatch& batch, std::array<std::int64_t, 2>& marks) {
     Plan& plan = *m_plan;
+    m_weights = weights;
+    m_batch = batch;
+    m_training = true;
     const std::int64_t begin = now();
     std::int64_t middle = begin;
     m_team.run([&](int member) {
         const auto place = static_cast<std::size_t>(member);
-        if (first) std::memset(plan.members[place].vectors, 0, static_cast<std::size_t>(m_parameters.size - m_parameters.decayEnd) * sizeof(float));
-        forward(member, buffers, ids, true);
-        plan.partial[place] = head(member, buffers, targets, true, first, share);
+        if (batch.first) std::memset(plan.members[place].vectors, 0, static_cast<std::size_t>(m_parameters.size - m_parameters.decayEnd) * sizeof(float));
+        embed(member);
+        for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(member, layer);
+        plan.partial[place] = head(member);
         if (member == 0) middle = now();
-        for (std::int64_t layer = m_shape.layers - 1; layer >= 0; --layer) blockBackward(member, buffers, layer, first);
-        embeddingGradients(member, ids, first);
+        for (std::int64_t layer = m_shape.layers - 1; layer >= 0; --layer) blockBackward(member, layer);
+        embeddingGradients(member);
         reduceVectors(member);
     });
     marks[0] += middle - begin;
     marks[1] += now() - middle;
-    double sum = 0;
-    for (const double part : plan.partial) sum += part;
-    return sum / static_cast<double>(m_shape.rows());
+    return std::accumulate(plan.partial.begin(), plan.partial.end(), 0.0) / static_cast<double>(m_shape.rows());
 }
 
-double StepEngine::evaluate(const StepBuffers& buffers, const std::int64_t* ids, const std::int64_t* targets) {
+double StepEngine::evaluate(const float* weights, const std::int64_t* ids, const std::int64_t* targets) {
+    m_weights = weights;
+    m_batch = {.ids = ids, .targets = targets};
+    m_training = false;
     m_team.run([&](int member) {
-        forward(member, buffers, ids, false);
-        m_plan->partial[static_cast<std::size_t>(member)] = head(member, buffers, targets, false, false, 1);
+        embed(member);
+        for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(member, layer);
+        m_plan->partial[static_cast<std::size_t>(member)] = head(member);
     });
-    double sum = 0;
-    for (const double part : m_plan->partial) sum += part;
-    return sum / static_cast<double>(m_shape.rows());
+    return std::accumulate(m_plan->partial.begin(), m_plan->partial.end(), 0.0) / static_cast<double>(m_shape.rows());
 }
 
 }  // namespace stepscope

@@ -1,13 +1,16 @@
-// StepEngine: one training step of the plain GPT-2 planned ahead: every buffer allocated once, the backward pass written by hand, weights
+// StepEngine: one training step of a GPT planned ahead: every buffer allocated once, the backward pass written by hand, weights
 // repacked inside the AdamW pass, no autograd. Torch-free; works over flat float32 buffers of the caller's. Driven by PlannedProgram
 // on the trainer thread; the members of its Team share the rows of a batch.
 //
 // Rows are tokens, (batch, context) flattened. Members own ranges of rows; when those are whole sequences, a member runs through all layers without
-// meeting the others. Operands of matrix products are E (bf16 or float32), everything else float32.
+// meeting the others. Operands of matrix products are E (bf16 or float32), everything else float32. Options of the model are data: absent
+// parameters are null pointers, and what differs more is chosen once, when the engine is made.
 #pragma once
 #include "core/base/Arena.h"
 #include "core/base/Share.h"
+#include "core/kernels/adamw/AdamWCpu.h"
 #include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
+#include "core/kernels/residual_norm/ResidualNormCpu.h"
 #include "core/step/StepKernels.h"
 #include "core/step/StepShape.h"
 #include "core/step/Team.h"
@@ -19,22 +22,20 @@
 
 namespace stepscope {
 
-// Where the parameters lie in a flat buffer of `size` floats.
-struct StepParameters {
-    std::int64_t size = 0;
-    std::int64_t decayEnd = 0;  // [0, decayEnd) decays
-    std::int64_t tokens = 0, positions = 0, positionRows = 0;  // tables (paddedVocabulary, width), (positionRows, width)
-    std::vector<BlockPlace> blocks;
-    NormPlace norm;
-};
+struct BranchPlan;
+struct BranchDeltas;
+struct NormPlan;
+
 struct StepBuffers {
     float *weights = nullptr, *firstMoment = nullptr, *secondMoment = nullptr;
 };
 
-struct StepOptimizer {
-    double rate = 0, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0;
-    std::int64_t t = 1;
-    double maxNorm = 0;  // 0 = no clipping
+struct MicroBatch {
+    const std::int64_t *ids = nullptr, *targets = nullptr;  // (batch, context)
+    bool first = true;   // of an update: its gradients replace the old ones instead of being added
+    double share = 1;    // 1 / number of micro-batches
+    std::uint64_t seed = 0, update = 1;   // key of the dropped elements (core/base/DropoutMask.h), with
+    std::int64_t firstSequence = 0;       //   the place of these sequences among all of the update
 };
 
 class StepEngine {
@@ -48,39 +49,67 @@ public:
     void plan(void* block);
 
     // Packs all weights; needed before the first step and whenever somebody else changed them.
-    void pack(const StepBuffers& buffers);
+    void pack(const float* weights);
 
-    // Adds one micro-batch to the gradients (replaces them when `first`); share = 1 / number of micro-batches. ids, targets: (batch, context).
-    // Returns the mean loss in nats, before multiplication with the share. marks[0], marks[1]: time in ns of the forward and backward pass.
-    double accumulate(const StepBuffers& buffers, const std::int64_t* ids, const std::int64_t* targets, bool first, double share,
-                      std::array<std::int64_t, 2>& marks);
-    // The mean loss alone.
-    double evaluate(const StepBuffers& buffers, const std::int64_t* ids, const std::int64_t* targets);
+    // Adds one micro-batch to the gradients. Returns the mean loss in nats, before multiplication with the share. marks[0], marks[1]: time in ns of
+    // the forward and backward pass.
+    double accumulate(const float* weights, const MicroBatch& batch, std::array<std::int64_t, 2>& marks);
+    // The mean loss alone, without dropout and smoothing.
+    double evaluate(const float* weights, const std::int64_t* ids, const std::int64_t* targets);
     // Global L2 norm of the gradients.
     double gradientNorm();
-    // Clip + AdamW + packing in one pass over memory. `norm`: what gradientNorm() gave, ignored when not clipping.
-    void update(const StepBuffers& buffers, const StepOptimizer& optimizer, double norm);
+    // Clip + AdamW + packing in one pass over memory. `decaying`: of the matrices; biases and norms keep their size.
+    void update(const StepBuffers& buffers, const AdamWStep& decaying);
 
-    const float* gradients() const;  // (size), for tests
+    float* gradients() const;  // (size)
     const StepParameters& parameters() const { return m_parameters; }
 
 private:
-    struct Plan;    // every buffer
+    struct Plan;  // every buffer
+    using RowStage = void (StepEngine::*)(int member, std::int64_t layer, std::int64_t row, std::int64_t n);
 
     void place(Arena& arena);
-    void forward(int member, const StepBuffers& buffers, const std::int64_t* ids, bool keep);
-    void blockForward(int member, const StepBuffers& buffers, std::int64_t layer, bool keep);
+    void placeLayers(Arena& arena);
+    void placeMembers(Arena& arena);
+
+    // Stages, each for one member's rows, or for the n rows from `row` on.
+    void embed(int member);
+    void blockForward(int member, std::int64_t layer);
+    void blockBackward(int member, std::int64_t layer);
+    std::int64_t attentionScratch() const;  // bytes
     void attentionForward(int member, std::int64_t layer);
-    double head(int member, const StepBuffers& buffers, const std::int64_t* targets, bool train, bool first, double share);
-    void blockBackward(int member, const StepBuffers& buffers, std::int64_t layer, bool first);
     void attentionBackward(int member, std::int64_t layer);
-    void weightGradients(int member, std::int64_t layer, bool first);
-    void embeddingGradients(int member, const std::int64_t* ids, bool first);
+    double head(int member);
+    void weightGradients(int member, std::int64_t layer);
+    void embeddingGradients(int member);
     void reduceVectors(int member);
+
+    // BranchStage: from the residual stream into a branch and back.
+    void enterBranch(int member, const BranchPlace& place, const BranchPlan& branch, std::int64_t row, std::int64_t n);
+    void leaveBranch(const BranchPlace& place, const BranchPlan& branch, std::uint64_t site, const std::byte* from, std::int64_t stride, std::int64_t row, std::int64_t n);
+    void leaveBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const BranchDeltas& deltas, std::uint64_t site, std::int64_t row, std::int64_t n);
+    void enterBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const std::byte* delta, std::int64_t stride, std::int64_t row,
+                             std::int64_t n);
+    void normForward(const NormPlace& place, const NormPlan& norm, std::int64_t row, std::int64_t n, std::byte* out);
+    void normBackward(int member, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row, std::int64_t n);
+    NormShape normShape(std::int64_t stride = 0) const { return {.columns = m_shape.width, .rms = m_shape.rms, .stride = stride}; }
+
+    // ActivationStage: own.normed -> own.activated, and own.delta -> own.dExpanded.
+    void gelu(int member, std::int64_t layer, std::int64_t row, std::int64_t n);
+    void geluBackward(int member, std::int64_t layer, std::int64_t row, std::int64_t n);
+    void swiglu(int member, std::int64_t layer, std::int64_t row, std::int64_t n);
+    void swigluBackward(int member, std::int64_t layer, std::int64_t row, std::int64_t n);
+
+    // Queries and keys of rows turned by their positions, or back. No-op without RoPE.
+    void rotate(std::byte* qkv, bool back, std::int64_t row, std::int64_t n) const;
 
     Share rowsOf(int member) const;
     std::vector<Share> allRows() const;
     void meetUnlessWhole();
+    bool drops() const { return m_training && m_shape.dropout > 0; }
+    step::Dropout dropoutAt(std::uint64_t site, std::int64_t row) const;
+    const float* weightsAt(std::int64_t offset) const { return offset == kAbsent ? nullptr : m_weights + offset; }
+    float* vectorAt(int member, std::int64_t offset) const;  // a member's part of the gradient of a bias or norm
 
     StepShape m_shape;
     StepParameters m_parameters;
@@ -88,11 +117,17 @@ private:
     const gemm::Packers& m_packers;
     const step::Kernels& m_rows;
     Team m_team;
-    bool m_whole = false;            // members own whole sequences
+    bool m_whole = false;  // members own whole sequences
     LinearCrossEntropy m_head;
-    std::int64_t m_rowBlock = 32;    // rows worked on at a time, so that they stay in the second-level cache
+    RowStage m_activate = nullptr, m_activateBackward = nullptr;
+    std::int64_t m_rowBlock = 32;  // rows worked on at a time, so that they stay in the second-level cache
     std::int64_t m_bytes = 0;
     std::unique_ptr<Plan> m_plan;
+
+    // What the call in progress works on.
+    const float* m_weights = nullptr;
+    MicroBatch m_batch;
+    bool m_training = false;
 };
 
 }  // namespace stepscope

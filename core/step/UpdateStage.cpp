@@ -1,5 +1,6 @@
 // The stages of StepEngine around the update: gradients of embeddings and vectors, the global norm, and clip + AdamW + packing of the new weights in
 // one pass over memory.
+#include "core/kernels/embedding/EmbeddingCpu.h"
 #include "core/step/StepPlan.h"
 
 #include <algorithm>
@@ -7,23 +8,52 @@
 #include <cstring>
 
 namespace stepscope {
+namespace {
 
-void StepEngine::embeddingGradients(int member, const std::int64_t* ids, bool first) {
-    const StepShape& s = m_shape;
-    const std::int64_t C = s.width, T = s.context;
-    m_team.meet();  // dx of every row is final
-    // By ranges of the vocabulary, in the order of the rows: no two members add to one row, and sums come out the same every time.
-    const Share units = share(gemm::panels(s.vocabulary), member, s.members);
-    const std::int64_t from = units.begin * gemm::kPanel, to = std::min(s.vocabulary, units.end * gemm::kPanel);
-    float* tokens = m_plan->gradients + m_parameters.tokens;
-    for (std::int64_t row = 0; row < s.rows(); ++row)
-        if (ids[row] >= from && ids[row] < to) m_rows.addScaled(m_plan->dx + row * C, C, 1.0f, tokens + ids[row] * C);
-    const Share places = share(m_parameters.positionRows, member, s.members);
-    for (std::int64_t t = places.begin; t < places.end; ++t) {
-        float* to = m_plan->gradients + m_parameters.positions + t * C;
-        if (first) std::memset(to, 0, static_cast<std::size_t>(C) * sizeof(float));
-        for (std::int64_t sequence = 0; t < T && sequence < s.batch; ++sequence) m_rows.addScaled(m_plan->dx + (sequence * T + t) * C, C, 1.0f, to);
+// Matrices that no product reads, so that they are not packed: tables of rows. An untied embedding, and positions.
+struct Table {
+    std::int64_t offset = 0, count = 0;
+};
+std::vector<Table> tablesOf(const StepShape& shape, const StepParameters& parameters) {
+    std::vector<Table> all;
+    if (parameters.head != parameters.tokens) all.push_back({parameters.tokens, shape.vocabulary * shape.width});
+    if (parameters.positions != kAbsent) all.push_back({parameters.positions, parameters.positionRows * shape.width});
+    return all;
+}
+
+// Every matrix that is packed, with its operands.
+template <typename Each>
+void eachPacked(const StepShape& shape, const StepParameters& parameters, const gemm::PackedLinear& head, const std::vector<LayerPlan>& layers, Each&& each) {
+    each(LinearPlace{shape.vocabulary, shape.width, parameters.head}, head);
+    const auto branch = [&](const BranchPlace& at, const BranchPlan& plan) {
+        for (std::size_t part = 0; part < at.in.size(); ++part) each(at.in[part], plan.in[part]);
+        each(at.out, plan.out);
+    };
+    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+        branch(parameters.blocks[layer].attention, layers[layer].attention);
+        branch(parameters.blocks[layer].feedForward, layers[layer].feedForward);
     }
+}
+
+}  // namespace
+
+void StepEngine::embeddingGradients(int member) {
+    const StepShape& s = m_shape;
+    const std::int64_t C = s.width;
+    const Share rows = rowsOf(member);
+    if (drops()) m_rows.drop(dropoutAt(0, rows.begin), rows.size() * C, m_plan->dx + rows.begin * C);
+    // A tied table's gradient holds the head's part by now; the others begin at zero.
+    if (m_batch.first)
+        for (const Table& table : tablesOf(s, m_parameters)) {
+            const Share mine = share(table.count, member, s.members);
+            std::memset(m_plan->gradients + table.offset + mine.begin, 0, static_cast<std::size_t>(mine.size()) * sizeof(float));
+        }
+    m_team.meet();  // dx of every row is final
+    // By columns: no two members add to one number, and sums come out the same every time. 16 columns are a cache line.
+    const Share lines = share((C + 15) / 16, member, s.members);
+    float* positions = m_parameters.positions == kAbsent ? nullptr : m_plan->gradients + m_parameters.positions;
+    embeddingCpu().backward({.rows = s.rows(), .context = s.context, .columns = C}, m_batch.ids, m_plan->dx, m_plan->gradients + m_parameters.tokens, positions,
+                            lines.begin * 16, std::min(C, lines.end * 16));
 }
 
 void StepEngine::reduceVectors(int member) {
@@ -40,73 +70,50 @@ void StepEngine::reduceVectors(int member) {
 double StepEngine::gradientNorm() {
     m_team.run([&](int member) {
         const Share mine = share(m_parameters.size, member, m_shape.members);
-        m_plan->partial[static_cast<std::size_t>(member)] = m_rows.sumOfSquares(m_plan->gradients + mine.begin, mine.end - mine.begin);
+        m_plan->partial[static_cast<std::size_t>(member)] = adamWCpu().sumOfSquares(m_plan->gradients, mine.begin, mine.end);
     });
     double sum = 0;
     for (const double part : m_plan->partial) sum += part;
     return std::sqrt(sum);
 }
 
-namespace {
-
-// Every matrix that is packed, with its place among the packed ones.
-template <typename Each>
-void eachPacked(const StepShape& shape, const StepParameters& parameters, const gemm::PackedLinear& head, const std::vector<LayerPlan>& layers, Each&& each) {
-    each(LinearPlace{shape.vocabulary, shape.width, parameters.tokens, 0}, head);
-    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-        const BlockPlace& at = parameters.blocks[layer];
-        each(at.qkv, layers[layer].qkv);
-        each(at.projection, layers[layer].projection);
-        each(at.expand, layers[layer].expand);
-        each(at.contract, layers[layer].contract);
-    }
-}
-
-}  // namespace
-
-void StepEngine::pack(const StepBuffers& buffers) {
+void StepEngine::pack(const float* weights) {
     m_team.run([&](int member) {
         std::byte* low = m_plan->members[static_cast<std::size_t>(member)].low;
         eachPacked(m_shape, m_parameters, m_head.weights(), m_plan->layers, [&](const LinearPlace& place, const gemm::PackedLinear& packed) {
             const Share units = share(gemm::panels(place.out), member, m_shape.members);
             for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
                 const std::int64_t row = unit * gemm::kPanel, rows = std::min(gemm::kPanel, place.out - row);
-                m_rows.convert(buffers.weights + place.weight + row * place.in, place.in, rows, place.in, low, place.in, nullptr);
+                m_rows.convert(weights + place.weight + row * place.in, place.in, rows, place.in, low, place.in, nullptr);
                 packed.pack(m_shape.element, place.out, place.in, row, rows, low);
             }
         });
     });
 }
 
-void StepEngine::update(const StepBuffers& buffers, const StepOptimizer& o, double norm) {
-    step::AdamWScalars decaying;
-    // As torch.nn.utils.clip_grad_norm_ scales: max / (norm + 1e-6), never up.
-    decaying.clip = o.maxNorm > 0 ? static_cast<float>(std::min(1.0, o.maxNorm / (norm + 1e-6))) : 1.0f;
-    decaying.keep = static_cast<float>(1 - o.rate * o.weightDecay);
-    decaying.beta1 = static_cast<float>(o.beta1);
-    decaying.beta2 = static_cast<float>(o.beta2);
-    decaying.epsilon = static_cast<float>(o.epsilon);
-    decaying.stepSize = static_cast<float>(o.rate / (1 - std::pow(o.beta1, static_cast<double>(o.t))));
-    decaying.secondRoot = static_cast<float>(std::sqrt(1 - std::pow(o.beta2, static_cast<double>(o.t))));
-    step::AdamWScalars plain = decaying;
+void StepEngine::update(const StepBuffers& b, const AdamWStep& decaying) {
+    AdamWStep plain = decaying;
     plain.keep = 1;
+    const bool lowers = m_shape.element == gemm::Element::Bf16;
     m_team.run([&](int member) {
         std::byte* low = m_plan->members[static_cast<std::size_t>(member)].low;
-        const auto range = [&](std::int64_t offset, void* into) {
-            return step::AdamWRange{buffers.weights + offset, buffers.firstMoment + offset, buffers.secondMoment + offset, m_plan->gradients + offset, into};
+        const auto update = [&](const AdamWStep& step, std::int64_t offset, std::int64_t count, Bf16* into) {
+            adamWCpu().update(step, m_plan->gradients + offset, b.weights + offset, b.firstMoment + offset, b.secondMoment + offset, into, 0, count);
         };
         eachPacked(m_shape, m_parameters, m_head.weights(), m_plan->layers, [&](const LinearPlace& place, const gemm::PackedLinear& packed) {
             const Share units = share(gemm::panels(place.out), member, m_shape.members);
             for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
-                const std::int64_t row = unit * gemm::kPanel, rows = std::min(gemm::kPanel, place.out - row);
-                m_rows.adamW(range(place.weight + row * place.in, low), rows * place.in, decaying);
-                packed.pack(m_shape.element, place.out, place.in, row, rows, low);
+                const std::int64_t row = unit * gemm::kPanel, rows = std::min(gemm::kPanel, place.out - row), first = place.weight + row * place.in;
+                update(decaying, first, rows * place.in, lowers ? reinterpret_cast<Bf16*>(low) : nullptr);
+                packed.pack(m_shape.element, place.out, place.in, row, rows, lowers ? static_cast<const void*>(low) : b.weights + first);
             }
         });
-        const Share positions = share(m_parameters.positionRows * m_shape.width, member, m_shape.members);
-        m_rows.adamW(range(m_parameters.positions + positions.begin, nullptr), positions.end - positions.begin, decaying);
+        for (const Table& table : tablesOf(m_shape, m_parameters)) {
+            const Share mine = share(table.count, member, m_shape.members);
+            update(decaying, table.offset + mine.begin, mine.size(), nullptr);
+        }
         const Share vectors = share(m_parameters.size - m_parameters.decayEnd, member, m_shape.members);
-        m_rows.adamW(range(m_parameters.decayEnd + vectors.begin, nullptr), vectors.end - vectors.begin, plain);
+        update(plain, m_parameters.decayEnd + vectors.begin, vectors.size(), nullptr);
     });
 }
 

@@ -1,7 +1,7 @@
 // Leaves: the State's parameters as autograd's leaves, and with their gradients and moments in groups as the optimizers take them. Made anew
 // when the State's buffers or shape change. Owned by a Program; trainer thread.
 #pragma once
-#include "core/train/Optimizer.h"
+#include "core/train/ParameterGroups.h"
 
 namespace stepscope {
 
@@ -20,8 +20,8 @@ private:
     const void *m_boundTo = nullptr, *m_boundMoments = nullptr;
     GptConfig m_boundConfig;
     WeightsView m_weights;
-    std::vector<at::Tensor> m_firstMoments, m_secondMoments, m_firstScales, m_secondScales;
-    std::vector<bool> m_decays;
+    ParameterLayout m_layout;
+    std::vector<ParameterGroup> m_groups;  // without gradients: those are the leaves'
 };
 
 }  // namespace stepscope

@@ -1,6 +1,7 @@
 // See PlannedProgram.h.
 #include "core/train/PlannedProgram.h"
 
+#include "core/base/Check.h"
 #include "core/step/StepEngine.h"
 #include "core/train/EagerProgram.h"
 
@@ -9,6 +10,7 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <c10/core/GradMode.h>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
@@ -17,30 +19,37 @@ namespace stepscope {
 namespace {
 
 StepParameters placesIn(const ParameterLayout& layout, const GptConfig& config) {
-    StepParameters all;
-    const auto offset = [&](const std::string& name) { return layout.slot(name).offset; };
-    all.size = layout.size();
-    all.decayEnd = layout.decayEnd();
-    all.tokens = offset("wte.weight");
-    all.positions = offset("wpe.weight");
-    all.positionRows = config.positions;
+    const auto find = [&](const std::string& name) {
+        const auto found = std::ranges::find(layout.slots(), name, &ParameterSlot::name);
+        return found == layout.slots().end() ? nullptr : &*found;
+    };
+    const auto offset = [&](const std::string& name) { return find(name) == nullptr ? kAbsent : find(name)->offset; };
+    const auto norm = [&](const std::string& name) { return NormPlace{offset(name + ".weight"), offset(name + ".bias")}; };
+    StepParameters all{.size = layout.size(), .decayEnd = layout.decayEnd(), .tokens = offset("wte.weight"), .head = offset(config.tiedHead ? "wte.weight" : "lm_head.weight"),
+                       .positions = offset("wpe.weight"), .positionRows = config.positions, .blocks = {}, .norm = norm("ln_f")};
     for (std::int64_t l = 0; l < config.layers; ++l) {
-        const auto norm = [&](const char* name) {
-            return NormPlace{offset(fmt::format("h.{}.{}.weight", l, name)), offset(fmt::format("h.{}.{}.bias", l, name))};
+        const auto branch = [&](const std::string& normName, const std::vector<std::string>& in, const std::string& out) {
+            const auto named = [&](const std::string& name) { return fmt::format("h.{}.{}", l, name); };
+            const auto linear = [&](const std::string& name) {
+                const ParameterSlot& slot = layout.slot(named(name + ".weight"));
+                return LinearPlace{slot.shape[0], slot.shape[1], slot.offset, offset(named(name + ".bias"))};
+            };
+            BranchPlace place{.norm = norm(named(normName)), .in = {}, .out = linear(out)};
+            for (const auto& name : in) place.in.push_back(linear(name));
+            return place;
         };
-        const auto linear = [&](const char* name) {
-            const auto& slot = layout.slot(fmt::format("h.{}.{}.weight", l, name));
-            return LinearPlace{slot.shape[0], slot.shape[1], slot.offset, offset(fmt::format("h.{}.{}.bias", l, name))};
-        };
-        all.blocks.push_back({.norm1 = norm("ln_1"), .norm2 = norm("ln_2"), .qkv = linear("attn.c_attn"), .projection = linear("attn.c_proj"),
-                              .expand = linear("mlp.c_fc"), .contract = linear("mlp.c_proj")});
+        const auto attention = config.splitQkv ? std::vector<std::string>{"attn.q_proj", "attn.k_proj", "attn.v_proj"} : std::vector<std::string>{"attn.c_attn"};
+        all.blocks.push_back({branch("ln_1", attention, "attn.c_proj"), branch("ln_2", {"mlp.c_fc"}, "mlp.c_proj")});
     }
-    all.norm = {offset("ln_f.weight"), offset("ln_f.bias")};
     return all;
 }
 
-StepBuffers buffersOf(const TrainState& state) {
-    return {state.weights.data_ptr<float>(), state.firstMoment.data_ptr<float>(), state.secondMoment.data_ptr<float>()};
+StepShape shapeOf(const GptConfig& config, const ProgramParts& parts) {
+    return {.layers = config.layers, .heads = config.heads, .width = config.width, .hidden = config.hidden(), .vocabulary = config.vocabulary,
+            .batch = parts.batchSize, .context = parts.context, .element = parts.autocast ? gemm::Element::Bf16 : gemm::Element::F32, .members = at::get_num_threads(),
+            .gated = config.activation == Activation::Swiglu, .splitQkv = config.splitQkv, .rms = config.norm == NormKind::RmsNorm,
+            .postNorm = config.placement == NormPlacement::Post, .rotaryBase = config.positionKind == PositionKind::Rope ? kRopeBase : 0.0,
+            .dropout = parts.dropout, .smoothing = parts.labelSmoothing};
 }
 
 std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
@@ -58,26 +67,31 @@ PlannedProgram::PlannedProgram(ProgramParts parts)
 PlannedProgram::~PlannedProgram() = default;
 
 void PlannedProgram::bind(const TrainState& state) {
-    if (m_engine == nullptr || m_boundConfig != state.config) {
-        const StepShape shape{.layers = state.config.layers, .heads = state.config.heads, .width = state.config.width, .vocabulary = state.config.vocabulary,
-                              .paddedVocabulary = state.config.paddedVocabulary, .batch = m_parts.batchSize, .context = m_parts.context,
-                              .element = m_parts.autocast ? gemm::Element::Bf16 : gemm::Element::F32, .members = at::get_num_threads()};
+    const bool other = m_engine == nullptr || m_boundConfig != state.config;
+    if (other) {
         m_engine.reset();
         m_block.reset();
-        auto engine = std::make_unique<StepEngine>(shape, placesIn(state.layout, state.config));
+        auto engine = std::make_unique<StepEngine>(shapeOf(state.config, m_parts), placesIn(state.layout, state.config));
         m_block = at::empty({engine->bytes()}, at::TensorOptions().dtype(at::kByte));
         engine->plan(m_block.data_ptr());
         m_engine = std::move(engine);
-        m_boundConfig = state.config;
+    }
+    if (other || m_boundTo != state.weights.data_ptr() || m_boundMoments != state.firstMoment.data_ptr()) {
+        SS_CHECK(state.eightBit() == m_parts.eightBitMoments);
+        std::vector<at::Tensor> views;
+        for (const auto& slot : state.layout.slots()) views.push_back(ParameterLayout::view(gradients(), slot));
+        m_groups = withGradients(parameterGroups(state), state.layout, views);
         m_packedAt = -1;
     }
-    if (m_boundTo != state.weights.data_ptr() || m_packedAt != state.updates) m_engine->pack(buffersOf(state));
+    if (m_packedAt != state.updates) m_engine->pack(state.weights.data_ptr<float>());
+    m_boundConfig = state.config;
     m_boundTo = state.weights.data_ptr();
+    m_boundMoments = state.firstMoment.data_ptr();
     m_packedAt = state.updates;
 }
 
 at::Tensor PlannedProgram::gradients() const {
-    return at::from_blob(const_cast<float*>(m_engine->gradients()), {m_engine->parameters().size}, at::TensorOptions().dtype(at::kFloat));
+    return at::from_blob(m_engine->gradients(), {m_engine->parameters().size}, at::TensorOptions().dtype(at::kFloat));
 }
 
 StepResult PlannedProgram::step(TrainState& state, const BatchSource& batches, double rate) {
@@ -93,8 +107,11 @@ StepResult PlannedProgram::step(TrainState& state, const BatchSource& batches, d
         phase(Phase::Batch) += now() - begin;
         const auto [inputs, targets] = m_feed.copy();  // the host's own: nothing is copied
         std::array<std::int64_t, 2> marks{};
-        const double loss = m_engine->accumulate(buffersOf(state), inputs.data_ptr<std::int64_t>(), targets.data_ptr<std::int64_t>(), micro == 0,
-                                                 1.0 / static_cast<double>(m_parts.accumulation), marks);
+        const double loss = m_engine->accumulate(state.weights.data_ptr<float>(),
+                                                 {.ids = inputs.data_ptr<std::int64_t>(), .targets = targets.data_ptr<std::int64_t>(), .first = micro == 0,
+                                                  .share = 1.0 / static_cast<double>(m_parts.accumulation), .seed = state.seed,
+                                                  .update = static_cast<std::uint64_t>(state.updates + 1), .firstSequence = micro * m_parts.batchSize},
+                                                 marks);
         phase(Phase::Forward) += marks[0];
         phase(Phase::Backward) += marks[1];
         lossSum += loss;
@@ -107,9 +124,11 @@ StepResult PlannedProgram::step(TrainState& state, const BatchSource& batches, d
         return result;
     }
     std::int64_t begin = now();
-    if (m_parts.maxNorm > 0) result.gradientNorm = m_engine->gradientNorm();
+    // 8-bit moments must never see what is no number: a block's scale would be lost for good.
+    const bool measures = m_parts.maxNorm > 0 || m_parts.eightBitMoments;
+    if (measures) result.gradientNorm = m_engine->gradientNorm();
     phase(Phase::Clip) += now() - begin;
-    if (m_parts.maxNorm > 0 && !std::isfinite(result.gradientNorm)) {
+    if (measures && !std::isfinite(result.gradientNorm)) {
         result.breakdown = Breakdown::Gradients;
         return result;
     }
@@ -124,22 +143,15 @@ void PlannedProgram::update(TrainState& state, double rate, double norm) {
     settings.rate = rate;
     settings.t = state.updates - state.skipped + 1;
     if (m_parts.optimizerName == "fused") {
-        m_engine->update(buffersOf(state), {.rate = rate, .beta1 = settings.beta1, .beta2 = settings.beta2, .epsilon = settings.epsilon,
-                                            .weightDecay = settings.weightDecay, .t = settings.t, .maxNorm = m_parts.maxNorm}, norm);
+        // As torch.nn.utils.clip_grad_norm_ scales: never up.
+        if (m_parts.maxNorm > 0) settings.gradientScale = std::min(1.0, m_parts.maxNorm / (norm + 1e-6));
+        m_engine->update({state.weights.data_ptr<float>(), state.firstMoment.data_ptr<float>(), state.secondMoment.data_ptr<float>()}, adamWStep(settings, true));
     } else {
-        // The other implementations see the flat buffers as one tensor a group; afterwards the weights are packed in a pass of its own.
+        // The other implementations change the weights first; they are packed in a pass of their own.
         const c10::NoGradGuard noGradient;
-        const at::Tensor gradient = gradients();
-        const std::int64_t end = state.layout.decayEnd(), size = state.layout.size();
-        std::vector<ParameterGroup> groups(2);
-        for (int g = 0; g < 2; ++g) {
-            const auto part = [&](const at::Tensor& flat) { return g == 0 ? flat.narrow(0, 0, end) : flat.narrow(0, end, size - end); };
-            groups[static_cast<std::size_t>(g)] = {.parameters = {part(state.weights)}, .gradients = {part(gradient)}, .firstMoments = {part(state.firstMoment)},
-                                                   .secondMoments = {part(state.secondMoment)}, .decays = g == 0};
-        }
-        if (m_parts.maxNorm > 0) clipByNorm(groups, at::full({}, norm, at::TensorOptions().dtype(at::kFloat)), m_parts.maxNorm);
-        for (auto& group : groups) m_parts.optimizer(group, settings);
-        m_engine->pack(buffersOf(state));
+        if (m_parts.maxNorm > 0) clipByNorm(m_groups, at::full({}, norm, at::TensorOptions().dtype(at::kFloat)), m_parts.maxNorm);
+        for (auto& group : m_groups) m_parts.optimizer(group, settings);
+        m_engine->pack(state.weights.data_ptr<float>());
     }
     state.updates += 1;
     state.cursor += m_parts.accumulation * m_parts.batchSize;
@@ -156,7 +168,7 @@ double PlannedProgram::evaluate(const TrainState& state, const BatchSource& batc
     double sum = 0;
     for (std::int64_t i = 0; i < microBatches; ++i) {
         const auto [inputs, targets] = m_feed.validation(batches, i * m_parts.batchSize);
-        sum += m_engine->evaluate(buffersOf(state), inputs.data_ptr<std::int64_t>(), targets.data_ptr<std::int64_t>());
+        sum += m_engine->evaluate(state.weights.data_ptr<float>(), inputs.data_ptr<std::int64_t>(), targets.data_ptr<std::int64_t>());
     }
     return sum / static_cast<double>(microBatches);
 }

@@ -2,6 +2,7 @@
 // autograd. Works on the same TrainState as every other Program; what it derives from the weights (packed copies) is made anew when somebody else
 // changed them.
 #pragma once
+#include "core/train/ParameterGroups.h"
 #include "core/train/ProgramBuilder.h"
 
 namespace stepscope {
@@ -30,7 +31,8 @@ private:
     at::Tensor m_block;              // the engine's buffers
     std::unique_ptr<StepProgram> m_plain;  // validates when validation's precision is another
     GptConfig m_boundConfig;
-    const void* m_boundTo = nullptr;
+    const void *m_boundTo = nullptr, *m_boundMoments = nullptr;
+    std::vector<ParameterGroup> m_groups;  // for optimizers other than the engine's own
     std::int64_t m_packedAt = -1;    // state.updates when the weights were packed
     BatchFeed m_feed;
 };

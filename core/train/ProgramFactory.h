@@ -9,6 +9,12 @@
 
 namespace stepscope {
 
+// What a person should know of how a Program was built; empty = nothing.
+struct BuildNotes {
+    std::string lost;     // by a conversion of the State, in a few words
+    std::string instead;  // which switch runs as another value than the one chosen, and why: sentences
+};
+
 class ProgramFactory {
 public:
     virtual ~ProgramFactory() = default;
@@ -17,9 +23,8 @@ public:
     // cannot be used on this machine or with these settings.
     virtual Result<RunConfig> flipped(const RunConfig& config, const std::string& id, const Value& value) const = 0;
 
-    // Builds the Program and converts the State as the switches need it (vocabulary padding, positions, device, 8-bit moments). What a
-    // conversion lost is written to `lost`, in a few words; nothing when it was lossless.
-    virtual Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state, std::string* lost = nullptr) const = 0;
+    // Builds the Program and converts the State as the switches need it (vocabulary padding, positions, device, 8-bit moments).
+    virtual Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state, BuildNotes* notes = nullptr) const = 0;
 };
 
 }  // namespace stepscope

@@ -63,10 +63,12 @@ TrainerOutcome Trainer::run() {
 }
 
 TrainerOutcome Trainer::loop() {
-    auto program = m_setup.factory->build(m_config, m_state);
+    BuildNotes notes;
+    auto program = m_setup.factory->build(m_config, m_state, &notes);
     if (!program) return {RunState::Failed, program.error()};
     m_program = std::move(*program);
     changeState(RunState::Running);
+    tellInstead(notes.instead);
     while (m_state.updates < m_config.steps) {
         takeCommands();
         waitWhilePaused();
@@ -139,8 +141,8 @@ void Trainer::flip(const Flip& asked) {
     const Value from = m_config.switches.at(asked.id), to = wanted->switches.at(asked.id);
     if (from == to) return;
     if (auto fits = m_setup.batches->accepts(*wanted); !fits) return refuse(fits.error().sentence);
-    std::string lost;
-    auto program = m_setup.factory->build(*wanted, m_state, &lost);
+    BuildNotes notes;
+    auto program = m_setup.factory->build(*wanted, m_state, &notes);
     if (!program) return refuse(program.error().sentence);
     m_program = std::move(*program);
     m_config = std::move(*wanted);
@@ -149,8 +151,15 @@ void Trainer::flip(const Flip& asked) {
     m_captureTold.clear();
     m_stepsOfProgram = 0;
     m_operations = kUnknown;
-    m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, lost});
-    log(LogLevel::Info, fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, lost.empty() ? "" : "; ", lost));
+    m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, notes.lost});
+    log(LogLevel::Info, fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, notes.lost.empty() ? "" : "; ", notes.lost));
+    tellInstead(notes.instead);
+}
+
+void Trainer::tellInstead(const std::string& instead) {
+    if (instead == m_insteadTold) return;
+    m_insteadTold = instead;
+    log(LogLevel::Info, instead.empty() ? "Every switch runs as it is set." : instead);
 }
 
 bool Trainer::trainOneStep() {

@@ -43,6 +43,7 @@ private:
     void takeCommands();
     void waitWhilePaused();
     void waitForRecorder();
+    void tellInstead(const std::string& instead);
     void flip(const Flip& flip);
     bool trainOneStep();
     StepResult stepOfProgram(double rate);
@@ -63,6 +64,7 @@ private:
     std::string m_lastCheckpoint;
     std::int64_t m_checkpointedAt = -1;
     std::int64_t m_validatedAt = -1;
+    std::string m_insteadTold;  // BuildNotes::instead, when it was last said
     std::string m_attentionTold, m_captureTold;
     // Of the Program that runs: a flip makes another.
     std::int64_t m_stepsOfProgram = 0;

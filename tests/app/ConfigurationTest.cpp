@@ -37,6 +37,12 @@ TEST_F(Configuration, PrintedYamlReadsBackTheSame) {
     EXPECT_EQ(config({"--config", file}), config(changes));
 }
 
+TEST_F(Configuration, SaysWhatRunsInPlaceOfAChoiceThatCannot) {
+    const auto printed = cli({"config", "--set", "fusion=step", "--set", "attention=manual"}).out;
+    EXPECT_NE(printed.find("# fusion=step does not carry attention=manual: fusion=kernels is used."), std::string::npos) << printed;
+    EXPECT_NE(printed.find("\nfusion: step"), std::string::npos) << printed;
+}
+
 TEST_F(Configuration, LaterSourcesWin) {
     const auto file = write("run.yaml", "layers: 6\nseed: 11\nsteps: 7\n");
     EXPECT_EQ(config({"--preset", "tiny-cpu"})["layers"], 4);

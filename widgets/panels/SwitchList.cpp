@@ -63,6 +63,7 @@ void SwitchList::setDraft(const ExperimentDraft& draft, const RunConfig* running
         row->setValue(QString::fromStdString(draft.text(entry.id)), draft.changed(entry.id));
         row->setRefused(entry.refusedChoices);
         row->setReason(entry.applicable.usable ? QString() : QString::fromStdString(entry.applicable.reason));
+        row->setInstead(QString::fromStdString(entry.instead));
         bool waits = false;
         if (running != nullptr && entry.takesEffect == TakesEffect::NewRun) {
             const auto used = running->switches.find(entry.id);

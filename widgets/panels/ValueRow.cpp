@@ -98,6 +98,11 @@ void ValueRow::setReason(const QString& why) {
     showNote();
 }
 
+void ValueRow::setInstead(const QString& what) {
+    m_insteadText = what;
+    showNote();
+}
+
 void ValueRow::setRefused(const std::vector<std::pair<std::string, std::string>>& refused) { m_editor->setRefused(refused); }
 
 void ValueRow::setProblem(const QString& sentence) {
@@ -113,7 +118,11 @@ void ValueRow::setWaiting(bool waits) {
 
 void ValueRow::showNote() {
     const bool wrong = !m_problemText.isEmpty();
-    const QString text = wrong ? m_problemText : !m_reasonText.isEmpty() ? m_reasonText : m_waits ? QString("waits for the next run") : QString();
+    const QString text = wrong                       ? m_problemText
+                         : !m_reasonText.isEmpty()  ? m_reasonText
+                         : !m_insteadText.isEmpty() ? m_insteadText
+                         : m_waits                  ? QString("waits for the next run")
+                                                    : QString();
     m_note->setTone(wrong ? Tone::Error : Tone::Muted);
     m_note->setText(text);
     m_note->setVisible(!text.isEmpty());

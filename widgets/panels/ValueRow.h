@@ -24,6 +24,7 @@ public:
     void setValue(const QString& text, bool changedFromPreset);
     void setChip(const QString& text, const QString& tooltip);  // what this machine measured: "×2.2"
     void setReason(const QString& why);                        // cannot be used here; empty = can
+    void setInstead(const QString& what);                      // another value runs for now, and why; empty = this one does
     void setRefused(const std::vector<std::pair<std::string, std::string>>& refused);
     void setProblem(const QString& sentence);                  // the text that was committed is wrong; it stays as it is
     void setWaiting(bool waits);                               // differs from the run in progress
@@ -44,7 +45,7 @@ private:
     void showNote();
 
     QString m_id;
-    QString m_reasonText, m_problemText, m_newRunText;
+    QString m_reasonText, m_insteadText, m_problemText, m_newRunText;
     bool m_waits = false;
     TitleButton* m_title;
     TitleButton* m_reset;

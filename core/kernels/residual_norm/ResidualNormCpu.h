@@ -10,7 +10,8 @@ namespace stepscope {
 struct NormShape {
     std::int64_t columns = 0;
     float epsilon = 1e-5f;
-    bool rms = false;  // RMSNorm: no mean is taken away
+    bool rms = false;         // RMSNorm: no mean is taken away
+    std::int64_t stride = 0;  // elements from row to row of normed and its gradient; 0 = columns
 };
 
 template <class T>

@@ -9,7 +9,7 @@ namespace {
 template <class T>
 void forward(NormShape shape, const float* x, const T* delta, const float* weight, const float* bias, float* sums, T* normed, float* mean, float* rstd,
              std::int64_t begin, std::int64_t end) {
-    const std::int64_t C = shape.columns;
+    const std::int64_t C = shape.columns, stride = shape.stride > 0 ? shape.stride : C;
     const float share = C > 0 ? 1.0f / static_cast<float>(C) : 0.0f;
     for (std::int64_t r = begin; r < end; ++r) {
         const float* row = x + r * C;
@@ -38,7 +38,7 @@ void forward(NormShape shape, const float* x, const T* delta, const float* weigh
         forLanes(C, [&](std::int64_t c, std::int64_t lanes) {
             const Vec hat = (get(row + c, lanes) - all(centre)) * all(scale);
             const Vec w = get(weight + c, lanes);
-            put(normed + r * C + c, bias ? fma(hat, w, get(bias + c, lanes)) : hat * w, lanes);
+            put(normed + r * stride + c, bias ? fma(hat, w, get(bias + c, lanes)) : hat * w, lanes);
         });
     }
 }
@@ -46,13 +46,13 @@ void forward(NormShape shape, const float* x, const T* delta, const float* weigh
 template <class T>
 void backward(NormShape shape, const T* gradNormed, const float* sums, const float* mean, const float* rstd, const float* weight, const float* gradResidual,
               float* gradSum, T* gradDelta, float* gradWeight, float* gradBias, std::int64_t begin, std::int64_t end) {
-    const std::int64_t C = shape.columns;
+    const std::int64_t C = shape.columns, stride = shape.stride > 0 ? shape.stride : C;
     const float share = C > 0 ? 1.0f / static_cast<float>(C) : 0.0f;
     for (std::int64_t r = begin; r < end; ++r) {
         const Vec centre = all(shape.rms ? 0.0f : mean[r]), scale = all(rstd[r]);
         Vec plain = zero(), alongHat = zero();
         forLanes(C, [&](std::int64_t c, std::int64_t lanes) {
-            const Vec g = get(gradNormed + r * C + c, lanes);
+            const Vec g = get(gradNormed + r * stride + c, lanes);
             const Vec hat = (get(sums + r * C + c, lanes) - centre) * scale;
             if (gradWeight) put(gradWeight + c, fma(g, hat, get(gradWeight + c, lanes)), lanes);
             if (gradBias) put(gradBias + c, get(gradBias + c, lanes) + g, lanes);
@@ -63,7 +63,7 @@ void backward(NormShape shape, const T* gradNormed, const float* sums, const flo
         const Vec a = all(shape.rms ? 0.0f : sum(plain) * share), b = all(sum(alongHat) * share);
         forLanes(C, [&](std::int64_t c, std::int64_t lanes) {
             const Vec hat = (get(sums + r * C + c, lanes) - centre) * scale;
-            const Vec scaled = get(gradNormed + r * C + c, lanes) * get(weight + c, lanes);
+            const Vec scaled = get(gradNormed + r * stride + c, lanes) * get(weight + c, lanes);
             Vec g = (scaled - a - hat * b) * scale;
             if (gradResidual) g = g + get(gradResidual + r * C + c, lanes);
             put(gradSum + r * C + c, g, lanes);

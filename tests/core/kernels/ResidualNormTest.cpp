@@ -84,6 +84,25 @@ TYPED_TEST(ResidualNormCpu, WithoutDeltaBiasAndResidualGradientUsesXAsItIs) {
     testing::expectNear(gradSum, residualNormBackward(shape, widened(g), x, weight, {}).sum, 1e-5);
 }
 
+TYPED_TEST(ResidualNormCpu, RowsOfTheNormedSideMayLieApart) {
+    const std::int64_t columns = 19, stride = 32;
+    const NormShape dense{.columns = columns}, apart{.columns = columns, .stride = stride};
+    const auto x = numbers<float>(3 * 19, 1), weight = numbers<float>(19, 2), bias = numbers<float>(19, 3);
+    const auto g = numbers<TypeParam>(3 * 19, 4);
+    std::vector<TypeParam> normed(3 * 19), spread(3 * 32, testing::from<TypeParam>(5)), gSpread(3 * 32);
+    for (std::size_t i = 0; i < g.size(); ++i) gSpread[i / 19 * 32 + i % 19] = g[i];
+    std::vector<float> mean(3), rstd(3), gradSum(3 * 19), gradApart(3 * 19), gradWeight(19), weightApart(19);
+    const auto& kernel = residualNormCpu<TypeParam>();
+    const TypeParam* none = nullptr;
+    kernel.forward(dense, x.data(), none, weight.data(), bias.data(), nullptr, normed.data(), mean.data(), rstd.data(), 0, 3);
+    kernel.forward(apart, x.data(), none, weight.data(), bias.data(), nullptr, spread.data(), mean.data(), rstd.data(), 0, 3);
+    for (std::size_t i = 0; i < spread.size(); ++i) EXPECT_EQ(toFloat(spread[i]), i % 32 < 19 ? toFloat(normed[i / 32 * 19 + i % 32]) : 5) << i;
+    kernel.backward(dense, g.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradSum.data(), nullptr, gradWeight.data(), nullptr, 0, 3);
+    kernel.backward(apart, gSpread.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradApart.data(), nullptr, weightApart.data(), nullptr, 0, 3);
+    EXPECT_EQ(gradApart, gradSum);
+    EXPECT_EQ(weightApart, gradWeight);
+}
+
 TYPED_TEST(ResidualNormCpu, ANonFiniteNumberSpoilsItsOwnRowOnly) {
     const NormShape shape{.columns = 18};
     for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {

@@ -7,6 +7,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -118,6 +119,51 @@ TEST(Fusion, AutoFollowsFusionAndGivesWayToAnExplicitChoice) {
     EXPECT_EQ(reportOf(with(on, {{"attention", "manual"}})).attention, "manual");
     EXPECT_EQ(reportOf(with(on, {{"optimizer", "loop"}})).optimizer, "loop");
     EXPECT_NE(reportOf(with(on, {{"fused-attention", "off"}})).attention, "fused");
+}
+
+// What fusion=step cannot give beside another switch.
+const std::vector<std::pair<std::string, std::string>> kNotCarried{{"checkpointing", "every-block"}, {"checkpointing", "selective"}, {"attention", "manual"},
+                                                                   {"attention", "sdpa-math"}};
+
+TEST(Fusion, WhereStepDoesNotCarryAChoiceKernelsAreUsedAndTheSentenceSaysSo) {
+    for (const auto& [id, value] : kNotCarried) {
+        const RunConfig config = with(testing::tinyConfig(registry(), 10), {{"fusion", "step"}, {id, value}});
+        ASSERT_TRUE(registry().complete(config).ok()) << id;
+        EXPECT_EQ(registry().complete(config)->word("fusion"), "step") << "the choice stays as it was made";
+        EXPECT_EQ(registry().running(config).word("fusion"), "kernels");
+        const std::string sentence = "fusion=step does not carry " + id + "=" + value + ": fusion=kernels is used.";
+        for (const auto& info : registry().catalogue(config)) EXPECT_EQ(info.instead, info.id == "fusion" ? sentence : "") << info.id;
+        testing::TinyTrainer trainer(config);
+        trainer.run();
+        const auto lines = trainer.sink.all<LogLine>();
+        EXPECT_TRUE(std::ranges::any_of(lines, [&](const LogLine& line) { return line.text == sentence; })) << sentence;
+        EXPECT_EQ(trainer.sink.losses(), lossesOf(with(config, {{"fusion", "kernels"}})));
+    }
+}
+
+TEST(Fusion, StepIsBackWhenTheChoiceItDidNotCarryIsFlippedAway) {
+    testing::TinyTrainer trainer(with(testing::tinyConfig(registry(), 20), {{"fusion", "step"}, {"checkpointing", "every-block"}}));
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done != nullptr && done->step == 10) trainer.commands.push(Flip{"checkpointing", std::string("off")});
+    };
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    std::vector<std::string> told;
+    for (const auto& line : trainer.sink.all<LogLine>()) told.push_back(std::to_string(line.step) + " " + line.text);
+    EXPECT_NE(std::ranges::find(told, "0 fusion=step does not carry checkpointing=every-block: fusion=kernels is used."), told.end());
+    EXPECT_NE(std::ranges::find(told, "10 Every switch runs as it is set."), told.end());
+    EXPECT_NE(std::ranges::find(told, "11 Attention that runs: planned."), told.end());
+}
+
+TEST(Fusion, AKernelOfItsOwnIsAllowedOnceKernelsRunInStepsPlace) {
+    EXPECT_TRUE(registry().complete(with(testing::tinyConfig(registry()), {{"fusion", "step"}, {"attention", "manual"}, {"fused-norm", "on"}})).ok());
+}
+
+TEST(Fusion, StepNeverHoldsAllLogitsSoThatAnyChunkIsTheSame) {
+    const RunConfig whole = with(testing::tinyConfig(registry(), 5), {{"fusion", "step"}});
+    RunConfig chunked = whole;
+    chunked.switches["chunked-loss"] = std::int64_t{7};
+    EXPECT_EQ(lossesOf(chunked), lossesOf(whole));
 }
 
 // Shape T: 4 layers, 4 heads, 128 wide, context 128, batch 12, on text.

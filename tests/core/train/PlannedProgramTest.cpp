@@ -1,7 +1,9 @@
 // fusion=step against autograd, tensor by tensor, and against the eager Program over several updates.
 #include "TinyTraining.h"
+#include "core/base/CounterRandom.h"
 #include "core/model/Gpt.h"
 #include "core/train/EagerProgram.h"
+#include "core/train/EightBitMoments.h"
 #include "core/train/PlannedProgram.h"
 
 #include <ATen/Parallel.h>
@@ -10,6 +12,7 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/zeros_like.h>
+#include <functional>
 #include <gtest/gtest.h>
 
 namespace stepscope {
@@ -18,10 +21,13 @@ namespace {
 using testing::tinyBatches;
 
 struct Shape {
-    const char* name;
+    std::string name;
     std::int64_t layers, heads, width, vocabulary, padded, batch, context;
     int threads;
+    std::function<void(GptConfig&)> options = [](GptConfig&) {};
+    double dropout = 0, smoothing = 0;
 };
+void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 
 ProgramParts partsFor(const Shape& shape, bool bf16) {
     ProgramParts parts;
@@ -30,13 +36,17 @@ ProgramParts partsFor(const Shape& shape, bool bf16) {
     parts.optimizerName = "fused";
     parts.optimizer = adamWFused;
     parts.maxNorm = 1.0;
+    parts.dropout = shape.dropout;
+    parts.labelSmoothing = shape.smoothing;
     if (bf16) parts.autocast = parts.validationAutocast = at::kBFloat16;
     return parts;
 }
 
 TrainState stateFor(const Shape& shape) {
-    return TrainState::initialise({.layers = shape.layers, .heads = shape.heads, .width = shape.width, .vocabulary = shape.vocabulary,
-                                   .paddedVocabulary = shape.padded, .positions = shape.context + 3}, 7);
+    GptConfig config{.layers = shape.layers, .heads = shape.heads, .width = shape.width, .vocabulary = shape.vocabulary, .paddedVocabulary = shape.padded,
+                     .positions = shape.context + 3};
+    shape.options(config);
+    return TrainState::initialise(config, 7);
 }
 
 // Gradients by autograd of the plain model on the first batch, as a flat tensor like state.weights.
@@ -49,7 +59,8 @@ at::Tensor autogradOf(const Shape& shape, const TrainState& state, const BatchSo
     at::Tensor loss;
     {
         const AutocastScope autocast(at::kCPU, bf16 ? std::optional(at::kBFloat16) : std::nullopt);
-        loss = gptLoss(state.config, leaves, ops, inputs, targets);
+        loss = gptLoss(state.config, leaves, ops, inputs, targets,
+                       {.dropout = shape.dropout, .smoothing = shape.smoothing, .seed = state.seed, .step = state.updates + 1});
     }
     loss.backward();
     at::Tensor flat = at::zeros_like(state.weights);
@@ -70,6 +81,13 @@ at::Tensor plannedGradients(const Shape& shape, TrainState& state, const BatchSo
     return gradients;
 }
 
+// A key's bias moves all scores of a query alike, so that its gradient is rounding alone: measured against that of the values.
+ParameterSlot measureOf(const ParameterLayout& layout, const ParameterSlot& slot) {
+    std::string name = slot.name;
+    if (const auto key = name.find("k_proj.bias"); key != std::string::npos) name[key] = 'v';
+    return layout.slot(name);
+}
+
 class PlannedGradients : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(PlannedGradients, AgreeWithAutogradInEveryTensor) {
@@ -79,7 +97,7 @@ TEST_P(PlannedGradients, AgreeWithAutogradInEveryTensor) {
     const at::Tensor expected = autogradOf(shape, state, *batches, false), actual = plannedGradients(shape, state, *batches, false);
     for (const auto& slot : state.layout.slots()) {
         const at::Tensor want = ParameterLayout::view(expected, slot), got = ParameterLayout::view(actual, slot);
-        const double scale = std::max(want.abs().max().item<double>(), 1e-6);
+        const double scale = std::max(ParameterLayout::view(expected, measureOf(state.layout, slot)).abs().max().item<double>(), 1e-6);
         EXPECT_LT((want - got).abs().max().item<double>() / scale, 1e-5) << slot.name;
     }
 }
@@ -93,7 +111,7 @@ TEST_P(PlannedGradients, InBf16AreNoFartherFromFloat32ThanEagersAreTimesOneAndAH
     for (const auto& slot : state.layout.slots()) {
         const auto distance = [&](const at::Tensor& flat) { return (ParameterLayout::view(flat, slot) - ParameterLayout::view(exact, slot)).norm().item<double>(); };
         // The floor is for tensors of a few numbers, where eager may come close by chance: 2^-9 of the gradient itself.
-        const double floor = ParameterLayout::view(exact, slot).norm().item<double>() / 512;
+        const double floor = ParameterLayout::view(exact, measureOf(state.layout, slot)).norm().item<double>() / 512;
         EXPECT_LE(distance(planned), 1.5 * std::max(distance(eager), floor)) << slot.name;
     }
 }
@@ -108,7 +126,45 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"threeThreads", 2, 4, 64, 61, 61, 5, 50, 3}),
     [](const auto& info) { return info.param.name; });
 
-constexpr Shape kPlain{"plain", 2, 2, 32, 61, 61, 4, 16, 2};
+// Each option of the model alone, on a shape that divides nowhere, and drawn together with a fixed seed.
+void split(GptConfig& c) { c.splitQkv = true; }
+void swiglu(GptConfig& c) { c.activation = Activation::Swiglu; }
+void untied(GptConfig& c) { c.tiedHead = false; }
+void postNorm(GptConfig& c) { c.placement = NormPlacement::Post; }
+void rms(GptConfig& c) { c.norm = NormKind::RmsNorm; }
+void rope(GptConfig& c) { c.positionKind = PositionKind::Rope; }
+void withoutBias(GptConfig& c) { c.bias = false; }
+
+INSTANTIATE_TEST_SUITE_P(Options, PlannedGradients,
+                         ::testing::Values(Shape{"split", 2, 3, 45, 61, 64, 3, 15, 2, split}, Shape{"swiglu", 2, 3, 45, 61, 64, 3, 15, 2, swiglu},
+                                           Shape{"untied", 2, 3, 45, 61, 64, 3, 15, 2, untied}, Shape{"postNorm", 2, 3, 45, 61, 64, 3, 15, 2, postNorm},
+                                           Shape{"rms", 2, 3, 45, 61, 64, 3, 15, 2, rms}, Shape{"rope", 2, 3, 42, 61, 64, 3, 15, 2, rope},
+                                           Shape{"withoutBias", 2, 3, 45, 61, 64, 3, 15, 2, withoutBias},
+                                           Shape{"dropout", 2, 3, 45, 61, 64, 3, 15, 2, [](GptConfig&) {}, 0.3},
+                                           Shape{"smoothing", 2, 3, 45, 61, 64, 3, 15, 2, [](GptConfig&) {}, 0, 0.1}),
+                         [](const auto& info) { return info.param.name; });
+
+std::vector<Shape> drawnShapes() {
+    std::vector<Shape> all;
+    for (std::uint64_t i = 0; i < 16; ++i) {
+        auto below = [&, draw = std::uint64_t{0}](std::uint64_t bound) mutable { return static_cast<std::int64_t>(counterRandomBelow(3, i, draw++, bound)); };
+        Shape shape{"drawn" + std::to_string(i), 1 + below(3), 1 + below(4), 0, 61, 61 + 3 * below(2), 1 + below(5), 1 + below(70), static_cast<int>(1 + below(3))};
+        shape.width = shape.heads * 2 * (8 + below(8));
+        std::vector<void (*)(GptConfig&)> chosen;
+        for (const auto option : {split, swiglu, untied, postNorm, rms, rope, withoutBias})
+            if (below(2) == 1) chosen.push_back(option);
+        shape.options = [chosen](GptConfig& config) {
+            for (const auto option : chosen) option(config);
+        };
+        shape.dropout = 0.2 * static_cast<double>(below(2));
+        shape.smoothing = 0.1 * static_cast<double>(below(2));
+        all.push_back(std::move(shape));
+    }
+    return all;
+}
+INSTANTIATE_TEST_SUITE_P(Drawn, PlannedGradients, ::testing::ValuesIn(drawnShapes()), [](const auto& info) { return info.param.name; });
+
+const Shape kPlain{"plain", 2, 2, 32, 61, 61, 4, 16, 2};
 
 std::vector<double> lossesOf(StepProgram& program, TrainState& state, const BatchSource& batches, int steps) {
     std::vector<double> losses;
@@ -116,16 +172,42 @@ std::vector<double> lossesOf(StepProgram& program, TrainState& state, const Batc
     return losses;
 }
 
+const Shape kEverything{"everything", 2, 2, 32, 61, 61, 4, 16, 2,
+                        [](GptConfig& c) {
+                            for (const auto option : {split, swiglu, untied, rms, rope, withoutBias}) option(c);
+                        },
+                        0.1, 0.1};
+
 TEST(PlannedProgram, TrainsAsTheEagerProgramDoes) {
     const auto batches = tinyBatches();
+    for (const Shape& shape : {kPlain, kEverything}) {
+        TrainState one = stateFor(shape), other = stateFor(shape);
+        EagerProgram eager(partsFor(shape, false));
+        PlannedProgram planned(partsFor(shape, false));
+        const auto expected = lossesOf(eager, one, *batches, 40), actual = lossesOf(planned, other, *batches, 40);
+        for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 2e-5) << shape.name << " " << i;
+        EXPECT_LT(actual.back(), actual.front() - 0.3) << shape.name;
+        EXPECT_EQ(one.cursor, other.cursor);
+        EXPECT_EQ(one.updates, other.updates);
+    }
+}
+
+TEST(PlannedProgram, EightBitMomentsFollowTheEagerProgramsLosses) {
+    at::set_num_threads(1);
+    const auto batches = tinyBatches();
+    ProgramParts parts = partsFor(kPlain, false);
+    parts.optimizerName = "8-bit";
+    parts.optimizer = adamWEightBit;
+    parts.eightBitMoments = true;
     TrainState one = stateFor(kPlain), other = stateFor(kPlain);
-    EagerProgram eager(partsFor(kPlain, false));
-    PlannedProgram planned(partsFor(kPlain, false));
-    const auto expected = lossesOf(eager, one, *batches, 40), actual = lossesOf(planned, other, *batches, 40);
-    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 2e-5) << i;
-    EXPECT_LT(actual.back(), actual.front() - 0.3);
-    EXPECT_EQ(one.cursor, other.cursor);
-    EXPECT_EQ(one.updates, other.updates);
+    toEightBit(one);
+    toEightBit(other);
+    EagerProgram eager(parts);
+    PlannedProgram planned(parts);
+    const auto expected = lossesOf(eager, one, *batches, 20), actual = lossesOf(planned, other, *batches, 20);
+    // A gradient's last bit may round a moment to another of the 256 values.
+    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-3) << i;
+    EXPECT_LT(actual.back(), actual.front() - 0.2);
 }
 
 TEST(PlannedProgram, EveryOptimizerContinuesTheSameLosses) {
@@ -146,16 +228,18 @@ TEST(PlannedProgram, EveryOptimizerContinuesTheSameLosses) {
 
 TEST(PlannedProgram, AccumulatedMicroBatchesGiveTheGradientsOfOneLargeBatch) {
     const auto batches = tinyBatches();
-    Shape large = kPlain;
-    large.batch = 8;
-    TrainState state = stateFor(kPlain), other = stateFor(kPlain);
-    PlannedProgram whole(partsFor(large, false));
-    ProgramParts parts = partsFor(kPlain, false);
-    parts.accumulation = 2;
-    PlannedProgram pieces(std::move(parts));
-    const double expected = whole.step(state, *batches, 1e-3).loss, actual = pieces.step(other, *batches, 1e-3).loss;
-    EXPECT_NEAR(actual, expected, 1e-6);
-    EXPECT_LT((whole.gradients() - pieces.gradients()).abs().max().item<double>(), 1e-6 * whole.gradients().abs().max().item<double>() + 1e-8);
+    for (const Shape& shape : {kPlain, kEverything}) {
+        Shape large = shape;
+        large.batch = 8;
+        TrainState state = stateFor(shape), other = stateFor(shape);
+        PlannedProgram whole(partsFor(large, false));
+        ProgramParts parts = partsFor(shape, false);
+        parts.accumulation = 2;
+        PlannedProgram pieces(std::move(parts));
+        const double expected = whole.step(state, *batches, 1e-3).loss, actual = pieces.step(other, *batches, 1e-3).loss;
+        EXPECT_NEAR(actual, expected, 1e-6) << shape.name;
+        EXPECT_LT((whole.gradients() - pieces.gradients()).abs().max().item<double>(), 1e-6 * whole.gradients().abs().max().item<double>() + 1e-8) << shape.name;
+    }
 }
 
 TEST(PlannedProgram, TheSameSeedGivesTheSameBits) {
@@ -196,12 +280,13 @@ TEST(PlannedProgram, NotANumberLeavesTheStateAsItWas) {
 
 TEST(PlannedProgram, ValidatesAsTheEagerProgramDoes) {
     const auto batches = tinyBatches();
-    for (const bool bf16 : {false, true}) {
-        TrainState state = stateFor(kPlain);
-        EagerProgram eager(partsFor(kPlain, bf16));
-        PlannedProgram planned(partsFor(kPlain, bf16));
-        EXPECT_NEAR(planned.evaluate(state, *batches, 3), eager.evaluate(state, *batches, 3), bf16 ? 2e-3 : 1e-6);
-    }
+    for (const Shape& shape : {kPlain, kEverything})
+        for (const bool bf16 : {false, true}) {
+            TrainState state = stateFor(shape);
+            EagerProgram eager(partsFor(shape, bf16));
+            PlannedProgram planned(partsFor(shape, bf16));
+            EXPECT_NEAR(planned.evaluate(state, *batches, 3), eager.evaluate(state, *batches, 3), bf16 ? 2e-3 : 1e-6) << shape.name;
+        }
 }
 
 }  // namespace

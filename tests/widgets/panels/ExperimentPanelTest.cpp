@@ -72,6 +72,16 @@ TEST_F(ExperimentPanelTest, ShowsTheReasonInPlaceOfTheControlWhenASwitchCannotBe
     EXPECT_THAT(sentences("device"), testing::Contains(QString("Needs a GPU.")));
 }
 
+TEST_F(ExperimentPanelTest, SaysWhatRunsInPlaceOfAChoiceThatStaysAsItIs) {
+    SwitchCatalogue catalogue = smallCatalogue();
+    catalogue[1].instead = "amp=bf16 does not go with this: amp=off is used.";
+    panel.setCatalogue(catalogue);
+    EXPECT_TRUE(panel.row("amp")->editor()->isEnabled());
+    EXPECT_THAT(sentences("amp"), testing::Contains(QString("amp=bf16 does not go with this: amp=off is used.")));
+    panel.setCatalogue(smallCatalogue());
+    EXPECT_FALSE(sentences("amp").join(' ').contains("is used"));
+}
+
 TEST_F(ExperimentPanelTest, UnfoldsWhatASwitchDoesWhatItCostsAndWhatOthersReport) {
     EXPECT_FALSE(panel.row("amp")->isUnfolded());
     QTest::mouseClick(button("amp", "Mixed precision"), Qt::LeftButton);
