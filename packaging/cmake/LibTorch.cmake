@@ -21,7 +21,10 @@ foreach(lib torch_cpu c10 torch_cuda c10_cuda)
   # After /usr/include: the wheel carries its own fmt and nlohmann headers, and the ones we link to must win.
   target_compile_options(${lib} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-idirafter ${TORCH_ROOT}/include>")
 endforeach()
-set_target_properties(torch_cpu PROPERTIES INTERFACE_LINK_LIBRARIES c10)
+# at::parallel_for is a template over OpenMP: compiled without it, it runs its loop on the calling thread and says nothing. The wheel's own libgomp, so
+# that there is one team of threads.
+target_compile_options(torch_cpu INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
+set_target_properties(torch_cpu PROPERTIES INTERFACE_LINK_LIBRARIES "c10;${TORCH_ROOT}/lib/libgomp.so.1")
 set_target_properties(torch_cuda PROPERTIES INTERFACE_LINK_LIBRARIES "torch_cpu;c10_cuda")
 
 # The wheel carries the headers of a newer fmt but no library of it: there fmt is header-only (its symbols are versioned).
