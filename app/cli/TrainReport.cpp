@@ -28,7 +28,8 @@ std::string summaryLine(const RunSummary& summary) {
                  {"val_loss", nineDigits(summary.validationLoss)},
                  {"ms_per_step_median", number(summary.msPerStepMedian)},
                  {"tokens_per_s", number(summary.tokensPerSecond)},
-                 {"peak_memory_bytes", summary.peakMemoryBytes}});
+                 {"peak_memory_bytes", summary.peakMemoryBytes},
+                 {"peak_allocated_bytes", summary.peakAllocatedBytes}});
 }
 
 }  // namespace stepscope::cli

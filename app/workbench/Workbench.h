@@ -37,7 +37,7 @@ struct RunSummary {
     double msPerStepMedian = kUnknown;   // without the first 3 steps
     double tokensPerSecond = kUnknown;
     std::int64_t peakMemoryBytes = 0;
-    std::int64_t peakAllocatedBytes = 0;     // most live bytes of tensors on the host
+    std::int64_t peakAllocatedBytes = 0;     // most live bytes of tensors on the run's device
     std::int64_t predictedMemoryBytes = 0;   // of peakMemoryBytes, before the run
 };
 

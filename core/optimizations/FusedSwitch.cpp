@@ -2,6 +2,11 @@
 #include "core/optimizations/FusedSwitch.h"
 
 namespace stepscope {
+namespace {
+
+constexpr const char* kUntriedOnGpus = " Its CUDA form has not yet run on a real GPU: there it is off unless you ask for it, with on or fusion=kernels.";
+
+}  // namespace
 
 Verdict fusedKernelsUsable(const RunConfig& config) {
     if (onCpu(config) && config.word("amp") == "fp16") return Verdict::no("the fused kernels take float32 and bf16 on a CPU; choose amp=bf16 or off.");
@@ -21,7 +26,7 @@ Optimization fusedSwitch(std::string id, std::string title, std::string why, std
             .title = std::move(title),
             .group = SwitchGroup::Kernels,
             .why = std::move(why),
-            .cost = std::move(cost),
+            .cost = onGpuInstead.empty() ? cost + kUntriedOnGpus : cost,
             .reported = std::move(reported),
             .values = Choices{{"auto", "off", "on"}},
             .byDefault = "auto",

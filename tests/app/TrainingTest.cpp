@@ -18,7 +18,7 @@ TEST_F(Training, EndsWithTheSummaryAsOneLineOfJson) {
     const auto summary = nlohmann::ordered_json::parse(finished.out);
     std::vector<std::string> keys;
     for (const auto& [key, value] : summary.items()) keys.push_back(key);
-    EXPECT_THAT(keys, testing::ElementsAre("session", "steps", "loss_first", "loss_last", "val_loss", "ms_per_step_median", "tokens_per_s", "peak_memory_bytes"));
+    EXPECT_THAT(keys, testing::ElementsAre("session", "steps", "loss_first", "loss_last", "val_loss", "ms_per_step_median", "tokens_per_s", "peak_memory_bytes", "peak_allocated_bytes"));
     EXPECT_EQ(summary["steps"], 12);
     EXPECT_NEAR(summary["loss_first"].get<double>(), 5.55, 0.5);  // ln 256
     EXPECT_LT(summary["loss_last"].get<double>(), summary["loss_first"].get<double>());
@@ -26,6 +26,8 @@ TEST_F(Training, EndsWithTheSummaryAsOneLineOfJson) {
     EXPECT_NEAR(summary["tokens_per_s"].get<double>(), 32 / summary["ms_per_step_median"].get<double>() * 1000,
                 0.01 * summary["tokens_per_s"].get<double>());
     EXPECT_GT(summary["peak_memory_bytes"].get<std::int64_t>(), 10'000'000);
+    EXPECT_GT(summary["peak_allocated_bytes"].get<std::int64_t>(), 0);
+    EXPECT_LT(summary["peak_allocated_bytes"].get<std::int64_t>(), summary["peak_memory_bytes"].get<std::int64_t>());
 }
 
 TEST_F(Training, WritesNullForWhatIsNotKnown) {

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -35,18 +36,36 @@ def program(given, name):
     return [os.path.join(ROOT, 'build/release/app', name)]
 
 
-def train(cli, words, environment=None):
+class Failed(SystemExit):
+    """A run of the command line that failed: ends the bench with its sentence, unless somebody goes on without that run."""
+
+    def __init__(self, command, status, said):
+        super().__init__(f'{command} ended with {status}: {said}')
+        self.status, self.said = status, said
+
+
+def train(cli, words, environment=None, timeout=None):
     """One `train`; its summary, and its step log under the key 'log'."""
     with tempfile.TemporaryDirectory(prefix='stepscope-bench-') as folder:
         log = os.path.join(folder, 'steps')
         run = subprocess.run([*cli, 'train', *words, '--step-log', log, '--json'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, env={**os.environ, **(environment or {})})
+                             text=True, env={**os.environ, **(environment or {})}, timeout=timeout)
         if run.returncode != 0:
-            sys.exit(f'train {" ".join(words)} ended with {run.returncode}: {run.stderr.strip()}')
+            raise Failed(f'train {" ".join(words)}', run.returncode, run.stderr.strip())
         summary = json.loads(run.stdout.strip().split('\n')[-1])
         with open(log) as lines:
             summary['log'] = [json.loads(line) for line in lines]
         return summary
+
+
+def stored(database, query):
+    """All rows of a query to the database of a recorded run."""
+    with contextlib.closing(sqlite3.connect(database)) as sessions:
+        return sessions.execute(query).fetchall()
+
+
+def log_lines(database):
+    return [text for text, in stored(database, 'SELECT text FROM log_lines ORDER BY at_ns, seq')]
 
 
 def steps_per_second(log, leave_out=3):

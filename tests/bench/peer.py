@@ -34,6 +34,8 @@ def add_arguments(parser):
     parser.add_argument('--pairs', type=int, default=5)
     parser.add_argument('--threads', type=int, default=measure.cores())
     parser.add_argument('--cli', help='the stepscope-cli to measure; default: that of the release build')
+    parser.add_argument('--python', help='an interpreter with PyTorch for the peer; default: one of its own in build/peer-venv, made when missing')
+    parser.set_defaults(device='cpu')
 
 
 def python():
@@ -55,42 +57,54 @@ def python():
 
 
 class Contest:
-    """Both sides over one shape. Each run is a process of its own and returns (median ms a step, losses, peak resident MB)."""
+    """Both sides over one shape. Each run is a process of its own and returns (median ms a step, losses, peak MB): what the process had resident on a
+    CPU, what tensors took of a GPU. The batch may change between runs."""
 
     def __init__(self, arguments, folder):
-        self.a, self.cli, self.python = arguments, measure.program(arguments.cli, 'cli/stepscope-cli'), python()
+        self.a, self.cli, self.python = arguments, measure.program(arguments.cli, 'cli/stepscope-cli'), arguments.python
         self.init, self.tokens = os.path.join(folder, 'init.safetensors'), os.path.join(folder, 'tokens.bin')
+
+    def prepare(self):
+        self.python = self.python or python()
         draw = random.Random(1)
         with open(self.tokens, 'wb') as file:
             array.array('H', [draw.randrange(self.a.vocab) for _ in range(max(200_000, 20 * self.a.ctx))]).tofile(file)
         subprocess.run([self.python, LADDER, *self._shape('--'), '--save-init', self.init], check=True)
+        return self
 
     def _shape(self, prefix):
         return [word for key in ('layers', 'heads', 'embd', 'ctx', 'batch', 'vocab') for word in (prefix + key, str(getattr(self.a, key)))]
 
-    def ours(self, switches, steps=None, environment=None, threads=None):
+    def our_words(self, switches, steps=None, threads=None, database=None):
         a = self.a
-        settings = {'layers': a.layers, 'heads': a.heads, 'width': a.embd, 'context': a.ctx, 'batch-size': a.batch, 'vocabulary': a.vocab, 'optimizer': 'fused',
-                    'grad-clip': 1, 'schedule': 'constant', 'lr': 0.0006, 'min-lr': 0, 'weight-decay': 0.1, 'beta1': 0.9, 'beta2': 0.95, 'epsilon': 1e-8,
-                    'grad-accumulation': 1, 'vocab-padding': 'none', 'matmul-precision': 'highest', 'zero-grad': 'set-to-none', 'validation-fraction': 0,
+        settings = {'device': a.device, 'layers': a.layers, 'heads': a.heads, 'width': a.embd, 'context': a.ctx, 'batch-size': a.batch, 'vocabulary': a.vocab,
+                    'optimizer': 'fused', 'grad-clip': 1, 'schedule': 'constant', 'lr': 0.0006, 'min-lr': 0, 'weight-decay': 0.1, 'beta1': 0.9,
+                    'beta2': 0.95, 'epsilon': 1e-8, 'grad-accumulation': 1, 'vocab-padding': 'none', 'matmul-precision': 'highest', 'zero-grad': 'set-to-none', 'validation-fraction': 0,
                     'validation-every': 0, 'seed': 1, **switches}
-        words = ['--preset', 'tiny-cpu', '--steps', str(WARMUP + (steps or a.steps)), '--data', self.tokens, '--init', self.init, '--threads',
-                 str(threads or a.threads), '--no-record', *(word for key, value in settings.items() for word in ('--set', f'{key}={value}'))]
-        summary = measure.train(self.cli, words, environment)
-        return summary['ms_per_step_median'], [step['loss'] for step in summary['log']], summary['peak_memory_bytes'] / 2**20
+        return ['--preset', 'tiny-cpu', '--steps', str(WARMUP + (steps or a.steps)), '--data', self.tokens, '--init', self.init, '--threads',
+                str(threads or a.threads), *(['--db', database] if database else ['--no-record']),
+                *(word for key, value in settings.items() for word in ('--set', f'{key}={value}'))]
 
-    def peer(self, rungs, allocator, steps=None):
-        words = [*self._shape('--'), '--steps', str(steps or self.a.steps), '--warmup', str(WARMUP), '--threads', str(self.a.threads), '--tokens', self.tokens,
-                 '--init', self.init, '--rungs', rungs, '--only']
-        run = subprocess.run([self.python, LADDER, *words], stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, **ALLOCATORS[allocator]})
+    def ours(self, switches, steps=None, environment=None, threads=None, database=None, timeout=None):
+        summary = measure.train(self.cli, self.our_words(switches, steps, threads, database), environment, timeout)
+        peak = summary['peak_memory_bytes' if self.a.device == 'cpu' else 'peak_allocated_bytes']
+        return summary['ms_per_step_median'], [step['loss'] for step in summary['log']], peak / 2**20
+
+    def peer_command(self, rungs, steps=None):
+        return [self.python, LADDER, *self._shape('--'), '--steps', str(steps or self.a.steps), '--warmup', str(WARMUP), '--threads', str(self.a.threads),
+                '--device', self.a.device.partition(':')[0], '--tokens', self.tokens, '--init', self.init, '--rungs', rungs, '--only']
+
+    def peer(self, rungs, allocator, steps=None, timeout=None):
+        run = subprocess.run(self.peer_command(rungs, steps), stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, **ALLOCATORS[allocator]},
+                             timeout=timeout)
         line = json.loads(run.stdout)
-        return line['ms_per_step'], line['losses'], line['peak_rss_mb']
+        return line['ms_per_step'], line['losses'], line['peak_rss_mb' if self.a.device == 'cpu' else 'peak_device_mb']
 
 
 @contextlib.contextmanager
 def contest(arguments):
     with tempfile.TemporaryDirectory(prefix='stepscope-bench-') as folder:
-        yield Contest(arguments, folder)
+        yield Contest(arguments, folder).prepare()
 
 
 def largest_difference(mine, theirs):

@@ -1,6 +1,6 @@
 """Peer: the optimisation ladder in Python PyTorch (eager and torch.compile), same GPT as Stepscope's.
 
-Prints one JSON line per rung: {"rung","ms_per_step","tokens_per_s","loss_last","losses","peak_rss_mb"}.
+Prints one JSON line per rung: {"rung","ms_per_step","tokens_per_s","loss_last","losses","peak_rss_mb"}, with --device cuda also "peak_device_mb".
 Each rung runs in a process of its own (peak memory would add up otherwise). Rungs are cumulative from the left;
 `compile` may be `compile:max-autotune-no-cudagraphs` or `compile:reduce-overhead`.
 
@@ -139,7 +139,8 @@ def load_safetensors(path, model):
         for name, parameter, transposed in gpt2_parameters(model):
             begin, end = header[name]['data_offsets']
             tensor = torch.frombuffer(data[begin:end], dtype=torch.float32).view(header[name]['shape'])
-            parameter.copy_(tensor.t() if transposed else tensor)
+            rows = tensor.t() if transposed else tensor
+            parameter[:len(rows)].copy_(rows)  # rung `vocab` has more rows than the file
 
 
 def split_mix(x):
@@ -207,8 +208,11 @@ def time_rung(rung, vocab, amp, flash, compiled):
         if k >= a.warmup:
             times.append(time.perf_counter() - begin)
     ms = 1e3 * statistics.median(times)
-    print(json.dumps({'rung': rung, 'ms_per_step': round(ms, 3), 'tokens_per_s': round(a.batch * a.ctx / ms * 1e3), 'loss_last': losses[-1],
-                      'losses': losses, 'peak_rss_mb': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}), flush=True)
+    said = {'rung': rung, 'ms_per_step': round(ms, 3), 'tokens_per_s': round(a.batch * a.ctx / ms * 1e3), 'loss_last': losses[-1],
+            'losses': losses, 'peak_rss_mb': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}
+    if a.device == 'cuda':
+        said['peak_device_mb'] = torch.cuda.max_memory_allocated() // 2**20
+    print(json.dumps(said), flush=True)
 
 
 def main():

@@ -2,6 +2,7 @@
 // its line is added.
 #include "TinyTraining.h"
 #include "core/events/ConfigKeys.h"
+#include "core/optimizations/FusedSwitch.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -107,6 +108,19 @@ TEST(Registry, FusedKernelsRunOnAGpuInEveryPrecisionButAttentionIsLibTorchs) {
     const auto attention = gpu.complete(onGpu({{"fused-attention", "on"}}));
     ASSERT_FALSE(attention.ok());
     EXPECT_NE(attention.error().sentence.find("sdpa-flash"), std::string::npos) << attention.error().sentence;
+}
+
+TEST(Registry, OnAGpuNoFusedFormRunsUnlessItIsAskedForAndItsWordsSayThatItIsUntried) {
+    const Registry gpu(withGpu());
+    const RunConfig plain = gpu.complete(onGpu({})).value();
+    int forms = 0;
+    for (const auto& info : gpu.catalogue(plain)) {
+        if (!info.id.starts_with("fused-")) continue;
+        EXPECT_FALSE(fusedOn(plain, info.id)) << info.id;
+        if (info.refusedChoices.empty()) forms += 1;
+        EXPECT_EQ(info.cost.find("has not yet run on a real GPU") != std::string::npos, info.refusedChoices.empty()) << info.id;
+    }
+    EXPECT_EQ(forms, 6);
 }
 
 TEST(Registry, ACudaGraphNeedsAStepThatNeverWaitsForTheGpu) {

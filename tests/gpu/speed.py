@@ -1,0 +1,174 @@
+"""Parts `ladder`, `launches` and `compare` of packaging/gpu-check: GPT-2 small at context 1024, rung by rung, and against torch.compile.
+
+The ladder is "precision-to-padding" with CUDA graphs as a rung more; a step that was captured says how many kernels it has. Launches of the eager
+rungs are counted by Nsight Compute (ncu) as the difference between runs of 4 and of 5 steps. The comparison alternates ours with both modes of
+torch.compile, from the same weights and batches, as tests/bench/against_pytorch does on the CPU; it fails when losses differ by more than 2e-2.
+"""
+import argparse
+import csv
+import os
+import re
+import statistics
+import subprocess
+
+import checking
+import measure
+import peer
+
+STEPS, BATCH, CONTEXT = 23, 16, 1024  # the first three steps do not count
+LADDER = [('float32', {'optimizer': 'foreach', 'attention': 'manual'}), ('TF32', {'matmul-precision': 'high'}), ('bf16', {'amp': 'bf16'}),
+          ('fusion', {'fusion': 'kernels', 'fused-optimizer': 'off'}), ('flash attention', {'attention': 'sdpa-flash'}),
+          ('vocabulary 50304', {'vocab-padding': '128'}), ('fused AdamW', {'optimizer': 'fused', 'fused-optimizer': 'auto'}), ('CUDA graphs', {'cuda-graph': 'on'})]
+NO_NCU = 'ncu (Nsight Compute) is not installed'
+
+OURS = {'amp': 'bf16', 'fusion': 'kernels', 'cuda-graph': 'on', 'matmul-precision': 'high', 'vocab-padding': '128', 'data-source': 'device'}
+PEERS = {'default': 'tf32,bf16,compile,flash,vocab', 'reduce-overhead': 'tf32,bf16,compile:reduce-overhead,flash,vocab'}
+TOLERANCE = 2e-2
+
+
+def rungs():
+    """(name, all switches up to here)."""
+    switches = {}
+    for name, more in LADDER:
+        switches = {**switches, **more}
+        yield name, switches
+
+
+def rung_words(switches, steps, batch=BATCH):
+    settings = {'device': checking.DEVICE, 'data': 'random', 'batch-size': batch, 'context': CONTEXT, 'grad-accumulation': 1, 'validation-every': 0, **switches}
+    return ['--preset', 'gpt2-small', '--steps', str(steps), *checking.words(f'{key}={value}' for key, value in settings.items())]
+
+
+def captured(log):
+    """What a run's log says of its capture: (kernels and launches a step, or what is known instead; the sentence)."""
+    said = next((line for line in log if line.startswith(('CUDA graphs: ', 'The step could not be captured'))), '')
+    found = re.match(r'CUDA graphs: (\d+) kernels a step in (\d+) launches', said)
+    return (f'{found[1]} in {found[2]} launches' if found else 'not measured'), said
+
+
+def run_ladder(setup, deadline):
+    database = lambda n: os.path.join(setup.folder, f'ladder-{n}.db')
+
+    def climb(n, switches, left):
+        summary = setup.train(rung_words(switches, STEPS), database(n), left)
+        kernels, said = captured(measure.log_lines(database(n)))
+        fell_back = switches.get('cuda-graph') == 'on' and kernels == 'not measured'
+        return {'ms a step': round(summary['ms_per_step_median'], 2), 'tokens/s': round(summary['tokens_per_s']),
+                'peak GB of tensors': round(summary['peak_allocated_bytes'] / 1e9, 2), 'kernels a step': kernels,
+                'state': 'failed' if fell_back else 'measured', 'why': said if fell_back else ''}
+
+    empty = {'ms a step': '', 'tokens/s': '', 'peak GB of tensors': '', 'kernels a step': ''}
+    return [checking.filled({'rung': name, **empty}, deadline, lambda left: climb(n, switches, left)) for n, (name, switches) in enumerate(rungs())]
+
+
+def ncu(setup, switches, steps):
+    return [checking.tool('ncu') or 'ncu', '--clock-control', 'none', '--csv', '--metrics', 'launch__grid_size', *setup.cli, 'train',
+            *rung_words(switches, steps, batch=1), '--no-record']
+
+
+def kernels_of(text):
+    """How many kernels an ncu report in CSV lists; before it stands what ncu and the program said."""
+    lines = text.splitlines()
+    begin = next((n for n, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
+    return len({row['ID'] for row in csv.DictReader(lines[begin:])})
+
+
+def run_launches(setup, deadline):
+    def count(switches):
+        kernels = []
+        for steps in (4, 5):
+            run = subprocess.run(ncu(setup, switches, steps), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=deadline.left(),
+                                 env={**os.environ, **setup.environment})
+            if run.returncode != 0:
+                raise measure.Failed('ncu', run.returncode, run.stderr.strip() or run.stdout.strip())
+            kernels.append(kernels_of(run.stdout))
+        if kernels[0] == 0:
+            return {'state': 'failed', 'why': 'ncu listed no kernels'}
+        return {'kernels a step': kernels[1] - kernels[0], 'state': 'measured', 'why': ''}
+
+    rows = [({'rung': name, 'kernels a step': 'not measured'}, switches) for name, switches in rungs() if 'cuda-graph' not in switches]
+    if not checking.tool('ncu'):
+        return [{**row, 'state': 'not run', 'why': NO_NCU} for row, _ in rows]
+    return [checking.filled(row, deadline, lambda left: count(switches)) for row, switches in rows]
+
+
+def contest(setup, folder):
+    shape = argparse.Namespace(layers=12, heads=12, embd=768, ctx=CONTEXT, batch=1, vocab=50257, steps=20, threads=measure.cores(), device=checking.DEVICE,
+                               cli=setup.cli[0], python=setup.python)
+    return peer.Contest(shape, folder)
+
+
+class Pairs:
+    """The runs of one batch size: each side once a round, in turns."""
+
+    def __init__(self, setup, both, batch):
+        self._setup, self._contest, self._batch = setup, both, batch
+        self._ms, self._memory, self._losses = ({side: [] for side in ('ours', *PEERS)} for _ in range(3))
+        self.kernels = self.said = ''
+
+    def ours(self, left):
+        database = os.path.join(self._setup.folder, f'compare-{self._batch}-{len(self._ms["ours"])}.db')
+        result = self._contest.ours(OURS, environment=self._setup.environment, database=database, timeout=left)
+        self.kernels, self.said = captured(measure.log_lines(database))
+        return result
+
+    def take(self, deadline):
+        self._contest.a.batch = self._batch
+        sides = ['ours', *PEERS]
+        for pair in range(self._setup.pairs):
+            before = deadline.left()
+            for side in sides[pair % len(sides):] + sides[:pair % len(sides)]:
+                left = deadline.left()
+                if left == 0:
+                    raise subprocess.TimeoutExpired(side, 0)
+                ms, losses, memory = self.ours(left) if side == 'ours' else self._contest.peer(PEERS[side], 'system', timeout=left)
+                self._ms[side].append(ms)
+                self._memory[side].append(memory)
+                self._losses[side].append(losses)
+            if deadline.left() < 1.2 * (before - deadline.left()):
+                return  # rather fewer rounds than a broken one
+
+    def row(self):
+        tokens = self._batch * CONTEXT
+        mine = statistics.median(self._ms['ours'])
+        row = {'rounds': len(self._ms['ours']), 'ours ms': round(mine, 2), 'ours tokens/s': round(1e3 * tokens / mine),
+               'ours kernels a step': self.kernels, 'ours peak GB': round(max(self._memory['ours']) * 2**20 / 1e9, 2)}
+        difference = 0.0
+        for side in PEERS:
+            ratios = [theirs / ours for ours, theirs in zip(self._ms['ours'], self._ms[side], strict=True)]
+            row |= {f'{side} ms': round(statistics.median(self._ms[side]), 2), f'{side} peak GB': round(max(self._memory[side]) * 2**20 / 1e9, 2),
+                    f'{side} ratio (95 %)': '{:.3f} ({:.3f} to {:.3f})'.format(*measure.interval(ratios))}
+            difference = max(difference, *(peer.largest_difference(*both) for both in zip(self._losses['ours'], self._losses[side], strict=True)))
+        problems = [] if difference <= TOLERANCE else ['the losses differ: the two did not do the same work']
+        problems += [self.said or 'the run says nothing of a capture'] if self.kernels == 'not measured' else []
+        return {**row, 'losses apart': f'{difference:.1e}', 'state': 'failed' if problems else 'measured', 'why': '; '.join(problems)}
+
+
+def run_compare(setup, deadline):
+    both = contest(setup, setup.folder)
+
+    def measured(batch):
+        if not os.path.exists(both.init):
+            both.prepare()
+        pairs = Pairs(setup, both, batch)
+        pairs.take(deadline)
+        return pairs.row()
+
+    return [checking.filled({'batch': batch}, deadline, lambda left: measured(batch)) for batch in setup.batches]
+
+
+def plan_compare(setup):
+    both = contest(setup, 'FOLDER')
+    both.python = both.python or 'PYTHON'
+    commands = []
+    for both.a.batch in setup.batches:
+        commands.append([*setup.cli, 'train', *both.our_words(OURS, database='FOLDER/compare.db')])
+        commands += [both.peer_command(words) for words in PEERS.values()]
+    return commands
+
+
+LADDER_PART = checking.Part('ladder', f'the ladder of GPT-2 small at batch {BATCH} and context {CONTEXT}', 240,
+                            lambda setup: [[*setup.cli, 'train', *rung_words(switches, STEPS)] for _, switches in rungs()], run_ladder)
+LAUNCHES = checking.Part('launches', 'kernels that an eager step launches, rung by rung, at batch 1', 240,
+                         lambda setup: [ncu(setup, switches, steps) for _, switches in rungs() if 'cuda-graph' not in switches for steps in (4, 5)], run_launches)
+COMPARE = checking.Part('compare', 'against torch.compile, modes default and reduce-overhead, bf16', 540, plan_compare, run_compare)

@@ -1,0 +1,140 @@
+"""test_gpu_check.py CLI TESTS: packaging/gpu-check without a GPU. Its plan and its sentence are the real ones; where a part must run, stand_in.py
+plays a GPU with the CPU. Reports of GoogleTest, of ncu and of earlier calls are given as they were written. Run by CTest."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(ROOT, 'tests/bench')]
+import checking
+import equivalence
+import kernel_tests
+import measure
+import report
+import speed
+
+CLI, TESTS = sys.argv[1:3]
+PARTS = ['machine', 'tests', 'equivalence', 'compare', 'ladder', 'sanitizer', 'launches']
+
+
+def gpu_check(*words, cli=CLI):
+    # A GPU that may be here is hidden, and so is its toolkit.
+    hidden = {'CUDA_VISIBLE_DEVICES': '', 'PATH': '/usr/bin:/bin', 'CUDA_HOME': HERE, 'STAND_IN_FOR': CLI}
+    return subprocess.run([sys.executable, '-B', os.path.join(ROOT, 'packaging/gpu-check'), '--cli', cli, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, env={**os.environ, **hidden}, timeout=100)
+
+
+class WithoutAGpu(unittest.TestCase):
+    def test_the_plan_has_every_part_and_every_switch(self):
+        plan = gpu_check('--dry-run')
+        self.assertEqual(plan.returncode, 0, plan.stderr)
+        lines = plan.stdout.splitlines()
+        self.assertEqual([line.partition(':')[0] for line in lines if not line.startswith(' ')], [*PARTS, 'Lacking here'])
+        self.assertRegex(lines[-1], r'^Lacking here: a GPU \(.+\); compute-sanitizer; ncu\.$')
+        for entry in json.loads(subprocess.run([CLI, 'switches', '--json'], stdout=subprocess.PIPE, text=True, check=True).stdout):
+            self.assertRegex(plan.stdout, f'--set {entry["id"]}=')
+
+    def test_it_says_in_one_sentence_that_there_is_none_and_writes_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            refused = gpu_check('--into', folder)
+            self.assertEqual((refused.returncode, refused.stdout), (2, ''))
+            self.assertRegex(refused.stderr, r'^gpu-check needs an NVIDIA GPU that Stepscope can use, and here is none: .+ Nothing was written\.\n$')
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_a_part_that_is_none_is_refused_with_those_that_are(self):
+        refused = gpu_check('--only', 'kernels')
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(f'there is no part "kernels"; the parts are {", ".join(PARTS)}', refused.stderr)
+
+
+class OnAStandIn(unittest.TestCase):
+    def call(self, folder, *words):
+        done = gpu_check('--into', folder, *words, cli=os.path.join(HERE, 'stand_in.py'))
+        path, = glob.glob(os.path.join(folder, '*.json'))
+        self.assertEqual(os.path.basename(path), 'stand-in-gpu-1.json', done.stderr)
+        with open(path) as file, open(path.replace('.json', '.md')) as table:
+            return done, json.load(file), table.read()
+
+    def test_tests_that_found_no_gpu_are_not_run_and_later_calls_add_their_part(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done, stored, table = self.call(folder, '--only', 'tests', '--tests', TESTS)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            kernels = stored['parts']['tests']['rows'][0]
+            self.assertEqual((kernels['program'], kernels['passed'], kernels['state']), ('test_cuda_kernels', 0, 'not run'))
+            self.assertGreater(kernels['not run'], 5)
+            self.assertIn('NVIDIA', kernels['why'])
+            self.assertRegex(table, r'(?s)## sanitizer\nnot measured yet')
+            done, stored, table = self.call(folder, '--only', 'sanitizer', '--tests', TESTS)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(list(stored['parts']), ['machine', 'tests', 'sanitizer'])
+            self.assertEqual({row['why'] for row in stored['parts']['sanitizer']['rows']}, {kernel_tests.NO_SANITIZER})
+            self.assertEqual(stored['machine']['compute capability'], '9.0')
+
+    def test_a_part_that_fails_hides_no_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            broken = os.path.join(folder, 'test_cuda_kernels')
+            with open(broken, 'w') as file:
+                file.write('#!/bin/sh\necho it broke\nexit 3\n')
+            os.chmod(broken, 0o755)
+            done, stored, table = self.call(folder, '--only', 'tests,sanitizer', '--tests', folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(stored['parts']['tests']['rows'][0]['why'], 'ended with 3: it broke')
+            self.assertEqual(len(stored['parts']['sanitizer']['rows']), 2)
+            self.assertNotIn(folder, table)
+
+
+class Reading(unittest.TestCase):
+    def test_a_refusal_and_too_little_memory_are_no_failures(self):
+        states = {}
+        for status in (5, 6, 9):
+            def refused(left):
+                raise measure.Failed('train', status, 'first line\nstepscope-cli: the reason.')
+            row = checking.filled({'switch': 'x'}, checking.Deadline(9), refused)
+            self.assertEqual(row['why'], 'the reason.')
+            states[status] = row['state']
+        self.assertEqual(states, {5: 'not applicable', 6: 'not run', 9: 'failed'})
+        self.assertEqual(checking.filled({}, checking.Deadline(0), refused)['state'], 'not run')
+
+    def test_googletest_counts_what_found_no_gpu_apart(self):
+        tests = [{'name': 'A'}, {'name': 'B', 'failures': [{'failure': 'x'}]}, {'name': 'C', 'not_run': 'No NVIDIA driver is installed.'}]
+        with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
+            json.dump({'testsuites': [{'testsuite': tests}]}, file)
+            file.flush()
+            self.assertEqual(kernel_tests.counted(file.name), (1, 1, ['No NVIDIA driver is installed.']))
+
+    def test_ncu_lists_a_kernel_in_as_many_rows_as_it_has_metrics(self):
+        said = ('==PROF== Connected\n{"session":0}\n"ID","Kernel Name","Metric Name","Metric Value"\n"0","gemm","launch__grid_size","8"\n'
+                '"1","a, b","launch__grid_size","4"\n"1","a, b","launch__block_size","32"\n')
+        self.assertEqual(speed.kernels_of(said), 2)
+        self.assertEqual(speed.kernels_of('==WARNING== No kernels were profiled.\n'), 0)
+
+    def test_a_capture_says_its_kernels_and_a_failed_one_why(self):
+        self.assertEqual(speed.captured(['x', 'CUDA graphs: 412 kernels a step in 2 launches, captured in 0.31 s.'])[0], '412 in 2 launches')
+        kernels, why = speed.captured(['The step could not be captured into a CUDA graph, so it runs eagerly: out of memory.'])
+        self.assertEqual(kernels, 'not measured')
+        self.assertIn('out of memory', why)
+
+    def test_losses_are_compared_one_by_one_in_float32_and_by_their_means_in_16_bits(self):
+        run = lambda shift: {'log': [{'loss': 2 + shift * (-1) ** n} for n in range(100)], 'val_loss': None}
+        for precision, bound, wanted in (('off', equivalence.TIGHT, 1e-3), ('bf16', equivalence.LOOSE, 0)):
+            distance, allowed = equivalence.loss_distance(equivalence.Case('fusion', 'kernels', precision, True), run(1e-3), run(0))
+            self.assertAlmostEqual(distance, wanted, places=9)
+            self.assertEqual(allowed, bound)
+
+    def test_a_switch_that_could_silently_not_act_must_say_that_it_did(self):
+        self.assertEqual(equivalence.Case('cuda-graph', 'on', 'off', True).expected(), 'CUDA graphs: ')
+        self.assertEqual(equivalence.Case('attention', 'sdpa-flash', 'bf16', True).expected(), 'Attention that runs: sdpa-flash.')
+
+    def test_batches_of_an_earlier_call_are_kept_where_this_one_did_not_get_to_them(self):
+        part = lambda source, *rows: {'source': source, 'rows': [{'batch': batch, 'state': state, 'ms': ms} for batch, state, ms in rows]}
+        earlier, now = part('a', (16, 'measured', 1), (1, 'not run', 0)), part('a', (16, 'not run', 0), (64, 'measured', 2), (1, 'not run', 0))
+        self.assertEqual([(row['batch'], row['ms']) for row in report.with_earlier(now, earlier)['rows']], [(1, 0), (16, 1), (64, 2)])
+        self.assertEqual(report.with_earlier(now, {**earlier, 'source': 'b'}), now)
+
+
+unittest.main(argv=sys.argv[:1])
