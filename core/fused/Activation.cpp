@@ -48,7 +48,7 @@ public:
         const auto cpu = [&] {
             withElement(in.scalar_type(), [&](auto element) {
                 using T = decltype(element);
-                overRows(rows, columns, [&](std::int64_t begin, std::int64_t end) {
+                overRows("bias + activation", rows, columns, [&](std::int64_t begin, std::int64_t end) {
                     Activation::template kernel<T>().forward(columns, pointer<T>(from), pointer<float>(bias), pointer<T>(out), begin, end);
                 });
             });
@@ -67,7 +67,7 @@ public:
         const auto cpu = [&] {
             withElement(from.scalar_type(), [&](auto element) {
                 using T = decltype(element);
-                gradBias = sumOverRows(rows, Activation::kParts * columns, [&](std::int64_t begin, std::int64_t end, float* sums) {
+                gradBias = sumOverRows("bias + activation backward", rows, Activation::kParts * columns, [&](std::int64_t begin, std::int64_t end, float* sums) {
                     Activation::template kernel<T>().backward(columns, pointer<T>(gradOut), pointer<T>(from), pointer<float>(bias), pointer<T>(gradIn),
                                                               bias.defined() ? sums : nullptr, begin, end);
                 });

@@ -28,9 +28,9 @@ AttentionShape shapeOf(const at::Tensor& q) {
 
 // function(b, h, scratch) for every head of every sequence; each thread has scratch of its own, aligned to 64.
 template <class Function>
-void overHeads(const at::Tensor& q, std::int64_t scratchBytes, Function function) {
+void overHeads(const char* name, const at::Tensor& q, std::int64_t scratchBytes, Function function) {
     const std::int64_t H = q.size(1);
-    parallel(q.size(0) * H, 1, [&](std::int64_t begin, std::int64_t end) {
+    parallel(name, q.size(0) * H, 1, [&](std::int64_t begin, std::int64_t end) {
         const at::Tensor memory = at::empty({scratchBytes + 64}, at::kByte);
         auto* const start = memory.data_ptr<std::uint8_t>();
         void* const scratch = start + (64 - reinterpret_cast<std::uintptr_t>(start) % 64) % 64;
@@ -49,7 +49,7 @@ public:
             using E = decltype(element);
             const auto& kernel = attentionForwardCpu<E>();
             const AttentionShape shape = shapeOf(q);
-            overHeads(q, kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
+            overHeads("attention", q, kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
                 kernel.run(shape, headOf<const E>(q, b, h), headOf<const E>(k, b, h), headOf<const E>(v, b, h), headOf<E>(out, b, h),
                            logSum.data_ptr<float>() + (b * H + h) * T, scratch);
             });
@@ -71,7 +71,7 @@ public:
             using E = decltype(element);
             const auto& kernel = attentionBackwardCpu<E>();
             const AttentionShape shape = shapeOf(q);
-            overHeads(q, kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
+            overHeads("attention backward", q, kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
                 kernel.run(shape, headOf<const E>(q, b, h), headOf<const E>(k, b, h), headOf<const E>(v, b, h), headOf<const E>(out, b, h),
                            headOf<const E>(gradOut, b, h), logSum.data_ptr<float>() + (b * H + h) * T, headOf<E>(gradQ, b, h), headOf<E>(gradK, b, h),
                            headOf<E>(gradV, b, h), scratch);

@@ -22,7 +22,7 @@ EmbeddingShape shapeOf(const at::Tensor& tokens, std::int64_t columns) {
 // Gradients of the tables, each sum in the order of the tokens whatever the number of threads. Either may be undefined.
 void scatter(const at::Tensor& tokens, const std::int64_t* ids, const at::Tensor& gradOut, const at::Tensor& gradWte, const at::Tensor& gradWpe) {
     const std::int64_t columns = gradOut.size(-1);
-    parallel(columns, 64, [&](std::int64_t begin, std::int64_t end) {
+    parallel("embedding backward", columns, 64, [&](std::int64_t begin, std::int64_t end) {
         embeddingCpu().backward(shapeOf(tokens, columns), ids, pointer<float>(gradOut), pointer<float>(gradWte), pointer<float>(gradWpe), begin, end);
     });
 }
@@ -61,7 +61,7 @@ public:
         const at::Tensor out = at::empty(size, wte.options());
         const auto* ids = tokens.data_ptr<std::int64_t>();
         const auto cpu = [&] {
-            overRows(tokens.numel(), C, [&](std::int64_t begin, std::int64_t end) {
+            overRows("embedding", tokens.numel(), C, [&](std::int64_t begin, std::int64_t end) {
                 embeddingCpu().forward(shapeOf(tokens, C), ids, pointer<float>(wte), pointer<float>(wpe), pointer<float>(out), begin, end);
             });
         };

@@ -34,7 +34,7 @@ at::Tensor merged(const variable_list& parts, const at::TensorOptions& options, 
         withElement(rows.scalar_type(), [&](auto element) {
             using E = decltype(element);
             const E* of[3] = {pointer<E>(heads[0]), pointer<E>(heads[1]), pointer<E>(heads[2])};
-            overRows(B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end) { qkvLayoutCpu<E>().merge({T, H, D}, 3, of, pointer<E>(rows), nullptr, begin, end); });
+            overRows("merge QKV gradients", B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end) { qkvLayoutCpu<E>().merge({T, H, D}, 3, of, pointer<E>(rows), nullptr, begin, end); });
         });
     };
     onDevice(rows, cpu, [&](const CudaInterface& cuda) {
@@ -57,7 +57,7 @@ at::Tensor columnSums(const at::Tensor& rows) {
     const auto cpu = [&] {
         withElement(rows.scalar_type(), [&](auto element) {
             using E = decltype(element);
-            sums = sumOverRows(count, columns, [&](std::int64_t begin, std::int64_t end, float* to) { qkvLayoutCpu<E>().columnSums(columns, pointer<E>(rows), to, begin, end); });
+            sums = sumOverRows("QKV bias gradient", count, columns, [&](std::int64_t begin, std::int64_t end, float* to) { qkvLayoutCpu<E>().columnSums(columns, pointer<E>(rows), to, begin, end); });
         });
     };
     onDevice(rows, cpu, [&](const CudaInterface& cuda) {

@@ -41,25 +41,25 @@ at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at
     const at::Tensor rows = low && C % 2 == 1 ? at::constant_pad_nd(hidden, {0, 1}) : hidden;
     const LinearCrossEntropyInput in{.hidden = rows.data_ptr(), .stride = rows.size(1), .targets = targets.data_ptr<std::int64_t>(), .weight = weight.data_ptr<float>(),
                                      .smoothing = static_cast<float>(settings.smoothing), .scale = static_cast<float>(settings.backwardScale / static_cast<double>(N))};
-    const auto everyMember = [&](auto&& work) {
-        parallel(members, 1, [&](std::int64_t begin, std::int64_t end) {
+    const auto everyMember = [&](const char* name, auto&& work) {
+        parallel(name, members, 1, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t member = begin; member < end; ++member) work(static_cast<int>(member));
         });
     };
-    everyMember([&](int member) {
+    everyMember("pack head", [&](int member) {
         head.pack(member, in.weight);
         if (in.smoothing > 0) head.sumWeights(member, in.weight);
     });
     std::vector<double> losses(static_cast<std::size_t>(members));
     for (int piece = 0; piece < head.pieces(); ++piece) {
-        everyMember([&](int member) {
+        everyMember("head + cross-entropy", [&](int member) {
             const Share all = head.rowsOf(member, piece);
             for (std::int64_t row = all.begin; row < all.end; row += head.rowBlock()) {
                 void* const to = train ? static_cast<std::byte*>(gradients.hidden.data_ptr()) + row * C * hidden.itemsize() : nullptr;
                 losses[static_cast<std::size_t>(member)] += head.rows(member, piece, {row, std::min(all.end, row + head.rowBlock())}, in, to);
             }
         });
-        if (train) everyMember([&](int member) { head.weightGradient(member, piece, in, piece > 0, gradients.weight.data_ptr<float>()); });
+        if (train) everyMember("head weight gradient", [&](int member) { head.weightGradient(member, piece, in, piece > 0, gradients.weight.data_ptr<float>()); });
     }
     return at::full({}, std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(N), at::kFloat);
 }

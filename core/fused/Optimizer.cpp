@@ -29,8 +29,8 @@ std::vector<Piece> piecesOf(const std::vector<at::Tensor>& tensors) {
 
 // function(piece, number of the piece), several pieces a thread.
 template <class Function>
-void overPieces(const std::vector<Piece>& pieces, Function function) {
-    parallel(static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
+void overPieces(const char* name, const std::vector<Piece>& pieces, Function function) {
+    parallel(name, static_cast<std::int64_t>(pieces.size()), 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) function(pieces[static_cast<std::size_t>(i)], static_cast<std::size_t>(i));
     });
 }
@@ -98,7 +98,7 @@ double globalNorm(const std::vector<at::Tensor>& gradients) {
     const auto all = contiguous(gradients);
     const auto pieces = piecesOf(all);
     std::vector<double> sums(pieces.size());
-    overPieces(pieces, [&](const Piece& p, std::size_t i) { sums[i] = adamWCpu().sumOfSquares(all[p.tensor].data_ptr<float>(), p.begin, p.end); });
+    overPieces("sum of squares", pieces, [&](const Piece& p, std::size_t i) { sums[i] = adamWCpu().sumOfSquares(all[p.tensor].data_ptr<float>(), p.begin, p.end); });
     double total = 0;
     for (const double sum : sums) total += sum;
     return std::sqrt(total);
@@ -112,7 +112,7 @@ void adamW(AdamWStep step, const std::vector<at::Tensor>& parameters, const std:
         return adamWOnGpu(numbers, nullptr, 0, parameters, gradients, firstMoments, secondMoments);
     }
     const auto all = contiguous(gradients);
-    overPieces(piecesOf(parameters), [&](const Piece& p, std::size_t) {
+    overPieces("AdamW", piecesOf(parameters), [&](const Piece& p, std::size_t) {
         adamWCpu().update(step, all[p.tensor].data_ptr<float>(), parameters[p.tensor].data_ptr<float>(), firstMoments[p.tensor].data_ptr<float>(),
                           secondMoments[p.tensor].data_ptr<float>(), nullptr, p.begin, p.end);
     });

@@ -27,7 +27,7 @@ public:
         const auto cpu = [&] {
             withElement(outType, [&](auto element) {
                 using T = decltype(element);
-                overRows(rows, shape.columns, [&](std::int64_t begin, std::int64_t end) {
+                overRows("residual + norm", rows, shape.columns, [&](std::int64_t begin, std::int64_t end) {
                     residualNormCpu<T>().forward(shape, pointer<float>(from), pointer<T>(delta), pointer<float>(weight), pointer<float>(bias), pointer<float>(sum),
                                                  pointer<T>(normed), pointer<float>(mean), pointer<float>(rstd), begin, end);
                 });
@@ -63,7 +63,7 @@ public:
         const auto cpu = [&] {
             withElement(outType, [&](auto element) {
                 using T = decltype(element);
-                sums = sumOverRows(rows, 2 * C, [&](std::int64_t begin, std::int64_t end, float* both) {
+                sums = sumOverRows("residual + norm backward", rows, 2 * C, [&](std::int64_t begin, std::int64_t end, float* both) {
                     residualNormCpu<T>().backward(shape, pointer<T>(down), pointer<float>(sum), pointer<float>(mean), pointer<float>(rstd), pointer<float>(weight),
                                                   pointer<float>(along), pointer<float>(gradSum), pointer<T>(gradLow), both, hasBias ? both + C : nullptr, begin, end);
                 });

@@ -1,7 +1,7 @@
 // What the fused operations share: which tensors they take, raw pointers of tensors, the CPU's two element types, rows among LibTorch's
 // threads, and column sums that are the same bits whatever the number of threads. Included by core/fused/*.cpp only.
 #pragma once
-#include "core/base/KernelCount.h"
+#include "core/base/OperationSpan.h"
 #include "core/fused/OnDevice.h"
 #include "core/kernels/isa/Bf16.h"
 
@@ -43,28 +43,28 @@ void withElement(at::ScalarType type, Function function) {
     else function(float{});
 }
 
-// at::parallel_for, counted as one operation.
+// at::parallel_for as one named operation.
 template <class Function>
-void parallel(std::int64_t count, std::int64_t share, Function function) {
-    noteKernel();
+void parallel(const char* name, std::int64_t count, std::int64_t share, Function function) {
+    const OperationSpan span(name);
     at::parallel_for(0, count, share, function);
 }
 
 // function(begin, end) over rows of `width` elements, in shares worth a thread's while.
 template <class Function>
-void overRows(std::int64_t rows, std::int64_t width, Function function) {
+void overRows(const char* name, std::int64_t rows, std::int64_t width, Function function) {
     const std::int64_t share = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, width));
-    parallel(rows, share, function);
+    parallel(name, rows, share, function);
 }
 
 // function(begin, end, sums) with float32 `sums` (columns) of its own for each block of rows; returns their sum. The blocks depend on the
 // number of rows alone.
 template <class Function>
-at::Tensor sumOverRows(std::int64_t rows, std::int64_t columns, Function function) {
+at::Tensor sumOverRows(const char* name, std::int64_t rows, std::int64_t columns, Function function) {
     const std::int64_t blocks = std::clamp<std::int64_t>(rows / 64, 1, 32);
     const at::Tensor sums = at::zeros({blocks, columns}, at::kFloat);
     float* all = sums.data_ptr<float>();
-    parallel(blocks, 1, [&](std::int64_t first, std::int64_t last) {
+    parallel(name, blocks, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t b = first; b < last; ++b) function(rows * b / blocks, rows * (b + 1) / blocks, all + b * columns);
     });
     return blocks == 1 ? sums[0] : sums.sum(0);

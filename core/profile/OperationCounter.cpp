@@ -2,7 +2,6 @@
 #include "core/profile/OperationCounter.h"
 
 #include "core/base/Check.h"
-#include "core/base/KernelCount.h"
 
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
@@ -50,17 +49,23 @@ void ended(const at::RecordFunction& operation, at::ObserverContext* context) {
 
 }  // namespace
 
-OperationCounter::OperationCounter() : m_kernelsBefore(kernelsRun()) {
+OperationCounter::OperationCounter() {
     SS_CHECK(!counting.exchange(true));
     operations = 0;
     m_callback = at::addThreadLocalCallback(at::RecordFunctionCallback(begun, ended).scopes({at::RecordScope::FUNCTION}));
+    operationListener() = this;
 }
 
 OperationCounter::~OperationCounter() {
+    operationListener() = nullptr;
     at::removeCallback(m_callback);
     counting = false;
 }
 
-std::int64_t OperationCounter::count() const { return operations + kernelsRun() - m_kernelsBefore; }
+std::int64_t OperationCounter::count() const { return operations + m_own; }
+
+void OperationCounter::begin(const char*, int member) {
+    if (member == 0) m_own.fetch_add(1, std::memory_order_relaxed);
+}
 
 }  // namespace stepscope

@@ -2,11 +2,13 @@
 // allocate are left out) and our fused kernels. This is what fusion makes fewer. LibTorch's observers cost tens of nanoseconds an operation, so
 // the Trainer counts one step of each Program, not all. One at a time in a process; made and ended on the trainer thread.
 #pragma once
+#include "core/base/OperationSpan.h"
+
 #include <cstdint>
 
 namespace stepscope {
 
-class OperationCounter {
+class OperationCounter final : OperationListener {
 public:
     OperationCounter();
     ~OperationCounter();
@@ -16,8 +18,11 @@ public:
     std::int64_t count() const;  // so far
 
 private:
+    void begin(const char* name, int member) override;
+    void end(const char*, int) override {}
+
     std::uint64_t m_callback;
-    std::int64_t m_kernelsBefore;
+    std::atomic<std::int64_t> m_own{0};
 };
 
 }  // namespace stepscope

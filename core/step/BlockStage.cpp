@@ -24,10 +24,8 @@ void StepEngine::blockForward(int member, std::int64_t index) {
     const auto& own = m_plan->members[static_cast<std::size_t>(member)];
     const std::int64_t C = s.width, ldC = s.leading(C), ldQkv = s.leading(3 * s.partColumns()), perWord = gemm::perWord(s.element);
     const auto site = static_cast<std::uint64_t>(2 * index);
-    const Share rows = rowsOf(member);
 
-    for (std::int64_t row = rows.begin; row < rows.end; row += m_rowBlock) {
-        const std::int64_t n = std::min(m_rowBlock, rows.end - row);
+    overRowBlocks("norm + QKV", member, [&](std::int64_t row, std::int64_t n) {
         enterBranch(member, at.attention, layer.attention, row, n);
         for (std::size_t part = 0; part < at.attention.in.size(); ++part) {
             const LinearPlace& linear = at.attention.in[part];
@@ -36,17 +34,16 @@ void StepEngine::blockForward(int member, std::int64_t index) {
                          &tile);
         }
         rotate(layer.qkvRows, false, row, n);
-    }
+    });
     meetUnlessWhole();
     attentionForward(member, index);
     meetUnlessWhole();
-    for (std::int64_t row = rows.begin; row < rows.end; row += m_rowBlock) {
-        const std::int64_t n = std::min(m_rowBlock, rows.end - row);
+    overRowBlocks("projection + MLP", member, [&](std::int64_t row, std::int64_t n) {
         leaveBranch(at.attention, layer.attention, site + 1, layer.attended + s.bytes(row * ldC), ldC, row, n);
         enterBranch(member, at.feedForward, layer.feedForward, row, n);
         (this->*m_activate)(member, index, row, n);
         leaveBranch(at.feedForward, layer.feedForward, site + 2, own.activated, s.leading(s.hidden), row, n);
-    }
+    });
 }
 
 void StepEngine::blockBackward(int member, std::int64_t index) {
@@ -57,10 +54,8 @@ void StepEngine::blockBackward(int member, std::int64_t index) {
     const LayerDeltas& deltas = m_plan->deltas[index % 2];
     const std::int64_t C = s.width, ldC = s.leading(C), ldQkv = s.leading(3 * s.partColumns()), perWord = gemm::perWord(s.element);
     const auto site = static_cast<std::uint64_t>(2 * index);
-    const Share rows = rowsOf(member);
 
-    for (std::int64_t row = rows.begin; row < rows.end; row += m_rowBlock) {
-        const std::int64_t n = std::min(m_rowBlock, rows.end - row);
+    overRowBlocks("MLP + projection backward", member, [&](std::int64_t row, std::int64_t n) {
         leaveBranchBackward(member, at.feedForward, layer.feedForward, deltas.feedForward, site + 2, row, n);
         (this->*m_activateBackward)(member, index, row, n);
         enterBranchBackward(member, at.feedForward, layer.feedForward, own.dExpanded, s.leading(s.hiddenRows()), row, n);
@@ -68,12 +63,11 @@ void StepEngine::blockBackward(int member, std::int64_t index) {
         m_packers.summedRows(layer.attended + s.bytes(row * ldC), ldC, n, C, layer.attention.outPairs + row / perWord * gemm::kPanel, s.steps(s.rows()) * gemm::kPanel);
         step::BiasTile tile{nullptr, m_plan->dAttended + s.bytes(row * ldC), ldC};
         m_gemm.tiles({wordsOf(own.delta), ldC / perWord, 1}, {layer.attention.out.backward, s.steps(C) * gemm::kPanel}, n, C, s.steps(C), m_rows.biasTile, &tile);
-    }
+    });
     meetUnlessWhole();
     attentionBackward(member, index);
     meetUnlessWhole();
-    for (std::int64_t row = rows.begin; row < rows.end; row += m_rowBlock) {
-        const std::int64_t n = std::min(m_rowBlock, rows.end - row);
+    overRowBlocks("QKV + norm backward", member, [&](std::int64_t row, std::int64_t n) {
         rotate(m_plan->dQkv, true, row, n);
         const std::byte* dQkv = m_plan->dQkv + s.bytes(row * ldQkv);
         for (std::size_t part = 0; part < at.attention.in.size(); ++part) {
@@ -83,12 +77,13 @@ void StepEngine::blockBackward(int member, std::int64_t index) {
             m_packers.summedRows(delta, ldQkv, n, linear.out, deltas.attention.in[part] + row / perWord * gemm::kPanel, s.steps(s.rows()) * gemm::kPanel);
         }
         enterBranchBackward(member, at.attention, layer.attention, dQkv, ldQkv, row, n);
-    }
+    });
     m_team.meet();  // all rows' deltas are there; the set of the layer above is free for the layer below
     weightGradients(member, index);
 }
 
 void StepEngine::weightGradients(int member, std::int64_t index) {
+    const OperationSpan span("weight gradients", member);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     const BlockPlace& at = m_parameters.blocks[static_cast<std::size_t>(index)];

@@ -175,6 +175,7 @@ void StepEngine::plan(void* block) {
 float* StepEngine::gradients() const { return m_plan->gradients; }
 
 void StepEngine::embed(int member) {
+    const OperationSpan span("embedding", member);
     const StepShape& s = m_shape;
     const Share rows = rowsOf(member);
     float* out = m_plan->layers.front().attention.before;

@@ -7,6 +7,7 @@
 // parameters are null pointers, and what differs more is chosen once, when the engine is made.
 #pragma once
 #include "core/base/Arena.h"
+#include "core/base/OperationSpan.h"
 #include "core/base/Share.h"
 #include "core/kernels/adamw/AdamWCpu.h"
 #include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
@@ -15,6 +16,7 @@
 #include "core/step/StepShape.h"
 #include "core/step/Team.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
@@ -102,6 +104,14 @@ private:
 
     // Queries and keys of rows turned by their positions, or back. No-op without RoPE.
     void rotate(std::byte* qkv, bool back, std::int64_t row, std::int64_t n) const;
+
+    // One operation over a member's rows: work(row, n) for blocks that stay in the second-level cache.
+    template <class Work>
+    void overRowBlocks(const char* name, int member, Work work) {
+        const OperationSpan span(name, member);
+        const Share rows = rowsOf(member);
+        for (std::int64_t row = rows.begin; row < rows.end; row += m_rowBlock) work(row, std::min(m_rowBlock, rows.end - row));
+    }
 
     Share rowsOf(int member) const;
     std::vector<Share> allRows() const;

@@ -1,8 +1,6 @@
 // See Team.h.
 #include "core/step/Team.h"
 
-#include "core/base/KernelCount.h"
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -54,7 +52,6 @@ void Team::serve(int member) {
 }
 
 void Team::run(const std::function<void(int)>& work) {
-    noteKernel();
     m_work = &work;
     m_busy.store(static_cast<int>(m_threads.size()), std::memory_order_relaxed);
     m_round.fetch_add(1, std::memory_order_release);

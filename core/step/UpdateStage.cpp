@@ -38,6 +38,7 @@ void eachPacked(const StepShape& shape, const StepParameters& parameters, const 
 }  // namespace
 
 void StepEngine::embeddingGradients(int member) {
+    const OperationSpan span("embedding backward", member);
     const StepShape& s = m_shape;
     const std::int64_t C = s.width;
     const Share rows = rowsOf(member);
@@ -57,6 +58,7 @@ void StepEngine::embeddingGradients(int member) {
 }
 
 void StepEngine::reduceVectors(int member) {
+    const OperationSpan span("sum biases' gradients", member);
     // The members' sums were complete before embeddingGradients() met.
     const Share mine = share(m_parameters.size - m_parameters.decayEnd, member, m_shape.members);
     float* to = m_plan->gradients + m_parameters.decayEnd;
@@ -69,6 +71,7 @@ void StepEngine::reduceVectors(int member) {
 
 double StepEngine::gradientNorm() {
     m_team.run([&](int member) {
+        const OperationSpan span("sum of squares", member);
         const Share mine = share(m_parameters.size, member, m_shape.members);
         m_plan->partial[static_cast<std::size_t>(member)] = adamWCpu().sumOfSquares(m_plan->gradients, mine.begin, mine.end);
     });
@@ -79,6 +82,7 @@ double StepEngine::gradientNorm() {
 
 void StepEngine::pack(const float* weights) {
     m_team.run([&](int member) {
+        const OperationSpan span("pack weights", member);
         std::byte* low = m_plan->members[static_cast<std::size_t>(member)].low;
         eachPacked(m_shape, m_parameters, m_head.weights(), m_plan->layers, [&](const LinearPlace& place, const gemm::PackedLinear& packed) {
             const Share units = share(gemm::panels(place.out), member, m_shape.members);
@@ -96,6 +100,7 @@ void StepEngine::update(const StepBuffers& b, const AdamWStep& decaying) {
     plain.keep = 1;
     const bool lowers = m_shape.element == gemm::Element::Bf16;
     m_team.run([&](int member) {
+        const OperationSpan span("AdamW + pack weights", member);
         std::byte* low = m_plan->members[static_cast<std::size_t>(member)].low;
         const auto update = [&](const AdamWStep& step, std::int64_t offset, std::int64_t count, Bf16* into) {
             adamWCpu().update(step, m_plan->gradients + offset, b.weights + offset, b.firstMoment + offset, b.secondMoment + offset, into, 0, count);

@@ -1,5 +1,4 @@
 // What counts as an operation: work, and not what only calls others, looks at memory in another way or makes room.
-#include "core/base/KernelCount.h"
 #include "core/profile/OperationCounter.h"
 
 #include <ATen/TensorOperators.h>
@@ -40,9 +39,10 @@ TEST(OperationCounter, SeesTheBackwardPass) {
     EXPECT_GT(countedIn([&] { (x * 2).sum().backward(); }), forward);
 }
 
-TEST(OperationCounter, CountsOurOwnKernelsWhileItLives) {
-    noteKernel();
-    EXPECT_EQ(countedIn([] { noteKernel(), noteKernel(); }), 2);
+TEST(OperationCounter, CountsOurOwnOperationsOnceHoweverManyThreadsShareThem) {
+    const auto both = [] { const OperationSpan first("norm"), shared("attention", 0), sharedToo("attention", 1); };
+    both();
+    EXPECT_EQ(countedIn(both), 2);
     EXPECT_EQ(countedIn([] {}), 0);
 }
 
