@@ -1,11 +1,22 @@
 // See RunOptions.h.
 #include "app/cli/RunOptions.h"
 
+#include "app/workbench/PresetChoice.h"
 #include "core/events/ConfigKeys.h"
 
 #include <fmt/format.h>
 
 namespace stepscope::cli {
+namespace {
+
+RunConfig fittingPreset(const Workbench& workbench) {
+    const PresetChoice choice = choosePreset(workbench);
+    RunConfig config = presetConfig(choice.id).value();
+    config.switches["device"] = choice.device;
+    return config;
+}
+
+}  // namespace
 
 void RunOptions::add(CLI::App& command) {
     command.add_option("--preset", m_preset, "Where the settings start from; default: what fits this machine")->type_name("NAME")->take_last();
@@ -22,7 +33,7 @@ void RunOptions::addKey(CLI::App& command, const std::string& key, const std::st
 }
 
 Result<RunConfig> RunOptions::configure(const Workbench& workbench, const std::optional<RunConfig>& base) const {
-    Result<RunConfig> config = base ? *base : presetConfig(presetGiven() ? m_preset : choosePreset(workbench.machine()).id);
+    Result<RunConfig> config = base ? *base : presetGiven() ? presetConfig(m_preset) : fittingPreset(workbench);
     if (!config) return config;
     const SwitchCatalogue catalogue = workbench.switches(*config);
     if (!m_file.empty()) config = loadYaml(m_file, *config, catalogue);

@@ -15,7 +15,11 @@ namespace {
 
 Json jsonValues(const ValueRange& range) {
     if (const auto* choices = std::get_if<Choices>(&range)) return choices->words;
-    if (const auto* whole = std::get_if<IntegerRange>(&range)) return {{"type", "integer"}, {"least", whole->least}, {"most", whole->most}};
+    if (const auto* whole = std::get_if<IntegerRange>(&range)) {
+        Json values = {{"type", "integer"}, {"least", whole->least}, {"most", whole->most}};
+        if (!whole->word.empty()) values["word"] = whole->word;
+        return values;
+    }
     const auto& real = std::get<RealRange>(range);
     return {{"type", "real"}, {"least", real.least}, {"most", real.most}};
 }

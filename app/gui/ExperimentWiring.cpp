@@ -4,6 +4,7 @@
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/RunController.h"
+#include "app/workbench/PresetChoice.h"
 #include "core/base/Format.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
@@ -24,8 +25,8 @@ QString memoryOf(const Workbench& workbench, const RunConfig& config, const Swit
     if (const auto* choices = std::get_if<Choices>(&entry.values)) {
         for (const auto& word : choices->words) others.emplace_back(word);
     } else if (const auto* whole = std::get_if<IntegerRange>(&entry.values)) {
-        const auto used = config.integer(entry.id);
-        if (used > 0 && used <= whole->most / 2) others.emplace_back(2 * used);
+        const auto* used = std::get_if<std::int64_t>(&config.switches.at(entry.id));
+        if (used != nullptr && *used > 0 && *used <= whole->most / 2) others.emplace_back(2 * *used);
     }
     QStringList parts;
     for (const Value& other : others) {
@@ -62,7 +63,7 @@ void ExperimentWiring::engineReady() {
     ExperimentPanel& panel = m_window.experiment();
     panel.setCatalogue(m_runs.workbench()->switches(panel.config()));
     panel.restore(QSettings());
-    panel.setChoice(choosePreset(m_runs.workbench()->machine()));
+    panel.setChoice(choosePreset(*m_runs.workbench()));
 }
 
 void ExperimentWiring::answerEdit(const RunConfig& config) {

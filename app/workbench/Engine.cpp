@@ -36,7 +36,7 @@ Machine thisMachine() {
 
 class Engine final : public Workbench {
 public:
-    Engine() : m_registry(std::make_shared<const Registry>(thisMachine())) {}
+    explicit Engine(Machine machine) : m_registry(std::make_shared<const Registry>(std::move(machine))) {}
 
     const Machine& machine() const override { return m_registry->machine(); }
     SwitchCatalogue switches(const RunConfig& config) const override { return m_registry->catalogue(config); }
@@ -110,6 +110,7 @@ void initialiseEngine() {
     cudaPlugin();
 }
 
-std::unique_ptr<Workbench> Workbench::create() { return std::make_unique<Engine>(); }
+std::unique_ptr<Workbench> Workbench::create() { return create(thisMachine()); }
+std::unique_ptr<Workbench> Workbench::create(Machine machine) { return std::make_unique<Engine>(std::move(machine)); }
 
 }  // namespace stepscope

@@ -4,6 +4,7 @@
 #include "core/base/Result.h"
 #include "core/events/Command.h"
 #include "core/events/Event.h"
+#include "core/events/Machine.h"
 #include "core/events/Presets.h"
 #include "core/events/SwitchCatalogue.h"
 #include "sessions/Replayer.h"
@@ -57,6 +58,8 @@ class Workbench {
 public:
     virtual ~Workbench() = default;
     static std::unique_ptr<Workbench> create();
+    // As it would be on another machine: for its verdicts and predictions.
+    static std::unique_ptr<Workbench> create(Machine machine);
 
     virtual const Machine& machine() const = 0;
     // Every switch with its verdict for this machine and this configuration. Cheap: called on each edit.

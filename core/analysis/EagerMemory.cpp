@@ -2,6 +2,8 @@
 // core/train/EagerProgram.cpp; what LibTorch keeps is from its derivatives.yaml.
 #include "core/analysis/EagerMemory.h"
 
+#include "core/events/ConfigKeys.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -36,7 +38,7 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
     m_fusedEmbedding = fused("fused-embedding");
     const std::string recomputed = config.has("checkpointing") ? config.word("checkpointing") : "off";
     m_attentionAgain = recomputed == "selective";
-    m_blockAgain = recomputed == "every-block" ? 1 : recomputed == "every-2nd" ? 2 : recomputed == "every-3rd" ? 3 : recomputed == "every-4th" ? 4 : 0;
+    m_blockAgain = recomputedEvery(recomputed);
     m_chunk = config.has("chunked-loss") ? std::min(static_cast<double>(config.integer("chunked-loss")), m_n) : 0;
     m_microBatches = config.integer("grad-accumulation");
     m_optimizer = config.word("optimizer");

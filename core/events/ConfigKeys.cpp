@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <string_view>
 
 namespace stepscope {
 namespace {
@@ -88,16 +89,25 @@ Result<Value> parseValue(const ValueRange& range, const std::string& key, const 
     }
     const char* end = text.data() + text.size();
     if (const auto* whole = std::get_if<IntegerRange>(&range)) {
+        if (!whole->word.empty() && text == whole->word) return Value{text};
         std::int64_t parsed = 0;
         const auto [stop, problem] = std::from_chars(text.data(), end, parsed);
         if (problem == std::errc{} && stop == end && parsed >= whole->least && parsed <= whole->most) return Value{parsed};
-        return refused(key, text, fmt::format("a whole number from {} to {}", whole->least, whole->most));
+        return refused(key, text, fmt::format("a whole number from {} to {}{}", whole->least, whole->most, whole->word.empty() ? "" : ", or " + whole->word));
     }
     const auto& real = std::get<RealRange>(range);
     double parsed = 0;
     const auto [stop, problem] = std::from_chars(text.data(), end, parsed);
     if (problem == std::errc{} && stop == end && std::isfinite(parsed) && parsed >= real.least && parsed <= real.most) return Value{parsed};
     return refused(key, text, fmt::format("a number from {} to {}", real.least, real.most));
+}
+
+std::int64_t recomputedEvery(const std::string& checkpointing) {
+    if (checkpointing == "every-block") return 1;
+    constexpr std::string_view prefix = "every-";  // every-2nd, every-12th
+    std::int64_t every = 0;
+    if (checkpointing.starts_with(prefix)) std::from_chars(checkpointing.data() + prefix.size(), checkpointing.data() + checkpointing.size(), every);
+    return every;
 }
 
 Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::string& key, const std::string& text) {

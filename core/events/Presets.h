@@ -1,7 +1,6 @@
-// The presets of optimizations.md section 3, and which of them fits this machine.
+// The presets of optimizations.md section 3. Which of them fits this machine is decided by app/workbench/PresetChoice.
 #pragma once
 #include "core/base/Result.h"
-#include "core/events/Machine.h"
 #include "core/events/RunConfig.h"
 
 #include <string>
@@ -21,7 +20,7 @@ Result<RunConfig> presetConfig(const std::string& id);  // NotFound names the kn
 struct PresetChoice {
     std::string id;
     std::string why;  // a sentence: "No GPU here: 4 layers, 128 wide train in seconds per 100 steps on 2 cores."
+    std::string device = "cpu";
 };
-PresetChoice choosePreset(const Machine& machine);
 
 }  // namespace stepscope

@@ -19,6 +19,7 @@ struct Choices {
 };
 struct IntegerRange {
     std::int64_t least = 0, most = 0;
+    std::string word = {};  // what may stand in place of a number; empty = nothing
 };
 struct RealRange {
     double least = 0, most = 0;

@@ -8,9 +8,7 @@ namespace {
 Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off" || config.word("device") == "cpu") return Verdict::yes();  // slow without bf16 units, but right
     if (word(value) == "fp16") return Verdict::yes();  // every GPU since Volta
-    for (const auto& gpu : machine.gpus)
-        if (gpu.computeMajor < 8) return Verdict::no("bf16 needs an Ampere GPU (compute capability 8.0) or newer.");
-    return Verdict::yes();
+    return needsAmpere(machine, config, "bf16");
 }
 
 }  // namespace

@@ -1,18 +1,33 @@
 // attention: which implementation of causal self-attention runs.
 #include "core/optimizations/Optimization.h"
 
+#include <fmt/format.h>
+
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
+// What LibTorch 2.11's sdp_utils.cpp demands of each kernel under a causal mask. Flash attention pads other head sizes, up to 256, which costs what
+// it is forced for: refused.
+Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
     const std::string& name = word(value);
     const bool cuda = config.word("device") != "cpu";
     if (!cuda && name == "sdpa-efficient") return Verdict::no("the memory-efficient kernel exists for NVIDIA GPUs only.");
     if (!cuda && name == "sdpa-cudnn") return Verdict::no("cuDNN's attention exists for NVIDIA GPUs only.");
-    if (cuda && (name == "sdpa-flash" || name == "sdpa-cudnn")) {
-        if (config.word("amp") == "off") return Verdict::no("this kernel takes bf16 only; switch amp on.");
-        const std::int64_t headWidth = config.width / config.heads;
-        if (headWidth > 128 || headWidth % 8 != 0) return Verdict::no("this kernel takes head sizes up to 128 that divide by 8.");
+    if (!cuda) return Verdict::yes();
+    const std::int64_t headSize = config.width / config.heads;
+    const bool low = config.word("amp") != "off";
+    if (name == "sdpa-flash" || name == "sdpa-cudnn") {
+        if (auto can = needsAmpere(machine, config, "this kernel"); !can.usable) return can;
+        if (!low) return Verdict::no("on a GPU this kernel takes bf16 and fp16 only; switch amp on.");
+        if (headSize > 128 || headSize % 8 != 0)
+            return Verdict::no(fmt::format("this kernel takes head sizes up to 128 that divide by 8, and width {} / heads {} is {}.", config.width, config.heads, headSize));
+    }
+    if (name == "sdpa-efficient") {
+        // Whole vectors of 16 bytes, wherever it uses tensor cores.
+        const std::int64_t multiple = low ? 8 : needsAmpere(machine, config, name).usable ? 4 : 1;
+        if (headSize % multiple != 0)
+            return Verdict::no(fmt::format("this kernel takes head sizes that divide by {} with amp={}, and width {} / heads {} is {}.", multiple, config.word("amp"), config.width,
+                                           config.heads, headSize));
     }
     return Verdict::yes();
 }

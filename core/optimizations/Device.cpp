@@ -8,15 +8,28 @@ namespace {
 
 at::Device parse(const std::string& name) { return at::Device(name); }
 
+const Gpu* gpuNamed(const Machine& machine, const std::string& name) {
+    if (name == "cpu") return nullptr;
+    const auto index = static_cast<std::size_t>(parse(name).index());
+    return index < machine.gpus.size() ? &machine.gpus[index] : nullptr;
+}
+
 Verdict usable(const Machine& machine, const RunConfig&, const Value& value) {
     if (word(value) == "cpu") return Verdict::yes();
     if (machine.gpus.empty()) return Verdict::no(machine.whyNoCuda.empty() ? "there is no usable NVIDIA GPU here." : machine.whyNoCuda);
-    const auto index = static_cast<std::size_t>(parse(word(value)).index());
-    if (index >= machine.gpus.size()) return Verdict::no(fmt::format("this machine has {} GPU(s).", machine.gpus.size()));
+    if (gpuNamed(machine, word(value)) == nullptr) return Verdict::no(fmt::format("this machine has {} GPU(s).", machine.gpus.size()));
     return Verdict::yes();
 }
 
 }  // namespace
+
+const Gpu* gpuOf(const Machine& machine, const RunConfig& config) { return gpuNamed(machine, config.word("device")); }
+
+Verdict needsAmpere(const Machine& machine, const RunConfig& config, const std::string& what) {
+    const Gpu* gpu = gpuOf(machine, config);
+    if (gpu == nullptr || gpu->computeMajor >= 8) return Verdict::yes();
+    return Verdict::no(fmt::format("{} needs a GPU of compute capability 8.0 (Ampere) or newer; {} has {}.{}.", what, gpu->name, gpu->computeMajor, gpu->computeMinor));
+}
 
 Optimization deviceSwitch() {
     return {.id = "device",

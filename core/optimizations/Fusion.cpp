@@ -15,11 +15,11 @@ Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
     return Verdict::yes();
 }
 
-// The planned step has an attention of its own and keeps what backward needs: where another switch asks for something else there, single kernels
+// The planned step has an attention and float32 products of its own and keeps what backward needs: where another switch asks for something else there, single kernels
 // run, which can give it.
 std::optional<Instead> instead(const RunConfig& config, const Value& value) {
     if (word(value) != "step") return std::nullopt;
-    for (const auto& [id, carried] : {std::pair<const char*, const char*>{"attention", "auto"}, {"checkpointing", "off"}})
+    for (const auto& [id, carried] : {std::pair<const char*, const char*>{"attention", "auto"}, {"checkpointing", "off"}, {"matmul-precision", "highest"}})
         if (config.word(id) != carried)
             return Instead{std::string("kernels"), fmt::format("fusion=step does not carry {}={}: fusion=kernels is used.", id, config.word(id))};
     return std::nullopt;
@@ -34,8 +34,8 @@ Optimization fusion() {
             .why = "\"kernels\" replaces chains of small operations by our own, one pass over memory forwards and one backwards, under autograd; the fused-… switches "
                    "switch each alone. \"step\" plans the whole step ahead, as torch.compile does: every buffer is allocated once, forward and backward passes are one hand-written program "
                    "whose intermediate results stay in the processor's caches, and no autograd graph is built.",
-            .cost = "Sums are taken in another order: results differ by rounding. The first step also packs all weights. \"step\" has one attention and recomputes "
-                    "nothing: beside another choice of attention or checkpointing \"kernels\" is used, and the run says so. On a GPU there is \"kernels\", whose CUDA "
+            .cost = "Sums are taken in another order: results differ by rounding. The first step also packs all weights. \"step\" has one attention, rounds no "
+                    "float32 product and recomputes nothing: beside another choice of attention, matmul-precision or checkpointing \"kernels\" is used, and the run says so. On a GPU there is \"kernels\", whose CUDA "
                     "forms have not yet run on a real one.",
             .reported = "300 → 130 ms; forward kernels ~434 → ~109 (−75 %): embedding 2→1, norms 96→24, attention 240→60, MLP 96→24; 1.1–3x",
             .values = Choices{{"off", "kernels", "step"}},

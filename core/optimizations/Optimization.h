@@ -44,6 +44,10 @@ struct Optimization {
 
 inline const std::string& word(const Value& value) { return std::get<std::string>(value); }
 inline std::int64_t integer(const Value& value) { return std::get<std::int64_t>(value); }
+// The GPU that a configuration names as its device; null on a CPU, and where this machine has none of that number.
+const Gpu* gpuOf(const Machine& machine, const RunConfig& config);
+// Yes on a GPU of at least compute capability 8.0 (and where gpuOf is null: `device` says what is wrong); else a sentence with its name. what: "bf16".
+Verdict needsAmpere(const Machine& machine, const RunConfig& config, const std::string& what);
 inline Choices offOn() { return {{"off", "on"}}; }
 
 // The list itself (install.cpp), in the order in which people read it.

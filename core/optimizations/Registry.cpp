@@ -72,6 +72,7 @@ Result<RunConfig> Registry::complete(RunConfig config) const {
         if (const auto can = verdict(entry, inUse, config.switches.at(entry.id)); !can.usable)
             return makeError(ErrorCode::Unsupported, fmt::format("{}={} cannot be used: {}", entry.id, toString(config.switches.at(entry.id)), can.reason));
     if (auto good = checkConfig(config); !good) return good.error();
+    if (const auto conflict = installed(inUse).conflict()) return *conflict;
     return config;
 }
 
@@ -93,15 +94,20 @@ GptConfig Registry::modelShape(const RunConfig& config, std::int64_t vocabulary)
     return shape;
 }
 
-Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state, BuildNotes* notes) const {
-    BuildNotes told;
-    const RunConfig inUse = running(config, &told.instead);
+ProgramBuilder Registry::installed(const RunConfig& inUse) const {
     ProgramBuilder builder(inUse);
     for (const auto& entry : m_entries) {
         if (!entry.install) continue;
         builder.beginSwitch(entry.id);
         entry.install(builder, inUse.switches.at(entry.id));
     }
+    return builder;
+}
+
+Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state, BuildNotes* notes) const {
+    BuildNotes told;
+    const RunConfig inUse = running(config, &told.instead);
+    const ProgramBuilder builder = installed(inUse);
     auto program = builder.build();
     if (!program) return program.error();
     // Only after nothing can be refused any more does the State change.

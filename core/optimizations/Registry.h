@@ -13,8 +13,8 @@ public:
     const Machine& machine() const { return m_machine; }
     // Every switch with its verdict for this machine and this configuration.
     SwitchCatalogue catalogue(const RunConfig& config) const;
-    // Fills absent switches with their defaults (a default that cannot be used here gives way to the first value that can), then
-    // checks every value. The error names the switch, the value and the reason.
+    // Fills absent switches with their defaults, then checks every value, and that no two switches decide the same thing. The error names the
+    // switch, the value and the reason, or both switches.
     Result<RunConfig> complete(RunConfig config) const;
 
     Result<RunConfig> flipped(const RunConfig& config, const std::string& id, const Value& value) const override;
@@ -29,6 +29,8 @@ public:
 private:
     const Optimization* find(const std::string& id) const;
     std::optional<Instead> insteadOf(const Optimization& entry, const RunConfig& config) const;
+    // Every switch installed; inUse: what running() gave.
+    ProgramBuilder installed(const RunConfig& inUse) const;
     Verdict verdict(const Optimization& entry, const RunConfig& config, const Value& value) const;
 
     Machine m_machine;

@@ -9,7 +9,7 @@ Optimization zeroGrad() {
             .group = SwitchGroup::Optimizer,
             .why = "\"zero\" fills the old gradients with zeros and adds the new ones to them; \"set-to-none\" drops them, so that backward writes fresh ones. "
                    "Dropping saves two passes over the gradients.",
-            .cost = "\"zero\" keeps the gradients' memory between steps.",
+            .cost = "\"zero\" keeps the gradients' memory between steps. fusion=step and cuda-graph keep them in one place anyway and write them afresh, whatever is chosen here.",
             .reported = "small",
             .values = Choices{{"zero", "set-to-none"}},
             .byDefault = "set-to-none",

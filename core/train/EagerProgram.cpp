@@ -130,7 +130,10 @@ void EagerProgram::finish(TrainState& state, double rate, PhaseClock& clock, Ste
 }
 
 double EagerProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) {
-    const ProgramScope scope(m_parts.scope);
+    ScopeSettings settings = m_parts.scope;
+    // A back-end forced for training may not take validation's float32 (flash on a GPU): LibTorch chooses there.
+    if (m_parts.validationAutocast != m_parts.autocast) settings.sdpa = {};
+    const ProgramScope scope(settings);
     const c10::NoGradGuard noGradient;
     const auto weights = WeightsView::over(state.weights, state.layout, state.config, /*asLeaves=*/false);
     const AutocastScope autocast(m_parts.device.type(), m_parts.validationAutocast);

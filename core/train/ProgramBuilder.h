@@ -111,6 +111,8 @@ public:
     // Whether a switch before this one has filled the slot of that name.
     bool isClaimed(const std::string& slot) const { return m_claims.contains(slot); }
 
+    // The sentence about the first slot that two switches have claimed.
+    const std::optional<Error>& conflict() const { return m_conflict; }
     // The Program, or the sentence naming the two switches that claimed one slot.
     Result<std::unique_ptr<StepProgram>> build() const;
 

@@ -74,14 +74,15 @@ TrainerOutcome Trainer::loop() {
         waitWhilePaused();
         waitForRecorder();
         if (m_stopAsked) return {RunState::Stopped, {}};
+        const std::int64_t cursor = m_state.cursor;
         if (!trainOneStep()) return {RunState::Failed, m_failure};
         const std::int64_t step = m_state.updates;
-        if (dueEvery(m_config.integer("validation-every"), step)) validate();
+        if (validationDue(cursor)) validate();
         if (dueEvery(m_config.checkpointEvery, step)) checkpoint({});
         if (dueEvery(m_config.sampleEvery, step)) m_setup.generate(GenerateText{}, m_state);
     }
     takeCommands();
-    if (m_config.integer("validation-every") > 0 && m_validatedAt != m_state.updates) validate();
+    if (m_config.switches.at("validation-every") != Value{std::int64_t{0}} && m_validatedAt != m_state.updates) validate();
     return {RunState::Finished, {}};
 }
 
@@ -160,6 +161,13 @@ void Trainer::tellInstead(const std::string& instead) {
     if (instead == m_insteadTold) return;
     m_insteadTold = instead;
     log(LogLevel::Info, instead.empty() ? "Every switch runs as it is set." : instead);
+}
+
+bool Trainer::validationDue(std::int64_t cursorBefore) const {
+    if (const auto* steps = std::get_if<std::int64_t>(&m_config.switches.at("validation-every"))) return dueEvery(*steps, m_state.updates);
+    // epoch: from the data cursor, so that a resumed run ends its epochs where the whole run would have.
+    const std::int64_t context = m_config.integer("context"), epoch = m_setup.batches->corpus().trainTokens;
+    return m_state.cursor * context / epoch > cursorBefore * context / epoch;
 }
 
 bool Trainer::trainOneStep() {

@@ -46,6 +46,7 @@ private:
     void tellInstead(const std::string& instead);
     void flip(const Flip& flip);
     bool trainOneStep();
+    bool validationDue(std::int64_t cursorBefore) const;
     StepResult stepOfProgram(double rate);
     void breakDown(Breakdown kind, std::int64_t step, double rate);
     void validate();

@@ -45,6 +45,11 @@ TEST_F(Refusal, NamesASwitchThatThisMachineCannotUse) {
     expectRefused(trainWith({"--set", "device=cuda:0"}), {"cuda"});
 }
 
+TEST_F(Refusal, NamesTwoSwitchesThatDecideTheSameThingAndLeavesNoSession) {
+    expectRefused(trainWith({"--set", "attention=manual", "--set", "fused-attention=on"}), {"attention and fused-attention"});
+    EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
 TEST_F(Refusal, NamesTextThatIsEmpty) { expectRefused(trainWith({"--data", write("empty.txt", "")}), {"empty.txt"}, kBadInput); }
 TEST_F(Refusal, NamesTextThatIsShorterThanTheContext) { expectRefused(trainWith({"--data", write("short.txt", "hi\n")}), {"short.txt"}, kBadInput); }
 TEST_F(Refusal, NamesAFileThatIsNoText) { expectRefused(trainWith({"--data", noise("noise.txt")}), {"noise.txt"}, kBadInput); }

@@ -6,6 +6,7 @@ batches from one file of tokens, so their losses must agree before any time is c
 import array
 import contextlib
 import json
+import math
 import os
 import random
 import subprocess
@@ -108,4 +109,5 @@ def contest(arguments):
 
 
 def largest_difference(mine, theirs):
-    return max(abs(x - y) for x, y in zip(mine, theirs, strict=True))
+    """Infinite where a loss is no number: max() alone would pass over it."""
+    return max(abs(x - y) if math.isfinite(x - y) else math.inf for x, y in zip(mine, theirs, strict=True))

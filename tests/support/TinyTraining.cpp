@@ -56,7 +56,7 @@ Machine plainCpu() {
     machine.cpu = "a CPU";
     machine.cores = 2;
     machine.memory = {8'000'000'000};
-    machine.instructions = {"avx2", "avx512", "avx512_bf16"};
+    machine.instructions = {"avx2", "avx512", "avx512_bf16", "amx_bf16"};
     machine.whyNoCuda = "No NVIDIA driver is installed.";
     return machine;
 }

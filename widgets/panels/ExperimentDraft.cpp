@@ -20,11 +20,14 @@ Status ExperimentDraft::choosePreset(const std::string& id) {
     if (!preset) return preset.error();
     m_preset = *preset;
     fillDefaults(m_preset);
-    const std::string data = m_config.data;
+    const RunConfig before = m_config;
     m_config = m_preset;
-    m_config.data = data;
+    m_config.data = before.data;
+    if (before.has("device")) useDevice(before.word("device"));
     return {};
 }
+
+void ExperimentDraft::useDevice(const std::string& device) { m_config.switches["device"] = device; }
 
 void ExperimentDraft::setCatalogue(const SwitchCatalogue& catalogue) {
     m_catalogue = catalogue;

@@ -14,8 +14,9 @@ namespace stepscope {
 
 class ExperimentDraft {
 public:
-    // Starts anew from a preset; the chosen data stay, they are not the preset's business.
+    // Starts anew from a preset; the chosen data and device stay, they are not the preset's business.
     Status choosePreset(const std::string& id);
+    void useDevice(const std::string& device);
     // Takes the switches that exist and their defaults; values already chosen stay.
     void setCatalogue(const SwitchCatalogue& catalogue);
     // Another whole configuration (a stored session's); what differs from its preset counts as changed.

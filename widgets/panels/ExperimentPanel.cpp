@@ -25,7 +25,9 @@ void ExperimentPanel::setChoice(const PresetChoice& choice) {
     m_machinePreset = words(choice.id);
     m_whyText->setText("For this machine: " + m_machinePreset + ". " + words(choice.why));
     m_preset->setItemText(m_preset->findData(m_machinePreset), m_machinePreset + "  (fits this machine)");
-    if (!m_restored) choosePreset(m_machinePreset);
+    if (m_restored) return;
+    if (choice.device != "cpu") m_draft.useDevice(choice.device);
+    choosePreset(m_machinePreset);
 }
 
 void ExperimentPanel::setCatalogue(const SwitchCatalogue& catalogue) {

@@ -21,7 +21,10 @@ SwitchCatalogue catalogue() {
     SwitchInfo clip;
     clip.id = "grad-clip";
     clip.values = RealRange{0, 100};
-    return {amp, batch, clip};
+    SwitchInfo validation;
+    validation.id = "validation-every";
+    validation.values = IntegerRange{0, 1000, "epoch"};
+    return {amp, batch, clip, validation};
 }
 
 void expectRefused(const std::string& key, const std::string& text, const std::string& hint) {
@@ -33,6 +36,21 @@ void expectRefused(const std::string& key, const std::string& text, const std::s
     EXPECT_THAT(set.error().sentence, HasSubstr(key));
     EXPECT_THAT(set.error().sentence, HasSubstr(hint));
     EXPECT_EQ(config, before) << "a refused value must change nothing";
+}
+
+TEST(ConfigKeys, TakesTheWordOfASwitchInPlaceOfItsNumber) {
+    RunConfig config;
+    ASSERT_TRUE(setKey(config, catalogue(), "validation-every", "epoch").ok());
+    EXPECT_EQ(config.switches.at("validation-every"), Value{std::string("epoch")});
+    ASSERT_TRUE(setKey(config, catalogue(), "validation-every", "20").ok());
+    EXPECT_EQ(config.integer("validation-every"), 20);
+    expectRefused("validation-every", "week", "0 to 1000, or epoch");
+    expectRefused("batch-size", "epoch", "1 to 4096");
+}
+
+TEST(ConfigKeys, ReadsOfHowManyBlocksOneIsRecomputed) {
+    for (const auto& [word, every] : {std::pair{"off", 0}, {"selective", 0}, {"every-block", 1}, {"every-2nd", 2}, {"every-3rd", 3}, {"every-4th", 4}, {"every-12th", 12}})
+        EXPECT_EQ(recomputedEvery(word), every) << word;
 }
 
 TEST(ConfigKeys, SetsEveryKindOfKey) {

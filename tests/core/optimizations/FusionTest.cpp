@@ -64,17 +64,12 @@ INSTANTIATE_TEST_SUITE_P(All, FusedSwitch, ::testing::ValuesIn(kSwitches), [](co
     return name;
 });
 
-Result<std::unique_ptr<StepProgram>> built(const RunConfig& config) {
-    TrainState state = TrainState::initialise(registry().modelShape(config, 61), 1);
-    return registry().build(config, state);
-}
-
-TEST(Fusion, OnBesideAnotherClaimOfTheSlotIsRefusedWithBothNames) {
+TEST(Fusion, OnBesideAnotherClaimOfTheSlotIsRefusedWithBothNamesBeforeTheRun) {
     for (const auto& [id, value, fused] : {std::tuple{"attention", "manual", "fused-attention"}, std::tuple{"optimizer", "loop", "fused-optimizer"}}) {
-        const auto program = built(with(testing::tinyConfig(registry()), {{id, value}, {fused, "on"}}));
-        ASSERT_FALSE(program.ok());
-        EXPECT_NE(program.error().sentence.find(id), std::string::npos) << program.error().sentence;
-        EXPECT_NE(program.error().sentence.find(fused), std::string::npos);
+        const auto complete = registry().complete(with(testing::tinyConfig(registry()), {{id, value}, {fused, "on"}}));
+        ASSERT_FALSE(complete.ok());
+        EXPECT_NE(complete.error().sentence.find(id), std::string::npos) << complete.error().sentence;
+        EXPECT_NE(complete.error().sentence.find(fused), std::string::npos);
     }
 }
 
@@ -172,7 +167,7 @@ TEST(Fusion, AutoFollowsFusionAndGivesWayToAnExplicitChoice) {
 
 // What fusion=step cannot give beside another switch.
 const std::vector<std::pair<std::string, std::string>> kNotCarried{{"checkpointing", "every-block"}, {"checkpointing", "selective"}, {"attention", "manual"},
-                                                                   {"attention", "sdpa-math"}};
+                                                                   {"attention", "sdpa-math"}, {"matmul-precision", "medium"}};
 
 TEST(Fusion, WhereStepDoesNotCarryAChoiceKernelsAreUsedAndTheSentenceSaysSo) {
     for (const auto& [id, value] : kNotCarried) {

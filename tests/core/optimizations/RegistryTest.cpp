@@ -23,6 +23,7 @@ std::vector<std::pair<std::string, std::string>> everyValue() {
         if (const auto* choices = std::get_if<Choices>(&entry.values))
             for (const auto& word : choices->words) all.emplace_back(entry.id, word);
         else all.emplace_back(entry.id, toString(entry.byDefault));
+        if (const auto* range = std::get_if<IntegerRange>(&entry.values); range != nullptr && !range->word.empty()) all.emplace_back(entry.id, range->word);
     }
     return all;
 }
@@ -123,6 +124,42 @@ TEST(Registry, OnAGpuNoFusedFormRunsUnlessItIsAskedForAndItsWordsSayThatItIsUntr
     EXPECT_EQ(forms, 6);
 }
 
+TEST(Registry, AForcedAttentionThatTheGpuOrTheShapeCannotRunIsRefusedBeforeTheRun) {
+    struct Case {
+        int computeMajor;
+        const char *attention, *amp;
+        std::int64_t width;  // of 4 heads
+        const char* refused;  // part of the sentence; empty = usable
+    };
+    for (const Case& c : {Case{7, "sdpa-flash", "fp16", 256, "a GPU has 7.5"}, {7, "sdpa-cudnn", "fp16", 256, "a GPU has 7.5"}, {7, "sdpa-efficient", "fp16", 256, ""},
+                          {7, "sdpa-efficient", "off", 12, ""}, {9, "sdpa-flash", "bf16", 256, ""}, {9, "sdpa-flash", "off", 256, "switch amp on"},
+                          {9, "sdpa-cudnn", "off", 256, "switch amp on"}, {9, "sdpa-flash", "bf16", 4 * 136, "is 136"}, {9, "sdpa-cudnn", "fp16", 4 * 136, "is 136"},
+                          {9, "sdpa-flash", "fp16", 4 * 12, "is 12"}, {9, "sdpa-efficient", "bf16", 4 * 12, "divide by 8"}, {9, "sdpa-efficient", "off", 4 * 12, ""},
+                          {9, "sdpa-efficient", "off", 4 * 6, "divide by 4"}, {9, "sdpa-math", "off", 4 * 6, ""}, {9, "manual", "off", 4 * 6, ""}}) {
+        Machine machine = withGpu();
+        machine.gpus[0].computeMajor = c.computeMajor;
+        machine.gpus[0].computeMinor = c.computeMajor == 7 ? 5 : 0;
+        RunConfig config = onGpu({{"attention", c.attention}, {"amp", c.amp}});
+        config.heads = 4;
+        config.width = c.width;
+        const auto complete = Registry(machine).complete(config);
+        const std::string said = complete ? "" : complete.error().sentence;
+        EXPECT_EQ(said.empty(), *c.refused == 0) << c.attention << ' ' << c.amp << ' ' << c.width << ": " << said;
+        EXPECT_NE(said.find(c.refused), std::string::npos) << said;
+    }
+}
+
+TEST(Registry, TheGpuThatIsAskedIsTheOneTheRunIsOn) {
+    Machine two = withGpu();
+    two.gpus.push_back({.name = "an old GPU", .memory = {8'000'000'000}, .computeMajor = 7, .computeMinor = 5});
+    RunConfig config = onGpu({{"amp", "bf16"}});
+    EXPECT_TRUE(Registry(two).complete(config).ok());
+    config.switches["device"] = std::string("cuda:1");
+    const auto complete = Registry(two).complete(config);
+    ASSERT_FALSE(complete.ok());
+    EXPECT_NE(complete.error().sentence.find("an old GPU"), std::string::npos) << complete.error().sentence;
+}
+
 TEST(Registry, ACudaGraphNeedsAStepThatNeverWaitsForTheGpu) {
     const Registry gpu(withGpu());
     EXPECT_TRUE(gpu.complete(onGpu({{"cuda-graph", "on"}, {"fusion", "kernels"}, {"amp", "bf16"}})).ok());
@@ -139,14 +176,16 @@ TEST(Registry, ACudaGraphNeedsAStepThatNeverWaitsForTheGpu) {
     EXPECT_FALSE(gpu.complete(dropped).ok());
 }
 
-TEST(Registry, ACpuWithoutBf16CannotRoundItsProductsToIt) {
-    Machine old = testing::plainCpu();
-    old.instructions = {"avx2"};
+TEST(Registry, OnlyACpuWithAmxRoundsFloat32ProductsToBf16) {
     RunConfig config;
     config.switches["matmul-precision"] = std::string("medium");
-    const auto complete = Registry(old).complete(config);
+    EXPECT_TRUE(registry().complete(config).ok());
+    Machine withoutAmx = testing::plainCpu();
+    std::erase(withoutAmx.instructions, "amx_bf16");
+    const auto complete = Registry(withoutAmx).complete(config);
     ASSERT_FALSE(complete.ok());
-    EXPECT_NE(complete.error().sentence.find("bf16"), std::string::npos);
+    EXPECT_NE(complete.error().sentence.find("only with AMX"), std::string::npos) << complete.error().sentence;
+    EXPECT_NE(complete.error().sentence.find("amp=bf16"), std::string::npos);
 }
 
 TEST(Registry, CompletesEveryPresetForAPlainCpu) {

@@ -63,6 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"every_block", 5, 4, 64, 8, 64, {{"checkpointing", std::string("every-block")}}},
                       Shape{"every_block_bf16", 5, 4, 64, 8, 64, {{"checkpointing", std::string("every-block")}, {"amp", std::string("bf16")}}},
                       Shape{"every_2nd", 5, 4, 64, 8, 64, {{"checkpointing", std::string("every-2nd")}}},
+                      Shape{"every_6th", 8, 4, 64, 8, 64, {{"checkpointing", std::string("every-6th")}}},
                       Shape{"every_block_kernels", 5, 4, 64, 8, 64, {{"checkpointing", std::string("every-block")}, {"fusion", std::string("kernels")}}},
                       Shape{"selective", 5, 4, 64, 8, 64, {{"checkpointing", std::string("selective")}}},
                       Shape{"selective_manual", 5, 4, 64, 4, 128, {{"checkpointing", std::string("selective")}, {"attention", std::string("manual")}}},

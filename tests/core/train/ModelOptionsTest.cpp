@@ -35,17 +35,31 @@ std::vector<double> lossesOf(const RunConfig& config) {
 }
 
 using Keys = std::vector<std::pair<std::string, std::string>>;
-class EveryModelOption : public ::testing::TestWithParam<Keys> {};
+// The options and the form of `fusion` they run in.
+class EveryModelOption : public ::testing::TestWithParam<std::tuple<Keys, std::string>> {
+protected:
+    static RunConfig config(std::int64_t steps) { return in(std::get<1>(GetParam()), std::get<0>(GetParam()), steps); }
+    static RunConfig in(const std::string& fusion, Keys keys, std::int64_t steps) {
+        keys.emplace_back("fusion", fusion);
+        return with(keys, steps);
+    }
+};
 
 TEST_P(EveryModelOption, Learns) {
-    const auto losses = lossesOf(with(GetParam(), 200));
+    const auto losses = lossesOf(config(200));
     EXPECT_LT(losses.back(), losses.front() - 0.4);
 }
 
-TEST_P(EveryModelOption, ChangesTheLoss) { EXPECT_NE(lossesOf(with(GetParam(), 3)), lossesOf(with({}, 3))); }
+TEST_P(EveryModelOption, ChangesTheLoss) { EXPECT_NE(lossesOf(config(3)), lossesOf(in(std::get<1>(GetParam()), {}, 3))); }
+
+TEST_P(EveryModelOption, TrainsAsThePlainFormDoes) {
+    const auto losses = lossesOf(config(20)), plain = lossesOf(in("off", std::get<0>(GetParam()), 20));
+    ASSERT_EQ(losses.size(), plain.size());
+    for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], plain[i], 2e-4) << "step " << i + 1;
+}
 
 TEST_P(EveryModelOption, IsKeptByACheckpointAndTheRunGoesOnIdentically) {
-    const RunConfig config = with(GetParam(), 20);
+    const RunConfig config = EveryModelOption::config(20);
     const auto folder = fs::temp_directory_path() / ("stepscope-options-" + std::to_string(::getpid()));
     fs::remove_all(folder);
     const auto whole = lossesOf(config);
@@ -71,14 +85,15 @@ TEST_P(EveryModelOption, IsKeptByACheckpointAndTheRunGoesOnIdentically) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, EveryModelOption,
-                         ::testing::Values(Keys{{"qkv", "split"}}, Keys{{"activation", "swiglu"}}, Keys{{"tied-head", "off"}}, Keys{{"norm-placement", "post"}},
-                                           Keys{{"norm", "rmsnorm"}}, Keys{{"positions", "rope"}}, Keys{{"bias", "off"}}, Keys{{"dropout", "0.2"}},
-                                           Keys{{"label-smoothing", "0.1"}},
-                                           Keys{{"qkv", "split"}, {"activation", "swiglu"}, {"tied-head", "off"}, {"norm", "rmsnorm"}, {"positions", "rope"},
-                                                {"bias", "off"}, {"dropout", "0.1"}, {"vocab-padding", "64"}}),
+                         ::testing::Combine(::testing::Values(Keys{{"qkv", "split"}}, Keys{{"activation", "swiglu"}}, Keys{{"tied-head", "off"}},
+                                                              Keys{{"norm-placement", "post"}}, Keys{{"norm", "rmsnorm"}}, Keys{{"positions", "rope"}},
+                                                              Keys{{"bias", "off"}}, Keys{{"dropout", "0.2"}}, Keys{{"label-smoothing", "0.1"}},
+                                                              Keys{{"qkv", "split"}, {"activation", "swiglu"}, {"tied-head", "off"}, {"norm", "rmsnorm"},
+                                                                   {"positions", "rope"}, {"bias", "off"}, {"dropout", "0.1"}, {"vocab-padding", "64"}}),
+                                            ::testing::Values("off", "kernels", "step")),
                          [](const auto& info) {
-                             std::string name;
-                             for (const auto& [key, text] : info.param) name += key + "_" + text + "_";
+                             std::string name = "fusion_" + std::get<1>(info.param) + "_";
+                             for (const auto& [key, text] : std::get<0>(info.param)) name += key + "_" + text + "_";
                              for (char& c : name)
                                  if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
                              return name;

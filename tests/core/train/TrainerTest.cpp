@@ -103,7 +103,11 @@ TEST_P(FlippedInTheMiddleOfARun, TakesEffectAtTheNextStepWithAMarkerAndTheLossGo
 }
 
 INSTANTIATE_TEST_SUITE_P(Switch, FlippedInTheMiddleOfARun,
-                         ::testing::Values(FlipCase{"amp", std::string("bf16"), 0.05}, FlipCase{"fusion", std::string("step"), 2e-4},
+                         ::testing::Values(FlipCase{"amp", std::string("bf16"), 0.05}, FlipCase{"fusion", std::string("step"), 2e-4}, FlipCase{"fusion", std::string("kernels"), 2e-4},
+                                           FlipCase{"fused-embedding", std::string("on"), 2e-4}, FlipCase{"fused-norm", std::string("on"), 2e-4},
+                                           FlipCase{"fused-activation", std::string("on"), 2e-4}, FlipCase{"fused-qkv", std::string("on"), 2e-4},
+                                           FlipCase{"fused-attention", std::string("on"), 2e-4}, FlipCase{"fused-loss", std::string("on"), 2e-4},
+                                           FlipCase{"fused-optimizer", std::string("on"), 2e-4},
                                            FlipCase{"attention", std::string("manual"), 2e-4},
                                            FlipCase{"attention", std::string("sdpa-math"), 2e-4}, FlipCase{"vocab-padding", std::string("64"), 2e-4},
                                            FlipCase{"vocab-padding", std::string("power-of-two"), 2e-4}, FlipCase{"batch-size", std::int64_t{7}, -1},
@@ -112,11 +116,13 @@ INSTANTIATE_TEST_SUITE_P(Switch, FlippedInTheMiddleOfARun,
                                            FlipCase{"host-memory", std::string("system"), 0}, FlipCase{"optimizer", std::string("loop"), 2e-4},
                                            FlipCase{"optimizer", std::string("foreach"), 2e-4}, FlipCase{"zero-grad", std::string("zero"), 2e-4},
                                            FlipCase{"matmul-precision", std::string("medium"), 0.05}, FlipCase{"validation-every", std::int64_t{5}, 0},
+                                           FlipCase{"validation-every", std::string("epoch"), 0},
                                            FlipCase{"validation-amp", std::string("on"), 0}, FlipCase{"data-source", std::string("text"), 0},
                                            FlipCase{"data-source", std::string("ram"), 0}, FlipCase{"batch-creation", std::string("loop"), 0},
                                            FlipCase{"batch-creation", std::string("strided"), 0}, FlipCase{"loader-workers", std::int64_t{3}, 0},
                                            FlipCase{"loader-prefetch", std::int64_t{7}, 0}, FlipCase{"amp", std::string("fp16"), 0.05},
                                            FlipCase{"checkpointing", std::string("every-block"), 0}, FlipCase{"checkpointing", std::string("every-2nd"), 0},
+                                           FlipCase{"checkpointing", std::string("every-12th"), 0},
                                            FlipCase{"checkpointing", std::string("selective"), 0}, FlipCase{"chunked-loss", std::int64_t{7}, 2e-4},
                                            FlipCase{"optimizer", std::string("8-bit"), 0.05}),
                          [](const auto& info) {
@@ -168,6 +174,20 @@ TEST(Trainer, ValidatesInsideTheLoopNotOnlyAtTheEnd) {
     EXPECT_EQ(validated[1].step, 20);
     EXPECT_EQ(validated[2].step, 25);
     EXPECT_TRUE(std::isfinite(validated[2].loss));
+}
+
+TEST(Trainer, ValidatesAtTheEndOfEveryEpochAlsoWhenResumed) {
+    const auto validatedAt = [](std::int64_t cursor) {
+        // 48 tokens a step, 270 to train on.
+        TinyTrainer trainer(config(18, {{"validation-every", std::string("epoch")}}), tinyBatches(61, 300));
+        trainer.setup.state.cursor = cursor;
+        EXPECT_EQ(trainer.run().state, RunState::Finished);
+        std::vector<std::int64_t> steps;
+        for (const auto& done : trainer.sink.all<ValidationDone>()) steps.push_back(done.step);
+        return steps;
+    };
+    EXPECT_EQ(validatedAt(0), (std::vector<std::int64_t>{6, 12, 17, 18}));
+    EXPECT_EQ(validatedAt(4 * 5), (std::vector<std::int64_t>{1, 7, 12, 18}));
 }
 
 TEST(Trainer, WritesCheckpointsInsideTheLoop) {

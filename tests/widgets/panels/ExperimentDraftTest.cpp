@@ -52,6 +52,14 @@ TEST(ExperimentDraft, KeepsTheChosenDataWhenThePresetChanges) {
     EXPECT_EQ(draft.config().layers, 12);
 }
 
+TEST(ExperimentDraft, StaysOnItsDeviceWhenThePresetChanges) {
+    ExperimentDraft draft = tiny();
+    draft.useDevice("cuda:0");
+    ASSERT_TRUE(draft.choosePreset("gpu-8gb").ok());
+    EXPECT_EQ(draft.config().word("device"), "cuda:0");
+    EXPECT_EQ(draft.config().layers, 8);
+}
+
 TEST(ExperimentDraft, NamesTheKnownPresetsWhenAskedForAnotherOne) {
     ExperimentDraft draft = tiny();
     const auto done = draft.choosePreset("huge");
