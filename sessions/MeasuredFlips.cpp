@@ -53,17 +53,16 @@ std::vector<Stored> allFlips(SQLite::Database& database, const Machine& machine)
     return all;
 }
 
-// Undisturbed steps above `above` up to `upTo`, at most kSteps of them, nearest to the flip first.
+// Steps above `above` up to `upTo` that tell something, at most kSteps of them, nearest to the flip first.
 std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t session, std::int64_t above, std::int64_t upTo, bool last) {
-    SQLite::Statement select(database, std::string("SELECT duration_ns, tokens, resident_bytes, page_faults, operations FROM steps WHERE session = ?1 AND step > ?2"
-                                                   " AND step <= ?3 AND disturbed = 0 AND skipped = 0 ORDER BY at_ns ") +
-                                           (last ? "DESC" : "ASC") + " LIMIT ?4");
+    SQLite::Statement select(database, std::string("SELECT duration_ns, tokens, resident_bytes, page_faults, operations, disturbed, skipped FROM steps WHERE session = ?1 AND step > ?2"
+                                                   " AND step <= ?3 ORDER BY at_ns ") +
+                                           (last ? "DESC" : "ASC"));
     select.bind(1, session);
     select.bind(2, above);
     select.bind(3, upTo);
-    select.bind(4, static_cast<std::int64_t>(FlipEffect::kSteps));
     std::vector<StepSample> found;
-    while (select.executeStep()) {
+    while (found.size() < FlipEffect::kSteps && select.executeStep()) {
         StepDone step;
         RowReader row(select);
         row("duration_ns", step.duration);
@@ -71,7 +70,9 @@ std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t se
         row("resident_bytes", step.residentBytes);
         row("page_faults", step.pageFaults);
         row("operations", step.operations);
-        found.push_back(sampleOf(step));
+        row("disturbed", step.disturbed);
+        row("skipped", step.skipped);
+        if (tellsOfFlips(step.disturbed, step.skipped)) found.push_back(sampleOf(step));
     }
     return found;
 }

@@ -66,7 +66,9 @@ std::string asText(const LrRange& range, const std::vector<LrRangePoint>& points
     text += fmt::format("lowest loss at {:.2g}; {}\n", range.lowest,
                         range.divergedAt > 0 ? fmt::format("from {:.2g} on it breaks down", range.divergedAt) : "it did not break down up to the highest rate");
     const std::size_t every = std::max<std::size_t>(1, points.size() / 20);
-    for (std::size_t i = 0; i < points.size(); i += every) text += fmt::format("{:>10.2e}  {:.4f}\n", points[i].rate, range.smoothed[i]);
+    for (std::size_t i = 0; i < points.size(); ++i)
+        if (i % every == 0 || i == range.suggestedAt)
+            text += fmt::format("{:>10.2e}  {:.4f}{}\n", points[i].rate, range.smoothed[i], i == range.suggestedAt ? "  <- suggested" : "");
     return text;
 }
 

@@ -1,17 +1,13 @@
 // See FlipMeter.h.
 #include "app/gui/FlipMeter.h"
 
-#include <algorithm>
-
 namespace stepscope {
 namespace {
 
-std::vector<StepSample> samples(const RunHistory& history, std::size_t begin, std::size_t end) {
-    const StepColumns& steps = history.steps();
-    std::vector<StepSample> all;
-    for (std::size_t row = begin; row < end; ++row)
-        all.push_back({steps.stepMs[row], steps.tokensPerSecond[row], steps.residentBytes[row], steps.pageFaults[row], steps.operations[row]});
-    return all;
+bool tells(const RunHistory& history, std::size_t row) { return tellsOfFlips(history.steps().disturbed[row] != 0, history.steps().skipped[row] != 0); }
+
+StepSample sample(const StepColumns& steps, std::size_t row) {
+    return {steps.stepMs[row], steps.tokensPerSecond[row], steps.residentBytes[row], steps.pageFaults[row], steps.operations[row]};
 }
 
 }  // namespace
@@ -20,8 +16,9 @@ void FlipMeter::flipped(const RunHistory& history, const SwitchApplied& flip) {
     const std::size_t rows = history.rows();
     // Steps before this flip count from the last flip's warm-up on, or from the run's.
     const std::size_t from = m_row + FlipEffect::kWarmUp;
-    const std::size_t begin = std::max(from, rows > FlipEffect::kSteps ? rows - FlipEffect::kSteps : 0);
-    m_before = begin < rows ? samples(history, begin, rows) : std::vector<StepSample>{};
+    m_before.clear();
+    for (std::size_t row = rows; row > from && m_before.size() < FlipEffect::kSteps; --row)
+        if (tells(history, row - 1)) m_before.push_back(sample(history.steps(), row - 1));
     m_flip = flip;
     m_row = rows;
 }
@@ -34,8 +31,10 @@ void FlipMeter::forget() {
 
 std::optional<FlipReading> FlipMeter::read(const RunHistory& history) const {
     if (!m_flip || m_flip->from == m_flip->to) return std::nullopt;
-    const std::size_t begin = std::min(history.rows(), m_row + FlipEffect::kWarmUp), end = std::min(history.rows(), begin + FlipEffect::kSteps);
-    return FlipReading{*m_flip, measureFlip(m_before, samples(history, begin, end)), end - begin == FlipEffect::kSteps};
+    std::vector<StepSample> after;
+    for (std::size_t row = m_row + FlipEffect::kWarmUp; row < history.rows() && after.size() < FlipEffect::kSteps; ++row)
+        if (tells(history, row)) after.push_back(sample(history.steps(), row));
+    return FlipReading{*m_flip, measureFlip(m_before, after), after.size() == FlipEffect::kSteps};
 }
 
 }  // namespace stepscope

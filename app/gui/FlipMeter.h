@@ -1,4 +1,5 @@
-// Watches the steps after a live flip until what it did can be said: up to 20 steps on either side, the first 5 after a flip left out.
+// Watches the steps after a live flip until what it did can be said: up to 20 steps on either side, the first 5 after a flip left out
+// and every disturbed or skipped one, as in stored sessions.
 // One flip at a time: a second one within the measured steps takes the first one's place. GUI thread; fed by FlipWiring.
 #pragma once
 #include "core/analysis/FlipEffect.h"

@@ -1,8 +1,10 @@
 // See EventTee.h.
 #include "app/workbench/EventTee.h"
 
+#include "core/analysis/RateDiagnosis.h"
 #include "core/analysis/Statistics.h"
 
+#include <cmath>
 #include <span>
 
 namespace stepscope {
@@ -14,6 +16,8 @@ constexpr std::size_t kWarmUpSteps = 3;  // left out of the median: allocation, 
 
 void EventTee::publish(Event event) {
     note(event);
+    if (const auto* changed = std::get_if<StateChanged>(&event))
+        if (auto said = lastWords(*changed)) publish(std::move(*said));
     if (m_recorder) m_recorder->publish(event);
     m_listener.publish(std::move(event));
 }
@@ -28,6 +32,7 @@ void EventTee::note(const Event& event) {
                        m_summary.lossLast = done.loss;
                        m_summary.steps = done.step;
                        m_stepMs.push_back(done.duration.milliseconds());
+                       m_curve.push_back({done.learningRate, done.loss});
                        m_tokensPerStep = done.tokens;
                    },
                    [&](const ValidationDone& done) { m_summary.validationLoss = done.loss; },
@@ -35,8 +40,13 @@ void EventTee::note(const Event& event) {
                        m_summary.state = changed.state;
                        m_summary.why = changed.why;
                    },
-                   [&](const SessionStarted& started) { m_summary.session = started.session; },
-                   [](const SwitchApplied&) {},
+                   [&](const SessionStarted& started) {
+                       m_summary.session = started.session;
+                       m_info = started.info;
+                   },
+                   [&](const SwitchApplied& applied) {
+                       if (applied.id == "context") m_curve.clear();  // longer contexts have other losses
+                   },
                    [](const SwitchRefused&) {},
                    [](const DeviceSample&) {},
                    [](const LogLine&) {},
@@ -46,6 +56,17 @@ void EventTee::note(const Event& event) {
                    [](const RecorderWaited&) {},
                },
                event);
+}
+
+std::optional<LogLine> EventTee::lastWords(const StateChanged& end) const {
+    std::lock_guard lock(m_mutex);
+    if (!ended(end.state) || m_curve.empty()) return std::nullopt;
+    // A range test may well end by breaking down.
+    if (m_info->config.schedule == "range-test") return LogLine{end.at, end.step, LogLevel::Info, sentenceOf(readLrRange(m_curve))};
+    if (end.state == RunState::Failed) return std::nullopt;  // it has said why
+    const bool fromTheStart = m_curve.size() == m_stepMs.size() && m_info->config.data != "random";
+    const auto said = diagnoseRate(m_curve, fromTheStart ? std::log(static_cast<double>(m_info->vocabulary)) : kUnknown);
+    return said ? std::optional(LogLine{end.at, end.step, LogLevel::Warning, *said}) : std::nullopt;
 }
 
 RunSummary EventTee::summary() const {

@@ -1,12 +1,14 @@
 // EventTee: hands each Event to the recorder first (it may wait, lossless) and then to the listener; keeps what the run's summary
-// needs. The trainer, sampler and generator publish through it.
+// needs, and says at the run's end what its loss tells of the learning rate. The trainer, sampler and generator publish through it.
 #pragma once
 #include "app/workbench/Workbench.h"
+#include "core/analysis/LrRange.h"
 #include "sessions/Recorder.h"
 
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace stepscope {
@@ -24,12 +26,15 @@ public:
 
 private:
     void note(const Event& event);
+    std::optional<LogLine> lastWords(const StateChanged& end) const;
 
     EventSink& m_listener;
     std::shared_ptr<Recorder> m_recorder;
     mutable std::mutex m_mutex;
     RunSummary m_summary;
+    std::shared_ptr<const SessionInfo> m_info;
     std::vector<double> m_stepMs;
+    std::vector<LrRangePoint> m_curve;  // since the loss last changed its meaning
     std::int64_t m_tokensPerStep = 0;
 };
 

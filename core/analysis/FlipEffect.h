@@ -12,6 +12,8 @@ struct StepSample {  // of one step; unknown values are NaN and left out
     double ms = kUnknown, tokensPerSecond = kUnknown, residentBytes = kUnknown, pageFaults = kUnknown, operations = kUnknown;
 };
 StepSample sampleOf(const StepDone& step);
+// Steps that share the machine with something else, or that fp16 left out, tell nothing of a switch.
+constexpr bool tellsOfFlips(bool disturbed, bool skipped) { return !disturbed && !skipped; }
 
 struct Spread {
     double low = kUnknown, median = kUnknown, high = kUnknown;  // quartiles: half of the steps lie between low and high

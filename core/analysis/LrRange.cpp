@@ -54,7 +54,14 @@ Result<LrRange> readLrRange(std::span<const LrRangePoint> points) {
         }
     }
     if (range.suggestion == 0) range.suggestion = range.lowest / 10;  // all of the fall lies within one window
+    range.suggestedAt = static_cast<std::size_t>(std::ranges::min_element(points, {}, [&](const auto& point) { return std::fabs(std::log(point.rate / range.suggestion)); }) - points.begin());
     return range;
+}
+
+std::string sentenceOf(const Result<LrRange>& range) {
+    if (!range) return "Range test: " + range.error().sentence;
+    return fmt::format("Range test: suggested lr {:.2g}, where the loss falls most steeply; it is lowest at {:.2g}{}.", range->suggestion, range->lowest,
+                       range->divergedAt > 0 ? fmt::format(" and breaks down from {:.2g} on", range->divergedAt) : "");
 }
 
 }  // namespace stepscope

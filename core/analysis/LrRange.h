@@ -4,6 +4,7 @@
 #include "core/base/Result.h"
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace stepscope {
@@ -16,11 +17,14 @@ struct LrRangePoint {
 struct LrRange {
     std::vector<double> smoothed;  // one a point, mean over a centred window; NaN from the first loss that is no number
     double suggestion = 0;         // where the smoothed loss falls most steeply over the logarithm of the rate
+    std::size_t suggestedAt = 0;   // the point nearest to it
     double lowest = 0;             // rate at the lowest smoothed loss before divergence
     double divergedAt = 0;         // first rate at which the smoothed loss is a tenth above where it began, or no number; 0 = nowhere
 };
 
 // points: rates rising. Errors: fewer than 20 points, or a loss that fell nowhere.
 Result<LrRange> readLrRange(std::span<const LrRangePoint> points);
+// What it found, or why nothing, as one sentence for a log.
+std::string sentenceOf(const Result<LrRange>& range);
 
 }  // namespace stepscope

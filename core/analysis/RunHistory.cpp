@@ -1,7 +1,10 @@
 // See RunHistory.h: how events become columns. What is asked of them is in RunHistoryQueries.cpp.
 #include "core/analysis/RunHistory.h"
 
+#include "core/analysis/LrRange.h"
+
 #include <algorithm>
+#include <fmt/format.h>
 #include <numeric>
 
 namespace stepscope {
@@ -24,6 +27,7 @@ void RunHistory::append(const Event& event) {
                    [&](const StateChanged& e) {
                        m_state = e;
                        m_latest = std::max(m_latest, e.at);
+                       if (ended(e.state) && m_config.schedule == "range-test") markSuggestion();
                    },
                    [&](const CheckpointSaved& e) {
                        addMarker({Marker::Kind::Checkpoint, placeNow(e.step, e.at), "checkpoint",
@@ -75,6 +79,8 @@ void RunHistory::addStep(const StepDone& event) {
     m_steps.allocatedBytes.append(event.allocatedBytes > 0 ? static_cast<double>(event.allocatedBytes) : kUnknown);
     m_steps.pageFaults.append(static_cast<double>(event.pageFaults));
     m_steps.operations.append(event.operations);
+    m_steps.skipped.append(event.skipped ? 1 : 0);
+    m_steps.disturbed.append(event.disturbed ? 1 : 0);
 }
 
 void RunHistory::addDeviceSample(const DeviceSample& event) {
@@ -109,7 +115,15 @@ RunPlace RunHistory::placeNow(std::int64_t step, TimeNs at) const {
 
 void RunHistory::addMarker(Marker marker) {
     m_latest = std::max(m_latest, TimeNs::fromSeconds(marker.place.seconds));
-    m_markers.push_back(std::move(marker));
+    const auto after = std::ranges::upper_bound(m_markers, marker.place.step, {}, [](const Marker& other) { return other.place.step; });
+    m_markers.insert(after, std::move(marker));
+}
+
+void RunHistory::markSuggestion() {
+    std::vector<LrRangePoint> points;
+    for (std::size_t row = 0; row < rows(); ++row) points.push_back({m_steps.learningRate[row], m_steps.loss[row]});
+    const auto range = readLrRange(points);
+    if (range) addMarker({Marker::Kind::Suggestion, place(range->suggestedAt), fmt::format("lr {:.2g} suggested", range->suggestion), sentenceOf(range)});
 }
 
 }  // namespace stepscope

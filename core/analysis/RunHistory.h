@@ -37,6 +37,7 @@ struct StepColumns {
     std::array<SumColumn, kPhases> phaseMs;
     SumColumn otherMs;  // of the step but of no phase; never negative
     Column residentBytes, allocatedBytes, pageFaults, operations;
+    SumColumn skipped, disturbed;  // 0 or 1: so many in any range
 };
 
 struct DeviceColumns {
@@ -51,7 +52,7 @@ struct ValidationPoint {
 };
 
 struct Marker {
-    enum class Kind { Switch, Checkpoint, Validation };
+    enum class Kind { Switch, Checkpoint, Validation, Suggestion };
     Kind kind = Kind::Switch;
     RunPlace place;
     std::string label;   // "bf16 on", "checkpoint": fits beside a line
@@ -117,6 +118,7 @@ private:
     void addSwitch(const SwitchApplied& event);
     RunPlace placeNow(std::int64_t step, TimeNs at) const;
     void addMarker(Marker marker);
+    void markSuggestion();  // of a range test that has ended
 
     std::uint64_t m_revision = 0;
     std::shared_ptr<const SessionInfo> m_info;

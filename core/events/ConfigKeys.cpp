@@ -54,7 +54,7 @@ std::vector<ConfigKey> build() {
         realKey("label-smoothing", "Label smoothing", "model", "share of each target that is spread over all tokens; 0 = none", &C::labelSmoothing, 0.0, 0.9),
         wordKey("schedule", "Schedule", "schedule", "how the learning rate moves", &C::schedule, 
                 {"constant", "warmup", "cosine", "linear", "warmup-cosine", "one-cycle", "trapezoid", "range-test"}),
-        realKey("lr", "Learning rate", "schedule", "highest learning rate", &C::lr, 0.0, 100.0),
+        realKey("lr", "Learning rate", "schedule", "highest learning rate; typical: 3e-4 to 6e-4 at 124 M parameters, less for larger models", &C::lr, 0.0, 100.0),
         realKey("min-lr", "Lowest rate", "schedule", "floor of cosine and linear decay; where a range test begins", &C::minLr, 0.0, 100.0),
         integerKey("warmup", "Warm-up", "schedule", "steps of linear warm-up", &C::warmup, 0, kMany),
         integerKey("steps", "Steps", "schedule", "updates in this run", &C::steps, 1, kMany),

@@ -31,6 +31,9 @@ TEST_F(LrRangeCommand, SaysWhatItFoundInWords) {
     const auto finished = sweep({"--low", "1e-4", "--high", "1", "--steps", "60"});
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
     EXPECT_NE(finished.out.find("suggested lr"), std::string::npos) << finished.out;
+    const auto mark = finished.out.find("<- suggested");
+    ASSERT_NE(mark, std::string::npos) << "one line of the table is marked";
+    EXPECT_EQ(finished.out.find("<- suggested", mark + 1), std::string::npos);
 }
 
 TEST_F(LrRangeCommand, RefusesASweepThatIsNone) {

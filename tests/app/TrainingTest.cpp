@@ -50,6 +50,19 @@ TEST_F(Training, ShowsAProgressBarOnATerminal) {
     EXPECT_THAT(finished.err, HasSubstr("step 12 / 12"));
 }
 
+TEST_F(Training, SaysAtItsEndThatTheLearningRateWasTooLow) {
+    const auto finished = cli(tiny({"--steps", "250", "--set", "lr=1e-8", "--set", "schedule=constant"}));
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("the learning rate (lr 1e-08) is probably too low"));
+}
+
+TEST_F(Training, ARangeTestEndsWithItsSuggestion) {
+    auto onTerminal = options();
+    onTerminal.terminal = true;
+    const auto finished = cli(tiny({"--steps", "120", "--set", "schedule=range-test", "--set", "min-lr=1e-5", "--set", "lr=1"}), onTerminal);
+    EXPECT_THAT(finished.err, HasSubstr("Range test: suggested lr"));
+}
+
 TEST_F(Training, LogsEveryStep) {
     const auto summary = train({"--step-log", path("log")});
     const auto steps = stepLog(path("log"));

@@ -44,6 +44,14 @@ struct CursorDot {
     QColor colour;
 };
 
+// A second axis for a line of another unit. Its few labels stand inside the plot at the right edge, in the line's colour, so that plots below
+// each other keep their places.
+struct RightAxis {
+    Scale scale;
+    Quantity quantity = Quantity::Number;
+    QColor colour;
+};
+
 class ChartContent {
 public:
     virtual ~ChartContent() = default;
@@ -55,6 +63,7 @@ public:
 
     // Fills the canvas for the visible range and returns the y axis it used.
     virtual Scale fill(ChartCanvas& canvas, const DrawRequest& request) = 0;
+    virtual std::optional<RightAxis> rightAxis() const { return std::nullopt; }  // of the last fill
     // A sentence that says why there is nothing to see and what to do; empty when there is something.
     virtual QString whyEmpty(const DrawRequest& request) const;
     // `row`: the step under the cursor, or the last one; none before the first step.
@@ -64,6 +73,7 @@ public:
 
 std::unique_ptr<ChartContent> makeLossContent();
 std::unique_ptr<ChartContent> makeLearningRateContent();
+std::unique_ptr<ChartContent> makeGradientNormContent();
 std::unique_ptr<ChartContent> makeStepTimeContent();
 std::unique_ptr<ChartContent> makeThroughputContent();
 std::unique_ptr<ChartContent> makeUtilisationContent();

@@ -15,6 +15,7 @@ namespace {
 constexpr double kLabelGap = 4;        // between a label and its axis
 constexpr double kBetweenLabels = 10;  // along x
 constexpr double kPixelsAYTick = 26;
+constexpr double kPixelsARightTick = 40;  // fewer: they stand in the plot
 
 QString widestYLabel() {
     return QStringLiteral("0\u2009000");
@@ -58,13 +59,14 @@ ChartFrame ChartFrame::of(QSize size, const QFont& font, const QPalette& palette
     return frame;
 }
 
-ChartAxes makeAxes(const ChartFrame& frame, const Scale& x, Quantity xQuantity, const Scale& y, Quantity yQuantity) {
-    ChartAxes axes{x, y, xQuantity, {}, {}};
+ChartAxes makeAxes(const ChartFrame& frame, const Scale& x, Quantity xQuantity, const Scale& y, Quantity yQuantity, std::optional<RightAxis> right) {
+    ChartAxes axes{x, y, xQuantity, {}, {}, right, {}};
     for (int most = std::max(2, static_cast<int>(frame.plot.width() / 45)); most >= 2; --most) {
         axes.xTicks = makeTicks(x, xQuantity, most);
         if (fits(frame, x, axes.xTicks.ticks)) break;
     }
     axes.yTicks = makeTicks(y, yQuantity, static_cast<int>(frame.plot.height() / kPixelsAYTick));
+    if (right) axes.rightTicks = makeTicks(right->scale, right->quantity, std::max(2, static_cast<int>(frame.plot.height() / kPixelsARightTick)));
     return axes;
 }
 
@@ -106,6 +108,23 @@ void paintAxes(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes
     painter.drawText(QPointF(std::max(2.0, firstLeft - kLabelGap - 2 - unitWidth), baseline), axes.xTicks.unit);
     painter.setPen(faint(text, frame.palette.color(QPalette::Base), 0.45));
     painter.drawLine(plot.bottomLeft(), plot.bottomRight());
+}
+
+void paintRightAxis(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes) {
+    if (!axes.right) return;
+    const QFontMetricsF metrics(frame.labelFont);
+    QColor ground = frame.palette.color(QPalette::Base);
+    ground.setAlphaF(0.75F);  // a line below a label is still seen
+    painter.setFont(frame.labelFont);
+    for (const Tick& tick : axes.rightTicks.ticks) {
+        const double y = frame.plot.bottom() - axes.right->scale.toShare(tick.value) * frame.plot.height();
+        if (y - metrics.height() / 2 < frame.plot.top() || y + metrics.height() / 2 > frame.plot.bottom()) continue;
+        const double width = metrics.horizontalAdvance(tick.label);
+        const QRectF box(frame.plot.right() - width - kLabelGap, y - metrics.height() / 2, width + kLabelGap, metrics.height());
+        painter.fillRect(box, ground);
+        painter.setPen(axes.right->colour);
+        painter.drawText(box, Qt::AlignCenter, tick.label);
+    }
 }
 
 void paintEmpty(QPainter& painter, const ChartFrame& frame, const QString& why) {

@@ -5,6 +5,7 @@
 #include <QPalette>
 #include <QRectF>
 #include <QSize>
+#include <optional>
 #include <vector>
 
 #include "core/analysis/RunHistory.h"
@@ -29,14 +30,17 @@ struct ChartAxes {
     Scale x, y;
     Quantity xQuantity = Quantity::Count;
     AxisTicks xTicks, yTicks;
+    std::optional<RightAxis> right;
+    AxisTicks rightTicks;
 };
 
 // Where the label of a tick of x stands.
 QRectF xLabelBox(const ChartFrame& frame, const Scale& x, const Tick& tick);
-// Ticks of both axes, as many as have room.
-ChartAxes makeAxes(const ChartFrame& frame, const Scale& x, Quantity xQuantity, const Scale& y, Quantity yQuantity);
+// Ticks of all axes, as many as have room.
+ChartAxes makeAxes(const ChartFrame& frame, const Scale& x, Quantity xQuantity, const Scale& y, Quantity yQuantity, std::optional<RightAxis> right);
 
 void paintAxes(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes);
+void paintRightAxis(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes);  // over the data
 void paintHead(QPainter& painter, const ChartFrame& frame, const QString& title, const QString& unit, const std::vector<LegendItem>& items);
 void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers);
 void paintCursor(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes, double at, const QString& label,

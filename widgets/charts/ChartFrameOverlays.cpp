@@ -139,7 +139,7 @@ void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XA
             ++more.back();
         } else {
             labels.push_back(QString::fromStdString(marker.label));
-            requests.push_back({at, 0, flip});
+            requests.push_back({at, 0, flip || marker.kind == Marker::Kind::Suggestion});
             more.push_back(0);
         }
     }

@@ -99,7 +99,7 @@ void ChartView::redraw() {
 
     const Scale y = m_content->fill(m_canvas, request);
     m_whyEmpty = m_content->whyEmpty(request);
-    m_axes = makeAxes(frame, request.x, quantityOf(request.axis), y, m_content->quantity());
+    m_axes = makeAxes(frame, request.x, quantityOf(request.axis), y, m_content->quantity(), m_content->rightAxis());
     QPainter painter(&m_picture);
     if (!m_whyEmpty.isEmpty()) {
         ChartAxes bare = m_axes;  // an invented y axis would look like a measurement
@@ -110,6 +110,7 @@ void ChartView::redraw() {
     } else {
         paintAxes(painter, frame, m_axes);
         m_canvas.render(painter, frame.plot);
+        paintRightAxis(painter, frame, m_axes);
         if (m_history != nullptr) paintMarkers(painter, frame, request.x, request.axis, m_history->markers());
     }
     painter.end();

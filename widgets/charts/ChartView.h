@@ -37,11 +37,12 @@ public:
     const Scale& yScale() const { return m_axes.y; }
     const AxisTicks& yTicks() const { return m_axes.yTicks; }
     const AxisTicks& xTicks() const { return m_axes.xTicks; }
+    const AxisTicks& rightTicks() const { return m_axes.rightTicks; }
     QString readOutText() const;  // the head as one line: "Loss: train 2.913, smoothed 2.950"
     QString whyEmpty() const { return m_whyEmpty; }
 
     QSize sizeHint() const override { return {360, 170}; }
-    QSize minimumSizeHint() const override { return {200, 110}; }
+    QSize minimumSizeHint() const override { return {200, 104}; }
 
 Q_SIGNALS:
     void touched();  // the person zooms or pans here: answer at once

@@ -1,6 +1,8 @@
 // The two device charts: how busy the processors are, and how much memory is taken. Samples come twice a second.
 #include <algorithm>
+#include <cmath>
 
+#include "core/base/Format.h"
 #include "widgets/charts/ChartContent.h"
 
 namespace stepscope {
@@ -80,7 +82,7 @@ public:
     QString help() const override {
         return QStringLiteral(
             "Resident memory of this process and, where there is a GPU, its used memory. \"free\" is what the machine could still "
-            "give, drawn where it comes near. Page faults: pages that a step touched for the first time, many where memory is given back "
+            "give, drawn where it comes near. Page faults (right axis): pages that a step touched for the first time, many where memory is given back "
             "to the system at every step (host-memory).");
     }
     Quantity quantity() const override { return Quantity::Bytes; }
@@ -91,12 +93,14 @@ public:
             m_resident = canvas.addLine();
             m_available = canvas.addLine();
             m_gpu = canvas.addLine();
+            m_faults = canvas.addLine();
             m_made = true;
         }
+        m_right.reset();
         if (request.history == nullptr) {
             canvas.setArea(m_fill, {}, {}, {});
-            for (const auto shape : {m_resident, m_available, m_gpu}) canvas.setLine(shape, {}, {});
-            return niceScale(0, 1e9, false, true);
+            for (const auto shape : {m_resident, m_available, m_gpu, m_faults}) canvas.setLine(shape, {}, {});
+            return m_y = niceScale(0, 1e9, false, true);
         }
         const DeviceColumns& device = request.history->device();
         const Places places = devicePlaces(*request.history, request.axis);
@@ -107,7 +111,7 @@ public:
         available.add(device.availableBytes, rows, false);
         // Free memory far above what is used would press the line of interest flat: then it is a number in the head only.
         const bool near = available.low < 2 * used.high;
-        const Scale y = niceScale(0, near ? std::max(used.high, available.high) : used.high, false, true);
+        const Scale y = m_y = niceScale(0, near ? std::max(used.high, available.high) : used.high, false, true);
 
         const auto lines = [&](const Column& column) { return toShares(decimate(places, column, request.x, request.pixels, false), request.x, y); };
         const QColor colour = request.colour(SeriesRole::Memory);
@@ -116,8 +120,11 @@ public:
         canvas.setLine(m_resident, resident, {colour, 1.5});
         canvas.setLine(m_gpu, lines(device.gpuMemoryBytes), {request.colour(SeriesRole::GpuMemory), 1.5, Qt::DashLine});
         canvas.setLine(m_available, near ? lines(device.availableBytes) : std::vector<Line>{}, {request.colour(SeriesRole::Idle), 1.5, Qt::DotLine});
+        fillFaults(canvas, request);
         return y;
     }
+
+    std::optional<RightAxis> rightAxis() const override { return m_right; }
 
     QString whyEmpty(const DrawRequest& request) const override { return whyNoSamples(*this, request); }
 
@@ -134,7 +141,8 @@ public:
         items.push_back({LegendItem::Mark::None, {}, QStringLiteral("free"), readOut(device.availableBytes[*sample], Quantity::Bytes)});
         if (request.hasSteps()) {
             const Column& faults = request.history->steps().pageFaults;
-            items.push_back({LegendItem::Mark::None, {}, QStringLiteral("page faults a step"), readOut(row ? faults[*row] : faults.back(), Quantity::Count)});
+            items.push_back({LegendItem::Mark::Line, request.colour(SeriesRole::PageFaults), QStringLiteral("page faults a step"),
+                             QString::fromStdString(format::count(std::llround(row ? faults[*row] : faults.back()))), QStringLiteral("faults")});
         }
         return items;
     }
@@ -144,13 +152,29 @@ public:
         if (!sample) return {};
         const DeviceColumns& device = request.history->device();
         const double x = device.place[*sample].on(request.axis);
-        return {{x, device.residentBytes[*sample], request.colour(SeriesRole::Memory)},
-                {x, device.gpuMemoryBytes[*sample], request.colour(SeriesRole::GpuMemory)}};
+        std::vector<CursorDot> dots{{x, device.residentBytes[*sample], request.colour(SeriesRole::Memory)},
+                                    {x, device.gpuMemoryBytes[*sample], request.colour(SeriesRole::GpuMemory)}};
+        if (m_right)
+            dots.push_back({request.history->x(request.axis, row), m_y.fromShare(m_right->scale.toShare(request.history->steps().pageFaults[row])), m_right->colour});
+        return dots;
     }
 
 private:
+    void fillFaults(ChartCanvas& canvas, const DrawRequest& request) {
+        const Column& faults = request.history->steps().pageFaults;
+        const Places places = stepPlaces(*request.history, request.axis);
+        VisibleValues visible;
+        visible.add(faults, visibleRows(places, request.x), false);
+        const QColor colour = request.colour(SeriesRole::PageFaults);
+        if (request.hasSteps()) m_right = {niceScale(0, visible.high, false, true), Quantity::Count, colour};
+        canvas.setLine(m_faults, m_right ? toShares(decimate(places, faults, request.x, request.pixels, false), request.x, m_right->scale) : std::vector<Line>{},
+                       {colour, 1.25});
+    }
+
     bool m_made = false;
-    ChartCanvas::Shape m_fill = 0, m_resident = 0, m_available = 0, m_gpu = 0;
+    ChartCanvas::Shape m_fill = 0, m_resident = 0, m_available = 0, m_gpu = 0, m_faults = 0;
+    Scale m_y;
+    std::optional<RightAxis> m_right;
 };
 
 }  // namespace

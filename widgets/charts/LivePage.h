@@ -1,4 +1,4 @@
-// LivePage: the page "Live": six charts over one x axis and one cursor, and a thin bar to steer them. Shows a RunHistory,
+// LivePage: the page "Live": seven charts over one x axis and one cursor, and a thin bar to steer them. Shows a RunHistory,
 // live or replayed, or before the first run the schedule that is planned. MainWindow places it; LiveFeed calls
 // historyChanged() and tick(). GUI thread.
 #pragma once
@@ -23,7 +23,7 @@ class ViewRange;
 class LivePage : public QWidget {
     Q_OBJECT
 public:
-    static constexpr std::size_t kCharts = 6;
+    static constexpr std::size_t kCharts = 7;
 
     explicit LivePage(QWidget* parent = nullptr);
     ~LivePage() override;

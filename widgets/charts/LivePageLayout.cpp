@@ -20,6 +20,20 @@ namespace {
 
 constexpr quint8 kLayoutVersion = 1;
 
+// Where each chart stands. The loss is what is looked at most; beside it what moves it.
+struct Place {
+    std::unique_ptr<ChartContent> (*make)();
+    int row, column, rows;
+};
+constexpr std::array<Place, LivePage::kCharts> kPlaces{{{makeLossContent, 0, 0, 2},
+                                                        {makeLearningRateContent, 0, 1, 1},
+                                                        {makeGradientNormContent, 1, 1, 1},
+                                                        {makeStepTimeContent, 2, 0, 1},
+                                                        {makeThroughputContent, 2, 1, 1},
+                                                        {makeUtilisationContent, 3, 0, 1},
+                                                        {makeMemoryContent, 3, 1, 1}}};
+constexpr std::array<int, 2> kColumnShares{3, 2};
+
 QToolButton* makeButton(QWidget* parent, const QString& text, const QString& tip, bool checkable) {
     auto* button = new QToolButton(parent);
     button->setText(text);
@@ -101,32 +115,25 @@ void LivePage::buildGrid() {
     grid->setSpacing(1);
     column->addLayout(grid, 1);
 
-    using Make = std::unique_ptr<ChartContent> (*)();
-    constexpr std::array<Make, kCharts> kMakers{makeLossContent,       makeLearningRateContent, makeStepTimeContent,
-                                                makeThroughputContent, makeUtilisationContent,  makeMemoryContent};
     for (std::size_t i = 0; i < kCharts; ++i) {
-        m_charts[i] = new ChartView(kMakers[i](), m_range, this);
+        m_charts[i] = new ChartView(kPlaces[i].make(), m_range, this);
         m_charts[i]->setFeed(nullptr, &m_planned);
         connect(m_charts[i], &ChartView::touched, this, [this, i] {
             m_next = i;  // the chart under the hand answers first
             hurry();
         });
-        grid->addWidget(m_charts[i], static_cast<int>(i / 2), static_cast<int>(i % 2));
+        grid->addWidget(m_charts[i], kPlaces[i].row, kPlaces[i].column, kPlaces[i].rows, 1);
     }
-    // The loss is what is looked at most.
-    grid->setColumnStretch(0, 3);
-    grid->setColumnStretch(1, 2);
-    grid->setRowStretch(0, 5);
-    grid->setRowStretch(1, 4);
-    grid->setRowStretch(2, 4);
+    for (std::size_t column = 0; column < kColumnShares.size(); ++column) grid->setColumnStretch(static_cast<int>(column), kColumnShares[column]);
+    for (int row = 0; row < grid->rowCount(); ++row) grid->setRowStretch(row, 1);
 }
 
 void LivePage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     // One row of head where every chart has room for it, else two everywhere: plots in a row stay level.
-    const double share[2] = {0.6, 0.4};
+    constexpr int kWhole = kColumnShares[0] + kColumnShares[1];
     bool oneRow = true;
-    for (std::size_t i = 0; i < kCharts; ++i) oneRow = oneRow && m_charts[i]->headWidth() < width() * share[i % 2];
+    for (std::size_t i = 0; i < kCharts; ++i) oneRow = oneRow && m_charts[i]->headWidth() * kWhole < width() * kColumnShares[static_cast<std::size_t>(kPlaces[i].column)];
     for (ChartView* chart : m_charts) chart->setHeadRows(oneRow ? 1 : 2);
     hurry();
 }

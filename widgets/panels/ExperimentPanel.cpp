@@ -1,6 +1,7 @@
 // See ExperimentPanel.h. Building is in ExperimentPanelLayout.cpp; here is what happens when something is edited.
 #include "widgets/panels/ExperimentPanel.h"
 
+#include "core/analysis/RateDiagnosis.h"
 #include "core/base/Format.h"
 #include "widgets/panels/DataChooser.h"
 #include "widgets/panels/FoldSection.h"
@@ -136,6 +137,7 @@ void ExperimentPanel::setForecast(const MemoryForecast& forecast) {
     m_memory->setText(QString("%1 M parameters · about %2 of %3%4")
                           .arg(parameters, words(format::bytes(forecast.total)), words(format::bytes(forecast.available)),
                                tooMuch ? ": too much for this machine" : ""));
+    m_settings.at("lr")->setHint(words(typicalRates(forecast.parameters)));
     m_memory->setTone(tooMuch ? Tone::Warning : Tone::Muted);
     m_memory->setToolTip(QStringList{"Predicted peak memory", part("weights", forecast.weights), part("gradients", forecast.gradients),
                                      part("moments", forecast.moments), part("activations", forecast.activations),

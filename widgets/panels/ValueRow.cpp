@@ -61,7 +61,18 @@ ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& ra
     connect(m_editor, &ValueEdit::committed, this, [this](const QString& text) { Q_EMIT committed(m_id, text); });
 }
 
-void ValueRow::setDetails(const QString& text) { m_details->setText(text); }
+void ValueRow::setDetails(const QString& text) {
+    m_detailsText = text;
+    m_details->setText(details());
+}
+
+void ValueRow::setHint(const QString& text) {
+    m_hintText = text;
+    m_editor->setToolTip(text);
+    m_details->setText(details());
+}
+
+QString ValueRow::details() const { return m_hintText.isEmpty() ? m_detailsText : m_detailsText + ' ' + m_hintText; }
 
 bool ValueRow::isUnfolded() const { return !m_details->isHidden(); }
 

@@ -20,6 +20,7 @@ public:
     ValueRow(const QString& id, const QString& title, const ValueRange& range, QWidget* parent = nullptr);
 
     void setDetails(const QString& text);
+    void setHint(const QString& text);                         // which value to choose: below the details, and on the editor
     void setNewRun(const QString& why);                        // carries a small sign: takes effect in a new run only
     void setValue(const QString& text, bool changedFromPreset);
     void setChip(const QString& text, const QString& tooltip);  // what this machine measured: "×2.2"
@@ -30,6 +31,7 @@ public:
     void setWaiting(bool waits);                               // differs from the run in progress
 
     QString id() const { return m_id; }
+    QString details() const;
     QString problem() const { return m_problemText; }
     ValueEdit* editor() const { return m_editor; }
     bool isUnfolded() const;
@@ -45,6 +47,7 @@ private:
     void showNote();
 
     QString m_id;
+    QString m_detailsText, m_hintText;
     QString m_reasonText, m_insteadText, m_problemText, m_newRunText;
     bool m_waits = false;
     TitleButton* m_title;

@@ -57,6 +57,14 @@ QColor seriesColour(SeriesRole role, bool dark) {
             return grey(dark);
         case SeriesRole::LearningRate:
             return purple(dark);
+        case SeriesRole::GradientNorm:
+            return blue(dark);
+        case SeriesRole::Threshold:
+            return vermilion(dark);
+        case SeriesRole::LossScale:
+            return orange(dark);
+        case SeriesRole::Skipped:
+            return vermilion(dark);
         case SeriesRole::Throughput:
             return green(dark);
         case SeriesRole::Cpu:
@@ -67,6 +75,8 @@ QColor seriesColour(SeriesRole role, bool dark) {
             return blue(dark);
         case SeriesRole::GpuMemory:
             return green(dark);
+        case SeriesRole::PageFaults:
+            return orange(dark);
     }
     return grey(dark);
 }

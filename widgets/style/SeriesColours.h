@@ -23,11 +23,16 @@ enum class SeriesRole {
     Communication,
     Idle,
     LearningRate,
+    GradientNorm,
+    Threshold,
+    LossScale,
+    Skipped,
     Throughput,
     Cpu,
     Gpu,
     Memory,
-    GpuMemory
+    GpuMemory,
+    PageFaults
 };
 
 QColor seriesColour(SeriesRole role, bool dark);

@@ -47,6 +47,28 @@ TEST(RunHistory, TurnsStepsIntoColumns) {
     EXPECT_EQ(history.steps().lossScale.extremes(0, 50).any, false);
 }
 
+TEST(RunHistory, MarksTheSuggestionOfARangeTestWhereTheLossFallsMostSteeplyWhenItEnds) {
+    RunHistory history;
+    SessionStarted begin = started(200);
+    auto info = std::make_shared<SessionInfo>(*begin.info);
+    info->config.schedule = "range-test";
+    begin.info = info;
+    history.append(begin);
+    for (int i = 1; i <= 200; ++i) {
+        StepDone done = step(i, 10, 5 - 2 / (1 + std::exp(-0.1 * (i - 120))));
+        done.learningRate = std::pow(10, -6 + 0.02 * i);
+        history.append(done);
+    }
+    history.append(CheckpointSaved{150, TimeNs::fromSeconds(1.5), {}, "here"});
+    EXPECT_EQ(history.markers().size(), 1u) << "not before its end";
+    history.append(StateChanged{TimeNs::fromSeconds(2), 200, RunState::Finished, ""});
+    ASSERT_EQ(history.markers().size(), 2u);
+    const Marker& marker = history.markers()[0];
+    EXPECT_EQ(marker.kind, Marker::Kind::Suggestion) << "markers stay in order of place";
+    EXPECT_NEAR(marker.place.step, 120, 3);
+    EXPECT_NE(marker.label.find("suggested"), std::string::npos) << marker.label;
+}
+
 TEST(RunHistory, ForgetsEverythingWhenASessionStartsAgain) {
     RunHistory history;
     history.append(started(100));

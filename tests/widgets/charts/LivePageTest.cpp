@@ -78,8 +78,8 @@ private Q_SLOTS:
             Shown shown;
             shown.page.resize(width, 560);
             shown.settle();
-            const ChartView& chart = shown.page.chart(2);
-            const QImage head = shown.page.chart(2).grab().toImage().copy(0, 0, chart.width(), static_cast<int>(chart.plot().top()) - 1);
+            const ChartView& chart = shown.page.chart(3);
+            const QImage head = shown.page.chart(3).grab().toImage().copy(0, 0, chart.width(), static_cast<int>(chart.plot().top()) - 1);
             for (const Phase phase : {Phase::Batch, Phase::Forward, Phase::Backward, Phase::Clip, Phase::Optimizer}) {
                 int swatch = 0;
                 for (int y = 0; y < head.height(); ++y)
@@ -191,12 +191,54 @@ private Q_SLOTS:
         shown.settle();
         QVERIFY(shown.page.chart(0).yScale().logarithmic);
         QVERIFY(shown.page.chart(1).yScale().logarithmic);
-        QVERIFY2(!shown.page.chart(2).yScale().logarithmic, "a stack of logarithms adds up to nothing");
+        QVERIFY2(!shown.page.chart(3).yScale().logarithmic, "a stack of logarithms adds up to nothing");
         QVERIFY(shown.page.range().scale().logarithmic);
         QCOMPARE(shown.page.range().scale().low, 1.0);
         QTest::mouseClick(shown.button("log y"), Qt::LeftButton);
         shown.settle();
         QVERIFY(!shown.page.chart(0).yScale().logarithmic);
+    }
+
+    void theGradientNormIsLogarithmicAndItsClipThresholdIsDrawn() {
+        Shown shown;
+        const ChartView& chart = shown.page.chart(2);
+        QCOMPARE(chart.content().title(), QString("Gradient norm"));
+        QVERIFY(chart.yScale().logarithmic);
+        QVERIFY(chart.yScale().low < 0.7 && chart.yScale().high > 4);
+        QVERIFY2(shown.pixelsOf(2, seriesColour(SeriesRole::GradientNorm, false)) > 50, "the norm");
+        QVERIFY2(shown.pixelsOf(2, seriesColour(SeriesRole::Threshold, false)) > 20, "where it clips");
+        QVERIFY2(chart.readOutText().contains("clips at 1"), qPrintable(chart.readOutText()));
+        QVERIFY2(!chart.readOutText().contains("scale") && chart.rightTicks().ticks.empty(), "only fp16 has a loss scale");
+    }
+
+    void inFp16TheLossScaleAndEveryStepItLeftOutAreDrawn() {
+        SyntheticRun run = Shown::defaultRun();
+        run.fp16 = true;
+        Shown shown(run);
+        const ChartView& chart = shown.page.chart(2);
+        QVERIFY2(shown.pixelsOf(2, seriesColour(SeriesRole::LossScale, false)) > 30, "the loss scale");
+        QVERIFY(chart.rightTicks().ticks.size() >= 2);
+        QVERIFY2(chart.readOutText().contains("skipped 3"), qPrintable(chart.readOutText()));
+        shown.page.showStep(400);
+        QVERIFY2(chart.readOutText().contains("skipped 1"), qPrintable(chart.readOutText()));
+        run.clips = false;
+        Shown without(run);
+        QVERIFY(without.page.chart(2).whyEmpty().isEmpty());
+    }
+
+    void aRunWithoutClippingSaysWhyThereIsNoNorm() {
+        SyntheticRun run = Shown::defaultRun();
+        run.clips = false;
+        Shown shown(run);
+        QVERIFY2(shown.page.chart(2).whyEmpty().contains("grad-clip is 0"), qPrintable(shown.page.chart(2).whyEmpty()));
+    }
+
+    void pageFaultsAreALineOfTheMemoryChartOnAnAxisOfTheirOwn() {
+        Shown shown;
+        QVERIFY2(shown.pixelsOf(6, seriesColour(SeriesRole::PageFaults, false)) > 50, "the line, its swatch and its labels");
+        QVERIFY(shown.page.chart(6).rightTicks().ticks.back().value >= 5000);
+        shown.page.showStep(100);
+        QVERIFY2(shown.page.chart(6).readOutText().contains("page faults a step 8\u2009000"), qPrintable(shown.page.chart(6).readOutText()));
     }
 
     void aButtonIsAnsweredEvenWhenNobodyTicks() {

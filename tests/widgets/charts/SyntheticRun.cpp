@@ -23,6 +23,7 @@ RunConfig SyntheticRun::config() const {
     config.steps = planned;
     config.switches["batch-size"] = std::int64_t{12};
     config.switches["context"] = std::int64_t{128};
+    config.switches["grad-clip"] = clips ? 1.0 : 0.0;
     return config;
 }
 
@@ -47,11 +48,17 @@ void SyntheticRun::appendSteps(RunHistory& history, std::int64_t from, std::int6
         step.loss = 1.45 + 4.1 * std::exp(-static_cast<double>(i) / (length * 0.09)) + 0.35 * std::exp(-static_cast<double>(i) / (length * 0.6)) +
                     0.045 * normal(6, i);
         step.learningRate = learningRate(config, i);
-        step.gradientNorm = 0.6 + 0.1 * std::abs(normal(7, i));
+        if (clips) step.gradientNorm = 0.6 + 4 * std::exp(-static_cast<double>(i) / (length * 0.03)) + 0.1 * std::abs(normal(7, i));
+        if (fp16) {
+            step.lossScale = 65536 / std::exp2(static_cast<double>(i / 300));
+            step.skipped = i % 300 == 299;
+            if (step.skipped) step.gradientNorm = kUnknown;
+        }
         step.tokens = 12 * 128;
         const auto ns = [](double ms) { return static_cast<std::int64_t>(ms * 1e6); };
         step.phaseNs = {ns(batch), 0, ns(forward), ns(backward), ns(clip), ns(optimizer)};
         step.residentBytes = 612'000'000;
+        step.pageFaults = bf16 ? 12 : 8000;
         history.append(step);
         if (seconds - sampled > 0.5) {
             sampled = seconds;

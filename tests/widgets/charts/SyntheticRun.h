@@ -12,6 +12,8 @@ struct SyntheticRun {
     std::int64_t planned = 2000;
     bool events = true;  // flips, checkpoints, validation
     bool gpu = false;
+    bool fp16 = false;  // with a loss scale, and an overflow every 300 steps
+    bool clips = true;
     double msPerStep = 24;
     RunState state = RunState::Running;
 

@@ -80,6 +80,12 @@ int main(int argc, char** argv) {
         run.state = RunState::Finished;
         page.setHistory(run.history());
     });
+    for (const QSize size : {small, large})
+        save(folder, "fp16-" + QString::number(size.width()), size, [](LivePage& page) {
+            SyntheticRun run;
+            run.fp16 = true;
+            page.setHistory(run.history());
+        });
     save(folder, "log-log-tokens", small, [](LivePage& page) {
         page.setHistory(SyntheticRun{}.history());
         QByteArray layout;

@@ -10,7 +10,7 @@ class FlipMeterTest : public testing::Test {
 protected:
     FlipMeterTest() { history.append(SessionStarted{1, std::make_shared<SessionInfo>(), false}); }
     // Times alternate by `spread` about `ms`.
-    void steps(int count, double ms, double spread = 0.1, double operations = kUnknown) {
+    void steps(int count, double ms, double spread = 0.1, double operations = kUnknown, bool disturbed = false, bool skipped = false) {
         for (int i = 0; i < count; ++i) {
             StepDone done;
             done.step = ++step;
@@ -22,6 +22,8 @@ protected:
             done.residentBytes = 300'000'000;
             done.pageFaults = ms > 15 ? 900 : 12;
             done.operations = operations;
+            done.disturbed = disturbed;
+            done.skipped = skipped;
             history.append(done);
         }
     }
@@ -69,6 +71,23 @@ TEST_F(FlipMeterTest, LeavesTheFirstStepsAfterAFlipOut) {
     steps(5, 500);
     steps(60, 10);
     EXPECT_EQ(chip(applied), "no gain");
+}
+
+TEST_F(FlipMeterTest, LeavesDisturbedAndSkippedStepsOutOnBothSides) {
+    steps(60, 20);
+    steps(15, 900, 0.1, kUnknown, true);
+    meter.flipped(history, flip("off", "bf16"));
+    steps(10, 10);
+    steps(15, 900, 0.1, kUnknown, true);
+    steps(5, 900, 0.1, kUnknown, false, true);
+    steps(14, 10);
+    EXPECT_FALSE(meter.read(history)->complete) << "19 steps that tell something";
+    steps(1, 10);
+    const auto reading = meter.read(history);
+    EXPECT_TRUE(reading->complete);
+    EXPECT_EQ(reading->effect.stepsBefore, 20u);
+    EXPECT_NEAR(reading->effect.ms.before.high, 20, 0.2);
+    EXPECT_NEAR(reading->effect.ms.after.high, 10, 0.2);
 }
 
 TEST_F(FlipMeterTest, CallsOverlappingRangesInconclusive) {

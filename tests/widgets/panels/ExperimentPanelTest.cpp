@@ -193,6 +193,15 @@ TEST_F(ExperimentPanelTest, WarnsWhenThePredictedMemoryIsMoreThanThereIs) {
     EXPECT_TRUE(warned);
 }
 
+TEST_F(ExperimentPanelTest, TheLearningRateRowHasTheTypicalRatesOfTheModelsSize) {
+    MemoryForecast forecast;
+    forecast.parameters = 354'000'000;
+    panel.setForecast(forecast);
+    EXPECT_TRUE(panel.row("lr")->details().contains("355 M parameters: 1e-4 to 3e-4")) << panel.row("lr")->details().toStdString();
+    EXPECT_TRUE(panel.row("lr")->details().contains("Key: lr")) << "beside what it is";
+    EXPECT_TRUE(panel.row("lr")->editor()->toolTip().contains("355 M"));
+}
+
 TEST_F(ExperimentPanelTest, GivesEveryControlAnAccessibleNameAndAPlaceInTheTabOrder) {
     for (const auto& entry : smallCatalogue()) {
         const QWidget* editor = panel.row(entry.id)->editor()->focusProxy();
