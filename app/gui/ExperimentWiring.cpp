@@ -1,11 +1,12 @@
 // See ExperimentWiring.h.
 #include "app/gui/ExperimentWiring.h"
 
+#include "app/gui/EditAnswer.h"
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/RunController.h"
 #include "app/workbench/PresetChoice.h"
-#include "core/base/Format.h"
+#include "core/events/ConfigKeys.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/HintStrip.h"
@@ -13,42 +14,12 @@
 #include <QSettings>
 
 namespace stepscope {
-namespace {
-
-MemoryForecast forecastOf(const Workbench::Estimate& from) {
-    return {from.parameters, from.weights, from.gradients, from.moments, from.activations, from.logits, from.total, from.available};
-}
-
-// What the other values of a switch would need, as predicted; nothing where the prediction is the same for all.
-QString memoryOf(const Workbench& workbench, const RunConfig& config, const SwitchInfo& entry, Bytes now) {
-    std::vector<Value> others;
-    if (const auto* choices = std::get_if<Choices>(&entry.values)) {
-        for (const auto& word : choices->words) others.emplace_back(word);
-    } else if (const auto* whole = std::get_if<IntegerRange>(&entry.values)) {
-        const auto* used = std::get_if<std::int64_t>(&config.switches.at(entry.id));
-        if (used != nullptr && *used > 0 && *used <= whole->most / 2) others.emplace_back(2 * *used);
-    }
-    QStringList parts;
-    for (const Value& other : others) {
-        RunConfig asked = config;
-        asked.switches[entry.id] = other;
-        const auto complete = workbench.complete(std::move(asked));
-        if (!complete) continue;  // cannot be used here
-        const Bytes total = workbench.estimate(*complete).total;
-        if (total == now) continue;
-        parts << QString::fromStdString(toString(other) + " " + (total > now ? "+" : "\u2212") +
-                                        format::bytes({std::abs(total.count - now.count)}));
-    }
-    return parts.isEmpty() ? QString() : "Predicted memory against now: " + parts.join(", ") + ".";
-}
-
-}  // namespace
 
 ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, LiveFeed& live, QObject* parent)
     : QObject(parent), m_window(window), m_runs(runs), m_live(live) {
     ExperimentPanel& panel = window.experiment();
     connect(&runs, &RunController::engineReady, this, &ExperimentWiring::engineReady);
-    connect(&panel, &ExperimentPanel::edited, this, &ExperimentWiring::answerEdit);
+    connect(&panel, &ExperimentPanel::edited, this, &ExperimentWiring::ask);
     connect(&panel, &ExperimentPanel::flipRequested, this, [this](const QString& id, const Value& value) {
         m_runs.send(Flip{id.toStdString(), value});
     });
@@ -59,6 +30,8 @@ ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, Live
     window.livePage().setPlannedConfig(panel.config());
 }
 
+ExperimentWiring::~ExperimentWiring() { ++m_newest; }  // what the thread is at is wanted no more
+
 void ExperimentWiring::engineReady() {
     ExperimentPanel& panel = m_window.experiment();
     panel.setCatalogue(m_runs.workbench()->switches(panel.config()));
@@ -66,18 +39,30 @@ void ExperimentWiring::engineReady() {
     panel.setChoice(choosePreset(*m_runs.workbench()));
 }
 
-void ExperimentWiring::answerEdit(const RunConfig& config) {
+void ExperimentWiring::ask(const RunConfig& config) {
     m_window.livePage().setPlannedConfig(config);
-    const Workbench* workbench = m_runs.workbench();
-    if (workbench == nullptr) return;
+    if (m_runs.workbench() == nullptr) return;
+    const auto possible = checkConfig(config);
+    m_window.experiment().setProblem(possible ? QString() : QString::fromStdString(possible.error().sentence));
+    const std::uint64_t edit = ++m_newest;
+    m_thread.post([this, edit, config, workbench = m_runs.workbench()] {
+        const auto wanted = [this, edit] { return edit == m_newest; };
+        if (!wanted()) return;
+        auto found = answerEdit(*workbench, config, wanted);
+        if (!found) return;
+        answer(this, [this, wanted, found = std::move(*found)] {
+            if (wanted()) show(found);
+        });
+    });
+}
+
+void ExperimentWiring::show(const EditAnswer& found) {
     ExperimentPanel& panel = m_window.experiment();
-    panel.setCatalogue(workbench->switches(config));
-    const auto complete = workbench->complete(panel.config());
-    panel.setProblem(complete ? QString() : QString::fromStdString(complete.error().sentence));
-    if (!complete) return;
-    const Workbench::Estimate now = workbench->estimate(*complete);
-    panel.setForecast(forecastOf(now));
-    for (const auto& entry : workbench->switches(*complete)) panel.setMemory(entry.id, memoryOf(*workbench, *complete, entry, now.total));
+    panel.setCatalogue(found.catalogue);
+    panel.setProblem(found.problem);
+    if (!found.problem.isEmpty()) return;
+    panel.setForecast(found.forecast);
+    for (const auto& [id, sentence] : found.memory) panel.setMemory(id, sentence);
 }
 
 void ExperimentWiring::runStarted() {

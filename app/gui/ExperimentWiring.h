@@ -1,30 +1,38 @@
-// The experiment panel and the engine: each edit is answered with verdicts, a forecast and the planned schedule; while a run is
-// live, a flipped switch becomes a Command and the run's answer comes back into the panel. GUI thread.
+// The experiment panel and the engine: each edit is answered with the planned schedule at once, with verdicts and a forecast as soon as the
+// engine has them; the newest edit wins. While a run is live, a flipped switch becomes a Command and the run's answer comes back into the
+// panel. GUI thread; the engine is asked on a thread of its own.
 #pragma once
+#include "app/gui/BackThread.h"
 #include "core/events/Event.h"
 
 #include <QObject>
+#include <atomic>
 
 namespace stepscope {
 
 class LiveFeed;
 class MainWindow;
 class RunController;
+struct EditAnswer;
 
 class ExperimentWiring : public QObject {
     Q_OBJECT
 public:
     ExperimentWiring(MainWindow& window, RunController& runs, LiveFeed& live, QObject* parent = nullptr);
+    ~ExperimentWiring() override;
 
 private:
     void engineReady();
-    void answerEdit(const RunConfig& config);
+    void ask(const RunConfig& config);
+    void show(const EditAnswer& found);
     void runStarted();
     void applied(const SwitchApplied& flip);
 
     MainWindow& m_window;
     RunController& m_runs;
     LiveFeed& m_live;
+    std::atomic<std::uint64_t> m_newest = 0;  // number of the newest edit
+    BackThread m_thread;                      // last: joined first
 };
 
 }  // namespace stepscope

@@ -2,6 +2,8 @@
 #include "app/gui/LoopTrace.h"
 
 #include "core/analysis/Statistics.h"
+#include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/ValueRow.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,13 +16,17 @@ constexpr std::size_t kWarmUpProbes = 200;  // the first second: the window is b
 
 }  // namespace
 
-LoopTrace::LoopTrace() {
+LoopTrace::LoopTrace(ExperimentPanel& edited) {
     if (!qEnvironmentVariableIsSet("STEPSCOPE_LOOP_TRACE")) return;
     m_timer.setTimerType(Qt::PreciseTimer);
     m_timer.setSingleShot(true);  // started anew by each probe, so that one delay is not counted again by those that queue behind it
     connect(&m_timer, &QTimer::timeout, this, &LoopTrace::probe);
     m_last = std::chrono::steady_clock::now();
     m_timer.start(kInterval);
+    connect(&m_edits, &QTimer::timeout, &edited, [&edited] {
+        Q_EMIT edited.row("layers")->committed("layers", edited.config().layers == 1000 ? "999" : "1000");
+    });
+    m_edits.start(std::chrono::seconds(1));
 }
 
 void LoopTrace::probe() {

@@ -19,8 +19,9 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         session("session", "Open a stored session as a replay.", "ID"), theme("theme", "light, dark or system.", "THEME"),
         screenshot("screenshot", "Save a picture of the window and leave.", "FILE"),
         after("after", "Seconds until that picture is taken (5).", "SECONDS"),
-        size("size", "Size of the window.", "WIDTHxHEIGHT");
-    parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size});
+        size("size", "Size of the window.", "WIDTHxHEIGHT"),
+        canShow("can-show", "Leave at once: with 0 where a window can be opened, with 3 and a sentence where not.");
+    parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size, canShow});
 
     const QString hint = " stepscope --help lists the options.";
     if (!parser.parse(arguments)) {
@@ -34,6 +35,7 @@ ParsedOptions parseOptions(const QStringList& arguments) {
 
     Options options;
     options.demo = parser.isSet(demo);
+    options.canShow = parser.isSet(canShow);
     options.settings = parser.values(set);
     for (const QString& setting : options.settings)
         if (setting.indexOf('=') < 1) return wrong(QString("--set takes KEY=VALUE, not \"%1\".").arg(setting));

@@ -5,7 +5,7 @@
 
 namespace stepscope {
 
-RunReading readingOf(const RunHistory& shown, RunController::Phase phase, RunState liveState) {
+RunReading readingOf(const RunHistory& shown, RunController::Phase phase, RunState liveState, std::optional<RunState> stored) {
     RunReading reading;
     reading.live = phase == RunController::Phase::Live || phase == RunController::Phase::Stopping;
     reading.starting = phase == RunController::Phase::Starting;
@@ -15,7 +15,9 @@ RunReading readingOf(const RunHistory& shown, RunController::Phase phase, RunSta
 
     const RunNumbers numbers = shown.numbers();
     reading.replay = shown.replay();
-    reading.state = shown.replay() && shown.state() ? shown.state()->state : liveState;
+    if (!shown.replay()) reading.state = liveState;
+    else if (stored) reading.state = *stored;
+    else if (shown.state()) reading.state = shown.state()->state;
     if (shown.preparing()) {
         reading.note = QString::fromStdString(shown.preparing()->what);
         reading.fraction = shown.preparing()->fraction;
@@ -24,7 +26,8 @@ RunReading readingOf(const RunHistory& shown, RunController::Phase phase, RunSta
     }
     reading.step = numbers.step;
     reading.steps = numbers.steps;
-    reading.secondsLeft = numbers.secondsLeft;
+    reading.tokens = numbers.tokens;
+    if (!shown.replay()) reading.secondsLeft = numbers.secondsLeft;
     reading.msPerStep = numbers.stepMsMedian;
     reading.tokensPerSecond = numbers.tokensPerSecond;
     reading.loss = numbers.smoothedLoss;

@@ -5,11 +5,14 @@
 #include "widgets/panels/RunReading.h"
 #include "widgets/panels/ScrubBar.h"
 
+#include <optional>
 #include <vector>
 
 namespace stepscope {
 
-RunReading readingOf(const RunHistory& shown, RunController::Phase phase, RunState liveState);
+// stored: the state of the replayed session in the database, nothing when it is not listed (yet). Its last event may say less: who was
+// killed stored no end.
+RunReading readingOf(const RunHistory& shown, RunController::Phase phase, RunState liveState, std::optional<RunState> stored = {});
 std::vector<ScrubMark> scrubMarks(const RunHistory& history, TimeNs end);
 
 }  // namespace stepscope

@@ -11,6 +11,8 @@
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/NoticeBar.h"
 #include "widgets/panels/RunBar.h"
+#include "widgets/panels/SessionsModel.h"
+#include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TextPage.h"
 
 namespace stepscope {
@@ -45,6 +47,9 @@ RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std:
     connect(&stage, &Stage::grew, this, &RunWiring::showReadingSoon);
     connect(&stage, &Stage::switched, this, &RunWiring::showReading);
     connect(&stage, &Stage::started, this, &RunWiring::showReading);
+    // How a replayed session ended is known from the list.
+    connect(&window.sessions().model(), &QAbstractItemModel::modelReset, this, &RunWiring::showReadingSoon);
+    connect(&window.sessions().model(), &QAbstractItemModel::dataChanged, this, &RunWiring::showReadingSoon);
     // The engine answers a text it cannot write with such a line.
     connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
         if (line.level != LogLevel::Info && line.text.starts_with("No text")) m_window.textPage().refuse(QString::fromStdString(line.text));
@@ -80,11 +85,20 @@ void RunWiring::start(RunRequest request) {
     m_window.notice().hide();
     request.database = m_database;
     m_liveState = RunState::Preparing;
+    m_seed = request.config.seed;
     m_heldUp = false;
     m_runs.start(std::move(request));
 }
 
 void RunWiring::stop() { m_runs.stop(); }
+
+void RunWiring::validate() { m_runs.send(ValidateNow{}); }
+void RunWiring::saveCheckpoint() { m_runs.send(SaveCheckpoint{}); }
+void RunWiring::drawOtherBatches() { m_runs.send(Reseed{++m_seed}); }
+
+bool RunWiring::takesCommands() const {
+    return m_runs.phase() == RunController::Phase::Live && (m_liveState == RunState::Running || m_liveState == RunState::Paused);
+}
 
 void RunWiring::say(const QString& sentence, bool isError) {
     if (isError) m_window.notice().say(NoticeBar::Kind::Error, sentence);
@@ -114,19 +128,25 @@ void RunWiring::showReadingSoon() {
 
 void RunWiring::showReading() {
     m_soon.stop();
-    RunReading reading = readingOf(*m_stage.shown().history(), m_runs.phase(), m_liveState);
+    const RunHistory& shown = *m_stage.shown().history();
+    const SessionRow* row = shown.replay() ? m_window.sessions().model().find(shown.session()) : nullptr;
+    RunReading reading = readingOf(shown, m_runs.phase(), m_liveState, row != nullptr ? std::optional(row->state) : std::nullopt);
     reading.engine = m_runs.workbench() != nullptr ? RunReading::Engine::Ready
                      : m_engineProblem.isEmpty()   ? RunReading::Engine::Starting
                                                    : RunReading::Engine::Failed;
     if (reading.engine == RunReading::Engine::Failed) reading.note = "no engine";
     reading.replay = m_stage.replaying();
+    reading.heldUp = m_heldUp;
     m_window.runBar().setReading(reading);
     showTextState();
+    if (takesCommands() == m_takesCommands) return;
+    m_takesCommands = takesCommands();
+    Q_EMIT takesCommandsChanged(m_takesCommands);
 }
 
 void RunWiring::showTextState() {
     const bool live = m_runs.phase() == RunController::Phase::Live;
-    const bool ready = live && !m_stage.replaying() && (m_liveState == RunState::Running || m_liveState == RunState::Paused);
+    const bool ready = takesCommands() && !m_stage.replaying();
     m_window.textPage().setReady(
         ready, m_stage.replaying() ? "This is a replay: a session keeps its numbers, not its weights. Press Run to write with a model that learns."
                : live              ? "The run is being prepared; text can be written from its first step on."

@@ -22,10 +22,16 @@ public:
     void runOrPause();  // the space bar
     void start(RunRequest request);  // fills in the database
     void stop();
+    // Of the live run, at its next step; ignored while takesCommands() is false.
+    void validate();
+    void saveCheckpoint();
+    void drawOtherBatches();
+    bool takesCommands() const;
     void say(const QString& sentence, bool isError);  // bar and log
 
 Q_SIGNALS:
     void returnToLive();
+    void takesCommandsChanged(bool takes);
 
 private:
     void startFailed(const QString& sentence, bool database);
@@ -40,6 +46,8 @@ private:
     std::string m_database;
     QString m_engineProblem;
     RunState m_liveState = RunState::Preparing;
+    std::int64_t m_seed = 0;  // of the batches
+    bool m_takesCommands = false;
     bool m_heldUp = false;  // paused by the engine, e.g. because the disk is full
     QTimer m_soon;
 };

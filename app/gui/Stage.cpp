@@ -4,6 +4,7 @@
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "widgets/charts/LivePage.h"
+#include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/TextPage.h"
@@ -50,6 +51,7 @@ void Stage::showReplay() {
 void Stage::bind() {
     LiveFeed& feed = shown();
     m_window.transport().setVisible(m_replaying);
+    m_window.experiment().setReplaying(m_replaying);
     m_window.livePage().setHistory(feed.history());
     m_window.log().setModel(&feed.log());
     m_window.textPage().clear();

@@ -33,6 +33,9 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
     return {
         {"Space", "run, pause, go on"},
         {"Ctrl+.", "stop and keep the session"},
+        {"Ctrl+S", "save a checkpoint of the run"},
+        {"Ctrl+Shift+V", "validate now"},
+        {"Ctrl+Shift+R", "draw other batches: the next seed"},
         {"1  2", "page Live, page Text"},
         {"F", "fit the charts to the whole run"},
         {"Wheel, drag", "zoom and pan the charts; double click fits"},
@@ -73,6 +76,12 @@ void WindowActions::buildMenu() {
         action->setShortcut(keys);
         m_window.addAction(action);
         connect(action, &QAction::triggered, this, what);
+        return action;
+    };
+    const auto addForRun = [&](const QString& icon, const QString& text, const QString& keys, auto&& what) {
+        QAction* action = add(icon, text, QKeySequence(keys), what);
+        action->setEnabled(m_running.takesCommands());
+        connect(&m_running, &RunWiring::takesCommandsChanged, action, &QAction::setEnabled);
     };
     addThemes(menu->addMenu(lineIcon("theme"), "Theme"));
     add("export", "Export session as CSV…", {}, [this] { m_window.sessions().exportSelected(); });
@@ -84,6 +93,9 @@ void WindowActions::buildMenu() {
                                   .arg(STEPSCOPE_VERSION));
     });
     menu->addSeparator();
+    addForRun("", "Validate now", "Ctrl+Shift+V", [this] { m_running.validate(); });
+    addForRun("file", "Save checkpoint", "Ctrl+S", [this] { m_running.saveCheckpoint(); });
+    addForRun("dice", "Draw other batches", "Ctrl+Shift+R", [this] { m_running.drawOtherBatches(); });
     add("stop", "Stop", QKeySequence("Ctrl+."), [this] { m_running.stop(); });
     add("", "Quit", QKeySequence("Ctrl+Q"), [this] { m_window.close(); });
     m_window.runBar().setMenu(menu);

@@ -1,5 +1,6 @@
 // The window's program. The engine's first words come before anything else: the host allocator and the CUDA plug-in must be in
 // place before LibTorch is touched.
+#include "app/gui/Display.h"
 #include "app/gui/LoopTrace.h"
 #include "app/gui/Workplace.h"
 #include "app/workbench/Workbench.h"
@@ -23,15 +24,6 @@ QStringList listOf(int argc, char** argv) {
     return all;
 }
 
-// Qt would end the program with an abort when there is none.
-bool hasDisplay() {
-#ifdef Q_OS_LINUX
-    return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY") || qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
-#else
-    return true;
-#endif
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,10 +37,11 @@ int main(int argc, char** argv) {
         std::fprintf(parsed.exitCode == 0 ? stdout : stderr, "%s\n", qPrintable(parsed.text.trimmed()));
         return parsed.exitCode;
     }
-    if (!hasDisplay()) {
-        std::fprintf(stderr, "There is no display to open the window on; set DISPLAY, or train with stepscope-cli.\n");
+    if (const QString why = stepscope::whyNoDisplay(); !why.isEmpty()) {
+        std::fprintf(stderr, "%s\n", qPrintable(why));
         return 3;
     }
+    if (parsed.options->canShow) return 0;
 
     QApplication application(argc, argv);
     // The desktop's answer comes later; until then its last one holds, so that nothing flashes.
@@ -59,8 +52,8 @@ int main(int argc, char** argv) {
         stepscope::followSystem(application, dark);
     });
     applyStyle(application, parsed.options->theme.value_or(storedTheme()));
-    const stepscope::LoopTrace loopTrace;
     stepscope::Workplace workplace(*parsed.options);
+    const stepscope::LoopTrace loopTrace(workplace.window().experiment());
     workplace.open();
     return QApplication::exec();
 }

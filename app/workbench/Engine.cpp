@@ -71,7 +71,7 @@ public:
 private:
     // Of the device that a run is on: of a GPU all of it, for nothing else should be there.
     Bytes memoryFor(const RunConfig& config) const {
-        if (config.word("device") == "cpu") return host_memory::refreshBudget();
+        if (config.word("device") == "cpu") return host_memory::affordable();
         return machine().gpus.at(static_cast<std::size_t>(c10::Device(config.word("device")).index())).memory;
     }
 

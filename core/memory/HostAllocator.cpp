@@ -159,16 +159,17 @@ Mode mode() { return g_mode.load(); }
 void setBudget(Bytes budget) { g_budget.store(budget.count); }
 Bytes budget() { return {g_budget.load()}; }
 
-Bytes refreshBudget() {
+Bytes affordable() {
     std::int64_t allowed = 0;
     if (const char* wish = std::getenv("STEPSCOPE_MEMORY_LIMIT")) allowed = std::strtoll(wish, nullptr, 10);
     if (allowed <= 0) {
         const std::int64_t reachable = availableMemory().count + g_live.load() + g_cached.load();
         allowed = reachable - std::max<std::int64_t>(reachable / 20, 256'000'000);
     }
-    setBudget({allowed});
     return {allowed};
 }
+
+void refreshBudget() { setBudget(affordable()); }
 
 Usage usage() { return {{g_live.load()}, {g_peak.load()}, {g_cached.load()}}; }
 void resetPeak() { g_peak.store(g_live.load()); }

@@ -24,8 +24,9 @@ Mode mode();
 // 256 MB; the environment variable STEPSCOPE_MEMORY_LIMIT (bytes) overrides it.
 void setBudget(Bytes budget);
 Bytes budget();
-// Computes the default anew from what is available now plus what we hold, and sets it.
-Bytes refreshBudget();
+// The default, computed anew from what is available now plus what we hold; sets nothing.
+Bytes affordable();
+void refreshBudget();  // sets it
 
 struct Usage {
     Bytes live;    // handed out

@@ -71,8 +71,8 @@ TrainerOutcome Trainer::loop() {
     tellInstead(notes.instead);
     while (m_state.updates < m_config.steps) {
         takeCommands();
-        waitWhilePaused();
         waitForRecorder();
+        waitWhilePaused();
         if (m_stopAsked) return {RunState::Stopped, {}};
         const std::int64_t cursor = m_state.cursor;
         if (!trainOneStep()) return {RunState::Failed, m_failure};
@@ -91,12 +91,8 @@ void Trainer::takeCommands() {
     m_setup.commands->drain(commands);
     for (auto& command : commands) {
         std::visit(Visitor{
-                       [&](const Pause&) {
-                           if (m_runState == RunState::Running) changeState(RunState::Paused);
-                       },
-                       [&](const Resume&) {
-                           if (m_runState == RunState::Paused) changeState(RunState::Running);
-                       },
+                       [&](const Pause&) { pause(true); },
+                       [&](const Resume&) { pause(false); },
                        [&](const Stop&) { m_stopAsked = true; },
                        [&](const Flip& asked) { flip(asked); },
                        [&](const Reseed& asked) {
@@ -112,6 +108,13 @@ void Trainer::takeCommands() {
     }
 }
 
+void Trainer::pause(bool asked) {
+    if (std::exchange(m_pauseAsked, asked) == asked) return;
+    // A person's Resume does not make room on the disk.
+    if (m_heldUp) tellHeldUp();
+    else changeState(asked ? RunState::Paused : RunState::Running);
+}
+
 void Trainer::waitWhilePaused() {
     while (m_runState == RunState::Paused && !m_stopAsked) {
         std::this_thread::sleep_for(kPausePoll);
@@ -121,14 +124,18 @@ void Trainer::waitWhilePaused() {
 
 void Trainer::waitForRecorder() {
     if (!m_setup.mustWait()) return;
-    changeState(RunState::Paused, "Nothing can be stored at the moment; the run goes on when it can.");
+    m_heldUp = true;
+    tellHeldUp();
     while (m_setup.mustWait() && !m_stopAsked) {
         std::this_thread::sleep_for(kPausePoll);
         takeCommands();
-        // A person's Resume does not make room on the disk.
-        if (m_runState == RunState::Running) m_runState = RunState::Paused;
     }
-    if (!m_stopAsked) changeState(RunState::Running);
+    m_heldUp = false;
+    if (!m_stopAsked) changeState(m_pauseAsked ? RunState::Paused : RunState::Running);
+}
+
+void Trainer::tellHeldUp() {
+    changeState(RunState::Paused, fmt::format("Nothing can be stored at the moment; the run {} when it can.", m_pauseAsked ? "stays paused" : "goes on"));
 }
 
 void Trainer::flip(const Flip& asked) {

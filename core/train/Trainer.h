@@ -41,8 +41,10 @@ public:
 private:
     TrainerOutcome loop();
     void takeCommands();
+    void pause(bool asked);
     void waitWhilePaused();
     void waitForRecorder();
+    void tellHeldUp();
     void tellInstead(const std::string& instead);
     void flip(const Flip& flip);
     bool trainOneStep();
@@ -60,6 +62,8 @@ private:
     std::unique_ptr<StepProgram> m_program;
     RunState m_runState = RunState::Preparing;
     bool m_stopAsked = false;
+    bool m_pauseAsked = false;  // by a person
+    bool m_heldUp = false;      // nothing can be recorded
     bool m_disturbed = false;
     double m_lastLoss = kUnknown, m_lowestLoss = kUnknown;
     std::string m_lastCheckpoint;

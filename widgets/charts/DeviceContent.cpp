@@ -142,7 +142,7 @@ public:
         if (request.hasSteps()) {
             const Column& faults = request.history->steps().pageFaults;
             items.push_back({LegendItem::Mark::Line, request.colour(SeriesRole::PageFaults), QStringLiteral("page faults a step"),
-                             QString::fromStdString(format::count(std::llround(row ? faults[*row] : faults.back()))), QStringLiteral("faults")});
+                             readOut(row ? faults[*row] : faults.back(), Quantity::Events), QStringLiteral("faults")});
         }
         return items;
     }

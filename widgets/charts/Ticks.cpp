@@ -77,6 +77,8 @@ Prefix prefixFor(double largest, Quantity quantity) {
             return {1, largest < 5 ? "s" : "m:s"};
         case Quantity::Count:
             return {1, "step"};
+        case Quantity::Events:
+            return {1, ""};
         case Quantity::Number:
             break;
     }
@@ -89,7 +91,7 @@ AxisTicks linearTicks(const Scale& scale, Quantity quantity, int most) {
     const Prefix prefix = prefixFor(std::max(std::abs(scale.low), std::abs(scale.high)), quantity);
     const double span = (scale.high - scale.low) / prefix.factor;
     double step = quantity == Quantity::Seconds ? niceTimeStep(span, most) : niceStep(span, most);
-    if (quantity == Quantity::Count) step = std::max(1.0, step);
+    if (quantity == Quantity::Count || quantity == Quantity::Events) step = std::max(1.0, step);
     const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
 
     AxisTicks made{{}, prefix.unit};
@@ -175,6 +177,8 @@ QString readOut(double value, Quantity quantity) {
             return QString::fromStdString(format::significant(value, 4));
         case Quantity::Count:
             return QString::fromStdString("step " + format::count(std::llround(value)));
+        case Quantity::Events:
+            return QString::fromStdString(format::count(std::llround(value)));
         case Quantity::Tokens:
             return QString::fromStdString(format::rate(value, "tokens"));
         case Quantity::Seconds:

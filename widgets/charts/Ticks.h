@@ -9,7 +9,8 @@
 
 namespace stepscope {
 
-enum class Quantity { Number, Count, Tokens, Seconds, Milliseconds, Bytes, TokenRate, Percent };
+// Count: of steps; Events: of anything else that is counted, such as page faults.
+enum class Quantity { Number, Count, Events, Tokens, Seconds, Milliseconds, Bytes, TokenRate, Percent };
 
 struct Tick {
     double value = 0;

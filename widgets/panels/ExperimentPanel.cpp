@@ -155,6 +155,8 @@ void ExperimentPanel::setRunning(const RunConfig* running) {
     refresh();
 }
 
+void ExperimentPanel::setReplaying(bool replaying) { m_nextRun->setVisible(replaying); }
+
 bool ExperimentPanel::hasProblem() const { return !problem().isEmpty(); }
 
 QString ExperimentPanel::problem() const {

@@ -40,6 +40,7 @@ public:
     void setForecast(const MemoryForecast& forecast);
     void setProblem(const QString& sentence);  // what keeps this configuration from running; empty = nothing
     void setRunning(const RunConfig* running);  // nullptr = no live run
+    void setReplaying(bool replaying);          // says then that these are not the settings of what plays
     void adopt(const RunConfig& config);        // e.g. "run again with these settings"
 
     void applied(const std::string& id, const Value& value);                        // the live run took a value
@@ -80,6 +81,7 @@ private:
     QComboBox* m_preset;
     TitleButton* m_why;
     ToneLabel* m_whyText;
+    ToneLabel* m_nextRun;
     DataChooser* m_data = nullptr;
     FoldSection *m_dataSection = nullptr, *m_modelSection = nullptr, *m_scheduleSection = nullptr, *m_loopSection = nullptr;
     SchedulePreview* m_preview = nullptr;

@@ -31,9 +31,13 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     m_whyText->hide();
     connect(m_why, &QAbstractButton::clicked, this, [this] { m_whyText->setVisible(m_whyText->isHidden()); });
 
+    m_nextRun = sentenceLabel(Tone::Warning, "Settings of the next run, not of the replay.");
+    m_nextRun->hide();
+
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(8, 8, 4, 8);
     layout->setSpacing(4);
+    layout->addWidget(m_nextRun);
     auto* head = new QHBoxLayout;
     head->addWidget(m_preset, 1);
     head->addWidget(m_why);

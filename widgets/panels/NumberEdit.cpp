@@ -39,6 +39,7 @@ NumberEdit::NumberEdit(QWidget* parent) : QAbstractSpinBox(parent) {
 }
 
 void NumberEdit::setText(const QString& text) {
+    if (text == m_last) return;  // what is being typed meanwhile stays
     m_last = text;
     if (lineEdit()->text() != text) lineEdit()->setText(text);
 }

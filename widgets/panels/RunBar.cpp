@@ -136,7 +136,7 @@ void RunBar::showButtons(const RunReading& r) {
     m_run->setToolTip(r.replay && r.live ? "Return to the run in progress"
                       : paused           ? "Go on (Space)"
                                          : "Start training with the settings on the left (Space)");
-    m_pause->setEnabled(going && !busy && !r.replay && r.state == RunState::Running);
+    m_pause->setEnabled(!busy && !r.replay && ((going && r.state == RunState::Running) || (paused && r.heldUp)));
     m_stop->setEnabled(r.live && !r.stopping);
     keepFocus();
 }
@@ -164,7 +164,9 @@ void RunBar::showProgress(const RunReading& r) {
         return;
     }
     const bool preparing = r.starting || (r.state == RunState::Preparing && r.hasRun);
-    m_step->setText(preparing ? QString("preparing") : QString("step %1 / %2").arg(words(format::count(r.step)), words(format::count(r.steps))));
+    QString place = QString("step %1 / %2").arg(words(format::count(r.step)), words(format::count(r.steps)));
+    if (r.tokens > 0) place += " · " + words(format::rate(static_cast<double>(r.tokens), "tokens"));
+    m_step->setText(preparing ? QString("preparing") : place);
     if (preparing && !std::isfinite(r.fraction)) {
         m_progress->setRange(0, 0);
     } else {
@@ -173,7 +175,7 @@ void RunBar::showProgress(const RunReading& r) {
         m_progress->setValue(static_cast<int>(std::clamp(share, 0.0, 1.0) * 1000));
     }
     QString left = r.stopping ? "stopping…" : preparing ? r.note : words(toString(r.state));
-    if (!r.stopping && !preparing && r.state == RunState::Running)
+    if (!r.stopping && !preparing && !r.replay && r.state == RunState::Running)
         left = std::isfinite(r.secondsLeft) ? words(format::duration(TimeNs::fromSeconds(r.secondsLeft))) + " left" : QString();
     if (left.isEmpty()) left = " ";
     m_left->setText(left);

@@ -14,11 +14,13 @@ struct RunReading {
     bool replay = false;      // what is looked at is a stored session
     bool starting = false;    // Run was pressed, the run is not there yet
     bool stopping = false;
+    bool heldUp = false;      // paused because nothing can be stored; goes on by itself unless it is paused as well
     RunState state = RunState::Preparing;
     QString note;             // what is being prepared, why it paused or failed
     double fraction = kUnknown;  // of the preparation
     std::int64_t step = 0, steps = 0;
-    double secondsLeft = kUnknown;
+    std::int64_t tokens = 0;  // trained on in this session
+    double secondsLeft = kUnknown;  // not in a replay
     double msPerStep = kUnknown, tokensPerSecond = kUnknown, loss = kUnknown;
     int overSteps = 0;        // how many steps the figures are taken over
     double cpuPct = kUnknown, gpuPct = kUnknown;

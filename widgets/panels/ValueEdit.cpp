@@ -25,7 +25,10 @@ ValueEdit::ValueEdit(const ValueRange& range, const QString& accessibleName, QWi
             connect(m_toggle, &QAbstractButton::clicked, this, [this] { Q_EMIT committed(text()); });
         } else if (m_words.isEmpty()) {
             editor = m_line = new QLineEdit;
-            connect(m_line, &QLineEdit::editingFinished, this, [this] { Q_EMIT committed(text()); });
+            connect(m_line, &QLineEdit::editingFinished, this, [this] {
+                m_last = text();
+                Q_EMIT committed(m_last);
+            });
         } else {
             editor = m_list = new QComboBox;
             m_list->addItems(m_words);
@@ -48,8 +51,10 @@ ValueEdit::ValueEdit(const ValueRange& range, const QString& accessibleName, QWi
 void ValueEdit::setText(const QString& text) {
     if (m_toggle != nullptr) m_toggle->setChecked(text == m_words[1]);
     if (m_list != nullptr) m_list->setCurrentIndex(m_words.indexOf(text));
-    if (m_line != nullptr) m_line->setText(text);
     if (m_number != nullptr) m_number->setText(text);
+    if (m_line == nullptr || text == m_last) return;  // what is being typed meanwhile stays
+    m_last = text;
+    m_line->setText(text);
 }
 
 QString ValueEdit::text() const {

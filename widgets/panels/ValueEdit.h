@@ -35,6 +35,7 @@ private:
     QComboBox* m_list = nullptr;
     NumberEdit* m_number = nullptr;
     QLineEdit* m_line = nullptr;
+    QString m_last;  // of m_line: set or committed
     QStringList m_words;
 };
 

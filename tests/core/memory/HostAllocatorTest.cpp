@@ -55,6 +55,13 @@ TEST_F(HostAllocator, RefusesWhatIsOverTheBudgetWithAnExceptionAndGoesOn) {
     EXPECT_NO_THROW(bytesTensor(40 * kMegabyte));
 }
 
+TEST_F(HostAllocator, SaysWhatIsAffordableWithoutTouchingTheBudget) {
+    const Bytes low{host_memory::usage().live.count + 50 * kMegabyte};
+    host_memory::setBudget(low);
+    EXPECT_GT(host_memory::affordable(), low);
+    EXPECT_EQ(host_memory::budget(), low);
+}
+
 TEST_F(HostAllocator, RefusesAbsurdSizesWithoutOverflow) {
     EXPECT_THROW(bytesTensor(std::int64_t{1} << 60), c10::OutOfMemoryError);
     EXPECT_GE(host_memory::usage().live.count, 0);

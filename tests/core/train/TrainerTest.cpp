@@ -270,6 +270,41 @@ TEST(Trainer, WaitsWhileNothingCanBeStoredAndLosesNothing) {
     EXPECT_FALSE(changes[1].why.empty());
 }
 
+TEST(Trainer, StaysPausedAfterAFullDiskWhenAPersonPausedItMeanwhile) {
+    TinyTrainer trainer(config(10));
+    std::atomic<int> questions{0};
+    trainer.setup.mustWait = [&] { return trainer.sink.losses().size() == 4 && questions.fetch_add(1) < 5; };
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* change = std::get_if<StateChanged>(&event);
+        if (change == nullptr || change->state != RunState::Paused) return;
+        trainer.commands.push(change->why.empty() ? Command(Resume{}) : Command(Pause{}));
+    };
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    const auto changes = trainer.sink.all<StateChanged>();
+    ASSERT_EQ(changes.size(), 6u);
+    EXPECT_TRUE(changes[1].why.ends_with("goes on when it can.")) << changes[1].why;
+    EXPECT_TRUE(changes[2].why.ends_with("stays paused when it can.")) << changes[2].why;
+    EXPECT_EQ(changes[3].state, RunState::Paused);
+    EXPECT_TRUE(changes[3].why.empty()) << "by the person alone";
+    EXPECT_EQ(changes[4].state, RunState::Running);
+    EXPECT_EQ(changes[4].step, 4);
+}
+
+TEST(Trainer, ResumeDoesNotSayRunningWhileNothingCanBeStored) {
+    TinyTrainer trainer(config(10));
+    std::atomic<int> questions{0}, whenRunning{0};
+    trainer.setup.mustWait = [&] { return trainer.sink.losses().size() == 4 && questions.fetch_add(1) < 5; };
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* change = std::get_if<StateChanged>(&event);
+        if (change == nullptr) return;
+        if (change->state == RunState::Paused) trainer.commands.push(Resume{});
+        if (change->state == RunState::Running) whenRunning = questions.load();
+    };
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    EXPECT_EQ(trainer.sink.all<StateChanged>().size(), 4u);
+    EXPECT_GT(whenRunning, 5) << "not before there was room again";
+}
+
 TEST(Trainer, ALossThatIsNotANumberEndsTheRunWithADiagnosis) {
     RunConfig wild = config(500, {{"grad-clip", 0.0}});
     wild.lr = 100;

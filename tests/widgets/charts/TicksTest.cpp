@@ -69,8 +69,8 @@ TEST(Ticks, AreDistinctInsideAndFewOnAnyAxis) {
         const double high = std::pow(10, exponent(random));
         const bool logarithmic = i % 2 == 0;
         const double low = high * (logarithmic ? std::pow(10, -6 * share(random) - 0.05) : share(random) * 0.99);
-        const auto quantity = static_cast<Quantity>(i % 8);
-        if (quantity == Quantity::Count && high - low < 4) continue;
+        const auto quantity = static_cast<Quantity>(i % 9);
+        if ((quantity == Quantity::Count || quantity == Quantity::Events) && high - low < 4) continue;
         if (quantity == Quantity::Seconds && high > 1e8) continue;  // no session lasts three years
         const int most = 2 + i % 9;
         const AxisTicks axis = makeTicks({low, high, logarithmic}, quantity, most);
@@ -105,6 +105,7 @@ TEST(ReadOut, CarriesItsUnitAndNeverRoundsToZero) {
     EXPECT_EQ(readOut(4.11e-4, Quantity::Number), "4.11·10⁻⁴");
     EXPECT_EQ(readOut(9.9999999e-6, Quantity::Number), "1.00·10⁻⁵");
     EXPECT_EQ(readOut(1240, Quantity::Count), "step 1\u2009240");
+    EXPECT_EQ(readOut(1240, Quantity::Events), "1\u2009240");
     EXPECT_EQ(readOut(std::nan(""), Quantity::Number), "–");
 }
 

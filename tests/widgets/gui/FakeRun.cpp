@@ -121,9 +121,18 @@ bool FakeRun::obey(const Command& command) {
                               }
                               return true;
                           },
-                          [](const Reseed&) { return true; },
-                          [](const SaveCheckpoint&) { return true; },
-                          [](const ValidateNow&) { return true; },
+                          [this](const Reseed& asked) {
+                              publish(LogLine{m_clock.now(), m_step, LogLevel::Info, "Batches are drawn with seed " + std::to_string(asked.seed) + "."});
+                              return true;
+                          },
+                          [this](const SaveCheckpoint&) {
+                              publish(CheckpointSaved{m_step, m_clock.now(), TimeNs{1'000'000}, "checkpoint"});
+                              return true;
+                          },
+                          [this](const ValidateNow&) {
+                              publish(ValidationDone{m_step, m_clock.now(), TimeNs{40'000'000}, m_loss + 0.08});
+                              return true;
+                          },
                           [this](const GenerateText& wanted) {
                               publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the", false});
                               publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the word.", true});

@@ -8,11 +8,13 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <thread>
 
 namespace stepscope {
 namespace {
 
 std::atomic<double> g_stepMs = 2;
+std::atomic<int> g_estimateMs = 0;
 
 std::int64_t nowUnixMs() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -36,6 +38,7 @@ public:
     }
 
     Estimate estimate(const RunConfig& config) const override {
+        std::this_thread::sleep_for(std::chrono::milliseconds(g_estimateMs));
         Estimate e;
         e.parameters = 12 * config.layers * config.width * config.width + 256 * config.width;
         e.weights = e.gradients = {e.parameters * 4};
@@ -82,6 +85,7 @@ Result<std::string> newestCheckpoint(const std::string&, std::int64_t session) {
 Result<CheckpointInfo> inspectCheckpoint(const std::string& path) { return makeError(ErrorCode::NotFound, path + " is no checkpoint."); }
 
 void setFakeStepMs(double ms) { g_stepMs = ms; }
+void setFakeEstimateMs(int ms) { g_estimateMs = ms; }
 
 SwitchCatalogue fakeCatalogue(const RunConfig&) {
     SwitchCatalogue all;

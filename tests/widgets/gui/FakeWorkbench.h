@@ -7,6 +7,8 @@ namespace stepscope {
 
 // Milliseconds a step of runs started from now on takes (also from the environment: STEPSCOPE_FAKE_STEP_MS).
 void setFakeStepMs(double ms);
+// Milliseconds that each prediction of memory takes from now on.
+void setFakeEstimateMs(int ms);
 SwitchCatalogue fakeCatalogue(const RunConfig& config);
 
 }  // namespace stepscope

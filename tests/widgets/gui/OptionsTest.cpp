@@ -34,7 +34,7 @@ TEST(Options, AnswersHelpAndVersionWithoutAWindow) {
     const auto help = parse({"--help"});
     EXPECT_FALSE(help.options.has_value());
     EXPECT_EQ(help.exitCode, 0);
-    for (const char* option : {"--demo", "--set", "--db", "--session", "--theme", "--screenshot", "--after"})
+    for (const char* option : {"--demo", "--set", "--db", "--session", "--theme", "--screenshot", "--after", "--can-show"})
         EXPECT_TRUE(help.text.contains(option)) << option;
     EXPECT_TRUE(parse({"--version"}).text.contains(STEPSCOPE_VERSION));
 }

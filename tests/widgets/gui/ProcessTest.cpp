@@ -17,10 +17,13 @@ struct Outcome {
     qint64 milliseconds = 0;
 };
 
-Outcome run(const QStringList& arguments, const QString& home) {
+Outcome run(const QStringList& arguments, const QString& home, const QString& platform = "offscreen", const QString& display = {}) {
     QProcess process;
     auto environment = QProcessEnvironment::systemEnvironment();
-    environment.insert("QT_QPA_PLATFORM", "offscreen");
+    environment.insert("QT_QPA_PLATFORM", platform);
+    environment.insert("DISPLAY", display);
+    environment.remove("WAYLAND_DISPLAY");
+    environment.remove("XDG_SESSION_TYPE");
     environment.insert("HOME", home);
     environment.insert("XDG_CONFIG_HOME", home + "/config");
     environment.insert("XDG_DATA_HOME", home + "/data");
@@ -86,6 +89,23 @@ TEST(Process, AnswersAWrongOptionWithOneSentenceAndExitCodeTwo) {
     EXPECT_EQ(outcome.exitCode, 2);
     EXPECT_EQ(outcome.err.trimmed().count('\n'), 0) << outcome.err.toStdString();
     EXPECT_TRUE(outcome.out.isEmpty());
+}
+
+TEST(Process, SaysThatADisplayDoesNotAnswerInsteadOfAborting) {
+    const QTemporaryDir home;
+    for (const QString& platform : {QString(), QString("xcb"), QString("wayland")}) {
+        const Outcome outcome = run({"--db", home.filePath("s.db")}, home.path(), platform, ":50123");  // a number that nobody uses
+        EXPECT_EQ(outcome.exitCode, 3) << platform.toStdString();
+        EXPECT_TRUE(outcome.err.contains(":50123")) << outcome.err.toStdString();
+        EXPECT_EQ(outcome.err.trimmed().count('\n'), 0) << outcome.err.toStdString();
+    }
+}
+
+TEST(Process, SaysByItsExitStatusWhetherAWindowCanBeOpened) {
+    const QTemporaryDir home;
+    EXPECT_EQ(run({"--can-show"}, home.path(), "", ":50123").exitCode, 3);
+    EXPECT_EQ(run({"--can-show"}, home.path(), "xcb;offscreen", ":50123").exitCode, 0) << "Qt takes the first that works";
+    EXPECT_FALSE(QFile::exists(home.filePath("data/stepscope/sessions.db"))) << "it only answers";
 }
 
 TEST(Process, PrintsHelpAndVersion) {

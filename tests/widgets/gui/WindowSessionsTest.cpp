@@ -9,13 +9,23 @@
 #include "widgets/panels/ValueRow.h"
 
 #include <QFile>
+#include <QLabel>
 #include <QListView>
 #include <gtest/gtest.h>
 
 namespace stepscope {
 namespace {
 
-class WindowSessionsTest : public WindowTest {};
+class WindowSessionsTest : public WindowTest {
+protected:
+    static bool says(const QWidget& in, const QString& text) {
+        for (const auto* label : in.findChildren<QLabel*>())
+            if (label->isVisible() && label->text().contains(text)) return true;
+        return false;
+    }
+    bool saysNextRun() { return says(window().experiment(), "of the next run"); }
+    bool runBarSays(const QString& text) { return says(window().runBar(), text); }
+};
 
 TEST_F(WindowSessionsTest, ReplaysAStoredSessionThroughTheSameDoorAndReturnsToLive) {
     open();
@@ -26,6 +36,9 @@ TEST_F(WindowSessionsTest, ReplaysAStoredSessionThroughTheSameDoorAndReturnsToLi
     ASSERT_TRUE(QTest::qWaitFor([&] { return replayed().rows() == static_cast<std::size_t>(steps); }, 5000));
     EXPECT_TRUE(window().transport().isVisible());
     EXPECT_TRUE(window().windowTitle().contains("replay"));
+    EXPECT_TRUE(saysNextRun());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return runBarSays("stopped"); }));
+    EXPECT_FALSE(runBarSays("left"));
     EXPECT_GT(window().log().view().model()->rowCount(), 0);
     for (std::size_t row = 0; row < replayed().rows(); ++row) ASSERT_EQ(replayed().steps().loss[row], live().steps().loss[row]) << row;
 
@@ -34,6 +47,7 @@ TEST_F(WindowSessionsTest, ReplaysAStoredSessionThroughTheSameDoorAndReturnsToLi
     press("Run");
     EXPECT_FALSE(place->stage().replaying());
     EXPECT_FALSE(window().transport().isVisible());
+    EXPECT_FALSE(saysNextRun());
     ASSERT_TRUE(becomes(RunState::Running));
 }
 

@@ -76,6 +76,38 @@ TEST_F(WindowTest, PutsARefusedSwitchBackAndSaysWhy) {
     EXPECT_EQ(amp->editor()->text(), "off");
 }
 
+TEST_F(WindowTest, TheMenuValidatesSavesAndReseedsOnlyDuringARun) {
+    setFakeStepMs(20);
+    open();
+    const auto entry = [&](const QString& text) -> QAction* {
+        for (auto* action : window().actions())
+            if (action->text() == text) return action;
+        return nullptr;
+    };
+    const QStringList names{"Validate now", "Save checkpoint", "Draw other batches"};
+    for (const QString& name : names) {
+        ASSERT_NE(entry(name), nullptr) << name.toStdString();
+        EXPECT_FALSE(entry(name)->isEnabled()) << name.toStdString();
+        EXPECT_FALSE(entry(name)->shortcut().isEmpty()) << name.toStdString();
+    }
+    press("Run");
+    ASSERT_TRUE(reaches(2));
+    const std::int64_t seed = live().config().seed;
+    for (const QString& name : names) {
+        ASSERT_TRUE(entry(name)->isEnabled()) << name.toStdString();
+        entry(name)->trigger();
+    }
+    const auto has = [&](Marker::Kind kind) {
+        return std::ranges::any_of(live().markers(), [&](const Marker& marker) { return marker.kind == kind; });
+    };
+    EXPECT_TRUE(QTest::qWaitFor([&] { return has(Marker::Kind::Validation) && has(Marker::Kind::Checkpoint) && !live().log().empty(); }));
+    ASSERT_FALSE(live().log().empty());
+    EXPECT_TRUE(live().log().back().text.ends_with("seed " + std::to_string(seed + 1) + ".")) << live().log().back().text;
+    press("Stop");
+    ASSERT_TRUE(idle());
+    for (const QString& name : names) EXPECT_FALSE(entry(name)->isEnabled()) << name.toStdString();
+}
+
 TEST_F(WindowTest, ClosesWhileTrainingWithoutFreezingAndKeepsTheSession) {
     open();
     press("Run");

@@ -67,6 +67,15 @@ TEST_F(RunBarTest, OffersToGoOnWhilePaused) {
     EXPECT_EQ(run.size(), 1);
 }
 
+TEST_F(RunBarTest, TakesAPauseWhileAFullDiskHoldsTheRun) {
+    live.state = RunState::Paused;
+    bar.setReading(live);
+    EXPECT_FALSE(button("Pause")->isEnabled());
+    live.heldUp = true;
+    bar.setReading(live);
+    EXPECT_TRUE(button("Pause")->isEnabled());
+}
+
 TEST_F(RunBarTest, LeadsBackToTheLiveRunWhileASessionIsReplayed) {
     live.replay = true;
     bar.setReading(live);
@@ -77,16 +86,30 @@ TEST_F(RunBarTest, LeadsBackToTheLiveRunWhileASessionIsReplayed) {
 
 TEST_F(RunBarTest, ShowsProgressWithTheTimeLeftAndFiguresWithTheirUnits) {
     live.secondsLeft = 131;
+    live.tokens = 1'904'640;
     live.msPerStep = 24.4;
     live.tokensPerSecond = 62800;
     live.loss = 2.913;
     live.overSteps = 100;
     live.cpuPct = 97;
     bar.setReading(live);
-    for (const QString& text : {QString("step 1\u2009240 / 5\u2009000"), QString("02:11 left"), QString("62.8\u2009K tok/s"),
+    for (const QString& text : {QString("step 1\u2009240 / 5\u2009000 · 1.90\u2009M tokens"), QString("02:11 left"), QString("62.8\u2009K tok/s"),
                                 QString("24.4\u2009ms/step"), QString("loss 2.913"), QString("CPU 97\u2009%")})
         EXPECT_TRUE(says(text)) << text.toStdString();
     EXPECT_EQ(bar.findChild<QProgressBar*>()->value(), 248);
+}
+
+TEST_F(RunBarTest, SaysHowAReplayedSessionEndedAndNeverATimeLeft) {
+    live.live = false;
+    live.replay = true;
+    live.secondsLeft = 291;
+    live.state = RunState::Interrupted;
+    bar.setReading(live);
+    EXPECT_TRUE(says("interrupted"));
+    live.state = RunState::Running;
+    bar.setReading(live);
+    EXPECT_TRUE(says("running"));
+    EXPECT_FALSE(says("left"));
 }
 
 TEST_F(RunBarTest, SaysThatItIsStopping) {

@@ -64,6 +64,18 @@ TEST(NumberEdit, CommitsOnceWhenEnterIsPressedAndKeepsAWrongText) {
     EXPECT_EQ(line->text(), "four");
 }
 
+TEST(NumberEdit, KeepsWhatIsBeingTypedWhenItIsToldTheSameAgain) {
+    NumberEdit edit;
+    edit.setRange(IntegerRange{1, 100});
+    edit.setText("4");
+    auto* line = edit.findChild<QLineEdit*>();
+    line->setText("12");
+    edit.setText("4");
+    EXPECT_EQ(line->text(), "12");
+    edit.setText("5");
+    EXPECT_EQ(line->text(), "5");
+}
+
 TEST(NumberEdit, StepsWholeNumbersByOneInsideTheRangeAndCommitsAfterTheLastStep) {
     NumberEdit edit;
     edit.setRange(IntegerRange{1, 6});

@@ -1,0 +1,42 @@
+// What the top bar is told about a run and about a stored session.
+#include "app/gui/Readings.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+RunHistory historyOf(bool replay) {
+    auto info = std::make_shared<SessionInfo>();
+    info->config.steps = 500;
+    RunHistory history;
+    history.append(SessionStarted{3, info, replay});
+    history.append(StateChanged{TimeNs{}, 0, RunState::Running, ""});
+    for (std::int64_t step = 1; step <= 20; ++step) {
+        StepDone done;
+        done.step = step;
+        done.duration = TimeNs{20'000'000};
+        done.at = TimeNs{step * 20'000'000};
+        done.tokens = 1536;
+        history.append(done);
+    }
+    return history;
+}
+
+TEST(Readings, TellTokensAndTheTimeLeftOfALiveRun) {
+    const RunReading reading = readingOf(historyOf(false), RunController::Phase::Live, RunState::Running);
+    EXPECT_EQ(reading.tokens, 20 * 1536);
+    EXPECT_NEAR(reading.secondsLeft, 480 * 0.02, 0.1);
+}
+
+TEST(Readings, OfAReplayHaveTheStoredStateAndNoTimeLeft) {
+    const RunHistory killed = historyOf(true);
+    const RunReading reading = readingOf(killed, RunController::Phase::None, RunState::Preparing, RunState::Interrupted);
+    EXPECT_EQ(reading.state, RunState::Interrupted) << "its last event says running";
+    EXPECT_TRUE(std::isnan(reading.secondsLeft));
+    EXPECT_EQ(readingOf(killed, RunController::Phase::None, RunState::Preparing).state, RunState::Running) << "not listed yet";
+}
+
+}  // namespace
+}  // namespace stepscope

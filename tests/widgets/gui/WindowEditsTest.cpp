@@ -1,0 +1,72 @@
+// Edits while the engine takes its time to answer: the window goes on meanwhile, and the newest edit is the one that is answered.
+#include "WindowFixture.h"
+#include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/ValueRow.h"
+
+#include <QElapsedTimer>
+#include <QLabel>
+#include <gtest/gtest.h>
+#include <set>
+
+namespace stepscope {
+namespace {
+
+constexpr int kEstimateMs = 20;  // an answer takes more than ten of them
+
+class WindowEditsTest : public WindowTest {
+protected:
+    ~WindowEditsTest() override { setFakeEstimateMs(0); }
+    void openWithForecast() {
+        open();
+        ASSERT_TRUE(QTest::qWaitFor([&] { return !forecast().isEmpty(); }, 5000));
+        setFakeEstimateMs(kEstimateMs);
+    }
+    void edit(const char* key, const char* text) { Q_EMIT window().experiment().row(key)->committed(key, text); }
+    QString forecast() {
+        for (const auto* label : window().experiment().findChildren<QLabel*>())
+            if (label->text().contains("M parameters")) return label->text();
+        return {};
+    }
+};
+
+TEST_F(WindowEditsTest, AreAnsweredWhileTheEventLoopGoesOn) {
+    openWithForecast();
+    const QString before = forecast();
+    qint64 longest = 0;
+    QElapsedTimer since;
+    QTimer probe;
+    QObject::connect(&probe, &QTimer::timeout, &probe, [&] { longest = std::max(longest, since.restart()); });
+    since.start();
+    probe.start(5);
+    edit("layers", "5");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return forecast() != before; }, 5000));
+    EXPECT_LT(longest, 10 * kEstimateMs);
+}
+
+TEST_F(WindowEditsTest, OnlyTheNewestIsAnswered) {
+    openWithForecast();
+    const QString before = forecast();
+    for (const char* layers : {"5", "6", "7"}) edit("layers", layers);
+    const RunConfig& config = window().experiment().config();
+    const double parameters = 12.0 * 7 * static_cast<double>(config.width * config.width) + 256.0 * static_cast<double>(config.width);
+    const QString seven = QString::number(parameters / 1e6, 'f', 2) + " M parameters";
+    std::set<QString> seen;
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] {
+            if (forecast() != before) seen.insert(forecast());
+            return forecast().startsWith(seven);
+        },
+        5000)) << forecast().toStdString();
+    EXPECT_EQ(seen.size(), 1u) << "an answer to an edit that was overtaken";
+}
+
+TEST_F(WindowEditsTest, OfAShapeThatCannotBeAreToldAtOnce) {
+    openWithForecast();
+    edit("heads", "3");
+    EXPECT_TRUE(window().experiment().problem().contains("heads")) << window().experiment().problem().toStdString();
+    edit("heads", "4");
+    EXPECT_FALSE(window().experiment().hasProblem());
+}
+
+}  // namespace
+}  // namespace stepscope
