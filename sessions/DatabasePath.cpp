@@ -1,8 +1,10 @@
-// Where sessions are kept when nobody says otherwise: the XDG base directory specification's data folder.
+// Where sessions are kept when nobody says otherwise (the XDG base directory specification's data folder), and checkpoints beside them.
 #include "sessions/SessionStore.h"
 
 #include <pwd.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +22,10 @@ std::string defaultDatabasePath() {
         data = fs::path(home != nullptr ? home : ".") / ".local" / "share";
     }
     return (data / "stepscope" / "sessions.db").string();
+}
+
+std::string checkpointFolder(const std::string& path, std::int64_t session) {
+    return fmt::format("{}.checkpoints/{}", std::filesystem::absolute(path).string(), session);
 }
 
 }  // namespace stepscope

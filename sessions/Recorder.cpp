@@ -14,6 +14,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <atomic>
 #include <mutex>
@@ -52,7 +53,7 @@ public:
     Status finish() override {
         std::lock_guard once(m_finishing);
         if (m_thread.joinable()) {
-            m_giveUp = Clock::now() + m_options.patience;
+            m_ending = true;
             m_queue.close();
             m_thread.join();
         }
@@ -80,15 +81,19 @@ private:
         m_connection.reset();  // the last connection empties the log into the file
     }
 
-    // Tries until the batch is committed, telling the run when it has to hold on. An error only when finish() has lost patience.
+    // Tries until the batch is committed, telling the run when it has to hold on. An error only when finish() was told to give up.
     Status storeOrWait(const std::vector<Event>& batch) {
+        std::optional<Clock::time_point> lastTry;
         for (;;) {
             const Status stored = store(batch);
             if (stored) {
                 setBlocked(false, {});
                 return stored;
             }
-            if (Clock::now() >= m_giveUp.load()) return stored;
+            if (m_ending && m_options.mayGiveUp()) {
+                if (!lastTry) lastTry = Clock::now() + m_options.patience;
+                if (Clock::now() >= *lastTry) return stored;
+            }
             setBlocked(true, stored.error().sentence);
             m_queue.waitForClose(Clock::now() + kRetryEvery);
         }
@@ -96,6 +101,11 @@ private:
 
     Status store(const std::vector<Event>& batch) {
         return guarded(m_options.path, [&]() -> Status {
+            // A file without a name takes every write and keeps none.
+            int moved = 0;
+            sqlite3_file_control(m_connection->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+            if (moved != 0)
+                return makeError(ErrorCode::Io, fmt::format("The session database \"{}\" was removed or replaced while a run is recorded into it; put it back.", m_options.path));
             SQLite::Transaction transaction(*m_connection, SQLite::TransactionBehavior::IMMEDIATE);
             std::int64_t sequence = m_nextSequence;
             for (const auto& event : batch) m_writer->write(event, sequence++);
@@ -130,7 +140,7 @@ private:
     RecorderQueue m_queue;
     std::int64_t m_nextSequence = 0;
     std::atomic<bool> m_blocked = false;
-    std::atomic<Clock::time_point> m_giveUp{Clock::time_point::max()};
+    std::atomic<bool> m_ending = false;  // finish() waits
     Status m_outcome;  // of the recorder thread; read after it has ended
     std::mutex m_finishing;
     std::thread m_thread;

@@ -23,7 +23,9 @@ public:
         std::function<void(bool blocked, const std::string& why)> onBlocked;
         // Called on a producer's thread after it had to wait; the same event is stored. For live listeners.
         std::function<void(const RecorderWaited&)> onWaited;
-        // How long finish() keeps trying while nothing can be written, before it gives up and says how much is lost.
+        // While nothing can be written, finish() tries without end; only when this says that a person wants it over does it give up after
+        // `patience`, and says how much is lost. Called on the recorder thread.
+        std::function<bool()> mayGiveUp = [] { return false; };
         std::chrono::milliseconds patience{5000};
     };
 
@@ -36,7 +38,7 @@ public:
     virtual bool blocked() const = 0;
     // Waits until everything published so far is committed (tests, end of a run).
     virtual void flush() = 0;
-    // Writes what is queued, commits, releases the lock. A session whose last StateChanged was not an end stays "running",
+    // Writes what is queued, commits, releases the lock; waits for as long as that takes (mayGiveUp). A session whose last StateChanged was not an end stays "running",
     // and, its lock being free, is read as interrupted.
     virtual Status finish() = 0;
 };

@@ -74,7 +74,11 @@ Status restoreSession(const std::string& path, std::int64_t session) {
 }
 
 Status purgeDeletedSessions(const std::string& path) {
+    std::vector<std::int64_t> gone;
     const Status purged = edit(path, [&](SQLite::Database& database) -> Status {
+        gone.clear();
+        SQLite::Statement deleted(database, "SELECT id FROM sessions WHERE deleted_unix_ms <> 0");
+        while (deleted.executeStep()) gone.push_back(deleted.getColumn(0).getInt64());
         const auto purge = [&](const std::string& table) {
             database.exec("DELETE FROM " + table + " WHERE session IN (SELECT id FROM sessions WHERE deleted_unix_ms <> 0)");
         };
@@ -86,6 +90,12 @@ Status purgeDeletedSessions(const std::string& path) {
         return {};
     });
     if (!purged) return purged;
+    for (const std::int64_t session : gone) {
+        const std::string folder = checkpointFolder(path, session);
+        std::error_code problem;
+        std::filesystem::remove_all(folder, problem);
+        if (problem) return makeError(ErrorCode::Io, fmt::format("The checkpoints in {} cannot be removed: {}.", folder, problem.message()));
+    }
     // Gives the room back to the disk.
     return edit(path, [&](SQLite::Database& database) -> Status {
         SQLite::Statement vacuum(database, "PRAGMA incremental_vacuum");

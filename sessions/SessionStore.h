@@ -15,6 +15,8 @@ namespace stepscope {
 
 // $XDG_DATA_HOME/stepscope/sessions.db or ~/.local/share/stepscope/sessions.db; makes the folder when asked to write.
 std::string defaultDatabasePath();
+// Where a run keeps a session's checkpoints: beside the database.
+std::string checkpointFolder(const std::string& path, std::int64_t session);
 
 struct SessionSummary {
     std::int64_t id = 0;
@@ -54,6 +56,6 @@ Status renameSession(const std::string& path, std::int64_t session, const std::s
 Status annotateSession(const std::string& path, std::int64_t session, const std::string& notes, const std::vector<std::string>& tags);
 Status deleteSession(const std::string& path, std::int64_t session);        // marks as deleted: list() leaves it out
 Status restoreSession(const std::string& path, std::int64_t session);       // undo of delete
-Status purgeDeletedSessions(const std::string& path);                       // really removes what was deleted
+Status purgeDeletedSessions(const std::string& path);                       // really removes what was deleted, its checkpoints too
 
 }  // namespace stepscope

@@ -73,7 +73,7 @@ void addSessionsChanges(CLI::App& parent, Actions& actions) {
         [](const Options& o, std::int64_t id) { return restoreSession(o.path(), id); });
 
     const auto purging = std::make_shared<Options>();
-    auto* purge = parent.add_subcommand("purge", "Really remove what was deleted; it cannot be restored after that");
+    auto* purge = parent.add_subcommand("purge", "Really remove what was deleted, with its checkpoints; it cannot be restored after that");
     addDatabaseOption(*purge, purging->database);
     actions[purge] = [purging]() -> Result<ExitCode> {
         if (auto done = purgeDeletedSessions(purging->path()); !done) return done.error();

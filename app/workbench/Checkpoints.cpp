@@ -2,8 +2,8 @@
 #include "app/workbench/Checkpoints.h"
 
 #include "core/train/Checkpoint.h"
+#include "core/train/Failure.h"
 #include "core/train/Generator.h"
-#include "core/train/Trainer.h"
 #include "sessions/SessionStore.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ Result<std::string> generateFrom(const std::string& checkpointPath, const Genera
             return makeError(ErrorCode::Unsupported, fmt::format("The checkpoint {} was trained on ready token ids; without a tokenizer it cannot write text.", checkpointPath));
         auto tokenizer = tokenizerFromJson(meta->tokenizerJson);
         if (!tokenizer) return tokenizer.error();
-        auto state = loadWeights(checkpointPath + "/model.safetensors", meta->model, meta->seed);
+        auto state = loadCheckpointWeights(checkpointPath, *meta, meta->model);
         if (!state) return state.error();
         std::size_t told = 0;
         const std::atomic<bool> never{false};

@@ -2,15 +2,13 @@
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/Gpus.h"
 #include "app/workbench/LiveRun.h"
+#include "app/workbench/MemoryNeed.h"
 #include "app/workbench/WorkerWaits.h"
 #include "app/workbench/Workbench.h"
-#include "core/analysis/MemoryPrediction.h"
 #include "core/base/Format.h"
 #include "core/memory/HostAllocator.h"
-#include "core/memory/SystemMemory.h"
 #include "core/profile/MachineProbe.h"
 
-#include <c10/core/Device.h>
 #include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
@@ -23,10 +21,6 @@ std::int64_t likelyVocabulary(const RunConfig& config) {
     if (config.vocabulary > 0) return config.vocabulary;
     return config.tokenizer == "gpt2" ? 50257 : config.tokenizer == "byte" ? 256 : 128;
 }
-
-// What LibTorch's libraries, their threads and the session database add to the process when the first step runs, whatever the model:
-// measured by tests/bench/memory_prediction --floor.
-constexpr std::int64_t kFirstStepLoads = 31'000'000;
 
 Machine thisMachine() {
     Machine machine = probeMachine();
@@ -45,13 +39,7 @@ public:
     Estimate estimate(const RunConfig& config) const override {
         auto full = m_registry->complete(config);
         if (!full) return {};
-        const GptConfig shape = m_registry->modelShape(*full, likelyVocabulary(*full));
-        const MemoryPrediction predicted = predictMemory(m_registry->running(*full), {ParameterLayout(shape).size(), shape.paddedVocabulary, shape.hidden(), shape.hiddenRows()});
-        const Bytes weights = predicted.of(MemoryKind::Weights) + predicted.of(MemoryKind::LowWeights), gradients = predicted.of(MemoryKind::Gradients),
-                    moments = predicted.of(MemoryKind::Moments), logits = predicted.of(MemoryKind::Logits);
-        const std::int64_t lasting = weights.count + gradients.count + moments.count + logits.count;
-        return {parameterCount(shape), weights, gradients, moments, {predicted.tensors.count - lasting}, logits, predicted.total(),
-                memoryFor(*full), predicted.tensors, {residentMemory().count + kFirstStepLoads}, describeParts(predicted)};
+        return estimateMemory(*m_registry, *full, likelyVocabulary(*full));
     }
 
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
@@ -69,12 +57,6 @@ public:
     }
 
 private:
-    // Of the device that a run is on: of a GPU all of it, for nothing else should be there.
-    Bytes memoryFor(const RunConfig& config) const {
-        if (config.word("device") == "cpu") return host_memory::affordable();
-        return machine().gpus.at(static_cast<std::size_t>(c10::Device(config.word("device")).index())).memory;
-    }
-
     // A session's number means its newest checkpoint.
     static Result<std::string> resolveCheckpoint(const RunRequest& request) {
         std::int64_t session = 0;
@@ -87,16 +69,8 @@ private:
 
     static RunForecast forecastOf(const Estimate& needed) {
         const Bytes peak = needed.total + needed.process;
-        return {peak, fmt::format("Predicted peak memory: {} for tensors of {} available ({}); {} with the program itself.", format::bytes(needed.total),
+        return {peak, needed.tensors, fmt::format("Predicted peak memory: {} for tensors of {} available ({}); {} with the program itself.", format::bytes(needed.total),
                                   format::bytes(needed.available), needed.parts, format::bytes(peak))};
-    }
-
-    static Status checkMemory(const RunConfig& config, const Estimate& needed) {
-        // What the allocator keeps beyond the tensors it gives up before it refuses anything.
-        if (needed.tensors <= needed.available) return {};
-        return makeError(ErrorCode::OutOfMemory,
-                         fmt::format("batch-size {} × context {} with this model needs about {}, and {} are available; lower batch-size, context or the model's size.",
-                                     config.integer("batch-size"), config.integer("context"), format::bytes(needed.tensors), format::bytes(needed.available)));
     }
 
     std::shared_ptr<const Registry> m_registry;

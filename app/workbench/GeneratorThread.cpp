@@ -1,7 +1,7 @@
 // See GeneratorThread.h.
 #include "app/workbench/GeneratorThread.h"
 
-#include "core/train/Trainer.h"
+#include "core/train/Failure.h"
 
 namespace stepscope {
 

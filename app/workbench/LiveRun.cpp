@@ -3,16 +3,17 @@
 
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/Gpus.h"
+#include "app/workbench/MemoryNeed.h"
 #include "app/workbench/RunName.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"
 #include "core/profile/DeviceSampler.h"
 #include "core/train/Checkpoint.h"
+#include "core/train/Failure.h"
 
 #include <ATen/Parallel.h>
 #include <chrono>
-#include <filesystem>
 #include <fmt/format.h>
 
 namespace stepscope {
@@ -22,9 +23,10 @@ std::int64_t unixMilliseconds() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// Beside the database, one folder a session.
-std::string checkpointFolderOf(const std::string& database, std::int64_t session) {
-    return fmt::format("{}.checkpoints/{}", std::filesystem::absolute(database).string(), session);
+// What the data may take: what tensors hold, or will once the run is under way, stays theirs.
+Bytes besides(Bytes tensors) {
+    const Bytes budget = host_memory::affordable();
+    return {std::max<std::int64_t>(budget.count - std::max(tensors, host_memory::usage().live).count, 0)};
 }
 
 }  // namespace
@@ -54,6 +56,10 @@ RunSummary LiveRun::wait() {
     if (summary.state == RunState::Failed) {
         summary.code = m_error.code;
         summary.why = m_error.sentence;
+    } else if (!m_stored) {
+        summary.state = RunState::Failed;
+        summary.code = m_stored.error().code;
+        summary.why = m_stored.error().sentence;
     }
     summary.peakMemoryBytes = peakResidentMemory().count;
     summary.peakAllocatedBytes = device_memory::peak(at::Device(m_request.config.word("device"))).count;
@@ -88,19 +94,20 @@ void LiveRun::work() {
     }
     m_generator.stop();
     if (m_recorder) {
-        if (const auto stored = m_recorder->finish(); !stored) m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Error, stored.error().sentence});
+        m_stored = m_recorder->finish();
+        if (!m_stored) m_tee.tell(LogLine{m_clock.now(), 0, LogLevel::Error, m_stored.error().sentence});
     }
     m_done = true;
 }
 
 Result<TrainerSetup> LiveRun::prepare() {
-    host_memory::refreshBudget();
     host_memory::resetPeak();
     device_memory::resetPeak(at::Device(m_request.config.word("device")));
     // OpenMP's thread count belongs to the thread that sets it.
     at::set_num_threads(static_cast<int>(m_request.config.threads > 0 ? m_request.config.threads : m_registry->machine().cores));
     auto batches = openData();
     if (!batches) return batches.error();
+    host_memory::refreshBudget();  // the data took their part
     auto state = openState((*batches)->corpus().vocabulary);
     if (!state) return state.error();
 
@@ -114,6 +121,9 @@ Result<TrainerSetup> LiveRun::prepare() {
     setup.commands = &m_commands;
     setup.disturbances = &m_generator.busy();
     setup.mustWait = [this] { return m_recorder && m_recorder->blocked(); };
+    setup.fits = [this, vocabulary = setup.state.config.vocabulary](const RunConfig& from, const RunConfig& to) {
+        return checkMemoryOfFlip(*m_registry, from, to, vocabulary);
+    };
     setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
         if (!tokenizer)
             return m_tee.publish(LogLine{m_clock.now(), from.updates, LogLevel::Warning, "No text: this run trains on ready token ids, so there is no tokenizer to write with."});
@@ -128,10 +138,13 @@ Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
     const RunConfig& config = m_request.config;
     const CorpusRequest wanted{.data = config.data, .tokenizer = config.tokenizer, .vocabulary = config.vocabulary, .validationFraction = config.validationFraction,
                                .context = config.integer("context"), .seed = static_cast<std::uint64_t>(config.seed), .cacheFolder = {},
-                               .keepText = config.word("data-source") == "text"};
+                               .keepText = config.word("data-source") == "text",
+                               .freeMemory = [this, onHost = config.word("device") == "cpu"] { return besides(onHost ? m_forecast.tensors : Bytes{0}); }};
     auto corpus = openCorpus(wanted, [this](const std::string& what, double fraction) { m_tee.publish(Preparing{m_clock.now(), what, fraction}); }, m_cancelled);
     if (!corpus) return corpus.error();
-    return std::shared_ptr<const BatchSource>(std::make_shared<BatchSource>(std::move(*corpus)));
+    auto batches = std::make_shared<BatchSource>(std::move(*corpus));
+    if (auto good = batches->accepts(config); !good) return good.error();
+    return std::shared_ptr<const BatchSource>(std::move(batches));
 }
 
 Result<TrainState> LiveRun::openState(std::int64_t vocabulary) {
@@ -176,15 +189,17 @@ Status LiveRun::openSession(const TrainerSetup& setup) {
         Recorder::Options options;
         options.path = database;
         options.onBlocked = [this](bool blocked, const std::string& why) {
-            m_tee.tell(LogLine{m_clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info, blocked ? why : "Storing works again."});
+            m_tee.tell(LogLine{m_clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info,
+                               blocked ? why + " Until then the run waits; stopping it gives up what is not stored yet." : "Storing works again."});
         };
+        options.mayGiveUp = [this] { return m_cancelled.load(); };
         options.onWaited = [this](const RecorderWaited& waited) { m_tee.tell(waited); };
         auto recorder = Recorder::open(std::move(options), info);
         if (!recorder) return recorder.error();
         m_recorder = std::move(*recorder);
         m_tee.record(m_recorder);
         session = m_recorder->session();
-        m_checkpointFolder = checkpointFolderOf(database, session);
+        m_checkpointFolder = checkpointFolder(database, session);
     }
     m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, corpus.description});

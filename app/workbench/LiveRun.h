@@ -16,6 +16,7 @@ namespace stepscope {
 // What was expected before the run, to be said when it begins and compared when it has ended.
 struct RunForecast {
     Bytes peakMemory;
+    Bytes tensors;
     std::string sentence;
 };
 
@@ -50,6 +51,7 @@ private:
     std::atomic<bool> m_done{false};
     std::mutex m_mutex;
     Error m_error;          // of a failed run
+    Status m_stored;        // of the trainer thread; read after it has ended
     std::jthread m_thread;  // last: it uses everything above
 };
 

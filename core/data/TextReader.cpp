@@ -1,6 +1,7 @@
 // See TextReader.h.
 #include "core/data/TextReader.h"
 
+#include "core/base/Format.h"
 #include "core/data/JsonLines.h"
 #include "core/data/Utf8.h"
 #include "core/data/Zstd.h"
@@ -46,20 +47,24 @@ Status checkText(std::string_view bytes, const std::string& name) {
     return {};
 }
 
-Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled) {
+Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled, Bytes free) {
     if (isPacked(path) && kindOf(path) == ".bin")
         return makeError(ErrorCode::BadInput, fmt::format("{} holds packed tokens, and tokens are mapped from the disk; unpack it with zstd -d.", path));
     auto file = MappedFile::open(path);
     if (!file) return file.error();
     SourceText source{.name = path, .title = path};
     if (isPacked(path)) {
-        auto text = unpackZstd(file->bytes(), path, cancelled);
+        auto text = unpackZstd(file->bytes(), path, cancelled, std::min(kMostUnpacked, static_cast<std::size_t>(mostThatGrows(free).count)));
         if (!text) return text.error();
         source.owned = std::move(*text);
     } else {
         source.file = std::move(*file);
     }
     if (isJsonLines(path) && !source.text().empty()) {
+        const Bytes size{static_cast<std::int64_t>(source.text().size())};
+        if (size.count > free.count - static_cast<std::int64_t>(source.owned.size()))
+            return noRoom(fmt::format("{} has {}, and what its lines hold has to lie in RAM", path, format::bytes(size)), free,
+                          "give a smaller file, its text as a plain file (which is mapped), or ready tokens (.bin)");
         auto text = textOfJsonLines(source.text(), path, cancelled);
         if (!text) return text.error();
         if (text->empty()) return makeError(ErrorCode::BadInput, fmt::format("{} is empty: no line holds a text.", path));
@@ -87,7 +92,7 @@ Result<std::vector<fs::path>> filesBelow(const std::string& folder) {
     return files;
 }
 
-Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>& cancelled) {
+Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>& cancelled, Bytes free) {
     auto files = filesBelow(folder);
     if (!files) return files.error();
     SourceText all{.name = folder};
@@ -95,13 +100,19 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
     std::size_t used = 0;
     for (const auto& path : *files) {
         if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", folder));
-        auto one = readOne(path.string(), cancelled);
+        const auto held = static_cast<std::int64_t>(all.owned.size());
+        auto one = readOne(path.string(), cancelled, {free.count - held});
         if (!one) {
             // A broken line of .jsonl, a damaged .zst and an unreadable file are mistakes to mend; a picture among texts is not.
             if (isJsonLines(path) || isPacked(path) || one.error().code != ErrorCode::BadInput) return one.error();
             skipped.push_back(path.lexically_relative(folder).string());
             continue;
         }
+        const std::int64_t size = held + static_cast<std::int64_t>(one->text().size()) + 1;
+        if (size > mostThatGrows(free).count - static_cast<std::int64_t>(one->owned.size()))
+            return noRoom(fmt::format("The texts of {} are put together in RAM, where they are {} with {} and are copied as they grow", folder,
+                                      format::bytes({size}), path.lexically_relative(folder).string()),
+                          free, "join the files into one (cat), which is mapped, or give fewer");
         if (used++ > 0) all.owned += '\n';
         all.owned += one->text();
     }
@@ -122,9 +133,9 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
 
 }  // namespace
 
-Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled) {
+Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free) {
     std::error_code ignored;
-    return fs::is_directory(path, ignored) ? readFolder(path, cancelled) : readOne(path, cancelled);
+    return fs::is_directory(path, ignored) ? readFolder(path, cancelled, free) : readOne(path, cancelled, free);
 }
 
 }  // namespace stepscope

@@ -1,6 +1,7 @@
 // Text from the user's disk: a UTF-8 file, a folder of them, or .jsonl; each may be packed as .zst. Called while a corpus is opened.
 #pragma once
 #include "core/base/Result.h"
+#include "core/data/FreeMemory.h"
 #include "core/data/MappedFile.h"
 
 #include <atomic>
@@ -22,6 +23,7 @@ struct SourceText {
 
 // Refuses empty, binary and non-UTF-8 files with one sentence that names the file and, where there is one, the byte.
 // Of a folder (recursive, sorted by path, hidden files left out) such files are skipped, and the note says which.
-Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled);
+// A plain file is mapped; the others have to lie in RAM, and those that `free` has no room for are refused.
+Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free = kUnbounded);
 
 }  // namespace stepscope

@@ -33,9 +33,12 @@ Status encodePieces(std::string_view text, const std::string& name, const Tokeni
 
 template <class Id>
 Result<std::shared_ptr<const TokenRow>> encodeToRam(std::string_view text, const std::string& name, const Tokenizer& tokenizer,
-                                                    const Progress& progress, const std::atomic<bool>& cancelled) {
+                                                    const Progress& progress, const std::atomic<bool>& cancelled, Bytes free) {
     std::vector<Id> all;
     auto done = encodePieces(text, name, tokenizer, progress, cancelled, [&](const std::vector<std::int32_t>& ids) -> Status {
+        if (static_cast<std::int64_t>((all.size() + ids.size()) * sizeof(Id)) > mostThatGrows(free).count)
+            return noRoom(fmt::format("The tokens of {} cannot be kept in a cache and are too many for the memory", name), free,
+                          "make the cache folder usable, or give less text");
         all.insert(all.end(), ids.begin(), ids.end());
         return {};
     });
@@ -56,11 +59,11 @@ std::string tokenCachePath(const std::string& folder, std::string_view text, con
 }
 
 Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder,
-                                  const Progress& progress, const std::atomic<bool>& cancelled) {
+                                  const Progress& progress, const std::atomic<bool>& cancelled, const FreeMemory& freeMemory) {
     const auto inMemory = [&](const std::string& why) -> Result<CachedTokens> {
-        auto row = tokenizer.vocabulary() <= 0x10000 ? encodeToRam<std::uint16_t>(text, name, tokenizer, progress, cancelled)
-                                                     : encodeToRam<std::uint32_t>(text, name, tokenizer, progress, cancelled);
-        if (!row) return row.error();
+        auto row = tokenizer.vocabulary() <= 0x10000 ? encodeToRam<std::uint16_t>(text, name, tokenizer, progress, cancelled, freeMemory())
+                                                     : encodeToRam<std::uint32_t>(text, name, tokenizer, progress, cancelled, freeMemory());
+        if (!row) return makeError(row.error().code, row.error().sentence, row.error().cause.empty() ? why : row.error().cause);
         return CachedTokens{std::move(*row), "tokens kept in memory: " + why};
     };
     if (folder.empty()) return inMemory("neither XDG_CACHE_HOME nor HOME names a folder for the cache");

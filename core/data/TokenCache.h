@@ -17,9 +17,10 @@ struct CachedTokens {
     std::string note;  // "the damaged token cache was made again", "kept in memory: ..."; empty when all is well
 };
 
-// `name` is of the text, for sentences. A cache that cannot be written is no error: the tokens are then kept in memory.
+// `name` is of the text, for sentences. A cache that cannot be written is no error: the tokens are then kept in memory, if there is room.
 Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder,
-                                  const Progress& progress, const std::atomic<bool>& cancelled);
+                                  const Progress& progress, const std::atomic<bool>& cancelled,
+                                  const FreeMemory& freeMemory = [] { return kUnbounded; });
 
 // The file in `folder` that holds the tokens of this text by this tokenizer.
 std::string tokenCachePath(const std::string& folder, std::string_view text, const Tokenizer& tokenizer);

@@ -92,6 +92,11 @@ std::shared_ptr<const TokenRow> watched(std::shared_ptr<const TokenRow> row, std
 std::shared_ptr<const TokenRow> inRam(std::vector<std::uint16_t> ids) { return owning(std::move(ids)); }
 std::shared_ptr<const TokenRow> inRam(std::vector<std::uint32_t> ids) { return owning(std::move(ids)); }
 
+Bytes sizeInRam(const TokenRow& row, std::int64_t vocabulary) {
+    if (dynamic_cast<const RandomRow*>(&row) != nullptr) return {0};
+    return {row.size() * (vocabulary <= 0x10000 ? 2 : 4)};
+}
+
 std::shared_ptr<const TokenRow> copiedToRam(const std::shared_ptr<const TokenRow>& row, std::int64_t vocabulary) {
     if (dynamic_cast<const RandomRow*>(row.get()) != nullptr) return row;
     return vocabulary <= 0x10000 ? narrowed<std::uint16_t>(*row) : narrowed<std::uint32_t>(*row);

@@ -53,6 +53,7 @@ void requireWhole(const MappedFile& file);
 std::shared_ptr<const TokenRow> inRam(std::vector<std::uint16_t> ids);
 std::shared_ptr<const TokenRow> inRam(std::vector<std::uint32_t> ids);
 // Random ids are computed, so there is nothing to copy: they are `row` itself.
+Bytes sizeInRam(const TokenRow& row, std::int64_t vocabulary);
 std::shared_ptr<const TokenRow> copiedToRam(const std::shared_ptr<const TokenRow>& row, std::int64_t vocabulary);
 
 // `size` uniform ids in [0, vocabulary): a function of (seed, position), nothing is stored.

@@ -164,7 +164,7 @@ Bytes affordable() {
     if (const char* wish = std::getenv("STEPSCOPE_MEMORY_LIMIT")) allowed = std::strtoll(wish, nullptr, 10);
     if (allowed <= 0) {
         const std::int64_t reachable = availableMemory().count + g_live.load() + g_cached.load();
-        allowed = reachable - std::max<std::int64_t>(reachable / 20, 256'000'000);
+        allowed = std::max<std::int64_t>(reachable - std::max<std::int64_t>(reachable / 20, 256'000'000), 0);
     }
     return {allowed};
 }

@@ -32,6 +32,17 @@ std::int64_t readNumber(const std::string& path) {
     return file >> number ? number : kUnlimited;  // "max" is not a number: unlimited
 }
 
+// A cgroup's use counts the pages of files that were read, which go when memory is needed.
+std::int64_t cachedFiles(const std::string& statistics, bool v2) {
+    std::ifstream file(statistics);
+    std::string name;
+    std::int64_t bytes = 0, sum = 0;
+    const std::string total = v2 ? "" : "total_";
+    while (file >> name >> bytes)
+        if (name == total + "inactive_file" || name == total + "active_file") sum += bytes;
+    return sum;
+}
+
 // The cgroup v2 folder of this process ("0::/user.slice/..."), or v1's memory controller.
 struct Cgroup {
     std::int64_t limit = kUnlimited, used = 0;
@@ -51,7 +62,7 @@ Cgroup cgroup() {
             const std::int64_t limit = readNumber(folder + (v2 ? "/memory.max" : "/memory.limit_in_bytes"));
             if (limit < tightest.limit) {
                 const std::int64_t used = readNumber(folder + (v2 ? "/memory.current" : "/memory.usage_in_bytes"));
-                tightest = {limit, used == kUnlimited ? 0 : used};
+                tightest = {limit, used == kUnlimited ? 0 : std::max<std::int64_t>(0, used - cachedFiles(folder + "/memory.stat", v2))};
             }
             if (path.empty() || path == "/") break;
             path = path.substr(0, path.rfind('/'));

@@ -1,6 +1,8 @@
 // See Checkpoint.h.
 #include "core/train/Checkpoint.h"
 
+#include "core/data/Hash128.h"
+#include "core/data/MappedFile.h"
 #include "core/events/ConfigJson.h"
 #include "core/train/DurableFile.h"
 #include "core/train/EightBitMoments.h"
@@ -23,6 +25,8 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int kVersion = 1;
+constexpr const char* kWeightsFile = "model.safetensors";
+constexpr const char* kMomentsFile = "optimizer.safetensors";
 
 // GPT-2's files hold linear weights as (in, out) ("Conv1D"); the table without its padded rows.
 NamedTensors toFile(const at::Tensor& flat, const TrainState& state, const std::string& prefix) {
@@ -54,6 +58,22 @@ Status fromFile(const std::map<std::string, at::Tensor>& tensors, const std::str
     return {};
 }
 
+Result<std::string> hashOfFile(const std::string& path) {
+    auto file = MappedFile::open(path);
+    if (!file) return file.error();
+    return hashOf(file->bytes()).hex();
+}
+
+// One flipped bit in a weight is a number like any other: nothing but the hash can tell.
+Status checkHash(const std::string& path, const CheckpointMeta& meta, const char* file) {
+    const auto written = meta.hashes.find(file);
+    if (written == meta.hashes.end()) return {};
+    const auto found = hashOfFile(path + "/" + file);
+    if (!found) return found.error();
+    if (*found == written->second) return {};
+    return makeError(ErrorCode::Damaged, fmt::format("{}/{} is damaged: it is not what was written (its hash differs); use another checkpoint.", path, file));
+}
+
 }  // namespace
 
 Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss) {
@@ -63,17 +83,23 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
     if (problem) return makeError(ErrorCode::Io, fmt::format("The checkpoint folder {} cannot be made: {}.", unfinished, problem.message()));
     const auto write = [&]() -> Status {
         if (fs::exists(path)) return makeError(ErrorCode::BadInput, fmt::format("{} is already there; choose another place for the checkpoint.", path));
-        if (auto done = writeSafeTensors(unfinished + "/model.safetensors", toFile(state.weights, state, ""), {{"format", "pt"}}); !done) return done;
+        if (auto done = writeSafeTensors(unfinished + "/" + kWeightsFile, toFile(state.weights, state, ""), {{"format", "pt"}}); !done) return done;
         // 8-bit moments come back exactly: encoding what was decoded gives the same bytes.
         const FloatMoments asFloat = floatMoments(state);
         NamedTensors moments = toFile(asFloat.first, state, "exp_avg.");
         const NamedTensors second = toFile(asFloat.second, state, "exp_avg_sq.");
         moments.insert(moments.end(), second.begin(), second.end());
-        if (auto done = writeSafeTensors(unfinished + "/optimizer.safetensors", moments); !done) return done;
+        if (auto done = writeSafeTensors(unfinished + "/" + kMomentsFile, moments); !done) return done;
+        json hashes;
+        for (const char* name : {kWeightsFile, kMomentsFile}) {
+            auto hash = hashOfFile(unfinished + "/" + name);
+            if (!hash) return hash.error();
+            hashes[name] = *hash;
+        }
         const json meta = {{"version", kVersion}, {"step", state.updates}, {"cursor", state.cursor}, {"seed", state.seed},
                            {"skipped", state.skipped}, {"loss_scale", state.lossScale.scale}, {"clean_steps", state.lossScale.cleanSteps},
                            {"loss", std::isfinite(loss) ? json(loss) : json()}, {"config", json::parse(configToJson(config))},
-                           {"tokenizer", tokenizerJson.empty() ? json() : json::parse(tokenizerJson)},
+                           {"xxh128", hashes}, {"tokenizer", tokenizerJson.empty() ? json() : json::parse(tokenizerJson)},
                            {"model", {{"n_layer", state.config.layers}, {"n_head", state.config.heads}, {"n_embd", state.config.width},
                                       {"vocab_size", state.config.vocabulary}, {"n_positions", state.config.positions}}}};  // the options are in config
         const std::string text = meta.dump(1);
@@ -107,6 +133,7 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
         read.loss = meta.at("loss").is_null() ? std::nan("") : meta.at("loss").get<double>();
         read.skipped = meta.value("skipped", std::int64_t{0});
         read.lossScale = {meta.value("loss_scale", LossScale{}.scale), meta.value("clean_steps", std::int64_t{0})};
+        read.hashes = meta.value("xxh128", read.hashes);
         if (!meta.at("tokenizer").is_null()) read.tokenizerJson = meta.at("tokenizer").dump();
         const json& model = meta.at("model");
         read.model = gptConfig(read.config, model.at("vocab_size"));
@@ -129,17 +156,23 @@ Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVo
     if (!meta) return meta.error();
     GptConfig config = meta->model;
     config.paddedVocabulary = std::max(paddedVocabulary, config.vocabulary);
-    auto state = loadWeights(path + "/model.safetensors", config, meta->seed);
+    auto state = loadCheckpointWeights(path, *meta, config);
     if (!state) return state.error();
-    auto moments = readSafeTensors(path + "/optimizer.safetensors");
+    if (auto whole = checkHash(path, *meta, kMomentsFile); !whole) return whole.error();
+    auto moments = readSafeTensors(path + "/" + kMomentsFile);
     if (!moments) return moments.error();
     for (const auto& [prefix, flat] : {std::pair{"exp_avg.", state->firstMoment}, std::pair{"exp_avg_sq.", state->secondMoment}})
-        if (auto read = fromFile(*moments, path + "/optimizer.safetensors", *state, prefix, flat); !read) return read.error();
+        if (auto read = fromFile(*moments, path + "/" + kMomentsFile, *state, prefix, flat); !read) return read.error();
     state->updates = meta->step;
     state->cursor = meta->cursor;
     state->skipped = meta->skipped;
     state->lossScale = meta->lossScale;
     return state;
+}
+
+Result<TrainState> loadCheckpointWeights(const std::string& path, const CheckpointMeta& meta, const GptConfig& config) {
+    if (auto whole = checkHash(path, meta, kWeightsFile); !whole) return whole.error();
+    return loadWeights(path + "/" + kWeightsFile, config, meta.seed);
 }
 
 Result<TrainState> loadWeights(const std::string& path, const GptConfig& config, std::uint64_t seed) {

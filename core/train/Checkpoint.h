@@ -1,11 +1,12 @@
 // Checkpoint: a folder that holds a TrainState: model.safetensors (weights in GPT-2's names and orientation, padding left out),
-// optimizer.safetensors (AdamW's moments), state.json (step, cursor, seed, configuration, tokenizer). Written to a temporary
+// optimizer.safetensors (AdamW's moments), state.json (step, cursor, seed, configuration, tokenizer, hashes of the other two). Written to a temporary
 // folder, fsynced, renamed: either whole or not there. A run resumed from one continues the identical loss sequence.
 #pragma once
 #include "core/base/Result.h"
 #include "core/events/RunConfig.h"
 #include "core/train/TrainState.h"
 
+#include <map>
 #include <string>
 
 namespace stepscope {
@@ -20,6 +21,7 @@ struct CheckpointMeta {
     std::uint64_t seed = 1;
     std::int64_t skipped = 0;   // see TrainState
     LossScale lossScale;
+    std::map<std::string, std::string> hashes;  // of the tensor files: Hash128 as hex; empty in checkpoints of versions that wrote none
 };
 
 // `path` must not exist; its parent is made.
@@ -28,6 +30,8 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
 Result<CheckpointMeta> readCheckpointMeta(const std::string& path);
 // The State, padded to `paddedVocabulary` rows.
 Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVocabulary);
+// Its weights alone, for writing text.
+Result<TrainState> loadCheckpointWeights(const std::string& path, const CheckpointMeta& meta, const GptConfig& config);
 
 // Weights alone from a safetensors file with GPT-2's names; moments are zero and the step 0. Names the tensor that is missing or
 // has another shape.

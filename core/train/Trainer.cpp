@@ -7,12 +7,11 @@
 #include "core/memory/SystemMemory.h"
 #include "core/profile/OperationCounter.h"
 #include "core/train/Checkpoint.h"
+#include "core/train/Failure.h"
 
-#include <c10/util/Exception.h>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
-#include <new>
 #include <sys/resource.h>
 #include <thread>
 
@@ -31,14 +30,6 @@ bool dueEvery(std::int64_t every, std::int64_t step) { return every > 0 && step 
 
 }  // namespace
 
-Error describeException(const std::exception& thrown) {
-    std::string cause = thrown.what();
-    cause = cause.substr(0, cause.find('\n'));
-    if (dynamic_cast<const c10::OutOfMemoryError*>(&thrown) != nullptr || dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr)
-        return makeError(ErrorCode::OutOfMemory, fmt::format("The run needs more memory than there is: {}; lower batch-size, context or the model's size.", cause.empty() ? "allocation failed" : cause), cause);
-    return makeError(ErrorCode::Training, fmt::format("Training failed: {}.", cause), thrown.what());
-}
-
 Trainer::Trainer(TrainerSetup setup) : m_setup(std::move(setup)), m_config(m_setup.config), m_state(std::move(m_setup.state)) {}
 
 TrainerOutcome Trainer::run() {
@@ -47,6 +38,7 @@ TrainerOutcome Trainer::run() {
         outcome = loop();
     } catch (const std::exception& thrown) {
         outcome = {RunState::Failed, describeException(thrown)};
+        keepAfterFailure(outcome.error);
     }
     // Memory comes back before anybody is told that the run has ended.
     m_program.reset();
@@ -149,8 +141,9 @@ void Trainer::flip(const Flip& asked) {
     const Value from = m_config.switches.at(asked.id), to = wanted->switches.at(asked.id);
     if (from == to) return;
     if (auto fits = m_setup.batches->accepts(*wanted); !fits) return refuse(fits.error().sentence);
+    if (auto fits = m_setup.fits(m_config, *wanted); !fits) return refuse(fits.error().sentence);
     BuildNotes notes;
-    auto program = m_setup.factory->build(*wanted, m_state, &notes);
+    auto program = buildFlipped(*wanted, notes);
     if (!program) return refuse(program.error().sentence);
     m_program = std::move(*program);
     m_config = std::move(*wanted);
@@ -162,6 +155,18 @@ void Trainer::flip(const Flip& asked) {
     m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, notes.lost});
     log(LogLevel::Info, fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, notes.lost.empty() ? "" : "; ", notes.lost));
     tellInstead(notes.instead);
+}
+
+Result<std::unique_ptr<StepProgram>> Trainer::buildFlipped(const RunConfig& wanted, BuildNotes& notes) {
+    const TrainState before = m_state;  // shares the tensors: building puts others in their place and never writes into them
+    try {
+        return m_setup.factory->build(wanted, m_state, &notes);
+    } catch (const std::exception& thrown) {
+        Error error = describeException(thrown);
+        if (error.code != ErrorCode::OutOfMemory) throw;
+        m_state = before;
+        return error;
+    }
 }
 
 void Trainer::tellInstead(const std::string& instead) {
@@ -225,10 +230,28 @@ void Trainer::breakDown(Breakdown kind, std::int64_t step, double rate) {
     const bool finite = std::isfinite(m_state.weights.sum().item<double>());
     BreakdownFacts facts{.kind = kind, .step = step, .rate = rate, .lossBefore = m_lastLoss, .lowestLoss = m_lowestLoss, .weightsAreFinite = finite,
                          .clips = m_config.real("grad-clip") > 0, .fp16 = m_config.word("amp") == "fp16", .checkpoint = {}};
-    // The State is as it was before the step that broke: worth keeping, unless there is nothing to keep or no place for it.
-    if (finite && m_state.updates > 0 && m_state.updates != m_checkpointedAt && !m_setup.checkpointFolder.empty()) checkpoint({});
+    if (finite) keepState();
     facts.checkpoint = m_lastCheckpoint;
     m_failure = makeError(ErrorCode::Training, breakdownSentence(facts));
+}
+
+void Trainer::keepAfterFailure(Error& failure) {
+    if (!std::isfinite(m_lastLoss)) return;  // no step was made
+    m_program.reset();                       // writing needs some memory, which may be what is missing
+    device_memory::trim(m_state.weights.device());
+    try {
+        keepState();
+    } catch (const std::exception& thrown) {
+        log(LogLevel::Error, describeException(thrown).sentence);
+    }
+    if (m_lastCheckpoint.empty()) return;
+    failure.sentence.pop_back();
+    failure.sentence += fmt::format("; step {} is kept, resume from {}.", m_checkpointedAt, m_lastCheckpoint);
+}
+
+// The State is as it was before the step that broke: worth keeping, unless there is nothing to keep or no place for it.
+void Trainer::keepState() {
+    if (m_state.updates > 0 && m_state.updates != m_checkpointedAt && !m_setup.checkpointFolder.empty()) checkpoint({});
 }
 
 void Trainer::validate() {

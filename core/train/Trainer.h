@@ -1,6 +1,6 @@
 // Trainer: the loop. Owns State and Program on the trainer thread; takes Commands at step boundaries, publishes Events. It names
 // no optimisation: a flip asks the ProgramFactory for another Program over the same State. The only catch site for LibTorch's
-// exceptions: whatever goes wrong ends the run as failed with a sentence.
+// exceptions: whatever goes wrong ends the run as failed with a sentence, and what was learnt is kept in a checkpoint.
 #pragma once
 #include "core/base/Channel.h"
 #include "core/events/Command.h"
@@ -24,6 +24,8 @@ struct TrainerSetup {
     Channel<Command>* commands = nullptr;
     std::string checkpointFolder;                    // of the session; empty = checkpoints only to paths that are named
     std::function<bool()> mustWait;                  // true while nothing can be recorded
+    // Whether there is memory for the second configuration in place of the first; asked before a flip.
+    std::function<Status(const RunConfig&, const RunConfig&)> fits = [](const RunConfig&, const RunConfig&) { return Status(); };
     std::function<void(GenerateText, const TrainState&)> generate;  // copies what it needs and returns at once
     const std::atomic<int>* disturbances = nullptr;  // > 0 while something else uses the machine for this run
 };
@@ -47,11 +49,14 @@ private:
     void tellHeldUp();
     void tellInstead(const std::string& instead);
     void flip(const Flip& flip);
+    Result<std::unique_ptr<StepProgram>> buildFlipped(const RunConfig& wanted, BuildNotes& notes);
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
     StepResult stepOfProgram(double rate);
     void breakDown(Breakdown kind, std::int64_t step, double rate);
     void validate();
+    void keepAfterFailure(Error& failure);
+    void keepState();
     void checkpoint(const std::string& path);
     void changeState(RunState state, std::string why = {});
     void log(LogLevel level, std::string text);
@@ -76,8 +81,5 @@ private:
     double m_operations = kUnknown;
     Error m_failure;
 };
-
-// A LibTorch or other exception as a sentence for the user; the first line of its text becomes the cause.
-Error describeException(const std::exception& thrown);
 
 }  // namespace stepscope

@@ -10,7 +10,7 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kStopped = 10, kKilled = 11;
+constexpr int kNotStored = 7, kStopped = 10, kKilled = 11;
 
 class Ending : public CliFixture {
 protected:
@@ -72,6 +72,24 @@ TEST_F(Ending, KillLosesNoMoreThanAQuarterOfASecond) {
         SQLite::Database file(database(), SQLite::OPEN_READONLY);
         EXPECT_EQ(std::string(file.execAndGet("PRAGMA integrity_check").getText()), "ok");
     }
+}
+
+TEST_F(Ending, WhatCannotBeStoredIsGivenUpOnlyWhenAskedAndThenTheRunHasFailed) {
+    Words words{STEPSCOPE_CLI};
+    for (const auto& word : tiny({"--steps", "200", "--step-log", path("log")})) words.push_back(word);
+    Process process(words, options());
+    ASSERT_TRUE(waitForSteps(path("log"), 1));
+    SQLite::Database holder(database(), SQLite::OPEN_READWRITE);
+    holder.setBusyTimeout(5000);
+    holder.exec("BEGIN IMMEDIATE");
+    std::this_thread::sleep_for(std::chrono::seconds(4));  // more than the recorder waits for a lock before it says so
+    process.send(SIGINT);
+    const auto finished = process.wait();
+    EXPECT_EQ(finished.exitCode, kNotStored) << finished.err;
+    EXPECT_THAT(finished.err, testing::HasSubstr("locked by another program"));
+    EXPECT_THAT(finished.err, testing::HasSubstr("are not stored"));
+    holder.exec("ROLLBACK");
+    EXPECT_EQ(newest()["state"], "interrupted");
 }
 
 TEST_F(Ending, TwoRunsRecordIntoOneFile) {

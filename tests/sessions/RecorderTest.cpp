@@ -96,9 +96,45 @@ TEST_F(RecorderTest, HoldsTheRunWhileTheDatabaseIsLockedAndGoesOnAfter) {
     EXPECT_EQ(stepsOf(storedEvents(path, 1)), numbers(200));
 }
 
-TEST_F(RecorderTest, EndsWithASentenceWhenNothingCanBeWrittenAnyMore) {
+TEST_F(RecorderTest, HoldsTheRunWhileItsFileIsNotThere) {
+    std::string why;
+    auto recorder = open({.onBlocked = [&](bool blocked, const std::string& sentence) {
+        if (blocked) why = sentence;
+    }});
+    recorder->publish(sampleStep(1));
+    recorder->flush();
+    std::filesystem::rename(path, path + ".away");
+    recorder->publish(sampleStep(2));
+    ASSERT_TRUE(eventually([&] { return recorder->blocked(); }));
+    EXPECT_NE(why.find("s.db\" was removed"), std::string::npos) << why;
+    std::filesystem::rename(path + ".away", path);
+    ASSERT_TRUE(recorder->finish());
+    EXPECT_EQ(stepsOf(storedEvents(path, 1)), numbers(2));
+}
+
+TEST_F(RecorderTest, WaitsAtItsEndForAsLongAsNothingCanBeWritten) {
     using namespace std::chrono_literals;
-    auto recorder = open({.queueCapacity = 16, .patience = 100ms});
+    auto recorder = open({.patience = 1ms});
+    SQLite::Database holder(path, SQLite::OPEN_READWRITE);
+    holder.exec("BEGIN IMMEDIATE");
+    for (int step = 1; step <= 20; ++step) recorder->publish(sampleStep(step));
+    std::atomic<bool> ended = false;
+    std::thread end([&] {
+        const Status done = recorder->finish();
+        EXPECT_TRUE(done) << done.error().sentence;
+        ended = true;
+    });
+    EXPECT_TRUE(eventually([&] { return recorder->blocked(); }));
+    std::this_thread::sleep_for(500ms);  // some tries in vain
+    EXPECT_FALSE(ended);
+    holder.exec("ROLLBACK");
+    end.join();
+    EXPECT_EQ(stepsOf(storedEvents(path, 1)), numbers(20));
+}
+
+TEST_F(RecorderTest, GivesUpWithASentenceWhenAPersonWantsItOver) {
+    using namespace std::chrono_literals;
+    auto recorder = open({.queueCapacity = 16, .mayGiveUp = [] { return true; }, .patience = 100ms});
     recorder->publish(sampleStep(1));
     recorder->flush();
     SQLite::Database holder(path, SQLite::OPEN_READWRITE);

@@ -57,12 +57,15 @@ TEST_F(SessionEdits, DoesNotDeleteARunningSession) {
     EXPECT_TRUE(deleteSession(path, (*recorder)->session()));
 }
 
-TEST_F(SessionEdits, PurgingRemovesOnlyWhatWasDeletedAndGivesTheRoomBack) {
+TEST_F(SessionEdits, PurgingRemovesOnlyWhatWasDeletedWithItsCheckpointsAndGivesTheRoomBack) {
     const auto small = record(3);
     const auto big = record(20'000);
     const auto before = std::filesystem::file_size(path);
+    for (const auto session : {small, big}) std::filesystem::create_directories(checkpointFolder(path, session) + "/step-0000010");
     ASSERT_TRUE(deleteSession(path, big));
     ASSERT_TRUE(purgeDeletedSessions(path));
+    EXPECT_TRUE(std::filesystem::exists(checkpointFolder(path, small)));
+    EXPECT_FALSE(std::filesystem::exists(checkpointFolder(path, big)));
     EXPECT_LT(std::filesystem::file_size(path), before / 4);
     EXPECT_FALSE(restoreSession(path, big));
     EXPECT_EQ(stepsOf(storedEvents(path, small)).size(), 3u);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/Format.h"
 #include "widgets/charts/ChartContent.h"
 
 namespace stepscope {

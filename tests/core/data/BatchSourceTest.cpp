@@ -46,6 +46,25 @@ TEST(BatchSource, TargetsAreTheInputsOneTokenLater) {
     }
 }
 
+TEST(BatchSource, CopiesTheTokensToRamOnlyWhereThereIsRoomForThem) {
+    Corpus corpus = counting(100'000, 90'000);  // 32 bits each
+    std::int64_t free = 400'000;
+    corpus.freeMemory = [&] { return Bytes{free}; };
+    const BatchSource source(std::move(corpus));
+    RunConfig config;
+    config.switches = {{"context", std::int64_t{16}}, {"data-source", std::string("ram")}};
+    EXPECT_TRUE(source.accepts(config).ok());
+    free = 399'999;
+    const Status refused = source.accepts(config);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::OutOfMemory);
+    EXPECT_NE(refused.error().sentence.find("data-source=mmap"), std::string::npos) << refused.error().sentence;
+    const auto copy = source.tokens(TokenPlace::Ram);
+    EXPECT_TRUE(source.accepts(config).ok()) << "it is there already";
+    config.switches["data-source"] = std::string("mmap");
+    EXPECT_TRUE(source.accepts(config).ok());
+}
+
 TEST(BatchSource, GivesTheSameSequencesHoweverTheyAreSplitIntoBatches) {
     const BatchSource source(counting(10'000, 9000));
     constexpr std::int64_t kContext = 16, kTotal = 48;

@@ -115,6 +115,25 @@ TEST(TextReader, FollowsNoLinkOutOfAFolderInCircles) {
     EXPECT_EQ(textOf(folder.path()), "text");
 }
 
+TEST(TextReader, RefusesWhatHasToLieInRamAndDoesNotFitAndMapsTheRest) {
+    const TemporaryFolder folder;
+    const std::string line = "{\"text\": \"one\"}\n", json = folder.write("json/d.jsonl", line), plain = folder.write("texts/a.txt", std::string(600, 'a'));
+    folder.write("texts/b.txt", std::string(600, 'b'));
+    const auto size = static_cast<std::int64_t>(line.size());
+    EXPECT_TRUE(readText(json, kNeverCancelled, {size}).ok());
+    const auto lines = readText(json, kNeverCancelled, {size - 1});
+    ASSERT_FALSE(lines.ok());
+    EXPECT_EQ(lines.error().code, ErrorCode::OutOfMemory);
+    EXPECT_THAT(lines.error().sentence, AllOf(HasSubstr("d.jsonl has 16"), HasSubstr("15"), HasSubstr("ready tokens")));
+
+    EXPECT_TRUE(readText(plain, kNeverCancelled, {0}).ok()) << "is mapped";
+    EXPECT_TRUE(readText(folder.path("texts"), kNeverCancelled, {3000}).ok());
+    const auto texts = readText(folder.path("texts"), kNeverCancelled, {2000});
+    ASSERT_FALSE(texts.ok());
+    EXPECT_EQ(texts.error().code, ErrorCode::OutOfMemory);
+    EXPECT_THAT(texts.error().sentence, AllOf(HasSubstr(folder.path("texts")), HasSubstr("b.txt"), HasSubstr("2.00\u2009kB"), HasSubstr("cat")));
+}
+
 TEST(TextReader, ReadsTheFieldTextOfEveryLineOfJsonl) {
     const TemporaryFolder folder;
     const std::string path = folder.write("d.jsonl", "{\"text\": \"one \\u00e9\\n\", \"id\": 1}\r\n\n{\"id\": 2, \"text\": \"two\"}");

@@ -94,6 +94,18 @@ TEST_F(TokenCache, KeepsTokensInMemoryWhenTheDiskIsFull) {
     EXPECT_TRUE(std::filesystem::is_empty(m_folder.path()));
 }
 
+TEST_F(TokenCache, RefusesTokensThatFitNeitherIntoACacheNorIntoMemory) {
+    const auto within = [&](std::int64_t free) {
+        return cachedTokens(m_text, "the text", *m_bytes, "", [](const std::string&, double) {}, testing::kNeverCancelled, [free] { return Bytes{free}; });
+    };
+    const auto needed = static_cast<std::int64_t>(4 * m_text.size());  // 16 bits each, and a copy as they grow
+    EXPECT_TRUE(within(needed).ok());
+    const auto refused = within(needed - 1);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::OutOfMemory);
+    EXPECT_THAT(refused.error().sentence, HasSubstr("the text"));
+}
+
 TEST_F(TokenCache, StopsWhenCancelledAndLeavesNothing) {
     const std::atomic<bool> cancelled{true};
     const auto tokens = cachedTokens(

@@ -107,6 +107,15 @@ TEST(Zstd, ATextIsReadAsItIsUnpacked) {
     EXPECT_EQ(textOf(folder.write("c.jsonl.zst", packed("{\"text\": \"one\"}\n{\"text\": \"two\"}\n"))), "one\n\ntwo");
 }
 
+TEST(Zstd, ATextThatDoesNotFitIntoTheFreeMemoryIsRefused) {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("a.txt.zst", packed(std::string(1000, 'a')));
+    EXPECT_TRUE(readText(path, kNeverCancelled, {2000}).ok());
+    const auto read = readText(path, kNeverCancelled, {1998});
+    ASSERT_FALSE(read.ok());
+    EXPECT_THAT(read.error().sentence, AllOf(HasSubstr("a.txt.zst"), HasSubstr("more than 999"), HasSubstr("zstd -d")));
+}
+
 TEST(Zstd, WhatIsInsideIsCheckedLikeAnyText) {
     const TemporaryFolder folder;
     const auto sentence = [&](const std::string& name, const std::string& text) {

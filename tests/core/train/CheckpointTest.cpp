@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace stepscope {
 namespace {
@@ -24,6 +25,12 @@ protected:
     }
     ~Checkpoint() override { fs::remove_all(folder); }
     std::string path(const std::string& name) const { return (folder / name).string(); }
+    // As versions wrote it that kept no hashes.
+    static void forgetHashes(const std::string& checkpoint) {
+        auto meta = nlohmann::json::parse(std::ifstream(checkpoint + "/state.json"));
+        meta.erase("xxh128");
+        std::ofstream(checkpoint + "/state.json") << meta;
+    }
 
     fs::path folder = fs::temp_directory_path() / ("stepscope-checkpoint-" + std::to_string(::getpid()));
     Registry registry{testing::plainCpu()};
@@ -73,12 +80,16 @@ TEST_F(Checkpoint, IsRefusedWithASentenceWhenAnythingInItIsDamaged) {
     const RunConfig config = testing::tinyConfig(registry, 40);
     const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
     const auto expectRefused = [&](const std::string& what, const std::function<void(const std::string&)>& damage) {
-        ASSERT_TRUE(saveCheckpoint(path(what), state, config, "", 1.5).ok());
-        damage(path(what));
-        const auto read = loadCheckpoint(path(what), 61);
-        ASSERT_FALSE(read.ok()) << what;
-        EXPECT_NE(read.error().sentence.find(what), std::string::npos) << read.error().sentence;
-        EXPECT_EQ(read.error().sentence.find('\n'), std::string::npos);
+        for (const bool hashed : {true, false}) {
+            const std::string at = path(what + (hashed ? "" : "-without-hashes"));
+            ASSERT_TRUE(saveCheckpoint(at, state, config, "", 1.5).ok());
+            if (!hashed) forgetHashes(at);
+            damage(at);
+            const auto read = loadCheckpoint(at, 61);
+            ASSERT_FALSE(read.ok()) << what;
+            EXPECT_NE(read.error().sentence.find(what), std::string::npos) << read.error().sentence;
+            EXPECT_EQ(read.error().sentence.find('\n'), std::string::npos);
+        }
     };
     expectRefused("no-state", [](const std::string& at) { fs::remove(at + "/state.json"); });
     expectRefused("half-state", [](const std::string& at) { fs::resize_file(at + "/state.json", 40); });
@@ -94,7 +105,36 @@ TEST_F(Checkpoint, IsRefusedWithASentenceWhenAnythingInItIsDamaged) {
     });
 }
 
-TEST_F(Checkpoint, CannotBeWrittenWhereThereIsNoRoom) {
+TEST_F(Checkpoint, IsRefusedWhenOneByteOfItIsAnother) {
+    const RunConfig config = testing::tinyConfig(registry, 40);
+    const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
+    for (const std::string name : {"model.safetensors", "optimizer.safetensors"}) {
+        const std::string at = path("of-" + name), file = at + "/" + name;
+        ASSERT_TRUE(saveCheckpoint(at, state, config, "", 1.5).ok());
+        EXPECT_TRUE(loadCheckpoint(at, 61).ok());
+        std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+        bytes.seekg(-2, std::ios::end);
+        const char changed = static_cast<char>(bytes.get() ^ 1);
+        bytes.seekp(-2, std::ios::end);
+        bytes.put(changed);
+        bytes.close();
+        const auto read = loadCheckpoint(at, 61);
+        ASSERT_FALSE(read.ok()) << name;
+        EXPECT_EQ(read.error().code, ErrorCode::Damaged);
+        EXPECT_NE(read.error().sentence.find(file), std::string::npos) << read.error().sentence;
+        forgetHashes(at);
+        EXPECT_TRUE(loadCheckpoint(at, 61).ok()) << "checkpoints of before had no hash to tell by";
+    }
+}
+
+TEST_F(Checkpoint, SaysThatTheDiskIsFull) {
+    const auto saved = writeSafeTensors("/dev/full", {{"vector", at::randn({5})}});
+    ASSERT_FALSE(saved.ok());
+    EXPECT_EQ(saved.error().code, ErrorCode::Io);
+    EXPECT_NE(saved.error().sentence.find("No space left"), std::string::npos) << saved.error().sentence;
+}
+
+TEST_F(Checkpoint, CannotBeWrittenWhereNoFolderCanBeMade) {
     const RunConfig config = testing::tinyConfig(registry, 40);
     const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
     const auto saved = saveCheckpoint("/proc/stepscope/x", state, config, "", 0);

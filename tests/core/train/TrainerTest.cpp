@@ -2,6 +2,7 @@
 #include "TinyTraining.h"
 #include "core/events/Schedule.h"
 #include "core/memory/HostAllocator.h"
+#include "core/train/Checkpoint.h"
 
 #include <algorithm>
 #include <cmath>
@@ -332,6 +333,65 @@ TEST(Trainer, RunningOutOfMemoryEndsTheRunWithASentenceAndMemoryComesBack) {
     EXPECT_EQ(host_memory::usage().live.count, live);
     host_memory::refreshBudget();
     EXPECT_EQ(lossesOf(config(2)).size(), 2u);
+}
+
+TEST(Trainer, RefusesAFlipThatIsPredictedNotToFitAndGoesOn) {
+    TinyTrainer trainer(config(10));
+    trainer.setup.fits = [](const RunConfig& from, const RunConfig& to) -> Status {
+        EXPECT_EQ(from.integer("batch-size"), 4);
+        if (to.integer("batch-size") < 1000) return {};
+        return makeError(ErrorCode::OutOfMemory, "That is too much.");
+    };
+    trainer.commands.push(Flip{"batch-size", std::int64_t{1'000'000}});
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    ASSERT_EQ(trainer.sink.all<SwitchRefused>().size(), 1u);
+    EXPECT_EQ(trainer.sink.all<SwitchRefused>()[0].why, "That is too much.");
+    EXPECT_EQ(trainer.sink.losses(), lossesOf(config(10)));
+}
+
+TEST(Trainer, AFlipThatRunsOutOfMemoryIsRefusedAndTheRunGoesOnAsItWas) {
+    host_memory::install();
+    host_memory::refreshBudget();
+    const auto expected = lossesOf(config(10));
+    TinyTrainer trainer(config(10));
+    const auto weights = static_cast<std::int64_t>(trainer.setup.state.weights.nbytes());
+    trainer.sink.onEvent = [&](const Event& event) {
+        if (std::holds_alternative<SwitchRefused>(event)) host_memory::refreshBudget();
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done == nullptr || done->step != 4) return;
+        // Enough for the weights in their new shape, not for the moments.
+        host_memory::setBudget({host_memory::usage().live.count + 3 * weights / 2});
+        trainer.commands.push(Flip{"vocab-padding", std::string("power-of-two")});
+    };
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    host_memory::refreshBudget();
+    ASSERT_EQ(trainer.sink.all<SwitchRefused>().size(), 1u);
+    EXPECT_NE(trainer.sink.all<SwitchRefused>()[0].why.find("more memory"), std::string::npos);
+    EXPECT_EQ(trainer.sink.losses(), expected);
+}
+
+TEST(Trainer, RunningOutOfMemoryInTheMiddleOfARunKeepsWhatWasLearnt) {
+    host_memory::install();
+    const auto folder = std::filesystem::temp_directory_path() / ("stepscope-short-" + std::to_string(::getpid()));
+    std::filesystem::remove_all(folder);
+    TinyTrainer trainer(config(10));
+    trainer.setup.checkpointFolder = folder.string();
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done == nullptr || done->step != 4) return;
+        host_memory::setBudget({host_memory::usage().live.count + 2'000'000});
+        trainer.commands.push(Flip{"batch-size", std::int64_t{512}});
+    };
+    const auto outcome = trainer.run();
+    host_memory::refreshBudget();
+    EXPECT_EQ(outcome.error.code, ErrorCode::OutOfMemory);
+    const auto saved = trainer.sink.all<CheckpointSaved>();
+    ASSERT_EQ(saved.size(), 1u);
+    EXPECT_NE(outcome.error.sentence.find("resume from " + saved[0].path), std::string::npos) << outcome.error.sentence;
+    const auto state = loadCheckpoint(saved[0].path, 61);
+    ASSERT_TRUE(state.ok()) << state.error().sentence;
+    EXPECT_EQ(state->updates, 4);
+    std::filesystem::remove_all(folder);
 }
 
 TEST(Trainer, SplitsTheStepIntoPhasesThatAddUpToIt) {

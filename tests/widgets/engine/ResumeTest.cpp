@@ -1,9 +1,7 @@
 // A person stops a run, right-clicks its session and resumes it from its last checkpoint: real training, real checkpoints, the real
 // menu. main() is here, because the engine's first words come before anything else.
-#include "app/gui/Workplace.h"
-#include "widgets/panels/LogModel.h"
+#include "tests/widgets/engine/EngineFixture.h"
 #include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/RunBar.h"
 #include "widgets/panels/SessionsModel.h"
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/style/Theme.h"
@@ -11,45 +9,13 @@
 #include <QApplication>
 #include <QListView>
 #include <QMenu>
-#include <QSettings>
-#include <QTemporaryDir>
-#include <QTest>
-#include <QToolButton>
-#include <gtest/gtest.h>
 #include <map>
 
 namespace stepscope {
 namespace {
 
-class ResumeTest : public testing::Test {
+class ResumeTest : public EngineFixture {
 protected:
-    // A model that takes milliseconds a step.
-    void open(const QStringList& more) {
-        QSettings().clear();
-        options.database = folder.filePath("s.db");
-        options.demo = true;
-        options.settings = QStringList{"data=generated", "layers=1", "heads=2", "width=32", "batch-size=2", "context=32", "validation-every=0",
-                                       "threads=1", "warmup=5"} +
-                           more;
-        place = std::make_unique<Workplace>(options);
-        place->open();
-    }
-    ~ResumeTest() override {
-        if (place && place->runs().busy()) place->runs().stop();
-    }
-    const RunHistory& live() { return *place->stage().live().history(); }
-    bool reaches(std::int64_t session, std::int64_t step) {
-        return QTest::qWaitFor([&] { return live().session() == session && live().rows() > 0 && live().numbers(1).step >= step; }, 30'000);
-    }
-    // The run's last words are drained at a tick after its thread has ended: only then is its history whole.
-    bool idle() {
-        return QTest::qWaitFor([&] { return !place->runs().busy() && live().state() && ended(live().state()->state); }, 30'000);
-    }
-    void press(const QString& name) {
-        for (auto* button : place->window().runBar().findChildren<QToolButton*>())
-            if (button->text() == name) return QTest::mouseClick(button, Qt::LeftButton);
-        FAIL() << "no button " << name.toStdString();
-    }
     // The context menu of a session's row, as a right click opens it.
     void choose(std::int64_t session, const QString& entry) {
         SessionsPanel& panel = place->window().sessions();
@@ -73,12 +39,6 @@ protected:
             }
         FAIL() << "no entry " << entry.toStdString();
     }
-    bool logged(const QString& words) {
-        const auto& log = place->stage().live().log();
-        for (int i = 0; i < log.rowCount(); ++i)
-            if (log.index(i, 0).data(LogModel::SentenceRole).toString().contains(words)) return true;
-        return false;
-    }
     std::map<std::int64_t, float> losses() {
         std::map<std::int64_t, float> all;
         for (std::size_t row = 0; row < live().rows(); ++row) all[live().steps().step[row]] = static_cast<float>(live().steps().loss[row]);
@@ -86,9 +46,6 @@ protected:
     }
 
     const QString resume = "Resume from its last checkpoint";
-    QTemporaryDir folder;
-    Options options;
-    std::unique_ptr<Workplace> place;
 };
 
 TEST_F(ResumeTest, GoesOnFromTheLastCheckpointWithTheSameLosses) {

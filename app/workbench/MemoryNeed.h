@@ -1,0 +1,17 @@
+// MemoryNeed: what a configuration is predicted to take, and whether its device has that much. Asked before a run (Engine) and before
+// a flip (LiveRun, on the trainer thread).
+#pragma once
+#include "app/workbench/Workbench.h"
+#include "core/optimizations/Registry.h"
+
+namespace stepscope {
+
+// Of a complete configuration; vocabulary: ids that can occur.
+Workbench::Estimate estimateMemory(const Registry& registry, const RunConfig& config, std::int64_t vocabulary);
+
+Status checkMemory(const RunConfig& config, const Workbench::Estimate& needed);
+
+// A flip to what needs less on the same device is never refused, whatever is predicted of the run that is under way.
+Status checkMemoryOfFlip(const Registry& registry, const RunConfig& from, const RunConfig& to, std::int64_t vocabulary);
+
+}  // namespace stepscope

@@ -1,0 +1,14 @@
+// See FreeMemory.h.
+#include "core/data/FreeMemory.h"
+
+#include "core/base/Format.h"
+
+#include <fmt/format.h>
+
+namespace stepscope {
+
+Error noRoom(const std::string& what, Bytes free, const std::string& remedy) {
+    return makeError(ErrorCode::OutOfMemory, fmt::format("{}; {} of memory are free for it: {}.", what, format::bytes(free), remedy));
+}
+
+}  // namespace stepscope
