@@ -59,8 +59,11 @@ int swings(const std::vector<double>& curve, double least) {
     return count;
 }
 
-// Of each step's distance from its block's mean with the next one's.
-double correlationOfNeighbours(Steps steps, std::size_t length, const std::vector<double>& means) {
+// Of each step's distance from its block's mean with the next one's. Blocks are long: the mean of a short one follows its steps, which alone makes
+// neighbours look opposed.
+double correlationOfNeighbours(Steps steps) {
+    constexpr std::size_t length = 20;
+    const auto means = blockMeans(steps, length);
     double product = 0, square = 0;
     for (std::size_t i = 0; i + 1 < means.size() * length; ++i) {
         const double here = steps[i].loss - means[i / length], next = steps[i + 1].loss - means[(i + 1) / length];
@@ -76,7 +79,7 @@ std::optional<std::string> tooHigh(Steps steps, double highest) {
     const double level = median(means), spread = noise(steps);
     const double least = std::max(kLeastSwing * level, kSwingErrors * spread / std::sqrt(static_cast<double>(length)));
     const int swung = swings(means, least);
-    const bool alternates = spread > kLeastSwing * level && correlationOfNeighbours(steps, length, means) < kAlternates;
+    const bool alternates = spread > kLeastSwing * level && correlationOfNeighbours(steps) < kAlternates;
     if (swung < kFewestSwings && !alternates) return std::nullopt;
     const std::string seen = alternates ? "jumped up and down from step to step" : fmt::format("went up by more than {:.2g} and down again {} times", least, swung);
     return fmt::format("The loss {}: the learning rate (lr {:.2g}) is probably too high; try a third of it, or a longer warmup.", seen, highest);

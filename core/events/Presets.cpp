@@ -28,11 +28,12 @@ Preset make(std::string id, std::string summary, Shape shape, std::string tokeni
     return {std::move(id), std::move(summary), std::move(config)};
 }
 
-// A preset by memory: what it is for holds with 16-bit products and without a table of logits (tests/app/workbench/PresetChoiceTest.cpp).
+// A preset by memory: what its name says holds with 16-bit products and without a table of all logits (tests/app/workbench/PresetChoiceTest.cpp).
+// Not with fused kernels: on a GPU those run only for who asks for them.
 Preset forGpu(std::string id, std::string summary, Shape shape, double lr) {
     Preset preset = make(std::move(id), std::move(summary), shape, "gpt2", lr, 10000, 500);
     preset.config.switches["amp"] = std::string("bf16");
-    preset.config.switches["fusion"] = std::string("kernels");
+    preset.config.switches["chunked-loss"] = std::int64_t{4096};
     return preset;
 }
 
@@ -47,9 +48,9 @@ std::vector<Preset> build() {
     all.push_back(make("gpt2-xl", "1.5 B parameters, 48 layers, 1600 wide", {48, 25, 1600, 1024, 1, 32}, "gpt2", 1e-4, 20000, 700));
     all.push_back(forGpu("gpu-8gb", "for 8-12 GB: 8 layers, 512 wide, batch 64 x 8", {8, 8, 512, 256, 64, 8}, 6e-4));
     all.push_back(forGpu("gpu-12gb", "for 12 GB: 8 layers, 512 wide, batch 96 x 8", {8, 8, 512, 256, 96, 8}, 6e-4));
-    all.push_back(forGpu("gpu-16gb", "for 16 GB: 12 layers, 768 wide, batch 128 x 4", {12, 12, 768, 256, 128, 4}, 6e-4));
-    // A micro-batch of 256 sequences does not fit: as many an update, in smaller parts.
-    all.push_back(forGpu("gpu-24gb", "for 24 GB and more: 24 layers, 1024 wide, batch 32 x 16", {24, 16, 1024, 512, 32, 16}, 3e-4));
+    // Micro-batches of 128 and 256 sequences do not fit: as many an update, in smaller parts.
+    all.push_back(forGpu("gpu-16gb", "for 13-16 GB: 12 layers, 768 wide, batch 64 x 8", {12, 12, 768, 256, 64, 8}, 6e-4));
+    all.push_back(forGpu("gpu-24gb", "for 24 GB and more: 24 layers, 1024 wide, batch 16 x 32", {24, 16, 1024, 512, 16, 32}, 3e-4));
     return all;
 }
 

@@ -33,5 +33,6 @@ function(stepscope_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS "${TEST_LABELS}")
+  # As both programs set it for themselves (app/workbench/WorkerWaits.cpp): several tests at a time must not spin for each other's cores.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS "${TEST_LABELS}" ENVIRONMENT "GOMP_SPINCOUNT=1000")
 endfunction()

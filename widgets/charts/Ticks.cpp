@@ -103,6 +103,13 @@ AxisTicks linearTicks(const Scale& scale, Quantity quantity, int most) {
     return made;
 }
 
+// One tick says nothing about a scale; labels a little closer than asked for do.
+AxisTicks atLeastTwo(const Scale& scale, Quantity quantity, int most) {
+    AxisTicks made = linearTicks(scale, quantity, most);
+    for (int more = most + 1; made.ticks.size() < 2 && more <= most + 8; ++more) made = linearTicks(scale, quantity, more);
+    return made;
+}
+
 QString logLabel(double value, Quantity quantity) {
     if (quantity == Quantity::Seconds && value >= 60) return timeLabel(value, 1);
     if (value >= 1000 && (quantity == Quantity::Tokens || quantity == Quantity::TokenRate)) {
@@ -119,7 +126,7 @@ QString logLabel(double value, Quantity quantity) {
 
 AxisTicks logTicks(const Scale& scale, Quantity quantity, int most) {
     const double decades = std::log10(scale.high / scale.low);
-    if (decades < 0.7) return linearTicks(scale, quantity, most);  // no power of ten need lie inside
+    if (decades < 0.7) return atLeastTwo(scale, quantity, most);  // no power of ten need lie inside
     AxisTicks made{{},
                    quantity == Quantity::Tokens      ? QStringLiteral("tokens")
                    : quantity == Quantity::TokenRate ? QStringLiteral("tok/s")
@@ -134,7 +141,7 @@ AxisTicks logTicks(const Scale& scale, Quantity quantity, int most) {
             if (value >= scale.low * (1 - 1e-9) && value <= scale.high * (1 + 1e-9)) made.ticks.push_back({value, logLabel(value, quantity)});
         }
     }
-    return made.ticks.size() >= 2 ? made : linearTicks(scale, quantity, most);
+    return made.ticks.size() >= 2 ? made : atLeastTwo(scale, quantity, most);
 }
 
 }  // namespace

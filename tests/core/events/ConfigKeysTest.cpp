@@ -24,7 +24,10 @@ SwitchCatalogue catalogue() {
     SwitchInfo validation;
     validation.id = "validation-every";
     validation.values = IntegerRange{0, 1000, "epoch"};
-    return {amp, batch, clip, validation};
+    SwitchInfo chunks;
+    chunks.id = "chunked-loss";
+    chunks.values = IntegerRange{0, 1'000'000};
+    return {amp, batch, clip, validation, chunks};
 }
 
 void expectRefused(const std::string& key, const std::string& text, const std::string& hint) {
@@ -146,7 +149,7 @@ TEST(CheckConfig, ARangeTestNeedsTwoRatesToSweepBetween) {
 
 TEST(ListConfig, SettingWhatItListsGivesTheSameConfigurationForEveryPreset) {
     SwitchCatalogue known = catalogue();
-    for (const char* id : {"context", "grad-accumulation"}) {
+    for (const char* id : {"context", "grad-accumulation", "chunked-loss"}) {
         known.emplace_back().id = id;
         known.back().values = IntegerRange{1, 1'000'000};
     }

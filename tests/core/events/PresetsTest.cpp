@@ -40,7 +40,7 @@ TEST(Presets, HaveTheShapesOfTheListOfOptimisations) {
         std::int64_t layers, heads, width, context, batch, accumulation;
     };
     for (const Shape& shape : {Shape{"tiny-cpu", 4, 4, 128, 128, 12, 1}, {"shakespeare-char", 6, 6, 384, 256, 64, 1}, {"gpu-8gb", 8, 8, 512, 256, 64, 8},
-                               {"gpu-12gb", 8, 8, 512, 256, 96, 8}, {"gpu-16gb", 12, 12, 768, 256, 128, 4}, {"gpu-24gb", 24, 16, 1024, 512, 32, 16}}) {
+                               {"gpu-12gb", 8, 8, 512, 256, 96, 8}, {"gpu-16gb", 12, 12, 768, 256, 64, 8}, {"gpu-24gb", 24, 16, 1024, 512, 16, 32}}) {
         const auto preset = presetConfig(shape.id);
         ASSERT_TRUE(preset.ok()) << shape.id;
         EXPECT_EQ(preset->layers, shape.layers) << shape.id;

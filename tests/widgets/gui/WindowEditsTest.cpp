@@ -24,7 +24,7 @@ protected:
     void edit(const char* key, const char* text) { Q_EMIT window().experiment().row(key)->committed(key, text); }
     QString forecast() {
         for (const auto* label : window().experiment().findChildren<QLabel*>())
-            if (label->text().contains("M parameters")) return label->text();
+            if (label->text().contains(" M parameters") && label->text().front().isDigit()) return label->text();
         return {};
     }
 };
