@@ -216,6 +216,13 @@ TEST(FusedOps, TakeEmptyBatches) {
     const at::Tensor none = at::zeros({0, 2, 4, C}).set_requires_grad(true);
     fused::attention(none, none, none).sum().backward();
     EXPECT_EQ(none.grad().numel(), 0);
+    const at::Tensor table = normal({5, C}, 3).set_requires_grad(true), positions = normal({4, C}, 4).set_requires_grad(true), qkv = normal({3 * C, C}, 5).set_requires_grad(true);
+    const Heads heads = fused::linearHeads(x.detach(), qkv, {}, 2);
+    const at::Tensor rest = fused::embed(at::zeros({0, 4}, at::kLong), table, positions).sum() + fused::embedTied(at::zeros({0, 4}, at::kLong), table, positions).sum() +
+                            heads.q.sum() + heads.k.sum() + heads.v.sum() + fused::residualNorm(x.detach(), {}, NormKind::RmsNorm, weight, {}).normed.sum();
+    rest.backward();
+    EXPECT_EQ(rest.item<double>(), 0.0);
+    for (const at::Tensor& leaf : {table, positions, qkv}) EXPECT_EQ(leaf.grad().abs().sum().item<double>(), 0.0);
     EXPECT_TRUE(std::isnan(fused::loss(x, matrix, at::zeros({0, 4}, at::kLong), {.vocabulary = 2 * C}).item<double>()));
 }
 
@@ -254,6 +261,13 @@ TEST(FusedOps, NonFiniteInputsComeOutWhereThePlainFormHasThem) {
         const at::Tensor matrix = normal({16, 8}, 2), weight = normal({8}, 3), q = normal({1, 2, 6, 8}, 4);
         const auto finite = [](const at::Tensor& t) { return t.isfinite(); };
         EXPECT_TRUE(finite(fused::residualNorm(x, x, NormKind::LayerNorm, weight, weight).normed).equal(finite(plain::residualNorm(x, x, NormKind::LayerNorm, weight, weight).normed)));
+        EXPECT_TRUE(finite(fused::residualNorm(x, {}, NormKind::RmsNorm, weight, {}).normed).equal(finite(plain::residualNorm(x, {}, NormKind::RmsNorm, weight, {}).normed)));
+        const at::Tensor qkv = normal({24, 8}, 5), tokens = ids({1, 6}, 16);
+        const Heads heads = fused::linearHeads(x, qkv, {}, 2), wanted = plain::linearHeads(x, qkv, {}, 2);
+        EXPECT_TRUE(finite(heads.q).equal(finite(wanted.q)) && finite(heads.k).equal(finite(wanted.k)) && finite(heads.v).equal(finite(wanted.v)));
+        at::Tensor table = matrix.clone();
+        table[tokens[0][1].item<std::int64_t>()][2] = bad;
+        EXPECT_TRUE(finite(fused::embed(tokens, table, {})).equal(finite(plain::embed(tokens, table, {}))));
         EXPECT_TRUE(finite(fused::linearGelu(x, matrix, {})).equal(finite(plain::linearGelu(x, matrix, {}))));
         EXPECT_TRUE(finite(fused::linearSwiglu(x, matrix, {})).equal(finite(plain::linearSwiglu(x, matrix, {}))));
         at::Tensor spoilt = q.clone();
