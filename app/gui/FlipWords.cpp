@@ -79,8 +79,8 @@ FlipStripReading stripOf(const FlipReading& reading, const QString& title) {
     strip.figures.push_back(figure("step time", effect.ms, true, measured, milliseconds));
     strip.figures.push_back(figure("throughput", effect.tokensPerSecond, false, measured, rate));
     strip.figures.push_back(figure("memory", effect.residentBytes, true, measured, bytes));
-    strip.figures.push_back(figure("page faults a step", effect.pageFaults, true, measured, count));
-    if (std::isfinite(effect.operations.before.median)) strip.figures.push_back(figure("operations a step", effect.operations, true, measured, count));
+    strip.figures.push_back(figure("page faults", effect.pageFaults, true, measured, count));
+    if (std::isfinite(effect.operations.before.median)) strip.figures.push_back(figure("operations", effect.operations, true, measured, count));
     return strip;
 }
 

@@ -57,7 +57,7 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     m_table = new QWidget;
     m_figures = new QGridLayout(m_table);
     m_figures->setContentsMargins(0, 0, 0, 0);
-    m_figures->setHorizontalSpacing(space(4));
+    m_figures->setHorizontalSpacing(space(3));
     m_figures->setVerticalSpacing(0);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(2), space(1), space(1), space(1));
@@ -76,12 +76,11 @@ void FlipStrip::setReading(const FlipStripReading& reading) {
     QStringList spoken{reading.heading, reading.note};
     for (std::size_t i = 0; i < reading.figures.size(); ++i) {
         const auto& figure = reading.figures[i];
-        const int column = static_cast<int>(i) * 2;
+        const int column = static_cast<int>(i);
         m_figures->addWidget(label(Tone::Muted, figure.name, smallFont(font())), 0, column);
-        m_figures->addWidget(label(toneOf(figure.verdict), figure.change, headFont(smallFont(font()))), 0, column + 1);
-        m_figures->addWidget(label(Tone::Normal, figure.medians, tabularFont(font())), 1, column, 1, 2);
-        m_figures->addWidget(label(Tone::Muted, figure.spread, smallFont(tabularFont(font()))), 2, column, 1, 2);
-        m_figures->setColumnStretch(column + 1, 1);
+        m_figures->addWidget(label(Tone::Normal, figure.medians, tabularFont(font())), 1, column);
+        m_figures->addWidget(label(toneOf(figure.verdict), figure.change, headFont(smallFont(font()))), 2, column);
+        m_figures->addWidget(label(Tone::Muted, figure.spread, smallFont(tabularFont(font()))), 3, column);
         spoken << figure.name + ": " + figure.medians + ", " + figure.change;
     }
     m_table->setVisible(!reading.figures.empty());

@@ -140,7 +140,7 @@ TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {
     steps(60, 10, 0.1, 300);
     const auto strip = stripOf(*meter.read(history), "Fusion");
     ASSERT_EQ(strip.figures.size(), 5u);
-    EXPECT_EQ(strip.figures[4].name, "operations a step");
+    EXPECT_EQ(strip.figures[4].name, "operations");
     EXPECT_EQ(strip.figures[4].medians, "1\u2009100 → 300");
     EXPECT_EQ(strip.figures[4].change, "−73 %");
 }
