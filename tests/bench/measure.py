@@ -53,9 +53,13 @@ def train(cli, words, environment=None, timeout=None):
         if run.returncode != 0:
             raise Failed(f'train {" ".join(words)}', run.returncode, run.stderr.strip())
         summary = json.loads(run.stdout.strip().split('\n')[-1])
-        with open(log) as lines:
-            summary['log'] = [json.loads(line) for line in lines]
+        summary['log'] = step_log(log)
         return summary
+
+
+def step_log(path):
+    with open(path) as lines:
+        return [json.loads(line) for line in lines if line.endswith('\n')]
 
 
 def stored(database, query):

@@ -95,6 +95,13 @@ class Contest:
         return [self.python, LADDER, *self._shape('--'), '--steps', str(steps or self.a.steps), '--warmup', str(WARMUP), '--threads', str(self.a.threads),
                 '--device', self.a.device.partition(':')[0], '--tokens', self.tokens, '--init', self.init, '--rungs', rungs, '--only']
 
+    def sliced(self, name, folder, switches=None, rungs=None, environment=None):
+        """A side that goes on until it is ended, for measure.take_turns: ours with `switches`, else the peer's `rungs`. Its log lies in `folder`."""
+        log, without_end = os.path.join(folder, name), 10**6
+        command = self.peer_command(rungs, without_end) if rungs else [*self.cli, 'train', *self.our_words(switches, without_end)]
+        return lambda: measure.Sliced(name, [*command, '--step-log', log], lambda: [step['t_ns'] for step in measure.step_log(log)],
+                                      {**os.environ, **(environment or {})})
+
     def peer(self, rungs, allocator, steps=None, timeout=None):
         run = subprocess.run(self.peer_command(rungs, steps), stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, **ALLOCATORS[allocator]},
                              timeout=timeout)

@@ -41,6 +41,7 @@ parser.add_argument('--seed', type=int, default=1, help='of the batches drawn fr
 parser.add_argument('--init', metavar='FILE', help='safetensors to start from')
 parser.add_argument('--save-init', metavar='FILE', help='write the initial weights there and train nothing')
 parser.add_argument('--tokens', metavar='FILE', help='uint16 token ids to draw batches from')
+parser.add_argument('--step-log', metavar='FILE', help='a line {"step","t_ns","loss"} at the end of each step')
 parser.add_argument('--only', action='store_true', help='time just the last rung (used for one process a rung)')
 a = parser.parse_args()
 
@@ -193,6 +194,7 @@ def time_rung(rung, vocab, amp, flash, compiled):
         fixed = torch.randint(0, a.vocab, (a.batch, a.ctx + 1), generator=torch.Generator().manual_seed(1))
         draw = lambda: fixed
     times, losses = [], []
+    log = open(a.step_log, 'w', buffering=1) if a.step_log else None
     for k in range(a.warmup + a.steps):
         begin = time.perf_counter()
         x = draw().to(a.device)
@@ -205,6 +207,8 @@ def time_rung(rung, vocab, amp, flash, compiled):
         if a.device == 'cuda':
             torch.cuda.synchronize()
         losses.append(loss.item())
+        if log:
+            log.write(json.dumps({'step': k + 1, 't_ns': time.monotonic_ns(), 'loss': losses[-1]}) + '\n')
         if k >= a.warmup:
             times.append(time.perf_counter() - begin)
     ms = 1e3 * statistics.median(times)
