@@ -33,7 +33,7 @@ void RunOptions::addKey(CLI::App& command, const std::string& key, const std::st
 }
 
 Result<RunConfig> RunOptions::configure(const Workbench& workbench, const std::optional<RunConfig>& base) const {
-    Result<RunConfig> config = base ? *base : presetGiven() ? presetConfig(m_preset) : fittingPreset(workbench);
+    Result<RunConfig> config = base ? *base : presetGiven() ? presetHere(workbench, m_preset) : fittingPreset(workbench);
     if (!config) return config;
     const SwitchCatalogue catalogue = workbench.switches(*config);
     if (!m_file.empty()) config = loadYaml(m_file, *config, catalogue);

@@ -92,8 +92,9 @@ void addTrain(CLI::App& parent, Actions& actions) {
     options->run.addKey(*command, "checkpoint-every", "Steps between checkpoints; 0 = none");
     addDatabaseOption(*command, request.database);
     command->add_flag("--no-record", options->noRecord, "Store nothing");
-    command->add_option("--resume", request.resume, "Go on from a checkpoint folder, or from a session's newest one")->type_name("FOLDER|ID")->take_last();
-    command->add_option("--init", request.init, "Start from the weights in a safetensors file with GPT-2's names")->type_name("FILE")->take_last();
+    auto* resume = command->add_option("--resume", request.resume, "Go on from a checkpoint folder, or from a session's newest one")->type_name("FOLDER|ID")->take_last();
+    auto* init = command->add_option("--init", request.init, "Start from the weights in a safetensors file with GPT-2's names")->type_name("FILE")->take_last();
+    init->excludes(resume);  // whose weights would it be?
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
     command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
     command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);

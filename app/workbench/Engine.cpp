@@ -5,7 +5,7 @@
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/WorkerWaits.h"
 #include "app/workbench/Workbench.h"
-#include "core/base/Format.h"
+#include "core/data/Corpus.h"
 #include "core/memory/HostAllocator.h"
 #include "core/profile/MachineProbe.h"
 
@@ -16,9 +16,13 @@
 namespace stepscope {
 namespace {
 
-// Rows of the embedding when the data has not been read yet: what the tokenizer has, or for characters the most that is usual.
+// Ready tokens and characters: how many ids there are is known when the data have been read.
+bool vocabularyIsKnown(const RunConfig& config) { return config.vocabulary > 0 || (config.tokenizer != "char" && !isReadyTokens(config.data)); }
+
+// Rows of the embedding when the data have not been read yet: what the tokenizer has, for characters the most that is usual, for ready tokens GPT-2's.
 std::int64_t likelyVocabulary(const RunConfig& config) {
     if (config.vocabulary > 0) return config.vocabulary;
+    if (isReadyTokens(config.data)) return 50257;
     return config.tokenizer == "gpt2" ? 50257 : config.tokenizer == "byte" ? 256 : 128;
 }
 
@@ -52,7 +56,8 @@ public:
         if (!config) return config.error();
         request.config = *config;
         const Estimate needed = estimate(request.config);
-        if (auto fits = checkMemory(request.config, needed); !fits) return fits.error();
+        // Before anything is read where that can be said; the run asks once more when it has read its data.
+        if (auto fits = checkMemory(request.config, needed); !fits && vocabularyIsKnown(request.config)) return fits.error();
         return std::unique_ptr<Run>(std::make_unique<LiveRun>(std::move(request), m_registry, sink, forecastOf(needed)));
     }
 
@@ -65,12 +70,6 @@ private:
         if (problem == std::errc{} && stop == wish.data() + wish.size() && !std::filesystem::exists(wish))
             return newestCheckpoint(request.database.empty() ? defaultDatabasePath() : request.database, session);
         return wish;
-    }
-
-    static RunForecast forecastOf(const Estimate& needed) {
-        const Bytes peak = needed.total + needed.process;
-        return {peak, needed.tensors, fmt::format("Predicted peak memory: {} for tensors of {} available ({}); {} with the program itself.", format::bytes(needed.total),
-                                  format::bytes(needed.available), needed.parts, format::bytes(peak))};
     }
 
     std::shared_ptr<const Registry> m_registry;

@@ -3,7 +3,6 @@
 
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/Gpus.h"
-#include "app/workbench/MemoryNeed.h"
 #include "app/workbench/RunName.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
@@ -108,6 +107,7 @@ Result<TrainerSetup> LiveRun::prepare() {
     auto batches = openData();
     if (!batches) return batches.error();
     host_memory::refreshBudget();  // the data took their part
+    if (auto fits = forecast((*batches)->corpus().vocabulary); !fits) return fits.error();
     auto state = openState((*batches)->corpus().vocabulary);
     if (!state) return state.error();
 
@@ -145,6 +145,13 @@ Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
     auto batches = std::make_shared<BatchSource>(std::move(*corpus));
     if (auto good = batches->accepts(config); !good) return good.error();
     return std::shared_ptr<const BatchSource>(std::move(batches));
+}
+
+// Once more, now that it is known how many ids the data have.
+Status LiveRun::forecast(std::int64_t vocabulary) {
+    const Workbench::Estimate needed = estimateMemory(*m_registry, m_request.config, vocabulary);
+    m_forecast = forecastOf(needed);
+    return checkMemory(m_request.config, needed);
 }
 
 Result<TrainState> LiveRun::openState(std::int64_t vocabulary) {

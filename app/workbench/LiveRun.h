@@ -3,6 +3,7 @@
 #pragma once
 #include "app/workbench/EventTee.h"
 #include "app/workbench/GeneratorThread.h"
+#include "app/workbench/MemoryNeed.h"
 #include "core/optimizations/Registry.h"
 #include "core/train/Trainer.h"
 
@@ -12,13 +13,6 @@
 #include <thread>
 
 namespace stepscope {
-
-// What was expected before the run, to be said when it begins and compared when it has ended.
-struct RunForecast {
-    Bytes peakMemory;
-    Bytes tensors;
-    std::string sentence;
-};
 
 class LiveRun final : public Run {
 public:
@@ -34,6 +28,7 @@ private:
     void work();
     Result<TrainerSetup> prepare();
     Result<std::shared_ptr<const BatchSource>> openData();
+    Status forecast(std::int64_t vocabulary);
     Result<TrainState> openState(std::int64_t vocabulary);
     Status openSession(const TrainerSetup& setup);
     void fail(const Error& error);

@@ -34,6 +34,12 @@ Workbench::Estimate estimateMemory(const Registry& registry, const RunConfig& co
             memoryFor(registry.machine(), config), predicted.tensors, {residentMemory().count + kFirstStepLoads}, describeParts(predicted)};
 }
 
+RunForecast forecastOf(const Workbench::Estimate& needed) {
+    const Bytes peak = needed.total + needed.process;
+    return {peak, needed.tensors, fmt::format("Predicted peak memory: {} for tensors of {} available ({}); {} with the program itself.", format::bytes(needed.total),
+                                              format::bytes(needed.available), needed.parts, format::bytes(peak))};
+}
+
 Status checkMemory(const RunConfig& config, const Workbench::Estimate& needed) {
     // What the allocator keeps beyond the tensors it gives up before it refuses anything.
     if (needed.tensors <= needed.available) return {};

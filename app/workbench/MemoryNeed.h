@@ -9,6 +9,14 @@ namespace stepscope {
 // Of a complete configuration; vocabulary: ids that can occur.
 Workbench::Estimate estimateMemory(const Registry& registry, const RunConfig& config, std::int64_t vocabulary);
 
+// What is expected of a run, to be said when it begins and compared when it has ended.
+struct RunForecast {
+    Bytes peakMemory;
+    Bytes tensors;
+    std::string sentence;
+};
+RunForecast forecastOf(const Workbench::Estimate& needed);
+
 Status checkMemory(const RunConfig& config, const Workbench::Estimate& needed);
 
 // A flip to what needs less on the same device is never refused, whatever is predicted of the run that is under way.

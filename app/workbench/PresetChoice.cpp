@@ -33,4 +33,10 @@ PresetChoice choosePreset(const Workbench& workbench) {
     return {"tiny-cpu", fmt::format("{} has {}: only the smallest model fits with a tenth of its memory to spare.", gpu.name, format::bytes(gpu.memory)), device};
 }
 
+Result<RunConfig> presetHere(const Workbench& workbench, const std::string& id) {
+    auto config = presetConfig(id);
+    if (config && id != "tiny-cpu" && !workbench.machine().gpus.empty()) config->switches["device"] = std::string("cuda:0");
+    return config;
+}
+
 }  // namespace stepscope

@@ -6,4 +6,8 @@ namespace stepscope {
 
 PresetChoice choosePreset(const Workbench& workbench);
 
+// A preset that somebody names, on this machine's first GPU where it has one; tiny-cpu stays on the CPU that it is made for.
+// Errors: presetConfig's.
+Result<RunConfig> presetHere(const Workbench& workbench, const std::string& id);
+
 }  // namespace stepscope

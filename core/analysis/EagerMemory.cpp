@@ -8,7 +8,24 @@
 #include <utility>
 
 namespace stepscope {
-EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace) : m_trace(trace) {
+
+double batchesInMemory(const RunConfig& config) {
+    const std::int64_t workers = config.has("loader-workers") ? config.integer("loader-workers") : 0;
+    return 1 + (workers > 0 ? std::min(static_cast<double>(workers + config.integer("loader-prefetch")), 1e4) : 0);
+}
+
+void playOptimizer(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace) {
+    constexpr double kFloat = 4;
+    const std::string& optimizer = config.word("optimizer");
+    if (optimizer == "foreach") trace.touch(MemoryKind::Scratch, kFloat * static_cast<double>(sizes.parameters));
+    if (optimizer != "loop") return;
+    const double largest = static_cast<double>(std::max(sizes.vocabulary, sizes.hiddenRows)) * static_cast<double>(config.width);
+    AllocationTrace::Block root = trace.take(MemoryKind::Scratch, kFloat * largest);
+    trace.touch(MemoryKind::Scratch, kFloat * largest);
+    trace.drop(root);
+}
+
+EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace) : m_trace(trace), m_config(config), m_sizes(sizes) {
     m_context = static_cast<double>(config.integer("context"));
     m_n = static_cast<double>(config.integer("batch-size")) * m_context;
     m_width = static_cast<double>(config.width);
@@ -41,17 +58,14 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
     m_blockAgain = recomputedEvery(recomputed);
     m_chunk = config.has("chunked-loss") ? std::min(static_cast<double>(config.integer("chunked-loss")), m_n) : 0;
     m_microBatches = config.integer("grad-accumulation");
-    m_optimizer = config.word("optimizer");
-    const std::int64_t workers = config.has("loader-workers") ? config.integer("loader-workers") : 0;
-    m_batchBlocks = 1 + (workers > 0 ? static_cast<double>(workers + config.integer("loader-prefetch")) : 0);
 }
 
 void EagerMemory::run() {
     take(MemoryKind::Weights, kFloat * m_parameters);
-    const double moment = m_optimizer == "8-bit" ? 1 + kFloat / 256 : kFloat;  // a byte, and a scale for every 256
+    const double moment = m_config.word("optimizer") == "8-bit" ? 1 + kFloat / 256 : kFloat;  // a byte, and a scale for every 256
     take(MemoryKind::Moments, moment * m_parameters);
     take(MemoryKind::Moments, moment * m_parameters);
-    for (double i = 0; i < std::min(m_batchBlocks, 1e4); ++i) take(MemoryKind::Batches, 2 * kId * m_n);
+    for (double i = 0; i < batchesInMemory(m_config); ++i) take(MemoryKind::Batches, 2 * kId * m_n);
     m_layer.resize(static_cast<std::size_t>(m_layers));
     m_gradients.resize(m_layer.size());
     // The second micro-batch meets the gradients of the first, and the second step what the first one left; thirds are like seconds.

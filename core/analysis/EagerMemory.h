@@ -17,6 +17,11 @@ struct ModelSizes {
     std::int64_t hiddenRows = 0;  // outputs of its first linear: twice as many for a gated activation
 };
 
+// What an optimizer that is not one pass over everything takes for itself during the update.
+void playOptimizer(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace);
+// Batches that exist at a time: the one in use, and those that loader workers keep ready.
+double batchesInMemory(const RunConfig& config);
+
 class EagerMemory {
 public:
     // config: complete. The trace outlives this.
@@ -81,8 +86,8 @@ private:
     std::int64_t m_blockAgain;  // every k-th; 0 = none
     double m_chunk;             // rows of logits at a time; 0 = all
     std::int64_t m_microBatches;
-    std::string m_optimizer;
-    double m_batchBlocks;
+    RunConfig m_config;
+    ModelSizes m_sizes;
 
     std::vector<Layer> m_layer;
     Norm m_final;

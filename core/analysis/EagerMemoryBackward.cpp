@@ -134,13 +134,7 @@ void EagerMemory::keepGradient(Block computed, Block& place) {
 }
 
 void EagerMemory::update() {
-    const double largest = std::max(m_vocabulary, m_hiddenRows) * m_width;
-    if (m_optimizer == "foreach") m_trace.touch(MemoryKind::Scratch, kFloat * m_parameters);
-    if (m_optimizer == "loop") {
-        Block root = take(MemoryKind::Scratch, kFloat * largest);
-        m_trace.touch(MemoryKind::Scratch, kFloat * largest);
-        drop(root);
-    }
+    playOptimizer(m_config, m_sizes, m_trace);
     if (m_keepGradients) return;
     for (Gradients& of : m_gradients) drop(of.qkv), drop(of.projection), drop(of.fc), drop(of.fcProjection);
     drop(m_headGradient), drop(m_embeddingGradient), drop(m_positionGradient), drop(m_vectorGradients);

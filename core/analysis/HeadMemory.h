@@ -6,10 +6,12 @@
 
 namespace stepscope {
 
-// Exponentials of the logits, for the rows that are kept at a time, and a block of them as it is worked on: whole tiles of the vocabulary.
+// Exponentials of the logits, for the part of the rows that is kept at a time, and a block of them as it is worked on: whole tiles of the vocabulary.
 inline double keptExponentials(double element, double rows, double vocabulary) {
     constexpr double kMost = 52e6, kTile = 384, kRowBlock = 256;  // LinearCrossEntropyShape::keptBytes, LinearCrossEntropy.cpp
-    return std::min(element * rows * std::ceil(vocabulary / kTile) * kTile, kMost) + element * kTile * std::min(rows, kRowBlock);
+    const double row = element * std::ceil(vocabulary / kTile) * kTile;
+    const double parts = std::ceil(rows / std::max(32.0, std::floor(kMost / row)));  // of equal size
+    return row * rows / std::max(parts, 1.0) + element * kTile * std::min(rows, kRowBlock);
 }
 
 // The head's weights packed for the forward and for the backward product.

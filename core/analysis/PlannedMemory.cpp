@@ -3,10 +3,25 @@
 
 #include "core/analysis/HeadMemory.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace stepscope {
 namespace {
 
 constexpr double kFloat = 4, kId = 8;
+constexpr double kValidationLogits = 32 << 20;  // core/train/PlannedProgram.cpp
+
+// Validation in another precision than training's runs the plain model without autograd: the widest moment of one block, and some rows of logits.
+void playValidation(const RunConfig& config, const ModelSizes& sizes, double n, AllocationTrace& trace) {
+    const bool validates = !config.has("validation-every") || config.switches.at("validation-every") != Value{std::int64_t{0}};
+    const bool asTrained = config.word("amp") == "off" || (config.has("validation-amp") && config.word("validation-amp") == "on");
+    if (!validates || asTrained) return;
+    const double C = static_cast<double>(config.width), V = static_cast<double>(sizes.vocabulary);
+    trace.touch(MemoryKind::Scratch, kFloat * n * (2 * C + static_cast<double>(sizes.hiddenRows + sizes.hidden)));
+    const double rows = std::min(n, std::max(32.0, std::floor(kValidationLogits / (kFloat * V))));
+    trace.touch(MemoryKind::Logits, 2 * kFloat * rows * V + 2 * kFloat * n * C);  // logits and their logarithms; the stream and its norm
+}
 
 }  // namespace
 
@@ -19,7 +34,7 @@ void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, Allocatio
     trace.take(MemoryKind::Weights, kFloat * P);
     const double moment = config.word("optimizer") == "8-bit" ? 1 + kFloat / 256 : kFloat;  // a byte, and a scale for every 256
     trace.take(MemoryKind::Moments, 2 * moment * P);
-    trace.take(MemoryKind::Batches, 2 * kId * n);
+    for (double i = 0; i < batchesInMemory(config); ++i) trace.take(MemoryKind::Batches, 2 * kId * n);
     trace.take(MemoryKind::Gradients, kFloat * P);
     trace.take(MemoryKind::LowWeights, packedHead(e, V, C) + 2 * e * L * C * (4 * C + rows + F));  // packed for the forward and for the backward products
     trace.take(MemoryKind::Norms, L * (2 * kFloat * n * C + 4 * kFloat * n) + 2 * kFloat * n * C + 5 * kFloat * n);
@@ -29,6 +44,8 @@ void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, Allocatio
     trace.take(MemoryKind::Mlp, e * L * n * (rows + F));
     trace.take(MemoryKind::Scratch, 2 * e * n * (5 * C + rows));  // gradients of two layers' linear outputs, taken in turn
     trace.take(MemoryKind::Logits, keptExponentials(e, n, V));
+    playOptimizer(config, sizes, trace);
+    playValidation(config, sizes, n, trace);
 }
 
 }  // namespace stepscope

@@ -68,6 +68,7 @@ Status BatchSource::accepts(const RunConfig& config) const {
     if (auto fits = checkContext(m_corpus, config.integer("context")); !fits) return fits;
     const std::string place = config.has("data-source") ? config.word("data-source") : "mmap";
     if (place == "text" && m_corpus.text == nullptr) return makeError(ErrorCode::Unsupported, m_corpus.whyNoText);
+    if (place == "text") return m_corpus.text->prepare();
     return place == "ram" || place == "device" ? hasRoomForCopy(place) : Status();
 }
 

@@ -160,12 +160,12 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
     return corpus;
 }
 
+}  // namespace
+
 bool isReadyTokens(const std::string& data) {
     std::error_code ignored;
     return std::filesystem::path(data).extension() == ".bin" && !std::filesystem::is_directory(data, ignored);
 }
-
-}  // namespace
 
 Status checkContext(const Corpus& corpus, std::int64_t context) {
     const auto tooShort = [&](const char* part, std::int64_t tokens, const char* remedy) {

@@ -25,6 +25,8 @@ public:
     virtual void copyPair(std::int64_t begin, std::int64_t count, std::int64_t* ids, std::int64_t* next) const;
     // Whether one id costs what it costs among others. False for a text: a place in it is reached from the mark before it.
     virtual bool randomAccess() const { return true; }
+    // Makes ready what reading needs, if that was not done yet. Unsupported: it cannot be read.
+    virtual Status prepare() const { return {}; }
 };
 
 // What lies under a row changed while a run read it. what() is a sentence without its full stop.
@@ -57,6 +59,9 @@ struct CorpusRequest {
     bool keepText = false;             // make Corpus::text usable at once; without it a large text that is in RAM is let go
     FreeMemory freeMemory = [] { return kUnbounded; };
 };
+
+// Whether `data` names a file of ready token ids (.bin).
+bool isReadyTokens(const std::string& data);
 
 // progress(what, fraction) is called now and then; cancelled is polled. Errors name the file and what to do.
 // An empty `progress` is allowed.

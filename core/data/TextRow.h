@@ -16,7 +16,7 @@ public:
     TextRow(std::shared_ptr<const SourceText> text, std::shared_ptr<const Tokenizer> tokenizer, std::shared_ptr<const TokenRow> tokens);
 
     // Finds the marks, if that was not done yet: one walk over the ids. Unsupported: the text cannot be cut anywhere near.
-    Status prepare() const;
+    Status prepare() const override;
 
     std::int64_t size() const override { return m_tokens->size(); }
     // Throws DataChanged when the text no longer gives the tokens it gave.

@@ -43,9 +43,9 @@ GraphProgram::GraphProgram(ProgramParts parts)
 
 StepResult GraphProgram::eager(TrainState& state, const BatchSource& batches, double rate) {
     const StepResult result = m_eager.step(state, batches, rate);
-    const std::string capture = m_report.capture;
+    const std::string preparation = m_report.preparation;
     m_report = m_eager.report();
-    m_report.capture = capture;
+    m_report.preparation = preparation;
     return result;
 }
 
@@ -60,7 +60,7 @@ StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, dou
             const std::string why = thrown.what();
             forget();
             m_givenUp = true;
-            m_report.capture = fmt::format("The step could not be captured into a CUDA graph, so it runs eagerly: {}.", why.substr(0, why.find('\n')));
+            m_report.preparation = fmt::format("The step could not be captured into a CUDA graph, so it runs eagerly: {}.", why.substr(0, why.find('\n')));
             return eager(state, batches, rate);
         }
     }
@@ -111,7 +111,7 @@ void GraphProgram::capture(const TrainState& state) {
     m_captured = true;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     const std::int64_t kernels = m_first.kernels() + (m_parts.accumulation - 1) * m_next.kernels() + m_update.kernels();
-    m_report.capture = fmt::format("CUDA graphs: {} kernels a step in {} launches, captured in {:.2f} s.", kernels, m_parts.accumulation + 1, took.count());
+    m_report.preparation = fmt::format("CUDA graphs: {} kernels a step in {} launches, captured in {:.2f} s.", kernels, m_parts.accumulation + 1, took.count());
 }
 
 void GraphProgram::writeNumbers(const TrainState& state, double rate) {

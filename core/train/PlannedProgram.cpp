@@ -2,6 +2,8 @@
 #include "core/train/PlannedProgram.h"
 
 #include "core/base/Check.h"
+#include "core/base/Format.h"
+#include "core/model/ChunkedLoss.h"
 #include "core/step/StepEngine.h"
 #include "core/train/EagerProgram.h"
 
@@ -52,6 +54,16 @@ StepShape shapeOf(const GptConfig& config, const ProgramParts& parts) {
             .dropout = parts.dropout, .smoothing = parts.labelSmoothing};
 }
 
+// Validation in another precision than training's runs the plain model, whose float32 logits would be larger than all that is planned.
+std::unique_ptr<StepProgram> plainProgram(ProgramParts parts, const GptConfig& config) {
+    constexpr std::int64_t kLogitBytes = 32 << 20;  // core/analysis/PlannedMemory.cpp counts on it
+    const std::int64_t rows = std::max<std::int64_t>(32, kLogitBytes / (4 * config.paddedVocabulary));
+    parts.ops.loss = [rows](const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets, const LossSettings& settings) {
+        return chunkedLoss(rows, hidden, head, targets, settings);
+    };
+    return std::make_unique<EagerProgram>(std::move(parts));
+}
+
 std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
 }  // namespace
@@ -68,6 +80,7 @@ PlannedProgram::~PlannedProgram() = default;
 
 void PlannedProgram::bind(const TrainState& state) {
     const bool other = m_engine == nullptr || m_boundConfig != state.config;
+    const std::int64_t begin = now();
     if (other) {
         m_engine.reset();
         m_block.reset();
@@ -84,6 +97,10 @@ void PlannedProgram::bind(const TrainState& state) {
         m_packedAt = -1;
     }
     if (m_packedAt != state.updates) m_engine->pack(state.weights.data_ptr<float>());
+    // Apart from the steps: what a plan costs is paid once, and no median of steps should carry it.
+    if (other)
+        m_report.preparation = fmt::format("The whole step is planned: {} of buffers placed and the weights packed in {:.3f} s.", format::bytes({m_engine->bytes()}),
+                                           static_cast<double>(now() - begin) * 1e-9);
     m_boundConfig = state.config;
     m_boundTo = state.weights.data_ptr();
     m_boundMoments = state.firstMoment.data_ptr();
@@ -160,7 +177,7 @@ void PlannedProgram::update(TrainState& state, double rate, double norm) {
 
 double PlannedProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) {
     if (m_parts.validationAutocast != m_parts.autocast) {
-        if (m_plain == nullptr) m_plain = std::make_unique<EagerProgram>(m_parts);
+        if (m_plain == nullptr) m_plain = plainProgram(m_parts, state.config);
         return m_plain->evaluate(state, batches, microBatches);
     }
     const ProgramScope scope(m_parts.scope);

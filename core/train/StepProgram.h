@@ -29,7 +29,7 @@ struct ProgramReport {
     std::string attention;         // back-end taken: "manual", "sdpa-flash", ...
     std::string hostMemory;        // allocator mode: "system", "caching"
     std::string optimizer;
-    std::string capture;           // cuda-graph: a sentence once the step is captured, or why it is not
+    std::string preparation;       // what was made ahead of the steps and how long it took, or why it could not be; a sentence, empty = nothing
 };
 
 class StepProgram {

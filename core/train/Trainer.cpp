@@ -28,6 +28,15 @@ std::int64_t pageFaults() {
 
 bool dueEvery(std::int64_t every, std::int64_t step) { return every > 0 && step % every == 0; }
 
+// A sentence; empty = there is something.
+std::string whyNothingToEvaluateOn(const Corpus& corpus, std::int64_t context) {
+    const std::int64_t tokens = corpus.validationTokens();
+    if (tokens > context) return {};
+    if (tokens == 0) return "There is no validation part to evaluate on; set validation-fraction above 0 in a new run.";
+    return fmt::format("There is nothing to evaluate on: the validation part has {} tokens, and one sequence needs {}; lower context, or raise validation-fraction "
+                       "in a new run.", tokens, context + 1);
+}
+
 }  // namespace
 
 Trainer::Trainer(TrainerSetup setup) : m_setup(std::move(setup)), m_config(m_setup.config), m_state(std::move(m_setup.state)) {}
@@ -61,6 +70,11 @@ TrainerOutcome Trainer::loop() {
     m_program = std::move(*program);
     changeState(RunState::Running);
     tellInstead(notes.instead);
+    // validate() says why it cannot: to a person each time, of what is due by itself once a run.
+    bool toldWhyNot = false;
+    const auto validateAsDue = [&] {
+        if (whyNothingToEvaluateOn(m_setup.batches->corpus(), m_config.integer("context")).empty() || !std::exchange(toldWhyNot, true)) validate();
+    };
     while (m_state.updates < m_config.steps) {
         takeCommands();
         waitForRecorder();
@@ -69,12 +83,12 @@ TrainerOutcome Trainer::loop() {
         const std::int64_t cursor = m_state.cursor;
         if (!trainOneStep()) return {RunState::Failed, m_failure};
         const std::int64_t step = m_state.updates;
-        if (validationDue(cursor)) validate();
+        if (validationDue(cursor)) validateAsDue();
         if (dueEvery(m_config.checkpointEvery, step)) checkpoint({});
         if (dueEvery(m_config.sampleEvery, step)) m_setup.generate(GenerateText{}, m_state);
     }
     takeCommands();
-    if (m_config.switches.at("validation-every") != Value{std::int64_t{0}} && m_validatedAt != m_state.updates) validate();
+    if (m_config.switches.at("validation-every") != Value{std::int64_t{0}} && m_validatedAt != m_state.updates) validateAsDue();
     return {RunState::Finished, {}};
 }
 
@@ -149,7 +163,7 @@ void Trainer::flip(const Flip& asked) {
     m_config = std::move(*wanted);
     device_memory::trim(m_state.weights.device());
     m_attentionTold.clear();
-    m_captureTold.clear();
+    m_preparationTold.clear();
     m_stepsOfProgram = 0;
     m_operations = kUnknown;
     m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, notes.lost});
@@ -209,9 +223,9 @@ bool Trainer::trainOneStep() {
         m_attentionTold = m_program->report().attention;
         log(LogLevel::Info, fmt::format("Attention that runs: {}.", m_attentionTold));
     }
-    if (m_captureTold != m_program->report().capture) {
-        m_captureTold = m_program->report().capture;
-        log(LogLevel::Info, m_captureTold);
+    if (m_preparationTold != m_program->report().preparation) {
+        m_preparationTold = m_program->report().preparation;
+        log(LogLevel::Info, m_preparationTold);
     }
     return true;
 }
@@ -255,7 +269,7 @@ void Trainer::keepState() {
 }
 
 void Trainer::validate() {
-    if (m_setup.batches->corpus().validationTokens() <= m_config.integer("context")) return;
+    if (const std::string why = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_config.integer("context")); !why.empty()) return log(LogLevel::Warning, why);
     const TimeNs begin = m_setup.clock->now();
     const double loss = m_program->evaluate(m_state, *m_setup.batches, m_config.validationBatches);
     const TimeNs end = m_setup.clock->now();
@@ -264,6 +278,8 @@ void Trainer::validate() {
 }
 
 void Trainer::checkpoint(const std::string& path) {
+    // A person may ask for what checkpoint-every has just written.
+    if (path.empty() && m_checkpointedAt == m_state.updates) return log(LogLevel::Info, fmt::format("Step {} is kept already in {}.", m_state.updates, m_lastCheckpoint));
     const std::string place = !path.empty() ? path : m_setup.checkpointFolder.empty() ? "" : fmt::format("{}/step-{:07}", m_setup.checkpointFolder, m_state.updates);
     if (place.empty()) return log(LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.");
     const TimeNs begin = m_setup.clock->now();

@@ -75,7 +75,7 @@ private:
     std::int64_t m_checkpointedAt = -1;
     std::int64_t m_validatedAt = -1;
     std::string m_insteadTold;  // BuildNotes::instead, when it was last said
-    std::string m_attentionTold, m_captureTold;
+    std::string m_attentionTold, m_preparationTold;
     // Of the Program that runs: a flip makes another.
     std::int64_t m_stepsOfProgram = 0;
     double m_operations = kUnknown;

@@ -31,6 +31,12 @@ TEST_F(Refusal, AsksForACommand) { expectRefused(cli({}), {"train"}, kUsage); }
 TEST_F(Refusal, AsksForTheIdOfASession) { expectRefused(cli({"sessions", "show"}), {"ID"}, kUsage); }
 TEST_F(Refusal, NamesTwoCommandsAtOnce) { expectRefused(cli({"switches", "config"}), {"config"}, kUsage); }
 
+TEST_F(Refusal, NamesTwoPlacesThatWeightsAreToComeFromAndLeavesNoSession) {
+    expectRefused(trainWith({"--init", path("weights.safetensors"), "--resume", "1"}), {"train", "--init", "--resume"}, kUsage);
+    expectRefused(trainWith({"--resume", path("checkpoint"), "--init", path("weights.safetensors")}), {"train", "--init", "--resume"}, kUsage);
+    EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
 TEST_F(Refusal, NamesStepsBelowOne) { expectRefused(trainWith({"--steps", "-5"}), {"steps", "-5"}, kBadInput); }
 TEST_F(Refusal, NamesStepsThatAreNoNumber) { expectRefused(trainWith({"--steps", "many"}), {"steps", "many"}, kBadInput); }
 TEST_F(Refusal, NamesAnEmptyValue) { expectRefused(trainWith({"--steps", ""}), {"steps"}, kBadInput); }
@@ -107,20 +113,44 @@ protected:
     }
 };
 
+TEST_F(Memory, IsPredictedWithTheIdsThatTheDataReallyHave) {
+    std::string tokens;
+    for (int i = 0; i < 5000; ++i) tokens += {static_cast<char>(i % 250), 1};  // ids from 256 on: GPT-2's vocabulary, whatever the tokenizer
+    const Words large{"--data", write("tokens.bin", tokens), "--set", "batch-size=64", "--set", "context=64"};
+    expectRefused(trainWithin("300000000", large), {"batch-size 64", "lower batch-size"}, kOutOfMemory);
+    EXPECT_FALSE(std::filesystem::exists(database())) << "predicted, not run into";
+    Words few = large;
+    few.insert(few.end(), {"--set", "vocabulary=512"});
+    EXPECT_EQ(trainWithin("300000000", few).exitCode, 0);
+}
+
 TEST_F(Memory, IsPredictedBeforeTheRun) {
     const auto finished = trainWithin("20000000", {"--set", "width=128", "--set", "layers=4", "--set", "context=128", "--set", "batch-size=64"});
     expectRefused(finished, {"batch-size", "20.0"}, kOutOfMemory);
     EXPECT_FALSE(std::filesystem::exists(database()));
 }
 
-TEST_F(Memory, RunningOutOfItEndsTheRunAsFailedWithASentence) {
-    // What a character tokenizer finds in a text cannot be predicted: with 16 000 different characters the logits take a GB.
+// 16 000 different characters, twice.
+std::string manyCharacters() {
     std::string text;
     for (int repeat = 0; repeat < 2; ++repeat)
         for (int point = 0x4E00; point < 0x4E00 + 16000; ++point)
             text += {static_cast<char>(0xE0 | (point >> 12)), static_cast<char>(0x80 | ((point >> 6) & 0x3F)), static_cast<char>(0x80 | (point & 0x3F))};
-    const auto finished = trainWithin("200000000", {"--data", write("characters.txt", text), "--set", "tokenizer=char", "--set", "context=128", "--set", "batch-size=128"});
-    expectRefused(finished, {"memory"}, kOutOfMemory);
+    return text;
+}
+
+TEST_F(Memory, IsPredictedWithTheCharactersThatATextReallyHas) {
+    const auto finished = trainWithin("200000000", {"--data", write("characters.txt", manyCharacters()), "--set", "tokenizer=char", "--set", "context=128", "--set", "batch-size=128"});
+    expectRefused(finished, {"batch-size 128", "lower batch-size"}, kOutOfMemory);
+    EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(Memory, RunningOutOfItEndsTheRunAsFailedWithASentence) {
+    // The system gives the process a GB of data; the program predicts with what the machine has. The logits take half a GB, and there are several.
+    Words command{"/bin/sh", "-c", "ulimit -d 1000000 && exec \"$0\" \"$@\"", STEPSCOPE_CLI};
+    for (const auto& word : tiny({"--data", write("characters.txt", manyCharacters()), "--set", "tokenizer=char", "--set", "context=128", "--set", "batch-size=64"}))
+        command.push_back(word);
+    expectRefused(Process(command, options()).wait(), {"memory"}, kOutOfMemory);
     EXPECT_EQ(newest()["state"], "failed");
     EXPECT_THAT(newest()["why"].get<std::string>(), testing::HasSubstr("memory"));
 }

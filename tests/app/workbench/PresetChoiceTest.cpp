@@ -59,5 +59,14 @@ TEST(ChoosePreset, PassesOverThePresetsWhosePrecisionAnOldGpuDoesNotHave) {
     EXPECT_EQ(choice.device, "cuda:0");
 }
 
+TEST(APresetNamedByAPerson, IsOnTheGpuThatThereIsButTinyCpu) {
+    const auto with = Workbench::create(withGpu(24)), without = Workbench::create(Machine{.cores = 2});
+    EXPECT_EQ(presetHere(*with, "gpu-8gb")->word("device"), "cuda:0");
+    EXPECT_EQ(presetHere(*with, "gpt2-small")->word("device"), "cuda:0");
+    EXPECT_FALSE(presetHere(*with, "tiny-cpu")->has("device"));
+    EXPECT_FALSE(presetHere(*without, "gpu-8gb")->has("device")) << "the default: the CPU";
+    EXPECT_FALSE(presetHere(*with, "nope").ok());
+}
+
 }  // namespace
 }  // namespace stepscope

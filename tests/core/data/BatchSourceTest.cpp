@@ -65,6 +65,24 @@ TEST(BatchSource, CopiesTheTokensToRamOnlyWhereThereIsRoomForThem) {
     EXPECT_TRUE(source.accepts(config).ok());
 }
 
+TEST(BatchSource, RefusesATextThatCannotBeReadBeforeAnythingReadsIt) {
+    struct Uncut final : TokenRow {
+        std::int64_t size() const override { return 10'000; }
+        void copy(std::int64_t, std::int64_t, std::int64_t*) const override { throw DataChanged("read"); }
+        Status prepare() const override { return makeError(ErrorCode::Unsupported, "It cannot be cut."); }
+    };
+    Corpus corpus = counting(10'000, 9000);
+    corpus.text = std::make_shared<Uncut>();
+    const BatchSource source(std::move(corpus));
+    RunConfig config;
+    config.switches = {{"context", std::int64_t{16}}, {"data-source", std::string("text")}};
+    const Status refused = source.accepts(config);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().sentence, "It cannot be cut.");
+    config.switches["data-source"] = std::string("mmap");
+    EXPECT_TRUE(source.accepts(config).ok());
+}
+
 TEST(BatchSource, GivesTheSameSequencesHoweverTheyAreSplitIntoBatches) {
     const BatchSource source(counting(10'000, 9000));
     constexpr std::int64_t kContext = 16, kTotal = 48;

@@ -13,6 +13,7 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/zeros_like.h>
 #include <functional>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace stepscope {
@@ -192,6 +193,18 @@ TEST(PlannedProgram, TrainsAsTheEagerProgramDoes) {
     }
 }
 
+TEST(PlannedProgram, SaysWhatPlanningTookApartFromTheSteps) {
+    const auto batches = tinyBatches();
+    TrainState state = stateFor(kPlain);
+    PlannedProgram program(partsFor(kPlain, true));
+    EXPECT_EQ(program.report().preparation, "") << "nothing is planned before the first step";
+    program.step(state, *batches, 1e-3);
+    const std::string said = program.report().preparation;
+    EXPECT_THAT(said, ::testing::MatchesRegex("The whole step is planned: [0-9.]+.+B of buffers placed and the weights packed in [0-9.]+ s\\."));
+    program.step(state, *batches, 1e-3);
+    EXPECT_EQ(program.report().preparation, said) << "planned once";
+}
+
 TEST(PlannedProgram, EightBitMomentsFollowTheEagerProgramsLosses) {
     at::set_num_threads(1);
     const auto batches = tinyBatches();
@@ -287,6 +300,23 @@ TEST(PlannedProgram, ValidatesAsTheEagerProgramDoes) {
             PlannedProgram planned(partsFor(shape, bf16));
             EXPECT_NEAR(planned.evaluate(state, *batches, 3), eager.evaluate(state, *batches, 3), bf16 ? 2e-3 : 1e-6) << shape.name;
         }
+}
+
+TEST(PlannedProgram, ValidatesInFloat32WhereTrainingIsInBf16AndValidationIsNot) {
+    const auto batches = tinyBatches();
+    for (const Shape& shape : {kPlain, kEverything}) {
+        TrainState state = stateFor(shape);
+        ProgramParts mixed = partsFor(shape, true);
+        mixed.validationAutocast.reset();
+        EagerProgram inFloat32(partsFor(shape, false)), inBf16(partsFor(shape, true));
+        PlannedProgram planned(mixed), plannedInBf16(partsFor(shape, true));
+        for (int i = 0; i < 5; ++i) planned.step(state, *batches, 1e-2);  // at the start all probabilities are alike, and so are the precisions
+        const double expected = inFloat32.evaluate(state, *batches, 3);
+        EXPECT_NEAR(planned.evaluate(state, *batches, 3), expected, 1e-6) << shape.name;
+        EXPECT_NE(plannedInBf16.evaluate(state, *batches, 3), expected) << shape.name << ": in bf16 it is another number";
+        EXPECT_NE(inBf16.evaluate(state, *batches, 3), expected) << shape.name;
+        EXPECT_NEAR(inBf16.evaluate(state, *batches, 3), expected, 2e-2) << shape.name;
+    }
 }
 
 }  // namespace
