@@ -1,34 +1,17 @@
 // `config`: prints the complete YAML of a preset with what --config and --set change, ready for `train --config`, and as comments (with
-// --memory alone) what memory it is expected to need, and what runs in place of a choice that cannot; with --markdown the guide's tables of
-// settings, which packaging/guide writes into resources/guide/settings.md.
+// --memory alone) what memory it is expected to need, and what runs in place of a choice that cannot; with --markdown the guide's chapter on
+// settings (SettingsChapter).
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
-#include "app/cli/Markdown.h"
 #include "app/cli/Output.h"
 #include "app/cli/RunOptions.h"
+#include "app/cli/SettingsChapter.h"
 #include "core/base/Format.h"
-#include "core/events/ConfigKeys.h"
 
-#include <cctype>
 #include <fmt/format.h>
 
 namespace stepscope::cli {
 namespace {
-
-// One table a section, in the order of the window; defaults of RunConfig, which presets change.
-std::string asMarkdown() {
-    std::string all, section;
-    for (const auto& key : configKeys()) {
-        if (key.section != section) {
-            std::string heading = section = key.section;
-            heading[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(heading[0])));
-            all += fmt::format("{}## {}\n\n| Key | In the window | What it is | Values, default in bold |\n|---|---|---|---|\n", all.empty() ? "" : "\n", heading);
-        }
-        all += fmt::format("| `{}` | {} | {} | {} |\n", key.id, markdownCell(key.title), markdownCell(key.help),
-                           markdownCell(markdownValues(key.values, key.get(RunConfig{}))));
-    }
-    return all;
-}
 
 // Three lines, each after `mark`.
 std::string memoryText(const Workbench::Estimate& predicted, const char* mark) {
@@ -70,11 +53,11 @@ void addConfig(CLI::App& parent, Actions& actions) {
     auto* command = parent.add_subcommand("config", "Print every setting and switch of a preset as YAML");
     options->run.add(*command);
     auto* json = command->add_flag("--json", options->json, "As JSON");
-    auto* markdown = command->add_flag("--markdown", options->markdown, "As the guide's tables of settings")->excludes(json);
+    auto* markdown = command->add_flag("--markdown", options->markdown, "As the guide's tables of settings, schedules and presets")->excludes(json);
     command->add_flag("--memory", options->memory, "Print only what memory it is expected to need")->excludes(markdown);
     actions[command] = [options]() -> Result<ExitCode> {
         if (options->markdown) {
-            print(asMarkdown());
+            print(settingsChapter());
             return ExitCode::Ok;
         }
         const auto workbench = Workbench::create();

@@ -1,5 +1,6 @@
 // `lr-range`: a learning-rate range test. One short run whose rate rises exponentially from --low to --high, nothing recorded; prints
-// the rate it suggests and, with --json, the whole curve. The main thread waits; Ctrl-C ends the sweep early and what there is is read.
+// the curve and the rate it suggests, or the curve and why it suggests none (exit code 3). The main thread waits; Ctrl-C ends the sweep
+// early and what there is is read.
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
 #include "app/cli/Output.h"
@@ -7,11 +8,13 @@
 #include "app/cli/StopSignals.h"
 #include "core/analysis/LrRange.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Schedule.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <mutex>
 
 namespace stepscope::cli {
@@ -32,7 +35,7 @@ public:
         std::lock_guard lock(m_mutex);
         m_points.push_back({done->learningRate, done->loss});
         m_lowest = std::fmin(m_lowest, done->loss);
-        if (done->loss > kBroken * m_lowest && m_run != nullptr) m_run->send(Stop{});
+        if (hasBrokenDown(done->loss, m_lowest) && m_run != nullptr) m_run->send(Stop{});
     }
     void follow(Run* run) {
         std::lock_guard lock(m_mutex);
@@ -44,7 +47,6 @@ public:
     }
 
 private:
-    static constexpr double kBroken = 4;
     std::mutex m_mutex;
     std::vector<LrRangePoint> m_points;
     double m_lowest = kUnknown;
@@ -61,23 +63,44 @@ Result<RunConfig> sweepConfig(const Options& options, const Workbench& workbench
     return workbench.complete(std::move(*config));
 }
 
-std::string asText(const LrRange& range, const std::vector<LrRangePoint>& points) {
-    std::string text = fmt::format("suggested lr {:.2g}: the loss falls most steeply there\n", range.suggestion);
-    text += fmt::format("lowest loss at {:.2g}; {}\n", range.lowest,
-                        range.divergedAt > 0 ? fmt::format("from {:.2g} on it breaks down", range.divergedAt) : "it did not break down up to the highest rate");
+using Points = std::vector<LrRangePoint>;
+
+// Some twenty lines of the sweep, its last one, and the suggested one, which is marked. range: null where nothing is suggested.
+std::string curveText(const Points& points, const LrRange* range) {
+    const std::vector<double> smoothed = smoothedLoss(points);
     const std::size_t every = std::max<std::size_t>(1, points.size() / 20);
-    for (std::size_t i = 0; i < points.size(); ++i)
-        if (i % every == 0 || i == range.suggestedAt)
-            text += fmt::format("{:>10.2e}  {:.4f}{}\n", points[i].rate, range.smoothed[i], i == range.suggestedAt ? "  <- suggested" : "");
+    std::string text;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const bool suggested = range != nullptr && i == range->suggestedAt;
+        if (i % every != 0 && i + 1 != points.size() && !suggested) continue;
+        const std::string loss = std::isfinite(smoothed[i]) ? fmt::format("{:.4f}", smoothed[i]) : "broke down";
+        text += fmt::format("{:>10.2e}  {}{}\n", points[i].rate, loss, suggested ? "  <- suggested" : "");
+    }
     return text;
 }
 
-std::string asJson(const LrRange& range, const std::vector<LrRangePoint>& points) {
+std::string asText(const Result<LrRange>& range, const Points& points, bool whole) {
+    if (!range) return curveText(points, nullptr);
+    return fmt::format("suggested lr {:.2g}: the loss falls most steeply there\nlowest loss at {:.2g}; {}\n", range->suggestion, range->lowest,
+                       endingOf(*range, points, whole)) +
+           curveText(points, &*range);
+}
+
+std::string asJson(const Result<LrRange>& range, const Points& points) {
+    Json all = Json::object();
+    all["suggestion"] = range ? number(range->suggestion) : Json(nullptr);
+    if (range) {
+        all["lowest"] = number(range->lowest);
+        all["diverged_at"] = range->divergedAt > 0 ? number(range->divergedAt) : Json(nullptr);
+    } else {
+        all["why"] = range.error().sentence;
+    }
     Json curve = Json::array();
+    const std::vector<double> smoothed = smoothedLoss(points);
     for (std::size_t i = 0; i < points.size(); ++i)
-        curve.push_back({{"lr", number(points[i].rate)}, {"loss", nineDigits(points[i].loss)}, {"smoothed", nineDigits(range.smoothed[i])}});
-    return line({{"suggestion", number(range.suggestion)}, {"lowest", number(range.lowest)},
-                 {"diverged_at", range.divergedAt > 0 ? number(range.divergedAt) : Json(nullptr)}, {"curve", std::move(curve)}});
+        curve.push_back({{"lr", number(points[i].rate)}, {"loss", nineDigits(points[i].loss)}, {"smoothed", nineDigits(smoothed[i])}});
+    all["curve"] = std::move(curve);
+    return line(all);
 }
 
 Result<ExitCode> sweep(const Options& options) {
@@ -103,13 +126,15 @@ Result<ExitCode> sweep(const Options& options) {
         sink.follow(run.get());
         summary = run->wait();
     }
-    auto points = sink.points();
-    // A loss that is no number ends the run as failed, and the sweep as it should: by breaking down.
-    if (summary.state == RunState::Failed && points.empty()) return makeError(summary.code, summary.why);
-    if (summary.state == RunState::Failed && summary.code != ErrorCode::Training) return makeError(summary.code, summary.why);
+    Points points = sink.points();
+    if (summary.state == RunState::Failed && (points.empty() || summary.code != ErrorCode::Training)) return makeError(summary.code, summary.why);
+    // The step that broke down is not published. It ends the run as failed, and the sweep as it should.
+    if (summary.state == RunState::Failed)
+        points.push_back({learningRate(request.config, static_cast<std::int64_t>(points.size()) + 1), std::numeric_limits<double>::quiet_NaN()});
     const auto range = readLrRange(points);
+    const bool whole = static_cast<std::int64_t>(points.size()) >= request.config.steps;
+    print(options.json ? asJson(range, points) : asText(range, points, whole));
     if (!range) return range.error();
-    print(options.json ? asJson(*range, points) : asText(*range, points));
     return ExitCode::Ok;
 }
 
@@ -127,7 +152,7 @@ void addLrRange(CLI::App& parent, Actions& actions) {
     add("--low", options->low, "Where the sweep begins");
     add("--high", options->high, "Where it ends");
     add("--steps", options->steps, "Steps of the sweep");
-    command->add_flag("--json", options->json, "Print the whole curve as one line of JSON");
+    command->add_flag("--json", options->json, "Print the whole curve as one line of JSON; its suggestion is null where there is none");
     actions[command] = [options] { return sweep(*options); };
 }
 

@@ -1,4 +1,5 @@
-// What the generated chapters of the guide share: ranges in words, cells of Markdown tables. Called by `switches` and `config`.
+// What the generated chapters of the guide share: ranges in words, cells of Markdown tables. Called by `switches` and
+// SettingsChapter.
 #pragma once
 #include "core/events/SwitchCatalogue.h"
 

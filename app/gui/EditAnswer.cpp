@@ -7,7 +7,7 @@ namespace stepscope {
 namespace {
 
 MemoryForecast forecastOf(const Workbench::Estimate& from) {
-    return {from.parameters, from.weights, from.gradients, from.moments, from.activations, from.logits, from.total, from.available};
+    return {from.parameters, from.weights, from.gradients, from.moments, from.activations, from.logits, from.total, from.available, from.parts};
 }
 
 // What the other values of a switch would need, as predicted; nothing where the prediction is the same for all.

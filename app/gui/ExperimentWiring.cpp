@@ -26,7 +26,10 @@ ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, Live
     connect(&live, &LiveFeed::started, this, &ExperimentWiring::runStarted);
     connect(&live, &LiveFeed::switchApplied, this, &ExperimentWiring::applied);
     connect(&live, &LiveFeed::switchRefused, this, [this](const SwitchRefused& refused) { m_window.experiment().refused(refused.id, refused.why); });
-    connect(&runs, &RunController::ended, this, [this] { m_window.experiment().setRunning(nullptr); });
+    connect(&runs, &RunController::phaseChanged, this, [this] {
+        if (m_runs.phase() == RunController::Phase::Starting) m_window.experiment().setPreparing();
+        if (m_runs.phase() == RunController::Phase::None) m_window.experiment().setRunning(nullptr);
+    });
     window.livePage().setPlannedConfig(panel.config());
 }
 
@@ -65,8 +68,9 @@ void ExperimentWiring::show(const EditAnswer& found) {
     for (const auto& [id, sentence] : found.memory) panel.setMemory(id, sentence);
 }
 
+// A run of a few steps may have ended before its events are drained.
 void ExperimentWiring::runStarted() {
-    if (m_live.history()->info()) m_window.experiment().setRunning(&m_live.history()->info()->config);
+    if (m_runs.busy() && m_live.history()->info()) m_window.experiment().setRunning(&m_live.history()->info()->config);
 }
 
 void ExperimentWiring::applied(const SwitchApplied& flip) {

@@ -60,6 +60,13 @@ Figure figure(const char* name, const Change& change, bool lessIsBetter, bool me
 QString milliseconds(double ms) { return words(format::milliseconds(ms)); }
 QString bytes(double count) { return words(format::bytes({static_cast<std::int64_t>(count)})); }
 
+QString gainOf(double ratio, bool conclusive) {
+    if (std::abs(ratio - 1) < 0.02) return "no gain";
+    if (!conclusive) return "inconclusive";
+    if (ratio < 1) return QString("%1%2 %").arg(QChar(0x2212)).arg((1 - ratio) * 100, 0, 'f', 0);
+    return QString("×%1").arg(ratio, 0, 'f', ratio < 10 ? 2 : 0);
+}
+
 }  // namespace
 
 FlipStripReading stripOf(const FlipReading& reading, const QString& title) {
@@ -86,12 +93,10 @@ FlipStripReading stripOf(const FlipReading& reading, const QString& title) {
 
 QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault) {
     const std::string usual = toString(byDefault), from = toString(flip.from), to = toString(flip.to);
-    if (!effect.measured() || from == to || (from != usual && to != usual)) return {};
-    const double ratio = from == usual ? effect.tokensPerSecond.ratio() : 1 / effect.tokensPerSecond.ratio();
-    if (std::abs(ratio - 1) < 0.02) return "no gain";
-    if (!effect.tokensPerSecond.conclusive()) return "inconclusive";
-    if (ratio < 1) return QString("%1%2 %").arg(QChar(0x2212)).arg((1 - ratio) * 100, 0, 'f', 0);
-    return QString("×%1").arg(ratio, 0, 'f', ratio < 10 ? 2 : 0);
+    if (!effect.measured() || from == to) return {};
+    const Change& speed = effect.tokensPerSecond;
+    const QString gain = gainOf(to == usual ? 1 / speed.ratio() : speed.ratio(), speed.conclusive());
+    return from == usual || to == usual ? gain : gain + " vs " + words(from);
 }
 
 QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where) {

@@ -8,8 +8,8 @@ namespace stepscope {
 
 FlipStripReading stripOf(const FlipReading& reading, const QString& title);
 
-// "×2.20", "−8 %", "no gain", "inconclusive": tokens/s away from the default against the default. Empty where neither side of the
-// flip is the default: there is nothing that a chip could be compared with.
+// "×2.20", "−8 %", "no gain", "inconclusive": tokens/s away from the default against the default. Where neither side of the flip is
+// the default, against the value before, by its name: "×1.20 vs kernels". Empty until it is measured.
 QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault);
 // "Measured here, off → bf16: 65.1 → 50.3 ms a step (−23 %), 283 → 283 MB. Session “tiny-cpu”, step 145, 21 Nov 2026."
 QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where);

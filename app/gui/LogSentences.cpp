@@ -49,16 +49,12 @@ Line lineOf(const Event& event) {
             [](const SessionStarted& e) {
                 return Line{LogLevel::Info, startedText(e), 0, {}};
             },
-            [](const StepDone& e) {
-                return e.skipped ? Line{LogLevel::Info, fmt::format("Step {} was skipped: gradients not finite.", e.step), e.step, e.at} : Line{};
-            },
+            // The trainer tells flips, refusals, checkpoints and the steps that fp16 left out in log lines of its own.
+            [](const StepDone&) { return Line{}; },
             [](const ValidationDone& e) {
                 return Line{LogLevel::Info, fmt::format("Validation loss {:.4f} after step {}.", e.loss, format::count(e.step)), e.step, e.at};
             },
-            // The trainer tells flips, refusals and checkpoints in log lines of its own.
-            [](const SwitchApplied& e) {
-                return e.note.empty() ? Line{} : Line{LogLevel::Info, e.id + ": " + e.note, e.step, e.at};
-            },
+            [](const SwitchApplied&) { return Line{}; },
             [](const SwitchRefused&) { return Line{}; },
             [](const DeviceSample&) { return Line{}; },
             [](const LogLine& e) {

@@ -4,6 +4,7 @@
 #include "app/gui/LiveFeed.h"
 
 #include <exception>
+#include <utility>
 
 namespace stepscope {
 namespace {
@@ -49,6 +50,7 @@ void RunController::start(RunRequest request) {
     if (busy() || m_workbench == nullptr) return;
     m_request = std::move(request);
     m_stopWhenStarted = false;
+    m_early.clear();
     setPhase(Phase::Starting);
     m_thread.post([this, workbench = m_workbench, wanted = m_request] {
         auto started = workbench->start(wanted, m_feed);
@@ -63,6 +65,7 @@ void RunController::start(RunRequest request) {
         if (m_leaving) run->send(Stop{});
         answer(this, [this, run] {
             m_run = run;
+            for (Command& command : std::exchange(m_early, {})) m_run->send(std::move(command));
             setPhase(Phase::Live);
             if (m_stopWhenStarted) stop();
         });
@@ -77,6 +80,7 @@ void RunController::start(RunRequest request) {
 
 void RunController::send(Command command) {
     if (m_run) m_run->send(std::move(command));
+    else if (m_phase == Phase::Starting) m_early.push_back(std::move(command));  // its first events may be here before it is
 }
 
 void RunController::stop() {

@@ -28,7 +28,7 @@ public:
     const RunRequest& request() const { return m_request; }  // of the newest run
 
     void start(RunRequest request);
-    void send(Command command);  // ignored when no run is live
+    void send(Command command);  // while a run is being started, kept for it; ignored when there is none
     void stop();
 
 Q_SIGNALS:
@@ -46,6 +46,7 @@ private:
     std::shared_ptr<Workbench> m_workbench;
     std::shared_ptr<Run> m_run;
     RunRequest m_request;
+    std::vector<Command> m_early;  // for the run that is being started
     Phase m_phase = Phase::None;
     bool m_stopWhenStarted = false;
     std::atomic<bool> m_leaving = false;

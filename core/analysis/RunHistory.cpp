@@ -27,7 +27,7 @@ void RunHistory::append(const Event& event) {
                    [&](const StateChanged& e) {
                        m_state = e;
                        m_latest = std::max(m_latest, e.at);
-                       if (ended(e.state) && m_config.schedule == "range-test") markSuggestion();
+                       if (ended(e.state) && rangeTest()) markSuggestion();
                    },
                    [&](const CheckpointSaved& e) {
                        addMarker({Marker::Kind::Checkpoint, placeNow(e.step, e.at), "checkpoint",
@@ -99,8 +99,7 @@ void RunHistory::addDeviceSample(const DeviceSample& event) {
 
 void RunHistory::addSwitch(const SwitchApplied& event) {
     m_config.switches[event.id] = event.to;
-    // What a run starts with is its configuration, not a flip.
-    if (event.from == event.to || m_steps.step.empty()) return;
+    if (event.from == event.to) return;
     std::string detail = event.id + ": " + toString(event.from) + " \u2192 " + toString(event.to) + " after step " + std::to_string(event.step) + ".";
     if (!event.note.empty()) detail += " " + event.note;
     addMarker({Marker::Kind::Switch, placeNow(event.step, event.at), event.id + " " + toString(event.to), std::move(detail)});

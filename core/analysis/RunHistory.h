@@ -18,13 +18,14 @@
 
 namespace stepscope {
 
-// The x axis that all charts share.
-enum class XAxis { Step, Tokens, WallTime };
+// The x axis that all charts share. LearningRate: of a range test alone, whose rate only rises.
+enum class XAxis { Step, Tokens, WallTime, LearningRate };
 
 // A place in the run under every x axis. `seconds` since the session began.
 struct RunPlace {
     double step = 0, tokens = 0, seconds = 0;
-    double on(XAxis axis) const { return axis == XAxis::Step ? step : axis == XAxis::Tokens ? tokens : seconds; }
+    double rate = 0;  // learning rate of the step
+    double on(XAxis axis) const { return axis == XAxis::Step ? step : axis == XAxis::Tokens ? tokens : axis == XAxis::WallTime ? seconds : rate; }
 };
 
 struct StepColumns {
@@ -88,6 +89,7 @@ public:
     const std::shared_ptr<const SessionInfo>& info() const { return m_info; }
     std::int64_t session() const { return m_session; }
     bool replay() const { return m_replay; }
+    bool rangeTest() const { return m_config.schedule == "range-test"; }
 
     std::size_t rows() const { return m_steps.step.size(); }
     const StepColumns& steps() const { return m_steps; }

@@ -7,7 +7,7 @@
 namespace stepscope {
 
 RunPlace RunHistory::place(std::size_t row) const {
-    return {static_cast<double>(m_steps.step[row]), static_cast<double>(m_steps.tokens[row]), m_steps.seconds[row]};
+    return {static_cast<double>(m_steps.step[row]), static_cast<double>(m_steps.tokens[row]), m_steps.seconds[row], m_steps.learningRate[row]};
 }
 
 double RunHistory::x(XAxis axis, std::size_t row) const {
@@ -18,6 +18,8 @@ double RunHistory::x(XAxis axis, std::size_t row) const {
             return static_cast<double>(m_steps.tokens[row]);
         case XAxis::WallTime:
             return m_steps.seconds[row];
+        case XAxis::LearningRate:
+            return m_steps.learningRate[row];
     }
     return 0;
 }
@@ -44,7 +46,7 @@ std::size_t RunHistory::rowAt(XAxis axis, double x) const {
 
 RunPlace RunHistory::last() const {
     if (rows() > 0) return place(rows() - 1);
-    return {m_info ? static_cast<double>(m_info->firstStep) : 0.0, 0, 0};
+    return {m_info ? static_cast<double>(m_info->firstStep) : 0.0};
 }
 
 RunNumbers RunHistory::numbers(std::size_t window) const {

@@ -2,6 +2,8 @@
 #include "tests/app/CliFixture.h"
 
 #include <gmock/gmock.h>
+#include <sstream>
+#include <utility>
 
 namespace stepscope::test {
 namespace {
@@ -118,6 +120,38 @@ TEST_F(Configuration, TheGuidesChaptersOnSwitchesAndSettingsAreWhatTheProgramSay
         ASSERT_NE(mark, std::string::npos) << file;
         EXPECT_EQ(chapter.substr(chapter.find('\n', mark) + 2), cli({command, "--markdown"}).out) << "packaging/guide writes it anew";
     }
+}
+
+// What a refusal says that there is: "…; choose one of a, b, c."
+Words choicesIn(const std::string& refusal) {
+    const std::string before = "one of ";
+    const auto from = refusal.find(before) + before.size();
+    std::istringstream list(refusal.substr(from, refusal.rfind('.') - from));
+    Words all;
+    for (std::string word; std::getline(list >> std::ws, word, ',');) all.push_back(word);
+    return all;
+}
+
+TEST_F(Configuration, TheGuideHasALineForEveryScheduleAndEveryPreset) {
+    const std::string chapter = read(STEPSCOPE_SOURCE "/resources/guide/settings.md");
+    const Words schedules = choicesIn(cli({"config", "--set", "schedule=nope"}).err), presets = choicesIn(cli({"config", "--preset", "nope"}).err);
+    EXPECT_EQ(schedules.size(), 8u);
+    EXPECT_GE(presets.size(), 10u);
+    for (const auto& word : schedules) EXPECT_THAT(chapter, testing::HasSubstr("\n| `" + word + "` | "));
+    for (const auto& id : presets) {
+        const auto preset = config({"--preset", id});
+        const auto value = [&](const char* key) { return preset[key].dump(); };
+        EXPECT_THAT(chapter, testing::ContainsRegex("\n\\| `" + id + "` \\| [^|]+ \\| " + value("layers") + ", " + value("heads") + ", " + value("width") + " \\| " +
+                                                    value("context") + " \\| " + value("batch-size") + " x " + value("grad-accumulation") + " \\| "));
+    }
+}
+
+TEST_F(Configuration, TheTableOfSchedulesNamesTheKeysThatEachReads) {
+    const std::string printed = cli({"config", "--markdown"}).out;
+    for (const auto& [schedule, keys] : {std::pair{"constant", "`lr`"}, {"warmup", "`lr`, `warmup`"}, {"cosine", "`lr`, `min-lr`, `steps`"},
+                                         {"linear", "`lr`, `min-lr`, `warmup`, `steps`"}, {"warmup-cosine", "`lr`, `min-lr`, `warmup`, `steps`"},
+                                         {"one-cycle", "`lr`, `steps`"}, {"trapezoid", "`lr`, `min-lr`, `warmup`, `steps`"}, {"range-test", "`lr`, `min-lr`, `steps`"}})
+        EXPECT_THAT(printed, testing::ContainsRegex("\n\\| `" + std::string(schedule) + "` \\| [^|]+ \\| [^|]+ \\| " + keys + " \\|\n"));
 }
 
 TEST_F(Configuration, HelpExplainsTheExitCodes) {

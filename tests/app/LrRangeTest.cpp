@@ -1,8 +1,13 @@
-// `lr-range` as a person meets it: the curve, the suggestion, and what it refuses.
+// `lr-range` as a person meets it: the curve, the suggestion or why there is none, and what it refuses.
 #include "tests/app/CliFixture.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
 
 namespace stepscope::test {
 namespace {
+
+constexpr int kBadInput = 3;
 
 class LrRangeCommand : public CliFixture {
 protected:
@@ -36,9 +41,34 @@ TEST_F(LrRangeCommand, SaysWhatItFoundInWords) {
     EXPECT_EQ(finished.out.find("<- suggested", mark + 1), std::string::npos);
 }
 
+TEST_F(LrRangeCommand, PrintsTheCurveAlsoWhereTheLossFallsNowhereAndThenWhyItSuggestsNothing) {
+    const Words farTooLow{"--low", "1e-12", "--high", "1e-11", "--steps", "30"};
+    const auto words = sweep(farTooLow);
+    expectRefused(words, {"fell nowhere", "1e-12", "1e-11"}, kBadInput);
+    EXPECT_EQ(std::ranges::count(words.out, '\n'), 30) << words.out;
+    EXPECT_THAT(words.out, testing::StartsWith("  1.00e-12  5."));
+    EXPECT_EQ(words.out.find("suggested"), std::string::npos);
+
+    Words asked = farTooLow;
+    asked.push_back("--json");
+    const auto json = sweep(asked);
+    expectRefused(json, {"fell nowhere"}, kBadInput);
+    const Json printed = Json::parse(json.out, nullptr, false);
+    ASSERT_TRUE(printed.is_object()) << json.out;
+    EXPECT_TRUE(printed["suggestion"].is_null());
+    EXPECT_THAT(printed["why"].get<std::string>(), testing::HasSubstr("fell nowhere"));
+    ASSERT_EQ(printed["curve"].size(), 30u);
+    for (const auto& point : printed["curve"]) EXPECT_TRUE(point["lr"].is_number() && point["loss"].is_number() && point["smoothed"].is_number()) << point;
+}
+
+TEST_F(LrRangeCommand, PrintsTheCurveOfTooFewStepsBeforeItAsksForMore) {
+    const auto finished = sweep({"--steps", "5"});
+    expectRefused(finished, {"steps"}, kBadInput);
+    EXPECT_EQ(std::ranges::count(finished.out, '\n'), 5) << finished.out;
+}
+
 TEST_F(LrRangeCommand, RefusesASweepThatIsNone) {
     expectRefused(sweep({"--low", "1", "--high", "1e-3"}), {"min-lr"});
-    expectRefused(sweep({"--steps", "5"}), {"steps"});
     expectRefused(sweep({"--low", "fast"}), {"min-lr", "fast"});
 }
 

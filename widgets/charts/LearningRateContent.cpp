@@ -64,20 +64,13 @@ private:
     // One step's length along the x axis as far as it can be known; 0 = cannot.
     static double stepLength(const DrawRequest& request, const RunConfig& config) {
         if (request.axis == XAxis::Step) return 1;
+        if (request.axis == XAxis::LearningRate) return 0;  // a rate against itself: nothing to foretell
         if (request.hasSteps()) {
             const RunPlace last = request.history->last();
             const double done = last.step - static_cast<double>(request.history->info()->firstStep);
             return done > 0 ? last.on(request.axis) / done : 0;
         }
-        if (request.axis != XAxis::Tokens) return 0;
-        double tokens = 1;
-        for (const char* key : {"batch-size", "context"}) {
-            const auto found = config.switches.find(key);
-            const auto* number = found == config.switches.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-            if (number == nullptr) return 0;
-            tokens *= static_cast<double>(*number);
-        }
-        return tokens;
+        return request.axis == XAxis::Tokens ? tokensOfStep(config) : 0;
     }
 
     static Line schedule(const DrawRequest& request) {

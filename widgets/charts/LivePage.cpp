@@ -5,6 +5,8 @@
 #include <QShowEvent>
 #include <algorithm>
 
+#include "core/events/Schedule.h"
+#include "widgets/charts/ChartContent.h"
 #include "widgets/charts/ChartView.h"
 #include "widgets/charts/ViewRange.h"
 
@@ -53,6 +55,7 @@ void LivePage::historyChanged() {
         const bool sameRun = m_session != nullptr && m_history->replay();
         m_session = m_history->info();
         if (!sameRun) m_range->fit();
+        offerRates(m_history->started() && m_history->rangeTest());
     }
     updateExtent();
     m_budget.setShare(training() ? RedrawBudget::kTrainingShare : RedrawBudget::kIdleShare);
@@ -76,9 +79,8 @@ void LivePage::updateExtent() {
     const XAxis axis = m_range->axis();
     Extent extent;
     if (!m_history || !m_history->started()) {
-        extent.planned = axis == XAxis::Step ? static_cast<double>(m_planned.steps) : 0;
-        if (axis == XAxis::Tokens && m_planned.has("batch-size") && m_planned.has("context"))
-            extent.planned = static_cast<double>(m_planned.steps * m_planned.integer("batch-size") * m_planned.integer("context"));
+        const double length = axis == XAxis::Step ? 1 : axis == XAxis::Tokens ? tokensOfStep(m_planned) : 0;
+        extent.planned = static_cast<double>(m_planned.steps) * length;
         if (extent.planned > 0) extent.unit = extent.planned / static_cast<double>(std::max<std::int64_t>(1, m_planned.steps));
         extent.leastPositive = extent.unit;
     } else {
@@ -90,7 +92,11 @@ void LivePage::updateExtent() {
         extent.unit = length > 0 ? length : 1;
         extent.leastPositive = m_history->rows() > 0 ? std::max(m_history->x(axis, 0), extent.unit * 1e-3) : extent.unit;
         extent.growing = !finished;
-        if (!finished && length > 0) extent.planned = extent.last + (static_cast<double>(m_history->config().steps) - last.step) * length;
+        if (axis == XAxis::LearningRate) {
+            extent.first = extent.leastPositive = m_history->rows() > 0 ? m_history->x(axis, 0) : learningRate(m_history->config(), 1);
+            extent.unit = extent.first * 0.01;  // its steps are equal factors, not equal lengths
+            if (!finished) extent.planned = m_history->config().lr;
+        } else if (!finished && length > 0) extent.planned = extent.last + (static_cast<double>(m_history->config().steps) - last.step) * length;
     }
     m_range->setExtent(extent);
 }

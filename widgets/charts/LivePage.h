@@ -62,6 +62,7 @@ private:
     void buildGrid();
     void styleBar();
     void updateExtent();
+    void offerRates(bool rangeTest);
     void invalidate();
     void hurry();
     void answer();

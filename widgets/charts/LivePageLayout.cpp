@@ -6,6 +6,7 @@
 #include <QIODevice>
 #include <QLabel>
 #include <QResizeEvent>
+#include <QStandardItemModel>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -55,7 +56,7 @@ void LivePage::buildBar() {
     row->setSpacing(space(1));
 
     m_axis = new QComboBox(m_bar);
-    m_axis->addItems({tr("steps"), tr("tokens"), tr("wall time")});
+    m_axis->addItems({tr("steps"), tr("tokens"), tr("wall time"), tr("learning rate")});
     m_axis->setToolTip(tr("What all charts have along x"));
     m_axis->setAccessibleName(tr("x axis"));
     connect(m_axis, &QComboBox::currentIndexChanged, this, [this](int index) {
@@ -100,6 +101,19 @@ void LivePage::buildBar() {
     row->addWidget(m_follow);
     row->addWidget(m_fit);
     styleBar();
+    offerRates(false);
+}
+
+// Loss against the rate on a logarithmic axis is how a range test is read; any other schedule comes back to the same rate.
+void LivePage::offerRates(bool rangeTest) {
+    constexpr int kRates = static_cast<int>(XAxis::LearningRate);
+    QStandardItem* item = static_cast<QStandardItemModel*>(m_axis->model())->item(kRates);
+    item->setEnabled(rangeTest);
+    item->setToolTip(rangeTest ? QString() : tr("Only for a learning-rate range test: any other schedule passes a rate more than once"));
+    const bool shown = m_axis->currentIndex() == kRates;
+    if (rangeTest == shown) return;
+    m_axis->setCurrentIndex(rangeTest ? kRates : static_cast<int>(XAxis::Step));
+    m_logX->setChecked(rangeTest);
 }
 
 void LivePage::styleBar() {
@@ -141,7 +155,8 @@ void LivePage::resizeEvent(QResizeEvent* event) {
 QByteArray LivePage::saveLayout() const {
     QByteArray layout;
     QDataStream out(&layout, QIODevice::WriteOnly);
-    out << kLayoutVersion << static_cast<qint32>(m_axis->currentIndex()) << m_logX->isChecked() << m_logY->isChecked();
+    const bool rates = m_axis->currentIndex() == static_cast<int>(XAxis::LearningRate);  // of one run, not a person's habit
+    out << kLayoutVersion << static_cast<qint32>(rates ? static_cast<int>(XAxis::Step) : m_axis->currentIndex()) << (m_logX->isChecked() && !rates) << m_logY->isChecked();
     return layout;
 }
 
@@ -151,7 +166,7 @@ void LivePage::restoreLayout(const QByteArray& layout) {
     qint32 axis = 0;
     bool logX = false, logY = false;
     in >> version >> axis >> logX >> logY;
-    if (in.status() != QDataStream::Ok || version != kLayoutVersion || axis < 0 || axis >= m_axis->count()) return;
+    if (in.status() != QDataStream::Ok || version != kLayoutVersion || axis < 0 || axis >= static_cast<qint32>(XAxis::LearningRate)) return;
     m_axis->setCurrentIndex(axis);
     m_logX->setChecked(logX);
     m_logY->setChecked(logY);

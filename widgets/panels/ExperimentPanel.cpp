@@ -13,12 +13,21 @@
 
 #include <QComboBox>
 #include <QFileInfo>
+#include <QRegularExpression>
 #include <QSettings>
+#include <QTimer>
+#include <algorithm>
+#include <utility>
 
 namespace stepscope {
 namespace {
 
+constexpr int kAnswerMs = 500;  // what takes longer is told in the row; most steps do not, and a note that only flashes moves the rows below
+
 QString words(const std::string& text) { return QString::fromStdString(text); }
+
+// One a line; a name may hold a comma itself, but only a size ends with a B.
+QStringList linesOf(const std::string& parts) { return words(parts).split(QRegularExpression("(?<=B), "), Qt::SkipEmptyParts); }
 
 }  // namespace
 
@@ -39,6 +48,7 @@ void ExperimentPanel::setCatalogue(const SwitchCatalogue& catalogue) {
 void ExperimentPanel::choosePreset(const QString& id) {
     const auto done = m_draft.choosePreset(id.toStdString());
     if (!done) return setProblem(words(done.error().sentence));
+    dropMoves();
     clearProblems();
     changedByHand();
 }
@@ -46,8 +56,15 @@ void ExperimentPanel::choosePreset(const QString& id) {
 void ExperimentPanel::adopt(const RunConfig& config) {
     m_draft.adopt(config);
     m_restored = true;
+    dropMoves();
     clearProblems();
     changedByHand();
+}
+
+// Another whole configuration takes the place of what was moved one by one.
+void ExperimentPanel::dropMoves() {
+    m_asked.clear();
+    if (m_moved) m_moved->clear();
 }
 
 void ExperimentPanel::clearProblems() {
@@ -74,13 +91,24 @@ void ExperimentPanel::resetKey(const QString& key) {
 }
 
 void ExperimentPanel::flipIfLive(const std::string& key) {
-    if (!m_running) return;
-    for (const auto& entry : m_draft.catalogue())
-        if (entry.id == key && entry.takesEffect == TakesEffect::Step)
-            Q_EMIT flipRequested(QString::fromStdString(key), m_draft.config().switches.at(key));
+    const bool live = std::ranges::any_of(m_draft.catalogue(),
+                                          [&](const SwitchInfo& entry) { return entry.id == key && entry.takesEffect == TakesEffect::Step; });
+    if (!live) return;
+    if (m_running) askRun(key);
+    else if (m_moved) m_moved->insert(key);
+}
+
+void ExperimentPanel::askRun(const std::string& id) {
+    m_asked.insert(id);
+    QTimer::singleShot(kAnswerMs, this, [this] {
+        m_asked.clear();
+        compareWithRun();
+    });
+    Q_EMIT flipRequested(words(id), m_draft.config().switches.at(id));
 }
 
 void ExperimentPanel::applied(const std::string& id, const Value& value) {
+    m_asked.erase(id);
     if (m_running) m_running->switches[id] = value;
     if (m_draft.text(id) == toString(value)) return refresh();
     (void)m_draft.set(id, toString(value));  // it came from the run, so it is a value the switch takes
@@ -88,6 +116,7 @@ void ExperimentPanel::applied(const std::string& id, const Value& value) {
 }
 
 void ExperimentPanel::refused(const std::string& id, const std::string& why) {
+    m_asked.erase(id);
     if (m_running) {
         const auto used = m_running->switches.find(id);
         if (used != m_running->switches.end()) (void)m_draft.set(id, toString(used->second));
@@ -105,20 +134,27 @@ void ExperimentPanel::changedByHand() {
 }
 
 void ExperimentPanel::refresh() {
-    for (auto& [key, row] : m_settings) {
-        row->setValue(words(m_draft.text(key)), m_draft.changed(key));
-        bool waits = false;
-        if (m_running)
-            for (const auto& setting : configKeys())
-                if (setting.id == key) waits = toString(setting.get(*m_running)) != m_draft.text(key);
-        row->setWaiting(waits);
-    }
-    m_switches->setDraft(m_draft, m_running ? &*m_running : nullptr);
+    for (auto& [key, row] : m_settings) row->setValue(words(m_draft.text(key)), m_draft.changed(key));
+    m_switches->setDraft(m_draft);
+    compareWithRun();
     m_waiting->setVisible(m_draft.catalogue().empty());
     m_preset->setCurrentIndex(m_preset->findData(words(m_draft.config().preset)));
     m_data->setData(words(m_draft.config().data));
     m_preview->setConfig(m_draft.config());
     showSummaries();
+}
+
+void ExperimentPanel::compareWithRun() {
+    std::map<std::string, std::string> run;
+    if (m_running)
+        for (const auto& [key, text] : listConfig(*m_running)) run[key] = text;
+    for (const auto& [key, text] : listConfig(m_draft.config())) {
+        ValueRow* shown = row(key);
+        if (shown == nullptr) continue;
+        const auto used = run.find(key);
+        const bool apart = used != run.end() && used->second != text && !m_asked.contains(key);
+        shown->setInRun(apart ? words(used->second) : QString());
+    }
 }
 
 void ExperimentPanel::showSummaries() {
@@ -139,10 +175,10 @@ void ExperimentPanel::setForecast(const MemoryForecast& forecast) {
                                tooMuch ? ": too much for this machine" : ""));
     m_settings.at("lr")->setHint(words(typicalRates(forecast.parameters)));
     m_memory->setTone(tooMuch ? Tone::Warning : Tone::Muted);
-    m_memory->setToolTip(QStringList{"Predicted peak memory", part("weights", forecast.weights), part("gradients", forecast.gradients),
-                                     part("moments", forecast.moments), part("activations", forecast.activations),
-                                     part("logits", forecast.logits)}
-                             .join('\n'));
+    QStringList lines{"Predicted peak memory", part("weights", forecast.weights), part("gradients", forecast.gradients),
+                      part("moments", forecast.moments), part("activations", forecast.activations), part("logits", forecast.logits)};
+    if (!forecast.parts.empty()) lines << "By kind, the largest first" << linesOf(forecast.parts);
+    m_memory->setToolTip(lines.join('\n'));
 }
 
 void ExperimentPanel::setProblem(const QString& sentence) {
@@ -150,8 +186,17 @@ void ExperimentPanel::setProblem(const QString& sentence) {
     m_problem->setVisible(!sentence.isEmpty());
 }
 
+void ExperimentPanel::setPreparing() { m_moved.emplace(); }
+
 void ExperimentPanel::setRunning(const RunConfig* running) {
     m_running = running != nullptr ? std::optional(*running) : std::nullopt;
+    m_asked.clear();
+    const auto moved = std::exchange(m_moved, std::nullopt);
+    if (m_running && moved)
+        for (const std::string& id : *moved) {
+            const auto used = m_running->switches.find(id);
+            if (used != m_running->switches.end() && used->second != m_draft.config().switches.at(id)) askRun(id);
+        }
     refresh();
 }
 

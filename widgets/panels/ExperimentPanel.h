@@ -8,6 +8,7 @@
 #include <QWidget>
 #include <map>
 #include <optional>
+#include <set>
 
 class QComboBox;
 class QSettings;
@@ -27,6 +28,7 @@ class ValueRow;
 struct MemoryForecast {
     std::int64_t parameters = 0;
     Bytes weights, gradients, moments, activations, logits, total, available;
+    std::string parts;  // the same finer, largest first: "logits and loss 40 MB, q, k, v 12 MB"; may be empty
 };
 
 class ExperimentPanel : public QWidget {
@@ -39,6 +41,7 @@ public:
     void setCatalogue(const SwitchCatalogue& catalogue);
     void setForecast(const MemoryForecast& forecast);
     void setProblem(const QString& sentence);  // what keeps this configuration from running; empty = nothing
+    void setPreparing();                        // Run was pressed: switches moved from here on are flipped when the run is known
     void setRunning(const RunConfig* running);  // nullptr = no live run
     void setReplaying(bool replaying);          // says then that these are not the settings of what plays
     void adopt(const RunConfig& config);        // e.g. "run again with these settings"
@@ -63,18 +66,23 @@ Q_SIGNALS:
 
 private:
     void buildSections(QVBoxLayout* into);
-    void addRows(FoldSection* section, const char* name);
+    void addRows(FoldSection* section, const char* name, const char* whyNewRun);
     void choosePreset(const QString& id);
     void commit(const QString& key, const QString& text);
     void resetKey(const QString& key);
     void clearProblems();
     void changedByHand();
     void flipIfLive(const std::string& key);
+    void askRun(const std::string& id);
+    void dropMoves();
     void refresh();
+    void compareWithRun();
     void showSummaries();
 
     ExperimentDraft m_draft;
     std::optional<RunConfig> m_running;
+    std::set<std::string> m_asked;                 // flips that the run is still expected to answer
+    std::optional<std::set<std::string>> m_moved;  // while a run is being prepared: switches moved since
     bool m_restored = false;
     QString m_machinePreset;
 

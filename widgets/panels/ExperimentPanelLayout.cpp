@@ -73,17 +73,17 @@ void ExperimentPanel::buildSections(QVBoxLayout* into) {
     m_data = new DataChooser;
     connect(m_data, &DataChooser::chosen, this, [this](const QString& data) { commit("data", data); });
     m_dataSection->body()->addWidget(m_data);
-    addRows(m_dataSection, "data");
+    addRows(m_dataSection, "data", "the text is cut into tokens, and a part of it set aside, before the first step.");
 
     m_modelSection = new FoldSection("Model", false);
-    addRows(m_modelSection, "model");
+    addRows(m_modelSection, "model", "the weights are made for one model, which a run trains from its first step to its last.");
 
     m_scheduleSection = new FoldSection("Schedule", false);
-    addRows(m_scheduleSection, "schedule");
+    addRows(m_scheduleSection, "schedule", "a run keeps the schedule and the optimizer's numbers that it began with.");
     m_preview = new SchedulePreview;
 
     m_loopSection = new FoldSection("Loop", false);
-    addRows(m_loopSection, "loop");
+    addRows(m_loopSection, "loop", "a run reads these once, when it begins; only other batches can be drawn meanwhile, from the menu.");
 
     auto* switches = new FoldSection("Switches", true);
     m_waiting = sentenceLabel(Tone::Muted, "The switches appear as soon as this machine has been looked at.");
@@ -102,13 +102,14 @@ void ExperimentPanel::buildSections(QVBoxLayout* into) {
 }
 
 // Every plain setting comes from the one table of keys; data has its own chooser.
-void ExperimentPanel::addRows(FoldSection* section, const char* name) {
+void ExperimentPanel::addRows(FoldSection* section, const char* name, const char* whyNewRun) {
     for (const auto& setting : configKeys()) {
         if (setting.section != name || setting.id == "data") continue;
         auto* row = new ValueRow(QString::fromStdString(setting.id), QString::fromStdString(setting.title), setting.values);
         QString help = QString::fromStdString(setting.help);
         if (!help.isEmpty()) help[0] = help[0].toUpper();
         row->setDetails(help + ". Key: " + QString::fromStdString(setting.id));
+        row->setNewRun(whyNewRun);
         connect(row, &ValueRow::committed, this, &ExperimentPanel::commit);
         connect(row, &ValueRow::resetRequested, this, &ExperimentPanel::resetKey);
         m_settings[setting.id] = row;

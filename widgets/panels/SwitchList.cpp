@@ -52,7 +52,7 @@ void SwitchList::build(const SwitchCatalogue& catalogue) {
     for (const auto& entry : catalogue) m_ids.push_back(entry.id);
 }
 
-void SwitchList::setDraft(const ExperimentDraft& draft, const RunConfig* running) {
+void SwitchList::setDraft(const ExperimentDraft& draft) {
     std::vector<std::string> ids;
     for (const auto& entry : draft.catalogue()) ids.push_back(entry.id);
     if (ids != m_ids) build(draft.catalogue());
@@ -64,12 +64,6 @@ void SwitchList::setDraft(const ExperimentDraft& draft, const RunConfig* running
         row->setRefused(entry.refusedChoices);
         row->setReason(entry.applicable.usable ? QString() : QString::fromStdString(entry.applicable.reason));
         row->setInstead(QString::fromStdString(entry.instead));
-        bool waits = false;
-        if (running != nullptr && entry.takesEffect == TakesEffect::NewRun) {
-            const auto used = running->switches.find(entry.id);
-            waits = used != running->switches.end() && toString(used->second) != draft.text(entry.id);
-        }
-        row->setWaiting(waits);
     }
 }
 

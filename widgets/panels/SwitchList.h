@@ -18,7 +18,7 @@ class SwitchList : public QWidget {
 public:
     explicit SwitchList(QWidget* parent = nullptr);
     // Rows are made anew only when the set of switches is another one; else verdicts and values are brought up to date.
-    void setDraft(const ExperimentDraft& draft, const RunConfig* running);
+    void setDraft(const ExperimentDraft& draft);
     ValueRow* row(const std::string& id) const;
     void clearProblems();
     // Both stay when the rows are made anew.

@@ -28,19 +28,27 @@ void TitleButton::setLink(bool link) {
     update();
 }
 
-QSize TitleButton::sizeHint() const { return {fontMetrics().horizontalAdvance(text()) + 8, fontMetrics().height() + 6}; }
+QSize TitleButton::sizeHint() const {
+    return {(icon().isNull() ? fontMetrics().horizontalAdvance(text()) : iconSize().width()) + 8, fontMetrics().height() + 6};
+}
 
-QSize TitleButton::minimumSizeHint() const { return {m_link ? sizeHint().width() : 48, sizeHint().height()}; }
+QSize TitleButton::minimumSizeHint() const { return {icon().isNull() && !m_link ? 48 : sizeHint().width(), sizeHint().height()}; }
 
 void TitleButton::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    QFont drawn = font();
-    drawn.setUnderline(underMouse() && isEnabled());
-    painter.setFont(drawn);
-    const QPalette::ColorGroup group = isEnabled() ? QPalette::Active : QPalette::Disabled;
-    painter.setPen(palette().color(group, m_link ? QPalette::Link : QPalette::WindowText));
-    const QRect area = rect().adjusted(2, 0, -2, 0);
-    painter.drawText(area, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(drawn).elidedText(text(), Qt::ElideRight, area.width()));
+    if (icon().isNull()) {
+        QFont drawn = font();
+        drawn.setUnderline(underMouse() && isEnabled());
+        painter.setFont(drawn);
+        painter.setPen(palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, m_link ? QPalette::Link : QPalette::WindowText));
+        const QRect area = rect().adjusted(2, 0, -2, 0);
+        painter.drawText(area, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(drawn).elidedText(text(), Qt::ElideRight, area.width()));
+    } else {
+        QRect square(QPoint(0, 0), iconSize());
+        square.moveCenter(rect().center());
+        icon().paint(&painter, square, Qt::AlignCenter, isEnabled() ? QIcon::Normal : QIcon::Disabled);
+        if (underMouse() && isEnabled()) painter.fillRect(QRect(square.left(), square.bottom() + 1, square.width(), 1), palette().color(QPalette::Link));
+    }
     if (hasFocus()) {
         QStyleOptionFocusRect option;
         option.initFrom(this);

@@ -1,4 +1,5 @@
-// A name that can be clicked: elided text, bold when told so, underlined under the mouse. Names of switches, "reset" links.
+// A name that can be clicked: elided text, bold when told so, underlined under the mouse; with an icon, the icon in place of the text. Names of
+// switches, the arrow back to the preset.
 #pragma once
 #include <QAbstractButton>
 
@@ -9,7 +10,7 @@ class TitleButton : public QAbstractButton {
 public:
     explicit TitleButton(const QString& text, QWidget* parent = nullptr);
     void setBold(bool bold);
-    void setLink(bool link);  // in the accent colour
+    void setLink(bool link);  // in the accent colour, never elided
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

@@ -21,6 +21,7 @@ public:
     void setText(const QString& text);  // without committing
     QString text() const;
     bool isToggle() const { return m_toggle != nullptr; }
+    bool isNumber() const { return m_number != nullptr; }
     // Words that this machine or configuration refuses stay in the list, greyed, with the reason as tooltip.
     void setRefused(const std::vector<std::pair<std::string, std::string>>& refused);
 

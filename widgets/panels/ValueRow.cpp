@@ -9,11 +9,13 @@
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 
 namespace stepscope {
 namespace {
 
 constexpr int kEditorWidth = 124;  // one column for lists and numbers, so that the eye runs down it
+constexpr int kSpacing = 4, kSign = 13;
 
 ToneLabel* hiddenSentence(Tone tone) {
     auto* label = sentenceLabel(tone);
@@ -22,6 +24,26 @@ ToneLabel* hiddenSentence(Tone tone) {
     return label;
 }
 
+// Where there is no room for all of "×1.20 vs kernels", what it was measured against gives way; the tool tip has it.
+class ChipLabel : public ToneLabel {
+public:
+    ChipLabel() : ToneLabel(Tone::Normal) {}
+    QSize sizeHint() const override { return sizeOf(text()); }
+    QSize minimumSizeHint() const override {
+        const auto against = text().indexOf(" vs ");
+        return sizeOf(against < 0 ? text() : text().left(against) + "…");
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(text(), Qt::ElideRight, width()));
+    }
+
+private:
+    QSize sizeOf(const QString& shown) const { return {fontMetrics().horizontalAdvance(shown) + 2, QLabel::sizeHint().height()}; }
+};
+
 }  // namespace
 
 ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& range, QWidget* parent) : QWidget(parent), m_id(id) {
@@ -29,10 +51,11 @@ ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& ra
     m_title->setToolTip(title);
     m_title->setAccessibleName(title + ": what it does");
     m_reset = new TitleButton("reset");
-    m_reset->setLink(true);
+    m_reset->setIcon(lineIcon("undo"));
+    m_reset->setIconSize({14, 14});
     m_reset->setAccessibleName("Reset " + title + " to the preset");
     m_reset->setToolTip("Back to the preset's value");
-    m_chip = new ToneLabel(Tone::Normal);
+    m_chip = new ChipLabel;
     m_newRun = new QLabel;
     m_editor = new ValueEdit(range, title);
     // A toggle takes only what its words need: the name has the rest.
@@ -43,7 +66,7 @@ ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& ra
     for (QWidget* part : {static_cast<QWidget*>(m_reset), static_cast<QWidget*>(m_chip), static_cast<QWidget*>(m_newRun)}) part->hide();
 
     auto* line = new QHBoxLayout;
-    line->setSpacing(4);
+    line->setSpacing(kSpacing);
     line->addWidget(m_title, 1);
     line->addWidget(m_reset);
     line->addWidget(m_chip);
@@ -78,16 +101,19 @@ bool ValueRow::isUnfolded() const { return !m_details->isHidden(); }
 
 void ValueRow::setNewRun(const QString& why) {
     m_newRunText = why.isEmpty() ? QString("Takes effect in a new run.") : "Takes effect in a new run: " + why;
-    m_newRun->setPixmap(lineIcon("new-run").pixmap(13, 13));
+    m_newRun->setPixmap(lineIcon("new-run").pixmap(kSign, kSign));
+    m_newRun->setFixedWidth(kSign);
     m_newRun->setToolTip(m_newRunText);
     m_newRun->setAccessibleName("takes effect in a new run");
     m_newRun->show();
+    // The name keeps its room: a number needs less than a list of words.
+    if (m_editor->isNumber()) m_editor->setFixedWidth(kEditorWidth - kSign - kSpacing);
 }
 
 // A label keeps the pixmap it was given, in the colour of the theme before.
 void ValueRow::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange && !m_newRunText.isEmpty()) m_newRun->setPixmap(lineIcon("new-run").pixmap(13, 13));
+    if (event->type() == QEvent::PaletteChange && !m_newRunText.isEmpty()) m_newRun->setPixmap(lineIcon("new-run").pixmap(kSign, kSign));
 }
 
 void ValueRow::setValue(const QString& text, bool changedFromPreset) {
@@ -122,18 +148,18 @@ void ValueRow::setProblem(const QString& sentence) {
     showNote();
 }
 
-void ValueRow::setWaiting(bool waits) {
-    m_waits = waits;
+void ValueRow::setInRun(const QString& value) {
+    if (value == m_inRunText) return;
+    m_inRunText = value;
     showNote();
 }
 
 void ValueRow::showNote() {
     const bool wrong = !m_problemText.isEmpty();
-    const QString text = wrong                       ? m_problemText
-                         : !m_reasonText.isEmpty()  ? m_reasonText
-                         : !m_insteadText.isEmpty() ? m_insteadText
-                         : m_waits                  ? QString("waits for the next run")
-                                                    : QString();
+    QStringList lines{m_reasonText.isEmpty() ? m_insteadText : m_reasonText};
+    if (!m_inRunText.isEmpty()) lines << (m_newRunText.isEmpty() ? "the run in progress has " + m_inRunText : QString("waits for the next run"));
+    lines.removeAll(QString());
+    const QString text = wrong ? m_problemText : lines.join('\n');
     m_note->setTone(wrong ? Tone::Error : Tone::Muted);
     m_note->setText(text);
     m_note->setVisible(!text.isEmpty());

@@ -23,12 +23,12 @@ public:
     void setHint(const QString& text);                         // which value to choose: below the details, and on the editor
     void setNewRun(const QString& why);                        // carries a small sign: takes effect in a new run only
     void setValue(const QString& text, bool changedFromPreset);
-    void setChip(const QString& text, const QString& tooltip);  // what this machine measured: "×2.2"
+    void setChip(const QString& text, const QString& tooltip);  // what this machine measured: "×2.2", "×1.2 vs kernels"
     void setReason(const QString& why);                        // cannot be used here; empty = can
     void setInstead(const QString& what);                      // another value runs for now, and why; empty = this one does
     void setRefused(const std::vector<std::pair<std::string, std::string>>& refused);
     void setProblem(const QString& sentence);                  // the text that was committed is wrong; it stays as it is
-    void setWaiting(bool waits);                               // differs from the run in progress
+    void setInRun(const QString& value);                       // what the run in progress has instead; empty = the same
 
     QString id() const { return m_id; }
     QString details() const;
@@ -48,8 +48,7 @@ private:
 
     QString m_id;
     QString m_detailsText, m_hintText;
-    QString m_reasonText, m_insteadText, m_problemText, m_newRunText;
-    bool m_waits = false;
+    QString m_reasonText, m_insteadText, m_problemText, m_newRunText, m_inRunText;
     TitleButton* m_title;
     TitleButton* m_reset;
     ToneLabel* m_chip;

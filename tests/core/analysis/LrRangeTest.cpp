@@ -44,12 +44,42 @@ TEST(LrRange, EndsWhereTheLossIsNoNumberAnyMore) {
     EXPECT_NEAR(std::log10(range->suggestion), -3, 0.1);
     EXPECT_EQ(range->divergedAt, points[150].rate);
     EXPECT_TRUE(std::isnan(range->smoothed[150]));
+    EXPECT_EQ(endingOf(*range, points, false), "from 0.033 on it breaks down");
 }
 
 TEST(LrRange, ACurveThatNeverBreaksDownHasNoDivergence) {
-    const auto range = readLrRange(sweep(-3, 5, 0));
+    const auto points = sweep(-3, 5, 0);
+    const auto range = readLrRange(points);
     ASSERT_TRUE(range.ok());
     EXPECT_EQ(range->divergedAt, 0);
+    EXPECT_EQ(endingOf(*range, points, true), "it did not break down up to the highest rate");
+}
+
+TEST(LrRange, SaysHowFarASweepCameThatWasEndedBeforeItsHighestRate) {
+    auto points = sweep(-3, 5, 0);
+    points.resize(133);
+    const auto range = readLrRange(points);
+    ASSERT_TRUE(range.ok());
+    EXPECT_EQ(endingOf(*range, points, false), "it did not break down up to 0.0095, where it ended");
+}
+
+TEST(LrRange, ALossThatRoseToAMultipleOfItsLowestHasBrokenDownWhereverItBegan) {
+    auto points = sweep(-3, 5, 0);
+    for (LrRangePoint& point : points) point.loss -= 2.8;  // from 2.2 to 0.2
+    points.resize(150);
+    points.back().loss = 1;
+    const auto range = readLrRange(points);
+    ASSERT_TRUE(range.ok());
+    EXPECT_EQ(range->divergedAt, 0);
+    EXPECT_EQ(endingOf(*range, points, false), "at 0.031 it broke down");
+}
+
+TEST(LrRange, SmoothsAnyNumberOfPoints) {
+    EXPECT_TRUE(smoothedLoss({}).empty());
+    const std::vector<LrRangePoint> three{{1e-3, 5}, {1e-2, 2}, {1e-1, 2}};
+    EXPECT_EQ(smoothedLoss(three), (std::vector<double>{5, 3, 2}));
+    const auto points = sweep(-3, -0.5, 0.3);
+    EXPECT_EQ(smoothedLoss(points), readLrRange(points)->smoothed);
 }
 
 TEST(LrRange, SaysSoWhenTheLossFallsNowhereOrThePointsAreTooFew) {

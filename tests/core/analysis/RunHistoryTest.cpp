@@ -98,19 +98,23 @@ TEST(RunHistory, FindsTheNearestRowUnderEveryAxis) {
     EXPECT_EQ(history.firstRowAt(XAxis::Step, 101), 50u);
 }
 
-TEST(RunHistory, MarksAFlipButNotWhatTheRunStartsWith) {
+TEST(RunHistory, MarksEveryFlipEvenBeforeTheFirstStep) {
     RunHistory history;
     history.append(started(100));
-    history.append(SwitchApplied{0, {}, "amp", std::string("off"), std::string("bf16"), ""});
-    EXPECT_TRUE(history.markers().empty());
+    history.append(SwitchApplied{0, {10'000'000}, "amp", std::string("off"), std::string("bf16"), ""});
+    history.append(SwitchApplied{0, {}, "fusion", std::string("off"), std::string("off"), ""});
+    ASSERT_EQ(history.markers().size(), 1u) << "the second moved nothing";
+    EXPECT_EQ(history.markers()[0].label, "amp bf16");
+    EXPECT_EQ(history.markers()[0].place.step, 0);
+    EXPECT_NEAR(history.markers()[0].place.seconds, 0.01, 1e-12);
     history.append(step(1));
     history.append(SwitchApplied{1, {20'000'000}, "amp", std::string("bf16"), std::string("off"), "note."});
     history.append(CheckpointSaved{1, {30'000'000}, {}, "/checkpoints/1"});
-    ASSERT_EQ(history.markers().size(), 2u);
-    EXPECT_EQ(history.markers()[0].label, "amp off");
-    EXPECT_NE(history.markers()[0].detail.find("note."), std::string::npos);
-    EXPECT_EQ(history.markers()[0].place.step, 1);
-    EXPECT_NEAR(history.markers()[0].place.seconds, 0.02, 1e-12);
+    ASSERT_EQ(history.markers().size(), 3u);
+    EXPECT_EQ(history.markers()[1].label, "amp off");
+    EXPECT_NE(history.markers()[1].detail.find("note."), std::string::npos);
+    EXPECT_EQ(history.markers()[1].place.step, 1);
+    EXPECT_NEAR(history.markers()[1].place.seconds, 0.02, 1e-12);
     EXPECT_EQ(history.config().word("amp"), "off");
 }
 

@@ -53,6 +53,36 @@ TEST(Generator, WritesAsManyTokensAsAskedBeyondTheContextAndTheSameForTheSameSee
     EXPECT_EQ(*first, *generateText(tinyWeights(), *byteTokenizer(), request, [](const std::string&) {}, never));
 }
 
+// Weights eight times as large as they are drawn: without them every id is about as likely as the next, and greedy text one byte over and over.
+TrainState opinionated(bool tiedHead) {
+    GptConfig shape{.layers = 2, .heads = 2, .width = 16, .vocabulary = 250, .paddedVocabulary = 250, .positions = 16};
+    shape.tiedHead = tiedHead;
+    auto state = TrainState::initialise(shape, 3);
+    state.weights.mul_(8);
+    return state;
+}
+
+TEST(Generator, WritesTheSameTextWhenTheVocabularyIsPadded) {
+    const std::atomic<bool> never{false};
+    const GenerateText greedy{.prompt = "In the", .tokens = 60, .temperature = 0}, sampled{.prompt = "In the", .tokens = 60, .temperature = 2, .seed = 4},
+        fromTheLikeliest{.prompt = "In the", .tokens = 60, .temperature = 3, .topK = 20, .topP = 0.9, .seed = 5};
+    for (const bool tiedHead : {true, false}) {
+        const auto write = [&](const TrainState& state, const GenerateText& request) {
+            return generateText({state.config, state.layout, state.weights}, *byteTokenizer(), request, [](const std::string&) {}, never).value();
+        };
+        const TrainState plain = opinionated(tiedHead);
+        EXPECT_NE(write(plain, sampled), write(plain, greedy));
+        for (const std::int64_t rows : {256, 320, 512}) {  // 256 is what every value of vocab-padding makes of 250
+            TrainState padded = opinionated(tiedHead);
+            GptConfig wider = padded.config;
+            wider.paddedVocabulary = rows;
+            padded.relayout(wider);
+            for (const GenerateText& request : {greedy, sampled, fromTheLikeliest})
+                EXPECT_EQ(write(padded, request), write(plain, request)) << rows << " rows, temperature " << request.temperature << ", tied " << tiedHead;
+        }
+    }
+}
+
 TEST(Generator, RefusesWhatCannotBeWithASentence) {
     const std::atomic<bool> never{false};
     const auto none = [](const std::string&) {};

@@ -6,7 +6,7 @@
 #include <QToolButton>
 #include <QWheelEvent>
 
-#include "SyntheticRun.h"
+#include "ShownPage.h"
 #include "widgets/charts/ChartView.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/charts/ViewRange.h"
@@ -17,63 +17,6 @@ namespace stepscope {
 
 class LivePageTest : public QObject {
     Q_OBJECT
-
-    // A shown page over 1 000 of 2 000 steps, everything drawn.
-    struct Shown {
-        LivePage page;
-        std::shared_ptr<RunHistory> history;
-        explicit Shown(SyntheticRun run = defaultRun()) : history(run.history()) {
-            page.resize(700, 560);
-            page.show();
-            page.setHistory(history);
-            settle();
-        }
-        static SyntheticRun defaultRun() {
-            SyntheticRun run;
-            run.steps = 1000;
-            return run;
-        }
-        void settle() {
-            for (int i = 0; i < 200 && anyStale(); ++i) {
-                QCoreApplication::processEvents();
-                page.tick();
-                QTest::qWait(1);
-            }
-            QVERIFY2(!anyStale(), "every chart is drawn after some ticks");
-        }
-        bool anyStale() {
-            for (std::size_t i = 0; i < LivePage::kCharts; ++i)
-                if (page.chart(i).stale()) return true;
-            return false;
-        }
-        QPoint middle(std::size_t chart, double share = 0.5) {
-            const QRectF plot = page.chart(chart).plot();
-            return QPointF(plot.left() + share * plot.width(), plot.center().y()).toPoint();
-        }
-        void wheel(std::size_t chart, int notches, double share = 0.5) {
-            const QPoint at = middle(chart, share);
-            QWheelEvent event(at, page.chart(chart).mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
-            QCoreApplication::sendEvent(&page.chart(chart), &event);
-        }
-        QToolButton* button(const QString& text) {
-            for (auto* found : page.findChildren<QToolButton*>())
-                if (found->text() == text) return found;
-            return nullptr;
-        }
-        double width() { return page.range().scale().high - page.range().scale().low; }
-        // A thin line between two rows of pixels has its very colour nowhere: `tolerance` is the sum over the channels.
-        int pixelsOf(std::size_t chart, const QColor& colour, int tolerance = 0) {
-            const QImage image = page.chart(chart).grab().toImage();
-            int count = 0;
-            for (int y = 0; y < image.height(); ++y)
-                for (int x = 0; x < image.width(); ++x) {
-                    const QColor pixel = image.pixelColor(x, y);
-                    const int apart = std::abs(pixel.red() - colour.red()) + std::abs(pixel.green() - colour.green()) + std::abs(pixel.blue() - colour.blue());
-                    count += apart <= tolerance ? 1 : 0;
-                }
-            return count;
-        }
-    };
 
 private Q_SLOTS:
     void init() { applyStyle(*qApp, Theme::Light); }
@@ -189,21 +132,6 @@ private Q_SLOTS:
         QVERIFY(!shown.page.range().cursor());
     }
 
-    void logButtonsChangeTheAxesThatCanBeLogarithmic() {
-        Shown shown;
-        QTest::mouseClick(shown.button("log y"), Qt::LeftButton);
-        QTest::mouseClick(shown.button("log x"), Qt::LeftButton);
-        shown.settle();
-        QVERIFY(shown.page.chart(0).yScale().logarithmic);
-        QVERIFY(shown.page.chart(1).yScale().logarithmic);
-        QVERIFY2(!shown.page.chart(3).yScale().logarithmic, "a stack of logarithms adds up to nothing");
-        QVERIFY(shown.page.range().scale().logarithmic);
-        QCOMPARE(shown.page.range().scale().low, 1.0);
-        QTest::mouseClick(shown.button("log y"), Qt::LeftButton);
-        shown.settle();
-        QVERIFY(!shown.page.chart(0).yScale().logarithmic);
-    }
-
     void theGradientNormIsLogarithmicAndItsClipThresholdIsDrawn() {
         Shown shown;
         const ChartView& chart = shown.page.chart(2);
@@ -252,20 +180,6 @@ private Q_SLOTS:
         QTest::mouseClick(shown.button("log y"), Qt::LeftButton);
         QTRY_VERIFY(!shown.page.chart(0).stale());
         QVERIFY(shown.page.chart(0).yScale().logarithmic);
-    }
-
-    void everyXAxisShowsTheWholeRunAndNamesItsUnit() {
-        Shown shown;
-        auto* axis = shown.page.findChild<QComboBox*>();
-        const char* units[] = {"step", "tokens", "m:s"};
-        for (int i = 0; i < 3; ++i) {
-            axis->setCurrentIndex(i);
-            shown.settle();
-            const auto kind = static_cast<XAxis>(i);
-            QVERIFY(shown.page.range().scale().high >= shown.history->last().on(kind));
-            QVERIFY(shown.page.range().scale().low <= shown.history->x(kind, 0));
-            QVERIFY2(shown.page.chart(0).xTicks().unit.contains(units[i]), qPrintable(shown.page.chart(0).xTicks().unit));
-        }
     }
 
     void aThemeChangeRecoloursEveryChart() {
@@ -335,53 +249,12 @@ private Q_SLOTS:
         shown.settle();
     }
 
-    void labelsOfAnAxisNeverOverlapAtAnySizeOrZoom() {
-        Shown shown;
-        for (const QSize size : {QSize(420, 360), QSize(700, 560), QSize(1340, 840)}) {
-            shown.page.resize(size);
-            shown.page.range().fit();
-            for (int zoom = 0; zoom < 12; ++zoom) {
-                shown.settle();
-                for (std::size_t i = 0; i < LivePage::kCharts; ++i) {
-                    ChartView& chart = shown.page.chart(i);
-                    const ChartFrame frame = ChartFrame::of(chart.size(), chart.font(), chart.palette(), 2, 0);
-                    const QFontMetricsF metrics(frame.labelFont);
-                    double right = -1e9;
-                    for (const Tick& tick : chart.xTicks().ticks) {
-                        const double half = metrics.horizontalAdvance(tick.label) / 2;
-                        const double x = shown.page.range().scale().toShare(tick.value) * chart.plot().width();
-                        if (x - half > 0 && x + half < chart.plot().width()) {  // at the ends labels move inwards
-                            QVERIFY(x - half >= right);
-                            right = x + half;
-                        }
-                    }
-                }
-                shown.page.range().zoom(0.6, 0.37);
-            }
-        }
-    }
-
     void aJumpFromTheLogShowsThatStep() {
         Shown shown;
         shown.wheel(0, 10, 0.1);
         shown.page.showStep(900);
         QCOMPARE(shown.page.range().cursor(), std::optional<double>(900));
         QVERIFY(shown.page.range().scale().low < 900 && shown.page.range().scale().high > 900);
-    }
-
-    void choicesOfAxesComeBackAndADamagedLayoutIsIgnored() {
-        Shown shown;
-        shown.page.findChild<QComboBox*>()->setCurrentIndex(1);
-        QTest::mouseClick(shown.button("log y"), Qt::LeftButton);
-        const QByteArray saved = shown.page.saveLayout();
-        LivePage other;
-        other.restoreLayout(saved);
-        QCOMPARE(other.range().axis(), XAxis::Tokens);
-        QVERIFY(other.chart(0).logarithmicY());
-        LivePage third;
-        third.restoreLayout(saved.left(3));
-        third.restoreLayout("nonsense");
-        QCOMPARE(third.range().axis(), XAxis::Step);
     }
 
     void everythingHasAnAccessibleNameAndIsReachedByTab() {

@@ -47,6 +47,7 @@ public:
         e.logits = {3'100'000};
         e.total = e.weights + e.gradients + e.moments + e.activations + e.logits;
         e.available = {8'000'000'000};
+        e.parts = "attention 30 MB, q, k, v 12 MB";
         return e;
     }
 

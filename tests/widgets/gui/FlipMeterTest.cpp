@@ -124,13 +124,16 @@ TEST_F(FlipMeterTest, SaysWhenTooFewStepsWereBeforeIt) {
     EXPECT_TRUE(strip.note.contains("only 4 steady steps")) << strip.note.toStdString();
 }
 
-TEST_F(FlipMeterTest, HasNoChipWhereNeitherSideIsTheDefault) {
+TEST_F(FlipMeterTest, TheChipNamesTheValueBeforeWhereNeitherSideIsTheDefault) {
     steps(60, 10);
     const auto applied = flip("bf16", "fp16");
     meter.flipped(history, applied);
     steps(100, 5);
-    EXPECT_TRUE(chip(applied).isEmpty());
+    EXPECT_EQ(chip(applied), "×2.00 vs bf16");
     EXPECT_EQ(stripOf(*meter.read(history), "Mixed precision").figures.size(), 4u) << "the strip compares any two";
+    meter.flipped(history, flip("fp16", "tf32"));
+    steps(100, 10);
+    EXPECT_EQ(chipOf(meter.read(history)->flip, meter.read(history)->effect, off), "−50 % vs fp16");
 }
 
 TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {

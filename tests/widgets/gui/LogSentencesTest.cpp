@@ -14,8 +14,10 @@ std::string said(const Event& event) {
 TEST(LogSentences, LeavesToTheTrainerWhatItTellsItself) {
     EXPECT_EQ(said(SwitchApplied{610, {}, "amp", std::string("off"), std::string("bf16"), ""}), "");
     EXPECT_EQ(said(LogLine{{}, 610, LogLevel::Info, "amp off → bf16 from step 611 on."}), "amp off → bf16 from step 611 on.");
-    EXPECT_EQ(said(SwitchApplied{610, {}, "optimizer", std::string("fused"), std::string("8-bit"), "The moments were rounded."}),
-              "optimizer: The moments were rounded.");
+    EXPECT_EQ(said(SwitchApplied{610, {}, "optimizer", std::string("fused"), std::string("8-bit"), "The moments were rounded."}), "");
+    StepDone overflowed;
+    overflowed.skipped = true;
+    EXPECT_EQ(said(overflowed), "");
 }
 
 TEST(LogSentences, MarksFailuresAsErrorsAndAPauseWithAReasonAsAWarning) {

@@ -5,6 +5,7 @@
 
 #include <QElapsedTimer>
 #include <QLabel>
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -58,6 +59,24 @@ TEST_F(WindowEditsTest, OnlyTheNewestIsAnswered) {
         },
         5000)) << forecast().toStdString();
     EXPECT_EQ(seen.size(), 1u) << "an answer to an edit that was overtaken";
+}
+
+TEST_F(WindowEditsTest, AreAnsweredWithTheMemoryByKindToo) {
+    openWithForecast();
+    bool told = false;
+    for (const auto* label : window().experiment().findChildren<QLabel*>())
+        told = told || label->toolTip().endsWith("attention 30 MB\nq, k, v 12 MB");
+    EXPECT_TRUE(told);
+}
+
+TEST_F(WindowEditsTest, OfASwitchReachTheRunThatIsBeingPrepared) {
+    open();
+    press("Run");
+    edit("amp", "bf16");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().config().has("amp") && live().config().word("amp") == "bf16"; }, 10'000));
+    EXPECT_EQ(live().info()->config.word("amp"), "off") << "it was pressed before";
+    EXPECT_EQ(window().experiment().config().word("amp"), "bf16");
+    EXPECT_TRUE(std::ranges::any_of(live().markers(), [](const Marker& marker) { return marker.label == "amp bf16"; }));
 }
 
 TEST_F(WindowEditsTest, OfAShapeThatCannotBeAreToldAtOnce) {

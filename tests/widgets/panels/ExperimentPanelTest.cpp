@@ -42,6 +42,19 @@ protected:
         list->setCurrentText(word);
         Q_EMIT list->activated(list->currentIndex());
     }
+    void choosePreset(const QString& id) {
+        for (auto* list : panel.findChildren<QComboBox*>()) {
+            if (list->accessibleName() != "Preset") continue;
+            list->setCurrentIndex(list->findData(id));
+            Q_EMIT list->activated(list->currentIndex());
+        }
+    }
+    void commit(const std::string& key, const QString& text) { Q_EMIT panel.row(key)->committed(QString::fromStdString(key), text); }
+    const QLabel* sign(const std::string& key) const {
+        for (const auto* label : panel.row(key)->findChildren<QLabel*>())
+            if (label->accessibleName() == "takes effect in a new run" && !label->isHidden()) return label;
+        return nullptr;
+    }
     QStringList sentences(const std::string& key) const {
         QStringList all;
         for (const auto* label : panel.row(key)->findChildren<ToneLabel*>())
@@ -131,6 +144,75 @@ TEST_F(ExperimentPanelTest, FlipsAStepSwitchOfALiveRunAtOnceAndLetsOthersWait) {
     EXPECT_TRUE(sentences("context").isEmpty());
 }
 
+TEST_F(ExperimentPanelTest, SaysWhichValueTheRunInProgressHasWhereAPresetChoseAnother) {
+    const RunConfig running = panel.config();
+    panel.setRunning(&running);
+    choosePreset("gpu-8gb");
+    EXPECT_EQ(panel.row("amp")->editor()->text(), "bf16");
+    EXPECT_TRUE(flips.isEmpty()) << "a preset is of the next run";
+    EXPECT_THAT(sentences("amp"), testing::Contains(QString("the run in progress has off")));
+    EXPECT_THAT(sentences("context"), testing::Contains(QString("waits for the next run")));
+    EXPECT_TRUE(sentences("host-memory").isEmpty());
+    panel.setRunning(nullptr);
+    EXPECT_TRUE(sentences("amp").isEmpty());
+}
+
+TEST_F(ExperimentPanelTest, SaysThatAFlipHasNotArrivedOnlyWhenTheRunTakesItsTime) {
+    const RunConfig running = panel.config();
+    panel.setRunning(&running);
+    choose("amp", "bf16");
+    EXPECT_TRUE(sentences("amp").isEmpty()) << "most answers come at once";
+    ASSERT_TRUE(QTest::qWaitFor([&] { return sentences("amp").contains(QString("the run in progress has off")); }, 5000));
+    panel.applied("amp", std::string("bf16"));
+    EXPECT_TRUE(sentences("amp").isEmpty());
+}
+
+TEST_F(ExperimentPanelTest, FlipsWhatWasMovedWhileTheRunWasPreparedAsSoonAsTheRunIsKnown) {
+    commit("amp", "bf16");
+    const RunConfig running = panel.config();
+    panel.setPreparing();
+    commit("host-memory", "system");
+    commit("grad-clip", "0.5");
+    commit("grad-clip", "1");
+    commit("context", "256");
+    EXPECT_TRUE(flips.isEmpty());
+    panel.setRunning(&running);
+    EXPECT_EQ(flips, QStringList{"host-memory=system"}) << "what was moved back and what waits for a new run stay";
+    EXPECT_THAT(sentences("context"), testing::Contains(QString("waits for the next run")));
+    panel.setRunning(&running);
+    EXPECT_EQ(flips.size(), 1) << "each once";
+}
+
+TEST_F(ExperimentPanelTest, FlipsNothingThatAPresetChangedWhileTheRunWasPrepared) {
+    const RunConfig running = panel.config();
+    panel.setPreparing();
+    commit("amp", "bf16");
+    choosePreset("gpu-8gb");
+    panel.setRunning(&running);
+    EXPECT_TRUE(flips.isEmpty());
+    EXPECT_THAT(sentences("amp"), testing::Contains(QString("the run in progress has off")));
+    panel.setRunning(nullptr);
+    panel.setPreparing();
+    commit("host-memory", "system");
+    panel.setRunning(nullptr);
+    panel.setRunning(&running);
+    EXPECT_TRUE(flips.isEmpty()) << "the run that it was moved for never began";
+}
+
+TEST_F(ExperimentPanelTest, EverySettingThatWaitsForANewRunCarriesASignThatSaysWhy) {
+    for (const auto& key : configKeys()) {
+        if (key.id == "data") continue;
+        ASSERT_NE(sign(key.id), nullptr) << key.id;
+        EXPECT_TRUE(sign(key.id)->toolTip().startsWith("Takes effect in a new run: ")) << key.id;
+    }
+    EXPECT_TRUE(sign("layers")->toolTip().contains("weights")) << sign("layers")->toolTip().toStdString();
+    EXPECT_NE(sign("context"), nullptr);
+    EXPECT_EQ(sign("grad-clip"), nullptr) << "it takes effect at the next step";
+    QCoreApplication::processEvents();
+    EXPECT_EQ(button("validation-fraction", "Validation share")->width(), button("grad-clip", "Gradient clipping")->width())
+        << "the sign takes nothing from the name";
+}
+
 TEST_F(ExperimentPanelTest, GoesBackToTheRunningValueWhenTheRunRefusesAndSaysWhy) {
     const RunConfig running = panel.config();
     panel.setRunning(&running);
@@ -153,6 +235,18 @@ TEST_F(ExperimentPanelTest, ShowsWhatThisMachineMeasuredAsAChipAndOnTheCard) {
     type("layers", "6");
     EXPECT_TRUE(card().contains("Measured here")) << "an edit does not take it away";
     EXPECT_TRUE(card().contains("Reported elsewhere")) << card().toStdString();
+}
+
+TEST_F(ExperimentPanelTest, AChipThatNamesAnotherValueNeedsNoMoreRoomThanItsFigure) {
+    const auto least = [&] {
+        QCoreApplication::processEvents();
+        return panel.row("amp")->minimumSizeHint().width();
+    };
+    panel.setMeasured("amp", "inconclusive", "");
+    const int usual = least();
+    panel.setMeasured("amp", "×1.20 vs sdpa-efficient", "Measured here, sdpa-efficient → sdpa-flash: 20 → 17 ms a step.");
+    EXPECT_LE(least(), usual);
+    EXPECT_THAT(sentences("amp"), testing::Contains(QString("×1.20 vs sdpa-efficient")));
 }
 
 TEST_F(ExperimentPanelTest, RemembersThePresetAndTheChangesBetweenStarts) {
@@ -191,6 +285,16 @@ TEST_F(ExperimentPanelTest, WarnsWhenThePredictedMemoryIsMoreThanThereIs) {
     bool warned = false;
     for (const auto* label : panel.findChildren<ToneLabel*>()) warned = warned || label->text().contains("too much for this machine");
     EXPECT_TRUE(warned);
+}
+
+TEST_F(ExperimentPanelTest, TheForecastSaysWhatTheMemoryIsForByKind) {
+    MemoryForecast forecast;
+    forecast.parameters = 124'000'000;
+    forecast.parts = "logits and loss 40 MB, q, k, v 12 MB, MLP 9 MB";
+    panel.setForecast(forecast);
+    bool told = false;
+    for (const auto* label : panel.findChildren<ToneLabel*>()) told = told || label->toolTip().endsWith("logits and loss 40 MB\nq, k, v 12 MB\nMLP 9 MB");
+    EXPECT_TRUE(told);
 }
 
 TEST_F(ExperimentPanelTest, TheLearningRateRowHasTheTypicalRatesOfTheModelsSize) {
