@@ -7,6 +7,7 @@
 #include "sessions/SessionStore.h"
 #include "sessions/SqliteError.h"
 
+#include <algorithm>
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
@@ -45,7 +46,15 @@ Status updateRow(const std::string& path, SQLite::Database& database, std::int64
 
 }  // namespace
 
+Status checkSessionName(const std::string& name) {
+    const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+    if (std::ranges::all_of(name, [](unsigned char c) { return c == ' '; })) return makeError(ErrorCode::BadInput, "A session's name cannot be empty; give a line of text.");
+    if (std::ranges::any_of(name, control)) return makeError(ErrorCode::BadInput, "A session's name is one line of text, without line breaks and tabs; give another name.");
+    return {};
+}
+
 Status renameSession(const std::string& path, std::int64_t session, const std::string& name) {
+    if (auto good = checkSessionName(name); !good) return good;
     return edit(path, [&](SQLite::Database& database) {
         return updateRow(path, database, session, "UPDATE sessions SET name = ?2 WHERE id = ?1 AND deleted_unix_ms = 0", name);
     });

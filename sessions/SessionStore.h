@@ -52,6 +52,8 @@ public:
 
 // Changes made by a person to what is stored; each opens a short writing connection of its own with a busy timeout.
 // A running session is not deleted.
+// Whether a session can have this name: one line, not empty.
+Status checkSessionName(const std::string& name);
 Status renameSession(const std::string& path, std::int64_t session, const std::string& name);
 Status annotateSession(const std::string& path, std::int64_t session, const std::string& notes, const std::vector<std::string>& tags);
 Status deleteSession(const std::string& path, std::int64_t session);        // marks as deleted: list() leaves it out

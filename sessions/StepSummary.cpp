@@ -10,14 +10,14 @@
 namespace stepscope {
 
 StepMedians stepMedians(SQLite::Database& database, std::int64_t session) {
-    SQLite::Statement select(database, "SELECT duration_ns, tokens FROM steps WHERE session = ? ORDER BY at_ns, seq LIMIT -1 OFFSET 3");
+    SQLite::Statement select(database, "SELECT duration_ns, tokens FROM steps WHERE session = ? ORDER BY at_ns, seq");
     select.bind(1, session);
     std::vector<double> durations, tokens;
     while (select.executeStep()) {
         durations.push_back(select.getColumn(0).getDouble());
         tokens.push_back(select.getColumn(1).getDouble());
     }
-    return {median(durations), median(tokens)};
+    return {median(withoutWarmUp(durations)), median(withoutWarmUp(tokens))};
 }
 
 LastStep lastStep(SQLite::Database& database, std::int64_t session) {

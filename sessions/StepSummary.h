@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-struct StepMedians {  // over all stored steps but the first 3, which warm up
+struct StepMedians {  // over all stored steps, withoutWarmUp()
     double durationNs = kUnknown;
     double tokens = kUnknown;
 };

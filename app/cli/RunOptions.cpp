@@ -4,6 +4,7 @@
 #include "app/workbench/PresetChoice.h"
 #include "core/events/ConfigKeys.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace stepscope::cli {
@@ -47,7 +48,11 @@ Result<RunConfig> RunOptions::configure(const Workbench& workbench, const std::o
         const auto equals = setting.find('=');
         if (equals == std::string::npos || equals == 0)
             return makeError(ErrorCode::BadInput, fmt::format("--set takes key=value, not \"{}\".", setting));
-        if (auto done = setKey(*config, catalogue, setting.substr(0, equals), setting.substr(equals + 1)); !done) return done.error();
+        const std::string key = setting.substr(0, equals);
+        // Which of the two would hold? The order of different options is lost.
+        if (std::ranges::any_of(m_keys, [&](const Key& own) { return own.id == key && own.option->count() > 0; }))
+            return makeError(ErrorCode::BadInput, fmt::format("{0} is given twice, as --{0} and with --set; keep one.", key));
+        if (auto done = setKey(*config, catalogue, key, setting.substr(equals + 1)); !done) return done.error();
     }
     return workbench.complete(std::move(*config));
 }

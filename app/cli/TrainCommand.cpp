@@ -76,7 +76,8 @@ Result<ExitCode> train(Options& options) {
         if (!shown) printError(summary.why);
         return exitCode(summary.code);
     }
-    return summary.state == RunState::Stopped ? ExitCode::Stopped : ExitCode::Ok;
+    if (summary.state == RunState::Stopped) return ExitCode::Stopped;
+    return summary.lostCheckpoints > 0 ? ExitCode::Io : ExitCode::Ok;
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         if (!problem.endsWith('.')) problem += '.';
         return wrong(problem + hint);
     }
-    if (parser.isSet(help)) return {std::nullopt, parser.helpText(), 0};
+    // Asked before there is an application, of which Qt would know its name.
+    if (parser.isSet(help)) return {std::nullopt, parser.helpText().replace("<executable_name>", "stepscope"), 0};
     if (parser.isSet(version)) return {std::nullopt, QString("stepscope %1\n").arg(STEPSCOPE_VERSION), 0};
     if (!parser.positionalArguments().isEmpty()) return wrong(QString("\"%1\" is not an option.").arg(parser.positionalArguments().first()) + hint);
 

@@ -3,7 +3,9 @@
 
 #include "app/gui/LiveFeed.h"
 
+#include <chrono>
 #include <exception>
+#include <thread>
 #include <utility>
 
 namespace stepscope {
@@ -81,6 +83,16 @@ void RunController::start(RunRequest request) {
 void RunController::send(Command command) {
     if (m_run) m_run->send(std::move(command));
     else if (m_phase == Phase::Starting) m_early.push_back(std::move(command));  // its first events may be here before it is
+}
+
+bool RunController::keepAndStop() {
+    constexpr int kLongestMs = 300'000, kPollMs = 10;
+    m_leaving = true;
+    if (m_run == nullptr) return false;
+    m_run->send(SaveCheckpoint{});
+    m_run->send(Stop{});
+    for (int waited = 0; !m_run->done() && waited < kLongestMs; waited += kPollMs) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
+    return true;
 }
 
 void RunController::stop() {

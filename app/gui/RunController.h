@@ -30,6 +30,8 @@ public:
     void start(RunRequest request);
     void send(Command command);  // while a run is being started, kept for it; ignored when there is none
     void stop();
+    // Saves a checkpoint, stops the run and waits for it, without an event loop: for an end of the program that nobody asked for. False: no run.
+    bool keepAndStop();
 
 Q_SIGNALS:
     void engineReady();

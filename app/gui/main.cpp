@@ -2,6 +2,7 @@
 // place before LibTorch is touched.
 #include "app/gui/Display.h"
 #include "app/gui/LoopTrace.h"
+#include "app/gui/LostDisplay.h"
 #include "app/gui/Workplace.h"
 #include "app/workbench/Workbench.h"
 #include "widgets/style/SystemTheme.h"
@@ -54,6 +55,7 @@ int main(int argc, char** argv) {
     applyStyle(application, parsed.options->theme.value_or(storedTheme()));
     stepscope::Workplace workplace(*parsed.options);
     const stepscope::LoopTrace loopTrace(workplace.window().experiment());
+    const stepscope::LostDisplay lostDisplay(workplace.runs());
     workplace.open();
     return QApplication::exec();
 }

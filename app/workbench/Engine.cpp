@@ -54,6 +54,8 @@ public:
         }
         auto config = m_registry->complete(request.config);
         if (!config) return config.error();
+        if (!request.name.empty())
+            if (auto good = checkSessionName(request.name); !good) return good.error();
         request.config = *config;
         const Estimate needed = estimate(request.config);
         // Before anything is read where that can be said; the run asks once more when it has read its data.

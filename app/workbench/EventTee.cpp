@@ -5,15 +5,8 @@
 #include "core/analysis/Statistics.h"
 
 #include <cmath>
-#include <span>
 
 namespace stepscope {
-namespace {
-
-constexpr std::size_t kWarmUpSteps = 3;  // left out of the median: allocation, caches, code paths met for the first time
-
-}  // namespace
-
 void EventTee::publish(Event event) {
     note(event);
     if (const auto* changed = std::get_if<StateChanged>(&event))
@@ -72,8 +65,7 @@ std::optional<LogLine> EventTee::lastWords(const StateChanged& end) const {
 RunSummary EventTee::summary() const {
     std::lock_guard lock(m_mutex);
     RunSummary summary = m_summary;
-    const std::size_t skip = m_stepMs.size() > kWarmUpSteps ? kWarmUpSteps : 0;
-    summary.msPerStepMedian = median(std::span(m_stepMs).subspan(skip));
+    summary.msPerStepMedian = median(withoutWarmUp(m_stepMs));
     summary.tokensPerSecond = static_cast<double>(m_tokensPerStep) / (summary.msPerStepMedian / 1e3);
     return summary;
 }

@@ -7,15 +7,17 @@ namespace stepscope {
 
 GeneratorThread::GeneratorThread(EventSink& sink, const SessionClock& clock) : m_sink(sink), m_clock(clock), m_thread([this] { work(); }) {}
 
-GeneratorThread::~GeneratorThread() { stop(); }
+GeneratorThread::~GeneratorThread() {
+    cancel();
+    finish();
+}
 
 void GeneratorThread::post(Job job) {
     m_busy.fetch_add(1);
     m_jobs.push(std::make_shared<const Job>(std::move(job)));
 }
 
-void GeneratorThread::stop() {
-    m_cancelled = true;
+void GeneratorThread::finish() {
     m_jobs.close();
     if (m_thread.joinable()) m_thread.join();
 }
@@ -25,6 +27,7 @@ void GeneratorThread::work() {
     while (m_jobs.drainFor(jobs, std::chrono::milliseconds(500)))
         for (auto& job : jobs) {
             if (!m_cancelled) write(*job);
+            else m_sink.publish(LogLine{m_clock.now(), job->step, LogLevel::Info, "The text of this step was not written: the run was stopped."});
             job.reset();
             m_busy.fetch_sub(1);
         }
@@ -37,6 +40,7 @@ void GeneratorThread::write(const Job& job) {
     };
     try {
         const auto text = generateText(job.model, *job.tokenizer, job.request, [&](const std::string& soFar) { publish(soFar, false); }, m_cancelled);
+        if (text && m_cancelled) m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Info, "The text of this step was cut off: the run was stopped."});
         if (text) publish(*text, true);
         else say(text.error().sentence);
     } catch (const std::exception& thrown) {

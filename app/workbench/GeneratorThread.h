@@ -14,7 +14,7 @@ namespace stepscope {
 class GeneratorThread {
 public:
     GeneratorThread(EventSink& sink, const SessionClock& clock);
-    ~GeneratorThread();
+    ~GeneratorThread();  // cuts off
     GeneratorThread(const GeneratorThread&) = delete;
     GeneratorThread& operator=(const GeneratorThread&) = delete;
 
@@ -25,8 +25,10 @@ public:
         std::shared_ptr<const Tokenizer> tokenizer;
     };
     void post(Job job);
-    // Ends the text under way and waits for it; nothing is published afterwards.
-    void stop();
+    // From now on texts are cut off, the one under way too. Any thread.
+    void cancel() { m_cancelled = true; }
+    // Waits until every text that was asked for is written, or cut off; nothing is published afterwards.
+    void finish();
     // > 0 while it works: the trainer marks its steps as disturbed.
     const std::atomic<int>& busy() const { return m_busy; }
 

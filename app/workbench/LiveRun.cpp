@@ -44,7 +44,10 @@ LiveRun::~LiveRun() {
 }
 
 void LiveRun::send(Command command) {
-    if (std::holds_alternative<Stop>(command)) m_cancelled = true;
+    if (std::holds_alternative<Stop>(command)) {
+        m_cancelled = true;
+        m_generator.cancel();
+    }
     m_commands.push(std::move(command));
 }
 
@@ -52,6 +55,7 @@ RunSummary LiveRun::wait() {
     if (m_thread.joinable()) m_thread.join();
     RunSummary summary = m_tee.summary();
     std::lock_guard lock(m_mutex);
+    summary.lostCheckpoints = m_lostCheckpoints;
     if (summary.state == RunState::Failed) {
         summary.code = m_error.code;
         summary.why = m_error.sentence;
@@ -85,13 +89,16 @@ void LiveRun::work() {
             const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores, gpuSampler(cudaPlugin()));
             Trainer trainer(std::move(*setup));
             const TrainerOutcome outcome = trainer.run();
+            if (outcome.state == RunState::Finished) m_generator.finish();  // the last sample is the one that people wait for
             std::lock_guard lock(m_mutex);
             m_error = outcome.error;
+            m_lostCheckpoints = outcome.lostCheckpoints;
         }
     } catch (const std::exception& thrown) {
         fail(describeException(thrown));
     }
-    m_generator.stop();
+    m_generator.cancel();
+    m_generator.finish();
     if (m_recorder) {
         m_stored = m_recorder->finish();
         if (!m_stored) m_tee.tell(LogLine{m_clock.now(), 0, LogLevel::Error, m_stored.error().sentence});

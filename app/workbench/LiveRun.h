@@ -46,6 +46,7 @@ private:
     std::atomic<bool> m_done{false};
     std::mutex m_mutex;
     Error m_error;          // of a failed run
+    std::int64_t m_lostCheckpoints = 0;
     Status m_stored;        // of the trainer thread; read after it has ended
     std::jthread m_thread;  // last: it uses everything above
 };

@@ -40,6 +40,7 @@ struct RunSummary {
     std::int64_t peakMemoryBytes = 0;
     std::int64_t peakAllocatedBytes = 0;     // most live bytes of tensors on the run's device
     std::int64_t predictedMemoryBytes = 0;   // of peakMemoryBytes, before the run
+    std::int64_t lostCheckpoints = 0;        // that were due and could not be written
 };
 
 // A live run: a trainer thread, a recorder thread, a sampler. Destroying it stops the run cleanly and waits.

@@ -24,6 +24,9 @@ struct CheckpointMeta {
     std::map<std::string, std::string> hashes;  // of the tensor files: Hash128 as hex; empty in checkpoints of versions that wrote none
 };
 
+// What a checkpoint of this State takes on a disk, in bytes, or a little more.
+std::int64_t checkpointBytes(const TrainState& state);
+
 // `path` must not exist; its parent is made.
 Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss);
 

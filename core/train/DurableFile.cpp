@@ -13,7 +13,8 @@ namespace stepscope {
 namespace {
 
 Error cannotWrite(const std::string& path, int problem) {
-    return makeError(ErrorCode::Io, fmt::format("{} cannot be written: {}.", path, std::strerror(problem)));
+    const bool full = problem == ENOSPC || problem == EDQUOT;
+    return makeError(ErrorCode::Io, fmt::format("{} cannot be written: {}{}.", path, std::strerror(problem), full ? "; make room there" : ""));
 }
 
 int syncFolder(const std::string& path) {

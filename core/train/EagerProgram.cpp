@@ -68,7 +68,7 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
         m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
         clock.lap(Phase::Batch);
         const auto [inputs, targets] = m_feed.copy();
-        clock.lap(Phase::Copy);
+        clock.lap(m_parts.device.is_cpu() ? Phase::Batch : Phase::Copy);  // on a CPU nothing is copied
         const double incoming = scale / static_cast<double>(m_parts.accumulation);  // gradient of the mean over the micro-batches
         at::Tensor loss;
         {

@@ -11,7 +11,9 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
+#include <limits>
 #include <sys/resource.h>
 #include <thread>
 
@@ -24,6 +26,14 @@ std::int64_t pageFaults() {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
     return used.ru_minflt + used.ru_majflt;
+}
+
+// Free for this user on the disk of a folder that need not be there yet; all there can be where nobody can tell.
+std::int64_t roomAt(std::filesystem::path folder) {
+    std::error_code problem;
+    while (!std::filesystem::exists(folder, problem) && folder.has_parent_path() && folder != folder.parent_path()) folder = folder.parent_path();
+    const auto space = std::filesystem::space(folder, problem);
+    return problem ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(space.available);
 }
 
 bool dueEvery(std::int64_t every, std::int64_t step) { return every > 0 && step % every == 0; }
@@ -49,6 +59,9 @@ TrainerOutcome Trainer::run() {
         outcome = {RunState::Failed, describeException(thrown)};
         keepAfterFailure(outcome.error);
     }
+    outcome.lostCheckpoints = m_lostCheckpoints;
+    if (m_lostCheckpoints > 0)
+        log(LogLevel::Error, fmt::format("{} of the checkpoints that were due could not be written; the log above says why.", m_lostCheckpoints));
     // Memory comes back before anybody is told that the run has ended.
     m_program.reset();
     const at::Device device = m_state.weights.device();
@@ -84,7 +97,7 @@ TrainerOutcome Trainer::loop() {
         if (!trainOneStep()) return {RunState::Failed, m_failure};
         const std::int64_t step = m_state.updates;
         if (validationDue(cursor)) validateAsDue();
-        if (dueEvery(m_config.checkpointEvery, step)) checkpoint({});
+        if (dueEvery(m_config.checkpointEvery, step)) dueCheckpoint();
         if (dueEvery(m_config.sampleEvery, step)) m_setup.generate(GenerateText{}, m_state);
     }
     takeCommands();
@@ -277,22 +290,58 @@ void Trainer::validate() {
     m_setup.sink->publish(ValidationDone{m_state.updates, end, end - begin, loss});
 }
 
-void Trainer::checkpoint(const std::string& path) {
+// A full disk holds the run up at this step, as it does when nothing can be recorded: what was asked for is not lost.
+void Trainer::dueCheckpoint() {
+    while (!checkpoint({})) {
+        const std::int64_t needed = checkpointBytes(m_state);
+        if (m_setup.checkpointFolder.empty() || roomAt(m_setup.checkpointFolder) >= needed || m_stopAsked) {
+            m_lostCheckpoints += 1;
+            return;
+        }
+        m_heldUp = true;
+        changeState(RunState::Paused, fmt::format("There is no room for the checkpoint of step {}: it takes {}, and {} are free. The run goes on when there is; "
+                                                  "stopping it gives this checkpoint up.",
+                                                  m_state.updates, format::bytes({needed}), format::bytes({roomAt(m_setup.checkpointFolder)})));
+        while (!m_stopAsked && roomAt(m_setup.checkpointFolder) < needed) {
+            std::this_thread::sleep_for(kPausePoll);
+            takeCommands();
+        }
+        m_heldUp = false;
+        if (m_stopAsked) {
+            m_lostCheckpoints += 1;
+            return;
+        }
+        changeState(m_pauseAsked ? RunState::Paused : RunState::Running);
+    }
+}
+
+// Whether it is kept now.
+bool Trainer::checkpoint(const std::string& path) {
     // A person may ask for what checkpoint-every has just written.
-    if (path.empty() && m_checkpointedAt == m_state.updates) return log(LogLevel::Info, fmt::format("Step {} is kept already in {}.", m_state.updates, m_lastCheckpoint));
+    if (path.empty() && m_checkpointedAt == m_state.updates) {
+        log(LogLevel::Info, fmt::format("Step {} is kept already in {}.", m_state.updates, m_lastCheckpoint));
+        return true;
+    }
     const std::string place = !path.empty() ? path : m_setup.checkpointFolder.empty() ? "" : fmt::format("{}/step-{:07}", m_setup.checkpointFolder, m_state.updates);
-    if (place.empty()) return log(LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.");
+    if (place.empty()) {
+        log(LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.");
+        return false;
+    }
     const TimeNs begin = m_setup.clock->now();
     const auto& tokenizer = m_setup.batches->corpus().tokenizer;
     const auto saved = saveCheckpoint(place, m_state, m_config, tokenizer ? tokenizer->toJson() : "", m_lastLoss);
     const TimeNs end = m_setup.clock->now();
     m_disturbed = true;
     // A checkpoint that cannot be written does not end a run that may have taken days.
-    if (!saved) return log(LogLevel::Error, saved.error().sentence);
+    if (!saved) {
+        log(LogLevel::Error, saved.error().sentence);
+        return false;
+    }
     m_lastCheckpoint = place;
     m_checkpointedAt = m_state.updates;
     m_setup.sink->publish(CheckpointSaved{m_state.updates, end, end - begin, place});
     log(LogLevel::Info, fmt::format("Checkpoint of step {} written to {}.", m_state.updates, place));
+    return true;
 }
 
 void Trainer::changeState(RunState state, std::string why) {

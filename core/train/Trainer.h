@@ -33,6 +33,7 @@ struct TrainerSetup {
 struct TrainerOutcome {
     RunState state = RunState::Finished;
     Error error;  // when failed
+    std::int64_t lostCheckpoints = 0;  // that were due and could not be written
 };
 
 class Trainer {
@@ -57,7 +58,8 @@ private:
     void validate();
     void keepAfterFailure(Error& failure);
     void keepState();
-    void checkpoint(const std::string& path);
+    bool checkpoint(const std::string& path);
+    void dueCheckpoint();
     void changeState(RunState state, std::string why = {});
     void log(LogLevel level, std::string text);
 
@@ -68,11 +70,12 @@ private:
     RunState m_runState = RunState::Preparing;
     bool m_stopAsked = false;
     bool m_pauseAsked = false;  // by a person
-    bool m_heldUp = false;      // nothing can be recorded
+    bool m_heldUp = false;      // nothing can be recorded, or a checkpoint finds no room
     bool m_disturbed = false;
     double m_lastLoss = kUnknown, m_lowestLoss = kUnknown;
     std::string m_lastCheckpoint;
     std::int64_t m_checkpointedAt = -1;
+    std::int64_t m_lostCheckpoints = 0;
     std::int64_t m_validatedAt = -1;
     std::string m_insteadTold;  // BuildNotes::instead, when it was last said
     std::string m_attentionTold, m_preparationTold;

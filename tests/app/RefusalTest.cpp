@@ -25,6 +25,12 @@ TEST_F(Refusal, NamesAStrayWord) { expectRefused(trainWith({"stray"}), {"stray",
 TEST_F(Refusal, NamesAStrayWordAfterASetting) { expectRefused(trainWith({"--set", "seed=2", "stray"}), {"stray"}, kUsage); }
 TEST_F(Refusal, NamesAnUnknownOption) { expectRefused(trainWith({"--no-such-option"}), {"--no-such-option"}, kUsage); }
 TEST_F(Refusal, NamesAnOptionWithoutItsValue) { expectRefused(trainWith({"--name"}), {"--name"}, kUsage); }
+TEST_F(Refusal, NamesASettingThatIsGivenInTwoWays) { expectRefused(trainWith({"--steps", "3", "--set", "steps=5"}), {"steps", "--set"}, kBadInput); }
+TEST_F(Refusal, NamesASessionsNameThatIsNoLine) {
+    train();
+    for (const char* name : {"", "  ", "a\nb"}) expectRefused(cli({"sessions", "rename", "1", name, "--db", database()}), {"name"}, kBadInput);
+    expectRefused(trainWith({"--name", "a\nb"}), {"name"}, kBadInput);
+}
 TEST_F(Refusal, NamesAnUnknownCommand) { expectRefused(cli({"trian"}), {"trian", "train"}, kUsage); }
 TEST_F(Refusal, NamesAnUnknownCommandOfAGroup) { expectRefused(cli({"sessions", "lst"}), {"lst", "list"}, kUsage); }
 TEST_F(Refusal, AsksForACommand) { expectRefused(cli({}), {"train"}, kUsage); }

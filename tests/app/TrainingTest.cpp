@@ -1,6 +1,7 @@
 // Runs through the command line: the JSON contract, the step log, seeds, resuming, sessions, text.
 #include "tests/app/CliFixture.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <set>
 
@@ -34,6 +35,17 @@ TEST_F(Training, WritesNullForWhatIsNotKnown) {
     const auto summary = train({"--set", "validation-every=0"});
     EXPECT_TRUE(summary["val_loss"].is_null()) << summary;
     EXPECT_TRUE(newest()["val_loss"].is_null());
+}
+
+TEST_F(Training, WritesTheSampleOfItsLastStepToTheEnd) {
+    train({"--set", "sample-every=6"});
+    SQLite::Database sessions(database());
+    SQLite::Statement texts(sessions, "SELECT step, length(text) FROM texts WHERE complete = 1 ORDER BY step");
+    std::vector<std::pair<std::int64_t, int>> found;
+    while (texts.executeStep()) found.emplace_back(texts.getColumn(0).getInt64(), texts.getColumn(1).getInt());
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[1].first, 12);
+    EXPECT_GT(found[1].second, 100) << "as long as the first, " << found[0].second << " characters";
 }
 
 TEST_F(Training, IsQuietInAPipe) {

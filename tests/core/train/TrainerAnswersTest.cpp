@@ -2,8 +2,10 @@
 #include "TinyTraining.h"
 
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
+#include <sys/mount.h>
 #include <unistd.h>
 
 namespace stepscope {
@@ -126,6 +128,54 @@ TEST_F(SavingTwice, ToAPlaceThatIsNamedWritesThereToo) {
     ASSERT_EQ(trainer.run().state, RunState::Finished);
     EXPECT_EQ(trainer.sink.all<CheckpointSaved>().size(), 2u);
     EXPECT_TRUE(fs::exists(folder / "mine" / "model.safetensors"));
+}
+
+TEST(ACheckpointThatIsDue, HoldsTheRunUpUntilTheDiskHasRoomForIt) {
+    const fs::path disk = fs::temp_directory_path() / ("stepscope-small-disk-" + std::to_string(::getpid()));
+    fs::create_directories(disk);
+    struct Leave {
+        fs::path disk;
+        ~Leave() {
+            ::umount2(disk.c_str(), MNT_DETACH);
+            fs::remove(disk);
+        }
+    } leave{disk};
+    if (::mount("none", disk.c_str(), "tmpfs", 0, "size=3m,mode=0755") != 0) GTEST_SKIP() << "this user may not mount a small disk";
+    std::ofstream(disk / "ballast") << std::string(3 << 20, 'x');  // as much of it as there is room for
+    TinyTrainer trainer(config(6, 0));
+    trainer.setup.config.checkpointEvery = 3;
+    trainer.setup.checkpointFolder = disk / "checkpoints";
+    int paused = 0;
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* changed = std::get_if<StateChanged>(&event);
+        if (changed == nullptr || changed->state != RunState::Paused) return;
+        ++paused;
+        EXPECT_NE(changed->why.find("no room for the checkpoint of step 3"), std::string::npos) << changed->why;
+        fs::remove(disk / "ballast");
+    };
+    const TrainerOutcome outcome = trainer.run();
+    EXPECT_EQ(outcome.state, RunState::Finished);
+    EXPECT_EQ(outcome.lostCheckpoints, 0);
+    EXPECT_EQ(paused, 1);
+    EXPECT_EQ(trainer.sink.all<CheckpointSaved>().size(), 2u);
+}
+
+TEST(CheckpointsThatCannotBeWrittenAtAll, AreCountedAndToldAtTheEndOfTheRun) {
+    TinyTrainer trainer(config(6, 0));
+    trainer.setup.config.checkpointEvery = 2;
+    trainer.setup.checkpointFolder = "/dev/null/checkpoints";
+    const TrainerOutcome outcome = trainer.run();
+    EXPECT_EQ(outcome.state, RunState::Finished) << "what was learnt so far is not thrown away for it";
+    EXPECT_EQ(outcome.lostCheckpoints, 3);
+    const auto errors = linesOf(trainer, LogLevel::Error);
+    ASSERT_EQ(errors.size(), 4u);
+    EXPECT_EQ(errors.back().text, "3 of the checkpoints that were due could not be written; the log above says why.");
+}
+
+TEST(AStepOnACpu, CopiesNothing) {
+    TinyTrainer trainer(config(3, 0));
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    for (const auto& step : trainer.sink.all<StepDone>()) EXPECT_EQ(step.phaseNs[static_cast<std::size_t>(Phase::Copy)], 0);
 }
 
 }  // namespace

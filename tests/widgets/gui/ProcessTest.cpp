@@ -110,7 +110,9 @@ TEST(Process, SaysByItsExitStatusWhetherAWindowCanBeOpened) {
 
 TEST(Process, PrintsHelpAndVersion) {
     const QTemporaryDir home;
-    EXPECT_EQ(run({"--help"}, home.path()).exitCode, 0);
+    const Outcome help = run({"--help"}, home.path());
+    EXPECT_EQ(help.exitCode, 0);
+    EXPECT_TRUE(help.out.startsWith("Usage: stepscope [options]")) << help.out.toStdString();
     EXPECT_TRUE(run({"--version"}, home.path()).out.startsWith("stepscope "));
 }
 
