@@ -10,14 +10,16 @@
 
 namespace stepscope {
 
+class DataCheck;
+
 struct EditAnswer {
     SwitchCatalogue catalogue;
-    QString problem;                          // empty = the settings can run, and the rest is there
-    MemoryForecast forecast;
+    QString problem;                          // what keeps them from running; empty = nothing
+    std::optional<MemoryForecast> forecast;   // where the settings go together
     std::map<std::string, QString> memory;    // by switch: what its other values would need
 };
 
 // Nothing when `wanted` says no in between: somebody typed on.
-std::optional<EditAnswer> answerEdit(const Workbench& workbench, const RunConfig& config, const std::function<bool()>& wanted);
+std::optional<EditAnswer> answerEdit(const Workbench& workbench, DataCheck& data, const RunConfig& config, const std::function<bool()>& wanted);
 
 }  // namespace stepscope

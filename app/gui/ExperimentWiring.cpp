@@ -51,7 +51,7 @@ void ExperimentWiring::ask(const RunConfig& config) {
     m_thread.post([this, edit, config, workbench = m_runs.workbench()] {
         const auto wanted = [this, edit] { return edit == m_newest; };
         if (!wanted()) return;
-        auto found = answerEdit(*workbench, config, wanted);
+        auto found = answerEdit(*workbench, m_data, config, wanted);
         if (!found) return;
         answer(this, [this, wanted, found = std::move(*found)] {
             if (wanted()) show(found);
@@ -63,8 +63,7 @@ void ExperimentWiring::show(const EditAnswer& found) {
     ExperimentPanel& panel = m_window.experiment();
     panel.setCatalogue(found.catalogue);
     panel.setProblem(found.problem);
-    if (!found.problem.isEmpty()) return;
-    panel.setForecast(found.forecast);
+    if (found.forecast) panel.setForecast(*found.forecast);
     for (const auto& [id, sentence] : found.memory) panel.setMemory(id, sentence);
 }
 

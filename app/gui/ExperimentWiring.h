@@ -3,6 +3,7 @@
 // panel. GUI thread; the engine is asked on a thread of its own.
 #pragma once
 #include "app/gui/BackThread.h"
+#include "app/gui/DataCheck.h"
 #include "core/events/Event.h"
 
 #include <QObject>
@@ -32,6 +33,7 @@ private:
     RunController& m_runs;
     LiveFeed& m_live;
     std::atomic<std::uint64_t> m_newest = 0;  // number of the newest edit
+    DataCheck m_data;                         // asked by the thread alone
     BackThread m_thread;                      // last: joined first
 };
 

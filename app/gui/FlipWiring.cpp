@@ -7,7 +7,6 @@
 #include "app/gui/RunController.h"
 #include "app/gui/SessionsReader.h"
 #include "app/gui/Stage.h"
-#include "core/base/Format.h"
 #include "widgets/panels/ExperimentPanel.h"
 
 namespace stepscope {
@@ -56,7 +55,7 @@ void FlipWiring::showReading() {
     m_told = reading->complete || hopeless;
     // What a replay shows again was told by the stored sessions already.
     if (reading->complete && !hopeless && !m_stage.replaying())
-        tellSwitch(reading->flip, reading->effect, QString("In this run, at step %1.").arg(QString::fromStdString(format::count(reading->flip.step))));
+        tellSwitch(reading->flip, reading->effect, "In this run, " + sinceOf(reading->flip) + '.');
 }
 
 void FlipWiring::tellSwitch(const SwitchApplied& flip, const FlipEffect& effect, const QString& where) {

@@ -69,11 +69,13 @@ QString gainOf(double ratio, bool conclusive) {
 
 }  // namespace
 
+QString sinceOf(const SwitchApplied& flip) { return QString("from step %1 on").arg(words(format::count(flip.step + 1))); }
+
 FlipStripReading stripOf(const FlipReading& reading, const QString& title) {
     const FlipEffect& effect = reading.effect;
     FlipStripReading strip;
     strip.heading = QString("%1: %2 → %3").arg(title, words(toString(reading.flip.from)), words(toString(reading.flip.to)));
-    const QString place = QString("at step %1").arg(words(format::count(reading.flip.step)));
+    const QString place = sinceOf(reading.flip);
     if (effect.stepsBefore < FlipEffect::kFewest) {
         strip.note = place + QString("; not compared: only %1 steady steps before it, %2 are needed").arg(effect.stepsBefore).arg(FlipEffect::kFewest);
         return strip;
@@ -110,8 +112,8 @@ QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QS
 }
 
 QString placeOf(const MeasuredFlip& measured) {
-    return QString("Session “%1”, step %2, %3.")
-        .arg(words(measured.sessionName), words(format::count(measured.flip.step)),
+    return QString("Session “%1”, %2, %3.")
+        .arg(words(measured.sessionName), sinceOf(measured.flip),
              QLocale(QLocale::English).toString(QDateTime::fromMSecsSinceEpoch(measured.startedUnixMs).date(), "d MMM yyyy"));
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/gui/RunController.h"
 
+#include <QtGlobal>
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
@@ -11,6 +12,7 @@ namespace stepscope {
 namespace {
 
 RunController* g_runs = nullptr;
+QtMessageHandler g_former = nullptr;
 
 void leave() {
     if (g_runs == nullptr) return;
@@ -20,13 +22,25 @@ void leave() {
     _exit(1);
 }
 
+// Qt says it just before it calls exit(), for X11 and for Wayland. By the time exit() comes to a handler of ours, it has destroyed what LibTorch
+// made since and the trainer's thread still uses.
+void watch(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    if (g_former != nullptr) g_former(type, context, text);
+    else std::fprintf(stderr, "%s\n", qPrintable(qFormatLogMessage(type, context, text)));
+    if (text.contains("connection broke")) leave();
+}
+
 }  // namespace
 
 LostDisplay::LostDisplay(RunController& runs) {
     g_runs = &runs;
-    std::atexit(leave);
+    g_former = qInstallMessageHandler(watch);
+    std::atexit(leave);  // an end in other words: better late than not at all
 }
 
-LostDisplay::~LostDisplay() { g_runs = nullptr; }
+LostDisplay::~LostDisplay() {
+    g_runs = nullptr;
+    qInstallMessageHandler(g_former);
+}
 
 }  // namespace stepscope

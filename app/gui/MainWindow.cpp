@@ -62,13 +62,18 @@ QWidget* MainWindow::buildCentre() {
     m_live = new LivePage;
     m_text = new TextPage;
     m_pages = new QTabWidget;
-    // Has the focus at first, so that the single keys (Space, F, /) act on the window and not on the first button.
-    m_live->setFocusPolicy(Qt::StrongFocus);
+    // A page has the focus at first, so that the single keys (Space, F, /) act on the window and not on the first button.
+    for (QWidget* page : {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text)}) page->setFocusPolicy(Qt::StrongFocus);
     m_live->setAccessibleName("Live charts");
+    m_text->setAccessibleName("Text");
     m_pages->setDocumentMode(true);
     m_pages->addTab(m_live, "Live");
     m_pages->addTab(m_text, "Text");
     m_pages->setAccessibleName("Pages");
+    // The tab widget gives the keyboard to the first field of the page that comes, where 1, ? and Space would be typed.
+    connect(m_pages, &QTabWidget::currentChanged, this, [this] {
+        if (QWidget* page = m_pages->currentWidget(); page->isAncestorOf(focusWidget())) page->setFocus();
+    });
 
     auto* centre = new QWidget;
     auto* layout = new QVBoxLayout(centre);
@@ -95,7 +100,7 @@ void MainWindow::restoreLayout(QSize wanted) {
     m_pages->setCurrentIndex(settings.value("window/page", 0).toInt());
     m_live->restoreLayout(settings.value("window/charts").toByteArray());
     m_text->restore(settings);
-    m_live->setFocus();
+    m_pages->currentWidget()->setFocus();
 }
 
 void MainWindow::saveLayout() const {

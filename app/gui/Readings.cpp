@@ -31,6 +31,7 @@ RunReading readingOf(const RunHistory& shown, RunController::Phase phase, RunSta
     reading.msPerStep = numbers.stepMsMedian;
     reading.tokensPerSecond = numbers.tokensPerSecond;
     reading.loss = numbers.smoothedLoss;
+    reading.lastLoss = numbers.loss;
     reading.overSteps = static_cast<int>(numbers.window);
     reading.cpuPct = numbers.cpuPct;
     reading.gpuPct = numbers.gpuPct;

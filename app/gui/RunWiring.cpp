@@ -139,9 +139,18 @@ void RunWiring::showReading() {
     reading.heldUp = m_heldUp;
     m_window.runBar().setReading(reading);
     showTextState();
-    if (takesCommands() == m_takesCommands) return;
-    m_takesCommands = takesCommands();
-    Q_EMIT takesCommandsChanged(m_takesCommands);
+    tellWhatCanBeAsked(reading.canStop());
+}
+
+void RunWiring::tellWhatCanBeAsked(bool canStop) {
+    if (canStop != m_canStop) {
+        m_canStop = canStop;
+        Q_EMIT canStopChanged(canStop);
+    }
+    if (takesCommands() != m_takesCommands) {
+        m_takesCommands = takesCommands();
+        Q_EMIT takesCommandsChanged(m_takesCommands);
+    }
 }
 
 void RunWiring::showTextState() {

@@ -27,17 +27,20 @@ public:
     void saveCheckpoint();
     void drawOtherBatches();
     bool takesCommands() const;
+    bool canStop() const { return m_canStop; }  // as the bar's button
     void say(const QString& sentence, bool isError);  // bar and log
 
 Q_SIGNALS:
     void returnToLive();
     void takesCommandsChanged(bool takes);
+    void canStopChanged(bool can);
 
 private:
     void startFailed(const QString& sentence, bool database);
     void liveStateChanged(const StateChanged& change);
     void showReading();       // now
     void showReadingSoon();   // at most five times a second
+    void tellWhatCanBeAsked(bool canStop);
     void showTextState();
 
     MainWindow& m_window;
@@ -48,6 +51,7 @@ private:
     RunState m_liveState = RunState::Preparing;
     std::int64_t m_seed = 0;  // of the batches
     bool m_takesCommands = false;
+    bool m_canStop = false;
     bool m_heldUp = false;  // paused by the engine, e.g. because the disk is full
     QTimer m_soon;
 };

@@ -43,7 +43,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Enter, F2, Delete", "in the list: replay, rename, delete"},
         {"E", "export the chosen session as CSV"},
         {"Ctrl+Return", "generate text"},
-        {"Esc", "close a replay, clear the search"},
+        {"Esc", "close a replay, clear the search, leave a field of the page Text"},
         {"F1", "the guide"},
         {"?", "this list"},
         {"Ctrl+Q", "quit; a run is stopped first and kept"},
@@ -96,7 +96,9 @@ void WindowActions::buildMenu() {
     addForRun("", "Validate now", "Ctrl+Shift+V", [this] { m_running.validate(); });
     addForRun("file", "Save checkpoint", "Ctrl+S", [this] { m_running.saveCheckpoint(); });
     addForRun("dice", "Draw other batches", "Ctrl+Shift+R", [this] { m_running.drawOtherBatches(); });
-    add("stop", "Stop", QKeySequence("Ctrl+."), [this] { m_running.stop(); });
+    QAction* stop = add("stop", "Stop", QKeySequence("Ctrl+."), [this] { m_running.stop(); });
+    stop->setEnabled(m_running.canStop());
+    connect(&m_running, &RunWiring::canStopChanged, stop, &QAction::setEnabled);
     add("", "Quit", QKeySequence("Ctrl+Q"), [this] { m_window.close(); });
     m_window.runBar().setMenu(menu);
 }

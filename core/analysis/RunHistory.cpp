@@ -100,7 +100,7 @@ void RunHistory::addDeviceSample(const DeviceSample& event) {
 void RunHistory::addSwitch(const SwitchApplied& event) {
     m_config.switches[event.id] = event.to;
     if (event.from == event.to) return;
-    std::string detail = event.id + ": " + toString(event.from) + " \u2192 " + toString(event.to) + " after step " + std::to_string(event.step) + ".";
+    std::string detail = fmt::format("{}: {} \u2192 {} from step {} on.", event.id, toString(event.from), toString(event.to), event.step + 1);
     if (!event.note.empty()) detail += " " + event.note;
     addMarker({Marker::Kind::Switch, placeNow(event.step, event.at), event.id + " " + toString(event.to), std::move(detail)});
 }

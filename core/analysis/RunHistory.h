@@ -57,7 +57,7 @@ struct Marker {
     Kind kind = Kind::Switch;
     RunPlace place;
     std::string label;   // "bf16 on", "checkpoint": fits beside a line
-    std::string detail;  // "amp: off -> bf16 after step 610. sdpa-flash ran."
+    std::string detail;  // "amp: off -> bf16 from step 611 on. sdpa-flash ran."
 };
 
 // The numbers of the status line; kUnknown where there is nothing yet.
@@ -70,7 +70,7 @@ struct RunNumbers {
     double loss = kUnknown, smoothedLoss = kUnknown, validationLoss = kUnknown, learningRate = kUnknown, gradientNorm = kUnknown;
     std::int64_t window = 0;  // steps that the next four are taken over
     double stepMsMedian = kUnknown, stepMsP10 = kUnknown, stepMsP90 = kUnknown;
-    double tokensPerSecond = kUnknown;  // tokens of the window / its step time
+    double tokensPerSecond = kUnknown;  // median, as the time beside it: one slow step moves neither
     double cpuPct = kUnknown, gpuPct = kUnknown;
     std::int64_t residentBytes = 0, availableBytes = 0;
 };

@@ -1,5 +1,6 @@
 // See RunHistory.h: what charts, the cursor and the status line ask.
 #include <algorithm>
+#include <cmath>
 
 #include "core/analysis/RunHistory.h"
 #include "core/analysis/Statistics.h"
@@ -77,19 +78,18 @@ RunNumbers RunHistory::numbers(std::size_t window) const {
         begin = std::max(begin, std::min(firstRowAt(XAxis::Step, marker->place.step + 1), rows() - 1));
         break;
     }
-    std::vector<double> ms;
+    std::vector<double> ms, rates;
     ms.reserve(rows() - begin);
-    double total = 0;
+    rates.reserve(rows() - begin);
     for (std::size_t row = begin; row < rows(); ++row) {
         ms.push_back(m_steps.stepMs[row]);
-        total += ms.back();
+        if (const double rate = m_steps.tokensPerSecond[row]; std::isfinite(rate)) rates.push_back(rate);
     }
     numbers.window = static_cast<std::int64_t>(ms.size());
     numbers.stepMsMedian = median(ms);
     numbers.stepMsP10 = quantile(ms, 0.1);
     numbers.stepMsP90 = quantile(ms, 0.9);
-    const double tokensBefore = begin > 0 ? static_cast<double>(m_steps.tokens[begin - 1]) : 0.0;
-    if (total > 0) numbers.tokensPerSecond = (last().tokens - tokensBefore) * 1000 / total;
+    numbers.tokensPerSecond = median(rates);
     const double validationPerStep = m_validationTime.seconds() / static_cast<double>(rows());
     const auto stepsLeft = static_cast<double>(std::max<std::int64_t>(0, numbers.steps - numbers.step));
     if (!m_state || !ended(m_state->state)) numbers.secondsLeft = stepsLeft * (numbers.stepMsMedian / 1000 + validationPerStep);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "widgets/charts/ChartFrame.h"
+#include "widgets/charts/HeadLayout.h"
 #include "widgets/charts/MarkerLayout.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
@@ -12,15 +13,10 @@
 namespace stepscope {
 namespace {
 
-constexpr double kSwatch = 12;
-constexpr double kSwatchGap = 4;
-constexpr double kItemGap = 10;
 constexpr double kMarkerReach = 5;
 
-double itemWidth(const QFontMetricsF& metrics, const LegendItem& item) {
-    const double swatch = item.mark == LegendItem::Mark::None ? 0 : kSwatch + kSwatchGap;
-    const double value = item.value.isEmpty() ? 0 : metrics.horizontalAdvance(item.value) + kSwatchGap;
-    return swatch + metrics.horizontalAdvance(item.name) + value;
+TextWidth widthsOf(const QFontMetricsF& metrics) {
+    return [&metrics](const QString& text) { return metrics.horizontalAdvance(text); };
 }
 
 void paintSwatch(QPainter& painter, const LegendItem& item, const QPointF& left) {
@@ -53,25 +49,12 @@ void paintSwatch(QPainter& painter, const LegendItem& item, const QPointF& left)
     }
 }
 
-double legendWidth(const QFontMetricsF& metrics, const std::vector<LegendItem>& items) {
-    double width = 0;
-    for (const LegendItem& item : items) width += itemWidth(metrics, item) + kItemGap;
-    return std::max(0.0, width - kItemGap);
-}
-
-// Full names and numbers if they fit, else the short ones; then numbers go, from the last on, before any name does: a colour without a
-// name says nothing.
-void paintLegend(QPainter& painter, const ChartFrame& frame, std::vector<LegendItem> items, double left, double right, double baseline) {
+void paintLegend(QPainter& painter, const ChartFrame& frame, const std::vector<LegendItem>& items, double left, double baseline) {
     const QFontMetricsF metrics(frame.labelFont);
     painter.setFont(frame.labelFont);
-    if (left + legendWidth(metrics, items) > right)
-        for (LegendItem& item : items) {
-            if (!item.shortName.isEmpty()) item.name = item.shortName;
-            if (!item.shortValue.isEmpty()) item.value = item.shortValue;
-        }
-    for (auto item = items.rbegin(); item != items.rend() && left + legendWidth(metrics, items) > right; ++item) item->value.clear();
     for (const LegendItem& item : items) {
-        if (left + itemWidth(metrics, item) > right) return;
+        const double width = itemWidth(item, widthsOf(metrics));
+        if (left + width > frame.head.right()) return;
         paintSwatch(painter, item, {left, baseline - metrics.capHeight() / 2});
         double x = left + (item.mark == LegendItem::Mark::None ? 0 : kSwatch + kSwatchGap);
         painter.setPen(mutedText(frame.palette));
@@ -79,7 +62,7 @@ void paintLegend(QPainter& painter, const ChartFrame& frame, std::vector<LegendI
         x += metrics.horizontalAdvance(item.name) + kSwatchGap;
         painter.setPen(frame.palette.color(QPalette::Text));
         painter.drawText(QPointF(x, baseline), item.value);
-        left += itemWidth(metrics, item) + kItemGap;
+        left += width + kItemGap;
     }
 }
 
@@ -88,7 +71,7 @@ void paintLegend(QPainter& painter, const ChartFrame& frame, std::vector<LegendI
 double ChartFrame::headWidth(const QFont& font, const QString& title, const std::vector<LegendItem>& items) {
     const QFontMetricsF metrics(smallFont(tabularFont(font)));
     return space(2) + QFontMetricsF(headFont(font)).horizontalAdvance(title) + metrics.horizontalAdvance(QStringLiteral(" K tok/s")) + space(4) +
-           legendWidth(metrics, items);
+           legendWidth(items, widthsOf(metrics));
 }
 
 void paintHead(QPainter& painter, const ChartFrame& frame, const QString& title, const QString& unit, const std::vector<LegendItem>& items) {
@@ -103,16 +86,10 @@ void paintHead(QPainter& painter, const ChartFrame& frame, const QString& title,
     painter.setPen(mutedText(frame.palette));
     painter.drawText(QPointF(unitLeft, baseline), unit);
     const double least = unitLeft + metrics.horizontalAdvance(unit) + space(4);
-    const double right = frame.plot.right();
-    const auto rightAligned = [&](const std::vector<LegendItem>& shown) {
-        paintLegend(painter, frame, shown, std::max(least, right - legendWidth(metrics, shown)), frame.head.right(), baseline);
-    };
-    if (frame.headRows == 1) return rightAligned(items);
-    // Numbers about the whole chart stand beside its title, the series below.
-    std::vector<LegendItem> whole, series;
-    for (const LegendItem& item : items) (item.mark == LegendItem::Mark::None ? whole : series).push_back(item);
-    rightAligned(whole);
-    paintLegend(painter, frame, series, frame.head.left(), frame.head.right(), baseline + metrics.height() + 1);
+    const TextWidth widths = widthsOf(metrics);
+    const HeadRows rows = layHead(items, frame.head.right() - least, frame.headRows == 1 ? 0 : frame.head.width(), widths);
+    paintLegend(painter, frame, rows.title, std::max(least, frame.plot.right() - legendWidth(rows.title, widths)), baseline);
+    paintLegend(painter, frame, rows.below, frame.head.left(), baseline + metrics.height() + 1);
 }
 
 void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers) {

@@ -2,7 +2,10 @@
 #include "widgets/panels/DataChooser.h"
 
 #include "widgets/panels/LineIcon.h"
+#include "widgets/panels/RowParts.h"
+#include "widgets/panels/TitleButton.h"
 
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -26,23 +29,53 @@ constexpr BuiltIn kBuiltIn[] = {
 
 }  // namespace
 
-DataChooser::DataChooser(QWidget* parent) : QWidget(parent) {
+DataChooser::DataChooser(const QString& whyNewRun, QWidget* parent) : QWidget(parent) {
     m_recent = QSettings().value("data/recent").toStringList();
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
     m_list = new QComboBox;
     m_list->setAccessibleName("Training data");
     m_list->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_list->setMinimumContentsLength(12);
-    layout->addWidget(m_list);
+    QFont plain = m_list->font();
+    plain.setBold(false);
+    m_list->view()->setFont(plain);  // bold says something of the chosen one only
+    m_reset = resetButton("Training data");
+    m_note = rowSentence(Tone::Muted);
+    m_note->setText(waitsForNextRun());
+    auto* sign = new NewRunSign;
+    sign->setWhy(whyNewRun);
+
+    auto* line = new QHBoxLayout;
+    line->setSpacing(4);
+    line->addWidget(m_list, 1);
+    line->addWidget(m_reset);
+    line->addWidget(sign);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(1);
+    layout->addLayout(line);
+    layout->addWidget(m_note);
     setFocusProxy(m_list);
     connect(m_list, &QComboBox::activated, this, &DataChooser::take);
+    connect(m_reset, &QAbstractButton::clicked, this, &DataChooser::resetRequested);
     rebuild();
 }
 
-void DataChooser::setData(const QString& data) {
+void DataChooser::setData(const QString& data, bool changedFromPreset) {
     m_data = data;
     rebuild();
+    QFont shown = m_list->font();
+    shown.setBold(changedFromPreset);
+    m_list->setFont(shown);
+    m_reset->setVisible(changedFromPreset);
+}
+
+void DataChooser::setWaits(bool waits) { m_note->setVisible(waits); }
+
+// Whether it differs from the preset the panel says at once.
+void DataChooser::choose(const QString& data) {
+    m_data = data;
+    rebuild();
+    Q_EMIT chosen(data);
 }
 
 void DataChooser::rebuild() {
@@ -73,8 +106,7 @@ void DataChooser::take(int index) {
         m_list->setCurrentIndex(m_list->findData(m_data));
         return browse(chosenNow == kFolder);
     }
-    setData(chosenNow);
-    Q_EMIT chosen(m_data);
+    choose(chosenNow);
 }
 
 void DataChooser::browse(bool folder) {
@@ -87,8 +119,7 @@ void DataChooser::browse(bool folder) {
         m_recent.prepend(path);
         while (m_recent.size() > kRecent) m_recent.removeLast();
         QSettings().setValue("data/recent", m_recent);
-        setData(path);
-        Q_EMIT chosen(path);
+        choose(path);
     });
     dialog->open();
 }

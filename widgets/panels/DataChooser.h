@@ -1,4 +1,5 @@
-// Chooses what is trained on: the built-in texts, a file, a folder, or one used before. File dialogs do not block the window.
+// Chooses what is trained on: the built-in texts, a file, a folder, or one used before. File dialogs do not block the window. It carries
+// what a ValueRow carries: the sign of what takes effect in a new run, bold and a way back when it differs from the preset, a note below.
 // Part of ExperimentPanel; GUI thread.
 #pragma once
 #include <QString>
@@ -9,22 +10,30 @@ class QComboBox;
 
 namespace stepscope {
 
+class TitleButton;
+class ToneLabel;
+
 class DataChooser : public QWidget {
     Q_OBJECT
 public:
-    explicit DataChooser(QWidget* parent = nullptr);
-    void setData(const QString& data);  // kjv | generated | random | a path
+    explicit DataChooser(const QString& whyNewRun, QWidget* parent = nullptr);
+    void setData(const QString& data, bool changedFromPreset);  // kjv | generated | random | a path
+    void setWaits(bool waits);                                  // the run in progress has other data
     QString data() const { return m_data; }
 
 Q_SIGNALS:
     void chosen(const QString& data);
+    void resetRequested();
 
 private:
     void rebuild();
+    void choose(const QString& data);
     void take(int index);
     void browse(bool folder);
 
     QComboBox* m_list;
+    TitleButton* m_reset;
+    ToneLabel* m_note;
     QString m_data = "kjv";
     QStringList m_recent;
 };

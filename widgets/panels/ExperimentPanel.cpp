@@ -107,6 +107,20 @@ void ExperimentPanel::askRun(const std::string& id) {
     Q_EMIT flipRequested(words(id), m_draft.config().switches.at(id));
 }
 
+void ExperimentPanel::flipToShown(const QString& id) {
+    if (!m_running) return;
+    askRun(id.toStdString());
+    compareWithRun();
+}
+
+void ExperimentPanel::takeBack(const QString& id) {
+    if (!m_running) return;
+    const auto used = m_running->switches.find(id.toStdString());
+    if (used == m_running->switches.end()) return;
+    (void)m_draft.set(used->first, toString(used->second));  // the run has it, so it is a value the switch takes
+    changedByHand();
+}
+
 void ExperimentPanel::applied(const std::string& id, const Value& value) {
     m_asked.erase(id);
     if (m_running) m_running->switches[id] = value;
@@ -121,7 +135,7 @@ void ExperimentPanel::refused(const std::string& id, const std::string& why) {
         const auto used = m_running->switches.find(id);
         if (used != m_running->switches.end()) (void)m_draft.set(id, toString(used->second));
     }
-    refresh();
+    changedByHand();  // what was predicted for the refused value is not true of this one
     if (ValueRow* named = row(id)) {
         named->editor()->setText(words(m_draft.text(id)));
         named->setProblem(words(why));
@@ -139,7 +153,7 @@ void ExperimentPanel::refresh() {
     compareWithRun();
     m_waiting->setVisible(m_draft.catalogue().empty());
     m_preset->setCurrentIndex(m_preset->findData(words(m_draft.config().preset)));
-    m_data->setData(words(m_draft.config().data));
+    m_data->setData(words(m_draft.config().data), m_draft.changed("data"));
     m_preview->setConfig(m_draft.config());
     showSummaries();
 }
@@ -148,6 +162,7 @@ void ExperimentPanel::compareWithRun() {
     std::map<std::string, std::string> run;
     if (m_running)
         for (const auto& [key, text] : listConfig(*m_running)) run[key] = text;
+    m_data->setWaits(m_running && m_running->data != m_draft.config().data);
     for (const auto& [key, text] : listConfig(m_draft.config())) {
         ValueRow* shown = row(key);
         if (shown == nullptr) continue;

@@ -74,6 +74,8 @@ private:
     void changedByHand();
     void flipIfLive(const std::string& key);
     void askRun(const std::string& id);
+    void flipToShown(const QString& id);  // gives the live run what a preset, say, put into the row
+    void takeBack(const QString& id);     // the row has what the live run has
     void dropMoves();
     void refresh();
     void compareWithRun();

@@ -15,6 +15,9 @@
 #include <QVBoxLayout>
 
 namespace stepscope {
+namespace {
+constexpr char kWhyDataWait[] = "the text is cut into tokens, and a part of it set aside, before the first step.";
+}
 
 ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     m_preset = new QComboBox;
@@ -70,10 +73,11 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
 
 void ExperimentPanel::buildSections(QVBoxLayout* into) {
     m_dataSection = new FoldSection("Data", true);
-    m_data = new DataChooser;
+    m_data = new DataChooser(kWhyDataWait);
     connect(m_data, &DataChooser::chosen, this, [this](const QString& data) { commit("data", data); });
+    connect(m_data, &DataChooser::resetRequested, this, [this] { resetKey("data"); });
     m_dataSection->body()->addWidget(m_data);
-    addRows(m_dataSection, "data", "the text is cut into tokens, and a part of it set aside, before the first step.");
+    addRows(m_dataSection, "data", kWhyDataWait);
 
     m_modelSection = new FoldSection("Model", false);
     addRows(m_modelSection, "model", "the weights are made for one model, which a run trains from its first step to its last.");
@@ -91,6 +95,8 @@ void ExperimentPanel::buildSections(QVBoxLayout* into) {
     m_switches = new SwitchList;
     connect(m_switches, &SwitchList::committed, this, &ExperimentPanel::commit);
     connect(m_switches, &SwitchList::resetRequested, this, &ExperimentPanel::resetKey);
+    connect(m_switches, &SwitchList::flipRequested, this, &ExperimentPanel::flipToShown);
+    connect(m_switches, &SwitchList::takeBackRequested, this, &ExperimentPanel::takeBack);
     switches->body()->addWidget(m_switches);
 
     into->addWidget(m_dataSection);

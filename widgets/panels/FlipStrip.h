@@ -21,8 +21,8 @@ struct FlipStripReading {
         QString spread;   // "64.0–66.2 → 49.8–51.0"
         Verdict verdict = Verdict::Neutral;
     };
-    QString heading;  // "Mixed precision: off → bf16 at step 145"
-    QString note;     // how many steps it is taken over, or what is still awaited
+    QString heading;  // "Mixed precision: off → bf16"
+    QString note;     // from which step on; how many steps it is taken over, or what is still awaited
     std::vector<Figure> figures;
 
     bool operator==(const FlipStripReading& other) const;

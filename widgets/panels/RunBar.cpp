@@ -136,8 +136,8 @@ void RunBar::showButtons(const RunReading& r) {
     m_run->setToolTip(r.replay && r.live ? "Return to the run in progress"
                       : paused           ? "Go on (Space)"
                                          : "Start training with the settings on the left (Space)");
-    m_pause->setEnabled(!busy && !r.replay && ((going && r.state == RunState::Running) || (paused && r.heldUp)));
-    m_stop->setEnabled(r.live && !r.stopping);
+    m_pause->setEnabled(r.canPause());
+    m_stop->setEnabled(r.canStop());
     keepFocus();
 }
 
@@ -189,9 +189,10 @@ void RunBar::showFigures(const RunReading& r) {
     m_ms->setText(has ? words(format::milliseconds(r.msPerStep)) + "/step" : QString("– ms/step"));
     m_loss->setText(std::isfinite(r.loss) ? QString("loss %1").arg(r.loss, 0, 'f', 3) : QString("loss –"));
     const QString over = has ? QString("median of the last %1 steps").arg(r.overSteps) : QString("no steps yet");
-    m_tokens->setToolTip("Tokens per second, from the " + over);
+    m_tokens->setToolTip("Tokens per second, " + over);
     m_ms->setToolTip("Time of a step, " + over);
-    m_loss->setToolTip(QString("Training loss, mean of the last %1 steps").arg(r.overSteps));
+    m_loss->setToolTip("Training loss, smoothed over about the last 20 steps" +
+                       (std::isfinite(r.lastLoss) ? QString("; %1 at the last one").arg(r.lastLoss, 0, 'f', 4) : QString()));
     const bool gpu = std::isfinite(r.gpuPct);
     const double pct = gpu ? r.gpuPct : r.cpuPct;
     m_device->setText(QString("%1 %2").arg(gpu ? "GPU" : "CPU", std::isfinite(pct) ? words(format::percent(pct / 100)) : QString("–")));

@@ -21,9 +21,16 @@ struct RunReading {
     std::int64_t step = 0, steps = 0;
     std::int64_t tokens = 0;  // trained on in this session
     double secondsLeft = kUnknown;  // not in a replay
-    double msPerStep = kUnknown, tokensPerSecond = kUnknown, loss = kUnknown;
-    int overSteps = 0;        // how many steps the figures are taken over
+    double msPerStep = kUnknown, tokensPerSecond = kUnknown;  // medians
+    int overSteps = 0;        // of so many steps
+    double loss = kUnknown, lastLoss = kUnknown;  // as the bold line of its chart; of the last step alone
     double cpuPct = kUnknown, gpuPct = kUnknown;
+
+    // What can be asked of the run now, by button, menu or key.
+    bool canStop() const { return live && !stopping; }
+    bool canPause() const {
+        return live && !starting && !stopping && !replay && (state == RunState::Running || (state == RunState::Paused && heldUp));
+    }
 };
 
 }  // namespace stepscope

@@ -13,7 +13,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kPad = 6, kDot = 9;
+constexpr int kPad = 6, kDot = 9, kGap = 8;
 
 Tone toneOf(RunState state) {
     switch (state) {
@@ -51,14 +51,26 @@ QString when(const SessionRow& row) {
     return relativeTime(QDateTime::fromMSecsSinceEpoch(row.startedUnixMs), QDateTime::currentDateTime());
 }
 
-QString figures(const SessionRow& row) {
-    QStringList parts;
-    if (std::isfinite(row.msPerStep)) parts << QString::fromStdString(format::milliseconds(row.msPerStep));
-    parts << (row.steps == 0 ? QString("no steps") : QString::fromStdString(format::count(row.steps)) + (row.steps == 1 ? " step" : " steps"));
-    return parts.join("  ");
-}
+QString words(const std::string& text) { return QString::fromStdString(text); }
+
+// Two digits where there is no room for three: "66 ms".
+QString roughTime(double ms) { return ms >= 10 && ms < 999.5 ? QString("%1\u2009ms").arg(ms, 0, 'f', 0) : words(format::milliseconds(ms)); }
 
 }  // namespace
+
+QString SessionDelegate::figures(const SessionRow& row, const QFontMetrics& metrics, int room) {
+    const QString steps = row.steps == 0 ? QString("no steps") : words(format::count(row.steps)) + (row.steps == 1 ? " step" : " steps");
+    const QString fewDigits = row.steps < 1000 ? steps : words(format::rate(static_cast<double>(row.steps), "steps"));
+    QStringList all;
+    if (std::isfinite(row.msPerStep)) {
+        const QString rough = roughTime(row.msPerStep);
+        all << words(format::milliseconds(row.msPerStep)) + "  " + steps << rough + "  " + steps << rough + "  " + fewDigits;
+    }
+    all << steps << fewDigits;
+    for (const QString& text : all)
+        if (metrics.horizontalAdvance(text) <= room) return text;
+    return metrics.elidedText(all.last(), Qt::ElideRight, room);
+}
 
 void SessionDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
     const auto& row = *static_cast<const SessionRow*>(index.data(SessionsModel::RowRole).value<const void*>());
@@ -98,8 +110,7 @@ void SessionDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
     const int stateWidth = option.fontMetrics.horizontalAdvance(state);
     const QRect bottom(left, area.top() + line + 2, area.right() - left, line);
     painter->setPen(faint);
-    painter->drawText(bottom.adjusted(0, 0, -stateWidth - 8, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                      option.fontMetrics.elidedText(figures(row), Qt::ElideRight, bottom.width() - stateWidth - 8));
+    painter->drawText(bottom, Qt::AlignLeft | Qt::AlignVCenter, figures(row, option.fontMetrics, bottom.width() - stateWidth - kGap));
     painter->setPen(selected ? ink : toneColour(toneOf(row.state)));
     painter->drawText(bottom, Qt::AlignRight | Qt::AlignVCenter, state);
     painter->restore();

@@ -1,9 +1,12 @@
 // Draws one session in two lines: a dot with its state (filled live, ring stored, cross failed), the name; below, milliseconds a
 // step, steps, state in words and when. GUI thread.
 #pragma once
+#include <QFontMetrics>
 #include <QStyledItemDelegate>
 
 namespace stepscope {
+
+struct SessionRow;
 
 class SessionDelegate : public QStyledItemDelegate {
     Q_OBJECT
@@ -11,6 +14,9 @@ public:
     using QStyledItemDelegate::QStyledItemDelegate;
     void setReplayed(std::int64_t id) { m_replayed = id; }  // carries a mark while it is replayed
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+    // "65.6 ms  1 909 steps", as much of it as `room` has: decimals go first, then digits of the steps, then the time of a step. Whole always
+    // and on the tool tip.
+    static QString figures(const SessionRow& row, const QFontMetrics& metrics, int room);
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
 private:

@@ -45,6 +45,8 @@ void SwitchList::build(const SwitchCatalogue& catalogue) {
             if (entry.takesEffect == TakesEffect::NewRun) row->setNewRun(QString::fromStdString(entry.whyNewRun));
             connect(row, &ValueRow::committed, this, &SwitchList::committed);
             connect(row, &ValueRow::resetRequested, this, &SwitchList::resetRequested);
+            connect(row, &ValueRow::flipRequested, this, &SwitchList::flipRequested);
+            connect(row, &ValueRow::takeBackRequested, this, &SwitchList::takeBackRequested);
             m_layout->addWidget(row);
             m_rows[entry.id] = row;
         }

@@ -28,6 +28,8 @@ public:
 Q_SIGNALS:
     void committed(const QString& id, const QString& text);
     void resetRequested(const QString& id);
+    void flipRequested(const QString& id);
+    void takeBackRequested(const QString& id);
 
 private:
     struct Known {

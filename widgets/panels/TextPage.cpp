@@ -10,6 +10,7 @@
 
 #include <QFontDatabase>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
@@ -44,6 +45,7 @@ TextPage::TextPage(QWidget* parent) : QWidget(parent) {
     m_prompt->setPlaceholderText("What the text begins with");
     m_prompt->setFixedHeight(fontMetrics().height() * 3 + 12);
     m_prompt->setTabChangesFocus(true);
+    m_prompt->installEventFilter(this);
     m_problem = sentenceLabel(Tone::Muted);
     m_caption = sentenceLabel(Tone::Muted);
     m_output = new QPlainTextEdit;
@@ -75,6 +77,7 @@ QWidget* TextPage::buildControls() {
         edit->setToolTip(spec.tooltip);
         edit->setAccessibleName(spec.name);
         edit->setFixedWidth(76);
+        edit->installEventFilter(this);
         auto* cell = new QVBoxLayout;
         cell->setSpacing(2);
         cell->addWidget(new ToneLabel(Tone::Muted, spec.name));
@@ -98,6 +101,13 @@ void TextPage::setReady(bool ready, const QString& why) {
     m_why = why;
     if (!ready) m_waiting = false;
     showState();
+}
+
+// To the page itself, where the window's single keys act again.
+bool TextPage::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() != QEvent::KeyPress || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape) return QWidget::eventFilter(watched, event);
+    setFocus(Qt::ShortcutFocusReason);
+    return true;
 }
 
 // One sentence at a time: a wrong number first, then why nothing can be written.

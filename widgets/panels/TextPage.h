@@ -32,6 +32,9 @@ public:
 Q_SIGNALS:
     void generateRequested(const stepscope::GenerateText& request);
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;  // Esc leaves a field
+
 private:
     QWidget* buildControls();
     void generate();

@@ -4,8 +4,12 @@
 #include <QPainter>
 #include <QStyle>
 #include <QStyleOptionFocusRect>
+#include <algorithm>
 
 namespace stepscope {
+namespace {
+constexpr int kLeastName = 48, kLeastLink = 80;
+}
 
 TitleButton::TitleButton(const QString& text, QWidget* parent) : QAbstractButton(parent) {
     setText(text);
@@ -32,7 +36,10 @@ QSize TitleButton::sizeHint() const {
     return {(icon().isNull() ? fontMetrics().horizontalAdvance(text()) : iconSize().width()) + 8, fontMetrics().height() + 6};
 }
 
-QSize TitleButton::minimumSizeHint() const { return {icon().isNull() && !m_link ? 48 : sizeHint().width(), sizeHint().height()}; }
+QSize TitleButton::minimumSizeHint() const {
+    const QSize whole = sizeHint();
+    return {icon().isNull() ? std::min(whole.width(), m_link ? kLeastLink : kLeastName) : whole.width(), whole.height()};
+}
 
 void TitleButton::paintEvent(QPaintEvent*) {
     QPainter painter(this);

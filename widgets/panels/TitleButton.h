@@ -10,7 +10,7 @@ class TitleButton : public QAbstractButton {
 public:
     explicit TitleButton(const QString& text, QWidget* parent = nullptr);
     void setBold(bool bold);
-    void setLink(bool link);  // in the accent colour, never elided
+    void setLink(bool link);  // in the accent colour; elided only where it is long
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

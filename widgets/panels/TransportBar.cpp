@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QPainter>
 #include <QToolButton>
+#include <algorithm>
 
 namespace stepscope {
 namespace {
@@ -27,8 +28,9 @@ QToolButton* button(const QString& icon, const QString& name) {
 }  // namespace
 
 TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
-    m_title = new QLabel("replay");
+    m_title = new QLabel(m_titleText);
     m_title->setFont(headFont(m_title->font()));
+    m_title->setTextFormat(Qt::PlainText);
     auto* toStart = button("to-start", "To the start");
     m_play = button("run", "Play");
     auto* toEnd = button("to-end", "To the end");
@@ -38,11 +40,18 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     m_speed->setToolTip("How many times faster than it happened");
     m_speed->setAccessibleName("Replay speed");
     m_scrub = new ScrubBar;
-    m_where = new QLabel;
-    m_where->setFont(tabularFont(m_where->font()));
-    auto* back = new QToolButton;
-    back->setText("Close replay");
-    back->setToolTip("Back to the live view (Esc)");
+    m_scrub->setMinimumWidth(0);  // fit() knows what else to take
+    m_step = new QLabel;
+    m_time = new QLabel;
+    for (QLabel* label : {m_step, m_time}) {
+        label->setFont(tabularFont(label->font()));
+        label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    }
+    m_back = new QToolButton;
+    m_back->setText("Close");
+    m_back->setIcon(lineIcon("close"));
+    m_back->setAccessibleName("Close replay");
+    m_back->setToolTip("Close the replay: back to the live view (Esc)");
 
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(space(2), 2, space(2), 2);
@@ -53,21 +62,47 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     layout->addWidget(toEnd);
     layout->addWidget(m_speed);
     layout->addWidget(m_scrub, 1);
-    layout->addWidget(m_where);
-    layout->addWidget(back);
+    layout->addWidget(m_step);
+    layout->addWidget(m_time);
+    layout->addWidget(m_back);
 
     connect(toStart, &QToolButton::clicked, this, [this] { Q_EMIT seekRequested(TimeNs{}); });
     connect(toEnd, &QToolButton::clicked, this, &TransportBar::endRequested);
     connect(m_play, &QToolButton::clicked, this, [this] { m_place.playing ? Q_EMIT pauseRequested() : Q_EMIT playRequested(); });
     connect(m_speed, &QComboBox::activated, this, [this] { Q_EMIT speedChanged(speed()); });
-    connect(back, &QToolButton::clicked, this, &TransportBar::closeRequested);
+    connect(m_back, &QToolButton::clicked, this, &TransportBar::closeRequested);
     connect(m_scrub, &ScrubBar::released, this,
             [this](double fraction) { Q_EMIT seekRequested(TimeNs{static_cast<std::int64_t>(fraction * static_cast<double>(m_place.end.ns))}); });
 }
 
 void TransportBar::setName(const QString& name) {
-    m_title->setText("replay  " + fontMetrics().elidedText(name, Qt::ElideRight, 180));
+    m_titleText = name.isEmpty() ? QString("replay") : "replay " + name;
     m_title->setToolTip(name);
+    fit();
+}
+
+int TransportBar::widthBesideTitle(bool withStep) const {
+    const QMargins margins = layout()->contentsMargins();
+    int width = margins.left() + margins.right();
+    for (int i = 0; i < layout()->count(); ++i) {
+        const QWidget* part = layout()->itemAt(i)->widget();
+        if (part == m_title || (part == m_step && !withStep)) continue;
+        const QSize wanted = part->sizeHint().boundedTo(part->maximumSize()).expandedTo(part->minimumSize());
+        width += (part == m_scrub ? kLeastSlider : wanted.width()) + layout()->spacing();
+    }
+    return width;
+}
+
+void TransportBar::fit() {
+    m_back->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    const bool withStep = widthBesideTitle(true) <= width();
+    if (!withStep && widthBesideTitle(false) > width()) m_back->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    m_step->setVisible(withStep);
+    const QFontMetrics metrics(m_title->font());
+    const int room = std::min(metrics.horizontalAdvance(m_titleText) + 2, std::max(0, width() - widthBesideTitle(withStep)));
+    m_title->setVisible(room >= metrics.horizontalAdvance("replay"));
+    m_title->setFixedWidth(room);
+    m_title->setText(metrics.elidedText(m_titleText, Qt::ElideRight, room));
 }
 
 // The tint that says: this is not live.
@@ -90,9 +125,13 @@ void TransportBar::setPlace(const Place& place) {
     }
     m_scrub->setPosition(place.end.ns > 0 ? static_cast<double>(place.at.ns) / static_cast<double>(place.end.ns) : 0);
     const auto text = [](const std::string& s) { return QString::fromStdString(s); };
-    m_where->setText(QString("step %1 / %2   %3 / %4")
-                         .arg(text(format::count(place.step)), text(format::count(place.lastStep)), text(format::duration(place.at)),
-                              text(format::duration(place.end))));
+    const auto both = [](QLabel* label, const QString& words, const QString& at, const QString& end) {
+        label->setText(words.arg(at, end));
+        label->setFixedWidth(label->fontMetrics().horizontalAdvance(words.arg(end, end)) + 4);  // so that the slider stands still
+    };
+    both(m_step, "step %1 / %2", text(format::count(place.step)), text(format::count(place.lastStep)));
+    both(m_time, "%1 / %2", text(format::duration(place.at)), text(format::duration(place.end)));
+    fit();
 }
 
 void TransportBar::setMarks(std::vector<ScrubMark> marks) { m_scrub->setMarks(std::move(marks)); }

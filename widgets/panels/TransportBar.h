@@ -1,5 +1,6 @@
 // The replay's controls under the tabs: to the start, play or pause, to the end, speed, the scrubber, the step under the cursor,
-// and the way back to live. Signals say what was asked; GUI thread.
+// and the way back to live. Where room is scarce the name is elided first, then the step goes, then the word on the way back; the slider
+// keeps its width and the time is never cut. Signals say what was asked; GUI thread.
 #pragma once
 #include "core/base/Units.h"
 
@@ -18,6 +19,8 @@ struct ScrubMark;
 class TransportBar : public QWidget {
     Q_OBJECT
 public:
+    static constexpr int kLeastSlider = 150;
+
     explicit TransportBar(QWidget* parent = nullptr);
 
     struct Place {
@@ -40,13 +43,19 @@ Q_SIGNALS:
 
 protected:
     void paintEvent(QPaintEvent*) override;
+    void resizeEvent(QResizeEvent*) override { fit(); }
 
 private:
+    void fit();
+    int widthBesideTitle(bool withStep) const;  // the slider at its least
+
+    QString m_titleText = "replay";
     QLabel* m_title;
     QToolButton* m_play;
     QComboBox* m_speed;
     ScrubBar* m_scrub;
-    QLabel* m_where;
+    QLabel *m_step, *m_time;
+    QToolButton* m_back;
     Place m_place;
 };
 

@@ -1,28 +1,19 @@
 // See ValueRow.h.
 #include "widgets/panels/ValueRow.h"
 
-#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/RowParts.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/ValueEdit.h"
 
-#include <QEvent>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 
 namespace stepscope {
 namespace {
 
 constexpr int kEditorWidth = 124;  // one column for lists and numbers, so that the eye runs down it
-constexpr int kSpacing = 4, kSign = 13;
-
-ToneLabel* hiddenSentence(Tone tone) {
-    auto* label = sentenceLabel(tone);
-    label->setContentsMargins(2, 0, 4, 4);
-    label->hide();
-    return label;
-}
+constexpr int kSpacing = 4;
 
 // Where there is no room for all of "×1.20 vs kernels", what it was measured against gives way; the tool tip has it.
 class ChipLabel : public ToneLabel {
@@ -50,20 +41,17 @@ ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& ra
     m_title = new TitleButton(title);
     m_title->setToolTip(title);
     m_title->setAccessibleName(title + ": what it does");
-    m_reset = new TitleButton("reset");
-    m_reset->setIcon(lineIcon("undo"));
-    m_reset->setIconSize({14, 14});
-    m_reset->setAccessibleName("Reset " + title + " to the preset");
-    m_reset->setToolTip("Back to the preset's value");
+    m_reset = resetButton(title);
     m_chip = new ChipLabel;
-    m_newRun = new QLabel;
+    m_chip->hide();
+    m_newRun = new NewRunSign;
     m_editor = new ValueEdit(range, title);
     // A toggle takes only what its words need: the name has the rest.
     if (m_editor->isToggle()) m_editor->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     else m_editor->setFixedWidth(kEditorWidth);
-    m_note = hiddenSentence(Tone::Muted);
-    m_details = hiddenSentence(Tone::Muted);
-    for (QWidget* part : {static_cast<QWidget*>(m_reset), static_cast<QWidget*>(m_chip), static_cast<QWidget*>(m_newRun)}) part->hide();
+    m_note = rowSentence(Tone::Muted);
+    m_details = rowSentence(Tone::Muted);
+    buildLinks();
 
     auto* line = new QHBoxLayout;
     line->setSpacing(kSpacing);
@@ -77,11 +65,31 @@ ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& ra
     layout->setSpacing(1);
     layout->addLayout(line);
     layout->addWidget(m_note);
+    layout->addWidget(m_links);
     layout->addWidget(m_details);
 
     connect(m_title, &QAbstractButton::clicked, this, [this] { m_details->setVisible(!m_details->text().isEmpty() && m_details->isHidden()); });
     connect(m_reset, &QAbstractButton::clicked, this, [this] { Q_EMIT resetRequested(m_id); });
     connect(m_editor, &ValueEdit::committed, this, [this](const QString& text) { Q_EMIT committed(m_id, text); });
+}
+
+void ValueRow::buildLinks() {
+    m_links = new QWidget;
+    m_links->hide();
+    auto* line = new QHBoxLayout(m_links);
+    line->setContentsMargins(0, 0, 0, 4);
+    line->setSpacing(2 * kSpacing);
+    m_flip = new TitleButton("flip it");
+    m_takeBack = new TitleButton("back");
+    for (TitleButton* link : {m_flip, m_takeBack}) {
+        link->setLink(true);
+        line->addWidget(link);
+        connect(link, &QAbstractButton::clicked, this, [this, link] {
+            if (link->hasFocus()) m_editor->setFocus();  // the link is about to go
+            Q_EMIT link == m_flip ? flipRequested(m_id) : takeBackRequested(m_id);
+        });
+    }
+    line->addStretch();
 }
 
 void ValueRow::setDetails(const QString& text) {
@@ -100,26 +108,17 @@ QString ValueRow::details() const { return m_hintText.isEmpty() ? m_detailsText 
 bool ValueRow::isUnfolded() const { return !m_details->isHidden(); }
 
 void ValueRow::setNewRun(const QString& why) {
-    m_newRunText = why.isEmpty() ? QString("Takes effect in a new run.") : "Takes effect in a new run: " + why;
-    m_newRun->setPixmap(lineIcon("new-run").pixmap(kSign, kSign));
-    m_newRun->setFixedWidth(kSign);
-    m_newRun->setToolTip(m_newRunText);
-    m_newRun->setAccessibleName("takes effect in a new run");
-    m_newRun->show();
+    m_newRun->setWhy(why);
     // The name keeps its room: a number needs less than a list of words.
-    if (m_editor->isNumber()) m_editor->setFixedWidth(kEditorWidth - kSign - kSpacing);
-}
-
-// A label keeps the pixmap it was given, in the colour of the theme before.
-void ValueRow::changeEvent(QEvent* event) {
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange && !m_newRunText.isEmpty()) m_newRun->setPixmap(lineIcon("new-run").pixmap(kSign, kSign));
+    if (m_editor->isNumber()) m_editor->setFixedWidth(kEditorWidth - NewRunSign::kWidth - kSpacing);
 }
 
 void ValueRow::setValue(const QString& text, bool changedFromPreset) {
     if (m_problemText.isEmpty()) m_editor->setText(text);
     m_title->setBold(changedFromPreset);
     m_reset->setVisible(changedFromPreset || !m_problemText.isEmpty());
+    m_valueText = text;
+    if (!m_inRunText.isEmpty()) showNote();
 }
 
 void ValueRow::setChip(const QString& text, const QString& tooltip) {
@@ -157,12 +156,25 @@ void ValueRow::setInRun(const QString& value) {
 void ValueRow::showNote() {
     const bool wrong = !m_problemText.isEmpty();
     QStringList lines{m_reasonText.isEmpty() ? m_insteadText : m_reasonText};
-    if (!m_inRunText.isEmpty()) lines << (m_newRunText.isEmpty() ? "the run in progress has " + m_inRunText : QString("waits for the next run"));
+    if (!m_inRunText.isEmpty()) lines << (m_newRun->applies() ? waitsForNextRun() : "the run in progress has " + m_inRunText);
     lines.removeAll(QString());
     const QString text = wrong ? m_problemText : lines.join('\n');
     m_note->setTone(wrong ? Tone::Error : Tone::Muted);
     m_note->setText(text);
     m_note->setVisible(!text.isEmpty());
+    showLinks(!wrong && !m_inRunText.isEmpty() && !m_newRun->applies());
+}
+
+void ValueRow::showLinks(bool shown) {
+    m_links->setVisible(shown);
+    if (!shown) return;
+    m_flip->setVisible(m_reasonText.isEmpty());
+    m_flip->setText("flip it to " + m_valueText);
+    m_flip->setAccessibleName(QString("Flip %1 of the run in progress to %2").arg(m_title->text(), m_valueText));
+    m_flip->setToolTip(m_flip->accessibleName());
+    m_takeBack->setText("back to " + m_inRunText);
+    m_takeBack->setAccessibleName(QString("Set %1 back to %2, which the run in progress has").arg(m_title->text(), m_inRunText));
+    m_takeBack->setToolTip(m_takeBack->accessibleName());
 }
 
 }  // namespace stepscope

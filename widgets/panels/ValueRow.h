@@ -1,15 +1,14 @@
 // One setting or switch of the experiment: name, chip, what waits for a new run, "reset", and its editor; below it a sentence
-// when it cannot be used or when what was typed is wrong; clicking the name unfolds what it does. Made by SwitchList and
-// SettingRows from the catalogue and the table of keys; GUI thread.
+// when it cannot be used, when what was typed is wrong or when the run in progress has another value; clicking the name unfolds what it
+// does. Made by SwitchList and ExperimentPanel from the catalogue and the table of keys; GUI thread.
 #pragma once
 #include "core/events/SwitchCatalogue.h"
 
 #include <QWidget>
 
-class QLabel;
-
 namespace stepscope {
 
+class NewRunSign;
 class TitleButton;
 class ToneLabel;
 class ValueEdit;
@@ -28,7 +27,8 @@ public:
     void setInstead(const QString& what);                      // another value runs for now, and why; empty = this one does
     void setRefused(const std::vector<std::pair<std::string, std::string>>& refused);
     void setProblem(const QString& sentence);                  // the text that was committed is wrong; it stays as it is
-    void setInRun(const QString& value);                       // what the run in progress has instead; empty = the same
+    // What the run in progress has instead, empty = the same. Where it need not wait for a new run, with a link either way.
+    void setInRun(const QString& value);
 
     QString id() const { return m_id; }
     QString details() const;
@@ -39,22 +39,25 @@ public:
 Q_SIGNALS:
     void committed(const QString& id, const QString& text);
     void resetRequested(const QString& id);
-
-protected:
-    void changeEvent(QEvent* event) override;
+    void flipRequested(const QString& id);      // the run shall have what is shown here
+    void takeBackRequested(const QString& id);  // what is shown here shall be the run's again
 
 private:
+    void buildLinks();
     void showNote();
+    void showLinks(bool shown);
 
     QString m_id;
     QString m_detailsText, m_hintText;
-    QString m_reasonText, m_insteadText, m_problemText, m_newRunText, m_inRunText;
+    QString m_reasonText, m_insteadText, m_problemText, m_valueText, m_inRunText;
     TitleButton* m_title;
     TitleButton* m_reset;
     ToneLabel* m_chip;
-    QLabel* m_newRun;
+    NewRunSign* m_newRun;
     ValueEdit* m_editor;
     ToneLabel* m_note;
+    QWidget* m_links;
+    TitleButton *m_flip, *m_takeBack;
     ToneLabel* m_details;
 };
 

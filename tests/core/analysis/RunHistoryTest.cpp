@@ -112,7 +112,7 @@ TEST(RunHistory, MarksEveryFlipEvenBeforeTheFirstStep) {
     history.append(CheckpointSaved{1, {30'000'000}, {}, "/checkpoints/1"});
     ASSERT_EQ(history.markers().size(), 3u);
     EXPECT_EQ(history.markers()[1].label, "amp off");
-    EXPECT_NE(history.markers()[1].detail.find("note."), std::string::npos);
+    EXPECT_EQ(history.markers()[1].detail, "amp: bf16 \u2192 off from step 2 on. note.") << "the first step that has it, as in the log";
     EXPECT_EQ(history.markers()[1].place.step, 1);
     EXPECT_NEAR(history.markers()[1].place.seconds, 0.02, 1e-12);
     EXPECT_EQ(history.config().word("amp"), "off");
@@ -130,6 +130,19 @@ TEST(RunHistory, TakesTheSpeedFromTheStepsSinceTheLastFlipOnly) {
     EXPECT_NEAR(numbers.tokensPerSecond, 100'000, 1);
     EXPECT_NEAR(numbers.secondsLeft, 880 * 0.01, 1e-6);
     EXPECT_NEAR(numbers.fraction, 0.12, 1e-12);
+}
+
+TEST(RunHistory, TheSpeedAndTheTimeOfAStepAreMediansOfTheSameStepsAndSayTheSame) {
+    RunHistory history;
+    history.append(started(1000));
+    for (int i = 1; i <= 150; ++i) history.append(step(i, i % 10 == 0 ? 90 : 20));
+    StepDone untimed = step(151);
+    untimed.duration = {};
+    history.append(untimed);
+    const RunNumbers numbers = history.numbers();
+    EXPECT_NEAR(numbers.stepMsMedian, 20, 1e-6);
+    EXPECT_NEAR(numbers.tokensPerSecond, 1000 / 0.020, 1) << "a few slow steps, and one without a time, move it no more than the other";
+    EXPECT_NEAR(numbers.tokensPerSecond, history.steps().rateP50.back(), 1) << "the chart's line";
 }
 
 TEST(RunHistory, KnowsNothingBeforeTheFirstStepAndSaysSo) {

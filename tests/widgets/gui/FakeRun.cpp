@@ -112,8 +112,11 @@ bool FakeRun::obey(const Command& command) {
                           },
                           [](const Stop&) { return false; },
                           [this](const Flip& flip) {
+                              const auto* number = std::get_if<std::int64_t>(&flip.value);
                               if (flip.value == Value{std::string("fp16")}) {
                                   publish(SwitchRefused{m_step, m_clock.now(), flip.id, flip.value, "This CPU has no float16 arithmetic."});
+                              } else if (flip.id == "batch-size" && number != nullptr && *number > 10'000) {
+                                  publish(SwitchRefused{m_step, m_clock.now(), flip.id, flip.value, "That takes more memory than there is."});
                               } else {
                                   const Value from = m_config.switches[flip.id];
                                   m_config.switches[flip.id] = flip.value;

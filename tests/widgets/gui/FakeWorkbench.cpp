@@ -43,7 +43,7 @@ public:
         e.parameters = 12 * config.layers * config.width * config.width + 256 * config.width;
         e.weights = e.gradients = {e.parameters * 4};
         e.moments = {e.parameters * 8};
-        e.activations = {48'000'000};
+        e.activations = {4'000'000 * (config.has("batch-size") ? config.integer("batch-size") : 12)};
         e.logits = {3'100'000};
         e.total = e.weights + e.gradients + e.moments + e.activations + e.logits;
         e.available = {8'000'000'000};

@@ -148,6 +148,22 @@ TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {
     EXPECT_EQ(strip.figures[4].change, "−73 %");
 }
 
+TEST_F(FlipMeterTest, EveryPlaceOfAFlipIsTheFirstStepThatHasTheNewValue) {
+    steps(60, 20);
+    const auto applied = flip("off", "bf16");
+    EXPECT_EQ(sinceOf(applied), "from step 61 on");
+    meter.flipped(history, applied);
+    steps(60, 10);
+    EXPECT_TRUE(stripOf(*meter.read(history), "Mixed precision").note.startsWith("from step 61 on; medians of 20"));
+    MeasuredFlip stored;
+    stored.flip = applied;
+    stored.sessionName = "tiny-cpu";
+    stored.startedUnixMs = 1'795'262'400'000;
+    EXPECT_TRUE(placeOf(stored).startsWith("Session “tiny-cpu”, from step 61 on, ")) << placeOf(stored).toStdString();
+    history.append(applied);
+    EXPECT_EQ(history.markers().back().detail, "amp: off → bf16 from step 61 on.");
+}
+
 TEST_F(FlipMeterTest, ForgetsWithTheRun) {
     steps(60, 10);
     meter.flipped(history, flip("off", "bf16"));
@@ -161,7 +177,7 @@ TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {
     meter.flipped(history, applied);
     steps(7, 10);
     const auto waiting = stripOf(*meter.read(history), "Mixed precision");
-    EXPECT_EQ(waiting.note, "at step 60; measuring: 2 of 20 steps after it");
+    EXPECT_EQ(waiting.note, "from step 61 on; measuring: 2 of 20 steps after it");
     EXPECT_EQ(waiting.figures.at(0).medians, "20.0\u2009ms → …");
     EXPECT_TRUE(waiting.figures.at(0).change.isEmpty());
     steps(60, 10);

@@ -30,6 +30,21 @@ TEST(Readings, TellTokensAndTheTimeLeftOfALiveRun) {
     EXPECT_NEAR(reading.secondsLeft, 480 * 0.02, 0.1);
 }
 
+TEST(Readings, HaveTheSmoothedLossAndTheLastStepsOwn) {
+    RunHistory history = historyOf(false);
+    for (const double loss : {3.0, 7.0}) {
+        StepDone done;
+        done.step = history.steps().step.back() + 1;
+        done.duration = TimeNs{20'000'000};
+        done.loss = loss;
+        history.append(done);
+    }
+    const RunReading reading = readingOf(history, RunController::Phase::Live, RunState::Running);
+    EXPECT_DOUBLE_EQ(reading.lastLoss, 7);
+    EXPECT_DOUBLE_EQ(reading.loss, history.steps().smoothedLoss.back()) << "the bold line of the chart";
+    EXPECT_LT(reading.loss, 6);
+}
+
 TEST(Readings, OfAReplayHaveTheStoredStateAndNoTimeLeft) {
     const RunHistory killed = historyOf(true);
     const RunReading reading = readingOf(killed, RunController::Phase::None, RunState::Preparing, RunState::Interrupted);

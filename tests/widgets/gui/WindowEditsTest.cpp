@@ -1,9 +1,12 @@
 // Edits while the engine takes its time to answer: the window goes on meanwhile, and the newest edit is the one that is answered.
 #include "WindowFixture.h"
+#include "widgets/panels/DataChooser.h"
 #include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/ValueEdit.h"
 #include "widgets/panels/ValueRow.h"
 
 #include <QElapsedTimer>
+#include <QFile>
 #include <QLabel>
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -61,6 +64,22 @@ TEST_F(WindowEditsTest, OnlyTheNewestIsAnswered) {
     EXPECT_EQ(seen.size(), 1u) << "an answer to an edit that was overtaken";
 }
 
+TEST_F(WindowEditsTest, TheForecastIsOfWhatTheFieldShowsAgainWhenTheRunRefuses) {
+    openWithForecast();
+    setFakeEstimateMs(0);
+    const QString before = forecast();
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    edit("batch-size", "60000");
+    ValueRow* row = window().experiment().row("batch-size");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return row->problem().contains("more memory"); }, 5000));
+    EXPECT_EQ(row->editor()->text(), "12");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return forecast() == before; }, 5000)) << forecast().toStdString();
+    QTest::qWait(100);
+    EXPECT_EQ(forecast(), before) << "no late answer to the refused value";
+    EXPECT_TRUE(row->problem().contains("more memory")) << "the answer leaves the sentence alone";
+}
+
 TEST_F(WindowEditsTest, AreAnsweredWithTheMemoryByKindToo) {
     openWithForecast();
     bool told = false;
@@ -77,6 +96,32 @@ TEST_F(WindowEditsTest, OfASwitchReachTheRunThatIsBeingPrepared) {
     EXPECT_EQ(live().info()->config.word("amp"), "off") << "it was pressed before";
     EXPECT_EQ(window().experiment().config().word("amp"), "bf16");
     EXPECT_TRUE(std::ranges::any_of(live().markers(), [](const Marker& marker) { return marker.label == "amp bf16"; }));
+}
+
+TEST_F(WindowEditsTest, ATextThatIsNotUtf8IsToldWhenItIsChosen) {
+    openWithForecast();
+    setFakeEstimateMs(0);
+    const auto write = [&](const QByteArray& bytes) {
+        QFile file(folder.filePath("essay.txt"));
+        EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write(bytes);
+        return file.fileName();
+    };
+    const QByteArray longText = QByteArray("Un texte en fran\xc3\xa7" "ais. ").repeated(100'000);  // longer than is looked at in one go
+    const QString path = write(longText + "caf\xe9");
+    auto* chooser = window().experiment().findChild<DataChooser*>();
+    Q_EMIT chooser->chosen(path);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().experiment().problem().contains("essay.txt is not UTF-8"); }, 5000));
+    Q_EMIT window().experiment().row("layers")->committed("layers", "5");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().experiment().problem().contains("essay.txt"); }, 5000)) << "after other edits too";
+    EXPECT_TRUE(QTest::qWaitFor([&] { return forecast().startsWith("1.02"); }, 5000)) << "predicted all the same: " << forecast().toStdString();
+    press("Run");
+    EXPECT_FALSE(place->runs().busy());
+    write(longText);
+    Q_EMIT chooser->chosen(path);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !window().experiment().hasProblem(); }, 5000)) << window().experiment().problem().toStdString();
+    QTest::qWait(50);
+    EXPECT_FALSE(window().experiment().hasProblem());
 }
 
 TEST_F(WindowEditsTest, OfAShapeThatCannotBeAreToldAtOnce) {

@@ -4,6 +4,7 @@
 #include "app/gui/Workplace.h"
 #include "widgets/panels/RunBar.h"
 
+#include <QAction>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
@@ -40,6 +41,11 @@ protected:
         ASSERT_NE(found, nullptr) << name.toStdString();
         ASSERT_TRUE(found->isEnabled()) << name.toStdString();
         QTest::mouseClick(found, Qt::LeftButton);
+    }
+    QAction* entry(const QString& text) {  // of the menu
+        for (auto* action : window().actions())
+            if (action->text() == text) return action;
+        return nullptr;
     }
     // As the window system does it: to whatever has the focus.
     void key(Qt::Key which) {

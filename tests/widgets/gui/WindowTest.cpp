@@ -2,7 +2,6 @@
 #include "WindowFixture.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/FlipStrip.h"
-#include "widgets/panels/GuidePanel.h"
 #include "widgets/panels/NoticeBar.h"
 #include "widgets/panels/SessionsModel.h"
 #include "widgets/panels/SessionsPanel.h"
@@ -14,8 +13,6 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QLabel>
-#include <QLineEdit>
-#include <QListView>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTabWidget>
@@ -32,27 +29,6 @@ TEST_F(WindowTest, RunsAndStopsAndKeepsTheSession) {
     EXPECT_EQ(sessions[0].state, RunState::Stopped);
     EXPECT_GE(sessions[0].steps, 50);
     EXPECT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }));
-}
-
-TEST_F(WindowTest, PausesAndGoesOnWithTheSpaceBarButNotWhileTyping) {
-    open();
-    window().activateWindow();
-    EXPECT_FALSE(qobject_cast<QAbstractButton*>(QApplication::focusWidget())) << "Space would press it";
-    key(Qt::Key_Space);
-    ASSERT_TRUE(reaches(20));
-    auto* search = window().sessions().findChild<QLineEdit*>();
-    search->setFocus();
-    QTest::keyClick(search, Qt::Key_Space);
-    QTest::qWait(100);
-    EXPECT_EQ(live().state()->state, RunState::Running);
-    EXPECT_EQ(search->text(), " ");
-    search->clear();
-    window().sessions().view().setFocus();
-    QTest::keyClick(&window().sessions().view(), Qt::Key_Space);
-    ASSERT_TRUE(becomes(RunState::Paused));
-    EXPECT_NE(button("Resume"), nullptr);
-    QTest::keyClick(&window().sessions().view(), Qt::Key_Space);
-    ASSERT_TRUE(becomes(RunState::Running));
 }
 
 TEST_F(WindowTest, FlipsASwitchOfTheLiveRunAndCarriesAMarker) {
@@ -79,11 +55,6 @@ TEST_F(WindowTest, PutsARefusedSwitchBackAndSaysWhy) {
 TEST_F(WindowTest, TheMenuValidatesSavesAndReseedsOnlyDuringARun) {
     setFakeStepMs(20);
     open();
-    const auto entry = [&](const QString& text) -> QAction* {
-        for (auto* action : window().actions())
-            if (action->text() == text) return action;
-        return nullptr;
-    };
     const QStringList names{"Validate now", "Save checkpoint", "Draw other batches"};
     for (const QString& name : names) {
         ASSERT_NE(entry(name), nullptr) << name.toStdString();
@@ -106,6 +77,23 @@ TEST_F(WindowTest, TheMenuValidatesSavesAndReseedsOnlyDuringARun) {
     press("Stop");
     ASSERT_TRUE(idle());
     for (const QString& name : names) EXPECT_FALSE(entry(name)->isEnabled()) << name.toStdString();
+}
+
+TEST_F(WindowTest, StopInTheMenuIsAsItIsInTheBar) {
+    open();
+    ASSERT_NE(entry("Stop"), nullptr);
+    const auto both = [&](bool enabled) { return entry("Stop")->isEnabled() == enabled && button("Stop")->isEnabled() == enabled; };
+    EXPECT_TRUE(both(false)) << "nothing runs";
+    press("Run");
+    ASSERT_TRUE(reaches(2));
+    EXPECT_TRUE(both(true));
+    press("Pause");
+    ASSERT_TRUE(becomes(RunState::Paused));
+    EXPECT_TRUE(both(true));
+    entry("Stop")->trigger();
+    EXPECT_TRUE(both(false)) << "once is enough";
+    ASSERT_TRUE(idle());
+    EXPECT_TRUE(both(false));
 }
 
 TEST_F(WindowTest, ClosesWhileTrainingWithoutFreezingAndKeepsTheSession) {
@@ -244,16 +232,6 @@ TEST_F(WindowTest, ShowsWhatAFlipDidBelowTheChartsAndOnTheSwitchsCard) {
     place.reset();
     open();
     EXPECT_TRUE(QTest::qWaitFor(card, 5000)) << "read from the stored session";
-}
-
-TEST_F(WindowTest, OpensTheGuideWithF1BesideTheRun) {
-    open();
-    window().activateWindow();
-    key(Qt::Key_F1);
-    auto* guide = window().findChild<GuidePanel*>();
-    ASSERT_NE(guide, nullptr);
-    EXPECT_TRUE(guide->isVisible());
-    EXPECT_TRUE(guide->isWindow());
 }
 
 TEST_F(WindowTest, GivesEveryReachableControlAnAccessibleName) {

@@ -1,18 +1,7 @@
 // The experiment panel under a person's hands: rows made from the catalogue, reasons in place, resets.
-#include "widgets/panels/ExperimentPanel.h"
+#include "ExperimentPanelFixture.h"
 
-#include "PanelFixture.h"
-#include "widgets/panels/NumberEdit.h"
-#include "widgets/panels/TitleButton.h"
-#include "widgets/panels/ToggleSwitch.h"
-#include "widgets/panels/ToneLabel.h"
-#include "widgets/panels/ValueEdit.h"
-#include "widgets/panels/ValueRow.h"
-
-#include <QComboBox>
-#include <QLineEdit>
 #include <QSettings>
-#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 #include <gmock/gmock.h>
@@ -20,57 +9,6 @@
 
 namespace stepscope {
 namespace {
-
-class ExperimentPanelTest : public testing::Test {
-protected:
-    ExperimentPanelTest() {
-        panel.setChoice({"tiny-cpu", "No GPU here."});
-        panel.setCatalogue(smallCatalogue());
-        panel.resize(320, 900);
-        panel.show();
-        QObject::connect(&panel, &ExperimentPanel::edited, &panel, [this] { ++edits; });
-        QObject::connect(&panel, &ExperimentPanel::flipRequested, &panel,
-                         [this](const QString& id, const Value& value) { flips << id + "=" + QString::fromStdString(toString(value)); });
-    }
-    void type(const std::string& key, const QString& text) {
-        auto* edit = panel.row(key)->findChild<NumberEdit*>();
-        edit->findChild<QLineEdit*>()->setText(text);
-        QTest::keyClick(edit, Qt::Key_Return);
-    }
-    void choose(const std::string& key, const QString& word) {
-        auto* list = panel.row(key)->findChild<QComboBox*>();
-        list->setCurrentText(word);
-        Q_EMIT list->activated(list->currentIndex());
-    }
-    void choosePreset(const QString& id) {
-        for (auto* list : panel.findChildren<QComboBox*>()) {
-            if (list->accessibleName() != "Preset") continue;
-            list->setCurrentIndex(list->findData(id));
-            Q_EMIT list->activated(list->currentIndex());
-        }
-    }
-    void commit(const std::string& key, const QString& text) { Q_EMIT panel.row(key)->committed(QString::fromStdString(key), text); }
-    const QLabel* sign(const std::string& key) const {
-        for (const auto* label : panel.row(key)->findChildren<QLabel*>())
-            if (label->accessibleName() == "takes effect in a new run" && !label->isHidden()) return label;
-        return nullptr;
-    }
-    QStringList sentences(const std::string& key) const {
-        QStringList all;
-        for (const auto* label : panel.row(key)->findChildren<ToneLabel*>())
-            if (!label->isHidden() && !label->text().isEmpty()) all << label->text();
-        return all;
-    }
-    TitleButton* button(const std::string& key, const QString& text) const {
-        for (auto* found : panel.row(key)->findChildren<TitleButton*>())
-            if (found->text() == text) return found;
-        return nullptr;
-    }
-
-    ExperimentPanel panel;
-    int edits = 0;
-    QStringList flips;
-};
 
 TEST_F(ExperimentPanelTest, HasARowForEverySwitchAndEverySettingOfTheTables) {
     for (const auto& entry : smallCatalogue()) EXPECT_NE(panel.row(entry.id), nullptr) << entry.id;
@@ -130,75 +68,6 @@ TEST_F(ExperimentPanelTest, AsksNobodyToFlipWhileNothingRuns) {
     EXPECT_EQ(edits, 1);
 }
 
-TEST_F(ExperimentPanelTest, FlipsAStepSwitchOfALiveRunAtOnceAndLetsOthersWait) {
-    const RunConfig running = panel.config();
-    panel.setRunning(&running);
-    choose("amp", "bf16");
-    EXPECT_EQ(flips, QStringList{"amp=bf16"});
-    type("context", "256");
-    EXPECT_EQ(flips.size(), 1);
-    EXPECT_THAT(sentences("context"), testing::Contains(QString("waits for the next run")));
-    type("layers", "8");
-    EXPECT_THAT(sentences("layers"), testing::Contains(QString("waits for the next run")));
-    panel.setRunning(nullptr);
-    EXPECT_TRUE(sentences("context").isEmpty());
-}
-
-TEST_F(ExperimentPanelTest, SaysWhichValueTheRunInProgressHasWhereAPresetChoseAnother) {
-    const RunConfig running = panel.config();
-    panel.setRunning(&running);
-    choosePreset("gpu-8gb");
-    EXPECT_EQ(panel.row("amp")->editor()->text(), "bf16");
-    EXPECT_TRUE(flips.isEmpty()) << "a preset is of the next run";
-    EXPECT_THAT(sentences("amp"), testing::Contains(QString("the run in progress has off")));
-    EXPECT_THAT(sentences("context"), testing::Contains(QString("waits for the next run")));
-    EXPECT_TRUE(sentences("host-memory").isEmpty());
-    panel.setRunning(nullptr);
-    EXPECT_TRUE(sentences("amp").isEmpty());
-}
-
-TEST_F(ExperimentPanelTest, SaysThatAFlipHasNotArrivedOnlyWhenTheRunTakesItsTime) {
-    const RunConfig running = panel.config();
-    panel.setRunning(&running);
-    choose("amp", "bf16");
-    EXPECT_TRUE(sentences("amp").isEmpty()) << "most answers come at once";
-    ASSERT_TRUE(QTest::qWaitFor([&] { return sentences("amp").contains(QString("the run in progress has off")); }, 5000));
-    panel.applied("amp", std::string("bf16"));
-    EXPECT_TRUE(sentences("amp").isEmpty());
-}
-
-TEST_F(ExperimentPanelTest, FlipsWhatWasMovedWhileTheRunWasPreparedAsSoonAsTheRunIsKnown) {
-    commit("amp", "bf16");
-    const RunConfig running = panel.config();
-    panel.setPreparing();
-    commit("host-memory", "system");
-    commit("grad-clip", "0.5");
-    commit("grad-clip", "1");
-    commit("context", "256");
-    EXPECT_TRUE(flips.isEmpty());
-    panel.setRunning(&running);
-    EXPECT_EQ(flips, QStringList{"host-memory=system"}) << "what was moved back and what waits for a new run stay";
-    EXPECT_THAT(sentences("context"), testing::Contains(QString("waits for the next run")));
-    panel.setRunning(&running);
-    EXPECT_EQ(flips.size(), 1) << "each once";
-}
-
-TEST_F(ExperimentPanelTest, FlipsNothingThatAPresetChangedWhileTheRunWasPrepared) {
-    const RunConfig running = panel.config();
-    panel.setPreparing();
-    commit("amp", "bf16");
-    choosePreset("gpu-8gb");
-    panel.setRunning(&running);
-    EXPECT_TRUE(flips.isEmpty());
-    EXPECT_THAT(sentences("amp"), testing::Contains(QString("the run in progress has off")));
-    panel.setRunning(nullptr);
-    panel.setPreparing();
-    commit("host-memory", "system");
-    panel.setRunning(nullptr);
-    panel.setRunning(&running);
-    EXPECT_TRUE(flips.isEmpty()) << "the run that it was moved for never began";
-}
-
 TEST_F(ExperimentPanelTest, EverySettingThatWaitsForANewRunCarriesASignThatSaysWhy) {
     for (const auto& key : configKeys()) {
         if (key.id == "data") continue;
@@ -211,17 +80,6 @@ TEST_F(ExperimentPanelTest, EverySettingThatWaitsForANewRunCarriesASignThatSaysW
     QCoreApplication::processEvents();
     EXPECT_EQ(button("validation-fraction", "Validation share")->width(), button("grad-clip", "Gradient clipping")->width())
         << "the sign takes nothing from the name";
-}
-
-TEST_F(ExperimentPanelTest, GoesBackToTheRunningValueWhenTheRunRefusesAndSaysWhy) {
-    const RunConfig running = panel.config();
-    panel.setRunning(&running);
-    choose("amp", "bf16");
-    panel.refused("amp", "This build has no bf16.");
-    EXPECT_EQ(panel.row("amp")->editor()->text(), "off");
-    EXPECT_EQ(std::get<std::string>(panel.config().switches.at("amp")), "off");
-    EXPECT_THAT(sentences("amp"), testing::Contains(QString("This build has no bf16.")));
-    EXPECT_FALSE(panel.hasProblem()) << "a refused flip does not stand in the way of the next run";
 }
 
 TEST_F(ExperimentPanelTest, ShowsWhatThisMachineMeasuredAsAChipAndOnTheCard) {

@@ -99,6 +99,20 @@ TEST_F(RunBarTest, ShowsProgressWithTheTimeLeftAndFiguresWithTheirUnits) {
     EXPECT_EQ(bar.findChild<QProgressBar*>()->value(), 248);
 }
 
+TEST_F(RunBarTest, ItsTipsSayWhatIsAMedianAndWhatIsSmoothed) {
+    live.msPerStep = 24.4;
+    live.tokensPerSecond = 62800;
+    live.overSteps = 100;
+    live.loss = 2.913;
+    live.lastLoss = 2.8614;
+    bar.setReading(live);
+    QStringList tips;
+    for (const auto* label : bar.findChildren<QLabel*>()) tips << label->toolTip();
+    EXPECT_TRUE(tips.contains("Tokens per second, median of the last 100 steps"));
+    EXPECT_TRUE(tips.contains("Time of a step, median of the last 100 steps"));
+    EXPECT_TRUE(tips.contains("Training loss, smoothed over about the last 20 steps; 2.8614 at the last one"));
+}
+
 TEST_F(RunBarTest, SaysHowAReplayedSessionEndedAndNeverATimeLeft) {
     live.live = false;
     live.replay = true;

@@ -3,6 +3,7 @@
 
 #include "widgets/panels/NoticeBar.h"
 #include "widgets/panels/RelativeTime.h"
+#include "widgets/panels/SessionDelegate.h"
 #include "widgets/panels/SessionEditor.h"
 #include "widgets/panels/SessionsModel.h"
 #include "widgets/panels/ToneLabel.h"
@@ -13,6 +14,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QStyle>
 #include <QTest>
 #include <QToolButton>
 #include <gtest/gtest.h>
@@ -165,6 +167,27 @@ TEST_F(SessionsPanelTest, BringsTheLiveRowUpToDateWithoutReadingTheDatabase) {
     ASSERT_NE(row, nullptr);
     EXPECT_EQ(row->steps, 412);
     EXPECT_EQ(row->state, RunState::Paused);
+}
+
+TEST_F(SessionsPanelTest, TheLongestStateLeavesRoomForTheNumberOfStepsInItsDefaultWidth) {
+    panel.resize(248, 500);
+    const QFontMetrics metrics(panel.view().font());
+    // The row without its margins, its dot, the state's word, and the scroll bar of a long list.
+    const int scrollBar = panel.style()->pixelMetric(QStyle::PM_ScrollBarExtent);
+    const int room = panel.view().viewport()->width() - scrollBar - 28 - metrics.horizontalAdvance("interrupted") - 8;
+    SessionRow row = session(1, "baseline", 1000);
+    row.msPerStep = 65.6;
+    const std::pair<std::int64_t, const char*> expected[]{{1, "1 step"}, {355, "355 steps"}, {1909, "1\u2009909 steps"}, {123'456, "123\u2009K steps"}};
+    for (const auto& [steps, word] : expected) {
+        row.steps = steps;
+        const QString text = SessionDelegate::figures(row, metrics, room);
+        EXPECT_TRUE(text.endsWith(word)) << text.toStdString();
+        EXPECT_TRUE(text.contains("ms  ")) << text.toStdString();
+        EXPECT_LE(metrics.horizontalAdvance(text), room);
+    }
+    row.steps = 1909;
+    EXPECT_EQ(SessionDelegate::figures(row, metrics, 1000), "65.6\u2009ms  1\u2009909 steps") << "all of it where there is room";
+    EXPECT_EQ(SessionDelegate::figures(row, metrics, metrics.horizontalAdvance("1\u2009909 steps")), "1\u2009909 steps");
 }
 
 TEST(RelativeTime, SaysWhenAsAPersonWould) {

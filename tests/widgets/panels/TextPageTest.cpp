@@ -91,6 +91,18 @@ TEST_F(TextPageTest, SaysWhyATextDoesNotComeAndLetsOneTryAgain) {
     EXPECT_FALSE(says("the prompt holds a letter"));
 }
 
+TEST_F(TextPageTest, EscLeavesTheFieldThatOneTypesIn) {
+    page.setFocusPolicy(Qt::StrongFocus);
+    page.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&page));
+    for (QWidget* field : {static_cast<QWidget*>(page.findChild<QPlainTextEdit*>()), static_cast<QWidget*>(page.findChild<NumberEdit*>())}) {
+        field->setFocus();
+        ASSERT_TRUE(field->hasFocus());
+        QTest::keyClick(field, Qt::Key_Escape);
+        EXPECT_TRUE(page.hasFocus()) << field->accessibleName().toStdString();
+    }
+}
+
 TEST_F(TextPageTest, StopsWaitingWhenTheRunIsGone) {
     page.setReady(true, {});
     QTest::mouseClick(generate(), Qt::LeftButton);

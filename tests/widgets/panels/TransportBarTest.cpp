@@ -26,6 +26,11 @@ protected:
             if (found->accessibleName() == name) return found;
         return nullptr;
     }
+    QLabel* label(const QString& text) const {
+        for (auto* found : bar.findChildren<QLabel*>())
+            if (found->text() == text) return found;
+        return nullptr;
+    }
     TransportBar bar;
     std::vector<double> sought;
 };
@@ -82,10 +87,42 @@ TEST_F(TransportBarTest, OffersSpeedsFromOneToAThousand) {
 }
 
 TEST_F(TransportBarTest, ShowsTheStepAndTheTime) {
-    bool shown = false;
-    for (const auto* label : bar.findChildren<QLabel*>())
-        shown = shown || (label->text().contains("step 250 / 1\u2009000") && label->text().contains("00:25"));
-    EXPECT_TRUE(shown);
+    EXPECT_NE(label("step 250 / 1\u2009000"), nullptr);
+    EXPECT_NE(label("00:25 / 01:40"), nullptr);
+}
+
+TEST_F(TransportBarTest, TheNameGivesWayToTheSliderAndTheTimeIsNeverCut) {
+    QWidget centre;  // which may be narrower than its parts want
+    centre.setMinimumWidth(1);
+    auto* narrow = new TransportBar(&centre);
+    narrow->setName("tiny-cpu amp=bf16 fusion=kernels batch-size=24 context=256");
+    narrow->setPlace({TimeNs::fromSeconds(33), TimeNs::fromSeconds(35), 1800, 1909, false, false});
+    centre.show();
+    for (const int width : {1200, 700, 560, 480}) {
+        centre.resize(width, 40);
+        narrow->setGeometry(0, 0, width, 34);
+        QCoreApplication::processEvents();
+        EXPECT_GE(narrow->findChild<ScrubBar*>()->width(), TransportBar::kLeastSlider) << width;
+        for (const auto* part : narrow->findChildren<QLabel*>()) {
+            if (!part->isVisible()) continue;
+            EXPECT_LE(part->fontMetrics().horizontalAdvance(part->text()), part->width()) << width << ": " << part->text().toStdString();
+            EXPECT_LE(part->geometry().right(), width) << part->text().toStdString();
+            if (width > 700 || !part->text().startsWith("replay")) continue;
+            EXPECT_TRUE(part->text().endsWith("…")) << part->text().toStdString();
+        }
+        bool time = false;
+        for (const auto* part : narrow->findChildren<QLabel*>()) time = time || (part->isVisible() && part->text() == "00:33 / 00:35");
+        EXPECT_TRUE(time) << width;
+        EXPECT_LE(narrow->findChildren<QToolButton*>().last()->geometry().right(), width) << "the way back is whole";
+    }
+}
+
+TEST_F(TransportBarTest, TheSliderStandsStillWhileDigitsChange) {
+    QCoreApplication::processEvents();
+    const QRect before = bar.findChild<ScrubBar*>()->geometry();
+    bar.setPlace({TimeNs::fromSeconds(1), TimeNs::fromSeconds(100), 1, 1000, true, false});
+    QCoreApplication::processEvents();
+    EXPECT_EQ(bar.findChild<ScrubBar*>()->geometry(), before);
 }
 
 }  // namespace

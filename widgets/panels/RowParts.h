@@ -1,0 +1,32 @@
+// What the rows of the experiment panel have in common: the way back to the preset, the sign of what takes effect in a new run, the sentence
+// below. Used by ValueRow and DataChooser; GUI thread.
+#pragma once
+#include "widgets/panels/ToneLabel.h"
+
+namespace stepscope {
+
+class TitleButton;
+
+// Hidden until it is told why.
+class NewRunSign : public QLabel {
+    Q_OBJECT
+public:
+    static constexpr int kWidth = 13;
+
+    NewRunSign();
+    void setWhy(const QString& why);  // may be empty
+    bool applies() const { return m_applies; }
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void draw();
+    bool m_applies = false;
+};
+
+TitleButton* resetButton(const QString& title);  // hidden
+ToneLabel* rowSentence(Tone tone);               // wrapped, below the row; hidden
+inline QString waitsForNextRun() { return QStringLiteral("waits for the next run"); }
+
+}  // namespace stepscope
