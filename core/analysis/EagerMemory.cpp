@@ -51,8 +51,9 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
     };
     m_fusedNorm = fused("fused-norm");
     m_fusedLoss = fused("fused-loss");
-    m_fusedHeads = fused("fused-attention") && fused("fused-qkv") && config.word("attention") == "auto";
+    m_fusedHeads = fused("fused-attention") && fused("fused-qkv") && config.qkv == "fused" && config.word("attention") == "auto";
     m_fusedEmbedding = fused("fused-embedding");
+    m_keepsLow = fused("fused-optimizer") && config.word("optimizer") == "fused" && config.word("amp") == "bf16";
     const std::string recomputed = config.has("checkpointing") ? config.word("checkpointing") : "off";
     m_attentionAgain = recomputed == "selective";
     m_blockAgain = recomputedEvery(recomputed);
@@ -65,6 +66,7 @@ void EagerMemory::run() {
     const double moment = m_config.word("optimizer") == "8-bit" ? 1 + kFloat / 256 : kFloat;  // a byte, and a scale for every 256
     take(MemoryKind::Moments, moment * m_parameters);
     take(MemoryKind::Moments, moment * m_parameters);
+    if (m_keepsLow) take(MemoryKind::LowWeights, 2 * m_layers * m_width * (4 * m_width + m_hiddenRows + m_hidden));
     for (double i = 0; i < batchesInMemory(m_config); ++i) take(MemoryKind::Batches, 2 * kId * m_n);
     m_layer.resize(static_cast<std::size_t>(m_layers));
     m_gradients.resize(m_layer.size());
@@ -106,7 +108,7 @@ EagerMemory::Block EagerMemory::forwardLayer(Layer& layer) {
     const double n = m_n, C = m_width;
     layer.castWeights.clear();
     const auto castWeight = [&](double elements) {
-        if (m_low) layer.castWeights.push_back(take(MemoryKind::LowWeights, 2 * elements));
+        if (m_low && !m_keepsLow) layer.castWeights.push_back(take(MemoryKind::LowWeights, 2 * elements));
     };
     forwardNorm(layer.norm1);
     castWeight(3 * C * C);

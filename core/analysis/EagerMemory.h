@@ -82,6 +82,7 @@ private:
     double m_element;  // bytes of an activation in the products' type
     bool m_low, m_manual, m_math, m_keepGradients, m_tied, m_postNorm, m_rmsNorm, m_rope, m_dropout, m_smoothing;
     bool m_fusedNorm, m_fusedLoss, m_fusedHeads, m_fusedEmbedding;  // operations of core/fused in the place of LibTorch's
+    bool m_keepsLow;  // the optimizer writes a copy of the matrices, which are then not cast
     bool m_attentionAgain, m_inBackward = false;
     std::int64_t m_blockAgain;  // every k-th; 0 = none
     double m_chunk;             // rows of logits at a time; 0 = all

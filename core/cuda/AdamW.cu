@@ -90,8 +90,9 @@ __global__ void __launch_bounds__(kThreads) adamWKernel(const __grid_constant__ 
     }
     const Piece piece = pieceOf(list, static_cast<std::int32_t>(blockIdx.x));
     const CudaParameter& p = piece.parameter;
+    auto* const low = static_cast<__nv_bfloat16*>(p.low);
     std::int64_t i = piece.range.begin;
-    if (wide(p.gradient, p.weight, p.first, p.second)) {
+    if (wide(p.gradient, p.weight, p.first, p.second, low)) {
         for (i += static_cast<std::int64_t>(threadIdx.x) * kWidth; i + kWidth <= piece.range.end; i += kThreads * kWidth) {
             float g[kWidth], w[kWidth], m[kWidth], v[kWidth];
             get(p.gradient + i, g);
@@ -103,10 +104,14 @@ __global__ void __launch_bounds__(kThreads) adamWKernel(const __grid_constant__ 
             put(p.weight + i, w);
             put(p.first + i, m);
             put(p.second + i, v);
+            if (low) put(low + i, w);
         }
         i = piece.range.begin + (piece.range.end - piece.range.begin) / kWidth * kWidth;
     }
-    for (i += threadIdx.x; i < piece.range.end; i += kThreads) adamWElement(s, p.gradient[i], p.weight[i], p.first[i], p.second[i]);
+    for (i += threadIdx.x; i < piece.range.end; i += kThreads) {
+        adamWElement(s, p.gradient[i], p.weight[i], p.first[i], p.second[i]);
+        if (low) fromFloat(low[i], p.weight[i]);
+    }
 }
 
 }  // namespace

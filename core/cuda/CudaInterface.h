@@ -12,7 +12,7 @@
 
 namespace stepscope {
 
-inline constexpr int kCudaInterfaceVersion = 2;
+inline constexpr int kCudaInterfaceVersion = 3;
 
 enum class CudaScalar : std::int32_t { Float32 = 0, BFloat16 = 1, Float16 = 2 };
 
@@ -72,12 +72,14 @@ struct CudaEmbedding {
     const std::int64_t* ids = nullptr;
 };
 
-// One parameter of a list: what AdamW updates, and the gradient that is measured and applied.
+// One parameter of a list: what AdamW updates, and the gradient that is measured and applied. low: bfloat16, gets the new weights rounded;
+// null: nowhere.
 struct CudaParameter {
     const float* gradient = nullptr;
     float* weight = nullptr;
     float* first = nullptr;
     float* second = nullptr;
+    void* low = nullptr;
     std::int64_t count = 0;
 };
 struct CudaUpdate {

@@ -53,24 +53,33 @@ struct CudaList {
 
 bool onGpu(const std::vector<at::Tensor>& tensors) { return !tensors.empty() && tensors.front().is_cuda(); }
 
-void adamWOnGpu(const at::Tensor& step, const float* norm, double maxNorm, const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients,
-                const std::vector<at::Tensor>& firstMoments, const std::vector<at::Tensor>& secondMoments) {
-    CudaList list(gradients);
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-        list.parameters[i].weight = floats(parameters[i]);
-        list.parameters[i].first = floats(firstMoments[i]);
-        list.parameters[i].second = floats(secondMoments[i]);
+// Where the new weights go in bfloat16 as well; null: nowhere.
+void* lowOf(const AdamWLists& lists, std::size_t i) { return lists.lowWeights.empty() ? nullptr : data(lists.lowWeights[i]); }
+
+void adamWOnGpu(const at::Tensor& step, const float* norm, double maxNorm, const AdamWLists& lists) {
+    CudaList list(lists.gradients);
+    for (std::size_t i = 0; i < lists.parameters.size(); ++i) {
+        list.parameters[i].weight = floats(lists.parameters[i]);
+        list.parameters[i].first = floats(lists.firstMoments[i]);
+        list.parameters[i].second = floats(lists.secondMoments[i]);
+        list.parameters[i].low = lowOf(lists, i);
     }
     onCuda(step, [&](const CudaInterface& cuda) {
         return cuda.adamW(list.update(), static_cast<const AdamWStep*>(step.data_ptr()), norm, static_cast<float>(maxNorm));
     });
 }
 
-void checkLists(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients, const std::vector<at::Tensor>& firstMoments,
-                const std::vector<at::Tensor>& secondMoments) {
-    SS_CHECK(gradients.size() == parameters.size() && firstMoments.size() == parameters.size() && secondMoments.size() == parameters.size());
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-        SS_CHECK(parameters[i].is_contiguous() && firstMoments[i].is_contiguous() && secondMoments[i].is_contiguous() && gradients[i].numel() == parameters[i].numel());
+void check(const AdamWLists& lists) {
+    const std::size_t count = lists.parameters.size();
+    SS_CHECK(lists.gradients.size() == count && lists.firstMoments.size() == count && lists.secondMoments.size() == count);
+    SS_CHECK(lists.lowWeights.empty() || lists.lowWeights.size() == count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const at::Tensor& weight = lists.parameters[i];
+        SS_CHECK(weight.is_contiguous() && lists.firstMoments[i].is_contiguous() && lists.secondMoments[i].is_contiguous() && lists.gradients[i].numel() == weight.numel());
+        if (lists.lowWeights.empty() || !lists.lowWeights[i].defined()) continue;
+        const at::Tensor& low = lists.lowWeights[i];
+        SS_CHECK(low.is_contiguous() && low.scalar_type() == at::kBFloat16 && low.numel() == weight.numel() && low.device() == weight.device());
+    }
 }
 
 }  // namespace
@@ -83,10 +92,9 @@ void globalNormTo(const at::Tensor& norm, const std::vector<at::Tensor>& gradien
     });
 }
 
-void adamWFrom(const at::Tensor& step, const at::Tensor& norm, double maxNorm, const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients,
-               const std::vector<at::Tensor>& firstMoments, const std::vector<at::Tensor>& secondMoments) {
-    checkLists(parameters, gradients, firstMoments, secondMoments);
-    if (!parameters.empty()) adamWOnGpu(step, floats(norm), maxNorm, parameters, gradients, firstMoments, secondMoments);
+void adamWFrom(const at::Tensor& step, const at::Tensor& norm, double maxNorm, const AdamWLists& lists) {
+    check(lists);
+    if (!lists.parameters.empty()) adamWOnGpu(step, floats(norm), maxNorm, lists);
 }
 
 double globalNorm(const std::vector<at::Tensor>& gradients) {
@@ -104,17 +112,16 @@ double globalNorm(const std::vector<at::Tensor>& gradients) {
     return std::sqrt(total);
 }
 
-void adamW(AdamWStep step, const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients, const std::vector<at::Tensor>& firstMoments,
-           const std::vector<at::Tensor>& secondMoments) {
-    checkLists(parameters, gradients, firstMoments, secondMoments);
-    if (onGpu(parameters)) {
-        const at::Tensor numbers = at::from_blob(&step, {sizeof step / sizeof(float)}, at::kFloat).to(parameters.front().device());
-        return adamWOnGpu(numbers, nullptr, 0, parameters, gradients, firstMoments, secondMoments);
+void adamW(AdamWStep step, const AdamWLists& lists) {
+    check(lists);
+    if (onGpu(lists.parameters)) {
+        const at::Tensor numbers = at::from_blob(&step, {sizeof step / sizeof(float)}, at::kFloat).to(lists.parameters.front().device());
+        return adamWOnGpu(numbers, nullptr, 0, lists);
     }
-    const auto all = contiguous(gradients);
-    overPieces("AdamW", piecesOf(parameters), [&](const Piece& p, std::size_t) {
-        adamWCpu().update(step, all[p.tensor].data_ptr<float>(), parameters[p.tensor].data_ptr<float>(), firstMoments[p.tensor].data_ptr<float>(),
-                          secondMoments[p.tensor].data_ptr<float>(), nullptr, p.begin, p.end);
+    const auto gradients = contiguous(lists.gradients);
+    overPieces("AdamW", piecesOf(lists.parameters), [&](const Piece& p, std::size_t) {
+        adamWCpu().update(step, floats(gradients[p.tensor]), floats(lists.parameters[p.tensor]), floats(lists.firstMoments[p.tensor]), floats(lists.secondMoments[p.tensor]),
+                          static_cast<Bf16*>(lowOf(lists, p.tensor)), p.begin, p.end);
     });
 }
 

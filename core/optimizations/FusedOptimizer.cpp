@@ -1,13 +1,15 @@
-// fused-optimizer: global norm in one pass over all gradients, clipping and AdamW in another.
+// fused-optimizer: global norm in one pass over all gradients; clipping, AdamW and the low-precision copy of the weights in another.
 #include "core/fused/Optimizer.h"
 #include "core/optimizations/FusedSwitch.h"
 
 namespace stepscope {
 namespace {
 
-void update(ParameterGroup& group, const AdamW& s) {
-    fused::adamW(adamWStep(s, group.decays), group.parameters, group.gradients, group.firstMoments, group.secondMoments);
+fused::AdamWLists listsOf(const ParameterGroup& group) {
+    return {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights};
 }
+
+void update(ParameterGroup& group, const AdamW& s) { fused::adamW(adamWStep(s, group.decays), listsOf(group)); }
 
 std::vector<at::Tensor> gradientsOf(const std::vector<ParameterGroup>& groups) {
     std::vector<at::Tensor> all;
@@ -19,16 +21,15 @@ double norm(const std::vector<ParameterGroup>& groups) { return fused::globalNor
 
 const CapturedOptimizer kCaptured{
     .norm = [](const std::vector<ParameterGroup>& groups, const at::Tensor& norm) { fused::globalNormTo(norm, gradientsOf(groups)); },
-    .update = [](ParameterGroup& group, const at::Tensor& step, const at::Tensor& norm,
-                 double maxNorm) { fused::adamWFrom(step, norm, maxNorm, group.parameters, group.gradients, group.firstMoments, group.secondMoments); }};
+    .update = [](ParameterGroup& group, const at::Tensor& step, const at::Tensor& norm, double maxNorm) { fused::adamWFrom(step, norm, maxNorm, listsOf(group)); }};
 
 }  // namespace
 
 Optimization fusedOptimizer() {
     return fusedSwitch("fused-optimizer", "Fused clip + AdamW",
-                       "One pass over all gradients for their norm, then one that scales each gradient and updates weight and both moments. The plain form writes "
-                       "every clipped gradient back to memory between the two.",
-                       "None. It is used where optimizer=fused leaves the arithmetic as it is.", "5–15 % of the optimizer step", "optimizer",
+                       "One pass over all gradients for their norm, then one that scales each gradient, updates weight and both moments and, under amp=bf16, "
+                       "writes the copy that the next step's products read. The plain form writes clipped gradients back and casts the weights anew.",
+                       "The bf16 copy, 2 bytes a weight, stays between steps. It is used where optimizer=fused leaves the arithmetic as it is.", "5–15 % of the optimizer step", "optimizer",
                        [](ProgramBuilder& builder) { builder.setClippingOptimizer("fused clip + AdamW", update, norm, kCaptured); });
 }
 

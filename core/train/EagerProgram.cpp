@@ -56,6 +56,7 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
     const ProgramScope scope(m_parts.scope);
     SS_CHECK(state.eightBit() == m_parts.eightBitMoments);
     m_leaves.bind(state);
+    if (m_parts.keepsLowWeights()) m_low.bind(state);
     noteSettings();
     StepResult result;
     PhaseClock clock(result.phaseNs, m_parts.device);
@@ -73,7 +74,7 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
         at::Tensor loss;
         {
             const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
-            loss = gptLoss(state.config, m_leaves.weights(), m_ops, inputs, targets,
+            loss = gptLoss(state.config, m_parts.keepsLowWeights() ? m_low.over(m_leaves.weights()) : m_leaves.weights(), m_ops, inputs, targets,
                            {.dropout = m_parts.dropout, .smoothing = m_parts.labelSmoothing, .seed = state.seed, .step = state.updates + 1,
                             .firstSequence = micro * m_parts.batchSize, .backwardScale = incoming});
         }
@@ -120,12 +121,14 @@ void EagerProgram::finish(TrainState& state, double rate, PhaseClock& clock, Ste
     if (!result.skipped) {
         settings.rate = rate;
         settings.t = state.updates - state.skipped + 1;
+        if (m_parts.keepsLowWeights()) m_low.addTo(all);
         for (auto& group : all) m_parts.optimizer(group, settings);
     }
     if (!m_parts.keepGradients) clearGradients();
     clock.lap(Phase::Optimizer);
     state.updates += 1;
     state.skipped += result.skipped ? 1 : 0;
+    m_low.written(state);
     state.cursor += m_parts.accumulation * m_parts.batchSize;
 }
 
@@ -135,7 +138,8 @@ double EagerProgram::evaluate(const TrainState& state, const BatchSource& batche
     if (m_parts.validationAutocast != m_parts.autocast) settings.sdpa = {};
     const ProgramScope scope(settings);
     const c10::NoGradGuard noGradient;
-    const auto weights = WeightsView::over(state.weights, state.layout, state.config, /*asLeaves=*/false);
+    auto weights = WeightsView::over(state.weights, state.layout, state.config, /*asLeaves=*/false);
+    if (m_parts.validationAutocast == at::kBFloat16 && m_low.holds(state)) weights = m_low.over(std::move(weights));
     const AutocastScope autocast(m_parts.device.type(), m_parts.validationAutocast);
     double sum = 0;
     for (std::int64_t i = 0; i < microBatches; ++i) {

@@ -1,6 +1,7 @@
 // EagerProgram: a step as LibTorch's autograd runs it: forward operations, loss.backward(), clip, AdamW over the parameters.
 #pragma once
 #include "core/train/Leaves.h"
+#include "core/train/LowWeights.h"
 #include "core/train/PhaseClock.h"
 #include "core/train/ProgramBuilder.h"
 
@@ -28,6 +29,7 @@ private:
     bool m_attentionAsked = false;
 
     Leaves m_leaves;
+    LowWeights m_low;  // when m_parts.keepsLowWeights()
     BatchFeed m_feed;
 };
 

@@ -81,7 +81,7 @@ void GraphProgram::microStep(const TrainState& state, bool first) {
     {
         const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
         const WithoutAutocastCache fresh;
-        loss = gptLoss(state.config, m_leaves.weights(), m_parts.ops, m_inputs, m_targets, {.smoothing = m_parts.labelSmoothing, .backwardScale = incoming});
+        loss = gptLoss(state.config, m_parts.keepsLowWeights() ? m_low.over(m_leaves.weights()) : m_leaves.weights(), m_parts.ops, m_inputs, m_targets, {.smoothing = m_parts.labelSmoothing, .backwardScale = incoming});
     }
     loss.backward(at::full_like(loss, incoming));
     const c10::NoGradGuard none;
@@ -98,12 +98,14 @@ void GraphProgram::capture(const TrainState& state) {
     m_numbers = at::zeros({2, kNumbers}, numbers);
     m_loss = at::zeros({}, numbers);
     m_norm = at::zeros({}, numbers);
+    if (m_parts.keepsLowWeights()) m_low.bind(state);
     m_leaves.clearGradients(Leaves::Clear::ToNone);  // the first micro-batch makes them, in the graphs' own memory
     m_first = CudaGraph::capture(m_parts.device.index(), nullptr, [&] { microStep(state, true); });
     if (m_parts.accumulation > 1) m_next = CudaGraph::capture(m_parts.device.index(), &m_first, [&] { microStep(state, false); });
     m_update = CudaGraph::capture(m_parts.device.index(), &m_first, [&] {
         const c10::NoGradGuard none;
         auto groups = m_leaves.groups();
+        if (m_parts.keepsLowWeights()) m_low.addTo(groups);
         m_parts.captured.norm(groups, m_norm);
         m_norm.add_(m_loss, 0);  // a loss that is no number makes the norm none, and then the update leaves everything as it is
         for (std::size_t g = 0; g < groups.size(); ++g) m_parts.captured.update(groups[g], m_numbers[static_cast<std::int64_t>(g)], m_norm, m_parts.maxNorm);
@@ -126,6 +128,7 @@ StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, d
     const c10::NoGradGuard none;
     StepResult result;
     PhaseClock clock(result.phaseNs, m_parts.device);
+    if (m_parts.keepsLowWeights()) m_low.bind(state);  // in place: the graphs know the address
     writeNumbers(state, rate);  // first, while the device has nothing to do
     for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
         clock.lap(Phase::Optimizer);
@@ -150,6 +153,7 @@ StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, d
     if (result.breakdown != Breakdown::None) return result;
     state.updates += 1;
     state.cursor += m_parts.accumulation * m_parts.batchSize;
+    m_low.written(state);
     return result;
 }
 

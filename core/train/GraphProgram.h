@@ -32,6 +32,7 @@ private:
     BatchFeed m_feed;
     c10::Stream m_stream;  // not the default one, which cannot be captured
     Leaves m_leaves;
+    LowWeights m_low;  // when m_parts.keepsLowWeights()
 
     // What the graphs read and write, at the same addresses in every step.
     at::Tensor m_inputs, m_targets;  // (batch, context)

@@ -20,6 +20,7 @@ struct AdamW {
 struct ParameterGroup {
     std::vector<at::Tensor> parameters, gradients, firstMoments, secondMoments;
     std::vector<at::Tensor> firstScales, secondScales;  // of 8-bit moments; empty otherwise
+    std::vector<at::Tensor> lowWeights;  // bfloat16 copies to be written beside the weights, undefined where none is kept; empty: nowhere
     bool decays = false;
 };
 

@@ -80,6 +80,7 @@ void ProgramBuilder::setClippingOptimizer(std::string name, OptimizerFunction fu
                                           CapturedOptimizer captured) {
     setOptimizer(std::move(name), std::move(function));
     m_parts.normForOptimizer = std::move(norm);
+    m_parts.optimizerWritesLow = true;
     m_parts.captured = std::move(captured);
 }
 void ProgramBuilder::setKeepGradients(bool keep) {

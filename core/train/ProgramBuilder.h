@@ -39,10 +39,13 @@ struct ProgramParts {
     OptimizerFunction optimizer;
     // When set, the norm to clip by; the optimizer then applies AdamW::gradientScale itself and no gradient is rewritten.
     std::function<double(const std::vector<ParameterGroup>&)> normForOptimizer;
+    bool optimizerWritesLow = false;  // whether the optimizer fills ParameterGroup::lowWeights
     CapturedOptimizer captured;  // empty = this optimizer cannot be captured
     bool eightBitMoments = false;  // the State's moments are uint8; gradients that are no numbers are refused before they touch them
     std::int64_t lossScaleGrowth = 0;  // fp16: clean steps before the scale doubles; 0 = no loss scaling
     RecomputePlan recompute;       // applied to `ops` already; for Programs that do not run them
+    // The forward pass reads a bfloat16 copy of the matrices that the optimizer keeps up to date, instead of casting them.
+    bool keepsLowWeights() const { return optimizerWritesLow && autocast == at::kBFloat16; }
     bool keepGradients = false;  // zero-grad: true = zero them in place, false = set to none
     AdamW adamW;                 // rate and t are set at each step
     FeedSettings feed;           // where batches come from; every Program takes them through a BatchFeed
@@ -79,6 +82,7 @@ public:
     void setGradientClip(double maxNorm);
     enum class Moments { Float, EightBit };
     void setOptimizer(std::string name, OptimizerFunction function, Moments moments = Moments::Float);
+    // One that clips by itself and writes ParameterGroup::lowWeights.
     void setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm, CapturedOptimizer captured);
     void setKeepGradients(bool keep);
     void setTokenPlace(TokenPlace place);

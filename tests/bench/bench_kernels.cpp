@@ -102,7 +102,7 @@ void clipAndUpdate(benchmark::State& state, bool fusedPass) {
     for (auto _ : state) {
         if (fusedPass) {
             benchmark::DoNotOptimize(fused::globalNorm(group.gradients));
-            fused::adamW({.stepSize = 1e-6f, .gradientScale = 0.9f}, group.parameters, group.gradients, group.firstMoments, group.secondMoments);
+            fused::adamW({.stepSize = 1e-6f, .gradientScale = 0.9f}, {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights});
         } else {
             clipByNorm(groups, globalNorm(groups), 1e9);
             adamWFused(groups[0], {.rate = 1e-6});

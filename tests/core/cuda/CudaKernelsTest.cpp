@@ -5,6 +5,7 @@
 #include "core/kernels/adamw/AdamW.h"
 #include "core/kernels/bias_gelu/BiasGelu.h"
 #include "core/kernels/cross_entropy/CrossEntropy.h"
+#include "core/kernels/isa/Bf16.h"
 #include "core/kernels/residual_norm/ResidualNorm.h"
 #include "core/kernels/swiglu/Swiglu.h"
 
@@ -295,7 +296,7 @@ TEST_F(CudaKernels, TheEmbeddingIsTheReferenceBothWays) {
     });
 }
 
-TEST_F(CudaKernels, NormClippingAndAdamWAreTheReferenceAndANormThatIsNoneChangesNothing) {
+TEST_F(CudaKernels, NormClippingAndAdamWAreTheReferenceTheCopyIsTheWeightsRoundedAndANormThatIsNoneChangesNothing) {
     onEveryShape([](const CudaInterface& cuda, const CudaRows&, Shape shape, float) {
         const std::size_t count = shape.rows * shape.columns;
         auto g = randomValues(count, 1), w = randomValues(count, 2), m = randomValues(count, 3), v = randomValues(count, 4);
@@ -303,7 +304,8 @@ TEST_F(CudaKernels, NormClippingAndAdamWAreTheReferenceAndANormThatIsNoneChanges
         AdamWStep step{.keep = 0.99f, .stepSize = 1e-2f, .rootOfSecond = 0.5f};
         const Device<float> dG(g), dW(w), dM(m), dV(v), dNorm(1), dStep(std::vector<float>(sizeof step / sizeof(float)));
         ASSERT_EQ(runtime().copy(static_cast<float*>(dStep), &step, sizeof step, 1), 0);
-        const CudaParameter parameter{dG, dW, dM, dV, static_cast<std::int64_t>(count)};
+        const Device<std::uint16_t> dLow(count);
+        const CudaParameter parameter{dG, dW, dM, dV, dLow, static_cast<std::int64_t>(count)};
         const CudaUpdate list{&parameter, 1, nullptr};
         const Device<char> partial(cuda.globalNormWorkspaceBytes(list));
         const auto* const numbers = reinterpret_cast<const AdamWStep*>(static_cast<float*>(dStep));
@@ -317,6 +319,8 @@ TEST_F(CudaKernels, NormClippingAndAdamWAreTheReferenceAndANormThatIsNoneChanges
         expectNear(dM.read(), m, 1e-5f, "first moment");
         expectNear(dV.read(), v, 1e-5f, "second moment");
         const auto before = dW.read();
+        const auto low = dLow.read();
+        for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(low[i], toBf16(before[i]).bits) << i;
         const Device<float> none(std::vector<float>{std::nanf("")});
         ASSERT_EQ(cuda.adamW(list, numbers, none, 0.5f), nullptr);
         EXPECT_EQ(dW.read(), before);

@@ -1,0 +1,82 @@
+// See LowWeights.h.
+#include "core/train/LowWeights.h"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kAlignment = 64;  // elements, so that each copy begins a cache line and an access of the widest kind
+
+// The embedding and the head are read in float32 too, and vectors are too small to matter.
+bool isCopied(const ParameterSlot& slot) { return slot.linear; }
+
+class InLowPrecision : public torch::autograd::Function<InLowPrecision> {
+public:
+    static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor&, const at::Tensor& copy) {
+        // An output of its own, not a view that autograd has to follow.
+        const at::AutoDispatchBelowADInplaceOrView plainView;
+        return copy.view(copy.sizes());
+    }
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext*, torch::autograd::variable_list gradients) {
+        return {gradients[0].defined() ? gradients[0].to(at::kFloat) : at::Tensor(), at::Tensor()};
+    }
+};
+
+}  // namespace
+
+bool LowWeights::holds(const TrainState& state) const {
+    return m_boundTo == state.weights.data_ptr() && m_boundConfig == state.config && m_writtenAt == state.updates;
+}
+
+void LowWeights::bind(const TrainState& state) {
+    if (holds(state)) return;
+    const auto& slots = state.layout.slots();
+    if (m_boundConfig != state.config || m_boundTo != state.weights.data_ptr()) {
+        m_copies.assign(slots.size(), {});
+        m_decays.clear();
+        std::vector<std::int64_t> offsets;
+        std::int64_t size = 0;
+        for (const auto& slot : slots) {
+            m_decays.push_back(slot.decays);
+            offsets.push_back(size);
+            if (isCopied(slot)) size += (slot.count + kAlignment - 1) / kAlignment * kAlignment;
+        }
+        const at::Tensor all = at::empty({size}, state.weights.options().dtype(at::kBFloat16));
+        for (std::size_t i = 0; i < slots.size(); ++i)
+            if (isCopied(slots[i])) m_copies[i] = all.narrow(0, offsets[i], slots[i].count).view(slots[i].shape);
+        m_boundTo = state.weights.data_ptr();
+        m_boundConfig = state.config;
+    }
+    const c10::NoGradGuard none;
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        if (m_copies[i].defined()) m_copies[i].copy_(ParameterLayout::view(state.weights, slots[i]));
+    m_writtenAt = state.updates;
+}
+
+WeightsView LowWeights::over(WeightsView weights) const {
+    std::vector<at::Tensor> low(weights.all.size());
+    const auto replace = [&](at::Tensor& weight) {
+        for (std::size_t i = 0; weight.defined() && i < weights.all.size(); ++i)
+            if (m_copies[i].defined() && weights.all[i].is_same(weight)) {
+                weight = InLowPrecision::apply(weight, m_copies[i]);
+                return;
+            }
+    };
+    for (auto& block : weights.blocks) {
+        for (at::Tensor* weight : {&block.qkvWeight, &block.projWeight, &block.fcWeight, &block.fcProjWeight}) replace(*weight);
+        for (at::Tensor& weight : block.qkvWeights) replace(weight);
+    }
+    return weights;
+}
+
+void LowWeights::addTo(std::vector<ParameterGroup>& groups) const {
+    for (std::size_t i = 0; i < m_copies.size(); ++i)
+        for (auto& group : groups)
+            if (group.decays == m_decays[i]) group.lowWeights.push_back(m_copies[i]);
+}
+
+}  // namespace stepscope
