@@ -43,6 +43,7 @@ void fields(auto& io, Like<StepDone> auto& e) {
     io("page_faults", e.pageFaults);
     io("disturbed", e.disturbed);
     io("operations", e.operations);
+    io("peak_bytes", e.peakBytes);
 }
 
 template <> struct Table<ValidationDone> { static constexpr const char* name = "validations"; };

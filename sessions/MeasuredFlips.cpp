@@ -55,7 +55,7 @@ std::vector<Stored> allFlips(SQLite::Database& database, const Machine& machine)
 
 // Steps above `above` up to `upTo` that tell something, at most kSteps of them, nearest to the flip first.
 std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t session, std::int64_t above, std::int64_t upTo, bool last) {
-    SQLite::Statement select(database, std::string("SELECT duration_ns, tokens, resident_bytes, page_faults, operations, disturbed, skipped FROM steps WHERE session = ?1 AND step > ?2"
+    SQLite::Statement select(database, std::string("SELECT duration_ns, tokens, resident_bytes, peak_bytes, page_faults, operations, disturbed, skipped FROM steps WHERE session = ?1 AND step > ?2"
                                                    " AND step <= ?3 ORDER BY at_ns ") +
                                            (last ? "DESC" : "ASC"));
     select.bind(1, session);
@@ -68,6 +68,7 @@ std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t se
         row("duration_ns", step.duration);
         row("tokens", step.tokens);
         row("resident_bytes", step.residentBytes);
+        row("peak_bytes", step.peakBytes);
         row("page_faults", step.pageFaults);
         row("operations", step.operations);
         row("disturbed", step.disturbed);

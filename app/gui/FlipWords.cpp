@@ -87,7 +87,7 @@ FlipStripReading stripOf(const FlipReading& reading, const QString& title) {
     const auto count = [](double value) { return words(format::count(std::llround(value))); };
     strip.figures.push_back(figure("step time", effect.ms, true, measured, milliseconds));
     strip.figures.push_back(figure("throughput", effect.tokensPerSecond, false, measured, rate));
-    strip.figures.push_back(figure("memory", effect.residentBytes, true, measured, bytes));
+    strip.figures.push_back(figure("memory", effect.memory, true, measured, bytes));
     strip.figures.push_back(figure("page faults", effect.pageFaults, true, measured, count));
     if (std::isfinite(effect.operations.before.median)) strip.figures.push_back(figure("operations", effect.operations, true, measured, count));
     return strip;
@@ -108,7 +108,7 @@ QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QS
     return QString("Measured here, %1 → %2: %3, %4. %5")
         .arg(words(toString(flip.from)), words(toString(flip.to)),
              part(effect.ms, pair(milliseconds(effect.ms.before.median), milliseconds(effect.ms.after.median)), " a step"),
-             pair(bytes(effect.residentBytes.before.median), bytes(effect.residentBytes.after.median)) + " of memory", where);
+             pair(bytes(effect.memory.before.median), bytes(effect.memory.after.median)) + " of memory", where);
 }
 
 QString placeOf(const MeasuredFlip& measured) {

@@ -4,14 +4,17 @@
 #pragma once
 #include "core/events/Event.h"
 
+#include <cmath>
 #include <span>
 
 namespace stepscope {
 
 struct StepSample {  // of one step; unknown values are NaN and left out
-    double ms = kUnknown, tokensPerSecond = kUnknown, residentBytes = kUnknown, pageFaults = kUnknown, operations = kUnknown;
+    double ms = kUnknown, tokensPerSecond = kUnknown, memory = kUnknown, pageFaults = kUnknown, operations = kUnknown;
 };
 StepSample sampleOf(const StepDone& step);
+// What a step's memory is: the most that tensors held during it, or, in sessions that do not know, what the process held after it.
+inline double memoryOf(double peakBytes, double residentBytes) { return std::isfinite(peakBytes) ? peakBytes : residentBytes; }
 // Steps that share the machine with something else, or that fp16 left out, tell nothing of a switch.
 constexpr bool tellsOfFlips(bool disturbed, bool skipped) { return !disturbed && !skipped; }
 
@@ -31,7 +34,7 @@ struct FlipEffect {
     static constexpr std::size_t kWarmUp = 5;   // after a flip: caches and buffers are filled anew
 
     std::size_t stepsBefore = 0, stepsAfter = 0;
-    Change ms, tokensPerSecond, residentBytes, pageFaults, operations;
+    Change ms, tokensPerSecond, memory, pageFaults, operations;
 
     bool measured() const { return stepsBefore >= kFewest && stepsAfter >= kFewest; }
 };

@@ -78,6 +78,7 @@ void RunHistory::addStep(const StepDone& event) {
     m_steps.residentBytes.append(event.residentBytes > 0 ? static_cast<double>(event.residentBytes) : kUnknown);
     m_steps.allocatedBytes.append(event.allocatedBytes > 0 ? static_cast<double>(event.allocatedBytes) : kUnknown);
     m_steps.pageFaults.append(static_cast<double>(event.pageFaults));
+    m_steps.peakBytes.append(event.peakBytes);
     m_steps.operations.append(event.operations);
     m_steps.skipped.append(event.skipped ? 1 : 0);
     m_steps.disturbed.append(event.disturbed ? 1 : 0);

@@ -37,7 +37,7 @@ struct StepColumns {
     Column rateP10, rateP50, rateP90;  // tokens/s over the last kRateWindow steps
     std::array<SumColumn, kPhases> phaseMs;
     SumColumn otherMs;  // of the step but of no phase; never negative
-    Column residentBytes, allocatedBytes, pageFaults, operations;
+    Column residentBytes, allocatedBytes, peakBytes, pageFaults, operations;
     SumColumn skipped, disturbed;  // 0 or 1: so many in any range
 };
 

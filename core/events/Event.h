@@ -61,9 +61,10 @@ struct StepDone {
     std::int64_t tokens = 0;          // tokens of this step
     std::array<std::int64_t, kPhases> phaseNs{};
     std::int64_t residentBytes = 0;   // process resident memory after the step
-    std::int64_t allocatedBytes = 0;  // live bytes of the device the model is on (host allocator on a CPU)
+    std::int64_t allocatedBytes = 0;  // live bytes after the step on the device that the model is on (host allocator on a CPU)
+    double peakBytes = kUnknown;      // the most of them at a time during the step
     std::int64_t pageFaults = 0;      // minor + major faults during the step
-    double operations = kUnknown;     // that a step of this Program runs (OperationCounter); counted at its second step, unknown at its first
+    double operations = kUnknown;     // that a step of this Program runs (OperationCounter); counted now and then, unknown at its first step
     bool disturbed = false;           // text was generated or a checkpoint written meanwhile
 };
 

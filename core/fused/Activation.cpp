@@ -53,7 +53,7 @@ public:
                 });
             });
         };
-        onDevice(from, cpu, [&](const CudaInterface& cuda) { return (cuda.*Activation::kCudaForward)(rowsOf(from, rows, columns), data(from), floats(bias), data(out)); });
+        onDevice("bias + activation", from, cpu, [&](const CudaInterface& cuda) { return (cuda.*Activation::kCudaForward)(rowsOf(from, rows, columns), data(from), floats(bias), data(out)); });
         ctx->save_for_backward({from, bias});
         return out;
     }
@@ -73,7 +73,7 @@ public:
                 });
             });
         };
-        onDevice(from, cpu, [&](const CudaInterface& cuda) {
+        onDevice("bias + activation backward", from, cpu, [&](const CudaInterface& cuda) {
             if (bias.defined()) gradBias = at::empty_like(bias);
             const at::Tensor partial = workspace(cuda.columnSumsWorkspaceBytes(rows, Activation::kParts * columns), from);
             return (cuda.*Activation::kCudaBackward)(rowsOf(from, rows, columns), data(gradOut), data(from), floats(bias), data(gradIn), floats(gradBias), data(partial));

@@ -24,7 +24,7 @@ at::Tensor byChunks(const at::Tensor& x, const at::Tensor& head, const at::Tenso
     for (std::int64_t begin = 0; begin < rows; begin += chunk) {
         const std::int64_t count = std::min(chunk, rows - begin);
         const at::Tensor part = x.narrow(0, begin, count), logits = at::mm(part, head.t());
-        onCuda(x, [&](const CudaInterface& cuda) {
+        onCuda("cross-entropy", x, [&](const CudaInterface& cuda) {
             return cuda.crossEntropy(rowsOf(x, count, columns),
                                      {.vocabulary = settings.vocabulary, .smoothing = static_cast<float>(settings.smoothing),
                                       .gradientScale = static_cast<float>(settings.backwardScale / static_cast<double>(rows)), .logits = data(logits),

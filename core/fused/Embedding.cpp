@@ -65,7 +65,7 @@ public:
                 embeddingCpu().forward(shapeOf(tokens, C), ids, pointer<float>(wte), pointer<float>(wpe), pointer<float>(out), begin, end);
             });
         };
-        onDevice(wte, cpu, [&](const CudaInterface& cuda) {
+        onDevice("embedding", wte, cpu, [&](const CudaInterface& cuda) {
             const CudaEmbedding embedding{.context = tokens.size(-1), .vocabulary = wte.size(0), .ids = ids};
             return cuda.embeddingForward(rowsOf(wte, tokens.numel(), C), embedding, floats(wte), floats(wpe), floats(out));
         });
@@ -82,7 +82,7 @@ public:
         const at::Tensor gradWpe = positions >= 0 ? at::zeros({positions, C}, gradOut.options()) : at::Tensor();
         if (!ctx->saved_data["sparse"].toBool() || gradOut.is_cuda()) {
             const at::Tensor gradWte = at::zeros({rows, C}, gradOut.options());
-            onDevice(gradOut, [&] { scatter(tokens, tokens.data_ptr<std::int64_t>(), gradOut, gradWte, gradWpe); },
+            onDevice("embedding backward", gradOut, [&] { scatter(tokens, tokens.data_ptr<std::int64_t>(), gradOut, gradWte, gradWpe); },
                      [&](const CudaInterface& cuda) { return scatterOnCuda(cuda, tokens, gradOut, gradWte, gradWpe); });
             return {gradWte, gradWpe, at::Tensor(), at::Tensor()};
         }

@@ -37,7 +37,7 @@ at::Tensor merged(const variable_list& parts, const at::TensorOptions& options, 
             overRows("merge QKV gradients", B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end) { qkvLayoutCpu<E>().merge({T, H, D}, 3, of, pointer<E>(rows), nullptr, begin, end); });
         });
     };
-    onDevice(rows, cpu, [&](const CudaInterface& cuda) {
+    onDevice("merge QKV gradients", rows, cpu, [&](const CudaInterface& cuda) {
         std::array<at::Tensor, 3> heads;  // alive until the launch
         CudaHeadPart of[3];
         for (std::size_t p = 0; p < 3; ++p) {
@@ -60,7 +60,7 @@ at::Tensor columnSums(const at::Tensor& rows) {
             sums = sumOverRows("QKV bias gradient", count, columns, [&](std::int64_t begin, std::int64_t end, float* to) { qkvLayoutCpu<E>().columnSums(columns, pointer<E>(rows), to, begin, end); });
         });
     };
-    onDevice(rows, cpu, [&](const CudaInterface& cuda) {
+    onDevice("QKV bias gradient", rows, cpu, [&](const CudaInterface& cuda) {
         sums = at::empty({columns}, rows.options().dtype(at::kFloat));
         const at::Tensor partial = workspace(cuda.columnSumsWorkspaceBytes(count, columns), rows);
         return cuda.columnSums(rowsOf(rows, count, columns), data(rows), floats(sums), data(partial));

@@ -1,6 +1,7 @@
 // The one place where a fused operation's CPU and CUDA forms part: by the device that its tensors lie on. What the CUDA forms take is made
 // of tensors here. Included by core/fused/*.cpp only.
 #pragma once
+#include "core/base/OperationSpan.h"
 #include "core/cuda/loader/CudaPlugin.h"
 
 #include <ATen/core/Tensor.h>
@@ -32,18 +33,20 @@ inline at::Tensor workspace(std::size_t bytes, const at::Tensor& like) {
     return at::empty({static_cast<std::int64_t>(bytes)}, like.options().dtype(at::kByte));
 }
 
-// cuda(interface) on the GPU of `like`; it returns what the interface's functions return, and a sentence is thrown.
+// cuda(interface) on the GPU of `like`, as one named operation; it returns what the interface's functions return, and a sentence is thrown.
 template <class Cuda>
-void onCuda(const at::Tensor& like, Cuda cuda) {
+void onCuda(const char* name, const at::Tensor& like, Cuda cuda) {
+    const OperationSpan span(name);
     const c10::DeviceGuard guard(like.device());
     const char* why = cuda(*cudaPlugin().interface);
     TORCH_CHECK(why == nullptr, why);
 }
 
+// The CPU's form names its own parts.
 template <class Cpu, class Cuda>
-void onDevice(const at::Tensor& like, Cpu cpu, Cuda cuda) {
+void onDevice(const char* name, const at::Tensor& like, Cpu cpu, Cuda cuda) {
     if (like.is_cpu()) cpu();
-    else onCuda(like, cuda);
+    else onCuda(name, like, cuda);
 }
 
 }  // namespace stepscope::fused

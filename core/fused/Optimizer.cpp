@@ -64,7 +64,7 @@ void adamWOnGpu(const at::Tensor& step, const float* norm, double maxNorm, const
         list.parameters[i].second = floats(lists.secondMoments[i]);
         list.parameters[i].low = lowOf(lists, i);
     }
-    onCuda(step, [&](const CudaInterface& cuda) {
+    onCuda("AdamW", step, [&](const CudaInterface& cuda) {
         return cuda.adamW(list.update(), static_cast<const AdamWStep*>(step.data_ptr()), norm, static_cast<float>(maxNorm));
     });
 }
@@ -86,7 +86,7 @@ void check(const AdamWLists& lists) {
 
 void globalNormTo(const at::Tensor& norm, const std::vector<at::Tensor>& gradients) {
     const CudaList list(gradients);
-    onCuda(norm, [&](const CudaInterface& cuda) {
+    onCuda("sum of squares", norm, [&](const CudaInterface& cuda) {
         const at::Tensor partial = workspace(cuda.globalNormWorkspaceBytes(list.update()), norm);
         return cuda.globalNorm(list.update(), floats(norm), data(partial));
     });

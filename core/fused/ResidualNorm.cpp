@@ -33,7 +33,7 @@ public:
                 });
             });
         };
-        onDevice(from, cpu, [&](const CudaInterface& cuda) {
+        onDevice("residual + norm", from, cpu, [&](const CudaInterface& cuda) {
             return cuda.residualNormForward(rowsOf(from, outType, rows, shape.columns),
                                             {.epsilon = shape.epsilon, .rms = rms, .x = floats(from), .delta = data(delta), .weight = floats(weight), .bias = floats(bias),
                                              .sum = floats(sum), .normed = data(normed), .mean = floats(mean), .rstd = floats(rstd)});
@@ -69,7 +69,7 @@ public:
                 });
             });
         };
-        onDevice(sum, cpu, [&](const CudaInterface& cuda) {
+        onDevice("residual + norm backward", sum, cpu, [&](const CudaInterface& cuda) {
             sums = at::empty({2 * C}, sum.options());
             const at::Tensor partial = workspace(cuda.residualNormWorkspaceBytes(rows, C), sum);
             return cuda.residualNormBackward(rowsOf(sum, outType, rows, C),

@@ -10,6 +10,8 @@ namespace stepscope::device_memory {
 Bytes live(c10::Device device);  // handed out now
 Bytes peak(c10::Device device);  // highest live since resetPeak()
 void resetPeak(c10::Device device);
+// Highest live since the last call of this or of resetPeak(): what a step took. peak() keeps its meaning.
+Bytes takePeak(c10::Device device);
 // Gives back to the system what is kept for reuse.
 void trim(c10::Device device);
 

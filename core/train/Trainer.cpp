@@ -28,6 +28,12 @@ std::int64_t pageFaults() {
     return used.ru_minflt + used.ru_majflt;
 }
 
+// The most that tensors held since it was last asked; unknown where nobody counts (an allocator that is not ours).
+double highestSince(at::Device device) {
+    const Bytes most = device_memory::takePeak(device);
+    return most.count > 0 ? static_cast<double>(most.count) : kUnknown;
+}
+
 // Free for this user on the disk of a folder that need not be there yet; all there can be where nobody can tell.
 std::int64_t roomAt(std::filesystem::path folder) {
     std::error_code problem;
@@ -214,6 +220,7 @@ bool Trainer::trainOneStep() {
     const bool busyBefore = *m_setup.disturbances > 0;
     const double rate = learningRate(m_config, m_state.updates + 1);
     const std::int64_t attempted = m_state.updates + 1;
+    device_memory::takePeak(m_state.weights.device());  // what was done between the steps is not this one's
     const TimeNs begin = m_setup.clock->now();
     const StepResult result = stepOfProgram(rate);
     const TimeNs end = m_setup.clock->now();
@@ -229,7 +236,8 @@ bool Trainer::trainOneStep() {
     m_setup.sink->publish(StepDone{
         .step = m_state.updates, .at = end, .duration = end - begin, .loss = result.loss, .learningRate = rate, .gradientNorm = result.gradientNorm,
         .lossScale = result.lossScale, .skipped = result.skipped, .tokens = result.tokens, .phaseNs = result.phaseNs,
-        .residentBytes = residentMemory().count, .allocatedBytes = device_memory::live(m_state.weights.device()).count, .pageFaults = pageFaults() - faultsBefore, .operations = m_operations,
+        .residentBytes = residentMemory().count, .allocatedBytes = device_memory::live(m_state.weights.device()).count,
+        .peakBytes = highestSince(m_state.weights.device()), .pageFaults = pageFaults() - faultsBefore, .operations = m_operations,
         .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0});
     m_disturbed = false;
     if (m_attentionTold != m_program->report().attention) {
@@ -244,9 +252,9 @@ bool Trainer::trainOneStep() {
 }
 
 StepResult Trainer::stepOfProgram(double rate) {
-    // The first step of a Program still prepares: back-ends are asked for, weights packed. On a GPU our kernels are launched by the plug-in, which
-    // nobody counts yet.
-    if (++m_stepsOfProgram != 2 || !m_state.weights.is_cpu()) return m_program->step(m_state, *m_setup.batches, rate);
+    // The first step of a Program still prepares: back-ends are asked for, weights packed. One that captures its step has done so by the sixth.
+    ++m_stepsOfProgram;
+    if (m_stepsOfProgram != 2 && m_stepsOfProgram != 6) return m_program->step(m_state, *m_setup.batches, rate);
     const OperationCounter counter;
     const StepResult result = m_program->step(m_state, *m_setup.batches, rate);
     m_operations = static_cast<double>(counter.count());

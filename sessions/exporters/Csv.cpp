@@ -56,6 +56,7 @@ void addStep(Lines& lines, const StepDone& e) {
         lines.add(fmt::format("phase_{}_ms", toString(static_cast<Phase>(phase))).c_str(), TimeNs{e.phaseNs[phase]}.milliseconds());
     lines.add("resident_bytes", e.residentBytes);
     lines.add("allocated_bytes", e.allocatedBytes);
+    lines.add("peak_bytes", e.peakBytes);
     lines.add("page_faults", e.pageFaults);
     lines.add("operations", e.operations);
     lines.add("skipped", std::int64_t{e.skipped});

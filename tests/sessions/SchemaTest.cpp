@@ -68,6 +68,7 @@ TEST(Schema, AFileOfTheFirstVersionIsReadOnWithWhatItDoesNotKnowLeftUnknown) {
     ASSERT_EQ(events->size(), 2u);
     EXPECT_EQ(std::get<StepDone>(events->at(1)).loss, 2.5);
     EXPECT_TRUE(std::isnan(std::get<StepDone>(events->at(1)).operations));
+    EXPECT_TRUE(std::isnan(std::get<StepDone>(events->at(1)).peakBytes));
 }
 
 TEST(Schema, IsNotHalfMigratedWhenAStepFails) {

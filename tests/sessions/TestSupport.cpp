@@ -90,6 +90,7 @@ StepDone sampleStep(std::int64_t step, TimeNs at) {
     done.residentBytes = 200'000'000;
     done.allocatedBytes = 100'000'000;
     done.pageFaults = 3;
+    done.peakBytes = 150'000'000;
     done.operations = 41;
     return done;
 }

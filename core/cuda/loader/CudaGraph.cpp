@@ -1,6 +1,7 @@
 // See CudaGraph.h.
 #include "core/cuda/loader/CudaGraph.h"
 
+#include "core/base/OperationSpan.h"
 #include "core/cuda/loader/CudaPlugin.h"
 
 #include <stdexcept>
@@ -31,6 +32,9 @@ CudaGraph CudaGraph::capture(int device, const CudaGraph* sharesWith, const std:
     return made;
 }
 
-void CudaGraph::replay() const { check(graphs().replay(m_graph.get())); }
+void CudaGraph::replay() const {
+    const OperationSpan span("CUDA graph");
+    check(graphs().replay(m_graph.get()));
+}
 
 }  // namespace stepscope

@@ -1,6 +1,7 @@
 // The prediction of memory against what the host allocator really handed out at the worst moment of real steps.
 #include "TinyTraining.h"
 #include "core/analysis/MemoryPrediction.h"
+#include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 
 #include <functional>
@@ -34,12 +35,12 @@ TEST_P(PredictedMemory, IsWhatAStepTakes) {
     const std::int64_t vocabulary = config.vocabulary > 0 ? config.vocabulary : 61;
 
     const std::int64_t before = host_memory::usage().live.count;
-    host_memory::resetPeak();
+    device_memory::resetPeak(at::kCPU);
     {
         testing::TinyTrainer trainer(config, testing::tinyBatches(vocabulary));
         ASSERT_EQ(trainer.run().state, RunState::Finished);
     }
-    const auto measured = static_cast<double>(host_memory::usage().peak.count - before);
+    const auto measured = static_cast<double>(device_memory::peak(at::kCPU).count - before);
     const GptConfig model = Registry(testing::plainCpu()).modelShape(config, vocabulary);
     const ModelSizes sizes{ParameterLayout(model).size(), model.paddedVocabulary, model.hidden(), model.hiddenRows()};
     const auto predicted = static_cast<double>(predictMemory(config, sizes).tensors.count);

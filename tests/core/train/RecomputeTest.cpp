@@ -1,5 +1,6 @@
 // Activation checkpointing through the loop: the same losses bit for bit, whatever else is on, and less memory.
 #include "TinyTraining.h"
+#include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 
 #include <gtest/gtest.h>
@@ -68,10 +69,10 @@ std::int64_t peakOf(const Switches& switches, std::int64_t vocabulary = 61, std:
     deep.switches["batch-size"] = std::int64_t{8};
     deep.switches["context"] = context;
     TinyTrainer trainer(deep, testing::tinyBatches(vocabulary));
-    host_memory::resetPeak();
+    device_memory::resetPeak(at::kCPU);
     const std::int64_t before = host_memory::usage().live.count;
     EXPECT_EQ(trainer.run().state, RunState::Finished);
-    return host_memory::usage().peak.count - before;
+    return device_memory::peak(at::kCPU).count - before;
 }
 
 TEST(Recompute, KeepsLessMemoryTheMoreItRecomputes) {
@@ -80,6 +81,26 @@ TEST(Recompute, KeepsLessMemoryTheMoreItRecomputes) {
     EXPECT_LT(second, 0.9 * static_cast<double>(sixth));
     EXPECT_LT(second, 0.75 * static_cast<double>(off));
     EXPECT_LT(all, 0.8 * static_cast<double>(second));
+}
+
+TEST(Recompute, AFlipShowsInThePeakOfTheStepsAndTheRunsPeakIsTheHighestOfThem) {
+    host_memory::install();
+    host_memory::refreshBudget();
+    RunConfig deep = config(8, {});
+    deep.layers = 8;
+    deep.width = 32;
+    TinyTrainer trainer(deep);
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* step = std::get_if<StepDone>(&event);
+        if (step != nullptr && step->step == 4) trainer.commands.push(Flip{"checkpointing", std::string("every-block")});
+    };
+    device_memory::resetPeak(at::kCPU);
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    const auto steps = trainer.sink.all<StepDone>();
+    ASSERT_EQ(steps.size(), 8u);
+    EXPECT_LT(steps[7].peakBytes, 0.9 * steps[2].peakBytes);
+    EXPECT_GE(steps[7].peakBytes, static_cast<double>(steps[7].allocatedBytes));
+    for (const auto& step : steps) EXPECT_LE(step.peakBytes, static_cast<double>(device_memory::peak(at::kCPU).count));
 }
 
 TEST(Recompute, SelectiveDropsTheTablesOfScores) {

@@ -20,6 +20,7 @@ protected:
             done.duration = TimeNs::fromSeconds(taken / 1000);
             done.tokens = 1000;
             done.residentBytes = 300'000'000;
+            done.peakBytes = peak;
             done.pageFaults = ms > 15 ? 900 : 12;
             done.operations = operations;
             done.disturbed = disturbed;
@@ -27,6 +28,7 @@ protected:
             history.append(done);
         }
     }
+    double peak = kUnknown;
     SwitchApplied flip(const std::string& from, const std::string& to) { return {step, {}, "amp", from, to, ""}; }
     QString chip(const SwitchApplied& applied) { return chipOf(applied, meter.read(history)->effect, off); }
     const Value off = std::string("off");
@@ -146,6 +148,21 @@ TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {
     EXPECT_EQ(strip.figures[4].name, "operations");
     EXPECT_EQ(strip.figures[4].medians, "1\u2009100 → 300");
     EXPECT_EQ(strip.figures[4].change, "−73 %");
+}
+
+TEST_F(FlipMeterTest, MemoryIsTheMostThatTensorsHeldDuringTheStepsEvenWhereTheProcessKeepsIt) {
+    peak = 250e6;
+    steps(60, 20);
+    const auto applied = flip("off", "every-block");
+    meter.flipped(history, applied);
+    peak = 90e6;
+    steps(60, 26);
+    const auto strip = stripOf(*meter.read(history), "Checkpointing");
+    EXPECT_EQ(strip.figures[2].name, "memory");
+    EXPECT_EQ(strip.figures[2].medians, "250 → 90.0\u2009MB");
+    EXPECT_EQ(strip.figures[2].verdict, FlipStripReading::Verdict::Better);
+    EXPECT_EQ(strip.figures[0].verdict, FlipStripReading::Verdict::Worse) << "and time rises: both are shown";
+    EXPECT_TRUE(sentenceOf(applied, meter.read(history)->effect, "").contains("250 → 90.0\u2009MB of memory"));
 }
 
 TEST_F(FlipMeterTest, EveryPlaceOfAFlipIsTheFirstStepThatHasTheNewValue) {
