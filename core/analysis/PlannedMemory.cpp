@@ -41,7 +41,8 @@ void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, Allocatio
     trace.take(MemoryKind::Norms, 2 * e * L * n * C);  // normed rows, as operands of the weights' gradients
     trace.take(MemoryKind::Qkv, 3 * e * (L + 1) * n * C);
     trace.take(MemoryKind::Attention, L * (e * n * C + kFloat * n * H) + 4 * e * n * C);
-    trace.take(MemoryKind::Mlp, e * L * n * (rows + F));
+    // Before the activation; what comes after GELU is made anew in backward, for two layers in turn.
+    trace.take(MemoryKind::Mlp, e * n * (L * rows + (rows > F ? L : 2) * F));
     trace.take(MemoryKind::Scratch, 2 * e * n * (5 * C + rows));  // gradients of two layers' linear outputs, taken in turn
     trace.take(MemoryKind::Logits, keptExponentials(e, n, V));
     playOptimizer(config, sizes, trace);

@@ -11,7 +11,7 @@ void StepEngine::gelu(int member, std::int64_t index, std::int64_t row, std::int
     const auto& own = m_plan->members[static_cast<std::size_t>(member)];
     const std::int64_t C = s.width, ldF = s.leading(s.hidden), perWord = gemm::perWord(s.element);
     step::GeluTile tile{weightsAt(m_parameters.blocks[static_cast<std::size_t>(index)].feedForward.in[0].bias), layer.expandedRows + s.bytes(row * ldF), own.activated, ldF,
-                        ldF, m_training ? layer.feedForward.outPairs + row / perWord * gemm::kPanel : nullptr, s.steps(s.rows()) * gemm::kPanel};
+                        ldF};
     m_gemm.tiles({wordsOf(own.normed), s.leading(C) / perWord, 1}, {layer.feedForward.in[0].forward, s.steps(C) * gemm::kPanel}, n, s.hidden, s.steps(C), m_rows.geluTile,
                  &tile);
 }
@@ -23,7 +23,8 @@ void StepEngine::geluBackward(int member, std::int64_t index, std::int64_t row, 
     const std::int64_t C = s.width, ldF = s.leading(s.hidden), perWord = gemm::perWord(s.element);
     step::GeluBackwardTile tile{layer.expandedRows + s.bytes(row * ldF), own.dExpanded,
                                 vectorAt(member, m_parameters.blocks[static_cast<std::size_t>(index)].feedForward.in[0].bias), ldF, ldF,
-                                m_plan->deltas[index % 2].feedForward.in[0] + row / perWord * gemm::kPanel, s.steps(s.rows()) * gemm::kPanel};
+                                m_plan->deltas[index % 2].feedForward.in[0] + row / perWord * gemm::kPanel,
+                                layer.feedForward.outPairs + row / perWord * gemm::kPanel, s.steps(s.rows()) * gemm::kPanel};
     m_gemm.tiles({wordsOf(own.delta), s.leading(C) / perWord, 1}, {layer.feedForward.out.backward, s.steps(C) * gemm::kPanel}, n, s.hidden, s.steps(C),
                  m_rows.geluBackwardTile, &tile);
 }

@@ -113,14 +113,16 @@ void StepEngine::placeLayers(Arena& arena) {
         branch.norm.inverse = arena.take<float>(N);
         branch.inPairs = pairsOf(C);
     };
-    std::uint32_t* const attendedPairs[2] = {pairsOf(C), pairsOf(C)};  // in turn, as the deltas
+    // What backward makes anew for one layer at a time; in turn, as the deltas.
+    std::uint32_t* const attendedPairs[2] = {pairsOf(C), pairsOf(C)};
+    std::uint32_t* const activatedPairs[2] = {s.gated ? nullptr : pairsOf(s.hidden), s.gated ? nullptr : pairsOf(s.hidden)};
     std::vector<BranchPlan*> branches;
     for (std::size_t l = 0; l < plan.layers.size(); ++l) {
         LayerPlan& layer = plan.layers[l];
         placeBranch(layer.attention, m_parameters.blocks[l].attention);
         placeBranch(layer.feedForward, m_parameters.blocks[l].feedForward);
         layer.attention.outPairs = attendedPairs[l % 2];
-        layer.feedForward.outPairs = pairsOf(s.hidden);
+        layer.feedForward.outPairs = s.gated ? pairsOf(s.hidden) : activatedPairs[l % 2];
         layer.attended = elements(C);
         layer.logSum = arena.take<float>(N * s.heads);
         layer.qkvRows = elements(3 * s.partColumns());

@@ -32,15 +32,14 @@ struct GeluTile {          // before = tile + bias, E; after = gelu_tanh(before)
     void* before = nullptr;
     void* after = nullptr;
     std::int64_t beforeStride = 0, afterStride = 0;
-    std::uint32_t* pairs = nullptr;  // `after` once more as panels that sum over rows (Gemm.h), of these rows; may be absent
-    std::int64_t panelStride = 0;
 };
 struct GeluBackwardTile {  // out = tile * gelu_tanh'(before), E; biasGradient[column] += the sum over rows
     const void* before = nullptr;
     void* out = nullptr;
     float* biasGradient = nullptr;
     std::int64_t beforeStride = 0, outStride = 0;
-    std::uint32_t* pairs = nullptr;  // as in GeluTile, of `out`
+    // As panels that sum over rows (Gemm.h), of these rows: `out` once more, and gelu_tanh(before), which its slope is made of anyway.
+    std::uint32_t *pairs = nullptr, *activatedPairs = nullptr;
     std::int64_t panelStride = 0;
 };
 

@@ -134,7 +134,6 @@ void geluTile(void* context, float* tile, i64 row, i64 column, i64 rows, i64 col
             put(after + r * t.afterStride + c, gelu<E>(v), n);
         });
     }
-    if (t.pairs != nullptr) pairTile(after, t.afterStride, row, column, rows, columns, t.pairs, t.panelStride);
 }
 
 template <typename E>
@@ -142,16 +141,20 @@ void geluBackwardTile(void* context, float* tile, i64 row, i64 column, i64 rows,
     const auto& t = *static_cast<const GeluBackwardTile*>(context);
     const auto* before = at<E>(t.before, row * t.beforeStride + column);
     auto* out = at<E>(t.out, row * t.outStride + column);
+    alignas(64) E activated[gemm::kStrip * gemm::kPanel];
     forLanes(columns, [&](i64 c, i64 n) {
         Vec sum = zero();
         for (i64 r = 0; r < rows; ++r) {
-            const Vec d = get(tile + r * gemm::kPanel + c, n) * geluSlope<E>(get(before + r * t.beforeStride + c, n));
+            const auto [value, slope] = geluBoth<E>(get(before + r * t.beforeStride + c, n));
+            const Vec d = get(tile + r * gemm::kPanel + c, n) * slope;
+            put(activated + r * gemm::kPanel + c, value, n);
             put(out + r * t.outStride + c, d, n);
             sum = sum + d;
         }
         if (t.biasGradient != nullptr) put(t.biasGradient + column + c, get(t.biasGradient + column + c, n) + sum, n);
     });
-    if (t.pairs != nullptr) pairTile(out, t.outStride, row, column, rows, columns, t.pairs, t.panelStride);
+    pairTile(out, t.outStride, row, column, rows, columns, t.pairs, t.panelStride);
+    pairTile(activated, gemm::kPanel, row, column, rows, columns, t.activatedPairs, t.panelStride);
 }
 
 template <typename E>

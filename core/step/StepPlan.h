@@ -30,7 +30,7 @@ struct BranchPlan {
     NormPlan norm;
     std::vector<gemm::PackedLinear> in;
     gemm::PackedLinear out;
-    std::uint32_t *inPairs = nullptr, *outPairs = nullptr;  // what the products read; attention's outPairs are packed when they are needed
+    std::uint32_t *inPairs = nullptr, *outPairs = nullptr;  // what the products read; outPairs of attention and GELU are packed in backward
 };
 
 struct LayerPlan {

@@ -19,13 +19,22 @@ STEPSCOPE_INLINE Vec gelu(Vec x) {
     return x / (all(1.0f) + geluPower<E>(x, x * x));
 }
 
+// The derivative at x, and gelu(x) on the way.
+struct GeluBoth {
+    Vec value, slope;
+};
 template <class E>
-STEPSCOPE_INLINE Vec geluSlope(Vec x) {
+STEPSCOPE_INLINE GeluBoth geluBoth(Vec x) {
     const Vec square = x * x, e = geluPower<E>(x, square), s = all(1.0f) / (all(1.0f) + e);
     // Both bounded, so that a large finite x gives 0 * finite and only an infinite one 0 * inf = NaN, as in the plain form.
     const Vec rest = min(all(1e37f), e) * s;  // 1 - s
     const Vec slope = min(all(1e30f), fma(all(3 * kGeluCubic), square, all(kGeluLinear)));
-    return fma(x * s * rest, slope, s);
+    const Vec value = x * s;
+    return {value, fma(value * rest, slope, s)};
+}
+template <class E>
+STEPSCOPE_INLINE Vec geluSlope(Vec x) {
+    return geluBoth<E>(x).slope;
 }
 
 }  // namespace stepscope::STEPSCOPE_ISA
