@@ -88,6 +88,24 @@ struct CudaUpdate {
     void* stream = nullptr;
 };
 
+// One parameter whose moments are in 8 bits (core/train/EightBitMoments.h): a byte a value, and a scale for every 256 of them.
+struct CudaEightBitParameter {
+    const float* gradient = nullptr;
+    float* weight = nullptr;
+    std::uint8_t* first = nullptr;
+    std::uint8_t* second = nullptr;
+    float* firstScales = nullptr;
+    float* secondScales = nullptr;
+    std::int64_t count = 0;
+};
+struct CudaEightBitUpdate {
+    const CudaEightBitParameter* parameters = nullptr;  // host memory, as both codes: read before the call returns
+    std::int64_t count = 0;
+    const float* firstCode = nullptr;   // (256), rising: what the codes of first moments stand for
+    const float* secondCode = nullptr;  // of second moments, none below 0
+    void* stream = nullptr;
+};
+
 struct CudaGpuDescription {
     char name[96];
     char driver[32];  // version of the NVIDIA driver, "580.65.06"
@@ -147,6 +165,8 @@ struct CudaInterface {
     // One update of every parameter. step: device memory. norm (device): null = gradients are applied as they are; else they are clipped to
     // maxNorm (0 = not clipped), and when it is not finite nothing is changed at all.
     const char* (*adamW)(const CudaUpdate& list, const AdamWStep* step, const float* norm, float maxNorm);
+    // The same with moments in 8 bits. step: host memory. Gradients must be finite: a block's scale would be lost for good.
+    const char* (*adamWEightBit)(const CudaEightBitUpdate& list, const AdamWStep& step);
 
     // NVML, opened at the first call. Device numbers are NVML's (PCI order).
     const char* (*gpuCount)(std::int32_t* count);

@@ -26,5 +26,6 @@ const char* positionBackward(const CudaRows& shape, std::int64_t context, const 
 const char* globalNorm(const CudaUpdate& list, float* norm, void* workspace);
 std::size_t globalNormWorkspaceBytes(const CudaUpdate& list);
 const char* adamW(const CudaUpdate& list, const AdamWStep* step, const float* norm, float maxNorm);
+const char* adamWEightBit(const CudaEightBitUpdate& list, const AdamWStep& step);
 
 }  // namespace stepscope

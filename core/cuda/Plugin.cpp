@@ -38,6 +38,7 @@ constexpr CudaInterface kInterface = {
     .globalNorm = globalNorm,
     .globalNormWorkspaceBytes = globalNormWorkspaceBytes,
     .adamW = adamW,
+    .adamWEightBit = adamWEightBit,
     .gpuCount = gpuCount,
     .describeGpu = describeGpu,
     .sampleGpu = sampleGpu,

@@ -20,6 +20,7 @@ public:
     explicit BlockCode(Kind kind);
 
     float value(std::uint8_t code) const { return m_values[code]; }
+    const std::array<float, 256>& values() const { return m_values; }
     std::uint8_t nearest(float x) const;  // x in [-1, 1]
 
     // codes: count bytes; scales: codeBlocks(count). Decoding what was encoded and encoding it again gives the same codes and scales.

@@ -25,8 +25,8 @@ const char* word(at::Float32MatmulPrecision precision) {
 
 }  // namespace
 
-EagerProgram::EagerProgram(ProgramParts parts)
-    : m_parts(std::move(parts)), m_ops(m_parts.ops), m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context) {
+EagerProgram::EagerProgram(ProgramParts parts, std::shared_ptr<LowWeights> low)
+    : m_parts(std::move(parts)), m_ops(m_parts.ops), m_low(std::move(low)), m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context) {
     m_ops.attention = [this](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
         if (!m_attentionAsked) {
             m_report.attention = attentionThatRuns(q, k, v);
@@ -56,7 +56,7 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
     const ProgramScope scope(m_parts.scope);
     SS_CHECK(state.eightBit() == m_parts.eightBitMoments);
     m_leaves.bind(state);
-    if (m_parts.keepsLowWeights()) m_low.bind(state);
+    if (m_parts.keepsLowWeights()) m_low->bind(state);
     noteSettings();
     StepResult result;
     PhaseClock clock(result.phaseNs, m_parts.device);
@@ -74,7 +74,7 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
         at::Tensor loss;
         {
             const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
-            loss = gptLoss(state.config, m_parts.keepsLowWeights() ? m_low.over(m_leaves.weights()) : m_leaves.weights(), m_ops, inputs, targets,
+            loss = gptLoss(state.config, m_parts.keepsLowWeights() ? m_low->over(m_leaves.weights()) : m_leaves.weights(), m_ops, inputs, targets,
                            {.dropout = m_parts.dropout, .smoothing = m_parts.labelSmoothing, .seed = state.seed, .step = state.updates + 1,
                             .firstSequence = micro * m_parts.batchSize, .backwardScale = incoming});
         }
@@ -121,14 +121,14 @@ void EagerProgram::finish(TrainState& state, double rate, PhaseClock& clock, Ste
     if (!result.skipped) {
         settings.rate = rate;
         settings.t = state.updates - state.skipped + 1;
-        if (m_parts.keepsLowWeights()) m_low.addTo(all);
+        if (m_parts.keepsLowWeights()) m_low->addTo(all);
         for (auto& group : all) m_parts.optimizer(group, settings);
     }
     if (!m_parts.keepGradients) clearGradients();
     clock.lap(Phase::Optimizer);
     state.updates += 1;
     state.skipped += result.skipped ? 1 : 0;
-    m_low.written(state);
+    m_low->written(state);
     state.cursor += m_parts.accumulation * m_parts.batchSize;
 }
 
@@ -139,7 +139,7 @@ double EagerProgram::evaluate(const TrainState& state, const BatchSource& batche
     const ProgramScope scope(settings);
     const c10::NoGradGuard noGradient;
     auto weights = WeightsView::over(state.weights, state.layout, state.config, /*asLeaves=*/false);
-    if (m_parts.validationAutocast == at::kBFloat16 && m_low.holds(state)) weights = m_low.over(std::move(weights));
+    if (m_parts.validationAutocast == at::kBFloat16 && m_low->holds(state)) weights = m_low->over(std::move(weights));
     const AutocastScope autocast(m_parts.device.type(), m_parts.validationAutocast);
     double sum = 0;
     for (std::int64_t i = 0; i < microBatches; ++i) {

@@ -9,7 +9,8 @@ namespace stepscope {
 
 class EagerProgram final : public StepProgram {
 public:
-    explicit EagerProgram(ProgramParts parts);
+    // low: the copy to work with, where another Program that takes turns with this one keeps it too.
+    explicit EagerProgram(ProgramParts parts, std::shared_ptr<LowWeights> low = std::make_shared<LowWeights>());
 
     StepResult step(TrainState& state, const BatchSource& batches, double rate) override;
     double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) override;
@@ -29,7 +30,7 @@ private:
     bool m_attentionAsked = false;
 
     Leaves m_leaves;
-    LowWeights m_low;  // when m_parts.keepsLowWeights()
+    std::shared_ptr<LowWeights> m_low;  // when m_parts.keepsLowWeights()
     BatchFeed m_feed;
 };
 

@@ -2,12 +2,15 @@
 #include "core/train/EightBitMoments.h"
 
 #include "core/base/Check.h"
+#include "core/base/OperationSpan.h"
+#include "core/cuda/loader/CudaPlugin.h"
 #include "core/train/BlockCode.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <cmath>
 
 namespace stepscope {
@@ -27,7 +30,9 @@ struct Encoded {
     double error = 0;
 };
 
-Encoded encoded(const at::Tensor& values, const ParameterLayout& layout, const BlockCode& code) {
+// On the device of `moment`.
+Encoded encoded(const at::Tensor& moment, const ParameterLayout& layout, const BlockCode& code) {
+    const at::Tensor values = moment.cpu();
     Encoded made{at::zeros({layout.size()}, at::TensorOptions().dtype(at::kByte)),
                  at::zeros({blockOffsets(layout).back()}, at::TensorOptions().dtype(at::kFloat))};
     const float* from = values.data_ptr<float>();
@@ -46,10 +51,14 @@ Encoded encoded(const at::Tensor& values, const ParameterLayout& layout, const B
         }
     });
     made.error = squares > 0 ? std::sqrt(errors / squares) : 0;
+    made.codes = made.codes.to(moment.device());
+    made.scales = made.scales.to(moment.device());
     return made;
 }
 
-at::Tensor decoded(const at::Tensor& codes, const at::Tensor& scales, const ParameterLayout& layout, const BlockCode& code) {
+// On the CPU.
+at::Tensor decoded(const at::Tensor& codesAnywhere, const at::Tensor& scalesAnywhere, const ParameterLayout& layout, const BlockCode& code) {
+    const at::Tensor codes = codesAnywhere.cpu(), scales = scalesAnywhere.cpu();
     at::Tensor values = at::zeros({layout.size()}, at::TensorOptions().dtype(at::kFloat));
     eachSlot(layout, [&](std::int64_t begin, std::int64_t count, std::int64_t block) {
         code.decode(codes.data_ptr<std::uint8_t>() + begin, scales.data_ptr<float>() + block, count, values.data_ptr<float>() + begin);
@@ -78,6 +87,28 @@ struct BlockUpdate {
     }
 };
 
+// All parameters of the group at once.
+void updateOnGpu(const ParameterGroup& group, const AdamW& s) {
+    const OperationSpan span("AdamW, 8-bit moments");
+    const at::Device device = group.parameters.front().device();
+    const c10::DeviceGuard guard(device);
+    const c10::impl::VirtualGuardImpl gpu(device.type());
+    std::vector<at::Tensor> gradients;  // alive until the launch
+    std::vector<CudaEightBitParameter> list;
+    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+        SS_CHECK(group.firstMoments[i].scalar_type() == at::kByte);
+        gradients.push_back(group.gradients[i].contiguous());
+        list.push_back({.gradient = gradients.back().data_ptr<float>(), .weight = group.parameters[i].data_ptr<float>(),
+                        .first = group.firstMoments[i].data_ptr<std::uint8_t>(), .second = group.secondMoments[i].data_ptr<std::uint8_t>(),
+                        .firstScales = group.firstScales[i].data_ptr<float>(), .secondScales = group.secondScales[i].data_ptr<float>(),
+                        .count = gradients.back().numel()});
+    }
+    const CudaEightBitUpdate update{.parameters = list.data(), .count = static_cast<std::int64_t>(list.size()), .firstCode = firstMomentCode().values().data(),
+                                    .secondCode = secondMomentCode().values().data(), .stream = gpu.getStreamNativeHandle(gpu.getStream(device))};
+    const char* why = cudaPlugin().interface->adamWEightBit(update, adamWStep(s, group.decays));
+    TORCH_CHECK(why == nullptr, why);
+}
+
 }  // namespace
 
 std::vector<std::int64_t> blockOffsets(const ParameterLayout& layout) {
@@ -88,7 +119,6 @@ std::vector<std::int64_t> blockOffsets(const ParameterLayout& layout) {
 
 double toEightBit(TrainState& state) {
     if (state.eightBit()) return 0;
-    SS_CHECK(state.firstMoment.device().is_cpu());
     Encoded first = encoded(state.firstMoment, state.layout, firstMomentCode());
     state.firstMoment = std::move(first.codes);
     Encoded second = encoded(state.secondMoment, state.layout, secondMomentCode());
@@ -106,18 +136,20 @@ FloatMoments floatMoments(const TrainState& state) {
 
 void toFloat(TrainState& state) {
     if (!state.eightBit()) return;
-    FloatMoments moments = floatMoments(state);
-    state.firstMoment = std::move(moments.first);
-    state.secondMoment = std::move(moments.second);
+    const at::Device device = state.weights.device();
+    const FloatMoments moments = floatMoments(state);
+    state.firstMoment = moments.first.to(device);
+    state.secondMoment = moments.second.to(device);
     state.firstScales = at::Tensor();
     state.secondScales = at::Tensor();
 }
 
 void adamWEightBit(ParameterGroup& group, const AdamW& s) {
+    if (!group.parameters.empty() && group.parameters.front().is_cuda()) return updateOnGpu(group, s);
     const double first = 1 - std::pow(s.beta1, static_cast<double>(s.t)), second = 1 - std::pow(s.beta2, static_cast<double>(s.t));
     const BlockUpdate update{s, 1 - s.rate * (group.decays ? s.weightDecay : 0.0), s.rate / first, std::sqrt(second)};
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-        SS_CHECK(group.parameters[i].device().is_cpu() && group.firstMoments[i].scalar_type() == at::kByte);
+        SS_CHECK(group.firstMoments[i].scalar_type() == at::kByte);
         const at::Tensor gradient = group.gradients[i].contiguous();
         float* w = group.parameters[i].data_ptr<float>();
         const float* g = gradient.data_ptr<float>();

@@ -1,14 +1,15 @@
 // See GraphProgram.h.
 #include "core/train/GraphProgram.h"
 
+#include "core/cuda/loader/CudaGraph.h"
 #include "core/model/Gpt.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -22,7 +23,24 @@ namespace {
 constexpr int kEagerSteps = 3;  // libraries choose their kernels and take their workspaces meanwhile: none of that may be captured
 constexpr std::int64_t kNumbers = sizeof(AdamWStep) / sizeof(float);
 
-c10::Stream streamOn(at::Device device) { return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, /*isHighPriority=*/false); }
+struct CapturedCudaGraph final : CapturedGraph {
+    explicit CapturedCudaGraph(CudaGraph captured) : graph(std::move(captured)) {}
+    void replay() override { graph.replay(); }
+    std::int64_t kernels() const override { return graph.kernels(); }
+
+    CudaGraph graph;
+};
+
+class CudaStepCapture final : public StepCapture {
+public:
+    c10::Stream stream(at::Device device) const override {
+        return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, /*isHighPriority=*/false);
+    }
+    std::unique_ptr<CapturedGraph> capture(at::Device device, const CapturedGraph* sharesWith, const std::function<void()>& work) const override {
+        const CudaGraph* const with = sharesWith != nullptr ? &static_cast<const CapturedCudaGraph*>(sharesWith)->graph : nullptr;
+        return std::make_unique<CapturedCudaGraph>(CudaGraph::capture(device.index(), with, work));
+    }
+};
 
 // A cast that an earlier forward pass left in autocast's cache would not be part of the graph.
 class WithoutAutocastCache {
@@ -38,8 +56,11 @@ private:
 
 }  // namespace
 
-GraphProgram::GraphProgram(ProgramParts parts)
-    : m_parts(std::move(parts)), m_eager(m_parts), m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context), m_stream(streamOn(m_parts.device)) {}
+std::unique_ptr<const StepCapture> cudaStepCapture() { return std::make_unique<const CudaStepCapture>(); }
+
+GraphProgram::GraphProgram(ProgramParts parts, std::unique_ptr<const StepCapture> graphs)
+    : m_parts(std::move(parts)), m_graphs(std::move(graphs)), m_eager(m_parts, m_low),
+      m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context), m_stream(m_graphs->stream(m_parts.device)) {}
 
 StepResult GraphProgram::eager(TrainState& state, const BatchSource& batches, double rate) {
     const StepResult result = m_eager.step(state, batches, rate);
@@ -69,19 +90,22 @@ StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, dou
 
 void GraphProgram::forget() {
     // The graphs before what they point to.
-    m_update = m_next = m_first = CudaGraph();
+    m_update.reset();
+    m_next.reset();
+    m_first.reset();
     m_captured = false;
     m_eagerSteps = 0;
     m_leaves.clearGradients(Leaves::Clear::ToNone);
 }
 
-void GraphProgram::microStep(const TrainState& state, bool first) {
+void GraphProgram::microStep(const GptConfig& config, bool first) {
     const double incoming = 1 / static_cast<double>(m_parts.accumulation);  // gradient of the mean over the micro-batches
     at::Tensor loss;
     {
         const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
         const WithoutAutocastCache fresh;
-        loss = gptLoss(state.config, m_parts.keepsLowWeights() ? m_low.over(m_leaves.weights()) : m_leaves.weights(), m_parts.ops, m_inputs, m_targets, {.smoothing = m_parts.labelSmoothing, .backwardScale = incoming});
+        loss = gptLoss(config, m_parts.keepsLowWeights() ? m_low->over(m_leaves.weights()) : m_leaves.weights(), m_parts.ops, m_inputs, m_targets,
+                       {.smoothing = m_parts.labelSmoothing, .backwardScale = incoming});
     }
     loss.backward(at::full_like(loss, incoming));
     const c10::NoGradGuard none;
@@ -89,30 +113,32 @@ void GraphProgram::microStep(const TrainState& state, bool first) {
     else m_loss.add_(loss, incoming);
 }
 
+void GraphProgram::updateStep() {
+    const c10::NoGradGuard none;
+    auto groups = m_leaves.groups();
+    if (m_parts.keepsLowWeights()) m_low->addTo(groups);
+    m_parts.captured.norm(groups, m_norm);
+    m_norm.add_(m_loss, 0);  // a loss that is no number makes the norm none, and then the update leaves everything as it is
+    for (std::size_t g = 0; g < groups.size(); ++g) m_parts.captured.update(groups[g], m_numbers[static_cast<std::int64_t>(g)], m_norm, m_parts.maxNorm);
+}
+
 void GraphProgram::capture(const TrainState& state) {
     const ProgramScope scope(m_parts.scope);
     const auto begin = std::chrono::steady_clock::now();
     const auto numbers = at::TensorOptions().dtype(at::kFloat).device(m_parts.device);
-    m_inputs = at::empty({m_parts.batchSize, m_parts.context}, numbers.dtype(at::kLong));
-    m_targets = at::empty_like(m_inputs);
+    m_inputs = at::zeros({m_parts.batchSize, m_parts.context}, numbers.dtype(at::kLong));  // ids that exist, for a capture that computes
+    m_targets = at::zeros_like(m_inputs);
     m_numbers = at::zeros({2, kNumbers}, numbers);
     m_loss = at::zeros({}, numbers);
     m_norm = at::zeros({}, numbers);
-    if (m_parts.keepsLowWeights()) m_low.bind(state);
+    if (m_parts.keepsLowWeights()) m_low->bind(state);
     m_leaves.clearGradients(Leaves::Clear::ToNone);  // the first micro-batch makes them, in the graphs' own memory
-    m_first = CudaGraph::capture(m_parts.device.index(), nullptr, [&] { microStep(state, true); });
-    if (m_parts.accumulation > 1) m_next = CudaGraph::capture(m_parts.device.index(), &m_first, [&] { microStep(state, false); });
-    m_update = CudaGraph::capture(m_parts.device.index(), &m_first, [&] {
-        const c10::NoGradGuard none;
-        auto groups = m_leaves.groups();
-        if (m_parts.keepsLowWeights()) m_low.addTo(groups);
-        m_parts.captured.norm(groups, m_norm);
-        m_norm.add_(m_loss, 0);  // a loss that is no number makes the norm none, and then the update leaves everything as it is
-        for (std::size_t g = 0; g < groups.size(); ++g) m_parts.captured.update(groups[g], m_numbers[static_cast<std::int64_t>(g)], m_norm, m_parts.maxNorm);
-    });
+    m_first = m_graphs->capture(m_parts.device, nullptr, [this, config = state.config] { microStep(config, true); });
+    if (m_parts.accumulation > 1) m_next = m_graphs->capture(m_parts.device, m_first.get(), [this, config = state.config] { microStep(config, false); });
+    m_update = m_graphs->capture(m_parts.device, m_first.get(), [this] { updateStep(); });
     m_captured = true;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    const std::int64_t kernels = m_first.kernels() + (m_parts.accumulation - 1) * m_next.kernels() + m_update.kernels();
+    const std::int64_t kernels = m_first->kernels() + (m_next ? (m_parts.accumulation - 1) * m_next->kernels() : 0) + m_update->kernels();
     m_report.preparation = fmt::format("CUDA graphs: {} kernels a step in {} launches, captured in {:.2f} s.", kernels, m_parts.accumulation + 1, took.count());
 }
 
@@ -128,7 +154,7 @@ StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, d
     const c10::NoGradGuard none;
     StepResult result;
     PhaseClock clock(result.phaseNs, m_parts.device);
-    if (m_parts.keepsLowWeights()) m_low.bind(state);  // in place: the graphs know the address
+    if (m_parts.keepsLowWeights()) m_low->bind(state);  // in place: the graphs know the address
     writeNumbers(state, rate);  // first, while the device has nothing to do
     for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
         clock.lap(Phase::Optimizer);
@@ -138,10 +164,10 @@ StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, d
         m_inputs.copy_(inputs);
         m_targets.copy_(targets);
         clock.lap(Phase::Copy);
-        (micro == 0 ? m_first : m_next).replay();
+        (micro == 0 ? m_first : m_next)->replay();
         clock.lap(Phase::Backward);  // and the forward pass: one launch
     }
-    m_update.replay();
+    m_update->replay();
     clock.lap(Phase::Optimizer);
     const at::Tensor results = at::stack({m_loss, m_norm}).cpu();
     clock.settle();
@@ -153,7 +179,7 @@ StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, d
     if (result.breakdown != Breakdown::None) return result;
     state.updates += 1;
     state.cursor += m_parts.accumulation * m_parts.batchSize;
-    m_low.written(state);
+    m_low->written(state);
     return result;
 }
 

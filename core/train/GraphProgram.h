@@ -2,17 +2,35 @@
 // AdamW into another, and replayed: a launch each, without waiting for the device in between. What cannot be captured runs eagerly, and the
 // report says why. Works on the same TrainState as every other Program.
 #pragma once
-#include "core/cuda/loader/CudaGraph.h"
 #include "core/train/EagerProgram.h"
 
 #include <c10/core/Stream.h>
 
 namespace stepscope {
 
+// Work that was captured once.
+class CapturedGraph {
+public:
+    virtual ~CapturedGraph() = default;
+    virtual void replay() = 0;
+    virtual std::int64_t kernels() const = 0;
+};
+
+// What captures, and on which stream: CUDA graphs, or in a test without a GPU what plays them.
+class StepCapture {
+public:
+    virtual ~StepCapture() = default;
+    // Not the default one, which cannot be captured.
+    virtual c10::Stream stream(at::Device device) const = 0;
+    // Throws what work() throws, and the reason when the capture fails. sharesWith: null, or a graph whose memory this one goes on using.
+    virtual std::unique_ptr<CapturedGraph> capture(at::Device device, const CapturedGraph* sharesWith, const std::function<void()>& work) const = 0;
+};
+std::unique_ptr<const StepCapture> cudaStepCapture();
+
 class GraphProgram final : public StepProgram {
 public:
-    // parts.captured is there, and the device is a GPU.
-    explicit GraphProgram(ProgramParts parts);
+    // parts.captured is there, and works on parts.device.
+    explicit GraphProgram(ProgramParts parts, std::unique_ptr<const StepCapture> graphs = cudaStepCapture());
 
     StepResult step(TrainState& state, const BatchSource& batches, double rate) override;
     double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) override;
@@ -21,18 +39,20 @@ public:
 private:
     StepResult eager(TrainState& state, const BatchSource& batches, double rate);
     void capture(const TrainState& state);
-    void microStep(const TrainState& state, bool first);
+    void microStep(const GptConfig& config, bool first);
+    void updateStep();
     StepResult replay(TrainState& state, const BatchSource& batches, double rate);
     void writeNumbers(const TrainState& state, double rate);
     void forget();
 
     ProgramParts m_parts;
     ProgramReport m_report;
+    std::unique_ptr<const StepCapture> m_graphs;
+    std::shared_ptr<LowWeights> m_low = std::make_shared<LowWeights>();  // when m_parts.keepsLowWeights(); m_eager's too
     EagerProgram m_eager;
     BatchFeed m_feed;
-    c10::Stream m_stream;  // not the default one, which cannot be captured
+    c10::Stream m_stream;
     Leaves m_leaves;
-    LowWeights m_low;  // when m_parts.keepsLowWeights()
 
     // What the graphs read and write, at the same addresses in every step.
     at::Tensor m_inputs, m_targets;  // (batch, context)
@@ -41,7 +61,7 @@ private:
 
     int m_eagerSteps = 0;
     bool m_captured = false, m_givenUp = false;
-    CudaGraph m_first, m_next, m_update;  // m_next: further micro-batches, which add to the gradients
+    std::unique_ptr<CapturedGraph> m_first, m_next, m_update;  // m_next: further micro-batches, which add to the gradients
 };
 
 }  // namespace stepscope

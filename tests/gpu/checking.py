@@ -41,6 +41,7 @@ class Setup:
     def __init__(self, options, folder):
         self.cli, self.tests, self.python = [os.path.abspath(options.cli)], options.tests, options.python
         self.jobs, self.batches, self.pairs = options.jobs, options.batches, options.pairs
+        self.settled = set()  # keys of the rows of `equivalence` that an earlier call has settled
         self.folder = folder  # of what this call leaves behind, removed at its end
         self.environment = {'XDG_CACHE_HOME': os.path.join(folder, 'cache'), 'XDG_DATA_HOME': os.path.join(folder, 'data')}
         if options.libraries:

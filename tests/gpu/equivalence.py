@@ -34,6 +34,7 @@ BESIDE = {'cuda-graph': {'fusion': 'kernels'}, 'batch-size': {'grad-accumulation
 ON_THE_CPU = {'device', 'context', 'grad-clip', 'validation-every'}  # what changes the work itself is compared with the same on the CPU
 SAME_WORK = {'amp', 'validation-every', 'validation-fraction'}       # of BESIDE, what the plain run needs too
 ROUNDS = {'amp', 'matmul-precision', 'validation-amp'}
+EIGHT_BIT = ('optimizer', '8-bit')  # rounds too, and is compared with itself on the CPU
 
 
 @dataclasses.dataclass
@@ -43,12 +44,16 @@ class Case:
     precision: str
     kernels: bool  # it chooses kernels: gradients are compared too
 
+    def names(self):
+        """What tells its row from the others (report.SPREAD)."""
+        return {'switch': f'{self.switch}={self.value}', 'precision': 'float32' if self.precision == 'off' else self.precision}
+
     def settings(self):
         beside = {'fusion': 'kernels'} if self.switch.startswith('fused-') and self.value == 'off' else BESIDE.get(self.switch, {})
         return {**PLAIN, 'amp': self.precision, **beside, self.switch: self.value}
 
     def reference(self):
-        if self.switch in ON_THE_CPU:
+        if self.switch in ON_THE_CPU or (self.switch, self.value) == EIGHT_BIT:
             return {**self.settings(), 'device': 'cpu'}
         return {**PLAIN, 'amp': self.precision, **{key: value for key, value in BESIDE.get(self.switch, {}).items() if key in SAME_WORK}}
 
@@ -56,6 +61,8 @@ class Case:
         """What the run's log must say, for a value that could silently not act."""
         if self.switch == 'cuda-graph':
             return 'CUDA graphs: '
+        if (self.switch, self.value) == ('fusion', 'step'):
+            return f'fusion=step does not carry device={checking.DEVICE}: '
         return f'Attention that runs: {self.value}.' if self.switch == 'attention' else ''
 
 
@@ -126,7 +133,7 @@ def apart(mine, theirs):
 def loss_distance(case, mine, theirs):
     """How far two runs are apart, and how far they may be."""
     first, second = ([step['loss'] for step in run['log']] for run in (mine, theirs))
-    rounds = case.precision != 'off' or case.switch in ROUNDS
+    rounds = case.precision != 'off' or case.switch in ROUNDS or (case.switch, case.value) == EIGHT_BIT
     if rounds:
         distance = abs(statistics.fmean(first[-LAST:]) - statistics.fmean(second[-LAST:]))
     else:
@@ -157,7 +164,7 @@ def judged(case, runs):
     mine, log = runs.losses(case.settings()).result()
     theirs, _ = runs.losses(case.reference()).result()
     distance, bound = loss_distance(case, mine, theirs)
-    said = next((line for line in log if line.startswith(('CUDA graphs: ', 'The step could not be captured'))), '')
+    said = next((line for line in log if line.startswith(('CUDA graphs: ', 'The step could not be captured', 'fusion=step does not carry'))), '')
     row = {'loss apart': f'{distance:.1e}', 'allowed': f'{bound:.0e}', 'gradients, share of what is allowed': '', 'state': 'passed', 'why': said}
     problems = [] if distance <= bound else ['the losses differ']
     if compares_gradients(case):
@@ -177,17 +184,20 @@ def begin(case, runs):
             runs.gradients(settings)
 
 
+def missing(every, settled):
+    """The cases that no earlier call has settled: all of them take longer than one call may."""
+    return [case for case in every if tuple(case.names().values()) not in settled]
+
+
 def run(setup, deadline):
     with concurrent.futures.ThreadPoolExecutor(setup.jobs) as pool:
         runs = Runs(setup, deadline, pool)
-        every = cases(setup.switches())
-        for case in every:
+        left = missing(cases(setup.switches()), setup.settled)
+        for case in left:
             begin(case, runs)
-        name = {'off': 'float32'}
         empty = {'loss apart': '', 'allowed': '', 'gradients, share of what is allowed': ''}
         # Time is over for runs, not for what has been run: each waits for its own.
-        return [checking.filled({'switch': f'{case.switch}={case.value}', 'precision': name.get(case.precision, case.precision), **empty},
-                                checking.Deadline(math.inf), lambda left: judged(case, runs)) for case in every]
+        return [checking.filled({**case.names(), **empty}, checking.Deadline(math.inf), lambda _: judged(case, runs)) for case in left]
 
 
 def plan(setup):

@@ -4,6 +4,8 @@ import os
 import re
 
 GOOD = ('passed', 'measured')
+SETTLED = (*GOOD, 'not applicable')
+SPREAD = {'compare': ('batch',), 'equivalence': ('switch', 'precision')}  # parts that calls add rows to, and what tells their rows apart
 
 
 def state_of(rows):
@@ -21,23 +23,45 @@ def file_name(gpu):
     return re.sub('[^a-z0-9]+', '-', gpu.lower()).strip('-')
 
 
-def with_earlier(part, earlier):
-    """A comparison may be spread over calls (--batches): batches that this call did not measure are kept from an earlier one of the same source."""
+def key_of(row, columns):
+    """What tells a row from the others of its part; None for a row that stands for the whole part."""
+    return tuple(row[column] for column in columns) if all(column in row for column in columns) else None
+
+
+def with_earlier(part, earlier, columns):
+    """A part may be spread over calls: rows that this call did not get to are kept from an earlier one of the same source, in the order of that one."""
     if earlier['source'] != part['source']:
         return part
-    rows = {row['batch']: row for row in earlier['rows'] if 'batch' in row}
-    rows |= {row['batch']: row for row in part['rows'] if 'batch' in row and (row['state'] != 'not run' or row['batch'] not in rows)}
-    return {**part, 'rows': [rows[batch] for batch in sorted(rows)] + [row for row in part['rows'] if 'batch' not in row]}
+    rows = {key_of(row, columns): row for row in earlier['rows']}
+    rows.pop(None, None)
+    for row in part['rows']:
+        key = key_of(row, columns)
+        if key is not None and (row['state'] != 'not run' or key not in rows):
+            rows[key] = row
+    keys = sorted(rows) if columns == SPREAD['compare'] else rows
+    return {**part, 'rows': [rows[key] for key in keys] + [row for row in part['rows'] if key_of(row, columns) is None]}
 
 
-def merged(path, machine, parts):
+def stored_parts(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path) as file:
+        return json.load(file)['parts']
+
+
+def settled(folder, machine, id, source):
+    """Keys of the rows of a part that an earlier call of the same source has settled: a failure is tried again."""
+    part = stored_parts(json_path(folder, machine)).get(id)
+    if part is None or part['source'] != source:
+        return set()
+    return {key_of(row, SPREAD[id]) for row in part['rows'] if row['state'] in SETTLED} - {None}
+
+
+def merged(path, machine, parts, again):
     """What is stored of earlier calls, with this call's parts in place."""
-    stored = {}
-    if os.path.exists(path):
-        with open(path) as file:
-            stored = json.load(file)['parts']
+    stored = stored_parts(path)
     for id, part in parts.items():
-        stored[id] = with_earlier(part, stored[id]) if id == 'compare' and id in stored else part
+        stored[id] = with_earlier(part, stored[id], SPREAD[id]) if id in SPREAD and id in stored and not again else part
     return {'machine': machine, 'parts': stored}
 
 
@@ -62,9 +86,13 @@ def markdown(stored, order):
     return '\n'.join(lines) + '\n'
 
 
-def write(folder, machine, parts, order):
-    path = os.path.join(folder, file_name(machine['gpu']))
-    stored = merged(path + '.json', machine, parts)
+def json_path(folder, machine):
+    return os.path.join(folder, file_name(machine['gpu']) + '.json')
+
+
+def write(folder, machine, parts, order, again=False):
+    path = json_path(folder, machine).removesuffix('.json')
+    stored = merged(path + '.json', machine, parts, again)
     for ending, text in (('.json', json.dumps(stored, indent=1, ensure_ascii=False) + '\n'), ('.md', markdown(stored, order))):
         with open(path + ending + '.part', 'w') as file:
             file.write(text)

@@ -1,11 +1,13 @@
 """test_gpu_check.py CLI TESTS: packaging/gpu-check without a GPU. Its plan and its sentence are the real ones; where a part must run, stand_in.py
 plays a GPU with the CPU. Reports of GoogleTest, of ncu and of earlier calls are given as they were written. Run by CTest."""
+import concurrent.futures
 import glob
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -129,12 +131,77 @@ class Reading(unittest.TestCase):
     def test_a_switch_that_could_silently_not_act_must_say_that_it_did(self):
         self.assertEqual(equivalence.Case('cuda-graph', 'on', 'off', True).expected(), 'CUDA graphs: ')
         self.assertEqual(equivalence.Case('attention', 'sdpa-flash', 'bf16', True).expected(), 'Attention that runs: sdpa-flash.')
+        self.assertEqual(equivalence.Case('fusion', 'step', 'off', True).expected(), 'fusion=step does not carry device=cuda:0: ')
+
+    def test_moments_in_8_bits_are_compared_with_themselves_on_the_cpu(self):
+        case = equivalence.Case('optimizer', '8-bit', 'off', False)
+        self.assertEqual(case.reference(), {**case.settings(), 'device': 'cpu'})
+        run = {'log': [{'loss': 2}] * 100, 'val_loss': None}
+        self.assertEqual(equivalence.loss_distance(case, run, run)[1], equivalence.LOOSE)
 
     def test_batches_of_an_earlier_call_are_kept_where_this_one_did_not_get_to_them(self):
         part = lambda source, *rows: {'source': source, 'rows': [{'batch': batch, 'state': state, 'ms': ms} for batch, state, ms in rows]}
+        columns = report.SPREAD['compare']
         earlier, now = part('a', (16, 'measured', 1), (1, 'not run', 0)), part('a', (16, 'not run', 0), (64, 'measured', 2), (1, 'not run', 0))
-        self.assertEqual([(row['batch'], row['ms']) for row in report.with_earlier(now, earlier)['rows']], [(1, 0), (16, 1), (64, 2)])
-        self.assertEqual(report.with_earlier(now, {**earlier, 'source': 'b'}), now)
+        self.assertEqual([(row['batch'], row['ms']) for row in report.with_earlier(now, earlier, columns)['rows']], [(1, 0), (16, 1), (64, 2)])
+        self.assertEqual(report.with_earlier(now, {**earlier, 'source': 'b'}, columns), now)
+
+
+class EquivalenceInSeveralCalls(unittest.TestCase):
+    MACHINE = {'gpu': 'Stand-in GPU 1'}
+    CATALOGUE = [{'id': 'zero-grad', 'group': 'Optimizer', 'values': ['set-to-none', 'zero'], 'default': 'set-to-none'},
+                 {'id': 'fusion', 'group': 'Kernels', 'values': ['off', 'kernels', 'step'], 'default': 'off'}]
+    ROWS = [('zero-grad=zero', 'float32'), *((f'fusion={value}', precision) for precision in ('float32', 'bf16', 'fp16') for value in ('kernels', 'step'))]
+
+    def call(self, folder, source, time_over_for, again=False):
+        """The cases that were tried; runs of those named find the time over, all others are refused."""
+        tried = set()
+
+        def train(words, database, timeout):
+            case, = [case for case in equivalence.cases(self.CATALOGUE) if case.settings() == dict(word.split('=', 1) for word in words if '=' in word)] or [None]
+            if case is not None:
+                tried.add(tuple(case.names().values()))
+                if tuple(case.names().values()) in time_over_for:
+                    raise concurrent.futures.CancelledError
+            raise measure.Failed('train', checking.UNSUPPORTED, 'stepscope-cli: the reason.')
+
+        settled = set() if again else report.settled(folder, self.MACHINE, 'equivalence', source)
+        setup = types.SimpleNamespace(jobs=1, folder=folder, settled=settled, switches=lambda: self.CATALOGUE, train=train)
+        part = {'what': '', 'date': '', 'seconds': 0, 'source': source, 'command': '', 'rows': equivalence.run(setup, checking.Deadline(60))}
+        report.write(folder, self.MACHINE, {'equivalence': part}, PARTS, again)
+        return tried
+
+    def states(self, folder):
+        rows = report.stored_parts(report.json_path(folder, self.MACHINE))['equivalence']['rows']
+        self.assertEqual([(row['switch'], row['precision']) for row in rows], self.ROWS)
+        return [row['state'] for row in rows]
+
+    def test_a_second_call_goes_on_with_what_the_first_did_not_get_to(self):
+        with tempfile.TemporaryDirectory() as folder:
+            late = set(self.ROWS[2:4])
+            self.assertEqual(self.call(folder, 'a', late), set(self.ROWS))
+            self.assertEqual(self.states(folder).count('not run'), 2)
+            self.assertEqual(self.call(folder, 'a', set()), late)
+            self.assertEqual(set(self.states(folder)), {'not applicable'})
+            self.assertEqual(self.call(folder, 'a', set()), set())
+            self.assertEqual(set(self.states(folder)), {'not applicable'})
+
+    def test_another_source_or_again_tries_everything(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.call(folder, 'a', set())
+            self.assertEqual(self.call(folder, 'b', set()), set(self.ROWS))
+            self.assertEqual(self.call(folder, 'b', set(), again=True), set(self.ROWS))
+
+    def test_what_failed_is_tried_again_and_its_row_stays_until_it_was(self):
+        row = lambda state: {'switch': 'fusion=step', 'precision': 'bf16', 'state': state, 'why': ''}
+        part = lambda state: {'source': 'a', 'rows': [row(state)]}
+        columns = report.SPREAD['equivalence']
+        with tempfile.TemporaryDirectory() as folder:
+            with open(report.json_path(folder, self.MACHINE), 'w') as file:
+                json.dump({'parts': {'equivalence': part('failed')}}, file)
+            self.assertEqual(report.settled(folder, self.MACHINE, 'equivalence', 'a'), set())
+        self.assertEqual(report.with_earlier(part('not run'), part('failed'), columns)['rows'], [row('failed')])
+        self.assertEqual(report.with_earlier(part('passed'), part('failed'), columns)['rows'], [row('passed')])
 
 
 unittest.main(argv=sys.argv[:1])

@@ -1,146 +1,21 @@
 // The CUDA forms against the plain references, on a real device; each also twice, for its sums must be the same bits every time. Where there
 // is no device, the tests hold the sentence that says so and note it as "not_run", which packaging/gpu-check counts. Device memory comes from
 // the CUDA runtime that the plug-in has loaded. STEPSCOPE_CUDA_PLUGIN names a plug-in that lies elsewhere than where it was built.
-#include "core/cuda/loader/CudaPlugin.h"
-#include "core/kernels/adamw/AdamW.h"
+#include "CudaTesting.h"
+
 #include "core/kernels/bias_gelu/BiasGelu.h"
 #include "core/kernels/cross_entropy/CrossEntropy.h"
-#include "core/kernels/isa/Bf16.h"
 #include "core/kernels/residual_norm/ResidualNorm.h"
 #include "core/kernels/swiglu/Swiglu.h"
 
-#include <dlfcn.h>
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
 #include <numeric>
-#include <random>
-#include <vector>
 
 namespace stepscope {
 namespace {
 
-// The four calls of the CUDA runtime that a test needs, by name: this program is not linked to CUDA.
-struct Runtime {
-    int (*allocate)(void**, std::size_t) = nullptr;
-    int (*copy)(void*, const void*, std::size_t, int) = nullptr;
-    int (*release)(void*) = nullptr;
-
-    Runtime() {
-        void* handle = dlopen("libcudart.so.13", RTLD_NOW);
-        if (!handle) return;
-        allocate = reinterpret_cast<decltype(allocate)>(dlsym(handle, "cudaMalloc"));
-        copy = reinterpret_cast<decltype(copy)>(dlsym(handle, "cudaMemcpy"));
-        release = reinterpret_cast<decltype(release)>(dlsym(handle, "cudaFree"));
-    }
-};
-
-const Runtime& runtime() {
-    static const Runtime cuda;
-    return cuda;
-}
-
-std::uint16_t toBFloat16(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-float fromBFloat16(std::uint16_t value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16); }
-
-// Device memory that is given back at the end.
-template <class T>
-class Device {
-public:
-    explicit Device(std::size_t count) : m_count(count) { EXPECT_EQ(runtime().allocate(&m_pointer, std::max<std::size_t>(1, count) * sizeof(T)), 0); }
-    explicit Device(const std::vector<T>& values) : Device(values.size()) { EXPECT_EQ(runtime().copy(m_pointer, values.data(), m_count * sizeof(T), 1), 0); }
-    Device(const Device&) = delete;
-    ~Device() { runtime().release(m_pointer); }
-    operator T*() const { return static_cast<T*>(m_pointer); }
-    std::vector<T> read() const {
-        std::vector<T> values(m_count);
-        EXPECT_EQ(runtime().copy(values.data(), m_pointer, m_count * sizeof(T), 2), 0);
-        return values;
-    }
-
-private:
-    void* m_pointer = nullptr;
-    std::size_t m_count;
-};
-
-// Activations of one scalar, written and read as float32; bfloat16 stands for the 16-bit ones here.
-class Activations {
-public:
-    Activations(CudaScalar scalar, std::size_t count) : Activations(scalar, std::vector<float>(count, 0.0f)) {}
-    Activations(CudaScalar scalar, const std::vector<float>& values) : m_scalar(scalar), m_wide(values), m_narrow(narrowed(values)) {}
-    operator void*() const { return m_scalar == CudaScalar::Float32 ? static_cast<void*>(static_cast<float*>(m_wide)) : static_cast<std::uint16_t*>(m_narrow); }
-    std::vector<float> read() const {
-        if (m_scalar == CudaScalar::Float32) return m_wide.read();
-        std::vector<float> wide;
-        for (const std::uint16_t value : m_narrow.read()) wide.push_back(fromBFloat16(value));
-        return wide;
-    }
-
-private:
-    static std::vector<std::uint16_t> narrowed(const std::vector<float>& values) {
-        std::vector<std::uint16_t> all;
-        for (const float value : values) all.push_back(toBFloat16(value));
-        return all;
-    }
-    CudaScalar m_scalar;
-    Device<float> m_wide;
-    Device<std::uint16_t> m_narrow;
-};
-
-std::vector<float> randomValues(std::size_t count, unsigned seed) {
-    std::mt19937 engine(seed);
-    std::normal_distribution<float> normal(0.0f, 2.0f);
-    std::vector<float> values(count);
-    for (float& value : values) value = fromBFloat16(toBFloat16(normal(engine)));  // exact in both scalars
-    return values;
-}
-
-void expectNear(const std::vector<float>& got, const std::vector<float>& wanted, float relative, const char* what) {
-    ASSERT_EQ(got.size(), wanted.size());
-    for (std::size_t i = 0; i < got.size(); ++i)
-        ASSERT_NEAR(got[i], wanted[i], relative * std::max(1.0f, std::fabs(wanted[i]))) << what << " at " << i;
-}
-
-// Rows that fill packs, ragged ones, one element, and more rows than chunks.
-struct Shape {
-    std::size_t rows, columns;
-};
-const Shape kShapes[] = {{1, 1}, {3, 7}, {65, 513}, {100, 768}, {4097, 64}};
-
-class CudaKernels : public testing::Test {
-protected:
-    // Calls test(cuda, shape, tolerance) for every shape in float32 and bfloat16.
-    template <class Test>
-    void onEveryShape(Test test) {
-        const char* elsewhere = std::getenv("STEPSCOPE_CUDA_PLUGIN");
-        const CudaPlugin plugin = loadCudaPlugin({.driver = "libcuda.so.1", .torchCuda = "libc10_cuda.so", .plugin = elsewhere ? elsewhere : PLUGIN});
-        if (!plugin.interface) {
-            RecordProperty("not_run", plugin.whyNot);
-            EXPECT_THAT(plugin.whyNot, testing::AnyOf(testing::Eq("No NVIDIA driver is installed."), testing::StartsWith("The NVIDIA driver ")));
-            return;
-        }
-        for (const CudaScalar scalar : {CudaScalar::Float32, CudaScalar::BFloat16})
-            for (const Shape& shape : kShapes) {
-                SCOPED_TRACE(testing::Message() << (scalar == CudaScalar::Float32 ? "float32 " : "bfloat16 ") << shape.rows << " x " << shape.columns);
-                const CudaRows rows{scalar, static_cast<std::int64_t>(shape.rows), static_cast<std::int64_t>(shape.columns), nullptr};
-                test(*plugin.interface, rows, shape, scalar == CudaScalar::Float32 ? 2e-5f : 1.0f / 128);  // bfloat16 keeps 8 bits
-            }
-    }
-};
-
-// Bound for a sum over rows of numbers that are each off by `tolerance`.
-float sumTolerance(float tolerance, std::size_t rows) { return tolerance * static_cast<float>(1 + std::sqrt(static_cast<double>(rows))); }
-
 TEST_F(CudaKernels, BiasGeluIsTheReference) {
-    onEveryShape([](const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance) {
-        const auto in = randomValues(shape.rows * shape.columns, 1), bias = randomValues(shape.columns, 2), gradOut = randomValues(in.size(), 3);
+    onEveryShapeAlsoSpoilt([](const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance, float bad) {
+        const auto in = spoilt(randomValues(shape.rows * shape.columns, 1), bad), bias = randomValues(shape.columns, 2), gradOut = randomValues(in.size(), 3);
         std::vector<float> out(in.size()), gradIn(in.size()), gradBias(shape.columns);
         biasGeluForward({shape.rows, shape.columns}, in, bias, out);
         biasGeluBackward({shape.rows, shape.columns}, gradOut, in, bias, gradIn, gradBias);
@@ -151,17 +26,18 @@ TEST_F(CudaKernels, BiasGeluIsTheReference) {
         ASSERT_EQ(cuda.biasGeluForward(rows, dIn, dBias, dOut), nullptr);
         ASSERT_EQ(backward(), nullptr);
         expectNear(dOut.read(), out, tolerance, "out");
+        if (std::isinf(bad)) return;  // there the GPU takes the slope's limit, 0 or 1, where the reference multiplies 0 by infinity
         expectNear(dGradIn.read(), gradIn, tolerance, "gradIn");
         const auto first = dGradBias.read();
         expectNear(first, gradBias, sumTolerance(2e-5f, shape.rows), "gradBias");
         ASSERT_EQ(backward(), nullptr);
-        EXPECT_EQ(dGradBias.read(), first);
+        EXPECT_EQ(bitsOf(dGradBias.read()), bitsOf(first));
     });
 }
 
 TEST_F(CudaKernels, SwigluIsTheReference) {
-    onEveryShape([](const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance) {
-        const auto in = randomValues(2 * shape.rows * shape.columns, 1), bias = randomValues(2 * shape.columns, 2), gradOut = randomValues(shape.rows * shape.columns, 3);
+    onEveryShapeAlsoSpoilt([](const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance, float bad) {
+        const auto in = spoilt(randomValues(2 * shape.rows * shape.columns, 1), bad), bias = randomValues(2 * shape.columns, 2), gradOut = randomValues(shape.rows * shape.columns, 3);
         std::vector<float> out(gradOut.size()), gradIn(in.size()), gradBias(bias.size());
         swigluForward(shape.columns, in, bias, out);
         swigluBackward(shape.columns, gradOut, in, bias, gradIn, gradBias);
@@ -178,9 +54,9 @@ TEST_F(CudaKernels, SwigluIsTheReference) {
 
 TEST_F(CudaKernels, ResidualNormIsTheReferenceForBothNorms) {
     for (const bool rms : {false, true})
-        onEveryShape([rms](const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance) {
+        onEveryShapeAlsoSpoilt([rms](const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance, float bad) {
             const std::size_t count = shape.rows * shape.columns;
-            const auto x = randomValues(count, 1), delta = randomValues(count, 2), weight = randomValues(shape.columns, 3), bias = randomValues(shape.columns, 4);
+            const auto x = randomValues(count, 1), delta = spoilt(randomValues(count, 2), bad), weight = randomValues(shape.columns, 3), bias = randomValues(shape.columns, 4);
             const auto gradNormed = randomValues(count, 5), gradResidual = randomValues(count, 6);
             const NormShape plain{.columns = rows.columns, .epsilon = 1e-2f, .rms = rms};  // large: a row of one element has no variance
             const NormedRows wanted = residualNormForward(plain, x, delta, weight, bias);
@@ -205,15 +81,15 @@ TEST_F(CudaKernels, ResidualNormIsTheReferenceForBothNorms) {
             const auto first = dGradParameters.read();
             expectNear(first, both, sumTolerance(1e-4f, shape.rows), "gradWeight, gradBias");
             ASSERT_EQ(backward(), nullptr);
-            EXPECT_EQ(dGradParameters.read(), first);
+            EXPECT_EQ(bitsOf(dGradParameters.read()), bitsOf(first));
         });
 }
 
 TEST_F(CudaKernels, CrossEntropyIsTheReferenceWithPaddingAndSmoothing) {
     for (const float smoothing : {0.0f, 0.1f})
-        onEveryShape([smoothing](const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance) {
+        onEveryShapeAlsoSpoilt([smoothing](const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance, float bad) {
             const std::int64_t vocabulary = std::max<std::int64_t>(1, rows.columns - 3);
-            const auto logits = randomValues(shape.rows * shape.columns, 1);
+            const auto logits = spoilt(randomValues(shape.rows * shape.columns, 1), bad);
             std::vector<std::int64_t> targets(shape.rows);
             for (std::size_t r = 0; r < shape.rows; ++r) targets[r] = static_cast<std::int64_t>(r * 7) % vocabulary;
             const CrossEntropyShape plain{.columns = rows.columns, .vocabulary = vocabulary, .smoothing = smoothing, .gradientScale = 1};
@@ -269,7 +145,7 @@ TEST_F(CudaKernels, HeadsAreMergedFromAnyStridesAndColumnsAreSummed) {
 
 TEST_F(CudaKernels, TheEmbeddingIsTheReferenceBothWays) {
     onEveryShape([](const CudaInterface& cuda, const CudaRows& rows, Shape shape, float) {
-        const std::int64_t vocabulary = 5, context = shape.rows % 5 == 0 ? rows.rows / 5 : rows.rows;
+        const std::int64_t vocabulary = 5, context = std::max<std::int64_t>(1, shape.rows % 5 == 0 ? rows.rows / 5 : rows.rows);
         const auto wte = randomValues(static_cast<std::size_t>(vocabulary) * shape.columns, 1), wpe = randomValues(static_cast<std::size_t>(context) * shape.columns, 2);
         const auto gradOut = randomValues(shape.rows * shape.columns, 3);
         std::vector<std::int64_t> ids(shape.rows), order(shape.rows), sorted(shape.rows);
@@ -293,37 +169,6 @@ TEST_F(CudaKernels, TheEmbeddingIsTheReferenceBothWays) {
         EXPECT_EQ(dOut.read(), out);
         EXPECT_EQ(dGradWte.read(), gradWte);  // in the order of the tokens: the same sums to the bit
         EXPECT_EQ(dGradWpe.read(), gradWpe);
-    });
-}
-
-TEST_F(CudaKernels, NormClippingAndAdamWAreTheReferenceTheCopyIsTheWeightsRoundedAndANormThatIsNoneChangesNothing) {
-    onEveryShape([](const CudaInterface& cuda, const CudaRows&, Shape shape, float) {
-        const std::size_t count = shape.rows * shape.columns;
-        auto g = randomValues(count, 1), w = randomValues(count, 2), m = randomValues(count, 3), v = randomValues(count, 4);
-        for (float& x : v) x = std::fabs(x);
-        AdamWStep step{.keep = 0.99f, .stepSize = 1e-2f, .rootOfSecond = 0.5f};
-        const Device<float> dG(g), dW(w), dM(m), dV(v), dNorm(1), dStep(std::vector<float>(sizeof step / sizeof(float)));
-        ASSERT_EQ(runtime().copy(static_cast<float*>(dStep), &step, sizeof step, 1), 0);
-        const Device<std::uint16_t> dLow(count);
-        const CudaParameter parameter{dG, dW, dM, dV, dLow, static_cast<std::int64_t>(count)};
-        const CudaUpdate list{&parameter, 1, nullptr};
-        const Device<char> partial(cuda.globalNormWorkspaceBytes(list));
-        const auto* const numbers = reinterpret_cast<const AdamWStep*>(static_cast<float*>(dStep));
-        ASSERT_EQ(cuda.globalNorm(list, dNorm, partial), nullptr);
-        const float norm = dNorm.read()[0], wanted = static_cast<float>(std::sqrt(sumOfSquares(g)));
-        EXPECT_NEAR(norm, wanted, 1e-5f * wanted + 1e-6f);
-        ASSERT_EQ(cuda.adamW(list, numbers, dNorm, 0.5f), nullptr);
-        step.gradientScale = clipFactor(norm, 0.5f);
-        adamWUpdate(step, g, w, m, v);
-        expectNear(dW.read(), w, 1e-5f, "weights");
-        expectNear(dM.read(), m, 1e-5f, "first moment");
-        expectNear(dV.read(), v, 1e-5f, "second moment");
-        const auto before = dW.read();
-        const auto low = dLow.read();
-        for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(low[i], toBf16(before[i]).bits) << i;
-        const Device<float> none(std::vector<float>{std::nanf("")});
-        ASSERT_EQ(cuda.adamW(list, numbers, none, 0.5f), nullptr);
-        EXPECT_EQ(dW.read(), before);
     });
 }
 

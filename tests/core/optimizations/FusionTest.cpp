@@ -74,6 +74,32 @@ TEST(Fusion, OnBesideAnotherClaimOfTheSlotIsRefusedWithBothNamesBeforeTheRun) {
     }
 }
 
+RunConfig withThreeProjections(const std::string& fusedQkv) {
+    RunConfig config = with(testing::tinyConfig(registry()), {{"fusion", "kernels"}, {"fused-qkv", fusedQkv}});
+    config.qkv = "split";
+    return config;
+}
+
+TEST(Fusion, FusedQkvBesideThreeProjectionsIsRefusedWithBothNamesAlsoWhenFlipped) {
+    const auto begun = registry().complete(withThreeProjections("on"));
+    const auto flipped = registry().flipped(withThreeProjections("auto"), "fused-qkv", std::string("on"));
+    for (const auto* refused : {&begun, &flipped}) {
+        ASSERT_FALSE(refused->ok());
+        EXPECT_NE(refused->error().sentence.find("fused-qkv needs the one projection of qkv=fused"), std::string::npos) << refused->error().sentence;
+        EXPECT_NE(refused->error().sentence.find("qkv=split"), std::string::npos) << refused->error().sentence;
+    }
+    const auto catalogue = registry().catalogue(withThreeProjections("auto"));
+    const auto info = std::ranges::find(catalogue, "fused-qkv", &SwitchInfo::id);
+    ASSERT_NE(info, catalogue.end());
+    ASSERT_EQ(info->refusedChoices.size(), 1u) << "auto and off stay";
+    EXPECT_EQ(info->refusedChoices[0].first, "on");
+}
+
+TEST(Fusion, AutoLeavesThreeProjectionsAsTheyAre) {
+    ASSERT_TRUE(registry().complete(withThreeProjections("auto")).ok());
+    EXPECT_EQ(lossesOf(withThreeProjections("auto")), lossesOf(withThreeProjections("off")));
+}
+
 TEST(Fusion, EachFormRunsFewerOperationsAStepAndSaysHowMany) {
     const auto operations = [](const std::string& fusion, const std::string& amp) {
         testing::TinyTrainer trainer(with(testing::tinyConfig(registry(), 4), {{"fusion", fusion}, {"amp", amp}}));

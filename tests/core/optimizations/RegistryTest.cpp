@@ -75,8 +75,12 @@ TEST(Registry, SaysPerChoiceWhyItCannotBeUsedHere) {
             EXPECT_FALSE(info.applicable.usable);
             EXPECT_EQ(info.applicable.reason, "No NVIDIA driver is installed.");
         }
-        if (info.id == "attention") EXPECT_EQ(info.refusedChoices.size(), 2u);
-        if (info.id == "amp") EXPECT_TRUE(info.applicable.usable && info.refusedChoices.empty());
+        if (info.id == "attention") {
+            EXPECT_EQ(info.refusedChoices.size(), 2u);
+        }
+        if (info.id == "amp") {
+            EXPECT_TRUE(info.applicable.usable && info.refusedChoices.empty());
+        }
     }
 }
 
@@ -122,6 +126,35 @@ TEST(Registry, OnAGpuNoFusedFormRunsUnlessItIsAskedForAndItsWordsSayThatItIsUntr
         EXPECT_EQ(info.cost.find("has not yet run on a real GPU") != std::string::npos, info.refusedChoices.empty()) << info.id;
     }
     EXPECT_EQ(forms, 6);
+}
+
+TEST(Registry, MomentsIn8BitsCanBeChosenOnAGpuAndTheirWordsSayThatTheirKernelIsUntried) {
+    const Registry gpu(withGpu());
+    const auto complete = gpu.complete(onGpu({{"optimizer", "8-bit"}, {"fusion", "kernels"}, {"amp", "bf16"}}));
+    ASSERT_TRUE(complete.ok()) << complete.error().sentence;
+    for (const auto& info : gpu.catalogue(*complete)) {
+        if (info.id != "optimizer") continue;
+        EXPECT_TRUE(info.refusedChoices.empty());
+        EXPECT_NE(info.cost.find("has not yet run on a real one"), std::string::npos) << info.cost;
+    }
+}
+
+TEST(Registry, OnAGpuStepRunsAsKernelsInEveryPrecisionAndSaysSo) {
+    const Registry gpu(withGpu());
+    const std::string sentence = "fusion=step does not carry device=cuda:0: fusion=kernels is used.";
+    for (const char* amp : {"off", "bf16", "fp16"}) {
+        const auto complete = gpu.complete(onGpu({{"fusion", "step"}, {"amp", amp}}));
+        ASSERT_TRUE(complete.ok()) << complete.error().sentence;
+        EXPECT_EQ(complete->word("fusion"), "step") << "the choice stays as it was made";
+        std::string why;
+        EXPECT_EQ(gpu.running(*complete, &why).word("fusion"), "kernels");
+        EXPECT_EQ(why, sentence);
+        for (const auto& info : gpu.catalogue(*complete)) {
+            EXPECT_EQ(info.instead, info.id == "fusion" ? sentence : "") << info.id;
+        }
+    }
+    EXPECT_TRUE(gpu.complete(onGpu({{"fusion", "step"}, {"fused-norm", "on"}})).ok()) << "kernels are what is switched singly";
+    EXPECT_TRUE(gpu.complete(onGpu({{"fusion", "step"}, {"cuda-graph", "on"}})).ok()) << "kernels can be captured";
 }
 
 TEST(Registry, AForcedAttentionThatTheGpuOrTheShapeCannotRunIsRefusedBeforeTheRun) {

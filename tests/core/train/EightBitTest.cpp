@@ -1,6 +1,7 @@
 // AdamW's moments in 8 bits: the code, the update, the loss, the memory, and what is refused.
 #include "TinyTraining.h"
 #include "core/base/CounterRandom.h"
+#include "core/cuda/EightBitCode.h"
 #include "core/train/BlockCode.h"
 #include "core/train/Checkpoint.h"
 #include "core/train/EightBitMoments.h"
@@ -55,6 +56,23 @@ TEST_P(EveryCode, TakesTheNearestOfAllCodes) {
         if (!GetParam() && taken == code().value(1)) continue;  // what would round to zero
         EXPECT_LE(std::abs(taken - x), best * 1.0001f) << x;
     }
+}
+
+TEST_P(EveryCode, IsFoundByTheGpusSearchToo) {
+    const float* const values = code().values().data();
+    const int zero = GetParam() ? static_cast<int>(code().nearest(0)) : 0;
+    ASSERT_EQ(values[zero], 0);
+    const auto expectSame = [&](float x) { ASSERT_EQ(eight_bit::nearest(values, zero, x), code().nearest(x)) << x; };
+    for (const float x : moments(20'000, GetParam())) expectSame(x);
+    for (const float x : {0.0f, 1.0f, 1e-30f, 1e-45f}) expectSame(x);
+    for (int c = zero; c < 255; ++c) {
+        const float border = 0.5f * (values[c] + values[c + 1]);
+        for (const float x : {values[c], std::nextafter(border, 0.0f), border, std::nextafter(border, 1.0f)}) {
+            expectSame(x);
+            if (GetParam()) expectSame(-x);
+        }
+    }
+    EXPECT_EQ(eight_bit::kBlock, kCodeBlock);
 }
 
 TEST_P(EveryCode, EncodingWhatWasDecodedLosesNothing) {

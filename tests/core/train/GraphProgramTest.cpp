@@ -1,0 +1,241 @@
+// A step captured and replayed, without a GPU: graphs are played by running their work again. Losses and weights are those of eager steps to the
+// bit; a capture that fails leaves the run as it was; a step that breaks down changes nothing; another shape is captured anew.
+#include "TinyTraining.h"
+
+#include "core/fused/Optimizer.h"
+#include "core/train/GraphProgram.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
+#include <c10/core/GradMode.h>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <stdexcept>
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kEagerSteps = 3, kKernels = 10;
+constexpr double kRate = 1e-2, kMaxNorm = 0.5;
+
+// What one test's graphs have done, and what they are to do.
+struct Played {
+    int captures = 0, replays = 0, alive = 0;
+    int failsAt = 0;         // the number of the capture that throws, from 1; 0 = none does
+    bool capturing = false;  // the work is recorded, so nothing of it may reach the State
+    const CapturedGraph* first = nullptr;
+    std::vector<at::Tensor> gradients;  // as the captured update knows them
+};
+
+// A real graph's first backward pass writes gradients anew into the memory where its capture made them, and further ones add to that.
+class PlayedGraph final : public CapturedGraph {
+public:
+    PlayedGraph(std::shared_ptr<Played> played, std::function<void()> work, bool isFirst) : m_played(std::move(played)), m_work(std::move(work)), m_isFirst(isFirst) {
+        ++m_played->alive;
+    }
+    ~PlayedGraph() override { --m_played->alive; }
+    void replay() override {
+        ++m_played->replays;
+        if (m_isFirst)
+            for (auto& gradient : m_played->gradients) gradient.zero_();
+        const c10::AutoGradMode asWhenCaptured(true);
+        m_work();
+    }
+    std::int64_t kernels() const override { return kKernels; }
+
+private:
+    std::shared_ptr<Played> m_played;
+    std::function<void()> m_work;
+    bool m_isFirst;
+};
+
+class PlayedCapture final : public StepCapture {
+public:
+    explicit PlayedCapture(std::shared_ptr<Played> played) : m_played(std::move(played)) {}
+    c10::Stream stream(at::Device device) const override { return c10::Stream(c10::Stream::DEFAULT, device); }
+    std::unique_ptr<CapturedGraph> capture(at::Device, const CapturedGraph* sharesWith, const std::function<void()>& work) const override {
+        m_played->capturing = true;
+        work();
+        m_played->capturing = false;
+        if (++m_played->captures == m_played->failsAt) throw std::runtime_error("the device is busy\nand where that was found");
+        auto graph = std::make_unique<PlayedGraph>(m_played, work, sharesWith == nullptr);
+        if (sharesWith == nullptr) m_played->first = graph.get();
+        else EXPECT_EQ(sharesWith, m_played->first);
+        return graph;
+    }
+
+private:
+    std::shared_ptr<Played> m_played;
+};
+
+std::vector<at::Tensor> gradientsOf(const std::vector<ParameterGroup>& groups) {
+    std::vector<at::Tensor> all;
+    for (const auto& group : groups) all.insert(all.end(), group.gradients.begin(), group.gradients.end());
+    return all;
+}
+
+// As float32 holds it, which is how a captured step reads it.
+double norm(const std::vector<ParameterGroup>& groups) { return static_cast<float>(fused::globalNorm(gradientsOf(groups))); }
+
+void update(const AdamWStep& step, ParameterGroup& group) {
+    fused::adamW(step, {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights});
+}
+
+// What the GPU's kernels do with what lies on the device.
+CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
+    const auto measure = [played](const std::vector<ParameterGroup>& groups, const at::Tensor& into) {
+        const auto gradients = gradientsOf(groups);
+        if (played->capturing) {
+            played->gradients = gradients;
+            for (auto& gradient : played->gradients) gradient.fill_(std::nan(""));  // memory that nothing has written yet
+            return;
+        }
+        for (std::size_t i = 0; i < gradients.size(); ++i) ASSERT_EQ(gradients[i].data_ptr(), played->gradients.at(i).data_ptr()) << "a graph knows the address";
+        into.fill_(norm(groups));
+    };
+    const auto apply = [played](ParameterGroup& group, const at::Tensor& step, const at::Tensor& norm, double maxNorm) {
+        if (played->capturing || !std::isfinite(norm.item<double>())) return;
+        AdamWStep numbers = *static_cast<const AdamWStep*>(step.data_ptr());
+        numbers.gradientScale = static_cast<float>(std::min(1.0, maxNorm / (norm.item<double>() + 1e-6)));
+        update(numbers, group);
+    };
+    return {.norm = measure, .update = apply};
+}
+
+const Registry& registry() {
+    static const Registry one(testing::plainCpu());
+    return one;
+}
+
+TrainState freshState() { return TrainState::initialise(registry().modelShape(testing::tinyConfig(registry()), 61), 1); }
+
+ProgramParts partsOf(std::int64_t accumulation, bool lowPrecision, const std::shared_ptr<Played>& played) {
+    ProgramParts parts;
+    if (lowPrecision) parts.autocast = parts.validationAutocast = at::kBFloat16;
+    parts.batchSize = 4;
+    parts.context = 12;
+    parts.accumulation = accumulation;
+    parts.maxNorm = kMaxNorm;
+    parts.optimizer = [](ParameterGroup& group, const AdamW& s) { update(adamWStep(s, group.decays), group); };
+    parts.normForOptimizer = norm;
+    parts.optimizerWritesLow = true;
+    parts.captured = capturedOnTheCpu(played);
+    return parts;
+}
+
+// The same steps by both Programs, each over a State of its own.
+struct SideBySide {
+    explicit SideBySide(std::int64_t accumulation = 1, bool lowPrecision = false, const std::function<void(ProgramParts&)>& change = [](ProgramParts&) {}) {
+        ProgramParts parts = partsOf(accumulation, lowPrecision, played);
+        change(parts);
+        eager = std::make_unique<EagerProgram>(parts);
+        graphs = std::make_unique<GraphProgram>(parts, std::make_unique<const PlayedCapture>(played));
+    }
+    // A captured step adds its micro-batches' losses in float32.
+    void step() {
+        wanted = eager->step(plain, *batches, kRate);
+        got = graphs->step(captured, *batches, kRate);
+        EXPECT_EQ(static_cast<float>(got.loss), static_cast<float>(wanted.loss)) << "update " << plain.updates;
+        EXPECT_EQ(got.gradientNorm, wanted.gradientNorm) << "update " << plain.updates;
+    }
+    void expectOneState() const {
+        EXPECT_TRUE(at::equal(captured.weights, plain.weights));
+        EXPECT_TRUE(at::equal(captured.firstMoment, plain.firstMoment) && at::equal(captured.secondMoment, plain.secondMoment));
+        EXPECT_EQ(captured.updates, plain.updates);
+        EXPECT_EQ(captured.cursor, plain.cursor);
+    }
+
+    std::shared_ptr<Played> played = std::make_shared<Played>();
+    std::shared_ptr<const BatchSource> batches = testing::tinyBatches();
+    TrainState plain = freshState(), captured = freshState();
+    std::unique_ptr<EagerProgram> eager;
+    std::unique_ptr<GraphProgram> graphs;
+    StepResult wanted, got;
+};
+
+struct Kind {
+    const char* name;
+    std::int64_t accumulation;
+    bool lowPrecision;
+};
+class CapturedSteps : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(CapturedSteps, GiveTheLossesAndWeightsOfEagerOnesToTheBit) {
+    const auto [name, accumulation, lowPrecision] = GetParam();
+    SideBySide both(accumulation, lowPrecision);
+    for (int i = 0; i < 8; ++i) {
+        both.step();
+        EXPECT_EQ(both.graphs->evaluate(both.captured, *both.batches, 1), both.eager->evaluate(both.plain, *both.batches, 1)) << i;
+    }
+    both.expectOneState();
+    EXPECT_EQ(both.captured.updates, 8);
+    const auto launches = accumulation + 1;
+    EXPECT_EQ(both.played->captures, launches) << "no micro-batch after the first: no graph for one";
+    EXPECT_EQ(both.played->replays, (8 - kEagerSteps) * launches);
+    const std::string says = both.graphs->report().preparation;
+    EXPECT_TRUE(says.starts_with("CUDA graphs: " + std::to_string(kKernels * launches) + " kernels a step in " + std::to_string(launches) + " launches")) << says;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, CapturedSteps, ::testing::Values(Kind{"OneMicroBatch", 1, false}, Kind{"TwoMicroBatches", 2, false}, Kind{"Bf16WithACopy", 2, true}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(GraphProgram, WhereACaptureFailsTheRunGoesOnEagerlySaysWhyAndTriesNoMore) {
+    for (const int fails : {1, 2, 3}) {
+        SideBySide both(2);
+        both.played->failsAt = fails;
+        for (int i = 0; i < 8; ++i) both.step();
+        both.expectOneState();
+        EXPECT_EQ(both.played->captures, fails);
+        EXPECT_EQ(both.played->replays, 0);
+        EXPECT_EQ(both.played->alive, 0) << "what was captured before is given back";
+        EXPECT_EQ(both.graphs->report().preparation, "The step could not be captured into a CUDA graph, so it runs eagerly: the device is busy.");
+    }
+}
+
+TEST(GraphProgram, AStepThatBreaksDownLeavesTheStateAsItWasAndTheNextOneIsAsIfItHadNotBeen) {
+    for (const Breakdown kind : {Breakdown::Loss, Breakdown::Gradients}) {
+        bool broken = false;
+        SideBySide both(1, false, [&](ProgramParts& parts) {
+            parts.ops.loss = [&broken, kind](const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets, const LossSettings& settings) {
+                const at::Tensor loss = plain::loss(hidden, head, targets, settings);
+                if (!broken) return loss;
+                // A loss that is no number over gradients that are, and the other way round.
+                return kind == Breakdown::Loss ? loss + std::nan("") : loss + (hidden * 0).sum().sqrt();
+            };
+        });
+        for (int i = 0; i < 5; ++i) both.step();
+        const at::Tensor weights = both.captured.weights.clone(), first = both.captured.firstMoment.clone(), second = both.captured.secondMoment.clone();
+        const auto updates = both.captured.updates, skipped = both.captured.skipped, cursor = both.captured.cursor;
+        broken = true;
+        const StepResult result = both.graphs->step(both.captured, *both.batches, kRate);
+        EXPECT_EQ(result.breakdown, kind);
+        EXPECT_EQ(both.played->replays, 3 * 2) << "it was a captured step";
+        EXPECT_TRUE(at::equal(both.captured.weights, weights) && at::equal(both.captured.firstMoment, first) && at::equal(both.captured.secondMoment, second));
+        EXPECT_EQ(both.captured.updates, updates);
+        EXPECT_EQ(both.captured.skipped, skipped);
+        EXPECT_EQ(both.captured.cursor, cursor);
+        broken = false;
+        both.step();
+        both.expectOneState();
+    }
+}
+
+TEST(GraphProgram, AStateThatIsLaidOutAnewIsCapturedAnew) {
+    SideBySide both;
+    for (int i = 0; i < 5; ++i) both.step();
+    ASSERT_EQ(both.played->captures, 2);
+    GptConfig padded = both.plain.config;
+    padded.paddedVocabulary = 128;
+    ASSERT_NE(padded, both.plain.config);
+    both.plain.relayout(padded);
+    both.captured.relayout(padded);
+    both.step();
+    EXPECT_EQ(both.played->alive, 0) << "graphs that know the former addresses are gone";
+    for (int i = 0; i < 5; ++i) both.step();
+    both.expectOneState();
+    EXPECT_EQ(both.played->captures, 4);
+    EXPECT_EQ(both.played->alive, 2);
+}
+
+}  // namespace
+}  // namespace stepscope
