@@ -1,4 +1,5 @@
 // The CPU allocator in front of LibTorch: both modes, the budget, other people's entry points, threads.
+#include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"
 
@@ -8,7 +9,10 @@
 #include <ATen/ops/ones.h>
 #include <c10/core/CPUAllocator.h>
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <string>
 #include <sys/resource.h>
 #include <thread>
 
@@ -99,6 +103,58 @@ TEST_F(HostAllocator, TrimGivesEverythingBack) {
     host_memory::trim();
     EXPECT_EQ(host_memory::usage().cached.count, 0);
     EXPECT_LT(residentMemory().count, before - 150 * kMegabyte);
+}
+
+TEST_F(HostAllocator, TrimOfTheCpuDeviceGivesEverythingBackToo) {
+    host_memory::setMode(host_memory::Mode::Caching);
+    bytesTensor(20 * kMegabyte);
+    EXPECT_GT(host_memory::usage().cached.count, 0);
+    device_memory::trim(at::kCPU);
+    EXPECT_EQ(host_memory::usage().cached.count, 0);
+}
+
+TEST_F(HostAllocator, CachingOverItsBudgetGivesFreedBlocksBackAndGoesOn) {
+    host_memory::setMode(host_memory::Mode::Caching);
+    host_memory::setBudget({host_memory::usage().live.count + 100 * kMegabyte});
+    bytesTensor(60 * kMegabyte).fill_(1);
+    const auto kept = host_memory::usage().cached.count, resident = residentMemory().count;
+    EXPECT_GE(kept, 60 * kMegabyte);
+    // No freed block is large enough, and what is kept and what is asked for are more than the budget.
+    const auto larger = bytesTensor(80 * kMegabyte);
+    EXPECT_EQ(host_memory::usage().cached.count, 0);
+    EXPECT_LT(residentMemory().count, resident - 40 * kMegabyte);
+}
+
+TEST_F(HostAllocator, CachingUnderItsBudgetKeepsFreedBlocks) {
+    host_memory::setMode(host_memory::Mode::Caching);
+    host_memory::setBudget({host_memory::usage().live.count + 200 * kMegabyte});
+    bytesTensor(60 * kMegabyte);
+    const auto kept = host_memory::usage().cached.count;
+    const auto larger = bytesTensor(80 * kMegabyte);
+    EXPECT_EQ(host_memory::usage().cached.count, kept);
+}
+
+// The line "VmFlags:" of the mapping that holds the address; empty where the kernel does not tell.
+std::string flagsOfMapping(const void* address) {
+    const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+    std::ifstream maps("/proc/self/smaps");
+    bool here = false;
+    for (std::string line; std::getline(maps, line);) {
+        unsigned long begin = 0, end = 0;
+        if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) here = begin <= wanted && wanted < end;
+        if (here && line.starts_with("VmFlags:")) return line + " ";
+    }
+    return {};
+}
+
+TEST_F(HostAllocator, CachingAsksForHugePages) {
+    if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) GTEST_SKIP() << "This kernel has no transparent huge pages.";
+    host_memory::setMode(host_memory::Mode::Caching);
+    const auto block = bytesTensor(10 * kMegabyte), small = bytesTensor(kMegabyte);
+    const std::string flags = flagsOfMapping(block.data_ptr());
+    if (flags.empty()) GTEST_SKIP() << "This kernel does not say how a mapping was advised.";
+    EXPECT_NE(flags.find(" hg "), std::string::npos) << flags;
+    EXPECT_EQ(flagsOfMapping(small.data_ptr()).find(" hg "), std::string::npos) << "less than a huge page";
 }
 
 TEST_F(HostAllocator, FreesBlocksOfEitherModeWhateverTheModeIsNow) {
