@@ -1,7 +1,6 @@
 // See EditAnswer.h.
 #include "app/gui/EditAnswer.h"
 
-#include "app/gui/DataCheck.h"
 #include "core/base/Format.h"
 
 namespace stepscope {
@@ -36,7 +35,7 @@ QString memoryOf(const Workbench& workbench, const RunConfig& config, const Swit
 
 }  // namespace
 
-std::optional<EditAnswer> answerEdit(const Workbench& workbench, DataCheck& data, const RunConfig& config, const std::function<bool()>& wanted) {
+std::optional<EditAnswer> answerEdit(const Workbench& workbench, const RunConfig& config, const std::function<bool()>& wanted) {
     EditAnswer answer;
     answer.catalogue = workbench.switches(config);
     const auto complete = workbench.complete(config);
@@ -44,9 +43,6 @@ std::optional<EditAnswer> answerEdit(const Workbench& workbench, DataCheck& data
         answer.problem = QString::fromStdString(complete.error().sentence);
         return answer;
     }
-    const auto unreadable = data.problemOf(config.data, wanted);
-    if (!unreadable) return std::nullopt;
-    answer.problem = *unreadable;
     const Workbench::Estimate now = workbench.estimate(*complete);
     answer.forecast = forecastOf(now);
     for (const auto& entry : answer.catalogue) {

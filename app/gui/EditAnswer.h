@@ -10,8 +10,6 @@
 
 namespace stepscope {
 
-class DataCheck;
-
 struct EditAnswer {
     SwitchCatalogue catalogue;
     QString problem;                          // what keeps them from running; empty = nothing
@@ -20,6 +18,6 @@ struct EditAnswer {
 };
 
 // Nothing when `wanted` says no in between: somebody typed on.
-std::optional<EditAnswer> answerEdit(const Workbench& workbench, DataCheck& data, const RunConfig& config, const std::function<bool()>& wanted);
+std::optional<EditAnswer> answerEdit(const Workbench& workbench, const RunConfig& config, const std::function<bool()>& wanted);
 
 }  // namespace stepscope

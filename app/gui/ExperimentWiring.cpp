@@ -5,7 +5,6 @@
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/RunController.h"
-#include "app/workbench/PresetChoice.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
@@ -35,11 +34,11 @@ ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, Live
 
 ExperimentWiring::~ExperimentWiring() { ++m_newest; }  // what the thread is at is wanted no more
 
-void ExperimentWiring::engineReady() {
+void ExperimentWiring::engineReady(const EngineAnswer& answer) {
     ExperimentPanel& panel = m_window.experiment();
-    panel.setCatalogue(m_runs.workbench()->switches(panel.config()));
+    panel.setCatalogue(answer.catalogue);
     panel.restore(QSettings());
-    panel.setChoice(choosePreset(*m_runs.workbench()));
+    panel.setChoice(answer.choice);
 }
 
 void ExperimentWiring::ask(const RunConfig& config) {
@@ -51,11 +50,25 @@ void ExperimentWiring::ask(const RunConfig& config) {
     m_thread.post([this, edit, config, workbench = m_runs.workbench()] {
         const auto wanted = [this, edit] { return edit == m_newest; };
         if (!wanted()) return;
-        auto found = answerEdit(*workbench, m_data, config, wanted);
+        auto found = answerEdit(*workbench, config, wanted);
         if (!found) return;
+        const bool possible = found->problem.isEmpty();
+        const auto unreadable = m_data.known(config.data);
+        if (possible && unreadable) found->problem = QString::fromStdString(*unreadable);
         answer(this, [this, wanted, found = std::move(*found)] {
             if (wanted()) show(found);
         });
+        if (possible && !unreadable) lookAtData(config, edit);
+    });
+}
+
+// A file of many gigabytes is on its way from the disk for minutes: verdicts and forecast do not wait for it. On the thread.
+void ExperimentWiring::lookAtData(const RunConfig& config, std::uint64_t edit) {
+    const auto wanted = [this, edit] { return edit == m_newest; };
+    const auto unreadable = m_data.problemOf(config.data, wanted);
+    if (!unreadable || unreadable->empty()) return;
+    answer(this, [this, wanted, sentence = QString::fromStdString(*unreadable)] {
+        if (wanted()) m_window.experiment().setProblem(sentence);
     });
 }
 

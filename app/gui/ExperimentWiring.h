@@ -3,7 +3,7 @@
 // panel. GUI thread; the engine is asked on a thread of its own.
 #pragma once
 #include "app/gui/BackThread.h"
-#include "app/gui/DataCheck.h"
+#include "app/workbench/DataCheck.h"
 #include "core/events/Event.h"
 
 #include <QObject>
@@ -15,6 +15,7 @@ class LiveFeed;
 class MainWindow;
 class RunController;
 struct EditAnswer;
+struct EngineAnswer;
 
 class ExperimentWiring : public QObject {
     Q_OBJECT
@@ -23,9 +24,10 @@ public:
     ~ExperimentWiring() override;
 
 private:
-    void engineReady();
+    void engineReady(const EngineAnswer& answer);
     void ask(const RunConfig& config);
     void show(const EditAnswer& found);
+    void lookAtData(const RunConfig& config, std::uint64_t edit);
     void runStarted();
     void applied(const SwitchApplied& flip);
 

@@ -13,8 +13,8 @@ namespace stepscope {
 
 FlipWiring::FlipWiring(MainWindow& window, RunController& runs, SessionsReader& reader, Stage& stage, QObject* parent)
     : QObject(parent), m_window(window), m_runs(runs), m_stage(stage) {
-    connect(&runs, &RunController::engineReady, this, [this, &reader] {
-        m_catalogue = m_runs.workbench()->switches(m_window.experiment().config());
+    connect(&runs, &RunController::engineReady, this, [this, &reader](const EngineAnswer& answer) {
+        m_catalogue = answer.catalogue;
         reader.measureFlips(m_runs.workbench()->machine());
     });
     connect(&reader, &SessionsReader::flipsMeasured, this, [this](const std::vector<MeasuredFlip>& flips) {

@@ -2,6 +2,7 @@
 #include "app/gui/RunController.h"
 
 #include "app/gui/LiveFeed.h"
+#include "app/workbench/PresetChoice.h"
 
 #include <chrono>
 #include <exception>
@@ -25,19 +26,22 @@ RunController::~RunController() {
     if (m_run) m_run->send(Stop{});  // the thread waits for the run's end and is joined after this
 }
 
-void RunController::openEngine() {
-    m_thread.post([this] {
+void RunController::openEngine(const RunConfig& shown) {
+    m_thread.post([this, shown] {
         std::shared_ptr<Workbench> made;
+        EngineAnswer found;
         QString problem;
         try {
-            made = Workbench::create();
+            auto engine = Workbench::create();
+            found = {engine->switches(shown), choosePreset(*engine)};
+            made = std::move(engine);
         } catch (const std::exception& cause) {
             problem = QString("The engine could not start: %1.").arg(cause.what());
         }
-        answer(this, [this, made, problem] {
+        answer(this, [this, made, found = std::move(found), problem] {
             if (made == nullptr) return Q_EMIT engineFailed(problem);
             m_workbench = made;
-            Q_EMIT engineReady();
+            Q_EMIT engineReady(found);
         });
     });
 }

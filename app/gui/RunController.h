@@ -12,6 +12,12 @@ namespace stepscope {
 
 class LiveFeed;
 
+// What the engine says when it is ready. Found out on its thread: verdicts and predictions go into LibTorch.
+struct EngineAnswer {
+    SwitchCatalogue catalogue;  // for the settings that openEngine() was given
+    PresetChoice choice;
+};
+
 class RunController : public QObject {
     Q_OBJECT
 public:
@@ -20,8 +26,9 @@ public:
     explicit RunController(LiveFeed& feed, QObject* parent = nullptr);
     ~RunController() override;  // stops a run and waits for it; the window has gone by then
 
-    void openEngine();                                        // answers with engineReady() or engineFailed()
-    const Workbench* workbench() const { return m_workbench.get(); }  // nullptr before engineReady()
+    void openEngine(const RunConfig& shown);  // answers with engineReady() or engineFailed()
+    // nullptr before engineReady(). The GUI thread asks it for nothing but its machine().
+    const Workbench* workbench() const { return m_workbench.get(); }
 
     Phase phase() const { return m_phase; }
     bool busy() const { return m_phase != Phase::None; }
@@ -34,7 +41,7 @@ public:
     bool keepAndStop();
 
 Q_SIGNALS:
-    void engineReady();
+    void engineReady(const stepscope::EngineAnswer& answer);
     void engineFailed(const QString& sentence);
     void phaseChanged();
     // database: the run could not start because of where it would be stored; without recording it could.

@@ -6,7 +6,6 @@
 #include "sessions/exporters/Csv.h"
 
 #include <QFile>
-#include <fstream>
 
 namespace stepscope {
 namespace {
@@ -43,15 +42,6 @@ Result<std::vector<SessionRow>> readRows(const std::string& database) {
     rows.reserve(list->size());
     for (const auto& summary : *list) rows.push_back(rowOf(summary));
     return rows;
-}
-
-Status writeCsv(const std::string& database, std::int64_t session, const std::string& path) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    if (!file) return makeError(ErrorCode::Io, "The file " + path + " cannot be written; choose another place.");
-    if (auto done = exportCsv(database, session, file); !done) return done;
-    file.close();
-    if (!file) return makeError(ErrorCode::Io, "The file " + path + " could not be written to its end; is the disk full?");
-    return {};
 }
 
 }  // namespace
@@ -108,7 +98,7 @@ void SessionsReader::restore(std::int64_t session) {
 }
 
 void SessionsReader::exportCsv(std::int64_t session, const QString& path) {
-    edit([database = m_database, session, file = path.toStdString()] { return writeCsv(database, session, file); },
+    edit([database = m_database, session, file = path.toStdString()] { return exportCsvFile(database, session, file); },
          [this, session, path] { Q_EMIT told(QString("Session %1 exported to %2.").arg(session).arg(path)); });
 }
 

@@ -41,12 +41,11 @@ Workplace::Workplace(const Options& options)
         connect(&m_runs, &RunController::engineReady, this, &Workplace::startDemo);
 }
 
-void Workplace::startDemo() {
+void Workplace::startDemo(const EngineAnswer& answer) {
     auto demo = presetConfig("tiny-cpu");
-    const SwitchCatalogue catalogue = m_runs.workbench()->switches(*demo);
     for (const QString& setting : m_options.settings) {
         const auto equals = setting.indexOf('=');
-        if (auto done = setKey(*demo, catalogue, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString()); !done)
+        if (auto done = setKey(*demo, answer.catalogue, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString()); !done)
             return m_running.say(QString::fromStdString(done.error().sentence), true);
     }
     m_window.experiment().adopt(*demo);
@@ -62,7 +61,7 @@ void Workplace::open() {
     m_window.setRemembersExperiment(!m_options.demo);
     m_window.show();
     if (!m_options.screenshot.isEmpty()) m_departure.leaveWithPicture(m_options.screenshot, m_options.afterSeconds);
-    m_runs.openEngine();
+    m_runs.openEngine(m_window.experiment().config());
     m_reader.purge();
     if (m_options.session > 0) m_sessions.replay(m_options.session);
 }

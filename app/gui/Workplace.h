@@ -33,7 +33,7 @@ public:
     ReplayController& replay() { return m_replay; }
 
 private:
-    void startDemo();
+    void startDemo(const EngineAnswer& answer);
 
     Options m_options;
     MainWindow m_window;

@@ -2,8 +2,9 @@
 #include "core/data/TextReader.h"
 
 #include "core/base/Format.h"
+#include "core/data/Corpus.h"
 #include "core/data/JsonLines.h"
-#include "core/data/Utf8.h"
+#include "core/data/TextCheck.h"
 #include "core/data/Zstd.h"
 
 #include <algorithm>
@@ -32,20 +33,6 @@ bool isPacked(const fs::path& path) { return extensionOf(path) == ".zst"; }
 std::string kindOf(const fs::path& path) { return extensionOf(isPacked(path) ? path.stem() : path); }
 
 bool isJsonLines(const fs::path& path) { return kindOf(path) == ".jsonl" || kindOf(path) == ".ndjson"; }
-
-Status checkText(std::string_view bytes, const std::string& name) {
-    const auto refused = [&](const std::string& what) { return makeError(ErrorCode::BadInput, fmt::format("{} {}", name, what)); };
-    if (bytes.empty()) return refused("is empty: there is nothing to train on; give a text of a few thousand characters.");
-    if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
-        return refused("is UTF-16 text; save it as UTF-8, for example with iconv -f UTF-16 -t UTF-8.");
-    const std::size_t broken = utf8::findInvalid(bytes), nul = bytes.find('\0');
-    if (nul < broken) return refused(fmt::format("is a binary file (byte {} is NUL); give UTF-8 text, .jsonl, one of both packed as .zst, or tokens as .bin.", nul));
-    if (broken != std::string_view::npos)
-        return refused(fmt::format("is not UTF-8 text: the byte 0x{:02X} at offset {} cannot stand there; save the text as UTF-8.",
-                                   static_cast<unsigned char>(bytes[broken]), broken));
-    if (bytes == kByteOrderMark) return refused("is empty but for a byte order mark: there is nothing to train on.");
-    return {};
-}
 
 Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled, Bytes free) {
     if (isPacked(path) && kindOf(path) == ".bin")
@@ -132,6 +119,11 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
 }
 
 }  // namespace
+
+bool isPlainTextFile(const std::string& path) {
+    std::error_code ignored;
+    return fs::is_regular_file(path, ignored) && !isPacked(path) && !isJsonLines(path) && !isReadyTokens(path);
+}
 
 Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free) {
     std::error_code ignored;

@@ -26,4 +26,7 @@ struct SourceText {
 // A plain file is mapped; the others have to lie in RAM, and those that `free` has no room for are refused.
 Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free = kUnbounded);
 
+// A regular file that readText maps and reads as it is: no .jsonl, nothing packed, no ready tokens.
+bool isPlainTextFile(const std::string& path);
+
 }  // namespace stepscope

@@ -9,7 +9,7 @@ import subprocess
 
 import checking
 
-PROGRAMS = ('test_cuda_kernels', 'test_cuda_hooks')
+PROGRAMS = ('test_cuda_kernels', 'test_cuda_hooks', 'test_cuda_flips')
 KERNELS, FILTER = 'test_cuda_kernels', '--gtest_filter=CudaKernels.*'
 TOOLS = {'memcheck': ['--leak-check', 'no'], 'racecheck': ['--racecheck-report', 'all']}
 FOUND = 9  # exit status of compute-sanitizer when it found something

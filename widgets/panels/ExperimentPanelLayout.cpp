@@ -114,6 +114,7 @@ void ExperimentPanel::addRows(FoldSection* section, const char* name, const char
         auto* row = new ValueRow(QString::fromStdString(setting.id), QString::fromStdString(setting.title), setting.values);
         QString help = QString::fromStdString(setting.help);
         if (!help.isEmpty()) help[0] = help[0].toUpper();
+        row->setSummary(help + '.');
         row->setDetails(help + ". Key: " + QString::fromStdString(setting.id));
         row->setNewRun(whyNewRun);
         connect(row, &ValueRow::committed, this, &ExperimentPanel::commit);

@@ -5,6 +5,7 @@
 #include "widgets/panels/TitleButton.h"
 
 #include <QEvent>
+#include <QRegularExpression>
 
 namespace stepscope {
 
@@ -37,6 +38,13 @@ TitleButton* resetButton(const QString& title) {
     button->setToolTip("Back to the preset's value");
     button->hide();
     return button;
+}
+
+// "et al. 2022" and "0.1" end none: what follows begins with a capital letter or a quotation.
+QString firstSentence(const QString& text) {
+    static const QRegularExpression end(R"([.!?](?=\s+["\p{Lu}]))");
+    const auto found = end.match(text);
+    return found.hasMatch() ? text.left(found.capturedEnd()) : text;
 }
 
 ToneLabel* rowSentence(Tone tone) {

@@ -2,6 +2,7 @@
 #include "widgets/panels/SwitchList.h"
 
 #include "widgets/panels/ExperimentDraft.h"
+#include "widgets/panels/RowParts.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/ValueRow.h"
 
@@ -42,6 +43,7 @@ void SwitchList::build(const SwitchCatalogue& catalogue) {
                 first = false;
             }
             auto* row = new ValueRow(QString::fromStdString(entry.id), QString::fromStdString(entry.title), entry.values);
+            row->setSummary(firstSentence(QString::fromStdString(entry.why)));
             if (entry.takesEffect == TakesEffect::NewRun) row->setNewRun(QString::fromStdString(entry.whyNewRun));
             connect(row, &ValueRow::committed, this, &SwitchList::committed);
             connect(row, &ValueRow::resetRequested, this, &SwitchList::resetRequested);

@@ -32,8 +32,11 @@ void TitleButton::setLink(bool link) {
     update();
 }
 
+// A name has room for bold at any time, so that nothing beside it moves when it becomes bold.
 QSize TitleButton::sizeHint() const {
-    return {(icon().isNull() ? fontMetrics().horizontalAdvance(text()) : iconSize().width()) + 8, fontMetrics().height() + 6};
+    QFont widest = font();
+    if (!m_link) widest.setBold(true);
+    return {(icon().isNull() ? QFontMetrics(widest).horizontalAdvance(text()) : iconSize().width()) + 8, fontMetrics().height() + 6};
 }
 
 QSize TitleButton::minimumSizeHint() const {

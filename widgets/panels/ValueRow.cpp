@@ -1,6 +1,7 @@
 // See ValueRow.h.
 #include "widgets/panels/ValueRow.h"
 
+#include "widgets/panels/RowLayout.h"
 #include "widgets/panels/RowParts.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ToneLabel.h"
@@ -8,11 +9,14 @@
 
 #include <QHBoxLayout>
 #include <QPainter>
+#include <algorithm>
+#include <initializer_list>
 
 namespace stepscope {
 namespace {
 
 constexpr int kEditorWidth = 124;  // one column for lists and numbers, so that the eye runs down it
+constexpr int kLeastEditor = 98;  // beside a long name; "every-block", the longest word there, is still read whole
 constexpr int kSpacing = 4;
 
 // Where there is no room for all of "×1.20 vs kernels", what it was measured against gives way; the tool tip has it.
@@ -39,7 +43,6 @@ private:
 
 ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& range, QWidget* parent) : QWidget(parent), m_id(id) {
     m_title = new TitleButton(title);
-    m_title->setToolTip(title);
     m_title->setAccessibleName(title + ": what it does");
     m_reset = resetButton(title);
     m_chip = new ChipLabel;
@@ -48,18 +51,14 @@ ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& ra
     m_editor = new ValueEdit(range, title);
     // A toggle takes only what its words need: the name has the rest.
     if (m_editor->isToggle()) m_editor->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
-    else m_editor->setFixedWidth(kEditorWidth);
+    else limitEditor(kEditorWidth);
     m_note = rowSentence(Tone::Muted);
     m_details = rowSentence(Tone::Muted);
+    setSummary({});
     buildLinks();
 
-    auto* line = new QHBoxLayout;
-    line->setSpacing(kSpacing);
-    line->addWidget(m_title, 1);
-    line->addWidget(m_reset);
-    line->addWidget(m_chip);
-    line->addWidget(m_newRun);
-    line->addWidget(m_editor);
+    auto* line = new RowLayout;
+    for (QWidget* part : std::initializer_list<QWidget*>{m_title, m_reset, m_chip, m_newRun, m_editor}) line->addWidget(part);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 1, 0, 1);
     layout->setSpacing(1);
@@ -92,6 +91,19 @@ void ValueRow::buildLinks() {
     line->addStretch();
 }
 
+void ValueRow::limitEditor(int width) {
+    m_editor->setMinimumWidth(std::min(kLeastEditor, width));
+    m_editor->setMaximumWidth(width);
+}
+
+void ValueRow::setSummary(const QString& text) {
+    const QString all = text.isEmpty() ? m_title->text() : m_title->text() + '\n' + text;
+    // Only rich text is wrapped.
+    m_title->setToolTip("<p>" + all.toHtmlEscaped().replace('\n', "<br>") + "</p>");
+    m_title->setAccessibleDescription(text);
+    m_editor->focusProxy()->setAccessibleDescription(text);
+}
+
 void ValueRow::setDetails(const QString& text) {
     m_detailsText = text;
     m_details->setText(details());
@@ -110,7 +122,7 @@ bool ValueRow::isUnfolded() const { return !m_details->isHidden(); }
 void ValueRow::setNewRun(const QString& why) {
     m_newRun->setWhy(why);
     // The name keeps its room: a number needs less than a list of words.
-    if (m_editor->isNumber()) m_editor->setFixedWidth(kEditorWidth - NewRunSign::kWidth - kSpacing);
+    if (m_editor->isNumber()) limitEditor(kEditorWidth - NewRunSign::kWidth - kSpacing);
 }
 
 void ValueRow::setValue(const QString& text, bool changedFromPreset) {

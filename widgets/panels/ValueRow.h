@@ -18,6 +18,7 @@ class ValueRow : public QWidget {
 public:
     ValueRow(const QString& id, const QString& title, const ValueRange& range, QWidget* parent = nullptr);
 
+    void setSummary(const QString& text);                      // one line on what it does: below the name in its tooltip, and for screen readers
     void setDetails(const QString& text);
     void setHint(const QString& text);                         // which value to choose: below the details, and on the editor
     void setNewRun(const QString& why);                        // carries a small sign: takes effect in a new run only
@@ -44,6 +45,7 @@ Q_SIGNALS:
 
 private:
     void buildLinks();
+    void limitEditor(int width);
     void showNote();
     void showLinks(bool shown);
 

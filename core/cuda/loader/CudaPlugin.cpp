@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstdlib>
 
 namespace stepscope {
 namespace {
@@ -94,7 +95,14 @@ CudaPlugin loadCudaPlugin(const CudaLibraries& libraries) {
 }
 
 const CudaPlugin& cudaPlugin() {
-    static const CudaPlugin loaded = loadCudaPlugin();
+    static const CudaPlugin loaded = [] {
+        CudaLibraries libraries;
+        if (const char* elsewhere = std::getenv("STEPSCOPE_CUDA_PLUGIN")) {
+            libraries.plugin = elsewhere;
+            libraries.graphs = libraries.plugin.substr(0, libraries.plugin.rfind('/') + 1) + "libstepscope_cuda_graphs.so";
+        }
+        return loadCudaPlugin(libraries);
+    }();
     return loaded;
 }
 

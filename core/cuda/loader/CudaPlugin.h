@@ -30,7 +30,8 @@ struct CudaLibraries {
 
 CudaPlugin loadCudaPlugin(const CudaLibraries& libraries = {});
 
-// The plug-in of this process: loaded at the first call, the same at every later one.
+// The plug-in of this process: loaded at the first call, the same at every later one. STEPSCOPE_CUDA_PLUGIN names one that lies elsewhere, with
+// libstepscope_cuda_graphs.so beside it.
 const CudaPlugin& cudaPlugin();
 
 }  // namespace stepscope

@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <thread>
 
 namespace stepscope {
@@ -15,6 +17,14 @@ namespace {
 
 std::atomic<double> g_stepMs = 2;
 std::atomic<int> g_estimateMs = 0;
+
+std::mutex g_asking;
+std::set<std::thread::id> g_askedOn;
+
+void noteAsker() {
+    std::lock_guard lock(g_asking);
+    g_askedOn.insert(std::this_thread::get_id());
+}
 
 std::int64_t nowUnixMs() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -29,15 +39,20 @@ public:
         m_machine.whyNoCuda = "No NVIDIA driver is installed.";
     }
     const Machine& machine() const override { return m_machine; }
-    SwitchCatalogue switches(const RunConfig& config) const override { return fakeCatalogue(config); }
+    SwitchCatalogue switches(const RunConfig& config) const override {
+        noteAsker();
+        return fakeCatalogue(config);
+    }
 
     Result<RunConfig> complete(RunConfig config) const override {
+        noteAsker();
         for (const auto& entry : fakeCatalogue(config)) config.switches.try_emplace(entry.id, entry.byDefault);
         if (auto checked = checkConfig(config); !checked) return checked.error();
         return config;
     }
 
     Estimate estimate(const RunConfig& config) const override {
+        noteAsker();
         std::this_thread::sleep_for(std::chrono::milliseconds(g_estimateMs));
         Estimate e;
         e.parameters = 12 * config.layers * config.width * config.width + 256 * config.width;
@@ -84,6 +99,11 @@ Result<std::string> newestCheckpoint(const std::string&, std::int64_t session) {
     return makeError(ErrorCode::NotFound, "Session " + std::to_string(session) + " has no checkpoint.");
 }
 Result<CheckpointInfo> inspectCheckpoint(const std::string& path) { return makeError(ErrorCode::NotFound, path + " is no checkpoint."); }
+
+bool fakeWasAskedHere() {
+    std::lock_guard lock(g_asking);
+    return g_askedOn.contains(std::this_thread::get_id());
+}
 
 void setFakeStepMs(double ms) { g_stepMs = ms; }
 void setFakeEstimateMs(int ms) { g_estimateMs = ms; }

@@ -9,6 +9,8 @@ namespace stepscope {
 void setFakeStepMs(double ms);
 // Milliseconds that each prediction of memory takes from now on.
 void setFakeEstimateMs(int ms);
+// Whether one of them was asked for verdicts, a whole configuration, a prediction or a run from the thread that calls this.
+bool fakeWasAskedHere();
 SwitchCatalogue fakeCatalogue(const RunConfig& config);
 
 }  // namespace stepscope

@@ -88,12 +88,14 @@ TEST(LiveFeed, TakesAHundredThousandStepsWithoutFreezingTheWindow) {
     QElapsedTimer all, gap;
     all.start();
     gap.start();
-    while (feed.history()->rows() < 100'000 && all.elapsed() < 20'000) {
+    while (feed.history()->rows() < 100'000 && all.elapsed() < 5'000) {
         gap.restart();
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
         longest = std::max(longest, gap.elapsed());
     }
+    RecordProperty("ms", std::to_string(all.elapsed()));
     EXPECT_EQ(feed.history()->rows(), 100'000u);
+    EXPECT_LT(all.elapsed(), 1'000) << "the feed leaves a replay to its end its second";
     EXPECT_LT(longest, 120) << "a tick works 8 ms; a busy machine may add to that";
 }
 

@@ -47,6 +47,25 @@ TEST_F(WindowEditsTest, AreAnsweredWhileTheEventLoopGoesOn) {
     EXPECT_LT(longest, 10 * kEstimateMs);
 }
 
+// The engine's answers go into LibTorch, which may take its time, and at first loads and sets up.
+TEST_F(WindowEditsTest, AndEverythingElseNeverAskTheEngineOnTheGuiThread) {
+    openWithForecast();
+    setFakeEstimateMs(0);
+    edit("layers", "3");
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    edit("amp", "bf16");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().config().word("amp") == "bf16"; }, 5000));
+    press("Stop");
+    ASSERT_TRUE(idle());
+    place.reset();
+    options.demo = true;
+    options.settings = {"amp=bf16"};
+    open();
+    ASSERT_TRUE(reaches(5));
+    EXPECT_FALSE(fakeWasAskedHere());
+}
+
 TEST_F(WindowEditsTest, OnlyTheNewestIsAnswered) {
     openWithForecast();
     const QString before = forecast();
@@ -112,6 +131,9 @@ TEST_F(WindowEditsTest, ATextThatIsNotUtf8IsToldWhenItIsChosen) {
     auto* chooser = window().experiment().findChild<DataChooser*>();
     Q_EMIT chooser->chosen(path);
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().experiment().problem().contains("essay.txt is not UTF-8"); }, 5000));
+    const QString offset = QString::number(longText.size() + 3);
+    EXPECT_TRUE(window().experiment().problem().endsWith("the byte 0xE9 at offset " + offset + " cannot stand there; save the text as UTF-8."))
+        << window().experiment().problem().toStdString();
     Q_EMIT window().experiment().row("layers")->committed("layers", "5");
     EXPECT_TRUE(QTest::qWaitFor([&] { return window().experiment().problem().contains("essay.txt"); }, 5000)) << "after other edits too";
     EXPECT_TRUE(QTest::qWaitFor([&] { return forecast().startsWith("1.02"); }, 5000)) << "predicted all the same: " << forecast().toStdString();

@@ -41,6 +41,26 @@ TEST_F(ExperimentPanelTest, UnfoldsWhatASwitchDoesWhatItCostsAndWhatOthersReport
     for (const char* part : {"Products in 16 bits.", "Rounding.", "Reported elsewhere", "1.5–3x"}) EXPECT_TRUE(all.contains(part)) << part;
 }
 
+TEST_F(ExperimentPanelTest, EveryNameSaysInALineWhatItsRowDoesWithoutBeingUnfolded) {
+    SwitchCatalogue catalogue = smallCatalogue();
+    catalogue[1].why = "Flash attention (Dao et al. 2022) never stores 0.5 of it. \"auto\" lets LibTorch choose.";
+    ExperimentPanel other;
+    other.setCatalogue(catalogue);
+    const auto line = [](const ExperimentPanel& of, const std::string& key, const QString& title) {
+        for (const auto* found : of.row(key)->findChildren<TitleButton*>())
+            if (found->text() == title) return found->accessibleDescription();
+        return QString();
+    };
+    EXPECT_EQ(line(other, "amp", "Mixed precision"), "Flash attention (Dao et al. 2022) never stores 0.5 of it.");
+    EXPECT_EQ(line(panel, "grad-clip", "Gradient clipping"), "Scales gradients down.");
+    EXPECT_EQ(line(panel, "layers", "Layers"), "Transformer blocks.");
+    for (const auto& key : configKeys()) {
+        if (key.id == "data") continue;  // has a chooser of its own
+        EXPECT_FALSE(line(panel, key.id, QString::fromStdString(key.title)).isEmpty()) << key.id;
+    }
+    EXPECT_TRUE(button("amp", "Mixed precision")->toolTip().contains("Mixed precision<br>Products in 16 bits."));
+}
+
 TEST_F(ExperimentPanelTest, KeepsAWrongTextAndAnswersWithASentenceInPlace) {
     type("layers", "-3");
     EXPECT_EQ(panel.row("layers")->findChild<NumberEdit*>()->text(), "-3");

@@ -1,0 +1,39 @@
+// DataCheck: says before a run is started that a chosen file cannot be read as text, with the run's own sentence (core/data/TextCheck). Asked
+// with every edit in the window, looks through a file once. Qt-free; called by app/gui on a thread of its own.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace stepscope {
+
+class DataCheck {
+public:
+    DataCheck();
+    ~DataCheck();
+
+    // A sentence when `data` is a file of text that a run would refuse, else empty. Folders, packed texts, .jsonl and tokens are left to the run,
+    // and so is what cannot be opened. Nothing when `wanted`, asked every few milliseconds, says no: the next call for this file goes on there.
+    std::optional<std::string> problemOf(const std::string& data, const std::function<bool()>& wanted);
+    // The same where it is known without a look.
+    std::optional<std::string> known(const std::string& data) const;
+
+private:
+    struct Stamp {
+        std::string path;
+        std::uintmax_t size = 0;
+        std::filesystem::file_time_type changed;
+        bool operator==(const Stamp&) const = default;
+    };
+    struct Look;
+    static Stamp stampOf(const std::string& path);
+
+    std::optional<Stamp> m_looked;  // the file of m_problem
+    std::string m_problem;
+    std::unique_ptr<Look> m_look;   // one that was interrupted
+};
+
+}  // namespace stepscope

@@ -1,0 +1,34 @@
+// TextCheck: whether bytes are a text that a run can read, and if not, which byte stands in the way. TextReader asks for all of them at once;
+// app/workbench/DataCheck, for a file that was chosen in the window, in pieces, so that it can be interrupted. Any thread.
+#pragma once
+#include "core/base/Result.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace stepscope {
+
+class TextCheck {
+public:
+    // name: what the sentences call it. `bytes` stay where they are until done().
+    TextCheck(std::string_view bytes, std::string name);
+
+    // Looks at `count` bytes more, or a letter less. BadInput: empty, UTF-16, binary, or not UTF-8, with the offset of the first such byte.
+    Status more(std::size_t count);
+    bool done() const { return m_done; }  // as many as there are, or a byte that cannot stand
+
+private:
+    Status refuse(std::string_view what);
+    Status atBeginning();
+    std::size_t cutBefore(std::size_t wanted) const;
+
+    std::string_view m_bytes;
+    std::string m_name;
+    std::size_t m_at = 0;
+    bool m_done = false;
+};
+
+Status checkText(std::string_view bytes, const std::string& name);
+
+}  // namespace stepscope

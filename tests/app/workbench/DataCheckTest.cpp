@@ -1,0 +1,76 @@
+// What is said of a chosen file before a run: the run's own sentence, wherever the byte stands, and each byte looked at once.
+#include "app/workbench/DataCheck.h"
+
+#include "tests/core/data/TemporaryFolder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kSeveralPieces = 10 << 20;
+
+bool always() { return true; }
+
+std::string repeated(const std::string& letter, std::size_t bytes) {
+    std::string text;
+    text.reserve(bytes + letter.size());
+    while (text.size() < bytes) text += letter;
+    return text;
+}
+
+class DataCheckTest : public ::testing::Test {
+protected:
+    std::string told(const std::string& path) { return check.problemOf(path, always).value_or("interrupted"); }
+
+    testing::TemporaryFolder folder;
+    DataCheck check;
+};
+
+TEST_F(DataCheckTest, NamesTheFirstByteThatCannotStandHoweverFarItIs) {
+    const std::string text = repeated("word ", kSeveralPieces);
+    EXPECT_EQ(told(folder.write("essay.txt", text + "caf\xe9 and more")),
+              "essay.txt is not UTF-8 text: the byte 0xE9 at offset " + std::to_string(text.size() + 3) + " cannot stand there; save the text as UTF-8.");
+}
+
+TEST_F(DataCheckTest, FindsNothingWrongWithLettersThatLieAcrossTwoPieces) {
+    for (const char* letter : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x99\x82"})
+        for (std::size_t before = 0; before < 4; ++before)
+            EXPECT_EQ(told(folder.write("text.txt", std::string(before, 'x') + repeated(letter, kSeveralPieces))), "") << letter << " after " << before;
+}
+
+TEST_F(DataCheckTest, SaysOfEmptyBinaryAndUtf16FilesWhatTheRunWouldSay) {
+    EXPECT_THAT(told(folder.write("none.txt", "")), ::testing::HasSubstr("none.txt is empty"));
+    EXPECT_THAT(told(folder.write("wide.txt", std::string("\xff\xfeh\0", 4))), ::testing::HasSubstr("UTF-16"));
+    EXPECT_THAT(told(folder.write("binary.txt", std::string("ab\0", 3))), ::testing::HasSubstr("byte 2 is NUL"));
+}
+
+TEST_F(DataCheckTest, LeavesToTheRunWhatIsNoPlainText) {
+    EXPECT_EQ(told("kjv"), "");
+    EXPECT_EQ(told(folder.path("nothing.txt")), "");
+    for (const char* name : {"lines.jsonl", "LINES.NDJSON", "packed.txt.zst", "tokens.bin"}) EXPECT_EQ(told(folder.write(name, "\xe9")), "") << name;
+}
+
+TEST_F(DataCheckTest, GoesOnWhereItWasInterrupted) {
+    const std::string path = folder.write("essay.txt", repeated("word ", kSeveralPieces) + "\xe9");
+    int asked = 0;
+    const auto once = [&] { return ++asked % 2 == 1; };
+    int looks = 1;
+    while (!check.problemOf(path, once)) ++looks;
+    EXPECT_EQ(looks, 3) << "a piece a time, and the file has two and a half";
+    EXPECT_THAT(check.known(path).value_or(""), ::testing::HasSubstr("essay.txt is not UTF-8"));
+}
+
+TEST_F(DataCheckTest, LooksAnewOnlyAtAFileThatChanged) {
+    const std::string path = folder.write("essay.txt", "caf\xe9");
+    EXPECT_FALSE(check.known(path)) << "not looked at yet";
+    EXPECT_NE(told(path), "");
+    EXPECT_NE(check.problemOf(path, [] { return false; }).value_or(""), "") << "known without a look";
+    folder.write("essay.txt", "caf\xc3\xa9 and more");
+    EXPECT_FALSE(check.known(path));
+    EXPECT_EQ(told(path), "");
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,62 @@
+// The real switches in a window of the width that it begins with on a small screen: each name is read whole, whatever stands beside it.
+#include "tests/widgets/engine/EngineFixture.h"
+#include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/TitleButton.h"
+#include "widgets/panels/ValueEdit.h"
+#include "widgets/panels/ValueRow.h"
+
+#include <QLabel>
+
+namespace stepscope {
+namespace {
+
+class SwitchRowsTest : public EngineFixture {
+protected:
+    // Without a run: what the catalogue has is all that is needed.
+    void openSmall() {
+        QSettings().clear();
+        options.database = folder.filePath("s.db");
+        options.size = {1280, 800};
+        place = std::make_unique<Workplace>(options);
+        place->open();
+        ASSERT_TRUE(QTest::qWaitFor([&] { return predicted(); }, 30'000)) << "the last that the engine says of itself";
+    }
+    bool predicted() const {
+        if (place->runs().workbench() == nullptr) return false;
+        for (const auto* label : place->window().experiment().findChildren<QLabel*>())
+            if (label->text().contains(" M parameters")) return true;
+        return false;
+    }
+    static const TitleButton* nameOf(const ValueRow& row, const std::string& title) {
+        for (const auto* found : row.findChildren<TitleButton*>())
+            if (found->icon().isNull() && found->text().toStdString() == title) return found;
+        return nullptr;
+    }
+};
+
+TEST_F(SwitchRowsTest, EveryNameIsReadWholeBesideAChipAndTheWayBack) {
+    openSmall();
+    const ExperimentPanel& panel = place->window().experiment();
+    const SwitchCatalogue catalogue = place->runs().workbench()->switches(panel.config());
+    ASSERT_GT(catalogue.size(), 20u);
+    EXPECT_NEAR(panel.width(), 320, 12);
+    for (const auto& entry : catalogue) {
+        ValueRow* row = panel.row(entry.id);
+        ASSERT_NE(row, nullptr) << entry.id;
+        row->setReason({});
+        row->setChip("×1.20 vs kernels", "Measured here.");
+        row->setValue(row->editor()->text(), true);
+    }
+    QTest::qWait(50);
+    for (const auto& entry : catalogue) {
+        const TitleButton* name = nameOf(*panel.row(entry.id), entry.title);
+        ASSERT_NE(name, nullptr) << entry.id;
+        ASSERT_TRUE(name->isVisible()) << entry.id;
+        EXPECT_GE(name->width(), name->sizeHint().width()) << entry.title;
+        EXPECT_FALSE(name->accessibleDescription().isEmpty()) << entry.title;
+        EXPECT_LE(panel.row(entry.id)->mapTo(&panel, QPoint(panel.row(entry.id)->width(), 0)).x(), panel.width()) << entry.title;
+    }
+}
+
+}  // namespace
+}  // namespace stepscope
