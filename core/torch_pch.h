@@ -1,5 +1,5 @@
 // Precompiled for every folder that sees torch: the tensor type and the operations that many files use.
-// Narrow headers only; torch/torch.h (17 s and 1.5 GB a file) is not used anywhere.
+// Narrow headers only; torch/torch.h, which takes many times as long to compile, is not used anywhere.
 #pragma once
 #include <ATen/core/Tensor.h>
 #include <ATen/TensorOperators.h>

@@ -50,21 +50,40 @@ asRoot() {
     )
 }
 
+# missingPackages LIST: fills `missing` with the names of lines of which nothing is installed (a|b stays as it is), `optional`
+# with those of them that start with a question mark, and `text` with what a person is told.
+missingPackages() {
+    local names why name found mark
+    missing=() optional=() text=''
+    while read -r names why; do
+        [[ -z $names || $names == \#* ]] && continue
+        mark=${names%%[!?]*} names=${names#\?} found=''
+        for name in ${names//|/ }; do isInstalled "$name" && found=yes; done
+        [[ -n $found ]] && continue
+        missing+=("$names")
+        [[ -n $mark ]] && optional+=("$names")
+        text+=$(printf '  %-26s %s' "${names%%|*}" "$why")$'\n'
+    done <"$1"
+}
+
+# availablePackage A|B|C: the first that this distribution has, else the last, for apt-get to complain about; 1 when it has none.
+availablePackage() {
+    local name
+    for name in ${1//|/ }; do
+        apt-cache show "$name" >/dev/null 2>&1 && { echo "$name"; return 0; }
+    done
+    echo "$name"
+    return 1
+}
+
 installAptPackages() {
-    local list=$root/packaging/apt-packages.txt log=$logs/apt.log names why name found missing=() text=''
+    local list=$root/packaging/apt-packages.txt log=$logs/apt.log names name missing optional text chosen=()
     cmp -s "$list" "$stamps/apt-packages.txt" && return
     if ! command -v apt-get >/dev/null; then
         say "this is neither Debian nor Ubuntu: the libraries named in packaging/apt-packages.txt must be installed already"
         return
     fi
-    while read -r names why; do
-        [[ -z $names || $names == \#* ]] && continue
-        found=''
-        for name in ${names//|/ }; do isInstalled "$name" && found=yes; done
-        [[ -n $found ]] && continue
-        missing+=("$names")
-        text+=$(printf '  %-26s %s' "${names%%|*}" "$why")$'\n'
-    done <"$list"
+    missingPackages "$list"
     if ((${#missing[@]})); then
         say "installing ${#missing[@]} packages with apt-get$([[ $EUID == 0 ]] || printf ', with sudo'):"
         printf '%s' "$text" >&2
@@ -72,17 +91,18 @@ installAptPackages() {
             fail "these packages need root, and there is no sudo. Ask an administrator to run: apt-get install ${missing[*]%%|*}"
         # A repository of somebody else's that does not answer must not stop us: the install says if something is missing.
         asRoot apt-get -q -o DPkg::Lock::Timeout=600 update >"$log" 2>&1
-        local chosen=()
         for names in "${missing[@]}"; do
-            for name in ${names//|/ }; do
-                apt-cache show "$name" >/dev/null 2>&1 && break
-            done
-            chosen+=("$name")
+            if name=$(availablePackage "$names") || [[ " ${optional[*]} " != *" $names "* ]]; then
+                chosen+=("$name")
+            else
+                say "apt-get knows no package $name: going on without it"
+            fi
         done
-        if ! asRoot apt-get -q -y -o DPkg::Lock::Timeout=600 install --no-install-recommends "${chosen[@]}" </dev/null >>"$log" 2>&1; then
-            showTail "$log"
-            fail "apt-get could not install these packages"
-        fi
+    fi
+    if ((${#chosen[@]})) &&
+        ! asRoot apt-get -q -y -o DPkg::Lock::Timeout=600 install --no-install-recommends "${chosen[@]}" </dev/null >>"$log" 2>&1; then
+        showTail "$log"
+        fail "apt-get could not install these packages"
     fi
     cp "$list" "$stamps/apt-packages.txt.part" && mv "$stamps/apt-packages.txt.part" "$stamps/apt-packages.txt"
 }

@@ -1,4 +1,5 @@
-// Recorder: this process's only writing SQLite connection, on a thread of its own. One transaction per 100 ms.
+// Recorder: the one writing SQLite connection that stays open, on a thread of its own. One transaction per 100 ms. A person's edits and
+// the migration of an older file take short ones of their own between its transactions (SessionEdits.cpp, Connection.h).
 // publish() is lossless: when the queue is full the caller waits, and the wait is itself an event (RecorderWaited).
 // While nothing can be written (a full disk) blocked() is true: the trainer pauses at the next step boundary and goes on when
 // it turns false; nothing is lost.

@@ -10,12 +10,25 @@
 #include <filesystem>
 
 namespace stepscope::cli {
+namespace {
 
-Result<std::string> chooseCheckpoint(const std::string& folderOrId, const std::string& database) {
-    const bool digits = std::ranges::all_of(folderOrId, [](unsigned char c) { return std::isdigit(c) != 0; });
+namespace fs = std::filesystem;
+
+// People complete a path as far as it goes. A file beside which there is no state.json stays what it is, so that the refusal names it.
+std::string folderOf(const std::string& path) {
     std::error_code ignored;
-    if (!digits || std::filesystem::exists(folderOrId, ignored)) return folderOrId;
-    const auto id = parseSessionId(folderOrId);
+    if (!fs::is_regular_file(path, ignored)) return path;
+    const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+    return fs::exists(folder / "state.json", ignored) ? folder.string() : path;
+}
+
+}  // namespace
+
+Result<std::string> chooseCheckpoint(const std::string& pathOrId, const std::string& database) {
+    const bool digits = std::ranges::all_of(pathOrId, [](unsigned char c) { return std::isdigit(c) != 0; });
+    std::error_code ignored;
+    if (!digits || fs::exists(pathOrId, ignored)) return folderOf(pathOrId);
+    const auto id = parseSessionId(pathOrId);
     if (!id) return id.error();
     return newestCheckpoint(database.empty() ? defaultDatabasePath() : database, *id);
 }

@@ -1,4 +1,5 @@
-// Which checkpoint is meant: a folder, or the number of a session whose newest one is taken. Used by train --resume and generate.
+// Which checkpoint is meant: its folder, a file in it, or the number of a session whose newest one is taken. Used by train --resume,
+// generate and checkpoint show, on the main thread. The answer is a folder; whether it holds a whole checkpoint is not looked at here.
 #pragma once
 #include "core/base/Result.h"
 
@@ -6,6 +7,6 @@
 
 namespace stepscope::cli {
 
-Result<std::string> chooseCheckpoint(const std::string& folderOrId, const std::string& database);
+Result<std::string> chooseCheckpoint(const std::string& pathOrId, const std::string& database);
 
 }  // namespace stepscope::cli

@@ -1,4 +1,4 @@
-// `checkpoint show FOLDER|ID` and `checkpoint list SESSION`: what is in a checkpoint, and which ones a session has.
+// `checkpoint show FILE|ID` and `checkpoint list SESSION`: what is in a checkpoint, and which ones a session has.
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
@@ -77,7 +77,7 @@ void add(CLI::App& group, Actions& actions, const char* name, const char* help, 
 
 void addCheckpoint(CLI::App& parent, Actions& actions) {
     auto* group = parent.add_subcommand("checkpoint", "Look at saved checkpoints");
-    add(*group, actions, "show", "What one checkpoint holds: a folder, or a session's newest", "FOLDER|ID", show);
+    add(*group, actions, "show", "What one checkpoint holds: its folder or a file in it, or a session's newest", "FILE|ID", show);
     add(*group, actions, "list", "The checkpoints of a session, oldest first", "SESSION", list);
 }
 

@@ -4,11 +4,6 @@
 #include "sessions/SessionStore.h"
 #include "sessions/exporters/Csv.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fmt/format.h>
-#include <fstream>
 #include <iostream>
 
 namespace stepscope::cli {
@@ -20,23 +15,9 @@ struct Options {
     std::string path() const { return database.empty() ? defaultDatabasePath() : database; }
 };
 
-// Written beside and renamed, so that a failed export leaves no half file and spoils no older one.
-Status exportToFile(const std::string& database, std::int64_t session, const std::string& path) {
-    const std::string unfinished = path + ".part";
-    const auto failed = [&] { return makeError(ErrorCode::Io, fmt::format("{} cannot be written: {}.", path, std::strerror(errno))); };
-    std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
-    if (!file) return failed();
-    auto done = exportCsv(database, session, file);
-    if (done) {
-        errno = 0;
-        file.close();
-        if (!file || std::rename(unfinished.c_str(), path.c_str()) != 0) done = failed();
-    }
-    if (!done) {
-        std::error_code ignored;
-        std::filesystem::remove(unfinished, ignored);
-    }
-    return done;
+Status writeCsv(const Options& options, std::int64_t session) {
+    if (options.text.empty() || options.text == "-") return exportCsv(options.path(), session, std::cout);
+    return exportCsvFile(options.path(), session, options.text);
 }
 
 // A command on one session: ID, --db, and what it does; a positional of its own in between.
@@ -58,9 +39,7 @@ CLI::App* add(CLI::App& parent, Actions& actions, const char* name, const char* 
 
 void addSessionsChanges(CLI::App& parent, Actions& actions) {
     const auto exporting = std::make_shared<Options>();
-    add(parent, actions, "export-csv", "Every number of a session as CSV, to a file or stdout", exporting, [](const Options& o, std::int64_t id) {
-        return o.text.empty() || o.text == "-" ? exportCsv(o.path(), id, std::cout) : exportToFile(o.path(), id, o.text);
-    })->add_option("FILE", exporting->text, "Default: stdout");
+    add(parent, actions, "export-csv", "Every number of a session as CSV, to a file or stdout", exporting, writeCsv)->add_option("FILE", exporting->text, "Default: stdout");
 
     const auto renaming = std::make_shared<Options>();
     add(parent, actions, "rename", "Give a session another name", renaming, [](const Options& o, std::int64_t id) {

@@ -32,6 +32,14 @@ Result<RunConfig> configFor(const Options& options, const Workbench& workbench) 
     return options.run.configure(workbench, checkpoint->config);
 }
 
+// Known before the run, and a run may take days: a checkpoint lies in its session's folder, and such a run has none.
+Status checkPlaceForCheckpoints(const Options& options) {
+    const std::int64_t every = options.request.config.checkpointEvery;
+    if (!options.noRecord || every == 0) return {};
+    return makeError(ErrorCode::BadInput, fmt::format("train --no-record makes no session to keep checkpoints in, and checkpoint-every is {}; leave out --no-record, "
+                                                      "or give --checkpoint-every 0.", every));
+}
+
 Result<ExitCode> train(Options& options) {
     const auto workbench = Workbench::create();
     if (!options.request.resume.empty()) {
@@ -43,6 +51,7 @@ Result<ExitCode> train(Options& options) {
     if (!config) return config.error();
     options.request.config = std::move(*config);
     options.request.record = !options.noRecord;
+    if (auto good = checkPlaceForCheckpoints(options); !good) return good.error();
 
     std::unique_ptr<StepLog> stepLog;
     if (!options.stepLog.empty()) {
@@ -93,7 +102,7 @@ void addTrain(CLI::App& parent, Actions& actions) {
     options->run.addKey(*command, "checkpoint-every", "Steps between checkpoints; 0 = none");
     addDatabaseOption(*command, request.database);
     command->add_flag("--no-record", options->noRecord, "Store nothing");
-    auto* resume = command->add_option("--resume", request.resume, "Go on from a checkpoint folder, or from a session's newest one")->type_name("FOLDER|ID")->take_last();
+    auto* resume = command->add_option("--resume", request.resume, "Go on from a checkpoint, by its folder or a file in it, or from a session's newest one")->type_name("FILE|ID")->take_last();
     auto* init = command->add_option("--init", request.init, "Start from the weights in a safetensors file with GPT-2's names")->type_name("FILE")->take_last();
     init->excludes(resume);  // whose weights would it be?
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();

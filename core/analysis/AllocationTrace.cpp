@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMapped = static_cast<std::size_t>(-1);
 // glibc maps larger blocks one by one and gives them back (DEFAULT_MMAP_THRESHOLD_MAX). Smaller ones end on its heap after the first
 // step, and there a hole is reused by its own size at best: posix_memalign asks for more than the block it will hand out. Best fit with
-// merging of neighbours, tried as a model, predicted 100 to 200 MB less than 6 layers of 384 really took.
+// merging of neighbours, tried as a model, predicted clearly less than 6 layers of 384 really took (tests/bench/memory_prediction compares).
 constexpr double kAlwaysMapped = 32.0 * 1024 * 1024;
 constexpr double kSaturated = 4e18;
 

@@ -1,5 +1,5 @@
 // RunHistory: everything the window knows about one session, in columns. It is fed the Events of a live run or of a replay,
-// in order, and cannot tell which. One step costs amortised O(1); a million steps take about 150 MB.
+// in order, and cannot tell which. One step costs amortised O(1) and takes one place in each column.
 // Used on the GUI thread only: LiveFeed appends, charts and panels read.
 #pragma once
 #include <array>

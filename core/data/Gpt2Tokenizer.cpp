@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // The words of one text that were merged already, as ranges of the ids written so far: a text repeats its words, so this
-// answers 29 of 30. Bounded, because a text of random letters does not.
+// answers nearly all of them. Bounded, because a text of random letters does not.
 class WordCache {
 public:
     struct Range {

@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-// Between two looks at `cancelled`; large enough that the tokenizer's cache of words pays off (GPT-2 BPE: 0.5 s at most).
+// Between two looks at `cancelled`; large enough that the tokenizer's cache of words pays off, small enough that nobody who cancels waits long.
 constexpr std::size_t kPiece = 8 << 20;
 
 // Encodes piece by piece and hands every piece to `take` (a Status).

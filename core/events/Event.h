@@ -16,7 +16,7 @@
 
 namespace stepscope {
 
-// Where the time of a step goes (optimizations.md section 5). Evaluation is outside the step and has its own event.
+// Where the time of a step goes; resources/guide/charts.md says what happens in each. Evaluation is outside the step and has its own event.
 enum class Phase { Batch, Copy, Forward, Backward, Clip, Optimizer };
 constexpr std::size_t kPhases = 6;
 const char* toString(Phase phase);  // "batch", "copy", ...

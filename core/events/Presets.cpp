@@ -38,7 +38,7 @@ Preset forGpu(std::string id, std::string summary, Shape shape, double lr) {
 }
 
 std::vector<Preset> build() {
-    // Rates of the four GPT-2 sizes: the upper end of the range that optimizations.md section 2 names for each.
+    // Rates of the four GPT-2 sizes: the upper end of the range that the guide names for each (resources/guide/settings.md, "Which learning rate?").
     std::vector<Preset> all;
     all.push_back(make("tiny-cpu", "4 layers, 128 wide, bytes: seconds per 100 steps on two cores", {4, 4, 128, 128, 12, 1}, "byte", 2e-3, 2000, 50));
     all.push_back(make("shakespeare-char", "6 layers, 384 wide, characters: minutes on a GPU, an evening on a laptop", {6, 6, 384, 256, 64, 1}, "char", 1e-3, 5000, 100));
@@ -48,7 +48,7 @@ std::vector<Preset> build() {
     all.push_back(make("gpt2-xl", "1.5 B parameters, 48 layers, 1600 wide", {48, 25, 1600, 1024, 1, 32}, "gpt2", 1e-4, 20000, 700));
     all.push_back(forGpu("gpu-8gb", "for 8-12 GB: 8 layers, 512 wide, batch 64 x 8", {8, 8, 512, 256, 64, 8}, 6e-4));
     all.push_back(forGpu("gpu-12gb", "for 12 GB: 8 layers, 512 wide, batch 96 x 8", {8, 8, 512, 256, 96, 8}, 6e-4));
-    // Micro-batches of 128 and 256 sequences, as section 3 lists them, do not fit: as many an update, in smaller parts (ARCHITECTURE.md, Decisions).
+    // Micro-batches of 128 and 256 sequences do not fit: as many an update, in smaller parts (ARCHITECTURE.md, Decisions).
     all.push_back(forGpu("gpu-16gb", "for 13-16 GB: 12 layers, 768 wide, batch 64 x 8", {12, 12, 768, 256, 64, 8}, 6e-4));
     all.push_back(forGpu("gpu-24gb", "for 24 GB and more: 24 layers, 1024 wide, batch 16 x 32", {24, 16, 1024, 512, 16, 32}, 3e-4));
     return all;

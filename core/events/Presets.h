@@ -1,4 +1,4 @@
-// The presets of optimizations.md section 3. Which of them fits this machine is decided by app/workbench/PresetChoice.
+// The presets, as the guide lists them (resources/guide/settings.md). Which of them fits this machine is decided by app/workbench/PresetChoice.
 #pragma once
 #include "core/base/Result.h"
 #include "core/events/RunConfig.h"

@@ -141,8 +141,8 @@ void install() {
     if (g_installed.exchange(true)) return;
     refreshBudget();
     // Who tunes the C library's allocator wants large blocks kept. The trainer is not the main thread, and another thread's arena holds no
-    // block over 64 MiB: it would be mapped anew at every step (3.4 s instead of 2.3 s a step, 6 layers of 384). One arena for all threads is
-    // the main one. Not otherwise: threads that allocate in parallel wait for each other there (tiny-cpu in bf16: 47 ms became 87).
+    // block over 64 MiB: it would be mapped anew at every step. One arena for all threads is the main one. Not otherwise: threads that
+    // allocate in parallel wait for each other there (tests/bench/RESULTS.md, "One arena of the C library, or many", has command and times).
     if (const char* tuned = std::getenv("GLIBC_TUNABLES"); tuned != nullptr && std::strstr(tuned, "glibc.malloc.") != nullptr) mallopt(M_ARENA_MAX, 1);
     static auto* allocator = new TorchAllocator;
     c10::SetCPUAllocator(allocator, /*priority=*/100);

@@ -19,7 +19,7 @@ struct Instead {
 };
 
 struct Optimization {
-    std::string id;        // the row's id in the list of optimisations: never renamed
+    std::string id;        // the key in --set, YAML and stored sessions: never renamed
     std::string title;
     SwitchGroup group = SwitchGroup::Device;
     std::string why;       // what it does: two sentences a student understands

@@ -55,7 +55,9 @@ std::string whyNothingToEvaluateOn(const Corpus& corpus, std::int64_t context) {
 
 }  // namespace
 
-Trainer::Trainer(TrainerSetup setup) : m_setup(std::move(setup)), m_config(m_setup.config), m_state(std::move(m_setup.state)) {}
+Trainer::Trainer(TrainerSetup setup) : m_setup(std::move(setup)), m_config(m_setup.config), m_state(std::move(m_setup.state)) {
+    if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return roomAt(folder); };
+}
 
 TrainerOutcome Trainer::run() {
     TrainerOutcome outcome;
@@ -302,15 +304,15 @@ void Trainer::validate() {
 void Trainer::dueCheckpoint() {
     while (!checkpoint({})) {
         const std::int64_t needed = checkpointBytes(m_state);
-        if (m_setup.checkpointFolder.empty() || roomAt(m_setup.checkpointFolder) >= needed || m_stopAsked) {
+        if (m_setup.checkpointFolder.empty() || m_setup.room() >= needed || m_stopAsked) {
             m_lostCheckpoints += 1;
             return;
         }
         m_heldUp = true;
         changeState(RunState::Paused, fmt::format("There is no room for the checkpoint of step {}: it takes {}, and {} are free. The run goes on when there is; "
                                                   "stopping it gives this checkpoint up.",
-                                                  m_state.updates, format::bytes({needed}), format::bytes({roomAt(m_setup.checkpointFolder)})));
-        while (!m_stopAsked && roomAt(m_setup.checkpointFolder) < needed) {
+                                                  m_state.updates, format::bytes({needed}), format::bytes({m_setup.room()})));
+        while (!m_stopAsked && m_setup.room() < needed) {
             std::this_thread::sleep_for(kPausePoll);
             takeCommands();
         }

@@ -23,6 +23,7 @@ struct TrainerSetup {
     EventSink* sink = nullptr;
     Channel<Command>* commands = nullptr;
     std::string checkpointFolder;                    // of the session; empty = checkpoints only to paths that are named
+    std::function<std::int64_t()> room;              // bytes free for checkpointFolder; empty = its disk is asked
     std::function<bool()> mustWait;                  // true while nothing can be recorded
     // Whether there is memory for the second configuration in place of the first; asked before a flip.
     std::function<Status(const RunConfig&, const RunConfig&)> fits = [](const RunConfig&, const RunConfig&) { return Status(); };

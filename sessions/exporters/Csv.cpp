@@ -3,6 +3,7 @@
 
 #include "core/events/Event.h"
 #include "sessions/SessionStore.h"
+#include "sessions/exporters/ExportFile.h"
 
 #include <fmt/format.h>
 
@@ -121,6 +122,10 @@ Status exportCsv(const std::string& database, std::int64_t session, std::ostream
     if (out) return {};
     return makeError(ErrorCode::Io,
                      fmt::format("Session {} could not be written as CSV; check the free room and the permissions of the target.", session));
+}
+
+Status exportCsvFile(const std::string& database, std::int64_t session, const std::string& path) {
+    return exportToFile(path, [&](std::ostream& out) { return exportCsv(database, session, out); });
 }
 
 }  // namespace stepscope

@@ -104,6 +104,14 @@ TEST_F(Refusal, NamesACheckpointThatIsNotThere) {
     expectRefused(cli({"generate", "--from", path("no-checkpoint")}), {"no-checkpoint"}, kNotFound);
     expectRefused(cli({"checkpoint", "show", path("no-checkpoint")}), {"no-checkpoint"}, kNotFound);
 }
+TEST_F(Refusal, NamesAFileThatIsInNoCheckpoint) {
+    expectRefused(trainWith({"--resume", write("notes.txt", "no weights")}), {"notes.txt", "is not a checkpoint"}, kNotFound);
+}
+TEST_F(Refusal, SaysBeforeTheRunThatWithoutARecordThereIsNoPlaceForCheckpoints) {
+    expectRefused(trainWith({"--no-record", "--checkpoint-every", "2", "--step-log", path("log")}), {"--no-record", "checkpoint-every is 2", "--checkpoint-every 0"}, kBadInput);
+    EXPECT_FALSE(std::filesystem::exists(path("log"))) << "nothing was started";
+    EXPECT_EQ(trainWith({"--no-record", "--checkpoint-every", "0"}).exitCode, 0);
+}
 TEST_F(Refusal, NamesASamplingValueOutOfRange) {
     expectRefused(cli({"generate", "--from", "x", "--tokens", "-1"}), {"tokens", "-1"}, kBadInput);
     expectRefused(cli({"generate", "--from", "x", "--top-p", "2"}), {"top-p", "2"}, kBadInput);

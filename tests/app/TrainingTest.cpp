@@ -128,6 +128,21 @@ TEST_F(Training, ResumesWithTheIdenticalLosses) {
     EXPECT_EQ(shown["config"]["layers"], 1);
 }
 
+TEST_F(Training, ResumesFromAFileOfACheckpointAndFromASessionsNewest) {
+    const auto id = std::to_string(train({"--checkpoint-every", "6"})["session"].get<std::int64_t>());
+    const auto listed = Json::parse(cli({"checkpoint", "list", id, "--db", database(), "--json"}).out);
+    ASSERT_EQ(listed.size(), 2u);
+    const std::string first = listed[0]["path"], newestOne = listed[1]["path"];
+    const auto resume = [&](const std::string& from) {
+        const auto finished = cli({"train", "--resume", from, "--db", database(), "--steps", "15", "--json"});
+        EXPECT_EQ(finished.exitCode, 0) << finished.err;
+        return session(newest()["id"])["resumed_from"].get<std::string>();
+    };
+    for (const char* file : {"/model.safetensors", "/state.json"}) EXPECT_EQ(resume(first + file), first);
+    EXPECT_EQ(resume(id), newestOne);
+    EXPECT_EQ(Json::parse(cli({"checkpoint", "show", first + "/optimizer.safetensors", "--json"}).out)["step"], 6);
+}
+
 TEST_F(Training, WritesTextFromASession) {
     const auto id = std::to_string(train({"--checkpoint-every", "12"})["session"].get<std::int64_t>());
     const Words words{"generate", "--from", id, "--db", database(), "--prompt", "In the ", "--tokens", "20", "--seed", "3"};

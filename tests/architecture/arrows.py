@@ -48,7 +48,7 @@ def _foreign(path, room, name):
     if _TORCH.match(name) and room not in _TORCH_ROOMS and not path.startswith("core/cuda/graphs/"):
         return f"{room} does not see LibTorch"
     if name == "torch/torch.h":
-        return "torch/torch.h takes 17 s a file: include narrow ATen headers"
+        return "torch/torch.h makes a file slow to compile: include narrow ATen headers"
     if _SQLITE.match(name) and room != "sessions":
         return "only sessions sees SQLite"
     if _CUPTI.match(name) and room != "core/cuda":

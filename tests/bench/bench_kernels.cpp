@@ -1,5 +1,6 @@
 // bench_kernels [--benchmark_filter=REGEX]: each fused operation against the plain LibTorch composition, forwards and backwards under
-// autograd, at shape M (batch 8, context 256, width 384, 6 heads, vocabulary 50257), float32 and bf16 autocast; then the kernels that have
+// autograd, at shape M (batch 8, context 256, width 384, 6 heads, vocabulary 50257), float32 and bf16 autocast, attention also at other
+// contexts and widths of a head; then the kernels that have
 // no slot of their own. bytes/s counts what an operation has to read and write at least, once each. Run by hand:
 //   build/release/tests/bench/bench_kernels
 #include "core/fused/FusedOps.h"
@@ -15,6 +16,7 @@
 #include <ATen/ops/randn.h>
 #include <benchmark/benchmark.h>
 #include <functional>
+#include <string>
 
 using namespace stepscope;
 
@@ -26,7 +28,7 @@ using Tensors = std::vector<at::Tensor>;
 using Operation = std::function<Tensors(const Tensors&)>;
 
 struct Case {
-    const char* name;
+    std::string name;
     Tensors inputs;      // float32 leaves
     bool lowInputs;      // under autocast the activations (3 dimensions and more) come in bf16
     double elements;     // read and written at least, forwards and backwards
@@ -53,7 +55,7 @@ std::vector<Case> cases() {
     };
     const auto attend = [&](auto f) { return one([f](const Tensors& in) { return f(in[0], in[1], in[2]); }); };
     const Tensors qkv{leaf({B, H, T, C / H}), leaf({B, H, T, C / H}), leaf({B, H, T, C / H})};
-    return {
+    std::vector<Case> all{
         {"embedding", {leaf({V, C}), leaf({T, C})}, false, rows * C * 5, one([=](const Tensors& in) { return plain::embed(tokens, in[0], in[1]); }),
          one([=](const Tensors& in) { return fused::embed(tokens, in[0], in[1]); })},
         {"embedding_tied", {leaf({V, C}), leaf({T, C})}, false, rows * C * 5, one([=](const Tensors& in) { return plain::embed(tokens, in[0], in[1]); }),
@@ -70,13 +72,21 @@ std::vector<Case> cases() {
         {"loss", {leaf({B, T, C}), leaf({V, C}, 0.05)}, true, rows * V * 4, one([=](const Tensors& in) { return plain::loss(in[0], in[1], targets, {.vocabulary = V}); }),
          one([=](const Tensors& in) { return fused::loss(in[0], in[1], targets, {.vocabulary = V}); })},
     };
+    // The same number of tokens and the same width, cut into heads and sequences of other sizes.
+    for (const std::int64_t context : {32L, 128L, 512L, 2048L})
+        for (const std::int64_t head : {16L, 64L, 128L}) {
+            const std::vector<std::int64_t> size{B * T / context, C / head, context, head};
+            all.push_back({"attention_context_" + std::to_string(context) + "_head_" + std::to_string(head), {leaf(size), leaf(size), leaf(size)}, true, rows * C * 12,
+                           attend(sdpaAttention), attend(fused::attention)});
+        }
+    return all;
 }
 
 void run(benchmark::State& state, const Case& c, const Operation& op, bool low) {
     Tensors inputs;
     for (const auto& in : c.inputs) {
         // The activations that come out of a product are bf16 leaves; the residual stream (the norm's first input) stays float32.
-        const bool residual = std::string_view(c.name) == "residual_norm" && inputs.empty();
+        const bool residual = c.name == "residual_norm" && inputs.empty();
         const bool asLow = low && c.lowInputs && in.dim() >= 3 && !residual;
         inputs.push_back(in.detach().to(asLow ? at::kBFloat16 : at::kFloat).set_requires_grad(true));
     }
@@ -123,7 +133,7 @@ int main(int argc, char** argv) {
     for (const auto& c : all)
         for (const bool low : {false, true})
             for (const bool fusedForm : {false, true}) {
-                const std::string name = std::string(c.name) + (low ? "/bf16" : "/float32") + (fusedForm ? "/fused" : "/plain");
+                const std::string name = c.name + (low ? "/bf16" : "/float32") + (fusedForm ? "/fused" : "/plain");
                 benchmark::RegisterBenchmark(name.c_str(), [&c, low, fusedForm](benchmark::State& state) { run(state, c, fusedForm ? c.fused : c.plain, low); })
                     ->Unit(benchmark::kMillisecond)
                     ->UseRealTime();

@@ -118,3 +118,8 @@ def contest(arguments):
 def largest_difference(mine, theirs):
     """Infinite where a loss is no number: max() alone would pass over it."""
     return max(abs(x - y) if math.isfinite(x - y) else math.inf for x, y in zip(mine, theirs, strict=True))
+
+
+def all_reach(results, bar):
+    """By the lower ends of the intervals: a median above the bar may still be luck."""
+    return all(result['low'] >= bar for result in results)

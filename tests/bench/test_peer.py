@@ -19,5 +19,15 @@ class LargestDifference(unittest.TestCase):
                 self.assertEqual(peer.largest_difference(mine, mine), math.inf)
 
 
+class AllReach(unittest.TestCase):
+    def test_asks_the_lower_end_of_every_interval(self):
+        sure, open_ = {'ratio': 0.99, 'low': 0.95}, {'ratio': 0.99, 'low': 0.94}
+        self.assertTrue(peer.all_reach([sure, sure], 0.95))
+        self.assertFalse(peer.all_reach([sure, open_], 0.95))
+
+    def test_is_missed_where_an_interval_is_no_number(self):
+        self.assertFalse(peer.all_reach([{'ratio': 0.99, 'low': math.nan}], 0.95))
+
+
 if __name__ == '__main__':
     unittest.main()

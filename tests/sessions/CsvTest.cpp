@@ -67,6 +67,17 @@ TEST_F(Csv, HasValidationAndDeviceSamplesAtTheLastStep) {
     EXPECT_EQ(count(lines, "gpu_pct"), 0u);
 }
 
+TEST_F(Csv, IsTheSameInAFileAndASessionThatIsNotThereSpoilsNoOlderFile) {
+    const auto lines = exported({sampleStep(1), sampleStep(2)}, "r");
+    const std::string file = folder.file("out.csv");
+    ASSERT_TRUE(exportCsvFile(path, 1, file));
+    std::string text;
+    for (const auto& line : lines) text += line + "\n";
+    EXPECT_EQ(contentOf(file), text);
+    EXPECT_EQ(exportCsvFile(path, 5, file).error().code, ErrorCode::NotFound);
+    EXPECT_EQ(contentOf(file), text);
+}
+
 TEST_F(Csv, SaysWhenTheTargetTakesNoMore) {
     exported({sampleStep(1)}, "r");
     std::ostringstream out;

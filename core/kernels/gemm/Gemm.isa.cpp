@@ -1,5 +1,5 @@
 // The products behind Gemm.h, compiled once for each instruction set. The shape of the inner loop, 8 rows x 32 columns, was chosen by
-// measuring 8x32, 12x32, 14x32, 6x64 and 8x48 on a Zen 5 core: all reach 450-475 GFLOP/s of bf16, and 8x32 leaves no awkward rest.
+// trying 8x32, 12x32, 14x32, 6x64 and 8x48 on a Zen 5 core: in bf16 none was clearly faster, and 8x32 leaves no awkward rest.
 #include "core/kernels/gemm/GemmTable.h"
 
 #if defined(__AVX2__)

@@ -1,5 +1,6 @@
 // What the loop says to a person who asks for what cannot be, or for what is done already. Nothing that was asked for ends in silence.
 #include "TinyTraining.h"
+#include "core/base/Format.h"
 
 #include <filesystem>
 #include <fstream>
@@ -152,6 +153,37 @@ TEST(ACheckpointThatIsDue, HoldsTheRunUpUntilTheDiskHasRoomForIt) {
         ++paused;
         EXPECT_NE(changed->why.find("no room for the checkpoint of step 3"), std::string::npos) << changed->why;
         fs::remove(disk / "ballast");
+    };
+    const TrainerOutcome outcome = trainer.run();
+    EXPECT_EQ(outcome.state, RunState::Finished);
+    EXPECT_EQ(outcome.lostCheckpoints, 0);
+    EXPECT_EQ(paused, 1);
+    EXPECT_EQ(trainer.sink.all<CheckpointSaved>().size(), 2u);
+}
+
+// The same for a user who may not mount a disk: a file where the folder should be, and the answer that there is no room.
+TEST(ACheckpointThatIsDue, HoldsTheRunUpForAsLongAsThereIsSaidToBeNoRoom) {
+    const fs::path folder = fs::temp_directory_path() / ("stepscope-no-room-" + std::to_string(::getpid()));
+    struct Leave {
+        fs::path folder;
+        ~Leave() { fs::remove_all(folder); }
+    } leave{folder};
+    std::ofstream(folder) << "in the way";
+    TinyTrainer trainer(config(6, 0));
+    trainer.setup.config.checkpointEvery = 3;
+    trainer.setup.checkpointFolder = folder / "checkpoints";
+    int asked = 0, paused = 0;
+    trainer.setup.room = [&] {
+        if (++asked < 5) return std::int64_t{1000};
+        fs::remove(folder);
+        return std::int64_t{1} << 40;
+    };
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* changed = std::get_if<StateChanged>(&event);
+        if (changed == nullptr || changed->state != RunState::Paused) return;
+        ++paused;
+        for (const std::string& part : {std::string("no room for the checkpoint of step 3"), format::bytes({1000}) + " are free"})
+            EXPECT_NE(changed->why.find(part), std::string::npos) << changed->why;
     };
     const TrainerOutcome outcome = trainer.run();
     EXPECT_EQ(outcome.state, RunState::Finished);

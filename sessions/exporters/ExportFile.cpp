@@ -1,0 +1,58 @@
+// See ExportFile.h.
+#include "sessions/exporters/ExportFile.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error cannotWrite(const std::string& path, int problem) {
+    const bool full = problem == ENOSPC || problem == EDQUOT;
+    return makeError(ErrorCode::Io, fmt::format("{} cannot be written: {}; {}.", path, std::strerror(problem), full ? "make room there" : "choose another place"));
+}
+
+// 0 or an errno. A closed stream has handed its bytes to the system; only this says that they are on the disk.
+int sync(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return errno;
+    const int problem = ::fsync(file) == 0 ? 0 : errno;
+    ::close(file);
+    return problem;
+}
+
+Status writeAndSync(const std::string& unfinished, const std::string& path, const std::function<Status(std::ostream&)>& write) {
+    std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
+    if (!file) return cannotWrite(path, errno);
+    if (auto done = write(file); !done) return done;
+    errno = EIO;  // where the library does not say
+    file.close();
+    if (!file) return cannotWrite(path, errno);
+    if (const int problem = sync(unfinished); problem != 0) return cannotWrite(path, problem);
+    return {};
+}
+
+}  // namespace
+
+Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write) {
+    std::error_code absent;
+    const fs::path followed = fs::canonical(path, absent);
+    const std::string target = absent ? path : followed.string();
+    const std::string unfinished = fmt::format("{}.unfinished-{}", target, ::getpid());
+    auto done = writeAndSync(unfinished, path, write);
+    if (done && std::rename(unfinished.c_str(), target.c_str()) != 0) done = cannotWrite(path, errno);
+    std::error_code ignored;
+    if (!done) fs::remove(unfinished, ignored);
+    return done;
+}
+
+}  // namespace stepscope

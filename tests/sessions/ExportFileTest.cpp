@@ -1,0 +1,89 @@
+// An export into a file: whole, or as if nobody had tried.
+#include "sessions/exporters/ExportFile.h"
+#include "tests/sessions/TestSupport.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <ostream>
+
+using namespace stepscope;
+using namespace stepscope::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportFile : testing::Test {
+    TempFolder folder;
+    std::string path = folder.file("out.csv");
+
+    std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator())); }
+    static Status write(std::ostream& out) {
+        out << "new\n";
+        return {};
+    }
+};
+
+}  // namespace
+
+TEST_F(ExportFile, TakesThePlaceOfAnOlderOneAndLeavesNothingBeside) {
+    writeFile(path, "old and longer\n");
+    const Status done = exportToFile(path, write);
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(contentOf(path), "new\n");
+    EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(ExportFile, ThatFailsOnTheWayLeavesTheOlderOneAsItWas) {
+    writeFile(path, "old\n");
+    const Status done = exportToFile(path, [this](std::ostream& out) -> Status {
+        out << "half a li" << std::flush;
+        EXPECT_EQ(contentOf(path), "old\n") << "nobody reads half of the new one";
+        return makeError(ErrorCode::NotFound, "There is no session 5.");
+    });
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().sentence, "There is no session 5.");
+    EXPECT_EQ(contentOf(path), "old\n");
+    EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(ExportFile, ThatFindsNoRoomLeavesTheOlderOneAsItWas) {
+    writeFile(path, "old\n");
+    ::signal(SIGXFSZ, SIG_IGN);  // the write fails instead
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct Restore {
+        rlimit limit;
+        ~Restore() { ::setrlimit(RLIMIT_FSIZE, &limit); }
+    } restore{before};
+    const rlimit small{100'000, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const Status done = exportToFile(path, [](std::ostream& out) -> Status {
+        out << std::string(101'000, 'x');
+        return {};
+    });
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::Io);
+    EXPECT_NE(done.error().sentence.find(path), std::string::npos) << done.error().sentence;
+    EXPECT_EQ(contentOf(path), "old\n");
+    EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(ExportFile, IntoAFolderThatIsNotThereNamesThePath) {
+    const Status done = exportToFile(folder.file("no/out.csv"), write);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::Io);
+    for (const std::string& part : {folder.file("no/out.csv"), std::string("choose another place")})
+        EXPECT_NE(done.error().sentence.find(part), std::string::npos) << done.error().sentence;
+}
+
+TEST_F(ExportFile, FollowsALink) {
+    writeFile(folder.file("real.csv"), "old\n");
+    fs::create_symlink("real.csv", path);
+    ASSERT_TRUE(exportToFile(path, write));
+    EXPECT_TRUE(fs::is_symlink(path));
+    EXPECT_EQ(contentOf(folder.file("real.csv")), "new\n");
+}
