@@ -22,7 +22,8 @@ TokenBlock BatchLoader::next(const BatchSource& source, std::uint64_t seed, std:
     if (m_settings.reuseBlocks && m_inHand.ids != nullptr) m_free.push_back(std::exchange(m_inHand, {}));
     Cut done;
     if (m_workers.empty()) {
-        done = cut(reading, cursor, takeFree());
+        m_reading = std::move(reading);  // held on to: a copy in memory lives as long as somebody reads it, and would be made anew at every step
+        done = cut(m_reading, cursor, takeFree());
     } else {
         if (cursor != m_expected || reading != m_reading) {
             ++m_round;

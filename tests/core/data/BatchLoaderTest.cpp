@@ -86,6 +86,20 @@ TEST(BatchLoader, EveryPlaceAndEveryWayOfCuttingGivesTheSameBatches) {
     }
 }
 
+TEST(BatchLoader, TheCopyInMemoryIsMadeOnceHoweverManyThreadsCut) {
+    for (const std::int64_t workers : {0, 2}) {
+        const BatchSource source(textCorpus());
+        auto wanted = settings(workers);
+        wanted.place = TokenPlace::Ram;
+        BatchLoader loader(wanted, plainBlocks());
+        loader.next(source, 1, 0);
+        const std::weak_ptr<const TokenRow> copy = source.tokens(TokenPlace::Ram);
+        EXPECT_FALSE(copy.expired()) << "somebody must hold it between two steps; " << workers << " workers";
+        loader.next(source, 1, kBatch);
+        EXPECT_EQ(copy.lock(), source.tokens(TokenPlace::Ram)) << workers << " workers";
+    }
+}
+
 TEST(BatchLoader, TheOrderDoesNotDependOnTheNumberOfWorkers) {
     const BatchSource source(textCorpus());
     for (const std::int64_t workers : {0, 1, 2, 7, 64}) {
