@@ -8,7 +8,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/index_select.h>
-#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 #include <algorithm>
 
 namespace stepscope {
@@ -49,45 +49,61 @@ BatchFeed::BatchFeed(const FeedSettings& settings, at::Device device, std::int64
 
 BatchFeed::~BatchFeed() = default;
 
+bool BatchFeed::prepare(const BatchSource& source) {
+    // The row goes to the device once; only the places of the sequences are copied at each step.
+    if (m_loader != nullptr || m_copiedRow == source.corpus().tokens) return false;
+    m_copiedRow = source.corpus().tokens;
+    m_deviceTokens = tokensOn(m_device, *m_copiedRow);
+    return true;
+}
+
 void BatchFeed::cut(const BatchSource& source, std::uint64_t seed, std::int64_t cursor) {
     if (m_loader == nullptr) {
-        m_cut = cutOnDevice(source, source.starts(Split::Train, seed, cursor, m_batch, m_context));
+        prepare(source);
+        m_starts = source.starts(Split::Train, seed, cursor, m_batch, m_context);
         return;
     }
     const TokenBlock block = m_loader->next(source, seed, cursor);
     m_cut = *static_cast<const at::Tensor*>(block.owner.get());
 }
 
-BatchFeed::Batch BatchFeed::copy() const {
+// What changes from batch to batch, on the host: the ids, or where the sequences begin.
+at::Tensor BatchFeed::hostPart() const {
+    if (m_loader == nullptr) return at::from_blob(const_cast<std::int64_t*>(m_starts.data()), {m_batch, 1}, hostIds());
     SS_CHECK(m_cut.defined());
-    return copied(m_cut);
+    return m_cut;
 }
+
+BatchFeed::Batch BatchFeed::copy() const { return onDevice(hostPart()); }
 
 BatchFeed::Batch BatchFeed::validation(const BatchSource& source, std::int64_t cursor) {
     const auto starts = source.starts(Split::Validation, 0, cursor, m_batch, m_context);
-    if (m_loader == nullptr) return copied(cutOnDevice(source, starts));
+    if (m_loader == nullptr) {
+        prepare(source);
+        return onDevice(at::from_blob(const_cast<std::int64_t*>(starts.data()), {m_batch, 1}, hostIds()));
+    }
     const at::Tensor host = at::empty({2, m_batch, m_context}, hostIds());
     auto* into = host.data_ptr<std::int64_t>();
     cutBatch(*source.tokens(m_settings.place), m_settings.creation, starts, m_context, source.corpus().vocabulary, into, into + m_batch * m_context);
-    return copied(host);
+    return onDevice(host);
 }
 
-at::Tensor BatchFeed::cutOnDevice(const BatchSource& source, const std::vector<std::int64_t>& starts) {
-    // The row goes to the device once; only the places of the sequences are copied at each step.
-    if (m_copiedRow != source.corpus().tokens) {
-        m_copiedRow = source.corpus().tokens;
-        m_deviceTokens = tokensOn(m_device, *m_copiedRow);
-    }
-    const at::Tensor places = at::from_blob(const_cast<std::int64_t*>(starts.data()), {m_batch, 1}, hostIds()).to(m_device);
-    const at::Tensor window = at::arange(m_context, at::TensorOptions().dtype(at::kLong).device(m_device));
-    const at::Tensor where = (places + window).view({-1});  // (batch * context)
-    const auto read = [&](const at::Tensor& at) { return m_deviceTokens.index_select(0, at).to(at::kLong).view({m_batch, m_context}); };
-    return at::stack({read(where), read(where + 1)});
+// One copy, whatever it is of.
+BatchFeed::Batch BatchFeed::onDevice(const at::Tensor& hostPart) const { return read(hostPart.to(m_device, at::kLong, m_settings.nonBlocking)); }
+
+at::Tensor BatchFeed::slot() const {
+    const auto ids = at::TensorOptions().dtype(at::kLong).device(m_device);
+    return m_loader == nullptr ? at::zeros({m_batch, 1}, ids) : at::zeros({2, m_batch, m_context}, ids);
 }
 
-BatchFeed::Batch BatchFeed::copied(const at::Tensor& host) const {
-    const at::Tensor there = host.to(m_device, at::kLong, m_settings.nonBlocking);  // one copy for both halves
-    return {there.select(0, 0), there.select(0, 1)};
+void BatchFeed::copyInto(at::Tensor& slot) const { slot.copy_(hostPart(), m_settings.nonBlocking); }
+
+BatchFeed::Batch BatchFeed::read(const at::Tensor& slot) const {
+    if (m_loader != nullptr) return {slot.select(0, 0), slot.select(0, 1)};
+    const at::Tensor window = at::arange(m_context, slot.options());
+    const at::Tensor where = (slot + window).view({-1});  // (batch * context)
+    const auto idsAt = [&](const at::Tensor& places) { return m_deviceTokens.index_select(0, places).to(at::kLong).view({m_batch, m_context}); };
+    return {idsAt(where), idsAt(where + 1)};
 }
 
 }  // namespace stepscope

@@ -33,19 +33,27 @@ public:
     void cut(const BatchSource& source, std::uint64_t seed, std::int64_t cursor);  // training sequences cursor ...
     Batch copy() const;
 
+    // For a step that is captured: all that changes from one batch to the next lies in one tensor of the device, the slot, at the same address in every
+    // step. prepare() comes before each cut(); true: what is on the device is another, and graphs that read it are of no use.
+    bool prepare(const BatchSource& source);
+    at::Tensor slot() const;
+    void copyInto(at::Tensor& slot) const;         // the batch that was cut: one copy
+    Batch read(const at::Tensor& slot) const;      // the work of the graph
+
     // Validation sequences cursor ...: never through the queue of training.
     Batch validation(const BatchSource& source, std::int64_t cursor);
 
 private:
-    at::Tensor cutOnDevice(const BatchSource& source, const std::vector<std::int64_t>& starts);
-    Batch copied(const at::Tensor& host) const;
+    at::Tensor hostPart() const;
+    Batch onDevice(const at::Tensor& hostPart) const;
 
     FeedSettings m_settings;
     at::Device m_device;
     std::int64_t m_batch, m_context;
     std::shared_ptr<const TokenRow> m_copiedRow;  // whose tokens are on the device
     at::Tensor m_deviceTokens;                    // (all tokens) int32
-    at::Tensor m_cut;                             // (2, batch, context), on the host or on the device
+    at::Tensor m_cut;                             // (2, batch, context), on the host
+    std::vector<std::int64_t> m_starts;           // of the sequences, when batches are cut on the device
     std::unique_ptr<BatchLoader> m_loader;        // null when batches are cut on the device
 };
 

@@ -7,9 +7,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/full_like.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -73,6 +71,7 @@ StepResult GraphProgram::eager(TrainState& state, const BatchSource& batches, do
 StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, double rate) {
     const c10::StreamGuard onStream(m_stream);
     if (m_leaves.bind(state)) forget();
+    if (m_feed.prepare(batches)) forget();
     if (m_givenUp || m_eagerSteps++ < kEagerSteps) return eager(state, batches, rate);
     if (!m_captured) {
         try {
@@ -100,11 +99,12 @@ void GraphProgram::forget() {
 
 void GraphProgram::microStep(const GptConfig& config, bool first) {
     const double incoming = 1 / static_cast<double>(m_parts.accumulation);  // gradient of the mean over the micro-batches
+    const auto [inputs, targets] = m_feed.read(m_slot);
     at::Tensor loss;
     {
         const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
         const WithoutAutocastCache fresh;
-        loss = gptLoss(config, m_parts.keepsLowWeights() ? m_low->over(m_leaves.weights()) : m_leaves.weights(), m_parts.ops, m_inputs, m_targets,
+        loss = gptLoss(config, m_parts.keepsLowWeights() ? m_low->over(m_leaves.weights()) : m_leaves.weights(), m_parts.ops, inputs, targets,
                        {.smoothing = m_parts.labelSmoothing, .backwardScale = incoming});
     }
     loss.backward(at::full_like(loss, incoming));
@@ -126,11 +126,11 @@ void GraphProgram::capture(const TrainState& state) {
     const ProgramScope scope(m_parts.scope);
     const auto begin = std::chrono::steady_clock::now();
     const auto numbers = at::TensorOptions().dtype(at::kFloat).device(m_parts.device);
-    m_inputs = at::zeros({m_parts.batchSize, m_parts.context}, numbers.dtype(at::kLong));  // ids that exist, for a capture that computes
-    m_targets = at::zeros_like(m_inputs);
+    m_slot = m_feed.slot();
     m_numbers = at::zeros({2, kNumbers}, numbers);
-    m_loss = at::zeros({}, numbers);
-    m_norm = at::zeros({}, numbers);
+    m_results = at::zeros({2}, numbers);
+    m_loss = m_results[0];
+    m_norm = m_results[1];
     if (m_parts.keepsLowWeights()) m_low->bind(state);
     m_leaves.clearGradients(Leaves::Clear::ToNone);  // the first micro-batch makes them, in the graphs' own memory
     m_first = m_graphs->capture(m_parts.device, nullptr, [this, config = state.config] { microStep(config, true); });
@@ -160,16 +160,14 @@ StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, d
         clock.lap(Phase::Optimizer);
         m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
         clock.lap(Phase::Batch);
-        const auto [inputs, targets] = m_feed.copy();
-        m_inputs.copy_(inputs);
-        m_targets.copy_(targets);
+        m_feed.copyInto(m_slot);
         clock.lap(Phase::Copy);
         (micro == 0 ? m_first : m_next)->replay();
         clock.lap(Phase::Backward);  // and the forward pass: one launch
     }
     m_update->replay();
     clock.lap(Phase::Optimizer);
-    const at::Tensor results = at::stack({m_loss, m_norm}).cpu();
+    const at::Tensor results = m_results.cpu();
     clock.settle();
     result.loss = results[0].item<double>();
     result.gradientNorm = results[1].item<double>();

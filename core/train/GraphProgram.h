@@ -1,5 +1,6 @@
 // GraphProgram: cuda-graph. After a few eager steps, forward and backward pass of a micro-batch are captured into one CUDA graph, clipping and
-// AdamW into another, and replayed: a launch each, without waiting for the device in between. What cannot be captured runs eagerly, and the
+// AdamW into another, and replayed: a launch each, without waiting for the device in between; around them only copies: the batch, the numbers of
+// AdamW, loss and norm. What cannot be captured runs eagerly, and the
 // report says why. Works on the same TrainState as every other Program.
 #pragma once
 #include "core/train/EagerProgram.h"
@@ -55,9 +56,10 @@ private:
     Leaves m_leaves;
 
     // What the graphs read and write, at the same addresses in every step.
-    at::Tensor m_inputs, m_targets;  // (batch, context)
-    at::Tensor m_numbers;            // (2, floats of AdamWStep), a row a group
-    at::Tensor m_loss, m_norm;       // no dimensions; of the whole step
+    at::Tensor m_slot;          // of m_feed
+    at::Tensor m_numbers;       // (2, floats of AdamWStep), a row a group
+    at::Tensor m_results;       // (2): the next two
+    at::Tensor m_loss, m_norm;  // no dimensions; of the whole step
 
     int m_eagerSteps = 0;
     bool m_captured = false, m_givenUp = false;

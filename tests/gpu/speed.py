@@ -1,7 +1,8 @@
 """Parts `ladder`, `launches` and `compare` of packaging/gpu-check: GPT-2 small at context 1024, rung by rung, and against torch.compile.
 
-The ladder is "precision-to-padding" with CUDA graphs as a rung more; a step that was captured says how many kernels it has. Launches of the eager
-rungs are counted by Nsight Compute (ncu) as the difference between runs of 4 and of 5 steps. The comparison alternates ours with both modes of
+The ladder is "precision-to-padding" with CUDA graphs as a rung more; a step that was captured says how many kernels it has. What really is launched is
+counted by Nsight Compute (ncu), as the difference between two runs of which one is a step longer: kernels, and launches by the host, where a graph is
+one and what stands around the graphs counts too. The comparison alternates ours with both modes of
 torch.compile, from the same weights and batches, as tests/bench/against_pytorch does on the CPU; it fails when losses differ by more than 2e-2.
 """
 import argparse
@@ -61,9 +62,17 @@ def run_ladder(setup, deadline):
     return [checking.filled({'rung': name, **empty}, deadline, lambda left: climb(n, switches, left)) for n, (name, switches) in enumerate(rungs())]
 
 
-def ncu(setup, switches, steps):
-    return [checking.tool('ncu') or 'ncu', '--clock-control', 'none', '--csv', '--metrics', 'launch__grid_size', *setup.cli, 'train',
+def ncu(setup, switches, steps, graphs='node'):
+    """graphs: 'node' lists the kernels inside graphs, 'graph' each graph as a whole."""
+    return [checking.tool('ncu') or 'ncu', '--clock-control', 'none', '--csv', '--graph-profiling', graphs, '--metrics', 'launch__grid_size', *setup.cli, 'train',
             *rung_words(switches, steps, batch=1), '--no-record']
+
+
+def counts_of(switches):
+    """What is counted of a rung: (name, how ncu sees graphs) of each figure, and the two lengths of a run: a step is captured after three eager ones."""
+    if switches.get('cuda-graph') == 'on':
+        return [('kernels a step', 'node'), ('host launches a step', 'graph')], (8, 9)
+    return [('kernels a step', 'node')], (4, 5)
 
 
 def kernels_of(text):
@@ -74,19 +83,25 @@ def kernels_of(text):
 
 
 def run_launches(setup, deadline):
-    def count(switches):
-        kernels = []
-        for steps in (4, 5):
-            run = subprocess.run(ncu(setup, switches, steps), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=deadline.left(),
-                                 env={**os.environ, **setup.environment})
-            if run.returncode != 0:
-                raise measure.Failed('ncu', run.returncode, run.stderr.strip() or run.stdout.strip())
-            kernels.append(kernels_of(run.stdout))
-        if kernels[0] == 0:
-            return {'state': 'failed', 'why': 'ncu listed no kernels'}
-        return {'kernels a step': kernels[1] - kernels[0], 'state': 'measured', 'why': ''}
+    def listed(switches, steps, graphs):
+        run = subprocess.run(ncu(setup, switches, steps, graphs), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=deadline.left(),
+                             env={**os.environ, **setup.environment})
+        if run.returncode != 0:
+            raise measure.Failed('ncu', run.returncode, run.stderr.strip() or run.stdout.strip())
+        return kernels_of(run.stdout)
 
-    rows = [({'rung': name, 'kernels a step': 'not measured'}, switches) for name, switches in rungs() if 'cuda-graph' not in switches]
+    def count(switches):
+        figures, lengths = counts_of(switches)
+        row = {}
+        for name, graphs in figures:
+            shorter, longer = (listed(switches, steps, graphs) for steps in lengths)
+            if shorter == 0:
+                return {'state': 'failed', 'why': 'ncu listed no kernels'}
+            row[name] = longer - shorter
+        # Without graphs the host launches each kernel.
+        return {'host launches a step': row['kernels a step'], **row, 'state': 'measured', 'why': ''}
+
+    rows = [({'rung': name, 'kernels a step': 'not measured', 'host launches a step': 'not measured'}, switches) for name, switches in rungs()]
     if not checking.tool('ncu'):
         return [{**row, 'state': 'not run', 'why': NO_NCU} for row, _ in rows]
     return [checking.filled(row, deadline, lambda left: count(switches)) for row, switches in rows]
@@ -169,6 +184,9 @@ def plan_compare(setup):
 
 LADDER_PART = checking.Part('ladder', f'the ladder of GPT-2 small at batch {BATCH} and context {CONTEXT}', 240,
                             lambda setup: [[*setup.cli, 'train', *rung_words(switches, STEPS)] for _, switches in rungs()], run_ladder)
-LAUNCHES = checking.Part('launches', 'kernels that an eager step launches, rung by rung, at batch 1', 240,
-                         lambda setup: [ncu(setup, switches, steps) for _, switches in rungs() if 'cuda-graph' not in switches for steps in (4, 5)], run_launches)
+def plan_launches(setup):
+    return [ncu(setup, switches, steps, graphs) for _, switches in rungs() for _, graphs in counts_of(switches)[0] for steps in counts_of(switches)[1]]
+
+
+LAUNCHES = checking.Part('launches', 'kernels and host launches of a step, rung by rung, at batch 1', 240, plan_launches, run_launches)
 COMPARE = checking.Part('compare', 'against torch.compile, modes default and reduce-overhead, bf16', 540, plan_compare, run_compare)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -114,6 +115,18 @@ class Reading(unittest.TestCase):
                 '"1","a, b","launch__grid_size","4"\n"1","a, b","launch__block_size","32"\n')
         self.assertEqual(speed.kernels_of(said), 2)
         self.assertEqual(speed.kernels_of('==WARNING== No kernels were profiled.\n'), 0)
+
+    def test_a_captured_step_is_counted_by_its_kernels_and_by_what_the_host_launches(self):
+        def ncu(command, **_):
+            of = lambda word: command[command.index(word) + 1]
+            a_step = 9 if 'cuda-graph=on' in command and of('--graph-profiling') == 'graph' else 410
+            kernels = ''.join(f'"{n}","gemm","launch__grid_size","1"\n' for n in range(30 + a_step * int(of('--steps'))))
+            return types.SimpleNamespace(returncode=0, stdout='"ID","Kernel Name","Metric Name","Metric Value"\n' + kernels, stderr='')
+
+        with unittest.mock.patch.object(subprocess, 'run', ncu), unittest.mock.patch.object(checking, 'tool', lambda name: name):
+            rows = speed.run_launches(types.SimpleNamespace(cli=['stepscope-cli'], environment={}), checking.Deadline(60))
+        self.assertEqual([row['rung'] for row in rows], [name for name, _ in speed.rungs()])
+        self.assertEqual([(row['kernels a step'], row['host launches a step']) for row in rows], [(410, 410)] * (len(rows) - 1) + [(410, 9)])
 
     def test_a_capture_says_its_kernels_and_a_failed_one_why(self):
         self.assertEqual(speed.captured(['x', 'CUDA graphs: 412 kernels a step in 2 launches, captured in 0.31 s.'])[0], '412 in 2 launches')

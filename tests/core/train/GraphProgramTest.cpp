@@ -157,12 +157,13 @@ struct Kind {
     const char* name;
     std::int64_t accumulation;
     bool lowPrecision;
+    TokenPlace place = TokenPlace::Mapped;
 };
 class CapturedSteps : public ::testing::TestWithParam<Kind> {};
 
 TEST_P(CapturedSteps, GiveTheLossesAndWeightsOfEagerOnesToTheBit) {
-    const auto [name, accumulation, lowPrecision] = GetParam();
-    SideBySide both(accumulation, lowPrecision);
+    const auto [name, accumulation, lowPrecision, place] = GetParam();
+    SideBySide both(accumulation, lowPrecision, [place = place](ProgramParts& parts) { parts.feed.place = place; });
     for (int i = 0; i < 8; ++i) {
         both.step();
         EXPECT_EQ(both.graphs->evaluate(both.captured, *both.batches, 1), both.eager->evaluate(both.plain, *both.batches, 1)) << i;
@@ -176,7 +177,8 @@ TEST_P(CapturedSteps, GiveTheLossesAndWeightsOfEagerOnesToTheBit) {
     EXPECT_TRUE(says.starts_with("CUDA graphs: " + std::to_string(kKernels * launches) + " kernels a step in " + std::to_string(launches) + " launches")) << says;
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, CapturedSteps, ::testing::Values(Kind{"OneMicroBatch", 1, false}, Kind{"TwoMicroBatches", 2, false}, Kind{"Bf16WithACopy", 2, true}),
+INSTANTIATE_TEST_SUITE_P(Of, CapturedSteps, ::testing::Values(Kind{"OneMicroBatch", 1, false}, Kind{"TwoMicroBatches", 2, false}, Kind{"Bf16WithACopy", 2, true},
+                                             Kind{"CutOnTheDevice", 2, false, TokenPlace::Device}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(GraphProgram, WhereACaptureFailsTheRunGoesOnEagerlySaysWhyAndTriesNoMore) {
@@ -218,6 +220,18 @@ TEST(GraphProgram, AStepThatBreaksDownLeavesTheStateAsItWasAndTheNextOneIsAsIfIt
         both.step();
         both.expectOneState();
     }
+}
+
+TEST(GraphProgram, OtherTokensOnTheDeviceAreCapturedAnew) {
+    SideBySide both(1, false, [](ProgramParts& parts) { parts.feed.place = TokenPlace::Device; });
+    for (int i = 0; i < 5; ++i) both.step();
+    ASSERT_EQ(both.played->captures, 2);
+    both.batches = testing::tinyBatches(61, 30'000);
+    both.step();
+    EXPECT_EQ(both.played->alive, 0) << "graphs that know where the former tokens lay are gone";
+    for (int i = 0; i < 5; ++i) both.step();
+    both.expectOneState();
+    EXPECT_EQ(both.played->captures, 4);
 }
 
 TEST(GraphProgram, AStateThatIsLaidOutAnewIsCapturedAnew) {
