@@ -10,20 +10,16 @@
 #include <utility>
 
 namespace stepscope {
-namespace {
-
-// Sentences about the database name its file.
-bool aboutStorage(const Error& error, const RunRequest& request) {
-    return request.record && request.resume.empty() && !request.database.empty() && error.sentence.find(request.database) != std::string::npos;
-}
-
-}  // namespace
-
 RunController::RunController(LiveFeed& feed, QObject* parent) : QObject(parent), m_feed(feed) {}
 
 RunController::~RunController() {
     m_leaving = true;                // for a run that the thread has just begun and nobody here has heard of
     if (m_run) m_run->send(Stop{});  // the thread waits for the run's end and is joined after this
+}
+
+// Sentences about the database name its file.
+bool RunController::isAboutStorage(const std::string& sentence) const {
+    return m_request.record && m_request.resume.empty() && !m_request.database.empty() && sentence.find(m_request.database) != std::string::npos;
 }
 
 void RunController::openEngine(const RunConfig& shown) {
@@ -61,9 +57,9 @@ void RunController::start(RunRequest request) {
     m_thread.post([this, workbench = m_workbench, wanted = m_request] {
         auto started = workbench->start(wanted, m_feed);
         if (!started) {
-            answer(this, [this, error = started.error(), storage = aboutStorage(started.error(), wanted)] {
+            answer(this, [this, error = started.error()] {
                 setPhase(Phase::None);
-                Q_EMIT startFailed(QString::fromStdString(error.sentence), storage);
+                Q_EMIT startFailed(QString::fromStdString(error.sentence), isAboutStorage(error.sentence));
             });
             return;
         }

@@ -15,6 +15,8 @@
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TextPage.h"
 
+#include <utility>
+
 namespace stepscope {
 namespace {
 
@@ -38,12 +40,8 @@ RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std:
     });
     connect(&runs, &RunController::phaseChanged, this, &RunWiring::showReading);
     connect(&runs, &RunController::startFailed, this, &RunWiring::startFailed);
-    // The bar's one action: startFailed() offers it.
-    connect(&window.notice(), &NoticeBar::acted, this, [this] {
-        RunRequest request = m_runs.request();
-        request.record = false;
-        start(std::move(request));
-    });
+    // The bar's one action: offerToRunWithoutRecording() offers it.
+    connect(&window.notice(), &NoticeBar::acted, this, &RunWiring::runWithoutRecording);
     connect(&stage, &Stage::grew, this, &RunWiring::showReadingSoon);
     connect(&stage, &Stage::switched, this, &RunWiring::showReading);
     connect(&stage, &Stage::started, this, &RunWiring::showReading);
@@ -106,15 +104,33 @@ void RunWiring::say(const QString& sentence, bool isError) {
     showReading();
 }
 
-// Training without a record is offered, never done silently.
 void RunWiring::startFailed(const QString& sentence, bool database) {
     say(sentence, true);
-    if (database) m_window.notice().say(NoticeBar::Kind::Error, sentence + " Without it nothing would be recorded.", "Run without recording");
+    if (database) offerToRunWithoutRecording(sentence);
+}
+
+// Training without a record is offered, never done silently.
+void RunWiring::offerToRunWithoutRecording(const QString& sentence) {
+    m_window.notice().say(NoticeBar::Kind::Error, sentence + " Without it nothing would be recorded.", "Run without recording");
+}
+
+// A checkpoint lies in its session's folder, and such a run has none: each would be a loss that the log complains of.
+void RunWiring::runWithoutRecording() {
+    RunRequest request = m_runs.request();
+    request.record = false;
+    if (const std::int64_t every = std::exchange(request.config.checkpointEvery, 0); every > 0)
+        say(QString("This run makes no session to keep checkpoints in, so it saves none, although Checkpoint every is %1.").arg(every), false);
+    start(std::move(request));
 }
 
 void RunWiring::liveStateChanged(const StateChanged& change) {
-    m_liveState = change.state;
-    if (change.state == RunState::Failed) m_window.notice().say(NoticeBar::Kind::Error, QString::fromStdString(change.why));
+    // The engine opens the database as the last of its preparations. A later sentence may name a checkpoint, which lies beside the database.
+    const bool preparing = std::exchange(m_liveState, change.state) == RunState::Preparing;
+    if (change.state == RunState::Failed) {
+        const QString sentence = QString::fromStdString(change.why);
+        if (preparing && m_runs.isAboutStorage(change.why)) offerToRunWithoutRecording(sentence);
+        else m_window.notice().say(NoticeBar::Kind::Error, sentence);
+    }
     const bool heldUp = change.state == RunState::Paused && !change.why.empty();
     if (heldUp) m_window.notice().say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
     else if (m_heldUp) m_window.notice().hide();  // it goes on by itself when what held it up is over

@@ -37,6 +37,8 @@ Q_SIGNALS:
 
 private:
     void startFailed(const QString& sentence, bool database);
+    void offerToRunWithoutRecording(const QString& sentence);
+    void runWithoutRecording();  // the newest request, once more
     void liveStateChanged(const StateChanged& change);
     void showReading();       // now
     void showReadingSoon();   // at most five times a second

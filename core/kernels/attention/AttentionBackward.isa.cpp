@@ -88,6 +88,13 @@ void pack(AttentionShape shape, const BackwardScratch& s, HeadRows<const T> q, H
     }
 }
 
+// A padded query is zeros, which an infinite key or value makes NaN: that would reach the gradients of this key through the sum over its queries.
+void clearPadding(const BackwardScratch& s, std::int64_t keys, std::int64_t queries, std::int64_t columns) {
+    if (queries == columns) return;
+    for (std::int64_t i = 0; i < keys; ++i)
+        for (std::int64_t j = queries; j < columns; ++j) s.scores[i * kQueries + j] = s.gradProbabilities[i * kQueries + j] = 0;
+}
+
 // Scores and gradients of probabilities of a tile to probabilities and gradients of scores. Key row i is key `first + i`, query column j
 // is query `begin + j`; a key after its query gives nothing.
 template <std::int64_t PerUnit>
@@ -128,6 +135,7 @@ void backward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, He
             const bool again = begin > first;
             product<per>(padded, columns, e.units, {s.keys + first * e.units, e.units, 1}, s.queriesAcross + begin, e.rows, s.scores, kQueries, false);
             product<per>(padded, columns, e.units, {s.values + first * e.units, e.units, 1}, s.gradOutAcross + begin, e.rows, s.gradProbabilities, kQueries, false);
+            clearPadding(s, padded, queries, columns);
             softmaxTile<per>(s, shape.scale, first, padded, begin, columns);
             product<per>(keys, C, columns / per, {s.probabilities, kQueries / per, 1}, s.gradOutDown + begin / per * C, C, s.gradValues, C, again);
             product<per>(keys, C, columns / per, {s.gradScores, kQueries / per, 1}, s.queriesDown + begin / per * C, C, s.gradKeys, C, again);

@@ -5,9 +5,12 @@
 
 #include "core/kernels/bias_gelu/BiasGelu.h"
 #include "core/kernels/cross_entropy/CrossEntropy.h"
+#include "core/kernels/embedding/Embedding.h"
+#include "core/kernels/qkv_layout/QkvLayout.h"
 #include "core/kernels/residual_norm/ResidualNorm.h"
 #include "core/kernels/swiglu/Swiglu.h"
 
+#include <iterator>
 #include <numeric>
 
 namespace stepscope {
@@ -124,18 +127,12 @@ TEST_F(CudaKernels, HeadsAreMergedFromAnyStridesAndColumnsAreSummed) {
         const Activations dQ(rows.scalar, q), dV(rows.scalar, v), dRows(rows.scalar, 3 * count);
         // q (B, H, T, D), k absent, v (B, T, H, D) as flash attention leaves it.
         ASSERT_EQ(cuda.mergeHeads(rows, T, H, {{dQ, H * T * D, T * D, D}, {}, {dV, T * C, D, C}}, dRows), nullptr);
-        std::vector<float> wanted(3 * count);
-        for (std::int64_t b = 0; b < B; ++b)
-            for (std::int64_t t = 0; t < T; ++t)
-                for (std::int64_t h = 0; h < H; ++h)
-                    for (std::int64_t d = 0; d < D; ++d) {
-                        const std::int64_t row = (b * T + t) * 3 * C + h * D + d;
-                        wanted[static_cast<std::size_t>(row)] = q[static_cast<std::size_t>(((b * H + h) * T + t) * D + d)];
-                        wanted[static_cast<std::size_t>(row + 2 * C)] = v[static_cast<std::size_t>((b * T + t) * C + h * D + d)];
-                    }
+        std::vector<float> heads = q;
+        heads.resize(2 * count);
+        std::ranges::copy(qkvLayoutSplit({T, H, D}, 1, v, {}), std::back_inserter(heads));
+        const auto wanted = qkvLayoutMerge({T, H, D}, 3, heads);
         EXPECT_EQ(dRows.read(), wanted);
-        std::vector<float> sums(static_cast<std::size_t>(3 * C));
-        for (std::size_t i = 0; i < wanted.size(); ++i) sums[i % sums.size()] += wanted[i];
+        const auto sums = qkvLayoutColumnSums(3 * C, wanted);
         const Device<float> dSums(sums.size());
         const Device<char> partial(cuda.columnSumsWorkspaceBytes(rows.rows, rows.columns));
         ASSERT_EQ(cuda.columnSums(rows, dRows, dSums, partial), nullptr);
@@ -154,13 +151,9 @@ TEST_F(CudaKernels, TheEmbeddingIsTheReferenceBothWays) {
         std::ranges::stable_sort(order, {}, [&](std::int64_t r) { return ids[static_cast<std::size_t>(r)]; });
         std::ranges::transform(order, sorted.begin(), [&](std::int64_t r) { return ids[static_cast<std::size_t>(r)]; });
         std::vector<float> out(gradOut.size()), gradWte(wte.size()), gradWpe(wpe.size());
-        for (std::size_t r = 0; r < shape.rows; ++r)
-            for (std::size_t c = 0; c < shape.columns; ++c) {
-                const std::size_t token = static_cast<std::size_t>(ids[r]) * shape.columns + c, position = r % static_cast<std::size_t>(context) * shape.columns + c;
-                out[r * shape.columns + c] = wte[token] + wpe[position];
-                gradWte[token] += gradOut[r * shape.columns + c];
-                gradWpe[position] += gradOut[r * shape.columns + c];
-            }
+        const EmbeddingShape plain{.rows = rows.rows, .context = context, .columns = rows.columns};
+        embeddingForward(plain, ids, wte, wpe, out);
+        embeddingBackward(plain, ids, gradOut, gradWte, gradWpe);
         const Device<std::int64_t> dIds(ids), dSorted(sorted), dOrder(order);
         const Device<float> dWte(wte), dWpe(wpe), dOut(out.size()), dGradOut(gradOut), dGradWte(std::vector<float>(wte.size(), 0.0f)), dGradWpe(wpe.size());
         ASSERT_EQ(cuda.embeddingForward(rows, {context, vocabulary, dIds}, dWte, dWpe, dOut), nullptr);
