@@ -22,12 +22,6 @@ Tone toneOf(Verdict verdict) {
 
 auto tied(const FlipStripReading::Figure& f) { return std::tie(f.name, f.medians, f.change, f.spread, f.verdict); }
 
-ToneLabel* label(Tone tone, const QString& text, const QFont& font) {
-    auto* made = new ToneLabel(tone, text);
-    made->setFont(font);
-    return made;
-}
-
 }  // namespace
 
 bool FlipStripReading::operator==(const FlipStripReading& other) const {
@@ -59,6 +53,8 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     m_figures->setContentsMargins(0, 0, 0, 0);
     m_figures->setHorizontalSpacing(space(3));
     m_figures->setVerticalSpacing(0);
+    m_table->setToolTip("Medians, and below them the quartiles: half of the steps lie between them. Where the two ranges overlap, the difference "
+                        "may be chance, and is called inconclusive.");
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(2), space(1), space(1), space(1));
     layout->setSpacing(0);
@@ -67,25 +63,39 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     hide();
 }
 
+FlipStrip::Column FlipStrip::addColumn() {
+    const auto label = [this](int row, const QFont& font) {
+        auto* made = new ToneLabel(Tone::Muted);
+        made->setFont(font);
+        m_figures->addWidget(made, row, static_cast<int>(m_columns.size()));
+        return made;
+    };
+    return {label(0, smallFont(font())), label(1, tabularFont(font())), label(2, headFont(smallFont(font()))), label(3, smallFont(tabularFont(font())))};
+}
+
+// Called while steps are being measured: what has not changed is not touched, or the window would take time from the steps that it compares.
 void FlipStrip::setReading(const FlipStripReading& reading) {
     if (reading == m_reading && !isHidden()) return;
     m_reading = reading;
     m_heading->setText(reading.heading);
     m_note->setText(reading.note);
-    qDeleteAll(m_table->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly));
+    while (m_columns.size() < reading.figures.size()) m_columns.push_back(addColumn());
     QStringList spoken{reading.heading, reading.note};
-    for (std::size_t i = 0; i < reading.figures.size(); ++i) {
+    for (std::size_t i = 0; i < m_columns.size(); ++i) {
+        const Column& column = m_columns[i];
+        const bool used = i < reading.figures.size();
+        for (ToneLabel* label : {column.name, column.medians, column.change, column.spread}) label->setVisible(used);
+        if (!used) continue;
         const auto& figure = reading.figures[i];
-        const int column = static_cast<int>(i);
-        m_figures->addWidget(label(Tone::Muted, figure.name, smallFont(font())), 0, column);
-        m_figures->addWidget(label(Tone::Normal, figure.medians, tabularFont(font())), 1, column);
-        m_figures->addWidget(label(toneOf(figure.verdict), figure.change, headFont(smallFont(font()))), 2, column);
-        m_figures->addWidget(label(Tone::Muted, figure.spread, smallFont(tabularFont(font()))), 3, column);
+        column.name->setText(figure.name);
+        column.medians->setText(figure.medians);
+        column.medians->setTone(Tone::Normal);
+        column.change->setText(figure.change);
+        column.change->setTone(toneOf(figure.verdict));
+        column.spread->setText(figure.spread);
         spoken << figure.name + ": " + figure.medians + ", " + figure.change;
     }
     m_table->setVisible(!reading.figures.empty());
-    m_table->setToolTip("Medians, and below them the quartiles: half of the steps lie between them. Where the two ranges overlap, the difference "
-                        "may be chance, and is called inconclusive.");
     setAccessibleName(spoken.join(". "));
     show();
 }

@@ -36,7 +36,13 @@ public:
     const FlipStripReading& reading() const { return m_reading; }
 
 private:
+    struct Column {  // of one figure, from top to bottom
+        ToneLabel *name, *medians, *change, *spread;
+    };
+    Column addColumn();
+
     FlipStripReading m_reading;
+    std::vector<Column> m_columns;
     QLabel* m_heading;
     ToneLabel* m_note;
     QGridLayout* m_figures;

@@ -1,0 +1,45 @@
+// The strip after a flip while its steps are being measured: what has not changed is left as it is, and no figure stays that is no longer there.
+#include "widgets/panels/FlipStrip.h"
+
+#include "widgets/panels/ToneLabel.h"
+
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+FlipStripReading readingOf(const QString& note, int figures) {
+    FlipStripReading reading{"Mixed precision: off → bf16", note, {}};
+    for (int i = 0; i < figures; ++i) reading.figures.push_back({QString("figure %1").arg(i), "20.0 ms → …", "", "", FlipStripReading::Verdict::Neutral});
+    return reading;
+}
+
+QStringList shown(const FlipStrip& strip) {
+    QStringList texts;
+    for (const auto* label : strip.findChildren<QLabel*>())
+        if (label->isVisibleTo(&strip) && !label->text().isEmpty()) texts << label->text();
+    return texts;
+}
+
+TEST(FlipStrip, KeepsItsLabelsWhileTheStepsAreCounted) {
+    FlipStrip strip;
+    strip.setReading(readingOf("measuring: 5 of 20", 4));
+    const auto before = strip.findChildren<QLabel*>();
+    strip.setReading(readingOf("measuring: 10 of 20", 4));
+    EXPECT_EQ(strip.findChildren<QLabel*>(), before) << "new labels would lay out the whole page anew";
+    EXPECT_TRUE(shown(strip).contains("measuring: 10 of 20"));
+}
+
+TEST(FlipStrip, ShowsAsManyFiguresAsAReadingHas) {
+    FlipStrip strip;
+    strip.setReading(readingOf("measured", 5));
+    EXPECT_TRUE(shown(strip).contains("figure 4"));
+    strip.setReading(readingOf("measured", 4));
+    EXPECT_TRUE(shown(strip).contains("figure 3"));
+    EXPECT_FALSE(shown(strip).contains("figure 4"));
+    strip.setReading(readingOf("not compared", 0));
+    EXPECT_EQ(shown(strip), (QStringList{"Mixed precision: off → bf16", "not compared"}));
+}
+
+}  // namespace
+}  // namespace stepscope
