@@ -76,8 +76,9 @@ availablePackage() {
     return 1
 }
 
+aptInstall() { asRoot apt-get -q -y -o DPkg::Lock::Timeout=600 install --no-install-recommends "$@" </dev/null >>"$log" 2>&1; }
 installAptPackages() {
-    local list=$root/packaging/apt-packages.txt log=$logs/apt.log names name missing optional text chosen=()
+    local list=$root/packaging/apt-packages.txt log=$logs/apt.log names name missing optional text chosen=() spare=()
     cmp -s "$list" "$stamps/apt-packages.txt" && return
     if ! command -v apt-get >/dev/null; then
         say "this is neither Debian nor Ubuntu: the libraries named in packaging/apt-packages.txt must be installed already"
@@ -85,25 +86,36 @@ installAptPackages() {
     fi
     missingPackages "$list"
     if ((${#missing[@]})); then
-        say "installing ${#missing[@]} packages with apt-get$([[ $EUID == 0 ]] || printf ', with sudo'):"
+        if [[ $EUID != 0 ]] && ! command -v sudo >/dev/null; then
+            ((${#missing[@]} > ${#optional[@]})) &&
+                fail "packages are missing that need root, and there is no sudo. Ask an administrator to run: apt-get install ${missing[*]%%|*}"
+            say "going on without ${optional[*]%%|*}: apt-get needs root to install it, and there is no sudo"
+            missing=()
+        fi
+    fi
+    if ((${#missing[@]})); then
+        say "installing packages with apt-get$([[ $EUID == 0 ]] || printf ', with sudo'):"
         printf '%s' "$text" >&2
-        [[ $EUID == 0 ]] || command -v sudo >/dev/null ||
-            fail "these packages need root, and there is no sudo. Ask an administrator to run: apt-get install ${missing[*]%%|*}"
         # A repository of somebody else's that does not answer must not stop us: the install says if something is missing.
         asRoot apt-get -q -o DPkg::Lock::Timeout=600 update >"$log" 2>&1
         for names in "${missing[@]}"; do
-            if name=$(availablePackage "$names") || [[ " ${optional[*]} " != *" $names "* ]]; then
+            if name=$(availablePackage "$names") && [[ " ${optional[*]} " == *" $names "* ]]; then
+                spare+=("$name")
+            elif [[ " ${optional[*]} " != *" $names "* ]]; then
                 chosen+=("$name")
             else
                 say "apt-get knows no package $name: going on without it"
             fi
         done
     fi
-    if ((${#chosen[@]})) &&
-        ! asRoot apt-get -q -y -o DPkg::Lock::Timeout=600 install --no-install-recommends "${chosen[@]}" </dev/null >>"$log" 2>&1; then
+    if ((${#chosen[@]})) && ! aptInstall "${chosen[@]}"; then
         showTail "$log"
         fail "apt-get could not install these packages"
     fi
+    # What can be done without is asked for apart, so that it takes nothing else with it.
+    for name in "${spare[@]}"; do
+        aptInstall "$name" || say "apt-get could not install $name: going on without it"
+    done
     cp "$list" "$stamps/apt-packages.txt.part" && mv "$stamps/apt-packages.txt.part" "$stamps/apt-packages.txt"
 }
 

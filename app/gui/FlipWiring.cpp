@@ -38,9 +38,14 @@ void FlipWiring::follow(LiveFeed& feed) {
         if (&feed != &m_stage.shown()) return;
         m_meter.flipped(*feed.history(), flip);
         m_told = false;
+        m_countTold = -1;
     });
     connect(&feed, &LiveFeed::grew, this, [this, &feed] {
-        if (!m_told && &feed == &m_stage.shown()) showReading();
+        if (!m_told && &feed == &m_stage.shown()) showReading(/*inPassing=*/!m_stage.replaying());
+    });
+    // A run that is paused or ends in between shows as far as it came.
+    connect(&feed, &LiveFeed::stateChanged, this, [this, &feed] {
+        if (!m_told && &feed == &m_stage.shown()) showReading(/*inPassing=*/false);
     });
 }
 
@@ -50,13 +55,15 @@ void FlipWiring::forget() {
     m_window.flipStrip().hide();
 }
 
-void FlipWiring::showReading() {
+void FlipWiring::showReading(bool inPassing) {
     const RunHistory& history = *m_stage.shown().history();
     const auto reading = m_meter.read(history);
     if (!reading) return;
     const bool hopeless = reading->effect.stepsBefore < FlipEffect::kFewest;
     // Counting every step aloud would take time from the very steps that are compared.
-    if (!reading->complete && !hopeless && reading->effect.stepsAfter % kStepsTold != 0) return;
+    const auto count = static_cast<int>(reading->effect.stepsAfter / kStepsTold);
+    if (inPassing && !reading->complete && !hopeless && count == m_countTold) return;
+    m_countTold = count;
     const SwitchInfo* entry = find(reading->flip.id);
     m_window.flipStrip().setReading(stripOf(*reading, entry != nullptr ? QString::fromStdString(entry->title) : QString::fromStdString(reading->flip.id)));
     m_told = reading->complete || hopeless;

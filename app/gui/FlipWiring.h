@@ -23,7 +23,8 @@ public:
 private:
     void follow(LiveFeed& feed);
     void forget();
-    void showReading();
+    // inPassing: while steps run, so not more often than needed.
+    void showReading(bool inPassing);
     void tellSwitch(const SwitchApplied& flip, const FlipEffect& effect, const QString& where);
     const SwitchInfo* find(const std::string& id);
 
@@ -32,6 +33,7 @@ private:
     Stage& m_stage;
     FlipMeter m_meter;
     SwitchCatalogue m_catalogue;
+    int m_countTold = -1;  // of the steps after it, in tens
     bool m_told = true;  // the newest flip is measured to its end, and said
 };
 

@@ -29,7 +29,7 @@ Optimization fusedOptimizer() {
     return fusedSwitch("fused-optimizer", "Fused clip + AdamW",
                        "One pass over all gradients for their norm, then one that scales each gradient, updates weight and both moments and, under amp=bf16, "
                        "writes the copy that the next step's products read. The plain form writes clipped gradients back and casts the weights anew.",
-                       "The bf16 copy, 2 bytes a weight, stays between steps. It is used where optimizer=fused leaves the arithmetic as it is.", "5–15 % of the optimizer step", "optimizer",
+                       "The bf16 copy, 2 bytes a weight of the blocks' matrices, stays between steps. It is used where optimizer=fused leaves the arithmetic as it is.", "5–15 % of the optimizer step", "optimizer",
                        [](ProgramBuilder& builder) { builder.setClippingOptimizer("fused clip + AdamW", update, norm, kCaptured); });
 }
 

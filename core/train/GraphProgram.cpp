@@ -2,12 +2,14 @@
 #include "core/train/GraphProgram.h"
 
 #include "core/cuda/loader/CudaGraph.h"
+#include "core/memory/DeviceMemory.h"
 #include "core/model/Gpt.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/zeros.h>
+#include <algorithm>
 #include <c10/core/GradMode.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -132,11 +134,14 @@ void GraphProgram::capture(const TrainState& state) {
     m_loss = m_results[0];
     m_norm = m_results[1];
     if (m_parts.keepsLowWeights()) m_low->bind(state);
+    device_memory::takePeak(m_parts.device);
     m_leaves.clearGradients(Leaves::Clear::ToNone);  // the first micro-batch makes them, in the graphs' own memory
     m_first = m_graphs->capture(m_parts.device, nullptr, [this, config = state.config] { microStep(config, true); });
     if (m_parts.accumulation > 1) m_next = m_graphs->capture(m_parts.device, m_first.get(), [this, config = state.config] { microStep(config, false); });
     m_update = m_graphs->capture(m_parts.device, m_first.get(), [this] { updateStep(); });
     m_captured = true;
+    // What the work took and gave back lies in the graphs' own memory now, and no replay asks for it again.
+    m_report.graphBytes = std::max<std::int64_t>(0, device_memory::takePeak(m_parts.device).count - device_memory::live(m_parts.device).count);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     const std::int64_t kernels = m_first->kernels() + (m_next ? (m_parts.accumulation - 1) * m_next->kernels() : 0) + m_update->kernels();
     m_report.preparation = fmt::format("CUDA graphs: {} kernels a step in {} launches, captured in {:.2f} s.", kernels, m_parts.accumulation + 1, took.count());

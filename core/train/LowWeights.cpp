@@ -58,7 +58,6 @@ void LowWeights::bind(const TrainState& state) {
 }
 
 WeightsView LowWeights::over(WeightsView weights) const {
-    std::vector<at::Tensor> low(weights.all.size());
     const auto replace = [&](at::Tensor& weight) {
         for (std::size_t i = 0; weight.defined() && i < weights.all.size(); ++i)
             if (m_copies[i].defined() && weights.all[i].is_same(weight)) {

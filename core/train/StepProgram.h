@@ -29,6 +29,7 @@ struct ProgramReport {
     std::string attention;         // back-end taken: "manual", "sdpa-flash", ...
     std::string hostMemory;        // allocator mode: "system", "caching"
     std::string optimizer;
+    std::int64_t graphBytes = 0;   // that a captured step works in, beside what its device's allocator hands out while it is replayed
     std::string preparation;       // what was made ahead of the steps and how long it took, or why it could not be; a sentence, empty = nothing
 };
 

@@ -28,10 +28,10 @@ std::int64_t pageFaults() {
     return used.ru_minflt + used.ru_majflt;
 }
 
-// The most that tensors held since it was last asked; unknown where nobody counts (an allocator that is not ours).
-double highestSince(at::Device device) {
+// The most that tensors held since it was last asked, with what graphs hold; unknown where nobody counts (an allocator that is not ours).
+double highestSince(at::Device device, std::int64_t graphBytes) {
     const Bytes most = device_memory::takePeak(device);
-    return most.count > 0 ? static_cast<double>(most.count) : kUnknown;
+    return most.count > 0 ? static_cast<double>(most.count + graphBytes) : kUnknown;
 }
 
 // Free for this user on the disk of a folder that need not be there yet; all there can be where nobody can tell.
@@ -239,7 +239,7 @@ bool Trainer::trainOneStep() {
         .step = m_state.updates, .at = end, .duration = end - begin, .loss = result.loss, .learningRate = rate, .gradientNorm = result.gradientNorm,
         .lossScale = result.lossScale, .skipped = result.skipped, .tokens = result.tokens, .phaseNs = result.phaseNs,
         .residentBytes = residentMemory().count, .allocatedBytes = device_memory::live(m_state.weights.device()).count,
-        .peakBytes = highestSince(m_state.weights.device()), .pageFaults = pageFaults() - faultsBefore, .operations = m_operations,
+        .peakBytes = highestSince(m_state.weights.device(), m_program->report().graphBytes), .pageFaults = pageFaults() - faultsBefore, .operations = m_operations,
         .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0});
     m_disturbed = false;
     if (m_attentionTold != m_program->report().attention) {
@@ -254,9 +254,10 @@ bool Trainer::trainOneStep() {
 }
 
 StepResult Trainer::stepOfProgram(double rate) {
-    // The first step of a Program still prepares: back-ends are asked for, weights packed. One that captures its step has done so by the sixth.
+    // The first step of a Program still prepares: back-ends are asked for, weights packed. One that captures its step has done so by the fifth; those
+    // after it are compared with the ones before a flip, and counting costs time.
     ++m_stepsOfProgram;
-    if (m_stepsOfProgram != 2 && m_stepsOfProgram != 6) return m_program->step(m_state, *m_setup.batches, rate);
+    if (m_stepsOfProgram != 2 && m_stepsOfProgram != 5) return m_program->step(m_state, *m_setup.batches, rate);
     const OperationCounter counter;
     const StepResult result = m_program->step(m_state, *m_setup.batches, rate);
     m_operations = static_cast<double>(counter.count());

@@ -30,13 +30,18 @@ int sync(const std::string& path) {
     return problem;
 }
 
-Status writeAndSync(const std::string& unfinished, const std::string& path, const std::function<Status(std::ostream&)>& write) {
-    std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
+Status writeInto(const std::string& target, const std::string& path, const std::function<Status(std::ostream&)>& write) {
+    std::ofstream file(target, std::ios::binary | std::ios::trunc);
     if (!file) return cannotWrite(path, errno);
     if (auto done = write(file); !done) return done;
     errno = EIO;  // where the library does not say
     file.close();
     if (!file) return cannotWrite(path, errno);
+    return {};
+}
+
+Status writeAndSync(const std::string& unfinished, const std::string& path, const std::function<Status(std::ostream&)>& write) {
+    if (auto done = writeInto(unfinished, path, write); !done) return done;
     if (const int problem = sync(unfinished); problem != 0) return cannotWrite(path, problem);
     return {};
 }
@@ -47,6 +52,8 @@ Status exportToFile(const std::string& path, const std::function<Status(std::ost
     std::error_code absent;
     const fs::path followed = fs::canonical(path, absent);
     const std::string target = absent ? path : followed.string();
+    // A device or a pipe takes the bytes as they come; a file in its place would be something else.
+    if (!absent && !fs::is_regular_file(followed, absent)) return writeInto(target, path, write);
     const std::string unfinished = fmt::format("{}.unfinished-{}", target, ::getpid());
     auto done = writeAndSync(unfinished, path, write);
     if (done && std::rename(unfinished.c_str(), target.c_str()) != 0) done = cannotWrite(path, errno);

@@ -9,7 +9,8 @@
 
 namespace stepscope {
 
-// `write` fills the stream. Its error is handed on; one of the file names the path, as it was given. A link keeps pointing where it did.
+// `write` fills the stream. Its error is handed on; one of the file names the path, as it was given. A link keeps pointing where it did; a
+// pipe or a device takes the bytes as they come.
 Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write);
 
 }  // namespace stepscope

@@ -68,8 +68,8 @@ class Packages(Miniature):
         self.stand_in('apt-get')
         done = self.setup('installAptPackages')
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.installed(), [['bonus', 'new', 'needed']])
-        self.assertRegex(done.stderr, r'installing 3 packages.*\n  bonus +can be done without\n  old +one of the two\n  needed +cannot\n')
+        self.assertEqual(self.installed(), [['new', 'needed'], ['bonus']])
+        self.assertRegex(done.stderr, r'installing packages.*\n  bonus +can be done without\n  old +one of the two\n  needed +cannot\n')
         self.assertEqual(self.setup('installAptPackages').stderr, '', 'nothing to do, nothing said')
 
     def test_one_that_can_be_done_without_is_passed_over_with_a_sentence(self):
@@ -78,6 +78,22 @@ class Packages(Miniature):
         self.assertEqual(self.installed(), [['new', 'needed']])
         self.assertIn('apt-get knows no package bonus: going on without it\n', done.stderr)
         self.assertEqual(self.setup('installAptPackages').stderr, '', 'and not spoken of again')
+
+    def test_one_that_can_be_done_without_takes_nothing_else_with_it_when_it_cannot_be_fetched(self):
+        self.available('bonus', 'new', 'needed')
+        done = self.setup('installAptPackages')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.installed(), [['new', 'needed'], ['bonus']])
+        self.assertIn('apt-get could not install bonus: going on without it\n', done.stderr)
+
+    @unittest.skipIf(os.geteuid() == 0, 'root needs no sudo')
+    def test_without_sudo_only_what_is_needed_ends_it(self):
+        no_sudo = 'command() { [[ $* != *sudo* ]] && builtin command "$@"; }; installAptPackages'
+        self.assertIn('Ask an administrator to run: apt-get install', self.setup(no_sudo).stderr)
+        self.write('packaging/apt-packages.txt', LIST.split('old|new')[0])
+        done = self.setup(no_sudo)
+        self.assertEqual((done.returncode, self.installed()), (0, []), done.stderr)
+        self.assertIn('going on without bonus: apt-get needs root to install it, and there is no sudo\n', done.stderr)
 
     def test_where_only_that_one_is_missing_nothing_is_installed(self):
         self.write('packaging/apt-packages.txt', LIST.split('old|new')[0])

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <ostream>
+#include <thread>
 
 using namespace stepscope;
 using namespace stepscope::test;
@@ -35,6 +38,20 @@ TEST_F(ExportFile, TakesThePlaceOfAnOlderOneAndLeavesNothingBeside) {
     ASSERT_TRUE(done) << done.error().sentence;
     EXPECT_EQ(contentOf(path), "new\n");
     EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(ExportFile, IntoAPipeGoesThroughItAndLeavesItAPipe) {
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    std::string read;
+    std::jthread reader([&] {
+        std::ifstream pipe(path);
+        std::getline(pipe, read);
+    });
+    const Status done = exportToFile(path, write);
+    reader.join();
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(read, "new");
+    EXPECT_TRUE(fs::is_fifo(path));
 }
 
 TEST_F(ExportFile, ThatFailsOnTheWayLeavesTheOlderOneAsItWas) {

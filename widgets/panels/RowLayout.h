@@ -1,6 +1,6 @@
 // Where the parts of a row of the experiment panel stand: name, reset, chip, sign and editor, from left to right. The name keeps its natural
 // width as long as it can: where there is no room for all, the editor shrinks, then chip and reset go to a second line, then the editor does.
-// Where the editor stands does not depend on chip and reset, which come and go. Used by ValueRow; GUI thread.
+// On which line the editor stands does not depend on chip and reset, which come and go. Used by ValueRow; GUI thread.
 #pragma once
 #include <QLayout>
 #include <vector>
@@ -19,6 +19,7 @@ public:
     QLayoutItem* takeAt(int index) override;
     QSize sizeHint() const override;
     QSize minimumSize() const override;
+    Qt::Orientations expandingDirections() const override { return Qt::Horizontal; }  // or rows would share what a tall panel has left
     bool hasHeightForWidth() const override { return true; }
     int heightForWidth(int width) const override;
     void setGeometry(const QRect& area) override;

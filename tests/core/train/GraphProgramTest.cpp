@@ -3,6 +3,7 @@
 #include "TinyTraining.h"
 
 #include "core/fused/Optimizer.h"
+#include "core/memory/HostAllocator.h"
 #include "core/train/GraphProgram.h"
 
 #include <ATen/TensorOperators.h>
@@ -220,6 +221,19 @@ TEST(GraphProgram, AStepThatBreaksDownLeavesTheStateAsItWasAndTheNextOneIsAsIfIt
         both.step();
         both.expectOneState();
     }
+}
+
+TEST(GraphProgram, WhatACapturedStepWorksInCountsThoughNoReplayAsksForIt) {
+    host_memory::install();
+    host_memory::refreshBudget();
+    SideBySide both;
+    for (int i = 0; i < kEagerSteps; ++i) both.step();
+    EXPECT_EQ(both.graphs->report().graphBytes, 0);
+    both.step();
+    const std::int64_t activations = both.graphs->report().graphBytes;
+    EXPECT_GT(activations, 4 * 12 * 16 * 4) << "more than one activation of the model";
+    both.step();
+    EXPECT_EQ(both.graphs->report().graphBytes, activations);
 }
 
 TEST(GraphProgram, OtherTokensOnTheDeviceAreCapturedAnew) {

@@ -6,6 +6,7 @@
 #include "widgets/panels/ValueEdit.h"
 
 #include <QCoreApplication>
+#include <QVBoxLayout>
 #include <gtest/gtest.h>
 
 namespace stepscope {
@@ -116,6 +117,22 @@ TEST_F(ValueRowTest, NoPartLiesOverAnotherInTheNarrowestPanel) {
             for (const QRect& other : parts) EXPECT_TRUE(&one == &other || !one.intersects(other)) << title;
         }
     }
+}
+
+TEST_F(ValueRowTest, TakesNoMoreHeightThanItNeedsInATallPanel) {
+    QWidget panel;
+    auto* layout = new QVBoxLayout(&panel);
+    layout->setContentsMargins(0, 0, 0, 0);
+    auto* first = new ValueRow("a", "Mixed precision", kWords);
+    auto* second = new ValueRow("b", "Attention", kWords);
+    layout->addWidget(first);
+    layout->addWidget(second);
+    layout->addStretch();
+    panel.resize(kRoom, 900);
+    panel.show();
+    QCoreApplication::processEvents();
+    EXPECT_LE(first->height(), first->heightForWidth(kRoom));
+    EXPECT_LE(second->height(), second->heightForWidth(kRoom));
 }
 
 }  // namespace
