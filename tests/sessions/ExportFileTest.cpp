@@ -1,10 +1,9 @@
 // An export into a file: whole, or as if nobody had tried.
 #include "sessions/exporters/ExportFile.h"
+#include "tests/sessions/FileSizeLimit.h"
 #include "tests/sessions/TestSupport.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -69,15 +68,7 @@ TEST_F(ExportFile, ThatFailsOnTheWayLeavesTheOlderOneAsItWas) {
 
 TEST_F(ExportFile, ThatFindsNoRoomLeavesTheOlderOneAsItWas) {
     writeFile(path, "old\n");
-    ::signal(SIGXFSZ, SIG_IGN);  // the write fails instead
-    rlimit before{};
-    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-    struct Restore {
-        rlimit limit;
-        ~Restore() { ::setrlimit(RLIMIT_FSIZE, &limit); }
-    } restore{before};
-    const rlimit small{100'000, before.rlim_max};
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const FileSizeLimit limit(100'000);
     const Status done = exportToFile(path, [](std::ostream& out) -> Status {
         out << std::string(101'000, 'x');
         return {};

@@ -2,12 +2,11 @@
 // tmpfs, where this machine lets us mount one), once with the process's file size limited, which every user may do.
 #include "sessions/Recorder.h"
 #include "sessions/SessionStore.h"
+#include "tests/sessions/FileSizeLimit.h"
 #include "tests/sessions/TestSupport.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 
 #include <atomic>
 #include <filesystem>
@@ -88,14 +87,6 @@ TEST(FullDisk, SaysSoWhenNotEvenTheFileCanBeMade) {
 
 TEST(FullDisk, IsLikeAFileThatMayNotGrow) {
     const TempFolder folder;
-    ::signal(SIGXFSZ, SIG_IGN);  // the write fails instead
-    rlimit before{};
-    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-    struct Restore {
-        rlimit limit;
-        ~Restore() { ::setrlimit(RLIMIT_FSIZE, &limit); }
-    } restore{before};
-    const rlimit small{1'000'000, before.rlim_max};
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-    recordThroughAFullDisk(folder.file("s.db"), "could not be read or written", [&] { ::setrlimit(RLIMIT_FSIZE, &before); });
+    FileSizeLimit limit(1'000'000);
+    recordThroughAFullDisk(folder.file("s.db"), "could not be read or written", [&] { limit.lift(); });
 }
