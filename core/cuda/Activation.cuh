@@ -99,7 +99,7 @@ const char* forward(const CudaRows& shape, const void* in, const float* bias, vo
         const auto launchWith = [&](auto kernel, int width) {
             const dim3 grid(static_cast<unsigned>(launch::ceilDivide(shape.columns / width, kThreads)),
                             static_cast<unsigned>(launch::clamp(launch::ceilDivide(shape.rows, kRowsEach), 1, launch::kMostGridY)));
-            kernel<<<grid, kThreads, 0, streamOf(shape)>>>(shape.rows, shape.columns, static_cast<const T*>(in), bias, static_cast<T*>(out));
+            launchKernel(kernel, grid, kThreads, shape.stream, shape.rows, shape.columns, static_cast<const T*>(in), bias, static_cast<T*>(out));
         };
         constexpr int width = 16 / sizeof(T);
         if (launch::packs(shape.columns, width) && aligned(in, bias, out)) launchWith(forwardKernel<Activation, T, width>, width);
@@ -117,8 +117,8 @@ const char* backward(const CudaRows& shape, const void* gradOut, const void* in,
         using T = decltype(element);
         const auto launchWith = [&](auto kernel, int width) {
             const dim3 grid(static_cast<unsigned>(launch::ceilDivide(shape.columns / width, kThreads)), static_cast<unsigned>(chunks));
-            kernel<<<grid, kThreads, 0, streamOf(shape)>>>(shape.rows, shape.columns, static_cast<const T*>(gradOut), static_cast<const T*>(in), bias,
-                                                           static_cast<T*>(gradIn), partial);
+            launchKernel(kernel, grid, kThreads, shape.stream, shape.rows, shape.columns, static_cast<const T*>(gradOut), static_cast<const T*>(in), bias,
+                         static_cast<T*>(gradIn), partial);
         };
         constexpr int width = 16 / sizeof(T);
         if (launch::packs(shape.columns, width) && aligned(gradOut, in, bias, gradIn)) launchWith(backwardKernel<Activation, T, width>, width);

@@ -1,48 +1,22 @@
-// Global norm, clipping and AdamW on the GPU over lists of parameters, in one pass each: the list travels in the kernel's arguments, so that
-// no table has to be copied to the device. Arithmetic of an element: core/kernels/adamw/AdamWStep.h.
+// Global norm, clipping and AdamW on the GPU over lists of parameters (ParameterList.cuh), in one pass each. Arithmetic of an element:
+// core/kernels/adamw/AdamWStep.h.
 #include "core/cuda/Elements.cuh"
 #include "core/cuda/Forms.h"
+#include "core/cuda/ParameterList.cuh"
 
 namespace stepscope {
 namespace {
 
 constexpr int kThreads = 256, kWidth = 4;
 constexpr std::int64_t kChunk = 16384;  // elements a block takes
-constexpr int kMostListed = 64;         // parameters of one launch: 4 KB is what every device takes as arguments
-
-struct List {
-    CudaParameter parameters[kMostListed];
-    std::int32_t firstChunk[kMostListed];  // of each parameter; chunks are numbered through the list
-    std::int32_t count = 0, chunks = 0;
-};
+// 64 parameters a launch: 4 KB is what every device takes as arguments.
+using List = ParameterList<CudaParameter, 64, kChunk>;
 static_assert(sizeof(List) + 64 <= 4096);
 
-// function(list, chunks before it) for the whole list in pieces of one launch.
+// function(list, chunks before it).
 template <class Function>
 std::int64_t eachList(const CudaUpdate& update, Function function) {
-    std::int64_t before = 0;
-    for (std::int64_t begin = 0; begin < update.count; begin += kMostListed) {
-        List list;
-        for (; list.count < kMostListed && begin + list.count < update.count; ++list.count) {
-            list.parameters[list.count] = update.parameters[begin + list.count];
-            list.firstChunk[list.count] = list.chunks;
-            list.chunks += static_cast<std::int32_t>(launch::ceilDivide(list.parameters[list.count].count, kChunk));
-        }
-        if (list.chunks > 0) function(list, before);
-        before += list.chunks;
-    }
-    return before;
-}
-
-struct Piece {
-    CudaParameter parameter;
-    launch::Range range;
-};
-__device__ __forceinline__ Piece pieceOf(const List& list, std::int32_t chunk) {
-    const int which = launch::entryAt(list.firstChunk, list.count, chunk);
-    const CudaParameter parameter = list.parameters[which];
-    const std::int64_t begin = (chunk - list.firstChunk[which]) * kChunk;
-    return {parameter, {begin, begin + kChunk < parameter.count ? begin + kChunk : parameter.count}};
+    return List::each(update.parameters, update.count, function);
 }
 
 template <class... Pointers>
@@ -51,20 +25,22 @@ __device__ __forceinline__ bool wide(Pointers... pointers) {
 }
 
 __global__ void __launch_bounds__(kThreads) squaresKernel(const __grid_constant__ List list, double* __restrict__ partial) {
-    const Piece piece = pieceOf(list, static_cast<std::int32_t>(blockIdx.x));
-    const float* const g = piece.parameter.gradient;
+    const auto chunk = static_cast<std::int32_t>(blockIdx.x);
+    const int which = list.parameterOf(chunk);
+    const launch::Range range = list.rangeOf(which, chunk);
+    const float* const g = list.parameters[which].gradient;
     float sum[1] = {0.0f};
-    std::int64_t i = piece.range.begin;
+    std::int64_t i = range.begin;
     if (wide(g)) {
-        for (i += static_cast<std::int64_t>(threadIdx.x) * kWidth; i + kWidth <= piece.range.end; i += kThreads * kWidth) {
+        for (i += static_cast<std::int64_t>(threadIdx.x) * kWidth; i + kWidth <= range.end; i += kThreads * kWidth) {
             float x[kWidth];
             get(g + i, x);
 #pragma unroll
             for (int k = 0; k < kWidth; ++k) sum[0] += x[k] * x[k];
         }
-        i = piece.range.begin + (piece.range.end - piece.range.begin) / kWidth * kWidth;
+        i = range.begin + (range.end - range.begin) / kWidth * kWidth;
     }
-    for (i += threadIdx.x; i < piece.range.end; i += kThreads) sum[0] += g[i] * g[i];
+    for (i += threadIdx.x; i < range.end; i += kThreads) sum[0] += g[i] * g[i];
     sumOverBlock(sum);
     if (threadIdx.x == 0) partial[blockIdx.x] = sum[0];
 }
@@ -74,7 +50,7 @@ __global__ void __launch_bounds__(1024) normKernel(std::int64_t count, const dou
     double sum = 0.0;
     for (std::int64_t i = threadIdx.x; i < count; i += 1024) sum += partial[i];
     sums[threadIdx.x] = sum;
-    for (int half = 512; half > 0; half /= 2) {
+    for (unsigned half = 512; half > 0; half /= 2) {
         __syncthreads();
         if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
     }
@@ -88,12 +64,14 @@ __global__ void __launch_bounds__(kThreads) adamWKernel(const __grid_constant__ 
         if (!isfinite(*norm)) return;
         if (maxNorm > 0.0f) s.gradientScale *= clipFactor(*norm, maxNorm);
     }
-    const Piece piece = pieceOf(list, static_cast<std::int32_t>(blockIdx.x));
-    const CudaParameter& p = piece.parameter;
+    const auto chunk = static_cast<std::int32_t>(blockIdx.x);
+    const int which = list.parameterOf(chunk);
+    const launch::Range range = list.rangeOf(which, chunk);
+    const CudaParameter p = list.parameters[which];
     auto* const low = static_cast<__nv_bfloat16*>(p.low);
-    std::int64_t i = piece.range.begin;
+    std::int64_t i = range.begin;
     if (wide(p.gradient, p.weight, p.first, p.second, low)) {
-        for (i += static_cast<std::int64_t>(threadIdx.x) * kWidth; i + kWidth <= piece.range.end; i += kThreads * kWidth) {
+        for (i += static_cast<std::int64_t>(threadIdx.x) * kWidth; i + kWidth <= range.end; i += kThreads * kWidth) {
             float g[kWidth], w[kWidth], m[kWidth], v[kWidth];
             get(p.gradient + i, g);
             get(p.weight + i, w);
@@ -106,9 +84,9 @@ __global__ void __launch_bounds__(kThreads) adamWKernel(const __grid_constant__ 
             put(p.second + i, v);
             if (low) put(low + i, w);
         }
-        i = piece.range.begin + (piece.range.end - piece.range.begin) / kWidth * kWidth;
+        i = range.begin + (range.end - range.begin) / kWidth * kWidth;
     }
-    for (i += threadIdx.x; i < piece.range.end; i += kThreads) {
+    for (i += threadIdx.x; i < range.end; i += kThreads) {
         adamWElement(s, p.gradient[i], p.weight[i], p.first[i], p.second[i]);
         if (low) fromFloat(low[i], p.weight[i]);
     }
@@ -121,17 +99,16 @@ std::size_t globalNormWorkspaceBytes(const CudaUpdate& list) {
 }
 
 const char* globalNorm(const CudaUpdate& update, float* norm, void* workspace) {
-    const auto stream = static_cast<cudaStream_t>(update.stream);
     auto* const partial = static_cast<double*>(workspace);
     const std::int64_t chunks = eachList(
-        update, [&](const List& list, std::int64_t before) { squaresKernel<<<static_cast<unsigned>(list.chunks), kThreads, 0, stream>>>(list, partial + before); });
-    normKernel<<<1, 1024, 0, stream>>>(chunks, partial, norm);
+        update, [&](const List& list, std::int64_t before) { launchKernel(squaresKernel, static_cast<unsigned>(list.chunks), kThreads, update.stream, list, partial + before); });
+    launchKernel(normKernel, 1, 1024, update.stream, chunks, partial, norm);
     return launchError();
 }
 
 const char* adamW(const CudaUpdate& update, const AdamWStep* step, const float* norm, float maxNorm) {
     eachList(update, [&](const List& list, std::int64_t) {
-        adamWKernel<<<static_cast<unsigned>(list.chunks), kThreads, 0, static_cast<cudaStream_t>(update.stream)>>>(list, step, norm, maxNorm);
+        launchKernel(adamWKernel, static_cast<unsigned>(list.chunks), kThreads, update.stream, list, step, norm, maxNorm);
     });
     return launchError();
 }

@@ -4,13 +4,16 @@
 #include "core/cuda/EightBitCode.h"
 #include "core/cuda/Elements.cuh"
 #include "core/cuda/Forms.h"
+#include "core/cuda/ParameterList.cuh"
 
 namespace stepscope {
 namespace {
 
 constexpr int kThreads = eight_bit::kBlock;
 constexpr std::int64_t kChunk = 16 * kThreads;  // elements a block takes, so that its copy of the codes is worth its while
-constexpr int kMostListed = 32;                 // parameters of one launch: 4 KB is what every device takes as arguments
+
+// 32 parameters a launch: 4 KB is what every device takes as arguments.
+using List = ParameterList<CudaEightBitParameter, 32, kChunk>;
 
 struct Code {
     float values[eight_bit::kCodes];
@@ -20,9 +23,7 @@ struct Code {
 struct Work {
     Code first, second;
     AdamWStep step;
-    CudaEightBitParameter parameters[kMostListed];
-    std::int32_t firstChunk[kMostListed];  // of each parameter; chunks are numbered through the list
-    std::int32_t count = 0, chunks = 0;
+    List list;
 };
 static_assert(sizeof(Work) <= 4096);
 
@@ -62,9 +63,9 @@ __global__ void __launch_bounds__(kThreads) adamWEightBitKernel(const __grid_con
     secondValues[threadIdx.x] = work.second.values[threadIdx.x];
     __syncthreads();
     const auto chunk = static_cast<std::int32_t>(blockIdx.x);
-    const int which = launch::entryAt(work.firstChunk, work.count, chunk);
-    const CudaEightBitParameter& p = work.parameters[which];
-    const std::int64_t begin = (chunk - work.firstChunk[which]) * kChunk, end = begin + kChunk < p.count ? begin + kChunk : p.count;
+    const int which = work.list.parameterOf(chunk);
+    const CudaEightBitParameter p = work.list.parameters[which];
+    const auto [begin, end] = work.list.rangeOf(which, chunk);
     for (std::int64_t at = begin; at < end; at += kThreads) {
         const std::int64_t i = at + threadIdx.x, block = at / kThreads;
         float first = 0.0f, second = 0.0f;
@@ -93,16 +94,10 @@ const char* adamWEightBit(const CudaEightBitUpdate& update, const AdamWStep& ste
     work.first = codeOf(update.firstCode);
     work.second = codeOf(update.secondCode);
     work.step = step;
-    for (std::int64_t begin = 0; begin < update.count; begin += kMostListed) {
-        work.count = work.chunks = 0;
-        for (; work.count < kMostListed && begin + work.count < update.count; ++work.count) {
-            work.parameters[work.count] = update.parameters[begin + work.count];
-            work.firstChunk[work.count] = work.chunks;
-            work.chunks += static_cast<std::int32_t>(launch::ceilDivide(work.parameters[work.count].count, kChunk));
-        }
-        if (work.chunks == 0) continue;
-        adamWEightBitKernel<<<static_cast<unsigned>(work.chunks), kThreads, 0, static_cast<cudaStream_t>(update.stream)>>>(work);
-    }
+    List::each(update.parameters, update.count, [&](const List& list, std::int64_t) {
+        work.list = list;
+        launchKernel(adamWEightBitKernel, static_cast<unsigned>(list.chunks), kThreads, update.stream, work);
+    });
     return launchError();
 }
 

@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kTile* kTile) sumChunksKernel(std::int64_t chu
 template <class T, int Width>
 void launchChunkSums(const CudaRows& s, const void* in, float* partial) {
     const dim3 grid(static_cast<unsigned>(launch::ceilDivide(s.columns / Width, kThreads)), static_cast<unsigned>(sumChunkCount(s.rows)));
-    chunkSumsKernel<T, Width><<<grid, kThreads, 0, streamOf(s)>>>(s.rows, s.columns, static_cast<const T*>(in), partial);
+    launchKernel(chunkSumsKernel<T, Width>, grid, kThreads, s.stream, s.rows, s.columns, static_cast<const T*>(in), partial);
 }
 
 }  // namespace
@@ -57,8 +57,7 @@ void launchChunkSums(const CudaRows& s, const void* in, float* partial) {
 std::int64_t sumChunkCount(std::int64_t rows) { return launch::rowChunks(rows, kRowsWorthwhile, kMostChunks); }
 
 void sumChunks(std::int64_t chunks, std::int64_t columns, const float* partial, float* sums, void* stream) {
-    sumChunksKernel<<<static_cast<unsigned>(launch::ceilDivide(columns, kTile)), dim3(kTile, kTile), 0, static_cast<cudaStream_t>(stream)>>>(chunks, columns,
-                                                                                                                                             partial, sums);
+    launchKernel(sumChunksKernel, static_cast<unsigned>(launch::ceilDivide(columns, kTile)), dim3(kTile, kTile), stream, chunks, columns, partial, sums);
 }
 
 std::size_t columnSumsWorkspaceBytes(std::int64_t rows, std::int64_t columns) {

@@ -74,7 +74,7 @@ const char* crossEntropy(const CudaRows& shape, const CudaCrossEntropy& loss) {
         constexpr int width = 16 / sizeof(T);
         const auto launchWith = [&](auto kernel, int columnsEach) {
             const int threads = launch::threadsFor(shape.columns / columnsEach, 6);
-            kernel<<<static_cast<unsigned>(shape.rows), threads, 0, streamOf(shape)>>>(shape.columns, loss);
+            launchKernel(kernel, static_cast<unsigned>(shape.rows), threads, shape.stream, shape.columns, loss);
         };
         if (launch::packs(shape.columns, width) && aligned(loss.logits)) launchWith(crossEntropyKernel<T, width>, width);
         else launchWith(crossEntropyKernel<T, 1>, 1);

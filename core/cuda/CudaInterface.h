@@ -12,7 +12,7 @@
 
 namespace stepscope {
 
-inline constexpr int kCudaInterfaceVersion = 3;
+inline constexpr int kCudaInterfaceVersion = 4;
 
 enum class CudaScalar : std::int32_t { Float32 = 0, BFloat16 = 1, Float16 = 2 };
 
@@ -175,6 +175,9 @@ struct CudaInterface {
 
     // What cuptiGetVersion() answers: 130000 and above for CUPTI 13.
     const char* (*cuptiVersion)(std::uint32_t* version);
+
+    // The kernels run on the CPU and their pointers are of the program's own memory: so in tests/core/cuda/emulation alone.
+    bool onHost;
 };
 
 }  // namespace stepscope

@@ -2,6 +2,7 @@
 // order; errors of a launch as a sentence. Included by *.cu only.
 #pragma once
 #include "core/cuda/CudaInterface.h"
+#include "core/cuda/KernelLaunch.cuh"
 #include "core/cuda/Launch.h"
 
 #include <cuda_bf16.h>
@@ -72,8 +73,6 @@ inline const char* refuse(const CudaRows& shape) {
         return "the fused operations run in float32, bfloat16 and float16 only.";
     return nullptr;
 }
-
-inline cudaStream_t streamOf(const CudaRows& shape) { return static_cast<cudaStream_t>(shape.stream); }
 
 // function(element) with a value of the scalar's type. refuse() came before.
 template <class Function>

@@ -74,7 +74,7 @@ const char* embeddingForward(const CudaRows& shape, const CudaEmbedding& embeddi
     if (const char* why = refuse(shape)) return why;
     if (shape.rows == 0) return nullptr;
     withWidth(shape, aligned(wte, wpe, out), [&](auto width, int threads) {
-        forwardKernel<width.value><<<static_cast<unsigned>(shape.rows), threads, 0, streamOf(shape)>>>(shape.columns, embedding, wte, wpe, out);
+        launchKernel(forwardKernel<width.value>, static_cast<unsigned>(shape.rows), threads, shape.stream, shape.columns, embedding, wte, wpe, out);
     });
     return launchError();
 }
@@ -83,7 +83,7 @@ const char* embeddingBackward(const CudaRows& shape, const CudaEmbedding& sorted
     if (const char* why = refuse(shape)) return why;
     if (shape.rows == 0) return nullptr;
     withWidth(shape, aligned(gradOut, gradWte), [&](auto width, int threads) {
-        backwardKernel<width.value><<<static_cast<unsigned>(shape.rows), threads, 0, streamOf(shape)>>>(shape.rows, shape.columns, sorted, order, gradOut, gradWte);
+        launchKernel(backwardKernel<width.value>, static_cast<unsigned>(shape.rows), threads, shape.stream, shape.rows, shape.columns, sorted, order, gradOut, gradWte);
     });
     return launchError();
 }
@@ -92,7 +92,7 @@ const char* positionBackward(const CudaRows& shape, std::int64_t context, const 
     if (const char* why = refuse(shape)) return why;
     if (context < 1) return "the embedding's backward pass was called with a context below 1.";
     withWidth(shape, aligned(gradOut, gradWpe), [&](auto width, int threads) {
-        positionKernel<width.value><<<static_cast<unsigned>(context), threads, 0, streamOf(shape)>>>(shape.rows, shape.columns, context, gradOut, gradWpe);
+        launchKernel(positionKernel<width.value>, static_cast<unsigned>(context), threads, shape.stream, shape.rows, shape.columns, context, gradOut, gradWpe);
     });
     return launchError();
 }

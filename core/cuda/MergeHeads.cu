@@ -45,7 +45,7 @@ const char* mergeHeads(const CudaRows& shape, std::int64_t context, std::int64_t
         const auto launchWith = [&](auto kernel, int columnsEach) {
             const dim3 grid(static_cast<unsigned>(launch::ceilDivide(shape.columns / columnsEach, kThreads)),
                             static_cast<unsigned>(launch::clamp(shape.rows, 1, launch::kMostGridY)));
-            kernel<<<grid, kThreads, 0, streamOf(shape)>>>(shape.rows, context, heads, headWidth, Parts{{parts[0], parts[1], parts[2]}}, static_cast<T*>(rows));
+            launchKernel(kernel, grid, kThreads, shape.stream, shape.rows, context, heads, headWidth, Parts{{parts[0], parts[1], parts[2]}}, static_cast<T*>(rows));
         };
         const bool wide = launch::packs(headWidth, width) && aligned(rows) && wideEnough(parts[0], width) && wideEnough(parts[1], width) && wideEnough(parts[2], width);
         if (wide) launchWith(mergeHeadsKernel<T, width>, width);

@@ -43,6 +43,7 @@ constexpr CudaInterface kInterface = {
     .describeGpu = describeGpu,
     .sampleGpu = sampleGpu,
     .cuptiVersion = cuptiVersion,
+    .onHost = false,
 };
 
 }  // namespace

@@ -132,7 +132,7 @@ const char* residualNormForward(const CudaRows& shape, const CudaNormForward& no
     const bool wide = launch::packs(shape.columns, 4) && aligned(norm.x, norm.delta, norm.weight, norm.bias, norm.sum, norm.normed);
     withElement(shape.scalar, [&](auto element) {
         withPacks(shape, wide, [&](auto packs, auto width, int threads) {
-            forwardKernel<decltype(element), packs.value, width.value><<<static_cast<unsigned>(shape.rows), threads, 0, streamOf(shape)>>>(shape.columns, norm);
+            launchKernel(forwardKernel<decltype(element), packs.value, width.value>, static_cast<unsigned>(shape.rows), threads, shape.stream, shape.columns, norm);
         });
     });
     return launchError();
@@ -145,8 +145,7 @@ const char* residualNormBackward(const CudaRows& shape, const CudaNormBackward& 
     const bool wide = launch::packs(shape.columns, 4) && aligned(norm.gradNormed, norm.sum, norm.weight, norm.gradResidual, norm.gradSum, norm.gradDelta);
     withElement(shape.scalar, [&](auto element) {
         withPacks(shape, wide, [&](auto packs, auto width, int threads) {
-            backwardKernel<decltype(element), packs.value, width.value>
-                <<<static_cast<unsigned>(chunks), threads, 0, streamOf(shape)>>>(shape.rows, shape.columns, norm, partial);
+            launchKernel(backwardKernel<decltype(element), packs.value, width.value>, static_cast<unsigned>(chunks), threads, shape.stream, shape.rows, shape.columns, norm, partial);
         });
     });
     sumChunks(chunks, 2 * shape.columns, partial, norm.gradWeightAndBias, shape.stream);

@@ -30,7 +30,7 @@ void scatter(const at::Tensor& tokens, const std::int64_t* ids, const at::Tensor
 // The same on a GPU, where the table's gradient is dense and the order of the sums is that of the sorted ids.
 const char* scatterOnCuda(const CudaInterface& cuda, const at::Tensor& tokens, const at::Tensor& gradOut, const at::Tensor& gradWte, const at::Tensor& gradWpe) {
     const CudaRows shape = rowsOf(gradOut, tokens.numel(), gradOut.size(-1));
-    const auto [sorted, order] = at::sort(tokens.view({-1}), /*stable=*/true);
+    const auto [sorted, order] = at::sort(tokens.view({-1}), /*stable=*/std::optional<bool>(true));  // a plain true would be taken for a dimension
     const CudaEmbedding ids{.context = tokens.size(-1), .vocabulary = gradWte.size(0), .ids = sorted.data_ptr<std::int64_t>()};
     if (const char* why = cuda.embeddingBackward(shape, ids, order.data_ptr<std::int64_t>(), floats(gradOut), floats(gradWte))) return why;
     return gradWpe.defined() ? cuda.positionBackward(shape, tokens.size(-1), floats(gradOut), floats(gradWpe)) : nullptr;
@@ -80,7 +80,7 @@ public:
         const at::Tensor tokens = ctx->saved_data["tokens"].toTensor(), gradOut = gradients[0].contiguous();
         const std::int64_t rows = ctx->saved_data["rows"].toInt(), positions = ctx->saved_data["positions"].toInt(), C = gradOut.size(-1);
         const at::Tensor gradWpe = positions >= 0 ? at::zeros({positions, C}, gradOut.options()) : at::Tensor();
-        if (!ctx->saved_data["sparse"].toBool() || gradOut.is_cuda()) {
+        if (!ctx->saved_data["sparse"].toBool() || takesCudaForm(gradOut)) {
             const at::Tensor gradWte = at::zeros({rows, C}, gradOut.options());
             onDevice("embedding backward", gradOut, [&] { scatter(tokens, tokens.data_ptr<std::int64_t>(), gradOut, gradWte, gradWpe); },
                      [&](const CudaInterface& cuda) { return scatterOnCuda(cuda, tokens, gradOut, gradWte, gradWpe); });

@@ -88,7 +88,7 @@ public:
 at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings) {
     const at::ScalarType type = productType(hidden);
     if (!taken(hidden) || !taken(type, hidden.device())) return plain::loss(hidden, headWeight, targets, settings);
-    if (hidden.is_cuda()) return lossOnCuda(hidden, headWeight, targets, settings);
+    if (takesCudaForm(hidden)) return lossOnCuda(hidden, headWeight, targets, settings);
     if (headWeight.scalar_type() != at::kFloat) return plain::loss(hidden, headWeight, targets, settings);
     const at::Tensor ids = targets.reshape({-1}).contiguous(), rows = hidden.reshape({-1, hidden.size(-1)}).to(type).contiguous(), weight = headWeight.contiguous();
     const std::int64_t* first = ids.data_ptr<std::int64_t>();

@@ -15,8 +15,15 @@ inline CudaScalar scalarOf(at::ScalarType type) {
     return type == at::kBFloat16 ? CudaScalar::BFloat16 : type == at::kHalf ? CudaScalar::Float16 : CudaScalar::Float32;
 }
 
+// Whether the CUDA form is the one for `t`.
+inline bool takesCudaForm(const at::Tensor& t) {
+    const CudaInterface* const cuda = cudaPlugin().interface;
+    return t.is_cuda() || (cuda && cuda->onHost);
+}
+
 // LibTorch's current stream on the device of `like`, a cudaStream_t.
 inline void* streamOf(const at::Tensor& like) {
+    if (like.is_cpu()) return nullptr;
     const c10::impl::VirtualGuardImpl device(like.device().type());
     return device.getStreamNativeHandle(device.getStream(like.device()));
 }
@@ -45,8 +52,8 @@ void onCuda(const char* name, const at::Tensor& like, Cuda cuda) {
 // The CPU's form names its own parts.
 template <class Cpu, class Cuda>
 void onDevice(const char* name, const at::Tensor& like, Cpu cpu, Cuda cuda) {
-    if (like.is_cpu()) cpu();
-    else onCuda(name, like, cuda);
+    if (takesCudaForm(like)) onCuda(name, like, cuda);
+    else cpu();
 }
 
 }  // namespace stepscope::fused

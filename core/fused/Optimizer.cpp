@@ -51,7 +51,7 @@ struct CudaList {
     std::vector<CudaParameter> parameters;
 };
 
-bool onGpu(const std::vector<at::Tensor>& tensors) { return !tensors.empty() && tensors.front().is_cuda(); }
+bool onGpu(const std::vector<at::Tensor>& tensors) { return !tensors.empty() && takesCudaForm(tensors.front()); }
 
 // Where the new weights go in bfloat16 as well; null: nowhere.
 void* lowOf(const AdamWLists& lists, std::size_t i) { return lists.lowWeights.empty() ? nullptr : data(lists.lowWeights[i]); }

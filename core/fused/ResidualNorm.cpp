@@ -86,7 +86,7 @@ public:
 NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias) {
     const at::ScalarType out = productType(x);
     if (!taken(x) || x.scalar_type() != at::kFloat || !taken(out, x.device()) || weight.scalar_type() != at::kFloat || (delta.defined() && !taken(delta)) ||
-        (x.is_cuda() && x.size(-1) > kMostNormColumns))
+        (takesCudaForm(x) && x.size(-1) > kMostNormColumns))
         return plain::residualNorm(x, delta, kind, weight, bias);
     // The kernel's delta and output are of one type.
     if (delta.defined() && delta.scalar_type() != out) return residualNorm(x + delta, at::Tensor(), kind, weight, bias);

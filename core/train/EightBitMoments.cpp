@@ -87,12 +87,20 @@ struct BlockUpdate {
     }
 };
 
+bool takesCudaForm(const at::Tensor& t) { return t.is_cuda() || (cudaPlugin().interface && cudaPlugin().interface->onHost); }
+
+// LibTorch's current stream there, a cudaStream_t.
+void* streamOf(at::Device device) {
+    if (device.is_cpu()) return nullptr;
+    const c10::impl::VirtualGuardImpl gpu(device.type());
+    return gpu.getStreamNativeHandle(gpu.getStream(device));
+}
+
 // All parameters of the group at once.
 void updateOnGpu(const ParameterGroup& group, const AdamW& s) {
     const OperationSpan span("AdamW, 8-bit moments");
     const at::Device device = group.parameters.front().device();
     const c10::DeviceGuard guard(device);
-    const c10::impl::VirtualGuardImpl gpu(device.type());
     std::vector<at::Tensor> gradients;  // alive until the launch
     std::vector<CudaEightBitParameter> list;
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
@@ -104,7 +112,7 @@ void updateOnGpu(const ParameterGroup& group, const AdamW& s) {
                         .count = gradients.back().numel()});
     }
     const CudaEightBitUpdate update{.parameters = list.data(), .count = static_cast<std::int64_t>(list.size()), .firstCode = firstMomentCode().values().data(),
-                                    .secondCode = secondMomentCode().values().data(), .stream = gpu.getStreamNativeHandle(gpu.getStream(device))};
+                                    .secondCode = secondMomentCode().values().data(), .stream = streamOf(device)};
     const char* why = cudaPlugin().interface->adamWEightBit(update, adamWStep(s, group.decays));
     TORCH_CHECK(why == nullptr, why);
 }
@@ -145,7 +153,7 @@ void toFloat(TrainState& state) {
 }
 
 void adamWEightBit(ParameterGroup& group, const AdamW& s) {
-    if (!group.parameters.empty() && group.parameters.front().is_cuda()) return updateOnGpu(group, s);
+    if (!group.parameters.empty() && takesCudaForm(group.parameters.front())) return updateOnGpu(group, s);
     const double first = 1 - std::pow(s.beta1, static_cast<double>(s.t)), second = 1 - std::pow(s.beta2, static_cast<double>(s.t));
     const BlockUpdate update{s, 1 - s.rate * (group.decays ? s.weightDecay : 0.0), s.rate / first, std::sqrt(second)};
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {

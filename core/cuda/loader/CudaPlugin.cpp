@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <climits>
-#include <cstdlib>
 
 namespace stepscope {
 namespace {
@@ -92,18 +91,6 @@ CudaPlugin loadCudaPlugin(const CudaLibraries& libraries) {
     if (plugin.interface)
         plugin.graphs = openTable<CudaGraphs>(ownLibrary(libraries.graphs, "libstepscope_cuda_graphs.so"), "stepscope_cuda_graphs", kCudaGraphsVersion, plugin.whyNoGraphs);
     return plugin;
-}
-
-const CudaPlugin& cudaPlugin() {
-    static const CudaPlugin loaded = [] {
-        CudaLibraries libraries;
-        if (const char* elsewhere = std::getenv("STEPSCOPE_CUDA_PLUGIN")) {
-            libraries.plugin = elsewhere;
-            libraries.graphs = libraries.plugin.substr(0, libraries.plugin.rfind('/') + 1) + "libstepscope_cuda_graphs.so";
-        }
-        return loadCudaPlugin(libraries);
-    }();
-    return loaded;
 }
 
 }  // namespace stepscope

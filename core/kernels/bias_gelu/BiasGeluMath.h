@@ -23,8 +23,8 @@ STEPSCOPE_HOST_DEVICE float value(float x) { return 0.5f * x * (1.0f + tanhOf(in
 STEPSCOPE_HOST_DEVICE float derivative(float x) {
     const float t = tanhOf(inner(x));
     const float bend = 1.0f - t * t;
-    // Where tanh has saturated, x * x may be infinite: 0 * inf would be NaN. A NaN in x still comes out through t.
-    const float curved = bend > 0.0f ? 0.5f * x * bend * 0.7978845608028654f * (1.0f + 0.134145f * x * x) : 0.0f;
+    // Where tanh has saturated, x * x may be infinite though x is not: 0 * inf would be NaN. An infinite x has no slope, as in the reference.
+    const float curved = bend > 0.0f ? 0.5f * x * bend * 0.7978845608028654f * (1.0f + 0.134145f * x * x) : 0.0f * x;
     return 0.5f * (1.0f + t) + curved;
 }
 

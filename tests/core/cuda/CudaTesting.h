@@ -1,7 +1,11 @@
 // What the tests of the CUDA forms share: device memory of the CUDA runtime that the plug-in has loaded, activations of one scalar, shapes to try, and
 // the fixture: where there is no device, a test holds the sentence that says so and notes it as "not_run". Included by tests/core/cuda only.
 #pragma once
+#if defined(STEPSCOPE_CUDA_ON_HOST)
+#include "OnHost.h"
+#else
 #include "core/cuda/loader/CudaPlugin.h"
+#endif
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -11,17 +15,26 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <vector>
 
 namespace stepscope {
 
-// The four calls of the CUDA runtime that a test needs, by name: this program is not linked to CUDA.
+// The calls of the CUDA runtime that a test needs, by name: this program is not linked to CUDA. Where the kernels are compiled for the host, device
+// memory is the program's own.
 struct Runtime {
     int (*allocate)(void**, std::size_t) = nullptr;
     int (*copy)(void*, const void*, std::size_t, int) = nullptr;
     int (*release)(void*) = nullptr;
 
+#if defined(STEPSCOPE_CUDA_ON_HOST)
+    Runtime() {
+        allocate = [](void** to, std::size_t bytes) { return posix_memalign(to, 256, bytes); };  // as aligned as cudaMalloc's
+        copy = [](void* to, const void* from, std::size_t bytes, int) { return std::memcpy(to, from, bytes) == to ? 0 : 1; };
+        release = [](void* memory) { return std::free(memory), 0; };
+    }
+#else
     Runtime() {
         void* handle = dlopen("libcudart.so.13", RTLD_NOW);
         if (!handle) return;
@@ -29,6 +42,7 @@ struct Runtime {
         copy = reinterpret_cast<decltype(copy)>(dlsym(handle, "cudaMemcpy"));
         release = reinterpret_cast<decltype(release)>(dlsym(handle, "cudaFree"));
     }
+#endif
 };
 
 inline const Runtime& runtime() {
@@ -138,12 +152,16 @@ class CudaKernels : public testing::Test {
 protected:
     // The plug-in's, or null where there is no device, which is then noted.
     const CudaInterface* interface() {
+#if defined(STEPSCOPE_CUDA_ON_HOST)
+        return stepscope_cuda_on_host();
+#else
         const char* elsewhere = std::getenv("STEPSCOPE_CUDA_PLUGIN");
         const CudaPlugin plugin = loadCudaPlugin({.driver = "libcuda.so.1", .torchCuda = "libc10_cuda.so", .plugin = elsewhere ? elsewhere : PLUGIN});
         if (plugin.interface) return plugin.interface;
         RecordProperty("not_run", plugin.whyNot);
         EXPECT_THAT(plugin.whyNot, testing::AnyOf(testing::Eq("No NVIDIA driver is installed."), testing::StartsWith("The NVIDIA driver ")));
         return nullptr;
+#endif
     }
     // Calls test(cuda, rows, shape, tolerance) for every shape in every scalar.
     template <class Test>

@@ -4,6 +4,7 @@
 #include "core/train/ProgramScope.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <cmath>
@@ -126,7 +127,9 @@ Outcome run(const std::function<Tensors(const Tensors&)>& op, const Tensors& inp
     at::Tensor objective;
     std::uint64_t seed = 100;
     for (const auto& out : outputs) {
-        at::Tensor gradient = normal(out.sizes(), seed++).to(at::kDouble);
+        // A loss on a GPU knows its gradient before (LossSettings::backwardScale): 1 here.
+        at::Tensor gradient = out.dim() == 0 ? at::ones({}, at::kDouble) : normal(out.sizes(), seed).to(at::kDouble);
+        ++seed;
         if (spoilt) gradient.view({-1})[out.numel() / 2] = *spoilt;
         const at::Tensor part = (out.to(at::kDouble) * gradient).sum();
         objective = objective.defined() ? objective + part : part;

@@ -28,7 +28,7 @@ at::Tensor ids(at::IntArrayRef size, std::int64_t below);
 struct Outcome {
     Tensors outputs, gradients;  // double
 };
-// low: under bf16 autocast. The gradient of each output is normal, but for its middle element when `spoilt` is there.
+// low: under bf16 autocast. The gradient of each output is normal, of a loss 1, but for its middle element when `spoilt` is there.
 Outcome run(const std::function<Tensors(const Tensors&)>& op, const Tensors& inputs, at::ScalarType type, bool low, std::optional<double> spoilt = {});
 
 }  // namespace stepscope::testing

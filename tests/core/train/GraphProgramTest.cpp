@@ -2,12 +2,14 @@
 // bit; a capture that fails leaves the run as it was; a step that breaks down changes nothing; another shape is captured anew.
 #include "TinyTraining.h"
 
+#include "core/cuda/loader/CudaPlugin.h"
 #include "core/fused/Optimizer.h"
 #include "core/memory/HostAllocator.h"
 #include "core/train/GraphProgram.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/norm.h>
 #include <c10/core/GradMode.h>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -78,11 +80,11 @@ std::vector<at::Tensor> gradientsOf(const std::vector<ParameterGroup>& groups) {
 // As float32 holds it, which is how a captured step reads it.
 double norm(const std::vector<ParameterGroup>& groups) { return static_cast<float>(fused::globalNorm(gradientsOf(groups))); }
 
-void update(const AdamWStep& step, ParameterGroup& group) {
-    fused::adamW(step, {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights});
-}
+fused::AdamWLists listsOf(const ParameterGroup& group) { return {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights}; }
 
-// What the GPU's kernels do with what lies on the device.
+void update(const AdamWStep& step, ParameterGroup& group) { fused::adamW(step, listsOf(group)); }
+
+// What the GPU's kernels do with what lies on the device; they themselves, where this is linked to their form for the host.
 CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
     const auto measure = [played](const std::vector<ParameterGroup>& groups, const at::Tensor& into) {
         const auto gradients = gradientsOf(groups);
@@ -92,16 +94,22 @@ CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
             return;
         }
         for (std::size_t i = 0; i < gradients.size(); ++i) ASSERT_EQ(gradients[i].data_ptr(), played->gradients.at(i).data_ptr()) << "a graph knows the address";
-        into.fill_(norm(groups));
+        if (cudaPlugin().interface) fused::globalNormTo(into, gradients);
+        else into.fill_(norm(groups));
     };
     const auto apply = [played](ParameterGroup& group, const at::Tensor& step, const at::Tensor& norm, double maxNorm) {
-        if (played->capturing || !std::isfinite(norm.item<double>())) return;
+        if (played->capturing) return;
+        if (cudaPlugin().interface) return fused::adamWFrom(step, norm, maxNorm, listsOf(group));
+        if (!std::isfinite(norm.item<double>())) return;
         AdamWStep numbers = *static_cast<const AdamWStep*>(step.data_ptr());
         numbers.gradientScale = static_cast<float>(std::min(1.0, maxNorm / (norm.item<double>() + 1e-6)));
         update(numbers, group);
     };
     return {.norm = measure, .update = apply};
 }
+
+// To the bit; but the GPU's form of the update clips in float32 where the eager step clips in double.
+double rounding() { return cudaPlugin().interface ? 3e-6 : 0.0; }
 
 const Registry& registry() {
     static const Registry one(testing::plainCpu());
@@ -136,12 +144,13 @@ struct SideBySide {
     void step() {
         wanted = eager->step(plain, *batches, kRate);
         got = graphs->step(captured, *batches, kRate);
-        EXPECT_EQ(static_cast<float>(got.loss), static_cast<float>(wanted.loss)) << "update " << plain.updates;
-        EXPECT_EQ(got.gradientNorm, wanted.gradientNorm) << "update " << plain.updates;
+        EXPECT_NEAR(static_cast<float>(got.loss), static_cast<float>(wanted.loss), rounding()) << "update " << plain.updates;
+        EXPECT_NEAR(got.gradientNorm, wanted.gradientNorm, rounding()) << "update " << plain.updates;
     }
     void expectOneState() const {
-        EXPECT_TRUE(at::equal(captured.weights, plain.weights));
-        EXPECT_TRUE(at::equal(captured.firstMoment, plain.firstMoment) && at::equal(captured.secondMoment, plain.secondMoment));
+        // Where a parameter has no gradient but rounding, rounding decides where it goes.
+        for (const auto part : {&TrainState::weights, &TrainState::firstMoment, &TrainState::secondMoment})
+            EXPECT_LE((captured.*part - plain.*part).norm().item<double>(), 100 * rounding() * (plain.*part).norm().item<double>());
         EXPECT_EQ(captured.updates, plain.updates);
         EXPECT_EQ(captured.cursor, plain.cursor);
     }
@@ -167,7 +176,7 @@ TEST_P(CapturedSteps, GiveTheLossesAndWeightsOfEagerOnesToTheBit) {
     SideBySide both(accumulation, lowPrecision, [place = place](ProgramParts& parts) { parts.feed.place = place; });
     for (int i = 0; i < 8; ++i) {
         both.step();
-        EXPECT_EQ(both.graphs->evaluate(both.captured, *both.batches, 1), both.eager->evaluate(both.plain, *both.batches, 1)) << i;
+        EXPECT_NEAR(both.graphs->evaluate(both.captured, *both.batches, 1), both.eager->evaluate(both.plain, *both.batches, 1), rounding()) << i;
     }
     both.expectOneState();
     EXPECT_EQ(both.captured.updates, 8);

@@ -1,0 +1,20 @@
+// The plug-in of this process; see CudaPlugin.h. A file of its own, so that a test can put another plug-in in its place: tests/core/cuda/emulation.
+#include "core/cuda/loader/CudaPlugin.h"
+
+#include <cstdlib>
+
+namespace stepscope {
+
+const CudaPlugin& cudaPlugin() {
+    static const CudaPlugin loaded = [] {
+        CudaLibraries libraries;
+        if (const char* elsewhere = std::getenv("STEPSCOPE_CUDA_PLUGIN")) {
+            libraries.plugin = elsewhere;
+            libraries.graphs = libraries.plugin.substr(0, libraries.plugin.rfind('/') + 1) + "libstepscope_cuda_graphs.so";
+        }
+        return loadCudaPlugin(libraries);
+    }();
+    return loaded;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,5 @@
+// The CUDA forms of the fused operations, compiled for the host: their table, over pointers of the program's own memory. See Emulation.h.
+#pragma once
+#include "core/cuda/CudaInterface.h"
+
+extern "C" const stepscope::CudaInterface* stepscope_cuda_on_host();
