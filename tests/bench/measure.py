@@ -85,6 +85,18 @@ def interval(samples, draws=10000, seed=1):
     return statistics.median(samples), medians[int(0.025 * draws)], medians[int(0.975 * draws) - 1]
 
 
+def ratio_of_medians(above, below, draws=10000, seed=1):
+    """median(above) / median(below) of pairs measured together, and its 95 % percentile-bootstrap interval: pairs are drawn whole."""
+    generator = random.Random(seed)
+    pairs = list(zip(above, below, strict=True))
+
+    def ratio(chosen):
+        return statistics.median(a for a, _ in chosen) / statistics.median(b for _, b in chosen)
+
+    ratios = sorted(ratio(generator.choices(pairs, k=len(pairs))) for _ in range(draws))
+    return ratio(pairs), ratios[int(0.025 * draws)], ratios[int(0.975 * draws) - 1]
+
+
 @contextlib.contextmanager
 def display(size='1920x1080'):
     """The environment with a display in it: the person's own, else an Xvfb for as long as the block lasts. Second value: is it ours?"""

@@ -2,6 +2,7 @@
 import math
 import unittest
 
+import measure
 import peer
 
 
@@ -27,6 +28,19 @@ class AllReach(unittest.TestCase):
 
     def test_is_missed_where_an_interval_is_no_number(self):
         self.assertFalse(peer.all_reach([{'ratio': 0.99, 'low': math.nan}], 0.95))
+
+
+class RatioOfMedians(unittest.TestCase):
+    def test_is_that_of_the_two_times_which_stand_beside_it(self):
+        theirs, mine = [27.0, 28.0, 30.0], [15.0, 18.0, 14.0]
+        ratio, low, high = measure.ratio_of_medians(theirs, mine)
+        self.assertEqual(ratio, 28.0 / 15.0)
+        self.assertLessEqual(low, ratio)
+        self.assertGreaterEqual(high, ratio)
+
+    def test_keeps_pairs_together(self):
+        # Each round is twice as slow as the one before it, on both sides alike: the interval has no width.
+        self.assertEqual(measure.ratio_of_medians([2.0, 4.0, 8.0], [1.0, 2.0, 4.0]), (2.0, 2.0, 2.0))
 
 
 if __name__ == '__main__':
