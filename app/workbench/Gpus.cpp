@@ -1,10 +1,20 @@
 // See Gpus.h.
 #include "app/workbench/Gpus.h"
 
+#include <c10/core/CachingDeviceAllocator.h>
+
 namespace stepscope {
 namespace {
 
 double known(double reading) { return reading < 0 ? kUnknown : reading; }
+
+Bytes heldByTorch(std::int32_t device, const CudaPlugin& plugin) {
+    if (!plugin.torchCuda) return {};
+    c10::DeviceAllocator* const allocator = c10::getDeviceAllocator(c10::kCUDA);
+    if (!allocator->initialized()) return {};  // no tensor was made on a GPU yet
+    constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+    return {allocator->getDeviceStats(static_cast<c10::DeviceIndex>(device)).reserved_bytes[kAll].current};
+}
 
 }  // namespace
 
@@ -27,17 +37,24 @@ void describeGpus(Machine& machine, const CudaPlugin& plugin) {
     }
 }
 
-std::function<void(DeviceSample&)> gpuSampler(const CudaPlugin& plugin) {
+std::function<void(DeviceSample&)> gpuSampler(std::int32_t device, const CudaPlugin& plugin) {
     if (!plugin.usable()) return {};
-    return [interface = plugin.interface](DeviceSample& sample) {
+    return [device, interface = plugin.interface](DeviceSample& sample) {
         CudaGpuSample reading{};
-        if (interface->sampleGpu(0, &reading) != nullptr) return;  // a reading that fails leaves the numbers unknown
+        if (interface->sampleGpu(device, &reading) != nullptr) return;  // a reading that fails leaves the numbers unknown
         sample.gpuPct = known(reading.utilisationPct);
         sample.gpuMemoryBytes = known(static_cast<double>(reading.memoryUsedBytes));
         sample.gpuPowerW = known(reading.powerWatts);
         sample.gpuTemperatureC = known(reading.temperatureCelsius);
         sample.gpuClockMhz = known(static_cast<double>(reading.smClockMHz));
     };
+}
+
+std::optional<GpuMemory> gpuMemory(const Gpu& gpu, std::int32_t device, const CudaPlugin& plugin) {
+    CudaGpuSample reading{};
+    if (plugin.interface == nullptr || plugin.interface->sampleGpu(device, &reading) != nullptr) return std::nullopt;
+    if (reading.memoryUsedBytes < 0 || reading.memoryTotalBytes != gpu.memory.count) return std::nullopt;
+    return GpuMemory{{reading.memoryTotalBytes - reading.memoryUsedBytes}, heldByTorch(device, plugin)};
 }
 
 }  // namespace stepscope

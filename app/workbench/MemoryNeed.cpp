@@ -1,6 +1,7 @@
 // See MemoryNeed.h.
 #include "app/workbench/MemoryNeed.h"
 
+#include "app/workbench/Gpus.h"
 #include "core/analysis/MemoryPrediction.h"
 #include "core/base/Format.h"
 #include "core/memory/HostAllocator.h"
@@ -16,26 +17,60 @@ namespace {
 // measured by tests/bench/memory_prediction --floor.
 constexpr std::int64_t kFirstStepLoads = 31'000'000;
 
-// Of the device that a run is on: of a GPU all of it, for nothing else should be there.
-Bytes memoryFor(const Machine& machine, const RunConfig& config) {
-    if (config.word("device") == "cpu") return host_memory::affordable();
-    return machine.gpus.at(static_cast<std::size_t>(c10::Device(config.word("device")).index())).memory;
+// The device that a run is on.
+struct Place {
+    Bytes available;
+    std::string room;                  // Workbench::Estimate
+    std::int64_t cublasWorkspace = 0;  // ModelSizes
+};
+
+// parseChosenWorkspaceSize() of LibTorch 2.11.0 (ATen/cuda/CublasHandlePool.cpp), read in the wheel's libtorch_cuda.so: Hopper has 32 MiB a handle and
+// stream, others :4096:2:16:8 in the words of CUBLAS_WORKSPACE_CONFIG.
+std::int64_t cublasWorkspace(const Gpu& gpu) {
+    constexpr std::int64_t kKiB = 1024;
+    return gpu.computeMajor == 9 && gpu.computeMinor == 0 ? 32 * kKiB * kKiB : (2 * 4096 + 8 * 16) * kKiB;
+}
+
+// The CUDA context is among what NVML calls used from the first tensor on. Before that nobody tells how large it will be, and it is not taken off.
+Place placeOn(const Gpu& gpu, const std::string& device, const CudaPlugin& plugin) {
+    const std::string card = fmt::format("on {}, {}: ", device, gpu.name), all = format::bytes(gpu.memory);
+    const auto now = gpuMemory(gpu, c10::Device(device).index(), plugin);
+    if (!now) return {gpu.memory, card + fmt::format("it has {}", all), cublasWorkspace(gpu)};
+    std::string room = card + fmt::format("{} of {} are free", format::bytes(now->free), all);
+    if (now->ours.count > 0) room += fmt::format(", and {} are this program's", format::bytes(now->ours));
+    return {now->free + now->ours, std::move(room), cublasWorkspace(gpu)};
+}
+
+Place placeOf(const Machine& machine, const RunConfig& config, const CudaPlugin& plugin) {
+    const std::string& device = config.word("device");
+    if (device == "cpu") return {host_memory::affordable(), {}};
+    return placeOn(machine.gpus.at(static_cast<std::size_t>(c10::Device(device).index())), device, plugin);
 }
 
 }  // namespace
 
-Workbench::Estimate estimateMemory(const Registry& registry, const RunConfig& config, std::int64_t vocabulary) {
+Workbench::Estimate estimateMemory(const Registry& registry, const RunConfig& config, std::int64_t vocabulary, const CudaPlugin& plugin) {
     const GptConfig shape = registry.modelShape(config, vocabulary);
-    const MemoryPrediction predicted = predictMemory(registry.running(config), {ParameterLayout(shape).size(), shape.paddedVocabulary, shape.hidden(), shape.hiddenRows()});
+    const Place place = placeOf(registry.machine(), config, plugin);
+    const MemoryPrediction predicted =
+        predictMemory(registry.running(config), {.parameters = ParameterLayout(shape).size(),
+                                                 .vocabulary = shape.paddedVocabulary,
+                                                 .hidden = shape.hidden(),
+                                                 .hiddenRows = shape.hiddenRows(),
+                                                 .threads = config.threads > 0 ? config.threads : registry.machine().cores,
+                                                 .cublasWorkspace = place.cublasWorkspace});
     const Bytes weights = predicted.of(MemoryKind::Weights) + predicted.of(MemoryKind::LowWeights), gradients = predicted.of(MemoryKind::Gradients),
                 moments = predicted.of(MemoryKind::Moments), logits = predicted.of(MemoryKind::Logits);
     const std::int64_t lasting = weights.count + gradients.count + moments.count + logits.count;
     return {parameterCount(shape), weights, gradients, moments, {predicted.tensors.count - lasting}, logits, predicted.total(),
-            memoryFor(registry.machine(), config), predicted.tensors, {residentMemory().count + kFirstStepLoads}, describeParts(predicted)};
+            place.available, predicted.tensors, {residentMemory().count + kFirstStepLoads}, describeParts(predicted), place.room};
 }
 
 RunForecast forecastOf(const Workbench::Estimate& needed) {
     const Bytes peak = needed.total + needed.process;
+    // The program itself lies in other memory than a GPU's.
+    if (!needed.room.empty())
+        return {peak, needed.tensors, fmt::format("Predicted peak memory of the tensors: {} ({}) {}.", format::bytes(needed.total), needed.parts, needed.room)};
     return {peak, needed.tensors, fmt::format("Predicted peak memory: {} for tensors of {} available ({}); {} with the program itself.", format::bytes(needed.total),
                                               format::bytes(needed.available), needed.parts, format::bytes(peak))};
 }
@@ -43,14 +78,15 @@ RunForecast forecastOf(const Workbench::Estimate& needed) {
 Status checkMemory(const RunConfig& config, const Workbench::Estimate& needed) {
     // What the allocator keeps beyond the tensors it gives up before it refuses anything.
     if (needed.tensors <= needed.available) return {};
+    const std::string room = needed.room.empty() ? fmt::format(", and {} are available", format::bytes(needed.available)) : " " + needed.room;
     return makeError(ErrorCode::OutOfMemory,
-                     fmt::format("batch-size {} × context {} with this model needs about {}, and {} are available; lower batch-size, context or the model's size.",
-                                 config.integer("batch-size"), config.integer("context"), format::bytes(needed.tensors), format::bytes(needed.available)));
+                     fmt::format("batch-size {} × context {} with this model needs about {}{}; lower batch-size, context or the model's size.",
+                                 config.integer("batch-size"), config.integer("context"), format::bytes(needed.tensors), room));
 }
 
-Status checkMemoryOfFlip(const Registry& registry, const RunConfig& from, const RunConfig& to, std::int64_t vocabulary) {
-    const Workbench::Estimate needed = estimateMemory(registry, to, vocabulary);
-    if (from.word("device") == to.word("device") && needed.tensors <= estimateMemory(registry, from, vocabulary).tensors) return {};
+Status checkMemoryOfFlip(const Registry& registry, const RunConfig& from, const RunConfig& to, std::int64_t vocabulary, const CudaPlugin& plugin) {
+    const Workbench::Estimate needed = estimateMemory(registry, to, vocabulary, plugin);
+    if (from.word("device") == to.word("device") && needed.tensors <= estimateMemory(registry, from, vocabulary, plugin).tensors) return {};
     return checkMemory(to, needed);
 }
 

@@ -74,6 +74,7 @@ public:
         Bytes tensors;      // the part of total that tensors hold; the rest the allocator keeps
         Bytes process;      // resident besides: the program and its libraries; total + process is the peak that the system will show
         std::string parts;  // the same finer: "logits and loss 40 MB, q, k, v 12 MB, ..."
+        std::string room;   // of a GPU: "on cuda:0, NVIDIA H200: 120 GB of 150 GB are free"; empty on a CPU
     };
     virtual Estimate estimate(const RunConfig& config) const = 0;
 

@@ -23,7 +23,7 @@ const char* toString(MemoryKind kind) {
         case MemoryKind::Weights: return "weights";
         case MemoryKind::Moments: return "moments";
         case MemoryKind::Gradients: return "gradients";
-        case MemoryKind::LowWeights: return "weights in bf16";
+        case MemoryKind::LowWeights: return "copies of the weights";  // in bf16, or packed for the planned step in float32 too
         case MemoryKind::Embedding: return "embedding";
         case MemoryKind::Norms: return "residual sums and norms";
         case MemoryKind::Qkv: return "q, k, v";
@@ -32,6 +32,7 @@ const char* toString(MemoryKind kind) {
         case MemoryKind::Logits: return "logits and loss";
         case MemoryKind::Batches: return "batches";
         case MemoryKind::Scratch: return "scratch";
+        case MemoryKind::Graph: return "CUDA graph";
     }
     return "";
 }

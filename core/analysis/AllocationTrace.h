@@ -9,9 +9,9 @@
 namespace stepscope {
 
 // What memory is for. The order is that of people's interest: what lasts, then what a step makes.
-enum class MemoryKind { Weights, Moments, Gradients, LowWeights, Embedding, Norms, Qkv, Attention, Mlp, Logits, Batches, Scratch };
-constexpr std::size_t kMemoryKinds = 12;
-const char* toString(MemoryKind kind);  // "weights", "weights in bf16", "residual sums and norms", ...
+enum class MemoryKind { Weights, Moments, Gradients, LowWeights, Embedding, Norms, Qkv, Attention, Mlp, Logits, Batches, Scratch, Graph };
+constexpr std::size_t kMemoryKinds = 13;
+const char* toString(MemoryKind kind);  // "weights", "copies of the weights", "residual sums and norms", ...
 
 class AllocationTrace {
 public:
@@ -29,6 +29,7 @@ public:
         drop(block);
     }
 
+    double live() const { return m_live; }
     double peak() const { return m_peak; }
     const std::array<double, kMemoryKinds>& atPeak() const { return m_atPeak; }
     // The most that the allocator had from the system at any time.

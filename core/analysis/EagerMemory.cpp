@@ -38,11 +38,16 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
     m_low = config.word("amp") != "off";
     m_element = m_low ? 2 : kFloat;
     m_manual = config.word("attention") == "manual";
-    m_math = config.word("attention") == "sdpa-math";
-    m_keepGradients = config.word("zero-grad") == "zero";
+    m_gpu = config.word("device") != "cpu";
+    m_graph = m_gpu && config.has("cuda-graph") && config.word("cuda-graph") == "on";
+    // Without 16-bit products a GPU has the memory-efficient kernel alone, and that takes whole vectors of 16 bytes.
+    const bool noKernel = m_gpu && !m_low && config.word("attention") == "auto" && config.width / config.heads % 4 != 0;
+    m_math = config.word("attention") == "sdpa-math" || noKernel;
+    m_wideSoftmax = m_gpu && m_low && m_manual;
+    m_keepGradients = config.word("zero-grad") == "zero" || m_graph;
     m_tied = config.tiedHead == "on";
     m_postNorm = config.normPlacement == "post";
-    m_rmsNorm = config.norm == "rmsnorm";
+    m_rmsNorm = config.norm == "rmsnorm" && !m_gpu;  // LibTorch has one kernel for it there, which keeps what LayerNorm's does
     m_rope = config.positions == "rope";
     m_dropout = config.dropout > 0;
     m_smoothing = config.labelSmoothing > 0;
@@ -51,7 +56,10 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
     };
     m_fusedNorm = fused("fused-norm");
     m_fusedLoss = fused("fused-loss");
-    m_fusedHeads = fused("fused-attention") && fused("fused-qkv") && config.qkv == "fused" && config.word("attention") == "auto";
+    m_fusedQkv = fused("fused-qkv") && config.qkv == "fused";
+    m_fusedHeads = !m_gpu && m_fusedQkv && fused("fused-attention") && config.word("attention") == "auto";
+    m_fusedActivation = fused("fused-activation");
+    m_floatGradients = m_gpu && config.has("fusion") && config.word("fusion") == "kernels";
     m_fusedEmbedding = fused("fused-embedding");
     m_keepsLow = fused("fused-optimizer") && config.word("optimizer") == "fused" && config.word("amp") == "bf16";
     const std::string recomputed = config.has("checkpointing") ? config.word("checkpointing") : "off";
@@ -59,25 +67,42 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
     m_blockAgain = recomputedEvery(recomputed);
     m_chunk = config.has("chunked-loss") ? std::min(static_cast<double>(config.integer("chunked-loss")), m_n) : 0;
     m_microBatches = config.integer("grad-accumulation");
+    m_validates = !config.has("validation-every") || config.switches.at("validation-every") != Value{std::int64_t{0}};
+    m_validationElement = config.has("validation-amp") && config.word("validation-amp") == "on" ? m_element : kFloat;
+}
+
+void EagerMemory::takeLasting() {
+    take(MemoryKind::Weights, kFloat * m_parameters);
+    const bool eightBit = m_config.word("optimizer") == "8-bit";
+    const double moment = (eightBit ? 1 + kFloat / 256 : kFloat) * m_parameters;  // a byte, and a scale for every 256
+    // A run begins with moments in float32 on its device; the first is rounded while both are there (core/train/EightBitMoments.cpp).
+    Block wide = m_gpu && eightBit ? take(MemoryKind::Moments, 2 * kFloat * m_parameters) : kNone;
+    take(MemoryKind::Moments, moment);
+    drop(wide);
+    take(MemoryKind::Moments, moment);
+    if (m_keepsLow) take(MemoryKind::LowWeights, 2 * m_layers * m_width * (4 * m_width + m_hiddenRows + m_hidden));
+    // What the loader has ready waits on the host.
+    for (double i = 0; i < (m_gpu ? 1 : batchesInMemory(m_config)); ++i) take(MemoryKind::Batches, 2 * kId * m_n);
+    // cuBLAS has a handle a thread, and a workspace a handle and stream: forward's, and that of autograd's thread.
+    if (m_gpu) take(MemoryKind::Scratch, 2 * static_cast<double>(m_sizes.cublasWorkspace));
 }
 
 void EagerMemory::run() {
-    take(MemoryKind::Weights, kFloat * m_parameters);
-    const double moment = m_config.word("optimizer") == "8-bit" ? 1 + kFloat / 256 : kFloat;  // a byte, and a scale for every 256
-    take(MemoryKind::Moments, moment * m_parameters);
-    take(MemoryKind::Moments, moment * m_parameters);
-    if (m_keepsLow) take(MemoryKind::LowWeights, 2 * m_layers * m_width * (4 * m_width + m_hiddenRows + m_hidden));
-    for (double i = 0; i < batchesInMemory(m_config); ++i) take(MemoryKind::Batches, 2 * kId * m_n);
+    takeLasting();
     m_layer.resize(static_cast<std::size_t>(m_layers));
     m_gradients.resize(m_layer.size());
-    // The second micro-batch meets the gradients of the first, and the second step what the first one left; thirds are like seconds.
-    for (int step = 0; step < 2; ++step) {
+    // The second micro-batch meets the gradients of the first, and the second step what the first one left; thirds are like seconds. A captured step makes
+    // its gradients once, in memory of the graph.
+    for (int step = 0; step < (m_graph ? 1 : 2); ++step) {
         for (std::int64_t micro = 0; micro < std::min<std::int64_t>(m_microBatches, 2); ++micro) {
             forward();
             backward();
         }
         update();
     }
+    // Whatever the capture took and gave back stays the graph's (core/train/GraphProgram.cpp): nothing beside the step can use it.
+    if (m_graph) take(MemoryKind::Graph, m_trace.peak() - m_trace.live());
+    if (m_gpu && m_validates) validate();
 }
 
 void EagerMemory::forward() {
@@ -85,7 +110,7 @@ void EagerMemory::forward() {
     Block rows = take(MemoryKind::Embedding, kFloat * n * C);
     Block stream = take(MemoryKind::Norms, kFloat * n * C);
     drop(rows);
-    if (m_dropout) m_embeddingMask = take(MemoryKind::Embedding, n * C);
+    if (m_dropout) m_embeddingMask = takeMask(MemoryKind::Embedding);
     Block branch = kNone;
     for (std::size_t l = 0; l < m_layer.size(); ++l) {
         // The first block's sum is the embedding itself, and where blocks may be run again each begins with the sum of the one before.
@@ -116,13 +141,13 @@ EagerMemory::Block EagerMemory::forwardLayer(Layer& layer) {
     forwardAttention(layer);
     castWeight(C * C);
     Block projected = forwardBranch(MemoryKind::Attention, layer.mask1);
-    if (m_low) m_trace.touch(MemoryKind::Scratch, kFloat * n * C);  // the sum of two types goes through a copy
+    if (m_low && !m_gpu) m_trace.touch(MemoryKind::Scratch, kFloat * n * C);  // the sum of two types goes through a copy
     layer.norm2.sum = take(MemoryKind::Norms, kFloat * n * C);
     drop(projected);
     forwardNorm(layer.norm2);
     castWeight(m_hiddenRows * C);
     layer.fc = take(MemoryKind::Mlp, m_element * n * m_hiddenRows);
-    if (m_hiddenRows > m_hidden) layer.gate = take(MemoryKind::Mlp, m_element * n * m_hidden);
+    if (m_hiddenRows > m_hidden && !(m_gpu && m_fusedActivation)) layer.gate = take(MemoryKind::Mlp, m_element * n * m_hidden);
     layer.activated = take(MemoryKind::Mlp, m_element * n * m_hidden);
     castWeight(m_hidden * C);
     Block branch = forwardBranch(MemoryKind::Mlp, layer.mask2);
@@ -133,7 +158,7 @@ EagerMemory::Block EagerMemory::forwardLayer(Layer& layer) {
 
 EagerMemory::Block EagerMemory::joinedStream(Block& branch) {
     const double bytes = kFloat * m_n * m_width;
-    if (m_low) m_trace.touch(MemoryKind::Scratch, bytes);
+    if (m_low && !m_gpu) m_trace.touch(MemoryKind::Scratch, bytes);
     const Block sum = take(MemoryKind::Norms, bytes);
     drop(branch);
     return sum;
@@ -166,10 +191,19 @@ EagerMemory::Block EagerMemory::forwardBranch(MemoryKind kind, Block& mask) {
     const double bytes = m_element * m_n * m_width;
     Block branch = take(kind, bytes);
     if (!m_dropout) return branch;
-    mask = take(kind, m_n * m_width);
+    mask = takeMask(kind);
     Block kept = take(kind, bytes), grown = take(kind, bytes);
     drop(branch), drop(kept);
     return grown;
+}
+
+EagerMemory::Block EagerMemory::takeMask(MemoryKind kind) {
+    const double elements = m_n * m_width;
+    // A GPU draws it by operations on tables of 64-bit numbers, two at a time (core/model/Dropout.cpp).
+    Block numbers = m_gpu ? take(MemoryKind::Scratch, 2 * kId * elements) : kNone;
+    const Block mask = take(kind, elements);
+    drop(numbers);
+    return mask;
 }
 
 void EagerMemory::forwardQkv(Layer& layer) {
@@ -182,7 +216,8 @@ void EagerMemory::forwardQkv(Layer& layer) {
 
 // Everything between q, k, v and what goes into the projection.
 void EagerMemory::forwardAttention(Layer& layer) {
-    const double n = m_n, C = m_width, e = m_element, tables = e * n * m_heads * m_context;
+    // On a GPU scaled_dot_product_attention widens 16 bits for its plain form (native/transformers/attention.cpp).
+    const double n = m_n, C = m_width, e = m_gpu && m_math ? kFloat : m_element, tables = e * n * m_heads * m_context;
     if (!m_manual && !m_math) {
         layer.out = take(MemoryKind::Attention, e * n * C);
         layer.sums = take(MemoryKind::Attention, kFloat * n * m_heads);  // the logarithms of softmax's sums
@@ -199,11 +234,13 @@ void EagerMemory::forwardAttention(Layer& layer) {
         drop(masked);
         masked = scores;
     }
-    layer.table = take(MemoryKind::Attention, tables);
+    const double wide = kFloat * n * m_heads * m_context;
+    if (m_wideSoftmax) m_trace.touch(MemoryKind::Attention, 2 * wide);  // what goes in and what comes out; then its copy for the product
+    layer.table = take(MemoryKind::Attention, tables + (m_wideSoftmax ? wide : 0));
     drop(masked);
     Block values = take(MemoryKind::Qkv, e * n * C);
     Block apart = take(MemoryKind::Attention, e * n * C);
-    layer.out = take(MemoryKind::Attention, e * n * C);
+    layer.out = take(MemoryKind::Attention, m_element * n * C);
     drop(apart);
     if (m_attentionAgain && !m_inBackward) {
         drop(values), drop(layer.heads), drop(layer.table);

@@ -1,6 +1,8 @@
 // The backward pass and the update as EagerMemory plays them; see EagerMemory.h.
 #include "core/analysis/EagerMemory.h"
 
+#include "core/analysis/CudaFormMemory.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -31,8 +33,10 @@ void EagerMemory::backward() {
     if (m_vectorGradients == kNone) m_vectorGradients = take(MemoryKind::Gradients, kFloat * m_layers * 13 * C);
     // The embedding's gradient is a table of its own; tied, its sum with the head's is a third.
     const double table = kFloat * m_vocabulary * C;
-    if (m_fusedEmbedding && m_tied) return drop(m_gradient);  // only the rows that occurred, added to the head's
+    if (m_fusedEmbedding && m_tied && !m_gpu) return drop(m_gradient);  // only the rows that occurred, added to the head's
     Block ofEmbedding = take(MemoryKind::Gradients, table);
+    // Sorted ids, where each came from, and partial sums.
+    if (m_gpu && m_fusedEmbedding) m_trace.touch(MemoryKind::Scratch, 2 * kId * m_n + cuda_form::embeddingSums(m_n, m_width));
     if (m_tied) {
         Block sum = take(MemoryKind::Gradients, table);
         drop(ofEmbedding), drop(m_headGradient);
@@ -51,7 +55,9 @@ void EagerMemory::backwardNorm(Norm& norm, Block& ofNormed) {
     if (m_fusedNorm) {
         // It adds the stream's own gradient on its way, and writes the branch's in the products' type beside it.
         Block all = take(MemoryKind::Scratch, floats);
-        if (m_low) m_trace.touch(MemoryKind::Scratch, m_element * m_n * m_width);
+        Block low = m_low ? take(MemoryKind::Scratch, m_element * m_n * m_width) : kNone;
+        if (m_gpu) m_trace.touch(MemoryKind::Scratch, cuda_form::normSums(m_n, m_width));
+        drop(low);
         drop(ofNormed), drop(m_gradient), drop(norm.sum), drop(norm.moments);
         m_gradient = all;
         return;
@@ -83,6 +89,7 @@ void EagerMemory::backwardMlp(Layer& layer) {
         drop(halves);
     }
     Block ofFc = take(MemoryKind::Scratch, e * n * m_hiddenRows);
+    if (m_gpu && m_fusedActivation) m_trace.touch(MemoryKind::Scratch, cuda_form::columnSums(n, m_hiddenRows));
     drop(ofActivated), drop(layer.fc);
     Block ofNormed = take(MemoryKind::Scratch, e * n * m_width);
     drop(ofFc);
@@ -90,7 +97,8 @@ void EagerMemory::backwardMlp(Layer& layer) {
 }
 
 void EagerMemory::backwardAttention(Layer& layer) {
-    const double n = m_n, C = m_width, e = m_element, tables = e * n * m_heads * m_context;
+    const double n = m_n, C = m_width, e = m_element, scores = n * m_heads * m_context;
+    const double tables = (m_gpu && m_math ? kFloat : e) * scores, ofSoftmax = m_wideSoftmax ? kFloat * scores : tables;
     Block lowered = m_low || m_dropout ? take(MemoryKind::Scratch, e * n * C) : kNone;
     drop(layer.mask1);
     Block ofOut = take(MemoryKind::Scratch, e * n * C);
@@ -102,7 +110,7 @@ void EagerMemory::backwardAttention(Layer& layer) {
         forwardAttention(layer);
     }
     if (layer.table != kNone) {
-        Block ofTable = take(MemoryKind::Scratch, tables), ofScores = take(MemoryKind::Scratch, tables);
+        Block ofTable = take(MemoryKind::Scratch, ofSoftmax), ofScores = take(MemoryKind::Scratch, ofSoftmax);
         drop(ofTable), drop(layer.table);
         ofTable = take(MemoryKind::Scratch, tables);
         drop(ofScores);
@@ -110,8 +118,10 @@ void EagerMemory::backwardAttention(Layer& layer) {
         drop(ofTable);
     }
     Block ofHeads = take(MemoryKind::Scratch, 3 * e * n * C);
+    if (m_gpu && !m_manual && !m_math) m_trace.touch(MemoryKind::Scratch, cuda_form::attentionBackward(n / m_context, m_context, m_heads, C / m_heads));
     drop(ofOut), drop(layer.out), drop(again), drop(layer.sums);
     Block ofQkv = m_fusedHeads ? std::exchange(ofHeads, kNone) : take(MemoryKind::Scratch, 3 * e * n * C);
+    if (m_gpu && m_fusedQkv) m_trace.touch(MemoryKind::Scratch, cuda_form::columnSums(n, 3 * C));
     drop(ofHeads), drop(layer.heads), drop(layer.qkv), drop(layer.turned);
     Block ofNormed = take(MemoryKind::Scratch, e * n * C);
     drop(ofQkv);
@@ -119,8 +129,8 @@ void EagerMemory::backwardAttention(Layer& layer) {
 }
 
 void EagerMemory::weightGradient(double elements, Block& place) {
-    Block computed = take(MemoryKind::Gradients, m_element * elements);
-    if (m_low) {
+    Block computed = take(MemoryKind::Gradients, (m_floatGradients ? kFloat : m_element) * elements);
+    if (m_low && !m_floatGradients) {
         Block wide = take(MemoryKind::Gradients, kFloat * elements);
         drop(computed);
         computed = wide;

@@ -6,13 +6,27 @@
 
 namespace stepscope {
 
-// Exponentials of the logits, for the part of the rows that is kept at a time, and a block of them as it is worked on: whole tiles of the vocabulary.
-inline double keptExponentials(double element, double rows, double vocabulary) {
-    constexpr double kMost = 52e6, kTile = 384, kRowBlock = 256;  // LinearCrossEntropyShape::keptBytes, LinearCrossEntropy.cpp
-    const double row = element * std::ceil(vocabulary / kTile) * kTile;
-    const double parts = std::ceil(rows / std::max(32.0, std::floor(kMost / row)));  // of equal size
-    return row * rows / std::max(parts, 1.0) + element * kTile * std::min(rows, kRowBlock);
-}
+// Linear + cross-entropy as LinearCrossEntropy.cpp shares it among threads.
+struct HeadMemory {
+    static constexpr double kMost = 52e6, kTile = 384, kPanel = 32, kBlockBytes = 640 * 1024, kSumLanes = 16, kFloat = 4;
+    double element, rows, vocabulary, width, threads;
+
+    // Of each thread, whose exponentials are kept at a time: parts of equal size, 32 at least.
+    double rowsOfAPart() const {
+        const double own = std::ceil(rows / threads), parts = std::ceil(own / std::max(32.0, std::floor(kMost / threads / rowBytes() / 32) * 32));
+        return std::ceil(std::ceil(own / std::max(parts, 1.0)) / 32) * 32;
+    }
+    double keptExponentials() const { return rowBytes() * threads * rowsOfAPart(); }
+    // What the threads have for themselves: a block of rows with its tile of logits, its hidden state and its gradient; a panel of the weights.
+    double blocks() const {
+        const double most = std::floor(kBlockBytes / (width * (kFloat + element) + kTile * element) / 32) * 32;
+        const double block = std::min(std::clamp(most, 32.0, 256.0), rowsOfAPart());
+        return threads * (block * (element * (kTile + width) + kFloat * (width + kSumLanes + 3)) + element * kPanel * width + kFloat * width);
+    }
+
+private:
+    double rowBytes() const { return element * std::ceil(vocabulary / kTile) * kTile; }
+};
 
 // The head's weights packed for the forward and for the backward product.
 inline double packedHead(double element, double vocabulary, double width) { return 2 * element * vocabulary * width; }

@@ -14,7 +14,7 @@ namespace stepscope {
 struct MemoryPrediction {
     std::array<Bytes, kMemoryKinds> byKind;  // what tensors hold at the worst moment of a step
     Bytes tensors;                           // their sum: the most live bytes of the allocator
-    Bytes kept;                              // what the allocator has from the system beyond that
+    Bytes kept;                              // what the allocator has from the system beyond that; on a GPU not predicted
 
     Bytes total() const { return {tensors.count + kept.count}; }
     Bytes of(MemoryKind kind) const { return byKind[static_cast<std::size_t>(kind)]; }

@@ -23,6 +23,17 @@ void playValidation(const RunConfig& config, const ModelSizes& sizes, double n, 
     trace.touch(MemoryKind::Logits, 2 * kFloat * rows * V + 2 * kFloat * n * C);  // logits and their logarithms; the stream and its norm
 }
 
+// What each member of the Team has for itself (StepEngine::placeMembers, LinearCrossEntropy::place): a block of rows, attention's tiles, sums for the vectors.
+double memberBytes(const RunConfig& config, const ModelSizes& sizes, double e) {
+    constexpr double kBlockBytes = 400 * 1024, kPanel = 32;
+    const double C = static_cast<double>(config.width), F = static_cast<double>(sizes.hidden), rows = static_cast<double>(sizes.hiddenRows);
+    const double block = std::clamp(std::floor(kBlockBytes / (e * rows) / 32) * 32, 32.0, 256.0);
+    const double heads = static_cast<double>(config.heads), context = std::ceil(static_cast<double>(config.integer("context")) / 64) * 64, head = C / heads;
+    const double attention = context * head * (5 * e + 2 * e + kFloat);  // staged, across and in pairs; the gradient of the queries
+    const double vectors = static_cast<double>(config.layers) * (9 * C + rows);
+    return block * (e * (2 * C + F + (rows > F ? rows : 0)) + kFloat * C) + attention + kFloat * vectors + e * kPanel * std::max(C, F);
+}
+
 }  // namespace
 
 void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace) {
@@ -43,8 +54,11 @@ void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, Allocatio
     trace.take(MemoryKind::Attention, L * (e * n * C + kFloat * n * H) + 4 * e * n * C);
     // Before the activation; what comes after GELU is made anew in backward, for two layers in turn.
     trace.take(MemoryKind::Mlp, e * n * (L * rows + (rows > F ? L : 2) * F));
+    trace.take(MemoryKind::Scratch, static_cast<double>(sizes.threads) * memberBytes(config, sizes, e));
     trace.take(MemoryKind::Scratch, 2 * e * n * (5 * C + rows));  // gradients of two layers' linear outputs, taken in turn
-    trace.take(MemoryKind::Logits, keptExponentials(e, n, V));
+    const HeadMemory head{e, n, V, C, static_cast<double>(sizes.threads)};
+    trace.take(MemoryKind::Logits, head.keptExponentials());
+    trace.take(MemoryKind::Scratch, head.blocks());
     playOptimizer(config, sizes, trace);
     playValidation(config, sizes, n, trace);
 }

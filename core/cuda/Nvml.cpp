@@ -2,6 +2,7 @@
 // header is not part of the CUDA wheels. Called by the sampler thread through CudaInterface.
 #include "core/cuda/Nvml.h"
 
+#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
 #include <type_traits>
@@ -23,8 +24,7 @@ constexpr int kClockSm = 1;
 struct Library {
     int (*init)() = nullptr;
     int (*driverVersion)(char*, unsigned) = nullptr;
-    int (*count)(unsigned*) = nullptr;
-    int (*handle)(unsigned, Device*) = nullptr;
+    int (*handle)(const char*, Device*) = nullptr;
     int (*name)(Device, char*, unsigned) = nullptr;
     int (*capability)(Device, int*, int*) = nullptr;
     int (*memory)(Device, Memory*) = nullptr;
@@ -49,8 +49,7 @@ Library open() {
     };
     bind(nvml.init, "nvmlInit_v2");
     bind(nvml.driverVersion, "nvmlSystemGetDriverVersion");
-    bind(nvml.count, "nvmlDeviceGetCount_v2");
-    bind(nvml.handle, "nvmlDeviceGetHandleByIndex_v2");
+    bind(nvml.handle, "nvmlDeviceGetHandleByPciBusId_v2");
     bind(nvml.name, "nvmlDeviceGetName");
     bind(nvml.capability, "nvmlDeviceGetCudaComputeCapability");
     bind(nvml.memory, "nvmlDeviceGetMemoryInfo");
@@ -70,10 +69,14 @@ const Library& library() {
     return nvml;
 }
 
+// number: CUDA's, which CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER decide; NVML's own numbers know nothing of them.
 const char* findDevice(std::int32_t number, Device* device) {
     if (library().why) return library().why;
-    if (number < 0 || library().handle(static_cast<unsigned>(number), device) != kSuccess)
+    char bus[32] = {};
+    if (cudaDeviceGetPCIBusId(bus, sizeof bus, number) != cudaSuccess || library().handle(bus, device) != kSuccess) {
+        cudaGetLastError();  // or the next launch would be told of it
         return "There is no GPU of that number on this machine.";
+    }
     return nullptr;
 }
 
@@ -82,10 +85,10 @@ const char* findDevice(std::int32_t number, Device* device) {
 const char* gpuCount(std::int32_t* count) {
     *count = 0;
     if (library().why) return library().why;
-    unsigned found = 0;
-    if (library().count(&found) != kSuccess) return "The NVIDIA driver does not say how many GPUs there are.";
-    *count = static_cast<std::int32_t>(found);
-    return nullptr;
+    if (cudaGetDeviceCount(count) == cudaSuccess) return nullptr;
+    cudaGetLastError();
+    *count = 0;
+    return "The NVIDIA driver does not say how many GPUs there are.";
 }
 
 const char* describeGpu(std::int32_t number, CudaGpuDescription* description) {

@@ -117,7 +117,15 @@ TEST(MemoryPrediction, NamesTheLargestPartsFirst) {
     const std::string text = describeParts(predictMemory(config(), sizesOf(50'257)));
     EXPECT_THAT(text, ::testing::StartsWith("logits and loss"));
     EXPECT_THAT(text, ::testing::HasSubstr("moments"));
-    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("bf16")));
+    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("copies")));
+}
+
+TEST(MemoryPrediction, TheWeightsThatAPlannedStepPacksAreCopiesInAnyPrecision) {
+    for (const char* amp : {"off", "bf16"}) {
+        const std::string text = describeParts(predictMemory(config({{"fusion", std::string("step")}, {"amp", std::string(amp)}}), sizesOf(256)));
+        EXPECT_THAT(text, ::testing::HasSubstr("copies of the weights")) << amp;
+        EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("bf16"))) << amp;
+    }
 }
 
 }  // namespace

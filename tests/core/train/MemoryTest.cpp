@@ -4,6 +4,7 @@
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 
+#include <ATen/Parallel.h>
 #include <functional>
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@ struct Shape {
     std::int64_t layers, heads, width, batch, context;
     std::vector<std::pair<std::string, Value>> switches;
     std::function<void(RunConfig&)> change = [](RunConfig&) {};
+    int threads = 1;
 };
 void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 
@@ -38,11 +40,13 @@ TEST_P(PredictedMemory, IsWhatAStepTakes) {
     device_memory::resetPeak(at::kCPU);
     {
         testing::TinyTrainer trainer(config, testing::tinyBatches(vocabulary));
+        at::set_num_threads(shape.threads);
         ASSERT_EQ(trainer.run().state, RunState::Finished);
     }
     const auto measured = static_cast<double>(device_memory::peak(at::kCPU).count - before);
     const GptConfig model = Registry(testing::plainCpu()).modelShape(config, vocabulary);
-    const ModelSizes sizes{ParameterLayout(model).size(), model.paddedVocabulary, model.hidden(), model.hiddenRows()};
+    const ModelSizes sizes{.parameters = ParameterLayout(model).size(), .vocabulary = model.paddedVocabulary, .hidden = model.hidden(),
+                           .hiddenRows = model.hiddenRows(), .threads = shape.threads};
     const auto predicted = static_cast<double>(predictMemory(config, sizes).tensors.count);
     EXPECT_NEAR(predicted / measured, 1, 0.05) << measured << " bytes measured";
 }
@@ -70,6 +74,11 @@ INSTANTIATE_TEST_SUITE_P(
                             [](RunConfig& c) { c.vocabulary = 20000; }},
                       Shape{"planned_bf16_large_vocabulary", 2, 4, 64, 16, 128, {{"fusion", std::string("step")}, {"amp", std::string("bf16")}},
                             [](RunConfig& c) { c.vocabulary = 20000; }},
+                      Shape{"planned_bf16_many_threads", 2, 4, 64, 16, 128, {{"fusion", std::string("step")}, {"amp", std::string("bf16")}},
+                            [](RunConfig& c) { c.vocabulary = 20000; }, 12},
+                      Shape{"planned_two_threads", 2, 4, 64, 16, 128, {{"fusion", std::string("step")}}, [](RunConfig& c) { c.vocabulary = 20000; }, 2},
+                      Shape{"kernels_bf16_many_threads", 2, 4, 64, 16, 128, {{"fusion", std::string("kernels")}, {"amp", std::string("bf16")}},
+                            [](RunConfig& c) { c.vocabulary = 20000; }, 12},
                       Shape{"planned_bf16_validates_in_bf16", 2, 4, 64, 16, 128,
                             {{"fusion", std::string("step")}, {"amp", std::string("bf16")}, {"validation-amp", std::string("on")}, {"validation-every", std::int64_t{1}}}},
                       Shape{"every_block", 5, 4, 64, 8, 64, {{"checkpointing", std::string("every-block")}}},

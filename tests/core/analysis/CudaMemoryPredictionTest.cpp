@@ -1,0 +1,121 @@
+// The prediction for a GPU against sums made by hand from core/fused, core/train and LibTorch's sources, for shapes small enough to write them down. Whether a
+// GPU agrees is measured where there is one.
+#include "core/analysis/CudaFormMemory.h"
+#include "core/analysis/MemoryPrediction.h"
+
+#include <gmock/gmock.h>
+
+namespace stepscope {
+namespace {
+
+constexpr double n = 8 * 128, C = 64, H = 4, F = 256, V = 50'304;  // tokens, width, heads, width inside the MLP, vocabulary
+constexpr double P = 4'000'000;                                    // parameters: more than this shape has, and nothing else depends on them
+constexpr double kLasting = 4 * P + 8 * P + 2 * 8 * n;             // weights, moments, the batch
+
+// One layer.
+RunConfig onGpu(std::vector<std::pair<std::string, Value>> changes = {}) {
+    RunConfig made;
+    made.layers = 1;
+    made.heads = static_cast<std::int64_t>(H);
+    made.width = static_cast<std::int64_t>(C);
+    made.switches = {{"device", std::string("cuda:0")},      {"amp", std::string("bf16")},         {"attention", std::string("auto")},
+                     {"host-memory", std::string("system")}, {"optimizer", std::string("fused")},  {"zero-grad", std::string("set-to-none")},
+                     {"batch-size", std::int64_t{8}},        {"context", std::int64_t{128}},       {"grad-accumulation", std::int64_t{1}},
+                     {"validation-every", std::int64_t{0}},  {"fusion", std::string("off")}};
+    for (auto& [key, value] : changes) made.switches[key] = value;
+    return made;
+}
+
+std::vector<std::pair<std::string, Value>> withKernels(std::vector<std::pair<std::string, Value>> changes) {
+    changes.emplace_back("fusion", std::string("kernels"));
+    for (const char* id : {"fused-norm", "fused-loss", "fused-attention", "fused-qkv", "fused-activation", "fused-embedding", "fused-optimizer"})
+        changes.emplace_back(id, std::string("auto"));
+    return changes;
+}
+
+MemoryPrediction predicted(const RunConfig& config, double vocabulary = V, double parameters = P, std::int64_t workspace = 0) {
+    const auto whole = [](double number) { return static_cast<std::int64_t>(number); };
+    return predictMemory(config, {.parameters = whole(parameters), .vocabulary = whole(vocabulary), .hidden = whole(F), .hiddenRows = whole(F), .cublasWorkspace = workspace});
+}
+double tensors(const RunConfig& config, double vocabulary = V) { return static_cast<double>(predicted(config, vocabulary).tensors.count); }
+
+// What one layer keeps between forward and backward in bf16, and its weights as autocast lowered them.
+double keptByTheLayer(double tokens) {
+    const double norms = 2 * (4 + 2) * tokens * C + 2 * 2 * 4 * tokens;  // sums, normed rows lowered, mean and reciprocal deviation
+    const double attention = (6 + 2) * tokens * C + 4 * tokens * H;      // q, k, v; what comes out; the logarithms of softmax's sums
+    const double mlp = 2 * 2 * tokens * F;                               // before and after GELU
+    return norms + attention + mlp + 2 * (4 * C * C + 2 * C * F);
+}
+
+TEST(CudaMemoryPrediction, OfTheFusedLossIsAChunkOfLogitsTheLoweredHeadAndBothGradients) {
+    for (const std::int64_t batch : {8, 64}) {
+        const double tokens = 128.0 * static_cast<double>(batch), rows = batch == 8 ? tokens : 5248;  // 2^28 / V in whole tiles of 128
+        const double lastNorm = (4 + 4 + 2) * tokens * C + 2 * 4 * tokens;                            // sum, normed, lowered
+        const double gradients = 2 * tokens * C + 4 * V * C;
+        const double logits = 2 * rows * V + 4 * tokens;  // and a loss a token
+        const auto all = predicted(onGpu({{"fused-loss", std::string("on")}, {"batch-size", batch}}));
+        EXPECT_EQ(static_cast<double>(all.tensors.count), 12 * P + 16 * tokens + keptByTheLayer(tokens) + lastNorm + gradients + 2 * V * C + logits) << batch;
+        EXPECT_EQ(static_cast<double>(all.of(MemoryKind::Logits).count), logits) << batch;
+    }
+}
+
+TEST(CudaMemoryPrediction, OfALogitIsTenBytesInBf16AndTwelveInFloat32) {
+    // Its logarithm in bf16 and, for nll_loss, in float32, with the gradient of that; without autocast the logarithm and both gradients. And the head's row.
+    const auto each = [](const char* amp) {
+        const RunConfig config = onGpu({{"amp", std::string(amp)}});
+        return (tensors(config, V) - tensors(config, V - 10'000)) / 10'000;
+    };
+    EXPECT_EQ(each("bf16"), 10 * n + 2 * C);
+    EXPECT_EQ(each("off"), 12 * n);
+}
+
+TEST(CudaMemoryPrediction, OfManualAttentionHasSoftmaxInFloat32) {
+    // In backward, of each score: softmax's result and two gradients in float32 and the copy for the product in bf16, where a CPU has three of bf16.
+    const auto with = [](const char* device) {
+        return tensors(onGpu({{"device", std::string(device)}, {"attention", std::string("manual")}, {"context", std::int64_t{1024}}}), 256);
+    };
+    const double scores = 8 * H * 1024 * 1024;
+    EXPECT_NEAR((with("cuda:0") - with("cpu")) / scores, 14 - 6, 0.05);
+}
+
+TEST(CudaMemoryPrediction, HasValidationsLogitsWhereTheyAreTheWorstMoment) {
+    // Training in bf16 with fused kernels has fewer bytes of logits than validation in float32.
+    const double low = 2 * C * (4 * C + 2 * F), head = 4 * n * C + 4 * n + 4 * n * V;  // the copy that AdamW writes; normed rows, losses, logits
+    EXPECT_EQ(tensors(onGpu(withKernels({{"validation-every", std::int64_t{100}}}))), kLasting + low + head);
+    EXPECT_LT(tensors(onGpu(withKernels({}))), kLasting + low + head);
+}
+
+TEST(CudaMemoryPrediction, OfACapturedStepLeavesItsMemoryToNobody) {
+    const auto captured = [](std::int64_t every) { return onGpu(withKernels({{"cuda-graph", std::string("on")}, {"validation-every", every}})); };
+    EXPECT_EQ(tensors(captured(100)) - tensors(captured(0)), 4 * n * C + 4 * n + 4 * n * V);
+    EXPECT_EQ(tensors(captured(0)), tensors(onGpu(withKernels({}))));
+    EXPECT_GT(predicted(captured(100)).of(MemoryKind::Graph).count, 0);
+    EXPECT_GT(predicted(captured(100)).of(MemoryKind::Gradients).count, 0) << "they stay, in the graph's memory";
+}
+
+TEST(CudaMemoryPrediction, CountsAWorkspaceForEveryHandleAndStream) {
+    constexpr std::int64_t kWorkspace = 1 << 25;
+    const auto handles = [](const RunConfig& config) { return (predicted(config, V, P, kWorkspace).tensors.count - predicted(config).tensors.count) / kWorkspace; };
+    EXPECT_EQ(handles(onGpu()), 2);
+    EXPECT_EQ(handles(onGpu(withKernels({{"cuda-graph", std::string("on")}, {"validation-every", std::int64_t{100}}}))), 2);
+    EXPECT_EQ(handles(onGpu({{"device", std::string("cpu")}})), 0);
+}
+
+TEST(CudaMemoryPrediction, BeginsWithMomentsInFloat32ThatAreThenRoundedToEightBits) {
+    constexpr double kMany = 1e9;
+    EXPECT_EQ(static_cast<double>(predicted(onGpu({{"optimizer", std::string("8-bit")}}), V, kMany).tensors.count), (4 + 8 + 1 + 4.0 / 256) * kMany);
+}
+
+TEST(CudaMemoryPrediction, LeavesTheLoadersBatchesToTheHost) {
+    EXPECT_EQ(tensors(onGpu({{"loader-workers", std::int64_t{2}}, {"loader-prefetch", std::int64_t{16}}})), tensors(onGpu()));
+}
+
+TEST(CudaMemoryPrediction, OfRowsOfLogitsIsAsManyAsFillADeviceInWholeTiles) {
+    EXPECT_EQ(cuda_form::rowsOfLogits(8192, 50'304), 5248);
+    EXPECT_EQ(cuda_form::rowsOfLogits(1000, 50'304), 1000);
+    EXPECT_EQ(cuda_form::rowsOfLogits(8192, 10'000'000), 128);
+    EXPECT_EQ(cuda_form::rowsOfLogits(100, 10'000'000), 100);
+}
+
+}  // namespace
+}  // namespace stepscope
