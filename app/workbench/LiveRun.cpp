@@ -12,11 +12,20 @@
 #include "core/train/Failure.h"
 
 #include <ATen/Parallel.h>
+#include <c10/core/Device.h>
+#include <c10/core/Stream.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <chrono>
 #include <fmt/format.h>
 
 namespace stepscope {
 namespace {
+
+// Whose numbers are sampled: the run's, or the first one for a run that may be flipped to it.
+std::int32_t gpuOf(const RunConfig& config) {
+    const c10::Device device(config.word("device"));
+    return device.is_cuda() && device.has_index() ? device.index() : 0;
+}
 
 std::int64_t unixMilliseconds() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -27,6 +36,9 @@ Bytes besides(Bytes tensors) {
     const Bytes budget = host_memory::affordable();
     return {std::max<std::int64_t>(budget.count - std::max(tensors, host_memory::usage().live).count, 0)};
 }
+
+// Until all that this thread has given a GPU to do is done: a Program may go on on a stream of its own. On a CPU everything is done already.
+void waitFor(at::Device device) { c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize(); }
 
 }  // namespace
 
@@ -86,7 +98,7 @@ void LiveRun::work() {
         if (!setup) {
             fail(setup.error());
         } else {
-            const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores, gpuSampler(cudaPlugin()));
+            const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores, gpuSampler(gpuOf(m_request.config), cudaPlugin()));
             Trainer trainer(std::move(*setup));
             const TrainerOutcome outcome = trainer.run();
             if (outcome.state == RunState::Finished) m_generator.finish();  // the last sample is the one that people wait for
@@ -134,7 +146,9 @@ Result<TrainerSetup> LiveRun::prepare() {
     setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
         if (!tokenizer)
             return m_tee.publish(LogLine{m_clock.now(), from.updates, LogLevel::Warning, "No text: this run trains on ready token ids, so there is no tokenizer to write with."});
-        m_generator.post({request, {from.config, from.layout, from.weights.detach().clone()}, from.updates, tokenizer});
+        const at::Tensor weights = from.weights.detach().clone();
+        waitFor(weights.device());
+        m_generator.post({request, {from.config, from.layout, weights}, from.updates, tokenizer});
     };
     if (auto opened = openSession(setup); !opened) return opened.error();
     setup.checkpointFolder = m_checkpointFolder;

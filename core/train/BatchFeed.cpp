@@ -8,7 +8,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/index_select.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/stack.h>
 #include <algorithm>
 
 namespace stepscope {
@@ -28,6 +28,11 @@ at::Tensor tokensOn(at::Device device, const TokenRow& row) {
         all.narrow(0, begin, count).copy_(at::from_blob(part.data(), {count}, hostIds()));
     }
     return all;
+}
+
+// (batch)
+at::Tensor placesOf(const std::vector<std::int64_t>& starts) {
+    return at::from_blob(const_cast<std::int64_t*>(starts.data()), {static_cast<std::int64_t>(starts.size())}, hostIds());
 }
 
 }  // namespace
@@ -51,14 +56,16 @@ BatchFeed::~BatchFeed() = default;
 
 bool BatchFeed::prepare(const BatchSource& source) {
     // The row goes to the device once; only the places of the sequences are copied at each step.
-    if (m_loader != nullptr || m_copiedRow == source.corpus().tokens) return false;
+    if (!cutsOnDevice() || m_copiedRow == source.corpus().tokens) return false;
     m_copiedRow = source.corpus().tokens;
     m_deviceTokens = tokensOn(m_device, *m_copiedRow);
+    const at::Tensor window = at::arange(m_context, at::TensorOptions().dtype(at::kLong).device(m_device));
+    m_window = at::stack({window, window + 1}).unsqueeze(1);
     return true;
 }
 
 void BatchFeed::cut(const BatchSource& source, std::uint64_t seed, std::int64_t cursor) {
-    if (m_loader == nullptr) {
+    if (cutsOnDevice()) {
         prepare(source);
         m_starts = source.starts(Split::Train, seed, cursor, m_batch, m_context);
         return;
@@ -69,7 +76,7 @@ void BatchFeed::cut(const BatchSource& source, std::uint64_t seed, std::int64_t 
 
 // What changes from batch to batch, on the host: the ids, or where the sequences begin.
 at::Tensor BatchFeed::hostPart() const {
-    if (m_loader == nullptr) return at::from_blob(const_cast<std::int64_t*>(m_starts.data()), {m_batch, 1}, hostIds());
+    if (cutsOnDevice()) return placesOf(m_starts);
     SS_CHECK(m_cut.defined());
     return m_cut;
 }
@@ -78,9 +85,9 @@ BatchFeed::Batch BatchFeed::copy() const { return onDevice(hostPart()); }
 
 BatchFeed::Batch BatchFeed::validation(const BatchSource& source, std::int64_t cursor) {
     const auto starts = source.starts(Split::Validation, 0, cursor, m_batch, m_context);
-    if (m_loader == nullptr) {
+    if (cutsOnDevice()) {
         prepare(source);
-        return onDevice(at::from_blob(const_cast<std::int64_t*>(starts.data()), {m_batch, 1}, hostIds()));
+        return onDevice(placesOf(starts));
     }
     const at::Tensor host = at::empty({2, m_batch, m_context}, hostIds());
     auto* into = host.data_ptr<std::int64_t>();
@@ -91,19 +98,19 @@ BatchFeed::Batch BatchFeed::validation(const BatchSource& source, std::int64_t c
 // One copy, whatever it is of.
 BatchFeed::Batch BatchFeed::onDevice(const at::Tensor& hostPart) const { return read(hostPart.to(m_device, at::kLong, m_settings.nonBlocking)); }
 
-at::Tensor BatchFeed::slot() const {
-    const auto ids = at::TensorOptions().dtype(at::kLong).device(m_device);
-    return m_loader == nullptr ? at::zeros({m_batch, 1}, ids) : at::zeros({2, m_batch, m_context}, ids);
-}
+std::int64_t BatchFeed::slotSize() const { return cutsOnDevice() ? m_batch : 2 * m_batch * m_context; }
 
-void BatchFeed::copyInto(at::Tensor& slot) const { slot.copy_(hostPart(), m_settings.nonBlocking); }
+void BatchFeed::copyInto(at::Tensor& slot) const { slot.copy_(hostPart().view({-1}), m_settings.nonBlocking); }
 
 BatchFeed::Batch BatchFeed::read(const at::Tensor& slot) const {
-    if (m_loader != nullptr) return {slot.select(0, 0), slot.select(0, 1)};
-    const at::Tensor window = at::arange(m_context, slot.options());
-    const at::Tensor where = (slot + window).view({-1});  // (batch * context)
-    const auto idsAt = [&](const at::Tensor& places) { return m_deviceTokens.index_select(0, places).to(at::kLong).view({m_batch, m_context}); };
-    return {idsAt(where), idsAt(where + 1)};
+    at::Tensor ids = slot;
+    if (cutsOnDevice()) {
+        // Every place of inputs and targets at once: three operations, and both halves are contiguous.
+        const at::Tensor where = (slot.view({1, m_batch, 1}) + m_window).view({-1});
+        ids = m_deviceTokens.index_select(0, where).to(at::kLong);
+    }
+    ids = ids.view({2, m_batch, m_context});
+    return {ids.select(0, 0), ids.select(0, 1)};
 }
 
 }  // namespace stepscope

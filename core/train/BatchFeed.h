@@ -34,10 +34,13 @@ public:
     Batch copy() const;
 
     // For a step that is captured: all that changes from one batch to the next lies in one tensor of the device, the slot, at the same address in every
-    // step. prepare() comes before each cut(); true: what is on the device is another, and graphs that read it are of no use.
+    // step. It is the ids, or where batches are cut on the device the places of the sequences. prepare() comes before each cut(); true: what is on the
+    // device is another, and graphs that read it are of no use.
     bool prepare(const BatchSource& source);
-    at::Tensor slot() const;
+    bool cutsOnDevice() const { return m_loader == nullptr; }
+    std::int64_t slotSize() const;                 // of a slot, which is (slotSize) int64
     void copyInto(at::Tensor& slot) const;         // the batch that was cut: one copy
+    const std::vector<std::int64_t>& places() const { return m_starts; }  // or what to copy there, for who has more to copy; when cutsOnDevice()
     Batch read(const at::Tensor& slot) const;      // the work of the graph
 
     // Validation sequences cursor ...: never through the queue of training.
@@ -52,6 +55,7 @@ private:
     std::int64_t m_batch, m_context;
     std::shared_ptr<const TokenRow> m_copiedRow;  // whose tokens are on the device
     at::Tensor m_deviceTokens;                    // (all tokens) int32
+    at::Tensor m_window;                          // (2, 1, context): inputs and targets, from where a sequence begins
     at::Tensor m_cut;                             // (2, batch, context), on the host
     std::vector<std::int64_t> m_starts;           // of the sequences, when batches are cut on the device
     std::unique_ptr<BatchLoader> m_loader;        // null when batches are cut on the device

@@ -7,21 +7,30 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
-#include <ATen/ops/full_like.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
+#include <c10/core/Event.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <mutex>
 
 namespace stepscope {
 namespace {
 
 constexpr int kEagerSteps = 3;  // libraries choose their kernels and take their workspaces meanwhile: none of that may be captured
-constexpr std::int64_t kNumbers = sizeof(AdamWStep) / sizeof(float);
+constexpr std::int64_t kFloats = sizeof(AdamWStep) / sizeof(float);
+constexpr std::int64_t kWords = kFloats;  // 64-bit ones, that the numbers of both groups take
+static_assert(2 * sizeof(AdamWStep) == kWords * sizeof(std::int64_t));
 
 struct CapturedCudaGraph final : CapturedGraph {
     explicit CapturedCudaGraph(CudaGraph captured) : graph(std::move(captured)) {}
@@ -33,13 +42,35 @@ struct CapturedCudaGraph final : CapturedGraph {
 
 class CudaStepCapture final : public StepCapture {
 public:
+    // One a device for the whole process: for each stream that cuBLAS has worked on it keeps workspaces that are never given back.
     c10::Stream stream(at::Device device) const override {
-        return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, /*isHighPriority=*/false);
+        static std::mutex alone;
+        static std::map<c10::DeviceIndex, c10::Stream> taken;
+        const std::lock_guard lock(alone);
+        const auto found = taken.find(device.index());
+        if (found != taken.end()) return found->second;
+        const c10::impl::VirtualGuardImpl streams(device.type());
+        return taken.emplace(device.index(), streams.getStreamFromGlobalPool(device, /*isHighPriority=*/false)).first->second;
     }
     std::unique_ptr<CapturedGraph> capture(at::Device device, const CapturedGraph* sharesWith, const std::function<void()>& work) const override {
         const CudaGraph* const with = sharesWith != nullptr ? &static_cast<const CapturedCudaGraph*>(sharesWith)->graph : nullptr;
         return std::make_unique<CapturedCudaGraph>(CudaGraph::capture(device.index(), with, work));
     }
+};
+
+// Work on a Program's own stream, which begins when what the caller's has been given is done: streams of LibTorch's pool do not wait for the default one.
+class OnStream {
+public:
+    explicit OnStream(const c10::Stream& own) : m_callers(c10::impl::VirtualGuardImpl(own.device_type()).getStream(own.device())), m_guard(own) {
+        if (own.device().is_cpu() || m_callers == own) return;
+        c10::Event given(own.device_type());
+        given.record(m_callers);
+        own.wait(given);
+    }
+
+private:
+    c10::Stream m_callers;
+    c10::StreamGuard m_guard;
 };
 
 // A cast that an earlier forward pass left in autocast's cache would not be part of the graph.
@@ -71,7 +102,7 @@ StepResult GraphProgram::eager(TrainState& state, const BatchSource& batches, do
 }
 
 StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, double rate) {
-    const c10::StreamGuard onStream(m_stream);
+    const OnStream own(m_stream);
     if (m_leaves.bind(state)) forget();
     if (m_feed.prepare(batches)) forget();
     if (m_givenUp || m_eagerSteps++ < kEagerSteps) return eager(state, batches, rate);
@@ -82,6 +113,7 @@ StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, dou
             const std::string why = thrown.what();
             forget();
             m_givenUp = true;
+            giveBack();
             m_report.preparation = fmt::format("The step could not be captured into a CUDA graph, so it runs eagerly: {}.", why.substr(0, why.find('\n')));
             return eager(state, batches, rate);
         }
@@ -99,6 +131,12 @@ void GraphProgram::forget() {
     m_leaves.clearGradients(Leaves::Clear::ToNone);
 }
 
+// What lies in LibTorch's cache is reserved on the device and of no use to a capture, which takes anew all that it needs.
+void GraphProgram::giveBack() {
+    m_stream.synchronize();
+    device_memory::trim(m_parts.device);
+}
+
 void GraphProgram::microStep(const GptConfig& config, bool first) {
     const double incoming = 1 / static_cast<double>(m_parts.accumulation);  // gradient of the mean over the micro-batches
     const auto [inputs, targets] = m_feed.read(m_slot);
@@ -109,9 +147,10 @@ void GraphProgram::microStep(const GptConfig& config, bool first) {
         loss = gptLoss(config, m_parts.keepsLowWeights() ? m_low->over(m_leaves.weights()) : m_leaves.weights(), m_parts.ops, inputs, targets,
                        {.smoothing = m_parts.labelSmoothing, .backwardScale = incoming});
     }
-    loss.backward(at::full_like(loss, incoming));
+    loss.backward(m_incoming);
     const c10::NoGradGuard none;
-    if (first) m_loss.copy_(loss * incoming);
+    if (m_parts.accumulation == 1) m_loss.copy_(loss);
+    else if (first) at::mul_out(m_loss, loss, m_incoming);
     else m_loss.add_(loss, incoming);
 }
 
@@ -124,18 +163,41 @@ void GraphProgram::updateStep() {
     for (std::size_t g = 0; g < groups.size(); ++g) m_parts.captured.update(groups[g], m_numbers[static_cast<std::int64_t>(g)], m_norm, m_parts.maxNorm);
 }
 
+// All that will be captured runs once before: a kernel is loaded onto the device when it is first asked for, which need not work inside a capture, and
+// some are in no eager step. The loss is then made no number, so that the update changes nothing.
+void GraphProgram::rehearse(const GptConfig& config) {
+    microStep(config, true);
+    if (m_parts.accumulation > 1) microStep(config, false);
+    m_loss.fill_(std::numeric_limits<double>::quiet_NaN());
+    updateStep();
+    m_leaves.clearGradients(Leaves::Clear::ToNone);
+}
+
+void GraphProgram::makeBuffers() {
+    const auto numbers = at::TensorOptions().dtype(at::kFloat), words = at::TensorOptions().dtype(at::kLong);
+    const bool pinned = !m_parts.device.is_cpu();  // memory that a GPU reads and writes by itself
+    const std::int64_t slot = m_feed.slotSize(), places = m_feed.cutsOnDevice() ? slot : 0;
+    m_words = at::zeros({slot + kWords}, words.device(m_parts.device));
+    m_slot = m_words.narrow(0, 0, slot);
+    m_numbers = m_words.narrow(0, slot, kWords).view(at::kFloat).view({2, kFloats});
+    m_hostWords = at::empty({m_parts.accumulation * places + kWords}, words.pinned_memory(pinned));
+    m_results = at::zeros({2}, numbers.device(m_parts.device));
+    m_loss = m_results[0];
+    m_norm = m_results[1];
+    m_hostResults = at::empty({2}, numbers.pinned_memory(pinned));
+    m_incoming = at::full({}, 1 / static_cast<double>(m_parts.accumulation), numbers.device(m_parts.device));
+}
+
 void GraphProgram::capture(const TrainState& state) {
     const ProgramScope scope(m_parts.scope);
     const auto begin = std::chrono::steady_clock::now();
-    const auto numbers = at::TensorOptions().dtype(at::kFloat).device(m_parts.device);
-    m_slot = m_feed.slot();
-    m_numbers = at::zeros({2, kNumbers}, numbers);
-    m_results = at::zeros({2}, numbers);
-    m_loss = m_results[0];
-    m_norm = m_results[1];
+    makeBuffers();
     if (m_parts.keepsLowWeights()) m_low->bind(state);
+    m_leaves.clearGradients(Leaves::Clear::ToNone);
+    rehearse(state.config);
+    giveBack();
     device_memory::takePeak(m_parts.device);
-    m_leaves.clearGradients(Leaves::Clear::ToNone);  // the first micro-batch makes them, in the graphs' own memory
+    // The first micro-batch makes the gradients, in the graphs' own memory.
     m_first = m_graphs->capture(m_parts.device, nullptr, [this, config = state.config] { microStep(config, true); });
     if (m_parts.accumulation > 1) m_next = m_graphs->capture(m_parts.device, m_first.get(), [this, config = state.config] { microStep(config, false); });
     m_update = m_graphs->capture(m_parts.device, m_first.get(), [this] { updateStep(); });
@@ -147,12 +209,23 @@ void GraphProgram::capture(const TrainState& state) {
     m_report.preparation = fmt::format("CUDA graphs: {} kernels a step in {} launches, captured in {:.2f} s.", kernels, m_parts.accumulation + 1, took.count());
 }
 
+// Copies read what is written here later; nothing is written again before the end of the step has waited for them.
 void GraphProgram::writeNumbers(const TrainState& state, double rate) {
     AdamW settings = m_parts.adamW;
     settings.rate = rate;
     settings.t = state.updates - state.skipped + 1;
-    AdamWStep both[2] = {adamWStep(settings, true), adamWStep(settings, false)};  // in the order of Leaves::groups()
-    m_numbers.copy_(at::from_blob(both, {2, kNumbers}, at::kFloat));
+    const AdamWStep both[2] = {adamWStep(settings, true), adamWStep(settings, false)};  // in the order of Leaves::groups()
+    std::memcpy(m_hostWords.data_ptr<std::int64_t>() + (m_feed.cutsOnDevice() ? m_feed.slotSize() : 0), both, sizeof both);
+}
+
+// The batch that was cut; with the first the numbers of the step, in one copy where the batch is only places. On the host they stand after the first
+// batch's places as they do on the device, and the places of further batches after them.
+void GraphProgram::copyBatch(std::int64_t micro) {
+    const std::int64_t places = m_feed.cutsOnDevice() ? m_feed.slotSize() : 0, begin = micro == 0 ? 0 : kWords + micro * places;
+    if (places > 0) std::ranges::copy(m_feed.places(), m_hostWords.data_ptr<std::int64_t>() + begin);
+    else m_feed.copyInto(m_slot);
+    if (micro == 0) m_words.narrow(0, m_slot.numel() - places, places + kWords).copy_(m_hostWords.narrow(0, 0, places + kWords), /*non_blocking=*/true);
+    else if (places > 0) m_slot.copy_(m_hostWords.narrow(0, begin, places), /*non_blocking=*/true);
 }
 
 StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, double rate) {
@@ -160,22 +233,23 @@ StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, d
     StepResult result;
     PhaseClock clock(result.phaseNs, m_parts.device);
     if (m_parts.keepsLowWeights()) m_low->bind(state);  // in place: the graphs know the address
-    writeNumbers(state, rate);  // first, while the device has nothing to do
+    writeNumbers(state, rate);
     for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
         clock.lap(Phase::Optimizer);
         m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
         clock.lap(Phase::Batch);
-        m_feed.copyInto(m_slot);
+        copyBatch(micro);
         clock.lap(Phase::Copy);
         (micro == 0 ? m_first : m_next)->replay();
         clock.lap(Phase::Backward);  // and the forward pass: one launch
     }
     m_update->replay();
+    m_hostResults.copy_(m_results, /*non_blocking=*/true);
     clock.lap(Phase::Optimizer);
-    const at::Tensor results = m_results.cpu();
-    clock.settle();
-    result.loss = results[0].item<double>();
-    result.gradientNorm = results[1].item<double>();
+    clock.settle();  // the only wait of the step
+    const float* const results = m_hostResults.data_ptr<float>();
+    result.loss = results[0];
+    result.gradientNorm = results[1];
     result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
     if (!std::isfinite(result.loss)) result.breakdown = Breakdown::Loss;
     else if (!std::isfinite(result.gradientNorm)) result.breakdown = Breakdown::Gradients;
@@ -186,6 +260,9 @@ StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, d
     return result;
 }
 
-double GraphProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) { return m_eager.evaluate(state, batches, microBatches); }
+double GraphProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) {
+    const OnStream own(m_stream);  // its blocks are those of the steps: LibTorch keeps a cache a stream
+    return m_eager.evaluate(state, batches, microBatches);
+}
 
 }  // namespace stepscope

@@ -1,7 +1,6 @@
 // GraphProgram: cuda-graph. After a few eager steps, forward and backward pass of a micro-batch are captured into one CUDA graph, clipping and
-// AdamW into another, and replayed: a launch each, without waiting for the device in between; around them only copies: the batch, the numbers of
-// AdamW, loss and norm. What cannot be captured runs eagerly, and the
-// report says why. Works on the same TrainState as every other Program.
+// AdamW into another, and replayed: a launch each, without waiting for the device in between; around them only copies: the batch and the numbers of
+// AdamW, then loss and norm. What cannot be captured runs eagerly, and the report says why. Works on the same TrainState as every other Program.
 #pragma once
 #include "core/train/EagerProgram.h"
 
@@ -21,7 +20,7 @@ public:
 class StepCapture {
 public:
     virtual ~StepCapture() = default;
-    // Not the default one, which cannot be captured.
+    // Not the default one, which cannot be captured. The same for every Program of a device.
     virtual c10::Stream stream(at::Device device) const = 0;
     // Throws what work() throws, and the reason when the capture fails. sharesWith: null, or a graph whose memory this one goes on using.
     virtual std::unique_ptr<CapturedGraph> capture(at::Device device, const CapturedGraph* sharesWith, const std::function<void()>& work) const = 0;
@@ -39,12 +38,16 @@ public:
 
 private:
     StepResult eager(TrainState& state, const BatchSource& batches, double rate);
+    void makeBuffers();
     void capture(const TrainState& state);
+    void rehearse(const GptConfig& config);
     void microStep(const GptConfig& config, bool first);
     void updateStep();
     StepResult replay(TrainState& state, const BatchSource& batches, double rate);
     void writeNumbers(const TrainState& state, double rate);
+    void copyBatch(std::int64_t micro);
     void forget();
+    void giveBack();
 
     ProgramParts m_parts;
     ProgramReport m_report;
@@ -56,10 +59,13 @@ private:
     Leaves m_leaves;
 
     // What the graphs read and write, at the same addresses in every step.
-    at::Tensor m_slot;          // of m_feed
-    at::Tensor m_numbers;       // (2, floats of AdamWStep), a row a group
-    at::Tensor m_results;       // (2): the next two
-    at::Tensor m_loss, m_norm;  // no dimensions; of the whole step
+    at::Tensor m_words;                     // int64: the next two
+    at::Tensor m_slot;                      // of m_feed
+    at::Tensor m_numbers;                   // (2, floats of AdamWStep), a row a group
+    at::Tensor m_results;                   // (2): the next two
+    at::Tensor m_loss, m_norm;              // no dimensions; of the whole step
+    at::Tensor m_incoming;                  // no dimensions: the gradient of a micro-batch's loss
+    at::Tensor m_hostWords, m_hostResults;  // on the host, pinned beside a GPU: what is copied there, and what comes back
 
     int m_eagerSteps = 0;
     bool m_captured = false, m_givenUp = false;

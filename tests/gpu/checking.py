@@ -14,7 +14,7 @@ import typing
 import measure
 
 OUT_OF_MEMORY, UNSUPPORTED = 6, 5  # exit codes of stepscope-cli that are answers, not failures
-TIME_OVER = "the part's time was over; call it alone with --only"
+TIME_OVER = "the part's time was over; call it alone with --only, or again where it was alone"
 DEVICE = 'cuda:0'
 
 
@@ -41,8 +41,9 @@ class Setup:
     def __init__(self, options, folder):
         self.cli, self.tests, self.python = [os.path.abspath(options.cli)], options.tests, options.python
         self.jobs, self.batches, self.pairs = options.jobs, options.batches, options.pairs
-        self.settled = set()  # keys of the rows of `equivalence` that an earlier call has settled
+        self.settled = {}  # of the parts that calls add rows to: keys of the rows that an earlier call has settled
         self.folder = folder  # of what this call leaves behind, removed at its end
+        self.into = os.path.abspath(options.into)  # of what stays
         self.environment = {'XDG_CACHE_HOME': os.path.join(folder, 'cache'), 'XDG_DATA_HOME': os.path.join(folder, 'data')}
         if options.libraries:
             self.environment['LD_LIBRARY_PATH'] = ':'.join(filter(None, [options.libraries, os.environ.get('LD_LIBRARY_PATH')]))

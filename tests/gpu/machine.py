@@ -10,7 +10,7 @@ import measure
 def described(setup):
     """What stands at the head of the tables, from a run of one step."""
     database = os.path.join(setup.folder, 'machine.db')
-    setup.train(step_words(), database, 120)
+    setup.train(step_words(), database, PART.seconds)
     (text,), = measure.stored(database, 'SELECT machine FROM sessions')
     stored = json.loads(text)
     gpu = stored['gpus'][0]

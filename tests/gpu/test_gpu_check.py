@@ -3,7 +3,9 @@ plays a GPU with the CPU. Reports of GoogleTest, of ncu and of earlier calls are
 import concurrent.futures
 import glob
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,7 @@ sys.path[:0] = [HERE, os.path.join(ROOT, 'tests/bench')]
 import checking
 import equivalence
 import kernel_tests
+import machine
 import measure
 import report
 import speed
@@ -49,6 +52,19 @@ class WithoutAGpu(unittest.TestCase):
             self.assertRegex(refused.stderr, r'^gpu-check needs an NVIDIA GPU that Stepscope can use, and here is none: .+ Nothing was written\.\n$')
             self.assertEqual(os.listdir(folder), [])
 
+    def test_the_limits_add_up_to_what_the_readme_says(self):
+        parts = (machine.PART, kernel_tests.TESTS, equivalence.PART, speed.COMPARE, speed.LADDER_PART, kernel_tests.SANITIZER, speed.LAUNCHES)
+        seconds = {part.id: part.seconds for part in parts}
+        self.assertEqual(list(seconds), PARTS)
+        with open(os.path.join(HERE, 'README.md')) as file:
+            readme = file.read()
+        self.assertIn(f'their limits add up to {sum(seconds.values()) // 60} minutes', readme)
+        calls = re.findall(r'^packaging/gpu-check --only ([a-z,]+) .*# at most (\d+) minutes', readme, re.MULTILINE)
+        self.assertEqual({part for parts, _ in calls for part in parts.split(',')}, set(PARTS) - {'machine'})
+        for parts, minutes in calls:
+            self.assertEqual(int(minutes), math.ceil((seconds['machine'] + sum(seconds[part] for part in parts.split(','))) / 60), parts)
+            self.assertLess(int(minutes), 10, parts)
+
     def test_a_part_that_is_none_is_refused_with_those_that_are(self):
         refused = gpu_check('--only', 'kernels')
         self.assertEqual(refused.returncode, 2)
@@ -71,6 +87,7 @@ class OnAStandIn(unittest.TestCase):
             self.assertEqual((kernels['program'], kernels['passed'], kernels['state']), ('test_cuda_kernels', 0, 'not run'))
             self.assertGreater(kernels['not run'], 5)
             self.assertIn('NVIDIA', kernels['why'])
+            self.assertEqual({row['state'] for row in stored['parts']['tests']['rows']}, {'not run'})
             self.assertRegex(table, r'(?s)## sanitizer\nnot measured yet')
             done, stored, table = self.call(folder, '--only', 'sanitizer', '--tests', TESTS)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -111,22 +128,45 @@ class Reading(unittest.TestCase):
             self.assertEqual(kernel_tests.counted(file.name), (1, 1, ['No NVIDIA driver is installed.']))
 
     def test_ncu_lists_a_kernel_in_as_many_rows_as_it_has_metrics(self):
-        said = ('==PROF== Connected\n{"session":0}\n"ID","Kernel Name","Metric Name","Metric Value"\n"0","gemm","launch__grid_size","8"\n'
-                '"1","a, b","launch__grid_size","4"\n"1","a, b","launch__block_size","32"\n')
+        said = ('==PROF== Connected\n{"session":0}\n"ID","Kernel Name","Metric Name","Metric Value"\n"0","gemm","gpu__time_duration.sum","8"\n'
+                '"1","a, b","gpu__time_duration.sum","4"\n"1","a, b","launch__block_size","32"\n')
         self.assertEqual(speed.kernels_of(said), 2)
         self.assertEqual(speed.kernels_of('==WARNING== No kernels were profiled.\n'), 0)
+
+    def launches(self, ncu):
+        with unittest.mock.patch.object(subprocess, 'run', ncu), unittest.mock.patch.object(checking, 'tool', lambda name: name):
+            rows = speed.run_launches(types.SimpleNamespace(cli=['stepscope-cli'], environment={}), checking.Deadline(60))
+        self.assertEqual([row['rung'] for row in rows], [name for name, _ in speed.rungs()])
+        return rows
 
     def test_a_captured_step_is_counted_by_its_kernels_and_by_what_the_host_launches(self):
         def ncu(command, **_):
             of = lambda word: command[command.index(word) + 1]
             a_step = 9 if 'cuda-graph=on' in command and of('--graph-profiling') == 'graph' else 410
-            kernels = ''.join(f'"{n}","gemm","launch__grid_size","1"\n' for n in range(30 + a_step * int(of('--steps'))))
+            kernels = ''.join(f'"{n}","gemm","{of("--metrics")}","1"\n' for n in range(30 + a_step * int(of('--steps'))))
             return types.SimpleNamespace(returncode=0, stdout='"ID","Kernel Name","Metric Name","Metric Value"\n' + kernels, stderr='')
 
-        with unittest.mock.patch.object(subprocess, 'run', ncu), unittest.mock.patch.object(checking, 'tool', lambda name: name):
-            rows = speed.run_launches(types.SimpleNamespace(cli=['stepscope-cli'], environment={}), checking.Deadline(60))
-        self.assertEqual([row['rung'] for row in rows], [name for name, _ in speed.rungs()])
+        rows = self.launches(ncu)
         self.assertEqual([(row['kernels a step'], row['host launches a step']) for row in rows], [(410, 410)] * (len(rows) - 1) + [(410, 9)])
+
+    def test_what_ncu_does_not_list_is_a_failure_and_what_it_may_not_count_is_not_measured(self):
+        rows = self.launches(lambda *_, **__: types.SimpleNamespace(returncode=0, stdout='==WARNING== No kernels were profiled.\n', stderr=''))
+        self.assertEqual({(row['kernels a step'], row['state']) for row in rows}, {('not measured', 'failed')})
+        asked = []
+        def refuses(command, **_):
+            asked.append(command)
+            said = '==PROF== Connected\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission.\n'
+            return types.SimpleNamespace(returncode=1, stdout=said, stderr='')
+        rows = self.launches(refuses)
+        self.assertEqual({(row['kernels a step'], row['state'], row['why']) for row in rows},
+                         {('not measured', 'not run', 'not measured: ERR_NVGPUCTRPERM - The user does not have permission.')})
+        self.assertEqual(len(asked), 1, 'it would say the same of every rung')
+
+    def test_the_ladder_shows_flash_and_the_attention_that_is_chosen_and_goes_on_with_that(self):
+        attention = [switches['attention'] for _, switches in speed.rungs()]
+        self.assertIn('sdpa-flash', attention)
+        self.assertEqual((attention[-1], speed.OURS['attention']), ('auto', 'auto'))
+        self.assertEqual(speed.attention(['x', 'Attention that runs: sdpa-cudnn.']), 'sdpa-cudnn')
 
     def test_a_capture_says_its_kernels_and_a_failed_one_why(self):
         self.assertEqual(speed.captured(['x', 'CUDA graphs: 412 kernels a step in 2 launches, captured in 0.31 s.'])[0], '412 in 2 launches')
@@ -140,6 +180,26 @@ class Reading(unittest.TestCase):
             distance, allowed = equivalence.loss_distance(equivalence.Case('fusion', 'kernels', precision, True), run(1e-3), run(0))
             self.assertAlmostEqual(distance, wanted, places=9)
             self.assertEqual(allowed, bound)
+
+    def test_a_row_that_fails_in_float32_says_how_far_plain_runs_are_apart(self):
+        runs = types.SimpleNamespace()
+        def losses(settings, again=False):
+            shift = 1e-4 if again else 1e-3 if settings['attention'] == 'manual' else 1e-2 if settings['fusion'] == 'kernels' else 0
+            run = {'log': [{'loss': 2 + shift} for _ in range(100)], 'val_loss': None}
+            return types.SimpleNamespace(result=lambda: (run, ['Attention that runs: sdpa-math.']))
+        runs.losses = lambda settings, again=False: losses({'attention': 'auto', **settings}, again)
+        runs.gradients = lambda settings, again=False: types.SimpleNamespace(result=lambda: {'wte': [1.0, 2.0]})
+        case = equivalence.Case('fusion', 'kernels', 'off', True)
+        row = equivalence.judged(case, runs)
+        self.assertEqual((row['state'], row['loss apart']), ('failed', '1.0e-02'))
+        self.assertEqual(row['why'], 'the losses differ; plain runs there are apart: the same twice 1.0e-04, gradients 0.0e+00; '
+                                     'attention=manual 1.0e-03, gradients 0.0e+00')
+        def late(settings, again=False):
+            if again:
+                raise concurrent.futures.CancelledError
+            return losses({'attention': 'auto', **settings}, again)
+        runs.losses = late
+        self.assertIn('the same twice not measured; attention=manual 1.0e-03', equivalence.judged(case, runs)['why'])
 
     def test_a_switch_that_could_silently_not_act_must_say_that_it_did(self):
         self.assertEqual(equivalence.Case('cuda-graph', 'on', 'off', True).expected(), 'CUDA graphs: ')
@@ -158,6 +218,58 @@ class Reading(unittest.TestCase):
         earlier, now = part('a', (16, 'measured', 1), (1, 'not run', 0)), part('a', (16, 'not run', 0), (64, 'measured', 2), (1, 'not run', 0))
         self.assertEqual([(row['batch'], row['ms']) for row in report.with_earlier(now, earlier, columns)['rows']], [(1, 0), (16, 1), (64, 2)])
         self.assertEqual(report.with_earlier(now, {**earlier, 'source': 'b'}, columns), now)
+
+
+class CompareInSeveralCalls(unittest.TestCase):
+    def call(self, settled, seconds_a_batch):
+        """{batch: state} of a call in which every batch takes as long."""
+        clock = types.SimpleNamespace(now=speed.COMPARE.seconds)
+        clock.left = lambda: max(0, clock.now)
+
+        class Pairs:
+            def __init__(self, setup, both, batch):
+                pass
+
+            def take(self, deadline):
+                clock.now -= seconds_a_batch
+                if clock.now < 0:
+                    raise subprocess.TimeoutExpired('peer', 0)
+
+            def row(self):
+                return {'state': 'measured', 'why': ''}
+
+        setup = types.SimpleNamespace(folder=HERE, into='/nowhere', batches=[64, 1, 16, 32], settled={'compare': settled})
+        with unittest.mock.patch.object(speed, 'Pairs', Pairs), unittest.mock.patch.dict(os.environ), \
+                unittest.mock.patch.object(speed, 'contest', lambda *_: types.SimpleNamespace(init=HERE)):
+            os.environ.pop('TORCHINDUCTOR_CACHE_DIR', None)
+            rows = speed.run_compare(setup, clock)
+            self.assertEqual(os.environ['TORCHINDUCTOR_CACHE_DIR'], '/nowhere/inductor-cache')
+        return {row['batch']: row['state'] for row in rows}, clock.left()
+
+    def test_a_batch_that_would_not_come_to_its_end_is_left_to_the_next_call_which_goes_on_with_it(self):
+        states, left = self.call(set(), 300)
+        self.assertEqual(states, {64: 'measured', 1: 'not run', 16: 'not run', 32: 'not run'})
+        self.assertEqual(left, 180, 'no time was spent on what could not be finished')
+        self.assertEqual(self.call({(64,)}, 300)[0], {1: 'measured', 16: 'not run', 32: 'not run'})
+        self.assertEqual(self.call({(64,), (1,)}, 150)[0], {16: 'measured', 32: 'measured'})
+
+    def test_a_round_that_the_time_breaks_off_does_not_count_and_takes_none_of_the_whole_ones_with_it(self):
+        for broken, rounds in ((9, 3), (5, 1), (3, 1), (2, None)):
+            runs = []
+            def run(*_, timeout, **__):
+                runs.append(timeout)
+                if len(runs) > broken:
+                    raise subprocess.TimeoutExpired('run', timeout)
+                return 10.0, [2.0], 100
+
+            both = types.SimpleNamespace(a=types.SimpleNamespace(batch=0), ours=run, peer=run)
+            pairs = speed.Pairs(types.SimpleNamespace(folder=HERE, environment={}, pairs=3), both, 16)
+            with unittest.mock.patch.object(measure, 'log_lines', lambda _: ['CUDA graphs: 412 kernels a step in 2 launches, captured in 0.31 s.']):
+                if rounds is None:
+                    self.assertRaises(subprocess.TimeoutExpired, pairs.take, checking.Deadline(60))
+                    continue
+                pairs.take(checking.Deadline(60))
+            self.assertEqual((pairs.row()['rounds'], pairs.row()['state']), (rounds, 'measured'))
 
 
 class EquivalenceInSeveralCalls(unittest.TestCase):
@@ -179,7 +291,7 @@ class EquivalenceInSeveralCalls(unittest.TestCase):
             raise measure.Failed('train', checking.UNSUPPORTED, 'stepscope-cli: the reason.')
 
         settled = set() if again else report.settled(folder, self.MACHINE, 'equivalence', source)
-        setup = types.SimpleNamespace(jobs=1, folder=folder, settled=settled, switches=lambda: self.CATALOGUE, train=train)
+        setup = types.SimpleNamespace(jobs=1, folder=folder, settled={'equivalence': settled}, switches=lambda: self.CATALOGUE, train=train)
         part = {'what': '', 'date': '', 'seconds': 0, 'source': source, 'command': '', 'rows': equivalence.run(setup, checking.Deadline(60))}
         report.write(folder, self.MACHINE, {'equivalence': part}, PARTS, again)
         return tried

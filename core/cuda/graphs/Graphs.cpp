@@ -2,6 +2,7 @@
 // core/cuda/loader on the trainer thread.
 #include "core/cuda/CudaGraphs.h"
 
+#include <ATen/core/CachingHostAllocator.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <cuda_runtime_api.h>
@@ -46,12 +47,32 @@ std::int64_t kernelsOf(cudaGraph_t graph) {
     return kernels;
 }
 
+// A capture that something forbidden has broken ends with an error, after which LibTorch's allocators, the device's and that of pinned memory, still
+// believe in it: they would go on asking a graph that is gone whether an allocation is its own. Where a capture did not even begin, one that was not
+// told of it must not count a user less: the pool may be that of an earlier graph.
+void giveUp(Graph& own) {
+    if (said([&] { own.graph.capture_end(); }) == nullptr) return;
+    cudaGetLastError();
+    const auto leave = [&](auto end, auto release) {
+        if (said(end) == nullptr || own.capturing) said(release);
+    };
+    namespace ofDevice = c10::cuda::CUDACachingAllocator;
+    leave([&] { ofDevice::endAllocateToPool(own.device, own.pool); }, [&] { ofDevice::releasePool(own.device, own.pool); });
+    const auto ofHost = [] { return at::getHostAllocator(at::kCUDA); };
+    leave([&] { ofHost()->end_allocate_to_pool(own.pool); }, [&] { ofHost()->release_pool(own.pool); });
+}
+
 const char* begin(std::int32_t device, void* sharesWith, void** made) {
     return said([&] {
         auto graph = std::make_unique<Graph>();
         graph->device = static_cast<c10::DeviceIndex>(device);
         graph->pool = sharesWith != nullptr ? static_cast<Graph*>(sharesWith)->pool : at::cuda::graph_pool_handle();
-        graph->graph.capture_begin(graph->pool, cudaStreamCaptureModeThreadLocal);
+        try {
+            graph->graph.capture_begin(graph->pool, cudaStreamCaptureModeThreadLocal);
+        } catch (...) {
+            giveUp(*graph);  // it may have failed after the allocators had begun
+            throw;
+        }
         graph->capturing = true;
         *made = graph.release();
     });
@@ -69,14 +90,6 @@ const char* end(void* handle, std::int64_t* kernels) {
 
 const char* replay(void* handle) {
     return said([&] { static_cast<Graph*>(handle)->graph.replay(); });
-}
-
-// A capture that something forbidden has broken ends with an error, after which LibTorch's allocator still believes in it.
-void giveUp(Graph& own) {
-    if (said([&] { own.graph.capture_end(); }) == nullptr) return;
-    cudaGetLastError();
-    said([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(own.device, own.pool); });
-    said([&] { c10::cuda::CUDACachingAllocator::releasePool(own.device, own.pool); });
 }
 
 void destroy(void* handle) {

@@ -10,6 +10,8 @@ namespace stepscope {
 namespace {
 
 TEST(CudaHooks, AnswerAfterLibTorchsCudaHalfIsLoadedOrTheLoaderSaysThatItIsNotInstalled) {
+    const CudaPlugin plugin = loadCudaPlugin();
+    if (!plugin.torchCuda) RecordProperty("not_run", plugin.whyNot);  // on a GPU, which packaging/gpu-check counts
     if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) {
         EXPECT_GE(at::detail::getCUDAHooks().versionCUDART(), 13000);
         return;
@@ -18,7 +20,6 @@ TEST(CudaHooks, AnswerAfterLibTorchsCudaHalfIsLoadedOrTheLoaderSaysThatItIsNotIn
     EXPECT_THAT(missing, testing::HasSubstr("cannot open shared object file")) << "libtorch_cuda is there and does not load";
     // The wheel was installed without its CUDA companions: the hooks stay stubs, which throw, and the loader says so.
     EXPECT_ANY_THROW(at::detail::getCUDAHooks().versionCUDART());
-    const CudaPlugin plugin = loadCudaPlugin();
     EXPECT_FALSE(plugin.usable());
     EXPECT_THAT(plugin.whyNot, testing::AnyOf(testing::Eq("No NVIDIA driver is installed."), testing::StartsWith("The NVIDIA driver "),
                                               testing::StartsWith("The CUDA libraries of LibTorch are not installed; run packaging/run")));

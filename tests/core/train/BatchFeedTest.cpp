@@ -4,6 +4,7 @@
 #include "TinyTraining.h"
 #include "core/train/Checkpoint.h"
 
+#include <ATen/ops/zeros.h>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -66,6 +67,23 @@ TEST(BatchFeed, GivesTheSameBatchesWhereverTheyAreCut) {
                 EXPECT_EQ(idsOf(feed.copy()), expected(*source, Split::Train, cursor)) << static_cast<int>(place);
                 EXPECT_EQ(idsOf(feed.validation(*source, cursor)), expected(*source, Split::Validation, cursor)) << static_cast<int>(place);
             }
+        }
+    }
+}
+
+TEST(BatchFeed, WhatACapturedStepReadsFromItsSlotIsTheBatchThatWasCut) {
+    const auto source = tinyBatches();
+    for (const TokenPlace place : {TokenPlace::Mapped, TokenPlace::Device}) {
+        BatchFeed feed({.place = place}, at::kCPU, 4, 5);
+        EXPECT_EQ(feed.cutsOnDevice(), place == TokenPlace::Device);
+        EXPECT_EQ(feed.prepare(*source), feed.cutsOnDevice());
+        EXPECT_FALSE(feed.prepare(*source)) << "nothing on the device has changed";
+        at::Tensor slot = at::zeros({feed.slotSize()}, at::kLong);
+        for (const std::int64_t cursor : {0, 4, 100}) {
+            feed.cut(*source, 5, cursor);
+            feed.copyInto(slot);
+            EXPECT_EQ(idsOf(feed.read(slot)), expected(*source, Split::Train, cursor)) << static_cast<int>(place);
+            EXPECT_TRUE(!feed.cutsOnDevice() || idsOf(slot) == feed.places());
         }
     }
 }

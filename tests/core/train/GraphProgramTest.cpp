@@ -1,5 +1,6 @@
 // A step captured and replayed, without a GPU: graphs are played by running their work again. Losses and weights are those of eager steps to the
-// bit; a capture that fails leaves the run as it was; a step that breaks down changes nothing; another shape is captured anew.
+// bit; what is captured was rehearsed and changed nothing; a capture that fails leaves the run as it was; a step that breaks down changes nothing;
+// another shape is captured anew.
 #include "TinyTraining.h"
 
 #include "core/cuda/loader/CudaPlugin.h"
@@ -8,6 +9,7 @@
 #include "core/train/GraphProgram.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/norm.h>
 #include <c10/core/GradMode.h>
@@ -24,8 +26,11 @@ constexpr double kRate = 1e-2, kMaxNorm = 0.5;
 // What one test's graphs have done, and what they are to do.
 struct Played {
     int captures = 0, replays = 0, alive = 0;
-    int failsAt = 0;         // the number of the capture that throws, from 1; 0 = none does
-    bool capturing = false;  // the work is recorded, so nothing of it may reach the State
+    int failsAt = 0;          // the number of the capture that throws, from 1; 0 = none does
+    bool capturing = false;   // the work is recorded, so nothing of it may reach the State
+    bool replaying = false;   // neither: it is rehearsed
+    int rehearsals = 0;       // of updates
+    std::int64_t cached = 0;  // the most that lay in the allocator's cache when a capture began
     const CapturedGraph* first = nullptr;
     std::vector<at::Tensor> gradients;  // as the captured update knows them
 };
@@ -42,7 +47,9 @@ public:
         if (m_isFirst)
             for (auto& gradient : m_played->gradients) gradient.zero_();
         const c10::AutoGradMode asWhenCaptured(true);
+        m_played->replaying = true;
         m_work();
+        m_played->replaying = false;
     }
     std::int64_t kernels() const override { return kKernels; }
 
@@ -52,15 +59,25 @@ private:
     bool m_isFirst;
 };
 
+void leaveInTheCache() {
+    const host_memory::Mode former = host_memory::setMode(host_memory::Mode::Caching);
+    at::empty({1 << 20}).reset();
+    host_memory::setMode(former);
+}
+
 class PlayedCapture final : public StepCapture {
 public:
     explicit PlayedCapture(std::shared_ptr<Played> played) : m_played(std::move(played)) {}
     c10::Stream stream(at::Device device) const override { return c10::Stream(c10::Stream::DEFAULT, device); }
     std::unique_ptr<CapturedGraph> capture(at::Device, const CapturedGraph* sharesWith, const std::function<void()>& work) const override {
+        m_played->cached = std::max(m_played->cached, host_memory::usage().cached.count);
         m_played->capturing = true;
         work();
         m_played->capturing = false;
-        if (++m_played->captures == m_played->failsAt) throw std::runtime_error("the device is busy\nand where that was found");
+        if (++m_played->captures == m_played->failsAt) {
+            leaveInTheCache();
+            throw std::runtime_error("the device is busy\nand where that was found");
+        }
         auto graph = std::make_unique<PlayedGraph>(m_played, work, sharesWith == nullptr);
         if (sharesWith == nullptr) m_played->first = graph.get();
         else EXPECT_EQ(sharesWith, m_played->first);
@@ -93,12 +110,15 @@ CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
             for (auto& gradient : played->gradients) gradient.fill_(std::nan(""));  // memory that nothing has written yet
             return;
         }
-        for (std::size_t i = 0; i < gradients.size(); ++i) ASSERT_EQ(gradients[i].data_ptr(), played->gradients.at(i).data_ptr()) << "a graph knows the address";
+        played->rehearsals += played->replaying ? 0 : 1;
+        for (std::size_t i = 0; played->replaying && i < gradients.size(); ++i)
+            ASSERT_EQ(gradients[i].data_ptr(), played->gradients.at(i).data_ptr()) << "a graph knows the address";
         if (cudaPlugin().interface) fused::globalNormTo(into, gradients);
         else into.fill_(norm(groups));
     };
     const auto apply = [played](ParameterGroup& group, const at::Tensor& step, const at::Tensor& norm, double maxNorm) {
         if (played->capturing) return;
+        EXPECT_TRUE(played->replaying || std::isnan(norm.item<double>())) << "a rehearsed update must change nothing";
         if (cudaPlugin().interface) return fused::adamWFrom(step, norm, maxNorm, listsOf(group));
         if (!std::isfinite(norm.item<double>())) return;
         AdamWStep numbers = *static_cast<const AdamWStep*>(step.data_ptr());
@@ -188,8 +208,41 @@ TEST_P(CapturedSteps, GiveTheLossesAndWeightsOfEagerOnesToTheBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, CapturedSteps, ::testing::Values(Kind{"OneMicroBatch", 1, false}, Kind{"TwoMicroBatches", 2, false}, Kind{"Bf16WithACopy", 2, true},
-                                             Kind{"CutOnTheDevice", 2, false, TokenPlace::Device}),
+                                             Kind{"CutOnTheDevice", 2, false, TokenPlace::Device},
+                                             Kind{"CutOnTheDeviceInOneCopy", 1, false, TokenPlace::Device}),
                          [](const auto& info) { return info.param.name; });
+
+TEST(GraphProgram, WhatIsCapturedHasRunOnceBeforeAndChangedNothing) {
+    SideBySide both(2);
+    for (int i = 0; i < kEagerSteps; ++i) both.step();
+    EXPECT_EQ(both.played->rehearsals, 0);
+    for (int i = 0; i < 2; ++i) both.step();
+    EXPECT_EQ(both.played->rehearsals, 1);
+    both.expectOneState();
+    GptConfig padded = both.plain.config;
+    padded.paddedVocabulary = 128;
+    both.plain.relayout(padded);
+    both.captured.relayout(padded);
+    for (int i = 0; i < kEagerSteps + 2; ++i) both.step();
+    EXPECT_EQ(both.played->rehearsals, 2) << "other shapes, other kernels";
+    both.expectOneState();
+}
+
+TEST(GraphProgram, WhatLiesInTheAllocatorsCacheIsGivenBackBeforeACaptureAndAfterOneThatFailed) {
+    host_memory::install();
+    host_memory::refreshBudget();
+    for (const int fails : {0, 1, 2}) {
+        SideBySide both;
+        both.played->failsAt = fails;
+        for (int i = 0; i < kEagerSteps; ++i) both.step();
+        leaveInTheCache();
+        ASSERT_GT(host_memory::usage().cached.count, 1'000'000);
+        both.step();
+        EXPECT_EQ(both.played->captures, fails == 1 ? 1 : 2);
+        EXPECT_EQ(both.played->cached, 0);
+        EXPECT_EQ(host_memory::usage().cached.count, 0);
+    }
+}
 
 TEST(GraphProgram, WhereACaptureFailsTheRunGoesOnEagerlySaysWhyAndTriesNoMore) {
     for (const int fails : {1, 2, 3}) {
