@@ -9,9 +9,9 @@ namespace {
 
 constexpr int kThreads = 256, kWidth = 4;
 constexpr std::int64_t kChunk = 16384;  // elements a block takes
-// 64 parameters a launch: 4 KB is what every device takes as arguments.
-using List = ParameterList<CudaParameter, 64, kChunk>;
-static_assert(sizeof(List) + 64 <= 4096);
+// GPT-2 has 12 a layer. A launch takes 32764 bytes of arguments since CUDA 12.1 and Volta (CUDA C++ Programming Guide, "Kernel parameters").
+using List = ParameterList<CudaParameter, 512, kChunk>;
+static_assert(sizeof(List) + 64 <= 32764);
 
 // function(list, chunks before it).
 template <class Function>

@@ -12,8 +12,7 @@ namespace {
 constexpr int kThreads = eight_bit::kBlock;
 constexpr std::int64_t kChunk = 16 * kThreads;  // elements a block takes, so that its copy of the codes is worth its while
 
-// 32 parameters a launch: 4 KB is what every device takes as arguments.
-using List = ParameterList<CudaEightBitParameter, 32, kChunk>;
+using List = ParameterList<CudaEightBitParameter, 256, kChunk>;
 
 struct Code {
     float values[eight_bit::kCodes];
@@ -25,7 +24,7 @@ struct Work {
     AdamWStep step;
     List list;
 };
-static_assert(sizeof(Work) <= 4096);
+static_assert(sizeof(Work) <= 32764);  // see AdamW.cu
 
 Code codeOf(const float* values) {
     Code code{};

@@ -12,7 +12,7 @@
 
 namespace stepscope {
 
-inline constexpr int kCudaInterfaceVersion = 4;
+inline constexpr int kCudaInterfaceVersion = 5;
 
 enum class CudaScalar : std::int32_t { Float32 = 0, BFloat16 = 1, Float16 = 2 };
 
@@ -144,8 +144,10 @@ struct CudaInterface {
 
     const char* (*crossEntropy)(const CudaRows& shape, const CudaCrossEntropy& loss);
 
-    // rows (B*T, 3*heads*width) of q, k, v from their parts (B, heads, T, width); shape.rows = B*T.
-    const char* (*mergeHeads)(const CudaRows& shape, std::int64_t context, std::int64_t heads, const CudaHeadPart (&parts)[3], void* rows);
+    // rows (B*T, 3*heads*width) of q, k, v from their parts (B, heads, T, width), gradBias = their column sums; shape.rows = B*T; gradBias null = not
+    // wanted. Workspace: columnSumsWorkspaceBytes(rows, columns).
+    const char* (*mergeHeads)(const CudaRows& shape, std::int64_t context, std::int64_t heads, const CudaHeadPart (&parts)[3], void* rows, float* gradBias,
+                              void* workspace);
     // sums (columns) of in (rows, columns).
     const char* (*columnSums)(const CudaRows& shape, const void* in, float* sums, void* workspace);
     std::size_t (*columnSumsWorkspaceBytes)(std::int64_t rows, std::int64_t columns);
@@ -153,9 +155,11 @@ struct CudaInterface {
     // Tables and results are float32 whatever the scalar. An id outside the table gives a row that is no number and no gradient: the run
     // then stops with its diagnosis.
     const char* (*embeddingForward)(const CudaRows& shape, const CudaEmbedding& embedding, const float* wte, const float* wpe, float* out);
-    // gradWte[id] += gradOut's rows of that id, in the order of the tokens. sortedIds: ids in ascending order; order: the token each came
-    // from, ascending within one id.
-    const char* (*embeddingBackward)(const CudaRows& shape, const CudaEmbedding& sorted, const std::int64_t* order, const float* gradOut, float* gradWte);
+    // gradWte[id] += the sum of gradOut's rows of that id. sorted.ids: ids in ascending order; order: the token each came from, ascending within
+    // one id. Workspace: embeddingBackwardWorkspaceBytes(rows, columns).
+    const char* (*embeddingBackward)(const CudaRows& shape, const CudaEmbedding& sorted, const std::int64_t* order, const float* gradOut, float* gradWte,
+                                     void* workspace);
+    std::size_t (*embeddingBackwardWorkspaceBytes)(std::int64_t rows, std::int64_t columns);
     // gradWpe (context, columns) = sums of gradOut over the sequences.
     const char* (*positionBackward)(const CudaRows& shape, std::int64_t context, const float* gradOut, float* gradWpe);
 
@@ -168,7 +172,7 @@ struct CudaInterface {
     // The same with moments in 8 bits. step: host memory. Gradients must be finite: a block's scale would be lost for good.
     const char* (*adamWEightBit)(const CudaEightBitUpdate& list, const AdamWStep& step);
 
-    // NVML, opened at the first call. Device numbers are NVML's (PCI order).
+    // NVML, opened at the first call. Device numbers are CUDA's.
     const char* (*gpuCount)(std::int32_t* count);
     const char* (*describeGpu)(std::int32_t device, CudaGpuDescription* description);
     const char* (*sampleGpu)(std::int32_t device, CudaGpuSample* sample);

@@ -17,10 +17,13 @@ std::size_t residualNormWorkspaceBytes(std::int64_t rows, std::int64_t columns);
 
 const char* crossEntropy(const CudaRows& shape, const CudaCrossEntropy& loss);
 
-const char* mergeHeads(const CudaRows& shape, std::int64_t context, std::int64_t heads, const CudaHeadPart (&parts)[3], void* rows);
+const char* mergeHeads(const CudaRows& shape, std::int64_t context, std::int64_t heads, const CudaHeadPart (&parts)[3], void* rows, float* gradBias,
+                       void* workspace);
 
 const char* embeddingForward(const CudaRows& shape, const CudaEmbedding& embedding, const float* wte, const float* wpe, float* out);
-const char* embeddingBackward(const CudaRows& shape, const CudaEmbedding& sorted, const std::int64_t* order, const float* gradOut, float* gradWte);
+const char* embeddingBackward(const CudaRows& shape, const CudaEmbedding& sorted, const std::int64_t* order, const float* gradOut, float* gradWte,
+                              void* workspace);
+std::size_t embeddingBackwardWorkspaceBytes(std::int64_t rows, std::int64_t columns);
 const char* positionBackward(const CudaRows& shape, std::int64_t context, const float* gradOut, float* gradWpe);
 
 const char* globalNorm(const CudaUpdate& list, float* norm, void* workspace);

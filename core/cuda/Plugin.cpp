@@ -34,6 +34,7 @@ constexpr CudaInterface kInterface = {
     .columnSumsWorkspaceBytes = columnSumsWorkspaceBytes,
     .embeddingForward = embeddingForward,
     .embeddingBackward = embeddingBackward,
+    .embeddingBackwardWorkspaceBytes = embeddingBackwardWorkspaceBytes,
     .positionBackward = positionBackward,
     .globalNorm = globalNorm,
     .globalNormWorkspaceBytes = globalNormWorkspaceBytes,

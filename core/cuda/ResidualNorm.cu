@@ -12,20 +12,20 @@ constexpr int kRowsWorthwhile = 4, kMostChunks = 1024;
 // A thread holds the packs threadIdx.x, threadIdx.x + blockDim.x, ... of a row: Packs of them at most, of Width columns each.
 // function(pack in registers, first column)
 template <int Packs, int Width, class Function>
-__device__ __forceinline__ void eachPack(std::int64_t columns, Function function) {
+__device__ __forceinline__ void eachPack(int columns, Function function) {
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
-        const std::int64_t column = (static_cast<std::int64_t>(p) * blockDim.x + threadIdx.x) * Width;
+        const int column = static_cast<int>(p * blockDim.x + threadIdx.x) * Width;
         if (column < columns) function(p, column);
     }
 }
 
 template <class T, int Packs, int Width>
-__global__ void __launch_bounds__(1024) forwardKernel(std::int64_t columns, CudaNormForward norm) {
+__global__ void __launch_bounds__(1024) forwardKernel(int columns, CudaNormForward norm) {
     const std::int64_t row = blockIdx.x, at = row * columns;
     const float share = 1.0f / static_cast<float>(columns);
     float x[Packs][Width], total[1] = {0.0f};
-    eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) {
+    eachPack<Packs, Width>(columns, [&](int p, int c) {
         get(norm.x + at + c, x[p]);
         if (norm.delta) {
             float d[Width];
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(1024) forwardKernel(std::int64_t columns, Cuda
     }
     // The mean of squares less the square of the mean would lose the digits of a large mean.
     float squares[1] = {0.0f};
-    eachPack<Packs, Width>(columns, [&](int p, std::int64_t) {
+    eachPack<Packs, Width>(columns, [&](int p, int) {
 #pragma unroll
         for (int k = 0; k < Width; ++k) squares[0] += (x[p][k] - mean) * (x[p][k] - mean);
     });
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(1024) forwardKernel(std::int64_t columns, Cuda
         if (!norm.rms) norm.mean[row] = mean;
         norm.rstd[row] = scale;
     }
-    eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) {
+    eachPack<Packs, Width>(columns, [&](int p, int c) {
         float w[Width], b[Width] = {};
         get(norm.weight + c, w);
         if (norm.bias) get(norm.bias + c, b);
@@ -64,42 +64,67 @@ __global__ void __launch_bounds__(1024) forwardKernel(std::int64_t columns, Cuda
     });
 }
 
+template <int Width, class T>
+__device__ __forceinline__ Pack<T, Width> packAt(const T* from) {
+    return *reinterpret_cast<const Pack<T, Width>*>(from);
+}
+
+// share: 1 / columns. Bounds: without the 1 some compilers spare registers by spilling.
 template <class T, int Packs, int Width>
-__global__ void __launch_bounds__(1024) backwardKernel(std::int64_t rows, std::int64_t columns, CudaNormBackward norm, float* __restrict__ partial) {
+__global__ void __launch_bounds__(1024, 1) backwardKernel(std::int64_t rows, int columns, float share, CudaNormBackward norm, float* __restrict__ partial) {
+    constexpr bool held = Packs * Width <= 8;  // a wider row does not stay in registers: it is read a second time, out of the cache
     const launch::Range mine = launch::part(rows, gridDim.x, blockIdx.x);
-    const float share = 1.0f / static_cast<float>(columns);
-    float w[Packs][Width] = {}, gradWeight[Packs][Width] = {}, gradBias[Packs][Width] = {};
-    eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) { get(norm.weight + c, w[p]); });
+    float gradWeight[Packs][Width] = {}, gradBias[Packs][Width] = {};
     for (std::int64_t r = mine.begin; r < mine.end; ++r) {
         const std::int64_t at = r * columns;
         const float mean = norm.rms ? 0.0f : norm.mean[r], scale = norm.rstd[r];
-        float scaled[Packs][Width], hat[Packs][Width], sums[2] = {0.0f, 0.0f};
-        eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) {
-            get(static_cast<const T*>(norm.gradNormed) + at + c, scaled[p]);
-            get(norm.sum + at + c, hat[p]);
+        Pack<T, Width> gradNormed[held ? Packs : 1];
+        Pack<float, Width> hat[held ? Packs : 1], along[held ? Packs : 1] = {};
+        const auto read = [&](int to, int c) {
+            gradNormed[to] = packAt<Width>(static_cast<const T*>(norm.gradNormed) + at + c);
+            hat[to] = packAt<Width>(norm.sum + at + c);
+            if (norm.gradResidual) along[to] = packAt<Width>(norm.gradResidual + at + c);
+        };
+        const auto normalise = [&](int which) {
+#pragma unroll
+            for (int k = 0; k < Width; ++k) hat[which].values[k] = (hat[which].values[k] - mean) * scale;
+        };
+        // All of a row is asked for before the first of it is waited for.
+        if (held) eachPack<Packs, Width>(columns, read);
+        float sums[2] = {0.0f, 0.0f};
+        eachPack<Packs, Width>(columns, [&](int p, int c) {
+            const int h = held ? p : 0;
+            if (!held) read(h, c);
+            normalise(h);
+            float w[Width];
+            get(norm.weight + c, w);
 #pragma unroll
             for (int k = 0; k < Width; ++k) {
-                hat[p][k] = (hat[p][k] - mean) * scale;
-                gradWeight[p][k] += scaled[p][k] * hat[p][k];
-                gradBias[p][k] += scaled[p][k];
-                scaled[p][k] *= w[p][k];
-                sums[0] += scaled[p][k];
-                sums[1] += scaled[p][k] * hat[p][k];
+                const float g = toFloat(gradNormed[h].values[k]), scaled = g * w[k];
+                gradWeight[p][k] += g * hat[h].values[k];
+                gradBias[p][k] += g;
+                sums[0] += scaled;
+                sums[1] += scaled * hat[h].values[k];
             }
         });
         sumOverBlock(sums);
         const float plain = norm.rms ? 0.0f : sums[0] * share, alongHat = sums[1] * share;
-        eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) {
-            float along[Width] = {};
-            if (norm.gradResidual) get(norm.gradResidual + at + c, along);
+        eachPack<Packs, Width>(columns, [&](int p, int c) {
+            const int h = held ? p : 0;
+            if (!held) {
+                read(h, c);
+                normalise(h);
+            }
+            float w[Width];
+            get(norm.weight + c, w);
 #pragma unroll
-            for (int k = 0; k < Width; ++k) along[k] += (scaled[p][k] - plain - hat[p][k] * alongHat) * scale;
-            put(norm.gradSum + at + c, along);
-            if (norm.gradDelta) put(static_cast<T*>(norm.gradDelta) + at + c, along);
+            for (int k = 0; k < Width; ++k) w[k] = along[h].values[k] + (toFloat(gradNormed[h].values[k]) * w[k] - plain - hat[h].values[k] * alongHat) * scale;
+            put(norm.gradSum + at + c, w);
+            if (norm.gradDelta) put(static_cast<T*>(norm.gradDelta) + at + c, w);
         });
     }
-    float* const own = partial + blockIdx.x * 2 * columns;
-    eachPack<Packs, Width>(columns, [&](int p, std::int64_t c) {
+    float* const own = partial + static_cast<std::int64_t>(blockIdx.x) * 2 * columns;
+    eachPack<Packs, Width>(columns, [&](int p, int c) {
         put(own + c, gradWeight[p]);
         put(own + columns + c, gradBias[p]);
     });
@@ -132,7 +157,8 @@ const char* residualNormForward(const CudaRows& shape, const CudaNormForward& no
     const bool wide = launch::packs(shape.columns, 4) && aligned(norm.x, norm.delta, norm.weight, norm.bias, norm.sum, norm.normed);
     withElement(shape.scalar, [&](auto element) {
         withPacks(shape, wide, [&](auto packs, auto width, int threads) {
-            launchKernel(forwardKernel<decltype(element), packs.value, width.value>, static_cast<unsigned>(shape.rows), threads, shape.stream, shape.columns, norm);
+            launchKernel(forwardKernel<decltype(element), packs.value, width.value>, static_cast<unsigned>(shape.rows), threads, shape.stream,
+                         static_cast<int>(shape.columns), norm);
         });
     });
     return launchError();
@@ -145,7 +171,8 @@ const char* residualNormBackward(const CudaRows& shape, const CudaNormBackward& 
     const bool wide = launch::packs(shape.columns, 4) && aligned(norm.gradNormed, norm.sum, norm.weight, norm.gradResidual, norm.gradSum, norm.gradDelta);
     withElement(shape.scalar, [&](auto element) {
         withPacks(shape, wide, [&](auto packs, auto width, int threads) {
-            launchKernel(backwardKernel<decltype(element), packs.value, width.value>, static_cast<unsigned>(chunks), threads, shape.stream, shape.rows, shape.columns, norm, partial);
+            launchKernel(backwardKernel<decltype(element), packs.value, width.value>, static_cast<unsigned>(chunks), threads, shape.stream, shape.rows,
+                         static_cast<int>(shape.columns), 1.0f / static_cast<float>(shape.columns), norm, partial);
         });
     });
     sumChunks(chunks, 2 * shape.columns, partial, norm.gradWeightAndBias, shape.stream);

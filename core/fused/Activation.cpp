@@ -1,11 +1,11 @@
 // Bias + GELU and bias + SwiGLU after a linear, under autograd. See FusedOps.h.
 #include "core/fused/FusedOps.h"
+#include "core/fused/Linear.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/bias_gelu/BiasGeluCpu.h"
 #include "core/kernels/swiglu/SwigluCpu.h"
 
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/linear.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace stepscope::fused {
@@ -83,21 +83,21 @@ public:
 };
 
 template <class Activation>
-at::Tensor after(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-    return ActivationFunction<Activation>::apply(at::linear(x, weight), maybe(bias));
+at::Tensor after(const at::Tensor& x, const Weight& weight, const Weight& bias) {
+    return ActivationFunction<Activation>::apply(product(x, weight, {}, BiasGradient::Elsewhere), maybe(bias.full));
 }
 
-bool usable(const at::Tensor& x, const at::Tensor& bias) {
-    return taken(x) && taken(productType(x), x.device()) && (!bias.defined() || bias.scalar_type() == at::kFloat);
+bool usable(const at::Tensor& x, const Weight& bias) {
+    return taken(x) && taken(productType(x), x.device()) && (!bias.defined() || bias.full.scalar_type() == at::kFloat);
 }
 
 }  // namespace
 
-at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+at::Tensor linearGelu(const at::Tensor& x, const Weight& weight, const Weight& bias) {
     return usable(x, bias) ? after<Gelu>(x, weight, bias) : plain::linearGelu(x, weight, bias);
 }
 
-at::Tensor linearSwiglu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+at::Tensor linearSwiglu(const at::Tensor& x, const Weight& weight, const Weight& bias) {
     return usable(x, bias) ? after<Swiglu>(x, weight, bias) : plain::linearSwiglu(x, weight, bias);
 }
 

@@ -2,9 +2,12 @@
 // product at once, so that backward only hands them over.
 #include "core/fused/CudaLoss.h"
 
+#include "core/fused/FloatProduct.h"
 #include "core/fused/Rows.h"
 
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -17,7 +20,7 @@ using torch::autograd::variable_list;
 constexpr std::int64_t kLogitsAtOnce = std::int64_t{1} << 28;  // half a GB in 16 bits
 constexpr std::int64_t kRowsTogether = 128;                    // what a matrix product takes as one tile
 
-// x (N, C) and head (Vp, C) of one type. gradX and gradHead are filled when they are defined; gradHead is float32.
+// x (N, C) and head (Vp, C) of one type. gradX and gradHead, which is float32, are written when they are defined.
 at::Tensor byChunks(const at::Tensor& x, const at::Tensor& head, const at::Tensor& targets, const LossSettings& settings, const at::Tensor& gradX, const at::Tensor& gradHead) {
     const std::int64_t rows = x.size(0), columns = head.size(0), chunk = rowsOfLogits(rows, columns);
     const at::Tensor losses = at::empty({rows}, x.options().dtype(at::kFloat));
@@ -33,7 +36,8 @@ at::Tensor byChunks(const at::Tensor& x, const at::Tensor& head, const at::Tenso
         if (!gradX.defined()) continue;
         at::Tensor here = gradX.narrow(0, begin, count);
         at::mm_out(here, logits, head);
-        gradHead.add_(at::mm(logits.t(), part));
+        if (begin == 0) floatProduct(gradHead, logits.t(), part);
+        else addFloatProduct(gradHead, logits.t(), part);
     }
     return losses.mean();
 }
@@ -43,7 +47,7 @@ public:
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings,
                               at::ScalarType type) {
         const at::Tensor x = hidden.to(type).reshape({-1, hidden.size(-1)}).contiguous();
-        const at::Tensor gradX = at::empty_like(x), gradHead = at::zeros(headWeight.sizes(), headWeight.options());
+        const at::Tensor gradX = at::empty_like(x), gradHead = x.size(0) == 0 ? at::zeros_like(headWeight) : at::empty_like(headWeight);
         const at::Tensor loss = byChunks(x, headWeight.to(type).contiguous(), targets, settings, gradX, gradHead);
         ctx->save_for_backward({gradX.view(hidden.sizes()), gradHead});
         return loss;

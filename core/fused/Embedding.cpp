@@ -32,7 +32,8 @@ const char* scatterOnCuda(const CudaInterface& cuda, const at::Tensor& tokens, c
     const CudaRows shape = rowsOf(gradOut, tokens.numel(), gradOut.size(-1));
     const auto [sorted, order] = at::sort(tokens.view({-1}), /*stable=*/std::optional<bool>(true));  // a plain true would be taken for a dimension
     const CudaEmbedding ids{.context = tokens.size(-1), .vocabulary = gradWte.size(0), .ids = sorted.data_ptr<std::int64_t>()};
-    if (const char* why = cuda.embeddingBackward(shape, ids, order.data_ptr<std::int64_t>(), floats(gradOut), floats(gradWte))) return why;
+    const at::Tensor partial = workspace(cuda.embeddingBackwardWorkspaceBytes(shape.rows, shape.columns), gradOut);
+    if (const char* why = cuda.embeddingBackward(shape, ids, order.data_ptr<std::int64_t>(), floats(gradOut), floats(gradWte), data(partial))) return why;
     return gradWpe.defined() ? cuda.positionBackward(shape, tokens.size(-1), floats(gradOut), floats(gradWpe)) : nullptr;
 }
 

@@ -14,12 +14,15 @@ at::Tensor embed(const at::Tensor& tokens, const at::Tensor& wte, const at::Tens
 // One pass for sum, statistics and output, which is in autocast's type: the next product takes it without a cast.
 NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias);
 
+// On a GPU in 16 bits: weight and bias get their gradients as float32 out of the sums themselves. Elsewhere the plain form.
+at::Tensor linear(const at::Tensor& x, const Weight& weight, const Weight& bias);
+
 // The product by LibTorch; bias and activation in one pass, their gradients in another.
-at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
-at::Tensor linearSwiglu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+at::Tensor linearGelu(const at::Tensor& x, const Weight& weight, const Weight& bias);
+at::Tensor linearSwiglu(const at::Tensor& x, const Weight& weight, const Weight& bias);
 
 // Heads as views of the product's rows; backward joins the three gradients without a copy where attention() made them in one buffer.
-Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads);
+Heads linearHeads(const at::Tensor& x, const Weight& weight, const Weight& bias, std::int64_t heads);
 
 // Causal; the result lies in token rows, so that merging the heads is a view. On a GPU LibTorch's choice of attention is kept.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);

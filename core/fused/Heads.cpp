@@ -1,10 +1,10 @@
 // The projection to queries, keys and values, and its way back, under autograd. See FusedOps.h.
 #include "core/fused/FusedOps.h"
+#include "core/fused/Linear.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/qkv_layout/QkvLayoutCpu.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <ATen/ops/linear.h>
 #include <array>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -25,17 +25,24 @@ at::Tensor joined(const variable_list& parts, std::int64_t B, std::int64_t T, st
     return parts[0].as_strided({B, T, 3 * C}, {T * 3 * C, 3 * C, 1});
 }
 
-// The same by copying, whatever the three look like.
-at::Tensor merged(const variable_list& parts, const at::TensorOptions& options, std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t D) {
+struct Merged {
+    at::Tensor rows, gradBias;
+};
+// The same by copying, whatever the three look like, and the gradient of the bias where it is wanted: on a GPU in the same pass.
+Merged merged(const variable_list& parts, const at::TensorOptions& options, std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t D, bool wantsBias) {
     const at::Tensor rows = at::empty({B, T, 3 * H * D}, options);
+    at::Tensor gradBias;
     const auto cpu = [&] {
         std::array<at::Tensor, 3> heads;
         for (std::size_t p = 0; p < 3; ++p) heads[p] = parts[p].defined() ? parts[p].contiguous() : at::zeros({B, H, T, D}, options);
         withElement(rows.scalar_type(), [&](auto element) {
             using E = decltype(element);
             const E* of[3] = {pointer<E>(heads[0]), pointer<E>(heads[1]), pointer<E>(heads[2])};
-            overRows("merge QKV gradients", B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end) { qkvLayoutCpu<E>().merge({T, H, D}, 3, of, pointer<E>(rows), nullptr, begin, end); });
+            overRows("merge QKV gradients", B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end) {
+                qkvLayoutCpu<E>().merge({T, H, D}, 3, of, pointer<E>(rows), nullptr, begin, end);
+            });
         });
+        if (wantsBias) gradBias = columnSums("QKV bias gradient", rows);
     };
     onDevice("merge QKV gradients", rows, cpu, [&](const CudaInterface& cuda) {
         std::array<at::Tensor, 3> heads;  // alive until the launch
@@ -45,27 +52,14 @@ at::Tensor merged(const variable_list& parts, const at::TensorOptions& options, 
             heads[p] = parts[p].stride(3) == 1 ? parts[p] : parts[p].contiguous();
             of[p] = {data(heads[p]), heads[p].stride(0), heads[p].stride(1), heads[p].stride(2)};
         }
-        return cuda.mergeHeads(rowsOf(rows, B * T, 3 * H * D), T, H, of, data(rows));
+        at::Tensor partial;
+        if (wantsBias) {
+            gradBias = at::empty({3 * H * D}, options.dtype(at::kFloat));
+            partial = workspace(cuda.columnSumsWorkspaceBytes(B * T, 3 * H * D), rows);
+        }
+        return cuda.mergeHeads(rowsOf(rows, B * T, 3 * H * D), T, H, of, data(rows), floats(gradBias), data(partial));
     });
-    return rows;
-}
-
-// Column sums in float32: the gradient of the projection's bias.
-at::Tensor columnSums(const at::Tensor& rows) {
-    const std::int64_t columns = rows.size(-1), count = columns > 0 ? rows.numel() / columns : 0;
-    at::Tensor sums;
-    const auto cpu = [&] {
-        withElement(rows.scalar_type(), [&](auto element) {
-            using E = decltype(element);
-            sums = sumOverRows("QKV bias gradient", count, columns, [&](std::int64_t begin, std::int64_t end, float* to) { qkvLayoutCpu<E>().columnSums(columns, pointer<E>(rows), to, begin, end); });
-        });
-    };
-    onDevice("QKV bias gradient", rows, cpu, [&](const CudaInterface& cuda) {
-        sums = at::empty({columns}, rows.options().dtype(at::kFloat));
-        const at::Tensor partial = workspace(cuda.columnSumsWorkspaceBytes(count, columns), rows);
-        return cuda.columnSums(rowsOf(rows, count, columns), data(rows), floats(sums), data(partial));
-    });
-    return sums;
+    return {rows, gradBias};
 }
 
 class HeadsFunction : public torch::autograd::Function<HeadsFunction> {
@@ -89,18 +83,20 @@ public:
         const auto shape = ctx->saved_data["shape"].toIntVector();
         const std::int64_t B = shape[0], T = shape[1], H = shape[2], D = shape[3];
         const auto options = at::TensorOptions().dtype(static_cast<at::ScalarType>(ctx->saved_data["type"].toInt())).device(ctx->saved_data["device"].toDevice());
-        at::Tensor rows = joined(gradients, B, T, H, D);
-        if (!rows.defined()) rows = merged(gradients, options, B, T, H, D);
-        return {rows, ctx->saved_data["bias"].toBool() ? columnSums(rows) : at::Tensor(), at::Tensor()};
+        const bool wantsBias = ctx->saved_data["bias"].toBool();
+        const at::Tensor rows = joined(gradients, B, T, H, D);
+        if (rows.defined()) return {rows, wantsBias ? columnSums("QKV bias gradient", rows) : at::Tensor(), at::Tensor()};
+        const Merged copied = merged(gradients, options, B, T, H, D, wantsBias);
+        return {copied.rows, copied.gradBias, at::Tensor()};
     }
 };
 
 }  // namespace
 
-Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads) {
-    if (!taken(x) || !taken(productType(x), x.device()) || (bias.defined() && bias.scalar_type() != at::kFloat)) return plain::linearHeads(x, weight, bias, heads);
-    const at::Tensor rows = at::linear(x, weight, bias.defined() ? bias.detach() : bias);
-    const auto parts = HeadsFunction::apply(rows, maybe(bias), heads);
+Heads linearHeads(const at::Tensor& x, const Weight& weight, const Weight& bias, std::int64_t heads) {
+    if (!taken(x) || !taken(productType(x), x.device()) || (bias.defined() && bias.full.scalar_type() != at::kFloat)) return plain::linearHeads(x, weight, bias, heads);
+    const at::Tensor rows = product(x, weight, bias, BiasGradient::Elsewhere);
+    const auto parts = HeadsFunction::apply(rows, maybe(bias.full), heads);
     return {parts[0], parts[1], parts[2]};
 }
 

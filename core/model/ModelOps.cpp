@@ -30,18 +30,18 @@ NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind ki
     return {sum, bias.defined() ? normed + bias : normed};
 }
 
-at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) { return at::linear(x, weight, bias); }
+at::Tensor linear(const at::Tensor& x, const Weight& weight, const Weight& bias) { return at::linear(x, weight.forProduct(), bias.forProduct()); }
 
-at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) { return at::gelu(at::linear(x, weight, bias), "tanh"); }
+at::Tensor linearGelu(const at::Tensor& x, const Weight& weight, const Weight& bias) { return at::gelu(at::linear(x, weight.forProduct(), bias.forProduct()), "tanh"); }
 
-at::Tensor linearSwiglu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-    const auto halves = at::linear(x, weight, bias).chunk(2, -1);  // 2 x (B, T, F)
+at::Tensor linearSwiglu(const at::Tensor& x, const Weight& weight, const Weight& bias) {
+    const auto halves = at::linear(x, weight.forProduct(), bias.forProduct()).chunk(2, -1);  // 2 x (B, T, F)
     return at::silu(halves[0]) * halves[1];
 }
 
-Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads) {
+Heads linearHeads(const at::Tensor& x, const Weight& weight, const Weight& bias, std::int64_t heads) {
     const std::int64_t B = x.size(0), T = x.size(1), C = x.size(2);
-    const auto qkv = at::linear(x, weight, bias).split(C, 2);  // 3 x (B, T, C)
+    const auto qkv = at::linear(x, weight.forProduct(), bias.forProduct()).split(C, 2);  // 3 x (B, T, C)
     const auto split = [&](const at::Tensor& t) { return t.view({B, T, heads, C / heads}).transpose(1, 2); };
     return {split(qkv[0]), split(qkv[1]), split(qkv[2])};
 }

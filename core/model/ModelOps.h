@@ -5,6 +5,7 @@
 #include "core/model/Attention.h"
 #include "core/model/Dropout.h"
 #include "core/model/GptConfig.h"
+#include "core/model/Weight.h"
 
 #include <functional>
 
@@ -33,10 +34,10 @@ namespace plain {
 
 at::Tensor embed(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe);
 NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias);
-at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
-at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
-at::Tensor linearSwiglu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
-Heads linearHeads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads);
+at::Tensor linear(const at::Tensor& x, const Weight& weight, const Weight& bias);
+at::Tensor linearGelu(const at::Tensor& x, const Weight& weight, const Weight& bias);
+at::Tensor linearSwiglu(const at::Tensor& x, const Weight& weight, const Weight& bias);
+Heads linearHeads(const at::Tensor& x, const Weight& weight, const Weight& bias, std::int64_t heads);
 at::Tensor mergeHeads(const at::Tensor& y);
 at::Tensor rotate(const at::Tensor& t, const at::Tensor& cosines, const at::Tensor& sines);
 at::Tensor dropout(const at::Tensor& x, const DropoutPlace& place);
@@ -55,13 +56,13 @@ struct ModelOps {
     std::function<NormedSum(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias)> residualNorm =
         plain::residualNorm;
     // x (B, T, I), weight (O, I), bias (O) -> (B, T, O): the projections that nothing follows
-    std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)> linear = plain::linear;
+    std::function<at::Tensor(const at::Tensor& x, const Weight& weight, const Weight& bias)> linear = plain::linear;
     // weight (F, C) -> (B, T, F): GELU(tanh) of the linear (Hendrycks and Gimpel 2016)
-    std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)> linearGelu = plain::linearGelu;
+    std::function<at::Tensor(const at::Tensor& x, const Weight& weight, const Weight& bias)> linearGelu = plain::linearGelu;
     // weight (2F, C) -> (B, T, F): silu(first half) * second half (Shazeer 2020)
-    std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)> linearSwiglu = plain::linearSwiglu;
+    std::function<at::Tensor(const at::Tensor& x, const Weight& weight, const Weight& bias)> linearSwiglu = plain::linearSwiglu;
     // weight (3C, C), rows of q, then k, then v
-    std::function<Heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t heads)> linearHeads = plain::linearHeads;
+    std::function<Heads(const at::Tensor& x, const Weight& weight, const Weight& bias, std::int64_t heads)> linearHeads = plain::linearHeads;
     // (B, H, T, D) -> (B, T, C)
     std::function<at::Tensor(const at::Tensor& y)> mergeHeads = plain::mergeHeads;
     AttentionFunction attention = sdpaAttention;

@@ -26,7 +26,7 @@ ParameterLayout::ParameterLayout(const GptConfig& config) {
         if (config.normBias()) add(name + ".bias", {C}, Kind::Vector);
     };
     const auto bias = [&](const std::string& name, std::int64_t count) {
-        if (config.bias) add(name + ".bias", {count}, Kind::Vector);
+        if (config.bias) add(name + ".bias", {count}, Kind::Bias);
     };
     for (std::int64_t l = 0; l < config.layers; ++l) {
         norm(fmt::format("h.{}.ln_1", l));
@@ -42,8 +42,8 @@ ParameterLayout::ParameterLayout(const GptConfig& config) {
 void ParameterLayout::add(std::string name, std::vector<std::int64_t> shape, Kind kind) {
     std::int64_t count = 1;
     for (const std::int64_t extent : shape) count *= extent;
-    m_slots.push_back({.name = std::move(name), .shape = std::move(shape), .offset = m_size, .count = count, .decays = kind != Kind::Vector,
-                       .linear = kind == Kind::Linear, .vocabulary = kind == Kind::Vocabulary});
+    m_slots.push_back({.name = std::move(name), .shape = std::move(shape), .offset = m_size, .count = count, .decays = kind != Kind::Vector && kind != Kind::Bias,
+                       .linear = kind == Kind::Linear, .inProduct = kind == Kind::Linear || kind == Kind::Bias, .vocabulary = kind == Kind::Vocabulary});
     m_parameters += count;
     m_size += (count + 15) / 16 * 16;
 }

@@ -17,6 +17,7 @@ struct ParameterSlot {
     std::int64_t count = 0;
     bool decays = false;              // a matrix
     bool linear = false;              // (out, in) here, (in, out) in GPT-2 files
+    bool inProduct = false;           // weight or bias of a linear of a block: read in autocast's type alone
     bool vocabulary = false;          // its rows are token ids: padded ones are zero and never in files
 };
 
@@ -35,7 +36,7 @@ public:
     static at::Tensor view(const at::Tensor& flat, const ParameterSlot& slot);
 
 private:
-    enum class Kind { Table, Vocabulary, Linear, Vector };
+    enum class Kind { Table, Vocabulary, Linear, Vector, Bias };
     void add(std::string name, std::vector<std::int64_t> shape, Kind kind);
 
     std::vector<ParameterSlot> m_slots;

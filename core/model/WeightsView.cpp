@@ -6,6 +6,13 @@
 
 namespace stepscope {
 
+std::vector<Weight*> BlockWeights::linears() {
+    std::vector<Weight*> all{&qkvWeight, &qkvBias, &projWeight, &projBias, &fcWeight, &fcBias, &fcProjWeight, &fcProjBias};
+    for (auto* const three : {&qkvWeights, &qkvBiases})
+        for (Weight& one : *three) all.push_back(&one);
+    return all;
+}
+
 WeightsView WeightsView::over(const at::Tensor& flat, const ParameterLayout& layout, const GptConfig& config, bool asLeaves) {
     WeightsView weights;
     std::unordered_map<std::string, at::Tensor> byName;

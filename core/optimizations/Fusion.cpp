@@ -1,4 +1,5 @@
 // fusion: how much of the step is executed as own fused code: nothing, single operations under autograd, or the whole step planned ahead.
+#include "core/fused/FusedOps.h"
 #include "core/optimizations/FusedSwitch.h"
 #include "core/train/PlannedProgram.h"
 
@@ -44,6 +45,8 @@ Optimization fusion() {
             .applicable = usable,
             .instead = instead,
             .install = [](ProgramBuilder& builder, const Value& value) {
+                // The linears that no fused-* switch has; what is won on LibTorch's is won on a GPU.
+                if (word(value) == "kernels" && fusedKernelsUsable(builder.config()).usable) builder.setLinearOp(fused::linear);
                 if (word(value) == "step")
                     builder.setProgram([](ProgramParts parts) -> std::unique_ptr<StepProgram> { return std::make_unique<PlannedProgram>(std::move(parts)); });
             }};

@@ -1,30 +1,16 @@
 // See LowWeights.h.
 #include "core/train/LowWeights.h"
 
-#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kAlignment = 64;  // elements, so that each copy begins a cache line and an access of the widest kind
 
-// The embedding and the head are read in float32 too, and vectors are too small to matter.
-bool isCopied(const ParameterSlot& slot) { return slot.linear; }
-
-class InLowPrecision : public torch::autograd::Function<InLowPrecision> {
-public:
-    static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor&, const at::Tensor& copy) {
-        // An output of its own, not a view that autograd has to follow.
-        const at::AutoDispatchBelowADInplaceOrView plainView;
-        return copy.view(copy.sizes());
-    }
-    static torch::autograd::variable_list backward(torch::autograd::AutogradContext*, torch::autograd::variable_list gradients) {
-        return {gradients[0].defined() ? gradients[0].to(at::kFloat) : at::Tensor(), at::Tensor()};
-    }
-};
+// The embedding and the head are read in float32 too.
+bool isCopied(const ParameterSlot& slot) { return slot.inProduct; }
 
 }  // namespace
 
@@ -58,17 +44,10 @@ void LowWeights::bind(const TrainState& state) {
 }
 
 WeightsView LowWeights::over(WeightsView weights) const {
-    const auto replace = [&](at::Tensor& weight) {
-        for (std::size_t i = 0; weight.defined() && i < weights.all.size(); ++i)
-            if (m_copies[i].defined() && weights.all[i].is_same(weight)) {
-                weight = InLowPrecision::apply(weight, m_copies[i]);
-                return;
-            }
-    };
-    for (auto& block : weights.blocks) {
-        for (at::Tensor* weight : {&block.qkvWeight, &block.projWeight, &block.fcWeight, &block.fcProjWeight}) replace(*weight);
-        for (at::Tensor& weight : block.qkvWeights) replace(weight);
-    }
+    for (auto& block : weights.blocks)
+        for (Weight* const weight : block.linears())
+            for (std::size_t i = 0; weight->defined() && i < weights.all.size(); ++i)
+                if (m_copies[i].defined() && weights.all[i].is_same(weight->full)) weight->low = m_copies[i];
     return weights;
 }
 

@@ -1,5 +1,5 @@
-// LowWeights: the matrices of the blocks in bfloat16, as products under autocast want them. The fused AdamW writes this copy in the pass that
-// changes the weights, so that no step casts them again. Owned by a Program; trainer thread.
+// LowWeights: matrices and biases of the blocks' linears in bfloat16, as products under autocast want them. The fused AdamW writes this copy in
+// the pass that changes the weights, so that no step casts them again. Owned by a Program; trainer thread.
 #pragma once
 #include "core/train/ParameterGroups.h"
 
@@ -12,7 +12,7 @@ public:
     // Whether the copy is that of the State's weights as they are.
     bool holds(const TrainState& state) const;
 
-    // The same weights with each copied matrix in bfloat16; a gradient of it reaches the float32 matrix as float32. For one forward pass.
+    // The same weights, each that is copied with its copy beside it. For one forward pass.
     WeightsView over(WeightsView weights) const;
     // Tells the optimizer where to write what it changes.
     void addTo(std::vector<ParameterGroup>& groups) const;

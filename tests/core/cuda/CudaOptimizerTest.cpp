@@ -48,10 +48,10 @@ std::vector<std::size_t> beginsOf(std::size_t parameters) {
     return begins;
 }
 
-// More parameters than fit into two launches of 64, with their gradients and moments.
+// More parameters than fit into two launches of 512, with their gradients and moments.
 class LongList {
 public:
-    static constexpr std::size_t kParameters = 150;
+    static constexpr std::size_t kParameters = 1100;
     LongList(const std::vector<float>& g, const std::vector<float>& w, const std::vector<float>& m, const std::vector<float>& v) : m_g(g), m_w(w), m_m(m), m_v(v) {
         const auto begins = beginsOf(kParameters);
         for (std::size_t i = 0; i < kParameters; ++i)
@@ -103,7 +103,7 @@ TEST_F(CudaKernels, AGradientThatIsNotFiniteInAnyLaunchOfAListMakesTheNormNoneAn
     const auto begins = beginsOf(LongList::kParameters);
     const auto numbers = randomValues(begins.back(), 2);
     for (const float bad : {std::nanf(""), INFINITY, -INFINITY})
-        for (const std::size_t place : {std::size_t{0}, begins[100], begins.back() - 1}) {
+        for (const std::size_t place : {std::size_t{0}, begins[700], begins.back() - 1}) {
             auto gradient = numbers;
             gradient[place] = bad;
             const LongList list(gradient, numbers, numbers, numbers);
@@ -153,7 +153,7 @@ void expectSameCodes(const std::vector<std::uint8_t>& got, const std::vector<std
 TEST_F(CudaKernels, AdamWOverMomentsInEightBitsIsThatOfTheCpu) {
     const CudaInterface* cuda = interface();
     if (!cuda) return;
-    constexpr std::size_t parameters = 70;  // 32 a launch
+    constexpr std::size_t parameters = 530;  // 256 a launch
     const auto begins = beginsOf(parameters);
     auto g = randomValues(begins.back(), 1), w = randomValues(g.size(), 2), m = randomValues(g.size(), 3), v = randomValues(g.size(), 4);
     for (float& x : v) x = std::fabs(x);

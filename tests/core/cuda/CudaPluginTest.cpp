@@ -82,6 +82,7 @@ TEST(CudaPlugin, LoadsThePluginWhereEverythingBeforeItIsThere) {
     EXPECT_EQ(plugin.interface->columnSumsWorkspaceBytes(4096, 3072), 256u * 3072u * sizeof(float));
     EXPECT_EQ(plugin.interface->columnSumsWorkspaceBytes(1, 8), 8u * sizeof(float));
     EXPECT_EQ(plugin.interface->residualNormWorkspaceBytes(8, 768), 2u * 2u * 768u * sizeof(float));
+    EXPECT_EQ(plugin.interface->embeddingBackwardWorkspaceBytes(33, 768), 2u * 768u * sizeof(float));
     const std::vector<CudaParameter> many(150, CudaParameter{.count = 16385});  // three launches, two chunks a parameter
     EXPECT_EQ(plugin.interface->globalNormWorkspaceBytes({many.data(), 150, nullptr}), 300u * sizeof(double));
 }
@@ -111,7 +112,7 @@ TEST(CudaPlugin, RefusesShapesThatTheKernelCannotTakeBeforeItTouchesTheDevice) {
     EXPECT_EQ(plugin.interface->biasGeluForward({CudaScalar::Float32, 0, 8, nullptr}, nullptr, nullptr, nullptr), nullptr);
     EXPECT_THAT(plugin.interface->residualNormForward({CudaScalar::Float32, 1, kMostNormColumns + 1, nullptr}, {}), HasSubstr("16384"));
     EXPECT_THAT(plugin.interface->crossEntropy({CudaScalar::Float32, 1, 8, nullptr}, {.vocabulary = 9}), HasSubstr("vocabulary"));
-    EXPECT_THAT(plugin.interface->mergeHeads({CudaScalar::Float32, 1, 10, nullptr}, 1, 2, {{}, {}, {}}, nullptr), HasSubstr("heads"));
+    EXPECT_THAT(plugin.interface->mergeHeads({CudaScalar::Float32, 1, 10, nullptr}, 1, 2, {{}, {}, {}}, nullptr, nullptr, nullptr), HasSubstr("heads"));
 }
 
 TEST(CudaPlugin, ReportsTheVersionOfTheCuptiBesideLibTorch) {

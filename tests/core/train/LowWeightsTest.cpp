@@ -75,7 +75,7 @@ TEST(LowWeights, AStateThatAnotherProgramHasTrainedIsCastAnew) {
     }
 }
 
-TEST(LowWeights, EveryMatrixOfTheBlocksHasACopyThatTheUpdateRoundsAndNothingElseHas) {
+TEST(LowWeights, EveryLinearOfTheBlocksHasACopyThatTheUpdateRoundsAndNothingElseHas) {
     TrainState state = TrainState::initialise(registry().modelShape(configOf("gpt2"), 61), 1);
     LowWeights low;
     low.bind(state);
@@ -92,7 +92,7 @@ TEST(LowWeights, EveryMatrixOfTheBlocksHasACopyThatTheUpdateRoundsAndNothingElse
             EXPECT_TRUE(at::equal(group.lowWeights[i], group.parameters[i].to(at::kBFloat16))) << i;
         }
     }
-    EXPECT_EQ(copied, 2u * 4u) << "two layers of four matrices";
+    EXPECT_EQ(copied, 2u * 8u) << "two layers of four matrices and four biases";
 }
 
 }  // namespace
