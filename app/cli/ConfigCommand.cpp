@@ -1,6 +1,6 @@
 // `config`: prints the complete YAML of a preset with what --config and --set change, ready for `train --config`, and as comments (with
-// --memory alone) what memory it is expected to need, and what runs in place of a choice that cannot; with --markdown the guide's chapter on
-// settings (SettingsChapter).
+// --memory alone) what memory it is expected to need, what runs in place of a choice that cannot and which choice does nothing; with --markdown the
+// guide's chapter on settings (SettingsChapter).
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
 #include "app/cli/Output.h"
@@ -21,11 +21,12 @@ std::string memoryText(const Workbench::Estimate& predicted, const char* mark) {
                        format::bytes(predicted.total + predicted.process));
 }
 
-// A comment a switch that runs as another value than the one chosen.
-std::string insteadText(const SwitchCatalogue& catalogue) {
+// A comment a switch that runs as another value than the one chosen, or does nothing beside the others.
+std::string noteText(const SwitchCatalogue& catalogue) {
     std::string text;
     for (const auto& entry : catalogue)
-        if (!entry.instead.empty()) text += "# " + entry.instead + "\n";
+        for (const std::string& sentence : {entry.instead, entry.note})
+            if (!sentence.empty()) text += "# " + sentence + "\n";
     return text;
 }
 
@@ -65,7 +66,7 @@ void addConfig(CLI::App& parent, Actions& actions) {
         if (!config) return config.error();
         const auto predicted = workbench->estimate(*config);
         if (options->memory) print(options->json ? memoryLine(predicted) : memoryText(predicted, ""));
-        else print(options->json ? line(toJson(*config)) : memoryText(predicted, "# ") + insteadText(workbench->switches(*config)) + toYaml(*config));
+        else print(options->json ? line(toJson(*config)) : memoryText(predicted, "# ") + noteText(workbench->switches(*config)) + toYaml(*config));
         return ExitCode::Ok;
     };
 }

@@ -38,6 +38,7 @@ Json toJson(const SwitchInfo& entry) {
             {"reason", entry.applicable.reason},
             {"refused", refused},
             {"instead", entry.instead},
+            {"note", entry.note},
             {"why", entry.why},
             {"cost", entry.cost},
             {"reported", entry.reported}};

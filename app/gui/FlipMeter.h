@@ -1,6 +1,7 @@
 // Watches the steps after a live flip until what it did can be said: up to 20 steps on either side, the first 5 after a flip left out
 // and every disturbed or skipped one, as in stored sessions.
-// One flip at a time: a second one within the measured steps takes the first one's place. GUI thread; fed by FlipWiring.
+// A second flip takes the first one's place where there are steps enough between them to compare it with; else both are measured together,
+// against the steps before the first. GUI thread; fed by FlipWiring.
 #pragma once
 #include "core/analysis/FlipEffect.h"
 #include "core/analysis/RunHistory.h"
@@ -10,7 +11,8 @@
 namespace stepscope {
 
 struct FlipReading {
-    SwitchApplied flip;
+    std::vector<SwitchApplied> flips;  // what lies between the two sides, the newest last; never empty
+    bool alone = true;                 // one flip: only then is the effect that of its switch
     FlipEffect effect;
     bool complete = false;  // all steps that will be looked at are there
 };
@@ -19,11 +21,14 @@ class FlipMeter {
 public:
     void flipped(const RunHistory& history, const SwitchApplied& flip);
     void forget();  // another run begins
-    // The newest flip as far as it is measured; nothing where nothing was flipped.
+    // The newest flip, and what is measured with it, as far as it is; nothing where nothing was flipped, or only there and back.
     std::optional<FlipReading> read(const RunHistory& history) const;
 
 private:
-    std::optional<SwitchApplied> m_flip;
+    void join(const SwitchApplied& flip);
+
+    std::vector<SwitchApplied> m_flips;
+    bool m_alone = true;
     std::vector<StepSample> m_before;
     std::size_t m_row = 0;  // first row after the flip
 };

@@ -36,6 +36,8 @@ void FlipWiring::follow(LiveFeed& feed) {
     });
     connect(&feed, &LiveFeed::switchApplied, this, [this, &feed](const SwitchApplied& flip) {
         if (&feed != &m_stage.shown()) return;
+        // The steps after the former flip end here: what they say already is said now.
+        if (const auto former = m_meter.read(*feed.history()); !m_told && former && former->effect.measured()) tellReading(*former);
         m_meter.flipped(*feed.history(), flip);
         m_told = false;
         m_countTold = -1;
@@ -58,18 +60,32 @@ void FlipWiring::forget() {
 void FlipWiring::showReading(bool inPassing) {
     const RunHistory& history = *m_stage.shown().history();
     const auto reading = m_meter.read(history);
-    if (!reading) return;
+    if (!reading) {
+        // There and back within a few steps: nothing is different.
+        m_window.flipStrip().hide();
+        m_told = true;
+        return;
+    }
     const bool hopeless = reading->effect.stepsBefore < FlipEffect::kFewest;
     // Counting every step aloud would take time from the very steps that are compared.
     const auto count = static_cast<int>(reading->effect.stepsAfter / kStepsTold);
     if (inPassing && !reading->complete && !hopeless && count == m_countTold) return;
     m_countTold = count;
-    const SwitchInfo* entry = find(reading->flip.id);
-    m_window.flipStrip().setReading(stripOf(*reading, entry != nullptr ? QString::fromStdString(entry->title) : QString::fromStdString(reading->flip.id)));
+    QStringList titles;
+    for (const SwitchApplied& flip : reading->flips) {
+        const SwitchInfo* entry = find(flip.id);
+        titles << QString::fromStdString(entry != nullptr ? entry->title : flip.id);
+    }
+    m_window.flipStrip().setReading(stripOf(*reading, titles));
     m_told = reading->complete || hopeless;
+    if (reading->complete && !hopeless) tellReading(*reading);
+}
+
+void FlipWiring::tellReading(const FlipReading& reading) {
     // What a replay shows again was told by the stored sessions already.
-    if (reading->complete && !hopeless && !m_stage.replaying())
-        tellSwitch(reading->flip, reading->effect, "In this run, " + sinceOf(reading->flip) + '.');
+    if (!reading.alone || m_stage.replaying()) return;
+    const SwitchApplied& flip = reading.flips.front();
+    tellSwitch(flip, reading.effect, "In this run, " + sinceOf(flip) + '.');
 }
 
 void FlipWiring::tellSwitch(const SwitchApplied& flip, const FlipEffect& effect, const QString& where) {

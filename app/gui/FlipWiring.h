@@ -25,6 +25,8 @@ private:
     void forget();
     // inPassing: while steps run, so not more often than needed.
     void showReading(bool inPassing);
+    // Says of the switch what its flip did; of several flips together nothing, for nobody knows which did it.
+    void tellReading(const FlipReading& reading);
     void tellSwitch(const SwitchApplied& flip, const FlipEffect& effect, const QString& where);
     const SwitchInfo* find(const std::string& id);
 
@@ -34,7 +36,7 @@ private:
     FlipMeter m_meter;
     SwitchCatalogue m_catalogue;
     int m_countTold = -1;  // of the steps after it, in tens
-    bool m_told = true;  // the newest flip is measured to its end, and said
+    bool m_told = true;  // what the meter reads is measured to its end, and said
 };
 
 }  // namespace stepscope

@@ -71,11 +71,13 @@ QString gainOf(double ratio, bool conclusive) {
 
 QString sinceOf(const SwitchApplied& flip) { return QString("from step %1 on").arg(words(format::count(flip.step + 1))); }
 
-FlipStripReading stripOf(const FlipReading& reading, const QString& title) {
+FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) {
     const FlipEffect& effect = reading.effect;
+    const SwitchApplied& newest = reading.flips.back();
     FlipStripReading strip;
-    strip.heading = QString("%1: %2 → %3").arg(title, words(toString(reading.flip.from)), words(toString(reading.flip.to)));
-    const QString place = sinceOf(reading.flip);
+    const bool several = reading.flips.size() > 1;
+    strip.heading = several ? titles.join(" + ") : QString("%1: %2 → %3").arg(titles.front(), words(toString(newest.from)), words(toString(newest.to)));
+    const QString place = sinceOf(newest) + (several ? ", flipped too near each other to be told apart" : "");
     if (effect.stepsBefore < FlipEffect::kFewest) {
         strip.note = place + QString("; not compared: only %1 steady steps before it, %2 are needed").arg(effect.stepsBefore).arg(FlipEffect::kFewest);
         return strip;

@@ -4,9 +4,12 @@
 #include "sessions/MeasuredFlips.h"
 #include "widgets/panels/FlipStrip.h"
 
+#include <QStringList>
+
 namespace stepscope {
 
-FlipStripReading stripOf(const FlipReading& reading, const QString& title);
+// titles: of the switches flipped, in their order.
+FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles);
 // "from step 146 on": the first step that has the new value, as the log says it.
 QString sinceOf(const SwitchApplied& flip);
 

@@ -3,6 +3,8 @@
 
 #include "core/optimizations/Optimization.h"
 
+#include <fmt/format.h>
+
 namespace stepscope {
 
 Optimization chunkedLossSwitch() {
@@ -15,6 +17,10 @@ Optimization chunkedLossSwitch() {
             .reported = "large vocabularies",
             .values = IntegerRange{0, 1'000'000'000},
             .byDefault = std::int64_t{0},
+            .note = [](const Machine&, const RunConfig& config, const Value& value) -> std::string {
+                if (config.word("fusion") != "step") return {};
+                return fmt::format("chunked-loss={} does nothing beside fusion=step, which never holds all logits.", integer(value));
+            },
             .install = [](ProgramBuilder& builder, const Value& value) {
                 if (integer(value) == 0) return;
                 builder.setLossOp([rows = integer(value)](const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,

@@ -22,6 +22,7 @@ Optimization cudnnAutotune() {
             .values = offOn(),
             .byDefault = "off",
             .applicable = usable,
+            .note = [](const Machine&, const RunConfig&, const Value&) { return std::string("cudnn-autotune=on does nothing here: a GPT has no convolutions."); },
             .install = [](ProgramBuilder& builder, const Value& value) { builder.setCudnnBenchmark(word(value) == "on"); }};
 }
 

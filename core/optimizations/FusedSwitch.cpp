@@ -36,6 +36,10 @@ Optimization fusedSwitch(std::string id, std::string title, std::string why, std
                 if (config.word("fusion") == "step") return Verdict::no("fusion=step has kernels of its own; choose auto, or fusion=kernels.");
                 return fusedKernelsUsable(config);
             },
+            .note = [id](const Machine&, const RunConfig& config, const Value& value) -> std::string {
+                if (word(value) != "off" || config.word("fusion") != "step") return {};
+                return id + "=off does nothing beside fusion=step, which has kernels of its own.";
+            },
             .install =
                 [id, slot = std::move(slot), fill = std::move(install), cpuOnly = !onGpuInstead.empty()](ProgramBuilder& builder, const Value& value) {
                     if (cpuOnly && !builder.device().is_cpu()) return;

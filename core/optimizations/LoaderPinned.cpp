@@ -22,6 +22,9 @@ Optimization loaderPinned() {
             .values = offOn(),
             .byDefault = "off",
             .applicable = usable,
+            .note = [](const Machine&, const RunConfig& config, const Value&) -> std::string {
+                return config.word("data-source") == "device" ? "loader-pinned=on does nothing with data-source=device: no batch is copied." : "";
+            },
             .install = [](ProgramBuilder& builder, const Value& value) { builder.setLoaderPinned(word(value) == "on"); }};
 }
 

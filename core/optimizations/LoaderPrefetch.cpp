@@ -1,7 +1,19 @@
 // loader-prefetch: how many batches the loader's threads keep ready.
 #include "core/optimizations/Optimization.h"
 
+#include <fmt/format.h>
+
 namespace stepscope {
+namespace {
+
+std::string idle(const Machine&, const RunConfig& config, const Value& value) {
+    if (config.word("data-source") == "device")
+        return fmt::format("loader-prefetch={} does nothing with data-source=device, where the device cuts.", integer(value));
+    if (config.integer("loader-workers") > 0) return {};
+    return fmt::format("loader-prefetch={} does nothing while loader-workers is 0: each batch is cut when it is needed.", integer(value));
+}
+
+}  // namespace
 
 Optimization loaderPrefetch() {
     return {.id = "loader-prefetch",
@@ -12,6 +24,7 @@ Optimization loaderPrefetch() {
             .reported = "1.1–1.2×, with the threads",
             .values = IntegerRange{1, 1024},
             .byDefault = std::int64_t{2},
+            .note = idle,
             .install = [](ProgramBuilder& builder, const Value& value) { builder.setLoaderPrefetch(integer(value)); }};
 }
 

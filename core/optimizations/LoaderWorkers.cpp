@@ -1,6 +1,8 @@
 // loader-workers: threads that cut the next batches while the step runs.
 #include "core/optimizations/Optimization.h"
 
+#include <fmt/format.h>
+
 namespace stepscope {
 
 Optimization loaderWorkers() {
@@ -14,6 +16,10 @@ Optimization loaderWorkers() {
             .reported = "1.1–1.2×",
             .values = IntegerRange{0, 64},
             .byDefault = std::int64_t{0},
+            .note = [](const Machine&, const RunConfig& config, const Value& value) -> std::string {
+                if (config.word("data-source") != "device") return {};
+                return fmt::format("loader-workers={} does nothing with data-source=device, where the device cuts.", integer(value));
+            },
             .install = [](ProgramBuilder& builder, const Value& value) { builder.setLoaderWorkers(integer(value)); }};
 }
 

@@ -34,6 +34,9 @@ struct Optimization {
     std::function<Verdict(const Machine&, const RunConfig&, const Value&)> applicable;
     // What takes the place of `value` with this configuration, which stays as it was written: when the reason goes, `value` is back. Absent = nothing.
     std::function<std::optional<Instead>(const RunConfig&, const Value&)> instead;
+    // What to know of `value`, which runs and is not the default: that it does nothing beside the other switches, or what it costs on this machine. A sentence;
+    // empty or absent = its words above say it all. config: what runs (Registry::running).
+    std::function<std::string(const Machine&, const RunConfig& config, const Value& value)> note;
     // The shape that the State must have for `value`; absent = the State stays as it is. Lossless both ways.
     std::function<void(GptConfig& wanted, const Value&)> shape;
     // Brings the State into the form that `value` needs, beyond its shape; returns what was lost, in a few words, or nothing.

@@ -6,6 +6,13 @@
 #include <fmt/format.h>
 
 namespace stepscope {
+namespace {
+
+void addSentence(std::string& text, const std::string& sentence) {
+    if (!sentence.empty()) text += (text.empty() ? "" : " ") + sentence;
+}
+
+}  // namespace
 
 Registry::Registry(Machine machine) : m_machine(std::move(machine)), m_entries(allOptimizations()) {}
 
@@ -23,12 +30,17 @@ std::optional<Instead> Registry::insteadOf(const Optimization& entry, const RunC
     return entry.instead ? entry.instead(config, config.switches.at(entry.id)) : std::nullopt;
 }
 
+std::string Registry::noteOf(const Optimization& entry, const RunConfig& inUse) const {
+    const Value& value = inUse.switches.at(entry.id);
+    return entry.note && value != entry.byDefault ? entry.note(m_machine, inUse, value) : std::string();
+}
+
 RunConfig Registry::running(const RunConfig& config, std::string* why) const {
     RunConfig inUse = config;
     for (const auto& entry : m_entries)
         if (const auto instead = insteadOf(entry, config)) {
             inUse.switches[entry.id] = instead->value;
-            if (why != nullptr) *why += (why->empty() ? "" : " ") + instead->why;
+            if (why != nullptr) addSentence(*why, instead->why);
         }
     return inUse;
 }
@@ -41,7 +53,7 @@ SwitchCatalogue Registry::catalogue(const RunConfig& config) const {
     for (const auto& entry : m_entries) {
         SwitchInfo info{.id = entry.id, .title = entry.title, .group = entry.group, .why = entry.why, .cost = entry.cost, .reported = entry.reported,
                         .values = entry.values, .byDefault = entry.byDefault, .takesEffect = entry.takesEffect, .whyNewRun = entry.whyNewRun,
-                        .applicable = Verdict::yes(), .refusedChoices = {}, .instead = {}};
+                        .applicable = Verdict::yes(), .refusedChoices = {}, .instead = {}, .note = noteOf(entry, inUse)};
         if (const auto instead = insteadOf(entry, full)) info.instead = instead->why;
         if (const auto* choices = std::get_if<Choices>(&entry.values)) {
             for (const auto& choice : choices->words)
@@ -107,6 +119,7 @@ ProgramBuilder Registry::installed(const RunConfig& inUse) const {
 Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state, BuildNotes* notes) const {
     BuildNotes told;
     const RunConfig inUse = running(config, &told.instead);
+    for (const auto& entry : m_entries) addSentence(told.instead, noteOf(entry, inUse));
     const ProgramBuilder builder = installed(inUse);
     auto program = builder.build();
     if (!program) return program.error();

@@ -29,6 +29,7 @@ public:
 private:
     const Optimization* find(const std::string& id) const;
     std::optional<Instead> insteadOf(const Optimization& entry, const RunConfig& config) const;
+    std::string noteOf(const Optimization& entry, const RunConfig& inUse) const;
     // Every switch installed; inUse: what running() gave.
     ProgramBuilder installed(const RunConfig& inUse) const;
     Verdict verdict(const Optimization& entry, const RunConfig& config, const Value& value) const;

@@ -2,6 +2,16 @@
 #include "core/optimizations/Optimization.h"
 
 namespace stepscope {
+namespace {
+
+std::string idle(const Machine&, const RunConfig& config, const Value&) {
+    for (const char* id : {"fusion", "cuda-graph"})
+        if (const std::string& value = config.word(id); value == "step" || value == "on")
+            return std::string("zero-grad=zero does nothing beside ") + id + "=" + value + ", which keeps the gradients in one place and writes them afresh.";
+    return {};
+}
+
+}  // namespace
 
 Optimization zeroGrad() {
     return {.id = "zero-grad",
@@ -13,6 +23,7 @@ Optimization zeroGrad() {
             .reported = "small",
             .values = Choices{{"zero", "set-to-none"}},
             .byDefault = "set-to-none",
+            .note = idle,
             .install = [](ProgramBuilder& builder, const Value& value) { builder.setKeepGradients(word(value) == "zero"); }};
 }
 

@@ -10,15 +10,16 @@ enum class Breakdown {
     None,
     Loss,       // the loss is infinite or no number
     Gradients,  // the loss is a number, a gradient is not; the State is as it was
+    State,      // the step was made, and its update left weights or moments that are no numbers
 };
 
 struct BreakdownFacts {
     Breakdown kind = Breakdown::Loss;
-    std::int64_t step = 0;        // that could not be made
+    std::int64_t step = 0;        // that could not be made, or that broke the State
     double rate = 0;
     double lossBefore = 0;        // of the last step that could; NaN = none
     double lowestLoss = 0;        // of the run so far; NaN = none
-    bool weightsAreFinite = true;
+    bool stateIsFinite = true;    // weights and moments before that step
     bool clips = true;
     bool fp16 = false;
     std::string checkpoint;       // where the last good weights lie; empty = nowhere

@@ -12,7 +12,7 @@ namespace stepscope {
 // What a person should know of how a Program was built; empty = nothing.
 struct BuildNotes {
     std::string lost;     // by a conversion of the State, in a few words
-    std::string instead;  // which switch runs as another value than the one chosen, and why: sentences
+    std::string instead;  // which switch runs as another value than the one chosen, or does nothing beside the others, and why: sentences
 };
 
 class ProgramFactory {

@@ -6,6 +6,7 @@
 #include "core/train/EightBitMoments.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/aminmax.h>
 #include <ATen/ops/normal.h>
 #include <cmath>
 
@@ -92,6 +93,16 @@ void TrainState::moveTo(at::Device device) {
     if (!eightBit()) return;
     firstScales = firstScales.to(device);
     secondScales = secondScales.to(device);
+}
+
+bool TrainState::isFinite() const {
+    // Least and greatest are no numbers where one value is none, need no memory of the tensor's size and cannot overflow as a sum can.
+    const auto finite = [](const at::Tensor& values) {
+        const auto [least, greatest] = at::aminmax(values);
+        return std::isfinite(least.item<double>()) && std::isfinite(greatest.item<double>());
+    };
+    // Moments in 8 bits are fractions of their blocks' scales.
+    return finite(weights) && finite(eightBit() ? firstScales : firstMoment) && finite(eightBit() ? secondScales : secondMoment);
 }
 
 }  // namespace stepscope

@@ -33,6 +33,8 @@ struct TrainState {
 
     void moveTo(at::Device device);
 
+    // Whether every weight and every moment is a number: only then is it worth keeping.
+    bool isFinite() const;
     bool eightBit() const { return firstScales.defined(); }
 };
 

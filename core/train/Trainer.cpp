@@ -105,7 +105,7 @@ TrainerOutcome Trainer::loop() {
         if (!trainOneStep()) return {RunState::Failed, m_failure};
         const std::int64_t step = m_state.updates;
         if (validationDue(cursor)) validateAsDue();
-        if (dueEvery(m_config.checkpointEvery, step)) dueCheckpoint();
+        if (dueEvery(m_config.checkpointEvery, step) && !dueCheckpoint()) return {RunState::Failed, brokenState()};
         if (dueEvery(m_config.sampleEvery, step)) m_setup.generate(GenerateText{}, m_state);
     }
     takeCommands();
@@ -127,7 +127,9 @@ void Trainer::takeCommands() {
                            m_config.seed = asked.seed;
                            log(LogLevel::Info, fmt::format("Batches are drawn with seed {} from step {} on.", asked.seed, m_state.updates + 1));
                        },
-                       [&](const SaveCheckpoint& asked) { checkpoint(asked.path); },
+                       [&](const SaveCheckpoint& asked) {
+                           if (checkpoint(asked.path) == Kept::BrokenState) log(LogLevel::Error, brokenState().sentence);
+                       },
                        [&](const ValidateNow&) { validate(); },
                        [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
                    },
@@ -265,12 +267,20 @@ StepResult Trainer::stepOfProgram(double rate) {
 }
 
 void Trainer::breakDown(Breakdown kind, std::int64_t step, double rate) {
-    const bool finite = std::isfinite(m_state.weights.sum().item<double>());
-    BreakdownFacts facts{.kind = kind, .step = step, .rate = rate, .lossBefore = m_lastLoss, .lowestLoss = m_lowestLoss, .weightsAreFinite = finite,
-                         .clips = m_config.real("grad-clip") > 0, .fp16 = m_config.word("amp") == "fp16", .checkpoint = {}};
-    if (finite) keepState();
-    facts.checkpoint = m_lastCheckpoint;
+    keepState();
+    BreakdownFacts facts = factsOf(kind, step, rate);
+    facts.stateIsFinite = m_state.isFinite();
     m_failure = makeError(ErrorCode::Training, breakdownSentence(facts));
+}
+
+// Of a State that checkpoint() refuses: the update of the newest step broke it.
+Error Trainer::brokenState() const {
+    return makeError(ErrorCode::Training, breakdownSentence(factsOf(Breakdown::State, m_state.updates, learningRate(m_config, m_state.updates))));
+}
+
+BreakdownFacts Trainer::factsOf(Breakdown kind, std::int64_t step, double rate) const {
+    return {.kind = kind, .step = step, .rate = rate, .lossBefore = m_lastLoss, .lowestLoss = m_lowestLoss, .clips = m_config.real("grad-clip") > 0,
+            .fp16 = m_config.word("amp") == "fp16", .checkpoint = m_lastCheckpoint};
 }
 
 void Trainer::keepAfterFailure(Error& failure) {
@@ -301,13 +311,14 @@ void Trainer::validate() {
     m_setup.sink->publish(ValidationDone{m_state.updates, end, end - begin, loss});
 }
 
-// A full disk holds the run up at this step, as it does when nothing can be recorded: what was asked for is not lost.
-void Trainer::dueCheckpoint() {
-    while (!checkpoint({})) {
+// A full disk holds the run up at this step, as it does when nothing can be recorded: what was asked for is not lost. False = the State is broken.
+bool Trainer::dueCheckpoint() {
+    for (Kept kept = checkpoint({}); kept != Kept::Yes; kept = checkpoint({})) {
+        if (kept == Kept::BrokenState) return false;
         const std::int64_t needed = checkpointBytes(m_state);
         if (m_setup.checkpointFolder.empty() || m_setup.room() >= needed || m_stopAsked) {
             m_lostCheckpoints += 1;
-            return;
+            return true;
         }
         m_heldUp = true;
         changeState(RunState::Paused, fmt::format("There is no room for the checkpoint of step {}: it takes {}, and {} are free. The run goes on when there is; "
@@ -320,24 +331,26 @@ void Trainer::dueCheckpoint() {
         m_heldUp = false;
         if (m_stopAsked) {
             m_lostCheckpoints += 1;
-            return;
+            return true;
         }
         changeState(m_pauseAsked ? RunState::Paused : RunState::Running);
     }
+    return true;
 }
 
-// Whether it is kept now.
-bool Trainer::checkpoint(const std::string& path) {
+// Whether it is kept now. Values that are no numbers never are: a run resumed from them could only break again.
+Trainer::Kept Trainer::checkpoint(const std::string& path) {
     // A person may ask for what checkpoint-every has just written.
     if (path.empty() && m_checkpointedAt == m_state.updates) {
         log(LogLevel::Info, fmt::format("Step {} is kept already in {}.", m_state.updates, m_lastCheckpoint));
-        return true;
+        return Kept::Yes;
     }
     const std::string place = !path.empty() ? path : m_setup.checkpointFolder.empty() ? "" : fmt::format("{}/step-{:07}", m_setup.checkpointFolder, m_state.updates);
     if (place.empty()) {
         log(LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.");
-        return false;
+        return Kept::No;
     }
+    if (!m_state.isFinite()) return Kept::BrokenState;
     const TimeNs begin = m_setup.clock->now();
     const auto& tokenizer = m_setup.batches->corpus().tokenizer;
     const auto saved = saveCheckpoint(place, m_state, m_config, tokenizer ? tokenizer->toJson() : "", m_lastLoss);
@@ -346,13 +359,13 @@ bool Trainer::checkpoint(const std::string& path) {
     // A checkpoint that cannot be written does not end a run that may have taken days.
     if (!saved) {
         log(LogLevel::Error, saved.error().sentence);
-        return false;
+        return Kept::No;
     }
     m_lastCheckpoint = place;
     m_checkpointedAt = m_state.updates;
     m_setup.sink->publish(CheckpointSaved{m_state.updates, end, end - begin, place});
     log(LogLevel::Info, fmt::format("Checkpoint of step {} written to {}.", m_state.updates, place));
-    return true;
+    return Kept::Yes;
 }
 
 void Trainer::changeState(RunState state, std::string why) {

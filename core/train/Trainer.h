@@ -56,11 +56,14 @@ private:
     bool validationDue(std::int64_t cursorBefore) const;
     StepResult stepOfProgram(double rate);
     void breakDown(Breakdown kind, std::int64_t step, double rate);
+    Error brokenState() const;
+    BreakdownFacts factsOf(Breakdown kind, std::int64_t step, double rate) const;
     void validate();
     void keepAfterFailure(Error& failure);
     void keepState();
-    bool checkpoint(const std::string& path);
-    void dueCheckpoint();
+    enum class Kept { Yes, No, BrokenState };
+    Kept checkpoint(const std::string& path);
+    bool dueCheckpoint();
     void changeState(RunState state, std::string why = {});
     void log(LogLevel level, std::string text);
 

@@ -45,6 +45,17 @@ TEST_F(Configuration, SaysWhatRunsInPlaceOfAChoiceThatCannot) {
     EXPECT_NE(printed.find("\nfusion: step"), std::string::npos) << printed;
 }
 
+TEST_F(Configuration, SaysOfAChoiceThatItDoesNothingBesideTheOthers) {
+    const auto with = [&](Words words) {
+        for (const char* more : {"--preset", "tiny-cpu", "--set", "device=cpu", "--set", "fusion=step", "--set", "zero-grad=zero"}) words.emplace_back(more);
+        return cli(words).out;
+    };
+    const std::string printed = with({"config"});
+    EXPECT_NE(printed.find("\n# zero-grad=zero does nothing beside fusion=step"), std::string::npos) << printed;
+    for (const auto& entry : Json::parse(with({"switches", "--json"})))
+        EXPECT_EQ(entry["note"].get<std::string>().empty(), entry["id"] != "zero-grad") << entry;
+}
+
 TEST_F(Configuration, LaterSourcesWin) {
     const auto file = write("run.yaml", "layers: 6\nseed: 11\nsteps: 7\n");
     EXPECT_EQ(config({"--preset", "tiny-cpu"})["layers"], 4);

@@ -67,7 +67,7 @@ void SwitchList::setDraft(const ExperimentDraft& draft) {
         row->setValue(QString::fromStdString(draft.text(entry.id)), draft.changed(entry.id));
         row->setRefused(entry.refusedChoices);
         row->setReason(entry.applicable.usable ? QString() : QString::fromStdString(entry.applicable.reason));
-        row->setInstead(QString::fromStdString(entry.instead));
+        row->setInstead(QString::fromStdString(entry.instead.empty() ? entry.note : entry.instead));
     }
 }
 

@@ -25,7 +25,7 @@ public:
     void setValue(const QString& text, bool changedFromPreset);
     void setChip(const QString& text, const QString& tooltip);  // what this machine measured: "×2.2", "×1.2 vs kernels"
     void setReason(const QString& why);                        // cannot be used here; empty = can
-    void setInstead(const QString& what);                      // another value runs for now, and why; empty = this one does
+    void setInstead(const QString& what);                      // another value runs for now, or this one does nothing, and why; empty = it runs
     void setRefused(const std::vector<std::pair<std::string, std::string>>& refused);
     void setProblem(const QString& sentence);                  // the text that was committed is wrong; it stays as it is
     // What the run in progress has instead, empty = the same. Where it need not wait for a new run, with a link either way.

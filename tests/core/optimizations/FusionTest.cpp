@@ -275,12 +275,11 @@ std::vector<at::Tensor> gradientsOf(RunConfig config) {
 
 double apart(const at::Tensor& a, const at::Tensor& b) { return ((a - b).norm() / b.norm().clamp_min(1e-12)).item<double>(); }
 
-TEST(Fusion, EveryGradientTensorOfShapeTInBf16IsAsNearToFloat32AsThePlainPrograms) {
-    at::set_num_threads(2);
-    const auto exact = gradientsOf(shapeT());
-    const auto eager = gradientsOf(with(shapeT(), {{"amp", "bf16"}})), fused = gradientsOf(with(shapeT(), {{"amp", "bf16"}, {"fusion", "kernels"}}));
-    const auto slots = ParameterLayout(registry().modelShape(shapeT(), 256)).slots();
-    for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_LT(apart(fused[i], exact[i]), 1.5 * apart(eager[i], exact[i]) + 1e-7) << slots[i].name;
+const std::vector<at::Tensor>& plainGradients(const std::string& amp) {
+    static std::map<std::string, std::vector<at::Tensor>> known;
+    auto& gradients = known[amp];
+    if (gradients.empty()) gradients = gradientsOf(with(shapeT(), {{"amp", amp}}));
+    return gradients;
 }
 
 std::vector<double> trained(const RunConfig& config, int steps) {
@@ -319,9 +318,23 @@ protected:
 
 TEST_P(FusedOnText, EveryGradientTensorIsThatOfThePlainProgramInFloat32) {
     at::set_num_threads(2);
-    const auto plain = gradientsOf(shapeT()), fused = gradientsOf(with(shapeT(), {GetParam()}));
+    const auto &plain = plainGradients("off"), fused = gradientsOf(with(shapeT(), {GetParam()}));
     const auto slots = ParameterLayout(registry().modelShape(shapeT(), 256)).slots();
     for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_LT(apart(fused[i], plain[i]), 1e-5) << slots[i].name;
+}
+
+TEST_P(FusedOnText, EveryGradientTensorInBf16IsAsNearToFloat32AsThePlainPrograms) {
+    at::set_num_threads(2);
+    const auto &exact = plainGradients("off"), &eager = plainGradients("bf16");
+    const auto fused = gradientsOf(with(shapeT(), {{"amp", "bf16"}, GetParam()}));
+    const auto slots = ParameterLayout(registry().modelShape(shapeT(), 256)).slots();
+    double most = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+        const double ours = apart(fused[i], exact[i]), plain = apart(eager[i], exact[i]);
+        most = std::max(most, ours / std::max(plain, 1e-12));
+        EXPECT_LT(ours, 1.5 * plain + 1e-7) << slots[i].name;
+    }
+    RecordProperty("largest_ratio", fmt::format("{:.2f}", most));
 }
 
 TEST_P(FusedOnText, LossesStayWithThePlainProgramInFloat32) {

@@ -78,6 +78,36 @@ TEST(LossScaler, TrainsAsFloat32DoesWithinRounding) {
     for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 0.02) << "step " << i + 1;
 }
 
+// Clipped by the norm of scaled gradients and unscaled afterwards, they would be smaller than AdamW's epsilon, and the weights would hardly move.
+TEST(LossScaler, UnscalesBeforeTheNormIsTakenAndTheGradientsAreClipped) {
+    const Registry registry(testing::plainCpu());
+    const auto batches = testing::tinyBatches();
+    const TrainState fresh = TrainState::initialise(registry.modelShape(fp16(6), 61), 1);
+    std::vector<double> norms[2];
+    at::Tensor weights[2];
+    for (const int low : {0, 1}) {
+        RunConfig config = fp16(6);
+        config.switches["grad-clip"] = 0.001;
+        if (low == 0) config.switches["amp"] = std::string("off");
+        TrainState state = TrainState::initialise(fresh.config, 1);
+        state.lossScale.scale = 8192;
+        auto program = registry.build(config, state);
+        ASSERT_TRUE(program.ok()) << program.error().sentence;
+        for (int i = 0; i < 6; ++i) {
+            const auto result = (*program)->step(state, *batches, 3e-3);
+            ASSERT_FALSE(result.skipped);
+            norms[low].push_back(result.gradientNorm);
+        }
+        weights[low] = state.weights;
+    }
+    for (std::size_t i = 0; i < norms[0].size(); ++i) {
+        EXPECT_GT(norms[0][i], 0.1) << "clipping bites";
+        EXPECT_NEAR(norms[1][i], norms[0][i], 0.01 * norms[0][i]) << "step " << i + 1;
+    }
+    const double moved = (weights[0] - fresh.weights).norm().item<double>(), apart = (weights[1] - weights[0]).norm().item<double>();
+    EXPECT_LT(apart, 0.05 * moved);
+}
+
 TEST(LossScaler, DoublesAfterAsManyCleanStepsAsTheConfigurationSays) {
     RunConfig config = fp16(11);
     config.lossScaleGrowth = 5;

@@ -98,7 +98,7 @@ TEST_F(FlipMeterTest, CallsOverlappingRangesInconclusive) {
     meter.flipped(history, applied);
     steps(60, 15, 6);
     EXPECT_EQ(chip(applied), "inconclusive");
-    const auto strip = stripOf(*meter.read(history), "Mixed precision");
+    const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_EQ(strip.figures.at(0).change, "inconclusive");
     EXPECT_EQ(strip.figures.at(0).verdict, FlipStripReading::Verdict::Inconclusive);
 }
@@ -109,10 +109,56 @@ TEST_F(FlipMeterTest, ASecondFlipIsMeasuredFromTheStepsBetweenThem) {
     steps(18, 10);
     const SwitchApplied second{step, {}, "attention", std::string("auto"), std::string("manual"), ""};
     meter.flipped(history, second);
-    EXPECT_EQ(meter.read(history)->flip.id, "attention");
+    EXPECT_EQ(meter.read(history)->flips.front().id, "attention");
     EXPECT_EQ(meter.read(history)->effect.stepsBefore, 13u) << "the warm-up of the first flip is left out";
     steps(30, 10);
     EXPECT_EQ(chipOf(second, meter.read(history)->effect, std::string("auto")), "no gain");
+}
+
+TEST_F(FlipMeterTest, FlipsWithTooFewStepsBetweenThemAreMeasuredTogetherAgainstTheStepsBeforeTheFirst) {
+    for (const int between : {0, 14}) {  // at one boundary; the fewest that are compared, with the warm-up, are 15
+        steps(60, 20);
+        meter.flipped(history, flip("off", "bf16"));
+        steps(between, 500);
+        const SwitchApplied second{step, {}, "fusion", std::string("off"), std::string("kernels"), ""};
+        meter.flipped(history, second);
+        EXPECT_FALSE(meter.read(history)->complete);
+        steps(60, 5);
+        const auto reading = meter.read(history);
+        ASSERT_EQ(reading->flips.size(), 2u) << between;
+        EXPECT_FALSE(reading->alone) << "the effect is neither switch's";
+        EXPECT_TRUE(reading->complete);
+        EXPECT_EQ(reading->effect.stepsBefore, 20u);
+        EXPECT_NEAR(reading->effect.ms.before.median, 20, 0.2);
+        EXPECT_NEAR(reading->effect.ms.after.median, 5, 0.2);
+        const auto strip = stripOf(*reading, {"Mixed precision", "Fusion"});
+        EXPECT_EQ(strip.heading, "Mixed precision + Fusion");
+        EXPECT_TRUE(strip.note.startsWith(sinceOf(second) + ", flipped too near each other to be told apart; medians of 20")) << strip.note.toStdString();
+        EXPECT_EQ(strip.figures.at(0).verdict, FlipStripReading::Verdict::Better);
+    }
+    meter.flipped(history, flip("bf16", "off"));
+    EXPECT_TRUE(meter.read(history)->alone) << "and one that follows later is measured by itself again";
+}
+
+TEST_F(FlipMeterTest, OneSwitchFlippedTwiceInAFewStepsIsOneFlipAndThereAndBackNone) {
+    steps(60, 20);
+    meter.flipped(history, flip("off", "fp16"));
+    steps(3, 500);
+    meter.flipped(history, flip("fp16", "bf16"));
+    steps(60, 10);
+    const auto reading = meter.read(history);
+    ASSERT_EQ(reading->flips.size(), 1u);
+    EXPECT_FALSE(reading->alone) << "the sessions that are stored do not know it as one";
+    EXPECT_EQ(stripOf(*reading, {"Mixed precision"}).heading, "Mixed precision: off → bf16");
+    EXPECT_TRUE(stripOf(*reading, {"Mixed precision"}).note.startsWith("from step 64 on; medians of 20"));
+    meter.flipped(history, flip("bf16", "off"));
+    steps(3, 500);
+    meter.flipped(history, flip("off", "bf16"));
+    EXPECT_FALSE(meter.read(history)) << "nothing is different";
+    steps(2, 500);
+    meter.flipped(history, flip("bf16", "fp16"));
+    steps(60, 5);
+    EXPECT_EQ(stripOf(*meter.read(history), {"Mixed precision"}).figures.at(0).change, "−50 %") << "against the last steps of bf16";
 }
 
 TEST_F(FlipMeterTest, SaysWhenTooFewStepsWereBeforeIt) {
@@ -121,7 +167,7 @@ TEST_F(FlipMeterTest, SaysWhenTooFewStepsWereBeforeIt) {
     meter.flipped(history, applied);
     steps(60, 10);
     EXPECT_TRUE(chip(applied).isEmpty());
-    const auto strip = stripOf(*meter.read(history), "Mixed precision");
+    const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_TRUE(strip.figures.empty());
     EXPECT_TRUE(strip.note.contains("only 4 steady steps")) << strip.note.toStdString();
 }
@@ -132,10 +178,10 @@ TEST_F(FlipMeterTest, TheChipNamesTheValueBeforeWhereNeitherSideIsTheDefault) {
     meter.flipped(history, applied);
     steps(100, 5);
     EXPECT_EQ(chip(applied), "×2.00 vs bf16");
-    EXPECT_EQ(stripOf(*meter.read(history), "Mixed precision").figures.size(), 4u) << "the strip compares any two";
+    EXPECT_EQ(stripOf(*meter.read(history), {"Mixed precision"}).figures.size(), 4u) << "the strip compares any two";
     meter.flipped(history, flip("fp16", "tf32"));
     steps(100, 10);
-    EXPECT_EQ(chipOf(meter.read(history)->flip, meter.read(history)->effect, off), "−50 % vs fp16");
+    EXPECT_EQ(chipOf(meter.read(history)->flips.front(), meter.read(history)->effect, off), "−50 % vs fp16");
 }
 
 TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {
@@ -143,7 +189,7 @@ TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {
     meter.flipped(history, flip("off", "kernels"));
     steps(1, 10);
     steps(60, 10, 0.1, 300);
-    const auto strip = stripOf(*meter.read(history), "Fusion");
+    const auto strip = stripOf(*meter.read(history), {"Fusion"});
     ASSERT_EQ(strip.figures.size(), 5u);
     EXPECT_EQ(strip.figures[4].name, "operations");
     EXPECT_EQ(strip.figures[4].medians, "1\u2009100 → 300");
@@ -157,7 +203,7 @@ TEST_F(FlipMeterTest, MemoryIsTheMostThatTensorsHeldDuringTheStepsEvenWhereThePr
     meter.flipped(history, applied);
     peak = 90e6;
     steps(60, 26);
-    const auto strip = stripOf(*meter.read(history), "Checkpointing");
+    const auto strip = stripOf(*meter.read(history), {"Checkpointing"});
     EXPECT_EQ(strip.figures[2].name, "memory");
     EXPECT_EQ(strip.figures[2].medians, "250 → 90.0\u2009MB");
     EXPECT_EQ(strip.figures[2].verdict, FlipStripReading::Verdict::Better);
@@ -171,7 +217,7 @@ TEST_F(FlipMeterTest, EveryPlaceOfAFlipIsTheFirstStepThatHasTheNewValue) {
     EXPECT_EQ(sinceOf(applied), "from step 61 on");
     meter.flipped(history, applied);
     steps(60, 10);
-    EXPECT_TRUE(stripOf(*meter.read(history), "Mixed precision").note.startsWith("from step 61 on; medians of 20"));
+    EXPECT_TRUE(stripOf(*meter.read(history), {"Mixed precision"}).note.startsWith("from step 61 on; medians of 20"));
     MeasuredFlip stored;
     stored.flip = applied;
     stored.sessionName = "tiny-cpu";
@@ -193,12 +239,12 @@ TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {
     const auto applied = flip("off", "bf16");
     meter.flipped(history, applied);
     steps(7, 10);
-    const auto waiting = stripOf(*meter.read(history), "Mixed precision");
+    const auto waiting = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_EQ(waiting.note, "from step 61 on; measuring: 2 of 20 steps after it");
     EXPECT_EQ(waiting.figures.at(0).medians, "20.0\u2009ms → …");
     EXPECT_TRUE(waiting.figures.at(0).change.isEmpty());
     steps(60, 10);
-    const auto strip = stripOf(*meter.read(history), "Mixed precision");
+    const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_EQ(strip.heading, "Mixed precision: off → bf16");
     EXPECT_EQ(strip.figures[0].medians, "20.0 → 10.0\u2009ms");
     EXPECT_EQ(strip.figures[0].spread, "19.9–20.1 → 9.90–10.1\u2009ms");

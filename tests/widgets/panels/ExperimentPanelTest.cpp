@@ -33,6 +33,16 @@ TEST_F(ExperimentPanelTest, SaysWhatRunsInPlaceOfAChoiceThatStaysAsItIs) {
     EXPECT_FALSE(sentences("amp").join(' ').contains("is used"));
 }
 
+TEST_F(ExperimentPanelTest, SaysOfAValueThatRunsThatItDoesNothingBesideTheOthers) {
+    SwitchCatalogue catalogue = smallCatalogue();
+    catalogue[1].note = "amp=bf16 does nothing beside the others.";
+    panel.setCatalogue(catalogue);
+    EXPECT_TRUE(panel.row("amp")->editor()->isEnabled());
+    EXPECT_THAT(sentences("amp"), testing::Contains(QString("amp=bf16 does nothing beside the others.")));
+    panel.setCatalogue(smallCatalogue());
+    EXPECT_FALSE(sentences("amp").join(' ').contains("does nothing"));
+}
+
 TEST_F(ExperimentPanelTest, UnfoldsWhatASwitchDoesWhatItCostsAndWhatOthersReport) {
     EXPECT_FALSE(panel.row("amp")->isUnfolded());
     QTest::mouseClick(button("amp", "Mixed precision"), Qt::LeftButton);

@@ -1,0 +1,132 @@
+// What the registry says of a value that runs: that it does nothing beside the other switches, or what it costs on this machine. An entry whose
+// note has no case here fails.
+#include "TinyTraining.h"
+#include "core/events/ConfigKeys.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace stepscope {
+namespace {
+
+// A value with something to know of it, where others take its effect away or the machine makes it dear.
+struct NoteCase {
+    bool gpu;
+    std::vector<std::pair<std::string, std::string>> values;
+    std::string id, part;  // of the sentence; empty = nothing is said
+};
+
+// Of the GPU only the verdicts are asked.
+Machine machineOf(const NoteCase& c) {
+    Machine machine = testing::plainCpu();
+    if (c.gpu) machine.gpus.push_back({.name = "a GPU", .memory = {80'000'000'000}, .computeMajor = 9, .computeMinor = 0});
+    return machine;
+}
+
+std::vector<NoteCase> noteCases() {
+    std::vector<NoteCase> all{
+        {false, {{"chunked-loss", "64"}, {"fusion", "step"}}, "chunked-loss", "chunked-loss=64 does nothing beside fusion=step"},
+        {false, {{"chunked-loss", "64"}, {"fusion", "kernels"}}, "chunked-loss", ""},
+        {false, {{"chunked-loss", "64"}, {"fusion", "step"}, {"attention", "manual"}}, "chunked-loss", ""},  // kernels run in its place
+        {false, {{"zero-grad", "zero"}, {"fusion", "step"}}, "zero-grad", "beside fusion=step"},
+        {true, {{"zero-grad", "zero"}, {"fusion", "kernels"}, {"cuda-graph", "on"}}, "zero-grad", "beside cuda-graph=on"},
+        {false, {{"zero-grad", "zero"}, {"fusion", "kernels"}}, "zero-grad", ""},
+        {false, {{"loader-prefetch", "8"}}, "loader-prefetch", "while loader-workers is 0"},
+        {false, {{"loader-prefetch", "8"}, {"loader-workers", "1"}}, "loader-prefetch", ""},
+        {true, {{"loader-prefetch", "8"}, {"data-source", "device"}}, "loader-prefetch", "with data-source=device"},
+        {true, {{"loader-workers", "2"}, {"data-source", "device"}}, "loader-workers", "with data-source=device"},
+        {true, {{"loader-workers", "2"}}, "loader-workers", ""},
+        {true, {{"loader-pinned", "on"}, {"data-source", "device"}}, "loader-pinned", "with data-source=device"},
+        {true, {{"loader-pinned", "on"}}, "loader-pinned", ""},
+        {true, {{"batch-creation", "loop"}, {"data-source", "device"}}, "batch-creation", "with data-source=device"},
+        {true, {{"batch-creation", "loop"}}, "batch-creation", ""},
+        {false, {{"validation-amp", "on"}, {"validation-every", "10"}}, "validation-amp", "while amp is off"},
+        {false, {{"validation-amp", "on"}, {"amp", "bf16"}, {"validation-every", "0"}}, "validation-amp", "while validation-every is 0"},
+        {false, {{"validation-amp", "on"}, {"amp", "bf16"}, {"validation-every", "10"}}, "validation-amp", ""},
+        {true, {{"cudnn-autotune", "on"}}, "cudnn-autotune", "no convolutions"},
+        {false, {{"amp", "bf16"}}, "amp", ""},  // a CPU with units for it
+    };
+    for (const auto& entry : allOptimizations()) {
+        if (!entry.id.starts_with("fused-")) continue;
+        all.push_back({false, {{entry.id, "off"}, {"fusion", "step"}}, entry.id, entry.id + "=off does nothing beside fusion=step"});
+        all.push_back({false, {{entry.id, "off"}, {"fusion", "kernels"}}, entry.id, ""});
+    }
+    return all;
+}
+
+RunConfig configOf(const Registry& registry, const NoteCase& c) {
+    RunConfig config = testing::tinyConfig(registry);
+    if (c.gpu) config.switches["device"] = std::string("cuda:0");
+    for (const auto& [id, value] : c.values) EXPECT_TRUE(setKey(config, registry.catalogue(config), id, value).ok()) << id;
+    return registry.complete(config).value();
+}
+
+TEST(Note, SaysOfAValueThatItDoesNothingBesideTheOthersAndOnlyThere) {
+    std::set<std::string> silent, spoken;
+    for (const NoteCase& c : noteCases()) {
+        const Registry registry(machineOf(c));
+        for (const auto& info : registry.catalogue(configOf(registry, c))) {
+            const bool says = info.id == c.id && !c.part.empty();
+            EXPECT_EQ(info.note.empty(), !says) << info.id << " beside " << c.id << ": " << info.note;
+            if (!says) continue;
+            EXPECT_NE(info.note.find(c.part), std::string::npos) << info.note;
+            EXPECT_TRUE(info.note.ends_with('.')) << info.note;
+            spoken.insert(c.id);
+        }
+    }
+    for (const auto& entry : allOptimizations())
+        if (entry.note && entry.id != "amp" && !spoken.contains(entry.id)) silent.insert(entry.id);
+    EXPECT_EQ(silent, std::set<std::string>{}) << "an entry with a note and no case above";
+}
+
+TEST(Note, SaysNothingOfDefaultsWhateverTheyAreBeside) {
+    const Registry registry(testing::plainCpu());
+    for (const char* fusion : {"off", "kernels", "step"}) {
+        RunConfig config = testing::tinyConfig(registry);
+        config.switches["fusion"] = std::string(fusion);
+        for (const auto& info : registry.catalogue(config)) EXPECT_EQ(info.note, "") << info.id;
+    }
+}
+
+TEST(Note, SaysWhatBf16CostsOnACpuWithoutUnitsForIt) {
+    const auto noteOf = [](const std::vector<std::string>& instructions, const std::string& amp, const std::string& fusion) {
+        Machine machine = testing::plainCpu();
+        machine.instructions = instructions;
+        RunConfig config = testing::tinyConfig(Registry(testing::plainCpu()));
+        config.switches["amp"] = amp;
+        config.switches["fusion"] = fusion;
+        for (const auto& info : Registry(machine).catalogue(config))
+            if (info.id == "amp") return info.note;
+        return std::string("no such switch");
+    };
+    for (const char* fusion : {"off", "kernels"}) {
+        EXPECT_NE(noteOf({"avx2"}, "bf16", fusion).find("many times longer"), std::string::npos) << noteOf({"avx2"}, "bf16", fusion);
+        EXPECT_NE(noteOf({"avx2", "avx512"}, "bf16", fusion).find("amp=bf16 takes longer"), std::string::npos);
+        EXPECT_EQ(noteOf({"avx2", "avx512", "avx512_bf16"}, "bf16", fusion), "");
+        EXPECT_EQ(noteOf({"avx2", "amx_bf16"}, "bf16", fusion), "");
+        EXPECT_EQ(noteOf({"avx2"}, "off", fusion), "");
+    }
+    EXPECT_EQ(noteOf({"avx2"}, "bf16", "step"), "") << "its products are not LibTorch's";
+}
+
+TEST(Note, IsToldByTheRunAndSoIsWhenItHoldsNoMore) {
+    RunConfig config = testing::tinyConfig(Registry(testing::plainCpu()), 12);
+    config.switches["zero-grad"] = std::string("zero");
+    testing::TinyTrainer trainer(config);
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done == nullptr || (done->step != 3 && done->step != 6)) return;
+        trainer.commands.push(Flip{"fusion", std::string(done->step == 3 ? "step" : "kernels")});
+    };
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    std::vector<std::string> told;
+    for (const auto& line : trainer.sink.all<LogLine>())
+        if (line.text.find("does nothing") != std::string::npos || line.text == "Every switch runs as it is set.")
+            told.push_back(std::to_string(line.step) + " " + line.text);
+    ASSERT_EQ(told.size(), 2u);
+    EXPECT_EQ(told[0].find("3 zero-grad=zero does nothing beside fusion=step"), 0u) << told[0];
+    EXPECT_EQ(told[1], "6 Every switch runs as it is set.");
+}
+
+}  // namespace
+}  // namespace stepscope
