@@ -15,7 +15,7 @@ namespace {
 
 // What LibTorch's libraries, their threads and the session database add to the process when the first step runs, whatever the model:
 // measured by tests/bench/memory_prediction --floor.
-constexpr std::int64_t kFirstStepLoads = 31'000'000;
+constexpr std::int64_t kFirstStepLoads = 31'000'000, kPlannedStepLoads = 19'000'000;
 
 // The device that a run is on.
 struct Place {
@@ -62,8 +62,9 @@ Workbench::Estimate estimateMemory(const Registry& registry, const RunConfig& co
     const Bytes weights = predicted.of(MemoryKind::Weights) + predicted.of(MemoryKind::LowWeights), gradients = predicted.of(MemoryKind::Gradients),
                 moments = predicted.of(MemoryKind::Moments), logits = predicted.of(MemoryKind::Logits);
     const std::int64_t lasting = weights.count + gradients.count + moments.count + logits.count;
+    const std::int64_t loads = registry.running(config).word("fusion") == "step" ? kPlannedStepLoads : kFirstStepLoads;
     return {parameterCount(shape), weights, gradients, moments, {predicted.tensors.count - lasting}, logits, predicted.total(),
-            place.available, predicted.tensors, {residentMemory().count + kFirstStepLoads}, describeParts(predicted), place.room};
+            place.available, predicted.tensors, {residentMemory().count + loads}, describeParts(predicted), place.room};
 }
 
 RunForecast forecastOf(const Workbench::Estimate& needed) {

@@ -42,6 +42,21 @@ std::size_t AllocationTrace::binFor(double bytes) const {
     return size_classes::binOf(static_cast<std::size_t>(bytes) + size_classes::kHeader);
 }
 
+void AllocationTrace::count(MemoryKind kind, double bytes) {
+    m_now[static_cast<std::size_t>(kind)] += bytes;
+    m_live += bytes;
+    if (m_live > m_peak) {
+        m_peak = m_live;
+        m_atPeak = m_now;
+    }
+}
+
+void AllocationTrace::takePart(MemoryKind kind, double bytes) {
+    bytes = std::min(bytes, kSaturated);
+    m_mappedPeak = std::max(m_mappedPeak, m_mapped += bytes);
+    count(kind, bytes);
+}
+
 AllocationTrace::Block AllocationTrace::take(MemoryKind kind, double bytes) {
     bytes = std::min(bytes, kSaturated);
     const Held held{kind, bytes, binFor(bytes)};
@@ -52,12 +67,7 @@ AllocationTrace::Block AllocationTrace::take(MemoryKind kind, double bytes) {
         of.most = std::max(of.most, ++of.now);
         of.largest = std::max(of.largest, bytes);
     }
-    m_now[static_cast<std::size_t>(kind)] += bytes;
-    m_live += bytes;
-    if (m_live > m_peak) {
-        m_peak = m_live;
-        m_atPeak = m_now;
-    }
+    count(kind, bytes);
     if (m_free.empty()) {
         m_blocks.push_back(held);
         return m_blocks.size() - 1;

@@ -22,6 +22,8 @@ public:
     static constexpr Block kNone = static_cast<Block>(-1);
 
     Block take(MemoryKind kind, double bytes);  // bytes may be absurd: nothing overflows
+    // What lies with others in one block that is never given back, so that nothing is rounded up for it.
+    void takePart(MemoryKind kind, double bytes);
     void drop(Block& block);                    // kNone is allowed; sets it to kNone
     // A block that is gone at once.
     void touch(MemoryKind kind, double bytes) {
@@ -36,6 +38,7 @@ public:
     double held() const;
 
 private:
+    void count(MemoryKind kind, double bytes);
     struct Held {
         MemoryKind kind;
         double bytes;

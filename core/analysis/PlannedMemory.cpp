@@ -46,19 +46,19 @@ void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, Allocatio
     const double moment = config.word("optimizer") == "8-bit" ? 1 + kFloat / 256 : kFloat;  // a byte, and a scale for every 256
     trace.take(MemoryKind::Moments, 2 * moment * P);
     for (double i = 0; i < batchesInMemory(config); ++i) trace.take(MemoryKind::Batches, 2 * kId * n);
-    trace.take(MemoryKind::Gradients, kFloat * P);
-    trace.take(MemoryKind::LowWeights, packedHead(e, V, C) + 2 * e * L * C * (4 * C + rows + F));  // packed for the forward and for the backward products
-    trace.take(MemoryKind::Norms, L * (2 * kFloat * n * C + 4 * kFloat * n) + 2 * kFloat * n * C + 5 * kFloat * n);
-    trace.take(MemoryKind::Norms, 2 * e * L * n * C);  // normed rows, as operands of the weights' gradients
-    trace.take(MemoryKind::Qkv, 3 * e * (L + 1) * n * C);
-    trace.take(MemoryKind::Attention, L * (e * n * C + kFloat * n * H) + 4 * e * n * C);
+    trace.takePart(MemoryKind::Gradients, kFloat * P);
+    trace.takePart(MemoryKind::LowWeights, packedHead(e, V, C) + 2 * e * L * C * (4 * C + rows + F));  // packed for the forward and for the backward products
+    trace.takePart(MemoryKind::Norms, L * (2 * kFloat * n * C + 4 * kFloat * n) + 2 * kFloat * n * C + 5 * kFloat * n);
+    trace.takePart(MemoryKind::Norms, 2 * e * L * n * C);  // normed rows, as operands of the weights' gradients
+    trace.takePart(MemoryKind::Qkv, 3 * e * (L + 1) * n * C);
+    trace.takePart(MemoryKind::Attention, L * (e * n * C + kFloat * n * H) + 4 * e * n * C);
     // Before the activation; what comes after GELU is made anew in backward, for two layers in turn.
-    trace.take(MemoryKind::Mlp, e * n * (L * rows + (rows > F ? L : 2) * F));
-    trace.take(MemoryKind::Scratch, static_cast<double>(sizes.threads) * memberBytes(config, sizes, e));
-    trace.take(MemoryKind::Scratch, 2 * e * n * (5 * C + rows));  // gradients of two layers' linear outputs, taken in turn
+    trace.takePart(MemoryKind::Mlp, e * n * (L * rows + (rows > F ? L : 2) * F));
+    trace.takePart(MemoryKind::Scratch, static_cast<double>(sizes.threads) * memberBytes(config, sizes, e));
+    trace.takePart(MemoryKind::Scratch, 2 * e * n * (5 * C + rows));  // gradients of two layers' linear outputs, taken in turn
     const HeadMemory head{e, n, V, C, static_cast<double>(sizes.threads)};
-    trace.take(MemoryKind::Logits, head.keptExponentials());
-    trace.take(MemoryKind::Scratch, head.blocks());
+    trace.takePart(MemoryKind::Logits, head.keptExponentials());
+    trace.takePart(MemoryKind::Scratch, head.blocks());
     playOptimizer(config, sizes, trace);
     playValidation(config, sizes, n, trace);
 }
