@@ -7,9 +7,12 @@ namespace stepscope {
 
 const char* wordOf(LogLevel level) {
     switch (level) {
-        case LogLevel::Info: return "info";
-        case LogLevel::Warning: return "warning";
-        case LogLevel::Error: return "error";
+        case LogLevel::Info:
+            return "info";
+        case LogLevel::Warning:
+            return "warning";
+        case LogLevel::Error:
+            return "error";
     }
     throw std::invalid_argument("a log level that is none");
 }

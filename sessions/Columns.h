@@ -2,12 +2,12 @@
 // What SQLite does not know is written here once: an unknown number is NULL, words stand for enumerations, a switch's value
 // keeps its kind by living in a column without a type.
 #pragma once
-#include "core/events/Event.h"
-
 #include <SQLiteCpp/Column.h>
 #include <SQLiteCpp/Statement.h>
 
 #include <string>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -52,9 +52,12 @@ public:
     void operator()(const char*, LogLevel& v) { v = logLevelFrom(next().getString()); }
     void operator()(const char*, Value& v) {
         const SQLite::Column column = next();
-        if (column.isInteger()) v = static_cast<std::int64_t>(column.getInt64());
-        else if (column.isText()) v = column.getString();
-        else v = column.isNull() ? kUnknown : column.getDouble();
+        if (column.isInteger())
+            v = static_cast<std::int64_t>(column.getInt64());
+        else if (column.isText())
+            v = column.getString();
+        else
+            v = column.isNull() ? kUnknown : column.getDouble();
     }
 
 private:

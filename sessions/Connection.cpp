@@ -1,9 +1,6 @@
 // See Connection.h.
 #include "sessions/Connection.h"
 
-#include "sessions/FileHeader.h"
-#include "sessions/SqliteError.h"
-
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
@@ -12,6 +9,9 @@
 #include <chrono>
 #include <filesystem>
 #include <thread>
+
+#include "sessions/FileHeader.h"
+#include "sessions/SqliteError.h"
 
 namespace stepscope {
 namespace {
@@ -56,8 +56,10 @@ Result<Connection> openWritable(const std::string& path) {
 std::string fileUri(const std::string& path, const char* query) {
     std::string uri = "file:";
     for (const char c : fs::absolute(path).string()) {
-        if (c == '%' || c == '?' || c == '#') uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        else uri += c;
+        if (c == '%' || c == '?' || c == '#')
+            uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        else
+            uri += c;
     }
     return uri + query;
 }

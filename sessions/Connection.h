@@ -1,14 +1,14 @@
 // How a database is opened: for writing (made and migrated as needed) or for reading (nothing is changed, on media where
 // nothing may be written either). Inside sessions/ only; a connection is used by one thread at a time.
 #pragma once
-#include "core/base/Result.h"
-#include "sessions/Schema.h"
-
 #include <SQLiteCpp/Database.h>
 
 #include <memory>
 #include <span>
 #include <string>
+
+#include "core/base/Result.h"
+#include "sessions/Schema.h"
 
 namespace stepscope {
 

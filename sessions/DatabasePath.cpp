@@ -1,13 +1,12 @@
 // Where sessions are kept when nobody says otherwise (the XDG base directory specification's data folder), and checkpoints beside them.
-#include "sessions/SessionStore.h"
-
+#include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <filesystem>
+
+#include "sessions/SessionStore.h"
 
 namespace stepscope {
 

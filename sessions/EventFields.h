@@ -2,8 +2,6 @@
 // the SQL, binds a row and reads it back, so the two directions cannot drift apart. Whoever adds an event adds it here, in
 // StoredEvents and in a migration; a missing one does not compile. Called on the recorder and reader threads.
 #pragma once
-#include "core/events/Event.h"
-
 #include <array>
 #include <concepts>
 #include <string>
@@ -11,6 +9,8 @@
 #include <type_traits>
 #include <variant>
 #include <vector>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -27,7 +27,10 @@ static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<Event>)
 
 constexpr std::array<const char*, kPhases> kPhaseColumns{"batch_ns", "copy_ns", "forward_ns", "backward_ns", "clip_ns", "optimizer_ns"};
 
-template <> struct Table<StepDone> { static constexpr const char* name = "steps"; };
+template <>
+struct Table<StepDone> {
+    static constexpr const char* name = "steps";
+};
 void fields(auto& io, Like<StepDone> auto& e) {
     io("step", e.step);
     io("duration_ns", e.duration);
@@ -46,14 +49,20 @@ void fields(auto& io, Like<StepDone> auto& e) {
     io("peak_bytes", e.peakBytes);
 }
 
-template <> struct Table<ValidationDone> { static constexpr const char* name = "validations"; };
+template <>
+struct Table<ValidationDone> {
+    static constexpr const char* name = "validations";
+};
 void fields(auto& io, Like<ValidationDone> auto& e) {
     io("step", e.step);
     io("duration_ns", e.duration);
     io("loss", e.loss);
 }
 
-template <> struct Table<SwitchApplied> { static constexpr const char* name = "switches_applied"; };
+template <>
+struct Table<SwitchApplied> {
+    static constexpr const char* name = "switches_applied";
+};
 void fields(auto& io, Like<SwitchApplied> auto& e) {
     io("step", e.step);
     io("switch", e.id);
@@ -62,7 +71,10 @@ void fields(auto& io, Like<SwitchApplied> auto& e) {
     io("note", e.note);
 }
 
-template <> struct Table<SwitchRefused> { static constexpr const char* name = "switches_refused"; };
+template <>
+struct Table<SwitchRefused> {
+    static constexpr const char* name = "switches_refused";
+};
 void fields(auto& io, Like<SwitchRefused> auto& e) {
     io("step", e.step);
     io("switch", e.id);
@@ -70,7 +82,10 @@ void fields(auto& io, Like<SwitchRefused> auto& e) {
     io("why", e.why);
 }
 
-template <> struct Table<DeviceSample> { static constexpr const char* name = "device_samples"; };
+template <>
+struct Table<DeviceSample> {
+    static constexpr const char* name = "device_samples";
+};
 void fields(auto& io, Like<DeviceSample> auto& e) {
     io("cpu_pct", e.cpuPct);
     io("resident_bytes", e.residentBytes);
@@ -82,28 +97,40 @@ void fields(auto& io, Like<DeviceSample> auto& e) {
     io("gpu_clock_mhz", e.gpuClockMhz);
 }
 
-template <> struct Table<LogLine> { static constexpr const char* name = "log_lines"; };
+template <>
+struct Table<LogLine> {
+    static constexpr const char* name = "log_lines";
+};
 void fields(auto& io, Like<LogLine> auto& e) {
     io("step", e.step);
     io("level", e.level);
     io("text", e.text);
 }
 
-template <> struct Table<StateChanged> { static constexpr const char* name = "states"; };
+template <>
+struct Table<StateChanged> {
+    static constexpr const char* name = "states";
+};
 void fields(auto& io, Like<StateChanged> auto& e) {
     io("step", e.step);
     io("state", e.state);
     io("why", e.why);
 }
 
-template <> struct Table<CheckpointSaved> { static constexpr const char* name = "checkpoints"; };
+template <>
+struct Table<CheckpointSaved> {
+    static constexpr const char* name = "checkpoints";
+};
 void fields(auto& io, Like<CheckpointSaved> auto& e) {
     io("step", e.step);
     io("duration_ns", e.duration);
     io("path", e.path);
 }
 
-template <> struct Table<TextGenerated> { static constexpr const char* name = "texts"; };
+template <>
+struct Table<TextGenerated> {
+    static constexpr const char* name = "texts";
+};
 void fields(auto& io, Like<TextGenerated> auto& e) {
     io("step", e.step);
     io("prompt", e.prompt);
@@ -111,14 +138,22 @@ void fields(auto& io, Like<TextGenerated> auto& e) {
     io("complete", e.complete);
 }
 
-template <> struct Table<Preparing> { static constexpr const char* name = "preparations"; };
+template <>
+struct Table<Preparing> {
+    static constexpr const char* name = "preparations";
+};
 void fields(auto& io, Like<Preparing> auto& e) {
     io("what", e.what);
     io("fraction", e.fraction);
 }
 
-template <> struct Table<RecorderWaited> { static constexpr const char* name = "recorder_waits"; };
-void fields(auto& io, Like<RecorderWaited> auto& e) { io("waited_ns", e.waited); }
+template <>
+struct Table<RecorderWaited> {
+    static constexpr const char* name = "recorder_waits";
+};
+void fields(auto& io, Like<RecorderWaited> auto& e) {
+    io("waited_ns", e.waited);
+}
 
 // The columns after (session, at_ns, seq), in order.
 template <class E>

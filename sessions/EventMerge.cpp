@@ -2,14 +2,14 @@
 // sorting, and the merge compares at most eleven keys an event.
 #include "sessions/EventMerge.h"
 
-#include "sessions/Columns.h"
-#include "sessions/EventFields.h"
-
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+
+#include "sessions/Columns.h"
+#include "sessions/EventFields.h"
 
 namespace stepscope {
 namespace {
@@ -37,7 +37,8 @@ template <class Make>
 auto forEachTable(Make make) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return std::array{make.template operator()<std::tuple_element_t<I, StoredEvents>>()...};
-    }(std::make_index_sequence<kTables>());
+    }
+    (std::make_index_sequence<kTables>());
 }
 
 // "SELECT … UNION ALL SELECT …" over all tables.

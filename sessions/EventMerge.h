@@ -1,14 +1,14 @@
 // EventMerge: the stream of one stored session in order of time, merged lazily from the tables of its kinds; plus the two look-ups
 // a replay needs. Used by SessionReader, Replayer and the exporters, each on its own connection and thread; throws SQLite::Exception.
 #pragma once
-#include "core/events/Event.h"
-
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Statement.h>
 
 #include <cstdint>
 #include <limits>
 #include <vector>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -30,8 +30,8 @@ public:
     EventKey skip(std::int64_t session, std::int64_t count);
     std::int64_t count(std::int64_t session);
 
-    TimeNs lastTime(std::int64_t session);                          // of the last event; 0 when there is none
-    TimeNs timeOfStep(std::int64_t session, std::int64_t step);     // of the first StepDone not before `step`; the last time when there is none
+    TimeNs lastTime(std::int64_t session);                       // of the last event; 0 when there is none
+    TimeNs timeOfStep(std::int64_t session, std::int64_t step);  // of the first StepDone not before `step`; the last time when there is none
 
 private:
     SQLite::Database& m_database;

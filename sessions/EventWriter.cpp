@@ -37,7 +37,9 @@ void EventWriter::insert(const E& event, std::int64_t sequence) {
 void EventWriter::write(const Event& event, std::int64_t sequence) {
     std::visit(Visitor{
                    // What is only known once the text is tokenised and the model is built arrives with this event.
-                   [&](const SessionStarted& e) { if (e.info) updateSession(m_database, m_session, *e.info); },
+                   [&](const SessionStarted& e) {
+                       if (e.info) updateSession(m_database, m_session, *e.info);
+                   },
                    [&](const StepDone& e) { insert(e, sequence); },
                    [&](const ValidationDone& e) { insert(e, sequence); },
                    [&](const SwitchApplied& e) { insert(e, sequence); },

@@ -1,8 +1,6 @@
 // EventWriter: turns events of one session into rows, one prepared statement a table. Used inside a transaction of the
 // recorder's, on its thread; throws SQLite::Exception.
 #pragma once
-#include "core/events/Event.h"
-
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Statement.h>
 
@@ -10,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 #include <variant>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 

@@ -2,9 +2,6 @@
 // POSIX locks belong to the process, and closing a descriptor of our own would drop those of every connection it has open.
 #include "sessions/FileHeader.h"
 
-#include "sessions/Schema.h"
-#include "sessions/SqliteError.h"
-
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -15,6 +12,9 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+
+#include "sessions/Schema.h"
+#include "sessions/SqliteError.h"
 
 namespace stepscope {
 namespace {
@@ -65,10 +65,9 @@ Result<FileHeader> inspectFile(const std::string& path) {
                          fmt::format("\"{}\" is a database of another application, not a session database; choose another file (--db).", path));
     const int version = bigEndian(*header, 60);
     if (version > schemaVersion())
-        return makeError(ErrorCode::Unsupported,
-                         fmt::format("\"{}\" was written by a newer Stepscope (schema {}, this one knows {}); "
-                                     "update Stepscope or choose another file (--db).",
-                                     path, version, schemaVersion()));
+        return makeError(ErrorCode::Unsupported, fmt::format("\"{}\" was written by a newer Stepscope (schema {}, this one knows {}); "
+                                                             "update Stepscope or choose another file (--db).",
+                                                             path, version, schemaVersion()));
     return FileHeader{.exists = true, .empty = false, .schemaVersion = version};
 }
 

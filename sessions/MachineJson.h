@@ -1,8 +1,8 @@
 // Machine as JSON, as stored with every session. Absent keys have their default, unknown ones are left out.
 #pragma once
-#include "core/events/Machine.h"
-
 #include <string>
+
+#include "core/events/Machine.h"
 
 namespace stepscope {
 

@@ -1,17 +1,17 @@
 // See MeasuredFlips.h.
 #include "sessions/MeasuredFlips.h"
 
-#include "sessions/Columns.h"
-#include "sessions/Connection.h"
-#include "sessions/MachineJson.h"
-#include "sessions/SqliteError.h"
-
 #include <SQLiteCpp/Statement.h>
 
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <set>
+
+#include "sessions/Columns.h"
+#include "sessions/Connection.h"
+#include "sessions/MachineJson.h"
+#include "sessions/SqliteError.h"
 
 namespace stepscope {
 namespace {
@@ -21,14 +21,17 @@ struct Stored {
     std::int64_t firstStep = 0;
 };
 
-bool sameHardware(const Machine& a, const Machine& b) { return a.cpu == b.cpu && a.cores == b.cores && a.gpus == b.gpus; }
+bool sameHardware(const Machine& a, const Machine& b) {
+    return a.cpu == b.cpu && a.cores == b.cores && a.gpus == b.gpus;
+}
 
 // Newest session first, in it the last flip first.
 std::vector<Stored> allFlips(SQLite::Database& database, const Machine& machine) {
-    SQLite::Statement select(database,
-                             "SELECT a.session, s.name, s.started_unix_ms, s.first_step, s.machine, a.at_ns, a.step, a.switch, a.from_value, a.to_value"
-                             " FROM switches_applied a JOIN sessions s ON s.id = a.session WHERE s.deleted_unix_ms = 0"
-                             " ORDER BY s.started_unix_ms DESC, s.id DESC, a.at_ns DESC, a.seq DESC");
+    SQLite::Statement select(
+        database,
+        "SELECT a.session, s.name, s.started_unix_ms, s.first_step, s.machine, a.at_ns, a.step, a.switch, a.from_value, a.to_value"
+        " FROM switches_applied a JOIN sessions s ON s.id = a.session WHERE s.deleted_unix_ms = 0"
+        " ORDER BY s.started_unix_ms DESC, s.id DESC, a.at_ns DESC, a.seq DESC");
     std::vector<Stored> all;
     std::map<std::int64_t, bool> here;  // session -> was it on this machine
     while (select.executeStep()) {
@@ -55,7 +58,8 @@ std::vector<Stored> allFlips(SQLite::Database& database, const Machine& machine)
 
 // Steps above `above` up to `upTo` that tell something, at most kSteps of them, nearest to the flip first.
 std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t session, std::int64_t above, std::int64_t upTo, bool last) {
-    SQLite::Statement select(database, std::string("SELECT duration_ns, tokens, resident_bytes, peak_bytes, page_faults, operations, disturbed, skipped FROM steps WHERE session = ?1 AND step > ?2"
+    SQLite::Statement select(database, std::string("SELECT duration_ns, tokens, resident_bytes, peak_bytes, page_faults, operations, disturbed, "
+                                                   "skipped FROM steps WHERE session = ?1 AND step > ?2"
                                                    " AND step <= ?3 ORDER BY at_ns ") +
                                            (last ? "DESC" : "ASC"));
     select.bind(1, session);

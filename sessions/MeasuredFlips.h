@@ -1,11 +1,11 @@
 // What the switches did on this machine, from the stored sessions: for each switch its newest live flip that has enough steps on both
 // sides. Read by the window on its reader thread, for the switches' chips and cards.
 #pragma once
-#include "core/analysis/FlipEffect.h"
-#include "core/base/Result.h"
-
 #include <string>
 #include <vector>
+
+#include "core/analysis/FlipEffect.h"
+#include "core/base/Result.h"
 
 namespace stepscope {
 

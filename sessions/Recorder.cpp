@@ -2,15 +2,6 @@
 // which owns the connection from open() on.
 #include "sessions/Recorder.h"
 
-#include "sessions/Connection.h"
-#include "sessions/EventWriter.h"
-#include "sessions/RecorderQueue.h"
-#include "sessions/SessionLock.h"
-#include "sessions/SessionRow.h"
-#include "sessions/SqliteError.h"
-#include "sessions/StepSummary.h"
-#include "sessions/WalCheckpointer.h"
-
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
@@ -20,6 +11,15 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+
+#include "sessions/Connection.h"
+#include "sessions/EventWriter.h"
+#include "sessions/RecorderQueue.h"
+#include "sessions/SessionLock.h"
+#include "sessions/SessionRow.h"
+#include "sessions/SqliteError.h"
+#include "sessions/StepSummary.h"
+#include "sessions/WalCheckpointer.h"
 
 namespace stepscope {
 namespace {
@@ -105,7 +105,9 @@ private:
             int moved = 0;
             sqlite3_file_control(m_connection->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
             if (moved != 0)
-                return makeError(ErrorCode::Io, fmt::format("The session database \"{}\" was removed or replaced while a run is recorded into it; put it back.", m_options.path));
+                return makeError(
+                    ErrorCode::Io,
+                    fmt::format("The session database \"{}\" was removed or replaced while a run is recorded into it; put it back.", m_options.path));
             SQLite::Transaction transaction(*m_connection, SQLite::TransactionBehavior::IMMEDIATE);
             std::int64_t sequence = m_nextSequence;
             for (const auto& event : batch) m_writer->write(event, sequence++);
@@ -141,7 +143,7 @@ private:
     std::int64_t m_nextSequence = 0;
     std::atomic<bool> m_blocked = false;
     std::atomic<bool> m_ending = false;  // finish() waits
-    Status m_outcome;  // of the recorder thread; read after it has ended
+    Status m_outcome;                    // of the recorder thread; read after it has ended
     std::mutex m_finishing;
     std::thread m_thread;
 };

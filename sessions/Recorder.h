@@ -4,21 +4,21 @@
 // While nothing can be written (a full disk) blocked() is true: the trainer pauses at the next step boundary and goes on when
 // it turns false; nothing is lost.
 #pragma once
-#include "core/base/Result.h"
-#include "core/events/Event.h"
-
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "core/base/Result.h"
+#include "core/events/Event.h"
+
 namespace stepscope {
 
 class Recorder : public EventSink {
 public:
     struct Options {
-        std::string path;                 // database
+        std::string path;  // database
         std::size_t queueCapacity = 65536;
         // Called on the recorder thread: true + a sentence when writing stops being possible, false when it works again.
         std::function<void(bool blocked, const std::string& why)> onBlocked;
@@ -39,8 +39,8 @@ public:
     virtual bool blocked() const = 0;
     // Waits until everything published so far is committed (tests, end of a run).
     virtual void flush() = 0;
-    // Writes what is queued, commits, releases the lock; waits for as long as that takes (mayGiveUp). A session whose last StateChanged was not an end stays "running",
-    // and, its lock being free, is read as interrupted.
+    // Writes what is queued, commits, releases the lock; waits for as long as that takes (mayGiveUp). A session whose last StateChanged was not an
+    // end stays "running", and, its lock being free, is read as interrupted.
     virtual Status finish() = 0;
 };
 

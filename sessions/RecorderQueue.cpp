@@ -1,9 +1,9 @@
 // See RecorderQueue.h.
 #include "sessions/RecorderQueue.h"
 
-#include "sessions/EventTime.h"
-
 #include <algorithm>
+
+#include "sessions/EventTime.h"
 
 namespace stepscope {
 
@@ -58,8 +58,10 @@ void RecorderQueue::committed(std::size_t count) {
 void RecorderQueue::waitForClose(Clock::time_point until) {
     std::unique_lock lock(m_mutex);
     // Already closed: a plain sleep, or a recorder that is told to finish would try without pause.
-    if (m_closed) m_forConsumer.wait_until(lock, until, [] { return false; });
-    else m_forConsumer.wait_until(lock, until, [&] { return m_closed; });
+    if (m_closed)
+        m_forConsumer.wait_until(lock, until, [] { return false; });
+    else
+        m_forConsumer.wait_until(lock, until, [&] { return m_closed; });
 }
 
 std::size_t RecorderQueue::abandon() {

@@ -1,14 +1,14 @@
 // RecorderQueue: what is published and not yet written. Many producers, one consumer (the recorder thread), bounded: when it is full
 // the producer waits. Unlike Channel it lets events gather before the consumer takes them, and knows what has been committed.
 #pragma once
-#include "core/events/Event.h"
-
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <vector>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 

@@ -25,13 +25,17 @@ ReplayClock::Real ReplayClock::realTimeOf(TimeNs at) const {
     return m_since + std::chrono::nanoseconds(static_cast<std::int64_t>(std::clamp(real, 0.0, kFarNs)) + 1);
 }
 
-bool ReplayClock::endless() const { return m_running && std::isinf(m_speed); }
+bool ReplayClock::endless() const {
+    return m_running && std::isinf(m_speed);
+}
 
 void ReplayClock::set(TimeNs at) {
     m_anchor = at;
     m_since = std::chrono::steady_clock::now();
 }
 
-void ReplayClock::setSpeed(double factor) { m_speed = factor > 0 ? factor : 1; }
+void ReplayClock::setSpeed(double factor) {
+    m_speed = factor > 0 ? factor : 1;
+}
 
 }  // namespace stepscope

@@ -2,6 +2,13 @@
 // before that thread starts). No lock is held while the sink works, so a sink may call back.
 #include "sessions/Replayer.h"
 
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <variant>
+
 #include "sessions/Connection.h"
 #include "sessions/EventMerge.h"
 #include "sessions/EventTime.h"
@@ -10,18 +17,11 @@
 #include "sessions/SqliteError.h"
 #include "sessions/StepSummary.h"
 
-#include <algorithm>
-#include <condition_variable>
-#include <mutex>
-#include <optional>
-#include <thread>
-#include <variant>
-
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kChunk = 4096;      // events read at once: some 10 ms
-constexpr std::size_t kSlice = 256;        // events published between two looks at what was asked
+constexpr std::int64_t kChunk = 4096;  // events read at once: some 10 ms
+constexpr std::size_t kSlice = 256;    // events published between two looks at what was asked
 constexpr TimeNs kForever{std::numeric_limits<std::int64_t>::max()};
 
 struct ToStep {
@@ -107,12 +107,16 @@ private:
             }
             const Status done = guarded(m_path, [&]() -> Status {
                 // A jump is given up for another jump only; playing, for anything that was asked.
-                if (target) goTo(*target, [&] { return m_target || stop.stop_requested(); });
-                else (void)publishUntil(due, [&] { return m_asked != asked || stop.stop_requested(); });
+                if (target)
+                    goTo(*target, [&] { return m_target || stop.stop_requested(); });
+                else
+                    (void)publishUntil(due, [&] { return m_asked != asked || stop.stop_requested(); });
                 return {};
             });
-            if (!done) giveUp(done.error());
-            else waitForNext(stop, asked);
+            if (!done)
+                giveUp(done.error());
+            else
+                waitForNext(stop, asked);
         }
     }
 
@@ -149,7 +153,13 @@ private:
     // After everything due is published: sleeps until the next event is, or something is asked.
     void waitForNext(const std::stop_token& stop, std::uint64_t asked) {
         bool more = false;
-        if (const Status read = guarded(m_path, [&]() -> Status { more = refill(); return {}; }); !read) return giveUp(read.error());
+        if (const Status read = guarded(m_path,
+                                        [&]() -> Status {
+                                            more = refill();
+                                            return {};
+                                        });
+            !read)
+            return giveUp(read.error());
         std::unique_lock lock(m_mutex);
         if (m_target || (more && m_asked != asked)) return;
         m_caughtUp = true;
@@ -217,9 +227,9 @@ private:
     Position m_position;
     ReplayClock m_clock;
     std::optional<Target> m_target;
-    std::uint64_t m_asked = 0;   // counts requests, so that the thread sees that there was one
+    std::uint64_t m_asked = 0;  // counts requests, so that the thread sees that there was one
     bool m_caughtUp = true;
-    std::jthread m_thread;       // last: it uses the rest
+    std::jthread m_thread;  // last: it uses the rest
 };
 
 }  // namespace

@@ -1,20 +1,20 @@
 // Replayer: reads a stored session and publishes the same Events through the same door as a live run, on its own thread.
 // Jumping back publishes SessionStarted again and then everything up to the new place.
 #pragma once
+#include <memory>
+#include <string>
+
 #include "core/base/Result.h"
 #include "core/base/Units.h"
 #include "core/events/Event.h"
-
-#include <memory>
-#include <string>
 
 namespace stepscope {
 
 class Replayer {
 public:
     struct Position {
-        TimeNs at;             // of the session's clock
-        TimeNs end;            // of its last event
+        TimeNs at;   // of the session's clock
+        TimeNs end;  // of its last event
         std::int64_t step = 0;
         std::int64_t lastStep = 0;
         bool playing = false;
@@ -25,13 +25,13 @@ public:
     static Result<std::unique_ptr<Replayer>> open(const std::string& database, std::int64_t session, EventSink& sink);
     virtual ~Replayer() = default;
 
-    virtual void play() = 0;                      // at the end: from the beginning again
+    virtual void play() = 0;  // at the end: from the beginning again
     virtual void pause() = 0;
-    virtual void setSpeed(double factor) = 0;     // 1 ... 1000; infinity = as fast as the sink takes them
+    virtual void setSpeed(double factor) = 0;  // 1 ... 1000; infinity = as fast as the sink takes them
     virtual void seek(TimeNs at) = 0;
     virtual void seekStep(std::int64_t step) = 0;
     virtual void seekEnd() = 0;
-    virtual Position position() const = 0;        // any thread
+    virtual Position position() const = 0;  // any thread
 };
 
 }  // namespace stepscope

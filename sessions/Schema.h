@@ -14,6 +14,8 @@ struct Migration {
 };
 
 std::span<const Migration> migrations();  // ascending from 1 without gaps
-inline int schemaVersion() { return migrations().back().version; }
+inline int schemaVersion() {
+    return migrations().back().version;
+}
 
 }  // namespace stepscope

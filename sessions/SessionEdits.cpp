@@ -1,18 +1,18 @@
 // What a person changes in stored sessions: name, notes, tags, deletion and its undo. Each call opens a short writing connection
 // with a busy timeout, so that it may run beside a recorder. Any thread but the window's own.
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
 #include "sessions/Connection.h"
 #include "sessions/EventFields.h"
 #include "sessions/SessionLock.h"
 #include "sessions/SessionRow.h"
 #include "sessions/SessionStore.h"
 #include "sessions/SqliteError.h"
-
-#include <algorithm>
-#include <SQLiteCpp/Statement.h>
-#include <SQLiteCpp/Transaction.h>
-#include <fmt/format.h>
-
-#include <filesystem>
 
 namespace stepscope {
 namespace {
@@ -48,8 +48,10 @@ Status updateRow(const std::string& path, SQLite::Database& database, std::int64
 
 Status checkSessionName(const std::string& name) {
     const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-    if (std::ranges::all_of(name, [](unsigned char c) { return c == ' '; })) return makeError(ErrorCode::BadInput, "A session's name cannot be empty; give a line of text.");
-    if (std::ranges::any_of(name, control)) return makeError(ErrorCode::BadInput, "A session's name is one line of text, without line breaks and tabs; give another name.");
+    if (std::ranges::all_of(name, [](unsigned char c) { return c == ' '; }))
+        return makeError(ErrorCode::BadInput, "A session's name cannot be empty; give a line of text.");
+    if (std::ranges::any_of(name, control))
+        return makeError(ErrorCode::BadInput, "A session's name is one line of text, without line breaks and tabs; give another name.");
     return {};
 }
 
@@ -71,8 +73,7 @@ Status deleteSession(const std::string& path, std::int64_t session) {
     return edit(path, [&](SQLite::Database& database) -> Status {
         if (SessionLock::held(path, session))
             return makeError(ErrorCode::BadInput, fmt::format("Session {} is still running; stop it before deleting it.", session));
-        return updateRow(path, database, session,
-                         "UPDATE sessions SET deleted_unix_ms = unixepoch() * 1000 WHERE id = ?1 AND deleted_unix_ms = 0");
+        return updateRow(path, database, session, "UPDATE sessions SET deleted_unix_ms = unixepoch() * 1000 WHERE id = ?1 AND deleted_unix_ms = 0");
     });
 }
 
@@ -93,7 +94,8 @@ Status purgeDeletedSessions(const std::string& path) {
         };
         [&]<std::size_t... I>(std::index_sequence<I...>) {
             (purge(Table<std::tuple_element_t<I, StoredEvents>>::name), ...);
-        }(std::make_index_sequence<std::tuple_size_v<StoredEvents>>());
+        }
+        (std::make_index_sequence<std::tuple_size_v<StoredEvents>>());
         purge("config");
         database.exec("DELETE FROM sessions WHERE deleted_unix_ms <> 0");
         return {};
@@ -108,7 +110,8 @@ Status purgeDeletedSessions(const std::string& path) {
     // Gives the room back to the disk.
     return edit(path, [&](SQLite::Database& database) -> Status {
         SQLite::Statement vacuum(database, "PRAGMA incremental_vacuum");
-        while (vacuum.executeStep()) {}
+        while (vacuum.executeStep()) {
+        }
         return {};
     });
 }

@@ -2,11 +2,11 @@
 // One byte of "<database>.lock", at the offset of the session's number, under an open-file-description lock: unlike SQLite's
 // POSIX locks it is seen by other connections of the same process too, and no stray close() drops it. Any thread.
 #pragma once
-#include "core/base/Result.h"
-
 #include <cstdint>
 #include <string>
 #include <utility>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

@@ -1,4 +1,9 @@
 // SessionReader over SQLite (SessionStore.h). Used by one thread at a time: the window's reader thread, or the command line.
+#include <SQLiteCpp/Statement.h>
+
+#include <map>
+#include <optional>
+
 #include "sessions/Columns.h"
 #include "sessions/Connection.h"
 #include "sessions/EventMerge.h"
@@ -7,11 +12,6 @@
 #include "sessions/SessionStore.h"
 #include "sessions/SqliteError.h"
 #include "sessions/StepSummary.h"
-
-#include <SQLiteCpp/Statement.h>
-
-#include <map>
-#include <optional>
 
 namespace stepscope {
 namespace {

@@ -1,15 +1,15 @@
 // See SessionRow.h.
 #include "sessions/SessionRow.h"
 
+#include <SQLiteCpp/Statement.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
 #include "sessions/MachineJson.h"
 #include "sessions/SqliteError.h"
-
-#include <SQLiteCpp/Statement.h>
-#include <nlohmann/json.hpp>
-
-#include <chrono>
 
 namespace stepscope {
 namespace {
@@ -70,8 +70,7 @@ void updateSession(SQLite::Database& database, std::int64_t session, const Sessi
 }
 
 void updateState(SQLite::Database& database, std::int64_t session, const StateChanged& event) {
-    SQLite::Statement update(database,
-                             "UPDATE sessions SET state = ?1, why = ?2, ended_unix_ms = iif(?3, started_unix_ms + ?4, 0) WHERE id = ?5");
+    SQLite::Statement update(database, "UPDATE sessions SET state = ?1, why = ?2, ended_unix_ms = iif(?3, started_unix_ms + ?4, 0) WHERE id = ?5");
     update.bind(1, toString(event.state));
     update.bind(2, event.why);
     update.bind(3, ended(event.state) ? 1 : 0);
@@ -108,6 +107,8 @@ std::string tagsToJson(const std::vector<std::string>& tags) {
     return nlohmann::json(tags).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::vector<std::string> tagsFromJson(const std::string& json) { return nlohmann::json::parse(json).get<std::vector<std::string>>(); }
+std::vector<std::string> tagsFromJson(const std::string& json) {
+    return nlohmann::json::parse(json).get<std::vector<std::string>>();
+}
 
 }  // namespace stepscope

@@ -1,14 +1,14 @@
 // The row of a session: its name, configuration and machine, and the state it is in. Written by the recorder, read by
 // SessionReader and Replayer; throws SQLite::Exception.
 #pragma once
-#include "core/base/Result.h"
-#include "core/events/Event.h"
-
 #include <SQLiteCpp/Database.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "core/base/Result.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 

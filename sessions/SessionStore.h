@@ -2,14 +2,14 @@
 // Two kinds of access: SessionWriter (one per process, on the recorder thread) and SessionReader (read-only, any number,
 // each used by one thread at a time). Schema in schema.sql with numbered migrations.
 #pragma once
-#include "core/base/Result.h"
-#include "core/events/ConfigJson.h"  // configToJson, configFromJson: how a configuration is stored
-#include "core/events/Event.h"
-
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "core/base/Result.h"
+#include "core/events/ConfigJson.h"  // configToJson, configFromJson: how a configuration is stored
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -26,12 +26,12 @@ struct SessionSummary {
     RunState state = RunState::Running;  // Interrupted = stored as running but nobody holds its lock
     std::string why;                     // for failed
     std::int64_t startedUnixMs = 0;
-    std::int64_t endedUnixMs = 0;        // 0 = not ended
-    std::int64_t steps = 0;              // last step stored
+    std::int64_t endedUnixMs = 0;  // 0 = not ended
+    std::int64_t steps = 0;        // last step stored
     double lossLast = kUnknown;
     double validationLossLast = kUnknown;
-    double msPerStepMedian = kUnknown;   // over stored steps, first 3 left out
-    double tokensPerSecond = kUnknown;   // from that median
+    double msPerStepMedian = kUnknown;                        // over stored steps, first 3 left out
+    double tokensPerSecond = kUnknown;                        // from that median
     std::vector<std::pair<std::string, std::string>> config;  // listConfig() of the session
 };
 
@@ -56,8 +56,8 @@ public:
 Status checkSessionName(const std::string& name);
 Status renameSession(const std::string& path, std::int64_t session, const std::string& name);
 Status annotateSession(const std::string& path, std::int64_t session, const std::string& notes, const std::vector<std::string>& tags);
-Status deleteSession(const std::string& path, std::int64_t session);        // marks as deleted: list() leaves it out
-Status restoreSession(const std::string& path, std::int64_t session);       // undo of delete
-Status purgeDeletedSessions(const std::string& path);                       // really removes what was deleted, its checkpoints too
+Status deleteSession(const std::string& path, std::int64_t session);   // marks as deleted: list() leaves it out
+Status restoreSession(const std::string& path, std::int64_t session);  // undo of delete
+Status purgeDeletedSessions(const std::string& path);                  // really removes what was deleted, its checkpoints too
 
 }  // namespace stepscope

@@ -8,9 +8,7 @@ namespace stepscope {
 
 Error sqliteError(const std::string& path, int extendedCode, const std::string& message) {
     const std::string cause = fmt::format("SQLite {}: {}", extendedCode, message);
-    const auto say = [&](ErrorCode code, const char* sentence) {
-        return makeError(code, fmt::format(fmt::runtime(sentence), path), cause);
-    };
+    const auto say = [&](ErrorCode code, const char* sentence) { return makeError(code, fmt::format(fmt::runtime(sentence), path), cause); };
     switch (extendedCode & 0xff) {
         case SQLITE_NOTADB:
             return say(ErrorCode::BadInput, "\"{}\" is not a session database; choose another file (--db) or move this one away.");

@@ -1,9 +1,6 @@
 // SQLite's result codes as sentences for a person, each naming the file and what to do. Inside sessions/ only.
 // SQLiteCpp throws; guarded() is where that ends: every public function of sessions/ runs its body inside it.
 #pragma once
-#include "core/base/Check.h"
-#include "core/base/Result.h"
-
 #include <SQLiteCpp/Exception.h>
 
 #include <cstdint>
@@ -11,6 +8,9 @@
 #include <new>
 #include <string>
 #include <utility>
+
+#include "core/base/Check.h"
+#include "core/base/Result.h"
 
 namespace stepscope {
 

@@ -1,11 +1,11 @@
 // See StepSummary.h.
 #include "sessions/StepSummary.h"
 
-#include "core/analysis/Statistics.h"
-
 #include <SQLiteCpp/Statement.h>
 
 #include <vector>
+
+#include "core/analysis/Statistics.h"
 
 namespace stepscope {
 

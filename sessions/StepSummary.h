@@ -1,11 +1,11 @@
 // What a list of sessions says about the steps of one: how far it came and how fast it was. Worked out by the recorder at the
 // end of a run and stored; worked out anew by SessionReader for sessions that had no clean end.
 #pragma once
-#include "core/events/Event.h"
-
 #include <SQLiteCpp/Database.h>
 
 #include <cstdint>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 

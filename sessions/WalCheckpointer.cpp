@@ -25,7 +25,9 @@ WalCheckpointer::WalCheckpointer(const std::string& path, SQLite::Database& writ
     m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-WalCheckpointer::~WalCheckpointer() { sqlite3_wal_hook(m_writer.getHandle(), nullptr, nullptr); }
+WalCheckpointer::~WalCheckpointer() {
+    sqlite3_wal_hook(m_writer.getHandle(), nullptr, nullptr);
+}
 
 void WalCheckpointer::logGrew(int pages) {
     if (pages < kPagesDue) return;

@@ -1,13 +1,13 @@
 // See CheckpointChoice.h.
 #include "app/cli/CheckpointChoice.h"
 
-#include "app/cli/Commands.h"
-#include "app/workbench/Checkpoints.h"
-#include "sessions/SessionStore.h"
-
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+
+#include "app/cli/Commands.h"
+#include "app/workbench/Checkpoints.h"
+#include "sessions/SessionStore.h"
 
 namespace stepscope::cli {
 namespace {

@@ -1,9 +1,9 @@
 // Which checkpoint is meant: its folder, a file in it, or the number of a session whose newest one is taken. Used by train --resume,
 // generate and checkpoint show, on the main thread. The answer is a folder; whether it holds a whole checkpoint is not looked at here.
 #pragma once
-#include "core/base/Result.h"
-
 #include <string>
+
+#include "core/base/Result.h"
 
 namespace stepscope::cli {
 

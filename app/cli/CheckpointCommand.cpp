@@ -1,4 +1,6 @@
 // `checkpoint show FILE|ID` and `checkpoint list SESSION`: what is in a checkpoint, and which ones a session has.
+#include <fmt/format.h>
+
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
@@ -8,8 +10,6 @@
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
 #include "sessions/SessionStore.h"
-
-#include <fmt/format.h>
 
 namespace stepscope::cli {
 namespace {
@@ -30,8 +30,9 @@ Json toJson(const CheckpointInfo& c) {
 }
 
 std::string asText(const CheckpointInfo& c) {
-    std::string text = fmt::format("{}\n  step {}, loss {:.4f}, {} parameters, {}, {}\n\nconfiguration\n", c.path, format::count(c.step), c.loss,
-                                   format::count(c.parameters), c.tokenizer.empty() ? "ready tokens" : c.tokenizer + " tokenizer", format::bytes({c.bytes}));
+    std::string text =
+        fmt::format("{}\n  step {}, loss {:.4f}, {} parameters, {}, {}\n\nconfiguration\n", c.path, format::count(c.step), c.loss,
+                    format::count(c.parameters), c.tokenizer.empty() ? "ready tokens" : c.tokenizer + " tokenizer", format::bytes({c.bytes}));
     for (const auto& [key, value] : listConfig(c.config)) text += fmt::format("  {}: {}\n", key, value);
     return text;
 }
@@ -58,9 +59,12 @@ Result<ExitCode> list(const Options& options) {
         all.push_back(toJson(*checkpoint));
         table.add({format::count(checkpoint->step), format::significant(checkpoint->loss, 4), format::bytes({checkpoint->bytes}), path});
     }
-    if (options.json) print(line(all));
-    else if (paths->empty()) print(fmt::format("Session {} has no checkpoints: train with --checkpoint-every N saves them.\n", *id));
-    else print(table.text());
+    if (options.json)
+        print(line(all));
+    else if (paths->empty())
+        print(fmt::format("Session {} has no checkpoints: train with --checkpoint-every N saves them.\n", *id));
+    else
+        print(table.text());
     return ExitCode::Ok;
 }
 

@@ -1,10 +1,10 @@
 // CommandLine: from argv to the action to run, or to one short line that names what is wrong with the words typed.
 // CLI11 parses; its own messages are rephrased here and nowhere else. Used by main() only.
 #pragma once
-#include "app/cli/Commands.h"
-
 #include <string>
 #include <variant>
+
+#include "app/cli/Commands.h"
 
 namespace stepscope::cli {
 

@@ -1,12 +1,12 @@
 // The subcommands: each is one file that adds its options to the parser and leaves what to run in the table.
 // main() parses, finds the chosen one and runs it on the main thread.
 #pragma once
-#include "app/cli/ExitCode.h"
-#include "core/base/Result.h"
-
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
+
+#include "app/cli/ExitCode.h"
+#include "core/base/Result.h"
 
 namespace stepscope::cli {
 

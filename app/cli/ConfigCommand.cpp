@@ -1,6 +1,8 @@
 // `config`: prints the complete YAML of a preset with what --config and --set change, ready for `train --config`, and as comments (with
 // --memory alone) what memory it is expected to need, what runs in place of a choice that cannot and which choice does nothing; with --markdown the
 // guide's chapter on settings (SettingsChapter).
+#include <fmt/format.h>
+
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
 #include "app/cli/Output.h"
@@ -8,17 +10,16 @@
 #include "app/cli/SettingsChapter.h"
 #include "core/base/Format.h"
 
-#include <fmt/format.h>
-
 namespace stepscope::cli {
 namespace {
 
 // Three lines, each after `mark`.
 std::string memoryText(const Workbench::Estimate& predicted, const char* mark) {
-    return fmt::format("{0}{1} parameters; predicted peak memory {2} for tensors, of {3} available\n{0}at the worst moment of a step: {4}\n"
-                       "{0}with the program and its libraries: {5}\n",
-                       mark, format::count(predicted.parameters), format::bytes(predicted.total), format::bytes(predicted.available), predicted.parts,
-                       format::bytes(predicted.total + predicted.process));
+    return fmt::format(
+        "{0}{1} parameters; predicted peak memory {2} for tensors, of {3} available\n{0}at the worst moment of a step: {4}\n"
+        "{0}with the program and its libraries: {5}\n",
+        mark, format::count(predicted.parameters), format::bytes(predicted.total), format::bytes(predicted.available), predicted.parts,
+        format::bytes(predicted.total + predicted.process));
 }
 
 // A comment a switch that runs as another value than the one chosen, or does nothing beside the others.
@@ -65,8 +66,10 @@ void addConfig(CLI::App& parent, Actions& actions) {
         const auto config = options->run.configure(*workbench);
         if (!config) return config.error();
         const auto predicted = workbench->estimate(*config);
-        if (options->memory) print(options->json ? memoryLine(predicted) : memoryText(predicted, ""));
-        else print(options->json ? line(toJson(*config)) : memoryText(predicted, "# ") + noteText(workbench->switches(*config)) + toYaml(*config));
+        if (options->memory)
+            print(options->json ? memoryLine(predicted) : memoryText(predicted, ""));
+        else
+            print(options->json ? line(toJson(*config)) : memoryText(predicted, "# ") + noteText(workbench->switches(*config)) + toYaml(*config));
         return ExitCode::Ok;
     };
 }

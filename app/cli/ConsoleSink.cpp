@@ -1,10 +1,10 @@
 // See ConsoleSink.h.
 #include "app/cli/ConsoleSink.h"
 
-#include "core/base/Format.h"
-
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
+
+#include "core/base/Format.h"
 
 namespace stepscope::cli {
 
@@ -16,36 +16,39 @@ ConsoleSink::ConsoleSink(std::unique_ptr<StepLog> stepLog, bool terminal)
     m_log->flush_on(spdlog::level::info);
 }
 
-ConsoleSink::~ConsoleSink() { m_bar.clear(); }
+ConsoleSink::~ConsoleSink() {
+    m_bar.clear();
+}
 
 void ConsoleSink::publish(Event event) {
     std::lock_guard lock(m_mutex);
-    std::visit(Visitor{
-                   [&](const SessionStarted& e) {
-                       if (!e.info) return;
-                       m_bar.begin(e.info->firstStep, e.info->config.steps);
-                       if (e.session != 0) say(LogLevel::Info, fmt::format("session {}: {}", e.session, e.info->name));
-                   },
-                   [&](const StepDone& e) { onStep(e); },
-                   [&](const ValidationDone& e) { say(LogLevel::Info, fmt::format("step {}: validation loss {:.4f}", format::count(e.step), e.loss)); },
-                   // The trainer says these in the log as well.
-                   [](const SwitchApplied&) {},
-                   [](const SwitchRefused&) {},
-                   [](const CheckpointSaved&) {},
-                   [](const DeviceSample&) {},
-                   [&](const LogLine& e) { say(e.level, e.text); },
-                   [&](const StateChanged& e) {
-                       if (e.state == RunState::Paused) say(e.why.empty() ? LogLevel::Info : LogLevel::Warning, "Paused. " + e.why);
-                   },
-                   [&](const TextGenerated& e) {
-                       if (e.complete) say(LogLevel::Info, fmt::format("step {} writes: {}{}", format::count(e.step), e.prompt, e.text));
-                   },
-                   [&](const Preparing& e) {
-                       if (m_terminal) m_bar.preparing(e);
-                   },
-                   [](const RecorderWaited&) {},
-               },
-               event);
+    std::visit(
+        Visitor{
+            [&](const SessionStarted& e) {
+                if (!e.info) return;
+                m_bar.begin(e.info->firstStep, e.info->config.steps);
+                if (e.session != 0) say(LogLevel::Info, fmt::format("session {}: {}", e.session, e.info->name));
+            },
+            [&](const StepDone& e) { onStep(e); },
+            [&](const ValidationDone& e) { say(LogLevel::Info, fmt::format("step {}: validation loss {:.4f}", format::count(e.step), e.loss)); },
+            // The trainer says these in the log as well.
+            [](const SwitchApplied&) {},
+            [](const SwitchRefused&) {},
+            [](const CheckpointSaved&) {},
+            [](const DeviceSample&) {},
+            [&](const LogLine& e) { say(e.level, e.text); },
+            [&](const StateChanged& e) {
+                if (e.state == RunState::Paused) say(e.why.empty() ? LogLevel::Info : LogLevel::Warning, "Paused. " + e.why);
+            },
+            [&](const TextGenerated& e) {
+                if (e.complete) say(LogLevel::Info, fmt::format("step {} writes: {}{}", format::count(e.step), e.prompt, e.text));
+            },
+            [&](const Preparing& e) {
+                if (m_terminal) m_bar.preparing(e);
+            },
+            [](const RecorderWaited&) {},
+        },
+        event);
 }
 
 bool ConsoleSink::finish(const std::string& why) {
@@ -64,8 +67,12 @@ void ConsoleSink::say(LogLevel level, const std::string& text) {
     if (level == LogLevel::Info && !m_terminal) return;
     m_bar.clear();
     switch (level) {
-        case LogLevel::Info: m_log->info(text); return;
-        case LogLevel::Warning: m_log->warn(text); return;
+        case LogLevel::Info:
+            m_log->info(text);
+            return;
+        case LogLevel::Warning:
+            m_log->warn(text);
+            return;
         case LogLevel::Error:
             m_errorsShown.insert(text);
             m_log->error(text);

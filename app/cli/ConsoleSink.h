@@ -1,15 +1,16 @@
 // ConsoleSink: what a run says, on stderr. A progress bar and every line of the log on a terminal; in a pipe only warnings and
 // errors. Writes the step log on the side. publish() comes from the trainer, recorder and sampler threads.
 #pragma once
-#include "app/cli/ProgressBar.h"
-#include "app/cli/StepLog.h"
-#include "core/events/Event.h"
+#include <spdlog/logger.h>
 
 #include <memory>
 #include <mutex>
 #include <set>
-#include <spdlog/logger.h>
 #include <string>
+
+#include "app/cli/ProgressBar.h"
+#include "app/cli/StepLog.h"
+#include "core/events/Event.h"
 
 namespace stepscope::cli {
 

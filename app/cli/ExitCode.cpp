@@ -7,15 +7,24 @@ namespace stepscope::cli {
 
 ExitCode exitCode(ErrorCode code) {
     switch (code) {
-        case ErrorCode::BadInput: return ExitCode::BadInput;
-        case ErrorCode::NotFound: return ExitCode::NotFound;
-        case ErrorCode::Unsupported: return ExitCode::Unsupported;
-        case ErrorCode::OutOfMemory: return ExitCode::OutOfMemory;
-        case ErrorCode::Io: return ExitCode::Io;
-        case ErrorCode::Damaged: return ExitCode::Damaged;
-        case ErrorCode::Training: return ExitCode::Training;
-        case ErrorCode::Cancelled: return ExitCode::Stopped;
-        case ErrorCode::Internal: return ExitCode::Internal;
+        case ErrorCode::BadInput:
+            return ExitCode::BadInput;
+        case ErrorCode::NotFound:
+            return ExitCode::NotFound;
+        case ErrorCode::Unsupported:
+            return ExitCode::Unsupported;
+        case ErrorCode::OutOfMemory:
+            return ExitCode::OutOfMemory;
+        case ErrorCode::Io:
+            return ExitCode::Io;
+        case ErrorCode::Damaged:
+            return ExitCode::Damaged;
+        case ErrorCode::Training:
+            return ExitCode::Training;
+        case ErrorCode::Cancelled:
+            return ExitCode::Stopped;
+        case ErrorCode::Internal:
+            return ExitCode::Internal;
     }
     SS_CHECK(false);
 }

@@ -1,9 +1,9 @@
 // What the command line's exit code means: one number a kind of trouble, all within 1-99, so that scripts can tell them apart.
 // Used by main() and by `train`; the table in --help is generated from here.
 #pragma once
-#include "core/base/Result.h"
-
 #include <string>
+
+#include "core/base/Result.h"
 
 namespace stepscope::cli {
 
@@ -15,11 +15,11 @@ enum class ExitCode : int {
     NotFound = 4,     // no such session, preset or file
     Unsupported = 5,  // this machine or build cannot do it
     OutOfMemory = 6,
-    Io = 7,           // disk, permission, lock
-    Damaged = 8,      // a database, token cache or checkpoint that does not hold together
-    Training = 9,     // the run failed: loss not finite, an operation refused
-    Stopped = 10,     // Ctrl-C or SIGTERM: stopped cleanly, the session is kept
-    Killed = 11,      // a second Ctrl-C: ended at once
+    Io = 7,        // disk, permission, lock
+    Damaged = 8,   // a database, token cache or checkpoint that does not hold together
+    Training = 9,  // the run failed: loss not finite, an operation refused
+    Stopped = 10,  // Ctrl-C or SIGTERM: stopped cleanly, the session is kept
+    Killed = 11,   // a second Ctrl-C: ended at once
 };
 
 ExitCode exitCode(ErrorCode code);

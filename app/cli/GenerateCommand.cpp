@@ -1,12 +1,13 @@
 // `generate`: writes text from a checkpoint's weights to stdout, piece by piece as it comes.
+#include <fmt/format.h>
+
+#include <cstdio>
+
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
 #include "app/cli/Output.h"
 #include "app/workbench/Checkpoints.h"
 #include "core/events/ConfigKeys.h"
-
-#include <cstdio>
-#include <fmt/format.h>
 
 namespace stepscope::cli {
 namespace {
@@ -63,7 +64,10 @@ Result<ExitCode> generate(const Options& options) {
 void addGenerate(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<Options>();
     auto* command = parent.add_subcommand("generate", "Write text with the weights of a checkpoint");
-    command->add_option("--from", options->from, "A checkpoint, by its folder or a file in it, or a session, whose newest is taken")->type_name("FILE|ID")->required()->take_last();
+    command->add_option("--from", options->from, "A checkpoint, by its folder or a file in it, or a session, whose newest is taken")
+        ->type_name("FILE|ID")
+        ->required()
+        ->take_last();
     addDatabaseOption(*command, options->database);
     const auto add = [command](const char* name, std::string& text, const char* help, const char* type) {
         command->add_option(name, text, help)->type_name(type)->capture_default_str()->take_last();

@@ -1,16 +1,19 @@
 // See Json.h.
 #include "app/cli/Json.h"
 
-#include "core/events/ConfigKeys.h"
-
-#include <cmath>
-#include <ctime>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <cmath>
+#include <ctime>
+
+#include "core/events/ConfigKeys.h"
+
 namespace stepscope::cli {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 
 Json nineDigits(double value) {
     // The shortest form of the rounded number has at most nine digits.
@@ -33,6 +36,8 @@ Json isoTime(std::int64_t unixMs) {
     return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(unixMs / 1000)), unixMs % 1000);
 }
 
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string line(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace stepscope::cli

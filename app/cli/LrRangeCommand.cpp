@@ -1,6 +1,14 @@
 // `lr-range`: a learning-rate range test. One short run whose rate rises exponentially from --low to --high, nothing recorded; prints
 // the curve and the rate it suggests, or the curve and why it suggests none (exit code 3). The main thread waits; Ctrl-C ends the sweep
 // early and what there is is read.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
 #include "app/cli/Output.h"
@@ -9,13 +17,6 @@
 #include "core/analysis/LrRange.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/Schedule.h"
-
-#include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <fmt/format.h>
-#include <limits>
-#include <mutex>
 
 namespace stepscope::cli {
 namespace {
@@ -57,8 +58,13 @@ Result<RunConfig> sweepConfig(const Options& options, const Workbench& workbench
     auto config = options.run.configure(workbench);
     if (!config) return config;
     const SwitchCatalogue catalogue = workbench.switches(*config);
-    for (const auto& [key, text] : {std::pair<const char*, std::string>{"schedule", "range-test"}, {"min-lr", options.low}, {"lr", options.high},
-                                    {"steps", options.steps}, {"validation-every", "0"}, {"checkpoint-every", "0"}, {"sample-every", "0"}})
+    for (const auto& [key, text] : {std::pair<const char*, std::string>{"schedule", "range-test"},
+                                    {"min-lr", options.low},
+                                    {"lr", options.high},
+                                    {"steps", options.steps},
+                                    {"validation-every", "0"},
+                                    {"checkpoint-every", "0"},
+                                    {"sample-every", "0"}})
         if (auto done = setKey(*config, catalogue, key, text); !done) return done.error();
     return workbench.complete(std::move(*config));
 }

@@ -3,13 +3,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
 #include <vector>
 
 namespace stepscope::cli {
 
 std::string rangeWords(const ValueRange& range) {
-    if (const auto* choices = std::get_if<Choices>(&range)) return choices->words.empty() ? "any text" : fmt::format("{}", fmt::join(choices->words, ", "));
-    if (const auto* whole = std::get_if<IntegerRange>(&range)) return fmt::format("{} to {}{}", whole->least, whole->most, whole->word.empty() ? "" : ", or " + whole->word);
+    if (const auto* choices = std::get_if<Choices>(&range))
+        return choices->words.empty() ? "any text" : fmt::format("{}", fmt::join(choices->words, ", "));
+    if (const auto* whole = std::get_if<IntegerRange>(&range))
+        return fmt::format("{} to {}{}", whole->least, whole->most, whole->word.empty() ? "" : ", or " + whole->word);
     const auto& real = std::get<RealRange>(range);
     return fmt::format("{} to {}", real.least, real.most);
 }

@@ -1,14 +1,17 @@
 // See Output.h.
 #include "app/cli/Output.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
+
 namespace stepscope::cli {
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 void printError(const std::string& sentence) {
     std::string line = "stepscope-cli: " + sentence;
@@ -24,7 +27,9 @@ std::string firstLine(std::string_view text) {
     return std::string(text);
 }
 
-bool stderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }
+bool stderrIsTerminal() {
+    return isatty(STDERR_FILENO) == 1;
+}
 
 std::size_t terminalColumns() {
     winsize size{};

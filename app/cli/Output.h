@@ -7,12 +7,12 @@
 
 namespace stepscope::cli {
 
-void print(std::string_view text);              // stdout, as it is
-void printError(const std::string& sentence);   // stderr, one line: "stepscope-cli: sentence"
-std::string firstLine(std::string_view text);   // of a foreign message, without its stack trace
+void print(std::string_view text);             // stdout, as it is
+void printError(const std::string& sentence);  // stderr, one line: "stepscope-cli: sentence"
+std::string firstLine(std::string_view text);  // of a foreign message, without its stack trace
 
 bool stderrIsTerminal();
-std::size_t terminalColumns();                  // of stderr; 80 when unknown
+std::size_t terminalColumns();                    // of stderr; 80 when unknown
 std::size_t displayWidth(std::string_view utf8);  // code points: good for Latin text and the bar's blocks
 
 }  // namespace stepscope::cli

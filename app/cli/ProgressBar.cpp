@@ -1,13 +1,14 @@
 // See ProgressBar.h.
 #include "app/cli/ProgressBar.h"
 
-#include "app/cli/Output.h"
-#include "core/base/Format.h"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fmt/format.h>
+
+#include "app/cli/Output.h"
+#include "core/base/Format.h"
 
 namespace stepscope::cli {
 namespace {
@@ -54,9 +55,9 @@ std::string ProgressBar::line(std::size_t columns) const {
         std::string bar;
         for (std::size_t i = 0; i < kBlocks; ++i) bar += i < filled ? "▓" : "░";
         const TimeNs left{static_cast<std::int64_t>(m_nsPerStep * static_cast<double>(last - m_step.step))};
-        text = fmt::format("step {} / {} {} {} left · {} · {} · loss {:.3f}", format::count(m_step.step), format::count(last), bar, format::duration(left),
-                           format::rate(static_cast<double>(m_step.tokens) / m_nsPerStep * 1e9, "tok/s"), format::milliseconds(m_nsPerStep / 1e6),
-                           m_step.loss);
+        text = fmt::format("step {} / {} {} {} left · {} · {} · loss {:.3f}", format::count(m_step.step), format::count(last), bar,
+                           format::duration(left), format::rate(static_cast<double>(m_step.tokens) / m_nsPerStep * 1e9, "tok/s"),
+                           format::milliseconds(m_nsPerStep / 1e6), m_step.loss);
     }
     // Cut between code points: a line that wraps cannot be drawn over.
     std::size_t width = 0, end = 0;

@@ -1,10 +1,10 @@
 // ProgressBar: one line on a terminal that is drawn over and over: step, share, time left, speed, loss. At most ten times a
 // second, so that drawing costs a training of any size nothing. Owned by ConsoleSink, which serialises the calls.
 #pragma once
-#include "core/events/Event.h"
-
 #include <chrono>
 #include <string>
+
+#include "core/events/Event.h"
 
 namespace stepscope::cli {
 

@@ -1,11 +1,12 @@
 // See RunOptions.h.
 #include "app/cli/RunOptions.h"
 
-#include "app/workbench/PresetChoice.h"
-#include "core/events/ConfigKeys.h"
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <fmt/format.h>
+
+#include "app/workbench/PresetChoice.h"
+#include "core/events/ConfigKeys.h"
 
 namespace stepscope::cli {
 namespace {
@@ -23,7 +24,9 @@ void RunOptions::add(CLI::App& command) {
     command.add_option("--preset", m_preset, "Where the settings start from; default: what fits this machine")->type_name("NAME")->take_last();
     command.add_option("--config", m_file, "YAML file with keys and values, as `config` prints it")->type_name("FILE")->take_last();
     // Without allow_extra_args(false) a vector would swallow the words that follow.
-    command.add_option("--set", m_settings, "A setting or switch; may be repeated, the last one wins")->type_name("KEY=VALUE")->allow_extra_args(false);
+    command.add_option("--set", m_settings, "A setting or switch; may be repeated, the last one wins")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
 }
 
 void RunOptions::addKey(CLI::App& command, const std::string& key, const std::string& help) {

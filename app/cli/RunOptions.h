@@ -1,13 +1,13 @@
 // RunOptions: --preset, --config, --set and the few settings with options of their own, and the configuration they make.
 // A later source wins: preset, then YAML file, then options, then --set from left to right. Used by train, config and switches.
 #pragma once
-#include "app/workbench/Workbench.h"
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "app/workbench/Workbench.h"
 
 namespace stepscope::cli {
 

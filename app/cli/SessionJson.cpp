@@ -6,7 +6,9 @@ namespace {
 
 constexpr std::int64_t kEventsAtOnce = 20'000;
 
-const char* word(LogLevel level) { return level == LogLevel::Error ? "error" : level == LogLevel::Warning ? "warning" : "info"; }
+const char* word(LogLevel level) {
+    return level == LogLevel::Error ? "error" : level == LogLevel::Warning ? "warning" : "info";
+}
 
 void collect(SessionPoints& points, const Event& event) {
     std::visit(Visitor{
@@ -16,7 +18,8 @@ void collect(SessionPoints& points, const Event& event) {
                        points.validation.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"loss", nineDigits(e.loss)}});
                    },
                    [&](const SwitchApplied& e) {
-                       points.switches.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"id", e.id}, {"from", toJson(e.from)}, {"to", toJson(e.to)}, {"note", e.note}});
+                       points.switches.push_back(
+                           {{"step", e.step}, {"t_ns", e.at.ns}, {"id", e.id}, {"from", toJson(e.from)}, {"to", toJson(e.to)}, {"note", e.note}});
                    },
                    [&](const SwitchRefused& e) {
                        points.refused.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"id", e.id}, {"value", toJson(e.value)}, {"why", e.why}});
@@ -26,7 +29,9 @@ void collect(SessionPoints& points, const Event& event) {
                        points.log.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"level", word(e.level)}, {"text", e.text}});
                    },
                    [](const StateChanged&) {},
-                   [&](const CheckpointSaved& e) { points.checkpoints.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"path", e.path}}); },
+                   [&](const CheckpointSaved& e) {
+                       points.checkpoints.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"path", e.path}});
+                   },
                    [](const TextGenerated&) {},
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},
@@ -55,17 +60,12 @@ Json toJson(const SessionSummary& s) {
 Json toJson(const Machine& m) {
     Json gpus = Json::array();
     for (const auto& gpu : m.gpus)
-        gpus.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memory.count}, {"compute", std::to_string(gpu.computeMajor) + "." + std::to_string(gpu.computeMinor)}});
-    return {{"cpu", m.cpu},
-            {"cores", m.cores},
-            {"memory_bytes", m.memory.count},
-            {"instructions", m.instructions},
-            {"system", m.system},
-            {"stepscope", m.stepscope},
-            {"libtorch", m.libtorch},
-            {"gpus", gpus},
-            {"driver", m.driver},
-            {"why_no_cuda", m.whyNoCuda}};
+        gpus.push_back({{"name", gpu.name},
+                        {"memory_bytes", gpu.memory.count},
+                        {"compute", std::to_string(gpu.computeMajor) + "." + std::to_string(gpu.computeMinor)}});
+    return {{"cpu", m.cpu},       {"cores", m.cores},          {"memory_bytes", m.memory.count}, {"instructions", m.instructions},
+            {"system", m.system}, {"stepscope", m.stepscope},  {"libtorch", m.libtorch},         {"gpus", gpus},
+            {"driver", m.driver}, {"why_no_cuda", m.whyNoCuda}};
 }
 
 Result<SessionPoints> readPoints(SessionReader& reader, std::int64_t session) {

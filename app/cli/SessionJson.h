@@ -11,7 +11,7 @@ Json toJson(const Machine& machine);
 
 struct SessionPoints {  // arrays, each in order of time
     Json validation = Json::array();
-    Json switches = Json::array();      // applied
+    Json switches = Json::array();  // applied
     Json refused = Json::array();
     Json checkpoints = Json::array();
     Json log = Json::array();

@@ -1,10 +1,10 @@
 // `sessions export-csv | rename | delete | restore | purge`: what a person does to stored sessions.
+#include <iostream>
+
 #include "app/cli/Commands.h"
 #include "app/cli/Output.h"
 #include "sessions/SessionStore.h"
 #include "sessions/exporters/Csv.h"
-
-#include <iostream>
 
 namespace stepscope::cli {
 namespace {
@@ -39,12 +39,14 @@ CLI::App* add(CLI::App& parent, Actions& actions, const char* name, const char* 
 
 void addSessionsChanges(CLI::App& parent, Actions& actions) {
     const auto exporting = std::make_shared<Options>();
-    add(parent, actions, "export-csv", "Every number of a session as CSV, to a file or stdout", exporting, writeCsv)->add_option("FILE", exporting->text, "Default: stdout");
+    add(parent, actions, "export-csv", "Every number of a session as CSV, to a file or stdout", exporting, writeCsv)
+        ->add_option("FILE", exporting->text, "Default: stdout");
 
     const auto renaming = std::make_shared<Options>();
-    add(parent, actions, "rename", "Give a session another name", renaming, [](const Options& o, std::int64_t id) {
-        return renameSession(o.path(), id, o.text);
-    })->add_option("NAME", renaming->text, "The new name")->required();
+    add(parent, actions, "rename", "Give a session another name", renaming,
+        [](const Options& o, std::int64_t id) { return renameSession(o.path(), id, o.text); })
+        ->add_option("NAME", renaming->text, "The new name")
+        ->required();
 
     add(parent, actions, "delete", "Mark a session as deleted; restore brings it back, purge removes it", std::make_shared<Options>(),
         [](const Options& o, std::int64_t id) { return deleteSession(o.path(), id); });

@@ -1,8 +1,9 @@
 // `sessions`: the group, and what its commands share: --db and session ids.
-#include "app/cli/Commands.h"
+#include <fmt/format.h>
 
 #include <charconv>
-#include <fmt/format.h>
+
+#include "app/cli/Commands.h"
 
 namespace stepscope::cli {
 

@@ -1,4 +1,10 @@
 // `sessions list`: every recorded session, newest first.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <filesystem>
+
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
 #include "app/cli/Output.h"
@@ -7,18 +13,22 @@
 #include "core/base/Format.h"
 #include "sessions/SessionStore.h"
 
-#include <chrono>
-#include <filesystem>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 namespace stepscope::cli {
 namespace {
 
 std::string asTable(const std::vector<SessionSummary>& sessions) {
     using enum Table::Align;
     const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-    Table table({{"ID", Right}, {"STATE"}, {"STEPS", Right}, {"LOSS", Right}, {"VALIDATION", Right}, {"A STEP", Right}, {"SPEED", Right}, {"STARTED"}, {"NAME"}, {"TAGS"}});
+    Table table({{"ID", Right},
+                 {"STATE"},
+                 {"STEPS", Right},
+                 {"LOSS", Right},
+                 {"VALIDATION", Right},
+                 {"A STEP", Right},
+                 {"SPEED", Right},
+                 {"STARTED"},
+                 {"NAME"},
+                 {"TAGS"}});
     for (const auto& s : sessions)
         table.add({std::to_string(s.id), toString(s.state), format::count(s.steps), format::significant(s.lossLast, 4),
                    format::significant(s.validationLossLast, 4), format::milliseconds(s.msPerStepMedian), format::rate(s.tokensPerSecond, "tok/s"),

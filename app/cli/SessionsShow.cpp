@@ -1,13 +1,13 @@
 // `sessions show ID`: one session whole: summary, configuration, machine, validation points, switch changes, log.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "app/cli/Commands.h"
 #include "app/cli/Output.h"
 #include "app/cli/SessionJson.h"
 #include "app/cli/Table.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace stepscope::cli {
 namespace {
@@ -48,7 +48,9 @@ std::string list(const char* title, const Json& points, const std::function<std:
     return text.empty() ? text : fmt::format("\n{}\n{}", title, text);
 }
 
-std::string word(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string word(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 std::string asText(const Shown& s) {
     Table facts({{"SESSION"}, {std::to_string(s.summary.id)}});
@@ -71,9 +73,11 @@ std::string asText(const Shown& s) {
     for (const auto& [key, value] : listConfig(s.info.config)) text += fmt::format("  {}: {}\n", key, value);
     text += list("validation", s.points.validation, [](const Json& p) { return "loss " + p["loss"].dump(); });
     text += list("switches", s.points.switches, [](const Json& p) {
-        return fmt::format("{} from {} to {}{}{}", word(p["id"]), word(p["from"]), word(p["to"]), word(p["note"]).empty() ? "" : "; ", word(p["note"]));
+        return fmt::format("{} from {} to {}{}{}", word(p["id"]), word(p["from"]), word(p["to"]), word(p["note"]).empty() ? "" : "; ",
+                           word(p["note"]));
     });
-    text += list("refused", s.points.refused, [](const Json& p) { return fmt::format("{} {}: {}", word(p["id"]), word(p["value"]), word(p["why"])); });
+    text +=
+        list("refused", s.points.refused, [](const Json& p) { return fmt::format("{} {}: {}", word(p["id"]), word(p["value"]), word(p["why"])); });
     text += list("checkpoints", s.points.checkpoints, [](const Json& p) { return word(p["path"]); });
     text += list("log", s.points.log, [](const Json& p) { return word(p["text"]); });
     return text;

@@ -1,19 +1,20 @@
 // See SettingsChapter.h.
 #include "app/cli/SettingsChapter.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include "app/cli/Markdown.h"
 #include "core/base/Check.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/Presets.h"
 #include "core/events/Schedule.h"
-
-#include <algorithm>
-#include <cctype>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <iterator>
-#include <utility>
-#include <vector>
 
 namespace stepscope::cli {
 namespace {
@@ -25,7 +26,8 @@ std::string keyTables() {
         if (key.section != section) {
             std::string heading = section = key.section;
             heading[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(heading[0])));
-            all += fmt::format("{}## {}\n\n| Key | In the window | What it is | Values, default in bold |\n|---|---|---|---|\n", all.empty() ? "" : "\n", heading);
+            all += fmt::format("{}## {}\n\n| Key | In the window | What it is | Values, default in bold |\n|---|---|---|---|\n",
+                               all.empty() ? "" : "\n", heading);
         }
         all += fmt::format("| `{}` | {} | {} | {} |\n", key.id, markdownCell(key.title), markdownCell(key.help),
                            markdownCell(markdownValues(key.values, key.get(RunConfig{}))));
@@ -42,7 +44,8 @@ constexpr ScheduleWords kSchedules[] = {
     {"warmup", "rises in a straight line to `lr` over `warmup` steps, then stays", "for a run whose length is open"},
     {"cosine", "begins at `lr` and falls along half a cosine to `min-lr` at the last step", "to train weights further that are good already"},
     {"linear", "warms up, then falls in a straight line to `min-lr` at the last step", "for fine-tuning, as with BERT"},
-    {"warmup-cosine", "warms up, then falls along half a cosine to `min-lr` at the last step", "to train a GPT from the beginning, as GPT-3 was: the usual choice"},
+    {"warmup-cosine", "warms up, then falls along half a cosine to `min-lr` at the last step",
+     "to train a GPT from the beginning, as GPT-3 was: the usual choice"},
     {"one-cycle", "rises along half a cosine from a 25th of `lr` to `lr` in the first 30 % of the steps, then falls along another to next to nothing",
      "for short runs at a high rate (Smith and Topin 2018)"},
     {"trapezoid", "warms up, stays at `lr`, and falls in a straight line to `min-lr` in the last fifth of the steps",
@@ -93,11 +96,13 @@ std::string furtherSwitches(const RunConfig& config) {
 }
 
 std::string presetTable() {
-    std::string all = "| Preset | In short | Layers, heads, width | Context | Batch | Tokenizer | `lr` | Steps | Switches |\n|---|---|---|---|---|---|---|---|---|\n";
+    std::string all =
+        "| Preset | In short | Layers, heads, width | Context | Batch | Tokenizer | `lr` | Steps | Switches "
+        "|\n|---|---|---|---|---|---|---|---|---|\n";
     for (const auto& [id, summary, config] : presets())
-        all += fmt::format("| `{}` | {} | {}, {}, {} | {} | {} x {} | {} | {} | {} | {} |\n", id, markdownCell(summary), config.layers, config.heads, config.width,
-                           config.integer("context"), config.integer("batch-size"), config.integer("grad-accumulation"), config.tokenizer, toString(Value{config.lr}),
-                           config.steps, markdownCell(furtherSwitches(config)));
+        all += fmt::format("| `{}` | {} | {}, {}, {} | {} | {} x {} | {} | {} | {} | {} |\n", id, markdownCell(summary), config.layers, config.heads,
+                           config.width, config.integer("context"), config.integer("batch-size"), config.integer("grad-accumulation"),
+                           config.tokenizer, toString(Value{config.lr}), config.steps, markdownCell(furtherSwitches(config)));
     return all;
 }
 

@@ -1,30 +1,34 @@
 // See StepLog.h.
 #include "app/cli/StepLog.h"
 
-#include <cerrno>
-#include <cmath>
-#include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
 
 namespace stepscope::cli {
 
 Result<std::unique_ptr<StepLog>> StepLog::open(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (descriptor < 0)
-        return makeError(ErrorCode::Io, fmt::format("The step log {} cannot be written: {}.", path, std::strerror(errno)));
+    if (descriptor < 0) return makeError(ErrorCode::Io, fmt::format("The step log {} cannot be written: {}.", path, std::strerror(errno)));
     return std::unique_ptr<StepLog>(new StepLog(descriptor, path));
 }
 
-StepLog::~StepLog() { ::close(m_descriptor); }
+StepLog::~StepLog() {
+    ::close(m_descriptor);
+}
 
 Status StepLog::append(const StepDone& step) {
     if (m_failed) return {};
     fmt::basic_memory_buffer<char, 128> line;
     fmt::format_to(std::back_inserter(line), "{{\"step\":{},\"t_ns\":{},\"loss\":", step.step, step.at.ns);
-    if (std::isfinite(step.loss)) fmt::format_to(std::back_inserter(line), "{:.9g}}}\n", step.loss);
-    else fmt::format_to(std::back_inserter(line), "null}}\n");
+    if (std::isfinite(step.loss))
+        fmt::format_to(std::back_inserter(line), "{:.9g}}}\n", step.loss);
+    else
+        fmt::format_to(std::back_inserter(line), "null}}\n");
 
     std::size_t written = 0;
     while (written < line.size()) {

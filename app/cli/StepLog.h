@@ -1,11 +1,11 @@
 // StepLog: --step-log FILE, one line {"step":…,"t_ns":…,"loss":…} a step. Each line is one write(2), so a kill at any moment
 // loses no line that was written. append() runs on the trainer thread.
 #pragma once
-#include "core/base/Result.h"
-#include "core/events/Event.h"
-
 #include <memory>
 #include <string>
+
+#include "core/base/Result.h"
+#include "core/events/Event.h"
 
 namespace stepscope::cli {
 

@@ -1,15 +1,16 @@
 // See StopSignals.h. A self-pipe: LibTorch's and our own threads may take the signal, so blocking it per thread would not do.
 #include "app/cli/StopSignals.h"
 
-#include "app/cli/ExitCode.h"
-#include "core/base/Check.h"
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <fcntl.h>
-#include <unistd.h>
+
+#include "app/cli/ExitCode.h"
+#include "core/base/Check.h"
 
 namespace stepscope::cli {
 namespace {

@@ -10,7 +10,7 @@ namespace stepscope::cli {
 class StopSignals {
 public:
     explicit StopSignals(std::function<void()> onFirst);  // called once, on the listening thread
-    ~StopSignals();                                        // the former behaviour is back
+    ~StopSignals();                                       // the former behaviour is back
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
 

@@ -1,14 +1,15 @@
 // `switches`: prints the registry: for a person, as JSON, or as the table of the user guide (--markdown), which
 // packaging/guide writes into resources/guide/switches.md.
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "app/cli/Commands.h"
 #include "app/cli/Json.h"
 #include "app/cli/Markdown.h"
 #include "app/cli/Output.h"
 #include "app/cli/RunOptions.h"
 #include "app/cli/Table.h"
-
-#include <fmt/format.h>
-#include <utility>
 
 namespace stepscope::cli {
 namespace {
@@ -47,7 +48,8 @@ Json toJson(const SwitchInfo& entry) {
 std::string asTable(const SwitchCatalogue& catalogue) {
     Table table({{"SWITCH"}, {"VALUES"}, {"DEFAULT"}, {"TAKES EFFECT"}, {"HERE"}});
     for (const auto& entry : catalogue)
-        table.add({entry.id, rangeWords(entry.values), toString(entry.byDefault), entry.takesEffect == TakesEffect::Step ? "at a step" : "in a new run",
+        table.add({entry.id, rangeWords(entry.values), toString(entry.byDefault),
+                   entry.takesEffect == TakesEffect::Step ? "at a step" : "in a new run",
                    entry.applicable.usable ? "yes" : "no: " + entry.applicable.reason});
     return table.text();
 }
@@ -57,8 +59,9 @@ std::string asTable(const SwitchCatalogue& catalogue) {
 std::string asMarkdown(const SwitchCatalogue& catalogue) {
     std::string all = "| Switch | Title | Values, default in bold | Takes effect |\n|---|---|---|---|\n";
     for (const auto& entry : catalogue)
-        all += fmt::format("| `{}` | {} | {} | {} |\n", entry.id, markdownCell(entry.title), markdownCell(markdownValues(entry.values, entry.byDefault)),
-                           entry.takesEffect == TakesEffect::Step ? "at the next step" : "in a new run");
+        all +=
+            fmt::format("| `{}` | {} | {} | {} |\n", entry.id, markdownCell(entry.title), markdownCell(markdownValues(entry.values, entry.byDefault)),
+                        entry.takesEffect == TakesEffect::Step ? "at the next step" : "in a new run");
     for (int group = 0; group <= static_cast<int>(SwitchGroup::Loop); ++group) {
         bool first = true;
         for (const auto& entry : catalogue) {

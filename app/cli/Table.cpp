@@ -1,13 +1,14 @@
 // See Table.h.
 #include "app/cli/Table.h"
 
-#include "app/cli/Output.h"
-#include "core/base/Check.h"
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <ctime>
-#include <fmt/chrono.h>
-#include <fmt/format.h>
+
+#include "app/cli/Output.h"
+#include "core/base/Check.h"
 
 namespace stepscope::cli {
 

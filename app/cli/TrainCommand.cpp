@@ -1,4 +1,9 @@
 // `train`: one run to its end. The main thread waits; the console sink shows and logs; Ctrl-C asks for a clean stop.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <csignal>
+
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
 #include "app/cli/ConsoleSink.h"
@@ -7,10 +12,6 @@
 #include "app/cli/StopSignals.h"
 #include "app/cli/TrainReport.h"
 #include "app/workbench/Checkpoints.h"
-
-#include <atomic>
-#include <csignal>
-#include <fmt/format.h>
 
 namespace stepscope::cli {
 namespace {
@@ -36,8 +37,10 @@ Result<RunConfig> configFor(const Options& options, const Workbench& workbench) 
 Status checkPlaceForCheckpoints(const Options& options) {
     const std::int64_t every = options.request.config.checkpointEvery;
     if (!options.noRecord || every == 0) return {};
-    return makeError(ErrorCode::BadInput, fmt::format("train --no-record makes no session to keep checkpoints in, and checkpoint-every is {}; leave out --no-record, "
-                                                      "or give --checkpoint-every 0.", every));
+    return makeError(ErrorCode::BadInput,
+                     fmt::format("train --no-record makes no session to keep checkpoints in, and checkpoint-every is {}; leave out --no-record, "
+                                 "or give --checkpoint-every 0.",
+                                 every));
 }
 
 Result<ExitCode> train(Options& options) {
@@ -102,8 +105,13 @@ void addTrain(CLI::App& parent, Actions& actions) {
     options->run.addKey(*command, "checkpoint-every", "Steps between checkpoints; 0 = none");
     addDatabaseOption(*command, request.database);
     command->add_flag("--no-record", options->noRecord, "Store nothing");
-    auto* resume = command->add_option("--resume", request.resume, "Go on from a checkpoint, by its folder or a file in it, or from a session's newest one")->type_name("FILE|ID")->take_last();
-    auto* init = command->add_option("--init", request.init, "Start from the weights in a safetensors file with GPT-2's names")->type_name("FILE")->take_last();
+    auto* resume =
+        command->add_option("--resume", request.resume, "Go on from a checkpoint, by its folder or a file in it, or from a session's newest one")
+            ->type_name("FILE|ID")
+            ->take_last();
+    auto* init = command->add_option("--init", request.init, "Start from the weights in a safetensors file with GPT-2's names")
+                     ->type_name("FILE")
+                     ->take_last();
     init->excludes(resume);  // whose weights would it be?
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
     command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();

@@ -1,11 +1,12 @@
 // See TrainReport.h.
 #include "app/cli/TrainReport.h"
 
-#include "app/cli/Json.h"
-#include "core/base/Format.h"
+#include <fmt/format.h>
 
 #include <cmath>
-#include <fmt/format.h>
+
+#include "app/cli/Json.h"
+#include "core/base/Format.h"
 
 namespace stepscope::cli {
 

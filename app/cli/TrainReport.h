@@ -1,8 +1,8 @@
 // What `train` prints at its end: a sentence for a person, or the one line of JSON that scripts read.
 #pragma once
-#include "app/workbench/Workbench.h"
-
 #include <string>
+
+#include "app/workbench/Workbench.h"
 
 namespace stepscope::cli {
 

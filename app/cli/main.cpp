@@ -1,13 +1,13 @@
 // stepscope-cli: the same engine as the window, without one. The main thread parses, runs one subcommand and waits for it.
 // Whatever goes wrong ends here as one sentence on stderr and an exit code of ExitCode.h.
+#include <cstdio>
+#include <exception>
+#include <new>
+
 #include "app/cli/CommandLine.h"
 #include "app/cli/Output.h"
 #include "app/workbench/Workbench.h"
 #include "core/base/Check.h"
-
-#include <cstdio>
-#include <exception>
-#include <new>
 
 namespace stepscope::cli {
 namespace {

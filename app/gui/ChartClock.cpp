@@ -1,10 +1,10 @@
 // See ChartClock.h.
 #include "app/gui/ChartClock.h"
 
+#include <QEvent>
+
 #include "widgets/charts/LivePage.h"
 #include "widgets/charts/ViewRange.h"
-
-#include <QEvent>
 
 namespace stepscope {
 namespace {
@@ -40,8 +40,11 @@ bool ChartClock::eventFilter(QObject* watched, QEvent* event) {
         case QEvent::Resize:
         case QEvent::PaletteChange:
         case QEvent::KeyPress:
-        case QEvent::WindowActivate: wake(); break;
-        default: break;
+        case QEvent::WindowActivate:
+            wake();
+            break;
+        default:
+            break;
     }
     return QObject::eventFilter(watched, event);
 }

@@ -1,13 +1,13 @@
 // See Departure.h.
 #include "app/gui/Departure.h"
 
-#include "app/gui/MainWindow.h"
-#include "app/gui/RunController.h"
-
 #include <QCoreApplication>
 #include <QPixmap>
 #include <QTimer>
 #include <cstdio>
+
+#include "app/gui/MainWindow.h"
+#include "app/gui/RunController.h"
 
 namespace stepscope {
 
@@ -22,8 +22,10 @@ void Departure::leave() {
     if (m_leaving) return;
     m_leaving = true;
     m_window.saveLayout();
-    if (m_runs.busy()) m_runs.stop();
-    else close();
+    if (m_runs.busy())
+        m_runs.stop();
+    else
+        close();
 }
 
 void Departure::leaveWithPicture(const QString& file, double afterSeconds) {

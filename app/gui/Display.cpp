@@ -48,7 +48,8 @@ QString whyNoDisplay() {
     for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"})
         if (!qEnvironmentVariableIsEmpty(name)) asked << QString("%1=%2").arg(name, qEnvironmentVariable(name));
     if (asked.isEmpty()) return "There is no display to open the window on; set DISPLAY, or train with stepscope-cli.";
-    return QString("The display does not answer (%1), so no window can be opened; set DISPLAY to one that does, or train with stepscope-cli.").arg(asked.join(", "));
+    return QString("The display does not answer (%1), so no window can be opened; set DISPLAY to one that does, or train with stepscope-cli.")
+        .arg(asked.join(", "));
 #else
     return {};
 #endif

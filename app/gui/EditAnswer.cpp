@@ -27,8 +27,7 @@ QString memoryOf(const Workbench& workbench, const RunConfig& config, const Swit
         if (!complete) continue;  // cannot be used here
         const Bytes total = workbench.estimate(*complete).total;
         if (total == now) continue;
-        parts << QString::fromStdString(toString(other) + " " + (total > now ? "+" : "\u2212") +
-                                        format::bytes({std::abs(total.count - now.count)}));
+        parts << QString::fromStdString(toString(other) + " " + (total > now ? "+" : "\u2212") + format::bytes({std::abs(total.count - now.count)}));
     }
     return parts.isEmpty() ? QString() : "Predicted memory against now: " + parts.join(", ") + ".";
 }

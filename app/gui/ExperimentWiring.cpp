@@ -1,6 +1,8 @@
 // See ExperimentWiring.h.
 #include "app/gui/ExperimentWiring.h"
 
+#include <QSettings>
+
 #include "app/gui/EditAnswer.h"
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
@@ -9,8 +11,6 @@
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/HintStrip.h"
-
-#include <QSettings>
 
 namespace stepscope {
 
@@ -32,7 +32,9 @@ ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, Live
     window.livePage().setPlannedConfig(panel.config());
 }
 
-ExperimentWiring::~ExperimentWiring() { ++m_newest; }  // what the thread is at is wanted no more
+ExperimentWiring::~ExperimentWiring() {
+    ++m_newest;
+}  // what the thread is at is wanted no more
 
 void ExperimentWiring::engineReady(const EngineAnswer& answer) {
     ExperimentPanel& panel = m_window.experiment();

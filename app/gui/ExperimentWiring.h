@@ -2,12 +2,12 @@
 // engine has them; the newest edit wins. While a run is live, a flipped switch becomes a Command and the run's answer comes back into the
 // panel. GUI thread; the engine is asked on a thread of its own.
 #pragma once
+#include <QObject>
+#include <atomic>
+
 #include "app/gui/BackThread.h"
 #include "app/workbench/DataCheck.h"
 #include "core/events/Event.h"
-
-#include <QObject>
-#include <atomic>
 
 namespace stepscope {
 

@@ -6,10 +6,13 @@
 namespace stepscope {
 namespace {
 
-bool tells(const RunHistory& history, std::size_t row) { return tellsOfFlips(history.steps().disturbed[row] != 0, history.steps().skipped[row] != 0); }
+bool tells(const RunHistory& history, std::size_t row) {
+    return tellsOfFlips(history.steps().disturbed[row] != 0, history.steps().skipped[row] != 0);
+}
 
 StepSample sample(const StepColumns& steps, std::size_t row) {
-    return {steps.stepMs[row], steps.tokensPerSecond[row], memoryOf(steps.peakBytes[row], steps.residentBytes[row]), steps.pageFaults[row], steps.operations[row]};
+    return {steps.stepMs[row], steps.tokensPerSecond[row], memoryOf(steps.peakBytes[row], steps.residentBytes[row]), steps.pageFaults[row],
+            steps.operations[row]};
 }
 
 }  // namespace

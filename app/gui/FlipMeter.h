@@ -3,10 +3,10 @@
 // A second flip takes the first one's place where there are steps enough between them to compare it with; else both are measured together,
 // against the steps before the first. GUI thread; fed by FlipWiring.
 #pragma once
+#include <optional>
+
 #include "core/analysis/FlipEffect.h"
 #include "core/analysis/RunHistory.h"
-
-#include <optional>
 
 namespace stepscope {
 

@@ -1,11 +1,11 @@
 // Live flips and what they did: the strip below the charts while and after one is measured, and for each switch its chip and the
 // sentence on its card, from the live run and at start from the stored sessions. GUI thread.
 #pragma once
+#include <QObject>
+
 #include "app/gui/FlipMeter.h"
 #include "core/events/SwitchCatalogue.h"
 #include "sessions/MeasuredFlips.h"
-
-#include <QObject>
 
 namespace stepscope {
 
@@ -36,7 +36,7 @@ private:
     FlipMeter m_meter;
     SwitchCatalogue m_catalogue;
     int m_countTold = -1;  // of the steps after it, in tens
-    bool m_told = true;  // what the meter reads is measured to its end, and said
+    bool m_told = true;    // what the meter reads is measured to its end, and said
 };
 
 }  // namespace stepscope

@@ -1,12 +1,12 @@
 // See FlipWords.h.
 #include "app/gui/FlipWords.h"
 
-#include "core/base/Format.h"
-
 #include <QDateTime>
 #include <QLocale>
 #include <QRegularExpression>
 #include <cmath>
+
+#include "core/base/Format.h"
 
 namespace stepscope {
 namespace {
@@ -14,7 +14,9 @@ namespace {
 using Figure = FlipStripReading::Figure;
 using Verdict = FlipStripReading::Verdict;
 
-QString words(const std::string& text) { return QString::fromStdString(text); }
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
 
 QString percentOf(double ratio) {
     const double percent = (ratio - 1) * 100;
@@ -29,7 +31,9 @@ QString withoutUnit(const QString& text, const QString& last) {
     return !unit.isEmpty() && text.endsWith(unit) ? text.left(text.size() - unit.size()) : text;
 }
 
-QString pair(const QString& before, const QString& after) { return withoutUnit(before, after) + " → " + after; }
+QString pair(const QString& before, const QString& after) {
+    return withoutUnit(before, after) + " → " + after;
+}
 
 // Until enough steps are there the right side is open; the figure has its height already, so that the charts move only once.
 template <class Format>
@@ -44,8 +48,9 @@ Figure figure(const char* name, const Change& change, bool lessIsBetter, bool me
     }
     made.medians = pair(text(change.before.median), text(change.after.median));
     const QString last = text(change.after.high);
-    made.spread = QString("%1–%2 → %3–%4").arg(withoutUnit(text(change.before.low), last), withoutUnit(text(change.before.high), last),
-                                               withoutUnit(text(change.after.low), last), last);
+    made.spread = QString("%1–%2 → %3–%4")
+                      .arg(withoutUnit(text(change.before.low), last), withoutUnit(text(change.before.high), last),
+                           withoutUnit(text(change.after.low), last), last);
     const bool less = change.ratio() < 1;
     made.verdict = !change.conclusive() ? Verdict::Inconclusive : less == lessIsBetter ? Verdict::Better : Verdict::Worse;
     made.change = made.verdict == Verdict::Inconclusive ? QString("inconclusive") : percentOf(change.ratio());
@@ -57,8 +62,12 @@ Figure figure(const char* name, const Change& change, bool lessIsBetter, bool me
     return made;
 }
 
-QString milliseconds(double ms) { return words(format::milliseconds(ms)); }
-QString bytes(double count) { return words(format::bytes({static_cast<std::int64_t>(count)})); }
+QString milliseconds(double ms) {
+    return words(format::milliseconds(ms));
+}
+QString bytes(double count) {
+    return words(format::bytes({static_cast<std::int64_t>(count)}));
+}
 
 QString gainOf(double ratio, bool conclusive) {
     if (std::abs(ratio - 1) < 0.02) return "no gain";
@@ -69,22 +78,27 @@ QString gainOf(double ratio, bool conclusive) {
 
 }  // namespace
 
-QString sinceOf(const SwitchApplied& flip) { return QString("from step %1 on").arg(words(format::count(flip.step + 1))); }
+QString sinceOf(const SwitchApplied& flip) {
+    return QString("from step %1 on").arg(words(format::count(flip.step + 1)));
+}
 
 FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) {
     const FlipEffect& effect = reading.effect;
     const SwitchApplied& newest = reading.flips.back();
     FlipStripReading strip;
     const bool several = reading.flips.size() > 1;
-    strip.heading = several ? titles.join(" + ") : QString("%1: %2 → %3").arg(titles.front(), words(toString(newest.from)), words(toString(newest.to)));
+    strip.heading =
+        several ? titles.join(" + ") : QString("%1: %2 → %3").arg(titles.front(), words(toString(newest.from)), words(toString(newest.to)));
     const QString place = sinceOf(newest) + (several ? ", flipped too near each other to be told apart" : "");
     if (effect.stepsBefore < FlipEffect::kFewest) {
-        strip.note = place + QString("; not compared: only %1 steady steps before it, %2 are needed").arg(effect.stepsBefore).arg(FlipEffect::kFewest);
+        strip.note =
+            place + QString("; not compared: only %1 steady steps before it, %2 are needed").arg(effect.stepsBefore).arg(FlipEffect::kFewest);
         return strip;
     }
     const bool measured = effect.measured();
-    strip.note = place + (measured ? QString("; medians of %1 steps before and %2 after, quartiles below").arg(effect.stepsBefore).arg(effect.stepsAfter)
-                                   : QString("; measuring: %1 of %2 steps after it").arg(effect.stepsAfter).arg(FlipEffect::kSteps));
+    strip.note =
+        place + (measured ? QString("; medians of %1 steps before and %2 after, quartiles below").arg(effect.stepsBefore).arg(effect.stepsAfter)
+                          : QString("; measuring: %1 of %2 steps after it").arg(effect.stepsAfter).arg(FlipEffect::kSteps));
     const auto rate = [](double value) { return words(format::rate(value, "tok/s")); };
     const auto count = [](double value) { return words(format::count(std::llround(value))); };
     strip.figures.push_back(figure("step time", effect.ms, true, measured, milliseconds));

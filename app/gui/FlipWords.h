@@ -1,10 +1,10 @@
 // A measured flip in words: the strip below the charts, the chip beside the switch, the sentence on its card. Pure functions.
 #pragma once
+#include <QStringList>
+
 #include "app/gui/FlipMeter.h"
 #include "sessions/MeasuredFlips.h"
 #include "widgets/panels/FlipStrip.h"
-
-#include <QStringList>
 
 namespace stepscope {
 

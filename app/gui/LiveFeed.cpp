@@ -1,10 +1,10 @@
 // See LiveFeed.h.
 #include "app/gui/LiveFeed.h"
 
+#include <QElapsedTimer>
+
 #include "app/gui/LogSentences.h"
 #include "widgets/panels/LogModel.h"
-
-#include <QElapsedTimer>
 
 namespace stepscope {
 namespace {
@@ -24,7 +24,9 @@ LiveFeed::~LiveFeed() = default;
 void LiveFeed::publish(Event event) {
     m_channel.push(std::move(event));
     // One message into the event loop per quiet time, not one per event.
-    if (!m_awake.exchange(true)) QMetaObject::invokeMethod(this, [this] { wake(); }, Qt::QueuedConnection);
+    if (!m_awake.exchange(true))
+        QMetaObject::invokeMethod(
+            this, [this] { wake(); }, Qt::QueuedConnection);
 }
 
 void LiveFeed::wake() {
@@ -32,7 +34,9 @@ void LiveFeed::wake() {
     tick();
 }
 
-void LiveFeed::setHidden(bool hidden) { m_timer.setInterval(hidden ? kHiddenTickMs : kTickMs); }
+void LiveFeed::setHidden(bool hidden) {
+    m_timer.setInterval(hidden ? kHiddenTickMs : kTickMs);
+}
 
 void LiveFeed::forget() {
     m_history = std::make_shared<RunHistory>();

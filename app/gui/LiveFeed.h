@@ -2,14 +2,14 @@
 // GUI thread a timer drains them every 33 ms into a RunHistory and a log and tells the widgets once. The timer runs only while
 // something arrives; a tick works at most 8 ms, so that a replay of 100 000 steps does not freeze the window.
 #pragma once
-#include "core/analysis/RunHistory.h"
-#include "core/base/Channel.h"
-#include "core/events/Event.h"
-
 #include <QObject>
 #include <QTimer>
 #include <atomic>
 #include <memory>
+
+#include "core/analysis/RunHistory.h"
+#include "core/base/Channel.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -34,13 +34,13 @@ public:
     void forget();  // what was shown belongs to nobody any more; a new, empty history
 
 Q_SIGNALS:
-    void started();                                             // another session begins, or a replay jumped back
+    void started();  // another session begins, or a replay jumped back
     void stateChanged(const stepscope::StateChanged& change);
     void switchApplied(const stepscope::SwitchApplied& applied);
     void switchRefused(const stepscope::SwitchRefused& refused);
     void logged(const stepscope::LogLine& line);
     void textGenerated(const stepscope::TextGenerated& text);
-    void grew();                                                // at most once a tick
+    void grew();  // at most once a tick
 
 private:
     void wake();

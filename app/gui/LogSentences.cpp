@@ -1,9 +1,9 @@
 // See LogSentences.h.
 #include "app/gui/LogSentences.h"
 
-#include "core/base/Format.h"
-
 #include <fmt/format.h>
+
+#include "core/base/Format.h"
 
 namespace stepscope {
 namespace {
@@ -27,16 +27,20 @@ Line stateLine(const StateChanged& event) {
     const std::string because = event.why.empty() ? "." : ": " + event.why;
     const std::string steps = format::count(event.step);
     switch (event.state) {
-        case RunState::Preparing: return {};
+        case RunState::Preparing:
+            return {};
         case RunState::Running:
             return {LogLevel::Info, event.step == 0 ? "Training begins." : fmt::format("Training goes on after step {}.", steps), event.step,
                     event.at};
         case RunState::Paused:
             return {event.why.empty() ? LogLevel::Info : LogLevel::Warning, fmt::format("Paused after step {}{}", steps, because), event.step,
                     event.at};
-        case RunState::Finished: return {LogLevel::Info, fmt::format("Finished: {} steps.", steps), event.step, event.at};
-        case RunState::Stopped: return {LogLevel::Info, fmt::format("Stopped after step {}{}", steps, because), event.step, event.at};
-        case RunState::Failed: return {LogLevel::Error, fmt::format("The run ended after step {}.", steps), event.step, event.at};
+        case RunState::Finished:
+            return {LogLevel::Info, fmt::format("Finished: {} steps.", steps), event.step, event.at};
+        case RunState::Stopped:
+            return {LogLevel::Info, fmt::format("Stopped after step {}{}", steps, because), event.step, event.at};
+        case RunState::Failed:
+            return {LogLevel::Error, fmt::format("The run ended after step {}.", steps), event.step, event.at};
         case RunState::Interrupted:
             return {LogLevel::Warning, fmt::format("The program was interrupted after step {}{}", steps, because), event.step, event.at};
     }

@@ -1,9 +1,9 @@
 // What an event says in the log, as a sentence; most steps and samples say nothing. Called by LiveFeed on the GUI thread.
 #pragma once
+#include <optional>
+
 #include "core/events/Event.h"
 #include "widgets/panels/LogModel.h"
-
-#include <optional>
 
 namespace stepscope {
 

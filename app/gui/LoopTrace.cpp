@@ -1,12 +1,12 @@
 // See LoopTrace.h.
 #include "app/gui/LoopTrace.h"
 
+#include <algorithm>
+#include <cstdio>
+
 #include "core/analysis/Statistics.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/ValueRow.h"
-
-#include <algorithm>
-#include <cstdio>
 
 namespace stepscope {
 namespace {
@@ -23,9 +23,8 @@ LoopTrace::LoopTrace(ExperimentPanel& edited) {
     connect(&m_timer, &QTimer::timeout, this, &LoopTrace::probe);
     m_last = std::chrono::steady_clock::now();
     m_timer.start(kInterval);
-    connect(&m_edits, &QTimer::timeout, &edited, [&edited] {
-        Q_EMIT edited.row("layers")->committed("layers", edited.config().layers == 1000 ? "999" : "1000");
-    });
+    connect(&m_edits, &QTimer::timeout, &edited,
+            [&edited] { Q_EMIT edited.row("layers")->committed("layers", edited.config().layers == 1000 ? "999" : "1000"); });
     m_edits.start(std::chrono::seconds(1));
 }
 

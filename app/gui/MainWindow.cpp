@@ -1,6 +1,14 @@
 // See MainWindow.h.
 #include "app/gui/MainWindow.h"
 
+#include <QCloseEvent>
+#include <QGuiApplication>
+#include <QScreen>
+#include <QSettings>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/FlipStrip.h"
@@ -12,14 +20,6 @@
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TextPage.h"
 #include "widgets/panels/TransportBar.h"
-
-#include <QCloseEvent>
-#include <QGuiApplication>
-#include <QScreen>
-#include <QSettings>
-#include <QSplitter>
-#include <QTabWidget>
-#include <QVBoxLayout>
 
 namespace stepscope {
 
@@ -91,8 +91,10 @@ void MainWindow::restoreLayout(QSize wanted) {
     const QSettings settings;
     const QSize screen = QGuiApplication::primaryScreen()->availableSize();
     resize((screen * 0.86).boundedTo({1760, 1040}).expandedTo(QSize(1280, 800).boundedTo(screen)));
-    if (wanted.isEmpty()) restoreGeometry(settings.value("window/geometry").toByteArray());
-    else resize(wanted);
+    if (wanted.isEmpty())
+        restoreGeometry(settings.value("window/geometry").toByteArray());
+    else
+        resize(wanted);
     m_across->setSizes({320, width() - 320 - 248, 248});
     m_down->setSizes({height() - 150, 110});
     m_across->restoreState(settings.value("window/across").toByteArray());

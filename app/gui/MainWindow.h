@@ -43,7 +43,7 @@ public:
     void allowClosing() { m_mayClose = true; }
 
 Q_SIGNALS:
-    void closeRequested();    // the person wants to leave
+    void closeRequested();                 // the person wants to leave
     void visibilityChanged(bool visible);  // shown, hidden, minimised
 
 protected:

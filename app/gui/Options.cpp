@@ -7,7 +7,9 @@
 namespace stepscope {
 namespace {
 
-ParsedOptions wrong(const QString& sentence) { return {std::nullopt, sentence, 2}; }
+ParsedOptions wrong(const QString& sentence) {
+    return {std::nullopt, sentence, 2};
+}
 
 }  // namespace
 
@@ -15,11 +17,10 @@ ParsedOptions parseOptions(const QStringList& arguments) {
     QCommandLineParser parser;
     parser.setApplicationDescription("Stepscope trains a GPT and shows what each speed optimisation does on this machine.");
     const QCommandLineOption help({"h", "help"}, "Show this and leave."), version({"v", "version"}, "Show the version and leave."),
-        demo("demo", "Start the tiny-cpu run at once."), set("set", "With --demo: a setting or switch; may be repeated.", "KEY=VALUE"), database("db", "Database of sessions.", "FILE"),
-        session("session", "Open a stored session as a replay.", "ID"), theme("theme", "light, dark or system.", "THEME"),
-        screenshot("screenshot", "Save a picture of the window and leave.", "FILE"),
-        after("after", "Seconds until that picture is taken (5).", "SECONDS"),
-        size("size", "Size of the window.", "WIDTHxHEIGHT"),
+        demo("demo", "Start the tiny-cpu run at once."), set("set", "With --demo: a setting or switch; may be repeated.", "KEY=VALUE"),
+        database("db", "Database of sessions.", "FILE"), session("session", "Open a stored session as a replay.", "ID"),
+        theme("theme", "light, dark or system.", "THEME"), screenshot("screenshot", "Save a picture of the window and leave.", "FILE"),
+        after("after", "Seconds until that picture is taken (5).", "SECONDS"), size("size", "Size of the window.", "WIDTHxHEIGHT"),
         canShow("can-show", "Leave at once: with 0 where a window can be opened, with 3 and a sentence where not.");
     parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size, canShow});
 
@@ -52,10 +53,14 @@ ParsedOptions parseOptions(const QStringList& arguments) {
     if (options.session > 0 && options.demo) return wrong("--session and --demo exclude each other: a replay or a new run." + hint);
     if (parser.isSet(theme)) {
         const QString word = parser.value(theme);
-        if (word == "light") options.theme = Theme::Light;
-        else if (word == "dark") options.theme = Theme::Dark;
-        else if (word == "system") options.theme = Theme::System;
-        else return wrong(QString("--theme cannot be \"%1\"; it takes light, dark or system.").arg(word));
+        if (word == "light")
+            options.theme = Theme::Light;
+        else if (word == "dark")
+            options.theme = Theme::Dark;
+        else if (word == "system")
+            options.theme = Theme::System;
+        else
+            return wrong(QString("--theme cannot be \"%1\"; it takes light, dark or system.").arg(word));
     }
     options.screenshot = parser.value(screenshot);
     if (parser.isSet(screenshot) && options.screenshot.isEmpty()) return wrong("--screenshot needs the name of a file." + hint);

@@ -1,12 +1,12 @@
-// The window's command line: --demo with --set, --db, --session, --theme, --screenshot with --after, --size, --can-show. Read before Qt looks for a display, so
-// that a wrong option and --help answer on any machine. Called by main().
+// The window's command line: --demo with --set, --db, --session, --theme, --screenshot with --after, --size, --can-show. Read before Qt looks for a
+// display, so that a wrong option and --help answer on any machine. Called by main().
 #pragma once
-#include "widgets/style/Theme.h"
-
 #include <QSize>
 #include <QString>
 #include <QStringList>
 #include <optional>
+
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 
@@ -16,7 +16,7 @@ struct Options {
     QString database;      // empty = the default one
     qint64 session = 0;    // > 0: opened as a replay
     std::optional<Theme> theme;
-    QString screenshot;    // file; empty = none
+    QString screenshot;  // file; empty = none
     double afterSeconds = 5;
     bool canShow = false;  // only say by the exit status whether a window can be opened
     QSize size;            // of the window; empty = as it was last, or a good part of the screen

@@ -1,11 +1,12 @@
 // See QuitSignals.h.
 #include "app/gui/QuitSignals.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <QSocketNotifier>
 #include <array>
 #include <csignal>
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace stepscope {
 namespace {

@@ -15,9 +15,12 @@ RunReading readingOf(const RunHistory& shown, RunController::Phase phase, RunSta
 
     const RunNumbers numbers = shown.numbers();
     reading.replay = shown.replay();
-    if (!shown.replay()) reading.state = liveState;
-    else if (stored) reading.state = *stored;
-    else if (shown.state()) reading.state = shown.state()->state;
+    if (!shown.replay())
+        reading.state = liveState;
+    else if (stored)
+        reading.state = *stored;
+    else if (shown.state())
+        reading.state = shown.state()->state;
     if (shown.preparing()) {
         reading.note = QString::fromStdString(shown.preparing()->what);
         reading.fraction = shown.preparing()->fraction;

@@ -1,12 +1,12 @@
 // From what is known about a run to what the top bar and the replay's scrubber show. Pure functions, GUI thread.
 #pragma once
+#include <optional>
+#include <vector>
+
 #include "app/gui/RunController.h"
 #include "core/analysis/RunHistory.h"
 #include "widgets/panels/RunReading.h"
 #include "widgets/panels/ScrubBar.h"
-
-#include <optional>
-#include <vector>
 
 namespace stepscope {
 

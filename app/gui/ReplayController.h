@@ -1,12 +1,12 @@
 // Owns the Replayer of the session that is being looked at. Opening and closing (SQLite, a thread to join) happen on the reader's
 // thread; here are the transport's wishes and, while one is open, where the replay is. GUI thread object.
 #pragma once
-#include "sessions/Replayer.h"
-
 #include <QObject>
 #include <QTimer>
 #include <memory>
 #include <string>
+
+#include "sessions/Replayer.h"
 
 namespace stepscope {
 

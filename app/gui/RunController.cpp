@@ -1,13 +1,13 @@
 // See RunController.h.
 #include "app/gui/RunController.h"
 
-#include "app/gui/LiveFeed.h"
-#include "app/workbench/PresetChoice.h"
-
 #include <chrono>
 #include <exception>
 #include <thread>
 #include <utility>
+
+#include "app/gui/LiveFeed.h"
+#include "app/workbench/PresetChoice.h"
 
 namespace stepscope {
 RunController::RunController(LiveFeed& feed, QObject* parent) : QObject(parent), m_feed(feed) {}
@@ -81,8 +81,10 @@ void RunController::start(RunRequest request) {
 }
 
 void RunController::send(Command command) {
-    if (m_run) m_run->send(std::move(command));
-    else if (m_phase == Phase::Starting) m_early.push_back(std::move(command));  // its first events may be here before it is
+    if (m_run)
+        m_run->send(std::move(command));
+    else if (m_phase == Phase::Starting)
+        m_early.push_back(std::move(command));  // its first events may be here before it is
 }
 
 bool RunController::keepAndStop() {

@@ -1,12 +1,12 @@
 // Owns the engine on behalf of the window: makes the Workbench, starts runs, sends them commands, sees them off. Everything that
 // can take time (looking at the machine, opening SQLite, the end of a run) happens on its thread; the GUI thread only posts.
 #pragma once
-#include "app/gui/BackThread.h"
-#include "app/workbench/Workbench.h"
-
 #include <QObject>
 #include <atomic>
 #include <memory>
+
+#include "app/gui/BackThread.h"
+#include "app/workbench/Workbench.h"
 
 namespace stepscope {
 

@@ -1,6 +1,8 @@
 // See RunWiring.h.
 #include "app/gui/RunWiring.h"
 
+#include <utility>
+
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/Readings.h"
@@ -14,8 +16,6 @@
 #include "widgets/panels/SessionsModel.h"
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TextPage.h"
-
-#include <utility>
 
 namespace stepscope {
 namespace {
@@ -75,8 +75,10 @@ void RunWiring::run() {
 
 void RunWiring::runOrPause() {
     const bool going = m_runs.phase() == RunController::Phase::Live && m_liveState == RunState::Running && !m_stage.replaying();
-    if (going) m_runs.send(Pause{});
-    else run();
+    if (going)
+        m_runs.send(Pause{});
+    else
+        run();
 }
 
 void RunWiring::start(RunRequest request) {
@@ -88,11 +90,19 @@ void RunWiring::start(RunRequest request) {
     m_runs.start(std::move(request));
 }
 
-void RunWiring::stop() { m_runs.stop(); }
+void RunWiring::stop() {
+    m_runs.stop();
+}
 
-void RunWiring::validate() { m_runs.send(ValidateNow{}); }
-void RunWiring::saveCheckpoint() { m_runs.send(SaveCheckpoint{}); }
-void RunWiring::drawOtherBatches() { m_runs.send(Reseed{++m_seed}); }
+void RunWiring::validate() {
+    m_runs.send(ValidateNow{});
+}
+void RunWiring::saveCheckpoint() {
+    m_runs.send(SaveCheckpoint{});
+}
+void RunWiring::drawOtherBatches() {
+    m_runs.send(Reseed{++m_seed});
+}
 
 bool RunWiring::takesCommands() const {
     return m_runs.phase() == RunController::Phase::Live && (m_liveState == RunState::Running || m_liveState == RunState::Paused);
@@ -128,12 +138,16 @@ void RunWiring::liveStateChanged(const StateChanged& change) {
     const bool preparing = std::exchange(m_liveState, change.state) == RunState::Preparing;
     if (change.state == RunState::Failed) {
         const QString sentence = QString::fromStdString(change.why);
-        if (preparing && m_runs.isAboutStorage(change.why)) offerToRunWithoutRecording(sentence);
-        else m_window.notice().say(NoticeBar::Kind::Error, sentence);
+        if (preparing && m_runs.isAboutStorage(change.why))
+            offerToRunWithoutRecording(sentence);
+        else
+            m_window.notice().say(NoticeBar::Kind::Error, sentence);
     }
     const bool heldUp = change.state == RunState::Paused && !change.why.empty();
-    if (heldUp) m_window.notice().say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
-    else if (m_heldUp) m_window.notice().hide();  // it goes on by itself when what held it up is over
+    if (heldUp)
+        m_window.notice().say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
+    else if (m_heldUp)
+        m_window.notice().hide();  // it goes on by itself when what held it up is over
     m_heldUp = heldUp;
     showReading();
 }

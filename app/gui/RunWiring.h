@@ -1,10 +1,10 @@
 // The top bar, the text page and the engine: what Run, Pause, Stop and Generate do, and which figures the bar shows. GUI thread.
 #pragma once
-#include "core/events/Event.h"
-
 #include <QObject>
 #include <QTimer>
 #include <string>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -18,8 +18,8 @@ class RunWiring : public QObject {
 public:
     RunWiring(MainWindow& window, RunController& runs, Stage& stage, std::string database, QObject* parent = nullptr);
 
-    void run();       // starts, goes on after a pause, or returns from a replay to the live run
-    void runOrPause();  // the space bar
+    void run();                      // starts, goes on after a pause, or returns from a replay to the live run
+    void runOrPause();               // the space bar
     void start(RunRequest request);  // fills in the database
     void stop();
     // Of the live run, at its next step; ignored while takesCommands() is false.
@@ -27,7 +27,7 @@ public:
     void saveCheckpoint();
     void drawOtherBatches();
     bool takesCommands() const;
-    bool canStop() const { return m_canStop; }  // as the bar's button
+    bool canStop() const { return m_canStop; }        // as the bar's button
     void say(const QString& sentence, bool isError);  // bar and log
 
 Q_SIGNALS:
@@ -40,8 +40,8 @@ private:
     void offerToRunWithoutRecording(const QString& sentence);
     void runWithoutRecording();  // the newest request, once more
     void liveStateChanged(const StateChanged& change);
-    void showReading();       // now
-    void showReadingSoon();   // at most five times a second
+    void showReading();      // now
+    void showReadingSoon();  // at most five times a second
     void tellWhatCanBeAsked(bool canStop);
     void showTextState();
 

@@ -1,18 +1,20 @@
 // See SessionsReader.h.
 #include "app/gui/SessionsReader.h"
 
+#include <QFile>
+
 #include "app/workbench/Checkpoints.h"
 #include "sessions/SessionStore.h"
 #include "sessions/exporters/Csv.h"
-
-#include <QFile>
 
 namespace stepscope {
 namespace {
 
 constexpr int kWatchMs = 4000;
 
-QString words(const std::string& text) { return QString::fromStdString(text); }
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
 
 SessionRow rowOf(const SessionSummary& from) {
     SessionRow row;
@@ -63,8 +65,10 @@ void SessionsReader::refresh() {
     m_thread.post([this] {
         m_listing = false;
         answer(this, [this, rows = readRows(m_database)] {
-            if (rows) Q_EMIT listed(*rows);
-            else Q_EMIT unavailable(words(rows.error().sentence));
+            if (rows)
+                Q_EMIT listed(*rows);
+            else
+                Q_EMIT unavailable(words(rows.error().sentence));
         });
     });
 }
@@ -72,8 +76,10 @@ void SessionsReader::refresh() {
 void SessionsReader::edit(std::function<Status()> change, std::function<void()> after) {
     m_thread.post([this, change = std::move(change), after = std::move(after)] {
         answer(this, [this, done = change(), after] {
-            if (!done) Q_EMIT failed(words(done.error().sentence));
-            else if (after) after();
+            if (!done)
+                Q_EMIT failed(words(done.error().sentence));
+            else if (after)
+                after();
             refresh();
         });
     });
@@ -124,8 +130,10 @@ void SessionsReader::withInfo(std::int64_t session, std::function<void(const Ses
             return (*reader)->info(session);
         }();
         answer(this, [this, read = std::move(read), use] {
-            if (read) use(*read);
-            else Q_EMIT failed(words(read.error().sentence));
+            if (read)
+                use(*read);
+            else
+                Q_EMIT failed(words(read.error().sentence));
         });
     });
 }
@@ -144,8 +152,10 @@ void SessionsReader::withCheckpoint(std::int64_t session, std::function<void(con
             return std::pair(std::move(*info), std::move(checkpoint->config));
         }();
         answer(this, [this, read = std::move(read), use] {
-            if (read) use(read->first, read->second);
-            else Q_EMIT failed(words(read.error().sentence));
+            if (read)
+                use(read->first, read->second);
+            else
+                Q_EMIT failed(words(read.error().sentence));
         });
     });
 }

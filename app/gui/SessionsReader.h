@@ -1,17 +1,17 @@
 // Reads and edits the stored sessions on a thread of its own; the window only ever gets finished rows. Lists again after each
 // edit, when asked, and every few seconds while somebody looks, because other programs write the same file. GUI thread object.
 #pragma once
-#include "app/gui/BackThread.h"
-#include "core/base/Result.h"
-#include "core/events/Event.h"
-#include "sessions/MeasuredFlips.h"
-#include "widgets/panels/SessionRow.h"
-
 #include <QObject>
 #include <QTimer>
 #include <atomic>
 #include <functional>
 #include <string>
+
+#include "app/gui/BackThread.h"
+#include "core/base/Result.h"
+#include "core/events/Event.h"
+#include "sessions/MeasuredFlips.h"
+#include "widgets/panels/SessionRow.h"
 
 namespace stepscope {
 
@@ -30,7 +30,7 @@ public:
     void restore(std::int64_t session);
     void exportCsv(std::int64_t session, const QString& path);
     void measureFlips(const Machine& machine);  // answered by flipsMeasured(): what the switches did on this machine
-    void purge();  // what was deleted in earlier starts
+    void purge();                               // what was deleted in earlier starts
     // The stored configuration, then `use` on the GUI thread; a failure is told by failed().
     void withInfo(std::int64_t session, std::function<void(const SessionInfo&)> use);
     // The configuration as it was at the session's last checkpoint, flips included; a session without one is told by failed().

@@ -1,10 +1,10 @@
 // The sessions panel, the stored sessions and the replay's transport bar. GUI thread.
 #pragma once
-#include "widgets/panels/SessionRow.h"
-
 #include <QElapsedTimer>
 #include <QObject>
 #include <string>
+
+#include "widgets/panels/SessionRow.h"
 
 namespace stepscope {
 

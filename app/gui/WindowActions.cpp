@@ -1,6 +1,18 @@
 // See WindowActions.h.
 #include "app/gui/WindowActions.h"
 
+#include <QAbstractButton>
+#include <QAbstractSpinBox>
+#include <QActionGroup>
+#include <QApplication>
+#include <QComboBox>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QSettings>
+#include <QTabWidget>
+
 #include "app/gui/MainWindow.h"
 #include "app/gui/RunWiring.h"
 #include "app/gui/SessionsWiring.h"
@@ -13,18 +25,6 @@
 #include "widgets/panels/RunBar.h"
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/style/Theme.h"
-
-#include <QAbstractButton>
-#include <QAbstractSpinBox>
-#include <QActionGroup>
-#include <QApplication>
-#include <QComboBox>
-#include <QKeyEvent>
-#include <QLineEdit>
-#include <QMenu>
-#include <QPlainTextEdit>
-#include <QSettings>
-#include <QTabWidget>
 
 namespace stepscope {
 namespace {
@@ -139,14 +139,22 @@ bool WindowActions::eventFilter(QObject* watched, QEvent* event) {
 }
 
 bool WindowActions::act(int key, const QString& text) {
-    if (text == "/") m_window.sessions().focusSearch();
-    else if (text == "?") m_overlay->open();
-    else if (key == Qt::Key_Space) m_running.runOrPause();
-    else if (key >= Qt::Key_1 && key < Qt::Key_1 + m_window.pages().count()) m_window.pages().setCurrentIndex(key - Qt::Key_1);
-    else if (key == Qt::Key_F) m_window.livePage().range().fit();
-    else if (key == Qt::Key_E) m_window.sessions().exportSelected();
-    else if (key == Qt::Key_Escape && m_stage.replaying()) m_sessions.returnToLive();
-    else return false;
+    if (text == "/")
+        m_window.sessions().focusSearch();
+    else if (text == "?")
+        m_overlay->open();
+    else if (key == Qt::Key_Space)
+        m_running.runOrPause();
+    else if (key >= Qt::Key_1 && key < Qt::Key_1 + m_window.pages().count())
+        m_window.pages().setCurrentIndex(key - Qt::Key_1);
+    else if (key == Qt::Key_F)
+        m_window.livePage().range().fit();
+    else if (key == Qt::Key_E)
+        m_window.sessions().exportSelected();
+    else if (key == Qt::Key_Escape && m_stage.replaying())
+        m_sessions.returnToLive();
+    else
+        return false;
     return true;
 }
 

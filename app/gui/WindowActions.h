@@ -1,8 +1,9 @@
-// The keys and the small menu: theme, guide, shortcuts, about, what a live run can be asked, quit. Single letters act only where nobody is typing. GUI thread.
+// The keys and the small menu: theme, guide, shortcuts, about, what a live run can be asked, quit. Single letters act only where nobody is typing.
+// GUI thread.
 #pragma once
-#include "widgets/panels/ShortcutsOverlay.h"
-
 #include <QObject>
+
+#include "widgets/panels/ShortcutsOverlay.h"
 
 class QMenu;
 

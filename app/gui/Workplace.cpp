@@ -9,7 +9,9 @@
 namespace stepscope {
 namespace {
 
-std::string databaseOf(const Options& options) { return options.database.isEmpty() ? defaultDatabasePath() : options.database.toStdString(); }
+std::string databaseOf(const Options& options) {
+    return options.database.isEmpty() ? defaultDatabasePath() : options.database.toStdString();
+}
 
 }  // namespace
 
@@ -53,7 +55,9 @@ void Workplace::startDemo(const EngineAnswer& answer) {
 }
 
 // The window goes last, and is hidden then: that must not reach what has gone before it.
-Workplace::~Workplace() { m_window.disconnect(this); }
+Workplace::~Workplace() {
+    m_window.disconnect(this);
+}
 
 void Workplace::open() {
     traceStartup(m_window);

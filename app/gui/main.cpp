@@ -1,5 +1,9 @@
 // The window's program. The engine's first words come before anything else: the host allocator and the CUDA plug-in must be in
 // place before LibTorch is touched.
+#include <QApplication>
+#include <QSettings>
+#include <cstdio>
+
 #include "app/gui/Display.h"
 #include "app/gui/LoopTrace.h"
 #include "app/gui/LostDisplay.h"
@@ -7,10 +11,6 @@
 #include "app/workbench/Workbench.h"
 #include "widgets/style/SystemTheme.h"
 #include "widgets/style/Theme.h"
-
-#include <QApplication>
-#include <QSettings>
-#include <cstdio>
 
 namespace {
 

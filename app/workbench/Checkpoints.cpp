@@ -1,14 +1,15 @@
 // See Checkpoints.h.
 #include "app/workbench/Checkpoints.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
 #include "core/train/Checkpoint.h"
 #include "core/train/Failure.h"
 #include "core/train/Generator.h"
 #include "sessions/SessionStore.h"
-
-#include <algorithm>
-#include <filesystem>
-#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
@@ -21,7 +22,8 @@ constexpr std::int64_t kEventsAtOnce = 100'000;
 Result<CheckpointInfo> inspectCheckpoint(const std::string& path) {
     auto meta = readCheckpointMeta(path);
     if (!meta) return meta.error();
-    CheckpointInfo info{.path = path, .step = meta->step, .parameters = parameterCount(meta->model), .tokenizer = {}, .config = meta->config, .loss = meta->loss};
+    CheckpointInfo info{
+        .path = path, .step = meta->step, .parameters = parameterCount(meta->model), .tokenizer = {}, .config = meta->config, .loss = meta->loss};
     if (!meta->tokenizerJson.empty()) {
         auto tokenizer = tokenizerFromJson(meta->tokenizerJson);
         if (!tokenizer) return tokenizer.error();
@@ -53,7 +55,12 @@ Result<std::vector<std::string>> checkpointsOf(const std::string& database, std:
 Result<std::string> newestCheckpoint(const std::string& database, std::int64_t session) {
     auto paths = checkpointsOf(database, session);
     if (!paths) return paths.error();
-    if (paths->empty()) return makeError(ErrorCode::NotFound, fmt::format("Session {} has no checkpoint to go on from; set checkpoint-every before a run (in the window: Checkpoint every, under Loop).", session));
+    if (paths->empty())
+        return makeError(
+            ErrorCode::NotFound,
+            fmt::format(
+                "Session {} has no checkpoint to go on from; set checkpoint-every before a run (in the window: Checkpoint every, under Loop).",
+                session));
     return paths->back();
 }
 
@@ -63,19 +70,22 @@ Result<std::string> generateFrom(const std::string& checkpointPath, const Genera
         auto meta = readCheckpointMeta(checkpointPath);
         if (!meta) return meta.error();
         if (meta->tokenizerJson.empty())
-            return makeError(ErrorCode::Unsupported, fmt::format("The checkpoint {} was trained on ready token ids; without a tokenizer it cannot write text.", checkpointPath));
+            return makeError(
+                ErrorCode::Unsupported,
+                fmt::format("The checkpoint {} was trained on ready token ids; without a tokenizer it cannot write text.", checkpointPath));
         auto tokenizer = tokenizerFromJson(meta->tokenizerJson);
         if (!tokenizer) return tokenizer.error();
         auto state = loadCheckpointWeights(checkpointPath, *meta, meta->model);
         if (!state) return state.error();
         std::size_t told = 0;
         const std::atomic<bool> never{false};
-        return generateText({state->config, state->layout, state->weights}, **tokenizer, request,
-                            [&](const std::string& soFar) {
-                                if (soFar.size() > told) onPiece(soFar.substr(told));
-                                told = std::max(told, soFar.size());
-                            },
-                            never);
+        return generateText(
+            {state->config, state->layout, state->weights}, **tokenizer, request,
+            [&](const std::string& soFar) {
+                if (soFar.size() > told) onPiece(soFar.substr(told));
+                told = std::max(told, soFar.size());
+            },
+            never);
     } catch (const std::exception& thrown) {
         return describeException(thrown);
     }

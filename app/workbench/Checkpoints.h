@@ -2,25 +2,25 @@
 // for the command line and the window. Each call opens what it needs and closes it again; any thread but the window's, which
 // waits for nothing.
 #pragma once
-#include "core/base/Result.h"
-#include "core/events/Command.h"
-#include "core/events/RunConfig.h"
-
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "core/base/Result.h"
+#include "core/events/Command.h"
+#include "core/events/RunConfig.h"
+
 namespace stepscope {
 
 struct CheckpointInfo {
     std::string path;
-    std::int64_t step = 0;        // updates made so far
+    std::int64_t step = 0;  // updates made so far
     std::int64_t parameters = 0;
-    std::string tokenizer;        // byte | char | gpt2; empty for ready tokens
-    RunConfig config;             // complete
-    double loss = 0;              // of the last step
-    std::int64_t bytes = 0;       // on disk, all files together
+    std::string tokenizer;   // byte | char | gpt2; empty for ready tokens
+    RunConfig config;        // complete
+    double loss = 0;         // of the last step
+    std::int64_t bytes = 0;  // on disk, all files together
 };
 
 // Reads the description, not the weights. Errors name the folder and what is missing or damaged in it.

@@ -33,7 +33,7 @@ private:
 
     std::optional<Stamp> m_looked;  // the file of m_problem
     std::string m_problem;
-    std::unique_ptr<Look> m_look;   // one that was interrupted
+    std::unique_ptr<Look> m_look;  // one that was interrupted
 };
 
 }  // namespace stepscope

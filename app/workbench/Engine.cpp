@@ -1,25 +1,29 @@
 // The Workbench behind both front ends: see Workbench.h.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/Gpus.h"
 #include "app/workbench/LiveRun.h"
 #include "app/workbench/MemoryNeed.h"
-#include "app/workbench/WorkerWaits.h"
 #include "app/workbench/Workbench.h"
+#include "app/workbench/WorkerWaits.h"
 #include "core/data/Corpus.h"
 #include "core/memory/HostAllocator.h"
 #include "core/profile/MachineProbe.h"
-
-#include <charconv>
-#include <filesystem>
-#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
 
 // Ready tokens and characters: how many ids there are is known when the data have been read.
-bool vocabularyIsKnown(const RunConfig& config) { return config.vocabulary > 0 || (config.tokenizer != "char" && !isReadyTokens(config.data)); }
+bool vocabularyIsKnown(const RunConfig& config) {
+    return config.vocabulary > 0 || (config.tokenizer != "char" && !isReadyTokens(config.data));
+}
 
-// Rows of the embedding when the data have not been read yet: what the tokenizer has, for characters the most that is usual, for ready tokens GPT-2's.
+// Rows of the embedding when the data have not been read yet: what the tokenizer has, for characters the most that is usual, for ready tokens
+// GPT-2's.
 std::int64_t likelyVocabulary(const RunConfig& config) {
     if (config.vocabulary > 0) return config.vocabulary;
     if (isReadyTokens(config.data)) return 50257;
@@ -85,7 +89,11 @@ void initialiseEngine() {
     cudaPlugin();
 }
 
-std::unique_ptr<Workbench> Workbench::create() { return create(thisMachine()); }
-std::unique_ptr<Workbench> Workbench::create(Machine machine) { return std::make_unique<Engine>(std::move(machine)); }
+std::unique_ptr<Workbench> Workbench::create() {
+    return create(thisMachine());
+}
+std::unique_ptr<Workbench> Workbench::create(Machine machine) {
+    return std::make_unique<Engine>(std::move(machine));
+}
 
 }  // namespace stepscope

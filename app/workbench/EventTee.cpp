@@ -1,10 +1,10 @@
 // See EventTee.h.
 #include "app/workbench/EventTee.h"
 
+#include <cmath>
+
 #include "core/analysis/RateDiagnosis.h"
 #include "core/analysis/Statistics.h"
-
-#include <cmath>
 
 namespace stepscope {
 void EventTee::publish(Event event) {
@@ -15,7 +15,9 @@ void EventTee::publish(Event event) {
     m_listener.publish(std::move(event));
 }
 
-void EventTee::record(std::shared_ptr<Recorder> recorder) { m_recorder = std::move(recorder); }
+void EventTee::record(std::shared_ptr<Recorder> recorder) {
+    m_recorder = std::move(recorder);
+}
 
 void EventTee::note(const Event& event) {
     std::lock_guard lock(m_mutex);

@@ -1,15 +1,15 @@
 // EventTee: hands each Event to the recorder first (it may wait, lossless) and then to the listener; keeps what the run's summary
 // needs, and says at the run's end what its loss tells of the learning rate. The trainer, sampler and generator publish through it.
 #pragma once
-#include "app/workbench/Workbench.h"
-#include "core/analysis/LrRange.h"
-#include "sessions/Recorder.h"
-
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
+
+#include "app/workbench/Workbench.h"
+#include "core/analysis/LrRange.h"
+#include "sessions/Recorder.h"
 
 namespace stepscope {
 

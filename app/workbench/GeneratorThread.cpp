@@ -26,8 +26,10 @@ void GeneratorThread::work() {
     std::vector<std::shared_ptr<const Job>> jobs;
     while (m_jobs.drainFor(jobs, std::chrono::milliseconds(500)))
         for (auto& job : jobs) {
-            if (!m_cancelled) write(*job);
-            else m_sink.publish(LogLine{m_clock.now(), job->step, LogLevel::Info, "The text of this step was not written: the run was stopped."});
+            if (!m_cancelled)
+                write(*job);
+            else
+                m_sink.publish(LogLine{m_clock.now(), job->step, LogLevel::Info, "The text of this step was not written: the run was stopped."});
             job.reset();
             m_busy.fetch_sub(1);
         }
@@ -39,10 +41,14 @@ void GeneratorThread::write(const Job& job) {
         m_sink.publish(TextGenerated{job.step, m_clock.now(), job.request.prompt, text, complete});
     };
     try {
-        const auto text = generateText(job.model, *job.tokenizer, job.request, [&](const std::string& soFar) { publish(soFar, false); }, m_cancelled);
-        if (text && m_cancelled) m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Info, "The text of this step was cut off: the run was stopped."});
-        if (text) publish(*text, true);
-        else say(text.error().sentence);
+        const auto text = generateText(
+            job.model, *job.tokenizer, job.request, [&](const std::string& soFar) { publish(soFar, false); }, m_cancelled);
+        if (text && m_cancelled)
+            m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Info, "The text of this step was cut off: the run was stopped."});
+        if (text)
+            publish(*text, true);
+        else
+            say(text.error().sentence);
     } catch (const std::exception& thrown) {
         say(describeException(thrown).sentence);
     }

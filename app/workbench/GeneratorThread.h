@@ -1,13 +1,13 @@
 // GeneratorThread: writes text with a copy of the weights while training goes on; one request after the other, on a thread of its
 // own. Its text is published as TextGenerated events.
 #pragma once
-#include "core/base/Channel.h"
-#include "core/events/Event.h"
-#include "core/train/Generator.h"
-
 #include <atomic>
 #include <memory>
 #include <thread>
+
+#include "core/base/Channel.h"
+#include "core/events/Event.h"
+#include "core/train/Generator.h"
 
 namespace stepscope {
 

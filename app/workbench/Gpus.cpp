@@ -6,7 +6,9 @@
 namespace stepscope {
 namespace {
 
-double known(double reading) { return reading < 0 ? kUnknown : reading; }
+double known(double reading) {
+    return reading < 0 ? kUnknown : reading;
+}
 
 Bytes heldByTorch(std::int32_t device, const CudaPlugin& plugin) {
     if (!plugin.torchCuda) return {};

@@ -1,10 +1,10 @@
 // What the CUDA plug-in says of this machine's GPUs, as the rest of the engine wants it.
 #pragma once
-#include "core/cuda/loader/CudaPlugin.h"
-#include "core/events/Event.h"
-
 #include <functional>
 #include <optional>
+
+#include "core/cuda/loader/CudaPlugin.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -19,7 +19,8 @@ struct GpuMemory {
     Bytes free;  // that nobody has taken, as NVML says
     Bytes ours;  // that LibTorch's allocator holds in this process, handed out or kept
 };
-// Nothing where NVML cannot tell, or where what it tells is of another card than `gpu`: a machine that is only thought of. device: number of the GPU. Any thread.
+// Nothing where NVML cannot tell, or where what it tells is of another card than `gpu`: a machine that is only thought of. device: number of the GPU.
+// Any thread.
 std::optional<GpuMemory> gpuMemory(const Gpu& gpu, std::int32_t device, const CudaPlugin& plugin);
 
 }  // namespace stepscope

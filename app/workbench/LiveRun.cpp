@@ -1,6 +1,14 @@
 // See LiveRun.h.
 #include "app/workbench/LiveRun.h"
 
+#include <ATen/Parallel.h>
+#include <c10/core/Device.h>
+#include <c10/core/Stream.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
+
+#include <chrono>
+
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/Gpus.h"
 #include "app/workbench/RunName.h"
@@ -10,13 +18,6 @@
 #include "core/profile/DeviceSampler.h"
 #include "core/train/Checkpoint.h"
 #include "core/train/Failure.h"
-
-#include <ATen/Parallel.h>
-#include <c10/core/Device.h>
-#include <c10/core/Stream.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
-#include <chrono>
-#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
@@ -38,7 +39,9 @@ Bytes besides(Bytes tensors) {
 }
 
 // Until all that this thread has given a GPU to do is done: a Program may go on on a stream of its own. On a CPU everything is done already.
-void waitFor(at::Device device) { c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize(); }
+void waitFor(at::Device device) {
+    c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
+}
 
 }  // namespace
 
@@ -145,7 +148,8 @@ Result<TrainerSetup> LiveRun::prepare() {
     };
     setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
         if (!tokenizer)
-            return m_tee.publish(LogLine{m_clock.now(), from.updates, LogLevel::Warning, "No text: this run trains on ready token ids, so there is no tokenizer to write with."});
+            return m_tee.publish(LogLine{m_clock.now(), from.updates, LogLevel::Warning,
+                                         "No text: this run trains on ready token ids, so there is no tokenizer to write with."});
         const at::Tensor weights = from.weights.detach().clone();
         waitFor(weights.device());
         m_generator.post({request, {from.config, from.layout, weights}, from.updates, tokenizer});
@@ -157,11 +161,22 @@ Result<TrainerSetup> LiveRun::prepare() {
 
 Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
     const RunConfig& config = m_request.config;
-    const CorpusRequest wanted{.data = config.data, .tokenizer = config.tokenizer, .vocabulary = config.vocabulary, .validationFraction = config.validationFraction,
-                               .context = config.integer("context"), .seed = static_cast<std::uint64_t>(config.seed), .cacheFolder = {},
-                               .keepText = config.word("data-source") == "text",
-                               .freeMemory = [this, onHost = config.word("device") == "cpu"] { return besides(onHost ? m_forecast.tensors : Bytes{0}); }};
-    auto corpus = openCorpus(wanted, [this](const std::string& what, double fraction) { m_tee.publish(Preparing{m_clock.now(), what, fraction}); }, m_cancelled);
+    const CorpusRequest wanted{
+        .data = config.data,
+        .tokenizer = config.tokenizer,
+        .vocabulary = config.vocabulary,
+        .validationFraction = config.validationFraction,
+        .context = config.integer("context"),
+        .seed = static_cast<std::uint64_t>(config.seed),
+        .cacheFolder = {},
+        .keepText = config.word("data-source") == "text",
+        .freeMemory = [this, onHost = config.word("device") == "cpu"] { return besides(onHost ? m_forecast.tensors : Bytes{0}); }};
+    auto corpus = openCorpus(
+        wanted,
+        [this](const std::string& what, double fraction) {
+            m_tee.publish(Preparing{m_clock.now(), what, fraction});
+        },
+        m_cancelled);
     if (!corpus) return corpus.error();
     auto batches = std::make_shared<BatchSource>(std::move(*corpus));
     if (auto good = batches->accepts(config); !good) return good.error();
@@ -183,12 +198,15 @@ Result<TrainState> LiveRun::openState(std::int64_t vocabulary) {
         auto state = loadCheckpoint(m_request.resume, shape.paddedVocabulary);
         if (!state) return state.error();
         if (state->config.vocabulary != vocabulary)
-            return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} has a vocabulary of {}, the data has {}; train on the data it was made with.",
-                                                              m_request.resume, state->config.vocabulary, vocabulary));
+            return makeError(ErrorCode::BadInput,
+                             fmt::format("The checkpoint {} has a vocabulary of {}, the data has {}; train on the data it was made with.",
+                                         m_request.resume, state->config.vocabulary, vocabulary));
         if (const std::string key = differingKey(state->config, shape); !key.empty())
-            return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} is of a model with another {}; leave {} as it was.", m_request.resume, key, key));
+            return makeError(ErrorCode::BadInput,
+                             fmt::format("The checkpoint {} is of a model with another {}; leave {} as it was.", m_request.resume, key, key));
         if (state->updates >= config.steps)
-            return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} is at step {} already; ask for more steps than that (steps).", m_request.resume, state->updates));
+            return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} is at step {} already; ask for more steps than that (steps).",
+                                                              m_request.resume, state->updates));
         return state;
     }
     if (!m_request.init.empty()) return loadWeights(m_request.init, shape, static_cast<std::uint64_t>(config.seed));

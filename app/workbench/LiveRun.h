@@ -1,16 +1,16 @@
 // LiveRun: one run: prepares data and weights, opens the recorder and runs the Trainer, all on its own trainer thread; a generator
 // thread writes text from copies of the weights; a sampler thread watches the machine.
 #pragma once
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
 #include "app/workbench/EventTee.h"
 #include "app/workbench/GeneratorThread.h"
 #include "app/workbench/MemoryNeed.h"
 #include "core/optimizations/Registry.h"
 #include "core/train/Trainer.h"
-
-#include <condition_variable>
-#include <memory>
-#include <mutex>
-#include <thread>
 
 namespace stepscope {
 
@@ -45,7 +45,7 @@ private:
     std::atomic<bool> m_cancelled{false};
     std::atomic<bool> m_done{false};
     std::mutex m_mutex;
-    Error m_error;          // of a failed run
+    Error m_error;  // of a failed run
     std::int64_t m_lostCheckpoints = 0;
     Status m_stored;        // of the trainer thread; read after it has ended
     std::jthread m_thread;  // last: it uses everything above

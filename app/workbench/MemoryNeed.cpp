@@ -1,14 +1,14 @@
 // See MemoryNeed.h.
 #include "app/workbench/MemoryNeed.h"
 
+#include <c10/core/Device.h>
+#include <fmt/format.h>
+
 #include "app/workbench/Gpus.h"
 #include "core/analysis/MemoryPrediction.h"
 #include "core/base/Format.h"
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"
-
-#include <c10/core/Device.h>
-#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
@@ -24,8 +24,8 @@ struct Place {
     std::int64_t cublasWorkspace = 0;  // ModelSizes
 };
 
-// parseChosenWorkspaceSize() of LibTorch 2.11.0 (ATen/cuda/CublasHandlePool.cpp), read in the wheel's libtorch_cuda.so: Hopper has 32 MiB a handle and
-// stream, others :4096:2:16:8 in the words of CUBLAS_WORKSPACE_CONFIG.
+// parseChosenWorkspaceSize() of LibTorch 2.11.0 (ATen/cuda/CublasHandlePool.cpp), read in the wheel's libtorch_cuda.so: Hopper has 32 MiB a handle
+// and stream, others :4096:2:16:8 in the words of CUBLAS_WORKSPACE_CONFIG.
 std::int64_t cublasWorkspace(const Gpu& gpu) {
     constexpr std::int64_t kKiB = 1024;
     return gpu.computeMajor == 9 && gpu.computeMinor == 0 ? 32 * kKiB * kKiB : (2 * 4096 + 8 * 16) * kKiB;
@@ -63,17 +63,29 @@ Workbench::Estimate estimateMemory(const Registry& registry, const RunConfig& co
                 moments = predicted.of(MemoryKind::Moments), logits = predicted.of(MemoryKind::Logits);
     const std::int64_t lasting = weights.count + gradients.count + moments.count + logits.count;
     const std::int64_t loads = registry.running(config).word("fusion") == "step" ? kPlannedStepLoads : kFirstStepLoads;
-    return {parameterCount(shape), weights, gradients, moments, {predicted.tensors.count - lasting}, logits, predicted.total(),
-            place.available, predicted.tensors, {residentMemory().count + loads}, describeParts(predicted), place.room};
+    return {parameterCount(shape),
+            weights,
+            gradients,
+            moments,
+            {predicted.tensors.count - lasting},
+            logits,
+            predicted.total(),
+            place.available,
+            predicted.tensors,
+            {residentMemory().count + loads},
+            describeParts(predicted),
+            place.room};
 }
 
 RunForecast forecastOf(const Workbench::Estimate& needed) {
     const Bytes peak = needed.total + needed.process;
     // The program itself lies in other memory than a GPU's.
     if (!needed.room.empty())
-        return {peak, needed.tensors, fmt::format("Predicted peak memory of the tensors: {} ({}) {}.", format::bytes(needed.total), needed.parts, needed.room)};
-    return {peak, needed.tensors, fmt::format("Predicted peak memory: {} for tensors of {} available ({}); {} with the program itself.", format::bytes(needed.total),
-                                              format::bytes(needed.available), needed.parts, format::bytes(peak))};
+        return {peak, needed.tensors,
+                fmt::format("Predicted peak memory of the tensors: {} ({}) {}.", format::bytes(needed.total), needed.parts, needed.room)};
+    return {peak, needed.tensors,
+            fmt::format("Predicted peak memory: {} for tensors of {} available ({}); {} with the program itself.", format::bytes(needed.total),
+                        format::bytes(needed.available), needed.parts, format::bytes(peak))};
 }
 
 Status checkMemory(const RunConfig& config, const Workbench::Estimate& needed) {

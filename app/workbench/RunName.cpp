@@ -1,12 +1,13 @@
 // See RunName.h.
 #include "app/workbench/RunName.h"
 
-#include "core/events/ConfigKeys.h"
-#include "core/events/Presets.h"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
+
+#include "core/events/ConfigKeys.h"
+#include "core/events/Presets.h"
 
 namespace stepscope {
 namespace {

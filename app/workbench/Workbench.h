@@ -1,6 +1,11 @@
 // Workbench: the engine behind both front ends, without Qt and without a torch, CUPTI or SQLite type in this header.
 // The window and the command line build a RunRequest, start a Run, send Commands and listen to Events.
 #pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "core/base/Result.h"
 #include "core/events/Command.h"
 #include "core/events/Event.h"
@@ -10,46 +15,41 @@
 #include "sessions/Replayer.h"
 #include "sessions/SessionStore.h"
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
 namespace stepscope {
 
 struct RunRequest {
     RunConfig config;
-    std::string name;                // empty = made from what differs from the preset
+    std::string name;  // empty = made from what differs from the preset
     std::string notes;
     std::vector<std::string> tags;
-    std::string database;            // empty = defaultDatabasePath()
+    std::string database;  // empty = defaultDatabasePath()
     bool record = true;
-    std::string init;                // safetensors weights to start from, GPT-2 names (Hugging Face layout); empty = random
-    std::string resume;              // checkpoint folder, or a session id whose newest checkpoint is taken
+    std::string init;    // safetensors weights to start from, GPT-2 names (Hugging Face layout); empty = random
+    std::string resume;  // checkpoint folder, or a session id whose newest checkpoint is taken
 };
 
 struct RunSummary {
     std::int64_t session = 0;
     RunState state = RunState::Failed;
     ErrorCode code = ErrorCode::Internal;  // when failed: the kind,
-    std::string why;                 //   and the sentence
+    std::string why;                       //   and the sentence
     std::int64_t steps = 0;
     double lossFirst = kUnknown, lossLast = kUnknown, validationLoss = kUnknown;
-    double msPerStepMedian = kUnknown;   // without the first 3 steps
+    double msPerStepMedian = kUnknown;  // without the first 3 steps
     double tokensPerSecond = kUnknown;
     std::int64_t peakMemoryBytes = 0;
-    std::int64_t peakAllocatedBytes = 0;     // most live bytes of tensors on the run's device
-    std::int64_t predictedMemoryBytes = 0;   // of peakMemoryBytes, before the run
-    std::int64_t lostCheckpoints = 0;        // that were due and could not be written
+    std::int64_t peakAllocatedBytes = 0;    // most live bytes of tensors on the run's device
+    std::int64_t predictedMemoryBytes = 0;  // of peakMemoryBytes, before the run
+    std::int64_t lostCheckpoints = 0;       // that were due and could not be written
 };
 
 // A live run: a trainer thread, a recorder thread, a sampler. Destroying it stops the run cleanly and waits.
 class Run {
 public:
     virtual ~Run() = default;
-    virtual void send(Command command) = 0;   // any thread; taken at the next step boundary
+    virtual void send(Command command) = 0;  // any thread; taken at the next step boundary
     virtual bool done() const = 0;
-    virtual RunSummary wait() = 0;            // until the run has ended and everything is stored
+    virtual RunSummary wait() = 0;  // until the run has ended and everything is stored
 };
 
 // First statement of main(): installs the host allocator and loads the CUDA plug-in, both before any ATen call.

@@ -9,9 +9,10 @@
 // A person who has set GOMP_SPINCOUNT or OMP_WAIT_POLICY keeps what was set.
 #include "app/workbench/WorkerWaits.h"
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstring>
-#include <unistd.h>
 
 namespace stepscope {
 namespace {

@@ -1,17 +1,18 @@
 // Configuration as YAML: one flat mapping with the keys of ConfigKeys.h. `config` of the command line writes it, `--config`
 // reads it. Every mistake is one sentence with the file and the line. Any thread.
-#include "app/workbench/Workbench.h"
-#include "core/events/ConfigKeys.h"
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fmt/format.h>
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <yaml-cpp/yaml.h>
+
+#include "app/workbench/Workbench.h"
+#include "core/events/ConfigKeys.h"
 
 namespace stepscope {
 namespace {
@@ -62,7 +63,8 @@ Result<RunConfig> apply(const std::string& path, const YAML::Node& root, const R
         if (!seen.insert(name).second) return at(path, key.Mark(), fmt::format("{} is given twice; keep one.", name));
         if (name == "preset") continue;
         if (!value.IsScalar())
-            return at(path, key.Mark(), fmt::format("{} takes one value{}.", name, value.IsNull() ? "; nothing is given" : ", not a list or a mapping"));
+            return at(path, key.Mark(),
+                      fmt::format("{} takes one value{}.", name, value.IsNull() ? "; nothing is given" : ", not a list or a mapping"));
         if (auto done = setKey(*config, catalogue, name, value.Scalar()); !done) return at(path, key.Mark(), done.error().sentence);
     }
     return config;

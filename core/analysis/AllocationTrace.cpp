@@ -1,10 +1,10 @@
 // See AllocationTrace.h.
 #include "core/analysis/AllocationTrace.h"
 
-#include "core/base/SizeClasses.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "core/base/SizeClasses.h"
 
 namespace stepscope {
 namespace {
@@ -20,19 +20,32 @@ constexpr double kSaturated = 4e18;
 
 const char* toString(MemoryKind kind) {
     switch (kind) {
-        case MemoryKind::Weights: return "weights";
-        case MemoryKind::Moments: return "moments";
-        case MemoryKind::Gradients: return "gradients";
-        case MemoryKind::LowWeights: return "copies of the weights";  // in bf16, or packed for the planned step in float32 too
-        case MemoryKind::Embedding: return "embedding";
-        case MemoryKind::Norms: return "residual sums and norms";
-        case MemoryKind::Qkv: return "q, k, v";
-        case MemoryKind::Attention: return "attention";
-        case MemoryKind::Mlp: return "MLP";
-        case MemoryKind::Logits: return "logits and loss";
-        case MemoryKind::Batches: return "batches";
-        case MemoryKind::Scratch: return "scratch";
-        case MemoryKind::Graph: return "CUDA graph";
+        case MemoryKind::Weights:
+            return "weights";
+        case MemoryKind::Moments:
+            return "moments";
+        case MemoryKind::Gradients:
+            return "gradients";
+        case MemoryKind::LowWeights:
+            return "copies of the weights";  // in bf16, or packed for the planned step in float32 too
+        case MemoryKind::Embedding:
+            return "embedding";
+        case MemoryKind::Norms:
+            return "residual sums and norms";
+        case MemoryKind::Qkv:
+            return "q, k, v";
+        case MemoryKind::Attention:
+            return "attention";
+        case MemoryKind::Mlp:
+            return "MLP";
+        case MemoryKind::Logits:
+            return "logits and loss";
+        case MemoryKind::Batches:
+            return "batches";
+        case MemoryKind::Scratch:
+            return "scratch";
+        case MemoryKind::Graph:
+            return "CUDA graph";
     }
     return "";
 }
@@ -83,8 +96,10 @@ void AllocationTrace::drop(Block& block) {
     const Held& held = m_blocks[block];
     m_now[static_cast<std::size_t>(held.kind)] -= held.bytes;
     m_live -= held.bytes;
-    if (held.bin == kMapped) m_mapped -= held.bytes;
-    else --m_bins[held.bin].now;
+    if (held.bin == kMapped)
+        m_mapped -= held.bytes;
+    else
+        --m_bins[held.bin].now;
     m_free.push_back(block);
     block = kNone;
 }

@@ -24,7 +24,7 @@ public:
     Block take(MemoryKind kind, double bytes);  // bytes may be absurd: nothing overflows
     // What lies with others in one block that is never given back, so that nothing is rounded up for it.
     void takePart(MemoryKind kind, double bytes);
-    void drop(Block& block);                    // kNone is allowed; sets it to kNone
+    void drop(Block& block);  // kNone is allowed; sets it to kNone
     // A block that is gone at once.
     void touch(MemoryKind kind, double bytes) {
         Block block = take(kind, bytes);

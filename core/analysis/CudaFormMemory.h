@@ -1,5 +1,5 @@
-// What operations on a GPU take beside their results and what backward needs: the sums of core/fused and core/cuda, which this room does not see, and of
-// LibTorch 2.11's sources. No GPU has measured them yet. Sizes are in bytes. Used by EagerMemory.
+// What operations on a GPU take beside their results and what backward needs: the sums of core/fused and core/cuda, which this room does not see, and
+// of LibTorch 2.11's sources. No GPU has measured them yet. Sizes are in bytes. Used by EagerMemory.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,16 +14,22 @@ inline double rowsOfLogits(double rows, double columns) {
 }
 
 // Partial sums of a bias's gradient: columnSumsWorkspaceBytes of core/cuda/ColumnSums.cu.
-inline double columnSums(double rows, double columns) { return 4 * columns * std::clamp(std::ceil(rows / 16), 1.0, 512.0); }
+inline double columnSums(double rows, double columns) {
+    return 4 * columns * std::clamp(std::ceil(rows / 16), 1.0, 512.0);
+}
 
 // Of the gradients of a norm's weight and bias: residualNormWorkspaceBytes of core/cuda/ResidualNorm.cu.
-inline double normSums(double rows, double columns) { return 4 * 2 * columns * std::clamp(std::ceil(rows / 4), 1.0, 1024.0); }
+inline double normSums(double rows, double columns) {
+    return 4 * 2 * columns * std::clamp(std::ceil(rows / 4), 1.0, 1024.0);
+}
 
 // Of spans of the sorted tokens: embeddingBackwardWorkspaceBytes of core/cuda/Embedding.cu.
-inline double embeddingSums(double rows, double columns) { return 4 * columns * std::ceil(rows / 32); }
+inline double embeddingSums(double rows, double columns) {
+    return 4 * columns * std::ceil(rows / 32);
+}
 
-// The queries' gradient summed in float32, and a sum a row: mha_bwd of flash_attn/flash_api.cpp, whose rounding this is. The memory-efficient kernel takes
-// about as much (mem_eff_attention/kernel_backward.h); cuDNN tells its workspace only to who runs it.
+// The queries' gradient summed in float32, and a sum a row: mha_bwd of flash_attn/flash_api.cpp, whose rounding this is. The memory-efficient kernel
+// takes about as much (mem_eff_attention/kernel_backward.h); cuDNN tells its workspace only to who runs it.
 inline double attentionBackward(double sequences, double context, double heads, double headWidth) {
     return 4 * sequences * heads * std::ceil(context / 128) * 128 * (std::ceil(headWidth / 32) * 32 + 1);
 }

@@ -2,10 +2,10 @@
 // core/train/EagerProgram.cpp; what LibTorch keeps is from its derivatives.yaml.
 #include "core/analysis/EagerMemory.h"
 
-#include "core/events/ConfigKeys.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "core/events/ConfigKeys.h"
 
 namespace stepscope {
 
@@ -25,7 +25,8 @@ void playOptimizer(const RunConfig& config, const ModelSizes& sizes, AllocationT
     trace.drop(root);
 }
 
-EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace) : m_trace(trace), m_config(config), m_sizes(sizes) {
+EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace)
+    : m_trace(trace), m_config(config), m_sizes(sizes) {
     m_context = static_cast<double>(config.integer("context"));
     m_n = static_cast<double>(config.integer("batch-size")) * m_context;
     m_width = static_cast<double>(config.width);
@@ -91,8 +92,8 @@ void EagerMemory::run() {
     takeLasting();
     m_layer.resize(static_cast<std::size_t>(m_layers));
     m_gradients.resize(m_layer.size());
-    // The second micro-batch meets the gradients of the first, and the second step what the first one left; thirds are like seconds. A captured step makes
-    // its gradients once, in memory of the graph.
+    // The second micro-batch meets the gradients of the first, and the second step what the first one left; thirds are like seconds. A captured step
+    // makes its gradients once, in memory of the graph.
     for (int step = 0; step < (m_graph ? 1 : 2); ++step) {
         for (std::int64_t micro = 0; micro < std::min<std::int64_t>(m_microBatches, 2); ++micro) {
             forward();
@@ -166,8 +167,8 @@ EagerMemory::Block EagerMemory::joinedStream(Block& branch) {
 
 void EagerMemory::keepOnlyInput(Layer& layer) {
     for (Norm* norm : {&layer.norm1, &layer.norm2}) drop(norm->scaled), drop(norm->normed), drop(norm->low), drop(norm->moments);
-    for (Block* block : {&layer.norm2.sum, &layer.qkv, &layer.turned, &layer.heads, &layer.table, &layer.out, &layer.sums, &layer.fc, &layer.gate, &layer.activated,
-                         &layer.mask1, &layer.mask2})
+    for (Block* block : {&layer.norm2.sum, &layer.qkv, &layer.turned, &layer.heads, &layer.table, &layer.out, &layer.sums, &layer.fc, &layer.gate,
+                         &layer.activated, &layer.mask1, &layer.mask2})
         drop(*block);
     for (Block& cast : layer.castWeights) drop(cast);
 }

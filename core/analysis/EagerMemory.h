@@ -1,22 +1,22 @@
 // EagerMemory: what eager execution takes and gives back during one step, operation by operation, as LibTorch's autograd does it:
-// what forward keeps for backward, the temporaries of each operation, and when each goes. Where a GPU's operations differ, theirs are derived from their
-// sources: no GPU has measured them yet. Used by the prediction of memory.
+// what forward keeps for backward, the temporaries of each operation, and when each goes. Where a GPU's operations differ, theirs are derived from
+// their sources: no GPU has measured them yet. Used by the prediction of memory.
 #pragma once
-#include "core/analysis/AllocationTrace.h"
-#include "core/events/RunConfig.h"
-
 #include <cstdint>
 #include <vector>
+
+#include "core/analysis/AllocationTrace.h"
+#include "core/events/RunConfig.h"
 
 namespace stepscope {
 
 // Sizes that follow from a configuration and its data, as core/model lays them out.
 struct ModelSizes {
     std::int64_t parameters = 0;
-    std::int64_t vocabulary = 0;  // rows of the embedding
-    std::int64_t hidden = 0;      // width inside the MLP
-    std::int64_t hiddenRows = 0;  // outputs of its first linear: twice as many for a gated activation
-    std::int64_t threads = 1;     // of the run: a planned step has memory for each
+    std::int64_t vocabulary = 0;       // rows of the embedding
+    std::int64_t hidden = 0;           // width inside the MLP
+    std::int64_t hiddenRows = 0;       // outputs of its first linear: twice as many for a gated activation
+    std::int64_t threads = 1;          // of the run: a planned step has memory for each
     std::int64_t cublasWorkspace = 0;  // bytes that LibTorch gives a cuBLAS handle on the run's GPU
 };
 
@@ -90,10 +90,11 @@ private:
     double m_element;  // bytes of an activation in the products' type
     bool m_low, m_manual, m_math, m_keepGradients, m_tied, m_postNorm, m_rmsNorm, m_rope, m_dropout, m_smoothing;
     bool m_gpu, m_graph;  // m_graph: the step is captured
-    bool m_fusedNorm, m_fusedLoss, m_fusedHeads, m_fusedQkv, m_fusedActivation, m_fusedEmbedding;  // operations of core/fused in the place of LibTorch's
+    bool m_fusedNorm, m_fusedLoss, m_fusedHeads, m_fusedQkv, m_fusedActivation,
+        m_fusedEmbedding;   // operations of core/fused in the place of LibTorch's
     bool m_floatGradients;  // of the blocks' linears: core/fused/Linear.cpp
     bool m_wideSoftmax;     // attention's, which CUDA's autocast computes in float32
-    bool m_keepsLow;  // the optimizer writes a copy of the matrices, which are then not cast
+    bool m_keepsLow;        // the optimizer writes a copy of the matrices, which are then not cast
     bool m_attentionAgain, m_inBackward = false;
     std::int64_t m_blockAgain;  // every k-th; 0 = none
     double m_chunk;             // rows of logits at a time; 0 = all

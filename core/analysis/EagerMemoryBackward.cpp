@@ -1,10 +1,9 @@
 // The backward pass and the update as EagerMemory plays them; see EagerMemory.h.
-#include "core/analysis/EagerMemory.h"
-
-#include "core/analysis/CudaFormMemory.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "core/analysis/CudaFormMemory.h"
+#include "core/analysis/EagerMemory.h"
 
 namespace stepscope {
 
@@ -118,7 +117,8 @@ void EagerMemory::backwardAttention(Layer& layer) {
         drop(ofTable);
     }
     Block ofHeads = take(MemoryKind::Scratch, 3 * e * n * C);
-    if (m_gpu && !m_manual && !m_math) m_trace.touch(MemoryKind::Scratch, cuda_form::attentionBackward(n / m_context, m_context, m_heads, C / m_heads));
+    if (m_gpu && !m_manual && !m_math)
+        m_trace.touch(MemoryKind::Scratch, cuda_form::attentionBackward(n / m_context, m_context, m_heads, C / m_heads));
     drop(ofOut), drop(layer.out), drop(again), drop(layer.sums);
     Block ofQkv = m_fusedHeads ? std::exchange(ofHeads, kNone) : take(MemoryKind::Scratch, 3 * e * n * C);
     if (m_gpu && m_fusedQkv) m_trace.touch(MemoryKind::Scratch, cuda_form::columnSums(n, 3 * C));
@@ -139,8 +139,10 @@ void EagerMemory::weightGradient(double elements, Block& place) {
 }
 
 void EagerMemory::keepGradient(Block computed, Block& place) {
-    if (place == kNone) place = computed;
-    else drop(computed);
+    if (place == kNone)
+        place = computed;
+    else
+        drop(computed);
 }
 
 void EagerMemory::update() {

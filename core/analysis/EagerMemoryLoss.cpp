@@ -1,11 +1,10 @@
 // The head and the loss as EagerMemory plays them, forwards and backwards; see EagerMemory.h.
-#include "core/analysis/EagerMemory.h"
-
-#include "core/analysis/CudaFormMemory.h"
-#include "core/analysis/HeadMemory.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "core/analysis/CudaFormMemory.h"
+#include "core/analysis/EagerMemory.h"
+#include "core/analysis/HeadMemory.h"
 
 namespace stepscope {
 
@@ -22,8 +21,8 @@ void EagerMemory::forwardSoftmax(double rows) {
     const double table = rows * m_vocabulary;
     Block logits = take(MemoryKind::Logits, m_element * table);
     if (m_gpu && m_low) {
-        // CUDA's autocast leaves log_softmax in the type that cross_entropy_loss names, the logits', and widens its result for nll_loss, which keeps that
-        // (ATen/autocast_mode.h; native/LossNLL.cpp). The CPU's widens what goes into cross_entropy_loss.
+        // CUDA's autocast leaves log_softmax in the type that cross_entropy_loss names, the logits', and widens its result for nll_loss, which keeps
+        // that (ATen/autocast_mode.h; native/LossNLL.cpp). The CPU's widens what goes into cross_entropy_loss.
         m_logProbabilities = take(MemoryKind::Logits, m_element * table);
         m_widened = take(MemoryKind::Logits, kFloat * table);
         return drop(logits);
@@ -63,7 +62,8 @@ void EagerMemory::forwardFusedLoss() {
     keepGradient(ofHead, m_headGradient);
 }
 
-// core/fused/CudaLoss.cpp: the head in the products' type, a loss a row, and a chunk of logits, whose gradient takes their place and is added to both others.
+// core/fused/CudaLoss.cpp: the head in the products' type, a loss a row, and a chunk of logits, whose gradient takes their place and is added to both
+// others.
 void EagerMemory::forwardCudaLoss() {
     Block cast = m_low ? take(MemoryKind::LowWeights, m_element * m_vocabulary * m_width) : kNone;
     m_trace.touch(MemoryKind::Logits, kFloat * m_n + m_element * cuda_form::rowsOfLogits(m_n, m_vocabulary) * m_vocabulary);
@@ -73,8 +73,10 @@ void EagerMemory::forwardCudaLoss() {
 void EagerMemory::backwardLoss() {
     const double n = m_n, C = m_width;
     if (m_hiddenGradient != kNone) {
-        if (m_postNorm) m_gradient = std::exchange(m_hiddenGradient, kNone);
-        else backwardNorm(m_final, m_hiddenGradient);
+        if (m_postNorm)
+            m_gradient = std::exchange(m_hiddenGradient, kNone);
+        else
+            backwardNorm(m_final, m_hiddenGradient);
         return;
     }
     Block ofLogits = backwardSoftmax(n);
@@ -104,8 +106,8 @@ EagerMemory::Block EagerMemory::backwardSoftmax(double rows) {
     return lowered;
 }
 
-// Without autograd nothing is kept: the widest moment of one block, its MLP's, then the head's. It is the worst moment of a run where training has few
-// logits at a time, or holds its memory in a graph.
+// Without autograd nothing is kept: the widest moment of one block, its MLP's, then the head's. It is the worst moment of a run where training has
+// few logits at a time, or holds its memory in a graph.
 void EagerMemory::validate() {
     const double e = m_validationElement, elements = m_n * m_width, normed = (m_fusedNorm ? e : kFloat) * elements;
     Block streams = take(MemoryKind::Norms, (3 * kFloat + e) * elements + 2 * normed);  // before the block and with each branch; the branch before

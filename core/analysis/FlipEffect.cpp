@@ -1,10 +1,10 @@
 // See FlipEffect.h.
 #include "core/analysis/FlipEffect.h"
 
-#include "core/analysis/Statistics.h"
-
 #include <cmath>
 #include <vector>
+
+#include "core/analysis/Statistics.h"
 
 namespace stepscope {
 namespace {
@@ -20,12 +20,13 @@ Spread spreadOf(std::span<const StepSample> steps, double StepSample::*value) {
 
 StepSample sampleOf(const StepDone& step) {
     const double seconds = step.duration.seconds();
-    return {step.duration.milliseconds(), seconds > 0 ? static_cast<double>(step.tokens) / seconds : kUnknown, memoryOf(step.peakBytes, static_cast<double>(step.residentBytes)),
-            static_cast<double>(step.pageFaults), step.operations};
+    return {step.duration.milliseconds(), seconds > 0 ? static_cast<double>(step.tokens) / seconds : kUnknown,
+            memoryOf(step.peakBytes, static_cast<double>(step.residentBytes)), static_cast<double>(step.pageFaults), step.operations};
 }
 
 FlipEffect measureFlip(std::span<const StepSample> before, std::span<const StepSample> after) {
-    FlipEffect effect{.stepsBefore = before.size(), .stepsAfter = after.size(), .ms = {}, .tokensPerSecond = {}, .memory = {}, .pageFaults = {}, .operations = {}};
+    FlipEffect effect{
+        .stepsBefore = before.size(), .stepsAfter = after.size(), .ms = {}, .tokensPerSecond = {}, .memory = {}, .pageFaults = {}, .operations = {}};
     const auto change = [&](double StepSample::*value) { return Change{spreadOf(before, value), spreadOf(after, value)}; };
     effect.ms = change(&StepSample::ms);
     effect.tokensPerSecond = change(&StepSample::tokensPerSecond);

@@ -2,10 +2,10 @@
 // Two quartile ranges that overlap prove nothing, and are called inconclusive. Used by the window for the live run and by
 // sessions/MeasuredFlips for stored ones. Pure functions, any thread.
 #pragma once
-#include "core/events/Event.h"
-
 #include <cmath>
 #include <span>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -14,9 +14,13 @@ struct StepSample {  // of one step; unknown values are NaN and left out
 };
 StepSample sampleOf(const StepDone& step);
 // What a step's memory is: the most that tensors held during it, or, in sessions that do not know, what the process held after it.
-inline double memoryOf(double peakBytes, double residentBytes) { return std::isfinite(peakBytes) ? peakBytes : residentBytes; }
+inline double memoryOf(double peakBytes, double residentBytes) {
+    return std::isfinite(peakBytes) ? peakBytes : residentBytes;
+}
 // Steps that share the machine with something else, or that fp16 left out, tell nothing of a switch.
-constexpr bool tellsOfFlips(bool disturbed, bool skipped) { return !disturbed && !skipped; }
+constexpr bool tellsOfFlips(bool disturbed, bool skipped) {
+    return !disturbed && !skipped;
+}
 
 struct Spread {
     double low = kUnknown, median = kUnknown, high = kUnknown;  // quartiles: half of the steps lie between low and high

@@ -1,5 +1,5 @@
-// What the head takes beside logits when linear + cross-entropy is one operation (core/kernels/linear_cross_entropy): in a planned step for good, under
-// autograd while it runs. Sizes are in bytes. Used by EagerMemory and PlannedMemory.
+// What the head takes beside logits when linear + cross-entropy is one operation (core/kernels/linear_cross_entropy): in a planned step for good,
+// under autograd while it runs. Sizes are in bytes. Used by EagerMemory and PlannedMemory.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -29,6 +29,8 @@ private:
 };
 
 // The head's weights packed for the forward and for the backward product.
-inline double packedHead(double element, double vocabulary, double width) { return 2 * element * vocabulary * width; }
+inline double packedHead(double element, double vocabulary, double width) {
+    return 2 * element * vocabulary * width;
+}
 
 }  // namespace stepscope

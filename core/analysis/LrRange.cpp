@@ -1,21 +1,24 @@
 // See LrRange.h.
 #include "core/analysis/LrRange.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 
 namespace stepscope {
 namespace {
 
 constexpr std::size_t kFewest = 20;
-constexpr std::size_t kWindows = 40;     // half a window is this part of the sweep
-constexpr double kDiverged = 1.1;        // of the loss at the start
-constexpr double kLeastFall = 0.02;      // share of the loss at the start that must be gained for a suggestion
-constexpr double kBroken = 4;            // times the lowest loss
+constexpr std::size_t kWindows = 40;  // half a window is this part of the sweep
+constexpr double kDiverged = 1.1;     // of the loss at the start
+constexpr double kLeastFall = 0.02;   // share of the loss at the start that must be gained for a suggestion
+constexpr double kBroken = 4;         // times the lowest loss
 
-std::size_t halfWindow(std::size_t points) { return std::max<std::size_t>(1, points / kWindows); }
+std::size_t halfWindow(std::size_t points) {
+    return std::max<std::size_t>(1, points / kWindows);
+}
 
 // Centred, so that the curve is not shifted towards higher rates as a running average would.
 std::vector<double> smooth(std::span<const LrRangePoint> points, std::size_t half) {
@@ -35,7 +38,8 @@ std::vector<double> smooth(std::span<const LrRangePoint> points, std::size_t hal
 
 Result<LrRange> readLrRange(std::span<const LrRangePoint> points) {
     if (points.size() < kFewest)
-        return makeError(ErrorCode::BadInput, fmt::format("A range test of {} steps says nothing; make at least {} (steps).", points.size(), kFewest));
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("A range test of {} steps says nothing; make at least {} (steps).", points.size(), kFewest));
     const std::size_t half = halfWindow(points.size());
     LrRange range{.smoothed = smooth(points, half)};
     const auto& loss = range.smoothed;
@@ -43,10 +47,12 @@ Result<LrRange> readLrRange(std::span<const LrRangePoint> points) {
     while (end < loss.size() && loss[end] <= kDiverged * loss[half]) ++end;
     if (end < loss.size()) range.divergedAt = points[end].rate;
     const auto from = loss.begin() + static_cast<std::ptrdiff_t>(half);
-    const auto lowest = static_cast<std::size_t>(std::min_element(from, std::max(from, loss.begin() + static_cast<std::ptrdiff_t>(end))) - loss.begin());
+    const auto lowest =
+        static_cast<std::size_t>(std::min_element(from, std::max(from, loss.begin() + static_cast<std::ptrdiff_t>(end))) - loss.begin());
     if (end <= half || !(loss[lowest] < (1 - kLeastFall) * loss[half]))
-        return makeError(ErrorCode::BadInput, fmt::format("The loss fell nowhere between {:.3g} and {:.3g}; sweep lower or higher rates, or make more steps.",
-                                                          points.front().rate, points.back().rate));
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("The loss fell nowhere between {:.3g} and {:.3g}; sweep lower or higher rates, or make more steps.",
+                                     points.front().rate, points.back().rate));
     range.lowest = points[lowest].rate;
     double steepest = 0;
     for (std::size_t i = half; i + half < end && i <= lowest; ++i) {
@@ -57,13 +63,18 @@ Result<LrRange> readLrRange(std::span<const LrRangePoint> points) {
         }
     }
     if (range.suggestion == 0) range.suggestion = range.lowest / 10;  // all of the fall lies within one window
-    range.suggestedAt = static_cast<std::size_t>(std::ranges::min_element(points, {}, [&](const auto& point) { return std::fabs(std::log(point.rate / range.suggestion)); }) - points.begin());
+    range.suggestedAt = static_cast<std::size_t>(
+        std::ranges::min_element(points, {}, [&](const auto& point) { return std::fabs(std::log(point.rate / range.suggestion)); }) - points.begin());
     return range;
 }
 
-std::vector<double> smoothedLoss(std::span<const LrRangePoint> points) { return smooth(points, halfWindow(points.size())); }
+std::vector<double> smoothedLoss(std::span<const LrRangePoint> points) {
+    return smooth(points, halfWindow(points.size()));
+}
 
-bool hasBrokenDown(double loss, double lowest) { return loss > kBroken * lowest; }
+bool hasBrokenDown(double loss, double lowest) {
+    return loss > kBroken * lowest;
+}
 
 std::string endingOf(const LrRange& range, std::span<const LrRangePoint> points, bool whole) {
     if (range.divergedAt > 0) return fmt::format("from {:.2g} on it breaks down", range.divergedAt);
@@ -76,8 +87,8 @@ std::string endingOf(const LrRange& range, std::span<const LrRangePoint> points,
 
 std::string sentenceOf(const Result<LrRange>& range) {
     if (!range) return "Range test: " + range.error().sentence;
-    return fmt::format("Range test: suggested lr {:.2g}, where the loss falls most steeply; it is lowest at {:.2g}{}.", range->suggestion, range->lowest,
-                       range->divergedAt > 0 ? fmt::format(" and breaks down from {:.2g} on", range->divergedAt) : "");
+    return fmt::format("Range test: suggested lr {:.2g}, where the loss falls most steeply; it is lowest at {:.2g}{}.", range->suggestion,
+                       range->lowest, range->divergedAt > 0 ? fmt::format(" and breaks down from {:.2g} on", range->divergedAt) : "");
 }
 
 }  // namespace stepscope

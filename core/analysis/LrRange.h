@@ -1,11 +1,11 @@
 // LrRange: reads a learning-rate range test (Smith, "Cyclical Learning Rates for Training Neural Networks", WACV 2017): the loss over
 // an exponential sweep of rates, smoothed, the rate it suggests, and how it ended. Torch-free; used by the command line and the window.
 #pragma once
-#include "core/base/Result.h"
-
 #include <span>
 #include <string>
 #include <vector>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

@@ -1,29 +1,33 @@
 // See MemoryPrediction.h.
 #include "core/analysis/MemoryPrediction.h"
 
-#include "core/analysis/PlannedMemory.h"
-#include "core/base/Format.h"
-
 #include <algorithm>
 #include <vector>
+
+#include "core/analysis/PlannedMemory.h"
+#include "core/base/Format.h"
 
 namespace stepscope {
 namespace {
 
-Bytes saturated(double bytes) { return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, 4e18))}; }
+Bytes saturated(double bytes) {
+    return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, 4e18))};
+}
 
 }  // namespace
 
 MemoryPrediction predictMemory(const RunConfig& config, const ModelSizes& sizes) {
     const bool onGpu = config.word("device") != "cpu";
     AllocationTrace trace(onGpu || config.word("host-memory") == "caching");
-    if (config.has("fusion") && config.word("fusion") == "step") playPlannedStep(config, sizes, trace);
-    else EagerMemory(config, sizes, trace).run();
+    if (config.has("fusion") && config.word("fusion") == "step")
+        playPlannedStep(config, sizes, trace);
+    else
+        EagerMemory(config, sizes, trace).run();
     MemoryPrediction predicted;
     for (std::size_t kind = 0; kind < kMemoryKinds; ++kind) predicted.byKind[kind] = saturated(trace.atPeak()[kind]);
     predicted.tensors = saturated(trace.peak());
-    // LibTorch's allocator on a GPU rounds to 512 bytes, cuts and joins what was freed, so that it serves blocks of any size, and gives it back before it
-    // refuses one (c10/core/AllocatorConfig.h, c10/cuda/CUDACachingAllocator.cpp). What cannot be joined is not predicted.
+    // LibTorch's allocator on a GPU rounds to 512 bytes, cuts and joins what was freed, so that it serves blocks of any size, and gives it back
+    // before it refuses one (c10/core/AllocatorConfig.h, c10/cuda/CUDACachingAllocator.cpp). What cannot be joined is not predicted.
     if (!onGpu) predicted.kept = saturated(trace.held() - trace.peak());
     return predicted;
 }

@@ -1,13 +1,13 @@
 // What a run will need at its peak, by kind, before it starts: one step is played through on paper (EagerMemory), so that it is known
 // what is there at the worst moment and what is not. Torch-free; cheap enough for every edit of a setting; any thread.
 #pragma once
+#include <array>
+#include <string>
+
 #include "core/analysis/AllocationTrace.h"
 #include "core/analysis/EagerMemory.h"
 #include "core/base/Units.h"
 #include "core/events/RunConfig.h"
-
-#include <array>
-#include <string>
 
 namespace stepscope {
 

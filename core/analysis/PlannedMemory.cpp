@@ -1,10 +1,10 @@
 // See PlannedMemory.h.
 #include "core/analysis/PlannedMemory.h"
 
-#include "core/analysis/HeadMemory.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "core/analysis/HeadMemory.h"
 
 namespace stepscope {
 namespace {
@@ -23,12 +23,14 @@ void playValidation(const RunConfig& config, const ModelSizes& sizes, double n, 
     trace.touch(MemoryKind::Logits, 2 * kFloat * rows * V + 2 * kFloat * n * C);  // logits and their logarithms; the stream and its norm
 }
 
-// What each member of the Team has for itself (StepEngine::placeMembers, LinearCrossEntropy::place): a block of rows, attention's tiles, sums for the vectors.
+// What each member of the Team has for itself (StepEngine::placeMembers, LinearCrossEntropy::place): a block of rows, attention's tiles, sums for the
+// vectors.
 double memberBytes(const RunConfig& config, const ModelSizes& sizes, double e) {
     constexpr double kBlockBytes = 400 * 1024, kPanel = 32;
     const double C = static_cast<double>(config.width), F = static_cast<double>(sizes.hidden), rows = static_cast<double>(sizes.hiddenRows);
     const double block = std::clamp(std::floor(kBlockBytes / (e * rows) / 32) * 32, 32.0, 256.0);
-    const double heads = static_cast<double>(config.heads), context = std::ceil(static_cast<double>(config.integer("context")) / 64) * 64, head = C / heads;
+    const double heads = static_cast<double>(config.heads), context = std::ceil(static_cast<double>(config.integer("context")) / 64) * 64,
+                 head = C / heads;
     const double attention = context * head * (5 * e + 2 * e + kFloat);  // staged, across and in pairs; the gradient of the queries
     const double vectors = static_cast<double>(config.layers) * (9 * C + rows);
     return block * (e * (2 * C + F + (rows > F ? rows : 0)) + kFloat * C) + attention + kFloat * vectors + e * kPanel * std::max(C, F);
@@ -47,7 +49,8 @@ void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, Allocatio
     trace.take(MemoryKind::Moments, 2 * moment * P);
     for (double i = 0; i < batchesInMemory(config); ++i) trace.take(MemoryKind::Batches, 2 * kId * n);
     trace.takePart(MemoryKind::Gradients, kFloat * P);
-    trace.takePart(MemoryKind::LowWeights, packedHead(e, V, C) + 2 * e * L * C * (4 * C + rows + F));  // packed for the forward and for the backward products
+    trace.takePart(MemoryKind::LowWeights,
+                   packedHead(e, V, C) + 2 * e * L * C * (4 * C + rows + F));  // packed for the forward and for the backward products
     trace.takePart(MemoryKind::Norms, L * (2 * kFloat * n * C + 4 * kFloat * n) + 2 * kFloat * n * C + 5 * kFloat * n);
     trace.takePart(MemoryKind::Norms, 2 * e * L * n * C);  // normed rows, as operands of the weights' gradients
     trace.takePart(MemoryKind::Qkv, 3 * e * (L + 1) * n * C);

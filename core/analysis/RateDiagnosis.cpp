@@ -1,13 +1,14 @@
 // See RateDiagnosis.h.
 #include "core/analysis/RateDiagnosis.h"
 
-#include "core/analysis/Statistics.h"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
 #include <vector>
+
+#include "core/analysis/Statistics.h"
 
 namespace stepscope {
 namespace {
@@ -16,14 +17,14 @@ using Steps = std::span<const LrRangePoint>;
 
 constexpr std::size_t kFewest = 200;  // steps: fewer say nothing
 constexpr std::size_t kBlocks = 50;
-constexpr int kFewestSwings = 3;             // up and down again
-constexpr double kLeastSwing = 0.03;         // of the loss
-constexpr double kSwingErrors = 8;           // standard errors of a block's mean
-constexpr double kAlternates = -0.4;         // correlation of neighbouring steps; independent batches: 0
-constexpr double kUnlearnt = 0.9;            // of the loss of a model that knows nothing
+constexpr int kFewestSwings = 3;                           // up and down again
+constexpr double kLeastSwing = 0.03;                       // of the loss
+constexpr double kSwingErrors = 8;                         // standard errors of a block's mean
+constexpr double kAlternates = -0.4;                       // correlation of neighbouring steps; independent batches: 0
+constexpr double kUnlearnt = 0.9;                          // of the loss of a model that knows nothing
 constexpr double kHardlyMoved = 0.05, kHardlyRose = 0.02;  // of the loss at the start
 constexpr double kStandsStill = 0.005, kDrops = 0.02;      // of the loss before the decay
-constexpr double kDecayed = 0.9;             // of the highest rate
+constexpr double kDecayed = 0.9;                           // of the highest rate
 
 double meanLoss(Steps steps) {
     double sum = 0;
@@ -81,34 +82,42 @@ std::optional<std::string> tooHigh(Steps steps, double highest) {
     const int swung = swings(means, least);
     const bool alternates = spread > kLeastSwing * level && correlationOfNeighbours(steps) < kAlternates;
     if (swung < kFewestSwings && !alternates) return std::nullopt;
-    const std::string seen = alternates ? "jumped up and down from step to step" : fmt::format("went up by more than {:.2g} and down again {} times", least, swung);
+    const std::string seen =
+        alternates ? "jumped up and down from step to step" : fmt::format("went up by more than {:.2g} and down again {} times", least, swung);
     return fmt::format("The loss {}: the learning rate (lr {:.2g}) is probably too high; try a third of it, or a longer warmup.", seen, highest);
 }
 
 std::optional<std::string> tooLow(Steps steps, double highest, double untrained) {
     // While it warms up a rate is low on purpose.
-    const auto warm = static_cast<std::size_t>(std::ranges::find_if(steps, [&](const auto& step) { return step.rate >= kDecayed * highest; }) - steps.begin());
+    const auto warm =
+        static_cast<std::size_t>(std::ranges::find_if(steps, [&](const auto& step) { return step.rate >= kDecayed * highest; }) - steps.begin());
     if (!std::isfinite(untrained) || steps.size() - warm < kFewest) return std::nullopt;
     const std::size_t length = (steps.size() - warm) / 20;
     const double start = meanLoss(steps.first(std::min(length, std::max<std::size_t>(1, warm))));
     const auto early = blockMeans(steps.subspan(warm, 5 * length), length);
     const bool rose = std::ranges::any_of(early, [&](double mean) { return mean > (1 + kHardlyRose) * start; });
     if (rose || early.back() < (1 - kHardlyMoved) * start || early.back() < kUnlearnt * untrained) return std::nullopt;
-    return fmt::format("The loss hardly moved in the first {} steps ({:.3g} to {:.3g}): the learning rate (lr {:.2g}) is probably too low; try ten times as much, or find one with lr-range.",
-                       warm + early.size() * length, start, early.back(), highest);
+    return fmt::format(
+        "The loss hardly moved in the first {} steps ({:.3g} to {:.3g}): the learning rate (lr {:.2g}) is probably too low; try ten times as much, "
+        "or find one with lr-range.",
+        warm + early.size() * length, start, early.back(), highest);
 }
 
 std::optional<std::string> decaysLate(Steps steps, double highest) {
     const auto high = [&](const auto& step) { return step.rate >= kDecayed * highest; };
     const auto first = static_cast<std::size_t>(std::ranges::find_if(steps, high) - steps.begin());
-    const auto decay = static_cast<std::size_t>(std::find_if_not(steps.begin() + static_cast<std::ptrdiff_t>(first), steps.end(), high) - steps.begin());
+    const auto decay =
+        static_cast<std::size_t>(std::find_if_not(steps.begin() + static_cast<std::ptrdiff_t>(first), steps.end(), high) - steps.begin());
     const std::size_t quarter = (decay - first) / 4, after = (steps.size() - decay) / 4;
     if (quarter < kFewest / 4 || after < kFewest / 16) return std::nullopt;
     const Steps third = steps.subspan(decay - 2 * quarter, quarter), fourth = steps.subspan(decay - quarter, quarter);
-    const double level = meanLoss(fourth), fallen = meanLoss(steps.last(after)), error = noise(fourth) * std::sqrt(2.0 / static_cast<double>(quarter));
+    const double level = meanLoss(fourth), fallen = meanLoss(steps.last(after)),
+                 error = noise(fourth) * std::sqrt(2.0 / static_cast<double>(quarter));
     const double mostStill = std::fabs(meanLoss(third) - level) + 2 * error;
     if (mostStill > kStandsStill * level || level - fallen < std::max(kDrops * level, 5 * mostStill)) return std::nullopt;
-    return fmt::format("The loss stood still at {:.3g} up to step {} and fell to {:.3g} once the learning rate decayed: let it decay earlier (schedule, steps).", level, decay, fallen);
+    return fmt::format(
+        "The loss stood still at {:.3g} up to step {} and fell to {:.3g} once the learning rate decayed: let it decay earlier (schedule, steps).",
+        level, decay, fallen);
 }
 
 }  // namespace
@@ -130,7 +139,8 @@ std::string typicalRates(std::int64_t parameters) {
     const double millions = static_cast<double>(parameters) / 1e6;
     if (millions < kTypical.front().millions / 2) return "Typical with 124 M parameters: 3e-4 to 6e-4; smaller models bear more.";
     const auto nearest = std::ranges::min_element(kTypical, {}, [&](const Typical& one) { return std::fabs(std::log(millions / one.millions)); });
-    return fmt::format("Typical with {:.0f} M parameters: {}{}.", nearest->millions, nearest->rates, millions > 2 * kTypical.back().millions ? "; larger models want less" : "");
+    return fmt::format("Typical with {:.0f} M parameters: {}{}.", nearest->millions, nearest->rates,
+                       millions > 2 * kTypical.back().millions ? "; larger models want less" : "");
 }
 
 }  // namespace stepscope

@@ -2,13 +2,13 @@
 // low), or it stood still until the rate decayed (decay earlier). Silent unless the curve is far outside what the noise of batches
 // can do. Told by app/workbench at the end of a run. Pure, any thread; O(steps).
 #pragma once
-#include "core/analysis/LrRange.h"
-
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
+
+#include "core/analysis/LrRange.h"
 
 namespace stepscope {
 

@@ -1,11 +1,12 @@
 // See RunHistory.h: how events become columns. What is asked of them is in RunHistoryQueries.cpp.
 #include "core/analysis/RunHistory.h"
 
-#include "core/analysis/LrRange.h"
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <numeric>
+
+#include "core/analysis/LrRange.h"
 
 namespace stepscope {
 
@@ -123,7 +124,8 @@ void RunHistory::markSuggestion() {
     std::vector<LrRangePoint> points;
     for (std::size_t row = 0; row < rows(); ++row) points.push_back({m_steps.learningRate[row], m_steps.loss[row]});
     const auto range = readLrRange(points);
-    if (range) addMarker({Marker::Kind::Suggestion, place(range->suggestedAt), fmt::format("lr {:.2g} suggested", range->suggestion), sentenceOf(range)});
+    if (range)
+        addMarker({Marker::Kind::Suggestion, place(range->suggestedAt), fmt::format("lr {:.2g} suggested", range->suggestion), sentenceOf(range)});
 }
 
 }  // namespace stepscope

@@ -6,10 +6,14 @@ namespace stepscope {
 
 // Quantile q in [0, 1] with linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); NaN when empty.
 double quantile(std::span<const double> samples, double q);
-inline double median(std::span<const double> samples) { return quantile(samples, 0.5); }
+inline double median(std::span<const double> samples) {
+    return quantile(samples, 0.5);
+}
 
 // Of a run's steps, those that tell its speed: without the first 3 (allocation, caches, code paths met for the first time), unless it has no others.
-inline std::span<const double> withoutWarmUp(std::span<const double> steps) { return steps.size() > 3 ? steps.subspan(3) : steps; }
+inline std::span<const double> withoutWarmUp(std::span<const double> steps) {
+    return steps.size() > 3 ? steps.subspan(3) : steps;
+}
 double mean(std::span<const double> samples);  // NaN when empty
 
 }  // namespace stepscope

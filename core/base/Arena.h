@@ -1,5 +1,6 @@
 // Arena: lays out the buffers of planned work (a whole step, or its head alone) in one block of memory. Two passes: the same code first counts, then
-// hands out pointers, so that size and layout cannot disagree. No ownership: the block is a tensor of the caller's, counted by the allocator's budget.
+// hands out pointers, so that size and layout cannot disagree. No ownership: the block is a tensor of the caller's, counted by the allocator's
+// budget.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +9,7 @@ namespace stepscope {
 
 class Arena {
 public:
-    Arena() = default;                                               // counts
+    Arena() = default;                                                        // counts
     explicit Arena(void* block) : m_block(static_cast<std::byte*>(block)) {}  // hands out
 
     // `count` objects at a 4 KiB boundary if large, else at a cache line. nullptr while counting.

@@ -12,14 +12,13 @@ public:
 };
 
 [[noreturn]] inline void checkFailed(const char* what, const char* file, int line) {
-    throw LogicError(std::string("Stepscope made a mistake: ") + what + " does not hold (" + file + ":" +
-                     std::to_string(line) + ").");
+    throw LogicError(std::string("Stepscope made a mistake: ") + what + " does not hold (" + file + ":" + std::to_string(line) + ").");
 }
 
 }  // namespace stepscope
 
-#define SS_CHECK(condition)                                            \
-    do {                                                               \
-        if (!(condition)) [[unlikely]]                                 \
+#define SS_CHECK(condition)                                           \
+    do {                                                              \
+        if (!(condition)) [[unlikely]]                                \
             ::stepscope::checkFailed(#condition, __FILE__, __LINE__); \
     } while (false)

@@ -11,7 +11,9 @@ constexpr std::uint64_t dropoutKey(std::uint64_t seed, std::uint64_t step, std::
 }
 
 // rate in [0, 1).
-constexpr std::uint32_t dropoutThreshold(double rate) { return static_cast<std::uint32_t>(rate * 0x1p32); }
+constexpr std::uint32_t dropoutThreshold(double rate) {
+    return static_cast<std::uint32_t>(rate * 0x1p32);
+}
 
 // element: row-major index in the (sequences of the step, T, C) tensor, all micro-batches of the step counted.
 [[gnu::always_inline]] constexpr bool dropoutKeeps(std::uint64_t key, std::uint64_t element, std::uint32_t threshold) {

@@ -1,9 +1,10 @@
 // See Format.h.
 #include "Format.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
 
 namespace stepscope::format {
 namespace {
@@ -31,7 +32,9 @@ std::string significant(double value, int digits) {
     return grouped(fmt::format("{:.{}f}", value, decimals));
 }
 
-std::string count(std::int64_t value) { return grouped(std::to_string(value)); }
+std::string count(std::int64_t value) {
+    return grouped(std::to_string(value));
+}
 
 std::string milliseconds(double ms) {
     if (!std::isfinite(ms)) return "n/a";

@@ -24,7 +24,8 @@ inline std::atomic<OperationListener*>& operationListener() {
 
 class OperationSpan {
 public:
-    explicit OperationSpan(const char* name, int member = 0) : m_listener(operationListener().load(std::memory_order_acquire)), m_name(name), m_member(member) {
+    explicit OperationSpan(const char* name, int member = 0)
+        : m_listener(operationListener().load(std::memory_order_acquire)), m_name(name), m_member(member) {
         if (m_listener != nullptr) m_listener->begin(m_name, m_member);
     }
     ~OperationSpan() {

@@ -10,6 +10,8 @@ struct Share {
 };
 
 // The part of member `member` of `members` when `count` units are dealt out evenly.
-inline Share share(std::int64_t count, int member, int members) { return {count * member / members, count * (member + 1) / members}; }
+inline Share share(std::int64_t count, int member, int members) {
+    return {count * member / members, count * (member + 1) / members};
+}
 
 }  // namespace stepscope

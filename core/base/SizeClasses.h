@@ -6,7 +6,7 @@
 
 namespace stepscope::size_classes {
 
-constexpr std::size_t kHeader = 64;                // in front of every block; keeps the 64-byte alignment that vector code counts on
+constexpr std::size_t kHeader = 64;                 // in front of every block; keeps the 64-byte alignment that vector code counts on
 constexpr std::size_t kSmallestCached = 64 * 1024;  // smaller blocks come from the C library
 constexpr std::size_t kPage = 4096, kHugePage = 2 * 1024 * 1024;
 constexpr std::size_t kBins = 64 * 8;
@@ -21,7 +21,9 @@ constexpr std::size_t binCeiling(std::size_t bin) {
     const std::size_t power = bin / 8, eighth = bin % 8;
     return (std::size_t{1} << power) + ((eighth + 1) << (power - 3)) - 1;
 }
-constexpr std::size_t pagesOf(std::size_t size) { return size >= kHugePage ? kHugePage : kPage; }
+constexpr std::size_t pagesOf(std::size_t size) {
+    return size >= kHugePage ? kHugePage : kPage;
+}
 
 // What is mapped for a block of `size` bytes, header included: at most 12.5 % more, and whole pages.
 constexpr std::size_t mappingFor(std::size_t size) {

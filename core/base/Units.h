@@ -34,9 +34,7 @@ struct Bytes {
 class SessionClock {
 public:
     SessionClock() : m_origin(std::chrono::steady_clock::now()) {}
-    TimeNs now() const {
-        return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - m_origin).count()};
-    }
+    TimeNs now() const { return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - m_origin).count()}; }
 
 private:
     std::chrono::steady_clock::time_point m_origin;

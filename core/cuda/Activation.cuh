@@ -20,7 +20,8 @@ __device__ __forceinline__ void getBias(const float* bias, std::int64_t columns,
 }
 
 template <int Parts, int Width, class T>
-__device__ __forceinline__ void getBiased(const T* row, const float (&bias)[Parts][Width], std::int64_t columns, std::int64_t column, float (&to)[Parts][Width]) {
+__device__ __forceinline__ void getBiased(const T* row, const float (&bias)[Parts][Width], std::int64_t columns, std::int64_t column,
+                                          float (&to)[Parts][Width]) {
 #pragma unroll
     for (int p = 0; p < Parts; ++p) {
         get(row + p * columns + column, to[p]);
@@ -31,8 +32,8 @@ __device__ __forceinline__ void getBiased(const T* row, const float (&bias)[Part
 
 // A thread owns Width columns of what comes out. gridDim = (packs of a row / kThreads, rows / kRowsEach).
 template <class Activation, class T, int Width>
-__global__ void __launch_bounds__(kThreads) forwardKernel(std::int64_t rows, std::int64_t columns, const T* __restrict__ in, const float* __restrict__ bias,
-                                                          T* __restrict__ out) {
+__global__ void __launch_bounds__(kThreads)
+    forwardKernel(std::int64_t rows, std::int64_t columns, const T* __restrict__ in, const float* __restrict__ bias, T* __restrict__ out) {
     constexpr int parts = Activation::kParts;
     const std::int64_t column = (static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x) * Width;
     if (column >= columns) return;
@@ -55,8 +56,9 @@ __global__ void __launch_bounds__(kThreads) forwardKernel(std::int64_t rows, std
 
 // A thread owns Width columns of one chunk of rows and writes one partial sum a column. gridDim = (packs of a row / kThreads, chunks).
 template <class Activation, class T, int Width>
-__global__ void __launch_bounds__(kThreads) backwardKernel(std::int64_t rows, std::int64_t columns, const T* __restrict__ gradOut, const T* __restrict__ in,
-                                                           const float* __restrict__ bias, T* __restrict__ gradIn, float* __restrict__ partial) {
+__global__ void __launch_bounds__(kThreads)
+    backwardKernel(std::int64_t rows, std::int64_t columns, const T* __restrict__ gradOut, const T* __restrict__ in, const float* __restrict__ bias,
+                   T* __restrict__ gradIn, float* __restrict__ partial) {
     constexpr int parts = Activation::kParts;
     const std::int64_t column = (static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x) * Width;
     if (column >= columns) return;
@@ -102,8 +104,10 @@ const char* forward(const CudaRows& shape, const void* in, const float* bias, vo
             launchKernel(kernel, grid, kThreads, shape.stream, shape.rows, shape.columns, static_cast<const T*>(in), bias, static_cast<T*>(out));
         };
         constexpr int width = 16 / sizeof(T);
-        if (launch::packs(shape.columns, width) && aligned(in, bias, out)) launchWith(forwardKernel<Activation, T, width>, width);
-        else launchWith(forwardKernel<Activation, T, 1>, 1);
+        if (launch::packs(shape.columns, width) && aligned(in, bias, out))
+            launchWith(forwardKernel<Activation, T, width>, width);
+        else
+            launchWith(forwardKernel<Activation, T, 1>, 1);
     });
     return launchError();
 }
@@ -117,12 +121,14 @@ const char* backward(const CudaRows& shape, const void* gradOut, const void* in,
         using T = decltype(element);
         const auto launchWith = [&](auto kernel, int width) {
             const dim3 grid(static_cast<unsigned>(launch::ceilDivide(shape.columns / width, kThreads)), static_cast<unsigned>(chunks));
-            launchKernel(kernel, grid, kThreads, shape.stream, shape.rows, shape.columns, static_cast<const T*>(gradOut), static_cast<const T*>(in), bias,
-                         static_cast<T*>(gradIn), partial);
+            launchKernel(kernel, grid, kThreads, shape.stream, shape.rows, shape.columns, static_cast<const T*>(gradOut), static_cast<const T*>(in),
+                         bias, static_cast<T*>(gradIn), partial);
         };
         constexpr int width = 16 / sizeof(T);
-        if (launch::packs(shape.columns, width) && aligned(gradOut, in, bias, gradIn)) launchWith(backwardKernel<Activation, T, width>, width);
-        else launchWith(backwardKernel<Activation, T, 1>, 1);
+        if (launch::packs(shape.columns, width) && aligned(gradOut, in, bias, gradIn))
+            launchWith(backwardKernel<Activation, T, width>, width);
+        else
+            launchWith(backwardKernel<Activation, T, 1>, 1);
     });
     if (gradBias) sumChunks(chunks, Activation::kParts * shape.columns, partial, gradBias, shape.stream);
     return launchError();

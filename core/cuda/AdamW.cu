@@ -57,8 +57,8 @@ __global__ void __launch_bounds__(1024) normKernel(std::int64_t count, const dou
     if (threadIdx.x == 0) *norm = static_cast<float>(sqrt(sums[0]));
 }
 
-__global__ void __launch_bounds__(kThreads) adamWKernel(const __grid_constant__ List list, const AdamWStep* __restrict__ step, const float* __restrict__ norm,
-                                                        float maxNorm) {
+__global__ void __launch_bounds__(kThreads)
+    adamWKernel(const __grid_constant__ List list, const AdamWStep* __restrict__ step, const float* __restrict__ norm, float maxNorm) {
     AdamWStep s = *step;
     if (norm) {
         if (!isfinite(*norm)) return;
@@ -100,8 +100,9 @@ std::size_t globalNormWorkspaceBytes(const CudaUpdate& list) {
 
 const char* globalNorm(const CudaUpdate& update, float* norm, void* workspace) {
     auto* const partial = static_cast<double*>(workspace);
-    const std::int64_t chunks = eachList(
-        update, [&](const List& list, std::int64_t before) { launchKernel(squaresKernel, static_cast<unsigned>(list.chunks), kThreads, update.stream, list, partial + before); });
+    const std::int64_t chunks = eachList(update, [&](const List& list, std::int64_t before) {
+        launchKernel(squaresKernel, static_cast<unsigned>(list.chunks), kThreads, update.stream, list, partial + before);
+    });
     launchKernel(normKernel, 1, 1024, update.stream, chunks, partial, norm);
     return launchError();
 }

@@ -41,7 +41,8 @@ __device__ __forceinline__ void maxOverBlock(float (&values)[Count]) {
     __shared__ float parts[kThreads / launch::kWarp][Count];
 #pragma unroll
     for (int n = 0; n < Count; ++n) {
-        for (int distance = launch::kWarp / 2; distance > 0; distance /= 2) values[n] = fmaxf(values[n], __shfl_xor_sync(0xffffffffu, values[n], distance));
+        for (int distance = launch::kWarp / 2; distance > 0; distance /= 2)
+            values[n] = fmaxf(values[n], __shfl_xor_sync(0xffffffffu, values[n], distance));
         if (threadIdx.x % launch::kWarp == 0) parts[threadIdx.x / launch::kWarp][n] = values[n];
     }
     __syncthreads();

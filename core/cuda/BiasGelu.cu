@@ -14,9 +14,12 @@ struct Gelu {
 
 }  // namespace
 
-const char* biasGeluForward(const CudaRows& shape, const void* in, const float* bias, void* out) { return activation::forward<Gelu>(shape, in, bias, out); }
+const char* biasGeluForward(const CudaRows& shape, const void* in, const float* bias, void* out) {
+    return activation::forward<Gelu>(shape, in, bias, out);
+}
 
-const char* biasGeluBackward(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias, void* workspace) {
+const char* biasGeluBackward(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias,
+                             void* workspace) {
     return activation::backward<Gelu>(shape, gradOut, in, bias, gradIn, gradBias, workspace);
 }
 

@@ -1,7 +1,6 @@
 // Column sums: the bias gradient where nothing else is done in the same pass, and the second stage of those where something is.
 // See ColumnSums.h.
 #include "core/cuda/ColumnSums.h"
-
 #include "core/cuda/Elements.cuh"
 
 namespace stepscope {
@@ -13,7 +12,8 @@ constexpr int kTile = 32;
 
 // One thread owns Width columns of one chunk. gridDim = (packs of a row / kThreads, chunks).
 template <class T, int Width>
-__global__ void __launch_bounds__(kThreads) chunkSumsKernel(std::int64_t rows, std::int64_t columns, const T* __restrict__ in, float* __restrict__ partial) {
+__global__ void __launch_bounds__(kThreads)
+    chunkSumsKernel(std::int64_t rows, std::int64_t columns, const T* __restrict__ in, float* __restrict__ partial) {
     const std::int64_t column = (static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x) * Width;
     if (column >= columns) return;
     const launch::Range mine = launch::part(rows, gridDim.y, blockIdx.y);
@@ -30,8 +30,8 @@ __global__ void __launch_bounds__(kThreads) chunkSumsKernel(std::int64_t rows, s
 }
 
 // A tile of kTile columns; row y of the block takes chunks y, y + kTile, ...
-__global__ void __launch_bounds__(kTile* kTile) sumChunksKernel(std::int64_t chunks, std::int64_t columns, const float* __restrict__ partial,
-                                                                float* __restrict__ sums) {
+__global__ void __launch_bounds__(kTile* kTile)
+    sumChunksKernel(std::int64_t chunks, std::int64_t columns, const float* __restrict__ partial, float* __restrict__ sums) {
     __shared__ float tile[kTile][kTile];
     const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kTile + threadIdx.x;
     float sum = 0.0f;
@@ -54,10 +54,13 @@ void launchChunkSums(const CudaRows& s, const void* in, float* partial) {
 
 }  // namespace
 
-std::int64_t sumChunkCount(std::int64_t rows) { return launch::rowChunks(rows, kRowsWorthwhile, kMostChunks); }
+std::int64_t sumChunkCount(std::int64_t rows) {
+    return launch::rowChunks(rows, kRowsWorthwhile, kMostChunks);
+}
 
 void sumChunks(std::int64_t chunks, std::int64_t columns, const float* partial, float* sums, void* stream) {
-    launchKernel(sumChunksKernel, static_cast<unsigned>(launch::ceilDivide(columns, kTile)), dim3(kTile, kTile), stream, chunks, columns, partial, sums);
+    launchKernel(sumChunksKernel, static_cast<unsigned>(launch::ceilDivide(columns, kTile)), dim3(kTile, kTile), stream, chunks, columns, partial,
+                 sums);
 }
 
 std::size_t columnSumsWorkspaceBytes(std::int64_t rows, std::int64_t columns) {
@@ -70,8 +73,10 @@ const char* columnSums(const CudaRows& shape, const void* in, float* sums, void*
     withElement(shape.scalar, [&](auto element) {
         using T = decltype(element);
         constexpr int width = 16 / sizeof(T);
-        if (launch::packs(shape.columns, width) && aligned(in)) launchChunkSums<T, width>(shape, in, partial);
-        else launchChunkSums<T, 1>(shape, in, partial);
+        if (launch::packs(shape.columns, width) && aligned(in))
+            launchChunkSums<T, width>(shape, in, partial);
+        else
+            launchChunkSums<T, 1>(shape, in, partial);
     });
     sumChunks(sumChunkCount(shape.rows), shape.columns, partial, sums, shape.stream);
     return launchError();

@@ -1,12 +1,12 @@
 // Softmax cross-entropy on the GPU, the gradient written over the logits: one block a row, two passes over it (maximum and sum together,
 // then the gradient), the row in registers between them where it fits. See core/kernels/cross_entropy/CrossEntropy.h; the arithmetic of the
 // first pass is OnlineSoftmax.h.
+#include <cstring>
+#include <type_traits>
+
 #include "core/cuda/Elements.cuh"
 #include "core/cuda/Forms.h"
 #include "core/kernels/cross_entropy/OnlineSoftmax.h"
-
-#include <cstring>
-#include <type_traits>
 
 namespace stepscope {
 namespace {
@@ -100,8 +100,10 @@ __global__ void __launch_bounds__(1024, Packs > 0 ? 1 : 2) crossEntropyKernel(in
         if (!whole) {
 #pragma unroll
             for (int k = 0; k < Width; ++k) {
-                if (c + k < vocabulary) plain[0] += x[k];
-                else x[k] = -INFINITY;
+                if (c + k < vocabulary)
+                    plain[0] += x[k];
+                else
+                    x[k] = -INFINITY;
             }
         }
         mine = include(mine, x);
@@ -152,8 +154,10 @@ const char* crossEntropy(const CudaRows& shape, const CudaCrossEntropy& loss) {
             const auto kernel = fits ? crossEntropyKernel<T, columnsEach.value, kHeldPacks> : crossEntropyKernel<T, columnsEach.value, 0>;
             launchKernel(kernel, static_cast<unsigned>(shape.rows), threads, shape.stream, static_cast<int>(shape.columns), loss);
         };
-        if (launch::packs(shape.columns, width) && aligned(loss.logits)) launchWith(std::integral_constant<int, width>{});
-        else launchWith(std::integral_constant<int, 1>{});
+        if (launch::packs(shape.columns, width) && aligned(loss.logits))
+            launchWith(std::integral_constant<int, width>{});
+        else
+            launchWith(std::integral_constant<int, 1>{});
     });
     return launchError();
 }

@@ -5,10 +5,10 @@
 // activations are of `scalar`. They only put work onto the stream: nothing is allocated and nothing waits. A gradient of a parameter is
 // summed in a fixed order (the same bits every time) and needs workspace: device memory of as many bytes as its function says.
 #pragma once
-#include "core/kernels/adamw/AdamWStep.h"
-
 #include <cstddef>
 #include <cstdint>
+
+#include "core/kernels/adamw/AdamWStep.h"
 
 namespace stepscope {
 
@@ -46,23 +46,23 @@ struct CudaNormBackward {
     const float* weight = nullptr;
     const float* gradResidual = nullptr;  // null = nothing came back along the stream
     float* gradSum = nullptr;
-    void* gradDelta = nullptr;             // the same numbers as `scalar`; null = not wanted
-    float* gradWeightAndBias = nullptr;    // (2 columns): of the weight, then of the bias
+    void* gradDelta = nullptr;           // the same numbers as `scalar`; null = not wanted
+    float* gradWeightAndBias = nullptr;  // (2 columns): of the weight, then of the bias
 };
 
 struct CudaCrossEntropy {
     std::int64_t vocabulary = 0;  // ids that can occur, <= columns; those beyond it get the gradient 0
     float smoothing = 0;
     float gradientScale = 1;
-    void* logits = nullptr;       // overwritten by the gradient when that is wanted
+    void* logits = nullptr;  // overwritten by the gradient when that is wanted
     bool wantsGradient = false;
     const std::int64_t* targets = nullptr;
-    float* losses = nullptr;      // (rows), nats
+    float* losses = nullptr;  // (rows), nats
 };
 
 // One of the three gradients of attention's heads, elements of a row beside each other.
 struct CudaHeadPart {
-    const void* data = nullptr;  // null = zeros
+    const void* data = nullptr;                                     // null = zeros
     std::int64_t batchStride = 0, headStride = 0, tokenStride = 0;  // in elements
 };
 
@@ -130,7 +130,8 @@ struct CudaInterface {
 
     // out = gelu(in + bias), the tanh form; bias null = none.
     const char* (*biasGeluForward)(const CudaRows& shape, const void* in, const float* bias, void* out);
-    // gradIn = gradOut * gelu'(in + bias), gradBias = its column sums; gradBias null = not wanted. Workspace: columnSumsWorkspaceBytes(rows, columns).
+    // gradIn = gradOut * gelu'(in + bias), gradBias = its column sums; gradBias null = not wanted. Workspace: columnSumsWorkspaceBytes(rows,
+    // columns).
     const char* (*biasGeluBackward)(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias,
                                     void* workspace);
     // out (rows, columns) = silu(gate) * up, where a row of `in` holds `columns` gates, then as many ups; workspace for 2 columns.
@@ -146,8 +147,8 @@ struct CudaInterface {
 
     // rows (B*T, 3*heads*width) of q, k, v from their parts (B, heads, T, width), gradBias = their column sums; shape.rows = B*T; gradBias null = not
     // wanted. Workspace: columnSumsWorkspaceBytes(rows, columns).
-    const char* (*mergeHeads)(const CudaRows& shape, std::int64_t context, std::int64_t heads, const CudaHeadPart (&parts)[3], void* rows, float* gradBias,
-                              void* workspace);
+    const char* (*mergeHeads)(const CudaRows& shape, std::int64_t context, std::int64_t heads, const CudaHeadPart (&parts)[3], void* rows,
+                              float* gradBias, void* workspace);
     // sums (columns) of in (rows, columns).
     const char* (*columnSums)(const CudaRows& shape, const void* in, float* sums, void* workspace);
     std::size_t (*columnSumsWorkspaceBytes)(std::int64_t rows, std::int64_t columns);
@@ -157,8 +158,8 @@ struct CudaInterface {
     const char* (*embeddingForward)(const CudaRows& shape, const CudaEmbedding& embedding, const float* wte, const float* wpe, float* out);
     // gradWte[id] += the sum of gradOut's rows of that id. sorted.ids: ids in ascending order; order: the token each came from, ascending within
     // one id. Workspace: embeddingBackwardWorkspaceBytes(rows, columns).
-    const char* (*embeddingBackward)(const CudaRows& shape, const CudaEmbedding& sorted, const std::int64_t* order, const float* gradOut, float* gradWte,
-                                     void* workspace);
+    const char* (*embeddingBackward)(const CudaRows& shape, const CudaEmbedding& sorted, const std::int64_t* order, const float* gradOut,
+                                     float* gradWte, void* workspace);
     std::size_t (*embeddingBackwardWorkspaceBytes)(std::int64_t rows, std::int64_t columns);
     // gradWpe (context, columns) = sums of gradOut over the sequences.
     const char* (*positionBackward)(const CudaRows& shape, std::int64_t context, const float* gradOut, float* gradWpe);

@@ -1,9 +1,9 @@
 // Numbers in 8 bits as the GPU finds their code: by search, where the host (core/train/BlockCode) has a table too large for a block's shared
 // memory. The same code for every number. Included by AdamWEightBit.cu and by tests/core/train, on machines without a GPU.
 #pragma once
-#include "core/base/HostDevice.h"
-
 #include <cmath>
+
+#include "core/base/HostDevice.h"
 
 namespace stepscope::eight_bit {
 
@@ -17,8 +17,10 @@ STEPSCOPE_HOST_DEVICE int nearest(const float* values, int zero, float x) {
     int low = zero, high = kCodes - 2;
     while (low < high) {
         const int middle = (low + high) / 2;
-        if (magnitude >= 0.5f * (values[middle] + values[middle + 1])) low = middle + 1;
-        else high = middle;
+        if (magnitude >= 0.5f * (values[middle] + values[middle + 1]))
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (zero == 0) return low == 0 && magnitude > 0.0f ? 1 : low;
     return x < 0.0f ? 2 * zero - low : low;

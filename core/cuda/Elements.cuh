@@ -1,22 +1,34 @@
 // What the kernels share: elements of the three scalars read and written as float32, several in one access; sums over a block in a fixed
 // order; errors of a launch as a sentence. Included by *.cu only.
 #pragma once
-#include "core/cuda/CudaInterface.h"
-#include "core/cuda/KernelLaunch.cuh"
-#include "core/cuda/Launch.h"
-
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include "core/cuda/CudaInterface.h"
+#include "core/cuda/KernelLaunch.cuh"
+#include "core/cuda/Launch.h"
+
 namespace stepscope {
 
-__device__ __forceinline__ float toFloat(float v) { return v; }
-__device__ __forceinline__ float toFloat(__nv_bfloat16 v) { return __bfloat162float(v); }
-__device__ __forceinline__ float toFloat(__half v) { return __half2float(v); }
-__device__ __forceinline__ void fromFloat(float& to, float v) { to = v; }
-__device__ __forceinline__ void fromFloat(__nv_bfloat16& to, float v) { to = __float2bfloat16_rn(v); }
-__device__ __forceinline__ void fromFloat(__half& to, float v) { to = __float2half_rn(v); }
+__device__ __forceinline__ float toFloat(float v) {
+    return v;
+}
+__device__ __forceinline__ float toFloat(__nv_bfloat16 v) {
+    return __bfloat162float(v);
+}
+__device__ __forceinline__ float toFloat(__half v) {
+    return __half2float(v);
+}
+__device__ __forceinline__ void fromFloat(float& to, float v) {
+    to = v;
+}
+__device__ __forceinline__ void fromFloat(__nv_bfloat16& to, float v) {
+    to = __float2bfloat16_rn(v);
+}
+__device__ __forceinline__ void fromFloat(__half& to, float v) {
+    to = __float2half_rn(v);
+}
 
 // Width values that travel in accesses of 16 bytes at most. Their address is a multiple of that.
 template <class T, int Width>
@@ -78,9 +90,12 @@ inline const char* refuse(const CudaRows& shape) {
 template <class Function>
 void withElement(CudaScalar scalar, Function function) {
     switch (scalar) {
-        case CudaScalar::Float32: return function(float{});
-        case CudaScalar::BFloat16: return function(__nv_bfloat16{});
-        case CudaScalar::Float16: return function(__half{});
+        case CudaScalar::Float32:
+            return function(float{});
+        case CudaScalar::BFloat16:
+            return function(__nv_bfloat16{});
+        case CudaScalar::Float16:
+            return function(__half{});
     }
 }
 

@@ -28,8 +28,9 @@ __global__ void __launch_bounds__(1024) forwardKernel(std::int64_t columns, Cuda
 
 // One block a span. partial (spans, columns): of each the sum of the run that goes on from the span before.
 template <int Width>
-__global__ void __launch_bounds__(1024) backwardKernel(std::int64_t rows, std::int64_t columns, CudaEmbedding sorted, const std::int64_t* __restrict__ order,
-                                                       const float* __restrict__ gradOut, float* __restrict__ gradWte, float* __restrict__ partial) {
+__global__ void __launch_bounds__(1024)
+    backwardKernel(std::int64_t rows, std::int64_t columns, CudaEmbedding sorted, const std::int64_t* __restrict__ order,
+                   const float* __restrict__ gradOut, float* __restrict__ gradWte, float* __restrict__ partial) {
     constexpr std::int64_t nowhere = -1, onwards = -2;
     __shared__ std::int64_t from[kSpan], to[kSpan + 1];  // where rows begin in gradOut, and runs in gradWte; onwards: no run begins here
     const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * kSpan;
@@ -39,8 +40,10 @@ __global__ void __launch_bounds__(1024) backwardKernel(std::int64_t rows, std::i
         if (i >= count) continue;
         const std::int64_t id = sorted.ids[begin + i];
         from[i] = order[begin + i] * columns;
-        if (begin + i > 0 && sorted.ids[begin + i - 1] == id) to[i] = onwards;
-        else if (id >= 0 && id < sorted.vocabulary) to[i] = id * columns;
+        if (begin + i > 0 && sorted.ids[begin + i - 1] == id)
+            to[i] = onwards;
+        else if (id >= 0 && id < sorted.vocabulary)
+            to[i] = id * columns;
     }
     __syncthreads();
     for (std::int64_t c = static_cast<std::int64_t>(threadIdx.x) * Width; c < columns; c += static_cast<std::int64_t>(blockDim.x) * Width) {
@@ -69,8 +72,8 @@ __global__ void __launch_bounds__(1024) backwardKernel(std::int64_t rows, std::i
 // One block a span but the first. That of the first span into which an id goes on adds up all that it left behind. Bounds: without the 1 registers
 // are spared, and loads wait for each other.
 template <int Width>
-__global__ void __launch_bounds__(1024, 1) partialsKernel(int spans, std::int64_t columns, CudaEmbedding sorted, const float* __restrict__ partial,
-                                                          float* __restrict__ gradWte) {
+__global__ void __launch_bounds__(1024, 1)
+    partialsKernel(int spans, std::int64_t columns, CudaEmbedding sorted, const float* __restrict__ partial, float* __restrict__ gradWte) {
     const auto idAt = [&](int span, int place) { return sorted.ids[static_cast<std::int64_t>(span) * kSpan + place]; };
     const int span = static_cast<int>(blockIdx.x) + 1;
     const std::int64_t id = idAt(span, 0);
@@ -78,8 +81,10 @@ __global__ void __launch_bounds__(1024, 1) partialsKernel(int spans, std::int64_
     int end = span + 1;  // of the spans that the id goes on into, sought by halves
     for (int beyond = spans; end < beyond;) {
         const int middle = (end + beyond) / 2;
-        if (idAt(middle, 0) == id) end = middle + 1;
-        else beyond = middle;
+        if (idAt(middle, 0) == id)
+            end = middle + 1;
+        else
+            beyond = middle;
     }
     for (std::int64_t c = static_cast<std::int64_t>(threadIdx.x) * Width; c < columns; c += static_cast<std::int64_t>(blockDim.x) * Width) {
         float sum[Width];
@@ -97,8 +102,8 @@ __global__ void __launch_bounds__(1024, 1) partialsKernel(int spans, std::int64_
 
 // One block a position.
 template <int Width>
-__global__ void __launch_bounds__(1024, 1) positionKernel(std::int64_t rows, std::int64_t columns, std::int64_t context, const float* __restrict__ gradOut,
-                                                          float* __restrict__ gradWpe) {
+__global__ void __launch_bounds__(1024, 1)
+    positionKernel(std::int64_t rows, std::int64_t columns, std::int64_t context, const float* __restrict__ gradOut, float* __restrict__ gradWpe) {
     const std::int64_t position = blockIdx.x;
     const int sequences = static_cast<int>((rows - position + context - 1) / context);
     for (std::int64_t c = static_cast<std::int64_t>(threadIdx.x) * Width; c < columns; c += static_cast<std::int64_t>(blockDim.x) * Width) {
@@ -117,8 +122,10 @@ __global__ void __launch_bounds__(1024, 1) positionKernel(std::int64_t rows, std
 // function(Width, threads), four columns an access where rows begin at multiples of them.
 template <class Function>
 void withWidth(const CudaRows& shape, bool wide, Function function) {
-    if (wide && launch::packs(shape.columns, 4)) function(std::integral_constant<int, 4>{}, launch::threadsFor(shape.columns / 4, 1));
-    else function(std::integral_constant<int, 1>{}, launch::threadsFor(shape.columns, 1));
+    if (wide && launch::packs(shape.columns, 4))
+        function(std::integral_constant<int, 4>{}, launch::threadsFor(shape.columns / 4, 1));
+    else
+        function(std::integral_constant<int, 1>{}, launch::threadsFor(shape.columns, 1));
 }
 
 }  // namespace
@@ -143,11 +150,11 @@ const char* embeddingBackward(const CudaRows& shape, const CudaEmbedding& sorted
     auto* const partial = static_cast<float*>(workspace);
     const std::int64_t spans = launch::ceilDivide(shape.rows, kSpan);
     withWidth(shape, aligned(gradOut, gradWte, partial), [&](auto width, int threads) {
-        launchKernel(backwardKernel<width.value>, static_cast<unsigned>(spans), threads, shape.stream, shape.rows, shape.columns, sorted, order, gradOut,
-                     gradWte, partial);
+        launchKernel(backwardKernel<width.value>, static_cast<unsigned>(spans), threads, shape.stream, shape.rows, shape.columns, sorted, order,
+                     gradOut, gradWte, partial);
         if (spans == 1) return;
-        launchKernel(partialsKernel<width.value>, static_cast<unsigned>(spans - 1), threads, shape.stream, static_cast<int>(spans), shape.columns, sorted,
-                     partial, gradWte);
+        launchKernel(partialsKernel<width.value>, static_cast<unsigned>(spans - 1), threads, shape.stream, static_cast<int>(spans), shape.columns,
+                     sorted, partial, gradWte);
     });
     return launchError();
 }
@@ -156,7 +163,8 @@ const char* positionBackward(const CudaRows& shape, std::int64_t context, const 
     if (const char* why = refuse(shape)) return why;
     if (context < 1) return "the embedding's backward pass was called with a context below 1.";
     withWidth(shape, aligned(gradOut, gradWpe), [&](auto width, int threads) {
-        launchKernel(positionKernel<width.value>, static_cast<unsigned>(context), threads, shape.stream, shape.rows, shape.columns, context, gradOut, gradWpe);
+        launchKernel(positionKernel<width.value>, static_cast<unsigned>(context), threads, shape.stream, shape.rows, shape.columns, context, gradOut,
+                     gradWpe);
     });
     return launchError();
 }

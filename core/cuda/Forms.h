@@ -6,10 +6,12 @@
 namespace stepscope {
 
 const char* biasGeluForward(const CudaRows& shape, const void* in, const float* bias, void* out);
-const char* biasGeluBackward(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias, void* workspace);
+const char* biasGeluBackward(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias,
+                             void* workspace);
 
 const char* swigluForward(const CudaRows& shape, const void* in, const float* bias, void* out);
-const char* swigluBackward(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias, void* workspace);
+const char* swigluBackward(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias,
+                           void* workspace);
 
 const char* residualNormForward(const CudaRows& shape, const CudaNormForward& norm);
 const char* residualNormBackward(const CudaRows& shape, const CudaNormBackward& norm, void* workspace);

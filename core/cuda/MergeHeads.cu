@@ -7,8 +7,8 @@
 namespace stepscope {
 namespace {
 
-constexpr int kThreads = 96;   // divides the packs of a row for every C that 256 divides
-constexpr int kBlocks = 8;     // of a multiprocessor: as many registers are left as kRowsAtOnce packs take
+constexpr int kThreads = 96;  // divides the packs of a row for every C that 256 divides
+constexpr int kBlocks = 8;    // of a multiprocessor: as many registers are left as kRowsAtOnce packs take
 constexpr int kRowsAtOnce = 4;
 
 struct Parts {
@@ -17,10 +17,11 @@ struct Parts {
 
 // A thread copies its pack of every row of one chunk and adds it up. gridDim = (packs of a row / kThreads, chunks).
 template <class T, int Width>
-__global__ void __launch_bounds__(kThreads, kBlocks) mergeHeadsKernel(std::int64_t rows, std::int64_t context, std::int64_t heads, std::int64_t width,
-                                                                      const __grid_constant__ Parts parts, T* __restrict__ out,
-                                                                      float* __restrict__ partial) {
-    const std::int64_t packsPerHead = width / Width, packs = 3 * heads * packsPerHead, pack = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    mergeHeadsKernel(std::int64_t rows, std::int64_t context, std::int64_t heads, std::int64_t width, const __grid_constant__ Parts parts,
+                     T* __restrict__ out, float* __restrict__ partial) {
+    const std::int64_t packsPerHead = width / Width, packs = 3 * heads * packsPerHead,
+                       pack = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
     if (pack >= packs) return;
     const std::int64_t head = pack / packsPerHead;
     const CudaHeadPart& part = parts.of[head / heads];
@@ -63,7 +64,8 @@ bool wideEnough(const CudaHeadPart& part, int width) {
 const char* mergeHeads(const CudaRows& shape, std::int64_t context, std::int64_t heads, const CudaHeadPart (&parts)[3], void* rows, float* gradBias,
                        void* workspace) {
     if (const char* why = refuse(shape)) return why;
-    if (heads < 1 || context < 1 || shape.columns % (3 * heads) != 0) return "merging heads was called with columns that are not three times the heads' width.";
+    if (heads < 1 || context < 1 || shape.columns % (3 * heads) != 0)
+        return "merging heads was called with columns that are not three times the heads' width.";
     const std::int64_t headWidth = shape.columns / 3 / heads, chunks = sumChunkCount(shape.rows);
     float* const partial = gradBias ? static_cast<float*>(workspace) : nullptr;
     withElement(shape.scalar, [&](auto element) {
@@ -75,8 +77,10 @@ const char* mergeHeads(const CudaRows& shape, std::int64_t context, std::int64_t
                          static_cast<T*>(rows), partial);
         };
         const bool partsWide = wideEnough(parts[0], width) && wideEnough(parts[1], width) && wideEnough(parts[2], width);
-        if (partsWide && launch::packs(headWidth, width) && aligned(rows)) launchWith(mergeHeadsKernel<T, width>, width);
-        else launchWith(mergeHeadsKernel<T, 1>, 1);
+        if (partsWide && launch::packs(headWidth, width) && aligned(rows))
+            launchWith(mergeHeadsKernel<T, width>, width);
+        else
+            launchWith(mergeHeadsKernel<T, 1>, 1);
     });
     if (gradBias) sumChunks(chunks, shape.columns, partial, gradBias, shape.stream);
     return launchError();

@@ -1,9 +1,9 @@
-// Lists of parameters for one launch of many blocks, for AdamW.cu and AdamWEightBit.cu: a list travels in the kernel's arguments, so that no table has
-// to be copied to the device, and a block takes one chunk of one parameter. Included by *.cu only.
+// Lists of parameters for one launch of many blocks, for AdamW.cu and AdamWEightBit.cu: a list travels in the kernel's arguments, so that no table
+// has to be copied to the device, and a block takes one chunk of one parameter. Included by *.cu only.
 #pragma once
-#include "core/cuda/Launch.h"
-
 #include <cuda_runtime.h>
+
+#include "core/cuda/Launch.h"
 
 namespace stepscope {
 

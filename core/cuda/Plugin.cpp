@@ -1,9 +1,9 @@
 // The door of libstepscope_cuda.so: the table of CudaInterface.h, filled. Called once by loadCudaPlugin() on the main thread.
+#include <dlfcn.h>
+
 #include "core/cuda/ColumnSums.h"
 #include "core/cuda/Forms.h"
 #include "core/cuda/Nvml.h"
-
-#include <dlfcn.h>
 
 namespace stepscope {
 namespace {

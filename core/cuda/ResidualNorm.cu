@@ -71,7 +71,8 @@ __device__ __forceinline__ Pack<T, Width> packAt(const T* from) {
 
 // share: 1 / columns. Bounds: without the 1 some compilers spare registers by spilling.
 template <class T, int Packs, int Width>
-__global__ void __launch_bounds__(1024, 1) backwardKernel(std::int64_t rows, int columns, float share, CudaNormBackward norm, float* __restrict__ partial) {
+__global__ void __launch_bounds__(1024, 1)
+    backwardKernel(std::int64_t rows, int columns, float share, CudaNormBackward norm, float* __restrict__ partial) {
     constexpr bool held = Packs * Width <= 8;  // a wider row does not stay in registers: it is read a second time, out of the cache
     const launch::Range mine = launch::part(rows, gridDim.x, blockIdx.x);
     float gradWeight[Packs][Width] = {}, gradBias[Packs][Width] = {};
@@ -118,7 +119,8 @@ __global__ void __launch_bounds__(1024, 1) backwardKernel(std::int64_t rows, int
             float w[Width];
             get(norm.weight + c, w);
 #pragma unroll
-            for (int k = 0; k < Width; ++k) w[k] = along[h].values[k] + (toFloat(gradNormed[h].values[k]) * w[k] - plain - hat[h].values[k] * alongHat) * scale;
+            for (int k = 0; k < Width; ++k)
+                w[k] = along[h].values[k] + (toFloat(gradNormed[h].values[k]) * w[k] - plain - hat[h].values[k] * alongHat) * scale;
             put(norm.gradSum + at + c, w);
             if (norm.gradDelta) put(static_cast<T*>(norm.gradDelta) + at + c, w);
         });
@@ -168,11 +170,12 @@ const char* residualNormBackward(const CudaRows& shape, const CudaNormBackward& 
     if (const char* why = refuseNorm(shape)) return why;
     auto* const partial = static_cast<float*>(workspace);
     const std::int64_t chunks = launch::rowChunks(shape.rows, kRowsWorthwhile, kMostChunks);
-    const bool wide = launch::packs(shape.columns, 4) && aligned(norm.gradNormed, norm.sum, norm.weight, norm.gradResidual, norm.gradSum, norm.gradDelta);
+    const bool wide =
+        launch::packs(shape.columns, 4) && aligned(norm.gradNormed, norm.sum, norm.weight, norm.gradResidual, norm.gradSum, norm.gradDelta);
     withElement(shape.scalar, [&](auto element) {
         withPacks(shape, wide, [&](auto packs, auto width, int threads) {
-            launchKernel(backwardKernel<decltype(element), packs.value, width.value>, static_cast<unsigned>(chunks), threads, shape.stream, shape.rows,
-                         static_cast<int>(shape.columns), 1.0f / static_cast<float>(shape.columns), norm, partial);
+            launchKernel(backwardKernel<decltype(element), packs.value, width.value>, static_cast<unsigned>(chunks), threads, shape.stream,
+                         shape.rows, static_cast<int>(shape.columns), 1.0f / static_cast<float>(shape.columns), norm, partial);
         });
     });
     sumChunks(chunks, 2 * shape.columns, partial, norm.gradWeightAndBias, shape.stream);

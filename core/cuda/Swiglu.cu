@@ -18,9 +18,12 @@ struct Swiglu {
 
 }  // namespace
 
-const char* swigluForward(const CudaRows& shape, const void* in, const float* bias, void* out) { return activation::forward<Swiglu>(shape, in, bias, out); }
+const char* swigluForward(const CudaRows& shape, const void* in, const float* bias, void* out) {
+    return activation::forward<Swiglu>(shape, in, bias, out);
+}
 
-const char* swigluBackward(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias, void* workspace) {
+const char* swigluBackward(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias,
+                           void* workspace) {
     return activation::backward<Swiglu>(shape, gradOut, in, bias, gradIn, gradBias, workspace);
 }
 

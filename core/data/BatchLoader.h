@@ -2,8 +2,6 @@
 // whatever the number of workers, because a batch is a function of (seed, cursor). A Program owns one; no thread outlives it.
 // Validation never comes through it.
 #pragma once
-#include "core/data/BatchSource.h"
-
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -12,6 +10,8 @@
 #include <stop_token>
 #include <thread>
 #include <vector>
+
+#include "core/data/BatchSource.h"
 
 namespace stepscope {
 
@@ -28,9 +28,9 @@ public:
         TokenPlace place = TokenPlace::Mapped;
         BatchCreation creation = BatchCreation::Vectorised;
         std::int64_t batch = 1, context = 1;
-        std::int64_t workers = 0;      // 0 = cut when asked, on the thread that asks
-        std::int64_t prefetch = 2;     // batches that workers keep ready, > 0
-        bool reuseBlocks = true;       // false: a block may still be read (by a copy that runs on) when the next one is asked for
+        std::int64_t workers = 0;   // 0 = cut when asked, on the thread that asks
+        std::int64_t prefetch = 2;  // batches that workers keep ready, > 0
+        bool reuseBlocks = true;    // false: a block may still be read (by a copy that runs on) when the next one is asked for
     };
     BatchLoader(const Settings& settings, BlockMaker makeBlock);
     ~BatchLoader();  // ends the workers

@@ -1,13 +1,14 @@
 // See BatchSource.h.
 #include "core/data/BatchSource.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "core/base/Check.h"
 #include "core/base/CounterRandom.h"
 #include "core/base/Format.h"
 #include "core/data/TokenRows.h"
-
-#include <algorithm>
-#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
@@ -77,8 +78,9 @@ Status BatchSource::hasRoomForCopy(const std::string& place) const {
     if (!m_ram.expired()) return {};
     const Bytes size = sizeInRam(*m_corpus.tokens, m_corpus.vocabulary), free = m_corpus.freeMemory();
     if (size <= free) return {};
-    return noRoom(fmt::format("data-source={} copies the tokens to RAM, and those of {} take {} there", place, m_corpus.description, format::bytes(size)),
-                  free, "choose data-source=mmap or less data");
+    return noRoom(
+        fmt::format("data-source={} copies the tokens to RAM, and those of {} take {} there", place, m_corpus.description, format::bytes(size)), free,
+        "choose data-source=mmap or less data");
 }
 
 std::vector<std::int64_t> BatchSource::starts(Split split, std::uint64_t seed, std::int64_t cursor, std::int64_t batch, std::int64_t context) const {
@@ -87,10 +89,10 @@ std::vector<std::int64_t> BatchSource::starts(Split split, std::uint64_t seed, s
                     [&](std::int64_t i, std::int64_t bound) { return m_corpus.trainTokens + spread(i, bound); });
 }
 
-std::vector<std::int64_t> trainingStarts(std::int64_t trainTokens, std::uint64_t seed, std::int64_t cursor, std::int64_t batch, std::int64_t context) {
+std::vector<std::int64_t> trainingStarts(std::int64_t trainTokens, std::uint64_t seed, std::int64_t cursor, std::int64_t batch,
+                                         std::int64_t context) {
     return startsIn(trainTokens, cursor, batch, context, [&](std::int64_t i, std::int64_t bound) {
-        return static_cast<std::int64_t>(
-            counterRandomBelow(seed, kBatchStream, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(bound)));
+        return static_cast<std::int64_t>(counterRandomBelow(seed, kBatchStream, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(bound)));
     });
 }
 
@@ -106,9 +108,15 @@ void cutBatch(const TokenRow& row, BatchCreation how, const std::vector<std::int
         std::int64_t* in = inputs + static_cast<std::int64_t>(b) * context;
         std::int64_t* out = targets + static_cast<std::int64_t>(b) * context;
         switch (how) {
-            case BatchCreation::Loop: loopOver(row, starts[b], context, in, out); break;
-            case BatchCreation::Vectorised: vectorised(row, starts[b], context, in, out); break;
-            case BatchCreation::Strided: row.copyPair(starts[b], context, in, out); break;
+            case BatchCreation::Loop:
+                loopOver(row, starts[b], context, in, out);
+                break;
+            case BatchCreation::Vectorised:
+                vectorised(row, starts[b], context, in, out);
+                break;
+            case BatchCreation::Strided:
+                row.copyPair(starts[b], context, in, out);
+                break;
         }
         largest = std::max(largest, in[0]);
         for (std::int64_t t = 0; t < context; ++t) largest = std::max(largest, out[t]);

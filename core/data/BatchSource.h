@@ -2,11 +2,11 @@
 // so a batch depends only on (seed, cursor): not on the batch size, the accumulation, the loader or the number of workers.
 // Shared by the Programs of a run; any thread.
 #pragma once
-#include "core/data/Corpus.h"
-#include "core/events/RunConfig.h"
-
 #include <mutex>
 #include <vector>
+
+#include "core/data/Corpus.h"
+#include "core/events/RunConfig.h"
 
 namespace stepscope {
 

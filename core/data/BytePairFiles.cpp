@@ -1,11 +1,12 @@
 // Reads the two files of a byte-level BPE vocabulary into BytePairMerges. The files write every byte as a printable
 // character: bytes 33-126, 161-172 and 174-255 as themselves, the other 68 as U+0100 onwards (GPT-2's convention).
-#include "core/data/BytePairMerges.h"
-#include "core/data/Utf8.h"
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "core/data/BytePairMerges.h"
+#include "core/data/Utf8.h"
 
 namespace stepscope {
 namespace {

@@ -1,9 +1,9 @@
 // See BytePairMerges.h. Reading the files is in BytePairFiles.cpp.
 #include "core/data/BytePairMerges.h"
 
-#include "core/base/CounterRandom.h"
-
 #include <algorithm>
+
+#include "core/base/CounterRandom.h"
 
 namespace stepscope {
 namespace {
@@ -17,7 +17,9 @@ constexpr std::int32_t kMergedAway = -1;
 
 }  // namespace
 
-std::size_t BytePairMerges::MixPair::operator()(std::uint64_t pair) const { return static_cast<std::size_t>(splitMix64(pair)); }
+std::size_t BytePairMerges::MixPair::operator()(std::uint64_t pair) const {
+    return static_cast<std::size_t>(splitMix64(pair));
+}
 
 std::uint64_t BytePairMerges::pairOf(std::int32_t left, std::int32_t right) {
     return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32) | static_cast<std::uint32_t>(right);

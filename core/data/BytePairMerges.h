@@ -2,14 +2,14 @@
 // (Sennrich, Haddow, Birch, "Neural Machine Translation of Rare Words with Subword Units", ACL 2016; on bytes as in GPT-2).
 // Read from a vocabulary (symbol -> id) and a list of merges; immutable afterwards, so any thread may read it.
 #pragma once
-#include "core/base/Result.h"
-
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

@@ -36,6 +36,8 @@ public:
 
 }  // namespace
 
-std::shared_ptr<const Tokenizer> byteTokenizer() { return std::make_shared<ByteTokenizer>(); }
+std::shared_ptr<const Tokenizer> byteTokenizer() {
+    return std::make_shared<ByteTokenizer>();
+}
 
 }  // namespace stepscope

@@ -1,9 +1,10 @@
 // The character tokenizer of Tokenizer.h: ids are the sorted distinct code points of a text.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
 #include "core/data/Tokenizer.h"
 #include "core/data/Utf8.h"
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace stepscope {
 namespace {

@@ -1,6 +1,11 @@
 // See Corpus.h. The parts: TextReader, GeneratedText and ReadyTokens yield what is trained on, TokenCache makes it tokens.
 #include "core/data/Corpus.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
 #include "core/base/Check.h"
 #include "core/base/Format.h"
 #include "core/data/DataFolders.h"
@@ -11,10 +16,6 @@
 #include "core/data/TokenCache.h"
 #include "core/data/TokenRows.h"
 
-#include <cmath>
-#include <filesystem>
-#include <fmt/format.h>
-
 namespace stepscope {
 namespace {
 
@@ -24,7 +25,9 @@ constexpr std::int64_t kRandomCharacters = 65;
 // A text put together from files or .jsonl is kept beside its tokens up to this many bytes, so that data-source can be flipped to text.
 constexpr std::size_t kTextKeptInRam = 64'000'000;
 
-Error cancelledError() { return makeError(ErrorCode::Cancelled, "Opening the data was cancelled."); }
+Error cancelledError() {
+    return makeError(ErrorCode::Cancelled, "Opening the data was cancelled.");
+}
 
 // Sets what is the same for every kind of data: the split, whom to ask for memory. Checks that a sequence fits into each part that is used.
 Result<Corpus> split(Corpus corpus, const CorpusRequest& request) {
@@ -133,9 +136,8 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
                         source->name, text.size(), request.context, request.context + 1));
     auto tokenizer = makeTokenizer(request.tokenizer, text);
     if (!tokenizer) return tokenizer.error();
-    auto tokens =
-        cachedTokens(text, source->name, **tokenizer, request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder, progress, cancelled,
-                     request.freeMemory);
+    auto tokens = cachedTokens(text, source->name, **tokenizer, request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder, progress,
+                               cancelled, request.freeMemory);
     if (!tokens) return tokens.error();
 
     Corpus corpus;

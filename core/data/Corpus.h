@@ -1,16 +1,16 @@
 // Corpus: what a run trains on: one row of token ids, split by position into training and validation parts that never overlap.
 // Opened on the trainer thread while the run is Preparing. Tokens are cached as memory-mapped .bin files keyed by the text's hash.
 #pragma once
-#include "core/base/Result.h"
-#include "core/data/FreeMemory.h"
-#include "core/data/Tokenizer.h"
-
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "core/base/Result.h"
+#include "core/data/FreeMemory.h"
+#include "core/data/Tokenizer.h"
 
 namespace stepscope {
 
@@ -37,26 +37,26 @@ public:
 
 struct Corpus {
     std::shared_ptr<const TokenRow> tokens;
-    std::shared_ptr<const TokenRow> text;        // the same ids, tokenised anew at each read; null where that cannot be
-    std::string whyNoText;                       // then a sentence
-    std::shared_ptr<const Tokenizer> tokenizer;  // null for random ids, and for ready tokens that are not known to be GPT-2's
-    std::int64_t vocabulary = 0;                 // ids are in [0, vocabulary)
-    std::int64_t trainTokens = 0;                // [0, trainTokens) is trained on, [trainTokens, size) validates
-    std::string description;                     // "King James text, 4 301 226 byte tokens"
+    std::shared_ptr<const TokenRow> text;               // the same ids, tokenised anew at each read; null where that cannot be
+    std::string whyNoText;                              // then a sentence
+    std::shared_ptr<const Tokenizer> tokenizer;         // null for random ids, and for ready tokens that are not known to be GPT-2's
+    std::int64_t vocabulary = 0;                        // ids are in [0, vocabulary)
+    std::int64_t trainTokens = 0;                       // [0, trainTokens) is trained on, [trainTokens, size) validates
+    std::string description;                            // "King James text, 4 301 226 byte tokens"
     FreeMemory freeMemory = [] { return kUnbounded; };  // asked before the tokens are copied to RAM
 
     std::int64_t validationTokens() const { return tokens->size() - trainTokens; }
 };
 
 struct CorpusRequest {
-    std::string data;        // RunConfig::data: kjv | generated | random | path
-    std::string tokenizer;   // byte | char | gpt2
-    std::int64_t vocabulary = 0;       // RunConfig::vocabulary; 0 = the tokenizer's. Smaller than an id that occurs is an error.
+    std::string data;             // RunConfig::data: kjv | generated | random | path
+    std::string tokenizer;        // byte | char | gpt2
+    std::int64_t vocabulary = 0;  // RunConfig::vocabulary; 0 = the tokenizer's. Smaller than an id that occurs is an error.
     double validationFraction = 0.1;
-    std::int64_t context = 128;        // data must hold at least one sequence of context + 1 in each part that is used
-    std::uint64_t seed = 1;            // of random ids
-    std::string cacheFolder;           // empty = $XDG_CACHE_HOME/stepscope/tokens
-    bool keepText = false;             // make Corpus::text usable at once; without it a large text that is in RAM is let go
+    std::int64_t context = 128;  // data must hold at least one sequence of context + 1 in each part that is used
+    std::uint64_t seed = 1;      // of random ids
+    std::string cacheFolder;     // empty = $XDG_CACHE_HOME/stepscope/tokens
+    bool keepText = false;       // make Corpus::text usable at once; without it a large text that is in RAM is let go
     FreeMemory freeMemory = [] { return kUnbounded; };
 };
 

@@ -1,13 +1,14 @@
 // See CutShortFiles.h. The handler runs on the thread that read: it may only look at atomics and call the kernel.
 #include "core/data/CutShortFiles.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <mutex>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace stepscope::cut_short_files {
 namespace {
@@ -71,6 +72,8 @@ void forget(int place) {
     g_watched[static_cast<std::size_t>(place)].end.store(0);
 }
 
-bool wasCutShort(int place) { return place >= 0 && g_watched[static_cast<std::size_t>(place)].cutShort.load(std::memory_order_acquire); }
+bool wasCutShort(int place) {
+    return place >= 0 && g_watched[static_cast<std::size_t>(place)].cutShort.load(std::memory_order_acquire);
+}
 
 }  // namespace stepscope::cut_short_files

@@ -40,9 +40,13 @@ std::string firstOf(const char* variable, const char* what, const char* built) {
 
 }  // namespace
 
-std::string gpt2VocabularyFolder() { return firstOf("STEPSCOPE_GPT2_VOCABULARY", "gpt2", STEPSCOPE_BUILT_GPT2_VOCABULARY); }
+std::string gpt2VocabularyFolder() {
+    return firstOf("STEPSCOPE_GPT2_VOCABULARY", "gpt2", STEPSCOPE_BUILT_GPT2_VOCABULARY);
+}
 
-std::string kingJamesPath() { return firstOf("STEPSCOPE_KJV", "kjv.txt", STEPSCOPE_BUILT_KJV); }
+std::string kingJamesPath() {
+    return firstOf("STEPSCOPE_KJV", "kjv.txt", STEPSCOPE_BUILT_KJV);
+}
 
 std::string tokenCacheFolder() {
     // The XDG specification: a relative path is invalid and is to be ignored.

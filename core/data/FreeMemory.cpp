@@ -1,9 +1,9 @@
 // See FreeMemory.h.
 #include "core/data/FreeMemory.h"
 
-#include "core/base/Format.h"
-
 #include <fmt/format.h>
+
+#include "core/base/Format.h"
 
 namespace stepscope {
 

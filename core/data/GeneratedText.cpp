@@ -1,14 +1,14 @@
 // See GeneratedText.h.
 #include "core/data/GeneratedText.h"
 
-#include "core/base/CounterRandom.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "core/base/CounterRandom.h"
 
 namespace stepscope {
 namespace {
@@ -135,6 +135,8 @@ private:
 
 }  // namespace
 
-std::string generatedText(std::size_t bytes) { return Author().write(bytes); }
+std::string generatedText(std::size_t bytes) {
+    return Author().write(bytes);
+}
 
 }  // namespace stepscope

@@ -1,4 +1,11 @@
 // The GPT-2 tokenizer of Tokenizer.h: the pre-tokenising split, then byte-pair merges inside each word.
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
 #include "core/data/BytePairMerges.h"
 #include "core/data/DataFolders.h"
 #include "core/data/Hash128.h"
@@ -6,12 +13,6 @@
 #include "core/data/Tokenizer.h"
 #include "core/data/Utf8.h"
 #include "core/data/WordSplitter.h"
-
-#include <filesystem>
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <unordered_map>
-#include <xxhash.h>
 
 namespace stepscope {
 namespace fs = std::filesystem;

@@ -6,7 +6,9 @@
 
 namespace stepscope {
 
-std::string Hash128::hex() const { return fmt::format("{:016x}{:016x}", high, low); }
+std::string Hash128::hex() const {
+    return fmt::format("{:016x}{:016x}", high, low);
+}
 
 Hash128 hashOf(std::string_view bytes) {
     const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());

@@ -1,8 +1,9 @@
 // See JsonLines.h.
 #include "core/data/JsonLines.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace stepscope {

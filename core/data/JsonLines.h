@@ -1,10 +1,10 @@
 // Reads .jsonl: one JSON object a line, whose field "text" is a document. Used by TextReader.
 #pragma once
-#include "core/base/Result.h"
-
 #include <atomic>
 #include <string>
 #include <string_view>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

@@ -1,17 +1,18 @@
 // See MappedFile.h.
 #include "core/data/MappedFile.h"
 
-#include "core/data/CutShortFiles.h"
-
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <utility>
+
+#include "core/data/CutShortFiles.h"
 
 namespace stepscope {
 namespace {
@@ -54,7 +55,9 @@ Result<MappedFile> MappedFile::open(const std::string& path, Hold hold) {
     return mapped;
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
+MappedFile::MappedFile(MappedFile&& other) noexcept {
+    *this = std::move(other);
+}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     std::swap(m_path, other.m_path);
@@ -71,6 +74,8 @@ MappedFile::~MappedFile() {
     if (m_lock >= 0) ::close(m_lock);
 }
 
-bool MappedFile::cutShort() const { return cut_short_files::wasCutShort(m_watch); }
+bool MappedFile::cutShort() const {
+    return cut_short_files::wasCutShort(m_watch);
+}
 
 }  // namespace stepscope

@@ -3,11 +3,11 @@
 // A file that another program cuts short while it is mapped would end this one with SIGBUS. Instead the pages that went away read as
 // zeros and cutShort() says so: whoever read them asks, and the run ends with a sentence (CutShortFiles.h).
 #pragma once
-#include "core/base/Result.h"
-
 #include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

@@ -1,12 +1,13 @@
 // See ReadyTokens.h.
 #include "core/data/ReadyTokens.h"
 
+#include <fmt/format.h>
+
+#include <cstring>
+
 #include "core/data/MappedFile.h"
 #include "core/data/TokenFileHeader.h"
 #include "core/data/TokenRows.h"
-
-#include <cstring>
-#include <fmt/format.h>
 
 namespace stepscope {
 namespace {

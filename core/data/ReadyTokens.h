@@ -1,12 +1,12 @@
 // Token files of other programs: nanoGPT's .bin (uint16 ids, no header) and llm.c's (1024 bytes of header, then uint16 of
 // GPT-2 or uint32 of Llama 3). Called while a corpus is opened.
 #pragma once
-#include "core/base/Result.h"
-#include "core/data/Corpus.h"
-
 #include <memory>
 #include <string>
 #include <string_view>
+
+#include "core/base/Result.h"
+#include "core/data/Corpus.h"
 
 namespace stepscope {
 

@@ -1,10 +1,11 @@
 // See TextCheck.h.
 #include "core/data/TextCheck.h"
 
-#include "core/data/Utf8.h"
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <fmt/format.h>
+
+#include "core/data/Utf8.h"
 
 namespace stepscope {
 namespace {
@@ -12,7 +13,9 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kMostFollowing = 3;  // bytes of a letter after its first
 
-bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+bool continues(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
 
 }  // namespace
 
@@ -47,7 +50,8 @@ Status TextCheck::more(std::size_t count) {
     const std::string_view piece = m_bytes.substr(m_at, end - m_at);
     const std::size_t broken = utf8::findInvalid(piece), nul = piece.find('\0');
     if (nul < broken)
-        return refuse(fmt::format("is a binary file (byte {} is NUL); give UTF-8 text, .jsonl, one of both packed as .zst, or tokens as .bin.", m_at + nul));
+        return refuse(
+            fmt::format("is a binary file (byte {} is NUL); give UTF-8 text, .jsonl, one of both packed as .zst, or tokens as .bin.", m_at + nul));
     if (broken != std::string_view::npos)
         return refuse(fmt::format("is not UTF-8 text: the byte 0x{:02X} at offset {} cannot stand there; save the text as UTF-8.",
                                   static_cast<unsigned char>(piece[broken]), m_at + broken));
@@ -56,6 +60,8 @@ Status TextCheck::more(std::size_t count) {
     return {};
 }
 
-Status checkText(std::string_view bytes, const std::string& name) { return TextCheck(bytes, name).more(bytes.size()); }
+Status checkText(std::string_view bytes, const std::string& name) {
+    return TextCheck(bytes, name).more(bytes.size());
+}
 
 }  // namespace stepscope

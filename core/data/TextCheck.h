@@ -1,11 +1,11 @@
 // TextCheck: whether bytes are a text that a run can read, and if not, which byte stands in the way. TextReader asks for all of them at once;
 // app/workbench/DataCheck, for a file that was chosen in the window, in pieces, so that it can be interrupted. Any thread.
 #pragma once
-#include "core/base/Result.h"
-
 #include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

@@ -1,18 +1,19 @@
 // See TextReader.h.
 #include "core/data/TextReader.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <vector>
+
 #include "core/base/Format.h"
 #include "core/data/Corpus.h"
 #include "core/data/JsonLines.h"
 #include "core/data/TextCheck.h"
 #include "core/data/Zstd.h"
-
-#include <algorithm>
-#include <cctype>
-#include <filesystem>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <vector>
 
 namespace stepscope {
 namespace fs = std::filesystem;
@@ -27,16 +28,23 @@ std::string extensionOf(const fs::path& path) {
     return extension;
 }
 
-bool isPacked(const fs::path& path) { return extensionOf(path) == ".zst"; }
+bool isPacked(const fs::path& path) {
+    return extensionOf(path) == ".zst";
+}
 
 // Of what is packed, what it is unpacked.
-std::string kindOf(const fs::path& path) { return extensionOf(isPacked(path) ? path.stem() : path); }
+std::string kindOf(const fs::path& path) {
+    return extensionOf(isPacked(path) ? path.stem() : path);
+}
 
-bool isJsonLines(const fs::path& path) { return kindOf(path) == ".jsonl" || kindOf(path) == ".ndjson"; }
+bool isJsonLines(const fs::path& path) {
+    return kindOf(path) == ".jsonl" || kindOf(path) == ".ndjson";
+}
 
 Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled, Bytes free) {
     if (isPacked(path) && kindOf(path) == ".bin")
-        return makeError(ErrorCode::BadInput, fmt::format("{} holds packed tokens, and tokens are mapped from the disk; unpack it with zstd -d.", path));
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} holds packed tokens, and tokens are mapped from the disk; unpack it with zstd -d.", path));
     auto file = MappedFile::open(path);
     if (!file) return file.error();
     SourceText source{.name = path, .title = path};

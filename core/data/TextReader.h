@@ -1,12 +1,12 @@
 // Text from the user's disk: a UTF-8 file, a folder of them, or .jsonl; each may be packed as .zst. Called while a corpus is opened.
 #pragma once
-#include "core/base/Result.h"
-#include "core/data/FreeMemory.h"
-#include "core/data/MappedFile.h"
-
 #include <atomic>
 #include <string>
 #include <string_view>
+
+#include "core/base/Result.h"
+#include "core/data/FreeMemory.h"
+#include "core/data/MappedFile.h"
 
 namespace stepscope {
 

@@ -1,15 +1,16 @@
 // See TextRow.h.
 #include "core/data/TextRow.h"
 
-#include "core/data/TokenRows.h"
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <fmt/format.h>
+
+#include "core/data/TokenRows.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kMarkEvery = 256;         // tokens: a read tokenises up to twice as many too many
+constexpr std::int64_t kMarkEvery = 256;        // tokens: a read tokenises up to twice as many too many
 constexpr std::size_t kLongestPiece = 1 << 20;  // bytes between two marks
 constexpr std::int64_t kBlock = 1 << 16;
 
@@ -44,10 +45,11 @@ Status TextRow::findMarks() const {
     m_marks.push_back({m_tokens->size(), text.size()});
     for (std::size_t i = 1; i < m_marks.size(); ++i) {
         if (m_marks[i].byte - m_marks[i - 1].byte <= kLongestPiece) continue;
-        return makeError(ErrorCode::Unsupported,
-                         fmt::format("data-source=text cannot be used: {} runs on for {} bytes without a blank, so the text of one batch cannot be found "
-                                     "without tokenising them all; choose mmap.",
-                                     m_text->name, m_marks[i].byte - m_marks[i - 1].byte));
+        return makeError(
+            ErrorCode::Unsupported,
+            fmt::format("data-source=text cannot be used: {} runs on for {} bytes without a blank, so the text of one batch cannot be found "
+                        "without tokenising them all; choose mmap.",
+                        m_text->name, m_marks[i].byte - m_marks[i - 1].byte));
     }
     return {};
 }

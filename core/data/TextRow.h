@@ -2,11 +2,11 @@
 // once. Marks - "token n begins at byte b" every few hundred tokens - are found once, so that a read tokenises only what it needs.
 // Made while a corpus is opened; read by the trainer thread and by loader workers.
 #pragma once
-#include "core/data/Corpus.h"
-#include "core/data/TextReader.h"
-
 #include <mutex>
 #include <vector>
+
+#include "core/data/Corpus.h"
+#include "core/data/TextReader.h"
 
 namespace stepscope {
 

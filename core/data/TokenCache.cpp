@@ -1,12 +1,12 @@
 // See TokenCache.h.
 #include "core/data/TokenCache.h"
 
+#include <fmt/format.h>
+
 #include "core/data/TokenCacheFolder.h"
 #include "core/data/TokenFile.h"
 #include "core/data/TokenRows.h"
 #include "core/data/Utf8.h"
-
-#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
@@ -46,7 +46,9 @@ Result<std::shared_ptr<const TokenRow>> encodeToRam(std::string_view text, const
     return inRam(std::move(all));
 }
 
-TokenFileKey keyOf(std::string_view text, const Tokenizer& tokenizer) { return {hashOf(text), hashOf(tokenizer.toJson()), tokenizer.vocabulary()}; }
+TokenFileKey keyOf(std::string_view text, const Tokenizer& tokenizer) {
+    return {hashOf(text), hashOf(tokenizer.toJson()), tokenizer.vocabulary()};
+}
 
 std::string pathOf(const std::string& folder, const TokenFileKey& key, const Tokenizer& tokenizer) {
     return fmt::format("{}/{}-{}-{}.bin", folder, key.text.hex(), tokenizer.name(), key.tokenizer.hex().substr(0, 8));

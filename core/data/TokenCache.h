@@ -1,12 +1,12 @@
 // Tokens of a text through the cache: mapped when they were made before and still match, made and kept otherwise.
 // Called while a corpus is opened, on the trainer thread; the text must be UTF-8.
 #pragma once
-#include "core/base/Result.h"
-#include "core/data/Corpus.h"
-
 #include <functional>
 #include <string>
 #include <string_view>
+
+#include "core/base/Result.h"
+#include "core/data/Corpus.h"
 
 namespace stepscope {
 
@@ -18,9 +18,9 @@ struct CachedTokens {
 };
 
 // `name` is of the text, for sentences. A cache that cannot be written is no error: the tokens are then kept in memory, if there is room.
-Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder,
-                                  const Progress& progress, const std::atomic<bool>& cancelled,
-                                  const FreeMemory& freeMemory = [] { return kUnbounded; });
+Result<CachedTokens> cachedTokens(
+    std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder, const Progress& progress,
+    const std::atomic<bool>& cancelled, const FreeMemory& freeMemory = [] { return kUnbounded; });
 
 // The file in `folder` that holds the tokens of this text by this tokenizer.
 std::string tokenCachePath(const std::string& folder, std::string_view text, const Tokenizer& tokenizer);

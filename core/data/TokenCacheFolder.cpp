@@ -1,16 +1,17 @@
 // See TokenCacheFolder.h.
 #include "core/data/TokenCacheFolder.h"
 
-#include "core/data/TokenFileHeader.h"
-
-#include <algorithm>
 #include <fcntl.h>
-#include <filesystem>
-#include <fstream>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <vector>
+
+#include "core/data/TokenFileHeader.h"
 
 namespace stepscope {
 namespace fs = std::filesystem;
@@ -50,7 +51,9 @@ std::vector<Cache> cachesIn(const std::string& folder) {
 
 }  // namespace
 
-void markTokenCacheUsed(const std::string& path) { ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
+void markTokenCacheUsed(const std::string& path) {
+    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+}
 
 void boundTokenCaches(const std::string& folder, const TokenCacheLimits& limits) {
     std::vector<Cache> caches = cachesIn(folder);

@@ -1,10 +1,10 @@
 // The folder of token caches as a whole: bounded, the file that was not used for the longest time goes first, one in use never goes.
 // Called by TokenCache while a corpus is opened.
 #pragma once
-#include "core/base/Units.h"
-
 #include <cstddef>
 #include <string>
+
+#include "core/base/Units.h"
 
 namespace stepscope {
 

@@ -2,13 +2,13 @@
 // The header holds hashes of the text, of the tokenizer, of the ids and of itself, so that a file is believed only when it
 // is what it should be. Written to a temporary file, fsynced and renamed: a reader never sees half of one.
 #pragma once
-#include "core/base/Result.h"
-#include "core/data/Corpus.h"
-#include "core/data/Hash128.h"
-
 #include <memory>
 #include <span>
 #include <string>
+
+#include "core/base/Result.h"
+#include "core/data/Corpus.h"
+#include "core/data/Hash128.h"
 
 namespace stepscope {
 

@@ -1,11 +1,11 @@
 // The first 128 bytes of a token file, as they lie on the disk. Used by the reader and the writer of TokenFile.h.
 #pragma once
-#include "core/data/TokenFile.h"
-
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#include "core/data/TokenFile.h"
 
 namespace stepscope {
 
@@ -26,6 +26,8 @@ struct TokenFileHeader {
 };
 static_assert(sizeof(TokenFileHeader) == 128 && std::endian::native == std::endian::little);
 
-inline std::uint32_t bytesPerIdOf(std::int64_t vocabulary) { return vocabulary <= 0x10000 ? 2 : 4; }
+inline std::uint32_t bytesPerIdOf(std::int64_t vocabulary) {
+    return vocabulary <= 0x10000 ? 2 : 4;
+}
 
 }  // namespace stepscope

@@ -1,10 +1,11 @@
 // Reading of TokenFile.h.
+#include <fmt/format.h>
+
+#include <cstring>
+
 #include "core/data/MappedFile.h"
 #include "core/data/TokenFileHeader.h"
 #include "core/data/TokenRows.h"
-
-#include <cstring>
-#include <fmt/format.h>
 
 namespace stepscope {
 

@@ -1,16 +1,17 @@
 // Writing of TokenFile.h.
-#include "core/base/Check.h"
-#include "core/data/TokenFileHeader.h"
-
-#include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+#include "core/base/Check.h"
+#include "core/data/TokenFileHeader.h"
 
 namespace stepscope {
 namespace fs = std::filesystem;
@@ -44,7 +45,9 @@ struct TokenFileWriter::Streaming {
     XXH3_state_t* state = XXH3_createState();
     ~Streaming() { XXH3_freeState(state); }
 };
-void TokenFileWriter::FreeStreaming::operator()(Streaming* streaming) const { delete streaming; }
+void TokenFileWriter::FreeStreaming::operator()(Streaming* streaming) const {
+    delete streaming;
+}
 
 Result<std::unique_ptr<TokenFileWriter>> TokenFileWriter::create(const std::string& path, const TokenFileKey& key) {
     const fs::path folder = fs::path(path).parent_path();

@@ -1,10 +1,11 @@
 // See TokenRows.h.
 #include "core/data/TokenRows.h"
 
-#include "core/base/CounterRandom.h"
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <fmt/format.h>
+
+#include "core/base/CounterRandom.h"
 
 namespace stepscope {
 namespace {
@@ -81,16 +82,20 @@ void TokenRow::copyPair(std::int64_t begin, std::int64_t count, std::int64_t* id
 
 void requireWhole(const MappedFile& file) {
     if (file.cutShort())
-        throw DataChanged(fmt::format("{} was cut short by another program while the run read it; put it back and resume from the last checkpoint",
-                                      file.path()));
+        throw DataChanged(
+            fmt::format("{} was cut short by another program while the run read it; put it back and resume from the last checkpoint", file.path()));
 }
 
 std::shared_ptr<const TokenRow> watched(std::shared_ptr<const TokenRow> row, std::shared_ptr<const MappedFile> file) {
     return std::make_shared<WatchedRow>(std::move(row), std::move(file));
 }
 
-std::shared_ptr<const TokenRow> inRam(std::vector<std::uint16_t> ids) { return owning(std::move(ids)); }
-std::shared_ptr<const TokenRow> inRam(std::vector<std::uint32_t> ids) { return owning(std::move(ids)); }
+std::shared_ptr<const TokenRow> inRam(std::vector<std::uint16_t> ids) {
+    return owning(std::move(ids));
+}
+std::shared_ptr<const TokenRow> inRam(std::vector<std::uint32_t> ids) {
+    return owning(std::move(ids));
+}
 
 Bytes sizeInRam(const TokenRow& row, std::int64_t vocabulary) {
     if (dynamic_cast<const RandomRow*>(&row) != nullptr) return {0};

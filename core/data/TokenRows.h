@@ -1,11 +1,11 @@
 // The kinds of TokenRow: ids of 16 or 32 bits in memory that somebody owns (a mapped file, RAM), and computed random ids.
 // Made while a corpus is opened, read on the trainer thread and by loader workers.
 #pragma once
+#include <span>
+
 #include "core/base/Check.h"
 #include "core/data/Corpus.h"
 #include "core/data/MappedFile.h"
-
-#include <span>
 
 namespace stepscope {
 

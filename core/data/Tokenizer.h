@@ -1,8 +1,6 @@
 // Tokenizers: text <-> token ids. Byte (256 ids), character (the code points of the text), GPT-2 byte-level BPE (50257 ids).
 // Used while preparing a run, for prompts and for samples; immutable after construction, so any thread may read one.
 #pragma once
-#include "core/base/Result.h"
-
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,12 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/Result.h"
+
 namespace stepscope {
 
 class Tokenizer {
 public:
     virtual ~Tokenizer() = default;
-    virtual std::string name() const = 0;          // byte | char | gpt2
+    virtual std::string name() const = 0;  // byte | char | gpt2
     virtual std::int64_t vocabulary() const = 0;
     // Ids of UTF-8 text. A character tokenizer refuses characters it has never seen, naming the first.
     virtual Result<std::vector<std::int32_t>> encode(std::string_view text) const = 0;

@@ -1,8 +1,9 @@
 // tokenizerFromJson of Tokenizer.h: the tokenizer a checkpoint was trained with. Called when one is loaded.
-#include "core/data/Tokenizer.h"
-
 #include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+
+#include "core/data/Tokenizer.h"
 
 namespace stepscope {
 namespace {

@@ -16,7 +16,9 @@ struct Step {
 // The code point at `at` < text.size().
 Step decode(std::string_view text, std::size_t at);
 void append(std::string& text, char32_t codePoint);
-constexpr std::size_t length(char32_t codePoint) { return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4; }
+constexpr std::size_t length(char32_t codePoint) {
+    return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
+}
 
 // Offset of the first byte that is not part of valid UTF-8, or npos.
 std::size_t findInvalid(std::string_view text);

@@ -2,8 +2,9 @@
 // merges never cross their edges. The pattern is GPT-2's own (Radford et al. 2019), run by PCRE2 with its JIT compiler.
 #pragma once
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include <memory>
 #include <pcre2.h>
+
+#include <memory>
 #include <string_view>
 
 namespace stepscope {

@@ -1,12 +1,13 @@
 // See Zstd.h.
 #include "core/data/Zstd.h"
 
-#include "core/base/Format.h"
-
 #include <fmt/format.h>
+#include <zstd.h>
+
 #include <memory>
 #include <vector>
-#include <zstd.h>
+
+#include "core/base/Format.h"
 
 namespace stepscope {
 

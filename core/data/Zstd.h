@@ -1,11 +1,11 @@
 // Unpacks .zst: The Pile, SlimPajama and their like come as .jsonl.zst. Used by TextReader.
 #pragma once
-#include "core/base/Result.h"
-
 #include <atomic>
 #include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 
@@ -14,6 +14,7 @@ constexpr std::size_t kMostUnpacked = 8'000'000'000;
 
 // All frames of `packed`, one after the other (RFC 8878); windows of up to 2 GiB, as `zstd --long=31` makes them. Errors name `name`: no
 // zstd, damaged, cut short, larger than `most` bytes.
-Result<std::string> unpackZstd(std::string_view packed, const std::string& name, const std::atomic<bool>& cancelled, std::size_t most = kMostUnpacked);
+Result<std::string> unpackZstd(std::string_view packed, const std::string& name, const std::atomic<bool>& cancelled,
+                               std::size_t most = kMostUnpacked);
 
 }  // namespace stepscope

@@ -1,10 +1,10 @@
 // Commands: what the window or the command line asks of a running trainer. Taken at step boundaries only.
 #pragma once
-#include "core/events/RunConfig.h"
-
 #include <cstdint>
 #include <string>
 #include <variant>
+
+#include "core/events/RunConfig.h"
 
 namespace stepscope {
 

@@ -2,11 +2,12 @@
 // {"preset":"tiny-cpu","layers":4,...,"switches":{"amp":"bf16","batch-size":12}}.
 #include "core/events/ConfigJson.h"
 
-#include "core/events/ConfigKeys.h"
-
 #include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "core/events/ConfigKeys.h"
 
 namespace stepscope {
 namespace {

@@ -1,11 +1,12 @@
 // See ConfigKeys.h.
 #include "core/events/ConfigKeys.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <string_view>
 
 namespace stepscope {
@@ -13,22 +14,34 @@ namespace {
 
 constexpr std::int64_t kMany = 1'000'000'000'000;
 
-ConfigKey integerKey(std::string id, std::string title, std::string section, std::string help, std::int64_t RunConfig::*field,
-                     std::int64_t least, std::int64_t most) {
-    return {std::move(id), std::move(title), std::move(section), std::move(help), IntegerRange{least, most},
+ConfigKey integerKey(std::string id, std::string title, std::string section, std::string help, std::int64_t RunConfig::*field, std::int64_t least,
+                     std::int64_t most) {
+    return {std::move(id),
+            std::move(title),
+            std::move(section),
+            std::move(help),
+            IntegerRange{least, most},
             [field](const RunConfig& c) -> Value { return c.*field; },
             [field](RunConfig& c, const Value& v) { c.*field = std::get<std::int64_t>(v); }};
 }
 
 ConfigKey realKey(std::string id, std::string title, std::string section, std::string help, double RunConfig::*field, double least, double most) {
-    return {std::move(id), std::move(title), std::move(section), std::move(help), RealRange{least, most},
+    return {std::move(id),
+            std::move(title),
+            std::move(section),
+            std::move(help),
+            RealRange{least, most},
             [field](const RunConfig& c) -> Value { return c.*field; },
             [field](RunConfig& c, const Value& v) { c.*field = std::get<double>(v); }};
 }
 
 ConfigKey wordKey(std::string id, std::string title, std::string section, std::string help, std::string RunConfig::*field,
                   std::vector<std::string> words) {
-    return {std::move(id), std::move(title), std::move(section), std::move(help), Choices{std::move(words)},
+    return {std::move(id),
+            std::move(title),
+            std::move(section),
+            std::move(help),
+            Choices{std::move(words)},
             [field](const RunConfig& c) -> Value { return c.*field; },
             [field](RunConfig& c, const Value& v) { c.*field = std::get<std::string>(v); }};
 }
@@ -36,9 +49,11 @@ ConfigKey wordKey(std::string id, std::string title, std::string section, std::s
 std::vector<ConfigKey> build() {
     using C = RunConfig;
     return {
-        wordKey("data", "Data", "data", "kjv, generated, random, or a path to text, a folder, .jsonl (packed as .zst too) or .bin tokens", &C::data, {}),
+        wordKey("data", "Data", "data", "kjv, generated, random, or a path to text, a folder, .jsonl (packed as .zst too) or .bin tokens", &C::data,
+                {}),
         wordKey("tokenizer", "Tokenizer", "data", "how text becomes tokens", &C::tokenizer, {"byte", "char", "gpt2"}),
-        realKey("validation-fraction", "Validation share", "data", "share of the text, from its end, that is never trained on", &C::validationFraction, 0.0, 0.5),
+        realKey("validation-fraction", "Validation share", "data", "share of the text, from its end, that is never trained on",
+                &C::validationFraction, 0.0, 0.5),
         integerKey("layers", "Layers", "model", "transformer blocks", &C::layers, 1, 1000),
         integerKey("heads", "Heads", "model", "attention heads; must divide the width", &C::heads, 1, 1000),
         integerKey("width", "Width", "model", "size of the residual stream", &C::width, 1, 100'000),
@@ -46,23 +61,30 @@ std::vector<ConfigKey> build() {
         wordKey("qkv", "Query, key, value", "model", "one projection for all three, or three of their own", &C::qkv, {"fused", "split"}),
         wordKey("activation", "Activation", "model", "of the MLP: GELU, or SwiGLU with as many parameters", &C::activation, {"gelu", "swiglu"}),
         wordKey("tied-head", "Tied head", "model", "the head is the embedding, or has weights of its own", &C::tiedHead, {"on", "off"}),
-        wordKey("norm-placement", "Norm placement", "model", "before each branch as GPT-2, or after the sum as the first Transformer", &C::normPlacement, {"pre", "post"}),
+        wordKey("norm-placement", "Norm placement", "model", "before each branch as GPT-2, or after the sum as the first Transformer",
+                &C::normPlacement, {"pre", "post"}),
         wordKey("norm", "Norm", "model", "LayerNorm, or RMSNorm, which does not centre", &C::norm, {"layernorm", "rmsnorm"}),
         wordKey("positions", "Positions", "model", "a learned table, or rotary (RoPE) in the attention", &C::positions, {"learned", "rope"}),
         wordKey("bias", "Biases", "model", "of linears and LayerNorm", &C::bias, {"on", "off"}),
-        realKey("dropout", "Dropout", "model", "share of the embedding's and of each branch's values that training drops; 0 = none", &C::dropout, 0.0, 0.9),
-        realKey("label-smoothing", "Label smoothing", "model", "share of each target that is spread over all tokens; 0 = none", &C::labelSmoothing, 0.0, 0.9),
-        wordKey("schedule", "Schedule", "schedule", "how the learning rate moves", &C::schedule, 
+        realKey("dropout", "Dropout", "model", "share of the embedding's and of each branch's values that training drops; 0 = none", &C::dropout, 0.0,
+                0.9),
+        realKey("label-smoothing", "Label smoothing", "model", "share of each target that is spread over all tokens; 0 = none", &C::labelSmoothing,
+                0.0, 0.9),
+        wordKey("schedule", "Schedule", "schedule", "how the learning rate moves", &C::schedule,
                 {"constant", "warmup", "cosine", "linear", "warmup-cosine", "one-cycle", "trapezoid", "range-test"}),
-        realKey("lr", "Learning rate", "schedule", "highest learning rate; typical: 3e-4 to 6e-4 at 124 M parameters, less for larger models", &C::lr, 0.0, 100.0),
-        realKey("min-lr", "Lowest rate", "schedule", "where cosine, linear and trapezoid end and a range test begins; one-cycle ignores it", &C::minLr, 0.0, 100.0),
-        integerKey("warmup", "Warm-up", "schedule", "steps of linear warm-up; constant, cosine, one-cycle and range-test have none", &C::warmup, 0, kMany),
+        realKey("lr", "Learning rate", "schedule", "highest learning rate; typical: 3e-4 to 6e-4 at 124 M parameters, less for larger models", &C::lr,
+                0.0, 100.0),
+        realKey("min-lr", "Lowest rate", "schedule", "where cosine, linear and trapezoid end and a range test begins; one-cycle ignores it",
+                &C::minLr, 0.0, 100.0),
+        integerKey("warmup", "Warm-up", "schedule", "steps of linear warm-up; constant, cosine, one-cycle and range-test have none", &C::warmup, 0,
+                   kMany),
         integerKey("steps", "Steps", "schedule", "updates in this run", &C::steps, 1, kMany),
         realKey("weight-decay", "Weight decay", "schedule", "AdamW's decoupled decay, on matrices only", &C::weightDecay, 0.0, 10.0),
         realKey("beta1", "Beta 1", "schedule", "AdamW's decay of the first moment", &C::beta1, 0.0, 0.999999),
         realKey("beta2", "Beta 2", "schedule", "AdamW's decay of the second moment", &C::beta2, 0.0, 0.999999),
         realKey("epsilon", "Epsilon", "schedule", "AdamW's denominator floor", &C::epsilon, 0.0, 1.0),
-        integerKey("scale-growth", "Loss scale grows after", "schedule", "fp16 only: steps without overflow before the loss scale doubles", &C::lossScaleGrowth, 1, kMany),
+        integerKey("scale-growth", "Loss scale grows after", "schedule", "fp16 only: steps without overflow before the loss scale doubles",
+                   &C::lossScaleGrowth, 1, kMany),
         integerKey("seed", "Seed", "loop", "of weights and batches", &C::seed, 0, kMany),
         integerKey("threads", "Threads", "loop", "CPU threads of the operations; 0 = every core", &C::threads, 0, 1024),
         integerKey("validation-batches", "Validation batches", "loop", "micro-batches per validation", &C::validationBatches, 1, 100'000),
@@ -93,7 +115,8 @@ Result<Value> parseValue(const ValueRange& range, const std::string& key, const 
         std::int64_t parsed = 0;
         const auto [stop, problem] = std::from_chars(text.data(), end, parsed);
         if (problem == std::errc{} && stop == end && parsed >= whole->least && parsed <= whole->most) return Value{parsed};
-        return refused(key, text, fmt::format("a whole number from {} to {}{}", whole->least, whole->most, whole->word.empty() ? "" : ", or " + whole->word));
+        return refused(key, text,
+                       fmt::format("a whole number from {} to {}{}", whole->least, whole->most, whole->word.empty() ? "" : ", or " + whole->word));
     }
     const auto& real = std::get<RealRange>(range);
     double parsed = 0;
@@ -133,13 +156,16 @@ Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::st
 
 Status checkConfig(const RunConfig& config) {
     if (config.width % config.heads != 0)
-        return makeError(ErrorCode::BadInput, fmt::format("width {} does not divide by heads {}; choose heads that divide it.", config.width, config.heads));
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("width {} does not divide by heads {}; choose heads that divide it.", config.width, config.heads));
     if (config.schedule == "range-test" && !(config.minLr > 0 && config.minLr < config.lr))
-        return makeError(ErrorCode::BadInput, fmt::format("schedule=range-test sweeps from min-lr to lr, and {} is not between 0 and {}; choose another min-lr.",
-                                                          config.minLr, config.lr));
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("schedule=range-test sweeps from min-lr to lr, and {} is not between 0 and {}; choose another min-lr.",
+                                     config.minLr, config.lr));
     if (config.positions == "rope" && config.width / config.heads % 2 != 0)
-        return makeError(ErrorCode::BadInput, fmt::format("positions=rope turns pairs, and a head size of {} (width {} / heads {}) is odd; choose other heads.",
-                                                          config.width / config.heads, config.width, config.heads));
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("positions=rope turns pairs, and a head size of {} (width {} / heads {}) is odd; choose other heads.",
+                                     config.width / config.heads, config.width, config.heads));
     return {};
 }
 

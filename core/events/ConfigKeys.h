@@ -1,14 +1,14 @@
 // Every key of the configuration by its plain name: what --set, YAML, the experiment panel and stored sessions all use.
 // Plain settings are listed here; switches come from the catalogue. One table, so that nothing knows only half the keys.
 #pragma once
-#include "core/base/Result.h"
-#include "core/events/RunConfig.h"
-#include "core/events/SwitchCatalogue.h"
-
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "core/base/Result.h"
+#include "core/events/RunConfig.h"
+#include "core/events/SwitchCatalogue.h"
 
 namespace stepscope {
 

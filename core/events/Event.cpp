@@ -8,39 +8,60 @@ namespace stepscope {
 
 const char* toString(Phase phase) {
     switch (phase) {
-        case Phase::Batch: return "batch";
-        case Phase::Copy: return "copy";
-        case Phase::Forward: return "forward";
-        case Phase::Backward: return "backward";
-        case Phase::Clip: return "clip";
-        case Phase::Optimizer: return "optimizer";
+        case Phase::Batch:
+            return "batch";
+        case Phase::Copy:
+            return "copy";
+        case Phase::Forward:
+            return "forward";
+        case Phase::Backward:
+            return "backward";
+        case Phase::Clip:
+            return "clip";
+        case Phase::Optimizer:
+            return "optimizer";
     }
     SS_CHECK(false);
 }
 
 const char* toString(RunState state) {
     switch (state) {
-        case RunState::Preparing: return "preparing";
-        case RunState::Running: return "running";
-        case RunState::Paused: return "paused";
-        case RunState::Finished: return "finished";
-        case RunState::Stopped: return "stopped";
-        case RunState::Failed: return "failed";
-        case RunState::Interrupted: return "interrupted";
+        case RunState::Preparing:
+            return "preparing";
+        case RunState::Running:
+            return "running";
+        case RunState::Paused:
+            return "paused";
+        case RunState::Finished:
+            return "finished";
+        case RunState::Stopped:
+            return "stopped";
+        case RunState::Failed:
+            return "failed";
+        case RunState::Interrupted:
+            return "interrupted";
     }
     SS_CHECK(false);
 }
 
 const char* toString(SwitchGroup group) {
     switch (group) {
-        case SwitchGroup::Device: return "Device";
-        case SwitchGroup::Precision: return "Precision";
-        case SwitchGroup::Kernels: return "Kernels";
-        case SwitchGroup::Memory: return "Memory";
-        case SwitchGroup::Batch: return "Batch";
-        case SwitchGroup::Optimizer: return "Optimizer";
-        case SwitchGroup::Data: return "Data";
-        case SwitchGroup::Loop: return "Loop";
+        case SwitchGroup::Device:
+            return "Device";
+        case SwitchGroup::Precision:
+            return "Precision";
+        case SwitchGroup::Kernels:
+            return "Kernels";
+        case SwitchGroup::Memory:
+            return "Memory";
+        case SwitchGroup::Batch:
+            return "Batch";
+        case SwitchGroup::Optimizer:
+            return "Optimizer";
+        case SwitchGroup::Data:
+            return "Data";
+        case SwitchGroup::Loop:
+            return "Loop";
     }
     SS_CHECK(false);
 }

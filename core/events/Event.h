@@ -2,10 +2,6 @@
 // the recorder stores them, the window draws them. Visitors have no catch-all arm, so the compiler lists every place
 // where a new event must be handled.
 #pragma once
-#include "core/base/Units.h"
-#include "core/events/Machine.h"
-#include "core/events/RunConfig.h"
-
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -13,6 +9,10 @@
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "core/base/Units.h"
+#include "core/events/Machine.h"
+#include "core/events/RunConfig.h"
 
 namespace stepscope {
 
@@ -23,7 +23,9 @@ const char* toString(Phase phase);  // "batch", "copy", ...
 
 enum class RunState { Preparing, Running, Paused, Finished, Stopped, Failed, Interrupted };
 const char* toString(RunState state);  // "preparing", "running", ...
-inline bool ended(RunState state) { return state >= RunState::Finished; }
+inline bool ended(RunState state) {
+    return state >= RunState::Finished;
+}
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -32,14 +34,14 @@ struct SessionInfo {
     std::string notes;
     std::vector<std::string> tags;
     std::int64_t startedUnixMs = 0;
-    RunConfig config;           // complete: every switch has a value
+    RunConfig config;  // complete: every switch has a value
     Machine machine;
-    std::int64_t vocabulary = 0;        // of the model, padding excluded
+    std::int64_t vocabulary = 0;  // of the model, padding excluded
     std::int64_t parameters = 0;
     std::int64_t trainTokens = 0;
     std::int64_t validationTokens = 0;
-    std::int64_t firstStep = 0;         // > 0 when resumed from a checkpoint
-    std::string resumedFrom;            // checkpoint path or empty
+    std::int64_t firstStep = 0;  // > 0 when resumed from a checkpoint
+    std::string resumedFrom;     // checkpoint path or empty
 };
 
 // First event of every stream; again when a replay jumps back: listeners forget what they have and start anew.
@@ -50,15 +52,15 @@ struct SessionStarted {
 };
 
 struct StepDone {
-    std::int64_t step = 0;      // 1-based: number of updates made so far
-    TimeNs at;                  // end of the step
-    TimeNs duration;            // wall time of the step, without evaluation, checkpoints and pauses
-    double loss = kUnknown;     // mean over the micro-batches, natural log
+    std::int64_t step = 0;   // 1-based: number of updates made so far
+    TimeNs at;               // end of the step
+    TimeNs duration;         // wall time of the step, without evaluation, checkpoints and pauses
+    double loss = kUnknown;  // mean over the micro-batches, natural log
     double learningRate = kUnknown;
-    double gradientNorm = kUnknown;   // before clipping; unknown when not computed
-    double lossScale = kUnknown;      // fp16 only
-    bool skipped = false;             // fp16: non-finite gradients, no update made
-    std::int64_t tokens = 0;          // tokens of this step
+    double gradientNorm = kUnknown;  // before clipping; unknown when not computed
+    double lossScale = kUnknown;     // fp16 only
+    bool skipped = false;            // fp16: non-finite gradients, no update made
+    std::int64_t tokens = 0;         // tokens of this step
     std::array<std::int64_t, kPhases> phaseNs{};
     std::int64_t residentBytes = 0;   // process resident memory after the step
     std::int64_t allocatedBytes = 0;  // live bytes after the step on the device that the model is on (host allocator on a CPU)
@@ -75,7 +77,7 @@ struct ValidationDone {
     double loss = kUnknown;
 };
 
-struct SwitchApplied {  // the marker on every chart
+struct SwitchApplied {      // the marker on every chart
     std::int64_t step = 0;  // first step that runs with it is step + 1
     TimeNs at;
     std::string id;
@@ -93,9 +95,9 @@ struct SwitchRefused {
 
 struct DeviceSample {  // every 500 ms from /proc, and NVML where there is a GPU
     TimeNs at;
-    double cpuPct = kUnknown;          // of all cores this process may use, 0..100
+    double cpuPct = kUnknown;  // of all cores this process may use, 0..100
     std::int64_t residentBytes = 0;
-    std::int64_t availableBytes = 0;   // of the machine
+    std::int64_t availableBytes = 0;  // of the machine
     double gpuPct = kUnknown;
     double gpuMemoryBytes = kUnknown;
     double gpuPowerW = kUnknown;
@@ -130,7 +132,7 @@ struct TextGenerated {
     TimeNs at;
     std::string prompt;
     std::string text;
-    bool complete = true;   // false = more of the same text follows; text is always the whole text so far
+    bool complete = true;  // false = more of the same text follows; text is always the whole text so far
 };
 
 struct Preparing {  // tokenising, building: progress before the first step
@@ -144,8 +146,8 @@ struct RecorderWaited {  // the trainer waited for the recorder
     TimeNs waited;
 };
 
-using Event = std::variant<SessionStarted, StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine,
-                           StateChanged, CheckpointSaved, TextGenerated, Preparing, RecorderWaited>;
+using Event = std::variant<SessionStarted, StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged,
+                           CheckpointSaved, TextGenerated, Preparing, RecorderWaited>;
 
 // The one door. publish() may be called from any thread and must not throw.
 class EventSink {

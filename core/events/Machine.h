@@ -1,9 +1,9 @@
 // Machine: what this computer is, as stored with every session and shown to the person. Filled by profile/MachineProbe.
 #pragma once
-#include "core/base/Units.h"
-
 #include <string>
 #include <vector>
+
+#include "core/base/Units.h"
 
 namespace stepscope {
 
@@ -17,16 +17,16 @@ struct Gpu {
 };
 
 struct Machine {
-    std::string cpu;                         // "AMD EPYC 9R14"
-    int cores = 1;                           // usable by this process (affinity and cgroup respected)
-    Bytes memory;                            // the smaller of physical memory and cgroup limit
-    std::vector<std::string> instructions;   // of: avx2 avx512 avx512_bf16 amx_bf16
-    std::string system;                      // "Debian GNU/Linux 12, Linux 6.1"
-    std::string stepscope;                   // version of this program
-    std::string libtorch;                    // "2.11.0"
+    std::string cpu;                        // "AMD EPYC 9R14"
+    int cores = 1;                          // usable by this process (affinity and cgroup respected)
+    Bytes memory;                           // the smaller of physical memory and cgroup limit
+    std::vector<std::string> instructions;  // of: avx2 avx512 avx512_bf16 amx_bf16
+    std::string system;                     // "Debian GNU/Linux 12, Linux 6.1"
+    std::string stepscope;                  // version of this program
+    std::string libtorch;                   // "2.11.0"
     std::vector<Gpu> gpus;
-    std::string driver;                      // NVIDIA driver version, empty without one
-    std::string whyNoCuda;                   // a sentence when gpus is empty: "No NVIDIA driver is installed."
+    std::string driver;     // NVIDIA driver version, empty without one
+    std::string whyNoCuda;  // a sentence when gpus is empty: "No NVIDIA driver is installed."
 
     bool operator==(const Machine&) const = default;
     bool has(const std::string& instruction) const {

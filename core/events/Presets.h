@@ -1,10 +1,10 @@
 // The presets, as the guide lists them (resources/guide/settings.md). Which of them fits this machine is decided by app/workbench/PresetChoice.
 #pragma once
-#include "core/base/Result.h"
-#include "core/events/RunConfig.h"
-
 #include <string>
 #include <vector>
+
+#include "core/base/Result.h"
+#include "core/events/RunConfig.h"
 
 namespace stepscope {
 

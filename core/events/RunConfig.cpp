@@ -1,17 +1,21 @@
 // See RunConfig.h.
 #include "core/events/RunConfig.h"
 
-#include "core/base/Check.h"
-
 #include <fmt/format.h>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 
 std::string toString(const Value& value) {
-    return std::visit([](const auto& v) -> std::string {
-        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::string>) return v;
-        else return fmt::format("{}", v);
-    }, value);
+    return std::visit(
+        [](const auto& v) -> std::string {
+            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::string>)
+                return v;
+            else
+                return fmt::format("{}", v);
+        },
+        value);
 }
 
 namespace {

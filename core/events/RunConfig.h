@@ -25,14 +25,14 @@ struct RunConfig {
     std::int64_t layers = 4;
     std::int64_t heads = 4;
     std::int64_t width = 128;
-    std::int64_t vocabulary = 0;  // 0 = the tokenizer's size
-    std::string qkv = "fused";           // fused | split
-    std::string activation = "gelu";     // gelu | swiglu
-    std::string tiedHead = "on";         // on | off
-    std::string normPlacement = "pre";   // pre | post
-    std::string norm = "layernorm";      // layernorm | rmsnorm
-    std::string positions = "learned";   // learned | rope
-    std::string bias = "on";             // on | off
+    std::int64_t vocabulary = 0;        // 0 = the tokenizer's size
+    std::string qkv = "fused";          // fused | split
+    std::string activation = "gelu";    // gelu | swiglu
+    std::string tiedHead = "on";        // on | off
+    std::string normPlacement = "pre";  // pre | post
+    std::string norm = "layernorm";     // layernorm | rmsnorm
+    std::string positions = "learned";  // learned | rope
+    std::string bias = "on";            // on | off
     double dropout = 0;
     double labelSmoothing = 0;
 
@@ -50,10 +50,10 @@ struct RunConfig {
 
     // the loop
     std::int64_t seed = 1;
-    std::int64_t threads = 0;             // 0 = every core
-    std::int64_t validationBatches = 4;   // micro-batches per validation
-    std::int64_t checkpointEvery = 0;     // 0 = only when asked
-    std::int64_t sampleEvery = 0;         // text samples while training; 0 = never
+    std::int64_t threads = 0;            // 0 = every core
+    std::int64_t validationBatches = 4;  // micro-batches per validation
+    std::int64_t checkpointEvery = 0;    // 0 = only when asked
+    std::int64_t sampleEvery = 0;        // text samples while training; 0 = never
 
     // every switch of the registry by id; an absent one has its default
     std::map<std::string, Value> switches;

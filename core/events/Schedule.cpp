@@ -14,8 +14,12 @@ constexpr double kOneCycleStart = 1.0 / 25, kOneCycleRise = 0.3, kOneCycleEnd = 
 constexpr double kTrapezoidFall = 0.2;  // share of the steps in which a trapezoid falls
 
 // From `from` at 0 to `to` at 1 along half a cosine.
-double cosine(double from, double to, double progress) { return to + (from - to) * 0.5 * (1 + std::cos(std::numbers::pi * std::clamp(progress, 0.0, 1.0))); }
-double straight(double from, double to, double progress) { return from + (to - from) * std::clamp(progress, 0.0, 1.0); }
+double cosine(double from, double to, double progress) {
+    return to + (from - to) * 0.5 * (1 + std::cos(std::numbers::pi * std::clamp(progress, 0.0, 1.0)));
+}
+double straight(double from, double to, double progress) {
+    return from + (to - from) * std::clamp(progress, 0.0, 1.0);
+}
 
 double oneCycle(const RunConfig& config, double step) {
     const auto steps = static_cast<double>(config.steps);
@@ -43,7 +47,8 @@ double learningRate(const RunConfig& config, std::int64_t step) {
 
     const double floor = std::min(config.minLr, config.lr);  // a preset's floor may lie above a rate that a person lowered
     const std::int64_t whole = std::max<std::int64_t>(1, config.steps - warmup);
-    const std::int64_t decay = word == "trapezoid" ? std::clamp<std::int64_t>(std::llround(kTrapezoidFall * static_cast<double>(config.steps)), 1, whole) : whole;
+    const std::int64_t decay =
+        word == "trapezoid" ? std::clamp<std::int64_t>(std::llround(kTrapezoidFall * static_cast<double>(config.steps)), 1, whole) : whole;
     const double progress = static_cast<double>(step - (warmup + whole - decay)) / static_cast<double>(decay);
     return word == "linear" || word == "trapezoid" ? straight(config.lr, floor, progress) : cosine(config.lr, floor, progress);
 }

@@ -1,11 +1,11 @@
 // What the registry publishes about its switches, without torch: the panel, tooltips, --set, session columns, the guide's
 // table and the parameterised test are all generated from it. core/optimizations makes it; everybody reads it.
 #pragma once
-#include "core/events/RunConfig.h"
-
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "core/events/RunConfig.h"
 
 namespace stepscope {
 
@@ -35,7 +35,7 @@ struct Verdict {
 };
 
 struct SwitchInfo {
-    std::string id;        // never renamed: --set key, YAML key, stored column
+    std::string id;  // never renamed: --set key, YAML key, stored column
     std::string title;
     SwitchGroup group = SwitchGroup::Device;
     std::string why;       // what it does, two sentences a student understands
@@ -44,11 +44,11 @@ struct SwitchInfo {
     ValueRange values;
     Value byDefault;
     TakesEffect takesEffect = TakesEffect::Step;
-    std::string whyNewRun;  // when takesEffect is NewRun
-    Verdict applicable;     // can this switch be moved from its default here at all
+    std::string whyNewRun;                                            // when takesEffect is NewRun
+    Verdict applicable;                                               // can this switch be moved from its default here at all
     std::vector<std::pair<std::string, std::string>> refusedChoices;  // choice -> why it cannot be used here
-    std::string instead;    // the value chosen does not run with the other switches: what does, and why; empty = it runs
-    std::string note;       // of the value that runs: that it does nothing beside the others, or what it costs on this machine; empty = nothing to say
+    std::string instead;  // the value chosen does not run with the other switches: what does, and why; empty = it runs
+    std::string note;     // of the value that runs: that it does nothing beside the others, or what it costs on this machine; empty = nothing to say
 };
 using SwitchCatalogue = std::vector<SwitchInfo>;
 

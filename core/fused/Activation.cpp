@@ -1,12 +1,12 @@
 // Bias + GELU and bias + SwiGLU after a linear, under autograd. See FusedOps.h.
+#include <ATen/ops/empty_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
 #include "core/fused/FusedOps.h"
 #include "core/fused/Linear.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/bias_gelu/BiasGeluCpu.h"
 #include "core/kernels/swiglu/SwigluCpu.h"
-
-#include <ATen/ops/empty_like.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace stepscope::fused {
 namespace {
@@ -53,7 +53,9 @@ public:
                 });
             });
         };
-        onDevice("bias + activation", from, cpu, [&](const CudaInterface& cuda) { return (cuda.*Activation::kCudaForward)(rowsOf(from, rows, columns), data(from), floats(bias), data(out)); });
+        onDevice("bias + activation", from, cpu, [&](const CudaInterface& cuda) {
+            return (cuda.*Activation::kCudaForward)(rowsOf(from, rows, columns), data(from), floats(bias), data(out));
+        });
         ctx->save_for_backward({from, bias});
         return out;
     }
@@ -67,16 +69,18 @@ public:
         const auto cpu = [&] {
             withElement(from.scalar_type(), [&](auto element) {
                 using T = decltype(element);
-                gradBias = sumOverRows("bias + activation backward", rows, Activation::kParts * columns, [&](std::int64_t begin, std::int64_t end, float* sums) {
-                    Activation::template kernel<T>().backward(columns, pointer<T>(gradOut), pointer<T>(from), pointer<float>(bias), pointer<T>(gradIn),
-                                                              bias.defined() ? sums : nullptr, begin, end);
-                });
+                gradBias = sumOverRows(
+                    "bias + activation backward", rows, Activation::kParts * columns, [&](std::int64_t begin, std::int64_t end, float* sums) {
+                        Activation::template kernel<T>().backward(columns, pointer<T>(gradOut), pointer<T>(from), pointer<float>(bias),
+                                                                  pointer<T>(gradIn), bias.defined() ? sums : nullptr, begin, end);
+                    });
             });
         };
         onDevice("bias + activation backward", from, cpu, [&](const CudaInterface& cuda) {
             if (bias.defined()) gradBias = at::empty_like(bias);
             const at::Tensor partial = workspace(cuda.columnSumsWorkspaceBytes(rows, Activation::kParts * columns), from);
-            return (cuda.*Activation::kCudaBackward)(rowsOf(from, rows, columns), data(gradOut), data(from), floats(bias), data(gradIn), floats(gradBias), data(partial));
+            return (cuda.*Activation::kCudaBackward)(rowsOf(from, rows, columns), data(gradOut), data(from), floats(bias), data(gradIn),
+                                                     floats(gradBias), data(partial));
         });
         return {gradIn, bias.defined() ? gradBias : at::Tensor()};
     }

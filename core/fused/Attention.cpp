@@ -1,12 +1,13 @@
 // Causal attention under autograd: one head of one sequence is one piece of work. See FusedOps.h.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty_strided.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+
 #include "core/fused/FusedOps.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/attention/AttentionCpu.h"
-
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/empty_strided.h>
-#include <cmath>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace stepscope::fused {
 namespace {
@@ -15,7 +16,9 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // Rows of one head may lie anywhere, the elements of a row may not.
-at::Tensor withRows(const at::Tensor& t) { return t.stride(3) == 1 || t.size(3) <= 1 ? t : t.contiguous(); }
+at::Tensor withRows(const at::Tensor& t) {
+    return t.stride(3) == 1 || t.size(3) <= 1 ? t : t.contiguous();
+}
 
 template <class T>
 HeadRows<T> headOf(const at::Tensor& t, std::int64_t b, std::int64_t h) {

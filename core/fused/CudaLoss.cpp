@@ -2,14 +2,14 @@
 // product at once, so that backward only hands them over.
 #include "core/fused/CudaLoss.h"
 
-#include "core/fused/FloatProduct.h"
-#include "core/fused/Rows.h"
-
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include "core/fused/FloatProduct.h"
+#include "core/fused/Rows.h"
 
 namespace stepscope::fused {
 namespace {
@@ -21,7 +21,8 @@ constexpr std::int64_t kLogitsAtOnce = std::int64_t{1} << 28;  // half a GB in 1
 constexpr std::int64_t kRowsTogether = 128;                    // what a matrix product takes as one tile
 
 // x (N, C) and head (Vp, C) of one type. gradX and gradHead, which is float32, are written when they are defined.
-at::Tensor byChunks(const at::Tensor& x, const at::Tensor& head, const at::Tensor& targets, const LossSettings& settings, const at::Tensor& gradX, const at::Tensor& gradHead) {
+at::Tensor byChunks(const at::Tensor& x, const at::Tensor& head, const at::Tensor& targets, const LossSettings& settings, const at::Tensor& gradX,
+                    const at::Tensor& gradHead) {
     const std::int64_t rows = x.size(0), columns = head.size(0), chunk = rowsOfLogits(rows, columns);
     const at::Tensor losses = at::empty({rows}, x.options().dtype(at::kFloat));
     for (std::int64_t begin = 0; begin < rows; begin += chunk) {
@@ -29,23 +30,29 @@ at::Tensor byChunks(const at::Tensor& x, const at::Tensor& head, const at::Tenso
         const at::Tensor part = x.narrow(0, begin, count), logits = at::mm(part, head.t());
         onCuda("cross-entropy", x, [&](const CudaInterface& cuda) {
             return cuda.crossEntropy(rowsOf(x, count, columns),
-                                     {.vocabulary = settings.vocabulary, .smoothing = static_cast<float>(settings.smoothing),
-                                      .gradientScale = static_cast<float>(settings.backwardScale / static_cast<double>(rows)), .logits = data(logits),
-                                      .wantsGradient = gradX.defined(), .targets = targets.data_ptr<std::int64_t>() + begin, .losses = floats(losses) + begin});
+                                     {.vocabulary = settings.vocabulary,
+                                      .smoothing = static_cast<float>(settings.smoothing),
+                                      .gradientScale = static_cast<float>(settings.backwardScale / static_cast<double>(rows)),
+                                      .logits = data(logits),
+                                      .wantsGradient = gradX.defined(),
+                                      .targets = targets.data_ptr<std::int64_t>() + begin,
+                                      .losses = floats(losses) + begin});
         });
         if (!gradX.defined()) continue;
         at::Tensor here = gradX.narrow(0, begin, count);
         at::mm_out(here, logits, head);
-        if (begin == 0) floatProduct(gradHead, logits.t(), part);
-        else addFloatProduct(gradHead, logits.t(), part);
+        if (begin == 0)
+            floatProduct(gradHead, logits.t(), part);
+        else
+            addFloatProduct(gradHead, logits.t(), part);
     }
     return losses.mean();
 }
 
 class ChunkedHeadFunction : public torch::autograd::Function<ChunkedHeadFunction> {
 public:
-    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings,
-                              at::ScalarType type) {
+    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets,
+                              const LossSettings& settings, at::ScalarType type) {
         const at::Tensor x = hidden.to(type).reshape({-1, hidden.size(-1)}).contiguous();
         const at::Tensor gradX = at::empty_like(x), gradHead = x.size(0) == 0 ? at::zeros_like(headWeight) : at::empty_like(headWeight);
         const at::Tensor loss = byChunks(x, headWeight.to(type).contiguous(), targets, settings, gradX, gradHead);

@@ -1,13 +1,14 @@
 // Token + position embedding under autograd. See FusedOps.h.
-#include "core/fused/FusedOps.h"
-#include "core/fused/Rows.h"
-#include "core/kernels/embedding/EmbeddingCpu.h"
-
 #include <ATen/ops/_sparse_coo_tensor_unsafe.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/sort.h>
 #include <torch/csrc/autograd/custom_function.h>
+
 #include <vector>
+
+#include "core/fused/FusedOps.h"
+#include "core/fused/Rows.h"
+#include "core/kernels/embedding/EmbeddingCpu.h"
 
 namespace stepscope::fused {
 namespace {
@@ -28,12 +29,14 @@ void scatter(const at::Tensor& tokens, const std::int64_t* ids, const at::Tensor
 }
 
 // The same on a GPU, where the table's gradient is dense and the order of the sums is that of the sorted ids.
-const char* scatterOnCuda(const CudaInterface& cuda, const at::Tensor& tokens, const at::Tensor& gradOut, const at::Tensor& gradWte, const at::Tensor& gradWpe) {
+const char* scatterOnCuda(const CudaInterface& cuda, const at::Tensor& tokens, const at::Tensor& gradOut, const at::Tensor& gradWte,
+                          const at::Tensor& gradWpe) {
     const CudaRows shape = rowsOf(gradOut, tokens.numel(), gradOut.size(-1));
     const auto [sorted, order] = at::sort(tokens.view({-1}), /*stable=*/std::optional<bool>(true));  // a plain true would be taken for a dimension
     const CudaEmbedding ids{.context = tokens.size(-1), .vocabulary = gradWte.size(0), .ids = sorted.data_ptr<std::int64_t>()};
     const at::Tensor partial = workspace(cuda.embeddingBackwardWorkspaceBytes(shape.rows, shape.columns), gradOut);
-    if (const char* why = cuda.embeddingBackward(shape, ids, order.data_ptr<std::int64_t>(), floats(gradOut), floats(gradWte), data(partial))) return why;
+    if (const char* why = cuda.embeddingBackward(shape, ids, order.data_ptr<std::int64_t>(), floats(gradOut), floats(gradWte), data(partial)))
+        return why;
     return gradWpe.defined() ? cuda.positionBackward(shape, tokens.size(-1), floats(gradOut), floats(gradWpe)) : nullptr;
 }
 
@@ -54,7 +57,8 @@ Occurring occurring(const at::Tensor& tokens) {
 
 class EmbeddingFunction : public torch::autograd::Function<EmbeddingFunction> {
 public:
-    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& wte, const std::optional<at::Tensor>& maybeWpe, const at::Tensor& tokens, bool sparse) {
+    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& wte, const std::optional<at::Tensor>& maybeWpe, const at::Tensor& tokens,
+                              bool sparse) {
         const at::Tensor wpe = maybeWpe.value_or(at::Tensor());
         const std::int64_t C = wte.size(1);
         auto size = tokens.sizes().vec();
@@ -83,8 +87,9 @@ public:
         const at::Tensor gradWpe = positions >= 0 ? at::zeros({positions, C}, gradOut.options()) : at::Tensor();
         if (!ctx->saved_data["sparse"].toBool() || takesCudaForm(gradOut)) {
             const at::Tensor gradWte = at::zeros({rows, C}, gradOut.options());
-            onDevice("embedding backward", gradOut, [&] { scatter(tokens, tokens.data_ptr<std::int64_t>(), gradOut, gradWte, gradWpe); },
-                     [&](const CudaInterface& cuda) { return scatterOnCuda(cuda, tokens, gradOut, gradWte, gradWpe); });
+            onDevice(
+                "embedding backward", gradOut, [&] { scatter(tokens, tokens.data_ptr<std::int64_t>(), gradOut, gradWte, gradWpe); },
+                [&](const CudaInterface& cuda) { return scatterOnCuda(cuda, tokens, gradOut, gradWte, gradWpe); });
             return {gradWte, gradWpe, at::Tensor(), at::Tensor()};
         }
         Occurring all = occurring(tokens);
@@ -92,7 +97,8 @@ public:
         const at::Tensor values = at::zeros({count, C}, gradOut.options());
         scatter(tokens, all.places.data(), gradOut, values, gradWpe);
         const at::Tensor indices = at::from_blob(all.ids.data(), {1, count}, at::kLong).clone();
-        const at::Tensor gradWte = at::_sparse_coo_tensor_unsafe(indices, values, {rows, C}, values.options().layout(at::kSparse), /*is_coalesced=*/true);
+        const at::Tensor gradWte =
+            at::_sparse_coo_tensor_unsafe(indices, values, {rows, C}, values.options().layout(at::kSparse), /*is_coalesced=*/true);
         return {gradWte, gradWpe, at::Tensor(), at::Tensor()};
     }
 };
@@ -102,14 +108,19 @@ at::Tensor embedWith(const at::Tensor& tokens, const at::Tensor& wte, const at::
     const at::Tensor ids = tokens.contiguous();
     if (ids.is_cpu()) {
         const std::int64_t* first = ids.data_ptr<std::int64_t>();
-        for (std::int64_t i = 0; i < ids.numel(); ++i) TORCH_CHECK_INDEX(first[i] >= 0 && first[i] < wte.size(0), "index out of range in embedding: ", first[i]);
+        for (std::int64_t i = 0; i < ids.numel(); ++i)
+            TORCH_CHECK_INDEX(first[i] >= 0 && first[i] < wte.size(0), "index out of range in embedding: ", first[i]);
     }
     return EmbeddingFunction::apply(wte.contiguous(), maybe(wpe), ids, sparse);
 }
 
 }  // namespace
 
-at::Tensor embed(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe) { return embedWith(tokens, wte, wpe, false); }
-at::Tensor embedTied(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe) { return embedWith(tokens, wte, wpe, true); }
+at::Tensor embed(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe) {
+    return embedWith(tokens, wte, wpe, false);
+}
+at::Tensor embedTied(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe) {
+    return embedWith(tokens, wte, wpe, true);
+}
 
 }  // namespace stepscope::fused

@@ -1,12 +1,13 @@
 // The projection to queries, keys and values, and its way back, under autograd. See FusedOps.h.
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <array>
+
 #include "core/fused/FusedOps.h"
 #include "core/fused/Linear.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/qkv_layout/QkvLayoutCpu.h"
-
-#include <ATen/core/LegacyTypeDispatch.h>
-#include <array>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace stepscope::fused {
 namespace {
@@ -29,7 +30,8 @@ struct Merged {
     at::Tensor rows, gradBias;
 };
 // The same by copying, whatever the three look like, and the gradient of the bias where it is wanted: on a GPU in the same pass.
-Merged merged(const variable_list& parts, const at::TensorOptions& options, std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t D, bool wantsBias) {
+Merged merged(const variable_list& parts, const at::TensorOptions& options, std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t D,
+              bool wantsBias) {
     const at::Tensor rows = at::empty({B, T, 3 * H * D}, options);
     at::Tensor gradBias;
     const auto cpu = [&] {
@@ -82,7 +84,8 @@ public:
     static variable_list backward(AutogradContext* ctx, variable_list gradients) {
         const auto shape = ctx->saved_data["shape"].toIntVector();
         const std::int64_t B = shape[0], T = shape[1], H = shape[2], D = shape[3];
-        const auto options = at::TensorOptions().dtype(static_cast<at::ScalarType>(ctx->saved_data["type"].toInt())).device(ctx->saved_data["device"].toDevice());
+        const auto options =
+            at::TensorOptions().dtype(static_cast<at::ScalarType>(ctx->saved_data["type"].toInt())).device(ctx->saved_data["device"].toDevice());
         const bool wantsBias = ctx->saved_data["bias"].toBool();
         const at::Tensor rows = joined(gradients, B, T, H, D);
         if (rows.defined()) return {rows, wantsBias ? columnSums("QKV bias gradient", rows) : at::Tensor(), at::Tensor()};
@@ -94,7 +97,8 @@ public:
 }  // namespace
 
 Heads linearHeads(const at::Tensor& x, const Weight& weight, const Weight& bias, std::int64_t heads) {
-    if (!taken(x) || !taken(productType(x), x.device()) || (bias.defined() && bias.full.scalar_type() != at::kFloat)) return plain::linearHeads(x, weight, bias, heads);
+    if (!taken(x) || !taken(productType(x), x.device()) || (bias.defined() && bias.full.scalar_type() != at::kFloat))
+        return plain::linearHeads(x, weight, bias, heads);
     const at::Tensor rows = product(x, weight, bias, BiasGradient::Elsewhere);
     const auto parts = HeadsFunction::apply(rows, maybe(bias.full), heads);
     return {parts[0], parts[1], parts[2]};

@@ -1,13 +1,13 @@
 // See Linear.h.
 #include "core/fused/Linear.h"
 
-#include "core/fused/FloatProduct.h"
-#include "core/fused/FusedOps.h"
-
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mm.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include "core/fused/FloatProduct.h"
+#include "core/fused/FusedOps.h"
 
 namespace stepscope::fused {
 namespace {
@@ -18,8 +18,8 @@ using torch::autograd::variable_list;
 class LinearFunction : public torch::autograd::Function<LinearFunction> {
 public:
     // x, low and lowBias of one 16-bit type. weight and bias, float32, only for their gradients.
-    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& low, const std::optional<at::Tensor>& bias,
-                              const std::optional<at::Tensor>& lowBias) {
+    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& low,
+                              const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& lowBias) {
         const at::Tensor rows = x.reshape({-1, x.size(-1)});
         ctx->save_for_backward({rows, low});
         ctx->saved_data["bias"] = bias.has_value();
@@ -51,12 +51,18 @@ at::Tensor product(const at::Tensor& x, const Weight& weight, const Weight& bias
     const at::ScalarType type = productType(x);
     const bool own = whose == BiasGradient::Here;
     if (!takesCudaForm(x) || type == at::kFloat || !taken(type, x.device()) || weight.full.scalar_type() != at::kFloat)
-        return at::linear(x, weight.forProduct(), own ? bias.forProduct() : bias.low.defined() ? bias.low : bias.defined() ? bias.full.detach() : at::Tensor());
+        return at::linear(x, weight.forProduct(),
+                          own                  ? bias.forProduct()
+                          : bias.low.defined() ? bias.low
+                          : bias.defined()     ? bias.full.detach()
+                                               : at::Tensor());
     const auto lowered = [&](const Weight& w) { return w.low.defined() ? w.low : w.full.detach().to(type); };
     return LinearFunction::apply(x.to(type), weight.full, lowered(weight), own && bias.defined() ? std::optional(bias.full) : std::nullopt,
                                  bias.defined() ? std::optional(lowered(bias)) : std::nullopt);
 }
 
-at::Tensor linear(const at::Tensor& x, const Weight& weight, const Weight& bias) { return product(x, weight, bias, BiasGradient::Here); }
+at::Tensor linear(const at::Tensor& x, const Weight& weight, const Weight& bias) {
+    return product(x, weight, bias, BiasGradient::Here);
+}
 
 }  // namespace stepscope::fused

@@ -1,14 +1,15 @@
 // Head and cross-entropy under autograd: loss and gradients are made together, in forward. See FusedOps.h.
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/full.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <numeric>
+
 #include "core/fused/CudaLoss.h"
 #include "core/fused/FusedOps.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
-
-#include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/full.h>
-#include <c10/core/GradMode.h>
-#include <numeric>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace stepscope::fused {
 namespace {
@@ -21,11 +22,13 @@ struct Gradients {
 };
 
 // hidden (N, C), weight (Vp, C) float32, targets (N) -> mean loss; gradients become those of the mean times settings.backwardScale.
-at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets, const LossSettings& settings, const Gradients& gradients) {
+at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets, const LossSettings& settings,
+                    const Gradients& gradients) {
     const std::int64_t N = hidden.size(0), C = hidden.size(1);
     const bool low = hidden.scalar_type() == at::kBFloat16, train = gradients.hidden.defined();
     const int members = at::get_num_threads();
-    LinearCrossEntropyShape shape{.element = low ? gemm::Element::Bf16 : gemm::Element::F32, .width = C, .vocabulary = settings.vocabulary, .gradients = train};
+    LinearCrossEntropyShape shape{
+        .element = low ? gemm::Element::Bf16 : gemm::Element::F32, .width = C, .vocabulary = settings.vocabulary, .gradients = train};
     for (int member = 0; member < members; ++member) {
         const Share blocks = share((N + 31) / 32, member, members);
         shape.rows.push_back({std::min(N, blocks.begin * 32), std::min(N, blocks.end * 32)});
@@ -39,8 +42,12 @@ at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at
 
     // Rows of an operand are whole words.
     const at::Tensor rows = low && C % 2 == 1 ? at::constant_pad_nd(hidden, {0, 1}) : hidden;
-    const LinearCrossEntropyInput in{.hidden = rows.data_ptr(), .stride = rows.size(1), .targets = targets.data_ptr<std::int64_t>(), .weight = weight.data_ptr<float>(),
-                                     .smoothing = static_cast<float>(settings.smoothing), .scale = static_cast<float>(settings.backwardScale / static_cast<double>(N))};
+    const LinearCrossEntropyInput in{.hidden = rows.data_ptr(),
+                                     .stride = rows.size(1),
+                                     .targets = targets.data_ptr<std::int64_t>(),
+                                     .weight = weight.data_ptr<float>(),
+                                     .smoothing = static_cast<float>(settings.smoothing),
+                                     .scale = static_cast<float>(settings.backwardScale / static_cast<double>(N))};
     const auto everyMember = [&](const char* name, auto&& work) {
         parallel(name, members, 1, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t member = begin; member < end; ++member) work(static_cast<int>(member));
@@ -59,14 +66,17 @@ at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at
                 losses[static_cast<std::size_t>(member)] += head.rows(member, piece, {row, std::min(all.end, row + head.rowBlock())}, in, to);
             }
         });
-        if (train) everyMember("head weight gradient", [&](int member) { head.weightGradient(member, piece, in, piece > 0, gradients.weight.data_ptr<float>()); });
+        if (train)
+            everyMember("head weight gradient",
+                        [&](int member) { head.weightGradient(member, piece, in, piece > 0, gradients.weight.data_ptr<float>()); });
     }
     return at::full({}, std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(N), at::kFloat);
 }
 
 class LossFunction : public torch::autograd::Function<LossFunction> {
 public:
-    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets, const LossSettings& settings) {
+    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
+                              const LossSettings& settings) {
         const Gradients gradients{at::empty(hidden.sizes(), hidden.options()), at::empty(weight.sizes(), weight.options())};
         gradients.weight.narrow(0, settings.vocabulary, weight.size(0) - settings.vocabulary).zero_();  // padded ids
         const at::Tensor loss = meanLoss(hidden, weight, targets, settings, gradients);
@@ -90,7 +100,8 @@ at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at
     if (!taken(hidden) || !taken(type, hidden.device())) return plain::loss(hidden, headWeight, targets, settings);
     if (takesCudaForm(hidden)) return lossOnCuda(hidden, headWeight, targets, settings);
     if (headWeight.scalar_type() != at::kFloat) return plain::loss(hidden, headWeight, targets, settings);
-    const at::Tensor ids = targets.reshape({-1}).contiguous(), rows = hidden.reshape({-1, hidden.size(-1)}).to(type).contiguous(), weight = headWeight.contiguous();
+    const at::Tensor ids = targets.reshape({-1}).contiguous(), rows = hidden.reshape({-1, hidden.size(-1)}).to(type).contiguous(),
+                     weight = headWeight.contiguous();
     const std::int64_t* first = ids.data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < ids.numel(); ++i)
         TORCH_CHECK_INDEX(first[i] >= 0 && first[i] < settings.vocabulary, "Target ", first[i], " is out of bounds.");

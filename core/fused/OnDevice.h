@@ -1,13 +1,13 @@
 // The one place where a fused operation's CPU and CUDA forms part: by the device that its tensors lie on. What the CUDA forms take is made
 // of tensors here. Included by core/fused/*.cpp only.
 #pragma once
-#include "core/base/OperationSpan.h"
-#include "core/cuda/loader/CudaPlugin.h"
-
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+
+#include "core/base/OperationSpan.h"
+#include "core/cuda/loader/CudaPlugin.h"
 
 namespace stepscope::fused {
 
@@ -31,10 +31,16 @@ inline void* streamOf(const at::Tensor& like) {
 inline CudaRows rowsOf(const at::Tensor& like, at::ScalarType type, std::int64_t rows, std::int64_t columns) {
     return {.scalar = scalarOf(type), .rows = rows, .columns = columns, .stream = streamOf(like)};
 }
-inline CudaRows rowsOf(const at::Tensor& like, std::int64_t rows, std::int64_t columns) { return rowsOf(like, like.scalar_type(), rows, columns); }
+inline CudaRows rowsOf(const at::Tensor& like, std::int64_t rows, std::int64_t columns) {
+    return rowsOf(like, like.scalar_type(), rows, columns);
+}
 
-inline void* data(const at::Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; }
-inline float* floats(const at::Tensor& t) { return t.defined() ? t.data_ptr<float>() : nullptr; }
+inline void* data(const at::Tensor& t) {
+    return t.defined() ? t.data_ptr() : nullptr;
+}
+inline float* floats(const at::Tensor& t) {
+    return t.defined() ? t.data_ptr<float>() : nullptr;
+}
 
 inline at::Tensor workspace(std::size_t bytes, const at::Tensor& like) {
     return at::empty({static_cast<std::int64_t>(bytes)}, like.options().dtype(at::kByte));
@@ -52,8 +58,10 @@ void onCuda(const char* name, const at::Tensor& like, Cuda cuda) {
 // The CPU's form names its own parts.
 template <class Cpu, class Cuda>
 void onDevice(const char* name, const at::Tensor& like, Cpu cpu, Cuda cuda) {
-    if (takesCudaForm(like)) onCuda(name, like, cuda);
-    else cpu();
+    if (takesCudaForm(like))
+        onCuda(name, like, cuda);
+    else
+        cpu();
 }
 
 }  // namespace stepscope::fused

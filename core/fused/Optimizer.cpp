@@ -1,13 +1,14 @@
 // See Optimizer.h.
 #include "core/fused/Optimizer.h"
 
+#include <ATen/ops/from_blob.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "core/base/Check.h"
 #include "core/fused/OnDevice.h"
 #include "core/fused/Rows.h"
-
-#include <ATen/ops/from_blob.h>
-#include <algorithm>
-#include <cmath>
 
 namespace stepscope::fused {
 namespace {
@@ -23,7 +24,8 @@ struct Piece {
 std::vector<Piece> piecesOf(const std::vector<at::Tensor>& tensors) {
     std::vector<Piece> all;
     for (std::size_t i = 0; i < tensors.size(); ++i)
-        for (std::int64_t begin = 0; begin < tensors[i].numel(); begin += kPiece) all.push_back({i, begin, std::min(begin + kPiece, tensors[i].numel())});
+        for (std::int64_t begin = 0; begin < tensors[i].numel(); begin += kPiece)
+            all.push_back({i, begin, std::min(begin + kPiece, tensors[i].numel())});
     return all;
 }
 
@@ -51,10 +53,14 @@ struct CudaList {
     std::vector<CudaParameter> parameters;
 };
 
-bool onGpu(const std::vector<at::Tensor>& tensors) { return !tensors.empty() && takesCudaForm(tensors.front()); }
+bool onGpu(const std::vector<at::Tensor>& tensors) {
+    return !tensors.empty() && takesCudaForm(tensors.front());
+}
 
 // Where the new weights go in bfloat16 as well; null: nowhere.
-void* lowOf(const AdamWLists& lists, std::size_t i) { return lists.lowWeights.empty() ? nullptr : data(lists.lowWeights[i]); }
+void* lowOf(const AdamWLists& lists, std::size_t i) {
+    return lists.lowWeights.empty() ? nullptr : data(lists.lowWeights[i]);
+}
 
 void adamWOnGpu(const at::Tensor& step, const float* norm, double maxNorm, const AdamWLists& lists) {
     CudaList list(lists.gradients);
@@ -75,7 +81,8 @@ void check(const AdamWLists& lists) {
     SS_CHECK(lists.lowWeights.empty() || lists.lowWeights.size() == count);
     for (std::size_t i = 0; i < count; ++i) {
         const at::Tensor& weight = lists.parameters[i];
-        SS_CHECK(weight.is_contiguous() && lists.firstMoments[i].is_contiguous() && lists.secondMoments[i].is_contiguous() && lists.gradients[i].numel() == weight.numel());
+        SS_CHECK(weight.is_contiguous() && lists.firstMoments[i].is_contiguous() && lists.secondMoments[i].is_contiguous() &&
+                 lists.gradients[i].numel() == weight.numel());
         if (lists.lowWeights.empty() || !lists.lowWeights[i].defined()) continue;
         const at::Tensor& low = lists.lowWeights[i];
         SS_CHECK(low.is_contiguous() && low.scalar_type() == at::kBFloat16 && low.numel() == weight.numel() && low.device() == weight.device());
@@ -106,7 +113,8 @@ double globalNorm(const std::vector<at::Tensor>& gradients) {
     const auto all = contiguous(gradients);
     const auto pieces = piecesOf(all);
     std::vector<double> sums(pieces.size());
-    overPieces("sum of squares", pieces, [&](const Piece& p, std::size_t i) { sums[i] = adamWCpu().sumOfSquares(all[p.tensor].data_ptr<float>(), p.begin, p.end); });
+    overPieces("sum of squares", pieces,
+               [&](const Piece& p, std::size_t i) { sums[i] = adamWCpu().sumOfSquares(all[p.tensor].data_ptr<float>(), p.begin, p.end); });
     double total = 0;
     for (const double sum : sums) total += sum;
     return std::sqrt(total);
@@ -120,8 +128,8 @@ void adamW(AdamWStep step, const AdamWLists& lists) {
     }
     const auto gradients = contiguous(lists.gradients);
     overPieces("AdamW", piecesOf(lists.parameters), [&](const Piece& p, std::size_t) {
-        adamWCpu().update(step, floats(gradients[p.tensor]), floats(lists.parameters[p.tensor]), floats(lists.firstMoments[p.tensor]), floats(lists.secondMoments[p.tensor]),
-                          static_cast<Bf16*>(lowOf(lists, p.tensor)), p.begin, p.end);
+        adamWCpu().update(step, floats(gradients[p.tensor]), floats(lists.parameters[p.tensor]), floats(lists.firstMoments[p.tensor]),
+                          floats(lists.secondMoments[p.tensor]), static_cast<Bf16*>(lowOf(lists, p.tensor)), p.begin, p.end);
     });
 }
 

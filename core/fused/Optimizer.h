@@ -1,10 +1,11 @@
 // Global norm and AdamW over lists of tensors, by the flat kernels: one pass each, on a CPU shared among LibTorch's threads. Installed by
 // fused-optimizer; trainer thread. All tensors float32 on one device.
 #pragma once
-#include "core/kernels/adamw/AdamWCpu.h"
-
 #include <ATen/core/Tensor.h>
+
 #include <vector>
+
+#include "core/kernels/adamw/AdamWCpu.h"
 
 namespace stepscope::fused {
 

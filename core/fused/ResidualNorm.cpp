@@ -1,10 +1,10 @@
 // Residual addition and norm under autograd. See FusedOps.h.
+#include <ATen/ops/empty_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
 #include "core/fused/FusedOps.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/residual_norm/ResidualNormCpu.h"
-
-#include <ATen/ops/empty_like.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace stepscope::fused {
 namespace {
@@ -23,20 +23,28 @@ public:
         const std::int64_t rows = shape.columns > 0 ? x.numel() / shape.columns : 0;
         const at::Tensor from = x.contiguous();
         const at::Tensor sum = delta.defined() ? at::empty_like(from) : from;
-        const at::Tensor normed = at::empty(x.sizes(), x.options().dtype(outType)), mean = at::empty({rows}, x.options()), rstd = at::empty({rows}, x.options());
+        const at::Tensor normed = at::empty(x.sizes(), x.options().dtype(outType)), mean = at::empty({rows}, x.options()),
+                         rstd = at::empty({rows}, x.options());
         const auto cpu = [&] {
             withElement(outType, [&](auto element) {
                 using T = decltype(element);
                 overRows("residual + norm", rows, shape.columns, [&](std::int64_t begin, std::int64_t end) {
-                    residualNormCpu<T>().forward(shape, pointer<float>(from), pointer<T>(delta), pointer<float>(weight), pointer<float>(bias), pointer<float>(sum),
-                                                 pointer<T>(normed), pointer<float>(mean), pointer<float>(rstd), begin, end);
+                    residualNormCpu<T>().forward(shape, pointer<float>(from), pointer<T>(delta), pointer<float>(weight), pointer<float>(bias),
+                                                 pointer<float>(sum), pointer<T>(normed), pointer<float>(mean), pointer<float>(rstd), begin, end);
                 });
             });
         };
         onDevice("residual + norm", from, cpu, [&](const CudaInterface& cuda) {
-            return cuda.residualNormForward(rowsOf(from, outType, rows, shape.columns),
-                                            {.epsilon = shape.epsilon, .rms = rms, .x = floats(from), .delta = data(delta), .weight = floats(weight), .bias = floats(bias),
-                                             .sum = floats(sum), .normed = data(normed), .mean = floats(mean), .rstd = floats(rstd)});
+            return cuda.residualNormForward(rowsOf(from, outType, rows, shape.columns), {.epsilon = shape.epsilon,
+                                                                                         .rms = rms,
+                                                                                         .x = floats(from),
+                                                                                         .delta = data(delta),
+                                                                                         .weight = floats(weight),
+                                                                                         .bias = floats(bias),
+                                                                                         .sum = floats(sum),
+                                                                                         .normed = data(normed),
+                                                                                         .mean = floats(mean),
+                                                                                         .rstd = floats(rstd)});
         });
         ctx->save_for_backward({sum, mean, rstd, weight});
         ctx->saved_data["rms"] = rms;
@@ -64,8 +72,9 @@ public:
             withElement(outType, [&](auto element) {
                 using T = decltype(element);
                 sums = sumOverRows("residual + norm backward", rows, 2 * C, [&](std::int64_t begin, std::int64_t end, float* both) {
-                    residualNormCpu<T>().backward(shape, pointer<T>(down), pointer<float>(sum), pointer<float>(mean), pointer<float>(rstd), pointer<float>(weight),
-                                                  pointer<float>(along), pointer<float>(gradSum), pointer<T>(gradLow), both, hasBias ? both + C : nullptr, begin, end);
+                    residualNormCpu<T>().backward(shape, pointer<T>(down), pointer<float>(sum), pointer<float>(mean), pointer<float>(rstd),
+                                                  pointer<float>(weight), pointer<float>(along), pointer<float>(gradSum), pointer<T>(gradLow), both,
+                                                  hasBias ? both + C : nullptr, begin, end);
                 });
             });
         };
@@ -73,11 +82,26 @@ public:
             sums = at::empty({2 * C}, sum.options());
             const at::Tensor partial = workspace(cuda.residualNormWorkspaceBytes(rows, C), sum);
             return cuda.residualNormBackward(rowsOf(sum, outType, rows, C),
-                                             {.rms = rms, .gradNormed = data(down), .sum = floats(sum), .mean = floats(mean), .rstd = floats(rstd), .weight = floats(weight),
-                                              .gradResidual = floats(along), .gradSum = floats(gradSum), .gradDelta = data(gradLow), .gradWeightAndBias = floats(sums)},
+                                             {.rms = rms,
+                                              .gradNormed = data(down),
+                                              .sum = floats(sum),
+                                              .mean = floats(mean),
+                                              .rstd = floats(rstd),
+                                              .weight = floats(weight),
+                                              .gradResidual = floats(along),
+                                              .gradSum = floats(gradSum),
+                                              .gradDelta = data(gradLow),
+                                              .gradWeightAndBias = floats(sums)},
                                              data(partial));
         });
-        return {gradSum, lowDelta ? gradLow : hasDelta ? gradSum : at::Tensor(), sums.narrow(0, 0, C), hasBias ? sums.narrow(0, C, C) : at::Tensor(), at::Tensor(), at::Tensor()};
+        return {gradSum,
+                lowDelta   ? gradLow
+                : hasDelta ? gradSum
+                           : at::Tensor(),
+                sums.narrow(0, 0, C),
+                hasBias ? sums.narrow(0, C, C) : at::Tensor(),
+                at::Tensor(),
+                at::Tensor()};
     }
 };
 
@@ -85,8 +109,8 @@ public:
 
 NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias) {
     const at::ScalarType out = productType(x);
-    if (!taken(x) || x.scalar_type() != at::kFloat || !taken(out, x.device()) || weight.scalar_type() != at::kFloat || (delta.defined() && !taken(delta)) ||
-        (takesCudaForm(x) && x.size(-1) > kMostNormColumns))
+    if (!taken(x) || x.scalar_type() != at::kFloat || !taken(out, x.device()) || weight.scalar_type() != at::kFloat ||
+        (delta.defined() && !taken(delta)) || (takesCudaForm(x) && x.size(-1) > kMostNormColumns))
         return plain::residualNorm(x, delta, kind, weight, bias);
     // The kernel's delta and output are of one type.
     if (delta.defined() && delta.scalar_type() != out) return residualNorm(x + delta, at::Tensor(), kind, weight, bias);

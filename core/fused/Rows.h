@@ -1,23 +1,28 @@
 // What the fused operations share: which tensors they take, raw pointers of tensors, the CPU's two element types, rows among LibTorch's
 // threads, and column sums that are the same bits whatever the number of threads. Included by core/fused/*.cpp only.
 #pragma once
-#include "core/base/OperationSpan.h"
-#include "core/fused/OnDevice.h"
-#include "core/kernels/isa/Bf16.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+
 #include <algorithm>
 #include <optional>
 #include <type_traits>
 
+#include "core/base/OperationSpan.h"
+#include "core/fused/OnDevice.h"
+#include "core/kernels/isa/Bf16.h"
+
 namespace stepscope::fused {
 
-inline bool taken(at::ScalarType type, at::Device device) { return type == at::kFloat || type == at::kBFloat16 || (type == at::kHalf && device.is_cuda()); }
-inline bool taken(const at::Tensor& t) { return (t.is_cpu() || (t.is_cuda() && cudaPlugin().interface != nullptr)) && taken(t.scalar_type(), t.device()); }
+inline bool taken(at::ScalarType type, at::Device device) {
+    return type == at::kFloat || type == at::kBFloat16 || (type == at::kHalf && device.is_cuda());
+}
+inline bool taken(const at::Tensor& t) {
+    return (t.is_cpu() || (t.is_cuda() && cudaPlugin().interface != nullptr)) && taken(t.scalar_type(), t.device());
+}
 
 // The type that autocast gives the next matrix product on the device of `t`.
 inline at::ScalarType productType(const at::Tensor& t) {
@@ -26,21 +31,27 @@ inline at::ScalarType productType(const at::Tensor& t) {
 }
 
 // A tensor that may be absent, as an argument of an autograd function: those take no undefined one. Contiguous, as raw pointers want it.
-inline std::optional<at::Tensor> maybe(const at::Tensor& t) { return t.defined() ? std::optional(t.contiguous()) : std::nullopt; }
+inline std::optional<at::Tensor> maybe(const at::Tensor& t) {
+    return t.defined() ? std::optional(t.contiguous()) : std::nullopt;
+}
 
 template <class T>
 T* pointer(const at::Tensor& t) {
     using Element = std::remove_const_t<T>;
     if (!t.defined()) return nullptr;
-    if constexpr (std::is_same_v<Element, Bf16>) return reinterpret_cast<T*>(t.data_ptr<at::BFloat16>());
-    else return t.data_ptr<Element>();
+    if constexpr (std::is_same_v<Element, Bf16>)
+        return reinterpret_cast<T*>(t.data_ptr<at::BFloat16>());
+    else
+        return t.data_ptr<Element>();
 }
 
 // function(T{}) with T the element type.
 template <class Function>
 void withElement(at::ScalarType type, Function function) {
-    if (type == at::kBFloat16) function(Bf16{});
-    else function(float{});
+    if (type == at::kBFloat16)
+        function(Bf16{});
+    else
+        function(float{});
 }
 
 // at::parallel_for as one named operation.

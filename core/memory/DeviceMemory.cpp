@@ -1,11 +1,12 @@
 // See DeviceMemory.h.
 #include "core/memory/DeviceMemory.h"
 
-#include "core/memory/HostAllocator.h"
+#include <c10/core/CachingDeviceAllocator.h>
 
 #include <algorithm>
 #include <atomic>
-#include <c10/core/CachingDeviceAllocator.h>
+
+#include "core/memory/HostAllocator.h"
 
 namespace stepscope::device_memory {
 namespace {
@@ -18,10 +19,14 @@ c10::DeviceAllocator* allocatorOf(c10::Device device) {
 
 c10::CachingAllocator::Stat handedOut(c10::Device device) {
     c10::DeviceAllocator* allocator = allocatorOf(device);
-    return allocator == nullptr ? c10::CachingAllocator::Stat{} : allocator->getDeviceStats(device.index()).allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
+    return allocator == nullptr
+               ? c10::CachingAllocator::Stat{}
+               : allocator->getDeviceStats(device.index()).allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
 }
 
-Bytes allocatorsPeak(c10::Device device) { return device.is_cpu() ? host_memory::usage().peak : Bytes{handedOut(device).peak}; }
+Bytes allocatorsPeak(c10::Device device) {
+    return device.is_cpu() ? host_memory::usage().peak : Bytes{handedOut(device).peak};
+}
 
 void resetAllocatorsPeak(c10::Device device) {
     if (device.is_cpu()) return host_memory::resetPeak();
@@ -36,8 +41,12 @@ std::atomic<std::int64_t>& highest(c10::Device device) {
 
 }  // namespace
 
-Bytes live(c10::Device device) { return device.is_cpu() ? host_memory::usage().live : Bytes{handedOut(device).current}; }
-Bytes peak(c10::Device device) { return {std::max(highest(device).load(), allocatorsPeak(device).count)}; }
+Bytes live(c10::Device device) {
+    return device.is_cpu() ? host_memory::usage().live : Bytes{handedOut(device).current};
+}
+Bytes peak(c10::Device device) {
+    return {std::max(highest(device).load(), allocatorsPeak(device).count)};
+}
 
 void resetPeak(c10::Device device) {
     resetAllocatorsPeak(device);

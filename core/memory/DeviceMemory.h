@@ -1,9 +1,9 @@
 // Memory of the device that a run is on: of a CPU what HostAllocator counts, of a GPU what LibTorch's caching allocator handed out.
 // Trainer thread, and whoever reads the peak after a run.
 #pragma once
-#include "core/base/Units.h"
-
 #include <c10/core/Device.h>
+
+#include "core/base/Units.h"
 
 namespace stepscope::device_memory {
 

@@ -3,21 +3,22 @@
 // block is must be found from its address alone: a 64-byte header in front of it says.
 #include "core/memory/HostAllocator.h"
 
-#include "core/base/Format.h"
-#include "core/base/SizeClasses.h"
-#include "core/memory/SystemMemory.h"
-
-#include <array>
-#include <atomic>
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <malloc.h>
 #include <mutex>
-#include <sys/mman.h>
 #include <vector>
+
+#include "core/base/Format.h"
+#include "core/base/SizeClasses.h"
+#include "core/memory/SystemMemory.h"
 
 namespace stepscope::host_memory {
 namespace {
@@ -143,21 +144,30 @@ void install() {
     // Who tunes the C library's allocator wants large blocks kept. The trainer is not the main thread, and another thread's arena holds no
     // block over 64 MiB: it would be mapped anew at every step. One arena for all threads is the main one. Not otherwise: threads that
     // allocate in parallel wait for each other there (tests/bench/RESULTS.md, "One arena of the C library, or many", has command and times).
-    if (const char* tuned = std::getenv("GLIBC_TUNABLES"); tuned != nullptr && std::strstr(tuned, "glibc.malloc.") != nullptr) mallopt(M_ARENA_MAX, 1);
+    if (const char* tuned = std::getenv("GLIBC_TUNABLES"); tuned != nullptr && std::strstr(tuned, "glibc.malloc.") != nullptr)
+        mallopt(M_ARENA_MAX, 1);
     static auto* allocator = new TorchAllocator;
     c10::SetCPUAllocator(allocator, /*priority=*/100);
 }
 
-bool installed() { return g_installed.load(); }
+bool installed() {
+    return g_installed.load();
+}
 
 Mode setMode(Mode mode) {
     // Nothing is given back here: two Programs in turn set the mode at every step. trim() is the run's business.
     return g_mode.exchange(mode);
 }
-Mode mode() { return g_mode.load(); }
+Mode mode() {
+    return g_mode.load();
+}
 
-void setBudget(Bytes budget) { g_budget.store(budget.count); }
-Bytes budget() { return {g_budget.load()}; }
+void setBudget(Bytes budget) {
+    g_budget.store(budget.count);
+}
+Bytes budget() {
+    return {g_budget.load()};
+}
 
 Bytes affordable() {
     std::int64_t allowed = 0;
@@ -169,10 +179,16 @@ Bytes affordable() {
     return {allowed};
 }
 
-void refreshBudget() { setBudget(affordable()); }
+void refreshBudget() {
+    setBudget(affordable());
+}
 
-Usage usage() { return {{g_live.load()}, {g_peak.load()}, {g_cached.load()}}; }
-void resetPeak() { g_peak.store(g_live.load()); }
+Usage usage() {
+    return {{g_live.load()}, {g_peak.load()}, {g_cached.load()}};
+}
+void resetPeak() {
+    g_peak.store(g_live.load());
+}
 
 void trim() {
     std::lock_guard lock(g_binsMutex);

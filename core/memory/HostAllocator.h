@@ -4,9 +4,9 @@
 // It counts live bytes and throws c10::OutOfMemoryError above a budget: without that a run over memory is killed by the
 // system and cannot be caught. Safe across threads.
 #pragma once
-#include "core/base/Units.h"
-
 #include <cstdint>
+
+#include "core/base/Units.h"
 
 namespace stepscope::host_memory {
 

@@ -1,14 +1,15 @@
 // See SystemMemory.h.
 #include "core/memory/SystemMemory.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
-#include <fcntl.h>
 #include <fstream>
 #include <limits>
 #include <string>
-#include <sys/resource.h>
-#include <unistd.h>
 
 namespace stepscope {
 namespace {
@@ -73,7 +74,9 @@ Cgroup cgroup() {
 
 }  // namespace
 
-Bytes totalMemory() { return {std::min(memInfo("MemTotal"), cgroup().limit)}; }
+Bytes totalMemory() {
+    return {std::min(memInfo("MemTotal"), cgroup().limit)};
+}
 
 Bytes availableMemory() {
     const Cgroup group = cgroup();

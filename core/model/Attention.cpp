@@ -1,13 +1,14 @@
 // See Attention.h.
 #include "core/model/Attention.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/SDPBackend.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
+
 #include <cmath>
 #include <limits>
 
@@ -30,11 +31,16 @@ at::Tensor sdpaAttention(const at::Tensor& q, const at::Tensor& k, const at::Ten
 std::string chosenSdpa(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
     const auto choice = static_cast<at::SDPBackend>(at::_fused_sdp_choice(q, k, v, {}, 0.0, true));
     switch (choice) {
-        case at::SDPBackend::math: return "sdpa-math";
-        case at::SDPBackend::flash_attention: return "sdpa-flash";
-        case at::SDPBackend::efficient_attention: return "sdpa-efficient";
-        case at::SDPBackend::cudnn_attention: return "sdpa-cudnn";
-        default: return "another back-end";
+        case at::SDPBackend::math:
+            return "sdpa-math";
+        case at::SDPBackend::flash_attention:
+            return "sdpa-flash";
+        case at::SDPBackend::efficient_attention:
+            return "sdpa-efficient";
+        case at::SDPBackend::cudnn_attention:
+            return "sdpa-cudnn";
+        default:
+            return "another back-end";
     }
 }
 

@@ -3,6 +3,7 @@
 // Program's Scope allows.
 #pragma once
 #include <ATen/core/Tensor.h>
+
 #include <functional>
 #include <string>
 

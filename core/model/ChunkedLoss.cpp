@@ -1,18 +1,19 @@
 // See ChunkedLoss.h.
 #include "core/model/ChunkedLoss.h"
 
-#include "core/base/Check.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
-#include <algorithm>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 namespace {
@@ -41,8 +42,8 @@ struct Chunks {
 };
 
 struct LossByChunks final : torch::autograd::Function<LossByChunks> {
-    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets,
-                              const LossSettings& settings, std::int64_t rows) {
+    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& hidden, const at::Tensor& headWeight,
+                              const at::Tensor& targets, const LossSettings& settings, std::int64_t rows) {
         const Chunks chunks(hidden, targets, rows);
         const at::Tensor head = loweredOnce(headWeight).detach().set_requires_grad(true);
         at::Tensor dHidden = at::empty_like(chunks.x), dHead = at::zeros_like(headWeight), total = at::zeros({}, headWeight.options());
@@ -71,7 +72,8 @@ struct LossByChunks final : torch::autograd::Function<LossByChunks> {
 
 }  // namespace
 
-at::Tensor chunkedLoss(std::int64_t rows, const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings) {
+at::Tensor chunkedLoss(std::int64_t rows, const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets,
+                       const LossSettings& settings) {
     SS_CHECK(rows >= 1);
     if (c10::GradMode::is_enabled() && (hidden.requires_grad() || headWeight.requires_grad()))
         return LossByChunks::apply(hidden, headWeight, targets, settings, rows);

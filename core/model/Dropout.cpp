@@ -1,21 +1,25 @@
 // See Dropout.h.
 #include "core/model/Dropout.h"
 
-#include "core/base/DropoutMask.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/bitwise_right_shift.h>
 #include <ATen/ops/empty.h>
+
+#include "core/base/DropoutMask.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kElementsPerTask = 1 << 14;
 
-std::int64_t wrapped(std::uint64_t x) { return static_cast<std::int64_t>(x); }
+std::int64_t wrapped(std::uint64_t x) {
+    return static_cast<std::int64_t>(x);
+}
 
-at::Tensor logicalShift(const at::Tensor& x, std::int64_t by) { return at::bitwise_right_shift(x, by).bitwise_and_((std::int64_t{1} << (64 - by)) - 1); }
+at::Tensor logicalShift(const at::Tensor& x, std::int64_t by) {
+    return at::bitwise_right_shift(x, by).bitwise_and_((std::int64_t{1} << (64 - by)) - 1);
+}
 
 }  // namespace
 

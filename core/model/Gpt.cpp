@@ -1,17 +1,18 @@
 // See Gpt.h.
 #include "core/model/Gpt.h"
 
-#include "core/base/Check.h"
-#include "core/base/DropoutMask.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/zeros.h>
+
 #include <limits>
 #include <memory>
+
+#include "core/base/Check.h"
+#include "core/base/DropoutMask.h"
 
 namespace stepscope {
 namespace {
@@ -129,7 +130,8 @@ at::Tensor postNorm(const SharedPass& pass, const WeightsView& weights, at::Tens
 
 }  // namespace
 
-at::Tensor gptHidden(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens, const Regularisation& training) {
+at::Tensor gptHidden(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens,
+                     const Regularisation& training) {
     SS_CHECK(tokens.size(1) <= config.positions);
     const auto pass = std::make_shared<const Pass>(config, ops, training, tokens);
     const at::Tensor x = pass->embed(weights, tokens);  // (B, T, C)

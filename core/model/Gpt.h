@@ -7,12 +7,12 @@ namespace stepscope {
 
 // What only training does; the default is validation and text.
 struct Regularisation {
-    double dropout = 0;             // of the embedding and of both branches of a block
-    double smoothing = 0;           // of the labels
-    std::uint64_t seed = 0;         // of the dropped elements, with
-    std::int64_t step = 0;          //   the number of the update, from 1, and
-    std::int64_t firstSequence = 0; //   the place of these sequences among all of the step
-    double backwardScale = 1;       // see LossSettings
+    double dropout = 0;              // of the embedding and of both branches of a block
+    double smoothing = 0;            // of the labels
+    std::uint64_t seed = 0;          // of the dropped elements, with
+    std::int64_t step = 0;           //   the number of the update, from 1, and
+    std::int64_t firstSequence = 0;  //   the place of these sequences among all of the step
+    double backwardScale = 1;        // see LossSettings
 };
 
 // Final hidden states after the last norm. tokens: (B, T) int64, T <= config.positions. -> (B, T, C)

@@ -1,10 +1,10 @@
 // GptConfig: the shape of a GPT. The defaults are GPT-2 (Radford et al. 2019, "Language Models are Unsupervised Multitask Learners"):
 // pre-norm blocks, learned positions, GELU(tanh), tied head. The options change what is computed, so they are part of a checkpoint.
 #pragma once
-#include "core/events/RunConfig.h"
-
 #include <cstdint>
 #include <string>
+
+#include "core/events/RunConfig.h"
 
 namespace stepscope {
 
@@ -22,11 +22,11 @@ struct GptConfig {
     std::int64_t positions = 128;         // longest context; rows of the position table where there is one
     bool splitQkv = false;                // three projections instead of one
     Activation activation = Activation::Gelu;
-    bool tiedHead = true;                 // the head is the embedding
+    bool tiedHead = true;  // the head is the embedding
     NormPlacement placement = NormPlacement::Pre;
     NormKind norm = NormKind::LayerNorm;
     PositionKind positionKind = PositionKind::Learned;
-    bool bias = true;                     // of linears and of LayerNorm; RMSNorm never has one
+    bool bias = true;  // of linears and of LayerNorm; RMSNorm never has one
 
     bool operator==(const GptConfig&) const = default;
     std::int64_t headWidth() const { return width / heads; }

@@ -1,19 +1,20 @@
 // See ModelOps.h: the plain LibTorch forms.
 #include "core/model/ModelOps.h"
 
-#include "core/model/Dropout.h"
-
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/gelu.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/rms_norm.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/zeros.h>
+
 #include <limits>
+
+#include "core/model/Dropout.h"
 
 namespace stepscope::plain {
 
@@ -30,9 +31,13 @@ NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind ki
     return {sum, bias.defined() ? normed + bias : normed};
 }
 
-at::Tensor linear(const at::Tensor& x, const Weight& weight, const Weight& bias) { return at::linear(x, weight.forProduct(), bias.forProduct()); }
+at::Tensor linear(const at::Tensor& x, const Weight& weight, const Weight& bias) {
+    return at::linear(x, weight.forProduct(), bias.forProduct());
+}
 
-at::Tensor linearGelu(const at::Tensor& x, const Weight& weight, const Weight& bias) { return at::gelu(at::linear(x, weight.forProduct(), bias.forProduct()), "tanh"); }
+at::Tensor linearGelu(const at::Tensor& x, const Weight& weight, const Weight& bias) {
+    return at::gelu(at::linear(x, weight.forProduct(), bias.forProduct()), "tanh");
+}
 
 at::Tensor linearSwiglu(const at::Tensor& x, const Weight& weight, const Weight& bias) {
     const auto halves = at::linear(x, weight.forProduct(), bias.forProduct()).chunk(2, -1);  // 2 x (B, T, F)
@@ -57,7 +62,9 @@ at::Tensor dropout(const at::Tensor& x, const DropoutPlace& place) {
     return x * dropoutMask(x.sizes(), place, x.device()) * (1 / (1 - place.rate));
 }
 
-at::Tensor mergeHeads(const at::Tensor& y) { return y.transpose(1, 2).reshape({y.size(0), y.size(2), y.size(1) * y.size(3)}); }
+at::Tensor mergeHeads(const at::Tensor& y) {
+    return y.transpose(1, 2).reshape({y.size(0), y.size(2), y.size(1) * y.size(3)});
+}
 
 at::Tensor loss(const at::Tensor& hidden, const at::Tensor& headWeight, const at::Tensor& targets, const LossSettings& settings) {
     const std::int64_t rows = headWeight.size(0);

@@ -2,12 +2,12 @@
 // plain, ModelOps.cpp); fused operations take a slot's place through ProgramBuilder. Called inside autograd and, for validation and
 // text, outside it, under whatever autocast the Program set. Trainer and generator threads.
 #pragma once
+#include <functional>
+
 #include "core/model/Attention.h"
 #include "core/model/Dropout.h"
 #include "core/model/GptConfig.h"
 #include "core/model/Weight.h"
-
-#include <functional>
 
 namespace stepscope {
 
@@ -53,8 +53,8 @@ struct ModelOps {
     std::function<at::Tensor(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe)> embed = plain::embed;
     // x (B, T, C) float32, delta the same shape in float32 or autocast's type, or undefined: no addition. sum = x + delta, normed over C:
     // LayerNorm (Ba et al. 2016) or RMSNorm (Zhang and Sennrich 2019).
-    std::function<NormedSum(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias)> residualNorm =
-        plain::residualNorm;
+    std::function<NormedSum(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias)>
+        residualNorm = plain::residualNorm;
     // x (B, T, I), weight (O, I), bias (O) -> (B, T, O): the projections that nothing follows
     std::function<at::Tensor(const at::Tensor& x, const Weight& weight, const Weight& bias)> linear = plain::linear;
     // weight (F, C) -> (B, T, F): GELU(tanh) of the linear (Hendrycks and Gimpel 2016)

@@ -1,9 +1,9 @@
 // See ParameterLayout.h.
 #include "core/model/ParameterLayout.h"
 
-#include "core/base/Check.h"
-
 #include <fmt/format.h>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 
@@ -11,7 +11,8 @@ ParameterLayout::ParameterLayout(const GptConfig& config) {
     const std::int64_t C = config.width, F = config.hidden(), rows = config.hiddenRows();
     add("wte.weight", {config.paddedVocabulary, C}, Kind::Vocabulary);
     if (config.positionKind == PositionKind::Learned) add("wpe.weight", {config.positions, C}, Kind::Table);
-    const std::vector<std::string> projections = config.splitQkv ? std::vector<std::string>{"q_proj", "k_proj", "v_proj"} : std::vector<std::string>{"c_attn"};
+    const std::vector<std::string> projections =
+        config.splitQkv ? std::vector<std::string>{"q_proj", "k_proj", "v_proj"} : std::vector<std::string>{"c_attn"};
     const std::int64_t projected = 3 * C / static_cast<std::int64_t>(projections.size());
     for (std::int64_t l = 0; l < config.layers; ++l) {
         for (const auto& name : projections) add(fmt::format("h.{}.attn.{}.weight", l, name), {projected, C}, Kind::Linear);
@@ -42,8 +43,14 @@ ParameterLayout::ParameterLayout(const GptConfig& config) {
 void ParameterLayout::add(std::string name, std::vector<std::int64_t> shape, Kind kind) {
     std::int64_t count = 1;
     for (const std::int64_t extent : shape) count *= extent;
-    m_slots.push_back({.name = std::move(name), .shape = std::move(shape), .offset = m_size, .count = count, .decays = kind != Kind::Vector && kind != Kind::Bias,
-                       .linear = kind == Kind::Linear, .inProduct = kind == Kind::Linear || kind == Kind::Bias, .vocabulary = kind == Kind::Vocabulary});
+    m_slots.push_back({.name = std::move(name),
+                       .shape = std::move(shape),
+                       .offset = m_size,
+                       .count = count,
+                       .decays = kind != Kind::Vector && kind != Kind::Bias,
+                       .linear = kind == Kind::Linear,
+                       .inProduct = kind == Kind::Linear || kind == Kind::Bias,
+                       .vocabulary = kind == Kind::Vocabulary});
     m_parameters += count;
     m_size += (count + 15) / 16 * 16;
 }

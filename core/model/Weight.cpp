@@ -21,6 +21,8 @@ public:
 
 }  // namespace
 
-at::Tensor Weight::forProduct() const { return low.defined() ? InLowPrecision::apply(full, low) : full; }
+at::Tensor Weight::forProduct() const {
+    return low.defined() ? InLowPrecision::apply(full, low) : full;
+}
 
 }  // namespace stepscope

@@ -2,6 +2,7 @@
 #include "core/model/WeightsView.h"
 
 #include <fmt/format.h>
+
 #include <unordered_map>
 
 namespace stepscope {
@@ -34,14 +35,20 @@ WeightsView WeightsView::over(const at::Tensor& flat, const ParameterLayout& lay
     for (std::int64_t l = 0; l < config.layers; ++l) {
         const auto of = [&](const char* name) { return named(fmt::format("h.{}.{}", l, name)); };
         weights.blocks.push_back({
-            .norm1Weight = of("ln_1.weight"), .norm1Bias = of("ln_1.bias"),
-            .qkvWeight = of("attn.c_attn.weight"), .qkvBias = of("attn.c_attn.bias"),
+            .norm1Weight = of("ln_1.weight"),
+            .norm1Bias = of("ln_1.bias"),
+            .qkvWeight = of("attn.c_attn.weight"),
+            .qkvBias = of("attn.c_attn.bias"),
             .qkvWeights = {of("attn.q_proj.weight"), of("attn.k_proj.weight"), of("attn.v_proj.weight")},
             .qkvBiases = {of("attn.q_proj.bias"), of("attn.k_proj.bias"), of("attn.v_proj.bias")},
-            .projWeight = of("attn.c_proj.weight"), .projBias = of("attn.c_proj.bias"),
-            .norm2Weight = of("ln_2.weight"), .norm2Bias = of("ln_2.bias"),
-            .fcWeight = of("mlp.c_fc.weight"), .fcBias = of("mlp.c_fc.bias"),
-            .fcProjWeight = of("mlp.c_proj.weight"), .fcProjBias = of("mlp.c_proj.bias"),
+            .projWeight = of("attn.c_proj.weight"),
+            .projBias = of("attn.c_proj.bias"),
+            .norm2Weight = of("ln_2.weight"),
+            .norm2Bias = of("ln_2.bias"),
+            .fcWeight = of("mlp.c_fc.weight"),
+            .fcBias = of("mlp.c_fc.bias"),
+            .fcProjWeight = of("mlp.c_proj.weight"),
+            .fcProjBias = of("mlp.c_proj.bias"),
         });
     }
     return weights;

@@ -1,16 +1,16 @@
 // amp: automatic mixed precision (Micikevicius et al., ICLR 2018): matrix products and attention in bf16 or fp16, norms, softmax and
 // the loss in float32, weights and optimizer in float32. fp16 comes with a dynamic loss scaler. One softmax is not: LibTorch's autocast on a CPU
 // has none on its list, so that of attention=manual runs in 16 bits there, as in PyTorch.
-#include "core/optimizations/Optimization.h"
-
 #include <fmt/format.h>
+
+#include "core/optimizations/Optimization.h"
 
 namespace stepscope {
 namespace {
 
 Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off" || config.word("device") == "cpu") return Verdict::yes();  // slow without bf16 units, but right
-    if (word(value) == "fp16") return Verdict::yes();  // every GPU since Volta
+    if (word(value) == "fp16") return Verdict::yes();                                   // every GPU since Volta
     return needsAmpere(machine, config, "bf16");
 }
 
@@ -19,29 +19,34 @@ Verdict usable(const Machine& machine, const RunConfig& config, const Value& val
 std::string slowHere(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) != "bf16" || config.word("device") != "cpu" || config.word("fusion") == "step") return {};
     if (machine.has("avx512_bf16") || machine.has("amx_bf16")) return {};
-    return fmt::format("This CPU has no units for bf16 (avx512_bf16, amx_bf16): amp=bf16 takes {} than amp=off here; fusion=step has products of its own.",
-                       machine.has("avx512") ? "longer" : "many times longer");
+    return fmt::format(
+        "This CPU has no units for bf16 (avx512_bf16, amx_bf16): amp=bf16 takes {} than amp=off here; fusion=step has products of its own.",
+        machine.has("avx512") ? "longer" : "many times longer");
 }
 
 }  // namespace
 
 Optimization amp() {
-    return {.id = "amp",
-            .title = "Mixed precision",
-            .group = SwitchGroup::Precision,
-            .why = "Runs matrix products and attention in 16 bits: half the memory traffic and faster units; weights, optimizer, norms and loss stay float32. bf16 has "
-                   "float32's range; fp16 has 3 bits more of fraction but ends at 65504, so the loss is scaled up and a step that overflows is left out.",
-            .cost = "Activations are rounded to 8 (bf16) or 11 (fp16) bits: the loss curve moves a little. On a CPU without units for them, fp16 takes many "
-                    "times as long as float32, and bf16 longer too: with AVX2 alone many times as long, unless fusion=step computes it. On a CPU "
-                    "attention=manual takes the softmax of its scores in 16 bits too, as PyTorch does.",
-            .reported = "333 → 300 ms; ×1.5–3; −40…50 % memory",
-            .values = Choices{{"off", "bf16", "fp16"}},
-            .byDefault = "off",
-            .applicable = usable,
-            .note = slowHere,
-            .install = [](ProgramBuilder& builder, const Value& value) {
-                builder.setAutocast(word(value) == "off" ? std::nullopt : std::optional(word(value) == "fp16" ? at::kHalf : at::kBFloat16));
-            }};
+    return {
+        .id = "amp",
+        .title = "Mixed precision",
+        .group = SwitchGroup::Precision,
+        .why =
+            "Runs matrix products and attention in 16 bits: half the memory traffic and faster units; weights, optimizer, norms and loss stay "
+            "float32. bf16 has "
+            "float32's range; fp16 has 3 bits more of fraction but ends at 65504, so the loss is scaled up and a step that overflows is left out.",
+        .cost =
+            "Activations are rounded to 8 (bf16) or 11 (fp16) bits: the loss curve moves a little. On a CPU without units for them, fp16 takes many "
+            "times as long as float32, and bf16 longer too: with AVX2 alone many times as long, unless fusion=step computes it. On a CPU "
+            "attention=manual takes the softmax of its scores in 16 bits too, as PyTorch does.",
+        .reported = "333 → 300 ms; ×1.5–3; −40…50 % memory",
+        .values = Choices{{"off", "bf16", "fp16"}},
+        .byDefault = "off",
+        .applicable = usable,
+        .note = slowHere,
+        .install = [](ProgramBuilder& builder, const Value& value) {
+            builder.setAutocast(word(value) == "off" ? std::nullopt : std::optional(word(value) == "fp16" ? at::kHalf : at::kBFloat16));
+        }};
 }
 
 }  // namespace stepscope

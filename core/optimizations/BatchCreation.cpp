@@ -14,8 +14,10 @@ Optimization batchCreation() {
     return {.id = "batch-creation",
             .title = "Batch creation",
             .group = SwitchGroup::Data,
-            .why = "\"loop\" fetches token after token, \"vectorised\" a whole sequence at a time, first its inputs and then its targets. \"strided\" sees the tokens "
-                   "as overlapping windows and reads each window once for both.",
+            .why =
+                "\"loop\" fetches token after token, \"vectorised\" a whole sequence at a time, first its inputs and then its targets. \"strided\" "
+                "sees the tokens "
+                "as overlapping windows and reads each window once for both.",
             .cost = "None: the batch is the same. Compiled loops are fast, so the gain is far smaller here than in Python.",
             .reported = "60–120×; 11 % → 0.1 % of the step",
             .values = Choices{{"loop", "vectorised", "strided"}},

@@ -15,14 +15,17 @@ Optimization cudnnAutotune() {
     return {.id = "cudnn-autotune",
             .title = "cuDNN autotune",
             .group = SwitchGroup::Kernels,
-            .why = "Lets cuDNN try several algorithms for each convolution and keep the fastest. A GPT has no convolutions, so here it gains nothing: it is on "
-                   "this list because people try it.",
+            .why =
+                "Lets cuDNN try several algorithms for each convolution and keep the fastest. A GPT has no convolutions, so here it gains nothing: "
+                "it is on "
+                "this list because people try it.",
             .cost = "None without convolutions; with them, slower first steps.",
             .reported = "1–2 %",
             .values = offOn(),
             .byDefault = "off",
             .applicable = usable,
-            .note = [](const Machine&, const RunConfig&, const Value&) { return std::string("cudnn-autotune=on does nothing here: a GPT has no convolutions."); },
+            .note = [](const Machine&, const RunConfig&,
+                       const Value&) { return std::string("cudnn-autotune=on does nothing here: a GPT has no convolutions."); },
             .install = [](ProgramBuilder& builder, const Value& value) { builder.setCudnnBenchmark(word(value) == "on"); }};
 }
 

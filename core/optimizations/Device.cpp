@@ -1,12 +1,14 @@
 // device: where the model and its batches live.
-#include "core/optimizations/Optimization.h"
-
 #include <fmt/format.h>
+
+#include "core/optimizations/Optimization.h"
 
 namespace stepscope {
 namespace {
 
-at::Device parse(const std::string& name) { return at::Device(name); }
+at::Device parse(const std::string& name) {
+    return at::Device(name);
+}
 
 const Gpu* gpuNamed(const Machine& machine, const std::string& name) {
     if (name == "cpu") return nullptr;
@@ -23,12 +25,15 @@ Verdict usable(const Machine& machine, const RunConfig&, const Value& value) {
 
 }  // namespace
 
-const Gpu* gpuOf(const Machine& machine, const RunConfig& config) { return gpuNamed(machine, config.word("device")); }
+const Gpu* gpuOf(const Machine& machine, const RunConfig& config) {
+    return gpuNamed(machine, config.word("device"));
+}
 
 Verdict needsAmpere(const Machine& machine, const RunConfig& config, const std::string& what) {
     const Gpu* gpu = gpuOf(machine, config);
     if (gpu == nullptr || gpu->computeMajor >= 8) return Verdict::yes();
-    return Verdict::no(fmt::format("{} needs a GPU of compute capability 8.0 (Ampere) or newer; {} has {}.{}.", what, gpu->name, gpu->computeMajor, gpu->computeMinor));
+    return Verdict::no(fmt::format("{} needs a GPU of compute capability 8.0 (Ampere) or newer; {} has {}.{}.", what, gpu->name, gpu->computeMajor,
+                                   gpu->computeMinor));
 }
 
 Optimization deviceSwitch() {

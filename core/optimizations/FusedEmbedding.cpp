@@ -6,9 +6,11 @@ namespace stepscope {
 
 Optimization fusedEmbedding() {
     return fusedSwitch("fused-embedding", "Fused embedding",
-                       "Adds the row of the token and the row of its position in one pass. Backward sums only the rows whose tokens occurred, instead of clearing and "
+                       "Adds the row of the token and the row of its position in one pass. Backward sums only the rows whose tokens occurred, "
+                       "instead of clearing and "
                        "adding a gradient as large as the whole table.",
-                       "None.", "2 → 1 kernels", "embedding", [](ProgramBuilder& builder) { builder.setEmbedOp(builder.config().tiedHead == "on" ? fused::embedTied : fused::embed); });
+                       "None.", "2 → 1 kernels", "embedding",
+                       [](ProgramBuilder& builder) { builder.setEmbedOp(builder.config().tiedHead == "on" ? fused::embedTied : fused::embed); });
 }
 
 }  // namespace stepscope

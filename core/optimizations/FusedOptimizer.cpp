@@ -9,7 +9,9 @@ fused::AdamWLists listsOf(const ParameterGroup& group) {
     return {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights};
 }
 
-void update(ParameterGroup& group, const AdamW& s) { fused::adamW(adamWStep(s, group.decays), listsOf(group)); }
+void update(ParameterGroup& group, const AdamW& s) {
+    fused::adamW(adamWStep(s, group.decays), listsOf(group));
+}
 
 std::vector<at::Tensor> gradientsOf(const std::vector<ParameterGroup>& groups) {
     std::vector<at::Tensor> all;
@@ -17,20 +19,26 @@ std::vector<at::Tensor> gradientsOf(const std::vector<ParameterGroup>& groups) {
     return all;
 }
 
-double norm(const std::vector<ParameterGroup>& groups) { return fused::globalNorm(gradientsOf(groups)); }
+double norm(const std::vector<ParameterGroup>& groups) {
+    return fused::globalNorm(gradientsOf(groups));
+}
 
 const CapturedOptimizer kCaptured{
     .norm = [](const std::vector<ParameterGroup>& groups, const at::Tensor& norm) { fused::globalNormTo(norm, gradientsOf(groups)); },
-    .update = [](ParameterGroup& group, const at::Tensor& step, const at::Tensor& norm, double maxNorm) { fused::adamWFrom(step, norm, maxNorm, listsOf(group)); }};
+    .update = [](ParameterGroup& group, const at::Tensor& step, const at::Tensor& norm,
+                 double maxNorm) { fused::adamWFrom(step, norm, maxNorm, listsOf(group)); }};
 
 }  // namespace
 
 Optimization fusedOptimizer() {
-    return fusedSwitch("fused-optimizer", "Fused clip + AdamW",
-                       "One pass over all gradients for their norm, then one that scales each gradient, updates weight and both moments and, under amp=bf16, "
-                       "writes the copy that the next step's products read. The plain form writes clipped gradients back and casts the weights anew.",
-                       "The bf16 copy, 2 bytes a weight of the blocks' matrices, stays between steps. It is used where optimizer=fused leaves the arithmetic as it is.", "5–15 % of the optimizer step", "optimizer",
-                       [](ProgramBuilder& builder) { builder.setClippingOptimizer("fused clip + AdamW", update, norm, kCaptured); });
+    return fusedSwitch(
+        "fused-optimizer", "Fused clip + AdamW",
+        "One pass over all gradients for their norm, then one that scales each gradient, updates weight and both moments and, under amp=bf16, "
+        "writes the copy that the next step's products read. The plain form writes clipped gradients back and casts the weights anew.",
+        "The bf16 copy, 2 bytes a weight of the blocks' matrices, stays between steps. It is used where optimizer=fused leaves the arithmetic as it "
+        "is.",
+        "5–15 % of the optimizer step", "optimizer",
+        [](ProgramBuilder& builder) { builder.setClippingOptimizer("fused clip + AdamW", update, norm, kCaptured); });
 }
 
 }  // namespace stepscope

@@ -1,9 +1,9 @@
 // fusion: how much of the step is executed as own fused code: nothing, single operations under autograd, or the whole step planned ahead.
+#include <fmt/format.h>
+
 #include "core/fused/FusedOps.h"
 #include "core/optimizations/FusedSwitch.h"
 #include "core/train/PlannedProgram.h"
-
-#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
@@ -16,8 +16,8 @@ Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
     return Verdict::yes();
 }
 
-// The planned step runs on the CPU, has an attention and float32 products of its own and keeps what backward needs: where another switch asks for something
-// else, single kernels run, which can give it.
+// The planned step runs on the CPU, has an attention and float32 products of its own and keeps what backward needs: where another switch asks for
+// something else, single kernels run, which can give it.
 std::optional<Instead> instead(const RunConfig& config, const Value& value) {
     if (word(value) != "step") return std::nullopt;
     for (const auto& [id, carried] :
@@ -33,12 +33,18 @@ Optimization fusion() {
     return {.id = "fusion",
             .title = "Fusion",
             .group = SwitchGroup::Kernels,
-            .why = "\"kernels\" replaces chains of small operations by our own, one pass over memory forwards and one backwards, under autograd; the fused-… switches "
-                   "switch each alone. \"step\" plans the whole step ahead, as torch.compile does: every buffer is allocated once, forward and backward passes are one hand-written program "
-                   "whose intermediate results stay in the processor's caches, and no autograd graph is built.",
-            .cost = "Sums are taken in another order: results differ by rounding. The first step also packs all weights. \"step\" has one attention, rounds no "
-                    "float32 product and recomputes nothing: beside another choice of attention, matmul-precision or checkpointing, and on a GPU, \"kernels\" is "
-                    "used, and the run says so. Its CUDA forms have not yet run on a real GPU.",
+            .why =
+                "\"kernels\" replaces chains of small operations by our own, one pass over memory forwards and one backwards, under autograd; the "
+                "fused-… switches "
+                "switch each alone. \"step\" plans the whole step ahead, as torch.compile does: every buffer is allocated once, forward and backward "
+                "passes are one hand-written program "
+                "whose intermediate results stay in the processor's caches, and no autograd graph is built.",
+            .cost =
+                "Sums are taken in another order: results differ by rounding. The first step also packs all weights. \"step\" has one attention, "
+                "rounds no "
+                "float32 product and recomputes nothing: beside another choice of attention, matmul-precision or checkpointing, and on a GPU, "
+                "\"kernels\" is "
+                "used, and the run says so. Its CUDA forms have not yet run on a real GPU.",
             .reported = "300 → 130 ms; forward kernels ~434 → ~109 (−75 %): embedding 2→1, norms 96→24, attention 240→60, MLP 96→24; 1.1–3x",
             .values = Choices{{"off", "kernels", "step"}},
             .byDefault = "off",
@@ -48,7 +54,8 @@ Optimization fusion() {
                 // The linears that no fused-* switch has; what is won on LibTorch's is won on a GPU.
                 if (word(value) == "kernels" && fusedKernelsUsable(builder.config()).usable) builder.setLinearOp(fused::linear);
                 if (word(value) == "step")
-                    builder.setProgram([](ProgramParts parts) -> std::unique_ptr<StepProgram> { return std::make_unique<PlannedProgram>(std::move(parts)); });
+                    builder.setProgram(
+                        [](ProgramParts parts) -> std::unique_ptr<StepProgram> { return std::make_unique<PlannedProgram>(std::move(parts)); });
             }};
 }
 

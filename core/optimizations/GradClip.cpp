@@ -4,15 +4,16 @@
 namespace stepscope {
 
 Optimization gradClip() {
-    return {.id = "grad-clip",
-            .title = "Gradient clipping",
-            .group = SwitchGroup::Optimizer,
-            .why = "Scales all gradients down when their global norm exceeds this; 0 switches it off. One bad batch then cannot throw the weights away.",
-            .cost = "One pass over the gradients for the norm and one for the scaling.",
-            .reported = "stability",
-            .values = RealRange{0, 1e6},
-            .byDefault = 1.0,
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setGradientClip(std::get<double>(value)); }};
+    return {
+        .id = "grad-clip",
+        .title = "Gradient clipping",
+        .group = SwitchGroup::Optimizer,
+        .why = "Scales all gradients down when their global norm exceeds this; 0 switches it off. One bad batch then cannot throw the weights away.",
+        .cost = "One pass over the gradients for the norm and one for the scaling.",
+        .reported = "stability",
+        .values = RealRange{0, 1e6},
+        .byDefault = 1.0,
+        .install = [](ProgramBuilder& builder, const Value& value) { builder.setGradientClip(std::get<double>(value)); }};
 }
 
 }  // namespace stepscope

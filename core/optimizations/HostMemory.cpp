@@ -7,8 +7,10 @@ Optimization hostMemory() {
     return {.id = "host-memory",
             .title = "Host memory",
             .group = SwitchGroup::Memory,
-            .why = "\"system\" takes every large buffer from the C library, which gives it back to the system each step, so that its pages are faulted in anew. "
-                   "\"caching\" keeps freed buffers on huge pages and hands them out again.",
+            .why =
+                "\"system\" takes every large buffer from the C library, which gives it back to the system each step, so that its pages are faulted "
+                "in anew. "
+                "\"caching\" keeps freed buffers on huge pages and hands them out again.",
             .cost = "Memory that a step freed stays with the program until the run ends.",
             .reported = "eager bf16 2239 → 734 ms a step, torch.compile 733 → 701 ms, with glibc's own tunables on two cores",
             .values = Choices{{"system", "caching"}},

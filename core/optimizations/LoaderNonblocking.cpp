@@ -15,8 +15,9 @@ Optimization loaderNonblocking() {
     return {.id = "loader-nonblocking",
             .title = "Copies that run on",
             .group = SwitchGroup::Data,
-            .why = "The host queues the copy of a batch to the GPU and goes on at once instead of waiting for it. "
-                   "It overlaps with the computation only from pinned memory (loader-pinned).",
+            .why =
+                "The host queues the copy of a batch to the GPU and goes on at once instead of waiting for it. "
+                "It overlaps with the computation only from pinned memory (loader-pinned).",
             .cost = "The time of the copy moves from the phase \"copy\" into the phase that first waits for it.",
             .reported = "1.1–1.2×, with the threads",
             .values = offOn(),

@@ -15,8 +15,9 @@ Optimization loaderPinned() {
     return {.id = "loader-pinned",
             .title = "Pinned host memory",
             .group = SwitchGroup::Data,
-            .why = "Cuts batches into page-locked memory, which a GPU reads by itself without a copy through a buffer of the driver. "
-                   "Only then can a copy run beside the computation.",
+            .why =
+                "Cuts batches into page-locked memory, which a GPU reads by itself without a copy through a buffer of the driver. "
+                "Only then can a copy run beside the computation.",
             .cost = "Locked memory is taken from all other programs and is slow to allocate; LibTorch keeps and reuses it.",
             .reported = "1.1–1.2×, with the threads",
             .values = offOn(),

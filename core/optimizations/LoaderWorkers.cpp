@@ -1,7 +1,7 @@
 // loader-workers: threads that cut the next batches while the step runs.
-#include "core/optimizations/Optimization.h"
-
 #include <fmt/format.h>
+
+#include "core/optimizations/Optimization.h"
 
 namespace stepscope {
 
@@ -9,10 +9,14 @@ Optimization loaderWorkers() {
     return {.id = "loader-workers",
             .title = "Loader threads",
             .group = SwitchGroup::Data,
-            .why = "Threads that cut the next batches while the current step computes, so that the step does not wait for them. The order of the batches does not "
-                   "depend on how many there are.",
-            .cost = "On a CPU they take time from the very cores that train: worth it only where cutting is slow, as with data-source=text. Without effect with "
-                    "data-source=device, where the device cuts.",
+            .why =
+                "Threads that cut the next batches while the current step computes, so that the step does not wait for them. The order of the "
+                "batches does not "
+                "depend on how many there are.",
+            .cost =
+                "On a CPU they take time from the very cores that train: worth it only where cutting is slow, as with data-source=text. Without "
+                "effect with "
+                "data-source=device, where the device cuts.",
             .reported = "1.1–1.2×",
             .values = IntegerRange{0, 64},
             .byDefault = std::int64_t{0},

@@ -1,14 +1,14 @@
 // An optimisation is one file and one line: an entry like this, listed in install.cpp. Panel, tooltips, --set, session columns,
 // the guide's table and the parameterised test are all generated from it. Nowhere else is there an "if (switch is on)".
 #pragma once
-#include "core/events/Machine.h"
-#include "core/events/SwitchCatalogue.h"
-#include "core/train/ProgramBuilder.h"
-
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "core/events/Machine.h"
+#include "core/events/SwitchCatalogue.h"
+#include "core/train/ProgramBuilder.h"
 
 namespace stepscope {
 
@@ -19,7 +19,7 @@ struct Instead {
 };
 
 struct Optimization {
-    std::string id;        // the key in --set, YAML and stored sessions: never renamed
+    std::string id;  // the key in --set, YAML and stored sessions: never renamed
     std::string title;
     SwitchGroup group = SwitchGroup::Device;
     std::string why;       // what it does: two sentences a student understands
@@ -32,10 +32,11 @@ struct Optimization {
 
     // Whether `value` can be used on this machine with this configuration. Absent = always.
     std::function<Verdict(const Machine&, const RunConfig&, const Value&)> applicable;
-    // What takes the place of `value` with this configuration, which stays as it was written: when the reason goes, `value` is back. Absent = nothing.
+    // What takes the place of `value` with this configuration, which stays as it was written: when the reason goes, `value` is back. Absent =
+    // nothing.
     std::function<std::optional<Instead>(const RunConfig&, const Value&)> instead;
-    // What to know of `value`, which runs and is not the default: that it does nothing beside the other switches, or what it costs on this machine. A sentence;
-    // empty or absent = its words above say it all. config: what runs (Registry::running).
+    // What to know of `value`, which runs and is not the default: that it does nothing beside the other switches, or what it costs on this machine. A
+    // sentence; empty or absent = its words above say it all. config: what runs (Registry::running).
     std::function<std::string(const Machine&, const RunConfig& config, const Value& value)> note;
     // The shape that the State must have for `value`; absent = the State stays as it is. Lossless both ways.
     std::function<void(GptConfig& wanted, const Value&)> shape;
@@ -45,13 +46,20 @@ struct Optimization {
     std::function<void(ProgramBuilder&, const Value&)> install;
 };
 
-inline const std::string& word(const Value& value) { return std::get<std::string>(value); }
-inline std::int64_t integer(const Value& value) { return std::get<std::int64_t>(value); }
+inline const std::string& word(const Value& value) {
+    return std::get<std::string>(value);
+}
+inline std::int64_t integer(const Value& value) {
+    return std::get<std::int64_t>(value);
+}
 // The GPU that a configuration names as its device; null on a CPU, and where this machine has none of that number.
 const Gpu* gpuOf(const Machine& machine, const RunConfig& config);
-// Yes on a GPU of at least compute capability 8.0 (and where gpuOf is null: `device` says what is wrong); else a sentence with its name. what: "bf16".
+// Yes on a GPU of at least compute capability 8.0 (and where gpuOf is null: `device` says what is wrong); else a sentence with its name. what:
+// "bf16".
 Verdict needsAmpere(const Machine& machine, const RunConfig& config, const std::string& what);
-inline Choices offOn() { return {{"off", "on"}}; }
+inline Choices offOn() {
+    return {{"off", "on"}};
+}
 
 // The list itself (install.cpp), in the order in which people read it.
 std::vector<Optimization> allOptimizations();

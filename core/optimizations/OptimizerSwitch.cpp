@@ -1,8 +1,8 @@
 // optimizer: which AdamW runs: plain loop, foreach, LibTorch's fused kernel (the same arithmetic up to rounding), or 8-bit moments.
+#include <fmt/format.h>
+
 #include "core/optimizations/FusedSwitch.h"
 #include "core/train/EightBitMoments.h"
-
-#include <fmt/format.h>
 
 namespace stepscope {
 namespace {
@@ -27,18 +27,23 @@ void install(ProgramBuilder& builder, const Value& value) {
 }  // namespace
 
 Optimization optimizer() {
-    return {.id = "optimizer",
-            .title = "AdamW implementation",
-            .group = SwitchGroup::Optimizer,
-            .why = "\"loop\" updates one tensor after the other with a dozen operations each, \"foreach\" runs each operation over all tensors, \"fused\" does "
-                   "everything in one pass over memory. \"8-bit\" keeps both moments in a byte a value, with a scale for every 256 (Dettmers et al. 2022).",
-            .cost = "The first three are the same arithmetic up to rounding. 8-bit moments need a quarter of the memory and round: the loss may move by up to 1 %. "
-                    "On a GPU a kernel of ours updates them, which has not yet run on a real one.",
-            .reported = "5–15 % of the optimizer step",
-            .values = Choices{{"loop", "foreach", "fused", "8-bit"}},
-            .byDefault = "fused",
-            .convert = convertMoments,
-            .install = install};
+    return {
+        .id = "optimizer",
+        .title = "AdamW implementation",
+        .group = SwitchGroup::Optimizer,
+        .why =
+            "\"loop\" updates one tensor after the other with a dozen operations each, \"foreach\" runs each operation over all tensors, \"fused\" "
+            "does "
+            "everything in one pass over memory. \"8-bit\" keeps both moments in a byte a value, with a scale for every 256 (Dettmers et al. 2022).",
+        .cost =
+            "The first three are the same arithmetic up to rounding. 8-bit moments need a quarter of the memory and round: the loss may move by up "
+            "to 1 %. "
+            "On a GPU a kernel of ours updates them, which has not yet run on a real one.",
+        .reported = "5–15 % of the optimizer step",
+        .values = Choices{{"loop", "foreach", "fused", "8-bit"}},
+        .byDefault = "fused",
+        .convert = convertMoments,
+        .install = install};
 }
 
 }  // namespace stepscope

@@ -1,9 +1,9 @@
 // See Registry.h.
 #include "core/optimizations/Registry.h"
 
-#include "core/events/ConfigKeys.h"
-
 #include <fmt/format.h>
+
+#include "core/events/ConfigKeys.h"
 
 namespace stepscope {
 namespace {
@@ -51,9 +51,20 @@ SwitchCatalogue Registry::catalogue(const RunConfig& config) const {
     const RunConfig inUse = running(full);
     SwitchCatalogue all;
     for (const auto& entry : m_entries) {
-        SwitchInfo info{.id = entry.id, .title = entry.title, .group = entry.group, .why = entry.why, .cost = entry.cost, .reported = entry.reported,
-                        .values = entry.values, .byDefault = entry.byDefault, .takesEffect = entry.takesEffect, .whyNewRun = entry.whyNewRun,
-                        .applicable = Verdict::yes(), .refusedChoices = {}, .instead = {}, .note = noteOf(entry, inUse)};
+        SwitchInfo info{.id = entry.id,
+                        .title = entry.title,
+                        .group = entry.group,
+                        .why = entry.why,
+                        .cost = entry.cost,
+                        .reported = entry.reported,
+                        .values = entry.values,
+                        .byDefault = entry.byDefault,
+                        .takesEffect = entry.takesEffect,
+                        .whyNewRun = entry.whyNewRun,
+                        .applicable = Verdict::yes(),
+                        .refusedChoices = {},
+                        .instead = {},
+                        .note = noteOf(entry, inUse)};
         if (const auto instead = insteadOf(entry, full)) info.instead = instead->why;
         if (const auto* choices = std::get_if<Choices>(&entry.values)) {
             for (const auto& choice : choices->words)
@@ -82,7 +93,8 @@ Result<RunConfig> Registry::complete(RunConfig config) const {
     const RunConfig inUse = running(config);
     for (const auto& entry : m_entries)
         if (const auto can = verdict(entry, inUse, config.switches.at(entry.id)); !can.usable)
-            return makeError(ErrorCode::Unsupported, fmt::format("{}={} cannot be used: {}", entry.id, toString(config.switches.at(entry.id)), can.reason));
+            return makeError(ErrorCode::Unsupported,
+                             fmt::format("{}={} cannot be used: {}", entry.id, toString(config.switches.at(entry.id)), can.reason));
     if (auto good = checkConfig(config); !good) return good.error();
     if (const auto conflict = installed(inUse).conflict()) return *conflict;
     return config;
@@ -91,7 +103,8 @@ Result<RunConfig> Registry::complete(RunConfig config) const {
 Result<RunConfig> Registry::flipped(const RunConfig& config, const std::string& id, const Value& value) const {
     const Optimization* entry = find(id);
     if (entry == nullptr) return makeError(ErrorCode::BadInput, fmt::format("There is no switch \"{}\".", id));
-    if (entry->takesEffect == TakesEffect::NewRun) return makeError(ErrorCode::Unsupported, fmt::format("{} needs a new run: {}", id, entry->whyNewRun));
+    if (entry->takesEffect == TakesEffect::NewRun)
+        return makeError(ErrorCode::Unsupported, fmt::format("{} needs a new run: {}", id, entry->whyNewRun));
     auto parsed = parseValue(entry->values, id, toString(value));
     if (!parsed) return parsed.error();
     RunConfig wanted = config;

@@ -1,7 +1,7 @@
 // vocab-padding: rounds the rows of the embedding (and of the tied head) up to a friendlier size.
-#include "core/optimizations/Optimization.h"
-
 #include <bit>
+
+#include "core/optimizations/Optimization.h"
 
 namespace stepscope {
 namespace {
@@ -19,8 +19,9 @@ Optimization vocabPadding() {
     return {.id = "vocab-padding",
             .title = "Vocabulary padding",
             .group = SwitchGroup::Kernels,
-            .why = "Rounds the vocabulary up (50257 becomes 50304 for 64), so that the largest matrix product has sizes that fit the hardware's tiles. "
-                   "Padded ids get no probability and their rows stay zero.",
+            .why =
+                "Rounds the vocabulary up (50257 becomes 50304 for 64), so that the largest matrix product has sizes that fit the hardware's tiles. "
+                "Padded ids get no probability and their rows stay zero.",
             .cost = "A few more rows of weights, moments and logits.",
             .reported = "96 → 93 ms",
             .values = Choices{{"none", "64", "128", "power-of-two"}},

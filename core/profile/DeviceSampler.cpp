@@ -1,10 +1,11 @@
 // See DeviceSampler.h.
 #include "core/profile/DeviceSampler.h"
 
-#include "core/memory/SystemMemory.h"
+#include <sys/resource.h>
 
 #include <chrono>
-#include <sys/resource.h>
+
+#include "core/memory/SystemMemory.h"
 
 namespace stepscope {
 namespace {

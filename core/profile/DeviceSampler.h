@@ -1,12 +1,12 @@
 // DeviceSampler: a thread that reads how busy the machine is every 500 ms and publishes DeviceSample. CPU from /proc/self/stat
 // against the cores this process may use, memory from /proc; a GPU's numbers come from a function the CUDA plug-in gives.
 #pragma once
-#include "core/events/Event.h"
-
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <thread>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 

@@ -1,16 +1,17 @@
 // See MachineProbe.h.
 #include "core/profile/MachineProbe.h"
 
-#include "core/memory/SystemMemory.h"
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <torch/headeronly/version.h>
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <fstream>
-#include <sched.h>
 #include <sstream>
-#include <sys/utsname.h>
-#include <torch/headeronly/version.h>
+
+#include "core/memory/SystemMemory.h"
 
 namespace stepscope {
 namespace {

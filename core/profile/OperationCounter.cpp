@@ -1,12 +1,13 @@
 // See OperationCounter.h.
 #include "core/profile/OperationCounter.h"
 
-#include "core/base/Check.h"
-
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
+
 #include <atomic>
 #include <string_view>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 namespace {
@@ -62,7 +63,9 @@ OperationCounter::~OperationCounter() {
     counting = false;
 }
 
-std::int64_t OperationCounter::count() const { return operations + m_own; }
+std::int64_t OperationCounter::count() const {
+    return operations + m_own;
+}
 
 void OperationCounter::begin(const char*, int member) {
     if (member == 0) m_own.fetch_add(1, std::memory_order_relaxed);

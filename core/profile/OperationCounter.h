@@ -2,9 +2,9 @@
 // allocate are left out) and our fused kernels. This is what fusion makes fewer. LibTorch's observers cost tens of nanoseconds an operation, so
 // the Trainer counts one step of each Program, not all. One at a time in a process; made and ended on the trainer thread.
 #pragma once
-#include "core/base/OperationSpan.h"
-
 #include <cstdint>
+
+#include "core/base/OperationSpan.h"
 
 namespace stepscope {
 

@@ -1,9 +1,9 @@
 // The stages of StepEngine that run causal self-attention, one head of one sequence at a time, by core/kernels/attention, where the rows lie.
-#include "core/kernels/attention/AttentionCpu.h"
-#include "core/step/StepPlan.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "core/kernels/attention/AttentionCpu.h"
+#include "core/step/StepPlan.h"
 
 namespace stepscope {
 namespace {
@@ -23,7 +23,8 @@ AttentionShape shapeOf(const StepShape& s) {
 template <class E, class Bytes>
 auto partOf(const StepShape& s, Bytes* rows, std::int64_t task, std::int64_t part) {
     const std::int64_t stride = s.leading(3 * s.partColumns());
-    return HeadRows<E>{reinterpret_cast<E*>(rows) + task / s.heads * s.context * stride + part * s.partColumns() + task % s.heads * s.headWidth(), stride};
+    return HeadRows<E>{reinterpret_cast<E*>(rows) + task / s.heads * s.context * stride + part * s.partColumns() + task % s.heads * s.headWidth(),
+                       stride};
 }
 template <class E, class Bytes>
 auto attendedOf(const StepShape& s, Bytes* rows, std::int64_t task) {
@@ -52,7 +53,8 @@ void StepEngine::attentionForward(int member, std::int64_t index) {
         using E = decltype(element);
         for (std::int64_t task = tasks.begin; task < tasks.end; ++task) {
             const auto part = [&](std::int64_t p) { return partOf<const E>(s, layer.qkvRows, task, p); };
-            attentionForwardCpu<E>().run(shapeOf(s), part(0), part(1), part(2), attendedOf<E>(s, layer.attended, task), layer.logSum + task * s.context, scratch);
+            attentionForwardCpu<E>().run(shapeOf(s), part(0), part(1), part(2), attendedOf<E>(s, layer.attended, task),
+                                         layer.logSum + task * s.context, scratch);
         }
     });
 }
@@ -69,7 +71,8 @@ void StepEngine::attentionBackward(int member, std::int64_t index) {
             const auto part = [&](std::int64_t p) { return partOf<const E>(s, layer.qkvRows, task, p); };
             const auto gradient = [&](std::int64_t p) { return partOf<E>(s, m_plan->dQkv, task, p); };
             attentionBackwardCpu<E>().run(shapeOf(s), part(0), part(1), part(2), attendedOf<const E>(s, layer.attended, task),
-                                          attendedOf<const E>(s, m_plan->dAttended, task), layer.logSum + task * s.context, gradient(0), gradient(1), gradient(2), scratch);
+                                          attendedOf<const E>(s, m_plan->dAttended, task), layer.logSum + task * s.context, gradient(0), gradient(1),
+                                          gradient(2), scratch);
         }
     });
 }

@@ -1,8 +1,8 @@
 // The stages of StepEngine that run a transformer block, both ways, over the rows of one member.
+#include <algorithm>
+
 #include "core/kernels/rope/RopeCpu.h"
 #include "core/step/StepPlan.h"
-
-#include <algorithm>
 
 namespace stepscope {
 
@@ -29,9 +29,10 @@ void StepEngine::blockForward(int member, std::int64_t index) {
         enterBranch(member, at.attention, layer.attention, row, n);
         for (std::size_t part = 0; part < at.attention.in.size(); ++part) {
             const LinearPlace& linear = at.attention.in[part];
-            step::BiasTile tile{weightsAt(linear.bias), layer.qkvRows + s.bytes(row * ldQkv + static_cast<std::int64_t>(part) * s.partColumns()), ldQkv};
-            m_gemm.tiles({wordsOf(own.normed), ldC / perWord, 1}, {layer.attention.in[part].forward, s.steps(C) * gemm::kPanel}, n, linear.out, s.steps(C), m_rows.biasTile,
-                         &tile);
+            step::BiasTile tile{weightsAt(linear.bias), layer.qkvRows + s.bytes(row * ldQkv + static_cast<std::int64_t>(part) * s.partColumns()),
+                                ldQkv};
+            m_gemm.tiles({wordsOf(own.normed), ldC / perWord, 1}, {layer.attention.in[part].forward, s.steps(C) * gemm::kPanel}, n, linear.out,
+                         s.steps(C), m_rows.biasTile, &tile);
         }
         rotate(layer.qkvRows, false, row, n);
     });
@@ -60,9 +61,11 @@ void StepEngine::blockBackward(int member, std::int64_t index) {
         (this->*m_activateBackward)(member, index, row, n);
         enterBranchBackward(member, at.feedForward, layer.feedForward, own.dExpanded, s.leading(s.hiddenRows()), row, n);
         leaveBranchBackward(member, at.attention, layer.attention, deltas.attention, site + 1, row, n);
-        m_packers.summedRows(layer.attended + s.bytes(row * ldC), ldC, n, C, layer.attention.outPairs + row / perWord * gemm::kPanel, s.steps(s.rows()) * gemm::kPanel);
+        m_packers.summedRows(layer.attended + s.bytes(row * ldC), ldC, n, C, layer.attention.outPairs + row / perWord * gemm::kPanel,
+                             s.steps(s.rows()) * gemm::kPanel);
         step::BiasTile tile{nullptr, m_plan->dAttended + s.bytes(row * ldC), ldC};
-        m_gemm.tiles({wordsOf(own.delta), ldC / perWord, 1}, {layer.attention.out.backward, s.steps(C) * gemm::kPanel}, n, C, s.steps(C), m_rows.biasTile, &tile);
+        m_gemm.tiles({wordsOf(own.delta), ldC / perWord, 1}, {layer.attention.out.backward, s.steps(C) * gemm::kPanel}, n, C, s.steps(C),
+                     m_rows.biasTile, &tile);
     });
     meetUnlessWhole();
     attentionBackward(member, index);
@@ -74,7 +77,8 @@ void StepEngine::blockBackward(int member, std::int64_t index) {
             const LinearPlace& linear = at.attention.in[part];
             const std::byte* delta = dQkv + s.bytes(static_cast<std::int64_t>(part) * s.partColumns());
             if (float* bias = vectorAt(member, linear.bias)) m_rows.columnSum(delta, ldQkv, n, linear.out, bias);
-            m_packers.summedRows(delta, ldQkv, n, linear.out, deltas.attention.in[part] + row / perWord * gemm::kPanel, s.steps(s.rows()) * gemm::kPanel);
+            m_packers.summedRows(delta, ldQkv, n, linear.out, deltas.attention.in[part] + row / perWord * gemm::kPanel,
+                                 s.steps(s.rows()) * gemm::kPanel);
         }
         enterBranchBackward(member, at.attention, layer.attention, dQkv, ldQkv, row, n);
     });
@@ -93,8 +97,8 @@ void StepEngine::weightGradients(int member, std::int64_t index) {
         const Share mine = share(gemm::panels(place.out), member, s.members);
         for (std::int64_t panel = mine.begin; panel < mine.end; ++panel) {
             const std::int64_t row = panel * gemm::kPanel, n = std::min(gemm::kPanel, place.out - row);
-            m_gemm.store({delta + panel * pairs, 1, gemm::kPanel}, {input, pairs}, n, place.in, steps, m_plan->gradients + place.weight + row * place.in, place.in,
-                         !m_batch.first);
+            m_gemm.store({delta + panel * pairs, 1, gemm::kPanel}, {input, pairs}, n, place.in, steps,
+                         m_plan->gradients + place.weight + row * place.in, place.in, !m_batch.first);
         }
     };
     const auto branch = [&](const BranchPlace& place, const BranchPlan& plan, const BranchDeltas& delta) {

@@ -8,28 +8,32 @@ void StepEngine::normForward(const NormPlace& place, const NormPlan& norm, std::
     const StepShape& s = m_shape;
     withElement(s.element, [&](auto element) {
         using E = decltype(element);
-        residualNormCpu<E>().forward(normShape(s.leading(s.width)), norm.input + row * s.width, nullptr, weightsAt(place.weight), weightsAt(place.bias), nullptr,
-                                     reinterpret_cast<E*>(out), norm.mean + row, norm.inverse + row, 0, n);
+        residualNormCpu<E>().forward(normShape(s.leading(s.width)), norm.input + row * s.width, nullptr, weightsAt(place.weight),
+                                     weightsAt(place.bias), nullptr, reinterpret_cast<E*>(out), norm.mean + row, norm.inverse + row, 0, n);
     });
 }
 
-void StepEngine::normBackward(int member, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row, std::int64_t n) {
+void StepEngine::normBackward(int member, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row,
+                              std::int64_t n) {
     const std::int64_t C = m_shape.width;
-    residualNormCpu<float>().backward(normShape(), gradient, norm.input + row * C, norm.mean + row, norm.inverse + row, weightsAt(place.weight), along,
-                                      m_plan->dx + row * C, nullptr, vectorAt(member, place.weight), vectorAt(member, place.bias), 0, n);
+    residualNormCpu<float>().backward(normShape(), gradient, norm.input + row * C, norm.mean + row, norm.inverse + row, weightsAt(place.weight),
+                                      along, m_plan->dx + row * C, nullptr, vectorAt(member, place.weight), vectorAt(member, place.bias), 0, n);
 }
 
 void StepEngine::enterBranch(int member, const BranchPlace& place, const BranchPlan& branch, std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const std::int64_t C = s.width, ldC = s.leading(C);
     std::byte* normed = m_plan->members[static_cast<std::size_t>(member)].normed;
-    if (s.postNorm) m_rows.convert(branch.before + row * C, C, n, C, normed, ldC, nullptr);
-    else normForward(place.norm, branch.norm, row, n, normed);
-    if (m_training) m_packers.summedRows(normed, ldC, n, C, branch.inPairs + row / gemm::perWord(s.element) * gemm::kPanel, s.steps(s.rows()) * gemm::kPanel);
+    if (s.postNorm)
+        m_rows.convert(branch.before + row * C, C, n, C, normed, ldC, nullptr);
+    else
+        normForward(place.norm, branch.norm, row, n, normed);
+    if (m_training)
+        m_packers.summedRows(normed, ldC, n, C, branch.inPairs + row / gemm::perWord(s.element) * gemm::kPanel, s.steps(s.rows()) * gemm::kPanel);
 }
 
-void StepEngine::leaveBranch(const BranchPlace& place, const BranchPlan& branch, std::uint64_t site, const std::byte* from, std::int64_t stride, std::int64_t row,
-                             std::int64_t n) {
+void StepEngine::leaveBranch(const BranchPlace& place, const BranchPlan& branch, std::uint64_t site, const std::byte* from, std::int64_t stride,
+                             std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const std::int64_t C = s.width, steps = s.steps(place.out.in);
     float* sum = s.postNorm ? branch.norm.input : branch.after;
@@ -38,24 +42,26 @@ void StepEngine::leaveBranch(const BranchPlace& place, const BranchPlan& branch,
     m_gemm.tiles({wordsOf(from), stride / gemm::perWord(s.element), 1}, {branch.out.forward, steps * gemm::kPanel}, n, C, steps,
                  drops() ? m_rows.droppedResidualTile : m_rows.residualTile, &tile);
     if (!s.postNorm) return;
-    residualNormCpu<float>().forward(normShape(), sum + row * C, nullptr, weightsAt(place.norm.weight), weightsAt(place.norm.bias), nullptr, branch.after + row * C,
-                                     branch.norm.mean + row, branch.norm.inverse + row, 0, n);
+    residualNormCpu<float>().forward(normShape(), sum + row * C, nullptr, weightsAt(place.norm.weight), weightsAt(place.norm.bias), nullptr,
+                                     branch.after + row * C, branch.norm.mean + row, branch.norm.inverse + row, 0, n);
 }
 
-void StepEngine::leaveBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const BranchDeltas& deltas, std::uint64_t site, std::int64_t row,
-                                     std::int64_t n) {
+void StepEngine::leaveBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const BranchDeltas& deltas, std::uint64_t site,
+                                     std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const std::int64_t C = s.width, ldC = s.leading(C);
     float* dx = m_plan->dx + row * C;
     std::byte* delta = m_plan->members[static_cast<std::size_t>(member)].delta;
     if (s.postNorm) normBackward(member, place.norm, branch.norm, dx, nullptr, row, n);
-    if (drops()) m_rows.convertDropped(dropoutAt(site, row), dx, n, C, delta, ldC, vectorAt(member, place.out.bias));
-    else m_rows.convert(dx, C, n, C, delta, ldC, vectorAt(member, place.out.bias));
+    if (drops())
+        m_rows.convertDropped(dropoutAt(site, row), dx, n, C, delta, ldC, vectorAt(member, place.out.bias));
+    else
+        m_rows.convert(dx, C, n, C, delta, ldC, vectorAt(member, place.out.bias));
     m_packers.summedRows(delta, ldC, n, C, deltas.out + row / gemm::perWord(s.element) * gemm::kPanel, s.steps(s.rows()) * gemm::kPanel);
 }
 
-void StepEngine::enterBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const std::byte* delta, std::int64_t stride, std::int64_t row,
-                                     std::int64_t n) {
+void StepEngine::enterBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const std::byte* delta, std::int64_t stride,
+                                     std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const std::int64_t C = s.width, perWord = gemm::perWord(s.element);
     float* dx = m_plan->dx + row * C;

@@ -1,21 +1,21 @@
 // See StepEngine.h. Layout of the buffers and the order of the stages; the stages are in files of their own.
 #include "core/step/StepEngine.h"
 
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
 #include "core/base/Check.h"
 #include "core/base/DropoutMask.h"
 #include "core/kernels/embedding/EmbeddingCpu.h"
 #include "core/kernels/rope/Rope.h"
 #include "core/step/StepPlan.h"
 
-#include <chrono>
-#include <cmath>
-#include <cstring>
-#include <numeric>
-
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBlockBytes = 400 * 1024;       // of the widest activation of a row block
+constexpr std::int64_t kBlockBytes = 400 * 1024;  // of the widest activation of a row block
 
 std::int64_t rowsWithin(std::int64_t bytes, std::int64_t bytesPerRow, std::int64_t most) {
     return std::clamp(bytes / bytesPerRow / 32 * 32, std::int64_t{32}, most);
@@ -26,7 +26,9 @@ bool wholeSequences(const StepShape& shape) {
     return shape.batch % shape.members == 0 && shape.batch / shape.members * shape.context % gemm::perWord(shape.element) == 0;
 }
 
-std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+std::int64_t now() {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
 
 }  // namespace
 
@@ -174,15 +176,17 @@ void StepEngine::plan(void* block) {
     if (m_shape.rotaryBase > 0) ropeTurns(m_shape.context, m_shape.headWidth() / 2, m_shape.rotaryBase, m_plan->cosines, m_plan->sines);
 }
 
-float* StepEngine::gradients() const { return m_plan->gradients; }
+float* StepEngine::gradients() const {
+    return m_plan->gradients;
+}
 
 void StepEngine::embed(int member) {
     const OperationSpan span("embedding", member);
     const StepShape& s = m_shape;
     const Share rows = rowsOf(member);
     float* out = m_plan->layers.front().attention.before;
-    embeddingCpu().forward({.rows = s.rows(), .context = s.context, .columns = s.width}, m_batch.ids, m_weights + m_parameters.tokens, weightsAt(m_parameters.positions),
-                           out, rows.begin, rows.end);
+    embeddingCpu().forward({.rows = s.rows(), .context = s.context, .columns = s.width}, m_batch.ids, m_weights + m_parameters.tokens,
+                           weightsAt(m_parameters.positions), out, rows.begin, rows.end);
     if (drops()) m_rows.drop(dropoutAt(0, rows.begin), rows.size() * s.width, out + rows.begin * s.width);
 }
 
@@ -195,7 +199,8 @@ double StepEngine::accumulate(const float* weights, const MicroBatch& batch, std
     std::int64_t middle = begin;
     m_team.run([&](int member) {
         const auto place = static_cast<std::size_t>(member);
-        if (batch.first) std::memset(plan.members[place].vectors, 0, static_cast<std::size_t>(m_parameters.size - m_parameters.decayEnd) * sizeof(float));
+        if (batch.first)
+            std::memset(plan.members[place].vectors, 0, static_cast<std::size_t>(m_parameters.size - m_parameters.decayEnd) * sizeof(float));
         embed(member);
         for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(member, layer);
         plan.partial[place] = head(member);

@@ -6,6 +6,12 @@
 // meeting the others. Operands of matrix products are E (bf16 or float32), everything else float32. Options of the model are data: absent
 // parameters are null pointers, and what differs more is chosen once, when the engine is made.
 #pragma once
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include "core/base/Arena.h"
 #include "core/base/OperationSpan.h"
 #include "core/base/Share.h"
@@ -15,12 +21,6 @@
 #include "core/step/StepKernels.h"
 #include "core/step/StepShape.h"
 #include "core/step/Team.h"
-
-#include <algorithm>
-#include <array>
-#include <functional>
-#include <memory>
-#include <vector>
 
 namespace stepscope {
 
@@ -34,10 +34,10 @@ struct StepBuffers {
 
 struct MicroBatch {
     const std::int64_t *ids = nullptr, *targets = nullptr;  // (batch, context)
-    bool first = true;   // of an update: its gradients replace the old ones instead of being added
-    double share = 1;    // 1 / number of micro-batches
-    std::uint64_t seed = 0, update = 1;   // key of the dropped elements (core/base/DropoutMask.h), with
-    std::int64_t firstSequence = 0;       //   the place of these sequences among all of the update
+    bool first = true;                                      // of an update: its gradients replace the old ones instead of being added
+    double share = 1;                                       // 1 / number of micro-batches
+    std::uint64_t seed = 0, update = 1;                     // key of the dropped elements (core/base/DropoutMask.h), with
+    std::int64_t firstSequence = 0;                         //   the place of these sequences among all of the update
 };
 
 class StepEngine {
@@ -88,12 +88,15 @@ private:
 
     // BranchStage: from the residual stream into a branch and back.
     void enterBranch(int member, const BranchPlace& place, const BranchPlan& branch, std::int64_t row, std::int64_t n);
-    void leaveBranch(const BranchPlace& place, const BranchPlan& branch, std::uint64_t site, const std::byte* from, std::int64_t stride, std::int64_t row, std::int64_t n);
-    void leaveBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const BranchDeltas& deltas, std::uint64_t site, std::int64_t row, std::int64_t n);
-    void enterBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const std::byte* delta, std::int64_t stride, std::int64_t row,
-                             std::int64_t n);
+    void leaveBranch(const BranchPlace& place, const BranchPlan& branch, std::uint64_t site, const std::byte* from, std::int64_t stride,
+                     std::int64_t row, std::int64_t n);
+    void leaveBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const BranchDeltas& deltas, std::uint64_t site,
+                             std::int64_t row, std::int64_t n);
+    void enterBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const std::byte* delta, std::int64_t stride,
+                             std::int64_t row, std::int64_t n);
     void normForward(const NormPlace& place, const NormPlan& norm, std::int64_t row, std::int64_t n, std::byte* out);
-    void normBackward(int member, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row, std::int64_t n);
+    void normBackward(int member, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row,
+                      std::int64_t n);
     NormShape normShape(std::int64_t stride = 0) const { return {.columns = m_shape.width, .rms = m_shape.rms, .stride = stride}; }
 
     // ActivationStage: own.normed -> own.activated, and own.delta -> own.dExpanded.

@@ -2,14 +2,14 @@
 // instruction set at run time; what the operations under autograd need too is in core/kernels. Elements (E) are float32 or bf16 by
 // gemm::Element; strides are in elements; rows are [0, rows). One thread a call.
 #pragma once
-#include "core/kernels/gemm/Gemm.h"
-
 #include <cstdint>
+
+#include "core/kernels/gemm/Gemm.h"
 
 namespace stepscope::step {
 
 // Contexts of the tile functions that finish a product while it is in cache. Rows and columns are those of the product.
-struct BiasTile {          // out = tile + bias, E
+struct BiasTile {                 // out = tile + bias, E
     const float* bias = nullptr;  // may be absent
     void* out = nullptr;
     std::int64_t stride = 0;
@@ -20,14 +20,14 @@ struct Dropout {
     std::uint32_t threshold = 0;
     float factor = 1;  // of what is kept, 1 / (1 - rate)
 };
-struct ResidualTile {      // out = from + tile + bias, float32; the dropped form multiplies (tile + bias) by 0 or the factor
+struct ResidualTile {  // out = from + tile + bias, float32; the dropped form multiplies (tile + bias) by 0 or the factor
     const float* bias = nullptr;
     const float* from = nullptr;
     float* out = nullptr;
     std::int64_t stride = 0;  // the width of a row too
     Dropout dropout;
 };
-struct GeluTile {          // before = tile + bias, E; after = gelu_tanh(before), E
+struct GeluTile {  // before = tile + bias, E; after = gelu_tanh(before), E
     const float* bias = nullptr;
     void* before = nullptr;
     void* after = nullptr;
@@ -45,9 +45,11 @@ struct GeluBackwardTile {  // out = tile * gelu_tanh'(before), E; biasGradient[c
 
 struct Kernels {
     // E <- float32, and columnSum[c] += the sum over rows (of the rounded values) unless absent.
-    void (*convert)(const float* from, std::int64_t fromStride, std::int64_t rows, std::int64_t columns, void* to, std::int64_t toStride, float* columnSum);
+    void (*convert)(const float* from, std::int64_t fromStride, std::int64_t rows, std::int64_t columns, void* to, std::int64_t toStride,
+                    float* columnSum);
     // The same of what dropout leaves of `from` (rows, columns).
-    void (*convertDropped)(Dropout dropout, const float* from, std::int64_t rows, std::int64_t columns, void* to, std::int64_t toStride, float* columnSum);
+    void (*convertDropped)(Dropout dropout, const float* from, std::int64_t rows, std::int64_t columns, void* to, std::int64_t toStride,
+                           float* columnSum);
     // Dropout in place.
     void (*drop)(Dropout dropout, std::int64_t count, float* values);
     void (*columnSum)(const void* from, std::int64_t stride, std::int64_t rows, std::int64_t columns, float* sum);

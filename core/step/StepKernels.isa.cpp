@@ -1,9 +1,8 @@
 // The row and tile operations behind StepKernels.h, compiled once for each instruction set.
-#include "core/step/StepKernelsTable.h"
-
 #include "core/base/DropoutMask.h"
 #include "core/kernels/bias_gelu/GeluVec.h"
 #include "core/kernels/gemm/PairRows.h"
+#include "core/step/StepKernelsTable.h"
 
 namespace stepscope::STEPSCOPE_ISA {
 namespace {
@@ -12,7 +11,9 @@ using namespace step;
 
 using i64 = std::int64_t;
 
-inline i64 least(i64 a, i64 b) { return a < b ? a : b; }
+inline i64 least(i64 a, i64 b) {
+    return a < b ? a : b;
+}
 
 template <typename E>
 E* at(void* base, i64 offset) {

@@ -1,11 +1,11 @@
 // StepShape: all that a planned step depends on, torch-free: sizes, the options of the model, and where its parameters lie. Made by PlannedProgram
 // from GptConfig and the switches.
 #pragma once
-#include "core/kernels/gemm/Gemm.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "core/kernels/gemm/Gemm.h"
 
 namespace stepscope {
 
@@ -60,8 +60,8 @@ struct BlockPlace {
 };
 struct StepParameters {
     std::int64_t size = 0;
-    std::int64_t decayEnd = 0;  // [0, decayEnd) decays
-    std::int64_t tokens = 0, head = 0;  // tables (vocabulary, width); the same one when tied
+    std::int64_t decayEnd = 0;                           // [0, decayEnd) decays
+    std::int64_t tokens = 0, head = 0;                   // tables (vocabulary, width); the same one when tied
     std::int64_t positions = kAbsent, positionRows = 0;  // (positionRows, width)
     std::vector<BlockPlace> blocks;
     NormPlace norm;

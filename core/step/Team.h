@@ -29,7 +29,7 @@ private:
 
     std::vector<std::thread> m_threads;
     const std::function<void(int)>* m_work = nullptr;
-    std::atomic<std::uint32_t> m_round{0};     // odd work numbers wake the members
+    std::atomic<std::uint32_t> m_round{0};  // odd work numbers wake the members
     std::atomic<int> m_busy{0};
     std::atomic<bool> m_leaving{false};
     alignas(64) std::atomic<int> m_arrived{0};

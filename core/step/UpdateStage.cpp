@@ -1,11 +1,11 @@
 // The stages of StepEngine around the update: gradients of embeddings and vectors, the global norm, and clip + AdamW + packing of the new weights in
 // one pass over memory.
-#include "core/kernels/embedding/EmbeddingCpu.h"
-#include "core/step/StepPlan.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include "core/kernels/embedding/EmbeddingCpu.h"
+#include "core/step/StepPlan.h"
 
 namespace stepscope {
 namespace {
@@ -23,7 +23,8 @@ std::vector<Table> tablesOf(const StepShape& shape, const StepParameters& parame
 
 // Every matrix that is packed, with its operands.
 template <typename Each>
-void eachPacked(const StepShape& shape, const StepParameters& parameters, const gemm::PackedLinear& head, const std::vector<LayerPlan>& layers, Each&& each) {
+void eachPacked(const StepShape& shape, const StepParameters& parameters, const gemm::PackedLinear& head, const std::vector<LayerPlan>& layers,
+                Each&& each) {
     each(LinearPlace{shape.vocabulary, shape.width, parameters.head}, head);
     const auto branch = [&](const BranchPlace& at, const BranchPlan& plan) {
         for (std::size_t part = 0; part < at.in.size(); ++part) each(at.in[part], plan.in[part]);
@@ -53,8 +54,8 @@ void StepEngine::embeddingGradients(int member) {
     // By columns: no two members add to one number, and sums come out the same every time. 16 columns are a cache line.
     const Share lines = share((C + 15) / 16, member, s.members);
     float* positions = m_parameters.positions == kAbsent ? nullptr : m_plan->gradients + m_parameters.positions;
-    embeddingCpu().backward({.rows = s.rows(), .context = s.context, .columns = C}, m_batch.ids, m_plan->dx, m_plan->gradients + m_parameters.tokens, positions,
-                            lines.begin * 16, std::min(C, lines.end * 16));
+    embeddingCpu().backward({.rows = s.rows(), .context = s.context, .columns = C}, m_batch.ids, m_plan->dx, m_plan->gradients + m_parameters.tokens,
+                            positions, lines.begin * 16, std::min(C, lines.end * 16));
 }
 
 void StepEngine::reduceVectors(int member) {

@@ -1,22 +1,25 @@
 // See BatchFeed.h.
 #include "core/train/BatchFeed.h"
 
-#include "core/base/Check.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/stack.h>
+
 #include <algorithm>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kCopiedAtOnce = 1 << 20;
 
-at::TensorOptions hostIds(bool pinned = false) { return at::TensorOptions().dtype(at::kLong).pinned_memory(pinned); }
+at::TensorOptions hostIds(bool pinned = false) {
+    return at::TensorOptions().dtype(at::kLong).pinned_memory(pinned);
+}
 
 // int32 holds every vocabulary and is half of what an index needs.
 at::Tensor tokensOn(at::Device device, const TokenRow& row) {
@@ -41,15 +44,20 @@ BatchFeed::BatchFeed(const FeedSettings& settings, at::Device device, std::int64
     : m_settings(settings), m_device(device), m_batch(batch), m_context(context) {
     if (settings.place == TokenPlace::Device) return;
     const bool pinned = settings.pinned && !device.is_cpu(), copyRunsOn = settings.nonBlocking && !device.is_cpu();
-    m_loader = std::make_unique<BatchLoader>(
-        BatchLoader::Settings{.place = settings.place, .creation = settings.creation, .batch = batch, .context = context, .workers = settings.workers,
-                              .prefetch = settings.prefetch, .reuseBlocks = !copyRunsOn},
-        [=]() -> TokenBlock {
-            // A pinned block that is let go while a copy still reads it is kept by LibTorch's host allocator until the copy is done.
-            auto tensor = std::make_shared<at::Tensor>(at::empty({2, batch, context}, hostIds(pinned)));
-            auto* data = tensor->data_ptr<std::int64_t>();
-            return {std::move(tensor), data};
-        });
+    m_loader = std::make_unique<BatchLoader>(BatchLoader::Settings{.place = settings.place,
+                                                                   .creation = settings.creation,
+                                                                   .batch = batch,
+                                                                   .context = context,
+                                                                   .workers = settings.workers,
+                                                                   .prefetch = settings.prefetch,
+                                                                   .reuseBlocks = !copyRunsOn},
+                                             [=]() -> TokenBlock {
+                                                 // A pinned block that is let go while a copy still reads it is kept by LibTorch's host allocator
+                                                 // until the copy is done.
+                                                 auto tensor = std::make_shared<at::Tensor>(at::empty({2, batch, context}, hostIds(pinned)));
+                                                 auto* data = tensor->data_ptr<std::int64_t>();
+                                                 return {std::move(tensor), data};
+                                             });
 }
 
 BatchFeed::~BatchFeed() = default;
@@ -81,7 +89,9 @@ at::Tensor BatchFeed::hostPart() const {
     return m_cut;
 }
 
-BatchFeed::Batch BatchFeed::copy() const { return onDevice(hostPart()); }
+BatchFeed::Batch BatchFeed::copy() const {
+    return onDevice(hostPart());
+}
 
 BatchFeed::Batch BatchFeed::validation(const BatchSource& source, std::int64_t cursor) {
     const auto starts = source.starts(Split::Validation, 0, cursor, m_batch, m_context);
@@ -96,11 +106,17 @@ BatchFeed::Batch BatchFeed::validation(const BatchSource& source, std::int64_t c
 }
 
 // One copy, whatever it is of.
-BatchFeed::Batch BatchFeed::onDevice(const at::Tensor& hostPart) const { return read(hostPart.to(m_device, at::kLong, m_settings.nonBlocking)); }
+BatchFeed::Batch BatchFeed::onDevice(const at::Tensor& hostPart) const {
+    return read(hostPart.to(m_device, at::kLong, m_settings.nonBlocking));
+}
 
-std::int64_t BatchFeed::slotSize() const { return cutsOnDevice() ? m_batch : 2 * m_batch * m_context; }
+std::int64_t BatchFeed::slotSize() const {
+    return cutsOnDevice() ? m_batch : 2 * m_batch * m_context;
+}
 
-void BatchFeed::copyInto(at::Tensor& slot) const { slot.copy_(hostPart().view({-1}), m_settings.nonBlocking); }
+void BatchFeed::copyInto(at::Tensor& slot) const {
+    slot.copy_(hostPart().view({-1}), m_settings.nonBlocking);
+}
 
 BatchFeed::Batch BatchFeed::read(const at::Tensor& slot) const {
     at::Tensor ids = slot;

@@ -1,10 +1,11 @@
 // BatchFeed: a Program's batches as tensors on its device: cut on the host by a BatchLoader and copied, or cut on the device itself.
 // Every Program owns one, so that the switches about data mean the same for all of them. Trainer thread.
 #pragma once
-#include "core/data/BatchLoader.h"
-
 #include <ATen/core/Tensor.h>
+
 #include <memory>
+
+#include "core/data/BatchLoader.h"
 
 namespace stepscope {
 
@@ -33,15 +34,15 @@ public:
     void cut(const BatchSource& source, std::uint64_t seed, std::int64_t cursor);  // training sequences cursor ...
     Batch copy() const;
 
-    // For a step that is captured: all that changes from one batch to the next lies in one tensor of the device, the slot, at the same address in every
-    // step. It is the ids, or where batches are cut on the device the places of the sequences. prepare() comes before each cut(); true: what is on the
-    // device is another, and graphs that read it are of no use.
+    // For a step that is captured: all that changes from one batch to the next lies in one tensor of the device, the slot, at the same address in
+    // every step. It is the ids, or where batches are cut on the device the places of the sequences. prepare() comes before each cut(); true: what is
+    // on the device is another, and graphs that read it are of no use.
     bool prepare(const BatchSource& source);
     bool cutsOnDevice() const { return m_loader == nullptr; }
-    std::int64_t slotSize() const;                 // of a slot, which is (slotSize) int64
-    void copyInto(at::Tensor& slot) const;         // the batch that was cut: one copy
+    std::int64_t slotSize() const;                                        // of a slot, which is (slotSize) int64
+    void copyInto(at::Tensor& slot) const;                                // the batch that was cut: one copy
     const std::vector<std::int64_t>& places() const { return m_starts; }  // or what to copy there, for who has more to copy; when cutsOnDevice()
-    Batch read(const at::Tensor& slot) const;      // the work of the graph
+    Batch read(const at::Tensor& slot) const;                             // the work of the graph
 
     // Validation sequences cursor ...: never through the queue of training.
     Batch validation(const BatchSource& source, std::int64_t cursor);

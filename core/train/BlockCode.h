@@ -9,7 +9,9 @@
 namespace stepscope {
 
 constexpr std::int64_t kCodeBlock = 256;
-constexpr std::int64_t codeBlocks(std::int64_t count) { return (count + kCodeBlock - 1) / kCodeBlock; }
+constexpr std::int64_t codeBlocks(std::int64_t count) {
+    return (count + kCodeBlock - 1) / kCodeBlock;
+}
 
 class BlockCode {
 public:

@@ -1,8 +1,9 @@
 // See Breakdown.h.
 #include "core/train/Breakdown.h"
 
-#include <cmath>
 #include <fmt/format.h>
+
+#include <cmath>
 
 namespace stepscope {
 namespace {
@@ -23,9 +24,12 @@ std::string cause(const BreakdownFacts& facts) {
 
 std::string what(const BreakdownFacts& facts) {
     switch (facts.kind) {
-        case Breakdown::State: return fmt::format("Weights or moments are not numbers after step {}", facts.step);
-        case Breakdown::Gradients: return fmt::format("A gradient is not a number at step {}", facts.step);
-        default: return fmt::format("The loss is not a number at step {}", facts.step);
+        case Breakdown::State:
+            return fmt::format("Weights or moments are not numbers after step {}", facts.step);
+        case Breakdown::Gradients:
+            return fmt::format("A gradient is not a number at step {}", facts.step);
+        default:
+            return fmt::format("The loss is not a number at step {}", facts.step);
     }
 }
 

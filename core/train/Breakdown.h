@@ -15,14 +15,14 @@ enum class Breakdown {
 
 struct BreakdownFacts {
     Breakdown kind = Breakdown::Loss;
-    std::int64_t step = 0;        // that could not be made, or that broke the State
+    std::int64_t step = 0;  // that could not be made, or that broke the State
     double rate = 0;
-    double lossBefore = 0;        // of the last step that could; NaN = none
-    double lowestLoss = 0;        // of the run so far; NaN = none
-    bool stateIsFinite = true;    // weights and moments before that step
+    double lossBefore = 0;      // of the last step that could; NaN = none
+    double lowestLoss = 0;      // of the run so far; NaN = none
+    bool stateIsFinite = true;  // weights and moments before that step
     bool clips = true;
     bool fp16 = false;
-    std::string checkpoint;       // where the last good weights lie; empty = nowhere
+    std::string checkpoint;  // where the last good weights lie; empty = nowhere
 };
 
 std::string breakdownSentence(const BreakdownFacts& facts);

@@ -1,22 +1,23 @@
 // See Checkpoint.h.
 #include "core/train/Checkpoint.h"
 
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
 #include "core/data/Hash128.h"
 #include "core/data/MappedFile.h"
 #include "core/events/ConfigJson.h"
 #include "core/train/DurableFile.h"
 #include "core/train/EightBitMoments.h"
 #include "core/train/SafeTensors.h"
-
-#include <ATen/ops/zeros_like.h>
-#include <cmath>
-#include <filesystem>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <unistd.h>
 
 namespace stepscope {
 namespace {
@@ -71,13 +72,16 @@ Status checkHash(const std::string& path, const CheckpointMeta& meta, const char
     const auto found = hashOfFile(path + "/" + file);
     if (!found) return found.error();
     if (*found == written->second) return {};
-    return makeError(ErrorCode::Damaged, fmt::format("{}/{} is damaged: it is not what was written (its hash differs); use another checkpoint.", path, file));
+    return makeError(ErrorCode::Damaged,
+                     fmt::format("{}/{} is damaged: it is not what was written (its hash differs); use another checkpoint.", path, file));
 }
 
 }  // namespace
 
 // Weights and both moments in float32; names, places and configuration take some kilobytes.
-std::int64_t checkpointBytes(const TrainState& state) { return 3 * 4 * state.layout.size() + 1'000'000; }
+std::int64_t checkpointBytes(const TrainState& state) {
+    return 3 * 4 * state.layout.size() + 1'000'000;
+}
 
 Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss) {
     std::error_code problem;
@@ -85,7 +89,8 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
     fs::create_directories(unfinished, problem);
     if (problem) return makeError(ErrorCode::Io, fmt::format("The checkpoint folder {} cannot be made: {}.", unfinished, problem.message()));
     const auto write = [&]() -> Status {
-        if (fs::exists(path)) return makeError(ErrorCode::BadInput, fmt::format("{} is already there; choose another place for the checkpoint.", path));
+        if (fs::exists(path))
+            return makeError(ErrorCode::BadInput, fmt::format("{} is already there; choose another place for the checkpoint.", path));
         if (auto done = writeSafeTensors(unfinished + "/" + kWeightsFile, toFile(state.weights, state, ""), {{"format", "pt"}}); !done) return done;
         // 8-bit moments come back exactly: encoding what was decoded gives the same bytes.
         const FloatMoments asFloat = floatMoments(state);
@@ -99,12 +104,23 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
             if (!hash) return hash.error();
             hashes[name] = *hash;
         }
-        const json meta = {{"version", kVersion}, {"step", state.updates}, {"cursor", state.cursor}, {"seed", state.seed},
-                           {"skipped", state.skipped}, {"loss_scale", state.lossScale.scale}, {"clean_steps", state.lossScale.cleanSteps},
-                           {"loss", std::isfinite(loss) ? json(loss) : json()}, {"config", json::parse(configToJson(config))},
-                           {"xxh128", hashes}, {"tokenizer", tokenizerJson.empty() ? json() : json::parse(tokenizerJson)},
-                           {"model", {{"n_layer", state.config.layers}, {"n_head", state.config.heads}, {"n_embd", state.config.width},
-                                      {"vocab_size", state.config.vocabulary}, {"n_positions", state.config.positions}}}};  // the options are in config
+        const json meta = {{"version", kVersion},
+                           {"step", state.updates},
+                           {"cursor", state.cursor},
+                           {"seed", state.seed},
+                           {"skipped", state.skipped},
+                           {"loss_scale", state.lossScale.scale},
+                           {"clean_steps", state.lossScale.cleanSteps},
+                           {"loss", std::isfinite(loss) ? json(loss) : json()},
+                           {"config", json::parse(configToJson(config))},
+                           {"xxh128", hashes},
+                           {"tokenizer", tokenizerJson.empty() ? json() : json::parse(tokenizerJson)},
+                           {"model",
+                            {{"n_layer", state.config.layers},
+                             {"n_head", state.config.heads},
+                             {"n_embd", state.config.width},
+                             {"vocab_size", state.config.vocabulary},
+                             {"n_positions", state.config.positions}}}};  // the options are in config
         const std::string text = meta.dump(1);
         DurableFile file(unfinished + "/state.json");
         file.write(text.data(), text.size());
@@ -122,9 +138,12 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
     std::stringstream text;
     text << file.rdbuf();
     const json meta = json::parse(text.str(), nullptr, false);
-    const auto damaged = [&](const std::string& what) { return makeError(ErrorCode::Damaged, fmt::format("{}/state.json is damaged: {}.", path, what)); };
+    const auto damaged = [&](const std::string& what) {
+        return makeError(ErrorCode::Damaged, fmt::format("{}/state.json is damaged: {}.", path, what));
+    };
     if (!meta.is_object() || !meta.contains("version")) return damaged("it is not the JSON of a checkpoint");
-    if (meta["version"] != kVersion) return makeError(ErrorCode::Unsupported, fmt::format("The checkpoint {} was written by another version of Stepscope.", path));
+    if (meta["version"] != kVersion)
+        return makeError(ErrorCode::Unsupported, fmt::format("The checkpoint {} was written by another version of Stepscope.", path));
     try {
         CheckpointMeta read;
         auto config = configFromJson(meta.at("config").dump());
@@ -145,8 +164,8 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
         read.model.width = model.at("n_embd");
         read.model.positions = model.at("n_positions");
         const GptConfig& m = read.model;
-        if (m.layers < 1 || m.heads < 1 || m.width < 1 || m.width % m.heads != 0 || m.vocabulary < 1 || m.positions < 1 || read.step < 0 || read.cursor < 0 ||
-            read.skipped < 0 || read.skipped > read.step || !(read.lossScale.scale > 0))
+        if (m.layers < 1 || m.heads < 1 || m.width < 1 || m.width % m.heads != 0 || m.vocabulary < 1 || m.positions < 1 || read.step < 0 ||
+            read.cursor < 0 || read.skipped < 0 || read.skipped > read.step || !(read.lossScale.scale > 0))
             return damaged("its sizes cannot be");
         return read;
     } catch (const json::exception& wrong) {

@@ -2,12 +2,12 @@
 // optimizer.safetensors (AdamW's moments), state.json (step, cursor, seed, configuration, tokenizer, hashes of the other two). Written to a temporary
 // folder, fsynced, renamed: either whole or not there. A run resumed from one continues the identical loss sequence.
 #pragma once
+#include <map>
+#include <string>
+
 #include "core/base/Result.h"
 #include "core/events/RunConfig.h"
 #include "core/train/TrainState.h"
-
-#include <map>
-#include <string>
 
 namespace stepscope {
 
@@ -16,10 +16,10 @@ struct CheckpointMeta {
     std::string tokenizerJson;  // Tokenizer::toJson(), or empty for ready tokens
     double loss = 0;            // of the last step
     std::int64_t step = 0;
-    GptConfig model;            // as it lies in the files: no padding
+    GptConfig model;  // as it lies in the files: no padding
     std::int64_t cursor = 0;
     std::uint64_t seed = 1;
-    std::int64_t skipped = 0;   // see TrainState
+    std::int64_t skipped = 0;  // see TrainState
     LossScale lossScale;
     std::map<std::string, std::string> hashes;  // of the tensor files: Hash128 as hex; empty in checkpoints of versions that wrote none
 };

@@ -1,12 +1,13 @@
 // See DurableFile.h.
 #include "core/train/DurableFile.h"
 
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace stepscope {

@@ -1,10 +1,10 @@
 // DurableFile: writes a file that is on the disk when close() succeeds. Errors are kept until close(), which names the file.
 // renameFolder() then puts a finished folder in place in one step, so that a checkpoint is either whole or not there.
 #pragma once
-#include "core/base/Result.h"
-
 #include <cstddef>
 #include <string>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

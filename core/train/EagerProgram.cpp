@@ -1,14 +1,15 @@
 // See EagerProgram.h.
 #include "core/train/EagerProgram.h"
 
-#include "core/base/Check.h"
-#include "core/model/Gpt.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full_like.h>
 #include <c10/core/GradMode.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "core/base/Check.h"
+#include "core/model/Gpt.h"
 
 namespace stepscope {
 namespace {
@@ -44,7 +45,9 @@ std::string EagerProgram::attentionThatRuns(const at::Tensor& q, const at::Tenso
     return chosenSdpa(q, k, v);
 }
 
-void EagerProgram::clearGradients() { m_leaves.clearGradients(m_parts.keepGradients ? Leaves::Clear::ToZero : Leaves::Clear::ToNone); }
+void EagerProgram::clearGradients() {
+    m_leaves.clearGradients(m_parts.keepGradients ? Leaves::Clear::ToZero : Leaves::Clear::ToNone);
+}
 
 void EagerProgram::noteSettings() {
     m_report.matmulPrecision = word(at::globalContext().float32MatmulPrecision());
@@ -69,14 +72,18 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
         m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
         clock.lap(Phase::Batch);
         const auto [inputs, targets] = m_feed.copy();
-        clock.lap(m_parts.device.is_cpu() ? Phase::Batch : Phase::Copy);  // on a CPU nothing is copied
+        clock.lap(m_parts.device.is_cpu() ? Phase::Batch : Phase::Copy);            // on a CPU nothing is copied
         const double incoming = scale / static_cast<double>(m_parts.accumulation);  // gradient of the mean over the micro-batches
         at::Tensor loss;
         {
             const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
             loss = gptLoss(state.config, m_parts.keepsLowWeights() ? m_low->over(m_leaves.weights()) : m_leaves.weights(), m_ops, inputs, targets,
-                           {.dropout = m_parts.dropout, .smoothing = m_parts.labelSmoothing, .seed = state.seed, .step = state.updates + 1,
-                            .firstSequence = micro * m_parts.batchSize, .backwardScale = incoming});
+                           {.dropout = m_parts.dropout,
+                            .smoothing = m_parts.labelSmoothing,
+                            .seed = state.seed,
+                            .step = state.updates + 1,
+                            .firstSequence = micro * m_parts.batchSize,
+                            .backwardScale = incoming});
         }
         const double value = loss.item<double>();
         clock.lap(Phase::Forward);
@@ -87,8 +94,10 @@ StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, dou
     }
     result.loss = lossSum / static_cast<double>(m_parts.accumulation);
     result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
-    if (!std::isfinite(result.loss)) result.breakdown = Breakdown::Loss;
-    else finish(state, rate, clock, result);
+    if (!std::isfinite(result.loss))
+        result.breakdown = Breakdown::Loss;
+    else
+        finish(state, rate, clock, result);
     clock.settle();
     return result;
 }

@@ -1,17 +1,18 @@
 // See EightBitMoments.h.
 #include "core/train/EightBitMoments.h"
 
+#include <ATen/Parallel.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "core/base/Check.h"
 #include "core/base/OperationSpan.h"
 #include "core/cuda/loader/CudaPlugin.h"
 #include "core/train/BlockCode.h"
-
-#include <ATen/Parallel.h>
-#include <ATen/ops/zeros.h>
-#include <algorithm>
-#include <c10/core/DeviceGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
-#include <cmath>
 
 namespace stepscope {
 namespace {
@@ -87,7 +88,9 @@ struct BlockUpdate {
     }
 };
 
-bool takesCudaForm(const at::Tensor& t) { return t.is_cuda() || (cudaPlugin().interface && cudaPlugin().interface->onHost); }
+bool takesCudaForm(const at::Tensor& t) {
+    return t.is_cuda() || (cudaPlugin().interface && cudaPlugin().interface->onHost);
+}
 
 // LibTorch's current stream there, a cudaStream_t.
 void* streamOf(at::Device device) {
@@ -106,13 +109,19 @@ void updateOnGpu(const ParameterGroup& group, const AdamW& s) {
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
         SS_CHECK(group.firstMoments[i].scalar_type() == at::kByte);
         gradients.push_back(group.gradients[i].contiguous());
-        list.push_back({.gradient = gradients.back().data_ptr<float>(), .weight = group.parameters[i].data_ptr<float>(),
-                        .first = group.firstMoments[i].data_ptr<std::uint8_t>(), .second = group.secondMoments[i].data_ptr<std::uint8_t>(),
-                        .firstScales = group.firstScales[i].data_ptr<float>(), .secondScales = group.secondScales[i].data_ptr<float>(),
+        list.push_back({.gradient = gradients.back().data_ptr<float>(),
+                        .weight = group.parameters[i].data_ptr<float>(),
+                        .first = group.firstMoments[i].data_ptr<std::uint8_t>(),
+                        .second = group.secondMoments[i].data_ptr<std::uint8_t>(),
+                        .firstScales = group.firstScales[i].data_ptr<float>(),
+                        .secondScales = group.secondScales[i].data_ptr<float>(),
                         .count = gradients.back().numel()});
     }
-    const CudaEightBitUpdate update{.parameters = list.data(), .count = static_cast<std::int64_t>(list.size()), .firstCode = firstMomentCode().values().data(),
-                                    .secondCode = secondMomentCode().values().data(), .stream = streamOf(device)};
+    const CudaEightBitUpdate update{.parameters = list.data(),
+                                    .count = static_cast<std::int64_t>(list.size()),
+                                    .firstCode = firstMomentCode().values().data(),
+                                    .secondCode = secondMomentCode().values().data(),
+                                    .stream = streamOf(device)};
     const char* why = cudaPlugin().interface->adamWEightBit(update, adamWStep(s, group.decays));
     TORCH_CHECK(why == nullptr, why);
 }

@@ -1,12 +1,13 @@
 // AdamW's moments in 8 bits (Dettmers et al. 2022): a byte a value and a float32 scale for every 256 values of a parameter, about a
-// quarter of float32's memory. The State holds the bytes; an update decodes, moves and encodes one block at a time, on the CPU here, on a GPU by core/cuda/AdamWEightBit.cu.
+// quarter of float32's memory. The State holds the bytes; an update decodes, moves and encodes one block at a time, on the CPU here, on a GPU by
+// core/cuda/AdamWEightBit.cu.
 #pragma once
 #include "core/train/Optimizer.h"
 
 namespace stepscope {
 
-// Converts both moments of the State in place, for one on a GPU by way of the CPU; nothing when they are in that form already. Returns the relative error (root mean
-// square of the difference over that of the values) of the moment that lost more; 0 when nothing was rounded.
+// Converts both moments of the State in place, for one on a GPU by way of the CPU; nothing when they are in that form already. Returns the relative
+// error (root mean square of the difference over that of the values) of the moment that lost more; 0 when nothing was rounded.
 double toEightBit(TrainState& state);
 void toFloat(TrainState& state);
 

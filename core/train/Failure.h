@@ -1,8 +1,8 @@
 // Failure: what an exception means for a person. Called where LibTorch's exceptions are caught: the trainer, the generator, generate.
 #pragma once
-#include "core/base/Result.h"
-
 #include <exception>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

@@ -1,15 +1,16 @@
 // See Generator.h.
 #include "core/train/Generator.h"
 
+#include <ATen/ops/from_blob.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 #include "core/base/CounterRandom.h"
 #include "core/model/Gpt.h"
-
-#include <ATen/ops/from_blob.h>
-#include <algorithm>
-#include <c10/core/InferenceMode.h>
-#include <cmath>
-#include <fmt/format.h>
-#include <numeric>
 
 namespace stepscope {
 namespace {
@@ -19,7 +20,8 @@ constexpr std::int64_t kTokensPerPiece = 8;
 Status checkRequest(const GenerateText& request) {
     const auto refuse = [](const std::string& sentence) { return makeError(ErrorCode::BadInput, sentence); };
     if (request.tokens < 1 || request.tokens > 100'000) return refuse("The number of tokens must be from 1 to 100000.");
-    if (!(request.temperature >= 0) || request.temperature > 100) return refuse("The temperature must be from 0 (always the likeliest token) to 100.");
+    if (!(request.temperature >= 0) || request.temperature > 100)
+        return refuse("The temperature must be from 0 (always the likeliest token) to 100.");
     if (request.topK < 0) return refuse("top-k must be 0 (off) or more.");
     if (!(request.topP > 0) || request.topP > 1) return refuse("top-p must be above 0 and at most 1 (off).");
     return {};
@@ -62,7 +64,8 @@ Result<std::string> generateText(const GeneratorWeights& model, const Tokenizer&
     std::vector<std::int64_t> ids(encoded->begin(), encoded->end());
     for (const std::int64_t id : ids)
         if (id >= model.config.vocabulary)
-            return makeError(ErrorCode::BadInput, fmt::format("The prompt has the token {}, this model's vocabulary ends at {}.", id, model.config.vocabulary - 1));
+            return makeError(ErrorCode::BadInput,
+                             fmt::format("The prompt has the token {}, this model's vocabulary ends at {}.", id, model.config.vocabulary - 1));
     const std::size_t begin = ids.size();
 
     const c10::InferenceMode inference;
@@ -71,10 +74,12 @@ Result<std::string> generateText(const GeneratorWeights& model, const Tokenizer&
     std::string text;
     for (std::int64_t i = 0; i < request.tokens && !cancelled; ++i) {
         const auto context = std::min<std::int64_t>(static_cast<std::int64_t>(ids.size()), model.config.positions);
-        const at::Tensor tokens = at::from_blob(ids.data() + ids.size() - context, {1, context}, at::TensorOptions().dtype(at::kLong)).to(model.weights.device());
+        const at::Tensor tokens =
+            at::from_blob(ids.data() + ids.size() - context, {1, context}, at::TensorOptions().dtype(at::kLong)).to(model.weights.device());
         const at::Tensor hidden = gptHidden(model.config, weights, ops, tokens).narrow(1, context - 1, 1);
         const at::Tensor logits = gptLogits(model.config, weights, hidden).view({-1}).narrow(0, 0, model.config.vocabulary);
-        const double draw = static_cast<double>(counterRandom(static_cast<std::uint64_t>(request.seed), 0x74657874, static_cast<std::uint64_t>(i)) >> 11) * 0x1p-53;
+        const double draw =
+            static_cast<double>(counterRandom(static_cast<std::uint64_t>(request.seed), 0x74657874, static_cast<std::uint64_t>(i)) >> 11) * 0x1p-53;
         ids.push_back(sampleToken(logits, request, draw));
         if ((i + 1) % kTokensPerPiece == 0 || i + 1 == request.tokens) {
             const std::vector<std::int32_t> written(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.end());

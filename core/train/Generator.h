@@ -1,15 +1,15 @@
 // Generator: text from a copy of the weights taken at a step boundary. Runs on a generator thread while training goes on, or
 // alone from a checkpoint. Sampling: temperature, top-k (Fan et al. 2018), top-p (Holtzman et al. 2020).
 #pragma once
-#include "core/base/Result.h"
-#include "core/data/Tokenizer.h"
-#include "core/events/Command.h"
-#include "core/model/WeightsView.h"
-
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
+
+#include "core/base/Result.h"
+#include "core/data/Tokenizer.h"
+#include "core/events/Command.h"
+#include "core/model/WeightsView.h"
 
 namespace stepscope {
 

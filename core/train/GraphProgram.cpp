@@ -1,28 +1,29 @@
 // See GraphProgram.h.
 #include "core/train/GraphProgram.h"
 
-#include "core/cuda/loader/CudaGraph.h"
-#include "core/memory/DeviceMemory.h"
-#include "core/model/Gpt.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/zeros.h>
-#include <algorithm>
 #include <c10/core/Event.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <fmt/format.h>
 #include <limits>
 #include <map>
 #include <mutex>
+
+#include "core/cuda/loader/CudaGraph.h"
+#include "core/memory/DeviceMemory.h"
+#include "core/model/Gpt.h"
 
 namespace stepscope {
 namespace {
@@ -58,7 +59,8 @@ public:
     }
 };
 
-// Work on a Program's own stream, which begins when what the caller's has been given is done: streams of LibTorch's pool do not wait for the default one.
+// Work on a Program's own stream, which begins when what the caller's has been given is done: streams of LibTorch's pool do not wait for the default
+// one.
 class OnStream {
 public:
     explicit OnStream(const c10::Stream& own) : m_callers(c10::impl::VirtualGuardImpl(own.device_type()).getStream(own.device())), m_guard(own) {
@@ -87,11 +89,16 @@ private:
 
 }  // namespace
 
-std::unique_ptr<const StepCapture> cudaStepCapture() { return std::make_unique<const CudaStepCapture>(); }
+std::unique_ptr<const StepCapture> cudaStepCapture() {
+    return std::make_unique<const CudaStepCapture>();
+}
 
 GraphProgram::GraphProgram(ProgramParts parts, std::unique_ptr<const StepCapture> graphs)
-    : m_parts(std::move(parts)), m_graphs(std::move(graphs)), m_eager(m_parts, m_low),
-      m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context), m_stream(m_graphs->stream(m_parts.device)) {}
+    : m_parts(std::move(parts)),
+      m_graphs(std::move(graphs)),
+      m_eager(m_parts, m_low),
+      m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context),
+      m_stream(m_graphs->stream(m_parts.device)) {}
 
 StepResult GraphProgram::eager(TrainState& state, const BatchSource& batches, double rate) {
     const StepResult result = m_eager.step(state, batches, rate);
@@ -114,7 +121,8 @@ StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, dou
             forget();
             m_givenUp = true;
             giveBack();
-            m_report.preparation = fmt::format("The step could not be captured into a CUDA graph, so it runs eagerly: {}.", why.substr(0, why.find('\n')));
+            m_report.preparation =
+                fmt::format("The step could not be captured into a CUDA graph, so it runs eagerly: {}.", why.substr(0, why.find('\n')));
             return eager(state, batches, rate);
         }
     }
@@ -149,9 +157,12 @@ void GraphProgram::microStep(const GptConfig& config, bool first) {
     }
     loss.backward(m_incoming);
     const c10::NoGradGuard none;
-    if (m_parts.accumulation == 1) m_loss.copy_(loss);
-    else if (first) at::mul_out(m_loss, loss, m_incoming);
-    else m_loss.add_(loss, incoming);
+    if (m_parts.accumulation == 1)
+        m_loss.copy_(loss);
+    else if (first)
+        at::mul_out(m_loss, loss, m_incoming);
+    else
+        m_loss.add_(loss, incoming);
 }
 
 void GraphProgram::updateStep() {
@@ -160,11 +171,12 @@ void GraphProgram::updateStep() {
     if (m_parts.keepsLowWeights()) m_low->addTo(groups);
     m_parts.captured.norm(groups, m_norm);
     m_norm.add_(m_loss, 0);  // a loss that is no number makes the norm none, and then the update leaves everything as it is
-    for (std::size_t g = 0; g < groups.size(); ++g) m_parts.captured.update(groups[g], m_numbers[static_cast<std::int64_t>(g)], m_norm, m_parts.maxNorm);
+    for (std::size_t g = 0; g < groups.size(); ++g)
+        m_parts.captured.update(groups[g], m_numbers[static_cast<std::int64_t>(g)], m_norm, m_parts.maxNorm);
 }
 
-// All that will be captured runs once before: a kernel is loaded onto the device when it is first asked for, which need not work inside a capture, and
-// some are in no eager step. The loss is then made no number, so that the update changes nothing.
+// All that will be captured runs once before: a kernel is loaded onto the device when it is first asked for, which need not work inside a capture,
+// and some are in no eager step. The loss is then made no number, so that the update changes nothing.
 void GraphProgram::rehearse(const GptConfig& config) {
     microStep(config, true);
     if (m_parts.accumulation > 1) microStep(config, false);
@@ -199,14 +211,16 @@ void GraphProgram::capture(const TrainState& state) {
     device_memory::takePeak(m_parts.device);
     // The first micro-batch makes the gradients, in the graphs' own memory.
     m_first = m_graphs->capture(m_parts.device, nullptr, [this, config = state.config] { microStep(config, true); });
-    if (m_parts.accumulation > 1) m_next = m_graphs->capture(m_parts.device, m_first.get(), [this, config = state.config] { microStep(config, false); });
+    if (m_parts.accumulation > 1)
+        m_next = m_graphs->capture(m_parts.device, m_first.get(), [this, config = state.config] { microStep(config, false); });
     m_update = m_graphs->capture(m_parts.device, m_first.get(), [this] { updateStep(); });
     m_captured = true;
     // What the work took and gave back lies in the graphs' own memory now, and no replay asks for it again.
     m_report.graphBytes = std::max<std::int64_t>(0, device_memory::takePeak(m_parts.device).count - device_memory::live(m_parts.device).count);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     const std::int64_t kernels = m_first->kernels() + (m_next ? (m_parts.accumulation - 1) * m_next->kernels() : 0) + m_update->kernels();
-    m_report.preparation = fmt::format("CUDA graphs: {} kernels a step in {} launches, captured in {:.2f} s.", kernels, m_parts.accumulation + 1, took.count());
+    m_report.preparation =
+        fmt::format("CUDA graphs: {} kernels a step in {} launches, captured in {:.2f} s.", kernels, m_parts.accumulation + 1, took.count());
 }
 
 // Copies read what is written here later; nothing is written again before the end of the step has waited for them.
@@ -222,10 +236,14 @@ void GraphProgram::writeNumbers(const TrainState& state, double rate) {
 // batch's places as they do on the device, and the places of further batches after them.
 void GraphProgram::copyBatch(std::int64_t micro) {
     const std::int64_t places = m_feed.cutsOnDevice() ? m_feed.slotSize() : 0, begin = micro == 0 ? 0 : kWords + micro * places;
-    if (places > 0) std::ranges::copy(m_feed.places(), m_hostWords.data_ptr<std::int64_t>() + begin);
-    else m_feed.copyInto(m_slot);
-    if (micro == 0) m_words.narrow(0, m_slot.numel() - places, places + kWords).copy_(m_hostWords.narrow(0, 0, places + kWords), /*non_blocking=*/true);
-    else if (places > 0) m_slot.copy_(m_hostWords.narrow(0, begin, places), /*non_blocking=*/true);
+    if (places > 0)
+        std::ranges::copy(m_feed.places(), m_hostWords.data_ptr<std::int64_t>() + begin);
+    else
+        m_feed.copyInto(m_slot);
+    if (micro == 0)
+        m_words.narrow(0, m_slot.numel() - places, places + kWords).copy_(m_hostWords.narrow(0, 0, places + kWords), /*non_blocking=*/true);
+    else if (places > 0)
+        m_slot.copy_(m_hostWords.narrow(0, begin, places), /*non_blocking=*/true);
 }
 
 StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, double rate) {
@@ -251,8 +269,10 @@ StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, d
     result.loss = results[0];
     result.gradientNorm = results[1];
     result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
-    if (!std::isfinite(result.loss)) result.breakdown = Breakdown::Loss;
-    else if (!std::isfinite(result.gradientNorm)) result.breakdown = Breakdown::Gradients;
+    if (!std::isfinite(result.loss))
+        result.breakdown = Breakdown::Loss;
+    else if (!std::isfinite(result.gradientNorm))
+        result.breakdown = Breakdown::Gradients;
     if (result.breakdown != Breakdown::None) return result;
     state.updates += 1;
     state.cursor += m_parts.accumulation * m_parts.batchSize;

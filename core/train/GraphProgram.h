@@ -2,9 +2,9 @@
 // AdamW into another, and replayed: a launch each, without waiting for the device in between; around them only copies: the batch and the numbers of
 // AdamW, then loss and norm. What cannot be captured runs eagerly, and the report says why. Works on the same TrainState as every other Program.
 #pragma once
-#include "core/train/EagerProgram.h"
-
 #include <c10/core/Stream.h>
+
+#include "core/train/EagerProgram.h"
 
 namespace stepscope {
 

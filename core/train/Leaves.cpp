@@ -16,8 +16,10 @@ bool Leaves::bind(const TrainState& state) {
 
 void Leaves::clearGradients(Clear how) {
     for (auto& leaf : m_weights.all) {
-        if (how == Clear::ToZero && leaf.grad().defined()) leaf.mutable_grad().zero_();
-        else leaf.mutable_grad() = at::Tensor();
+        if (how == Clear::ToZero && leaf.grad().defined())
+            leaf.mutable_grad().zero_();
+        else
+            leaf.mutable_grad() = at::Tensor();
     }
 }
 

@@ -10,7 +10,9 @@ namespace {
 constexpr std::int64_t kAlignment = 64;  // elements, so that each copy begins a cache line and an access of the widest kind
 
 // The embedding and the head are read in float32 too.
-bool isCopied(const ParameterSlot& slot) { return slot.inProduct; }
+bool isCopied(const ParameterSlot& slot) {
+    return slot.inProduct;
+}
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/stack.h>
+
 #include <cmath>
 
 namespace stepscope {
@@ -30,7 +31,9 @@ Corrections corrections(const AdamW& s) {
     return {s.rate / first, std::sqrt(second)};
 }
 
-double keep(const ParameterGroup& group, const AdamW& s) { return 1 - s.rate * (group.decays ? s.weightDecay : 0.0); }
+double keep(const ParameterGroup& group, const AdamW& s) {
+    return 1 - s.rate * (group.decays ? s.weightDecay : 0.0);
+}
 
 }  // namespace
 
@@ -68,8 +71,12 @@ void adamWFused(ParameterGroup& group, const AdamW& s) {
 
 AdamWStep adamWStep(const AdamW& s, bool decays) {
     const auto [stepSize, root] = corrections(s);
-    return {.keep = static_cast<float>(1 - s.rate * (decays ? s.weightDecay : 0.0)), .stepSize = static_cast<float>(stepSize), .rootOfSecond = static_cast<float>(root),
-            .beta1 = static_cast<float>(s.beta1), .beta2 = static_cast<float>(s.beta2), .epsilon = static_cast<float>(s.epsilon),
+    return {.keep = static_cast<float>(1 - s.rate * (decays ? s.weightDecay : 0.0)),
+            .stepSize = static_cast<float>(stepSize),
+            .rootOfSecond = static_cast<float>(root),
+            .beta1 = static_cast<float>(s.beta1),
+            .beta2 = static_cast<float>(s.beta2),
+            .epsilon = static_cast<float>(s.epsilon),
             .gradientScale = static_cast<float>(s.gradientScale)};
 }
 

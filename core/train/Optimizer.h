@@ -1,18 +1,18 @@
 // AdamW (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019) in the implementations a Program can choose
 // from: the same arithmetic up to rounding, in more or fewer passes over memory.
 #pragma once
-#include "core/kernels/adamw/AdamWStep.h"
-#include "core/train/TrainState.h"
-
 #include <functional>
 #include <vector>
+
+#include "core/kernels/adamw/AdamWStep.h"
+#include "core/train/TrainState.h"
 
 namespace stepscope {
 
 struct AdamW {
     double rate = 0;
     double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0.1;
-    std::int64_t t = 1;  // number of this update, from 1
+    std::int64_t t = 1;        // number of this update, from 1
     double gradientScale = 1;  // clipping's factor, for an optimizer that applies it itself (ProgramParts::normForOptimizer)
 };
 

@@ -7,7 +7,9 @@
 namespace stepscope {
 namespace {
 
-std::size_t groupOf(const ParameterSlot& slot) { return slot.decays ? 0 : 1; }
+std::size_t groupOf(const ParameterSlot& slot) {
+    return slot.decays ? 0 : 1;
+}
 
 }  // namespace
 
@@ -28,7 +30,8 @@ std::vector<ParameterGroup> parameterGroups(const TrainState& state) {
     return groups;
 }
 
-std::vector<ParameterGroup> withGradients(std::vector<ParameterGroup> groups, const ParameterLayout& layout, const std::vector<at::Tensor>& gradients) {
+std::vector<ParameterGroup> withGradients(std::vector<ParameterGroup> groups, const ParameterLayout& layout,
+                                          const std::vector<at::Tensor>& gradients) {
     SS_CHECK(gradients.size() == layout.slots().size());
     for (std::size_t i = 0; i < gradients.size(); ++i) groups[groupOf(layout.slots()[i])].gradients.push_back(gradients[i]);
     return groups;

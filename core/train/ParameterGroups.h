@@ -9,6 +9,7 @@ namespace stepscope {
 std::vector<ParameterGroup> parameterGroups(const TrainState& state);
 
 // The same groups with gradients, which come one a slot in the layout's order.
-std::vector<ParameterGroup> withGradients(std::vector<ParameterGroup> groups, const ParameterLayout& layout, const std::vector<at::Tensor>& gradients);
+std::vector<ParameterGroup> withGradients(std::vector<ParameterGroup> groups, const ParameterLayout& layout,
+                                          const std::vector<at::Tensor>& gradients);
 
 }  // namespace stepscope

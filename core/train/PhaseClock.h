@@ -1,12 +1,13 @@
 // PhaseClock: splits the time of a step into its phases. Made by a Program for each step; trainer thread. A GPU works on after it was asked
 // to, so there the ends of phases are events on its stream, and their times are known once it has come to the end.
 #pragma once
-#include "core/events/Event.h"
+#include <c10/core/Event.h>
 
 #include <array>
-#include <c10/core/Event.h>
 #include <chrono>
 #include <vector>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 

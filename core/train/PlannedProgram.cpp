@@ -1,21 +1,22 @@
 // See PlannedProgram.h.
 #include "core/train/PlannedProgram.h"
 
-#include "core/base/Check.h"
-#include "core/base/Format.h"
-#include "core/model/ChunkedLoss.h"
-#include "core/step/StepEngine.h"
-#include "core/train/EagerProgram.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fmt/format.h>
+
+#include "core/base/Check.h"
+#include "core/base/Format.h"
+#include "core/model/ChunkedLoss.h"
+#include "core/step/StepEngine.h"
+#include "core/train/EagerProgram.h"
 
 namespace stepscope {
 namespace {
@@ -27,8 +28,14 @@ StepParameters placesIn(const ParameterLayout& layout, const GptConfig& config) 
     };
     const auto offset = [&](const std::string& name) { return find(name) == nullptr ? kAbsent : find(name)->offset; };
     const auto norm = [&](const std::string& name) { return NormPlace{offset(name + ".weight"), offset(name + ".bias")}; };
-    StepParameters all{.size = layout.size(), .decayEnd = layout.decayEnd(), .tokens = offset("wte.weight"), .head = offset(config.tiedHead ? "wte.weight" : "lm_head.weight"),
-                       .positions = offset("wpe.weight"), .positionRows = config.positions, .blocks = {}, .norm = norm("ln_f")};
+    StepParameters all{.size = layout.size(),
+                       .decayEnd = layout.decayEnd(),
+                       .tokens = offset("wte.weight"),
+                       .head = offset(config.tiedHead ? "wte.weight" : "lm_head.weight"),
+                       .positions = offset("wpe.weight"),
+                       .positionRows = config.positions,
+                       .blocks = {},
+                       .norm = norm("ln_f")};
     for (std::int64_t l = 0; l < config.layers; ++l) {
         const auto branch = [&](const std::string& normName, const std::vector<std::string>& in, const std::string& out) {
             const auto named = [&](const std::string& name) { return fmt::format("h.{}.{}", l, name); };
@@ -40,18 +47,30 @@ StepParameters placesIn(const ParameterLayout& layout, const GptConfig& config) 
             for (const auto& name : in) place.in.push_back(linear(name));
             return place;
         };
-        const auto attention = config.splitQkv ? std::vector<std::string>{"attn.q_proj", "attn.k_proj", "attn.v_proj"} : std::vector<std::string>{"attn.c_attn"};
+        const auto attention =
+            config.splitQkv ? std::vector<std::string>{"attn.q_proj", "attn.k_proj", "attn.v_proj"} : std::vector<std::string>{"attn.c_attn"};
         all.blocks.push_back({branch("ln_1", attention, "attn.c_proj"), branch("ln_2", {"mlp.c_fc"}, "mlp.c_proj")});
     }
     return all;
 }
 
 StepShape shapeOf(const GptConfig& config, const ProgramParts& parts) {
-    return {.layers = config.layers, .heads = config.heads, .width = config.width, .hidden = config.hidden(), .vocabulary = config.vocabulary,
-            .batch = parts.batchSize, .context = parts.context, .element = parts.autocast ? gemm::Element::Bf16 : gemm::Element::F32, .members = at::get_num_threads(),
-            .gated = config.activation == Activation::Swiglu, .splitQkv = config.splitQkv, .rms = config.norm == NormKind::RmsNorm,
-            .postNorm = config.placement == NormPlacement::Post, .rotaryBase = config.positionKind == PositionKind::Rope ? kRopeBase : 0.0,
-            .dropout = parts.dropout, .smoothing = parts.labelSmoothing};
+    return {.layers = config.layers,
+            .heads = config.heads,
+            .width = config.width,
+            .hidden = config.hidden(),
+            .vocabulary = config.vocabulary,
+            .batch = parts.batchSize,
+            .context = parts.context,
+            .element = parts.autocast ? gemm::Element::Bf16 : gemm::Element::F32,
+            .members = at::get_num_threads(),
+            .gated = config.activation == Activation::Swiglu,
+            .splitQkv = config.splitQkv,
+            .rms = config.norm == NormKind::RmsNorm,
+            .postNorm = config.placement == NormPlacement::Post,
+            .rotaryBase = config.positionKind == PositionKind::Rope ? kRopeBase : 0.0,
+            .dropout = parts.dropout,
+            .smoothing = parts.labelSmoothing};
 }
 
 // Validation in another precision than training's runs the plain model, whose float32 logits would be larger than all that is planned.
@@ -64,7 +83,9 @@ std::unique_ptr<StepProgram> plainProgram(ProgramParts parts, const GptConfig& c
     return std::make_unique<EagerProgram>(std::move(parts));
 }
 
-std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+std::int64_t now() {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
 
 }  // namespace
 
@@ -99,8 +120,8 @@ void PlannedProgram::bind(const TrainState& state) {
     if (m_packedAt != state.updates) m_engine->pack(state.weights.data_ptr<float>());
     // Apart from the steps: what a plan costs is paid once, and no median of steps should carry it.
     if (other)
-        m_report.preparation = fmt::format("The whole step is planned: {} of buffers placed and the weights packed in {:.3f} s.", format::bytes({m_engine->bytes()}),
-                                           static_cast<double>(now() - begin) * 1e-9);
+        m_report.preparation = fmt::format("The whole step is planned: {} of buffers placed and the weights packed in {:.3f} s.",
+                                           format::bytes({m_engine->bytes()}), static_cast<double>(now() - begin) * 1e-9);
     m_boundConfig = state.config;
     m_boundTo = state.weights.data_ptr();
     m_boundMoments = state.firstMoment.data_ptr();
@@ -125,9 +146,13 @@ StepResult PlannedProgram::step(TrainState& state, const BatchSource& batches, d
         const auto [inputs, targets] = m_feed.copy();  // the host's own: nothing is copied
         std::array<std::int64_t, 2> marks{};
         const double loss = m_engine->accumulate(state.weights.data_ptr<float>(),
-                                                 {.ids = inputs.data_ptr<std::int64_t>(), .targets = targets.data_ptr<std::int64_t>(), .first = micro == 0,
-                                                  .share = 1.0 / static_cast<double>(m_parts.accumulation), .seed = state.seed,
-                                                  .update = static_cast<std::uint64_t>(state.updates + 1), .firstSequence = micro * m_parts.batchSize},
+                                                 {.ids = inputs.data_ptr<std::int64_t>(),
+                                                  .targets = targets.data_ptr<std::int64_t>(),
+                                                  .first = micro == 0,
+                                                  .share = 1.0 / static_cast<double>(m_parts.accumulation),
+                                                  .seed = state.seed,
+                                                  .update = static_cast<std::uint64_t>(state.updates + 1),
+                                                  .firstSequence = micro * m_parts.batchSize},
                                                  marks);
         phase(Phase::Forward) += marks[0];
         phase(Phase::Backward) += marks[1];
@@ -162,7 +187,8 @@ void PlannedProgram::update(TrainState& state, double rate, double norm) {
     if (m_parts.optimizerName == "fused") {
         // As torch.nn.utils.clip_grad_norm_ scales: never up.
         if (m_parts.maxNorm > 0) settings.gradientScale = std::min(1.0, m_parts.maxNorm / (norm + 1e-6));
-        m_engine->update({state.weights.data_ptr<float>(), state.firstMoment.data_ptr<float>(), state.secondMoment.data_ptr<float>()}, adamWStep(settings, true));
+        m_engine->update({state.weights.data_ptr<float>(), state.firstMoment.data_ptr<float>(), state.secondMoment.data_ptr<float>()},
+                         adamWStep(settings, true));
     } else {
         // The other implementations change the weights first; they are packed in a pass of their own.
         const c10::NoGradGuard noGradient;

@@ -28,12 +28,12 @@ private:
     ProgramParts m_parts;
     ProgramReport m_report;
     std::unique_ptr<StepEngine> m_engine;
-    at::Tensor m_block;              // the engine's buffers
+    at::Tensor m_block;                    // the engine's buffers
     std::unique_ptr<StepProgram> m_plain;  // validates when validation's precision is another
     GptConfig m_boundConfig;
     const void *m_boundTo = nullptr, *m_boundMoments = nullptr;
     std::vector<ParameterGroup> m_groups;  // for optimizers other than the engine's own
-    std::int64_t m_packedAt = -1;    // state.updates when the weights were packed
+    std::int64_t m_packedAt = -1;          // state.updates when the weights were packed
     BatchFeed m_feed;
 };
 

@@ -1,9 +1,9 @@
 // See ProgramBuilder.h.
 #include "core/train/ProgramBuilder.h"
 
-#include "core/train/EagerProgram.h"
-
 #include <fmt/format.h>
+
+#include "core/train/EagerProgram.h"
 
 namespace stepscope {
 
@@ -16,8 +16,8 @@ ProgramBuilder::ProgramBuilder(const RunConfig& config) : m_config(config) {
 void ProgramBuilder::claim(const std::string& slot) {
     const auto [held, fresh] = m_claims.emplace(slot, m_owner);
     if (!fresh && held->second != m_owner && !m_conflict)
-        m_conflict = makeError(ErrorCode::Unsupported,
-                               fmt::format("{} and {} both decide the {}; switch one of them off.", held->second, m_owner, slot));
+        m_conflict =
+            makeError(ErrorCode::Unsupported, fmt::format("{} and {} both decide the {}; switch one of them off.", held->second, m_owner, slot));
 }
 
 void ProgramBuilder::setDevice(at::Device device) {

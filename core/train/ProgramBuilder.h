@@ -1,6 +1,12 @@
 // ProgramBuilder: the few typed slots of a Program. Each switch's install() fills the slots it is about; a slot that two switches
 // claim is refused with both names. Used by the registry on the trainer thread.
 #pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
 #include "core/base/Result.h"
 #include "core/model/ModelOps.h"
 #include "core/train/BatchFeed.h"
@@ -8,12 +14,6 @@
 #include "core/train/ProgramScope.h"
 #include "core/train/Recompute.h"
 #include "core/train/StepProgram.h"
-
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
 
 namespace stepscope {
 
@@ -33,17 +33,17 @@ struct ProgramParts {
     std::string attentionName = "auto";
     ModelOps ops;  // of the forward pass; backward is autograd's
     std::int64_t batchSize = 1, context = 1, accumulation = 1;
-    double maxNorm = 0;  // 0 = no clipping
+    double maxNorm = 0;                      // 0 = no clipping
     double dropout = 0, labelSmoothing = 0;  // in training steps only
     std::string optimizerName;
     OptimizerFunction optimizer;
     // When set, the norm to clip by; the optimizer then applies AdamW::gradientScale itself and no gradient is rewritten.
     std::function<double(const std::vector<ParameterGroup>&)> normForOptimizer;
-    bool optimizerWritesLow = false;  // whether the optimizer fills ParameterGroup::lowWeights
-    CapturedOptimizer captured;  // empty = this optimizer cannot be captured
-    bool eightBitMoments = false;  // the State's moments are uint8; gradients that are no numbers are refused before they touch them
+    bool optimizerWritesLow = false;   // whether the optimizer fills ParameterGroup::lowWeights
+    CapturedOptimizer captured;        // empty = this optimizer cannot be captured
+    bool eightBitMoments = false;      // the State's moments are uint8; gradients that are no numbers are refused before they touch them
     std::int64_t lossScaleGrowth = 0;  // fp16: clean steps before the scale doubles; 0 = no loss scaling
-    RecomputePlan recompute;       // applied to `ops` already; for Programs that do not run them
+    RecomputePlan recompute;           // applied to `ops` already; for Programs that do not run them
     // The forward pass reads a bfloat16 copy of the matrices that the optimizer keeps up to date, instead of casting them.
     bool keepsLowWeights() const { return optimizerWritesLow && autocast == at::kBFloat16; }
     bool keepGradients = false;  // zero-grad: true = zero them in place, false = set to none
@@ -83,7 +83,8 @@ public:
     enum class Moments { Float, EightBit };
     void setOptimizer(std::string name, OptimizerFunction function, Moments moments = Moments::Float);
     // One that clips by itself and writes ParameterGroup::lowWeights.
-    void setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm, CapturedOptimizer captured);
+    void setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm,
+                              CapturedOptimizer captured);
     void setKeepGradients(bool keep);
     void setTokenPlace(TokenPlace place);
     void setBatchCreation(BatchCreation creation);

@@ -1,11 +1,11 @@
 // ProgramFactory: what the loop needs from the registry of switches, so that train/ names none of them. Implemented by
 // optimizations/Registry. Called on the trainer thread.
 #pragma once
+#include <memory>
+
 #include "core/base/Result.h"
 #include "core/events/SwitchCatalogue.h"
 #include "core/train/StepProgram.h"
-
-#include <memory>
 
 namespace stepscope {
 

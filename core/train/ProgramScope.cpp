@@ -8,9 +8,12 @@ namespace {
 
 const char* word(at::Float32MatmulPrecision precision) {
     switch (precision) {
-        case at::Float32MatmulPrecision::HIGHEST: return "highest";
-        case at::Float32MatmulPrecision::HIGH: return "high";
-        case at::Float32MatmulPrecision::MEDIUM: return "medium";
+        case at::Float32MatmulPrecision::HIGHEST:
+            return "highest";
+        case at::Float32MatmulPrecision::HIGH:
+            return "high";
+        case at::Float32MatmulPrecision::MEDIUM:
+            return "medium";
     }
     return "highest";
 }
@@ -39,8 +42,12 @@ void apply(const ScopeSettings& settings) {
 
 }  // namespace
 
-ProgramScope::ProgramScope(const ScopeSettings& settings) : m_former(current()) { apply(settings); }
-ProgramScope::~ProgramScope() { apply(m_former); }
+ProgramScope::ProgramScope(const ScopeSettings& settings) : m_former(current()) {
+    apply(settings);
+}
+ProgramScope::~ProgramScope() {
+    apply(m_former);
+}
 
 AutocastScope::AutocastScope(at::DeviceType device, std::optional<at::ScalarType> dtype)
     : m_device(device), m_wasEnabled(at::autocast::is_autocast_enabled(device)), m_formerDtype(at::autocast::get_autocast_dtype(device)) {

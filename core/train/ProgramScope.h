@@ -1,11 +1,12 @@
 // ProgramScope: applies a Program's process-wide and thread-local settings around one call and restores the former ones, so that
 // two Programs can be alternated, each under its own. Without it every A/B would compare B with B.
 #pragma once
-#include "core/memory/HostAllocator.h"
-
 #include <ATen/Context.h>
+
 #include <array>
 #include <optional>
+
+#include "core/memory/HostAllocator.h"
 
 namespace stepscope {
 

@@ -1,14 +1,15 @@
 // See Recompute.h.
 #include "core/train/Recompute.h"
 
-#include "core/base/Check.h"
-#include "core/train/ProgramScope.h"
-
 #include <ATen/autocast_mode.h>
-#include <algorithm>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+
+#include "core/base/Check.h"
+#include "core/train/ProgramScope.h"
 
 namespace stepscope {
 namespace {

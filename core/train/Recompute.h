@@ -2,10 +2,10 @@
 // inputs only and is run again in backward. Called inside forward passes on the trainer thread. Gradients are the same bit for bit
 // where the part is deterministic: dropout is counter-based, and autocast's state is restored for the second run.
 #pragma once
-#include "core/model/ModelOps.h"
-
 #include <functional>
 #include <vector>
+
+#include "core/model/ModelOps.h"
 
 namespace stepscope {
 

@@ -1,14 +1,15 @@
 // See SafeTensors.h.
 #include "core/train/SafeTensors.h"
 
-#include "core/train/DurableFile.h"
+#include <fmt/format.h>
 
 #include <bit>
 #include <cstring>
-#include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "core/train/DurableFile.h"
 
 namespace stepscope {
 namespace {

@@ -1,13 +1,14 @@
 // safetensors files: u64 little-endian header length, JSON header, raw C-order data (format of the safetensors library, Hugging
 // Face). Read: F32, F16, BF16, all as float32. Written: F32. No pickles, ever.
 #pragma once
-#include "core/base/Result.h"
-
 #include <ATen/core/Tensor.h>
+
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

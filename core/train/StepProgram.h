@@ -2,21 +2,21 @@
 // when it is built: everything process-wide or thread-local is in its Scope (ProgramScope.h), applied around each call and
 // restored. All calls on the trainer thread.
 #pragma once
+#include <array>
+#include <string>
+
 #include "core/data/BatchSource.h"
 #include "core/events/Event.h"
 #include "core/train/Breakdown.h"
 #include "core/train/TrainState.h"
 
-#include <array>
-#include <string>
-
 namespace stepscope {
 
 struct StepResult {
-    double loss = kUnknown;          // mean over the micro-batches, nats
-    double gradientNorm = kUnknown;  // before clipping
-    double lossScale = kUnknown;     // fp16: that this step ran with
-    bool skipped = false;            // fp16: gradients overflowed; the step counts, its update was left out, the scale is halved
+    double loss = kUnknown;                 // mean over the micro-batches, nats
+    double gradientNorm = kUnknown;         // before clipping
+    double lossScale = kUnknown;            // fp16: that this step ran with
+    bool skipped = false;                   // fp16: gradients overflowed; the step counts, its update was left out, the scale is halved
     Breakdown breakdown = Breakdown::None;  // no step was made; the weights are as they were
     std::int64_t tokens = 0;
     std::array<std::int64_t, kPhases> phaseNs{};
@@ -24,13 +24,13 @@ struct StepResult {
 
 // What really ran, asked of the libraries while the last step was executed: not what was wished for.
 struct ProgramReport {
-    std::string matmulPrecision;   // at::Context's float32 precision during the step: "highest" ...
-    std::string autocast;          // "off", "bf16", "fp16"
-    std::string attention;         // back-end taken: "manual", "sdpa-flash", ...
-    std::string hostMemory;        // allocator mode: "system", "caching"
+    std::string matmulPrecision;  // at::Context's float32 precision during the step: "highest" ...
+    std::string autocast;         // "off", "bf16", "fp16"
+    std::string attention;        // back-end taken: "manual", "sdpa-flash", ...
+    std::string hostMemory;       // allocator mode: "system", "caching"
     std::string optimizer;
-    std::int64_t graphBytes = 0;   // that a captured step works in, beside what its device's allocator hands out while it is replayed
-    std::string preparation;       // what was made ahead of the steps and how long it took, or why it could not be; a sentence, empty = nothing
+    std::int64_t graphBytes = 0;  // that a captured step works in, beside what its device's allocator hands out while it is replayed
+    std::string preparation;      // what was made ahead of the steps and how long it took, or why it could not be; a sentence, empty = nothing
 };
 
 class StepProgram {

@@ -1,21 +1,24 @@
 // See TrainState.h.
 #include "core/train/TrainState.h"
 
-#include "core/base/Check.h"
-#include "core/base/CounterRandom.h"
-#include "core/train/EightBitMoments.h"
-
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/normal.h>
+
 #include <cmath>
+
+#include "core/base/Check.h"
+#include "core/base/CounterRandom.h"
+#include "core/train/EightBitMoments.h"
 
 namespace stepscope {
 namespace {
 
 constexpr double kInitialDeviation = 0.02;
 
-at::TensorOptions flatOptions() { return at::TensorOptions().dtype(at::kFloat); }
+at::TensorOptions flatOptions() {
+    return at::TensorOptions().dtype(at::kFloat);
+}
 
 bool endsWith(const std::string& text, const std::string& tail) {
     return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
@@ -74,7 +77,8 @@ void TrainState::relayout(const GptConfig& to) {
     const auto moved = [&](const at::Tensor& flat, bool drawNewPositions) {
         at::Tensor next = at::zeros({wanted.size()}, flatOptions());
         for (std::size_t i = 0; i < wanted.slots().size(); ++i)
-            if (drawNewPositions && to.positions > config.positions && wanted.slots()[i].name == "wpe.weight") fillInitial(to, wanted.slots()[i], i, next, seed);
+            if (drawNewPositions && to.positions > config.positions && wanted.slots()[i].name == "wpe.weight")
+                fillInitial(to, wanted.slots()[i], i, next, seed);
         copyCommon(layout, flat.cpu(), wanted, next);
         return next.to(device);
     };

@@ -1,6 +1,15 @@
 // See Trainer.h.
 #include "core/train/Trainer.h"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <thread>
+
 #include "core/base/Format.h"
 #include "core/events/Schedule.h"
 #include "core/memory/DeviceMemory.h"
@@ -8,14 +17,6 @@
 #include "core/profile/OperationCounter.h"
 #include "core/train/Checkpoint.h"
 #include "core/train/Failure.h"
-
-#include <chrono>
-#include <cmath>
-#include <filesystem>
-#include <fmt/format.h>
-#include <limits>
-#include <sys/resource.h>
-#include <thread>
 
 namespace stepscope {
 namespace {
@@ -42,15 +43,19 @@ std::int64_t roomAt(std::filesystem::path folder) {
     return problem ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(space.available);
 }
 
-bool dueEvery(std::int64_t every, std::int64_t step) { return every > 0 && step % every == 0; }
+bool dueEvery(std::int64_t every, std::int64_t step) {
+    return every > 0 && step % every == 0;
+}
 
 // A sentence; empty = there is something.
 std::string whyNothingToEvaluateOn(const Corpus& corpus, std::int64_t context) {
     const std::int64_t tokens = corpus.validationTokens();
     if (tokens > context) return {};
     if (tokens == 0) return "There is no validation part to evaluate on; set validation-fraction above 0 in a new run.";
-    return fmt::format("There is nothing to evaluate on: the validation part has {} tokens, and one sequence needs {}; lower context, or raise validation-fraction "
-                       "in a new run.", tokens, context + 1);
+    return fmt::format(
+        "There is nothing to evaluate on: the validation part has {} tokens, and one sequence needs {}; lower context, or raise validation-fraction "
+        "in a new run.",
+        tokens, context + 1);
 }
 
 }  // namespace
@@ -73,7 +78,8 @@ TrainerOutcome Trainer::run() {
     // Memory comes back before anybody is told that the run has ended.
     m_program.reset();
     const at::Device device = m_state.weights.device();
-    if (device.is_cuda()) log(LogLevel::Info, fmt::format("Peak of the tensors on {}: {}.", device.str(), format::bytes(device_memory::peak(device))));
+    if (device.is_cuda())
+        log(LogLevel::Info, fmt::format("Peak of the tensors on {}: {}.", device.str(), format::bytes(device_memory::peak(device))));
     m_setup.batches.reset();
     const std::int64_t updates = m_state.updates;
     m_state = {};
@@ -140,8 +146,10 @@ void Trainer::takeCommands() {
 void Trainer::pause(bool asked) {
     if (std::exchange(m_pauseAsked, asked) == asked) return;
     // A person's Resume does not make room on the disk.
-    if (m_heldUp) tellHeldUp();
-    else changeState(asked ? RunState::Paused : RunState::Running);
+    if (m_heldUp)
+        tellHeldUp();
+    else
+        changeState(asked ? RunState::Paused : RunState::Running);
 }
 
 void Trainer::waitWhilePaused() {
@@ -164,7 +172,8 @@ void Trainer::waitForRecorder() {
 }
 
 void Trainer::tellHeldUp() {
-    changeState(RunState::Paused, fmt::format("Nothing can be stored at the moment; the run {} when it can.", m_pauseAsked ? "stays paused" : "goes on"));
+    changeState(RunState::Paused,
+                fmt::format("Nothing can be stored at the moment; the run {} when it can.", m_pauseAsked ? "stays paused" : "goes on"));
 }
 
 void Trainer::flip(const Flip& asked) {
@@ -190,7 +199,8 @@ void Trainer::flip(const Flip& asked) {
     m_stepsOfProgram = 0;
     m_operations = kUnknown;
     m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, notes.lost});
-    log(LogLevel::Info, fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, notes.lost.empty() ? "" : "; ", notes.lost));
+    log(LogLevel::Info,
+        fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, notes.lost.empty() ? "" : "; ", notes.lost));
     tellInstead(notes.instead);
 }
 
@@ -237,12 +247,22 @@ bool Trainer::trainOneStep() {
     if (result.skipped)
         log(LogLevel::Info, fmt::format("fp16 overflowed at step {}: its update is left out, and the loss scale goes from {:g} to {:g}.", attempted,
                                         result.lossScale, m_state.lossScale.scale));
-    m_setup.sink->publish(StepDone{
-        .step = m_state.updates, .at = end, .duration = end - begin, .loss = result.loss, .learningRate = rate, .gradientNorm = result.gradientNorm,
-        .lossScale = result.lossScale, .skipped = result.skipped, .tokens = result.tokens, .phaseNs = result.phaseNs,
-        .residentBytes = residentMemory().count, .allocatedBytes = device_memory::live(m_state.weights.device()).count,
-        .peakBytes = highestSince(m_state.weights.device(), m_program->report().graphBytes), .pageFaults = pageFaults() - faultsBefore, .operations = m_operations,
-        .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0});
+    m_setup.sink->publish(StepDone{.step = m_state.updates,
+                                   .at = end,
+                                   .duration = end - begin,
+                                   .loss = result.loss,
+                                   .learningRate = rate,
+                                   .gradientNorm = result.gradientNorm,
+                                   .lossScale = result.lossScale,
+                                   .skipped = result.skipped,
+                                   .tokens = result.tokens,
+                                   .phaseNs = result.phaseNs,
+                                   .residentBytes = residentMemory().count,
+                                   .allocatedBytes = device_memory::live(m_state.weights.device()).count,
+                                   .peakBytes = highestSince(m_state.weights.device(), m_program->report().graphBytes),
+                                   .pageFaults = pageFaults() - faultsBefore,
+                                   .operations = m_operations,
+                                   .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0});
     m_disturbed = false;
     if (m_attentionTold != m_program->report().attention) {
         m_attentionTold = m_program->report().attention;
@@ -279,8 +299,14 @@ Error Trainer::brokenState() const {
 }
 
 BreakdownFacts Trainer::factsOf(Breakdown kind, std::int64_t step, double rate) const {
-    return {.kind = kind, .step = step, .rate = rate, .lossBefore = m_lastLoss, .lowestLoss = m_lowestLoss, .clips = m_config.real("grad-clip") > 0,
-            .fp16 = m_config.word("amp") == "fp16", .checkpoint = m_lastCheckpoint};
+    return {.kind = kind,
+            .step = step,
+            .rate = rate,
+            .lossBefore = m_lastLoss,
+            .lowestLoss = m_lowestLoss,
+            .clips = m_config.real("grad-clip") > 0,
+            .fp16 = m_config.word("amp") == "fp16",
+            .checkpoint = m_lastCheckpoint};
 }
 
 void Trainer::keepAfterFailure(Error& failure) {
@@ -303,7 +329,8 @@ void Trainer::keepState() {
 }
 
 void Trainer::validate() {
-    if (const std::string why = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_config.integer("context")); !why.empty()) return log(LogLevel::Warning, why);
+    if (const std::string why = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_config.integer("context")); !why.empty())
+        return log(LogLevel::Warning, why);
     const TimeNs begin = m_setup.clock->now();
     const double loss = m_program->evaluate(m_state, *m_setup.batches, m_config.validationBatches);
     const TimeNs end = m_setup.clock->now();
@@ -321,9 +348,10 @@ bool Trainer::dueCheckpoint() {
             return true;
         }
         m_heldUp = true;
-        changeState(RunState::Paused, fmt::format("There is no room for the checkpoint of step {}: it takes {}, and {} are free. The run goes on when there is; "
-                                                  "stopping it gives this checkpoint up.",
-                                                  m_state.updates, format::bytes({needed}), format::bytes({m_setup.room()})));
+        changeState(RunState::Paused,
+                    fmt::format("There is no room for the checkpoint of step {}: it takes {}, and {} are free. The run goes on when there is; "
+                                "stopping it gives this checkpoint up.",
+                                m_state.updates, format::bytes({needed}), format::bytes({m_setup.room()})));
         while (!m_stopAsked && m_setup.room() < needed) {
             std::this_thread::sleep_for(kPausePoll);
             takeCommands();
@@ -345,7 +373,9 @@ Trainer::Kept Trainer::checkpoint(const std::string& path) {
         log(LogLevel::Info, fmt::format("Step {} is kept already in {}.", m_state.updates, m_lastCheckpoint));
         return Kept::Yes;
     }
-    const std::string place = !path.empty() ? path : m_setup.checkpointFolder.empty() ? "" : fmt::format("{}/step-{:07}", m_setup.checkpointFolder, m_state.updates);
+    const std::string place = !path.empty()                      ? path
+                              : m_setup.checkpointFolder.empty() ? ""
+                                                                 : fmt::format("{}/step-{:07}", m_setup.checkpointFolder, m_state.updates);
     if (place.empty()) {
         log(LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.");
         return Kept::No;

@@ -2,15 +2,15 @@
 // no optimisation: a flip asks the ProgramFactory for another Program over the same State. The only catch site for LibTorch's
 // exceptions: whatever goes wrong ends the run as failed with a sentence, and what was learnt is kept in a checkpoint.
 #pragma once
-#include "core/base/Channel.h"
-#include "core/events/Command.h"
-#include "core/events/Event.h"
-#include "core/train/ProgramFactory.h"
-
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
+
+#include "core/base/Channel.h"
+#include "core/events/Command.h"
+#include "core/events/Event.h"
+#include "core/train/ProgramFactory.h"
 
 namespace stepscope {
 
@@ -22,18 +22,18 @@ struct TrainerSetup {
     const SessionClock* clock = nullptr;
     EventSink* sink = nullptr;
     Channel<Command>* commands = nullptr;
-    std::string checkpointFolder;                    // of the session; empty = checkpoints only to paths that are named
-    std::function<std::int64_t()> room;              // bytes free for checkpointFolder; empty = its disk is asked
-    std::function<bool()> mustWait;                  // true while nothing can be recorded
+    std::string checkpointFolder;        // of the session; empty = checkpoints only to paths that are named
+    std::function<std::int64_t()> room;  // bytes free for checkpointFolder; empty = its disk is asked
+    std::function<bool()> mustWait;      // true while nothing can be recorded
     // Whether there is memory for the second configuration in place of the first; asked before a flip.
     std::function<Status(const RunConfig&, const RunConfig&)> fits = [](const RunConfig&, const RunConfig&) { return Status(); };
     std::function<void(GenerateText, const TrainState&)> generate;  // copies what it needs and returns at once
-    const std::atomic<int>* disturbances = nullptr;  // > 0 while something else uses the machine for this run
+    const std::atomic<int>* disturbances = nullptr;                 // > 0 while something else uses the machine for this run
 };
 
 struct TrainerOutcome {
     RunState state = RunState::Finished;
-    Error error;  // when failed
+    Error error;                       // when failed
     std::int64_t lostCheckpoints = 0;  // that were due and could not be written
 };
 

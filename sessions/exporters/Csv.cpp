@@ -1,15 +1,15 @@
 // See Csv.h.
 #include "sessions/exporters/Csv.h"
 
-#include "core/events/Event.h"
-#include "sessions/SessionStore.h"
-#include "sessions/exporters/ExportFile.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <iterator>
 #include <ostream>
+
+#include "core/events/Event.h"
+#include "sessions/SessionStore.h"
+#include "sessions/exporters/ExportFile.h"
 
 namespace stepscope {
 namespace {
@@ -95,8 +95,12 @@ void add(Lines& lines, const Event& event) {
                        lines.add("recorder_waited_ms", e.waited.milliseconds());
                    },
                    // Words, not numbers.
-                   [](const SwitchApplied&) {}, [](const SwitchRefused&) {}, [](const LogLine&) {}, [](const StateChanged&) {},
-                   [](const TextGenerated&) {}, [](const Preparing&) {},
+                   [](const SwitchApplied&) {},
+                   [](const SwitchRefused&) {},
+                   [](const LogLine&) {},
+                   [](const StateChanged&) {},
+                   [](const TextGenerated&) {},
+                   [](const Preparing&) {},
                },
                event);
 }

@@ -1,11 +1,11 @@
 // CSV: every number of a session in long format, `run,step,time,metric,value`, one line a value, never downsampled.
 // Called by the command line and the window's export, on a reader thread.
 #pragma once
-#include "core/base/Result.h"
-
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 Error cannotWrite(const std::string& path, int problem) {
     const bool full = problem == ENOSPC || problem == EDQUOT;
-    return makeError(ErrorCode::Io, fmt::format("{} cannot be written: {}; {}.", path, std::strerror(problem), full ? "make room there" : "choose another place"));
+    return makeError(ErrorCode::Io,
+                     fmt::format("{} cannot be written: {}; {}.", path, std::strerror(problem), full ? "make room there" : "choose another place"));
 }
 
 // 0 or an errno. A closed stream has handed its bytes to the system; only this says that they are on the disk.

@@ -1,11 +1,11 @@
 // exportToFile(): an export into a file that is either whole or, when something fails, what it was before. Written beside, synced to
 // the disk, then renamed over the target. Called by the exporters, on their callers' threads.
 #pragma once
-#include "core/base/Result.h"
-
 #include <functional>
 #include <iosfwd>
 #include <string>
+
+#include "core/base/Result.h"
 
 namespace stepscope {
 

@@ -1,9 +1,10 @@
 // See CliFixture.h.
 #include "tests/app/CliFixture.h"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <fstream>
-#include <gmock/gmock.h>
 #include <sstream>
 #include <thread>
 
@@ -35,7 +36,9 @@ Process::Options CliFixture::options() const {
     return {.environment = {{"XDG_DATA_HOME", path("data")}, {"XDG_CACHE_HOME", path("cache")}}};
 }
 
-Finished CliFixture::cli(const Words& words) const { return cli(words, options()); }
+Finished CliFixture::cli(const Words& words) const {
+    return cli(words, options());
+}
 
 Finished CliFixture::cli(const Words& words, Process::Options options) const {
     Words command{STEPSCOPE_CLI};

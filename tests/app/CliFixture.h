@@ -1,12 +1,13 @@
 // CliFixture: a folder of its own for each test, with its own data and cache folders, and short words for what most tests do.
 #pragma once
-#include "tests/app/Process.h"
+#include <gtest/gtest.h>
 
 #include <filesystem>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/app/Process.h"
 
 namespace stepscope::test {
 

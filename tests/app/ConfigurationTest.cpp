@@ -1,9 +1,10 @@
 // Where settings come from and which wins: preset, YAML file, options, --set. And YAML files that are wrong.
-#include "tests/app/CliFixture.h"
-
 #include <gmock/gmock.h>
+
 #include <sstream>
 #include <utility>
+
+#include "tests/app/CliFixture.h"
 
 namespace stepscope::test {
 namespace {
@@ -24,7 +25,8 @@ protected:
 
 TEST_F(Configuration, PrintsEverySwitchAndSetting) {
     const auto printed = config({"--preset", "tiny-cpu"});
-    for (const char* key : {"layers", "heads", "width", "lr", "warmup", "seed", "tokenizer", "amp", "attention", "context", "batch-size", "optimizer"})
+    for (const char* key :
+         {"layers", "heads", "width", "lr", "warmup", "seed", "tokenizer", "amp", "attention", "context", "batch-size", "optimizer"})
         EXPECT_TRUE(printed.contains(key)) << key;
     EXPECT_EQ(printed["tokenizer"], "byte");
     EXPECT_EQ(printed["batch-size"], 12);
@@ -47,7 +49,8 @@ TEST_F(Configuration, SaysWhatRunsInPlaceOfAChoiceThatCannot) {
 
 TEST_F(Configuration, SaysOfAChoiceThatItDoesNothingBesideTheOthers) {
     const auto with = [&](Words words) {
-        for (const char* more : {"--preset", "tiny-cpu", "--set", "device=cpu", "--set", "fusion=step", "--set", "zero-grad=zero"}) words.emplace_back(more);
+        for (const char* more : {"--preset", "tiny-cpu", "--set", "device=cpu", "--set", "fusion=step", "--set", "zero-grad=zero"})
+            words.emplace_back(more);
         return cli(words).out;
     };
     const std::string printed = with({"config"});
@@ -75,7 +78,8 @@ TEST_F(Configuration, APresetInTheFileIsWhereTheFileStarts) {
 
 TEST_F(Configuration, TheFileReachesTheRun) {
     const auto file = write("run.yaml", "seed: 5\nsteps: 4\nlr: 0.01\n");
-    Words words{"train", "--preset", "tiny-cpu", "--data", "generated", "--db", database(), "--config", file, "--set", "seed=6", "--set", "layers=1", "--json"};
+    Words words{"train",    "--preset", "tiny-cpu", "--data", "generated", "--db",     database(),
+                "--config", file,       "--set",    "seed=6", "--set",     "layers=1", "--json"};
     const auto finished = cli(words);
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
     const auto stored = session(Json::parse(finished.out)["session"].get<std::int64_t>());
@@ -84,19 +88,45 @@ TEST_F(Configuration, TheFileReachesTheRun) {
     EXPECT_EQ(stored["config"]["lr"], 0.01);
 }
 
-TEST_F(Configuration, NamesTheLineOfAnUnknownKey) { expectRefused(load("layers: 2\nwdth: 64\n"), {"run.yaml, line 2", "wdth"}, kBadInput); }
-TEST_F(Configuration, NamesTheLineOfAValueOfTheWrongKind) { expectRefused(load("\nheads: three\n"), {"run.yaml, line 2", "heads", "three"}, kBadInput); }
-TEST_F(Configuration, NamesTheLineOfAList) { expectRefused(load("layers: [1, 2]\n"), {"run.yaml, line 1", "layers"}, kBadInput); }
-TEST_F(Configuration, NamesTheLineOfAKeyWithoutAValue) { expectRefused(load("layers: 2\nheads:\n"), {"run.yaml, line 2", "heads"}, kBadInput); }
-TEST_F(Configuration, NamesTheLineOfAKeyGivenTwice) { expectRefused(load("layers: 2\nlayers: 3\n"), {"run.yaml, line 2", "layers"}, kBadInput); }
-TEST_F(Configuration, NamesTheLineOfBrokenYaml) { expectRefused(load("layers: 2\nheads: [1\n"), {"run.yaml", "line"}, kBadInput); }
-TEST_F(Configuration, NamesAFileThatIsNoMapping) { expectRefused(load("- layers\n- heads\n"), {"run.yaml"}, kBadInput); }
-TEST_F(Configuration, NamesAnEmptyFile) { expectRefused(load(""), {"run.yaml", "empty"}, kBadInput); }
-TEST_F(Configuration, NamesAFileThatIsNoText) { expectRefused(load(std::string("lay\0ers: 2\n", 11)), {"run.yaml"}, kBadInput); }
-TEST_F(Configuration, NamesAnUnknownPresetInAFile) { expectRefused(load("preset: nope\n"), {"run.yaml, line 1", "nope"}, kBadInput); }
-TEST_F(Configuration, SurvivesDeepNesting) { expectRefused(load(std::string(100000, '[')), {"run.yaml"}, kBadInput); }
-TEST_F(Configuration, NamesAFileThatIsNotThere) { expectRefused(cli({"config", "--config", path("none.yaml")}), {"none.yaml"}, 4); }
-TEST_F(Configuration, NamesAFolder) { expectRefused(cli({"config", "--config", path(".")}), {path(".")}, kBadInput); }
+TEST_F(Configuration, NamesTheLineOfAnUnknownKey) {
+    expectRefused(load("layers: 2\nwdth: 64\n"), {"run.yaml, line 2", "wdth"}, kBadInput);
+}
+TEST_F(Configuration, NamesTheLineOfAValueOfTheWrongKind) {
+    expectRefused(load("\nheads: three\n"), {"run.yaml, line 2", "heads", "three"}, kBadInput);
+}
+TEST_F(Configuration, NamesTheLineOfAList) {
+    expectRefused(load("layers: [1, 2]\n"), {"run.yaml, line 1", "layers"}, kBadInput);
+}
+TEST_F(Configuration, NamesTheLineOfAKeyWithoutAValue) {
+    expectRefused(load("layers: 2\nheads:\n"), {"run.yaml, line 2", "heads"}, kBadInput);
+}
+TEST_F(Configuration, NamesTheLineOfAKeyGivenTwice) {
+    expectRefused(load("layers: 2\nlayers: 3\n"), {"run.yaml, line 2", "layers"}, kBadInput);
+}
+TEST_F(Configuration, NamesTheLineOfBrokenYaml) {
+    expectRefused(load("layers: 2\nheads: [1\n"), {"run.yaml", "line"}, kBadInput);
+}
+TEST_F(Configuration, NamesAFileThatIsNoMapping) {
+    expectRefused(load("- layers\n- heads\n"), {"run.yaml"}, kBadInput);
+}
+TEST_F(Configuration, NamesAnEmptyFile) {
+    expectRefused(load(""), {"run.yaml", "empty"}, kBadInput);
+}
+TEST_F(Configuration, NamesAFileThatIsNoText) {
+    expectRefused(load(std::string("lay\0ers: 2\n", 11)), {"run.yaml"}, kBadInput);
+}
+TEST_F(Configuration, NamesAnUnknownPresetInAFile) {
+    expectRefused(load("preset: nope\n"), {"run.yaml, line 1", "nope"}, kBadInput);
+}
+TEST_F(Configuration, SurvivesDeepNesting) {
+    expectRefused(load(std::string(100000, '[')), {"run.yaml"}, kBadInput);
+}
+TEST_F(Configuration, NamesAFileThatIsNotThere) {
+    expectRefused(cli({"config", "--config", path("none.yaml")}), {"none.yaml"}, 4);
+}
+TEST_F(Configuration, NamesAFolder) {
+    expectRefused(cli({"config", "--config", path(".")}), {path(".")}, kBadInput);
+}
 
 TEST_F(Configuration, ListsTheRegistryOfSwitches) {
     const auto finished = cli({"switches", "--json"});
@@ -152,16 +182,22 @@ TEST_F(Configuration, TheGuideHasALineForEveryScheduleAndEveryPreset) {
     for (const auto& id : presets) {
         const auto preset = config({"--preset", id});
         const auto value = [&](const char* key) { return preset[key].dump(); };
-        EXPECT_THAT(chapter, testing::ContainsRegex("\n\\| `" + id + "` \\| [^|]+ \\| " + value("layers") + ", " + value("heads") + ", " + value("width") + " \\| " +
-                                                    value("context") + " \\| " + value("batch-size") + " x " + value("grad-accumulation") + " \\| "));
+        EXPECT_THAT(chapter, testing::ContainsRegex("\n\\| `" + id + "` \\| [^|]+ \\| " + value("layers") + ", " + value("heads") + ", " +
+                                                    value("width") + " \\| " + value("context") + " \\| " + value("batch-size") + " x " +
+                                                    value("grad-accumulation") + " \\| "));
     }
 }
 
 TEST_F(Configuration, TheTableOfSchedulesNamesTheKeysThatEachReads) {
     const std::string printed = cli({"config", "--markdown"}).out;
-    for (const auto& [schedule, keys] : {std::pair{"constant", "`lr`"}, {"warmup", "`lr`, `warmup`"}, {"cosine", "`lr`, `min-lr`, `steps`"},
-                                         {"linear", "`lr`, `min-lr`, `warmup`, `steps`"}, {"warmup-cosine", "`lr`, `min-lr`, `warmup`, `steps`"},
-                                         {"one-cycle", "`lr`, `steps`"}, {"trapezoid", "`lr`, `min-lr`, `warmup`, `steps`"}, {"range-test", "`lr`, `min-lr`, `steps`"}})
+    for (const auto& [schedule, keys] : {std::pair{"constant", "`lr`"},
+                                         {"warmup", "`lr`, `warmup`"},
+                                         {"cosine", "`lr`, `min-lr`, `steps`"},
+                                         {"linear", "`lr`, `min-lr`, `warmup`, `steps`"},
+                                         {"warmup-cosine", "`lr`, `min-lr`, `warmup`, `steps`"},
+                                         {"one-cycle", "`lr`, `steps`"},
+                                         {"trapezoid", "`lr`, `min-lr`, `warmup`, `steps`"},
+                                         {"range-test", "`lr`, `min-lr`, `steps`"}})
         EXPECT_THAT(printed, testing::ContainsRegex("\n\\| `" + std::string(schedule) + "` \\| [^|]+ \\| [^|]+ \\| " + keys + " \\|\n"));
 }
 

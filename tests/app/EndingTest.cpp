@@ -1,11 +1,12 @@
 // How a run ends when it is not let to its end: Ctrl-C, SIGTERM, kill -9.
-#include "tests/app/CliFixture.h"
-
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+
 #include <chrono>
 #include <csignal>
-#include <gmock/gmock.h>
 #include <thread>
+
+#include "tests/app/CliFixture.h"
 
 namespace stepscope::test {
 namespace {

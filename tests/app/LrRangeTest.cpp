@@ -1,8 +1,9 @@
 // `lr-range` as a person meets it: the curve, the suggestion or why there is none, and what it refuses.
-#include "tests/app/CliFixture.h"
+#include <gmock/gmock.h>
 
 #include <algorithm>
-#include <gmock/gmock.h>
+
+#include "tests/app/CliFixture.h"
 
 namespace stepscope::test {
 namespace {
@@ -12,8 +13,8 @@ constexpr int kBadInput = 3;
 class LrRangeCommand : public CliFixture {
 protected:
     Finished sweep(const Words& more) const {
-        Words words{"lr-range", "--preset", "tiny-cpu", "--data", "generated", "--set", "layers=1", "--set", "heads=2", "--set", "width=32",
-                    "--set", "context=32", "--set", "batch-size=4", "--threads", "1"};
+        Words words{"lr-range", "--preset", "tiny-cpu", "--data",     "generated", "--set",        "layers=1",  "--set", "heads=2",
+                    "--set",    "width=32", "--set",    "context=32", "--set",     "batch-size=4", "--threads", "1"};
         words.insert(words.end(), more.begin(), more.end());
         return cli(words);
     }
@@ -28,7 +29,8 @@ TEST_F(LrRangeCommand, PrintsTheCurveAndARateWithinTheSweep) {
     EXPECT_LT(printed["suggestion"].get<double>(), printed["lowest"].get<double>() * 1.0001);
     ASSERT_GE(printed["curve"].size(), 20u);
     EXPECT_NEAR(printed["curve"][0]["lr"].get<double>(), 1e-5, 1e-12);
-    for (std::size_t i = 1; i < printed["curve"].size(); ++i) EXPECT_GT(printed["curve"][i]["lr"].get<double>(), printed["curve"][i - 1]["lr"].get<double>());
+    for (std::size_t i = 1; i < printed["curve"].size(); ++i)
+        EXPECT_GT(printed["curve"][i]["lr"].get<double>(), printed["curve"][i - 1]["lr"].get<double>());
     EXPECT_EQ(cli({"sessions", "list", "--json"}).out.find("\"id\""), std::string::npos) << "a sweep is not recorded";
 }
 
@@ -58,7 +60,8 @@ TEST_F(LrRangeCommand, PrintsTheCurveAlsoWhereTheLossFallsNowhereAndThenWhyItSug
     EXPECT_TRUE(printed["suggestion"].is_null());
     EXPECT_THAT(printed["why"].get<std::string>(), testing::HasSubstr("fell nowhere"));
     ASSERT_EQ(printed["curve"].size(), 30u);
-    for (const auto& point : printed["curve"]) EXPECT_TRUE(point["lr"].is_number() && point["loss"].is_number() && point["smoothed"].is_number()) << point;
+    for (const auto& point : printed["curve"])
+        EXPECT_TRUE(point["lr"].is_number() && point["loss"].is_number() && point["smoothed"].is_number()) << point;
 }
 
 TEST_F(LrRangeCommand, PrintsTheCurveOfTooFewStepsBeforeItAsksForMore) {

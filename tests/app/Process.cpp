@@ -1,16 +1,17 @@
 // See Process.h.
 #include "tests/app/Process.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
 #include <stdexcept>
-#include <sys/wait.h>
-#include <unistd.h>
 
 extern char** environ;
 
@@ -88,7 +89,9 @@ Process::~Process() {
     close(m_err);
 }
 
-void Process::send(int signal) const { kill(m_id, signal); }
+void Process::send(int signal) const {
+    kill(m_id, signal);
+}
 
 Finished Process::wait(std::chrono::seconds patience) {
     Finished result;
@@ -108,8 +111,10 @@ Finished Process::wait(std::chrono::seconds patience) {
     int status = 0;
     waitpid(m_id, &status, 0);
     m_id = -1;
-    if (WIFEXITED(status)) result.exitCode = WEXITSTATUS(status);
-    else result.signal = WTERMSIG(status);
+    if (WIFEXITED(status))
+        result.exitCode = WEXITSTATUS(status);
+    else
+        result.signal = WTERMSIG(status);
     return result;
 }
 

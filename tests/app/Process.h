@@ -1,10 +1,11 @@
 // Process: starts a program, feeds it nothing, collects what it writes, ends it when it takes too long. For the tests of the
 // command line; one thread.
 #pragma once
+#include <sys/types.h>
+
 #include <chrono>
 #include <map>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 namespace stepscope::test {

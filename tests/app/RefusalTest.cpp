@@ -1,8 +1,9 @@
 // Bad words, keys, values and files: each is refused with one sentence that names the thing, and nothing is spoilt.
-#include "tests/app/CliFixture.h"
-
 #include <gmock/gmock.h>
+
 #include <random>
+
+#include "tests/app/CliFixture.h"
 
 namespace stepscope::test {
 namespace {
@@ -20,22 +21,44 @@ protected:
     }
 };
 
-TEST_F(Refusal, NamesAnUnknownPreset) { expectRefused(cli({"train", "--preset", "nope", "--db", database()}), {"nope"}, kNotFound); }
-TEST_F(Refusal, NamesAStrayWord) { expectRefused(trainWith({"stray"}), {"stray", "train"}, kUsage); }
-TEST_F(Refusal, NamesAStrayWordAfterASetting) { expectRefused(trainWith({"--set", "seed=2", "stray"}), {"stray"}, kUsage); }
-TEST_F(Refusal, NamesAnUnknownOption) { expectRefused(trainWith({"--no-such-option"}), {"--no-such-option"}, kUsage); }
-TEST_F(Refusal, NamesAnOptionWithoutItsValue) { expectRefused(trainWith({"--name"}), {"--name"}, kUsage); }
-TEST_F(Refusal, NamesASettingThatIsGivenInTwoWays) { expectRefused(trainWith({"--steps", "3", "--set", "steps=5"}), {"steps", "--set"}, kBadInput); }
+TEST_F(Refusal, NamesAnUnknownPreset) {
+    expectRefused(cli({"train", "--preset", "nope", "--db", database()}), {"nope"}, kNotFound);
+}
+TEST_F(Refusal, NamesAStrayWord) {
+    expectRefused(trainWith({"stray"}), {"stray", "train"}, kUsage);
+}
+TEST_F(Refusal, NamesAStrayWordAfterASetting) {
+    expectRefused(trainWith({"--set", "seed=2", "stray"}), {"stray"}, kUsage);
+}
+TEST_F(Refusal, NamesAnUnknownOption) {
+    expectRefused(trainWith({"--no-such-option"}), {"--no-such-option"}, kUsage);
+}
+TEST_F(Refusal, NamesAnOptionWithoutItsValue) {
+    expectRefused(trainWith({"--name"}), {"--name"}, kUsage);
+}
+TEST_F(Refusal, NamesASettingThatIsGivenInTwoWays) {
+    expectRefused(trainWith({"--steps", "3", "--set", "steps=5"}), {"steps", "--set"}, kBadInput);
+}
 TEST_F(Refusal, NamesASessionsNameThatIsNoLine) {
     train();
     for (const char* name : {"", "  ", "a\nb"}) expectRefused(cli({"sessions", "rename", "1", name, "--db", database()}), {"name"}, kBadInput);
     expectRefused(trainWith({"--name", "a\nb"}), {"name"}, kBadInput);
 }
-TEST_F(Refusal, NamesAnUnknownCommand) { expectRefused(cli({"trian"}), {"trian", "train"}, kUsage); }
-TEST_F(Refusal, NamesAnUnknownCommandOfAGroup) { expectRefused(cli({"sessions", "lst"}), {"lst", "list"}, kUsage); }
-TEST_F(Refusal, AsksForACommand) { expectRefused(cli({}), {"train"}, kUsage); }
-TEST_F(Refusal, AsksForTheIdOfASession) { expectRefused(cli({"sessions", "show"}), {"ID"}, kUsage); }
-TEST_F(Refusal, NamesTwoCommandsAtOnce) { expectRefused(cli({"switches", "config"}), {"config"}, kUsage); }
+TEST_F(Refusal, NamesAnUnknownCommand) {
+    expectRefused(cli({"trian"}), {"trian", "train"}, kUsage);
+}
+TEST_F(Refusal, NamesAnUnknownCommandOfAGroup) {
+    expectRefused(cli({"sessions", "lst"}), {"lst", "list"}, kUsage);
+}
+TEST_F(Refusal, AsksForACommand) {
+    expectRefused(cli({}), {"train"}, kUsage);
+}
+TEST_F(Refusal, AsksForTheIdOfASession) {
+    expectRefused(cli({"sessions", "show"}), {"ID"}, kUsage);
+}
+TEST_F(Refusal, NamesTwoCommandsAtOnce) {
+    expectRefused(cli({"switches", "config"}), {"config"}, kUsage);
+}
 
 TEST_F(Refusal, NamesTwoPlacesThatWeightsAreToComeFromAndLeavesNoSession) {
     expectRefused(trainWith({"--init", path("weights.safetensors"), "--resume", "1"}), {"train", "--init", "--resume"}, kUsage);
@@ -43,15 +66,33 @@ TEST_F(Refusal, NamesTwoPlacesThatWeightsAreToComeFromAndLeavesNoSession) {
     EXPECT_FALSE(std::filesystem::exists(database()));
 }
 
-TEST_F(Refusal, NamesStepsBelowOne) { expectRefused(trainWith({"--steps", "-5"}), {"steps", "-5"}, kBadInput); }
-TEST_F(Refusal, NamesStepsThatAreNoNumber) { expectRefused(trainWith({"--steps", "many"}), {"steps", "many"}, kBadInput); }
-TEST_F(Refusal, NamesAnEmptyValue) { expectRefused(trainWith({"--steps", ""}), {"steps"}, kBadInput); }
-TEST_F(Refusal, NamesAnUnknownKey) { expectRefused(trainWith({"--set", "no-such=1"}), {"no-such"}, kBadInput); }
-TEST_F(Refusal, NamesASettingWithoutAValue) { expectRefused(trainWith({"--set", "layers"}), {"--set", "layers"}, kBadInput); }
-TEST_F(Refusal, NamesAnUnknownValueOfASwitch) { expectRefused(trainWith({"--set", "amp=fp7"}), {"amp", "fp7"}, kBadInput); }
-TEST_F(Refusal, NamesAWidthOutOfRange) { expectRefused(trainWith({"--set", "width=-4"}), {"width", "-4"}, kBadInput); }
-TEST_F(Refusal, NamesHeadsThatDoNotDivideTheWidth) { expectRefused(trainWith({"--set", "heads=3"}), {"heads", "width"}, kBadInput); }
-TEST_F(Refusal, PredictsABatchThatCannotFit) { expectRefused(trainWith({"--set", "batch-size=100000000"}), {"batch"}); }
+TEST_F(Refusal, NamesStepsBelowOne) {
+    expectRefused(trainWith({"--steps", "-5"}), {"steps", "-5"}, kBadInput);
+}
+TEST_F(Refusal, NamesStepsThatAreNoNumber) {
+    expectRefused(trainWith({"--steps", "many"}), {"steps", "many"}, kBadInput);
+}
+TEST_F(Refusal, NamesAnEmptyValue) {
+    expectRefused(trainWith({"--steps", ""}), {"steps"}, kBadInput);
+}
+TEST_F(Refusal, NamesAnUnknownKey) {
+    expectRefused(trainWith({"--set", "no-such=1"}), {"no-such"}, kBadInput);
+}
+TEST_F(Refusal, NamesASettingWithoutAValue) {
+    expectRefused(trainWith({"--set", "layers"}), {"--set", "layers"}, kBadInput);
+}
+TEST_F(Refusal, NamesAnUnknownValueOfASwitch) {
+    expectRefused(trainWith({"--set", "amp=fp7"}), {"amp", "fp7"}, kBadInput);
+}
+TEST_F(Refusal, NamesAWidthOutOfRange) {
+    expectRefused(trainWith({"--set", "width=-4"}), {"width", "-4"}, kBadInput);
+}
+TEST_F(Refusal, NamesHeadsThatDoNotDivideTheWidth) {
+    expectRefused(trainWith({"--set", "heads=3"}), {"heads", "width"}, kBadInput);
+}
+TEST_F(Refusal, PredictsABatchThatCannotFit) {
+    expectRefused(trainWith({"--set", "batch-size=100000000"}), {"batch"});
+}
 TEST_F(Refusal, NamesASwitchThatThisMachineCannotUse) {
     if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU here";
     expectRefused(trainWith({"--set", "device=cuda:0"}), {"cuda"});
@@ -62,10 +103,18 @@ TEST_F(Refusal, NamesTwoSwitchesThatDecideTheSameThingAndLeavesNoSession) {
     EXPECT_FALSE(std::filesystem::exists(database()));
 }
 
-TEST_F(Refusal, NamesTextThatIsEmpty) { expectRefused(trainWith({"--data", write("empty.txt", "")}), {"empty.txt"}, kBadInput); }
-TEST_F(Refusal, NamesTextThatIsShorterThanTheContext) { expectRefused(trainWith({"--data", write("short.txt", "hi\n")}), {"short.txt"}, kBadInput); }
-TEST_F(Refusal, NamesAFileThatIsNoText) { expectRefused(trainWith({"--data", noise("noise.txt")}), {"noise.txt"}, kBadInput); }
-TEST_F(Refusal, NamesTextThatIsNotThere) { expectRefused(trainWith({"--data", path("nothere.txt")}), {"nothere.txt"}, kNotFound); }
+TEST_F(Refusal, NamesTextThatIsEmpty) {
+    expectRefused(trainWith({"--data", write("empty.txt", "")}), {"empty.txt"}, kBadInput);
+}
+TEST_F(Refusal, NamesTextThatIsShorterThanTheContext) {
+    expectRefused(trainWith({"--data", write("short.txt", "hi\n")}), {"short.txt"}, kBadInput);
+}
+TEST_F(Refusal, NamesAFileThatIsNoText) {
+    expectRefused(trainWith({"--data", noise("noise.txt")}), {"noise.txt"}, kBadInput);
+}
+TEST_F(Refusal, NamesTextThatIsNotThere) {
+    expectRefused(trainWith({"--data", path("nothere.txt")}), {"nothere.txt"}, kNotFound);
+}
 TEST_F(Refusal, NamesAnEmptyFolderOfText) {
     std::filesystem::create_directory(path("folder"));
     expectRefused(trainWith({"--data", path("folder")}), {"folder"}, kBadInput);
@@ -87,8 +136,12 @@ TEST_F(Refusal, LeavesAFileThatIsNoDatabaseUntouched) {
     expectRefused(cli({"sessions", "delete", "1", "--db", file}), {"not.db"});
     EXPECT_EQ(read(file), before);
 }
-TEST_F(Refusal, NamesADatabaseThatCannotBeMade) { expectRefused(cli({"train", "--preset", "tiny-cpu", "--steps", "1", "--db", "/proc/x.db"}), {"x.db"}); }
-TEST_F(Refusal, NamesADatabaseThatIsNotThere) { expectRefused(cli({"sessions", "list", "--db", path("none.db")}), {"none.db"}, kNotFound); }
+TEST_F(Refusal, NamesADatabaseThatCannotBeMade) {
+    expectRefused(cli({"train", "--preset", "tiny-cpu", "--steps", "1", "--db", "/proc/x.db"}), {"x.db"});
+}
+TEST_F(Refusal, NamesADatabaseThatIsNotThere) {
+    expectRefused(cli({"sessions", "list", "--db", path("none.db")}), {"none.db"}, kNotFound);
+}
 TEST_F(Refusal, NamesASessionThatIsNotThere) {
     train();
     for (const char* command : {"show", "export-csv", "delete", "restore"})
@@ -97,8 +150,12 @@ TEST_F(Refusal, NamesASessionThatIsNotThere) {
     expectRefused(cli({"checkpoint", "list", "999999", "--db", database()}), {"999999"}, kNotFound);
     expectRefused(cli({"generate", "--from", "999999", "--db", database()}), {"999999"}, kNotFound);
 }
-TEST_F(Refusal, NamesASessionIdThatIsNoNumber) { expectRefused(cli({"sessions", "show", "first", "--db", database()}), {"first"}, kBadInput); }
-TEST_F(Refusal, NamesAStepLogThatCannotBeWritten) { expectRefused(trainWith({"--step-log", path("no/such/folder/log")}), {"no/such/folder/log"}, 7); }
+TEST_F(Refusal, NamesASessionIdThatIsNoNumber) {
+    expectRefused(cli({"sessions", "show", "first", "--db", database()}), {"first"}, kBadInput);
+}
+TEST_F(Refusal, NamesAStepLogThatCannotBeWritten) {
+    expectRefused(trainWith({"--step-log", path("no/such/folder/log")}), {"no/such/folder/log"}, 7);
+}
 TEST_F(Refusal, NamesACheckpointThatIsNotThere) {
     expectRefused(trainWith({"--resume", path("no-checkpoint")}), {"no-checkpoint"}, kNotFound);
     expectRefused(cli({"generate", "--from", path("no-checkpoint")}), {"no-checkpoint"}, kNotFound);
@@ -108,7 +165,8 @@ TEST_F(Refusal, NamesAFileThatIsInNoCheckpoint) {
     expectRefused(trainWith({"--resume", write("notes.txt", "no weights")}), {"notes.txt", "is not a checkpoint"}, kNotFound);
 }
 TEST_F(Refusal, SaysBeforeTheRunThatWithoutARecordThereIsNoPlaceForCheckpoints) {
-    expectRefused(trainWith({"--no-record", "--checkpoint-every", "2", "--step-log", path("log")}), {"--no-record", "checkpoint-every is 2", "--checkpoint-every 0"}, kBadInput);
+    expectRefused(trainWith({"--no-record", "--checkpoint-every", "2", "--step-log", path("log")}),
+                  {"--no-record", "checkpoint-every is 2", "--checkpoint-every 0"}, kBadInput);
     EXPECT_FALSE(std::filesystem::exists(path("log"))) << "nothing was started";
     EXPECT_EQ(trainWith({"--no-record", "--checkpoint-every", "0"}).exitCode, 0);
 }
@@ -149,12 +207,14 @@ std::string manyCharacters() {
     std::string text;
     for (int repeat = 0; repeat < 2; ++repeat)
         for (int point = 0x4E00; point < 0x4E00 + 16000; ++point)
-            text += {static_cast<char>(0xE0 | (point >> 12)), static_cast<char>(0x80 | ((point >> 6) & 0x3F)), static_cast<char>(0x80 | (point & 0x3F))};
+            text +=
+                {static_cast<char>(0xE0 | (point >> 12)), static_cast<char>(0x80 | ((point >> 6) & 0x3F)), static_cast<char>(0x80 | (point & 0x3F))};
     return text;
 }
 
 TEST_F(Memory, IsPredictedWithTheCharactersThatATextReallyHas) {
-    const auto finished = trainWithin("200000000", {"--data", write("characters.txt", manyCharacters()), "--set", "tokenizer=char", "--set", "context=128", "--set", "batch-size=128"});
+    const auto finished = trainWithin("200000000", {"--data", write("characters.txt", manyCharacters()), "--set", "tokenizer=char", "--set",
+                                                    "context=128", "--set", "batch-size=128"});
     expectRefused(finished, {"batch-size 128", "lower batch-size"}, kOutOfMemory);
     EXPECT_FALSE(std::filesystem::exists(database()));
 }
@@ -162,7 +222,8 @@ TEST_F(Memory, IsPredictedWithTheCharactersThatATextReallyHas) {
 TEST_F(Memory, RunningOutOfItEndsTheRunAsFailedWithASentence) {
     // The system gives the process a GB of data; the program predicts with what the machine has. The logits take half a GB, and there are several.
     Words command{"/bin/sh", "-c", "ulimit -d 1000000 && exec \"$0\" \"$@\"", STEPSCOPE_CLI};
-    for (const auto& word : tiny({"--data", write("characters.txt", manyCharacters()), "--set", "tokenizer=char", "--set", "context=128", "--set", "batch-size=64"}))
+    for (const auto& word :
+         tiny({"--data", write("characters.txt", manyCharacters()), "--set", "tokenizer=char", "--set", "context=128", "--set", "batch-size=64"}))
         command.push_back(word);
     expectRefused(Process(command, options()).wait(), {"memory"}, kOutOfMemory);
     EXPECT_EQ(newest()["state"], "failed");

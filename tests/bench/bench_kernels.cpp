@@ -3,20 +3,21 @@
 // contexts and widths of a head; then the kernels that have
 // no slot of their own. bytes/s counts what an operation has to read and write at least, once each. Run by hand:
 //   build/release/tests/bench/bench_kernels
-#include "core/fused/FusedOps.h"
-#include "core/fused/Optimizer.h"
-#include "core/kernels/isa/Isa.h"
-#include "core/train/Optimizer.h"
-#include "core/train/ProgramScope.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <benchmark/benchmark.h>
+
 #include <functional>
 #include <string>
+
+#include "core/fused/FusedOps.h"
+#include "core/fused/Optimizer.h"
+#include "core/kernels/isa/Isa.h"
+#include "core/train/Optimizer.h"
+#include "core/train/ProgramScope.h"
 
 using namespace stepscope;
 
@@ -29,16 +30,19 @@ using Operation = std::function<Tensors(const Tensors&)>;
 
 struct Case {
     std::string name;
-    Tensors inputs;      // float32 leaves
-    bool lowInputs;      // under autocast the activations (3 dimensions and more) come in bf16
-    double elements;     // read and written at least, forwards and backwards
+    Tensors inputs;   // float32 leaves
+    bool lowInputs;   // under autocast the activations (3 dimensions and more) come in bf16
+    double elements;  // read and written at least, forwards and backwards
     Operation plain, fused;
 };
 
-at::Tensor leaf(at::IntArrayRef size, double scale = 1) { return (at::randn(size) * scale).set_requires_grad(true); }
+at::Tensor leaf(at::IntArrayRef size, double scale = 1) {
+    return (at::randn(size) * scale).set_requires_grad(true);
+}
 
 std::vector<Case> cases() {
-    const at::Tensor tokens = at::randint(V, {B, T}, at::TensorOptions().dtype(at::kLong)), targets = at::randint(V, {B, T}, at::TensorOptions().dtype(at::kLong));
+    const at::Tensor tokens = at::randint(V, {B, T}, at::TensorOptions().dtype(at::kLong)),
+                     targets = at::randint(V, {B, T}, at::TensorOptions().dtype(at::kLong));
     const double rows = B * T;
     const auto one = [](auto f) { return [f](const Tensors& in) { return Tensors{f(in)}; }; };
     const auto norm = [&](auto f) {
@@ -56,28 +60,61 @@ std::vector<Case> cases() {
     const auto attend = [&](auto f) { return one([f](const Tensors& in) { return f(in[0], in[1], in[2]); }); };
     const Tensors qkv{leaf({B, H, T, C / H}), leaf({B, H, T, C / H}), leaf({B, H, T, C / H})};
     std::vector<Case> all{
-        {"embedding", {leaf({V, C}), leaf({T, C})}, false, rows * C * 5, one([=](const Tensors& in) { return plain::embed(tokens, in[0], in[1]); }),
+        {"embedding",
+         {leaf({V, C}), leaf({T, C})},
+         false,
+         rows * C * 5,
+         one([=](const Tensors& in) { return plain::embed(tokens, in[0], in[1]); }),
          one([=](const Tensors& in) { return fused::embed(tokens, in[0], in[1]); })},
-        {"embedding_tied", {leaf({V, C}), leaf({T, C})}, false, rows * C * 5, one([=](const Tensors& in) { return plain::embed(tokens, in[0], in[1]); }),
+        {"embedding_tied",
+         {leaf({V, C}), leaf({T, C})},
+         false,
+         rows * C * 5,
+         one([=](const Tensors& in) { return plain::embed(tokens, in[0], in[1]); }),
          one([=](const Tensors& in) { return fused::embedTied(tokens, in[0], in[1]); })},
-        {"residual_norm", {leaf({B, T, C}), leaf({B, T, C}), leaf({C}), leaf({C})}, true, rows * C * 9, norm(plain::residualNorm), norm(fused::residualNorm)},
-        {"linear_gelu", {leaf({B, T, C}), leaf({4 * C, C}, 0.05), leaf({4 * C})}, true, rows * C * 4 * 5,
-         one([](const Tensors& in) { return plain::linearGelu(in[0], in[1], in[2]); }), one([](const Tensors& in) { return fused::linearGelu(in[0], in[1], in[2]); })},
-        {"linear_swiglu", {leaf({B, T, C}), leaf({8 * C, C}, 0.05), leaf({8 * C})}, true, rows * C * 4 * 8,
-         one([](const Tensors& in) { return plain::linearSwiglu(in[0], in[1], in[2]); }), one([](const Tensors& in) { return fused::linearSwiglu(in[0], in[1], in[2]); })},
-        {"heads_and_attention", {leaf({B, T, C}), leaf({3 * C, C}, 0.05), leaf({3 * C})}, true, rows * C * 12, heads(plain::linearHeads, sdpaAttention),
+        {"residual_norm",
+         {leaf({B, T, C}), leaf({B, T, C}), leaf({C}), leaf({C})},
+         true,
+         rows * C * 9,
+         norm(plain::residualNorm),
+         norm(fused::residualNorm)},
+        {"linear_gelu",
+         {leaf({B, T, C}), leaf({4 * C, C}, 0.05), leaf({4 * C})},
+         true,
+         rows * C * 4 * 5,
+         one([](const Tensors& in) { return plain::linearGelu(in[0], in[1], in[2]); }),
+         one([](const Tensors& in) { return fused::linearGelu(in[0], in[1], in[2]); })},
+        {"linear_swiglu",
+         {leaf({B, T, C}), leaf({8 * C, C}, 0.05), leaf({8 * C})},
+         true,
+         rows * C * 4 * 8,
+         one([](const Tensors& in) { return plain::linearSwiglu(in[0], in[1], in[2]); }),
+         one([](const Tensors& in) { return fused::linearSwiglu(in[0], in[1], in[2]); })},
+        {"heads_and_attention",
+         {leaf({B, T, C}), leaf({3 * C, C}, 0.05), leaf({3 * C})},
+         true,
+         rows * C * 12,
+         heads(plain::linearHeads, sdpaAttention),
          heads(fused::linearHeads, fused::attention)},
         {"attention_against_sdpa", qkv, true, rows * C * 12, attend(sdpaAttention), attend(fused::attention)},
         {"attention_against_manual", qkv, true, rows * C * 12, attend(manualAttention), attend(fused::attention)},
-        {"loss", {leaf({B, T, C}), leaf({V, C}, 0.05)}, true, rows * V * 4, one([=](const Tensors& in) { return plain::loss(in[0], in[1], targets, {.vocabulary = V}); }),
+        {"loss",
+         {leaf({B, T, C}), leaf({V, C}, 0.05)},
+         true,
+         rows * V * 4,
+         one([=](const Tensors& in) { return plain::loss(in[0], in[1], targets, {.vocabulary = V}); }),
          one([=](const Tensors& in) { return fused::loss(in[0], in[1], targets, {.vocabulary = V}); })},
     };
     // The same number of tokens and the same width, cut into heads and sequences of other sizes.
     for (const std::int64_t context : {32L, 128L, 512L, 2048L})
         for (const std::int64_t head : {16L, 64L, 128L}) {
             const std::vector<std::int64_t> size{B * T / context, C / head, context, head};
-            all.push_back({"attention_context_" + std::to_string(context) + "_head_" + std::to_string(head), {leaf(size), leaf(size), leaf(size)}, true, rows * C * 12,
-                           attend(sdpaAttention), attend(fused::attention)});
+            all.push_back({"attention_context_" + std::to_string(context) + "_head_" + std::to_string(head),
+                           {leaf(size), leaf(size), leaf(size)},
+                           true,
+                           rows * C * 12,
+                           attend(sdpaAttention),
+                           attend(fused::attention)});
         }
     return all;
 }
@@ -106,13 +143,17 @@ void run(benchmark::State& state, const Case& c, const Operation& op, bool low) 
 }
 
 void clipAndUpdate(benchmark::State& state, bool fusedPass) {
-    ParameterGroup group{.parameters = {at::randn({30'000'000})}, .gradients = {at::randn({30'000'000})}, .firstMoments = {at::randn({30'000'000})},
-                         .secondMoments = {at::randn({30'000'000}).abs()}, .decays = true};
+    ParameterGroup group{.parameters = {at::randn({30'000'000})},
+                         .gradients = {at::randn({30'000'000})},
+                         .firstMoments = {at::randn({30'000'000})},
+                         .secondMoments = {at::randn({30'000'000}).abs()},
+                         .decays = true};
     std::vector<ParameterGroup> groups{group};
     for (auto _ : state) {
         if (fusedPass) {
             benchmark::DoNotOptimize(fused::globalNorm(group.gradients));
-            fused::adamW({.stepSize = 1e-6f, .gradientScale = 0.9f}, {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights});
+            fused::adamW({.stepSize = 1e-6f, .gradientScale = 0.9f},
+                         {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights});
         } else {
             clipByNorm(groups, globalNorm(groups), 1e9);
             adamWFused(groups[0], {.rate = 1e-6});
@@ -134,12 +175,14 @@ int main(int argc, char** argv) {
         for (const bool low : {false, true})
             for (const bool fusedForm : {false, true}) {
                 const std::string name = c.name + (low ? "/bf16" : "/float32") + (fusedForm ? "/fused" : "/plain");
-                benchmark::RegisterBenchmark(name.c_str(), [&c, low, fusedForm](benchmark::State& state) { run(state, c, fusedForm ? c.fused : c.plain, low); })
+                benchmark::RegisterBenchmark(name.c_str(),
+                                             [&c, low, fusedForm](benchmark::State& state) { run(state, c, fusedForm ? c.fused : c.plain, low); })
                     ->Unit(benchmark::kMillisecond)
                     ->UseRealTime();
             }
     for (const bool fusedPass : {false, true})
-        benchmark::RegisterBenchmark(fusedPass ? "clip_adamw/fused" : "clip_adamw/plain", [fusedPass](benchmark::State& state) { clipAndUpdate(state, fusedPass); })
+        benchmark::RegisterBenchmark(fusedPass ? "clip_adamw/fused" : "clip_adamw/plain",
+                                     [fusedPass](benchmark::State& state) { clipAndUpdate(state, fusedPass); })
             ->Unit(benchmark::kMillisecond)
             ->UseRealTime();
     benchmark::RunSpecifiedBenchmarks();

@@ -1,8 +1,8 @@
 // Any bytes as a .bin of nanoGPT or llm.c: a row whose every id can be read, or one sentence.
+#include <vector>
+
 #include "core/base/Check.h"
 #include "core/data/ReadyTokens.h"
-
-#include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const auto owner = std::make_shared<std::string>(reinterpret_cast<const char*>(bytes), size);

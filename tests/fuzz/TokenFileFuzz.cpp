@@ -1,8 +1,8 @@
 // Any bytes as a token cache. Random bytes would all fail at the header's hash, so a second try has that put right.
+#include <cstring>
+
 #include "core/base/Check.h"
 #include "core/data/TokenFileHeader.h"
-
-#include <cstring>
 
 namespace {
 

@@ -1,11 +1,11 @@
 // The long CSV: every value of every step, readable by anything.
-#include "sessions/Recorder.h"
-#include "sessions/exporters/Csv.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <gtest/gtest.h>
 
 #include <sstream>
+
+#include "sessions/Recorder.h"
+#include "sessions/exporters/Csv.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;

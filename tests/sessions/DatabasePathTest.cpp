@@ -1,9 +1,9 @@
 // Where the database lies when nobody says otherwise.
-#include "sessions/SessionStore.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+
+#include "sessions/SessionStore.h"
 
 using namespace stepscope;
 

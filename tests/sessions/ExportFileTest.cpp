@@ -1,8 +1,4 @@
 // An export into a file: whole, or as if nobody had tried.
-#include "sessions/exporters/ExportFile.h"
-#include "tests/sessions/FileSizeLimit.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -10,6 +6,10 @@
 #include <fstream>
 #include <ostream>
 #include <thread>
+
+#include "sessions/exporters/ExportFile.h"
+#include "tests/sessions/FileSizeLimit.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;

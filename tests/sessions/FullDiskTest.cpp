@@ -1,16 +1,16 @@
 // No room: the recorder holds the run, keeps what it has, and goes on when there is room again. Once on a real full disk (a small
 // tmpfs, where this machine lets us mount one), once with the process's file size limited, which every user may do.
-#include "sessions/Recorder.h"
-#include "sessions/SessionStore.h"
-#include "tests/sessions/FileSizeLimit.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
 #include <atomic>
 #include <filesystem>
 #include <thread>
+
+#include "sessions/Recorder.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/FileSizeLimit.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;
@@ -23,10 +23,13 @@ constexpr std::int64_t kSteps = 30'000;  // several megabytes
 void recordThroughAFullDisk(const std::string& path, const std::string& word, const std::function<void()>& makeRoom) {
     std::atomic<int> on = 0, off = 0;
     std::string why;
-    auto recorder = Recorder::open({.path = path, .queueCapacity = 1000, .onBlocked = [&](bool blocked, const std::string& sentence) {
-                                        if (blocked) why = sentence;
-                                        ++(blocked ? on : off);
-                                    }},
+    auto recorder = Recorder::open({.path = path,
+                                    .queueCapacity = 1000,
+                                    .onBlocked =
+                                        [&](bool blocked, const std::string& sentence) {
+                                            if (blocked) why = sentence;
+                                            ++(blocked ? on : off);
+                                        }},
                                    sampleInfo());
     ASSERT_TRUE(recorder) << recorder.error().sentence;
     std::atomic<std::int64_t> published = 0;

@@ -1,21 +1,21 @@
 // kill -9 at 50 random moments of a real process: the file opens, the session is interrupted, no more than 250 ms is missing.
-#include "sessions/Recorder.h"
-#include "sessions/SessionStore.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <fstream>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 #include <thread>
+
+#include "sessions/Recorder.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;
@@ -56,7 +56,14 @@ TEST(Kill, AFileWhoseMakerDiedInsideItsFirstTransactionIsMadeAnew) {
     std::string page = contentOf(path).substr(0, 4096);
     ASSERT_EQ(page.size(), 4096u);
     page[18] = page[19] = 1;  // not yet in WAL mode
-    const std::string header("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" "\0\0\0\0" "\1\2\3\4" "\0\0\0\0" "\0\0\2\0" "\0\0\x10\0", 28);
+    const std::string header(
+        "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+        "\0\0\0\0"
+        "\1\2\3\4"
+        "\0\0\0\0"
+        "\0\0\2\0"
+        "\0\0\x10\0",
+        28);
     const auto half = folder.file("half.db");
     std::ofstream(half, std::ios::binary) << page;
     std::ofstream(half + "-journal", std::ios::binary) << header + std::string(512 - header.size(), '\0');

@@ -1,10 +1,10 @@
 // What stored sessions say about the switches of this machine.
+#include <gtest/gtest.h>
+
 #include "sessions/MeasuredFlips.h"
 #include "sessions/Recorder.h"
 #include "sessions/SessionStore.h"
 #include "tests/sessions/TestSupport.h"
-
-#include <gtest/gtest.h>
 
 using namespace stepscope;
 using namespace stepscope::test;

@@ -1,8 +1,4 @@
 // The recorder as producers see it: nothing lost, waiting when it must, an end that never hangs.
-#include "sessions/Recorder.h"
-#include "sessions/SessionStore.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <SQLiteCpp/Database.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +6,10 @@
 #include <atomic>
 #include <filesystem>
 #include <thread>
+
+#include "sessions/Recorder.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;
@@ -77,7 +77,9 @@ TEST_F(RecorderTest, LosesNothingOfSeveralThreadsThroughATinyQueue) {
 TEST_F(RecorderTest, HoldsTheRunWhileTheDatabaseIsLockedAndGoesOnAfter) {
     std::atomic<int> on = 0, off = 0;
     auto recorder = open({.queueCapacity = 16, .onBlocked = [&](bool blocked, const std::string& why) {
-                              if (blocked) { EXPECT_NE(why.find("locked by another program"), std::string::npos) << why; }
+                              if (blocked) {
+                                  EXPECT_NE(why.find("locked by another program"), std::string::npos) << why;
+                              }
                               ++(blocked ? on : off);
                           }});
     auto holder = std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE);

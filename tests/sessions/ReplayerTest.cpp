@@ -1,14 +1,14 @@
 // A replay publishes what the live run published, at the speed and from the place that is asked for.
-#include "sessions/Recorder.h"
-#include "sessions/Replayer.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <thread>
+
+#include "sessions/Recorder.h"
+#include "sessions/Replayer.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;
@@ -235,8 +235,10 @@ TEST_F(ReplayerTest, IsDestroyedWhileItPublishes) {
     record(50'000);
     for (int round = 0; round < 10; ++round) {
         const auto replayer = open();
-        if (round % 2 == 0) replayer->seekEnd();
-        else replayer->play();
+        if (round % 2 == 0)
+            replayer->seekEnd();
+        else
+            replayer->play();
         std::this_thread::sleep_for(std::chrono::milliseconds(round));
     }
 }

@@ -1,16 +1,16 @@
 // The schema and its numbered steps.
+#include <SQLiteCpp/Statement.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
 #include "sessions/Connection.h"
 #include "sessions/EventFields.h"
 #include "sessions/Recorder.h"
 #include "sessions/Schema.h"
 #include "sessions/SessionStore.h"
 #include "tests/sessions/TestSupport.h"
-
-#include <SQLiteCpp/Statement.h>
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cmath>
 
 using namespace stepscope;
 using namespace stepscope::test;
@@ -56,8 +56,9 @@ TEST(Schema, AFileOfTheFirstVersionIsReadOnWithWhatItDoesNotKnowLeftUnknown) {
     {
         SQLite::Database first(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
         migrate(first, migrations().first(1));
-        first.exec("INSERT INTO sessions (id, name, notes, tags, state, why, started_unix_ms, config, machine, vocabulary, parameters, train_tokens,"
-                   " validation_tokens, first_step, resumed_from) VALUES (1, 'old', '', '[]', 'finished', '', 0, '{}', '{}', 256, 1, 1, 1, 0, '')");
+        first.exec(
+            "INSERT INTO sessions (id, name, notes, tags, state, why, started_unix_ms, config, machine, vocabulary, parameters, train_tokens,"
+            " validation_tokens, first_step, resumed_from) VALUES (1, 'old', '', '[]', 'finished', '', 0, '{}', '{}', 256, 1, 1, 1, 0, '')");
         first.exec("INSERT INTO steps VALUES (1, 10, 1, 1, 5, 2.5, 0.1, 1.0, NULL, 0, 9, 1, 1, 1, 1, 1, 1, 7, 8, 3, 0)");
     }
     const auto reader = SessionReader::open(path);

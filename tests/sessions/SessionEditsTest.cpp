@@ -1,11 +1,11 @@
 // What a person changes in stored sessions.
-#include "sessions/Recorder.h"
-#include "sessions/SessionStore.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
+
+#include "sessions/Recorder.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;

@@ -1,7 +1,4 @@
 // The lock that says a session is being recorded.
-#include "sessions/SessionLock.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -9,6 +6,9 @@
 
 #include <filesystem>
 #include <optional>
+
+#include "sessions/SessionLock.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;

@@ -1,12 +1,12 @@
 // What a list of sessions says.
-#include "sessions/Recorder.h"
-#include "core/events/ConfigKeys.h"
-#include "sessions/SessionStore.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "core/events/ConfigKeys.h"
+#include "sessions/Recorder.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;

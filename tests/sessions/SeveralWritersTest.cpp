@@ -1,8 +1,4 @@
 // Several programs record into one file at the same time, from before it exists.
-#include "sessions/Recorder.h"
-#include "sessions/SessionStore.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -11,6 +7,10 @@
 #include <algorithm>
 #include <set>
 #include <thread>
+
+#include "sessions/Recorder.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;
@@ -47,15 +47,17 @@ TEST(SeveralWriters, EachFindAllTheirStepsWhileAReaderLooksOn) {
     }
     // A reader of this process, again and again, while they write.
     std::size_t mostRunning = 0;
-    EXPECT_TRUE(eventually([&] {
-        auto reader = SessionReader::open(path);
-        if (!reader) return false;
-        const auto list = (*reader)->list();
-        EXPECT_TRUE(list) << list.error().sentence;
-        mostRunning = std::max(mostRunning, static_cast<std::size_t>(std::ranges::count(*list, RunState::Running, &SessionSummary::state)));
-        EXPECT_EQ(std::ranges::count(*list, RunState::Interrupted, &SessionSummary::state), 0);
-        return list->size() == 3 && std::ranges::all_of(*list, [](const auto& s) { return s.state == RunState::Finished; });
-    }, 60));
+    EXPECT_TRUE(eventually(
+        [&] {
+            auto reader = SessionReader::open(path);
+            if (!reader) return false;
+            const auto list = (*reader)->list();
+            EXPECT_TRUE(list) << list.error().sentence;
+            mostRunning = std::max(mostRunning, static_cast<std::size_t>(std::ranges::count(*list, RunState::Running, &SessionSummary::state)));
+            EXPECT_EQ(std::ranges::count(*list, RunState::Interrupted, &SessionSummary::state), 0);
+            return list->size() == 3 && std::ranges::all_of(*list, [](const auto& s) { return s.state == RunState::Finished; });
+        },
+        60));
     for (const pid_t child : children) {
         int status = 0;
         ::waitpid(child, &status, 0);

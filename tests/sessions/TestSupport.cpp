@@ -1,11 +1,6 @@
 // See TestSupport.h.
 #include "tests/sessions/TestSupport.h"
 
-#include "sessions/Columns.h"
-#include "sessions/EventFields.h"
-#include "sessions/EventTime.h"
-#include "sessions/SessionStore.h"
-
 #include <SQLiteCpp/Database.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -19,6 +14,11 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+
+#include "sessions/Columns.h"
+#include "sessions/EventFields.h"
+#include "sessions/EventTime.h"
+#include "sessions/SessionStore.h"
 
 namespace stepscope::test {
 namespace {
@@ -129,23 +129,22 @@ std::string asText(const Event& event) {
         fields(out, e);
         return fmt::format("{} at={}{}", kind, e.at.ns, out.text);
     };
-    return std::visit(Visitor{
-                          [](const SessionStarted& e) {
-                              return fmt::format("SessionStarted session={} name={} replay={}", e.session, e.info->name, e.replay);
-                          },
-                          [&](const StepDone& e) { return plain("StepDone", e); },
-                          [&](const ValidationDone& e) { return plain("ValidationDone", e); },
-                          [&](const SwitchApplied& e) { return plain("SwitchApplied", e); },
-                          [&](const SwitchRefused& e) { return plain("SwitchRefused", e); },
-                          [&](const DeviceSample& e) { return plain("DeviceSample", e); },
-                          [&](const LogLine& e) { return plain("LogLine", e); },
-                          [&](const StateChanged& e) { return plain("StateChanged", e); },
-                          [&](const CheckpointSaved& e) { return plain("CheckpointSaved", e); },
-                          [&](const TextGenerated& e) { return plain("TextGenerated", e); },
-                          [&](const Preparing& e) { return plain("Preparing", e); },
-                          [&](const RecorderWaited& e) { return plain("RecorderWaited", e); },
-                      },
-                      event);
+    return std::visit(
+        Visitor{
+            [](const SessionStarted& e) { return fmt::format("SessionStarted session={} name={} replay={}", e.session, e.info->name, e.replay); },
+            [&](const StepDone& e) { return plain("StepDone", e); },
+            [&](const ValidationDone& e) { return plain("ValidationDone", e); },
+            [&](const SwitchApplied& e) { return plain("SwitchApplied", e); },
+            [&](const SwitchRefused& e) { return plain("SwitchRefused", e); },
+            [&](const DeviceSample& e) { return plain("DeviceSample", e); },
+            [&](const LogLine& e) { return plain("LogLine", e); },
+            [&](const StateChanged& e) { return plain("StateChanged", e); },
+            [&](const CheckpointSaved& e) { return plain("CheckpointSaved", e); },
+            [&](const TextGenerated& e) { return plain("TextGenerated", e); },
+            [&](const Preparing& e) { return plain("Preparing", e); },
+            [&](const RecorderWaited& e) { return plain("RecorderWaited", e); },
+        },
+        event);
 }
 
 std::vector<std::string> asText(const std::vector<Event>& events) {
@@ -180,7 +179,9 @@ std::string contentOf(const std::string& path) {
     return all.str();
 }
 
-void writeFile(const std::string& path, const std::string& content) { std::ofstream(path, std::ios::binary) << content; }
+void writeFile(const std::string& path, const std::string& content) {
+    std::ofstream(path, std::ios::binary) << content;
+}
 
 bool eventually(const std::function<bool()>& holds, double seconds) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);

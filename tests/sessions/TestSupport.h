@@ -1,12 +1,12 @@
 // What the tests and benches of sessions/ share: folders that go away, made-up sessions, a sink that keeps what it gets, and
 // events as text, so that a comparison names the field that differs.
 #pragma once
-#include "core/events/Event.h"
-
 #include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include "core/events/Event.h"
 
 namespace stepscope::test {
 
@@ -24,7 +24,9 @@ private:
 
 SessionInfo sampleInfo(const std::string& name = "a run");
 StepDone sampleStep(std::int64_t step, TimeNs at);
-inline StepDone sampleStep(std::int64_t step) { return sampleStep(step, {step * 1'000'000}); }
+inline StepDone sampleStep(std::int64_t step) {
+    return sampleStep(step, {step * 1'000'000});
+}
 std::vector<Event> oneOfEachKind();  // in order of time, every field set to something of its own
 
 std::string asText(const Event& event);

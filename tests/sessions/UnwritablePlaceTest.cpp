@@ -1,8 +1,4 @@
 // Reading where nothing may be written, and what writing says there.
-#include "sessions/Recorder.h"
-#include "sessions/SessionStore.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <SQLiteCpp/Database.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,6 +7,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+
+#include "sessions/Recorder.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;

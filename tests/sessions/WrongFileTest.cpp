@@ -1,10 +1,4 @@
 // Files that are not ours, or not whole: one sentence each, and not a byte changed, neither in them nor beside them.
-#include "sessions/Recorder.h"
-#include "sessions/Replayer.h"
-#include "sessions/Schema.h"
-#include "sessions/SessionStore.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Statement.h>
 #include <gtest/gtest.h>
@@ -15,6 +9,12 @@
 
 #include <filesystem>
 #include <map>
+
+#include "sessions/Recorder.h"
+#include "sessions/Replayer.h"
+#include "sessions/Schema.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;
 using namespace stepscope::test;
@@ -127,8 +127,8 @@ TEST_F(WrongFile, IsRefusedWhenItIsTruncated) {
     recordSomething(5000);
     const auto size = std::filesystem::file_size(path);
     std::filesystem::resize_file(path, size / 2);
-    for (const auto& error : {SessionReader::open(path).error(), Recorder::open({.path = path}, sampleInfo()).error(),
-                              renameSession(path, 1, "x").error()}) {
+    for (const auto& error :
+         {SessionReader::open(path).error(), Recorder::open({.path = path}, sampleInfo()).error(), renameSession(path, 1, "x").error()}) {
         EXPECT_EQ(error.code, ErrorCode::Damaged) << error.sentence << error.cause;
         EXPECT_NE(error.sentence.find("damaged"), std::string::npos) << error.sentence;
         EXPECT_NE(error.sentence.find("wrong.db"), std::string::npos) << error.sentence;

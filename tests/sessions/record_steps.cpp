@@ -1,14 +1,14 @@
 // record_steps DATABASE STEP_LOG: records made-up steps, one about every millisecond, until it is killed. After each published step a
 // line {"step":…,"t_ns":…} is written to the log with one write(): what the kill test compares the database with.
-#include "sessions/Recorder.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <thread>
+
+#include "sessions/Recorder.h"
+#include "tests/sessions/TestSupport.h"
 
 int main(int argc, char** argv) {
     using namespace stepscope;

@@ -1,12 +1,13 @@
 // See TinyTraining.h.
 #include "TinyTraining.h"
 
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
 #include "core/base/CounterRandom.h"
 #include "core/data/TextRow.h"
 #include "core/data/Utf8.h"
-
-#include <ATen/Parallel.h>
-#include <algorithm>
 
 namespace stepscope::testing {
 namespace {
@@ -94,6 +95,8 @@ TinyTrainer::TinyTrainer(const RunConfig& config, std::shared_ptr<const BatchSou
     setup.disturbances = &disturbances;
 }
 
-TrainerOutcome TinyTrainer::run() { return Trainer(std::move(setup)).run(); }
+TrainerOutcome TinyTrainer::run() {
+    return Trainer(std::move(setup)).run();
+}
 
 }  // namespace stepscope::testing

@@ -1,14 +1,14 @@
 // A small model, small data and a registry for tests of the loop: everything but the disk and the window.
 #pragma once
-#include "core/data/BatchSource.h"
-#include "core/events/Presets.h"
-#include "core/optimizations/Registry.h"
-#include "core/train/Trainer.h"
-
 #include <atomic>
 #include <functional>
 #include <mutex>
 #include <vector>
+
+#include "core/data/BatchSource.h"
+#include "core/events/Presets.h"
+#include "core/optimizations/Registry.h"
+#include "core/train/Trainer.h"
 
 namespace stepscope::testing {
 

@@ -35,7 +35,7 @@ struct LegendItem {
     Mark mark = Mark::Line;  // None: a number about the whole chart
     QColor colour;
     QString name;
-    QString value;           // at the cursor, else the latest; may be empty
+    QString value;                            // at the cursor, else the latest; may be empty
     QString shortName = {}, shortValue = {};  // where room is scarce; empty = as they are
 };
 

@@ -14,7 +14,10 @@
 namespace stepscope {
 
 Quantity quantityOf(XAxis axis) {
-    return axis == XAxis::Step ? Quantity::Count : axis == XAxis::Tokens ? Quantity::Tokens : axis == XAxis::WallTime ? Quantity::Seconds : Quantity::Number;
+    return axis == XAxis::Step       ? Quantity::Count
+           : axis == XAxis::Tokens   ? Quantity::Tokens
+           : axis == XAxis::WallTime ? Quantity::Seconds
+                                     : Quantity::Number;
 }
 
 ChartView::ChartView(std::unique_ptr<ChartContent> content, ViewRange* range, QWidget* parent)

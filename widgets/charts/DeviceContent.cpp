@@ -81,7 +81,8 @@ public:
     QString help() const override {
         return QStringLiteral(
             "Resident memory of this process and, where there is a GPU, its used memory. \"free\" is what the machine could still "
-            "give, drawn where it comes near. Page faults (right axis): pages that a step touched for the first time, many where memory is given back "
+            "give, drawn where it comes near. Page faults (right axis): pages that a step touched for the first time, many where memory is given "
+            "back "
             "to the system at every step (host-memory).");
     }
     Quantity quantity() const override { return Quantity::Bytes; }
@@ -154,7 +155,8 @@ public:
         std::vector<CursorDot> dots{{x, device.residentBytes[*sample], request.colour(SeriesRole::Memory)},
                                     {x, device.gpuMemoryBytes[*sample], request.colour(SeriesRole::GpuMemory)}};
         if (m_right)
-            dots.push_back({request.history->x(request.axis, row), m_y.fromShare(m_right->scale.toShare(request.history->steps().pageFaults[row])), m_right->colour});
+            dots.push_back({request.history->x(request.axis, row), m_y.fromShare(m_right->scale.toShare(request.history->steps().pageFaults[row])),
+                            m_right->colour});
         return dots;
     }
 
@@ -166,8 +168,9 @@ private:
         visible.add(faults, visibleRows(places, request.x), false);
         const QColor colour = request.colour(SeriesRole::PageFaults);
         if (request.hasSteps()) m_right = {niceScale(0, visible.high, false, true), Quantity::Count, colour};
-        canvas.setLine(m_faults, m_right ? toShares(decimate(places, faults, request.x, request.pixels, false), request.x, m_right->scale) : std::vector<Line>{},
-                       {colour, 1.25});
+        canvas.setLine(
+            m_faults, m_right ? toShares(decimate(places, faults, request.x, request.pixels, false), request.x, m_right->scale) : std::vector<Line>{},
+            {colour, 1.25});
     }
 
     bool m_made = false;

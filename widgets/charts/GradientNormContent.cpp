@@ -12,14 +12,17 @@ double clipsAt(const DrawRequest& request) {
     return request.history != nullptr && request.history->config().has("grad-clip") ? request.history->config().real("grad-clip") : 0;
 }
 
-bool any(const Column& column) { return column.extremes(0, column.size()).any; }
+bool any(const Column& column) {
+    return column.extremes(0, column.size()).any;
+}
 
 class GradientNormContent : public ChartContent {
 public:
     QString title() const override { return QStringLiteral("Gradient norm"); }
     QString help() const override {
         return QStringLiteral(
-            "Global norm of all gradients before clipping, logarithmic. Dotted: the norm above which they are scaled down (grad-clip, as it is set now). "
+            "Global norm of all gradients before clipping, logarithmic. Dotted: the norm above which they are scaled down (grad-clip, as it is set "
+            "now). "
             "With amp=fp16 also the loss scale (right axis), and a diamond at each step whose update an overflow left out.");
     }
     Quantity quantity() const override { return Quantity::Number; }
@@ -47,30 +50,37 @@ public:
         norms.add(steps.gradientNorm, rows, true);
         if (clip > 0) norms.add(clip);
         m_y = niceScale(norms.low, norms.high, true, false);
-        const auto lines = [&](const Column& column, const Scale& y) { return toShares(decimate(places, column, request.x, request.pixels, true), request.x, y); };
+        const auto lines = [&](const Column& column, const Scale& y) {
+            return toShares(decimate(places, column, request.x, request.pixels, true), request.x, y);
+        };
         canvas.setLine(m_norm, lines(steps.gradientNorm, m_y), {request.colour(SeriesRole::GradientNorm), 1.5});
         const double threshold = m_y.toShare(clip);
         canvas.setLine(m_clip, clip > 0 ? std::vector<Line>{{{0, threshold}, {1, threshold}}} : std::vector<Line>{},
                        {request.colour(SeriesRole::Threshold), 1.25, Qt::DotLine});
 
         scales.add(steps.lossScale, rows, true);
-        if (scales.low > 0 && std::isfinite(scales.high)) m_right = {niceScale(scales.low, scales.high, true, false), Quantity::Count, request.colour(SeriesRole::LossScale)};
-        canvas.setLine(m_lossScale, m_right ? lines(steps.lossScale, m_right->scale) : std::vector<Line>{}, {request.colour(SeriesRole::LossScale), 1.25, Qt::DashLine});
-        canvas.setDots(m_skipped, m_right ? toShares(skippedSteps(request, places), request.x, m_right->scale) : Line{}, request.colour(SeriesRole::Skipped));
+        if (scales.low > 0 && std::isfinite(scales.high))
+            m_right = {niceScale(scales.low, scales.high, true, false), Quantity::Count, request.colour(SeriesRole::LossScale)};
+        canvas.setLine(m_lossScale, m_right ? lines(steps.lossScale, m_right->scale) : std::vector<Line>{},
+                       {request.colour(SeriesRole::LossScale), 1.25, Qt::DashLine});
+        canvas.setDots(m_skipped, m_right ? toShares(skippedSteps(request, places), request.x, m_right->scale) : Line{},
+                       request.colour(SeriesRole::Skipped));
         return m_y;
     }
 
     std::optional<RightAxis> rightAxis() const override { return m_right; }
 
     QString whyEmpty(const DrawRequest& request) const override {
-        if (!request.hasSteps() || any(request.history->steps().gradientNorm) || any(request.history->steps().lossScale)) return ChartContent::whyEmpty(request);
+        if (!request.hasSteps() || any(request.history->steps().gradientNorm) || any(request.history->steps().lossScale))
+            return ChartContent::whyEmpty(request);
         return QStringLiteral("No norm is taken while grad-clip is 0. Set it to a large number to see the norm without clipping.");
     }
 
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
         std::vector<LegendItem> items{{LegendItem::Mark::Line, request.colour(SeriesRole::GradientNorm), QStringLiteral("norm"), {}}};
         if (const double clip = clipsAt(request); clip > 0)
-            items.push_back({LegendItem::Mark::Dashed, request.colour(SeriesRole::Threshold), QStringLiteral("clips at"), readOut(clip, Quantity::Number)});
+            items.push_back(
+                {LegendItem::Mark::Dashed, request.colour(SeriesRole::Threshold), QStringLiteral("clips at"), readOut(clip, Quantity::Number)});
         if (!row) return items;
         const StepColumns& steps = request.history->steps();
         items[0].value = readOut(steps.gradientNorm[*row], Quantity::Number);

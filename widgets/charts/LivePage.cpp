@@ -96,7 +96,8 @@ void LivePage::updateExtent() {
             extent.first = extent.leastPositive = m_history->rows() > 0 ? m_history->x(axis, 0) : learningRate(m_history->config(), 1);
             extent.unit = extent.first * 0.01;  // its steps are equal factors, not equal lengths
             if (!finished) extent.planned = m_history->config().lr;
-        } else if (!finished && length > 0) extent.planned = extent.last + (static_cast<double>(m_history->config().steps) - last.step) * length;
+        } else if (!finished && length > 0)
+            extent.planned = extent.last + (static_cast<double>(m_history->config().steps) - last.step) * length;
     }
     m_range->setExtent(extent);
 }

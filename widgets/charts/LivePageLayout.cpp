@@ -147,7 +147,8 @@ void LivePage::resizeEvent(QResizeEvent* event) {
     // One row of head where every chart has room for it, else two everywhere: plots in a row stay level.
     constexpr int kWhole = kColumnShares[0] + kColumnShares[1];
     bool oneRow = true;
-    for (std::size_t i = 0; i < kCharts; ++i) oneRow = oneRow && m_charts[i]->headWidth() * kWhole < width() * kColumnShares[static_cast<std::size_t>(kPlaces[i].column)];
+    for (std::size_t i = 0; i < kCharts; ++i)
+        oneRow = oneRow && m_charts[i]->headWidth() * kWhole < width() * kColumnShares[static_cast<std::size_t>(kPlaces[i].column)];
     for (ChartView* chart : m_charts) chart->setHeadRows(oneRow ? 1 : 2);
     hurry();
 }
@@ -156,7 +157,8 @@ QByteArray LivePage::saveLayout() const {
     QByteArray layout;
     QDataStream out(&layout, QIODevice::WriteOnly);
     const bool rates = m_axis->currentIndex() == static_cast<int>(XAxis::LearningRate);  // of one run, not a person's habit
-    out << kLayoutVersion << static_cast<qint32>(rates ? static_cast<int>(XAxis::Step) : m_axis->currentIndex()) << (m_logX->isChecked() && !rates) << m_logY->isChecked();
+    out << kLayoutVersion << static_cast<qint32>(rates ? static_cast<int>(XAxis::Step) : m_axis->currentIndex()) << (m_logX->isChecked() && !rates)
+        << m_logY->isChecked();
     return layout;
 }
 

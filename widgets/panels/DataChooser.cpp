@@ -1,16 +1,16 @@
 // See DataChooser.h.
 #include "widgets/panels/DataChooser.h"
 
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/RowParts.h"
-#include "widgets/panels/TitleButton.h"
-
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QSettings>
+
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/RowParts.h"
+#include "widgets/panels/TitleButton.h"
 
 namespace stepscope {
 namespace {
@@ -69,7 +69,9 @@ void DataChooser::setData(const QString& data, bool changedFromPreset) {
     m_reset->setVisible(changedFromPreset);
 }
 
-void DataChooser::setWaits(bool waits) { m_note->setVisible(waits); }
+void DataChooser::setWaits(bool waits) {
+    m_note->setVisible(waits);
+}
 
 // Whether it differs from the preset the panel says at once.
 void DataChooser::choose(const QString& data) {

@@ -27,7 +27,9 @@ Status ExperimentDraft::choosePreset(const std::string& id) {
     return {};
 }
 
-void ExperimentDraft::useDevice(const std::string& device) { m_config.switches["device"] = device; }
+void ExperimentDraft::useDevice(const std::string& device) {
+    m_config.switches["device"] = device;
+}
 
 void ExperimentDraft::setCatalogue(const SwitchCatalogue& catalogue) {
     m_catalogue = catalogue;
@@ -46,7 +48,9 @@ void ExperimentDraft::fillDefaults(RunConfig& config) const {
     for (const auto& entry : m_catalogue) config.switches.try_emplace(entry.id, entry.byDefault);
 }
 
-Status ExperimentDraft::set(const std::string& key, const std::string& text) { return setKey(m_config, m_catalogue, key, text); }
+Status ExperimentDraft::set(const std::string& key, const std::string& text) {
+    return setKey(m_config, m_catalogue, key, text);
+}
 
 void ExperimentDraft::reset(const std::string& key) {
     for (const auto& setting : configKeys())
@@ -55,9 +59,13 @@ void ExperimentDraft::reset(const std::string& key) {
     if (before != m_preset.switches.end()) m_config.switches[key] = before->second;
 }
 
-std::string ExperimentDraft::text(const std::string& key) const { return textOf(m_config, key); }
+std::string ExperimentDraft::text(const std::string& key) const {
+    return textOf(m_config, key);
+}
 
-bool ExperimentDraft::changed(const std::string& key) const { return textOf(m_config, key) != textOf(m_preset, key); }
+bool ExperimentDraft::changed(const std::string& key) const {
+    return textOf(m_config, key) != textOf(m_preset, key);
+}
 
 std::vector<std::pair<std::string, std::string>> ExperimentDraft::differences() const {
     std::vector<std::pair<std::string, std::string>> all;

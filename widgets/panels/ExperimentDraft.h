@@ -1,14 +1,14 @@
 // The experiment being put together: a preset and what the person changed of it. Plain arithmetic on RunConfig without widgets;
 // ExperimentPanel shows it, the window runs it. Every text goes through setKey(), so the panel knows no rule of its own.
 #pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "core/base/Result.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/RunConfig.h"
 #include "core/events/SwitchCatalogue.h"
-
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace stepscope {
 

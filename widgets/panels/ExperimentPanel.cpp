@@ -1,6 +1,14 @@
 // See ExperimentPanel.h. Building is in ExperimentPanelLayout.cpp; here is what happens when something is edited.
 #include "widgets/panels/ExperimentPanel.h"
 
+#include <QComboBox>
+#include <QFileInfo>
+#include <QRegularExpression>
+#include <QSettings>
+#include <QTimer>
+#include <algorithm>
+#include <utility>
+
 #include "core/analysis/RateDiagnosis.h"
 #include "core/base/Format.h"
 #include "widgets/panels/DataChooser.h"
@@ -11,23 +19,19 @@
 #include "widgets/panels/ValueEdit.h"
 #include "widgets/panels/ValueRow.h"
 
-#include <QComboBox>
-#include <QFileInfo>
-#include <QRegularExpression>
-#include <QSettings>
-#include <QTimer>
-#include <algorithm>
-#include <utility>
-
 namespace stepscope {
 namespace {
 
 constexpr int kAnswerMs = 500;  // what takes longer is told in the row; most steps do not, and a note that only flashes moves the rows below
 
-QString words(const std::string& text) { return QString::fromStdString(text); }
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
 
 // One a line; a name may hold a comma itself, but only a size ends with a B.
-QStringList linesOf(const std::string& parts) { return words(parts).split(QRegularExpression("(?<=B), "), Qt::SkipEmptyParts); }
+QStringList linesOf(const std::string& parts) {
+    return words(parts).split(QRegularExpression("(?<=B), "), Qt::SkipEmptyParts);
+}
 
 }  // namespace
 
@@ -91,11 +95,13 @@ void ExperimentPanel::resetKey(const QString& key) {
 }
 
 void ExperimentPanel::flipIfLive(const std::string& key) {
-    const bool live = std::ranges::any_of(m_draft.catalogue(),
-                                          [&](const SwitchInfo& entry) { return entry.id == key && entry.takesEffect == TakesEffect::Step; });
+    const bool live =
+        std::ranges::any_of(m_draft.catalogue(), [&](const SwitchInfo& entry) { return entry.id == key && entry.takesEffect == TakesEffect::Step; });
     if (!live) return;
-    if (m_running) askRun(key);
-    else if (m_moved) m_moved->insert(key);
+    if (m_running)
+        askRun(key);
+    else if (m_moved)
+        m_moved->insert(key);
 }
 
 void ExperimentPanel::askRun(const std::string& id) {
@@ -190,7 +196,7 @@ void ExperimentPanel::setForecast(const MemoryForecast& forecast) {
                                tooMuch ? ": too much for this machine" : ""));
     m_settings.at("lr")->setHint(words(typicalRates(forecast.parameters)));
     m_memory->setTone(tooMuch ? Tone::Warning : Tone::Muted);
-    QStringList lines{"Predicted peak memory", part("weights", forecast.weights), part("gradients", forecast.gradients),
+    QStringList lines{"Predicted peak memory",           part("weights", forecast.weights),         part("gradients", forecast.gradients),
                       part("moments", forecast.moments), part("activations", forecast.activations), part("logits", forecast.logits)};
     if (!forecast.parts.empty()) lines << "By kind, the largest first" << linesOf(forecast.parts);
     m_memory->setToolTip(lines.join('\n'));
@@ -201,7 +207,9 @@ void ExperimentPanel::setProblem(const QString& sentence) {
     m_problem->setVisible(!sentence.isEmpty());
 }
 
-void ExperimentPanel::setPreparing() { m_moved.emplace(); }
+void ExperimentPanel::setPreparing() {
+    m_moved.emplace();
+}
 
 void ExperimentPanel::setRunning(const RunConfig* running) {
     m_running = running != nullptr ? std::optional(*running) : std::nullopt;
@@ -215,9 +223,13 @@ void ExperimentPanel::setRunning(const RunConfig* running) {
     refresh();
 }
 
-void ExperimentPanel::setReplaying(bool replaying) { m_nextRun->setVisible(replaying); }
+void ExperimentPanel::setReplaying(bool replaying) {
+    m_nextRun->setVisible(replaying);
+}
 
-bool ExperimentPanel::hasProblem() const { return !problem().isEmpty(); }
+bool ExperimentPanel::hasProblem() const {
+    return !problem().isEmpty();
+}
 
 QString ExperimentPanel::problem() const {
     for (const auto& [key, row] : m_settings)
@@ -239,7 +251,9 @@ void ExperimentPanel::setMeasured(const std::string& id, const QString& chip, co
     m_switches->setMeasured(id, chip, sentence);
 }
 
-void ExperimentPanel::setMemory(const std::string& id, const QString& sentence) { m_switches->setMemory(id, sentence); }
+void ExperimentPanel::setMemory(const std::string& id, const QString& sentence) {
+    m_switches->setMemory(id, sentence);
+}
 
 void ExperimentPanel::save(QSettings& settings) const {
     settings.remove("experiment");
@@ -253,8 +267,7 @@ bool ExperimentPanel::restore(const QSettings& settings) {
     if (preset.isEmpty() || !m_draft.choosePreset(preset.toStdString())) return false;
     m_restored = true;
     for (const QString& name : settings.allKeys())
-        if (name.startsWith("experiment/changed/"))
-            (void)m_draft.set(name.mid(19).toStdString(), settings.value(name).toString().toStdString());
+        if (name.startsWith("experiment/changed/")) (void)m_draft.set(name.mid(19).toStdString(), settings.value(name).toString().toStdString());
     changedByHand();
     return true;
 }

@@ -1,14 +1,14 @@
 // The left panel: preset and why, data, model, schedule, every switch, the predicted memory. It edits an ExperimentDraft and
 // says what the person did; the window answers with verdicts, a forecast and what the live run uses. GUI thread.
 #pragma once
-#include "core/base/Units.h"
-#include "core/events/Presets.h"
-#include "widgets/panels/ExperimentDraft.h"
-
 #include <QWidget>
 #include <map>
 #include <optional>
 #include <set>
+
+#include "core/base/Units.h"
+#include "core/events/Presets.h"
+#include "widgets/panels/ExperimentDraft.h"
 
 class QComboBox;
 class QSettings;
@@ -40,14 +40,14 @@ public:
     void setChoice(const PresetChoice& choice);
     void setCatalogue(const SwitchCatalogue& catalogue);
     void setForecast(const MemoryForecast& forecast);
-    void setProblem(const QString& sentence);  // what keeps this configuration from running; empty = nothing
+    void setProblem(const QString& sentence);   // what keeps this configuration from running; empty = nothing
     void setPreparing();                        // Run was pressed: switches moved from here on are flipped when the run is known
     void setRunning(const RunConfig* running);  // nullptr = no live run
     void setReplaying(bool replaying);          // says then that these are not the settings of what plays
     void adopt(const RunConfig& config);        // e.g. "run again with these settings"
 
-    void applied(const std::string& id, const Value& value);                        // the live run took a value
-    void refused(const std::string& id, const std::string& why);                    // or did not: back to what it uses
+    void applied(const std::string& id, const Value& value);      // the live run took a value
+    void refused(const std::string& id, const std::string& why);  // or did not: back to what it uses
     // What this machine measured the last time the switch was flipped: a chip (may be empty) and a sentence for its card.
     void setMeasured(const std::string& id, const QString& chip, const QString& sentence);
     void setMemory(const std::string& id, const QString& sentence);  // what its other values would need; for its card

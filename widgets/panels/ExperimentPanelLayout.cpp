@@ -1,4 +1,10 @@
 // How the experiment panel is put together (see ExperimentPanel.h): a fixed head, sections that scroll, a fixed foot.
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
 #include "widgets/panels/DataChooser.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/FoldSection.h"
@@ -7,12 +13,6 @@
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/ValueRow.h"
-
-#include <QComboBox>
-#include <QHBoxLayout>
-#include <QScrollArea>
-#include <QScrollBar>
-#include <QVBoxLayout>
 
 namespace stepscope {
 namespace {

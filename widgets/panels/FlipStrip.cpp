@@ -1,14 +1,14 @@
 // See FlipStrip.h.
 #include "widgets/panels/FlipStrip.h"
 
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Metrics.h"
-
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QToolButton>
 #include <tuple>
+
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
 
 namespace stepscope {
 namespace {
@@ -17,10 +17,15 @@ using Verdict = FlipStripReading::Verdict;
 
 // The words say it too: no meaning by colour alone.
 Tone toneOf(Verdict verdict) {
-    return verdict == Verdict::Better ? Tone::Good : verdict == Verdict::Worse ? Tone::Warning : verdict == Verdict::Inconclusive ? Tone::Muted : Tone::Normal;
+    return verdict == Verdict::Better         ? Tone::Good
+           : verdict == Verdict::Worse        ? Tone::Warning
+           : verdict == Verdict::Inconclusive ? Tone::Muted
+                                              : Tone::Normal;
 }
 
-auto tied(const FlipStripReading::Figure& f) { return std::tie(f.name, f.medians, f.change, f.spread, f.verdict); }
+auto tied(const FlipStripReading::Figure& f) {
+    return std::tie(f.name, f.medians, f.change, f.spread, f.verdict);
+}
 
 }  // namespace
 
@@ -53,8 +58,9 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     m_figures->setContentsMargins(0, 0, 0, 0);
     m_figures->setHorizontalSpacing(space(3));
     m_figures->setVerticalSpacing(0);
-    m_table->setToolTip("Medians, and below them the quartiles: half of the steps lie between them. Where the two ranges overlap, the difference "
-                        "may be chance, and is called inconclusive.");
+    m_table->setToolTip(
+        "Medians, and below them the quartiles: half of the steps lie between them. Where the two ranges overlap, the difference "
+        "may be chance, and is called inconclusive.");
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(2), space(1), space(1), space(1));
     layout->setSpacing(0);
@@ -70,7 +76,8 @@ FlipStrip::Column FlipStrip::addColumn() {
         m_figures->addWidget(made, row, static_cast<int>(m_columns.size()));
         return made;
     };
-    return {label(0, smallFont(font())), label(1, tabularFont(font())), label(2, headFont(smallFont(font()))), label(3, smallFont(tabularFont(font())))};
+    return {label(0, smallFont(font())), label(1, tabularFont(font())), label(2, headFont(smallFont(font()))),
+            label(3, smallFont(tabularFont(font())))};
 }
 
 // Called while steps are being measured: what has not changed is not touched, or the window would take time from the steps that it compares.

@@ -1,13 +1,13 @@
 // See FoldSection.h.
 #include "widgets/panels/FoldSection.h"
 
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/ToneLabel.h"
-
 #include <QHBoxLayout>
 #include <QSettings>
 #include <QToolButton>
 #include <QVBoxLayout>
+
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ToneLabel.h"
 
 namespace stepscope {
 

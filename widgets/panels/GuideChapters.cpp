@@ -1,10 +1,10 @@
 // See GuideChapters.h.
 #include "widgets/panels/GuideChapters.h"
 
-#include "core/base/Check.h"
-
 #include <QFile>
 #include <QRegularExpression>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 namespace {

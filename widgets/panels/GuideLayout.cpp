@@ -1,13 +1,13 @@
 // See GuideLayout.h.
 #include "widgets/panels/GuideLayout.h"
 
-#include "widgets/style/Metrics.h"
-#include "widgets/style/Theme.h"
-
 #include <QTextBlock>
 #include <QTextCursor>
 #include <QTextDocument>
 #include <QTextTable>
+
+#include "widgets/style/Metrics.h"
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {

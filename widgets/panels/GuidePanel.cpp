@@ -1,12 +1,6 @@
 // See GuidePanel.h. How the text is laid out is in GuideLayout.cpp.
 #include "widgets/panels/GuidePanel.h"
 
-#include "widgets/panels/GuideLayout.h"
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Metrics.h"
-#include "widgets/style/Theme.h"
-
 #include <QDesktopServices>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -16,6 +10,12 @@
 #include <QSettings>
 #include <QTextBrowser>
 #include <QUrl>
+
+#include "widgets/panels/GuideLayout.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 
@@ -66,7 +66,9 @@ GuidePanel::GuidePanel(QWidget* parent) : QWidget(parent, Qt::Window), m_chapter
     m_list->setCurrentRow(0);
 }
 
-GuidePanel::~GuidePanel() { QSettings().setValue("guide/geometry", saveGeometry()); }
+GuidePanel::~GuidePanel() {
+    QSettings().setValue("guide/geometry", saveGeometry());
+}
 
 void GuidePanel::open() {
     show();
@@ -91,7 +93,9 @@ std::size_t GuidePanel::chaptersShown() const {
     return shown;
 }
 
-void GuidePanel::search(const QString& words) { m_search->setText(words); }
+void GuidePanel::search(const QString& words) {
+    m_search->setText(words);
+}
 
 void GuidePanel::render() {
     const int row = m_list->currentRow();
@@ -129,7 +133,8 @@ void GuidePanel::markMatches() {
     QTextCharFormat format;
     format.setBackground(isDark(palette()) ? QColor(0x5a4a12) : QColor(0xffec9e));
     const QString words = m_search->text();
-    for (QTextCursor at = words.isEmpty() ? QTextCursor() : m_text->document()->find(words, 0); !at.isNull(); at = m_text->document()->find(words, at))
+    for (QTextCursor at = words.isEmpty() ? QTextCursor() : m_text->document()->find(words, 0); !at.isNull();
+         at = m_text->document()->find(words, at))
         marks.push_back({at, format});
     m_text->setExtraSelections(marks);
 }
@@ -141,13 +146,17 @@ void GuidePanel::findNext() {
     int row = m_list->currentRow();
     do row = (row + 1) % m_list->count();
     while (m_list->item(row)->isHidden());
-    if (row == m_list->currentRow()) render();
-    else m_list->setCurrentRow(row);
+    if (row == m_list->currentRow())
+        render();
+    else
+        m_list->setCurrentRow(row);
 }
 
 void GuidePanel::follow(const QUrl& link) {
-    if (link.isRelative()) showChapter(link.path());
-    else QDesktopServices::openUrl(link);
+    if (link.isRelative())
+        showChapter(link.path());
+    else
+        QDesktopServices::openUrl(link);
 }
 
 void GuidePanel::changeEvent(QEvent* event) {
@@ -161,8 +170,10 @@ void GuidePanel::changeEvent(QEvent* event) {
 
 void GuidePanel::keyPressEvent(QKeyEvent* event) {
     if (event->key() != Qt::Key_Escape) return QWidget::keyPressEvent(event);
-    if (m_search->text().isEmpty()) close();
-    else m_search->clear();
+    if (m_search->text().isEmpty())
+        close();
+    else
+        m_search->clear();
 }
 
 }  // namespace stepscope

@@ -1,9 +1,9 @@
 // The user guide in a window of its own, beside the run: chapters and search on the left, the text on the right. Made by
 // app/gui when it is asked for the first time (F1). GUI thread.
 #pragma once
-#include "widgets/panels/GuideChapters.h"
-
 #include <QWidget>
+
+#include "widgets/panels/GuideChapters.h"
 
 class QLabel;
 class QLineEdit;
@@ -19,11 +19,11 @@ public:
     explicit GuidePanel(QWidget* parent = nullptr);
     ~GuidePanel() override;  // remembers size and place
 
-    void open();                             // shows it in front, where it was left
-    void showChapter(const QString& file);   // "charts.md"; unknown names change nothing
-    QString chapter() const;                 // file of the one that is shown
-    void search(const QString& words);       // as if typed: leaves the chapters that have them, marks every place
-    void findNext();                         // the next place, over chapters
+    void open();                            // shows it in front, where it was left
+    void showChapter(const QString& file);  // "charts.md"; unknown names change nothing
+    QString chapter() const;                // file of the one that is shown
+    void search(const QString& words);      // as if typed: leaves the chapters that have them, marks every place
+    void findNext();                        // the next place, over chapters
     std::size_t chaptersShown() const;
     QTextBrowser& text() const { return *m_text; }
 

@@ -1,15 +1,15 @@
 // See HintStrip.h.
 #include "widgets/panels/HintStrip.h"
 
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Metrics.h"
-
 #include <QHBoxLayout>
 #include <QPainter>
 #include <QSettings>
 #include <QToolButton>
 #include <algorithm>
+
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
 
 namespace stepscope {
 namespace {

@@ -2,8 +2,6 @@
 // to dark needs no reloading.
 #include "widgets/panels/LineIcon.h"
 
-#include "core/base/Check.h"
-
 #include <QFile>
 #include <QGuiApplication>
 #include <QIconEngine>
@@ -11,6 +9,8 @@
 #include <QPalette>
 #include <QPixmapCache>
 #include <QSvgRenderer>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 namespace {
@@ -64,8 +64,14 @@ private:
 
 }  // namespace
 
-QIcon lineIcon(const QString& name) { return QIcon(new LineIconEngine(name, {})); }
-QIcon lineIcon(const QString& name, const QColor& colour) { return QIcon(new LineIconEngine(name, colour)); }
-QIcon applicationIcon() { return QIcon(":/icons/stepscope.svg"); }
+QIcon lineIcon(const QString& name) {
+    return QIcon(new LineIconEngine(name, {}));
+}
+QIcon lineIcon(const QString& name, const QColor& colour) {
+    return QIcon(new LineIconEngine(name, colour));
+}
+QIcon applicationIcon() {
+    return QIcon(":/icons/stepscope.svg");
+}
 
 }  // namespace stepscope

@@ -1,12 +1,12 @@
 // See LogDelegate.h.
 #include "widgets/panels/LogDelegate.h"
 
+#include <QApplication>
+#include <QPainter>
+
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/style/Metrics.h"
-
-#include <QApplication>
-#include <QPainter>
 
 namespace stepscope {
 
@@ -31,6 +31,8 @@ void LogDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
     painter->restore();
 }
 
-QSize LogDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const { return {200, option.fontMetrics.height() + 3}; }
+QSize LogDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const {
+    return {200, option.fontMetrics.height() + 3};
+}
 
 }  // namespace stepscope

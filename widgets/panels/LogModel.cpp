@@ -8,9 +8,12 @@ namespace {
 
 const char* word(LogLevel level) {
     switch (level) {
-        case LogLevel::Info: return "";
-        case LogLevel::Warning: return "Warning";
-        case LogLevel::Error: return "Error";
+        case LogLevel::Info:
+            return "";
+        case LogLevel::Warning:
+            return "Warning";
+        case LogLevel::Error:
+            return "Error";
     }
     return "";
 }
@@ -49,14 +52,20 @@ QVariant LogModel::data(const QModelIndex& index, int role) const {
     const LogEntry& entry = m_entries[static_cast<std::size_t>(index.row())];
     const QString level = word(entry.level);
     switch (role) {
-        case SentenceRole: return (level.isEmpty() ? QString() : level + ": ") + entry.text;
-        case Qt::DisplayRole: return entry.when.toString("HH:mm:ss") + " " + data(index, SentenceRole).toString();
+        case SentenceRole:
+            return (level.isEmpty() ? QString() : level + ": ") + entry.text;
+        case Qt::DisplayRole:
+            return entry.when.toString("HH:mm:ss") + " " + data(index, SentenceRole).toString();
         case Qt::ToolTipRole:
             return entry.text + "\n" + absoluteTime(entry.when) + (entry.step > 0 ? QString("\nClick to go to step %1").arg(entry.step) : QString());
-        case StepRole: return static_cast<qlonglong>(entry.step);
-        case LevelRole: return static_cast<int>(entry.level);
-        case TimeRole: return entry.when;
-        default: return {};
+        case StepRole:
+            return static_cast<qlonglong>(entry.step);
+        case LevelRole:
+            return static_cast<int>(entry.level);
+        case TimeRole:
+            return entry.when;
+        default:
+            return {};
     }
 }
 

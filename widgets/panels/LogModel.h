@@ -1,10 +1,10 @@
 // The log's lines: a time of day, a level, a sentence, and the step it belongs to. Holds the newest 5000. GUI thread.
 #pragma once
-#include "core/events/Event.h"
-
 #include <QAbstractListModel>
 #include <QDateTime>
 #include <deque>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 

@@ -1,15 +1,15 @@
 // See LogPanel.h.
 #include "widgets/panels/LogPanel.h"
 
-#include "widgets/panels/LogDelegate.h"
-#include "widgets/panels/LogModel.h"
-#include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Metrics.h"
-
 #include <QListView>
 #include <QScrollBar>
 #include <QStackedWidget>
 #include <QVBoxLayout>
+
+#include "widgets/panels/LogDelegate.h"
+#include "widgets/panels/LogModel.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
 
 namespace stepscope {
 

@@ -1,13 +1,13 @@
 // See NoticeBar.h.
 #include "widgets/panels/NoticeBar.h"
 
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Metrics.h"
-
 #include <QHBoxLayout>
 #include <QPainter>
 #include <QToolButton>
+
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
 
 namespace stepscope {
 
@@ -49,7 +49,9 @@ void NoticeBar::say(Kind kind, const QString& sentence, const QString& action) {
     update();
 }
 
-QString NoticeBar::sentence() const { return isHidden() ? QString() : m_text->text(); }
+QString NoticeBar::sentence() const {
+    return isHidden() ? QString() : m_text->text();
+}
 
 void NoticeBar::paintEvent(QPaintEvent*) {
     QPainter painter(this);

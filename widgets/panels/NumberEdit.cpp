@@ -1,13 +1,13 @@
 // See NumberEdit.h.
 #include "widgets/panels/NumberEdit.h"
 
-#include "core/events/ConfigKeys.h"
-
 #include <QLineEdit>
 #include <QTimerEvent>
 #include <QWheelEvent>
 #include <array>
 #include <cmath>
+
+#include "core/events/ConfigKeys.h"
 
 namespace stepscope {
 namespace {
@@ -79,11 +79,17 @@ void NumberEdit::commit() {
 
 // A wheel over the panel scrolls the panel; only a box that was clicked into takes it.
 void NumberEdit::wheelEvent(QWheelEvent* event) {
-    if (hasFocus()) QAbstractSpinBox::wheelEvent(event);
-    else event->ignore();
+    if (hasFocus())
+        QAbstractSpinBox::wheelEvent(event);
+    else
+        event->ignore();
 }
 
-QSize NumberEdit::sizeHint() const { return {96, QAbstractSpinBox::sizeHint().height()}; }
-QSize NumberEdit::minimumSizeHint() const { return {72, QAbstractSpinBox::minimumSizeHint().height()}; }
+QSize NumberEdit::sizeHint() const {
+    return {96, QAbstractSpinBox::sizeHint().height()};
+}
+QSize NumberEdit::minimumSizeHint() const {
+    return {72, QAbstractSpinBox::minimumSizeHint().height()};
+}
 
 }  // namespace stepscope

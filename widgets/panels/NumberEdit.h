@@ -2,9 +2,9 @@
 // one, reals along 1-2-5). It never rewrites what is typed: a wrong text stays and is answered with a sentence beside it.
 // Used by ValueEdit; GUI thread.
 #pragma once
-#include "core/events/SwitchCatalogue.h"
-
 #include <QAbstractSpinBox>
+
+#include "core/events/SwitchCatalogue.h"
 
 namespace stepscope {
 

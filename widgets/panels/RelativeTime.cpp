@@ -16,6 +16,8 @@ QString relativeTime(const QDateTime& when, const QDateTime& now) {
     return english.toString(when, when.date().year() == now.date().year() ? "d MMM HH:mm" : "d MMM yyyy");
 }
 
-QString absoluteTime(const QDateTime& when) { return QLocale(QLocale::English).toString(when, "ddd d MMM yyyy, HH:mm:ss"); }
+QString absoluteTime(const QDateTime& when) {
+    return QLocale(QLocale::English).toString(when, "ddd d MMM yyyy, HH:mm:ss");
+}
 
 }  // namespace stepscope

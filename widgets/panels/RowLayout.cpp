@@ -15,7 +15,9 @@ RowLayout::~RowLayout() {
     for (QLayoutItem* item : m_items) delete item;
 }
 
-QLayoutItem* RowLayout::itemAt(int index) const { return index >= 0 && index < count() ? m_items[static_cast<std::size_t>(index)] : nullptr; }
+QLayoutItem* RowLayout::itemAt(int index) const {
+    return index >= 0 && index < count() ? m_items[static_cast<std::size_t>(index)] : nullptr;
+}
 
 QLayoutItem* RowLayout::takeAt(int index) {
     QLayoutItem* taken = itemAt(index);
@@ -23,16 +25,22 @@ QLayoutItem* RowLayout::takeAt(int index) {
     return taken;
 }
 
-bool RowLayout::shown(Part part) const { return itemAt(part) != nullptr && !itemAt(part)->isEmpty(); }
+bool RowLayout::shown(Part part) const {
+    return itemAt(part) != nullptr && !itemAt(part)->isEmpty();
+}
 
 int RowLayout::natural(Part part) const {
     if (!shown(part)) return 0;
     return part == Editor ? itemAt(part)->maximumSize().width() : itemAt(part)->sizeHint().width();
 }
 
-int RowLayout::least(Part part) const { return shown(part) ? itemAt(part)->minimumSize().width() : 0; }
+int RowLayout::least(Part part) const {
+    return shown(part) ? itemAt(part)->minimumSize().width() : 0;
+}
 
-int RowLayout::taken(Part part) const { return shown(part) ? kSpacing + natural(part) : 0; }
+int RowLayout::taken(Part part) const {
+    return shown(part) ? kSpacing + natural(part) : 0;
+}
 
 RowLayout::Lines RowLayout::split(int width) const {
     Lines lines;

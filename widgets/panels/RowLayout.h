@@ -33,7 +33,7 @@ private:
     bool shown(Part part) const;
     int natural(Part part) const;  // width; 0 when hidden
     int least(Part part) const;
-    int taken(Part part) const;    // with the space before it; 0 when hidden
+    int taken(Part part) const;  // with the space before it; 0 when hidden
     int widthOf(Part part, const Lines& lines) const;
     int heightOf(const std::vector<Part>& line) const;
     void place(const std::vector<Part>& line, const QRect& area, const Lines& lines);

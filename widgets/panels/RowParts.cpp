@@ -1,11 +1,11 @@
 // See RowParts.h.
 #include "widgets/panels/RowParts.h"
 
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/TitleButton.h"
-
 #include <QEvent>
 #include <QRegularExpression>
+
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/TitleButton.h"
 
 namespace stepscope {
 
@@ -22,7 +22,9 @@ void NewRunSign::setWhy(const QString& why) {
     show();
 }
 
-void NewRunSign::draw() { setPixmap(lineIcon("new-run").pixmap(kWidth, kWidth)); }
+void NewRunSign::draw() {
+    setPixmap(lineIcon("new-run").pixmap(kWidth, kWidth));
+}
 
 // A label keeps the pixmap it was given, in the colour of the theme before.
 void NewRunSign::changeEvent(QEvent* event) {

@@ -28,6 +28,8 @@ private:
 TitleButton* resetButton(const QString& title);  // hidden
 ToneLabel* rowSentence(Tone tone);               // wrapped, below the row; hidden
 QString firstSentence(const QString& text);
-inline QString waitsForNextRun() { return QStringLiteral("waits for the next run"); }
+inline QString waitsForNextRun() {
+    return QStringLiteral("waits for the next run");
+}
 
 }  // namespace stepscope

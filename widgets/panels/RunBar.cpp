@@ -1,10 +1,6 @@
 // See RunBar.h.
 #include "widgets/panels/RunBar.h"
 
-#include "core/base/Format.h"
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/ToneLabel.h"
-
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -13,10 +9,16 @@
 #include <QToolButton>
 #include <cmath>
 
+#include "core/base/Format.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ToneLabel.h"
+
 namespace stepscope {
 namespace {
 
-QString words(const std::string& text) { return QString::fromStdString(text); }
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
 
 QToolButton* button(const QString& icon, const QString& text, const QString& tooltip) {
     auto* made = new QToolButton;
@@ -88,7 +90,9 @@ RunBar::RunBar(QWidget* parent) : QWidget(parent) {
     setReading(RunReading{});
 }
 
-void RunBar::setMenu(QMenu* menu) { m_menu->setMenu(menu); }
+void RunBar::setMenu(QMenu* menu) {
+    m_menu->setMenu(menu);
+}
 
 QLabel* RunBar::figure(const QString& name, const QString& widest) {
     auto* label = new QLabel;

@@ -1,9 +1,9 @@
 // The top bar: Run, Pause, Stop; the step with its progress, tokens and time left; tokens a second, milliseconds a step, loss; the
 // device. Figures keep their places while digits change. Signals say what was pressed; GUI thread.
 #pragma once
-#include "widgets/panels/RunReading.h"
-
 #include <QWidget>
+
+#include "widgets/panels/RunReading.h"
 
 class QLabel;
 class QMenu;

@@ -1,29 +1,29 @@
 // What the top bar shows: the newest figures of the stream that is being looked at. Filled by app/gui, drawn by RunBar.
 #pragma once
-#include "core/events/Event.h"
-
 #include <QString>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 
 struct RunReading {
     enum class Engine { Starting, Ready, Failed };  // Starting: the machine is still being looked at
     Engine engine = Engine::Starting;
-    bool hasRun = false;      // something was started or is replayed
-    bool live = false;        // a run of this window has not ended yet
-    bool replay = false;      // what is looked at is a stored session
-    bool starting = false;    // Run was pressed, the run is not there yet
+    bool hasRun = false;    // something was started or is replayed
+    bool live = false;      // a run of this window has not ended yet
+    bool replay = false;    // what is looked at is a stored session
+    bool starting = false;  // Run was pressed, the run is not there yet
     bool stopping = false;
-    bool heldUp = false;      // paused because nothing can be stored; goes on by itself unless it is paused as well
+    bool heldUp = false;  // paused because nothing can be stored; goes on by itself unless it is paused as well
     RunState state = RunState::Preparing;
-    QString note;             // what is being prepared, why it paused or failed
+    QString note;                // what is being prepared, why it paused or failed
     double fraction = kUnknown;  // of the preparation
     std::int64_t step = 0, steps = 0;
-    std::int64_t tokens = 0;  // trained on in this session
-    double secondsLeft = kUnknown;  // not in a replay
+    std::int64_t tokens = 0;                                  // trained on in this session
+    double secondsLeft = kUnknown;                            // not in a replay
     double msPerStep = kUnknown, tokensPerSecond = kUnknown;  // medians
-    int overSteps = 0;        // of so many steps
-    double loss = kUnknown, lastLoss = kUnknown;  // as the bold line of its chart; of the last step alone
+    int overSteps = 0;                                        // of so many steps
+    double loss = kUnknown, lastLoss = kUnknown;              // as the bold line of its chart; of the last step alone
     double cpuPct = kUnknown, gpuPct = kUnknown;
 
     // What can be asked of the run now, by button, menu or key.

@@ -1,12 +1,12 @@
 // See SchedulePreview.h.
 #include "widgets/panels/SchedulePreview.h"
 
-#include "core/base/Format.h"
-#include "core/events/Schedule.h"
-
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
+
+#include "core/base/Format.h"
+#include "core/events/Schedule.h"
 
 namespace stepscope {
 
@@ -17,9 +17,9 @@ SchedulePreview::SchedulePreview(QWidget* parent) : QWidget(parent) {
 
 void SchedulePreview::setConfig(const RunConfig& config) {
     m_config = config;
-    setToolTip(QString("Learning rate: %1, at most %2, over %3 steps")
-                   .arg(QString::fromStdString(config.schedule), QString::number(config.lr, 'g', 3),
-                        QString::fromStdString(format::count(config.steps))));
+    setToolTip(
+        QString("Learning rate: %1, at most %2, over %3 steps")
+            .arg(QString::fromStdString(config.schedule), QString::number(config.lr, 'g', 3), QString::fromStdString(format::count(config.steps))));
     update();
 }
 

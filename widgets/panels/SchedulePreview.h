@@ -1,9 +1,9 @@
 // The learning rate over the whole run, drawn before it starts from the same function that the trainer follows.
 // Part of ExperimentPanel; GUI thread.
 #pragma once
-#include "core/events/RunConfig.h"
-
 #include <QWidget>
+
+#include "core/events/RunConfig.h"
 
 namespace stepscope {
 

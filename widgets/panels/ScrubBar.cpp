@@ -1,8 +1,6 @@
 // See ScrubBar.h.
 #include "widgets/panels/ScrubBar.h"
 
-#include "widgets/panels/ToneLabel.h"
-
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -10,6 +8,8 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+
+#include "widgets/panels/ToneLabel.h"
 
 namespace stepscope {
 namespace {
@@ -22,8 +22,12 @@ ScrubBar::ScrubBar(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Place in the replayed session");
 }
 
-double ScrubBar::fractionAt(double x) const { return std::clamp((x - kMargin) / std::max(1.0, width() - 2 * kMargin), 0.0, 1.0); }
-double ScrubBar::xOf(double fraction) const { return kMargin + fraction * (width() - 2 * kMargin); }
+double ScrubBar::fractionAt(double x) const {
+    return std::clamp((x - kMargin) / std::max(1.0, width() - 2 * kMargin), 0.0, 1.0);
+}
+double ScrubBar::xOf(double fraction) const {
+    return kMargin + fraction * (width() - 2 * kMargin);
+}
 
 void ScrubBar::setPosition(double fraction) {
     if (m_dragging || fraction == m_position) return;
@@ -51,9 +55,12 @@ void ScrubBar::paintEvent(QPaintEvent*) {
         const double x = xOf(mark.fraction);
         painter.setPen(QPen(ink, 1.2));
         painter.setBrush(palette().color(QPalette::Window));
-        if (mark.shape == ScrubMark::Shape::Tick) painter.drawLine(QPointF(x, 3), QPointF(x, height() - 3));
-        else if (mark.shape == ScrubMark::Shape::Square) painter.drawRect(QRectF(x - 3, middle - 3, 6, 6));
-        else painter.drawPolygon(QPolygonF{{x, middle - 4}, {x + 4, middle}, {x, middle + 4}, {x - 4, middle}});
+        if (mark.shape == ScrubMark::Shape::Tick)
+            painter.drawLine(QPointF(x, 3), QPointF(x, height() - 3));
+        else if (mark.shape == ScrubMark::Shape::Square)
+            painter.drawRect(QRectF(x - 3, middle - 3, 6, 6));
+        else
+            painter.drawPolygon(QPolygonF{{x, middle - 4}, {x + 4, middle}, {x, middle + 4}, {x - 4, middle}});
     }
     painter.setPen(QPen(hasFocus() ? palette().color(QPalette::WindowText) : accent, 1.4));
     painter.setBrush(accent);
@@ -84,13 +91,26 @@ void ScrubBar::mouseReleaseEvent(QMouseEvent* event) {
 void ScrubBar::keyPressEvent(QKeyEvent* event) {
     double to = m_position;
     switch (event->key()) {
-        case Qt::Key_Left: to -= 0.01; break;
-        case Qt::Key_Right: to += 0.01; break;
-        case Qt::Key_PageUp: to -= 0.1; break;
-        case Qt::Key_PageDown: to += 0.1; break;
-        case Qt::Key_Home: to = 0; break;
-        case Qt::Key_End: to = 1; break;
-        default: return QWidget::keyPressEvent(event);
+        case Qt::Key_Left:
+            to -= 0.01;
+            break;
+        case Qt::Key_Right:
+            to += 0.01;
+            break;
+        case Qt::Key_PageUp:
+            to -= 0.1;
+            break;
+        case Qt::Key_PageDown:
+            to += 0.1;
+            break;
+        case Qt::Key_Home:
+            to = 0;
+            break;
+        case Qt::Key_End:
+            to = 1;
+            break;
+        default:
+            return QWidget::keyPressEvent(event);
     }
     setPosition(std::clamp(to, 0.0, 1.0));
     Q_EMIT released(m_position);
@@ -102,8 +122,10 @@ bool ScrubBar::event(QEvent* event) {
     const ScrubMark* nearest = nullptr;
     for (const auto& mark : m_marks)
         if (std::abs(xOf(mark.fraction) - help->pos().x()) < 6) nearest = &mark;
-    if (nearest != nullptr) QToolTip::showText(help->globalPos(), nearest->label, this);
-    else QToolTip::hideText();
+    if (nearest != nullptr)
+        QToolTip::showText(help->globalPos(), nearest->label, this);
+    else
+        QToolTip::hideText();
     return true;
 }
 

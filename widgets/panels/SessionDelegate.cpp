@@ -1,14 +1,14 @@
 // See SessionDelegate.h.
 #include "widgets/panels/SessionDelegate.h"
 
+#include <QApplication>
+#include <QPainter>
+#include <cmath>
+
 #include "core/base/Format.h"
 #include "widgets/panels/RelativeTime.h"
 #include "widgets/panels/SessionsModel.h"
 #include "widgets/panels/ToneLabel.h"
-
-#include <QApplication>
-#include <QPainter>
-#include <cmath>
 
 namespace stepscope {
 namespace {
@@ -18,12 +18,16 @@ constexpr int kPad = 6, kDot = 9, kGap = 8;
 Tone toneOf(RunState state) {
     switch (state) {
         case RunState::Preparing:
-        case RunState::Running: return Tone::Good;
+        case RunState::Running:
+            return Tone::Good;
         case RunState::Paused:
-        case RunState::Interrupted: return Tone::Warning;
-        case RunState::Failed: return Tone::Error;
+        case RunState::Interrupted:
+            return Tone::Warning;
+        case RunState::Failed:
+            return Tone::Error;
         case RunState::Finished:
-        case RunState::Stopped: return Tone::Muted;
+        case RunState::Stopped:
+            return Tone::Muted;
     }
     return Tone::Muted;
 }
@@ -51,10 +55,14 @@ QString when(const SessionRow& row) {
     return relativeTime(QDateTime::fromMSecsSinceEpoch(row.startedUnixMs), QDateTime::currentDateTime());
 }
 
-QString words(const std::string& text) { return QString::fromStdString(text); }
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
 
 // Two digits where there is no room for three: "66 ms".
-QString roughTime(double ms) { return ms >= 10 && ms < 999.5 ? QString("%1\u2009ms").arg(ms, 0, 'f', 0) : words(format::milliseconds(ms)); }
+QString roughTime(double ms) {
+    return ms >= 10 && ms < 999.5 ? QString("%1\u2009ms").arg(ms, 0, 'f', 0) : words(format::milliseconds(ms));
+}
 
 }  // namespace
 
@@ -87,7 +95,8 @@ void SessionDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
     const QRect area = option.rect.adjusted(kPad, kPad - 2, -kPad, -kPad + 2);
     const int left = area.left() + kDot + 7;
 
-    if (!selected) drawDot(painter, QRectF(area.left(), area.top() + (line - kDot) / 2.0, kDot, kDot), row.state);
+    if (!selected)
+        drawDot(painter, QRectF(area.left(), area.top() + (line - kDot) / 2.0, kDot, kDot), row.state);
     else {
         painter->setPen(QPen(ink, 1.6));
         painter->setBrush(ended(row.state) ? QBrush(Qt::NoBrush) : QBrush(ink));

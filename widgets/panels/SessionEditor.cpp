@@ -1,13 +1,13 @@
 // See SessionEditor.h.
 #include "widgets/panels/SessionEditor.h"
 
-#include "widgets/style/Metrics.h"
-
 #include <QFormLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+
+#include "widgets/style/Metrics.h"
 
 namespace stepscope {
 

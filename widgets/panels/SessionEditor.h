@@ -1,8 +1,8 @@
 // Name, tags and note of one session, edited in place below the list instead of in a dialog. GUI thread.
 #pragma once
-#include "widgets/panels/SessionRow.h"
-
 #include <QWidget>
+
+#include "widgets/panels/SessionRow.h"
 
 class QLineEdit;
 class QPlainTextEdit;

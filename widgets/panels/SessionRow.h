@@ -1,11 +1,11 @@
 // One stored session as the panel lists it: plain words and numbers, made by app/gui from what the database holds.
 #pragma once
-#include "core/events/Event.h"
-
 #include <QString>
 #include <QStringList>
 #include <utility>
 #include <vector>
+
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -18,11 +18,11 @@ struct SessionRow {
     QString why;
     std::int64_t startedUnixMs = 0;
     std::int64_t steps = 0;
-    double msPerStep = kUnknown;   // median, first 3 steps left out
+    double msPerStep = kUnknown;  // median, first 3 steps left out
     double loss = kUnknown;
     double validationLoss = kUnknown;
     std::vector<std::pair<QString, QString>> config;
-    bool here = false;             // the live run of this window
+    bool here = false;  // the live run of this window
 
     bool operator==(const SessionRow& other) const;
 };

@@ -1,16 +1,18 @@
 // See SessionsModel.h.
 #include "widgets/panels/SessionsModel.h"
 
-#include "core/base/Format.h"
-#include "widgets/panels/RelativeTime.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "core/base/Format.h"
+#include "widgets/panels/RelativeTime.h"
 
 namespace stepscope {
 namespace {
 
-bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+bool same(double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+}
 
 QString tooltip(const SessionRow& row) {
     QStringList lines{row.name, "session " + QString::number(row.id) + ", " + toString(row.state),
@@ -71,19 +73,28 @@ const SessionRow* SessionsModel::find(std::int64_t id) const {
     return found == m_rows.end() ? nullptr : &*found;
 }
 
-int SessionsModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_rows.size()); }
+int SessionsModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
 
 QVariant SessionsModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || index.row() >= rowCount()) return {};
     const SessionRow& row = at(index.row());
     switch (role) {
-        case Qt::DisplayRole: return row.name;
-        case Qt::ToolTipRole: return tooltip(row);
-        case Qt::AccessibleTextRole: return QString("%1, %2, %3 steps").arg(row.name, toString(row.state)).arg(row.steps);
-        case IdRole: return static_cast<qlonglong>(row.id);
-        case StateRole: return toString(row.state);
-        case RowRole: return QVariant::fromValue(static_cast<const void*>(&row));
-        default: return {};
+        case Qt::DisplayRole:
+            return row.name;
+        case Qt::ToolTipRole:
+            return tooltip(row);
+        case Qt::AccessibleTextRole:
+            return QString("%1, %2, %3 steps").arg(row.name, toString(row.state)).arg(row.steps);
+        case IdRole:
+            return static_cast<qlonglong>(row.id);
+        case StateRole:
+            return toString(row.state);
+        case RowRole:
+            return QVariant::fromValue(static_cast<const void*>(&row));
+        default:
+            return {};
     }
 }
 

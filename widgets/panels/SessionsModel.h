@@ -1,10 +1,10 @@
 // The list of sessions: newest first, this window's live run on top. setRows() changes only what differs, so that selection and
 // scrolling survive a refresh. SessionsFilter narrows it as one types: name, tag, state, a switch or its value. GUI thread.
 #pragma once
-#include "widgets/panels/SessionRow.h"
-
 #include <QAbstractListModel>
 #include <QSortFilterProxyModel>
+
+#include "widgets/panels/SessionRow.h"
 
 namespace stepscope {
 

@@ -1,14 +1,6 @@
 // See SessionsPanel.h.
 #include "widgets/panels/SessionsPanel.h"
 
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/SessionDelegate.h"
-#include "widgets/panels/SessionEditor.h"
-#include "widgets/panels/SessionsModel.h"
-#include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Metrics.h"
-
 #include <QFileDialog>
 #include <QKeyEvent>
 #include <QLineEdit>
@@ -17,6 +9,14 @@
 #include <QStackedWidget>
 #include <QStandardPaths>
 #include <QVBoxLayout>
+
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/SessionDelegate.h"
+#include "widgets/panels/SessionEditor.h"
+#include "widgets/panels/SessionsModel.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
 
 namespace stepscope {
 
@@ -155,7 +155,9 @@ void SessionsPanel::exportSession(const SessionRow& row) {
     dialog->open();
 }
 
-void SessionsPanel::remove(const SessionRow& row) { Q_EMIT deleteRequested(row.id, row.name); }
+void SessionsPanel::remove(const SessionRow& row) {
+    Q_EMIT deleteRequested(row.id, row.name);
+}
 
 void SessionsPanel::offerUndo(std::int64_t session, const QString& name) {
     m_deleted = session;
@@ -175,10 +177,14 @@ bool SessionsPanel::eventFilter(QObject* watched, QEvent* event) {
             return true;
         }
         if (watched == m_view && row != nullptr) {
-            if (key == Qt::Key_Return || key == Qt::Key_Enter) Q_EMIT replayRequested(row->id);
-            else if (key == Qt::Key_F2) m_editor->edit(*row, SessionEditor::Field::Name);
-            else if (key == Qt::Key_Delete && ended(row->state)) remove(*row);
-            else return QWidget::eventFilter(watched, event);
+            if (key == Qt::Key_Return || key == Qt::Key_Enter)
+                Q_EMIT replayRequested(row->id);
+            else if (key == Qt::Key_F2)
+                m_editor->edit(*row, SessionEditor::Field::Name);
+            else if (key == Qt::Key_Delete && ended(row->state))
+                remove(*row);
+            else
+                return QWidget::eventFilter(watched, event);
             return true;
         }
     }

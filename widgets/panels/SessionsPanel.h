@@ -1,9 +1,9 @@
 // The right panel: every stored session, newest first. Filters as one types, double click replays, a context menu does the rest;
 // deleting needs no question because it can be undone. Signals say what was asked; the window does it. GUI thread.
 #pragma once
-#include "widgets/panels/SessionRow.h"
-
 #include <QWidget>
+
+#include "widgets/panels/SessionRow.h"
 
 class QLineEdit;
 class QListView;

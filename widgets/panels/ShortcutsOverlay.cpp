@@ -1,11 +1,11 @@
 // See ShortcutsOverlay.h.
 #include "widgets/panels/ShortcutsOverlay.h"
 
-#include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Metrics.h"
-
 #include <QEvent>
 #include <QPainter>
+
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
 
 namespace stepscope {
 

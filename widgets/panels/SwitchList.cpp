@@ -1,12 +1,12 @@
 // See SwitchList.h.
 #include "widgets/panels/SwitchList.h"
 
+#include <QVBoxLayout>
+
 #include "widgets/panels/ExperimentDraft.h"
 #include "widgets/panels/RowParts.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/ValueRow.h"
-
-#include <QVBoxLayout>
 
 namespace stepscope {
 namespace {
@@ -15,8 +15,7 @@ QString detailsOf(const SwitchInfo& entry) {
     QString text = QString::fromStdString(entry.why);
     if (!entry.cost.empty()) text += "\n" + QString::fromStdString(entry.cost);
     if (!entry.reported.empty()) text += "\nReported elsewhere, on other hardware: " + QString::fromStdString(entry.reported);
-    for (const auto& [choice, reason] : entry.refusedChoices)
-        text += "\n" + QString::fromStdString(choice) + ": " + QString::fromStdString(reason);
+    for (const auto& [choice, reason] : entry.refusedChoices) text += "\n" + QString::fromStdString(choice) + ": " + QString::fromStdString(reason);
     return text;
 }
 

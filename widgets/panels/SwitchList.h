@@ -1,10 +1,10 @@
 // Every switch of the catalogue as one row, in its group. Nothing here knows a switch by name: a new one in the registry
 // appears by itself. Part of ExperimentPanel; GUI thread.
 #pragma once
-#include "core/events/SwitchCatalogue.h"
-
 #include <QWidget>
 #include <map>
+
+#include "core/events/SwitchCatalogue.h"
 
 class QVBoxLayout;
 

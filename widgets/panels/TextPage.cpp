@@ -1,13 +1,6 @@
 // See TextPage.h.
 #include "widgets/panels/TextPage.h"
 
-#include "core/base/Format.h"
-#include "core/events/ConfigKeys.h"
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/NumberEdit.h"
-#include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Metrics.h"
-
 #include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -17,6 +10,13 @@
 #include <QSettings>
 #include <QVBoxLayout>
 #include <map>
+
+#include "core/base/Format.h"
+#include "core/events/ConfigKeys.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/NumberEdit.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
 
 namespace stepscope {
 namespace {

@@ -1,11 +1,11 @@
 // The page "Text": writes text with the weights as they are now. Prompt, length and the usual sampling controls; the text appears
 // as it comes. Says why it is empty and what to do. GUI thread.
 #pragma once
+#include <QWidget>
+
 #include "core/events/Command.h"
 #include "core/events/Event.h"
 #include "core/events/SwitchCatalogue.h"
-
-#include <QWidget>
 
 class QLineEdit;
 class QPlainTextEdit;

@@ -57,7 +57,8 @@ void TitleButton::paintEvent(QPaintEvent*) {
         QRect square(QPoint(0, 0), iconSize());
         square.moveCenter(rect().center());
         icon().paint(&painter, square, Qt::AlignCenter, isEnabled() ? QIcon::Normal : QIcon::Disabled);
-        if (underMouse() && isEnabled()) painter.fillRect(QRect(square.left(), square.bottom() + 1, square.width(), 1), palette().color(QPalette::Link));
+        if (underMouse() && isEnabled())
+            painter.fillRect(QRect(square.left(), square.bottom() + 1, square.width(), 1), palette().color(QPalette::Link));
     }
     if (hasFocus()) {
         QStyleOptionFocusRect option;

@@ -1,10 +1,10 @@
 // See ToneLabel.h.
 #include "widgets/panels/ToneLabel.h"
 
-#include "widgets/style/Theme.h"
-
 #include <QEvent>
 #include <QGuiApplication>
+
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 
@@ -12,11 +12,16 @@ QColor toneColour(Tone tone) {
     const QPalette palette = QGuiApplication::palette();
     const bool dark = isDark(palette);
     switch (tone) {
-        case Tone::Normal: return palette.color(QPalette::WindowText);
-        case Tone::Muted: return mutedText(palette);
-        case Tone::Good: return dark ? QColor(0x35, 0xc4, 0x9a) : QColor(0x00, 0x7a, 0x59);  // 4.5:1 on either ground
-        case Tone::Warning: return warningColour(dark);
-        case Tone::Error: return errorColour(dark);
+        case Tone::Normal:
+            return palette.color(QPalette::WindowText);
+        case Tone::Muted:
+            return mutedText(palette);
+        case Tone::Good:
+            return dark ? QColor(0x35, 0xc4, 0x9a) : QColor(0x00, 0x7a, 0x59);  // 4.5:1 on either ground
+        case Tone::Warning:
+            return warningColour(dark);
+        case Tone::Error:
+            return errorColour(dark);
     }
     return palette.color(QPalette::WindowText);
 }

@@ -1,17 +1,17 @@
 // See TransportBar.h.
 #include "widgets/panels/TransportBar.h"
 
-#include "core/base/Format.h"
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/ScrubBar.h"
-#include "widgets/style/Metrics.h"
-
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QToolButton>
 #include <algorithm>
+
+#include "core/base/Format.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ScrubBar.h"
+#include "widgets/style/Metrics.h"
 
 namespace stepscope {
 namespace {
@@ -113,7 +113,9 @@ void TransportBar::paintEvent(QPaintEvent*) {
     painter.fillRect(rect(), wash);
 }
 
-double TransportBar::speed() const { return m_speed->currentData().toDouble(); }
+double TransportBar::speed() const {
+    return m_speed->currentData().toDouble();
+}
 
 void TransportBar::setPlace(const Place& place) {
     m_place = place;
@@ -134,6 +136,8 @@ void TransportBar::setPlace(const Place& place) {
     fit();
 }
 
-void TransportBar::setMarks(std::vector<ScrubMark> marks) { m_scrub->setMarks(std::move(marks)); }
+void TransportBar::setMarks(std::vector<ScrubMark> marks) {
+    m_scrub->setMarks(std::move(marks));
+}
 
 }  // namespace stepscope

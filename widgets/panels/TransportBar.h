@@ -2,10 +2,10 @@
 // and the way back to live. Where room is scarce the name is elided first, then the step goes, then the word on the way back; the slider
 // keeps its width and the time is never cut. Signals say what was asked; GUI thread.
 #pragma once
-#include "core/base/Units.h"
-
 #include <QWidget>
 #include <vector>
+
+#include "core/base/Units.h"
 
 class QComboBox;
 class QLabel;

@@ -1,14 +1,14 @@
 // See ValueEdit.h.
 #include "widgets/panels/ValueEdit.h"
 
-#include "widgets/panels/NumberEdit.h"
-#include "widgets/panels/ToggleSwitch.h"
-
 #include <QComboBox>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QStandardItemModel>
+
+#include "widgets/panels/NumberEdit.h"
+#include "widgets/panels/ToggleSwitch.h"
 
 namespace stepscope {
 

@@ -1,9 +1,9 @@
 // One editor for any ValueRange: a toggle for two words, a list for more, a number box, or a line of text. What it commits is
 // text, because parseValue() and setKey() are the only rules there are. Used by ValueRow; GUI thread.
 #pragma once
-#include "core/events/SwitchCatalogue.h"
-
 #include <QWidget>
+
+#include "core/events/SwitchCatalogue.h"
 
 class QComboBox;
 class QLineEdit;

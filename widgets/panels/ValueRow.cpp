@@ -1,22 +1,22 @@
 // See ValueRow.h.
 #include "widgets/panels/ValueRow.h"
 
+#include <QHBoxLayout>
+#include <QPainter>
+#include <algorithm>
+#include <initializer_list>
+
 #include "widgets/panels/RowLayout.h"
 #include "widgets/panels/RowParts.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/ValueEdit.h"
 
-#include <QHBoxLayout>
-#include <QPainter>
-#include <algorithm>
-#include <initializer_list>
-
 namespace stepscope {
 namespace {
 
 constexpr int kEditorWidth = 124;  // one column for lists and numbers, so that the eye runs down it
-constexpr int kLeastEditor = 98;  // beside a long name; "every-block", the longest word there, is still read whole
+constexpr int kLeastEditor = 98;   // beside a long name; "every-block", the longest word there, is still read whole
 constexpr int kSpacing = 4;
 
 // Where there is no room for all of "×1.20 vs kernels", what it was measured against gives way; the tool tip has it.
@@ -50,8 +50,10 @@ ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& ra
     m_newRun = new NewRunSign;
     m_editor = new ValueEdit(range, title);
     // A toggle takes only what its words need: the name has the rest.
-    if (m_editor->isToggle()) m_editor->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
-    else limitEditor(kEditorWidth);
+    if (m_editor->isToggle())
+        m_editor->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    else
+        limitEditor(kEditorWidth);
     m_note = rowSentence(Tone::Muted);
     m_details = rowSentence(Tone::Muted);
     setSummary({});
@@ -115,9 +117,13 @@ void ValueRow::setHint(const QString& text) {
     m_details->setText(details());
 }
 
-QString ValueRow::details() const { return m_hintText.isEmpty() ? m_detailsText : m_detailsText + ' ' + m_hintText; }
+QString ValueRow::details() const {
+    return m_hintText.isEmpty() ? m_detailsText : m_detailsText + ' ' + m_hintText;
+}
 
-bool ValueRow::isUnfolded() const { return !m_details->isHidden(); }
+bool ValueRow::isUnfolded() const {
+    return !m_details->isHidden();
+}
 
 void ValueRow::setNewRun(const QString& why) {
     m_newRun->setWhy(why);
@@ -151,7 +157,9 @@ void ValueRow::setInstead(const QString& what) {
     showNote();
 }
 
-void ValueRow::setRefused(const std::vector<std::pair<std::string, std::string>>& refused) { m_editor->setRefused(refused); }
+void ValueRow::setRefused(const std::vector<std::pair<std::string, std::string>>& refused) {
+    m_editor->setRefused(refused);
+}
 
 void ValueRow::setProblem(const QString& sentence) {
     m_problemText = sentence;

@@ -2,9 +2,9 @@
 // when it cannot be used, when what was typed is wrong or when the run in progress has another value; clicking the name unfolds what it
 // does. Made by SwitchList and ExperimentPanel from the catalogue and the table of keys; GUI thread.
 #pragma once
-#include "core/events/SwitchCatalogue.h"
-
 #include <QWidget>
+
+#include "core/events/SwitchCatalogue.h"
 
 namespace stepscope {
 
@@ -18,16 +18,16 @@ class ValueRow : public QWidget {
 public:
     ValueRow(const QString& id, const QString& title, const ValueRange& range, QWidget* parent = nullptr);
 
-    void setSummary(const QString& text);                      // one line on what it does: below the name in its tooltip, and for screen readers
+    void setSummary(const QString& text);  // one line on what it does: below the name in its tooltip, and for screen readers
     void setDetails(const QString& text);
-    void setHint(const QString& text);                         // which value to choose: below the details, and on the editor
-    void setNewRun(const QString& why);                        // carries a small sign: takes effect in a new run only
+    void setHint(const QString& text);   // which value to choose: below the details, and on the editor
+    void setNewRun(const QString& why);  // carries a small sign: takes effect in a new run only
     void setValue(const QString& text, bool changedFromPreset);
     void setChip(const QString& text, const QString& tooltip);  // what this machine measured: "×2.2", "×1.2 vs kernels"
-    void setReason(const QString& why);                        // cannot be used here; empty = can
-    void setInstead(const QString& what);                      // another value runs for now, or this one does nothing, and why; empty = it runs
+    void setReason(const QString& why);                         // cannot be used here; empty = can
+    void setInstead(const QString& what);                       // another value runs for now, or this one does nothing, and why; empty = it runs
     void setRefused(const std::vector<std::pair<std::string, std::string>>& refused);
-    void setProblem(const QString& sentence);                  // the text that was committed is wrong; it stays as it is
+    void setProblem(const QString& sentence);  // the text that was committed is wrong; it stays as it is
     // What the run in progress has instead, empty = the same. Where it need not wait for a new run, with a link either way.
     void setInRun(const QString& value);
 

@@ -30,13 +30,16 @@ QVariant unwrapped(QVariant value) {
 
 SystemTheme::SystemTheme(QObject* parent) : QObject(parent) {
 #if QT_VERSION >= QT_VERSION_CHECK(6, 5, 0)
-    connect(QGuiApplication::styleHints(), &QStyleHints::colorSchemeChanged, this, [this](Qt::ColorScheme scheme) { Q_EMIT told(scheme == Qt::ColorScheme::Dark); });
+    connect(QGuiApplication::styleHints(), &QStyleHints::colorSchemeChanged, this,
+            [this](Qt::ColorScheme scheme) { Q_EMIT told(scheme == Qt::ColorScheme::Dark); });
 #else
     if (hasSessionBus()) ask(QDBusConnection::sessionBus(), kService);
 #endif
 }
 
-SystemTheme::SystemTheme(const QDBusConnection& connection, const QString& service, QObject* parent) : QObject(parent) { ask(connection, service); }
+SystemTheme::SystemTheme(const QDBusConnection& connection, const QString& service, QObject* parent) : QObject(parent) {
+    ask(connection, service);
+}
 
 void SystemTheme::ask(QDBusConnection connection, const QString& service) {
     if (!connection.isConnected()) return;

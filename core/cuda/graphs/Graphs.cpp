@@ -1,7 +1,5 @@
 // The door of libstepscope_cuda_graphs.so: capture into at::cuda::CUDAGraph. LibTorch's exceptions end here. Called through CudaGraphs by
 // core/cuda/loader on the trainer thread.
-#include "core/cuda/CudaGraphs.h"
-
 #include <ATen/core/CachingHostAllocator.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -10,6 +8,8 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "core/cuda/CudaGraphs.h"
 
 namespace stepscope {
 namespace {

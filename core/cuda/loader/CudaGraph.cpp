@@ -1,10 +1,10 @@
 // See CudaGraph.h.
 #include "core/cuda/loader/CudaGraph.h"
 
+#include <stdexcept>
+
 #include "core/base/OperationSpan.h"
 #include "core/cuda/loader/CudaPlugin.h"
-
-#include <stdexcept>
 
 namespace stepscope {
 namespace {

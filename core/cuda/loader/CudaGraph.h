@@ -1,10 +1,10 @@
 // CudaGraph: work of LibTorch's current stream, captured once and replayed as one launch, through libstepscope_cuda_graphs.so. Owned by
 // GraphProgram; trainer thread. Torch-free.
 #pragma once
-#include "core/cuda/CudaGraphs.h"
-
 #include <functional>
 #include <memory>
+
+#include "core/cuda/CudaGraphs.h"
 
 namespace stepscope {
 

@@ -17,7 +17,9 @@ std::string lastLoaderError() {
     return text ? text : "unknown reason";
 }
 
-std::string cudaVersion(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
+std::string cudaVersion(int number) {
+    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
 
 // Empty when the driver is there, new enough and sees a GPU; else the sentence.
 std::string whyNoDriver(const std::string& name) {
@@ -89,7 +91,8 @@ CudaPlugin loadCudaPlugin(const CudaLibraries& libraries) {
     }
     plugin.interface = openTable<CudaInterface>(path, "stepscope_cuda_interface", kCudaInterfaceVersion, plugin.whyNot);
     if (plugin.interface)
-        plugin.graphs = openTable<CudaGraphs>(ownLibrary(libraries.graphs, "libstepscope_cuda_graphs.so"), "stepscope_cuda_graphs", kCudaGraphsVersion, plugin.whyNoGraphs);
+        plugin.graphs = openTable<CudaGraphs>(ownLibrary(libraries.graphs, "libstepscope_cuda_graphs.so"), "stepscope_cuda_graphs",
+                                              kCudaGraphsVersion, plugin.whyNoGraphs);
     return plugin;
 }
 

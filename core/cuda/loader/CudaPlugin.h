@@ -2,10 +2,10 @@
 // Called by initialiseEngine() as the first statement of main(), on the main thread, before any ATen call: ATen settles
 // for good which CUDA hooks it has at its first question about CUDA. Torch-free; never prints, aborts or throws.
 #pragma once
+#include <string>
+
 #include "core/cuda/CudaGraphs.h"
 #include "core/cuda/CudaInterface.h"
-
-#include <string>
 
 namespace stepscope {
 
@@ -13,8 +13,8 @@ struct CudaPlugin {
     const CudaInterface* interface = nullptr;  // lives as long as the process; null when the plug-in is not loaded
     const CudaGraphs* graphs = nullptr;        // null when steps cannot be captured
     bool torchCuda = false;                    // libtorch_cuda is loaded: tensors can live on a GPU
-    std::string whyNot;       // a sentence for the person when interface or torchCuda is missing, else empty
-    std::string whyNoGraphs;  // the same of graphs
+    std::string whyNot;                        // a sentence for the person when interface or torchCuda is missing, else empty
+    std::string whyNoGraphs;                   // the same of graphs
 
     bool usable() const { return interface && torchCuda; }
 };

@@ -1,7 +1,7 @@
 // The plug-in of this process; see CudaPlugin.h. A file of its own, so that a test can put another plug-in in its place: tests/core/cuda/emulation.
-#include "core/cuda/loader/CudaPlugin.h"
-
 #include <cstdlib>
+
+#include "core/cuda/loader/CudaPlugin.h"
 
 namespace stepscope {
 

@@ -1,9 +1,9 @@
 // See AdamW.h: the plain loops, computed in double and rounded once per stored number.
 #include "core/kernels/adamw/AdamW.h"
 
-#include "core/base/Check.h"
-
 #include <cmath>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 
@@ -21,7 +21,8 @@ void adamWUpdate(AdamWStep step, std::span<const float> g, std::span<float> weig
         const double m = beta1 * first[i] + (1 - beta1) * x, v = beta2 * second[i] + (1 - beta2) * x * x;
         first[i] = static_cast<float>(m);
         second[i] = static_cast<float>(v);
-        weights[i] = static_cast<float>(step.keep * static_cast<double>(weights[i]) - step.stepSize * m / (std::sqrt(v) / step.rootOfSecond + step.epsilon));
+        weights[i] =
+            static_cast<float>(step.keep * static_cast<double>(weights[i]) - step.stepSize * m / (std::sqrt(v) / step.rootOfSecond + step.epsilon));
     }
 }
 

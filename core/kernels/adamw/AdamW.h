@@ -1,8 +1,8 @@
 // AdamW over flat buffers: the plain reference in double that the fast version is held against. Called by tests; any thread, no state.
 #pragma once
-#include "core/kernels/adamw/AdamWCpu.h"
-
 #include <span>
+
+#include "core/kernels/adamw/AdamWCpu.h"
 
 namespace stepscope {
 

@@ -14,6 +14,8 @@ struct AdamWTable {
     void (*update)(AdamWStep step, const float* g, float* weights, float* first, float* second, Bf16* low, std::int64_t begin, std::int64_t end);
 };
 STEPSCOPE_ISA_TABLE(AdamWTable, adamWTable)
-inline const AdamWTable& adamWCpu() { return STEPSCOPE_PICK_ISA(adamWTable); }
+inline const AdamWTable& adamWCpu() {
+    return STEPSCOPE_PICK_ISA(adamWTable);
+}
 
 }  // namespace stepscope

@@ -1,16 +1,16 @@
 // One update of AdamW (Loshchilov and Hutter, ICLR 2019): its numbers, and the arithmetic of one element in float32 for the GPU and for the
 // host, where the tests hold it against the reference. Included by AdamWCpu.h, core/cuda and tests/core/kernels.
 #pragma once
-#include "core/base/HostDevice.h"
-
 #include <cmath>
+
+#include "core/base/HostDevice.h"
 
 namespace stepscope {
 
 struct AdamWStep {
-    float keep = 1;           // 1 - rate * weightDecay
-    float stepSize = 0;       // rate / (1 - beta1^t)
-    float rootOfSecond = 1;   // sqrt(1 - beta2^t)
+    float keep = 1;          // 1 - rate * weightDecay
+    float stepSize = 0;      // rate / (1 - beta1^t)
+    float rootOfSecond = 1;  // sqrt(1 - beta2^t)
     float beta1 = 0.9f, beta2 = 0.95f, epsilon = 1e-8f;
     float gradientScale = 1;  // what clipping multiplies every gradient by
 };

@@ -1,10 +1,10 @@
 // See Attention.h: the plain loops, computed in double and rounded once.
 #include "core/kernels/attention/Attention.h"
 
-#include "core/base/Check.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 namespace {
@@ -29,7 +29,9 @@ void check(AttentionShape shape, std::span<const float> q, std::span<const float
     SS_CHECK(q.size() == count && k.size() == count && v.size() == count);
 }
 
-std::vector<float> rounded(const std::vector<double>& all) { return {all.begin(), all.end()}; }
+std::vector<float> rounded(const std::vector<double>& all) {
+    return {all.begin(), all.end()};
+}
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 // Causal attention of one head: the plain reference in double, with the whole table of scores, that every fast version is held against
 // (Vaswani et al. 2017, equation 1). Called by tests; any thread, no state. All matrices are (T, D), row-major.
 #pragma once
-#include "core/kernels/attention/AttentionCpu.h"
-
 #include <span>
 #include <vector>
+
+#include "core/kernels/attention/AttentionCpu.h"
 
 namespace stepscope {
 

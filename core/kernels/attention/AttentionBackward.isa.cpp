@@ -9,14 +9,14 @@ constexpr std::int64_t kKeys = 32, kQueries = 64;
 constexpr float kHuge = 3.0e38f;
 
 struct BackwardScratch {
-    Unit *keys, *values;                              // (T, units along the width)
-    Unit *queriesAcross, *gradOutAcross;              // (units, T)
-    Unit *keysDown, *queriesDown, *gradOutDown;       // (T / per, columns): units of `per` rows
+    Unit *keys, *values;                                // (T, units along the width)
+    Unit *queriesAcross, *gradOutAcross;                // (units, T)
+    Unit *keysDown, *queriesDown, *gradOutDown;         // (T / per, columns): units of `per` rows
     Unit *probabilities, *gradScores, *gradScorePairs;  // (kKeys, kQueries) in units along the queries; the last along the keys
-    float *scores, *gradProbabilities;                // (kKeys, kQueries)
-    float *gradKeys, *gradValues;                     // (kKeys, columns)
-    float *gradQueries;                               // (T, columns)
-    float *logSum, *correction;                       // (T)
+    float *scores, *gradProbabilities;                  // (kKeys, kQueries)
+    float *gradKeys, *gradValues;                       // (kKeys, columns)
+    float* gradQueries;                                 // (T, columns)
+    float *logSum, *correction;                         // (T)
     std::int64_t bytes;
 };
 
@@ -133,13 +133,16 @@ void backward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, He
         for (std::int64_t begin = first; begin < shape.context; begin += kQueries) {
             const std::int64_t queries = shape.context - begin < kQueries ? shape.context - begin : kQueries, columns = roundUp(queries, 16);
             const bool again = begin > first;
-            product<per>(padded, columns, e.units, {s.keys + first * e.units, e.units, 1}, s.queriesAcross + begin, e.rows, s.scores, kQueries, false);
-            product<per>(padded, columns, e.units, {s.values + first * e.units, e.units, 1}, s.gradOutAcross + begin, e.rows, s.gradProbabilities, kQueries, false);
+            product<per>(padded, columns, e.units, {s.keys + first * e.units, e.units, 1}, s.queriesAcross + begin, e.rows, s.scores, kQueries,
+                         false);
+            product<per>(padded, columns, e.units, {s.values + first * e.units, e.units, 1}, s.gradOutAcross + begin, e.rows, s.gradProbabilities,
+                         kQueries, false);
             clearPadding(s, padded, queries, columns);
             softmaxTile<per>(s, shape.scale, first, padded, begin, columns);
             product<per>(keys, C, columns / per, {s.probabilities, kQueries / per, 1}, s.gradOutDown + begin / per * C, C, s.gradValues, C, again);
             product<per>(keys, C, columns / per, {s.gradScores, kQueries / per, 1}, s.queriesDown + begin / per * C, C, s.gradKeys, C, again);
-            product<per>(queries, C, padded / per, {s.gradScorePairs, 1, kQueries}, s.keysDown + first / per * C, C, s.gradQueries + begin * C, C, true);
+            product<per>(queries, C, padded / per, {s.gradScorePairs, 1, kQueries}, s.keysDown + first / per * C, C, s.gradQueries + begin * C, C,
+                         true);
         }
         putRows(s.gradKeys, C, keys, shape.width, HeadRows<T>{gradK.data + first * gradK.stride, gradK.stride});
         putRows(s.gradValues, C, keys, shape.width, HeadRows<T>{gradV.data + first * gradV.stride, gradV.stride});

@@ -79,11 +79,14 @@ void forward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, Hea
             product<per>(queries, padded, units, {s.queries + begin * units, units, 1}, s.keys + first, rows, s.scores, kKeys, false);
             for (std::int64_t i = 0; i < queries; ++i) {
                 const std::int64_t seen = begin + i - first + 1, valid = seen < 0 ? 0 : seen < keys ? seen : keys;
-                const float rescale = softmaxRow<per>(running[i], s.scores + i * kKeys, valid, padded, shape.scale, s.probabilities + i * kKeys / per);
+                const float rescale =
+                    softmaxRow<per>(running[i], s.scores + i * kKeys, valid, padded, shape.scale, s.probabilities + i * kKeys / per);
                 if (first > 0 && rescale != 1.0f)
-                    forLanes(columns, [&](std::int64_t c, std::int64_t) { store(s.out + i * columns + c, load(s.out + i * columns + c) * all(rescale)); });
+                    forLanes(columns,
+                             [&](std::int64_t c, std::int64_t) { store(s.out + i * columns + c, load(s.out + i * columns + c) * all(rescale)); });
             }
-            product<per>(queries, columns, padded / per, {s.probabilities, kKeys / per, 1}, s.values + first / per * columns, columns, s.out, columns, first > 0);
+            product<per>(queries, columns, padded / per, {s.probabilities, kKeys / per, 1}, s.values + first / per * columns, columns, s.out, columns,
+                         first > 0);
         }
         for (std::int64_t i = 0; i < queries; ++i) {
             const Vec share = all(1.0f / running[i].sum);

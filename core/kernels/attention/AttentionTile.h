@@ -3,7 +3,6 @@
 // instruction set multiplies pairs; both are 32 bits, so that one packing and one product serve both.
 #pragma once
 #include "core/kernels/attention/AttentionCpu.h"
-
 #include "core/kernels/isa/Vec.h"
 
 #if defined(__x86_64__)
@@ -17,7 +16,9 @@ using Unit = std::uint32_t;
 template <class T>
 constexpr std::int64_t kPerUnit = STEPSCOPE_ISA_LEVEL >= 3 && sizeof(T) == 2 ? 2 : 1;
 
-STEPSCOPE_INLINE std::int64_t roundUp(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+STEPSCOPE_INLINE std::int64_t roundUp(std::int64_t n, std::int64_t to) {
+    return (n + to - 1) / to * to;
+}
 
 // Hands out pieces of the scratch; with a null base it only counts them.
 struct Pieces {
@@ -66,7 +67,8 @@ STEPSCOPE_INLINE void tile(std::int64_t units, Rows a, const Unit* b, std::int64
 }
 
 template <std::int64_t PerUnit, int N>
-STEPSCOPE_INLINE void columnPanel(std::int64_t rows, std::int64_t units, Rows a, const Unit* b, std::int64_t bRow, float* c, std::int64_t cRow, bool add) {
+STEPSCOPE_INLINE void columnPanel(std::int64_t rows, std::int64_t units, Rows a, const Unit* b, std::int64_t bRow, float* c, std::int64_t cRow,
+                                  bool add) {
     std::int64_t r = 0;
     const auto from = [&] { return Rows{a.at + r * a.row, a.row, a.place}; };
     for (; r + 4 <= rows; r += 4) tile<PerUnit, 4, N>(units, from(), b, bRow, c + r * cRow, cRow, add);
@@ -76,8 +78,8 @@ STEPSCOPE_INLINE void columnPanel(std::int64_t rows, std::int64_t units, Rows a,
 // c (rows, columns) = or += sum over `units` places of a * b. b (units, columns) with bRow units a row; columns a multiple of kLanes.
 // 4 x 4 registers of sums on AVX-512, 4 x 2 where there are 16: enough to hide the latency, and none is spilled.
 template <std::int64_t PerUnit>
-__attribute__((noinline)) void product(std::int64_t rows, std::int64_t columns, std::int64_t units, Rows a, const Unit* b, std::int64_t bRow, float* c,
-                                       std::int64_t cRow, bool add) {
+__attribute__((noinline)) void product(std::int64_t rows, std::int64_t columns, std::int64_t units, Rows a, const Unit* b, std::int64_t bRow,
+                                       float* c, std::int64_t cRow, bool add) {
     std::int64_t n = 0;
     if constexpr (STEPSCOPE_ISA_LEVEL >= 2)
         for (; n + 4 * kLanes <= columns; n += 4 * kLanes) columnPanel<PerUnit, 4>(rows, units, a, b + n, bRow, c + n, cRow, add);
@@ -88,8 +90,10 @@ __attribute__((noinline)) void product(std::int64_t rows, std::int64_t columns, 
 // Stores a register of numbers as Bf16 halves of units (PerUnit 2) or as floats.
 template <std::int64_t PerUnit>
 STEPSCOPE_INLINE void putUnits(Unit* to, std::int64_t element, Vec v) {
-    if constexpr (PerUnit == 2) store(reinterpret_cast<Bf16*>(to) + element, v);
-    else store(reinterpret_cast<float*>(to) + element, v);
+    if constexpr (PerUnit == 2)
+        store(reinterpret_cast<Bf16*>(to) + element, v);
+    else
+        store(reinterpret_cast<float*>(to) + element, v);
 }
 
 // Units of two registers, elements of `even` below and of `odd` above: pairs along the rows instead of along a row.
@@ -116,8 +120,10 @@ void stageRows(HeadRows<const T> from, std::int64_t rows, std::int64_t width, Un
         }
         const T* row = from.data + r * from.stride;
         for (std::int64_t u = width / per; u < rowUnits; ++u) to[u] = 0;
-        if constexpr (per == 2) __builtin_memcpy(to, row, static_cast<std::size_t>(width) * sizeof(T));
-        else forLanes(width, [&](std::int64_t c, std::int64_t lanes) { put(reinterpret_cast<float*>(to) + c, get(row + c, lanes), lanes); });
+        if constexpr (per == 2)
+            __builtin_memcpy(to, row, static_cast<std::size_t>(width) * sizeof(T));
+        else
+            forLanes(width, [&](std::int64_t c, std::int64_t lanes) { put(reinterpret_cast<float*>(to) + c, get(row + c, lanes), lanes); });
     }
 }
 
@@ -142,7 +148,8 @@ inline void transposeUnits(const Unit* from, std::int64_t rows, std::int64_t col
             Unit* out = to + c * rows + r;
 #if defined(__x86_64__)
             __m128 row0 = _mm_loadu_ps(reinterpret_cast<const float*>(in)), row1 = _mm_loadu_ps(reinterpret_cast<const float*>(in + columns));
-            __m128 row2 = _mm_loadu_ps(reinterpret_cast<const float*>(in + 2 * columns)), row3 = _mm_loadu_ps(reinterpret_cast<const float*>(in + 3 * columns));
+            __m128 row2 = _mm_loadu_ps(reinterpret_cast<const float*>(in + 2 * columns)),
+                   row3 = _mm_loadu_ps(reinterpret_cast<const float*>(in + 3 * columns));
             _MM_TRANSPOSE4_PS(row0, row1, row2, row3);
             _mm_storeu_ps(reinterpret_cast<float*>(out), row0);
             _mm_storeu_ps(reinterpret_cast<float*>(out + rows), row1);

@@ -2,11 +2,11 @@
 // error and not by the reference's. Called by tests and CPU forms, any thread.
 #include "core/kernels/bias_gelu/BiasGelu.h"
 
-#include "core/base/Check.h"
-
 #include <cmath>
 #include <numbers>
 #include <vector>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 namespace {
@@ -16,7 +16,9 @@ const double kScale = std::sqrt(2.0 / std::numbers::pi);
 
 }  // namespace
 
-double geluTanh(double x) { return 0.5 * x * (1.0 + std::tanh(kScale * (x + kCubic * x * x * x))); }
+double geluTanh(double x) {
+    return 0.5 * x * (1.0 + std::tanh(kScale * (x + kCubic * x * x * x)));
+}
 
 double geluTanhDerivative(double x) {
     const double t = std::tanh(kScale * (x + kCubic * x * x * x));

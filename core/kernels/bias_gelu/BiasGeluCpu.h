@@ -13,7 +13,8 @@ struct BiasGeluTable {
     void (*forward)(std::int64_t columns, const T* in, const float* bias, T* out, std::int64_t begin, std::int64_t end);
     // gradIn[r][c] = gradOut[r][c] * gelu'(in[r][c] + bias[c]) for rows [begin, end); gradBias[c] += their sum, null = not wanted.
     // gradIn may be gradOut.
-    void (*backward)(std::int64_t columns, const T* gradOut, const T* in, const float* bias, T* gradIn, float* gradBias, std::int64_t begin, std::int64_t end);
+    void (*backward)(std::int64_t columns, const T* gradOut, const T* in, const float* bias, T* gradIn, float* gradBias, std::int64_t begin,
+                     std::int64_t end);
 };
 STEPSCOPE_ISA_TABLES(BiasGeluTable, biasGelu)
 

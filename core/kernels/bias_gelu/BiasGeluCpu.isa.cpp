@@ -19,7 +19,8 @@ void forward(std::int64_t columns, const T* in, const float* bias, T* out, std::
 }
 
 template <class T>
-void backward(std::int64_t columns, const T* gradOut, const T* in, const float* bias, T* gradIn, float* gradBias, std::int64_t begin, std::int64_t end) {
+void backward(std::int64_t columns, const T* gradOut, const T* in, const float* bias, T* gradIn, float* gradBias, std::int64_t begin,
+              std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
         const std::int64_t row = r * columns;
         forLanes(columns, [&](std::int64_t c, std::int64_t lanes) {

@@ -1,9 +1,9 @@
 // The arithmetic of one element of the fused bias + GELU in float32, written once for the GPU and for the host, where
 // the tests hold it against the reference without a GPU. Included by core/cuda/*.cu and tests/core/kernels.
 #pragma once
-#include "core/base/HostDevice.h"
-
 #include <cmath>
+
+#include "core/base/HostDevice.h"
 
 namespace stepscope::bias_gelu {
 
@@ -16,9 +16,13 @@ STEPSCOPE_HOST_DEVICE float tanhOf(float u) {
 #endif
 }
 
-STEPSCOPE_HOST_DEVICE float inner(float x) { return 0.7978845608028654f * x * (1.0f + 0.044715f * x * x); }
+STEPSCOPE_HOST_DEVICE float inner(float x) {
+    return 0.7978845608028654f * x * (1.0f + 0.044715f * x * x);
+}
 
-STEPSCOPE_HOST_DEVICE float value(float x) { return 0.5f * x * (1.0f + tanhOf(inner(x))); }
+STEPSCOPE_HOST_DEVICE float value(float x) {
+    return 0.5f * x * (1.0f + tanhOf(inner(x)));
+}
 
 STEPSCOPE_HOST_DEVICE float derivative(float x) {
     const float t = tanhOf(inner(x));

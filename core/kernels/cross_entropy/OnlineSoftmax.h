@@ -2,9 +2,9 @@
 // is kept relative to the largest value so far, and two halves of a row are merged by scaling one of them. For the GPU and for the host,
 // where the tests hold it against the plain sum. Included by core/cuda/*.cu and tests/core/kernels.
 #pragma once
-#include "core/base/HostDevice.h"
-
 #include <cmath>
+
+#include "core/base/HostDevice.h"
 
 namespace stepscope {
 
@@ -22,7 +22,9 @@ STEPSCOPE_HOST_DEVICE float exponential(float x) {
 }
 
 // Of the same sum when its reference moves from one value to a larger one. Equal ones, two of -inf too, need no scaling.
-STEPSCOPE_HOST_DEVICE float rescale(float from, float to) { return from == to ? 1.0f : exponential(from - to); }
+STEPSCOPE_HOST_DEVICE float rescale(float from, float to) {
+    return from == to ? 1.0f : exponential(from - to);
+}
 
 STEPSCOPE_HOST_DEVICE OnlineSoftmax merge(OnlineSoftmax a, OnlineSoftmax b) {
     const float largest = fmaxf(a.largest, b.largest);

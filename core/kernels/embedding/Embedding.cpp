@@ -23,7 +23,8 @@ void check(EmbeddingShape shape, std::span<const std::int64_t> ids, std::size_t 
 
 }  // namespace
 
-void embeddingForward(EmbeddingShape shape, std::span<const std::int64_t> ids, std::span<const float> wte, std::span<const float> wpe, std::span<float> out) {
+void embeddingForward(EmbeddingShape shape, std::span<const std::int64_t> ids, std::span<const float> wte, std::span<const float> wpe,
+                      std::span<float> out) {
     check(shape, ids, out.size(), wpe.size());
     const auto columns = static_cast<std::size_t>(shape.columns);
     for (std::size_t i = 0; i < out.size(); ++i) {

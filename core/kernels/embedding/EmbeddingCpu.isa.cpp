@@ -21,7 +21,8 @@ STEPSCOPE_INLINE void add(float* to, const float* from, std::int64_t count) {
     forLanes(count, [&](std::int64_t c, std::int64_t lanes) { put(to + c, get(to + c, lanes) + get(from + c, lanes), lanes); });
 }
 
-void backward(EmbeddingShape shape, const std::int64_t* ids, const float* gradOut, float* gradWte, float* gradWpe, std::int64_t begin, std::int64_t end) {
+void backward(EmbeddingShape shape, const std::int64_t* ids, const float* gradOut, float* gradWte, float* gradWpe, std::int64_t begin,
+              std::int64_t end) {
     for (std::int64_t r = 0; r < shape.rows; ++r) {
         const float* from = gradOut + r * shape.columns + begin;
         if (gradWte) add(gradWte + ids[r] * shape.columns + begin, from, end - begin);

@@ -16,11 +16,19 @@ constexpr std::int64_t kPanel = 32;  // columns of B held in registers at a time
 constexpr std::int64_t kStrip = 8;   // rows of A: 16 accumulators are enough to hide the latency, and 8 divides what models use
 
 enum class Element { F32, Bf16 };
-constexpr std::int64_t perWord(Element element) { return element == Element::Bf16 ? 2 : 1; }
-constexpr std::int64_t bytesOf(Element element) { return element == Element::Bf16 ? 2 : 4; }
-constexpr std::int64_t panels(std::int64_t columns) { return (columns + kPanel - 1) / kPanel; }
+constexpr std::int64_t perWord(Element element) {
+    return element == Element::Bf16 ? 2 : 1;
+}
+constexpr std::int64_t bytesOf(Element element) {
+    return element == Element::Bf16 ? 2 : 4;
+}
+constexpr std::int64_t panels(std::int64_t columns) {
+    return (columns + kPanel - 1) / kPanel;
+}
 // Words along the summed index for `extent` elements.
-constexpr std::int64_t steps(Element element, std::int64_t extent) { return (extent + perWord(element) - 1) / perWord(element); }
+constexpr std::int64_t steps(Element element, std::int64_t extent) {
+    return (extent + perWord(element) - 1) / perWord(element);
+}
 
 struct Rows {  // A
     const std::uint32_t* words = nullptr;
@@ -48,10 +56,13 @@ const Kernels& kernels(Element element);
 struct Packers {
     // B for products that sum over the columns of `source` (Y = X * W^T): one panel for each 32 rows. rows (N) x columns (K) ->
     // panels(N) panels of steps(K) * 32 words, `panelStride` words apart. The missing rows of the last panel, and an odd last column, become zeros.
-    void (*transposed)(const void* source, std::int64_t stride, std::int64_t rows, std::int64_t columns, std::uint32_t* out, std::int64_t panelStride);
+    void (*transposed)(const void* source, std::int64_t stride, std::int64_t rows, std::int64_t columns, std::uint32_t* out,
+                       std::int64_t panelStride);
     // Operands for products that sum over the rows of `source` (dW = dY^T * X): panels of 32 columns; rows (K) x columns (N) -> panels(N) panels
-    // of steps(K) * 32 words, `panelStride` words apart. Missing columns and an odd last row become zeros. As A: rowStride 1, stepStride 32 in a panel.
-    void (*summedRows)(const void* source, std::int64_t stride, std::int64_t rows, std::int64_t columns, std::uint32_t* out, std::int64_t panelStride);
+    // of steps(K) * 32 words, `panelStride` words apart. Missing columns and an odd last row become zeros. As A: rowStride 1, stepStride 32 in a
+    // panel.
+    void (*summedRows)(const void* source, std::int64_t stride, std::int64_t rows, std::int64_t columns, std::uint32_t* out,
+                       std::int64_t panelStride);
 };
 const Packers& packers(Element element);
 

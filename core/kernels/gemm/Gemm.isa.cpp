@@ -20,47 +20,113 @@ struct Halves {};  // bf16
 #if defined(__AVX512F__)
 constexpr int kLanes = 16, kVectors = 2, kRowsAtOnce = 8;
 using Vector = __m512;
-inline Vector load(const float* p) { return _mm512_loadu_ps(p); }
-inline void save(float* p, Vector v) { _mm512_storeu_ps(p, v); }
-inline Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
-inline Vector zero() { return _mm512_setzero_ps(); }
-inline __m512i words(const Word* p) { return _mm512_loadu_si512(p); }
-inline __m512i spread(Word w) { return _mm512_set1_epi32(static_cast<int>(w)); }
-inline Vector accumulate(F32, Vector sum, __m512i a, __m512i b) { return _mm512_fmadd_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), sum); }
+inline Vector load(const float* p) {
+    return _mm512_loadu_ps(p);
+}
+inline void save(float* p, Vector v) {
+    _mm512_storeu_ps(p, v);
+}
+inline Vector add(Vector a, Vector b) {
+    return _mm512_add_ps(a, b);
+}
+inline Vector zero() {
+    return _mm512_setzero_ps();
+}
+inline __m512i words(const Word* p) {
+    return _mm512_loadu_si512(p);
+}
+inline __m512i spread(Word w) {
+    return _mm512_set1_epi32(static_cast<int>(w));
+}
+inline Vector accumulate(F32, Vector sum, __m512i a, __m512i b) {
+    return _mm512_fmadd_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), sum);
+}
 #if defined(__AVX512BF16__)
-inline Vector accumulate(Halves, Vector sum, __m512i a, __m512i b) { return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b); }
+inline Vector accumulate(Halves, Vector sum, __m512i a, __m512i b) {
+    return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);
+}
 #else
-inline Vector low(__m512i w) { return _mm512_castsi512_ps(_mm512_slli_epi32(w, 16)); }
-inline Vector high(__m512i w) { return _mm512_castsi512_ps(_mm512_and_si512(w, _mm512_set1_epi32(static_cast<int>(0xffff0000)))); }
-inline Vector accumulate(Halves, Vector sum, __m512i a, __m512i b) { return _mm512_fmadd_ps(high(a), high(b), _mm512_fmadd_ps(low(a), low(b), sum)); }
+inline Vector low(__m512i w) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(w, 16));
+}
+inline Vector high(__m512i w) {
+    return _mm512_castsi512_ps(_mm512_and_si512(w, _mm512_set1_epi32(static_cast<int>(0xffff0000))));
+}
+inline Vector accumulate(Halves, Vector sum, __m512i a, __m512i b) {
+    return _mm512_fmadd_ps(high(a), high(b), _mm512_fmadd_ps(low(a), low(b), sum));
+}
 #endif
 #elif defined(__AVX2__)
 constexpr int kLanes = 8, kVectors = 2, kRowsAtOnce = 4;  // 16 registers: half a strip and half a panel at a time
 using Vector = __m256;
-inline Vector load(const float* p) { return _mm256_loadu_ps(p); }
-inline void save(float* p, Vector v) { _mm256_storeu_ps(p, v); }
-inline Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
-inline Vector zero() { return _mm256_setzero_ps(); }
-inline __m256i words(const Word* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
-inline __m256i spread(Word w) { return _mm256_set1_epi32(static_cast<int>(w)); }
-inline Vector low(__m256i w) { return _mm256_castsi256_ps(_mm256_slli_epi32(w, 16)); }
-inline Vector high(__m256i w) { return _mm256_castsi256_ps(_mm256_and_si256(w, _mm256_set1_epi32(static_cast<int>(0xffff0000)))); }
-inline Vector accumulate(F32, Vector sum, __m256i a, __m256i b) { return _mm256_fmadd_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), sum); }
-inline Vector accumulate(Halves, Vector sum, __m256i a, __m256i b) { return _mm256_fmadd_ps(high(a), high(b), _mm256_fmadd_ps(low(a), low(b), sum)); }
+inline Vector load(const float* p) {
+    return _mm256_loadu_ps(p);
+}
+inline void save(float* p, Vector v) {
+    _mm256_storeu_ps(p, v);
+}
+inline Vector add(Vector a, Vector b) {
+    return _mm256_add_ps(a, b);
+}
+inline Vector zero() {
+    return _mm256_setzero_ps();
+}
+inline __m256i words(const Word* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+}
+inline __m256i spread(Word w) {
+    return _mm256_set1_epi32(static_cast<int>(w));
+}
+inline Vector low(__m256i w) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(w, 16));
+}
+inline Vector high(__m256i w) {
+    return _mm256_castsi256_ps(_mm256_and_si256(w, _mm256_set1_epi32(static_cast<int>(0xffff0000))));
+}
+inline Vector accumulate(F32, Vector sum, __m256i a, __m256i b) {
+    return _mm256_fmadd_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), sum);
+}
+inline Vector accumulate(Halves, Vector sum, __m256i a, __m256i b) {
+    return _mm256_fmadd_ps(high(a), high(b), _mm256_fmadd_ps(low(a), low(b), sum));
+}
 #else
 constexpr int kLanes = 4, kVectors = 2, kRowsAtOnce = 2;
 typedef float Vector __attribute__((vector_size(16)));
 typedef Word Words __attribute__((vector_size(16)));
-inline Vector load(const float* p) { Vector v; __builtin_memcpy(&v, p, sizeof v); return v; }
-inline void save(float* p, Vector v) { __builtin_memcpy(p, &v, sizeof v); }
-inline Vector add(Vector a, Vector b) { return a + b; }
-inline Vector zero() { return Vector{}; }
-inline Words words(const Word* p) { Words v; __builtin_memcpy(&v, p, sizeof v); return v; }
-inline Words spread(Word w) { return Words{w, w, w, w}; }
-inline Vector low(Words w) { return (Vector)(w << 16); }
-inline Vector high(Words w) { return (Vector)(w & 0xffff0000u); }
-inline Vector accumulate(F32, Vector sum, Words a, Words b) { return sum + (Vector)a * (Vector)b; }
-inline Vector accumulate(Halves, Vector sum, Words a, Words b) { return sum + low(a) * low(b) + high(a) * high(b); }
+inline Vector load(const float* p) {
+    Vector v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+inline void save(float* p, Vector v) {
+    __builtin_memcpy(p, &v, sizeof v);
+}
+inline Vector add(Vector a, Vector b) {
+    return a + b;
+}
+inline Vector zero() {
+    return Vector{};
+}
+inline Words words(const Word* p) {
+    Words v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+inline Words spread(Word w) {
+    return Words{w, w, w, w};
+}
+inline Vector low(Words w) {
+    return (Vector)(w << 16);
+}
+inline Vector high(Words w) {
+    return (Vector)(w & 0xffff0000u);
+}
+inline Vector accumulate(F32, Vector sum, Words a, Words b) {
+    return sum + (Vector)a * (Vector)b;
+}
+inline Vector accumulate(Halves, Vector sum, Words a, Words b) {
+    return sum + low(a) * low(b) + high(a) * high(b);
+}
 #endif
 
 constexpr int kBlock = kLanes * kVectors;  // columns held at once; divides 32
@@ -122,7 +188,8 @@ void strip(const Word* a, i64 rowStride, i64 stepStride, const Word* b, i64 rows
 struct Prefetch {
     const Word* next;
     i64 lines, perStrip;
-    Prefetch(const Word* panel, i64 steps, i64 strips) : next(panel), lines(panel == nullptr ? 0 : steps * kPanel / 16), perStrip((lines + strips - 1) / strips) {}
+    Prefetch(const Word* panel, i64 steps, i64 strips)
+        : next(panel), lines(panel == nullptr ? 0 : steps * kPanel / 16), perStrip((lines + strips - 1) / strips) {}
     void part() {
         const i64 now = lines < perStrip ? lines : perStrip;
         for (i64 line = 0; line < now; ++line) __builtin_prefetch(next + line * 16, 0, 2);
@@ -131,8 +198,12 @@ struct Prefetch {
     }
 };
 
-inline i64 least(i64 a, i64 b) { return a < b ? a : b; }
-inline const Word* rowAt(const Rows& a, i64 row) { return a.words + row / kPanel * a.blockStride + row % kPanel * a.rowStride; }
+inline i64 least(i64 a, i64 b) {
+    return a < b ? a : b;
+}
+inline const Word* rowAt(const Rows& a, i64 row) {
+    return a.words + row / kPanel * a.blockStride + row % kPanel * a.rowStride;
+}
 
 template <typename E>
 void tiles(Rows a, Panels b, i64 rows, i64 columns, i64 steps, TileFunction function, void* context) {
@@ -191,8 +262,12 @@ inline Word wordOf(Halves, const void* row, i64 k, i64 columns) {
     return at[0] | (2 * k + 1 < columns ? static_cast<Word>(at[1]) << 16 : 0u);
 }
 
-constexpr i64 width(F32) { return 4; }
-constexpr i64 width(Halves) { return 2; }
+constexpr i64 width(F32) {
+    return 4;
+}
+constexpr i64 width(Halves) {
+    return 2;
+}
 
 #if defined(__AVX512F__)
 // out[j][i] = in[i][j], 16 x 16 words.
@@ -284,8 +359,7 @@ void summedRows(Halves, const void* source, i64 stride, i64 rows, i64 columns, W
                 continue;
             }
 #endif
-            for (i64 n = 0; n < kPanel; ++n)
-                to[n] = n < wide ? even[first + n] | (pair ? static_cast<Word>(odd[first + n]) << 16 : 0u) : 0u;
+            for (i64 n = 0; n < kPanel; ++n) to[n] = n < wide ? even[first + n] | (pair ? static_cast<Word>(odd[first + n]) << 16 : 0u) : 0u;
         }
     }
 }
@@ -300,7 +374,8 @@ void summedRowsOf(const void* source, i64 stride, i64 rows, i64 columns, Word* o
 extern const gemm::Table gemmTable;  // a constant is local to its file otherwise
 const gemm::Table gemmTable = {
     .kernels = {{.store = store<F32>, .tiles = tiles<F32>}, {.store = store<Halves>, .tiles = tiles<Halves>}},
-    .packers = {{.transposed = transposed<F32>, .summedRows = summedRowsOf<F32>}, {.transposed = transposed<Halves>, .summedRows = summedRowsOf<Halves>}},
+    .packers = {{.transposed = transposed<F32>, .summedRows = summedRowsOf<F32>},
+                {.transposed = transposed<Halves>, .summedRows = summedRowsOf<Halves>}},
 };
 
 }  // namespace stepscope::STEPSCOPE_ISA

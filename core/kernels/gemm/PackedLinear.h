@@ -11,7 +11,9 @@ struct PackedLinear {
     std::uint32_t* backward = nullptr;  // panels(in) of steps(out): dX = dY W; absent where nothing goes backward
 
     static PackedLinear place(Arena& arena, Element element, std::int64_t out, std::int64_t in, bool bothWays = true) {
-        const auto panelsOf = [&](std::int64_t columns, std::int64_t summed) { return arena.take<std::uint32_t>(panels(columns) * steps(element, summed) * kPanel); };
+        const auto panelsOf = [&](std::int64_t columns, std::int64_t summed) {
+            return arena.take<std::uint32_t>(panels(columns) * steps(element, summed) * kPanel);
+        };
         return {panelsOf(out, in), bothWays ? panelsOf(in, out) : nullptr};
     }
 

@@ -11,8 +11,12 @@ struct Bf16 {
     std::uint16_t bits;
 };
 
-inline float toFloat(Bf16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
-inline float toFloat(float value) { return value; }
+inline float toFloat(Bf16 value) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
+inline float toFloat(float value) {
+    return value;
+}
 
 // To nearest, ties to even; NaN stays NaN.
 inline Bf16 toBf16(float value) {

@@ -9,10 +9,14 @@ namespace stepscope {
 
 const char* toString(Isa isa) {
     switch (isa) {
-        case Isa::Baseline: return "baseline";
-        case Isa::Avx2: return "avx2";
-        case Isa::Avx512: return "avx512";
-        case Isa::Avx512Bf16: return "avx512bf16";
+        case Isa::Baseline:
+            return "baseline";
+        case Isa::Avx2:
+            return "avx2";
+        case Isa::Avx512:
+            return "avx512";
+        case Isa::Avx512Bf16:
+            return "avx512bf16";
     }
     return "baseline";
 }
@@ -22,7 +26,8 @@ Isa isaOfThisCpu() {
     // These ask for the system's support of the wide registers too.
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Isa::Baseline;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") ||
+        !__builtin_cpu_supports("avx512vl"))
         return Isa::Avx2;
     return __builtin_cpu_supports("avx512bf16") ? Isa::Avx512Bf16 : Isa::Avx512;
 #else

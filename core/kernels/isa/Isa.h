@@ -16,10 +16,14 @@ Isa isaInUse();
 template <class Table>
 const Table& pickIsa(const Table& baseline, const Table& avx2, const Table& avx512, const Table& avx512bf16) {
     switch (isaInUse()) {
-        case Isa::Avx512Bf16: return avx512bf16;
-        case Isa::Avx512: return avx512;
-        case Isa::Avx2: return avx2;
-        case Isa::Baseline: break;
+        case Isa::Avx512Bf16:
+            return avx512bf16;
+        case Isa::Avx512:
+            return avx512;
+        case Isa::Avx2:
+            return avx2;
+        case Isa::Baseline:
+            break;
     }
     return baseline;
 }
@@ -28,22 +32,39 @@ const Table& pickIsa(const Table& baseline, const Table& avx2, const Table& avx5
 
 // In an operation's own header, inside namespace stepscope.
 #if defined(__x86_64__)
-#define STEPSCOPE_ISA_TABLE(Table, name)              \
-    namespace baseline { extern const Table name; }   \
-    namespace avx2 { extern const Table name; }       \
-    namespace avx512 { extern const Table name; }     \
-    namespace avx512bf16 { extern const Table name; }
+#define STEPSCOPE_ISA_TABLE(Table, name) \
+    namespace baseline {                 \
+    extern const Table name;             \
+    }                                    \
+    namespace avx2 {                     \
+    extern const Table name;             \
+    }                                    \
+    namespace avx512 {                   \
+    extern const Table name;             \
+    }                                    \
+    namespace avx512bf16 {               \
+    extern const Table name;             \
+    }
 #define STEPSCOPE_PICK_ISA(name) ::stepscope::pickIsa(baseline::name, avx2::name, avx512::name, avx512bf16::name)
 #else
 #define STEPSCOPE_ISA_TABLE(Table, name) \
-    namespace baseline { extern const Table name; }
+    namespace baseline {                 \
+    extern const Table name;             \
+    }
 #define STEPSCOPE_PICK_ISA(name) (baseline::name)
 #endif
 
 // One table for float and one for Bf16, nameFloat and nameBf16, and nameCpu<T>(), which gives the one for T on this processor.
-#define STEPSCOPE_ISA_TABLES(Table, name)                                                                        \
-    STEPSCOPE_ISA_TABLE(Table<float>, name##Float)                                                               \
-    STEPSCOPE_ISA_TABLE(Table<Bf16>, name##Bf16)                                                                 \
-    template <class T> const Table<T>& name##Cpu();                                                              \
-    template <> inline const Table<float>& name##Cpu<float>() { return STEPSCOPE_PICK_ISA(name##Float); }        \
-    template <> inline const Table<Bf16>& name##Cpu<Bf16>() { return STEPSCOPE_PICK_ISA(name##Bf16); }
+#define STEPSCOPE_ISA_TABLES(Table, name)           \
+    STEPSCOPE_ISA_TABLE(Table<float>, name##Float)  \
+    STEPSCOPE_ISA_TABLE(Table<Bf16>, name##Bf16)    \
+    template <class T>                              \
+    const Table<T>& name##Cpu();                    \
+    template <>                                     \
+    inline const Table<float>& name##Cpu<float>() { \
+        return STEPSCOPE_PICK_ISA(name##Float);     \
+    }                                               \
+    template <>                                     \
+    inline const Table<Bf16>& name##Cpu<Bf16>() {   \
+        return STEPSCOPE_PICK_ISA(name##Bf16);      \
+    }

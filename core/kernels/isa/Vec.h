@@ -3,10 +3,10 @@
 // function of the standard library. Element types: float and Bf16. Loads of n < kLanes elements fill the other lanes with 0 and
 // touch no memory beyond; stores to Bf16 round to nearest even and keep NaN.
 #pragma once
-#include "core/kernels/isa/Bf16.h"
-
 #include <cstddef>
 #include <cstdint>
+
+#include "core/kernels/isa/Bf16.h"
 
 #define STEPSCOPE_INLINE inline __attribute__((always_inline))
 
@@ -24,8 +24,12 @@ namespace stepscope::STEPSCOPE_ISA {
 
 constexpr std::int64_t kLanes = Vec::kLanes;
 
-STEPSCOPE_INLINE Vec zero() { return all(0.0f); }
-STEPSCOPE_INLINE Vec operator-(Vec a) { return zero() - a; }
+STEPSCOPE_INLINE Vec zero() {
+    return all(0.0f);
+}
+STEPSCOPE_INLINE Vec operator-(Vec a) {
+    return zero() - a;
+}
 
 // e^x to 2 units in the last place; inf above 88.73, 0 or denormal below -87.3, NaN for NaN. Polynomial of Cephes' expf.
 STEPSCOPE_INLINE Vec exp(Vec x) {
@@ -51,14 +55,22 @@ STEPSCOPE_INLINE Vec roughPower2(Vec y) {
 }
 
 // e^(x - reference) with the precision that elements of the given type deserve. For Bf16 x - reference is below 88.
-STEPSCOPE_INLINE Vec expOf(float, Vec x, Vec reference) { return exp(x - reference); }
-STEPSCOPE_INLINE Vec expOf(Bf16, Vec x, Vec reference) { return roughPower2((x - reference) * all(1.44269504088896341f)); }
+STEPSCOPE_INLINE Vec expOf(float, Vec x, Vec reference) {
+    return exp(x - reference);
+}
+STEPSCOPE_INLINE Vec expOf(Bf16, Vec x, Vec reference) {
+    return roughPower2((x - reference) * all(1.44269504088896341f));
+}
 
 // 1 / (1 + e^-x), the relative error below 5e-7 wherever the result is normal.
-STEPSCOPE_INLINE Vec sigmoid(Vec x) { return all(1.0f) / (all(1.0f) + exp(-x)); }
+STEPSCOPE_INLINE Vec sigmoid(Vec x) {
+    return all(1.0f) / (all(1.0f) + exp(-x));
+}
 
 // tanh(x) with an absolute error below 3e-7: 2 sigmoid(2x) - 1. Small x lose relative, not absolute, precision.
-STEPSCOPE_INLINE Vec tanh(Vec x) { return fma(all(2.0f), sigmoid(x + x), all(-1.0f)); }
+STEPSCOPE_INLINE Vec tanh(Vec x) {
+    return fma(all(2.0f), sigmoid(x + x), all(-1.0f));
+}
 
 // Calls step(offset, lanes) for every register of a row of `count` elements: whole ones with lanes = kLanes, known when inlined,
 // then the rest.

@@ -13,13 +13,25 @@ STEPSCOPE_INLINE __m256i firstMask(std::int64_t n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-STEPSCOPE_INLINE Vec all(float x) { return {_mm256_set1_ps(x)}; }
-STEPSCOPE_INLINE Vec load(const float* p) { return {_mm256_loadu_ps(p)}; }
-STEPSCOPE_INLINE Vec load(const float* p, std::int64_t n) { return {_mm256_maskload_ps(p, firstMask(n))}; }
-STEPSCOPE_INLINE void store(float* p, Vec a) { _mm256_storeu_ps(p, a.v); }
-STEPSCOPE_INLINE void store(float* p, Vec a, std::int64_t n) { _mm256_maskstore_ps(p, firstMask(n), a.v); }
+STEPSCOPE_INLINE Vec all(float x) {
+    return {_mm256_set1_ps(x)};
+}
+STEPSCOPE_INLINE Vec load(const float* p) {
+    return {_mm256_loadu_ps(p)};
+}
+STEPSCOPE_INLINE Vec load(const float* p, std::int64_t n) {
+    return {_mm256_maskload_ps(p, firstMask(n))};
+}
+STEPSCOPE_INLINE void store(float* p, Vec a) {
+    _mm256_storeu_ps(p, a.v);
+}
+STEPSCOPE_INLINE void store(float* p, Vec a, std::int64_t n) {
+    _mm256_maskstore_ps(p, firstMask(n), a.v);
+}
 
-STEPSCOPE_INLINE Vec widen(__m128i bits) { return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16))}; }
+STEPSCOPE_INLINE Vec widen(__m128i bits) {
+    return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16))};
+}
 STEPSCOPE_INLINE __m128i narrow(Vec a) {
     const __m256i bits = _mm256_castps_si256(a.v);
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
@@ -28,35 +40,61 @@ STEPSCOPE_INLINE __m128i narrow(Vec a) {
     const __m256i chosen = _mm256_blendv_epi8(rounded, quiet, _mm256_castps_si256(_mm256_cmp_ps(a.v, a.v, _CMP_UNORD_Q)));
     return _mm_packus_epi32(_mm256_castsi256_si128(chosen), _mm256_extracti128_si256(chosen, 1));
 }
-STEPSCOPE_INLINE Vec load(const Bf16* p) { return widen(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+STEPSCOPE_INLINE Vec load(const Bf16* p) {
+    return widen(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
 STEPSCOPE_INLINE Vec load(const Bf16* p, std::int64_t n) {
     alignas(16) std::uint16_t bits[8] = {};
     for (std::int64_t i = 0; i < n; ++i) bits[i] = p[i].bits;
     return widen(_mm_load_si128(reinterpret_cast<const __m128i*>(bits)));
 }
-STEPSCOPE_INLINE void store(Bf16* p, Vec a) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), narrow(a)); }
+STEPSCOPE_INLINE void store(Bf16* p, Vec a) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), narrow(a));
+}
 STEPSCOPE_INLINE void store(Bf16* p, Vec a, std::int64_t n) {
     alignas(16) std::uint16_t bits[8];
     _mm_store_si128(reinterpret_cast<__m128i*>(bits), narrow(a));
     for (std::int64_t i = 0; i < n; ++i) p[i].bits = bits[i];
 }
 
-STEPSCOPE_INLINE Vec operator+(Vec a, Vec b) { return {_mm256_add_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec operator-(Vec a, Vec b) { return {_mm256_sub_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec operator*(Vec a, Vec b) { return {_mm256_mul_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec operator/(Vec a, Vec b) { return {_mm256_div_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec fma(Vec a, Vec b, Vec c) { return {_mm256_fmadd_ps(a.v, b.v, c.v)}; }
-STEPSCOPE_INLINE Vec max(Vec a, Vec b) { return {_mm256_max_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec min(Vec a, Vec b) { return {_mm256_min_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec sqrt(Vec a) { return {_mm256_sqrt_ps(a.v)}; }
-STEPSCOPE_INLINE Vec roundNearest(Vec a) { return {_mm256_round_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)}; }
+STEPSCOPE_INLINE Vec operator+(Vec a, Vec b) {
+    return {_mm256_add_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec operator-(Vec a, Vec b) {
+    return {_mm256_sub_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec operator*(Vec a, Vec b) {
+    return {_mm256_mul_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec operator/(Vec a, Vec b) {
+    return {_mm256_div_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec fma(Vec a, Vec b, Vec c) {
+    return {_mm256_fmadd_ps(a.v, b.v, c.v)};
+}
+STEPSCOPE_INLINE Vec max(Vec a, Vec b) {
+    return {_mm256_max_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec min(Vec a, Vec b) {
+    return {_mm256_min_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec sqrt(Vec a) {
+    return {_mm256_sqrt_ps(a.v)};
+}
+STEPSCOPE_INLINE Vec roundNearest(Vec a) {
+    return {_mm256_round_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
 STEPSCOPE_INLINE Vec power2(Vec p, Vec n) {
     // In two factors: 2^n alone leaves the range of float32 at both ends.
     const __m256i whole = _mm256_cvtps_epi32(n.v), half = _mm256_srai_epi32(whole, 1);
-    const auto factor = [](__m256i exponent) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(exponent, _mm256_set1_epi32(127)), 23)); };
+    const auto factor = [](__m256i exponent) {
+        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(exponent, _mm256_set1_epi32(127)), 23));
+    };
     return {_mm256_mul_ps(_mm256_mul_ps(p.v, factor(half)), factor(_mm256_sub_epi32(whole, half)))};
 }
-STEPSCOPE_INLINE Vec firstLanes(Vec a, std::int64_t n, Vec fill) { return {_mm256_blendv_ps(fill.v, a.v, _mm256_castsi256_ps(firstMask(n)))}; }
+STEPSCOPE_INLINE Vec firstLanes(Vec a, std::int64_t n, Vec fill) {
+    return {_mm256_blendv_ps(fill.v, a.v, _mm256_castsi256_ps(firstMask(n)))};
+}
 STEPSCOPE_INLINE float sum(Vec a) {
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
     four = _mm_add_ps(four, _mm_movehl_ps(four, four));

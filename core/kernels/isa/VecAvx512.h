@@ -10,15 +10,29 @@ struct Vec {
     __m512 v;
 };
 
-STEPSCOPE_INLINE __mmask16 firstMask(std::int64_t n) { return static_cast<__mmask16>((1u << n) - 1u); }
+STEPSCOPE_INLINE __mmask16 firstMask(std::int64_t n) {
+    return static_cast<__mmask16>((1u << n) - 1u);
+}
 
-STEPSCOPE_INLINE Vec all(float x) { return {_mm512_set1_ps(x)}; }
-STEPSCOPE_INLINE Vec load(const float* p) { return {_mm512_loadu_ps(p)}; }
-STEPSCOPE_INLINE Vec load(const float* p, std::int64_t n) { return {_mm512_maskz_loadu_ps(firstMask(n), p)}; }
-STEPSCOPE_INLINE void store(float* p, Vec a) { _mm512_storeu_ps(p, a.v); }
-STEPSCOPE_INLINE void store(float* p, Vec a, std::int64_t n) { _mm512_mask_storeu_ps(p, firstMask(n), a.v); }
+STEPSCOPE_INLINE Vec all(float x) {
+    return {_mm512_set1_ps(x)};
+}
+STEPSCOPE_INLINE Vec load(const float* p) {
+    return {_mm512_loadu_ps(p)};
+}
+STEPSCOPE_INLINE Vec load(const float* p, std::int64_t n) {
+    return {_mm512_maskz_loadu_ps(firstMask(n), p)};
+}
+STEPSCOPE_INLINE void store(float* p, Vec a) {
+    _mm512_storeu_ps(p, a.v);
+}
+STEPSCOPE_INLINE void store(float* p, Vec a, std::int64_t n) {
+    _mm512_mask_storeu_ps(p, firstMask(n), a.v);
+}
 
-STEPSCOPE_INLINE Vec widen(__m256i bits) { return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16))}; }
+STEPSCOPE_INLINE Vec widen(__m256i bits) {
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16))};
+}
 STEPSCOPE_INLINE __m256i narrow(Vec a) {
 #if STEPSCOPE_ISA_LEVEL >= 3
     return (__m256i)_mm512_cvtneps_pbh(a.v);
@@ -30,23 +44,57 @@ STEPSCOPE_INLINE __m256i narrow(Vec a) {
     return _mm512_cvtepi32_epi16(_mm512_mask_mov_epi32(rounded, _mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q), quiet));
 #endif
 }
-STEPSCOPE_INLINE Vec load(const Bf16* p) { return widen(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
-STEPSCOPE_INLINE Vec load(const Bf16* p, std::int64_t n) { return widen(_mm256_maskz_loadu_epi16(firstMask(n), p)); }
-STEPSCOPE_INLINE void store(Bf16* p, Vec a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), narrow(a)); }
-STEPSCOPE_INLINE void store(Bf16* p, Vec a, std::int64_t n) { _mm256_mask_storeu_epi16(p, firstMask(n), narrow(a)); }
+STEPSCOPE_INLINE Vec load(const Bf16* p) {
+    return widen(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+STEPSCOPE_INLINE Vec load(const Bf16* p, std::int64_t n) {
+    return widen(_mm256_maskz_loadu_epi16(firstMask(n), p));
+}
+STEPSCOPE_INLINE void store(Bf16* p, Vec a) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), narrow(a));
+}
+STEPSCOPE_INLINE void store(Bf16* p, Vec a, std::int64_t n) {
+    _mm256_mask_storeu_epi16(p, firstMask(n), narrow(a));
+}
 
-STEPSCOPE_INLINE Vec operator+(Vec a, Vec b) { return {_mm512_add_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec operator-(Vec a, Vec b) { return {_mm512_sub_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec operator*(Vec a, Vec b) { return {_mm512_mul_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec operator/(Vec a, Vec b) { return {_mm512_div_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec fma(Vec a, Vec b, Vec c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
-STEPSCOPE_INLINE Vec max(Vec a, Vec b) { return {_mm512_max_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec min(Vec a, Vec b) { return {_mm512_min_ps(a.v, b.v)}; }
-STEPSCOPE_INLINE Vec sqrt(Vec a) { return {_mm512_sqrt_ps(a.v)}; }
-STEPSCOPE_INLINE Vec roundNearest(Vec a) { return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)}; }
-STEPSCOPE_INLINE Vec power2(Vec p, Vec n) { return {_mm512_scalef_ps(p.v, n.v)}; }
-STEPSCOPE_INLINE Vec firstLanes(Vec a, std::int64_t n, Vec fill) { return {_mm512_mask_mov_ps(fill.v, firstMask(n), a.v)}; }
-STEPSCOPE_INLINE float sum(Vec a) { return _mm512_reduce_add_ps(a.v); }
-STEPSCOPE_INLINE float largest(Vec a) { return _mm512_reduce_max_ps(a.v); }
+STEPSCOPE_INLINE Vec operator+(Vec a, Vec b) {
+    return {_mm512_add_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec operator-(Vec a, Vec b) {
+    return {_mm512_sub_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec operator*(Vec a, Vec b) {
+    return {_mm512_mul_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec operator/(Vec a, Vec b) {
+    return {_mm512_div_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec fma(Vec a, Vec b, Vec c) {
+    return {_mm512_fmadd_ps(a.v, b.v, c.v)};
+}
+STEPSCOPE_INLINE Vec max(Vec a, Vec b) {
+    return {_mm512_max_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec min(Vec a, Vec b) {
+    return {_mm512_min_ps(a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec sqrt(Vec a) {
+    return {_mm512_sqrt_ps(a.v)};
+}
+STEPSCOPE_INLINE Vec roundNearest(Vec a) {
+    return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
+STEPSCOPE_INLINE Vec power2(Vec p, Vec n) {
+    return {_mm512_scalef_ps(p.v, n.v)};
+}
+STEPSCOPE_INLINE Vec firstLanes(Vec a, std::int64_t n, Vec fill) {
+    return {_mm512_mask_mov_ps(fill.v, firstMask(n), a.v)};
+}
+STEPSCOPE_INLINE float sum(Vec a) {
+    return _mm512_reduce_add_ps(a.v);
+}
+STEPSCOPE_INLINE float largest(Vec a) {
+    return _mm512_reduce_max_ps(a.v);
+}
 
 }  // namespace stepscope::STEPSCOPE_ISA

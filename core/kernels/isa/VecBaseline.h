@@ -12,11 +12,19 @@ struct Vec {
     Four v;
 };
 
-STEPSCOPE_INLINE FourInts bitsOf(Four a) { return reinterpret_cast<FourInts>(a); }
-STEPSCOPE_INLINE Four fromBits(FourInts a) { return reinterpret_cast<Four>(a); }
-STEPSCOPE_INLINE Four blend(FourInts where, Four yes, Four no) { return fromBits((bitsOf(yes) & where) | (bitsOf(no) & ~where)); }
+STEPSCOPE_INLINE FourInts bitsOf(Four a) {
+    return reinterpret_cast<FourInts>(a);
+}
+STEPSCOPE_INLINE Four fromBits(FourInts a) {
+    return reinterpret_cast<Four>(a);
+}
+STEPSCOPE_INLINE Four blend(FourInts where, Four yes, Four no) {
+    return fromBits((bitsOf(yes) & where) | (bitsOf(no) & ~where));
+}
 
-STEPSCOPE_INLINE Vec all(float x) { return {Four{x, x, x, x}}; }
+STEPSCOPE_INLINE Vec all(float x) {
+    return {Four{x, x, x, x}};
+}
 STEPSCOPE_INLINE Vec load(const float* p) {
     Vec a;
     __builtin_memcpy(&a.v, p, sizeof a.v);
@@ -27,7 +35,9 @@ STEPSCOPE_INLINE Vec load(const float* p, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) lanes[i] = p[i];
     return load(lanes);
 }
-STEPSCOPE_INLINE void store(float* p, Vec a) { __builtin_memcpy(p, &a.v, sizeof a.v); }
+STEPSCOPE_INLINE void store(float* p, Vec a) {
+    __builtin_memcpy(p, &a.v, sizeof a.v);
+}
 STEPSCOPE_INLINE void store(float* p, Vec a, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) p[i] = a.v[i];
 }
@@ -37,22 +47,40 @@ STEPSCOPE_INLINE Vec load(const Bf16* p, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) bits[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(p[i].bits) << 16);
     return {fromBits(bits)};
 }
-STEPSCOPE_INLINE Vec load(const Bf16* p) { return load(p, 4); }
+STEPSCOPE_INLINE Vec load(const Bf16* p) {
+    return load(p, 4);
+}
 STEPSCOPE_INLINE void store(Bf16* p, Vec a, std::int64_t n) {
     const FourInts bits = bitsOf(a.v), isNan = a.v != a.v;
     const FourInts rounded = bits + 0x7fff + ((bits >> 16) & 1), quiet = bits | 0x400000;
     const FourInts chosen = (quiet & isNan) | (rounded & ~isNan);
     for (std::int64_t i = 0; i < n; ++i) p[i].bits = static_cast<std::uint16_t>(static_cast<std::uint32_t>(chosen[i]) >> 16);
 }
-STEPSCOPE_INLINE void store(Bf16* p, Vec a) { store(p, a, 4); }
+STEPSCOPE_INLINE void store(Bf16* p, Vec a) {
+    store(p, a, 4);
+}
 
-STEPSCOPE_INLINE Vec operator+(Vec a, Vec b) { return {a.v + b.v}; }
-STEPSCOPE_INLINE Vec operator-(Vec a, Vec b) { return {a.v - b.v}; }
-STEPSCOPE_INLINE Vec operator*(Vec a, Vec b) { return {a.v * b.v}; }
-STEPSCOPE_INLINE Vec operator/(Vec a, Vec b) { return {a.v / b.v}; }
-STEPSCOPE_INLINE Vec fma(Vec a, Vec b, Vec c) { return {a.v * b.v + c.v}; }
-STEPSCOPE_INLINE Vec max(Vec a, Vec b) { return {blend(a.v > b.v, a.v, b.v)}; }
-STEPSCOPE_INLINE Vec min(Vec a, Vec b) { return {blend(a.v < b.v, a.v, b.v)}; }
+STEPSCOPE_INLINE Vec operator+(Vec a, Vec b) {
+    return {a.v + b.v};
+}
+STEPSCOPE_INLINE Vec operator-(Vec a, Vec b) {
+    return {a.v - b.v};
+}
+STEPSCOPE_INLINE Vec operator*(Vec a, Vec b) {
+    return {a.v * b.v};
+}
+STEPSCOPE_INLINE Vec operator/(Vec a, Vec b) {
+    return {a.v / b.v};
+}
+STEPSCOPE_INLINE Vec fma(Vec a, Vec b, Vec c) {
+    return {a.v * b.v + c.v};
+}
+STEPSCOPE_INLINE Vec max(Vec a, Vec b) {
+    return {blend(a.v > b.v, a.v, b.v)};
+}
+STEPSCOPE_INLINE Vec min(Vec a, Vec b) {
+    return {blend(a.v < b.v, a.v, b.v)};
+}
 STEPSCOPE_INLINE Vec sqrt(Vec a) {
     for (int i = 0; i < 4; ++i) a.v[i] = __builtin_sqrtf(a.v[i]);
     return a;
@@ -72,7 +100,9 @@ STEPSCOPE_INLINE Vec firstLanes(Vec a, std::int64_t n, Vec fill) {
     const std::int32_t limit = static_cast<std::int32_t>(n);
     return {blend(FourInts{0, 1, 2, 3} < FourInts{limit, limit, limit, limit}, a.v, fill.v)};
 }
-STEPSCOPE_INLINE float sum(Vec a) { return (a.v[0] + a.v[2]) + (a.v[1] + a.v[3]); }
+STEPSCOPE_INLINE float sum(Vec a) {
+    return (a.v[0] + a.v[2]) + (a.v[1] + a.v[3]);
+}
 STEPSCOPE_INLINE float largest(Vec a) {
     const float even = a.v[0] > a.v[2] ? a.v[0] : a.v[2], odd = a.v[1] > a.v[3] ? a.v[1] : a.v[3];
     return even > odd ? even : odd;

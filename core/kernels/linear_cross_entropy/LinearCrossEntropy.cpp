@@ -1,32 +1,42 @@
 // See LinearCrossEntropy.h.
 #include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
 
-#include "core/kernels/isa/Bf16.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "core/kernels/isa/Bf16.h"
+
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kTile = 384;                // logits of a row block worked on at a time: both packings of the rows fit the second-level cache
-constexpr std::int64_t kSlice = 192;               // rows of the weights' gradient worked on at a time; divides the tile
+constexpr std::int64_t kTile = 384;               // logits of a row block worked on at a time: both packings of the rows fit the second-level cache
+constexpr std::int64_t kSlice = 192;              // rows of the weights' gradient worked on at a time; divides the tile
 constexpr std::int64_t kBlockBytes = 640 * 1024;  // of a row block's hidden state, its gradient and its tile
 
-std::int64_t tiles(std::int64_t vocabulary) { return (vocabulary + kTile - 1) / kTile; }
-std::int64_t upTo32(std::int64_t rows) { return (rows + 31) / 32 * 32; }
-std::int64_t partsOf(std::int64_t rows, std::int64_t most) { return std::max<std::int64_t>(1, (rows + most - 1) / most); }
+std::int64_t tiles(std::int64_t vocabulary) {
+    return (vocabulary + kTile - 1) / kTile;
+}
+std::int64_t upTo32(std::int64_t rows) {
+    return (rows + 31) / 32 * 32;
+}
+std::int64_t partsOf(std::int64_t rows, std::int64_t most) {
+    return std::max<std::int64_t>(1, (rows + most - 1) / most);
+}
 
-const std::uint32_t* words(const std::byte* elements) { return reinterpret_cast<const std::uint32_t*>(elements); }
+const std::uint32_t* words(const std::byte* elements) {
+    return reinterpret_cast<const std::uint32_t*>(elements);
+}
 
-std::uint16_t times(std::uint16_t bf16, float factor) { return toBf16(toFloat(Bf16{bf16}) * factor).bits; }
+std::uint16_t times(std::uint16_t bf16, float factor) {
+    return toBf16(toFloat(Bf16{bf16}) * factor).bits;
+}
 
 // What a row's lifted reference must reach: all that is stored of the row.
 struct Lift {
     gemm::Element element{};
-    std::byte* rowMajor = nullptr;     // this tile, (rows, tile width)
-    std::uint32_t* paired = nullptr;   // the row block's words in tile 0
+    std::byte* rowMajor = nullptr;          // this tile, (rows, tile width)
+    std::uint32_t* paired = nullptr;        // the row block's words in tile 0
     std::int64_t tileWords = 0, tiles = 0;  // tiles that hold something, this one included
     float* dHidden = nullptr;
     std::int64_t width = 0;
@@ -47,8 +57,11 @@ struct Lift {
             std::uint32_t* words = lift.paired + tile * lift.tileWords + row / gemm::perWord(lift.element) * kTile;
             const int half = bf16 ? static_cast<int>(row % 2) * 16 : 0;
             for (std::int64_t c = 0; c < kTile; ++c) {
-                if (bf16) words[c] = (words[c] & ~(0xffffu << half)) | static_cast<std::uint32_t>(times(static_cast<std::uint16_t>(words[c] >> half), factor)) << half;
-                else words[c] = std::bit_cast<std::uint32_t>(std::bit_cast<float>(words[c]) * factor);
+                if (bf16)
+                    words[c] = (words[c] & ~(0xffffu << half)) |
+                               static_cast<std::uint32_t>(times(static_cast<std::uint16_t>(words[c] >> half), factor)) << half;
+                else
+                    words[c] = std::bit_cast<std::uint32_t>(std::bit_cast<float>(words[c]) * factor);
             }
         }
     }
@@ -128,7 +141,8 @@ void LinearCrossEntropy::sumWeights(int member, const float* weight) {
 }
 
 double LinearCrossEntropy::rows(int member, int piece, Share rows, const LinearCrossEntropyInput& in, void* low) {
-    const std::int64_t C = m_shape.width, V = m_shape.vocabulary, n = rows.size(), perWord = gemm::perWord(m_shape.element), tileWords = m_steps * kTile;
+    const std::int64_t C = m_shape.width, V = m_shape.vocabulary, n = rows.size(), perWord = gemm::perWord(m_shape.element),
+                       tileWords = m_steps * kTile;
     const bool train = m_shape.gradients && in.gradients;
     const Own& own = m_own[static_cast<std::size_t>(member)];
     const std::int64_t step = firstStep(member, piece) + (rows.begin - rowsOf(member, piece).begin) / perWord;
@@ -138,18 +152,24 @@ double LinearCrossEntropy::rows(int member, int piece, Share rows, const LinearC
     for (std::int64_t column = 0; column < V; column += kTile) {
         const std::int64_t columns = std::min(kTile, V - column);
         lift.tiles += 1;
-        LogitsTile tile{.firstColumn = column, .tileWidth = kTile, .targets = in.targets + rows.begin, .reference = own.reference, .sum = own.sums, .target = own.target};
+        LogitsTile tile{.firstColumn = column,
+                        .tileWidth = kTile,
+                        .targets = in.targets + rows.begin,
+                        .reference = own.reference,
+                        .sum = own.sums,
+                        .target = own.target};
         if (train) {
             tile.rowMajor = own.probabilities;
             tile.paired = paired + column / kTile * tileWords;
             tile.lift = Lift::apply;
             tile.owner = &lift;
         }
-        m_gemm.tiles({words(hidden), in.stride / perWord, 1}, {m_weights.forward + column / gemm::kPanel * steps(C) * gemm::kPanel, steps(C) * gemm::kPanel},
-                     n, columns, steps(C), m_cpu.logits, &tile);
+        m_gemm.tiles({words(hidden), in.stride / perWord, 1},
+                     {m_weights.forward + column / gemm::kPanel * steps(C) * gemm::kPanel, steps(C) * gemm::kPanel}, n, columns, steps(C),
+                     m_cpu.logits, &tile);
         if (!train) continue;
-        m_gemm.store({words(own.probabilities), kTile / perWord, 1}, {m_weights.backward + column / perWord * gemm::kPanel, steps(V) * gemm::kPanel}, n, C, steps(columns),
-                     own.dHidden, C, column > 0);
+        m_gemm.store({words(own.probabilities), kTile / perWord, 1}, {m_weights.backward + column / perWord * gemm::kPanel, steps(V) * gemm::kPanel},
+                     n, C, steps(columns), own.dHidden, C, column > 0);
     }
     const double spread = static_cast<double>(in.smoothing) / static_cast<double>(V), kept = 1.0 - static_cast<double>(in.smoothing);
     double loss = 0;
@@ -161,9 +181,21 @@ double LinearCrossEntropy::rows(int member, int piece, Share rows, const LinearC
         if (in.smoothing > 0) loss -= spread * m_cpu.dot(hidden + row * in.stride * gemm::bytesOf(m_shape.element), m_weightSum, C);
     }
     if (!train) return loss;
-    m_cpu.finish({.hidden = hidden, .hiddenStride = in.stride, .sum = own.sum, .targets = in.targets + rows.begin, .table = in.weight,
-                  .tableSum = in.smoothing > 0 ? m_weightSum : nullptr, .rows = n, .width = C, .share = in.scale, .less = static_cast<float>(in.scale * kept),
-                  .spread = static_cast<float>(in.scale * spread), .dHidden = own.dHidden, .low = low, .scaled = own.scaled, .scaledStride = C});
+    m_cpu.finish({.hidden = hidden,
+                  .hiddenStride = in.stride,
+                  .sum = own.sum,
+                  .targets = in.targets + rows.begin,
+                  .table = in.weight,
+                  .tableSum = in.smoothing > 0 ? m_weightSum : nullptr,
+                  .rows = n,
+                  .width = C,
+                  .share = in.scale,
+                  .less = static_cast<float>(in.scale * kept),
+                  .spread = static_cast<float>(in.scale * spread),
+                  .dHidden = own.dHidden,
+                  .low = low,
+                  .scaled = own.scaled,
+                  .scaledStride = C});
     m_packers.summedRows(own.scaled, C, n, C, m_scaled + step * gemm::kPanel, m_steps * gemm::kPanel);
     return loss;
 }
@@ -179,12 +211,13 @@ void LinearCrossEntropy::weightGradient(int member, int piece, const LinearCross
     float* spread = m_own[static_cast<std::size_t>(member)].spread;
     if (in.smoothing > 0) {
         std::fill_n(spread, C, 0.0f);
-        eachRow([&](std::int64_t row) { m_cpu.addElements(hidden(row), C, -in.scale * in.smoothing / static_cast<float>(m_shape.vocabulary), spread); });
+        eachRow(
+            [&](std::int64_t row) { m_cpu.addElements(hidden(row), C, -in.scale * in.smoothing / static_cast<float>(m_shape.vocabulary), spread); });
     }
     for (std::int64_t id = mine.begin; id < mine.end;) {
         const std::int64_t tile = id / kTile, until = std::min(mine.end, (id / kSlice + 1) * kSlice);
-        m_gemm.store({m_probabilities + tile * tileWords + id - tile * kTile, 1, kTile}, {m_scaled, m_steps * gemm::kPanel}, until - id, C, firstStep(members(), piece),
-                     gradient + id * C, C, add);
+        m_gemm.store({m_probabilities + tile * tileWords + id - tile * kTile, 1, kTile}, {m_scaled, m_steps * gemm::kPanel}, until - id, C,
+                     firstStep(members(), piece), gradient + id * C, C, add);
         if (in.smoothing > 0)
             for (std::int64_t row = id; row < until; ++row) m_cpu.add(spread, C, 1, gradient + row * C);
         id = until;

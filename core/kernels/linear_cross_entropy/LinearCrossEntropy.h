@@ -8,11 +8,11 @@
 // Knows no threads: the caller runs each phase for every member, on as many threads as it likes, and starts no phase before the one before is over:
 // pack, sumWeights (with smoothing only), then for each piece rows and weightGradient. Users: core/step on its Team, core/fused on LibTorch's.
 #pragma once
+#include <vector>
+
 #include "core/base/Share.h"
 #include "core/kernels/gemm/PackedLinear.h"
 #include "core/kernels/linear_cross_entropy/LinearCrossEntropyCpu.h"
-
-#include <vector>
 
 namespace stepscope {
 
@@ -26,8 +26,8 @@ struct LinearCrossEntropyShape {
 
 // What a call works on; `hidden` and `targets` begin with the first row of the first member.
 struct LinearCrossEntropyInput {
-    const void* hidden = nullptr;  // elements
-    std::int64_t stride = 0;       // elements from row to row, a whole number of words
+    const void* hidden = nullptr;           // elements
+    std::int64_t stride = 0;                // elements from row to row, a whole number of words
     const std::int64_t* targets = nullptr;  // each in [0, vocabulary): not checked here
     const float* weight = nullptr;          // (vocabulary, width)
     float smoothing = 0;
@@ -53,8 +53,8 @@ public:
     Share rowsOf(int member, int piece) const;
     std::int64_t rowBlock() const { return m_rowBlock; }
 
-    // Returns the sum of the losses of `rows`, which are of this piece. With gradients: dHidden(member) is their gradient, float32 (rows, width), until the next call; `low` gets the
-    // same as elements unless absent.
+    // Returns the sum of the losses of `rows`, which are of this piece. With gradients: dHidden(member) is their gradient, float32 (rows, width),
+    // until the next call; `low` gets the same as elements unless absent.
     double rows(int member, int piece, Share rows, const LinearCrossEntropyInput& in, void* low = nullptr);
     float* dHidden(int member) const { return m_own[static_cast<std::size_t>(member)].dHidden; }
 

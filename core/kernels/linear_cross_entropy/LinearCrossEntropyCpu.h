@@ -8,14 +8,14 @@ namespace stepscope {
 // A tile of logits becomes exp(logit - reference), unnormalised: a bf16 keeps float32's range, so a reference taken from a row's first
 // columns holds until a logit exceeds it by kLift; then everything of that row is scaled down (Milakov and Gimelshein 2018, made lazy).
 struct LogitsTile {
-    std::int64_t firstColumn = 0;  // of the vocabulary, of the product's column 0
-    std::int64_t tileWidth = 0;    // columns reserved in `rowMajor` and `paired`
-    void* rowMajor = nullptr;      // E (rows, tileWidth): operand of the gradient of the hidden state; nullptr when only the loss is wanted
+    std::int64_t firstColumn = 0;     // of the vocabulary, of the product's column 0
+    std::int64_t tileWidth = 0;       // columns reserved in `rowMajor` and `paired`
+    void* rowMajor = nullptr;         // E (rows, tileWidth): operand of the gradient of the hidden state; nullptr when only the loss is wanted
     std::uint32_t* paired = nullptr;  // words (steps(rows), tileWidth): operand of the gradient of the head
     const std::int64_t* targets = nullptr;
-    float* reference = nullptr;    // per row; set in column 0 of the vocabulary
-    float* sum = nullptr;          // per row kSumLanes partial sums of exp(logit - reference)
-    float* target = nullptr;       // per row, the logit of the target
+    float* reference = nullptr;  // per row; set in column 0 of the vocabulary
+    float* sum = nullptr;        // per row kSumLanes partial sums of exp(logit - reference)
+    float* target = nullptr;     // per row, the logit of the target
     // Called when a row's reference must be lifted: everything already stored for `row` is multiplied by `factor`.
     void (*lift)(void* owner, std::int64_t row, float factor) = nullptr;
     void* owner = nullptr;

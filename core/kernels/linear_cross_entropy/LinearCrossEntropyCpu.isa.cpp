@@ -55,7 +55,9 @@ void logits(void* context, float* tile, i64 row, i64 column, i64 rows, i64 colum
         for (i64 c = 0; c < gemm::kPanel; c += kLanes) {
             // Lanes beyond the vocabulary get no probability.
             const i64 n = columns - c;
-            const Vec e = n >= kLanes ? expOf(E{}, load(in + c), reference) : n <= 0 ? zero() : firstLanes(expOf(E{}, load(in + c), reference), n, zero());
+            const Vec e = n >= kLanes ? expOf(E{}, load(in + c), reference)
+                          : n <= 0    ? zero()
+                                      : firstLanes(expOf(E{}, load(in + c), reference), n, zero());
             sum = sum + e;
             store(out + c, e);
         }
@@ -124,7 +126,13 @@ void addElements(const void* from, i64 count, float factor, float* to) {
 
 template <typename E>
 constexpr LinearCrossEntropyTable tableOf() {
-    return {.logits = logits<E>, .finish = finish<E>, .lower = lower<E>, .sumLowered = sumLowered<E>, .dot = dot<E>, .addElements = addElements<E>, .add = add<float>};
+    return {.logits = logits<E>,
+            .finish = finish<E>,
+            .lower = lower<E>,
+            .sumLowered = sumLowered<E>,
+            .dot = dot<E>,
+            .addElements = addElements<E>,
+            .add = add<float>};
 }
 
 }  // namespace

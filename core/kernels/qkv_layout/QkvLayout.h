@@ -1,10 +1,10 @@
 // The two layouts of attention's heads: the plain reference, its sums in double, that every fast version is held against. Called by tests; any
 // thread, no state. Shapes as in QkvLayoutCpu.h; here the heads of all parts are one row of numbers, part after part.
 #pragma once
-#include "core/kernels/qkv_layout/QkvLayoutCpu.h"
-
 #include <span>
 #include <vector>
+
+#include "core/kernels/qkv_layout/QkvLayoutCpu.h"
 
 namespace stepscope {
 

@@ -19,8 +19,11 @@ void split(HeadShape shape, std::int64_t parts, const T* rows, const float* bias
                 const std::int64_t column = p * C + h * shape.width;
                 const T* from = rows + r * parts * C + column;
                 T* to = heads[p] + headRow(shape, r, h);
-                if (bias) forLanes(shape.width, [&](std::int64_t c, std::int64_t lanes) { put(to + c, get(from + c, lanes) + get(bias + column + c, lanes), lanes); });
-                else __builtin_memcpy(to, from, static_cast<std::size_t>(shape.width) * sizeof(T));
+                if (bias)
+                    forLanes(shape.width,
+                             [&](std::int64_t c, std::int64_t lanes) { put(to + c, get(from + c, lanes) + get(bias + column + c, lanes), lanes); });
+                else
+                    __builtin_memcpy(to, from, static_cast<std::size_t>(shape.width) * sizeof(T));
             }
 }
 
@@ -43,7 +46,8 @@ void merge(HeadShape shape, std::int64_t parts, const T* const* heads, T* rows, 
 template <class T>
 void columnSums(std::int64_t columns, const T* rows, float* sums, std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r)
-        forLanes(columns, [&](std::int64_t c, std::int64_t lanes) { put(sums + c, get(sums + c, lanes) + get(rows + r * columns + c, lanes), lanes); });
+        forLanes(columns,
+                 [&](std::int64_t c, std::int64_t lanes) { put(sums + c, get(sums + c, lanes) + get(rows + r * columns + c, lanes), lanes); });
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // See ResidualNorm.h: the plain loops, computed in double and rounded once.
 #include "core/kernels/residual_norm/ResidualNorm.h"
 
-#include "core/base/Check.h"
-
 #include <cmath>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 namespace {

@@ -1,10 +1,10 @@
 // Residual addition + LayerNorm or RMSNorm: the plain reference in double that every fast version is held against. Called by tests;
 // any thread, no state. Arguments as in ResidualNormCpu.h.
 #pragma once
-#include "core/kernels/residual_norm/ResidualNormCpu.h"
-
 #include <span>
 #include <vector>
+
+#include "core/kernels/residual_norm/ResidualNormCpu.h"
 
 namespace stepscope {
 

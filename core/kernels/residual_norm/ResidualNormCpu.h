@@ -18,12 +18,13 @@ template <class T>
 struct ResidualNormTable {
     // sum = x + delta; normed = (sum - mean) * rstd * weight + bias; mean and rstd (rows) are kept for backward (mean stays untouched for
     // RMSNorm and may be null). delta null: nothing is added and sum is not written, it may be null. sum may be x. bias null = none.
-    void (*forward)(NormShape shape, const float* x, const T* delta, const float* weight, const float* bias, float* sum, T* normed, float* mean, float* rstd,
-                    std::int64_t begin, std::int64_t end);
+    void (*forward)(NormShape shape, const float* x, const T* delta, const float* weight, const float* bias, float* sum, T* normed, float* mean,
+                    float* rstd, std::int64_t begin, std::int64_t end);
     // gradSum (rows, columns) = gradResidual (what came back along the stream; null = nothing) + the gradient through the norm; gradDelta, when
     // not null, gets the same numbers as T. gradSum may be gradResidual. gradWeight and gradBias (columns) += this range's sums; null = not wanted.
     void (*backward)(NormShape shape, const T* gradNormed, const float* sum, const float* mean, const float* rstd, const float* weight,
-                     const float* gradResidual, float* gradSum, T* gradDelta, float* gradWeight, float* gradBias, std::int64_t begin, std::int64_t end);
+                     const float* gradResidual, float* gradSum, T* gradDelta, float* gradWeight, float* gradBias, std::int64_t begin,
+                     std::int64_t end);
 };
 STEPSCOPE_ISA_TABLES(ResidualNormTable, residualNorm)
 

@@ -7,8 +7,8 @@ namespace stepscope::STEPSCOPE_ISA {
 namespace {
 
 template <class T>
-void forward(NormShape shape, const float* x, const T* delta, const float* weight, const float* bias, float* sums, T* normed, float* mean, float* rstd,
-             std::int64_t begin, std::int64_t end) {
+void forward(NormShape shape, const float* x, const T* delta, const float* weight, const float* bias, float* sums, T* normed, float* mean,
+             float* rstd, std::int64_t begin, std::int64_t end) {
     const std::int64_t C = shape.columns, stride = shape.stride > 0 ? shape.stride : C;
     const float share = C > 0 ? 1.0f / static_cast<float>(C) : 0.0f;
     for (std::int64_t r = begin; r < end; ++r) {
@@ -44,8 +44,8 @@ void forward(NormShape shape, const float* x, const T* delta, const float* weigh
 }
 
 template <class T>
-void backward(NormShape shape, const T* gradNormed, const float* sums, const float* mean, const float* rstd, const float* weight, const float* gradResidual,
-              float* gradSum, T* gradDelta, float* gradWeight, float* gradBias, std::int64_t begin, std::int64_t end) {
+void backward(NormShape shape, const T* gradNormed, const float* sums, const float* mean, const float* rstd, const float* weight,
+              const float* gradResidual, float* gradSum, T* gradDelta, float* gradWeight, float* gradBias, std::int64_t begin, std::int64_t end) {
     const std::int64_t C = shape.columns, stride = shape.stride > 0 ? shape.stride : C;
     const float share = C > 0 ? 1.0f / static_cast<float>(C) : 0.0f;
     for (std::int64_t r = begin; r < end; ++r) {

@@ -1,17 +1,17 @@
 // Rotary positions on the CPU, in place over a range of token rows, whose heads lie side by side. Called by the whole-step program; any thread. T is
 // float or Bf16, arithmetic is float32.
 #pragma once
+#include <cstdint>
+
 #include "core/kernels/isa/Bf16.h"
 #include "core/kernels/isa/Isa.h"
-
-#include <cstdint>
 
 namespace stepscope {
 
 struct RopeShape {
-    std::int64_t context = 1;            // the position of row r is r % context
-    std::int64_t heads = 1, width = 2;   // width of one head, even
-    std::int64_t stride = 2;             // elements from row to row
+    std::int64_t context = 1;           // the position of row r is r % context
+    std::int64_t heads = 1, width = 2;  // width of one head, even
+    std::int64_t stride = 2;            // elements from row to row
 };
 
 template <class T>

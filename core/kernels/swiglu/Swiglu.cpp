@@ -1,15 +1,17 @@
 // See Swiglu.h: the plain loops, computed in double and rounded once.
 #include "core/kernels/swiglu/Swiglu.h"
 
-#include "core/base/Check.h"
-
 #include <cmath>
 #include <vector>
+
+#include "core/base/Check.h"
 
 namespace stepscope {
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double sigmoid(double x) {
+    return 1 / (1 + std::exp(-x));
+}
 
 }  // namespace
 
@@ -23,8 +25,8 @@ void swigluForward(std::size_t columns, std::span<const float> in, std::span<con
     }
 }
 
-void swigluBackward(std::size_t columns, std::span<const float> gradOut, std::span<const float> in, std::span<const float> bias, std::span<float> gradIn,
-                    std::span<float> gradBias) {
+void swigluBackward(std::size_t columns, std::span<const float> gradOut, std::span<const float> in, std::span<const float> bias,
+                    std::span<float> gradIn, std::span<float> gradBias) {
     SS_CHECK(columns > 0 && in.size() == 2 * gradOut.size() && gradIn.size() == in.size() && gradBias.size() == 2 * columns);
     std::vector<double> sums(2 * columns, 0.0);
     for (std::size_t i = 0; i < gradOut.size(); ++i) {

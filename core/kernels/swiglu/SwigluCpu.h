@@ -12,7 +12,8 @@ struct SwigluTable {
     // in (rows, 2 columns), bias (2 columns) or null = none, out (rows, columns).
     void (*forward)(std::int64_t columns, const T* in, const float* bias, T* out, std::int64_t begin, std::int64_t end);
     // gradOut (rows, columns); gradIn (rows, 2 columns), may be in; gradBias (2 columns) += this range's sums, null = not wanted.
-    void (*backward)(std::int64_t columns, const T* gradOut, const T* in, const float* bias, T* gradIn, float* gradBias, std::int64_t begin, std::int64_t end);
+    void (*backward)(std::int64_t columns, const T* gradOut, const T* in, const float* bias, T* gradIn, float* gradBias, std::int64_t begin,
+                     std::int64_t end);
 };
 STEPSCOPE_ISA_TABLES(SwigluTable, swiglu)
 

@@ -24,7 +24,8 @@ void forward(std::int64_t columns, const T* in, const float* bias, T* out, std::
 }
 
 template <class T>
-void backward(std::int64_t columns, const T* gradOut, const T* in, const float* bias, T* gradIn, float* gradBias, std::int64_t begin, std::int64_t end) {
+void backward(std::int64_t columns, const T* gradOut, const T* in, const float* bias, T* gradIn, float* gradBias, std::int64_t begin,
+              std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
         const T* row = in + 2 * r * columns;
         T* to = gradIn + 2 * r * columns;

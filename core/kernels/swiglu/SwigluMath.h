@@ -1,9 +1,9 @@
 // The arithmetic of one element of the fused bias + SwiGLU in float32, for the GPU and for the host, where the tests hold it against the
 // reference. Included by core/cuda/*.cu and tests/core/kernels.
 #pragma once
-#include "core/base/HostDevice.h"
-
 #include <cmath>
+
+#include "core/base/HostDevice.h"
 
 namespace stepscope::swiglu {
 
@@ -15,7 +15,9 @@ STEPSCOPE_HOST_DEVICE float sigmoid(float x) {
 #endif
 }
 
-STEPSCOPE_HOST_DEVICE float value(float gate, float up) { return gate * sigmoid(gate) * up; }
+STEPSCOPE_HOST_DEVICE float value(float gate, float up) {
+    return gate * sigmoid(gate) * up;
+}
 
 struct Gradients {
     float gate, up;

@@ -1,11 +1,12 @@
-// Flips in the middle of a run on a real GPU: to it and back, and those of its own switches. A program of its own, because LibTorch's CUDA half must be
-// loaded before anything asks for it. Where there is no GPU, a test holds the sentence that says so and notes it as "not_run", which
+// Flips in the middle of a run on a real GPU: to it and back, and those of its own switches. A program of its own, because LibTorch's CUDA half must
+// be loaded before anything asks for it. Where there is no GPU, a test holds the sentence that says so and notes it as "not_run", which
 // packaging/gpu-check counts.
-#include "TinyTraining.h"
-#include "app/workbench/Gpus.h"
+#include <gmock/gmock.h>
 
 #include <cstdlib>
-#include <gmock/gmock.h>
+
+#include "TinyTraining.h"
+#include "app/workbench/Gpus.h"
 
 namespace stepscope {
 namespace {
@@ -16,7 +17,9 @@ struct FlipCase {
     std::map<std::string, std::string> base;
     double tolerance;  // of the losses against a run on the CPU in which nothing was flipped
 };
-void PrintTo(const FlipCase& flip, std::ostream* out) { *out << flip.id << '=' << flip.to; }
+void PrintTo(const FlipCase& flip, std::ostream* out) {
+    *out << flip.id << '=' << flip.to;
+}
 
 Machine machineHere() {
     // The plug-in of this build, unless another one is named.
@@ -71,13 +74,15 @@ TEST_P(CudaFlips, TakeEffectAtTheNextStepAndTheLossGoesOnAsItDoesOnTheCpu) {
 
 const std::map<std::string, std::string> kOnGpu{{"device", "cuda:0"}};
 
-INSTANTIATE_TEST_SUITE_P(Switch, CudaFlips,
-                         ::testing::Values(FlipCase{"device", "cpu", "cuda:0", {}, 2e-4}, FlipCase{"device", "cuda:0", "cpu", kOnGpu, 2e-4},
-                                           FlipCase{"vocab-padding", "none", "64", kOnGpu, 2e-4}, FlipCase{"fusion", "off", "kernels", kOnGpu, 2e-4},
-                                           FlipCase{"fusion", "off", "step", kOnGpu, 2e-4}, FlipCase{"cuda-graph", "off", "on", {{"device", "cuda:0"}, {"fusion", "kernels"}}, 2e-4},
-                                           FlipCase{"vocab-padding", "none", "64", {{"device", "cuda:0"}, {"fusion", "kernels"}, {"cuda-graph", "on"}}, 2e-4},
-                                           FlipCase{"amp", "off", "bf16", kOnGpu, 5e-2}, FlipCase{"amp", "off", "fp16", kOnGpu, 5e-2},
-                                           FlipCase{"optimizer", "fused", "8-bit", kOnGpu, 5e-2}, FlipCase{"data-source", "mmap", "device", kOnGpu, 2e-4}));
+INSTANTIATE_TEST_SUITE_P(
+    Switch, CudaFlips,
+    ::testing::Values(FlipCase{"device", "cpu", "cuda:0", {}, 2e-4}, FlipCase{"device", "cuda:0", "cpu", kOnGpu, 2e-4},
+                      FlipCase{"vocab-padding", "none", "64", kOnGpu, 2e-4}, FlipCase{"fusion", "off", "kernels", kOnGpu, 2e-4},
+                      FlipCase{"fusion", "off", "step", kOnGpu, 2e-4},
+                      FlipCase{"cuda-graph", "off", "on", {{"device", "cuda:0"}, {"fusion", "kernels"}}, 2e-4},
+                      FlipCase{"vocab-padding", "none", "64", {{"device", "cuda:0"}, {"fusion", "kernels"}, {"cuda-graph", "on"}}, 2e-4},
+                      FlipCase{"amp", "off", "bf16", kOnGpu, 5e-2}, FlipCase{"amp", "off", "fp16", kOnGpu, 5e-2},
+                      FlipCase{"optimizer", "fused", "8-bit", kOnGpu, 5e-2}, FlipCase{"data-source", "mmap", "device", kOnGpu, 2e-4}));
 
 }  // namespace
 }  // namespace stepscope

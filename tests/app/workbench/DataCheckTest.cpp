@@ -1,17 +1,18 @@
 // What is said of a chosen file before a run: the run's own sentence, wherever the byte stands, and each byte looked at once.
-#include "app/workbench/DataCheck.h"
-
-#include "tests/core/data/TemporaryFolder.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "app/workbench/DataCheck.h"
+#include "tests/core/data/TemporaryFolder.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::size_t kSeveralPieces = 10 << 20;
 
-bool always() { return true; }
+bool always() {
+    return true;
+}
 
 std::string repeated(const std::string& letter, std::size_t bytes) {
     std::string text;
@@ -30,14 +31,16 @@ protected:
 
 TEST_F(DataCheckTest, NamesTheFirstByteThatCannotStandHoweverFarItIs) {
     const std::string text = repeated("word ", kSeveralPieces);
-    EXPECT_EQ(told(folder.write("essay.txt", text + "caf\xe9 and more")),
-              "essay.txt is not UTF-8 text: the byte 0xE9 at offset " + std::to_string(text.size() + 3) + " cannot stand there; save the text as UTF-8.");
+    EXPECT_EQ(
+        told(folder.write("essay.txt", text + "caf\xe9 and more")),
+        "essay.txt is not UTF-8 text: the byte 0xE9 at offset " + std::to_string(text.size() + 3) + " cannot stand there; save the text as UTF-8.");
 }
 
 TEST_F(DataCheckTest, FindsNothingWrongWithLettersThatLieAcrossTwoPieces) {
     for (const char* letter : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x99\x82"})
         for (std::size_t before = 0; before < 4; ++before)
-            EXPECT_EQ(told(folder.write("text.txt", std::string(before, 'x') + repeated(letter, kSeveralPieces))), "") << letter << " after " << before;
+            EXPECT_EQ(told(folder.write("text.txt", std::string(before, 'x') + repeated(letter, kSeveralPieces))), "")
+                << letter << " after " << before;
 }
 
 TEST_F(DataCheckTest, SaysOfEmptyBinaryAndUtf16FilesWhatTheRunWouldSay) {

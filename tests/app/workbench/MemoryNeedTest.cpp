@@ -1,14 +1,15 @@
-// What of a GPU a run may take: NVML's reading through a plug-in that a test makes up, and what LibTorch's allocator holds through one that it makes up too; and
-// the words of a refusal.
+// What of a GPU a run may take: NVML's reading through a plug-in that a test makes up, and what LibTorch's allocator holds through one that it makes
+// up too; and the words of a refusal.
+#include <c10/core/CachingDeviceAllocator.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
 #include "app/workbench/MemoryNeed.h"
 #include "core/analysis/CudaFormMemory.h"
 #include "core/base/Format.h"
 #include "core/fused/CudaLoss.h"
 #include "core/memory/HostAllocator.h"
-
-#include <algorithm>
-#include <c10/core/CachingDeviceAllocator.h>
-#include <gmock/gmock.h>
 
 namespace stepscope {
 namespace {
@@ -21,7 +22,9 @@ constexpr std::int64_t kGB = 1'000'000'000, kVocabulary = 50'257;
 CudaGpuSample g_reading;
 const char* g_problem = nullptr;
 
-std::string gigabytes(std::int64_t count) { return format::bytes({count * kGB}); }
+std::string gigabytes(std::int64_t count) {
+    return format::bytes({count * kGB});
+}
 
 // What NVML says from here on.
 class GpuThatSays {
@@ -83,7 +86,9 @@ RunConfig config(std::int64_t batch, const char* device = "cuda:0") {
     return withGpu().complete(std::move(made)).value();
 }
 
-Workbench::Estimate estimate(const CudaPlugin& plugin) { return estimateMemory(withGpu(), config(64), kVocabulary, plugin); }
+Workbench::Estimate estimate(const CudaPlugin& plugin) {
+    return estimateMemory(withGpu(), config(64), kVocabulary, plugin);
+}
 
 TEST(MemoryOfAGpu, IsWhatNvmlSaysIsFree) {
     const GpuThatSays gpu(30 * kGB, 150 * kGB);

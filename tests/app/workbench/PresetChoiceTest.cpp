@@ -1,9 +1,10 @@
 // The presets by memory hold what their names say, and the one chosen for a machine fits it, on its GPU.
-#include "app/workbench/PresetChoice.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <map>
+
+#include "app/workbench/PresetChoice.h"
 
 namespace stepscope {
 namespace {
@@ -13,7 +14,8 @@ using ::testing::HasSubstr;
 Machine withGpu(double gigabytes, int computeMajor = 9) {
     Machine machine;
     machine.cores = 2;
-    machine.gpus.push_back({.name = "Test GPU", .memory = {static_cast<std::int64_t>(gigabytes * 1e9)}, .computeMajor = computeMajor, .computeMinor = 0});
+    machine.gpus.push_back(
+        {.name = "Test GPU", .memory = {static_cast<std::int64_t>(gigabytes * 1e9)}, .computeMajor = computeMajor, .computeMinor = 0});
     return machine;
 }
 
@@ -45,7 +47,8 @@ TEST(ChoosePreset, TakesTheSmallestModelWithoutAGpuAndSaysWhy) {
 }
 
 TEST(ChoosePreset, TakesTheLargestThatTheGpuHoldsOnThatGpuAndNamesIt) {
-    for (const auto& [gigabytes, id] : std::map<double, std::string>{{0.05, "tiny-cpu"}, {8.6, "gpu-8gb"}, {17.1, "gpu-16gb"}, {25.8, "gpu-24gb"}, {141, "gpu-24gb"}}) {
+    for (const auto& [gigabytes, id] :
+         std::map<double, std::string>{{0.05, "tiny-cpu"}, {8.6, "gpu-8gb"}, {17.1, "gpu-16gb"}, {25.8, "gpu-24gb"}, {141, "gpu-24gb"}}) {
         const PresetChoice choice = choosePreset(*Workbench::create(withGpu(gigabytes)));
         EXPECT_EQ(choice.id, id) << gigabytes;
         EXPECT_EQ(choice.device, "cuda:0");

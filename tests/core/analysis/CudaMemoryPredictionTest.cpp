@@ -1,9 +1,9 @@
-// The prediction for a GPU against sums made by hand from core/fused, core/train and LibTorch's sources, for shapes small enough to write them down. Whether a
-// GPU agrees is measured where there is one.
+// The prediction for a GPU against sums made by hand from core/fused, core/train and LibTorch's sources, for shapes small enough to write them down.
+// Whether a GPU agrees is measured where there is one.
+#include <gmock/gmock.h>
+
 #include "core/analysis/CudaFormMemory.h"
 #include "core/analysis/MemoryPrediction.h"
-
-#include <gmock/gmock.h>
 
 namespace stepscope {
 namespace {
@@ -18,9 +18,9 @@ RunConfig onGpu(std::vector<std::pair<std::string, Value>> changes = {}) {
     made.layers = 1;
     made.heads = static_cast<std::int64_t>(H);
     made.width = static_cast<std::int64_t>(C);
-    made.switches = {{"device", std::string("cuda:0")},      {"amp", std::string("bf16")},         {"attention", std::string("auto")},
-                     {"host-memory", std::string("system")}, {"optimizer", std::string("fused")},  {"zero-grad", std::string("set-to-none")},
-                     {"batch-size", std::int64_t{8}},        {"context", std::int64_t{128}},       {"grad-accumulation", std::int64_t{1}},
+    made.switches = {{"device", std::string("cuda:0")},      {"amp", std::string("bf16")},        {"attention", std::string("auto")},
+                     {"host-memory", std::string("system")}, {"optimizer", std::string("fused")}, {"zero-grad", std::string("set-to-none")},
+                     {"batch-size", std::int64_t{8}},        {"context", std::int64_t{128}},      {"grad-accumulation", std::int64_t{1}},
                      {"validation-every", std::int64_t{0}},  {"fusion", std::string("off")}};
     for (auto& [key, value] : changes) made.switches[key] = value;
     return made;
@@ -35,9 +35,13 @@ std::vector<std::pair<std::string, Value>> withKernels(std::vector<std::pair<std
 
 MemoryPrediction predicted(const RunConfig& config, double vocabulary = V, double parameters = P, std::int64_t workspace = 0) {
     const auto whole = [](double number) { return static_cast<std::int64_t>(number); };
-    return predictMemory(config, {.parameters = whole(parameters), .vocabulary = whole(vocabulary), .hidden = whole(F), .hiddenRows = whole(F), .cublasWorkspace = workspace});
+    return predictMemory(
+        config,
+        {.parameters = whole(parameters), .vocabulary = whole(vocabulary), .hidden = whole(F), .hiddenRows = whole(F), .cublasWorkspace = workspace});
 }
-double tensors(const RunConfig& config, double vocabulary = V) { return static_cast<double>(predicted(config, vocabulary).tensors.count); }
+double tensors(const RunConfig& config, double vocabulary = V) {
+    return static_cast<double>(predicted(config, vocabulary).tensors.count);
+}
 
 // What one layer keeps between forward and backward in bf16, and its weights as autocast lowered them.
 double keptByTheLayer(double tokens) {
@@ -54,13 +58,15 @@ TEST(CudaMemoryPrediction, OfTheFusedLossIsAChunkOfLogitsTheLoweredHeadAndBothGr
         const double gradients = 2 * tokens * C + 4 * V * C;
         const double logits = 2 * rows * V + 4 * tokens;  // and a loss a token
         const auto all = predicted(onGpu({{"fused-loss", std::string("on")}, {"batch-size", batch}}));
-        EXPECT_EQ(static_cast<double>(all.tensors.count), 12 * P + 16 * tokens + keptByTheLayer(tokens) + lastNorm + gradients + 2 * V * C + logits) << batch;
+        EXPECT_EQ(static_cast<double>(all.tensors.count), 12 * P + 16 * tokens + keptByTheLayer(tokens) + lastNorm + gradients + 2 * V * C + logits)
+            << batch;
         EXPECT_EQ(static_cast<double>(all.of(MemoryKind::Logits).count), logits) << batch;
     }
 }
 
 TEST(CudaMemoryPrediction, OfALogitIsTenBytesInBf16AndTwelveInFloat32) {
-    // Its logarithm in bf16 and, for nll_loss, in float32, with the gradient of that; without autocast the logarithm and both gradients. And the head's row.
+    // Its logarithm in bf16 and, for nll_loss, in float32, with the gradient of that; without autocast the logarithm and both gradients. And the
+    // head's row.
     const auto each = [](const char* amp) {
         const RunConfig config = onGpu({{"amp", std::string(amp)}});
         return (tensors(config, V) - tensors(config, V - 10'000)) / 10'000;
@@ -95,7 +101,9 @@ TEST(CudaMemoryPrediction, OfACapturedStepLeavesItsMemoryToNobody) {
 
 TEST(CudaMemoryPrediction, CountsAWorkspaceForEveryHandleAndStream) {
     constexpr std::int64_t kWorkspace = 1 << 25;
-    const auto handles = [](const RunConfig& config) { return (predicted(config, V, P, kWorkspace).tensors.count - predicted(config).tensors.count) / kWorkspace; };
+    const auto handles = [](const RunConfig& config) {
+        return (predicted(config, V, P, kWorkspace).tensors.count - predicted(config).tensors.count) / kWorkspace;
+    };
     EXPECT_EQ(handles(onGpu()), 2);
     EXPECT_EQ(handles(onGpu(withKernels({{"cuda-graph", std::string("on")}, {"validation-every", std::int64_t{100}}}))), 2);
     EXPECT_EQ(handles(onGpu({{"device", std::string("cpu")}})), 0);

@@ -1,10 +1,10 @@
 // The reading of a range test on curves whose answer is known.
-#include "core/analysis/LrRange.h"
-
-#include "core/base/CounterRandom.h"
+#include <gtest/gtest.h>
 
 #include <cmath>
-#include <gtest/gtest.h>
+
+#include "core/analysis/LrRange.h"
+#include "core/base/CounterRandom.h"
 
 namespace stepscope {
 namespace {

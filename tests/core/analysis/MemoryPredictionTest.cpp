@@ -1,9 +1,8 @@
 // The prediction of memory on paper: what must follow from the sizes, whatever the machine. Against a real run: tests/core/train.
-#include "core/analysis/MemoryPrediction.h"
-
-#include "core/base/SizeClasses.h"
-
 #include <gmock/gmock.h>
+
+#include "core/analysis/MemoryPrediction.h"
+#include "core/base/SizeClasses.h"
 
 namespace stepscope {
 namespace {
@@ -15,7 +14,7 @@ RunConfig config(std::vector<std::pair<std::string, Value>> changes = {}) {
     made.layers = 3;
     made.heads = 4;
     made.width = 64;
-    made.switches = {{"device", std::string("cpu")},        {"amp", std::string("off")},         {"attention", std::string("auto")},
+    made.switches = {{"device", std::string("cpu")},         {"amp", std::string("off")},         {"attention", std::string("auto")},
                      {"host-memory", std::string("system")}, {"optimizer", std::string("fused")}, {"zero-grad", std::string("set-to-none")},
                      {"batch-size", std::int64_t{8}},        {"context", std::int64_t{128}},      {"grad-accumulation", std::int64_t{1}}};
     for (auto& [key, value] : changes) made.switches[key] = value;
@@ -105,7 +104,8 @@ TEST(MemoryPrediction, CountsTheBatchesThatTheLoaderKeepsReady) {
 }
 
 TEST(MemoryPrediction, DoesNotOverflowWhateverIsTyped) {
-    RunConfig huge = config({{"batch-size", std::int64_t{1'000'000'000}}, {"context", std::int64_t{1'000'000}}, {"attention", std::string("manual")}});
+    RunConfig huge =
+        config({{"batch-size", std::int64_t{1'000'000'000}}, {"context", std::int64_t{1'000'000}}, {"attention", std::string("manual")}});
     huge.width = 100'000;
     huge.layers = 1000;
     const auto predicted = predictMemory(huge, {std::int64_t{1} << 62, 10'000'000, 400'000, 400'000});

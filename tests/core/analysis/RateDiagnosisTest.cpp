@@ -1,36 +1,42 @@
 // The diagnosis on curves whose answer is known, and its silence on healthy ones under any noise.
-#include "core/analysis/RateDiagnosis.h"
-
-#include "core/base/CounterRandom.h"
-#include "core/events/Schedule.h"
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
-#include <gtest/gtest.h>
+
+#include "core/analysis/RateDiagnosis.h"
+#include "core/base/CounterRandom.h"
+#include "core/events/Schedule.h"
 
 namespace stepscope {
 namespace {
 
-double uniform(std::uint64_t seed, std::size_t i) { return static_cast<double>(counterRandom(seed, 3, i) >> 11) * 0x1p-53; }
+double uniform(std::uint64_t seed, std::size_t i) {
+    return static_cast<double>(counterRandom(seed, 3, i) >> 11) * 0x1p-53;
+}
 double normal(std::uint64_t seed, std::size_t i) {
     return std::sqrt(-2 * std::log(uniform(seed, 2 * i) + 1e-12)) * std::cos(6.283185307 * uniform(seed, 2 * i + 1));
 }
 
 constexpr double kUntrained = 5.545;  // ln 256
 
-std::vector<LrRangePoint> run(const std::string& schedule, std::size_t steps, double noise, std::uint64_t seed, const std::function<double(double)>& loss) {
+std::vector<LrRangePoint> run(const std::string& schedule, std::size_t steps, double noise, std::uint64_t seed,
+                              const std::function<double(double)>& loss) {
     RunConfig config;
     config.schedule = schedule;
     config.steps = static_cast<std::int64_t>(steps);
     config.warmup = config.steps / 20;
     std::vector<LrRangePoint> points;
     for (std::size_t i = 0; i < steps; ++i)
-        points.push_back({learningRate(config, static_cast<std::int64_t>(i) + 1), loss(static_cast<double>(i) / static_cast<double>(steps)) + noise * normal(seed, i)});
+        points.push_back({learningRate(config, static_cast<std::int64_t>(i) + 1),
+                          loss(static_cast<double>(i) / static_cast<double>(steps)) + noise * normal(seed, i)});
     return points;
 }
 
 // Of `progress` from 0 to 1: fast at first, then ever more slowly.
-double healthy(double progress) { return 1.2 + 3 * std::exp(-25 * progress) + 1.345 * std::exp(-1.5 * progress); }
+double healthy(double progress) {
+    return 1.2 + 3 * std::exp(-25 * progress) + 1.345 * std::exp(-1.5 * progress);
+}
 
 TEST(RateDiagnosis, SaysNothingOfAHealthyRunWhateverTheNoiseTheLengthAndTheSchedule) {
     for (const std::string schedule : {"constant", "warmup", "cosine", "linear", "warmup-cosine", "one-cycle", "trapezoid"})
@@ -82,7 +88,8 @@ TEST(RateDiagnosis, ALossThatHardlyMovesAtTheStartMeansTooLowARate) {
         ASSERT_TRUE(said) << schedule;
         EXPECT_NE(said->find("too low"), std::string::npos) << *said;
     }
-    EXPECT_FALSE(diagnoseRate(run("constant", 1000, 0.05, 1, [](double p) { return 5.54 + std::min(1.0, 20 * p); }), kUntrained)) << "it rose: not too low";
+    EXPECT_FALSE(diagnoseRate(run("constant", 1000, 0.05, 1, [](double p) { return 5.54 + std::min(1.0, 20 * p); }), kUntrained))
+        << "it rose: not too low";
 }
 
 TEST(RateDiagnosis, APlateauThatOnlyTheDecayEndsMeansDecayEarlier) {

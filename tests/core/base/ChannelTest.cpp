@@ -1,11 +1,12 @@
 // The queue between the trainer and its listeners: nothing lost, order kept, and a full one makes the producer wait.
-#include "core/base/Channel.h"
+#include <gtest/gtest.h>
 
 #include <atomic>
 #include <future>
-#include <gtest/gtest.h>
 #include <memory>
 #include <thread>
+
+#include "core/base/Channel.h"
 
 namespace stepscope {
 namespace {

@@ -1,10 +1,11 @@
 // The counter-based generator: published values of SplitMix64, uniformity, and independence of its three keys.
-#include "core/base/CounterRandom.h"
+#include <gtest/gtest.h>
 
 #include <array>
 #include <bit>
-#include <gtest/gtest.h>
 #include <set>
+
+#include "core/base/CounterRandom.h"
 
 namespace stepscope {
 namespace {

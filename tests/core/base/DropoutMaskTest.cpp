@@ -1,8 +1,9 @@
 // Dropout's pure function: its rate, and that seed, step and site each give other draws.
-#include "core/base/DropoutMask.h"
-
 #include <gtest/gtest.h>
+
 #include <set>
+
+#include "core/base/DropoutMask.h"
 
 namespace stepscope {
 namespace {

@@ -1,9 +1,10 @@
 // Numbers as a person reads them: three significant digits, SI units, thin spaces.
-#include "core/base/Format.h"
+#include <gtest/gtest.h>
 
 #include <cmath>
-#include <gtest/gtest.h>
 #include <limits>
+
+#include "core/base/Format.h"
 
 namespace stepscope::format {
 namespace {
@@ -23,7 +24,9 @@ TEST(Format, KeepsAllDigitsBeforeThePointAndGroupsThem) {
     EXPECT_EQ(significant(-1234567), "-1" + kThin + "234" + kThin + "567");
 }
 
-TEST(Format, WritesVerySmallNumbersWithAnExponent) { EXPECT_EQ(significant(1.234e-9), "1.23e-09"); }
+TEST(Format, WritesVerySmallNumbersWithAnExponent) {
+    EXPECT_EQ(significant(1.234e-9), "1.23e-09");
+}
 
 TEST(Format, SaysWhenANumberIsNotKnown) {
     const double unknown = std::numeric_limits<double>::quiet_NaN();

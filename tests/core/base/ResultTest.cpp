@@ -1,10 +1,11 @@
 // Result<T>, Status and SS_CHECK.
+#include <gtest/gtest.h>
+
+#include <memory>
+
 #include "core/base/Check.h"
 #include "core/base/Result.h"
 #include "core/base/Units.h"
-
-#include <gtest/gtest.h>
-#include <memory>
 
 namespace stepscope {
 namespace {

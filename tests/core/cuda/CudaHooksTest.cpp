@@ -1,10 +1,10 @@
 // ATen decides once which CUDA hooks it has. Loading libtorch_cuda before the first question makes them the real ones, on
 // machines without a GPU too. A program of its own, because the decision cannot be taken back.
-#include "core/cuda/loader/CudaPlugin.h"
-
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <dlfcn.h>
 #include <gmock/gmock.h>
+
+#include "core/cuda/loader/CudaPlugin.h"
 
 namespace stepscope {
 namespace {

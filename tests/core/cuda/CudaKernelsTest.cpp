@@ -1,8 +1,10 @@
 // The CUDA forms against the plain references, on a real device; each also twice, for its sums must be the same bits every time. Where there
 // is no device, the tests hold the sentence that says so and note it as "not_run", which packaging/gpu-check counts. Device memory comes from
 // the CUDA runtime that the plug-in has loaded. STEPSCOPE_CUDA_PLUGIN names a plug-in that lies elsewhere than where it was built.
-#include "CudaTesting.h"
+#include <iterator>
+#include <numeric>
 
+#include "CudaTesting.h"
 #include "core/kernels/bias_gelu/BiasGelu.h"
 #include "core/kernels/cross_entropy/CrossEntropy.h"
 #include "core/kernels/embedding/Embedding.h"
@@ -10,14 +12,12 @@
 #include "core/kernels/residual_norm/ResidualNorm.h"
 #include "core/kernels/swiglu/Swiglu.h"
 
-#include <iterator>
-#include <numeric>
-
 namespace stepscope {
 namespace {
 
 void expectBiasGelu(const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance, float bad) {
-    const auto in = spoilt(randomValues(shape.rows * shape.columns, 1), bad), bias = randomValues(shape.columns, 2), gradOut = randomValues(in.size(), 3);
+    const auto in = spoilt(randomValues(shape.rows * shape.columns, 1), bad), bias = randomValues(shape.columns, 2),
+               gradOut = randomValues(in.size(), 3);
     std::vector<float> out(in.size()), gradIn(in.size()), gradBias(shape.columns);
     biasGeluForward({shape.rows, shape.columns}, in, bias, out);
     biasGeluBackward({shape.rows, shape.columns}, gradOut, in, bias, gradIn, gradBias);
@@ -35,7 +35,9 @@ void expectBiasGelu(const CudaInterface& cuda, const CudaRows& rows, Shape shape
     EXPECT_EQ(bitsOf(dGradBias.read()), bitsOf(first));
 }
 
-TEST_F(CudaKernels, BiasGeluIsTheReference) { onEveryShapeAlsoSpoilt(expectBiasGelu); }
+TEST_F(CudaKernels, BiasGeluIsTheReference) {
+    onEveryShapeAlsoSpoilt(expectBiasGelu);
+}
 
 TEST_F(CudaKernels, RowsBeyondTheSecondDimensionOfAGridAreTakenByStriding) {
     onShapes({{262200, 8}}, [](const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance) {
@@ -70,16 +72,33 @@ void expectNorm(const CudaInterface& cuda, const CudaRows& rows, Shape shape, fl
     const NormedRows wanted = residualNormForward(plain, x, delta, weight, bias);
     const NormGradients gradients = residualNormBackward(plain, gradNormed, wanted.sum, weight, gradResidual);
     const Activations dDelta(rows.scalar, delta), dNormed(rows.scalar, count), dGradNormed(rows.scalar, gradNormed), dGradDelta(rows.scalar, count);
-    const Device<float> dX(x), dWeight(weight), dBias(bias), dSum(count), dMean(shape.rows), dRstd(shape.rows), dResidual(gradResidual), dGradSum(count),
-        dGradParameters(2 * shape.columns);
+    const Device<float> dX(x), dWeight(weight), dBias(bias), dSum(count), dMean(shape.rows), dRstd(shape.rows), dResidual(gradResidual),
+        dGradSum(count), dGradParameters(2 * shape.columns);
     const Device<char> partial(cuda.residualNormWorkspaceBytes(rows.rows, rows.columns));
-    ASSERT_EQ(cuda.residualNormForward(rows, {.epsilon = plain.epsilon, .rms = rms, .x = dX, .delta = dDelta, .weight = dWeight, .bias = dBias, .sum = dSum,
-                                              .normed = dNormed, .mean = dMean, .rstd = dRstd}), nullptr);
+    ASSERT_EQ(cuda.residualNormForward(rows, {.epsilon = plain.epsilon,
+                                              .rms = rms,
+                                              .x = dX,
+                                              .delta = dDelta,
+                                              .weight = dWeight,
+                                              .bias = dBias,
+                                              .sum = dSum,
+                                              .normed = dNormed,
+                                              .mean = dMean,
+                                              .rstd = dRstd}),
+              nullptr);
     expectNear(dSum.read(), wanted.sum, 1e-6f, "sum");
     expectNear(dNormed.read(), wanted.normed, tolerance, "normed");
     const auto backward = [&] {
-        const CudaNormBackward norm{.rms = rms, .gradNormed = dGradNormed, .sum = dSum, .mean = dMean, .rstd = dRstd, .weight = dWeight,
-                                    .gradResidual = dResidual, .gradSum = dGradSum, .gradDelta = dGradDelta, .gradWeightAndBias = dGradParameters};
+        const CudaNormBackward norm{.rms = rms,
+                                    .gradNormed = dGradNormed,
+                                    .sum = dSum,
+                                    .mean = dMean,
+                                    .rstd = dRstd,
+                                    .weight = dWeight,
+                                    .gradResidual = dResidual,
+                                    .gradSum = dGradSum,
+                                    .gradDelta = dGradDelta,
+                                    .gradWeightAndBias = dGradParameters};
         return cuda.residualNormBackward(rows, norm, partial);
     };
     ASSERT_EQ(backward(), nullptr);
@@ -108,7 +127,8 @@ TEST_F(CudaKernels, ResidualNormTakesWideRows) {
     });
 }
 
-void expectCrossEntropy(const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance, float bad, std::int64_t vocabulary, float smoothing) {
+void expectCrossEntropy(const CudaInterface& cuda, const CudaRows& rows, Shape shape, float tolerance, float bad, std::int64_t vocabulary,
+                        float smoothing) {
     const auto logits = spoilt(randomValues(shape.rows * shape.columns, 1), bad);
     std::vector<std::int64_t> targets(shape.rows);
     for (std::size_t r = 0; r < shape.rows; ++r) targets[r] = static_cast<std::int64_t>(r * 7919) % vocabulary;
@@ -206,7 +226,8 @@ TEST_F(CudaKernels, WithoutTokensTheGradientOfTheBiasIsZero) {
 }
 
 // Ids from -1 to vocabulary: the first and the last are no rows of the table. Backwards it adds to what is there.
-void expectEmbedding(const CudaInterface& cuda, const CudaRows& rows, std::int64_t vocabulary, std::int64_t context, const std::vector<std::int64_t>& ids) {
+void expectEmbedding(const CudaInterface& cuda, const CudaRows& rows, std::int64_t vocabulary, std::int64_t context,
+                     const std::vector<std::int64_t>& ids) {
     const auto C = static_cast<std::size_t>(rows.columns), tables = static_cast<std::size_t>(vocabulary + 2) * C;
     const auto inner = [&](const std::vector<float>& table) { return std::vector<float>(table.begin() + rows.columns, table.end() - rows.columns); };
     const auto wte = randomValues(tables, 1), wpe = randomValues(static_cast<std::size_t>(context) * C, 2), gradOut = randomValues(ids.size() * C, 3);
@@ -224,7 +245,8 @@ void expectEmbedding(const CudaInterface& cuda, const CudaRows& rows, std::int64
     embeddingBackward(plain, known, gradOut, gradWte, gradWpe);
 
     const Device<std::int64_t> dIds(ids), dSorted(sorted), dOrder(order);
-    const Device<float> dWte(inner(wte)), dWpe(wpe), dOut(out.size()), dGradOut(gradOut), dGradWte(inner(before)), dAgain(inner(before)), dGradWpe(wpe.size());
+    const Device<float> dWte(inner(wte)), dWpe(wpe), dOut(out.size()), dGradOut(gradOut), dGradWte(inner(before)), dAgain(inner(before)),
+        dGradWpe(wpe.size());
     const Device<char> partial(cuda.embeddingBackwardWorkspaceBytes(rows.rows, rows.columns));
     ASSERT_EQ(cuda.embeddingForward(rows, {context, vocabulary, dIds}, dWte, dWpe, dOut), nullptr);
     ASSERT_EQ(cuda.embeddingBackward(rows, {context, vocabulary, dSorted}, dOrder, dGradOut, dGradWte, partial), nullptr);
@@ -254,7 +276,8 @@ TEST_F(CudaKernels, TheEmbeddingSumsIdsHoweverOftenTheyOccurAndWhereverTheirRuns
     for (const auto& counts : cases)
         for (const std::int64_t columns : {8, 5, 4100}) {
             std::vector<std::int64_t> ids;
-            for (std::size_t id = 0; id < counts.size(); ++id) ids.insert(ids.end(), static_cast<std::size_t>(counts[id]), static_cast<std::int64_t>(id) - 1);
+            for (std::size_t id = 0; id < counts.size(); ++id)
+                ids.insert(ids.end(), static_cast<std::size_t>(counts[id]), static_cast<std::int64_t>(id) - 1);
             if (columns > 8 && ids.size() > 600) continue;
             std::shuffle(ids.begin(), ids.end(), std::mt19937(7));
             SCOPED_TRACE(testing::Message() << ids.size() << " x " << columns);

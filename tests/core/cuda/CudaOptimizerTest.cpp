@@ -1,11 +1,11 @@
-// Norm, clipping and AdamW on a GPU, over one parameter and over lists, in float32 and with moments of 8 bits, against the CPU's forms. See CudaTesting.h.
-#include "CudaTesting.h"
+// Norm, clipping and AdamW on a GPU, over one parameter and over lists, in float32 and with moments of 8 bits, against the CPU's forms. See
+// CudaTesting.h.
+#include <numeric>
 
+#include "CudaTesting.h"
 #include "core/kernels/adamw/AdamW.h"
 #include "core/kernels/isa/Bf16.h"
 #include "core/train/BlockCode.h"
-
-#include <numeric>
 
 namespace stepscope {
 namespace {
@@ -52,10 +52,14 @@ std::vector<std::size_t> beginsOf(std::size_t parameters) {
 class LongList {
 public:
     static constexpr std::size_t kParameters = 1100;
-    LongList(const std::vector<float>& g, const std::vector<float>& w, const std::vector<float>& m, const std::vector<float>& v) : m_g(g), m_w(w), m_m(m), m_v(v) {
+    LongList(const std::vector<float>& g, const std::vector<float>& w, const std::vector<float>& m, const std::vector<float>& v)
+        : m_g(g), m_w(w), m_m(m), m_v(v) {
         const auto begins = beginsOf(kParameters);
         for (std::size_t i = 0; i < kParameters; ++i)
-            m_list.push_back({.gradient = m_g + begins[i], .weight = m_w + begins[i], .first = m_m + begins[i], .second = m_v + begins[i],
+            m_list.push_back({.gradient = m_g + begins[i],
+                              .weight = m_w + begins[i],
+                              .first = m_m + begins[i],
+                              .second = m_v + begins[i],
                               .count = static_cast<std::int64_t>(begins[i + 1] - begins[i])});
         EXPECT_EQ(runtime().copy(static_cast<float*>(m_step), &kStep, sizeof kStep, 1), 0);
     }
@@ -84,7 +88,8 @@ private:
 TEST_F(CudaKernels, AListOfManyParametersTakesThreeLaunchesAndIsMeasuredAndUpdatedAsOne) {
     const CudaInterface* cuda = interface();
     if (!cuda) return;
-    auto g = randomValues(beginsOf(LongList::kParameters).back(), 1), w = randomValues(g.size(), 2), m = randomValues(g.size(), 3), v = randomValues(g.size(), 4);
+    auto g = randomValues(beginsOf(LongList::kParameters).back(), 1), w = randomValues(g.size(), 2), m = randomValues(g.size(), 3),
+         v = randomValues(g.size(), 4);
     for (float& x : v) x = std::fabs(x);
     const LongList list(g, w, m, v);
     const float norm = list.update(*cuda), wanted = static_cast<float>(std::sqrt(sumOfSquares(g)));
@@ -124,12 +129,14 @@ struct EightBitMoment {
         }
     }
     void encode(const std::vector<std::size_t>& begins, std::size_t i, const std::vector<float>& values) {
-        code.encode(values.data() + begins[i], static_cast<std::int64_t>(begins[i + 1] - begins[i]), codes.data() + begins[i], scales.data() + firstBlocks[i]);
+        code.encode(values.data() + begins[i], static_cast<std::int64_t>(begins[i + 1] - begins[i]), codes.data() + begins[i],
+                    scales.data() + firstBlocks[i]);
     }
     std::vector<float> decoded(const std::vector<std::size_t>& begins) const {
         std::vector<float> values(codes.size());
         for (std::size_t i = 0; i + 1 < begins.size(); ++i)
-            code.decode(codes.data() + begins[i], scales.data() + firstBlocks[i], static_cast<std::int64_t>(begins[i + 1] - begins[i]), values.data() + begins[i]);
+            code.decode(codes.data() + begins[i], scales.data() + firstBlocks[i], static_cast<std::int64_t>(begins[i + 1] - begins[i]),
+                        values.data() + begins[i]);
         return values;
     }
 
@@ -163,12 +170,20 @@ TEST_F(CudaKernels, AdamWOverMomentsInEightBitsIsThatOfTheCpu) {
     const Device<std::uint8_t> dFirst(first.codes), dSecond(second.codes);
     std::vector<CudaEightBitParameter> list;
     for (std::size_t i = 0; i < parameters; ++i)
-        list.push_back({.gradient = dG + begins[i], .weight = dW + begins[i], .first = dFirst + begins[i], .second = dSecond + begins[i],
-                        .firstScales = dFirstScales + first.firstBlocks[i], .secondScales = dSecondScales + second.firstBlocks[i],
+        list.push_back({.gradient = dG + begins[i],
+                        .weight = dW + begins[i],
+                        .first = dFirst + begins[i],
+                        .second = dSecond + begins[i],
+                        .firstScales = dFirstScales + first.firstBlocks[i],
+                        .secondScales = dSecondScales + second.firstBlocks[i],
                         .count = static_cast<std::int64_t>(begins[i + 1] - begins[i])});
     const AdamWStep step{.keep = 0.99f, .stepSize = 1e-2f, .rootOfSecond = 0.5f};
-    ASSERT_EQ(cuda->adamWEightBit({.parameters = list.data(), .count = static_cast<std::int64_t>(parameters), .firstCode = firstMomentCode().values().data(),
-                                   .secondCode = secondMomentCode().values().data()}, step), nullptr);
+    ASSERT_EQ(cuda->adamWEightBit({.parameters = list.data(),
+                                   .count = static_cast<std::int64_t>(parameters),
+                                   .firstCode = firstMomentCode().values().data(),
+                                   .secondCode = secondMomentCode().values().data()},
+                                  step),
+              nullptr);
     m = first.decoded(begins);
     v = second.decoded(begins);
     for (std::size_t i = 0; i < g.size(); ++i) adamWElement(step, g[i], w[i], m[i], v[i]);

@@ -1,7 +1,5 @@
 // What a person is told when CUDA cannot be used, and that the plug-in loads where everything before it is there. The
 // driver is a stand-in, so this runs on machines without a GPU. Linked without LibTorch: the loader must not need it.
-#include "core/cuda/loader/CudaPlugin.h"
-
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -9,6 +7,8 @@
 #include <chrono>
 #include <cstring>
 #include <vector>
+
+#include "core/cuda/loader/CudaPlugin.h"
 
 namespace stepscope {
 namespace {
@@ -71,7 +71,9 @@ TEST(CudaPlugin, RefusesAPluginOfAnotherVersion) {
 }
 
 #ifdef PLUGIN
-CudaPlugin loadRealPlugin() { return loadCudaPlugin({.driver = FAKE_DRIVER, .torchCuda = kPresentLibrary, .plugin = PLUGIN}); }
+CudaPlugin loadRealPlugin() {
+    return loadCudaPlugin({.driver = FAKE_DRIVER, .torchCuda = kPresentLibrary, .plugin = PLUGIN});
+}
 
 TEST(CudaPlugin, LoadsThePluginWhereEverythingBeforeItIsThere) {
     const CudaPlugin plugin = loadRealPlugin();
@@ -88,7 +90,8 @@ TEST(CudaPlugin, LoadsThePluginWhereEverythingBeforeItIsThere) {
 }
 
 TEST(CudaPlugin, WithoutTheLibraryThatCapturesTheKernelsStillRun) {
-    const CudaPlugin plugin = loadCudaPlugin({.driver = FAKE_DRIVER, .torchCuda = kPresentLibrary, .plugin = PLUGIN, .graphs = "./no-such-library.so"});
+    const CudaPlugin plugin =
+        loadCudaPlugin({.driver = FAKE_DRIVER, .torchCuda = kPresentLibrary, .plugin = PLUGIN, .graphs = "./no-such-library.so"});
     EXPECT_TRUE(plugin.usable());
     EXPECT_EQ(plugin.graphs, nullptr);
     EXPECT_THAT(plugin.whyNoGraphs, StartsWith("Stepscope's CUDA plug-in could not be loaded ("));
@@ -112,7 +115,8 @@ TEST(CudaPlugin, RefusesShapesThatTheKernelCannotTakeBeforeItTouchesTheDevice) {
     EXPECT_EQ(plugin.interface->biasGeluForward({CudaScalar::Float32, 0, 8, nullptr}, nullptr, nullptr, nullptr), nullptr);
     EXPECT_THAT(plugin.interface->residualNormForward({CudaScalar::Float32, 1, kMostNormColumns + 1, nullptr}, {}), HasSubstr("16384"));
     EXPECT_THAT(plugin.interface->crossEntropy({CudaScalar::Float32, 1, 8, nullptr}, {.vocabulary = 9}), HasSubstr("vocabulary"));
-    EXPECT_THAT(plugin.interface->mergeHeads({CudaScalar::Float32, 1, 10, nullptr}, 1, 2, {{}, {}, {}}, nullptr, nullptr, nullptr), HasSubstr("heads"));
+    EXPECT_THAT(plugin.interface->mergeHeads({CudaScalar::Float32, 1, 10, nullptr}, 1, 2, {{}, {}, {}}, nullptr, nullptr, nullptr),
+                HasSubstr("heads"));
 }
 
 TEST(CudaPlugin, ReportsTheVersionOfTheCuptiBesideLibTorch) {

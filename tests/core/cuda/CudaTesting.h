@@ -1,5 +1,5 @@
-// What the tests of the CUDA forms share: device memory of the CUDA runtime that the plug-in has loaded, activations of one scalar, shapes to try, and
-// the fixture: where there is no device, a test holds the sentence that says so and notes it as "not_run". Included by tests/core/cuda only.
+// What the tests of the CUDA forms share: device memory of the CUDA runtime that the plug-in has loaded, activations of one scalar, shapes to try,
+// and the fixture: where there is no device, a test holds the sentence that says so and notes it as "not_run". Included by tests/core/cuda only.
 #pragma once
 #if defined(STEPSCOPE_CUDA_ON_HOST)
 #include "OnHost.h"
@@ -54,14 +54,18 @@ inline std::uint16_t toBFloat16(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
-inline float fromBFloat16(std::uint16_t value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16); }
+inline float fromBFloat16(std::uint16_t value) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
+}
 
 // Device memory that is given back at the end.
 template <class T>
 class Device {
 public:
     explicit Device(std::size_t count) : m_count(count) { EXPECT_EQ(runtime().allocate(&m_pointer, std::max<std::size_t>(1, count) * sizeof(T)), 0); }
-    explicit Device(const std::vector<T>& values) : Device(values.size()) { EXPECT_EQ(runtime().copy(m_pointer, values.data(), m_count * sizeof(T), 1), 0); }
+    explicit Device(const std::vector<T>& values) : Device(values.size()) {
+        EXPECT_EQ(runtime().copy(m_pointer, values.data(), m_count * sizeof(T), 1), 0);
+    }
     Device(const Device&) = delete;
     ~Device() { runtime().release(m_pointer); }
     operator T*() const { return static_cast<T*>(m_pointer); }
@@ -76,15 +80,21 @@ private:
     std::size_t m_count;
 };
 
-inline std::uint16_t toHalf(float value) { return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }
-inline float fromHalf(std::uint16_t value) { return static_cast<float>(std::bit_cast<_Float16>(value)); }
+inline std::uint16_t toHalf(float value) {
+    return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+}
+inline float fromHalf(std::uint16_t value) {
+    return static_cast<float>(std::bit_cast<_Float16>(value));
+}
 
 // Activations of one scalar, written and read as float32.
 class Activations {
 public:
     Activations(CudaScalar scalar, std::size_t count) : Activations(scalar, std::vector<float>(count, 0.0f)) {}
     Activations(CudaScalar scalar, const std::vector<float>& values) : m_scalar(scalar), m_wide(values), m_narrow(narrowed(scalar, values)) {}
-    operator void*() const { return m_scalar == CudaScalar::Float32 ? static_cast<void*>(static_cast<float*>(m_wide)) : static_cast<std::uint16_t*>(m_narrow); }
+    operator void*() const {
+        return m_scalar == CudaScalar::Float32 ? static_cast<void*>(static_cast<float*>(m_wide)) : static_cast<std::uint16_t*>(m_narrow);
+    }
     std::vector<float> read() const {
         if (m_scalar == CudaScalar::Float32) return m_wide.read();
         std::vector<float> wide;
@@ -155,7 +165,8 @@ struct Scalar {
     const char* name;
     float tolerance;
 };
-const Scalar kScalars[] = {{CudaScalar::Float32, "float32", 2e-5f}, {CudaScalar::BFloat16, "bfloat16", 1.0f / 128}, {CudaScalar::Float16, "float16", 1.0f / 1024}};
+const Scalar kScalars[] = {
+    {CudaScalar::Float32, "float32", 2e-5f}, {CudaScalar::BFloat16, "bfloat16", 1.0f / 128}, {CudaScalar::Float16, "float16", 1.0f / 1024}};
 
 class CudaKernels : public testing::Test {
 protected:
@@ -188,7 +199,8 @@ protected:
         onEveryScalar([&](const CudaInterface& cuda, CudaScalar scalar, float tolerance) {
             for (const Shape& shape : shapes) {
                 SCOPED_TRACE(testing::Message() << shape.rows << " x " << shape.columns);
-                test(cuda, CudaRows{scalar, static_cast<std::int64_t>(shape.rows), static_cast<std::int64_t>(shape.columns), nullptr}, shape, tolerance);
+                test(cuda, CudaRows{scalar, static_cast<std::int64_t>(shape.rows), static_cast<std::int64_t>(shape.columns), nullptr}, shape,
+                     tolerance);
             }
         });
     }
@@ -208,6 +220,8 @@ protected:
 };
 
 // Bound for a sum over rows of numbers that are each off by `tolerance`.
-inline float sumTolerance(float tolerance, std::size_t rows) { return tolerance * static_cast<float>(1 + std::sqrt(static_cast<double>(rows))); }
+inline float sumTolerance(float tolerance, std::size_t rows) {
+    return tolerance * static_cast<float>(1 + std::sqrt(static_cast<double>(rows)));
+}
 
 }  // namespace stepscope

@@ -7,7 +7,9 @@
 #define DEVICES 1
 #endif
 
-extern "C" int cuInit(unsigned) { return 0; }
+extern "C" int cuInit(unsigned) {
+    return 0;
+}
 
 extern "C" int cuDriverGetVersion(int* version) {
     *version = VERSION;

@@ -1,8 +1,9 @@
 // How work is cut into blocks: every row, column and parameter is somebody's, exactly once, and no launch exceeds what a device takes.
-#include "core/cuda/Launch.h"
-
 #include <gtest/gtest.h>
+
 #include <vector>
+
+#include "core/cuda/Launch.h"
 
 namespace stepscope::launch {
 namespace {

@@ -1,16 +1,15 @@
 // The loader: the same batches in the same order whatever cuts them and however many threads do, errors where they belong, and
 // no thread left behind.
-#include "core/data/BatchLoader.h"
-
-#include "core/data/TextRow.h"
-#include "core/data/TokenRows.h"
-
-#include "TemporaryFolder.h"
+#include <gmock/gmock.h>
 
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <gmock/gmock.h>
+
+#include "TemporaryFolder.h"
+#include "core/data/BatchLoader.h"
+#include "core/data/TextRow.h"
+#include "core/data/TokenRows.h"
 
 namespace stepscope {
 namespace {
@@ -25,7 +24,8 @@ Corpus textCorpus() {
     const auto ids = tokenizer->encode(text);
     Corpus corpus;
     corpus.tokens = inRam(std::vector<std::uint16_t>(ids->begin(), ids->end()));
-    corpus.text = std::make_shared<TextRow>(std::make_shared<const SourceText>(SourceText{.name = "a text", .owned = text}), tokenizer, corpus.tokens);
+    corpus.text =
+        std::make_shared<TextRow>(std::make_shared<const SourceText>(SourceText{.name = "a text", .owned = text}), tokenizer, corpus.tokens);
     corpus.vocabulary = 256;
     corpus.trainTokens = corpus.tokens->size() * 9 / 10;
     return corpus;
@@ -43,7 +43,9 @@ BatchLoader::Settings settings(std::int64_t workers = 0, std::int64_t prefetch =
     return {.batch = kBatch, .context = kContext, .workers = workers, .prefetch = prefetch};
 }
 
-Batch copyOf(const TokenBlock& block) { return {block.ids, block.ids + 2 * kBatch * kContext}; }
+Batch copyOf(const TokenBlock& block) {
+    return {block.ids, block.ids + 2 * kBatch * kContext};
+}
 
 Batch expected(const BatchSource& source, std::uint64_t seed, std::int64_t cursor) {
     Batch batch(2 * kBatch * kContext);
@@ -51,7 +53,9 @@ Batch expected(const BatchSource& source, std::uint64_t seed, std::int64_t curso
     return batch;
 }
 
-int threadsNow() { return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {})); }
+int threadsNow() {
+    return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
+}
 
 // A row whose reads can be held up or fail from a place on.
 class TroubledRow final : public TokenRow {
@@ -80,7 +84,8 @@ TEST(BatchLoader, EveryPlaceAndEveryWayOfCuttingGivesTheSameBatches) {
                 wanted.creation = creation;
                 BatchLoader loader(wanted, plainBlocks());
                 for (std::int64_t cursor = 0; cursor < 10 * kBatch; cursor += kBatch)
-                    ASSERT_EQ(copyOf(loader.next(source, 7, cursor)), expected(source, 7, cursor)) << static_cast<int>(place) << static_cast<int>(creation);
+                    ASSERT_EQ(copyOf(loader.next(source, 7, cursor)), expected(source, 7, cursor))
+                        << static_cast<int>(place) << static_cast<int>(creation);
             }
         }
     }

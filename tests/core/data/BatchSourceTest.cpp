@@ -1,12 +1,12 @@
 // Which tokens are in a batch: a function of seed and cursor only, and never outside the part they belong to.
-#include "core/data/BatchSource.h"
-
-#include "core/data/TokenRows.h"
+#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <gtest/gtest.h>
 #include <numeric>
 #include <set>
+
+#include "core/data/BatchSource.h"
+#include "core/data/TokenRows.h"
 
 namespace stepscope {
 namespace {

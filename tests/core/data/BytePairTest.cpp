@@ -1,14 +1,14 @@
 // Byte-pair merges on a vocabulary small enough to follow by hand, against the plain algorithm, and damaged files.
-#include "core/data/BytePairMerges.h"
-#include "core/data/Utf8.h"
-
-#include "RandomText.h"
-
-#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+
+#include "RandomText.h"
+#include "core/data/BytePairMerges.h"
+#include "core/data/Utf8.h"
 
 namespace stepscope {
 namespace {

@@ -1,13 +1,11 @@
 // Opening what a run trains on: every source, the split, the vocabulary, and what is refused.
-#include "core/data/Corpus.h"
-
-#include "core/data/TokenRows.h"
-#include "core/data/Utf8.h"
+#include <gmock/gmock.h>
 
 #include "RandomText.h"
 #include "TemporaryFolder.h"
-
-#include <gmock/gmock.h>
+#include "core/data/Corpus.h"
+#include "core/data/TokenRows.h"
+#include "core/data/Utf8.h"
 
 namespace stepscope {
 namespace {

@@ -1,12 +1,12 @@
 // The generated corpus: the same everywhere, as large as it says, English-like.
-#include "core/data/GeneratedText.h"
-
-#include "core/data/Hash128.h"
-
 #include <gtest/gtest.h>
+
 #include <map>
 #include <sstream>
 #include <vector>
+
+#include "core/data/GeneratedText.h"
+#include "core/data/Hash128.h"
 
 namespace stepscope {
 namespace {

@@ -1,16 +1,16 @@
 // GPT-2's tokenizer against ids of the reference implementation (golden/makeGpt2Golden.py), and its properties.
 // Skipped where set-up did not run, which fetches the vocabulary.
-#include "core/data/DataFolders.h"
-#include "core/data/Tokenizer.h"
-#include "core/data/Utf8.h"
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
 
 #include "RandomText.h"
 #include "TemporaryFolder.h"
-
-#include <fstream>
-#include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
-#include <thread>
+#include "core/data/DataFolders.h"
+#include "core/data/Tokenizer.h"
+#include "core/data/Utf8.h"
 
 namespace stepscope {
 namespace {

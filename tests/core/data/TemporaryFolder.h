@@ -1,16 +1,17 @@
 // A folder of its own for each test, removed afterwards, and the few file operations the tests of data need.
 #pragma once
-#include "core/data/Corpus.h"
+#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/data/Corpus.h"
 
 namespace stepscope::testing {
 

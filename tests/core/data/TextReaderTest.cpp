@@ -1,11 +1,10 @@
 // Text from the disk: files, folders, .jsonl, and every way in which they can be wrong.
-#include "core/data/TextReader.h"
+#include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "RandomText.h"
 #include "TemporaryFolder.h"
-
-#include <gmock/gmock.h>
-#include <sys/stat.h>
+#include "core/data/TextReader.h"
 
 namespace stepscope {
 namespace {
@@ -117,7 +116,8 @@ TEST(TextReader, FollowsNoLinkOutOfAFolderInCircles) {
 
 TEST(TextReader, RefusesWhatHasToLieInRamAndDoesNotFitAndMapsTheRest) {
     const TemporaryFolder folder;
-    const std::string line = "{\"text\": \"one\"}\n", json = folder.write("json/d.jsonl", line), plain = folder.write("texts/a.txt", std::string(600, 'a'));
+    const std::string line = "{\"text\": \"one\"}\n", json = folder.write("json/d.jsonl", line),
+                      plain = folder.write("texts/a.txt", std::string(600, 'a'));
     folder.write("texts/b.txt", std::string(600, 'b'));
     const auto size = static_cast<std::int64_t>(line.size());
     EXPECT_TRUE(readText(json, kNeverCancelled, {size}).ok());

@@ -1,13 +1,11 @@
 // A text that is tokenised anew at each read gives the ids that were made once, and says so when it no longer can.
-#include "core/data/TextRow.h"
-
-#include "core/data/TokenRows.h"
+#include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "RandomText.h"
 #include "TemporaryFolder.h"
-
-#include <gmock/gmock.h>
-#include <unistd.h>
+#include "core/data/TextRow.h"
+#include "core/data/TokenRows.h"
 
 namespace stepscope {
 namespace {
@@ -59,7 +57,9 @@ TEST(TextRow, GivesTheSameIdsWhereverItIsRead) {
     expectTheSame(rowsOf({.name = "lines", .owned = testing::lines(2000)}, *gpt2), 4);
 }
 
-TEST(TextRow, TakesATextThatIsShorterThanOneMark) { expectTheSame(rowsOf({.name = "a text", .owned = "A few words only."}, byteTokenizer()), 5); }
+TEST(TextRow, TakesATextThatIsShorterThanOneMark) {
+    expectTheSame(rowsOf({.name = "a text", .owned = "A few words only."}, byteTokenizer()), 5);
+}
 
 TEST(TextRow, RefusesATextInWhichNoPlaceToCutIsNear) {
     const auto gpt2 = gpt2Tokenizer();
@@ -96,8 +96,8 @@ TEST(TextRow, SaysThatTheTextWasChangedOrCutShortUnderTheRun) {
     folder.write("a.txt", testing::lines(5000));
     const auto changed = read();
     EXPECT_EQ(problem(*changed), "");
-    std::fstream(path, std::ios::in | std::ios::out).write(std::string(testing::lines(5000).size(), '#').data(),
-                                                          static_cast<std::streamsize>(testing::lines(5000).size()));
+    std::fstream(path, std::ios::in | std::ios::out)
+        .write(std::string(testing::lines(5000).size(), '#').data(), static_cast<std::streamsize>(testing::lines(5000).size()));
     EXPECT_THAT(problem(*changed), ::testing::AllOf(HasSubstr("a.txt"), HasSubstr("changed")));
 }
 

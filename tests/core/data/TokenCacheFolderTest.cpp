@@ -1,13 +1,12 @@
 // The folder of token caches stays within its bounds, and what is in use or not ours is left alone.
-#include "core/data/TokenCacheFolder.h"
-
-#include "core/data/TokenCache.h"
-#include "core/data/TokenRows.h"
-
-#include "TemporaryFolder.h"
+#include <gmock/gmock.h>
 
 #include <chrono>
-#include <gmock/gmock.h>
+
+#include "TemporaryFolder.h"
+#include "core/data/TokenCache.h"
+#include "core/data/TokenCacheFolder.h"
+#include "core/data/TokenRows.h"
 
 namespace stepscope {
 namespace {
@@ -19,7 +18,8 @@ protected:
     std::string textOf(int number) const { return testing::lines(100) + std::to_string(number); }
     std::string pathOf(int number) const { return tokenCachePath(m_folder.path(), textOf(number), *m_bytes); }
     CachedTokens open(int number) const {
-        auto tokens = cachedTokens(textOf(number), "a text", *m_bytes, m_folder.path(), [](const std::string&, double) {}, testing::kNeverCancelled);
+        auto tokens = cachedTokens(
+            textOf(number), "a text", *m_bytes, m_folder.path(), [](const std::string&, double) {}, testing::kNeverCancelled);
         EXPECT_TRUE(tokens.ok());
         return *std::move(tokens);
     }

@@ -1,13 +1,13 @@
 // The token cache: used when it matches, made again when it does not, survives kill -9, and never stands in the way.
-#include "core/data/TokenCache.h"
-
-#include "TemporaryFolder.h"
-
 #include <gmock/gmock.h>
-#include <csignal>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
+
+#include "TemporaryFolder.h"
+#include "core/data/TokenCache.h"
 
 namespace stepscope {
 namespace {
@@ -96,7 +96,8 @@ TEST_F(TokenCache, KeepsTokensInMemoryWhenTheDiskIsFull) {
 
 TEST_F(TokenCache, RefusesTokensThatFitNeitherIntoACacheNorIntoMemory) {
     const auto within = [&](std::int64_t free) {
-        return cachedTokens(m_text, "the text", *m_bytes, "", [](const std::string&, double) {}, testing::kNeverCancelled, [free] { return Bytes{free}; });
+        return cachedTokens(
+            m_text, "the text", *m_bytes, "", [](const std::string&, double) {}, testing::kNeverCancelled, [free] { return Bytes{free}; });
     };
     const auto needed = static_cast<std::int64_t>(4 * m_text.size());  // 16 bits each, and a copy as they grow
     EXPECT_TRUE(within(needed).ok());

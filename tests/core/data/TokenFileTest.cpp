@@ -1,12 +1,12 @@
 // Token files: what was written is read back; anything else is refused.
-#include "core/data/TokenFile.h"
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <csignal>
 
 #include "RandomText.h"
 #include "TemporaryFolder.h"
-
-#include <gmock/gmock.h>
-#include <sys/resource.h>
-#include <csignal>
+#include "core/data/TokenFile.h"
 
 namespace stepscope {
 namespace {
@@ -14,7 +14,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TokenFileKey keyWith(std::int64_t vocabulary) { return {hashOf("text"), hashOf("tokenizer"), vocabulary}; }
+TokenFileKey keyWith(std::int64_t vocabulary) {
+    return {hashOf("text"), hashOf("tokenizer"), vocabulary};
+}
 
 std::vector<std::int32_t> someIds(std::size_t count, std::int64_t vocabulary) {
     testing::RandomText random(9);

@@ -1,10 +1,9 @@
 // Byte and character tokenizers, and making a tokenizer again from its JSON.
-#include "core/data/Tokenizer.h"
-
-#include "RandomText.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "RandomText.h"
+#include "core/data/Tokenizer.h"
 
 namespace stepscope {
 namespace {

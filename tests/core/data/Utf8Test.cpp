@@ -1,9 +1,8 @@
 // UTF-8: what is valid, where it breaks, how it is repaired, and where a text may be cut.
-#include "core/data/Utf8.h"
+#include <gtest/gtest.h>
 
 #include "RandomText.h"
-
-#include <gtest/gtest.h>
+#include "core/data/Utf8.h"
 
 namespace stepscope {
 namespace {

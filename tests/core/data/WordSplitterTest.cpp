@@ -1,12 +1,12 @@
 // GPT-2's pre-tokenising split.
-#include "core/data/WordSplitter.h"
-
-#include "RandomText.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
+
+#include "RandomText.h"
+#include "core/data/WordSplitter.h"
 
 namespace stepscope {
 namespace {
@@ -21,7 +21,9 @@ std::vector<std::string> wordsOf(std::string_view text) {
     return words;
 }
 
-TEST(WordSplitter, KeepsTheBlankBeforeAWord) { EXPECT_THAT(wordsOf("one two, three!"), ElementsAre("one", " two", ",", " three", "!")); }
+TEST(WordSplitter, KeepsTheBlankBeforeAWord) {
+    EXPECT_THAT(wordsOf("one two, three!"), ElementsAre("one", " two", ",", " three", "!"));
+}
 
 TEST(WordSplitter, SplitsContractionsInSmallLettersOnly) {
     EXPECT_THAT(wordsOf("I'll can't"), ElementsAre("I", "'ll", " can", "'t"));

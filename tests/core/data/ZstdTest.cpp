@@ -1,12 +1,11 @@
 // Texts packed as .zst: every way of packing them gives the text again, every damage one sentence.
-#include "core/data/Zstd.h"
+#include <gmock/gmock.h>
+#include <zstd.h>
 
 #include "RandomText.h"
 #include "TemporaryFolder.h"
 #include "core/data/TextReader.h"
-
-#include <gmock/gmock.h>
-#include <zstd.h>
+#include "core/data/Zstd.h"
 
 namespace stepscope {
 namespace {

@@ -1,11 +1,11 @@
 // The configuration as sessions and checkpoints store it.
-#include "core/events/ConfigJson.h"
-
-#include "core/events/Presets.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <nlohmann/json.hpp>
+
+#include "core/events/ConfigJson.h"
+#include "core/events/Presets.h"
 
 namespace stepscope {
 namespace {

@@ -1,11 +1,11 @@
 // Every key by its plain name: what is taken, what is refused and with which sentence.
-#include "core/events/ConfigKeys.h"
-
-#include "core/events/Presets.h"
-
-#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/events/ConfigKeys.h"
+#include "core/events/Presets.h"
 
 namespace stepscope {
 namespace {
@@ -52,7 +52,8 @@ TEST(ConfigKeys, TakesTheWordOfASwitchInPlaceOfItsNumber) {
 }
 
 TEST(ConfigKeys, ReadsOfHowManyBlocksOneIsRecomputed) {
-    for (const auto& [word, every] : {std::pair{"off", 0}, {"selective", 0}, {"every-block", 1}, {"every-2nd", 2}, {"every-3rd", 3}, {"every-4th", 4}, {"every-12th", 12}})
+    for (const auto& [word, every] :
+         {std::pair{"off", 0}, {"selective", 0}, {"every-block", 1}, {"every-2nd", 2}, {"every-3rd", 3}, {"every-4th", 4}, {"every-12th", 12}})
         EXPECT_EQ(recomputedEvery(word), every) << word;
 }
 

@@ -1,10 +1,10 @@
 // The words of the enumerations: stored in databases, so they must differ from each other and never be empty.
-#include "core/events/Event.h"
-
-#include "core/events/SwitchCatalogue.h"
-
 #include <gtest/gtest.h>
+
 #include <set>
+
+#include "core/events/Event.h"
+#include "core/events/SwitchCatalogue.h"
 
 namespace stepscope {
 namespace {

@@ -1,13 +1,13 @@
 // The presets by themselves; which one is chosen for a machine is in tests/app/workbench.
-#include "core/events/Presets.h"
-
-#include "core/events/ConfigKeys.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <set>
 #include <tuple>
 #include <utility>
+
+#include "core/events/ConfigKeys.h"
+#include "core/events/Presets.h"
 
 namespace stepscope {
 namespace {
@@ -49,7 +49,9 @@ void expectModel(const RunConfig& preset, const Shape& shape) {
 }
 
 TEST(Presets, HaveTheShapesOfTheListOfOptimisationsUpTo12Gb) {
-    for (const Shape& shape : {Shape{"tiny-cpu", 4, 4, 128, 128, 12, 1}, {"shakespeare-char", 6, 6, 384, 256, 64, 1}, {"gpu-8gb", 8, 8, 512, 256, 64, 8},
+    for (const Shape& shape : {Shape{"tiny-cpu", 4, 4, 128, 128, 12, 1},
+                               {"shakespeare-char", 6, 6, 384, 256, 64, 1},
+                               {"gpu-8gb", 8, 8, 512, 256, 64, 8},
                                {"gpu-12gb", 8, 8, 512, 256, 96, 8}}) {
         const auto preset = presetConfig(shape.id);
         ASSERT_TRUE(preset.ok()) << shape.id;
@@ -60,8 +62,8 @@ TEST(Presets, HaveTheShapesOfTheListOfOptimisationsUpTo12Gb) {
 }
 
 TEST(Presets, For16And24GbMakeTheListsUpdatesOfSmallerMicroBatchesThatFit) {
-    for (const auto& [listed, batch, accumulation] : {std::tuple{Shape{"gpu-16gb", 12, 12, 768, 256, 128, 4}, 64, 8},
-                                                      std::tuple{Shape{"gpu-24gb", 24, 16, 1024, 512, 256, 2}, 16, 32}}) {
+    for (const auto& [listed, batch, accumulation] :
+         {std::tuple{Shape{"gpu-16gb", 12, 12, 768, 256, 128, 4}, 64, 8}, std::tuple{Shape{"gpu-24gb", 24, 16, 1024, 512, 256, 2}, 16, 32}}) {
         const auto preset = presetConfig(listed.id);
         ASSERT_TRUE(preset.ok()) << listed.id;
         expectModel(*preset, listed);

@@ -1,8 +1,9 @@
 // Learning-rate curves against values worked out by hand.
-#include "core/events/Schedule.h"
+#include <gtest/gtest.h>
 
 #include <cmath>
-#include <gtest/gtest.h>
+
+#include "core/events/Schedule.h"
 
 namespace stepscope {
 namespace {
@@ -60,8 +61,7 @@ TEST(Schedule, OneCycleRisesToThePeakAndFallsFarBelowItsStart) {
     EXPECT_DOUBLE_EQ(learningRate(config, 33), 1.0);
     EXPECT_NEAR(learningRate(config, 11), 0.04 + 0.96 * 0.25, 1e-12);  // a third of the way up: (1 - cos 60 degrees) / 2
     EXPECT_NEAR(learningRate(config, 110), 0.04 * 1e-4, 1e-15);
-    for (std::int64_t step = 2; step <= 110; ++step)
-        EXPECT_EQ(learningRate(config, step) > learningRate(config, step - 1), step <= 33) << step;
+    for (std::int64_t step = 2; step <= 110; ++step) EXPECT_EQ(learningRate(config, step) > learningRate(config, step - 1), step <= 33) << step;
 }
 
 TEST(Schedule, TrapezoidWarmsStaysAndFallsInTheLastFifth) {

@@ -1,20 +1,23 @@
 // Every fused operation against the plain one: outputs and all gradients in float32 within 1e-5 of the plain form in double, under bf16
 // autocast no farther from it than 1.5 times what the plain form under autocast is; ragged, empty and non-contiguous inputs. CTest.
-#include "OpCases.h"
-
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "OpCases.h"
 
 namespace stepscope {
 namespace {
 
 using testing::Case, testing::Outcome, testing::Tensors, testing::cases, testing::ids, testing::normal, testing::run;
 
-double apart(const at::Tensor& a, const at::Tensor& b) { return ((a - b).norm() / b.norm().clamp_min(1e-2)).item<double>(); }
+double apart(const at::Tensor& a, const at::Tensor& b) {
+    return ((a - b).norm() / b.norm().clamp_min(1e-2)).item<double>();
+}
 
 class FusedOp : public ::testing::TestWithParam<Case> {};
 
@@ -27,7 +30,8 @@ TEST_P(FusedOp, IsWithinOneInAHundredThousandOfThePlainFormInFloat32) {
 
 TEST_P(FusedOp, IsInBf16NoFartherFromExactThanOneAndAHalfTimesThePlainForm) {
     const Case& c = GetParam();
-    const Outcome exact = run(c.plain, c.inputs, at::kDouble, false), plain = run(c.plain, c.inputs, at::kFloat, true), fast = run(c.fused, c.inputs, at::kFloat, true);
+    const Outcome exact = run(c.plain, c.inputs, at::kDouble, false), plain = run(c.plain, c.inputs, at::kFloat, true),
+                  fast = run(c.fused, c.inputs, at::kFloat, true);
     // Where the plain form rounds nothing to bf16, as in the sum of the residual stream, both are exact to float32.
     const auto bound = [](double plainly) { return 1.5 * plainly + 1e-6; };
     for (std::size_t i = 0; i < exact.outputs.size(); ++i) {
@@ -37,7 +41,8 @@ TEST_P(FusedOp, IsInBf16NoFartherFromExactThanOneAndAHalfTimesThePlainForm) {
     }
     for (std::size_t i = 0; i < exact.gradients.size(); ++i) {
         const double one = apart(exact.gradients[i].to(at::kBFloat16).to(at::kDouble), exact.gradients[i]);
-        EXPECT_LT(apart(fast.gradients[i], exact.gradients[i]), bound(std::max(one, apart(plain.gradients[i], exact.gradients[i])))) << "gradient " << i;
+        EXPECT_LT(apart(fast.gradients[i], exact.gradients[i]), bound(std::max(one, apart(plain.gradients[i], exact.gradients[i]))))
+            << "gradient " << i;
     }
 }
 
@@ -67,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(All, FusedOp, ::testing::ValuesIn(cases()), [](const au
 
 TEST(FusedOps, TakeEmptyBatches) {
     const std::int64_t C = 8;
-    const at::Tensor x = at::zeros({0, 4, C}).set_requires_grad(true), weight = normal({C}, 1).set_requires_grad(true), matrix = normal({2 * C, C}, 2).set_requires_grad(true);
+    const at::Tensor x = at::zeros({0, 4, C}).set_requires_grad(true), weight = normal({C}, 1).set_requires_grad(true),
+                     matrix = normal({2 * C, C}, 2).set_requires_grad(true);
     const NormedSum sum = fused::residualNorm(x, x * 2, NormKind::LayerNorm, weight, weight);
     const at::Tensor all = sum.normed.sum() + sum.sum.sum() + fused::linearGelu(x, matrix, {}).sum() + fused::linearSwiglu(x, matrix, {}).sum();
     all.backward();
@@ -76,10 +82,12 @@ TEST(FusedOps, TakeEmptyBatches) {
     const at::Tensor none = at::zeros({0, 2, 4, C}).set_requires_grad(true);
     fused::attention(none, none, none).sum().backward();
     EXPECT_EQ(none.grad().numel(), 0);
-    const at::Tensor table = normal({5, C}, 3).set_requires_grad(true), positions = normal({4, C}, 4).set_requires_grad(true), qkv = normal({3 * C, C}, 5).set_requires_grad(true);
+    const at::Tensor table = normal({5, C}, 3).set_requires_grad(true), positions = normal({4, C}, 4).set_requires_grad(true),
+                     qkv = normal({3 * C, C}, 5).set_requires_grad(true);
     const Heads heads = fused::linearHeads(x.detach(), qkv, {}, 2);
-    const at::Tensor rest = fused::embed(at::zeros({0, 4}, at::kLong), table, positions).sum() + fused::embedTied(at::zeros({0, 4}, at::kLong), table, positions).sum() +
-                            heads.q.sum() + heads.k.sum() + heads.v.sum() + fused::residualNorm(x.detach(), {}, NormKind::RmsNorm, weight, {}).normed.sum();
+    const at::Tensor rest = fused::embed(at::zeros({0, 4}, at::kLong), table, positions).sum() +
+                            fused::embedTied(at::zeros({0, 4}, at::kLong), table, positions).sum() + heads.q.sum() + heads.k.sum() + heads.v.sum() +
+                            fused::residualNorm(x.detach(), {}, NormKind::RmsNorm, weight, {}).normed.sum();
     rest.backward();
     EXPECT_EQ(rest.item<double>(), 0.0);
     for (const at::Tensor& leaf : {table, positions, qkv}) EXPECT_EQ(leaf.grad().abs().sum().item<double>(), 0.0);

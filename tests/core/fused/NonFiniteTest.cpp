@@ -1,16 +1,17 @@
 // NaN and both infinities, in each input or in the gradient that comes in: every fused operation has them where the plain form has them, each
 // kind apart, in outputs and gradients, in float32 and under bf16 autocast; so has the fused optimizer. CTest, under every instruction set.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/isnan.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
 #include "OpCases.h"
 #include "core/cuda/loader/CudaPlugin.h"
 #include "core/fused/Optimizer.h"
 #include "core/train/Optimizer.h"
-
-#include <ATen/ops/empty.h>
-#include <ATen/ops/isnan.h>
-#include <cmath>
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-#include <limits>
 
 namespace stepscope {
 namespace {
@@ -33,9 +34,13 @@ enum class Rule {
 };
 
 // A loss on a GPU takes none that comes in: it knows it before.
-bool takesItsGradient(const Case& c) { return !(c.name.starts_with("Loss") && cudaPlugin().interface); }
+bool takesItsGradient(const Case& c) {
+    return !(c.name.starts_with("Loss") && cudaPlugin().interface);
+}
 
-bool isAttention(const Case& c) { return c.name.starts_with("Attention") || c.name == "HeadsWithFusedAttention"; }
+bool isAttention(const Case& c) {
+    return c.name.starts_with("Attention") || c.name == "HeadsWithFusedAttention";
+}
 
 Rule ruleFor(const Case& c, std::size_t spoilt, double bad) {
     const bool comesIn = spoilt == c.inputs.size(), infinite = std::isinf(bad), weight = spoilt == 1;
@@ -53,10 +58,14 @@ bool sameKinds(const at::Tensor& a, const at::Tensor& b) {
 bool keeps(Rule rule, const at::Tensor& ours, const at::Tensor& plain) {
     const at::Tensor finite = ours.isfinite(), wanted = plain.isfinite();
     switch (rule) {
-        case Rule::Same: return sameKinds(ours, plain);
-        case Rule::SamePlaces: return finite.equal(wanted);
-        case Rule::NoFurther: return sameKinds(ours.where(at::isnan(plain).logical_not(), plain), plain) && finite.all().equal(wanted.all());
-        case Rule::AtLeast: return finite.logical_and(wanted).equal(finite);
+        case Rule::Same:
+            return sameKinds(ours, plain);
+        case Rule::SamePlaces:
+            return finite.equal(wanted);
+        case Rule::NoFurther:
+            return sameKinds(ours.where(at::isnan(plain).logical_not(), plain), plain) && finite.all().equal(wanted.all());
+        case Rule::AtLeast:
+            return finite.logical_and(wanted).equal(finite);
     }
     return false;
 }
@@ -68,10 +77,13 @@ void compare(const Case& c, std::size_t spoilt, double bad, bool low, std::int64
     if (!comesIn) inputs[spoilt].view({-1})[place] = bad;
     const auto gradient = comesIn ? std::optional(bad) : std::nullopt;
     const Outcome ours = run(c.fused, inputs, at::kFloat, low, gradient), plain = run(c.plain, inputs, at::kFloat, low, gradient);
-    const auto said = fmt::format("{} at {} of {}, {}", bad, place, comesIn ? "the gradient that comes in" : "input " + std::to_string(spoilt), low ? "bf16" : "float32");
+    const auto said = fmt::format("{} at {} of {}, {}", bad, place, comesIn ? "the gradient that comes in" : "input " + std::to_string(spoilt),
+                                  low ? "bf16" : "float32");
     const Rule forOutputs = isAttention(c) ? Rule::NoFurther : Rule::Same, forGradients = ruleFor(c, spoilt, bad);
-    for (std::size_t i = 0; i < plain.outputs.size(); ++i) EXPECT_TRUE(keeps(forOutputs, ours.outputs[i], plain.outputs[i])) << "output " << i << ": " << said;
-    for (std::size_t i = 0; i < plain.gradients.size(); ++i) EXPECT_TRUE(keeps(forGradients, ours.gradients[i], plain.gradients[i])) << "gradient " << i << ": " << said;
+    for (std::size_t i = 0; i < plain.outputs.size(); ++i)
+        EXPECT_TRUE(keeps(forOutputs, ours.outputs[i], plain.outputs[i])) << "output " << i << ": " << said;
+    for (std::size_t i = 0; i < plain.gradients.size(); ++i)
+        EXPECT_TRUE(keeps(forGradients, ours.gradients[i], plain.gradients[i])) << "gradient " << i << ": " << said;
 }
 
 class NonFinite : public ::testing::TestWithParam<Case> {};
@@ -81,7 +93,8 @@ TEST_P(NonFinite, ComesOutWhereThePlainFormHasIt) {
     for (const double bad : kBad)
         for (const bool low : {false, true}) {
             for (std::size_t input = 0; input < c.inputs.size(); ++input)
-                for (const std::int64_t place : {std::int64_t{0}, c.inputs[input].numel() / 2, c.inputs[input].numel() - 1}) compare(c, input, bad, low, place);
+                for (const std::int64_t place : {std::int64_t{0}, c.inputs[input].numel() / 2, c.inputs[input].numel() - 1})
+                    compare(c, input, bad, low, place);
             if (takesItsGradient(c)) compare(c, c.inputs.size(), bad, low, 0);
         }
 }

@@ -1,18 +1,23 @@
 // See OpCases.h.
 #include "OpCases.h"
 
-#include "core/train/ProgramScope.h"
-
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
+
 #include <cmath>
+
+#include "core/train/ProgramScope.h"
 
 namespace stepscope::testing {
 
-at::Tensor normal(at::IntArrayRef size, std::uint64_t seed, double scale) { return at::randn(size, at::detail::createCPUGenerator(seed)) * scale; }
-at::Tensor ids(at::IntArrayRef size, std::int64_t below) { return at::randint(below, size, at::detail::createCPUGenerator(5), at::TensorOptions().dtype(at::kLong)); }
+at::Tensor normal(at::IntArrayRef size, std::uint64_t seed, double scale) {
+    return at::randn(size, at::detail::createCPUGenerator(seed)) * scale;
+}
+at::Tensor ids(at::IntArrayRef size, std::int64_t below) {
+    return at::randint(below, size, at::detail::createCPUGenerator(5), at::TensorOptions().dtype(at::kLong));
+}
 
 namespace {
 
@@ -54,18 +59,23 @@ Case headsCase(std::string name, decltype(ModelOps::attention) fusedAttention, s
             return merge(attend(h.q, h.k, h.v));
         });
     };
-    return {std::move(name), {normal({B, T, H * D}, 1), normal({3 * H * D, H * D}, 2, 1 / std::sqrt(static_cast<double>(H * D))), normal({3 * H * D}, 3)},
-            with(plain::linearHeads, manualAttention, plain::mergeHeads), with(fused::linearHeads, std::move(fusedAttention), plain::mergeHeads)};
+    return {std::move(name),
+            {normal({B, T, H * D}, 1), normal({3 * H * D, H * D}, 2, 1 / std::sqrt(static_cast<double>(H * D))), normal({3 * H * D}, 3)},
+            with(plain::linearHeads, manualAttention, plain::mergeHeads),
+            with(fused::linearHeads, std::move(fusedAttention), plain::mergeHeads)};
 }
 
 Case attentionCase(std::string name, std::int64_t B, std::int64_t H, std::int64_t T, std::int64_t D) {
     const auto with = [](auto op) { return alone([=](const Tensors& in) { return op(in[0], in[1], in[2]); }); };
-    return {std::move(name), {normal({B, H, T, D}, 1), normal({B, H, T, D}, 2), normal({B, H, T, D}, 3)}, with(manualAttention), with(fused::attention)};
+    return {
+        std::move(name), {normal({B, H, T, D}, 1), normal({B, H, T, D}, 2), normal({B, H, T, D}, 3)}, with(manualAttention), with(fused::attention)};
 }
 
 Case lossCase(std::string name, std::int64_t T, std::int64_t C, std::int64_t rows, std::int64_t vocabulary, double smoothing) {
     const at::Tensor targets = ids({2, T}, vocabulary);
-    const auto with = [=](auto op) { return alone([=](const Tensors& in) { return op(in[0], in[1], targets, {.vocabulary = vocabulary, .smoothing = smoothing}); }); };
+    const auto with = [=](auto op) {
+        return alone([=](const Tensors& in) { return op(in[0], in[1], targets, {.vocabulary = vocabulary, .smoothing = smoothing}); });
+    };
     return {std::move(name), {normal({2, T, C}, 1), normal({rows, C}, 2)}, with(plain::loss), with(fused::loss)};
 }
 
@@ -91,7 +101,9 @@ Case tiedCase() {
 
 }  // namespace
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const Case& c, std::ostream* out) {
+    *out << c.name;
+}
 
 std::vector<Case> cases() {
     return {normCase("LayerNorm", NormKind::LayerNorm, 2, 9, 40, true, true),

@@ -1,13 +1,14 @@
 // The fused operations as cases beside their plain forms, and how one is run with its gradients. Used by FusedOpsTest and NonFiniteTest.
 #pragma once
-#include "core/fused/FusedOps.h"
-
 #include <ATen/TensorOperators.h>
+
 #include <functional>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
+
+#include "core/fused/FusedOps.h"
 
 namespace stepscope::testing {
 
@@ -29,6 +30,7 @@ struct Outcome {
     Tensors outputs, gradients;  // double
 };
 // low: under bf16 autocast. The gradient of each output is normal, of a loss 1, but for its middle element when `spoilt` is there.
-Outcome run(const std::function<Tensors(const Tensors&)>& op, const Tensors& inputs, at::ScalarType type, bool low, std::optional<double> spoilt = {});
+Outcome run(const std::function<Tensors(const Tensors&)>& op, const Tensors& inputs, at::ScalarType type, bool low,
+            std::optional<double> spoilt = {});
 
 }  // namespace stepscope::testing

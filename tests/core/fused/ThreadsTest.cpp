@@ -1,7 +1,8 @@
 // That our parallel loops are parallel: at::parallel_for in code of ours compiled without OpenMP would run on the calling thread. CTest.
 #include <ATen/Parallel.h>
-#include <array>
 #include <gtest/gtest.h>
+
+#include <array>
 #include <thread>
 
 namespace stepscope {

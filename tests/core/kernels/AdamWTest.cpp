@@ -1,8 +1,8 @@
 // Holds AdamW over flat buffers against the plain loops. Run by CTest under every instruction set.
+#include <limits>
+
 #include "Numbers.h"
 #include "core/kernels/adamw/AdamW.h"
-
-#include <limits>
 
 namespace stepscope {
 namespace {

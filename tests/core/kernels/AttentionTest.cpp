@@ -1,11 +1,11 @@
 // Holds plain attention against finite differences and the CPU forms against the plain one: ragged contexts, odd widths, strided heads,
 // gradients in place. Run by CTest under every instruction set.
-#include "Numbers.h"
-#include "core/kernels/attention/Attention.h"
-
 #include <cstdlib>
 #include <limits>
 #include <memory>
+
+#include "Numbers.h"
+#include "core/kernels/attention/Attention.h"
 
 namespace stepscope {
 namespace {
@@ -66,19 +66,22 @@ double slack(double magnitude) {
 }
 
 TYPED_TEST(AttentionCpu, GivesWhatTheReferenceGivesAtRaggedContextsAndWidths) {
-    for (const auto& [context, width] : {std::pair{1L, 1L}, std::pair{2L, 8L}, std::pair{15L, 7L}, std::pair{16L, 16L}, std::pair{33L, 64L}, std::pair{65L, 20L},
-                                         std::pair{128L, 32L}, std::pair{131L, 33L}, std::pair{257L, 64L}, std::pair{40L, 130L}}) {
+    for (const auto& [context, width] :
+         {std::pair{1L, 1L}, std::pair{2L, 8L}, std::pair{15L, 7L}, std::pair{16L, 16L}, std::pair{33L, 64L}, std::pair{65L, 20L},
+          std::pair{128L, 32L}, std::pair{131L, 33L}, std::pair{257L, 64L}, std::pair{40L, 130L}}) {
         const AttentionShape shape = shapeOf(context, width);
         const auto count = static_cast<std::size_t>(context * width);
-        const auto q = numbers<TypeParam>(count, 1, 3.0), k = numbers<TypeParam>(count, 2, 3.0), v = numbers<TypeParam>(count, 3), g = numbers<TypeParam>(count, 4);
+        const auto q = numbers<TypeParam>(count, 1, 3.0), k = numbers<TypeParam>(count, 2, 3.0), v = numbers<TypeParam>(count, 3),
+                   g = numbers<TypeParam>(count, 4);
         std::vector<TypeParam> out(count), gradQ(count), gradK(count), gradV(count);
         std::vector<float> logSum(static_cast<std::size_t>(context));
         const auto& forward = attentionForwardCpu<TypeParam>();
         const auto& backward = attentionBackwardCpu<TypeParam>();
-        forward.run(shape, {q.data(), width}, {k.data(), width}, {v.data(), width}, {out.data(), width}, logSum.data(), Scratch(forward.scratchBytes(shape)).get());
+        forward.run(shape, {q.data(), width}, {k.data(), width}, {v.data(), width}, {out.data(), width}, logSum.data(),
+                    Scratch(forward.scratchBytes(shape)).get());
         testing::expectNear(out, causalAttention(shape, widened(q), widened(k), widened(v)), slack<TypeParam>(1.0));
-        backward.run(shape, {q.data(), width}, {k.data(), width}, {v.data(), width}, {out.data(), width}, {g.data(), width}, logSum.data(), {gradQ.data(), width},
-                     {gradK.data(), width}, {gradV.data(), width}, Scratch(backward.scratchBytes(shape)).get());
+        backward.run(shape, {q.data(), width}, {k.data(), width}, {v.data(), width}, {out.data(), width}, {g.data(), width}, logSum.data(),
+                     {gradQ.data(), width}, {gradK.data(), width}, {gradV.data(), width}, Scratch(backward.scratchBytes(shape)).get());
         const auto gradients = causalAttentionBackward(shape, widened(q), widened(k), widened(v), widened(g));
         testing::expectNear(gradQ, gradients.q, slack<TypeParam>(3.0));
         testing::expectNear(gradK, gradients.k, slack<TypeParam>(3.0));
@@ -125,7 +128,8 @@ TYPED_TEST(AttentionCpu, StaysExactWhenScoresAreHugeAndPassesNanOnToTheRowsThatS
     const AttentionShape shape = shapeOf(context, width);
     const auto count = static_cast<std::size_t>(context * width);
     // The largest score of all comes late, so that every earlier chunk's sum is rescaled to nothing.
-    std::vector<TypeParam> q(count, testing::from<TypeParam>(30.0)), k = numbers<TypeParam>(count, 1, 30.0), v = numbers<TypeParam>(count, 2), out(count);
+    std::vector<TypeParam> q(count, testing::from<TypeParam>(30.0)), k = numbers<TypeParam>(count, 1, 30.0), v = numbers<TypeParam>(count, 2),
+                                                                     out(count);
     for (std::size_t d = 0; d < 8; ++d) k[250 * 8 + d] = testing::from<TypeParam>(300.0);
     std::vector<float> logSum(static_cast<std::size_t>(context));
     const auto& forward = attentionForwardCpu<TypeParam>();

@@ -1,9 +1,9 @@
 // Holds the CPU form of bias + GELU against the plain reference, in both element types. Run by CTest under every instruction set.
+#include <limits>
+
 #include "Numbers.h"
 #include "core/kernels/bias_gelu/BiasGelu.h"
 #include "core/kernels/bias_gelu/BiasGeluCpu.h"
-
-#include <limits>
 
 namespace stepscope {
 namespace {

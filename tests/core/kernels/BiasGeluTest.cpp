@@ -1,14 +1,14 @@
 // Holds the plain bias + GELU against known values and finite differences, and the float32 arithmetic that the GPU runs
 // against the plain one. Run by CTest; needs no GPU.
-#include "core/kernels/bias_gelu/BiasGelu.h"
-#include "core/kernels/bias_gelu/BiasGeluMath.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "core/kernels/bias_gelu/BiasGelu.h"
+#include "core/kernels/bias_gelu/BiasGeluMath.h"
 
 namespace stepscope {
 namespace {

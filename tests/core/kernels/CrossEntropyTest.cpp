@@ -1,7 +1,6 @@
 // Holds the plain cross-entropy, the reference of linear + cross-entropy, against finite differences. Run by CTest.
-#include "core/kernels/cross_entropy/CrossEntropy.h"
-
 #include "Numbers.h"
+#include "core/kernels/cross_entropy/CrossEntropy.h"
 
 namespace stepscope {
 namespace {

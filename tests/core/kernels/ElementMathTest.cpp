@@ -1,11 +1,11 @@
 // The arithmetic of one element that the CUDA forms are made of, on the host: against the plain references, and where numbers are not finite.
+#include <limits>
+
 #include "Numbers.h"
 #include "core/kernels/adamw/AdamW.h"
 #include "core/kernels/cross_entropy/OnlineSoftmax.h"
 #include "core/kernels/swiglu/Swiglu.h"
 #include "core/kernels/swiglu/SwigluMath.h"
-
-#include <limits>
 
 namespace stepscope {
 namespace {

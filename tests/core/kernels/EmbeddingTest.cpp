@@ -44,7 +44,8 @@ TEST(EmbeddingCpu, AddsTheRowOfTheTokenAndTheRowOfItsPosition) {
 TEST(EmbeddingCpu, SumsGradientsOfEqualIdsToTheSameBitsHoweverTheColumnsAreShared) {
     const EmbeddingShape shape{.rows = 6, .context = 3, .columns = 37};
     const auto g = numbers<float>(6 * 37, 3);
-    std::vector<float> whole(5 * 37, 1.0f), parts = whole, positions(3 * 37), positionsOfParts = positions, wanted = whole, wantedPositions = positions;
+    std::vector<float> whole(5 * 37, 1.0f), parts = whole, positions(3 * 37), positionsOfParts = positions, wanted = whole,
+                                            wantedPositions = positions;
     embeddingCpu().backward(shape, kIds.data(), g.data(), whole.data(), positions.data(), 0, 37);
     for (const auto& [begin, end] : {std::pair{0, 5}, std::pair{5, 22}, std::pair{22, 37}})
         embeddingCpu().backward(shape, kIds.data(), g.data(), parts.data(), positionsOfParts.data(), begin, end);

@@ -1,12 +1,12 @@
 // The packed matrix products against sums in double, on sizes that fit the tiles and sizes that do not.
-#include "core/kernels/gemm/Gemm.h"
-
-#include "core/kernels/isa/Bf16.h"
+#include <gtest/gtest.h>
 
 #include <cmath>
-#include <gtest/gtest.h>
 #include <random>
 #include <vector>
+
+#include "core/kernels/gemm/Gemm.h"
+#include "core/kernels/isa/Bf16.h"
 
 namespace stepscope {
 namespace {
@@ -53,7 +53,8 @@ TEST_P(Gemm, MultipliesRowsWithTheTransposeOfAPackedMatrix) {
                 for (std::int64_t j = 0; j < n; ++j) {
                     double sum = 0;
                     for (std::int64_t x = 0; x < k; ++x) sum += a.at(i, x) * w.at(j, x);
-                    ASSERT_NEAR(c[static_cast<std::size_t>(i * n + j)], add ? 2 * sum : sum, 2e-6 * static_cast<double>(k) + 1e-6) << m << "x" << n << "x" << k;
+                    ASSERT_NEAR(c[static_cast<std::size_t>(i * n + j)], add ? 2 * sum : sum, 2e-6 * static_cast<double>(k) + 1e-6)
+                        << m << "x" << n << "x" << k;
                 }
         }
     }
@@ -63,7 +64,8 @@ TEST_P(Gemm, SumsOverRowsOfTwoMatricesForWeightGradients) {
     for (const auto [m, n, k] : kSizes) {
         const Matrix dy(k, m, 3), x(k, n, 4);
         const std::int64_t panel = words(k) * 32;
-        std::vector<std::uint32_t> a(static_cast<std::size_t>(gemm::panels(m) * panel), 0xdeadbeef), b(static_cast<std::size_t>(gemm::panels(n) * panel), 0xdeadbeef);
+        std::vector<std::uint32_t> a(static_cast<std::size_t>(gemm::panels(m) * panel), 0xdeadbeef),
+            b(static_cast<std::size_t>(gemm::panels(n) * panel), 0xdeadbeef);
         gemm::packers(element).summedRows(dy.data(element), dy.stride, k, m, a.data(), panel);
         gemm::packers(element).summedRows(x.data(element), x.stride, k, n, b.data(), panel);
         for (std::int64_t first = 0; first < m; first += 32) {
@@ -110,7 +112,8 @@ TEST_P(Gemm, GivesTheSameBitsHoweverRowsAreSplit) {
     for (std::int64_t row = 0; row < 30; row += 7) {
         gemm::Rows some = rowsOf(a);
         some.words += row * some.rowStride;
-        gemm::kernels(element).store(some, {packed.data(), words(50) * 32}, std::min<std::int64_t>(7, 30 - row), 40, words(50), parts.data() + row * 40, 40, false);
+        gemm::kernels(element).store(some, {packed.data(), words(50) * 32}, std::min<std::int64_t>(7, 30 - row), 40, words(50),
+                                     parts.data() + row * 40, 40, false);
     }
     EXPECT_EQ(whole, parts);
 }

@@ -1,12 +1,12 @@
-// Linear + cross-entropy against the product in double and the plain cross-entropy: loss, gradient of the hidden state, gradient of the weights; on ragged
-// sizes, several members, several pieces, references that must be lifted, numbers that are not finite. Run by CTest under every instruction set.
-#include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
+// Linear + cross-entropy against the product in double and the plain cross-entropy: loss, gradient of the hidden state, gradient of the weights; on
+// ragged sizes, several members, several pieces, references that must be lifted, numbers that are not finite. Run by CTest under every instruction
+// set.
+#include <cstring>
+#include <limits>
 
 #include "Numbers.h"
 #include "core/kernels/cross_entropy/CrossEntropy.h"
-
-#include <cstring>
-#include <limits>
+#include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
 
 namespace stepscope {
 namespace {
@@ -15,7 +15,7 @@ struct Problem {
     std::int64_t rows, width, vocabulary;
     int members = 1;
     float smoothing = 0;
-    double scale = 1;                 // of the weights: how far logits lie apart
+    double scale = 1;  // of the weights: how far logits lie apart
     std::int64_t keptBytes = 1 << 20;
 };
 
@@ -25,12 +25,15 @@ struct Outcome {
 };
 
 // Numbers that bf16 holds, so that both element types start from the same.
-std::vector<float> drawn(std::int64_t count, std::uint64_t seed, double scale) { return testing::widened(testing::numbers<Bf16>(static_cast<std::size_t>(count), seed, scale)); }
+std::vector<float> drawn(std::int64_t count, std::uint64_t seed, double scale) {
+    return testing::widened(testing::numbers<Bf16>(static_cast<std::size_t>(count), seed, scale));
+}
 
 struct Inputs {
     explicit Inputs(const Problem& p) : hidden(drawn(p.rows * p.width, 1, 1)), weight(drawn(p.vocabulary * p.width, 2, p.scale)) {
         for (std::int64_t r = 0; r < p.rows; ++r)
-            targets.push_back(static_cast<std::int64_t>(counterRandomBelow(3, 4, static_cast<std::uint64_t>(r), static_cast<std::uint64_t>(p.vocabulary))));
+            targets.push_back(
+                static_cast<std::int64_t>(counterRandomBelow(3, 4, static_cast<std::uint64_t>(r), static_cast<std::uint64_t>(p.vocabulary))));
     }
     std::vector<float> hidden, weight;
     std::vector<std::int64_t> targets;
@@ -47,7 +50,8 @@ Outcome reference(const Problem& p, const Inputs& in) {
             for (std::size_t c = 0; c < C; ++c) sum += static_cast<double>(in.hidden[r * C + c]) * in.weight[v * C + c];
             logits[r * V + v] = static_cast<float>(sum);
         }
-    crossEntropyRows({.columns = p.vocabulary, .vocabulary = p.vocabulary, .smoothing = p.smoothing, .gradientScale = kGradientScale}, logits, in.targets, losses, gradient);
+    crossEntropyRows({.columns = p.vocabulary, .vocabulary = p.vocabulary, .smoothing = p.smoothing, .gradientScale = kGradientScale}, logits,
+                     in.targets, losses, gradient);
     Outcome out;
     for (const float loss : losses) out.loss += loss;
     for (std::size_t r = 0; r < N; ++r)
@@ -72,7 +76,8 @@ Outcome computed(gemm::Element element, const Problem& p, const Inputs& in, bool
         for (std::int64_t c = 0; c < p.width; ++c) {
             const float value = in.hidden[static_cast<std::size_t>(r * p.width + c)];
             const Bf16 low = toBf16(value);
-            std::memcpy(hidden.data() + (r * stride + c) * bytes, element == gemm::Element::Bf16 ? static_cast<const void*>(&low) : &value, static_cast<std::size_t>(bytes));
+            std::memcpy(hidden.data() + (r * stride + c) * bytes, element == gemm::Element::Bf16 ? static_cast<const void*>(&low) : &value,
+                        static_cast<std::size_t>(bytes));
         }
     LinearCrossEntropyShape shape{.element = element, .width = p.width, .vocabulary = p.vocabulary, .gradients = gradients, .keptBytes = p.keptBytes};
     for (int member = 0; member < p.members; ++member) shape.rows.push_back(share(p.rows, member, p.members));
@@ -83,12 +88,18 @@ Outcome computed(gemm::Element element, const Problem& p, const Inputs& in, bool
     std::vector<std::byte> block(static_cast<std::size_t>(counting.used() + 64), std::byte{0xff});
     Arena arena(block.data() + (64 - reinterpret_cast<std::uintptr_t>(block.data()) % 64));
     head.place(arena);
-    const LinearCrossEntropyInput input{.hidden = hidden.data(), .stride = stride, .targets = in.targets.data(), .weight = in.weight.data(), .smoothing = p.smoothing,
-                                        .scale = kGradientScale, .gradients = gradients};
+    const LinearCrossEntropyInput input{.hidden = hidden.data(),
+                                        .stride = stride,
+                                        .targets = in.targets.data(),
+                                        .weight = in.weight.data(),
+                                        .smoothing = p.smoothing,
+                                        .scale = kGradientScale,
+                                        .gradients = gradients};
     for (int member = 0; member < p.members; ++member) head.pack(member, input.weight);
     for (int member = 0; member < p.members; ++member) head.sumWeights(member, input.weight);
     Outcome out;
-    if (gradients) out.dHidden.resize(static_cast<std::size_t>(p.rows * p.width)), out.dWeight.assign(static_cast<std::size_t>(p.vocabulary * p.width), 7.0f);
+    if (gradients)
+        out.dHidden.resize(static_cast<std::size_t>(p.rows * p.width)), out.dWeight.assign(static_cast<std::size_t>(p.vocabulary * p.width), 7.0f);
     for (int piece = 0; piece < head.pieces(); ++piece) {
         for (int member = 0; member < p.members; ++member)
             for (std::int64_t row = head.rowsOf(member, piece).begin; row < head.rowsOf(member, piece).end; row += head.rowBlock()) {
@@ -113,7 +124,8 @@ double apart(const std::vector<float>& a, const std::vector<float>& b) {
 class LinearCrossEntropyOf : public ::testing::TestWithParam<gemm::Element> {
 protected:
     void expectReference(const Problem& p) {
-        SCOPED_TRACE(::testing::Message() << p.rows << " rows, width " << p.width << ", vocabulary " << p.vocabulary << ", " << p.members << " members, smoothing " << p.smoothing);
+        SCOPED_TRACE(::testing::Message() << p.rows << " rows, width " << p.width << ", vocabulary " << p.vocabulary << ", " << p.members
+                                          << " members, smoothing " << p.smoothing);
         const Inputs in(p);
         const Outcome wanted = reference(p, in), got = computed(GetParam(), p, in);
         const bool bf16 = GetParam() == gemm::Element::Bf16;
@@ -126,7 +138,8 @@ protected:
 
 TEST_P(LinearCrossEntropyOf, GivesWhatTheReferenceGivesOnSizesThatFitAndThatDoNot) {
     for (const float smoothing : {0.0f, 0.1f})
-        for (const Problem& p : {Problem{1, 1, 1}, Problem{1, 8, 33}, Problem{70, 64, 768, 2}, Problem{45, 13, 50, 1}, Problem{101, 31, 417, 3}, Problem{2, 6, 400, 5}}) {
+        for (const Problem& p : {Problem{1, 1, 1}, Problem{1, 8, 33}, Problem{70, 64, 768, 2}, Problem{45, 13, 50, 1}, Problem{101, 31, 417, 3},
+                                 Problem{2, 6, 400, 5}}) {
             Problem smoothed = p;
             smoothed.smoothing = smoothing;
             expectReference(smoothed);

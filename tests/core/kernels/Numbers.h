@@ -1,20 +1,23 @@
 // Numbers for the kernels' tests: reproducible random rows in either element type, and how far a row may lie from its reference.
 #pragma once
-#include "core/base/CounterRandom.h"
-#include "core/kernels/isa/Bf16.h"
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <gtest/gtest.h>
 #include <type_traits>
 #include <vector>
+
+#include "core/base/CounterRandom.h"
+#include "core/kernels/isa/Bf16.h"
 
 namespace stepscope::testing {
 
 template <class T>
 T from(double value) {
-    if constexpr (std::is_same_v<T, Bf16>) return toBf16(static_cast<float>(value));
-    else return static_cast<T>(value);
+    if constexpr (std::is_same_v<T, Bf16>)
+        return toBf16(static_cast<float>(value));
+    else
+        return static_cast<T>(value);
 }
 
 // Uniform in [-scale, scale].
@@ -45,9 +48,12 @@ void expectNear(const std::vector<T>& got, const std::vector<float>& wanted, dou
     ASSERT_EQ(got.size(), wanted.size());
     for (std::size_t i = 0; i < got.size(); ++i) {
         const double a = toFloat(got[i]), b = wanted[i];
-        if (std::isnan(b)) ASSERT_TRUE(std::isnan(a)) << "at " << i;
-        else if (std::isinf(b)) ASSERT_EQ(a, b) << "at " << i;
-        else ASSERT_NEAR(a, b, tolerance<T>(std::fabs(b)) + slack) << "at " << i;
+        if (std::isnan(b))
+            ASSERT_TRUE(std::isnan(a)) << "at " << i;
+        else if (std::isinf(b))
+            ASSERT_EQ(a, b) << "at " << i;
+        else
+            ASSERT_NEAR(a, b, tolerance<T>(std::fabs(b)) + slack) << "at " << i;
     }
 }
 

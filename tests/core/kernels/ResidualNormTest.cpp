@@ -1,9 +1,9 @@
 // Holds the plain residual + norm against finite differences and the CPU forms against the plain one. Run by CTest under every
 // instruction set.
+#include <limits>
+
 #include "Numbers.h"
 #include "core/kernels/residual_norm/ResidualNorm.h"
-
-#include <limits>
 
 namespace stepscope {
 namespace {
@@ -49,7 +49,8 @@ TYPED_TEST(ResidualNormCpu, GivesWhatTheReferenceGivesForBothNormsAtRaggedWidths
         for (const std::int64_t columns : {1L, 2L, 15L, 16L, 17L, 33L, 64L, 129L}) {
             const NormShape shape{.columns = columns, .rms = rms};
             const auto C = static_cast<std::size_t>(columns), rows = std::size_t{5}, count = rows * C;
-            const auto x = numbers<float>(count, 1, 2.0), weight = numbers<float>(C, 2), bias = numbers<float>(C, 3), along = numbers<float>(count, 4);
+            const auto x = numbers<float>(count, 1, 2.0), weight = numbers<float>(C, 2), bias = numbers<float>(C, 3),
+                       along = numbers<float>(count, 4);
             const auto delta = numbers<TypeParam>(count, 5), g = numbers<TypeParam>(count, 6);
             std::vector<float> sum(count), mean(rows), rstd(rows), gradSum = along, gradWeight(C), gradBias(C);
             std::vector<TypeParam> normed(count), gradDelta(count);
@@ -79,7 +80,8 @@ TYPED_TEST(ResidualNormCpu, WithoutDeltaBiasAndResidualGradientUsesXAsItIs) {
     std::vector<float> mean(3), rstd(3), gradSum(60);
     const TypeParam* none = nullptr;
     residualNormCpu<TypeParam>().forward(shape, x.data(), none, weight.data(), nullptr, nullptr, normed.data(), mean.data(), rstd.data(), 0, 3);
-    residualNormCpu<TypeParam>().backward(shape, g.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradSum.data(), nullptr, nullptr, nullptr, 0, 3);
+    residualNormCpu<TypeParam>().backward(shape, g.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradSum.data(), nullptr,
+                                          nullptr, nullptr, 0, 3);
     testing::expectNear(normed, residualNormForward(shape, x, {}, weight, {}).normed, 2e-6);
     testing::expectNear(gradSum, residualNormBackward(shape, widened(g), x, weight, {}).sum, 1e-5);
 }
@@ -97,8 +99,10 @@ TYPED_TEST(ResidualNormCpu, RowsOfTheNormedSideMayLieApart) {
     kernel.forward(dense, x.data(), none, weight.data(), bias.data(), nullptr, normed.data(), mean.data(), rstd.data(), 0, 3);
     kernel.forward(apart, x.data(), none, weight.data(), bias.data(), nullptr, spread.data(), mean.data(), rstd.data(), 0, 3);
     for (std::size_t i = 0; i < spread.size(); ++i) EXPECT_EQ(toFloat(spread[i]), i % 32 < 19 ? toFloat(normed[i / 32 * 19 + i % 32]) : 5) << i;
-    kernel.backward(dense, g.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradSum.data(), nullptr, gradWeight.data(), nullptr, 0, 3);
-    kernel.backward(apart, gSpread.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradApart.data(), nullptr, weightApart.data(), nullptr, 0, 3);
+    kernel.backward(dense, g.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradSum.data(), nullptr, gradWeight.data(), nullptr,
+                    0, 3);
+    kernel.backward(apart, gSpread.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradApart.data(), nullptr, weightApart.data(),
+                    nullptr, 0, 3);
     EXPECT_EQ(gradApart, gradSum);
     EXPECT_EQ(weightApart, gradWeight);
 }
@@ -112,7 +116,8 @@ TYPED_TEST(ResidualNormCpu, ANonFiniteNumberSpoilsItsOwnRowOnly) {
         std::vector<TypeParam> normed(54);
         std::vector<float> mean(3), rstd(3);
         const TypeParam* none = nullptr;
-        residualNormCpu<TypeParam>().forward(shape, x.data(), none, weight.data(), bias.data(), nullptr, normed.data(), mean.data(), rstd.data(), 0, 3);
+        residualNormCpu<TypeParam>().forward(shape, x.data(), none, weight.data(), bias.data(), nullptr, normed.data(), mean.data(), rstd.data(), 0,
+                                             3);
         testing::expectNear(normed, residualNormForward(shape, x, {}, weight, bias).normed, 2e-6);
     }
 }

@@ -1,15 +1,17 @@
 // Vec's arithmetic in the instruction set in use against the C library's, and the choice of that set. Run by CTest under every set.
-#include "Numbers.h"
-#include "VecTable.h"
-
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
+#include "Numbers.h"
+#include "VecTable.h"
+
 namespace stepscope {
 namespace {
 
-const VecTable& vec() { return STEPSCOPE_PICK_ISA(vecTable); }
+const VecTable& vec() {
+    return STEPSCOPE_PICK_ISA(vecTable);
+}
 
 std::vector<float> ladder(float from, float to, float step) {
     std::vector<float> all;
@@ -22,8 +24,10 @@ constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numer
 TEST(Isa, IsTheOneAskedForOrTheHighestThatThisCpuHas) {
     const char* asked = std::getenv("STEPSCOPE_ISA");
     EXPECT_LE(isaInUse(), isaOfThisCpu());
-    if (asked == nullptr) EXPECT_EQ(isaInUse(), isaOfThisCpu());
-    else if (isaInUse() != isaOfThisCpu()) EXPECT_STREQ(toString(isaInUse()), asked);
+    if (asked == nullptr)
+        EXPECT_EQ(isaInUse(), isaOfThisCpu());
+    else if (isaInUse() != isaOfThisCpu())
+        EXPECT_STREQ(toString(isaInUse()), asked);
 }
 
 TEST(Vec, ExpIsRightToThreeUnitsInTheLastPlace) {
@@ -67,7 +71,8 @@ TEST(Vec, RoundsToBf16ToNearestEvenAndKeepsNanAndInfinity) {
     vec().rounded(in.data(), out.data(), static_cast<std::int64_t>(in.size()));
     vec().widened(out.data(), back.data(), static_cast<std::int64_t>(in.size()));
     for (std::size_t i = 0; i < in.size(); ++i) {
-        if (std::isnan(in[i])) ASSERT_TRUE(std::isnan(toFloat(out[i])) && std::isnan(back[i]));
+        if (std::isnan(in[i]))
+            ASSERT_TRUE(std::isnan(toFloat(out[i])) && std::isnan(back[i]));
         else {
             ASSERT_EQ(out[i].bits, toBf16(in[i]).bits) << in[i];
             ASSERT_EQ(back[i], toFloat(out[i]));

@@ -1,7 +1,6 @@
 // What VecTest.cpp runs in one instruction set: Vec's functions over arrays. Compiled once per set, like the kernels.
-#include "tests/core/kernels/VecTable.h"
-
 #include "core/kernels/isa/Vec.h"
+#include "tests/core/kernels/VecTable.h"
 
 namespace stepscope::STEPSCOPE_ISA {
 namespace {

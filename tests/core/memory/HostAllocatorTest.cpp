@@ -1,20 +1,21 @@
 // The CPU allocator in front of LibTorch: both modes, the budget, other people's entry points, threads.
-#include "core/memory/DeviceMemory.h"
-#include "core/memory/HostAllocator.h"
-#include "core/memory/SystemMemory.h"
-
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/CPUAllocator.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <string>
-#include <sys/resource.h>
 #include <thread>
+
+#include "core/memory/DeviceMemory.h"
+#include "core/memory/HostAllocator.h"
+#include "core/memory/SystemMemory.h"
 
 namespace stepscope {
 namespace {
@@ -36,7 +37,9 @@ protected:
     }
 };
 
-at::Tensor bytesTensor(std::int64_t count) { return at::empty({count}, at::TensorOptions().dtype(at::kByte)); }
+at::Tensor bytesTensor(std::int64_t count) {
+    return at::empty({count}, at::TensorOptions().dtype(at::kByte));
+}
 
 std::int64_t faults() {
     rusage used{};

@@ -1,6 +1,4 @@
 // The chunked loss against the plain one: value and both gradients, for chunks that divide the rows and chunks that do not.
-#include "core/model/ChunkedLoss.h"
-
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
@@ -10,6 +8,8 @@
 #include <ATen/ops/randn.h>
 #include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
+
+#include "core/model/ChunkedLoss.h"
 
 namespace stepscope {
 namespace {
@@ -82,7 +82,8 @@ TEST(ChunkedLoss, UnderAutocastIsAsCloseToFloat32AsThePlainLossIs) {
 TEST(ChunkedLoss, WithoutGradientsIsTheSameNumber) {
     Case c(kIds, 0);
     const c10::NoGradGuard none;
-    EXPECT_NEAR(chunkedLoss(4, c.hidden, c.head, c.targets, c.settings).item<double>(), plain::loss(c.hidden, c.head, c.targets, c.settings).item<double>(), 2e-6);
+    EXPECT_NEAR(chunkedLoss(4, c.hidden, c.head, c.targets, c.settings).item<double>(),
+                plain::loss(c.hidden, c.head, c.targets, c.settings).item<double>(), 2e-6);
 }
 
 }  // namespace

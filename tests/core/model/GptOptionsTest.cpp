@@ -1,29 +1,36 @@
 // Every model option, alone and together, against the plain restatement: the loss to 1e-5, and every parameter's gradient against
 // the restatement's difference along a direction of its own.
-#include "PlainForward.h"
-#include "core/base/DropoutMask.h"
-
 #include <ATen/ops/equal.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <functional>
-#include <gtest/gtest.h>
+
+#include "PlainForward.h"
+#include "core/base/DropoutMask.h"
 
 namespace stepscope {
 namespace {
 
 constexpr int kContext = 6, kSequences = 3;
 
-double uniform(std::uint64_t stream, std::uint64_t i) { return static_cast<double>(counterRandom(11, stream, i) >> 11) * 0x1p-53 - 0.5; }
+double uniform(std::uint64_t stream, std::uint64_t i) {
+    return static_cast<double>(counterRandom(11, stream, i) >> 11) * 0x1p-53 - 0.5;
+}
 
-GptConfig base() { return {.layers = 2, .heads = 2, .width = 12, .vocabulary = 13, .paddedVocabulary = 13, .positions = kContext}; }
+GptConfig base() {
+    return {.layers = 2, .heads = 2, .width = 12, .vocabulary = 13, .paddedVocabulary = 13, .positions = kContext};
+}
 
 struct Option {
     const char* name;
     std::function<void(GptConfig&, Regularisation&)> set;
 };
-void PrintTo(const Option& option, std::ostream* out) { *out << option.name; }
+void PrintTo(const Option& option, std::ostream* out) {
+    *out << option.name;
+}
 
 struct Model {
     GptConfig config;

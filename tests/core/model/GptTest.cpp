@@ -1,15 +1,16 @@
 // The model's logits, loss and every gradient against the plain restatement, to 1e-5 in float32; both attentions; padding.
-#include "PlainGpt.h"
-#include "core/base/CounterRandom.h"
-#include "core/model/Gpt.h"
-
 #include <ATen/Context.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "PlainGpt.h"
+#include "core/base/CounterRandom.h"
+#include "core/model/Gpt.h"
 
 namespace stepscope {
 namespace {
@@ -28,8 +29,12 @@ struct Fixture {
     std::int64_t batch;
 
     Fixture(PlainShape s, std::int64_t sequences, std::int64_t paddedVocabulary = 0) : shape(s), batch(sequences) {
-        config = {.layers = s.layers, .heads = s.heads, .width = s.width, .vocabulary = s.vocabulary,
-                  .paddedVocabulary = std::max<std::int64_t>(paddedVocabulary, s.vocabulary), .positions = s.context};
+        config = {.layers = s.layers,
+                  .heads = s.heads,
+                  .width = s.width,
+                  .vocabulary = s.vocabulary,
+                  .paddedVocabulary = std::max<std::int64_t>(paddedVocabulary, s.vocabulary),
+                  .positions = s.context};
         layout = ParameterLayout(config);
         flat = at::zeros({layout.size()}, at::TensorOptions().dtype(at::kFloat));
         for (std::size_t i = 0; i < layout.slots().size(); ++i) {
@@ -48,7 +53,9 @@ struct Fixture {
             targets.push_back(static_cast<std::int64_t>(counterRandomBelow(3, 2, i, s.vocabulary)));
         }
     }
-    at::Tensor tokens(std::vector<std::int64_t>& ids) { return at::from_blob(ids.data(), {batch, shape.context}, at::TensorOptions().dtype(at::kLong)).clone(); }
+    at::Tensor tokens(std::vector<std::int64_t>& ids) {
+        return at::from_blob(ids.data(), {batch, shape.context}, at::TensorOptions().dtype(at::kLong)).clone();
+    }
 };
 
 ModelOps opsWith(const AttentionFunction& attention) {
@@ -137,8 +144,9 @@ TEST(ParameterLayout, GivesEveryParameterItsOwnAlignedPlaceAndDecaysOnlyMatrices
 TEST(ParameterLayout, CountsGpt2SmallAsItsAuthorsDo) {
     const GptConfig small{.layers = 12, .heads = 12, .width = 768, .vocabulary = 50257, .paddedVocabulary = 50257, .positions = 1024};
     EXPECT_EQ(parameterCount(small), 124'439'808);
-    EXPECT_EQ(ParameterLayout(GptConfig{.layers = 2, .heads = 1, .width = 10, .vocabulary = 7, .paddedVocabulary = 7, .positions = 3}).parameterCount(),
-              parameterCount(GptConfig{.layers = 2, .heads = 1, .width = 10, .vocabulary = 7, .paddedVocabulary = 7, .positions = 3}));
+    EXPECT_EQ(
+        ParameterLayout(GptConfig{.layers = 2, .heads = 1, .width = 10, .vocabulary = 7, .paddedVocabulary = 7, .positions = 3}).parameterCount(),
+        parameterCount(GptConfig{.layers = 2, .heads = 1, .width = 10, .vocabulary = 7, .paddedVocabulary = 7, .positions = 3}));
 }
 
 }  // namespace

@@ -1,7 +1,4 @@
 // The plain operations against their formulas, and that the forward pass really goes through every slot.
-#include "core/base/CounterRandom.h"
-#include "core/model/Gpt.h"
-
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
@@ -10,10 +7,14 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/sigmoid.h>
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 #include <map>
 #include <string>
+
+#include "core/base/CounterRandom.h"
+#include "core/model/Gpt.h"
 
 namespace stepscope {
 namespace {
@@ -76,7 +77,8 @@ TEST(PlainOps, TheLossLeavesPaddedIdsOutWithAndWithoutSmoothing) {
     const at::Tensor hidden = drawn({2, 5, 8}, 1), head = drawn({16, 8}, 2), targets = ids({2, 5}, 11, 3);
     for (const std::int64_t vocabulary : {11, 16})
         for (const double smoothing : {0.0, 0.1})
-            EXPECT_NEAR(plain::loss(hidden, head, targets, {vocabulary, smoothing}).item<double>(), smoothedLoss(hidden, head, targets, vocabulary, smoothing), 1e-5)
+            EXPECT_NEAR(plain::loss(hidden, head, targets, {vocabulary, smoothing}).item<double>(),
+                        smoothedLoss(hidden, head, targets, vocabulary, smoothing), 1e-5)
                 << vocabulary << " ids, smoothing " << smoothing;
 }
 
@@ -97,7 +99,8 @@ TEST(ModelOps, TheForwardPassGoesThroughEverySlot) {
     counting.attention = [&](const auto&... a) { return ++calls["attention"], manualAttention(a...); };
     counting.loss = [&](const auto&... a) { return ++calls["loss"], plain::loss(a...); };
     gptLoss(config, weights, counting, ids({2, 6}, 11, 1), ids({2, 6}, 11, 2));
-    EXPECT_EQ(calls, (std::map<std::string, int>{{"embed", 1}, {"norm", 7}, {"linear", 6}, {"gelu", 3}, {"heads", 3}, {"merge", 3}, {"attention", 3}, {"loss", 1}}));
+    EXPECT_EQ(calls, (std::map<std::string, int>{
+                         {"embed", 1}, {"norm", 7}, {"linear", 6}, {"gelu", 3}, {"heads", 3}, {"merge", 3}, {"attention", 3}, {"loss", 1}}));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // See PlainForward.h.
 #include "PlainForward.h"
 
-#include "core/base/DropoutMask.h"
-
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
+
+#include "core/base/DropoutMask.h"
 
 namespace stepscope {
 namespace {
@@ -22,7 +22,8 @@ public:
         Numbers x(rows * C);
         for (int i = 0; i < rows; ++i)
             for (int j = 0; j < C; ++j)
-                x[i * C + j] = p.at("wte.weight")[inputs[i] * C + j] + (c.positionKind == PositionKind::Learned ? p.at("wpe.weight")[i % T * C + j] : 0);
+                x[i * C + j] =
+                    p.at("wte.weight")[inputs[i] * C + j] + (c.positionKind == PositionKind::Learned ? p.at("wpe.weight")[i % T * C + j] : 0);
         drop(x, 0);
         for (int l = 0; l < c.layers; ++l) {
             const std::string h = "h." + std::to_string(l) + ".";
@@ -139,8 +140,7 @@ private:
         if (r.dropout == 0) return;
         const std::uint64_t key = dropoutKey(r.seed, static_cast<std::uint64_t>(r.step), site);
         const auto first = static_cast<std::uint64_t>(r.firstSequence * T * C);
-        for (std::size_t i = 0; i < x.size(); ++i)
-            x[i] = dropoutKeeps(key, first + i, dropoutThreshold(r.dropout)) ? x[i] / (1 - r.dropout) : 0;
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = dropoutKeeps(key, first + i, dropoutThreshold(r.dropout)) ? x[i] / (1 - r.dropout) : 0;
     }
 
     double crossEntropy(const Numbers& x, const std::vector<std::int64_t>& targets) const {

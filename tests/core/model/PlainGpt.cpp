@@ -67,14 +67,15 @@ Numbers normBackward(const Numbers& dy, const Norm& kept, const Numbers& w, Numb
             dw[i] += dy[r * C + i] * kept.normalised[r * C + i];
             db[i] += dy[r * C + i];
         }
-        for (int i = 0; i < C; ++i)
-            dx[r * C + i] = kept.inverse[r] * (dy[r * C + i] * w[i] - mean - kept.normalised[r * C + i] * along);
+        for (int i = 0; i < C; ++i) dx[r * C + i] = kept.inverse[r] * (dy[r * C + i] * w[i] - mean - kept.normalised[r * C + i] * along);
     }
     return dx;
 }
 
 const double kRoot = std::sqrt(2 / std::numbers::pi);
-double gelu(double x) { return 0.5 * x * (1 + std::tanh(kRoot * (x + 0.044715 * x * x * x))); }
+double gelu(double x) {
+    return 0.5 * x * (1 + std::tanh(kRoot * (x + 0.044715 * x * x * x)));
+}
 double geluSlope(double x) {
     const double t = std::tanh(kRoot * (x + 0.044715 * x * x * x));
     return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kRoot * (1 + 3 * 0.044715 * x * x);
@@ -144,7 +145,8 @@ struct BlockTrace {
 
 }  // namespace
 
-PlainResult plainGpt(const PlainShape& s, const PlainParameters& p, const std::vector<std::int64_t>& inputs, const std::vector<std::int64_t>& targets) {
+PlainResult plainGpt(const PlainShape& s, const PlainParameters& p, const std::vector<std::int64_t>& inputs,
+                     const std::vector<std::int64_t>& targets) {
     const int C = s.width, T = s.context, rows = static_cast<int>(inputs.size()), B = rows / T, V = s.vocabulary;
     Numbers x(rows * C);
     for (int r = 0; r < rows; ++r)
@@ -190,7 +192,8 @@ PlainResult plainGpt(const PlainShape& s, const PlainParameters& p, const std::v
         addTo(dx, normBackward(dnorm2, k.norm2, w("ln_2.weight"), d("ln_2.weight"), d("ln_2.bias"), rows, C));
         const Numbers dy = linearBackward(dx, k.attended.y, w("attn.c_proj.weight"), d("attn.c_proj.weight"), &d("attn.c_proj.bias"), rows, C, C);
         const Numbers dqkv = attentionBackward(dy, k.qkv, k.attended, B, T, C, s.heads);
-        const Numbers dnorm1 = linearBackward(dqkv, k.norm1.y, w("attn.c_attn.weight"), d("attn.c_attn.weight"), &d("attn.c_attn.bias"), rows, C, 3 * C);
+        const Numbers dnorm1 =
+            linearBackward(dqkv, k.norm1.y, w("attn.c_attn.weight"), d("attn.c_attn.weight"), &d("attn.c_attn.bias"), rows, C, 3 * C);
         addTo(dx, normBackward(dnorm1, k.norm1, w("ln_1.weight"), d("ln_1.weight"), d("ln_1.bias"), rows, C));
     }
     g["wpe.weight"].resize(p.at("wpe.weight").size());

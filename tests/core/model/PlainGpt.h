@@ -17,8 +17,8 @@ struct PlainShape {
 using PlainParameters = std::map<std::string, std::vector<double>>;
 
 struct PlainResult {
-    double loss = 0;                 // mean cross-entropy over all positions
-    std::vector<double> logits;      // (B, T, V)
+    double loss = 0;             // mean cross-entropy over all positions
+    std::vector<double> logits;  // (B, T, V)
     PlainParameters gradients;
 };
 

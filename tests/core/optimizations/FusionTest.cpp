@@ -1,23 +1,23 @@
 // The fused switches as a whole: each alone trains as the plain form does, "auto" follows fusion and gives way, "on" beside another claim
 // is refused with both names; up to 200 steps of shape T on text, losses and gradients, each alone and both kinds of fusion.
-#include "TinyTraining.h"
-
-#include "core/base/OperationSpan.h"
-#include "core/data/Corpus.h"
-#include "core/train/ProgramBuilder.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <set>
+
+#include "TinyTraining.h"
+#include "core/base/OperationSpan.h"
+#include "core/data/Corpus.h"
+#include "core/train/ProgramBuilder.h"
 
 namespace stepscope {
 namespace {
@@ -38,7 +38,8 @@ std::vector<double> lossesOf(const RunConfig& config) {
     return trainer.sink.losses();
 }
 
-const std::vector<std::string> kSwitches{"fused-embedding", "fused-norm", "fused-activation", "fused-qkv", "fused-attention", "fused-loss", "fused-optimizer"};
+const std::vector<std::string> kSwitches{"fused-embedding", "fused-norm", "fused-activation", "fused-qkv",
+                                         "fused-attention", "fused-loss", "fused-optimizer"};
 
 class FusedSwitch : public ::testing::TestWithParam<std::string> {};
 
@@ -66,7 +67,8 @@ std::string asTestName(std::string name) {
 INSTANTIATE_TEST_SUITE_P(All, FusedSwitch, ::testing::ValuesIn(kSwitches), [](const auto& info) { return asTestName(info.param); });
 
 TEST(Fusion, OnBesideAnotherClaimOfTheSlotIsRefusedWithBothNamesBeforeTheRun) {
-    for (const auto& [id, value, fused] : {std::tuple{"attention", "manual", "fused-attention"}, std::tuple{"optimizer", "loop", "fused-optimizer"}}) {
+    for (const auto& [id, value, fused] :
+         {std::tuple{"attention", "manual", "fused-attention"}, std::tuple{"optimizer", "loop", "fused-optimizer"}}) {
         const auto complete = registry().complete(with(testing::tinyConfig(registry()), {{id, value}, {fused, "on"}}));
         ASSERT_FALSE(complete.ok());
         EXPECT_NE(complete.error().sentence.find(id), std::string::npos) << complete.error().sentence;
@@ -148,15 +150,17 @@ TEST(Fusion, EveryOperationOfOurOwnHasANameWhichAProfilerHears) {
         return names.begun;
     };
     const auto kernels = namesOf("kernels");
-    for (const char* name : {"embedding", "embedding backward", "residual + norm", "residual + norm backward", "bias + activation", "bias + activation backward", "attention",
-                             "attention backward", "QKV bias gradient", "head + cross-entropy", "head weight gradient", "sum of squares", "AdamW"})
+    for (const char* name :
+         {"embedding", "embedding backward", "residual + norm", "residual + norm backward", "bias + activation", "bias + activation backward",
+          "attention", "attention backward", "QKV bias gradient", "head + cross-entropy", "head weight gradient", "sum of squares", "AdamW"})
         EXPECT_EQ(kernels.count(name), 1U) << name;
     const int threads = at::get_num_threads();
     at::set_num_threads(2);
     const auto step = namesOf("step");
     at::set_num_threads(threads);
-    for (const char* name : {"embedding", "norm + QKV", "attention", "projection + MLP", "norm + head + cross-entropy", "MLP + projection backward", "attention backward",
-                             "QKV + norm backward", "weight gradients", "embedding backward", "sum biases' gradients", "sum of squares", "AdamW + pack weights"}) {
+    for (const char* name : {"embedding", "norm + QKV", "attention", "projection + MLP", "norm + head + cross-entropy", "MLP + projection backward",
+                             "attention backward", "QKV + norm backward", "weight gradients", "embedding backward", "sum biases' gradients",
+                             "sum of squares", "AdamW + pack weights"}) {
         ASSERT_EQ(step.count(name), 1U) << name;
         EXPECT_EQ(step.at(name), (std::set<int>{0, 1})) << name;
     }
@@ -165,7 +169,8 @@ TEST(Fusion, EveryOperationOfOurOwnHasANameWhichAProfilerHears) {
 TEST(Fusion, AFlipIsFollowedByACountOfItsOwn) {
     testing::TinyTrainer trainer(testing::tinyConfig(registry(), 12));
     trainer.sink.onEvent = [&](const Event& event) {
-        if (const auto* step = std::get_if<StepDone>(&event); step != nullptr && step->step == 5) trainer.commands.push(Flip{"fusion", std::string("step")});
+        if (const auto* step = std::get_if<StepDone>(&event); step != nullptr && step->step == 5)
+            trainer.commands.push(Flip{"fusion", std::string("step")});
     };
     trainer.run();
     const auto steps = trainer.sink.all<StepDone>();
@@ -193,8 +198,11 @@ TEST(Fusion, AutoFollowsFusionAndGivesWayToAnExplicitChoice) {
 }
 
 // What fusion=step cannot give beside another switch.
-const std::vector<std::pair<std::string, std::string>> kNotCarried{{"checkpointing", "every-block"}, {"checkpointing", "selective"}, {"attention", "manual"},
-                                                                   {"attention", "sdpa-math"}, {"matmul-precision", "medium"}};
+const std::vector<std::pair<std::string, std::string>> kNotCarried{{"checkpointing", "every-block"},
+                                                                   {"checkpointing", "selective"},
+                                                                   {"attention", "manual"},
+                                                                   {"attention", "sdpa-math"},
+                                                                   {"matmul-precision", "medium"}};
 
 TEST(Fusion, WhereStepDoesNotCarryAChoiceKernelsAreUsedAndTheSentenceSaysSo) {
     for (const auto& [id, value] : kNotCarried) {
@@ -239,7 +247,8 @@ TEST(Fusion, StepNeverHoldsAllLogitsSoThatAnyChunkIsTheSame) {
 
 // Shape T: 4 layers, 4 heads, 128 wide, context 128, batch 12, on text.
 struct ShapeT {
-    explicit ShapeT(const RunConfig& config) : state(TrainState::initialise(registry().modelShape(config, 256), 1)), program(registry().build(config, state).value()) {}
+    explicit ShapeT(const RunConfig& config)
+        : state(TrainState::initialise(registry().modelShape(config, 256), 1)), program(registry().build(config, state).value()) {}
     TrainState state;
     std::unique_ptr<StepProgram> program;
 };
@@ -269,11 +278,14 @@ std::vector<at::Tensor> gradientsOf(RunConfig config) {
     ShapeT t(config);
     t.program->step(t.state, *text(), 1e-3);
     std::vector<at::Tensor> all;
-    for (const auto& slot : t.state.layout.slots()) all.push_back(ParameterLayout::view(t.state.firstMoment, slot).to(at::kDouble) / (1 - config.beta1));
+    for (const auto& slot : t.state.layout.slots())
+        all.push_back(ParameterLayout::view(t.state.firstMoment, slot).to(at::kDouble) / (1 - config.beta1));
     return all;
 }
 
-double apart(const at::Tensor& a, const at::Tensor& b) { return ((a - b).norm() / b.norm().clamp_min(1e-12)).item<double>(); }
+double apart(const at::Tensor& a, const at::Tensor& b) {
+    return ((a - b).norm() / b.norm().clamp_min(1e-12)).item<double>();
+}
 
 const std::vector<at::Tensor>& plainGradients(const std::string& amp) {
     static std::map<std::string, std::vector<at::Tensor>> known;
@@ -309,8 +321,8 @@ double meanOfTheLast(const std::vector<double>& all, std::size_t most) {
     return std::accumulate(all.end() - count, all.end(), 0.0) / static_cast<double>(count);
 }
 
-// Each fused switch alone, and both kinds of fusion, on text against the plain Program. On one thread, for CTest runs several tests at a time: threads
-// that wait for a busy core make these minutes of seconds. Two threads are compared by the gradients.
+// Each fused switch alone, and both kinds of fusion, on text against the plain Program. On one thread, for CTest runs several tests at a time:
+// threads that wait for a busy core make these minutes of seconds. Two threads are compared by the gradients.
 class FusedOnText : public ::testing::TestWithParam<Setting> {
 protected:
     FusedOnText() { at::set_num_threads(1); }
@@ -358,8 +370,9 @@ std::vector<Setting> settingsOnText() {
     return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FusedOnText, ::testing::ValuesIn(settingsOnText()),
-                         [](const auto& info) { return asTestName(info.param.second == "on" ? info.param.first : info.param.first + "_" + info.param.second); });
+INSTANTIATE_TEST_SUITE_P(All, FusedOnText, ::testing::ValuesIn(settingsOnText()), [](const auto& info) {
+    return asTestName(info.param.second == "on" ? info.param.first : info.param.first + "_" + info.param.second);
+});
 
 }  // namespace
 }  // namespace stepscope

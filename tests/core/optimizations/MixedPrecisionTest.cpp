@@ -1,16 +1,17 @@
 // What amp=bf16 really lowers: the types of all that goes into LibTorch's operations and comes out of them during one step, heard with
 // RecordFunction. Products, attention and GELU in 16 bits; norms, the loss, AdamW and its gradients in float32. On the CPU. CTest.
-#include "TinyTraining.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/record_function.h>
 #include <gtest/gtest.h>
+
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <span>
 #include <string>
+
+#include "TinyTraining.h"
 
 namespace stepscope {
 namespace {
@@ -60,14 +61,14 @@ protected:
         auto program = registry.build(config, state);
         ASSERT_TRUE(program.ok()) << program.error().sentence;
         heard = &all;
-        const auto callback =
-            at::addThreadLocalCallback(at::RecordFunctionCallback(begun, ended).needsInputs(true).needsOutputs(true).scopes({at::RecordScope::FUNCTION}));
+        const auto callback = at::addThreadLocalCallback(
+            at::RecordFunctionCallback(begun, ended).needsInputs(true).needsOutputs(true).scopes({at::RecordScope::FUNCTION}));
         program.value()->step(state, *testing::tinyBatches(), 1e-3);
         at::removeCallback(callback);
         heard = nullptr;
     }
-    // An operation that never ran has no types at all, and fails too. What autocast wraps is heard twice, before its inputs are cast and after: so the
-    // operations named here are those inside.
+    // An operation that never ran has no types at all, and fails too. What autocast wraps is heard twice, before its inputs are cast and after: so
+    // the operations named here are those inside.
     void expectAll(const std::set<std::string>& operations, at::ScalarType type) {
         for (const auto& name : operations) {
             EXPECT_EQ(all.inputs[name], Types{type}) << name;
@@ -83,13 +84,15 @@ TEST_F(MixedPrecision, RunsProductsAttentionAndGeluInBf16) {
     step("sdpa-flash");
     expectAll({"aten::addmm", "aten::mm", "aten::gelu", "aten::gelu_backward"}, at::kBFloat16);
     EXPECT_EQ(all.inputs["aten::_scaled_dot_product_flash_attention_for_cpu"], Types{at::kBFloat16});
-    EXPECT_EQ(all.outputs["aten::_scaled_dot_product_flash_attention_for_cpu"], (Types{at::kBFloat16, at::kFloat})) << "the sums of its softmax are float32";
+    EXPECT_EQ(all.outputs["aten::_scaled_dot_product_flash_attention_for_cpu"], (Types{at::kBFloat16, at::kFloat}))
+        << "the sums of its softmax are float32";
 }
 
 TEST_F(MixedPrecision, KeepsNormsAndTheLossInFloat32ForwardsAndBackwards) {
     step("auto");
-    expectAll({"aten::native_layer_norm", "aten::native_layer_norm_backward", "aten::_log_softmax", "aten::_log_softmax_backward_data", "aten::nll_loss_forward",
-               "aten::nll_loss_backward"}, at::kFloat);
+    expectAll({"aten::native_layer_norm", "aten::native_layer_norm_backward", "aten::_log_softmax", "aten::_log_softmax_backward_data",
+               "aten::nll_loss_forward", "aten::nll_loss_backward"},
+              at::kFloat);
 }
 
 TEST_F(MixedPrecision, KeepsWeightsGradientsAndMomentsInFloat32) {

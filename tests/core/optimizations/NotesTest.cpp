@@ -1,10 +1,11 @@
 // What the registry says of a value that runs: that it does nothing beside the other switches, or what it costs on this machine. An entry whose
 // note has no case here fails.
+#include <gtest/gtest.h>
+
+#include <set>
+
 #include "TinyTraining.h"
 #include "core/events/ConfigKeys.h"
-
-#include <gtest/gtest.h>
-#include <set>
 
 namespace stepscope {
 namespace {

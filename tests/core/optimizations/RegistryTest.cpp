@@ -1,13 +1,14 @@
 // Every entry of the registry: words, values, verdicts, and that each usable value really trains. A new switch is tested the moment
 // its line is added.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <tuple>
+
 #include "TinyTraining.h"
 #include "core/events/ConfigKeys.h"
 #include "core/optimizations/FusedSwitch.h"
-
-#include <cmath>
-#include <gtest/gtest.h>
-#include <set>
-#include <tuple>
 
 namespace stepscope {
 namespace {
@@ -22,8 +23,10 @@ std::vector<std::pair<std::string, std::string>> everyValue() {
     for (const auto& entry : allOptimizations()) {
         if (const auto* choices = std::get_if<Choices>(&entry.values))
             for (const auto& word : choices->words) all.emplace_back(entry.id, word);
-        else all.emplace_back(entry.id, toString(entry.byDefault));
-        if (const auto* range = std::get_if<IntegerRange>(&entry.values); range != nullptr && !range->word.empty()) all.emplace_back(entry.id, range->word);
+        else
+            all.emplace_back(entry.id, toString(entry.byDefault));
+        if (const auto* range = std::get_if<IntegerRange>(&entry.values); range != nullptr && !range->word.empty())
+            all.emplace_back(entry.id, range->word);
     }
     return all;
 }
@@ -161,14 +164,24 @@ TEST(Registry, AForcedAttentionThatTheGpuOrTheShapeCannotRunIsRefusedBeforeTheRu
     struct Case {
         int computeMajor;
         const char *attention, *amp;
-        std::int64_t width;  // of 4 heads
+        std::int64_t width;   // of 4 heads
         const char* refused;  // part of the sentence; empty = usable
     };
-    for (const Case& c : {Case{7, "sdpa-flash", "fp16", 256, "a GPU has 7.5"}, {7, "sdpa-cudnn", "fp16", 256, "a GPU has 7.5"}, {7, "sdpa-efficient", "fp16", 256, ""},
-                          {7, "sdpa-efficient", "off", 12, ""}, {9, "sdpa-flash", "bf16", 256, ""}, {9, "sdpa-flash", "off", 256, "switch amp on"},
-                          {9, "sdpa-cudnn", "off", 256, "switch amp on"}, {9, "sdpa-flash", "bf16", 4 * 136, "is 136"}, {9, "sdpa-cudnn", "fp16", 4 * 136, "is 136"},
-                          {9, "sdpa-flash", "fp16", 4 * 12, "is 12"}, {9, "sdpa-efficient", "bf16", 4 * 12, "divide by 8"}, {9, "sdpa-efficient", "off", 4 * 12, ""},
-                          {9, "sdpa-efficient", "off", 4 * 6, "divide by 4"}, {9, "sdpa-math", "off", 4 * 6, ""}, {9, "manual", "off", 4 * 6, ""}}) {
+    for (const Case& c : {Case{7, "sdpa-flash", "fp16", 256, "a GPU has 7.5"},
+                          {7, "sdpa-cudnn", "fp16", 256, "a GPU has 7.5"},
+                          {7, "sdpa-efficient", "fp16", 256, ""},
+                          {7, "sdpa-efficient", "off", 12, ""},
+                          {9, "sdpa-flash", "bf16", 256, ""},
+                          {9, "sdpa-flash", "off", 256, "switch amp on"},
+                          {9, "sdpa-cudnn", "off", 256, "switch amp on"},
+                          {9, "sdpa-flash", "bf16", 4 * 136, "is 136"},
+                          {9, "sdpa-cudnn", "fp16", 4 * 136, "is 136"},
+                          {9, "sdpa-flash", "fp16", 4 * 12, "is 12"},
+                          {9, "sdpa-efficient", "bf16", 4 * 12, "divide by 8"},
+                          {9, "sdpa-efficient", "off", 4 * 12, ""},
+                          {9, "sdpa-efficient", "off", 4 * 6, "divide by 4"},
+                          {9, "sdpa-math", "off", 4 * 6, ""},
+                          {9, "manual", "off", 4 * 6, ""}}) {
         Machine machine = withGpu();
         machine.gpus[0].computeMajor = c.computeMajor;
         machine.gpus[0].computeMinor = c.computeMajor == 7 ? 5 : 0;
@@ -196,8 +209,9 @@ TEST(Registry, TheGpuThatIsAskedIsTheOneTheRunIsOn) {
 TEST(Registry, ACudaGraphNeedsAStepThatNeverWaitsForTheGpu) {
     const Registry gpu(withGpu());
     EXPECT_TRUE(gpu.complete(onGpu({{"cuda-graph", "on"}, {"fusion", "kernels"}, {"amp", "bf16"}})).ok());
-    for (const auto& [id, value, reason] : {std::tuple{"fusion", "off", "fusion=kernels"}, std::tuple{"amp", "fp16", "loss scaler"}, std::tuple{"chunked-loss", "64", "chunked-loss"},
-                                            std::tuple{"optimizer", "loop", "optimizer=fused"}, std::tuple{"fused-optimizer", "off", "fused-optimizer"}}) {
+    for (const auto& [id, value, reason] :
+         {std::tuple{"fusion", "off", "fusion=kernels"}, std::tuple{"amp", "fp16", "loss scaler"}, std::tuple{"chunked-loss", "64", "chunked-loss"},
+          std::tuple{"optimizer", "loop", "optimizer=fused"}, std::tuple{"fused-optimizer", "off", "fused-optimizer"}}) {
         RunConfig config = onGpu({{"cuda-graph", "on"}, {"fusion", "kernels"}});
         ASSERT_TRUE(setKey(config, gpu.catalogue(config), id, value).ok()) << id;
         const auto complete = gpu.complete(config);
@@ -227,7 +241,8 @@ TEST(Registry, CompletesEveryPresetForAPlainCpu) {
 
 TEST(Registry, PadsAsTheListOfOptimisationsSays) {
     RunConfig config = testing::tinyConfig(registry());
-    for (const auto& [how, rows] : {std::pair{"none", 50257L}, std::pair{"64", 50304L}, std::pair{"128", 50304L}, std::pair{"power-of-two", 65536L}}) {
+    for (const auto& [how, rows] :
+         {std::pair{"none", 50257L}, std::pair{"64", 50304L}, std::pair{"128", 50304L}, std::pair{"power-of-two", 65536L}}) {
         config.switches["vocab-padding"] = std::string(how);
         EXPECT_EQ(registry().modelShape(config, 50257).paddedVocabulary, rows) << how;
     }

@@ -1,11 +1,12 @@
 // The sampler and the machine probe, on the real /proc of the machine that runs the test.
-#include "core/profile/DeviceSampler.h"
-#include "core/profile/MachineProbe.h"
+#include <gtest/gtest.h>
 
 #include <atomic>
 #include <cmath>
-#include <gtest/gtest.h>
 #include <mutex>
+
+#include "core/profile/DeviceSampler.h"
+#include "core/profile/MachineProbe.h"
 
 namespace stepscope {
 namespace {

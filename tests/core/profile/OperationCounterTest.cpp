@@ -1,12 +1,12 @@
 // What counts as an operation: work, and not what only calls others, looks at memory in another way or makes room.
-#include "core/profile/OperationCounter.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
+
+#include "core/profile/OperationCounter.h"
 
 namespace stepscope {
 namespace {
@@ -23,7 +23,11 @@ TEST(OperationCounter, CountsWorkAndNotViewsOrMemory) {
     EXPECT_EQ(countedIn([&] { (void)(a + b); }), 1);
     EXPECT_EQ(countedIn([&] { (void)a.view({16}).unsqueeze(0).transpose(0, 1).narrow(0, 0, 2).detach(); }), 0);
     EXPECT_EQ(countedIn([&] { (void)at::empty({3}); }), 0);
-    EXPECT_EQ(countedIn([&] { at::Tensor c = at::empty({4, 4}); c.copy_(a).add_(b); }), 2);
+    EXPECT_EQ(countedIn([&] {
+                  at::Tensor c = at::empty({4, 4});
+                  c.copy_(a).add_(b);
+              }),
+              2);
 }
 
 TEST(OperationCounter, CountsAnOperationThatIsMadeOfOthersByItsParts) {

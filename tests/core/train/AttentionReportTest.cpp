@@ -1,15 +1,16 @@
 // That a Program reports the attention which really runs: the operations that LibTorch executes during a step are heard (RecordFunction) and
 // compared with ProgramReport::attention, in float32 and under autocast. On the CPU. CTest.
-#include "TinyTraining.h"
-#include "core/train/ProgramBuilder.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/record_function.h>
 #include <gtest/gtest.h>
+
 #include <memory>
 #include <set>
 #include <string>
 #include <tuple>
+
+#include "TinyTraining.h"
+#include "core/train/ProgramBuilder.h"
 
 namespace stepscope {
 namespace {
@@ -71,7 +72,8 @@ TEST_P(ReportedAttention, IsTheOneWhoseOperationsRan) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OnTheCpu, ReportedAttention,
-                         ::testing::Combine(::testing::Values("manual", "sdpa-math", "sdpa-flash", "auto"), ::testing::Values("off", "bf16")), [](const auto& info) {
+                         ::testing::Combine(::testing::Values("manual", "sdpa-math", "sdpa-flash", "auto"), ::testing::Values("off", "bf16")),
+                         [](const auto& info) {
                              std::string name = std::get<0>(info.param) + "_amp_" + std::get<1>(info.param);
                              for (char& c : name)
                                  if (c == '-') c = '_';

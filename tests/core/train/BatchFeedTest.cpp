@@ -1,19 +1,19 @@
 // Batches as tensors, and the switches about data inside the loop: order, ends, errors and checkpoints do not depend on them.
-#include "core/train/BatchFeed.h"
-
-#include "TinyTraining.h"
-#include "core/train/Checkpoint.h"
-
 #include <ATen/ops/zeros.h>
-#include <filesystem>
 #include <gmock/gmock.h>
 #include <unistd.h>
+
+#include <filesystem>
+
+#include "TinyTraining.h"
+#include "core/train/BatchFeed.h"
+#include "core/train/Checkpoint.h"
 
 namespace stepscope {
 namespace {
 
-using testing::TinyTrainer;
 using testing::tinyBatches;
+using testing::TinyTrainer;
 
 using Pair = std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>;
 
@@ -22,7 +22,9 @@ std::vector<std::int64_t> idsOf(const at::Tensor& tensor) {
     return {tensor.data_ptr<std::int64_t>(), tensor.data_ptr<std::int64_t>() + tensor.numel()};
 }
 
-Pair idsOf(const BatchFeed::Batch& batch) { return {idsOf(batch.inputs), idsOf(batch.targets)}; }
+Pair idsOf(const BatchFeed::Batch& batch) {
+    return {idsOf(batch.inputs), idsOf(batch.targets)};
+}
 
 Pair expected(const BatchSource& source, Split split, std::int64_t cursor) {
     Pair pair{std::vector<std::int64_t>(20), std::vector<std::int64_t>(20)};
@@ -97,7 +99,8 @@ TEST(BatchFeed, ValidationInBetweenDoesNotDisturbTheOrderOfTraining) {
 
 TEST(BatchFeed, MicroBatchesComeInTheSameOrderFromWorkers) {
     const std::pair<std::string, Value> three{"grad-accumulation", std::int64_t{3}};
-    EXPECT_EQ(lossesOf(config(15, {three, {"loader-workers", std::int64_t{4}}, {"loader-prefetch", std::int64_t{5}}})), lossesOf(config(15, {three})));
+    EXPECT_EQ(lossesOf(config(15, {three, {"loader-workers", std::int64_t{4}}, {"loader-prefetch", std::int64_t{5}}})),
+              lossesOf(config(15, {three})));
 }
 
 TEST(BatchFeed, ThePlannedStepTakesTheSameBatches) {

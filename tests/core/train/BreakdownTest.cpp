@@ -1,12 +1,13 @@
 // What the person is told when a step cannot be made, and that the last good weights are kept.
-#include "TinyTraining.h"
-#include "core/train/Checkpoint.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <limits>
+
+#include "TinyTraining.h"
+#include "core/train/Checkpoint.h"
 
 namespace stepscope {
 namespace {
@@ -16,7 +17,8 @@ using ::testing::Not;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 TEST(BreakdownSentence, SaysWhatBrokeWhyAndWhatToDo) {
-    const std::string rising = breakdownSentence({.kind = Breakdown::Loss, .step = 41, .rate = 0.1, .lossBefore = 9.5, .lowestLoss = 3.25, .clips = false});
+    const std::string rising =
+        breakdownSentence({.kind = Breakdown::Loss, .step = 41, .rate = 0.1, .lossBefore = 9.5, .lowestLoss = 3.25, .clips = false});
     EXPECT_THAT(rising, HasSubstr("step 41"));
     EXPECT_THAT(rising, HasSubstr("risen from 3.25 to 9.5"));
     EXPECT_THAT(rising, HasSubstr("grad-clip"));
@@ -29,14 +31,18 @@ TEST(BreakdownSentence, SaysWhatBrokeWhyAndWhatToDo) {
     EXPECT_THAT(steady, Not(HasSubstr("grad-clip")));
 
     EXPECT_THAT(breakdownSentence({.step = 1, .lossBefore = kNone, .lowestLoss = kNone, .fp16 = true}), HasSubstr("65504"));
-    EXPECT_THAT(breakdownSentence({.kind = Breakdown::Gradients, .step = 1, .lossBefore = kNone, .lowestLoss = kNone, .fp16 = true}), HasSubstr("lowest loss scale"));
-    EXPECT_THAT(breakdownSentence({.step = 1, .lossBefore = kNone, .lowestLoss = kNone, .stateIsFinite = false}), HasSubstr("weights or moments hold"));
+    EXPECT_THAT(breakdownSentence({.kind = Breakdown::Gradients, .step = 1, .lossBefore = kNone, .lowestLoss = kNone, .fp16 = true}),
+                HasSubstr("lowest loss scale"));
+    EXPECT_THAT(breakdownSentence({.step = 1, .lossBefore = kNone, .lowestLoss = kNone, .stateIsFinite = false}),
+                HasSubstr("weights or moments hold"));
 }
 
 TEST(BreakdownSentence, OfAnUpdateThatBrokeTheStateNamesTheStepTheLossAndTheCheckpointBeforeIt) {
-    BreakdownFacts facts{.kind = Breakdown::State, .step = 2, .rate = 50, .lossBefore = 9.5, .lowestLoss = 3.25, .clips = false, .checkpoint = "/a/place"};
+    BreakdownFacts facts{
+        .kind = Breakdown::State, .step = 2, .rate = 50, .lossBefore = 9.5, .lowestLoss = 3.25, .clips = false, .checkpoint = "/a/place"};
     EXPECT_EQ(breakdownSentence(facts),
-              "Weights or moments are not numbers after step 2: the loss had risen from 3.25 to 9.5 already, so the learning rate 50 is too high, and clipping is "
+              "Weights or moments are not numbers after step 2: the loss had risen from 3.25 to 9.5 already, so the learning rate 50 is too high, "
+              "and clipping is "
               "off (grad-clip): resume from /a/place with a lower lr.");
     facts.checkpoint.clear();
     EXPECT_THAT(breakdownSentence(facts), HasSubstr("no checkpoint was made before it"));

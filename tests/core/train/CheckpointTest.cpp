@@ -1,16 +1,17 @@
 // Checkpoints: a resumed run continues the identical losses; a damaged one is refused with a sentence and nothing else happens.
-#include "TinyTraining.h"
-#include "core/train/Checkpoint.h"
-#include "core/train/SafeTensors.h"
-
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "TinyTraining.h"
+#include "core/train/Checkpoint.h"
+#include "core/train/SafeTensors.h"
 
 namespace stepscope {
 namespace {
@@ -94,7 +95,8 @@ TEST_F(Checkpoint, IsRefusedWithASentenceWhenAnythingInItIsDamaged) {
     expectRefused("no-state", [](const std::string& at) { fs::remove(at + "/state.json"); });
     expectRefused("half-state", [](const std::string& at) { fs::resize_file(at + "/state.json", 40); });
     expectRefused("empty-json", [](const std::string& at) { std::ofstream(at + "/state.json") << R"({"version":1})"; });
-    expectRefused("short-weights", [](const std::string& at) { fs::resize_file(at + "/model.safetensors", fs::file_size(at + "/model.safetensors") / 2); });
+    expectRefused("short-weights",
+                  [](const std::string& at) { fs::resize_file(at + "/model.safetensors", fs::file_size(at + "/model.safetensors") / 2); });
     expectRefused("no-optimizer", [](const std::string& at) { fs::remove(at + "/optimizer.safetensors"); });
     expectRefused("garbage", [](const std::string& at) { std::ofstream(at + "/model.safetensors") << "this is not a tensor file at all"; });
     expectRefused("other-shape", [&](const std::string& at) {
@@ -165,9 +167,11 @@ TEST_F(Checkpoint, SafeTensorsComeBackBitForBitAndLowPrecisionWidens) {
 }
 
 TEST_F(Checkpoint, SafeTensorsWithLyingHeadersAreRefused) {
-    for (const std::string header : {R"({"x":{"dtype":"F32","shape":[4],"data_offsets":[0,8]}})", R"({"x":{"dtype":"F32","shape":[1e30],"data_offsets":[0,8]}})",
-                                     R"({"x":{"dtype":"F99","shape":[2],"data_offsets":[0,8]}})", R"({"x":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})",
-                                     R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", R"({"x":7})", R"([1])", R"({"x")"}) {
+    for (const std::string header :
+         {R"({"x":{"dtype":"F32","shape":[4],"data_offsets":[0,8]}})", R"({"x":{"dtype":"F32","shape":[1e30],"data_offsets":[0,8]}})",
+          R"({"x":{"dtype":"F99","shape":[2],"data_offsets":[0,8]}})",
+          R"({"x":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})",
+          R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", R"({"x":7})", R"([1])", R"({"x")"}) {
         const std::uint64_t length = header.size();
         std::ofstream file(path("lie.safetensors"), std::ios::binary);
         file.write(reinterpret_cast<const char*>(&length), 8);

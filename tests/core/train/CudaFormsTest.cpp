@@ -1,16 +1,15 @@
 // Whole steps whose fused operations take the way of a GPU, with the CUDA forms compiled for the host: every gradient, the losses of a run and the
 // update against the plain Program, for every option of the model that changes an operation's arguments. CTest, as OnHost.*.
-#include "OnHost.h"
-#include "TinyTraining.h"
-
-#include "core/cuda/loader/CudaPlugin.h"
-#include "core/model/ParameterLayout.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/norm.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "OnHost.h"
+#include "TinyTraining.h"
+#include "core/cuda/loader/CudaPlugin.h"
+#include "core/model/ParameterLayout.h"
 
 namespace stepscope {
 namespace {
@@ -24,7 +23,9 @@ struct Model {
     const char* name;
     void (*change)(RunConfig&);
 };
-void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
+void PrintTo(const Model& model, std::ostream* out) {
+    *out << model.name;
+}
 const Model kModels[] = {
     {"gpt2", [](RunConfig&) {}},
     {"WithoutBiases", [](RunConfig& c) { c.bias = "off"; }},
@@ -52,7 +53,8 @@ RunConfig configOf(const Model& model, const std::string& fusion, const std::str
 }
 
 struct Training {
-    explicit Training(const RunConfig& config) : state(TrainState::initialise(registry().modelShape(config, 61), 1)), program(registry().build(config, state).value()) {}
+    explicit Training(const RunConfig& config)
+        : state(TrainState::initialise(registry().modelShape(config, 61), 1)), program(registry().build(config, state).value()) {}
     double step(double rate) { return program->step(state, *batches, rate).loss; }
     TrainState state;
     std::unique_ptr<StepProgram> program;
@@ -60,7 +62,9 @@ struct Training {
 };
 
 // A key's bias moves every score of a row alike, so that its gradient is nothing but rounding: hence the floor.
-double apart(const at::Tensor& a, const at::Tensor& b) { return ((a - b).norm() / b.norm().clamp_min(1e-4)).item<double>(); }
+double apart(const at::Tensor& a, const at::Tensor& b) {
+    return ((a - b).norm() / b.norm().clamp_min(1e-4)).item<double>();
+}
 
 // Of step 1, read off the first moment: (1 - beta1) * gradient, without clipping.
 std::vector<at::Tensor> gradientsOf(RunConfig config) {
@@ -68,13 +72,16 @@ std::vector<at::Tensor> gradientsOf(RunConfig config) {
     Training run(config);
     run.step(1e-3);
     std::vector<at::Tensor> all;
-    for (const auto& slot : run.state.layout.slots()) all.push_back(ParameterLayout::view(run.state.firstMoment, slot).to(at::kDouble) / (1 - config.beta1));
+    for (const auto& slot : run.state.layout.slots())
+        all.push_back(ParameterLayout::view(run.state.firstMoment, slot).to(at::kDouble) / (1 - config.beta1));
     return all;
 }
 
 class CudaForms : public ::testing::TestWithParam<Model> {
 protected:
-    void SetUp() override { ASSERT_TRUE(cudaPlugin().interface && cudaPlugin().interface->onHost) << "this program is not linked to the forms on the host"; }
+    void SetUp() override {
+        ASSERT_TRUE(cudaPlugin().interface && cudaPlugin().interface->onHost) << "this program is not linked to the forms on the host";
+    }
 };
 
 TEST_P(CudaForms, GiveEveryGradientTensorOfThePlainProgramInFloat32) {

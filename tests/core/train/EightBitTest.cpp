@@ -1,19 +1,20 @@
 // AdamW's moments in 8 bits: the code, the update, the loss, the memory, and what is refused.
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
 #include "TinyTraining.h"
 #include "core/base/CounterRandom.h"
 #include "core/cuda/EightBitCode.h"
 #include "core/train/BlockCode.h"
 #include "core/train/Checkpoint.h"
 #include "core/train/EightBitMoments.h"
-
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/randn.h>
-#include <cmath>
-#include <filesystem>
-#include <gtest/gtest.h>
 
 namespace stepscope {
 namespace {
@@ -31,7 +32,9 @@ RunConfig config(std::int64_t steps, const std::string& optimizer) {
     return made;
 }
 
-double uniform(std::uint64_t i) { return static_cast<double>(counterRandom(5, 6, i) >> 11) * 0x1p-53; }
+double uniform(std::uint64_t i) {
+    return static_cast<double>(counterRandom(5, 6, i) >> 11) * 0x1p-53;
+}
 
 // Values over many magnitudes, as moments have them.
 std::vector<float> moments(std::int64_t count, bool withSign) {
@@ -104,16 +107,22 @@ TEST(BlockCode, ASecondMomentThatIsNotZeroNeverBecomesZero) {
 }
 
 TEST(EightBit, OneUpdateMovesWeightsAsFloat32DoesWithinTheCodesRounding) {
-    const auto drawn = [](std::uint64_t seed) { return at::randn({1000}, at::detail::createCPUGenerator(seed), at::TensorOptions().dtype(at::kFloat)); };
+    const auto drawn = [](std::uint64_t seed) {
+        return at::randn({1000}, at::detail::createCPUGenerator(seed), at::TensorOptions().dtype(at::kFloat));
+    };
     TrainState state;
     const GptConfig shape{.layers = 1, .heads = 1, .width = 8, .vocabulary = 100, .paddedVocabulary = 100, .positions = 25};
     state = TrainState::initialise(shape, 1);
     const at::Tensor weights = drawn(1), gradient = drawn(2);
-    ParameterGroup full{.parameters = {weights.clone()}, .gradients = {gradient}, .firstMoments = {drawn(3) * 0.1}, .secondMoments = {drawn(4).abs() * 0.1}, .decays = true};
+    ParameterGroup full{.parameters = {weights.clone()},
+                        .gradients = {gradient},
+                        .firstMoments = {drawn(3) * 0.1},
+                        .secondMoments = {drawn(4).abs() * 0.1},
+                        .decays = true};
     ParameterGroup small{.parameters = {weights.clone()}, .gradients = {gradient.clone()}, .decays = true};
     std::vector<std::uint8_t> codes(1000);
-    for (const auto& [code, from, to, scales] :
-         {std::tuple{&firstMomentCode(), full.firstMoments[0], &small.firstMoments, &small.firstScales}, {&secondMomentCode(), full.secondMoments[0], &small.secondMoments, &small.secondScales}}) {
+    for (const auto& [code, from, to, scales] : {std::tuple{&firstMomentCode(), full.firstMoments[0], &small.firstMoments, &small.firstScales},
+                                                 {&secondMomentCode(), full.secondMoments[0], &small.secondMoments, &small.secondScales}}) {
         to->push_back(at::empty({1000}, at::TensorOptions().dtype(at::kByte)));
         scales->push_back(at::empty({4}, at::TensorOptions().dtype(at::kFloat)));
         code->encode(from.data_ptr<float>(), 1000, to->back().data_ptr<std::uint8_t>(), scales->back().data_ptr<float>());

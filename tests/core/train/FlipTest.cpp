@@ -1,20 +1,23 @@
 // Flips in the middle of a run: each switch takes effect at the next step and loses nothing; what cannot be is refused with the reason, and the
 // run goes on as it was. CTest.
-#include "TinyTraining.h"
-#include "core/memory/HostAllocator.h"
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cctype>
-#include <gtest/gtest.h>
 #include <ostream>
+
+#include "TinyTraining.h"
+#include "core/memory/HostAllocator.h"
 
 namespace stepscope {
 namespace {
 
-using testing::TinyTrainer;
 using testing::tinyBatches;
+using testing::TinyTrainer;
 
-RunConfig unflippedConfig(std::int64_t steps) { return testing::tinyConfig(Registry(testing::plainCpu()), steps); }
+RunConfig unflippedConfig(std::int64_t steps) {
+    return testing::tinyConfig(Registry(testing::plainCpu()), steps);
+}
 
 std::vector<double> lossesOf(const RunConfig& config) {
     TinyTrainer trainer(config);
@@ -28,7 +31,9 @@ struct FlipCase {
     Value to;
     double tolerance;  // of the losses afterwards against a run in which nothing was flipped; < 0: only that it goes on learning
 };
-void PrintTo(const FlipCase& flip, std::ostream* out) { *out << flip.id << "=" << toString(flip.to); }
+void PrintTo(const FlipCase& flip, std::ostream* out) {
+    *out << flip.id << "=" << toString(flip.to);
+}
 
 class FlippedInTheMiddleOfARun : public ::testing::TestWithParam<FlipCase> {};
 
@@ -65,34 +70,34 @@ TEST_P(FlippedInTheMiddleOfARun, TakesEffectAtTheNextStepWithAMarkerAndTheLossGo
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Switch, FlippedInTheMiddleOfARun,
-                         ::testing::Values(FlipCase{"amp", std::string("bf16"), 0.05}, FlipCase{"fusion", std::string("step"), 2e-4}, FlipCase{"fusion", std::string("kernels"), 2e-4},
-                                           FlipCase{"fused-embedding", std::string("on"), 2e-4}, FlipCase{"fused-norm", std::string("on"), 2e-4},
-                                           FlipCase{"fused-activation", std::string("on"), 2e-4}, FlipCase{"fused-qkv", std::string("on"), 2e-4},
-                                           FlipCase{"fused-attention", std::string("on"), 2e-4}, FlipCase{"fused-loss", std::string("on"), 2e-4},
-                                           FlipCase{"fused-optimizer", std::string("on"), 2e-4},
-                                           FlipCase{"attention", std::string("manual"), 2e-4},
-                                           FlipCase{"attention", std::string("sdpa-math"), 2e-4}, FlipCase{"vocab-padding", std::string("64"), 2e-4},
-                                           FlipCase{"vocab-padding", std::string("power-of-two"), 2e-4}, FlipCase{"batch-size", std::int64_t{7}, -1},
-                                           FlipCase{"context", std::int64_t{5}, -1}, FlipCase{"context", std::int64_t{20}, -1},
-                                           FlipCase{"grad-accumulation", std::int64_t{3}, -1}, FlipCase{"grad-clip", 0.05, -1}, FlipCase{"grad-clip", 0.0, -1},
-                                           FlipCase{"host-memory", std::string("system"), 0}, FlipCase{"optimizer", std::string("loop"), 2e-4},
-                                           FlipCase{"optimizer", std::string("foreach"), 2e-4}, FlipCase{"zero-grad", std::string("zero"), 2e-4},
-                                           FlipCase{"matmul-precision", std::string("medium"), 0.05}, FlipCase{"validation-every", std::int64_t{5}, 0},
-                                           FlipCase{"validation-every", std::string("epoch"), 0},
-                                           FlipCase{"validation-amp", std::string("on"), 0}, FlipCase{"data-source", std::string("text"), 0},
-                                           FlipCase{"data-source", std::string("ram"), 0}, FlipCase{"batch-creation", std::string("loop"), 0},
-                                           FlipCase{"batch-creation", std::string("strided"), 0}, FlipCase{"loader-workers", std::int64_t{3}, 0},
-                                           FlipCase{"loader-prefetch", std::int64_t{7}, 0}, FlipCase{"amp", std::string("fp16"), 0.05},
-                                           FlipCase{"checkpointing", std::string("every-block"), 0}, FlipCase{"checkpointing", std::string("every-2nd"), 0},
-                                           FlipCase{"checkpointing", std::string("every-12th"), 0},
-                                           FlipCase{"checkpointing", std::string("selective"), 0}, FlipCase{"chunked-loss", std::int64_t{7}, 2e-4},
-                                           FlipCase{"optimizer", std::string("8-bit"), 0.05}),
-                         [](const auto& info) {
-                             std::string name = info.param.id + "_" + toString(info.param.to);
-                             std::ranges::replace_if(name, [](unsigned char c) { return !std::isalnum(c); }, '_');
-                             return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Switch, FlippedInTheMiddleOfARun,
+    ::testing::Values(FlipCase{"amp", std::string("bf16"), 0.05}, FlipCase{"fusion", std::string("step"), 2e-4},
+                      FlipCase{"fusion", std::string("kernels"), 2e-4}, FlipCase{"fused-embedding", std::string("on"), 2e-4},
+                      FlipCase{"fused-norm", std::string("on"), 2e-4}, FlipCase{"fused-activation", std::string("on"), 2e-4},
+                      FlipCase{"fused-qkv", std::string("on"), 2e-4}, FlipCase{"fused-attention", std::string("on"), 2e-4},
+                      FlipCase{"fused-loss", std::string("on"), 2e-4}, FlipCase{"fused-optimizer", std::string("on"), 2e-4},
+                      FlipCase{"attention", std::string("manual"), 2e-4}, FlipCase{"attention", std::string("sdpa-math"), 2e-4},
+                      FlipCase{"vocab-padding", std::string("64"), 2e-4}, FlipCase{"vocab-padding", std::string("power-of-two"), 2e-4},
+                      FlipCase{"batch-size", std::int64_t{7}, -1}, FlipCase{"context", std::int64_t{5}, -1},
+                      FlipCase{"context", std::int64_t{20}, -1}, FlipCase{"grad-accumulation", std::int64_t{3}, -1}, FlipCase{"grad-clip", 0.05, -1},
+                      FlipCase{"grad-clip", 0.0, -1}, FlipCase{"host-memory", std::string("system"), 0},
+                      FlipCase{"optimizer", std::string("loop"), 2e-4}, FlipCase{"optimizer", std::string("foreach"), 2e-4},
+                      FlipCase{"zero-grad", std::string("zero"), 2e-4}, FlipCase{"matmul-precision", std::string("medium"), 0.05},
+                      FlipCase{"validation-every", std::int64_t{5}, 0}, FlipCase{"validation-every", std::string("epoch"), 0},
+                      FlipCase{"validation-amp", std::string("on"), 0}, FlipCase{"data-source", std::string("text"), 0},
+                      FlipCase{"data-source", std::string("ram"), 0}, FlipCase{"batch-creation", std::string("loop"), 0},
+                      FlipCase{"batch-creation", std::string("strided"), 0}, FlipCase{"loader-workers", std::int64_t{3}, 0},
+                      FlipCase{"loader-prefetch", std::int64_t{7}, 0}, FlipCase{"amp", std::string("fp16"), 0.05},
+                      FlipCase{"checkpointing", std::string("every-block"), 0}, FlipCase{"checkpointing", std::string("every-2nd"), 0},
+                      FlipCase{"checkpointing", std::string("every-12th"), 0}, FlipCase{"checkpointing", std::string("selective"), 0},
+                      FlipCase{"chunked-loss", std::int64_t{7}, 2e-4}, FlipCase{"optimizer", std::string("8-bit"), 0.05}),
+    [](const auto& info) {
+        std::string name = info.param.id + "_" + toString(info.param.to);
+        std::ranges::replace_if(
+            name, [](unsigned char c) { return !std::isalnum(c); }, '_');
+        return name;
+    });
 
 TEST(Flip, RefusesADeviceThatIsNotThereInTheMiddleOfARunAndGoesOn) {
     TinyTrainer trainer(unflippedConfig(10));

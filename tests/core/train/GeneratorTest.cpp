@@ -1,16 +1,19 @@
 // Sampling and generation.
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
 #include "TinyTraining.h"
 #include "core/train/Generator.h"
-
-#include <ATen/ops/tensor.h>
-#include <cmath>
-#include <gtest/gtest.h>
-#include <map>
 
 namespace stepscope {
 namespace {
 
-at::Tensor logits() { return at::tensor({1.0f, 3.0f, 2.0f, 0.0f}); }
+at::Tensor logits() {
+    return at::tensor({1.0f, 3.0f, 2.0f, 0.0f});
+}
 
 std::map<std::int64_t, double> shares(const GenerateText& request) {
     std::map<std::int64_t, double> counted;
@@ -25,7 +28,9 @@ TEST(SampleToken, FollowsTheSoftmaxAtTemperatureOne) {
     EXPECT_NEAR(counted.at(3), 1 / sum, 0.002);
 }
 
-TEST(SampleToken, TemperatureZeroTakesTheLikeliest) { EXPECT_EQ(shares({.temperature = 0}).size(), 1u); }
+TEST(SampleToken, TemperatureZeroTakesTheLikeliest) {
+    EXPECT_EQ(shares({.temperature = 0}).size(), 1u);
+}
 
 TEST(SampleToken, TopKKeepsTheKLikeliest) {
     const auto counted = shares({.temperature = 1, .topK = 2});
@@ -47,10 +52,12 @@ TEST(Generator, WritesAsManyTokensAsAskedBeyondTheContextAndTheSameForTheSameSee
     const std::atomic<bool> never{false};
     const GenerateText request{.prompt = "In the", .tokens = 30, .seed = 4};
     int pieces = 0;
-    const auto first = generateText(tinyWeights(), *byteTokenizer(), request, [&](const std::string&) { ++pieces; }, never);
+    const auto first = generateText(
+        tinyWeights(), *byteTokenizer(), request, [&](const std::string&) { ++pieces; }, never);
     ASSERT_TRUE(first.ok());
     EXPECT_GT(pieces, 2);
-    EXPECT_EQ(*first, *generateText(tinyWeights(), *byteTokenizer(), request, [](const std::string&) {}, never));
+    EXPECT_EQ(*first, *generateText(
+                          tinyWeights(), *byteTokenizer(), request, [](const std::string&) {}, never));
 }
 
 // Weights eight times as large as they are drawn: without them every id is about as likely as the next, and greedy text one byte over and over.
@@ -64,11 +71,14 @@ TrainState opinionated(bool tiedHead) {
 
 TEST(Generator, WritesTheSameTextWhenTheVocabularyIsPadded) {
     const std::atomic<bool> never{false};
-    const GenerateText greedy{.prompt = "In the", .tokens = 60, .temperature = 0}, sampled{.prompt = "In the", .tokens = 60, .temperature = 2, .seed = 4},
+    const GenerateText greedy{.prompt = "In the", .tokens = 60, .temperature = 0},
+        sampled{.prompt = "In the", .tokens = 60, .temperature = 2, .seed = 4},
         fromTheLikeliest{.prompt = "In the", .tokens = 60, .temperature = 3, .topK = 20, .topP = 0.9, .seed = 5};
     for (const bool tiedHead : {true, false}) {
         const auto write = [&](const TrainState& state, const GenerateText& request) {
-            return generateText({state.config, state.layout, state.weights}, *byteTokenizer(), request, [](const std::string&) {}, never).value();
+            return generateText(
+                       {state.config, state.layout, state.weights}, *byteTokenizer(), request, [](const std::string&) {}, never)
+                .value();
         };
         const TrainState plain = opinionated(tiedHead);
         EXPECT_NE(write(plain, sampled), write(plain, greedy));
@@ -78,7 +88,8 @@ TEST(Generator, WritesTheSameTextWhenTheVocabularyIsPadded) {
             wider.paddedVocabulary = rows;
             padded.relayout(wider);
             for (const GenerateText& request : {greedy, sampled, fromTheLikeliest})
-                EXPECT_EQ(write(padded, request), write(plain, request)) << rows << " rows, temperature " << request.temperature << ", tied " << tiedHead;
+                EXPECT_EQ(write(padded, request), write(plain, request))
+                    << rows << " rows, temperature " << request.temperature << ", tied " << tiedHead;
         }
     }
 }

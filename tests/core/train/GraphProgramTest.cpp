@@ -1,21 +1,21 @@
 // A step captured and replayed, without a GPU: graphs are played by running their work again. Losses and weights are those of eager steps to the
 // bit; what is captured was rehearsed and changed nothing; a capture that fails leaves the run as it was; a step that breaks down changes nothing;
 // another shape is captured anew.
-#include "TinyTraining.h"
-
-#include "core/cuda/loader/CudaPlugin.h"
-#include "core/fused/Optimizer.h"
-#include "core/memory/HostAllocator.h"
-#include "core/train/GraphProgram.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/norm.h>
 #include <c10/core/GradMode.h>
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 #include <stdexcept>
+
+#include "TinyTraining.h"
+#include "core/cuda/loader/CudaPlugin.h"
+#include "core/fused/Optimizer.h"
+#include "core/memory/HostAllocator.h"
+#include "core/train/GraphProgram.h"
 
 namespace stepscope {
 namespace {
@@ -38,7 +38,8 @@ struct Played {
 // A real graph's first backward pass writes gradients anew into the memory where its capture made them, and further ones add to that.
 class PlayedGraph final : public CapturedGraph {
 public:
-    PlayedGraph(std::shared_ptr<Played> played, std::function<void()> work, bool isFirst) : m_played(std::move(played)), m_work(std::move(work)), m_isFirst(isFirst) {
+    PlayedGraph(std::shared_ptr<Played> played, std::function<void()> work, bool isFirst)
+        : m_played(std::move(played)), m_work(std::move(work)), m_isFirst(isFirst) {
         ++m_played->alive;
     }
     ~PlayedGraph() override { --m_played->alive; }
@@ -79,8 +80,10 @@ public:
             throw std::runtime_error("the device is busy\nand where that was found");
         }
         auto graph = std::make_unique<PlayedGraph>(m_played, work, sharesWith == nullptr);
-        if (sharesWith == nullptr) m_played->first = graph.get();
-        else EXPECT_EQ(sharesWith, m_played->first);
+        if (sharesWith == nullptr)
+            m_played->first = graph.get();
+        else
+            EXPECT_EQ(sharesWith, m_played->first);
         return graph;
     }
 
@@ -95,11 +98,17 @@ std::vector<at::Tensor> gradientsOf(const std::vector<ParameterGroup>& groups) {
 }
 
 // As float32 holds it, which is how a captured step reads it.
-double norm(const std::vector<ParameterGroup>& groups) { return static_cast<float>(fused::globalNorm(gradientsOf(groups))); }
+double norm(const std::vector<ParameterGroup>& groups) {
+    return static_cast<float>(fused::globalNorm(gradientsOf(groups)));
+}
 
-fused::AdamWLists listsOf(const ParameterGroup& group) { return {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights}; }
+fused::AdamWLists listsOf(const ParameterGroup& group) {
+    return {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights};
+}
 
-void update(const AdamWStep& step, ParameterGroup& group) { fused::adamW(step, listsOf(group)); }
+void update(const AdamWStep& step, ParameterGroup& group) {
+    fused::adamW(step, listsOf(group));
+}
 
 // What the GPU's kernels do with what lies on the device; they themselves, where this is linked to their form for the host.
 CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
@@ -113,8 +122,10 @@ CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
         played->rehearsals += played->replaying ? 0 : 1;
         for (std::size_t i = 0; played->replaying && i < gradients.size(); ++i)
             ASSERT_EQ(gradients[i].data_ptr(), played->gradients.at(i).data_ptr()) << "a graph knows the address";
-        if (cudaPlugin().interface) fused::globalNormTo(into, gradients);
-        else into.fill_(norm(groups));
+        if (cudaPlugin().interface)
+            fused::globalNormTo(into, gradients);
+        else
+            into.fill_(norm(groups));
     };
     const auto apply = [played](ParameterGroup& group, const at::Tensor& step, const at::Tensor& norm, double maxNorm) {
         if (played->capturing) return;
@@ -129,14 +140,18 @@ CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
 }
 
 // To the bit; but the GPU's form of the update clips in float32 where the eager step clips in double.
-double rounding() { return cudaPlugin().interface ? 3e-6 : 0.0; }
+double rounding() {
+    return cudaPlugin().interface ? 3e-6 : 0.0;
+}
 
 const Registry& registry() {
     static const Registry one(testing::plainCpu());
     return one;
 }
 
-TrainState freshState() { return TrainState::initialise(registry().modelShape(testing::tinyConfig(registry()), 61), 1); }
+TrainState freshState() {
+    return TrainState::initialise(registry().modelShape(testing::tinyConfig(registry()), 61), 1);
+}
 
 ProgramParts partsOf(std::int64_t accumulation, bool lowPrecision, const std::shared_ptr<Played>& played) {
     ProgramParts parts;
@@ -154,7 +169,8 @@ ProgramParts partsOf(std::int64_t accumulation, bool lowPrecision, const std::sh
 
 // The same steps by both Programs, each over a State of its own.
 struct SideBySide {
-    explicit SideBySide(std::int64_t accumulation = 1, bool lowPrecision = false, const std::function<void(ProgramParts&)>& change = [](ProgramParts&) {}) {
+    explicit SideBySide(
+        std::int64_t accumulation = 1, bool lowPrecision = false, const std::function<void(ProgramParts&)>& change = [](ProgramParts&) {}) {
         ProgramParts parts = partsOf(accumulation, lowPrecision, played);
         change(parts);
         eager = std::make_unique<EagerProgram>(parts);
@@ -204,12 +220,15 @@ TEST_P(CapturedSteps, GiveTheLossesAndWeightsOfEagerOnesToTheBit) {
     EXPECT_EQ(both.played->captures, launches) << "no micro-batch after the first: no graph for one";
     EXPECT_EQ(both.played->replays, (8 - kEagerSteps) * launches);
     const std::string says = both.graphs->report().preparation;
-    EXPECT_TRUE(says.starts_with("CUDA graphs: " + std::to_string(kKernels * launches) + " kernels a step in " + std::to_string(launches) + " launches")) << says;
+    EXPECT_TRUE(
+        says.starts_with("CUDA graphs: " + std::to_string(kKernels * launches) + " kernels a step in " + std::to_string(launches) + " launches"))
+        << says;
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, CapturedSteps, ::testing::Values(Kind{"OneMicroBatch", 1, false}, Kind{"TwoMicroBatches", 2, false}, Kind{"Bf16WithACopy", 2, true},
-                                             Kind{"CutOnTheDevice", 2, false, TokenPlace::Device},
-                                             Kind{"CutOnTheDeviceInOneCopy", 1, false, TokenPlace::Device}),
+INSTANTIATE_TEST_SUITE_P(Of, CapturedSteps,
+                         ::testing::Values(Kind{"OneMicroBatch", 1, false}, Kind{"TwoMicroBatches", 2, false}, Kind{"Bf16WithACopy", 2, true},
+                                           Kind{"CutOnTheDevice", 2, false, TokenPlace::Device},
+                                           Kind{"CutOnTheDeviceInOneCopy", 1, false, TokenPlace::Device}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(GraphProgram, WhatIsCapturedHasRunOnceBeforeAndChangedNothing) {
@@ -261,7 +280,8 @@ TEST(GraphProgram, AStepThatBreaksDownLeavesTheStateAsItWasAndTheNextOneIsAsIfIt
     for (const Breakdown kind : {Breakdown::Loss, Breakdown::Gradients}) {
         bool broken = false;
         SideBySide both(1, false, [&](ProgramParts& parts) {
-            parts.ops.loss = [&broken, kind](const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets, const LossSettings& settings) {
+            parts.ops.loss = [&broken, kind](const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+                                             const LossSettings& settings) {
                 const at::Tensor loss = plain::loss(hidden, head, targets, settings);
                 if (!broken) return loss;
                 // A loss that is no number over gradients that are, and the other way round.
@@ -269,13 +289,15 @@ TEST(GraphProgram, AStepThatBreaksDownLeavesTheStateAsItWasAndTheNextOneIsAsIfIt
             };
         });
         for (int i = 0; i < 5; ++i) both.step();
-        const at::Tensor weights = both.captured.weights.clone(), first = both.captured.firstMoment.clone(), second = both.captured.secondMoment.clone();
+        const at::Tensor weights = both.captured.weights.clone(), first = both.captured.firstMoment.clone(),
+                         second = both.captured.secondMoment.clone();
         const auto updates = both.captured.updates, skipped = both.captured.skipped, cursor = both.captured.cursor;
         broken = true;
         const StepResult result = both.graphs->step(both.captured, *both.batches, kRate);
         EXPECT_EQ(result.breakdown, kind);
         EXPECT_EQ(both.played->replays, 3 * 2) << "it was a captured step";
-        EXPECT_TRUE(at::equal(both.captured.weights, weights) && at::equal(both.captured.firstMoment, first) && at::equal(both.captured.secondMoment, second));
+        EXPECT_TRUE(at::equal(both.captured.weights, weights) && at::equal(both.captured.firstMoment, first) &&
+                    at::equal(both.captured.secondMoment, second));
         EXPECT_EQ(both.captured.updates, updates);
         EXPECT_EQ(both.captured.skipped, skipped);
         EXPECT_EQ(both.captured.cursor, cursor);

@@ -1,13 +1,14 @@
 // fp16's loss scaler: its rule, that overflow recovers by itself, and that its state outlives Programs and checkpoints.
-#include "TinyTraining.h"
-#include "core/train/Checkpoint.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <filesystem>
-#include <gtest/gtest.h>
 #include <limits>
+
+#include "TinyTraining.h"
+#include "core/train/Checkpoint.h"
 
 namespace stepscope {
 namespace {

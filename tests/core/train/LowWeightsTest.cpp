@@ -1,16 +1,15 @@
 // The bfloat16 copy of the weights that the optimizer writes: steps, validation and gradients are to the bit what autocast's own casts give, and
 // a State that somebody else has changed is cast anew.
-#include "TinyTraining.h"
-
-#include "core/events/ConfigKeys.h"
-#include "core/fused/Optimizer.h"
-#include "core/train/EagerProgram.h"
-#include "core/train/LowWeights.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 #include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
+
+#include "TinyTraining.h"
+#include "core/events/ConfigKeys.h"
+#include "core/fused/Optimizer.h"
+#include "core/train/EagerProgram.h"
+#include "core/train/LowWeights.h"
 
 namespace stepscope {
 namespace {
@@ -51,7 +50,8 @@ TEST_P(LowWeightsOf, StepsAndValidationAreThoseOfCastsToTheBit) {
     const RunConfig config = configOf(GetParam());
     const auto batches = testing::tinyBatches();
     for (const std::int64_t accumulation : {1, 2}) {
-        TrainState kept = TrainState::initialise(registry().modelShape(config, 61), 1), cast = TrainState::initialise(registry().modelShape(config, 61), 1);
+        TrainState kept = TrainState::initialise(registry().modelShape(config, 61), 1),
+                   cast = TrainState::initialise(registry().modelShape(config, 61), 1);
         EagerProgram keeping(partsOf(config, accumulation, true)), casting(partsOf(config, accumulation, false));
         for (int i = 0; i < 4; ++i) {
             EXPECT_EQ(keeping.step(kept, *batches, 1e-2).loss, casting.step(cast, *batches, 1e-2).loss) << i;
@@ -61,12 +61,14 @@ TEST_P(LowWeightsOf, StepsAndValidationAreThoseOfCastsToTheBit) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, LowWeightsOf, ::testing::Values("gpt2", "split", "swiglu", "rerun"), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Models, LowWeightsOf, ::testing::Values("gpt2", "split", "swiglu", "rerun"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(LowWeights, AStateThatAnotherProgramHasTrainedIsCastAnew) {
     const RunConfig config = configOf("gpt2");
     const auto batches = testing::tinyBatches();
-    TrainState mixed = TrainState::initialise(registry().modelShape(config, 61), 1), cast = TrainState::initialise(registry().modelShape(config, 61), 1);
+    TrainState mixed = TrainState::initialise(registry().modelShape(config, 61), 1),
+               cast = TrainState::initialise(registry().modelShape(config, 61), 1);
     EagerProgram keeping(partsOf(config, 1, true)), casting(partsOf(config, 1, false)), reference(partsOf(config, 1, false));
     for (int i = 0; i < 6; ++i) {
         StepProgram& turn = i % 3 == 1 ? static_cast<StepProgram&>(casting) : keeping;

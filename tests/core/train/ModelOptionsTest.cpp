@@ -1,15 +1,16 @@
 // The model options through the loop: every one trains, is kept by checkpoints and writes text; dropout and smoothing are in training only.
+#include <ATen/ops/equal.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 #include "TinyTraining.h"
 #include "core/events/ConfigKeys.h"
 #include "core/train/Checkpoint.h"
 #include "core/train/Generator.h"
-
-#include <ATen/ops/equal.h>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace stepscope {
 namespace {
@@ -50,7 +51,9 @@ TEST_P(EveryModelOption, Learns) {
     EXPECT_LT(losses.back(), losses.front() - 0.4);
 }
 
-TEST_P(EveryModelOption, ChangesTheLoss) { EXPECT_NE(lossesOf(config(3)), lossesOf(in(std::get<1>(GetParam()), {}, 3))); }
+TEST_P(EveryModelOption, ChangesTheLoss) {
+    EXPECT_NE(lossesOf(config(3)), lossesOf(in(std::get<1>(GetParam()), {}, 3)));
+}
 
 TEST_P(EveryModelOption, TrainsAsThePlainFormDoes) {
     const auto losses = lossesOf(config(20)), plain = lossesOf(in("off", std::get<0>(GetParam()), 20));
@@ -86,10 +89,17 @@ TEST_P(EveryModelOption, IsKeptByACheckpointAndTheRunGoesOnIdentically) {
 
 INSTANTIATE_TEST_SUITE_P(Each, EveryModelOption,
                          ::testing::Combine(::testing::Values(Keys{{"qkv", "split"}}, Keys{{"activation", "swiglu"}}, Keys{{"tied-head", "off"}},
-                                                              Keys{{"norm-placement", "post"}}, Keys{{"norm", "rmsnorm"}}, Keys{{"positions", "rope"}},
-                                                              Keys{{"bias", "off"}}, Keys{{"dropout", "0.2"}}, Keys{{"label-smoothing", "0.1"}},
-                                                              Keys{{"qkv", "split"}, {"activation", "swiglu"}, {"tied-head", "off"}, {"norm", "rmsnorm"},
-                                                                   {"positions", "rope"}, {"bias", "off"}, {"dropout", "0.1"}, {"vocab-padding", "64"}}),
+                                                              Keys{{"norm-placement", "post"}}, Keys{{"norm", "rmsnorm"}},
+                                                              Keys{{"positions", "rope"}}, Keys{{"bias", "off"}}, Keys{{"dropout", "0.2"}},
+                                                              Keys{{"label-smoothing", "0.1"}},
+                                                              Keys{{"qkv", "split"},
+                                                                   {"activation", "swiglu"},
+                                                                   {"tied-head", "off"},
+                                                                   {"norm", "rmsnorm"},
+                                                                   {"positions", "rope"},
+                                                                   {"bias", "off"},
+                                                                   {"dropout", "0.1"},
+                                                                   {"vocab-padding", "64"}}),
                                             ::testing::Values("off", "kernels", "step")),
                          [](const auto& info) {
                              std::string name = "fusion_" + std::get<1>(info.param) + "_";
@@ -135,14 +145,26 @@ TEST(ModelOptions, ACheckpointFromBeforeTheyExistedStillLoads) {
 }
 
 TEST(ModelOptions, TextIsWrittenBeyondTheContextWithRotaryPositions) {
-    const auto state = TrainState::initialise({.layers = 1, .heads = 1, .width = 8, .vocabulary = 256, .paddedVocabulary = 256, .positions = 8,
-                                               .activation = Activation::Swiglu, .tiedHead = false, .positionKind = PositionKind::Rope}, 1);
+    const auto state = TrainState::initialise({.layers = 1,
+                                               .heads = 1,
+                                               .width = 8,
+                                               .vocabulary = 256,
+                                               .paddedVocabulary = 256,
+                                               .positions = 8,
+                                               .activation = Activation::Swiglu,
+                                               .tiedHead = false,
+                                               .positionKind = PositionKind::Rope},
+                                              1);
     const std::atomic<bool> never{false};
-    EXPECT_TRUE(generateText({state.config, state.layout, state.weights}, *byteTokenizer(), {.prompt = "In the", .tokens = 20}, [](const std::string&) {}, never).ok());
+    EXPECT_TRUE(
+        generateText(
+            {state.config, state.layout, state.weights}, *byteTokenizer(), {.prompt = "In the", .tokens = 20}, [](const std::string&) {}, never)
+            .ok());
 }
 
 TEST(ModelOptions, TheFourGpt2PresetsHaveTheParametersTheirAuthorsCount) {
-    for (const auto& [id, count] : {std::pair{"gpt2-small", 124'439'808L}, {"gpt2-medium", 354'823'168L}, {"gpt2-large", 774'030'080L}, {"gpt2-xl", 1'557'611'200L}}) {
+    for (const auto& [id, count] :
+         {std::pair{"gpt2-small", 124'439'808L}, {"gpt2-medium", 354'823'168L}, {"gpt2-large", 774'030'080L}, {"gpt2-xl", 1'557'611'200L}}) {
         const auto config = registry().complete(presetConfig(id).value());
         ASSERT_TRUE(config.ok()) << id;
         EXPECT_EQ(parameterCount(registry().modelShape(*config, 50257)), count) << id;

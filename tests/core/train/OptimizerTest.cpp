@@ -1,12 +1,13 @@
 // The three AdamWs against the formula written out in double precision, and the global norm and clipping against theirs.
-#include "core/train/Optimizer.h"
-
-#include <ATen/ops/randn.h>
-#include <ATen/ops/norm.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/CPUGeneratorImpl.h>
-#include <cmath>
+#include <ATen/ops/norm.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/train/Optimizer.h"
 
 namespace stepscope {
 namespace {
@@ -19,7 +20,9 @@ struct Named {
     const char* name;
     OptimizerFunction function;
 };
-void PrintTo(const Named& named, std::ostream* out) { *out << named.name; }
+void PrintTo(const Named& named, std::ostream* out) {
+    *out << named.name;
+}
 
 class AdamWImplementation : public ::testing::TestWithParam<Named> {};
 
@@ -61,7 +64,8 @@ TEST_P(AdamWImplementation, FollowsTheFormulaOfThePaperOverManySteps) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, AdamWImplementation, ::testing::Values(Named{"loop", adamWLoop}, Named{"foreach", adamWForeach}, Named{"fused", adamWFused}));
+INSTANTIATE_TEST_SUITE_P(Each, AdamWImplementation,
+                         ::testing::Values(Named{"loop", adamWLoop}, Named{"foreach", adamWForeach}, Named{"fused", adamWFused}));
 
 TEST(GlobalNorm, IsTheNormOfAllGradientsTogetherAndClippingBringsItToTheBound) {
     std::vector<ParameterGroup> groups(2);

@@ -1,20 +1,21 @@
 // fusion=step against autograd, tensor by tensor, and against the eager Program over several updates.
-#include "TinyTraining.h"
-#include "core/base/CounterRandom.h"
-#include "core/model/Gpt.h"
-#include "core/train/EagerProgram.h"
-#include "core/train/EightBitMoments.h"
-#include "core/train/PlannedProgram.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/zeros_like.h>
-#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
+
+#include "TinyTraining.h"
+#include "core/base/CounterRandom.h"
+#include "core/model/Gpt.h"
+#include "core/train/EagerProgram.h"
+#include "core/train/EightBitMoments.h"
+#include "core/train/PlannedProgram.h"
 
 namespace stepscope {
 namespace {
@@ -28,7 +29,9 @@ struct Shape {
     std::function<void(GptConfig&)> options = [](GptConfig&) {};
     double dropout = 0, smoothing = 0;
 };
-void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+void PrintTo(const Shape& shape, std::ostream* out) {
+    *out << shape.name;
+}
 
 ProgramParts partsFor(const Shape& shape, bool bf16) {
     ProgramParts parts;
@@ -44,7 +47,11 @@ ProgramParts partsFor(const Shape& shape, bool bf16) {
 }
 
 TrainState stateFor(const Shape& shape) {
-    GptConfig config{.layers = shape.layers, .heads = shape.heads, .width = shape.width, .vocabulary = shape.vocabulary, .paddedVocabulary = shape.padded,
+    GptConfig config{.layers = shape.layers,
+                     .heads = shape.heads,
+                     .width = shape.width,
+                     .vocabulary = shape.vocabulary,
+                     .paddedVocabulary = shape.padded,
                      .positions = shape.context + 3};
     shape.options(config);
     return TrainState::initialise(config, 7);
@@ -110,7 +117,9 @@ TEST_P(PlannedGradients, InBf16AreNoFartherFromFloat32ThanEagersAreTimesOneAndAH
     const at::Tensor exact = autogradOf(shape, state, *batches, false), eager = autogradOf(shape, state, *batches, true);
     const at::Tensor planned = plannedGradients(shape, state, *batches, true);
     for (const auto& slot : state.layout.slots()) {
-        const auto distance = [&](const at::Tensor& flat) { return (ParameterLayout::view(flat, slot) - ParameterLayout::view(exact, slot)).norm().item<double>(); };
+        const auto distance = [&](const at::Tensor& flat) {
+            return (ParameterLayout::view(flat, slot) - ParameterLayout::view(exact, slot)).norm().item<double>();
+        };
         // The floor is for tensors of a few numbers, where eager may come close by chance: 2^-9 of the gradient itself.
         const double floor = ParameterLayout::view(exact, measureOf(state.layout, slot)).norm().item<double>() / 512;
         EXPECT_LE(distance(planned), 1.5 * std::max(distance(eager), floor)) << slot.name;
@@ -119,27 +128,42 @@ TEST_P(PlannedGradients, InBf16AreNoFartherFromFloat32ThanEagersAreTimesOneAndAH
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, PlannedGradients,
-    ::testing::Values(Shape{"plain", 2, 2, 32, 61, 61, 4, 16, 2}, Shape{"oneToken", 2, 2, 32, 61, 61, 1, 1, 2}, Shape{"oneThread", 2, 4, 64, 61, 61, 3, 20, 1},
-                      Shape{"oddHeads", 2, 3, 48, 61, 61, 4, 16, 2}, Shape{"oddHeadWidth", 2, 3, 45, 61, 61, 4, 15, 2},
-                      Shape{"sequencesDoNotDivide", 2, 2, 32, 61, 61, 3, 37, 2}, Shape{"moreThreadsThanRows", 1, 2, 16, 61, 61, 1, 5, 4},
-                      Shape{"severalQueryBlocks", 1, 2, 64, 61, 61, 2, 150, 2}, Shape{"severalVocabularyTiles", 1, 2, 32, 1000, 1000, 4, 40, 2},
-                      Shape{"raggedVocabulary", 1, 2, 32, 419, 448, 4, 33, 2}, Shape{"manyRowBlocks", 1, 2, 32, 61, 61, 12, 128, 2},
-                      Shape{"threeThreads", 2, 4, 64, 61, 61, 5, 50, 3}),
+    ::testing::Values(Shape{"plain", 2, 2, 32, 61, 61, 4, 16, 2}, Shape{"oneToken", 2, 2, 32, 61, 61, 1, 1, 2},
+                      Shape{"oneThread", 2, 4, 64, 61, 61, 3, 20, 1}, Shape{"oddHeads", 2, 3, 48, 61, 61, 4, 16, 2},
+                      Shape{"oddHeadWidth", 2, 3, 45, 61, 61, 4, 15, 2}, Shape{"sequencesDoNotDivide", 2, 2, 32, 61, 61, 3, 37, 2},
+                      Shape{"moreThreadsThanRows", 1, 2, 16, 61, 61, 1, 5, 4}, Shape{"severalQueryBlocks", 1, 2, 64, 61, 61, 2, 150, 2},
+                      Shape{"severalVocabularyTiles", 1, 2, 32, 1000, 1000, 4, 40, 2}, Shape{"raggedVocabulary", 1, 2, 32, 419, 448, 4, 33, 2},
+                      Shape{"manyRowBlocks", 1, 2, 32, 61, 61, 12, 128, 2}, Shape{"threeThreads", 2, 4, 64, 61, 61, 5, 50, 3}),
     [](const auto& info) { return info.param.name; });
 
 // Each option of the model alone, on a shape that divides nowhere, and drawn together with a fixed seed.
-void split(GptConfig& c) { c.splitQkv = true; }
-void swiglu(GptConfig& c) { c.activation = Activation::Swiglu; }
-void untied(GptConfig& c) { c.tiedHead = false; }
-void postNorm(GptConfig& c) { c.placement = NormPlacement::Post; }
-void rms(GptConfig& c) { c.norm = NormKind::RmsNorm; }
-void rope(GptConfig& c) { c.positionKind = PositionKind::Rope; }
-void withoutBias(GptConfig& c) { c.bias = false; }
+void split(GptConfig& c) {
+    c.splitQkv = true;
+}
+void swiglu(GptConfig& c) {
+    c.activation = Activation::Swiglu;
+}
+void untied(GptConfig& c) {
+    c.tiedHead = false;
+}
+void postNorm(GptConfig& c) {
+    c.placement = NormPlacement::Post;
+}
+void rms(GptConfig& c) {
+    c.norm = NormKind::RmsNorm;
+}
+void rope(GptConfig& c) {
+    c.positionKind = PositionKind::Rope;
+}
+void withoutBias(GptConfig& c) {
+    c.bias = false;
+}
 
 INSTANTIATE_TEST_SUITE_P(Options, PlannedGradients,
                          ::testing::Values(Shape{"split", 2, 3, 45, 61, 64, 3, 15, 2, split}, Shape{"swiglu", 2, 3, 45, 61, 64, 3, 15, 2, swiglu},
-                                           Shape{"untied", 2, 3, 45, 61, 64, 3, 15, 2, untied}, Shape{"postNorm", 2, 3, 45, 61, 64, 3, 15, 2, postNorm},
-                                           Shape{"rms", 2, 3, 45, 61, 64, 3, 15, 2, rms}, Shape{"rope", 2, 3, 42, 61, 64, 3, 15, 2, rope},
+                                           Shape{"untied", 2, 3, 45, 61, 64, 3, 15, 2, untied},
+                                           Shape{"postNorm", 2, 3, 45, 61, 64, 3, 15, 2, postNorm}, Shape{"rms", 2, 3, 45, 61, 64, 3, 15, 2, rms},
+                                           Shape{"rope", 2, 3, 42, 61, 64, 3, 15, 2, rope},
                                            Shape{"withoutBias", 2, 3, 45, 61, 64, 3, 15, 2, withoutBias},
                                            Shape{"dropout", 2, 3, 45, 61, 64, 3, 15, 2, [](GptConfig&) {}, 0.3},
                                            Shape{"smoothing", 2, 3, 45, 61, 64, 3, 15, 2, [](GptConfig&) {}, 0, 0.1}),
@@ -148,8 +172,11 @@ INSTANTIATE_TEST_SUITE_P(Options, PlannedGradients,
 std::vector<Shape> drawnShapes() {
     std::vector<Shape> all;
     for (std::uint64_t i = 0; i < 16; ++i) {
-        auto below = [&, draw = std::uint64_t{0}](std::uint64_t bound) mutable { return static_cast<std::int64_t>(counterRandomBelow(3, i, draw++, bound)); };
-        Shape shape{"drawn" + std::to_string(i), 1 + below(3), 1 + below(4), 0, 61, 61 + 3 * below(2), 1 + below(5), 1 + below(70), static_cast<int>(1 + below(3))};
+        auto below = [&, draw = std::uint64_t{0}](std::uint64_t bound) mutable {
+            return static_cast<std::int64_t>(counterRandomBelow(3, i, draw++, bound));
+        };
+        Shape shape{"drawn" + std::to_string(i),   1 + below(3), 1 + below(4), 0, 61, 61 + 3 * below(2), 1 + below(5), 1 + below(70),
+                    static_cast<int>(1 + below(3))};
         shape.width = shape.heads * 2 * (8 + below(8));
         std::vector<void (*)(GptConfig&)> chosen;
         for (const auto option : {split, swiglu, untied, postNorm, rms, rope, withoutBias})
@@ -173,11 +200,20 @@ std::vector<double> lossesOf(StepProgram& program, TrainState& state, const Batc
     return losses;
 }
 
-const Shape kEverything{"everything", 2, 2, 32, 61, 61, 4, 16, 2,
+const Shape kEverything{"everything",
+                        2,
+                        2,
+                        32,
+                        61,
+                        61,
+                        4,
+                        16,
+                        2,
                         [](GptConfig& c) {
                             for (const auto option : {split, swiglu, untied, rms, rope, withoutBias}) option(c);
                         },
-                        0.1, 0.1};
+                        0.1,
+                        0.1};
 
 TEST(PlannedProgram, TrainsAsTheEagerProgramDoes) {
     const auto batches = tinyBatches();
@@ -251,7 +287,8 @@ TEST(PlannedProgram, AccumulatedMicroBatchesGiveTheGradientsOfOneLargeBatch) {
         PlannedProgram pieces(std::move(parts));
         const double expected = whole.step(state, *batches, 1e-3).loss, actual = pieces.step(other, *batches, 1e-3).loss;
         EXPECT_NEAR(actual, expected, 1e-6) << shape.name;
-        EXPECT_LT((whole.gradients() - pieces.gradients()).abs().max().item<double>(), 1e-6 * whole.gradients().abs().max().item<double>() + 1e-8) << shape.name;
+        EXPECT_LT((whole.gradients() - pieces.gradients()).abs().max().item<double>(), 1e-6 * whole.gradients().abs().max().item<double>() + 1e-8)
+            << shape.name;
     }
 }
 

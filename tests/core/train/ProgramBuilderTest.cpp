@@ -1,7 +1,7 @@
 // The slots of a Program: two switches on one slot are refused with both names; a switch may bring a Program of its own.
-#include "TinyTraining.h"
-
 #include <gtest/gtest.h>
+
+#include "TinyTraining.h"
 
 namespace stepscope {
 namespace {

@@ -1,9 +1,9 @@
 // Activation checkpointing through the loop: the same losses bit for bit, whatever else is on, and less memory.
+#include <gtest/gtest.h>
+
 #include "TinyTraining.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
-
-#include <gtest/gtest.h>
 
 namespace stepscope {
 namespace {
@@ -76,7 +76,8 @@ std::int64_t peakOf(const Switches& switches, std::int64_t vocabulary = 61, std:
 }
 
 TEST(Recompute, KeepsLessMemoryTheMoreItRecomputes) {
-    const auto off = peakOf({}), sixth = peakOf({{"checkpointing", std::string("every-6th")}}), second = peakOf({{"checkpointing", std::string("every-2nd")}}), all = peakOf({{"checkpointing", std::string("every-block")}});
+    const auto off = peakOf({}), sixth = peakOf({{"checkpointing", std::string("every-6th")}}),
+               second = peakOf({{"checkpointing", std::string("every-2nd")}}), all = peakOf({{"checkpointing", std::string("every-block")}});
     EXPECT_LT(sixth, 0.9 * static_cast<double>(off));
     EXPECT_LT(second, 0.9 * static_cast<double>(sixth));
     EXPECT_LT(second, 0.75 * static_cast<double>(off));
@@ -105,7 +106,8 @@ TEST(Recompute, AFlipShowsInThePeakOfTheStepsAndTheRunsPeakIsTheHighestOfThem) {
 
 TEST(Recompute, SelectiveDropsTheTablesOfScores) {
     const Value manual = std::string("manual");
-    const auto kept = peakOf({{"attention", manual}}, 61, 160), dropped = peakOf({{"attention", manual}, {"checkpointing", std::string("selective")}}, 61, 160);
+    const auto kept = peakOf({{"attention", manual}}, 61, 160),
+               dropped = peakOf({{"attention", manual}, {"checkpointing", std::string("selective")}}, 61, 160);
     EXPECT_LT(dropped, 0.75 * static_cast<double>(kept));
 }
 

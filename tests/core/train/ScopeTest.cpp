@@ -1,9 +1,9 @@
 // A Program sets nothing global when it is built: two Programs built together and alternated each report their own settings.
-#include "TinyTraining.h"
-
 #include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
+
+#include "TinyTraining.h"
 
 namespace stepscope {
 namespace {

@@ -1,20 +1,24 @@
 // TrainState: initialisation and conversions that lose nothing.
-#include "core/train/TrainState.h"
-
 #include <ATen/ops/equal.h>
 #include <ATen/ops/rand_like.h>
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/train/TrainState.h"
 
 namespace stepscope {
 namespace {
 
 const GptConfig kShape{.layers = 3, .heads = 2, .width = 32, .vocabulary = 61, .paddedVocabulary = 61, .positions = 16};
 
-at::Tensor parameter(const TrainState& state, const at::Tensor& flat, const std::string& name) { return ParameterLayout::view(flat, state.layout.slot(name)); }
+at::Tensor parameter(const TrainState& state, const at::Tensor& flat, const std::string& name) {
+    return ParameterLayout::view(flat, state.layout.slot(name));
+}
 
 TEST(TrainState, DrawsWeightsAsGpt2DoesWithScaledResidualProjections) {
-    const auto state = TrainState::initialise({.layers = 3, .heads = 2, .width = 128, .vocabulary = 512, .paddedVocabulary = 512, .positions = 64}, 1);
+    const auto state =
+        TrainState::initialise({.layers = 3, .heads = 2, .width = 128, .vocabulary = 512, .paddedVocabulary = 512, .positions = 64}, 1);
     EXPECT_NEAR(parameter(state, state.weights, "wte.weight").std().item<double>(), 0.02, 0.0005);
     EXPECT_NEAR(parameter(state, state.weights, "h.1.mlp.c_fc.weight").std().item<double>(), 0.02, 0.0005);
     EXPECT_NEAR(parameter(state, state.weights, "h.1.mlp.c_proj.weight").std().item<double>(), 0.02 / std::sqrt(6.0), 0.0005);

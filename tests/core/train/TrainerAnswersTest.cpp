@@ -1,13 +1,14 @@
 // What the loop says to a person who asks for what cannot be, or for what is done already. Nothing that was asked for ends in silence.
-#include "TinyTraining.h"
-#include "core/base/Format.h"
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <map>
-#include <sys/mount.h>
-#include <unistd.h>
+
+#include "TinyTraining.h"
+#include "core/base/Format.h"
 
 namespace stepscope {
 namespace {

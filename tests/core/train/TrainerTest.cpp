@@ -1,23 +1,24 @@
 // The loop: that it learns, the same for the same seed; commands at step boundaries; validation and checkpoints inside it; failures. Flips are in
 // FlipTest.cpp. CTest.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <thread>
+
 #include "TinyTraining.h"
 #include "core/events/Schedule.h"
 #include "core/memory/HostAllocator.h"
 #include "core/train/Checkpoint.h"
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <gtest/gtest.h>
-#include <limits>
-#include <thread>
-
 namespace stepscope {
 namespace {
 
-using testing::TinyTrainer;
 using testing::tinyBatches;
 using testing::tinyConfig;
+using testing::TinyTrainer;
 
 RunConfig config(std::int64_t steps, std::vector<std::pair<std::string, Value>> switches = {}) {
     const Registry registry(testing::plainCpu());

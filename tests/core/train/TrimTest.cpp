@@ -1,9 +1,10 @@
 // What the caching allocator keeps for reuse goes back to the system when a run ends, however it ends. CTest.
-#include "TinyTraining.h"
-#include "core/memory/HostAllocator.h"
+#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <gtest/gtest.h>
+
+#include "TinyTraining.h"
+#include "core/memory/HostAllocator.h"
 
 namespace stepscope {
 namespace {

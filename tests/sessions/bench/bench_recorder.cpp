@@ -1,14 +1,14 @@
 // bench_recorder [STEPS]: how many step events a second reach the database, from the first publish() to the last commit, and what one
 // publish() costs the trainer. Exits 1 below the bar of 50 000 a second. Plain program: a run of it is one long measurement.
-#include "core/analysis/Statistics.h"
-#include "sessions/Recorder.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <vector>
+
+#include "core/analysis/Statistics.h"
+#include "sessions/Recorder.h"
+#include "tests/sessions/TestSupport.h"
 
 int main(int argc, char** argv) {
     using namespace stepscope;

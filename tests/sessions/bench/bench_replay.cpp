@@ -1,10 +1,5 @@
 // bench_replay [STEPS]: how long a stored session takes to its end, into a sink that counts. Exits 1 when 100 000 steps take a second
 // or more. Plain program.
-#include "core/analysis/Statistics.h"
-#include "sessions/Recorder.h"
-#include "sessions/Replayer.h"
-#include "tests/sessions/TestSupport.h"
-
 #include <fmt/format.h>
 
 #include <atomic>
@@ -13,6 +8,11 @@
 #include <limits>
 #include <thread>
 #include <vector>
+
+#include "core/analysis/Statistics.h"
+#include "sessions/Recorder.h"
+#include "sessions/Replayer.h"
+#include "tests/sessions/TestSupport.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
 // The head of a chart keeps every name, and every number as long as there is room for it in either row.
-#include "widgets/charts/HeadLayout.h"
-
 #include <gtest/gtest.h>
 
 #include <QStringList>
+
+#include "widgets/charts/HeadLayout.h"
 
 namespace stepscope {
 namespace {

@@ -26,8 +26,12 @@ class LiveAxesTest : public QObject {
         info->config.steps = 200;
         history.append(SessionStarted{session, info, false});
         for (std::int64_t i = 1; i <= steps; ++i)
-            history.append(StepDone{.step = i, .at = TimeNs::fromSeconds(0.02 * static_cast<double>(i)), .duration = TimeNs::fromSeconds(0.02),
-                                    .loss = 5 - 2 / (1 + std::exp(-0.1 * static_cast<double>(i - 120))), .learningRate = learningRate(info->config, i), .tokens = 100});
+            history.append(StepDone{.step = i,
+                                    .at = TimeNs::fromSeconds(0.02 * static_cast<double>(i)),
+                                    .duration = TimeNs::fromSeconds(0.02),
+                                    .loss = 5 - 2 / (1 + std::exp(-0.1 * static_cast<double>(i - 120))),
+                                    .learningRate = learningRate(info->config, i),
+                                    .tokens = 100});
     }
     static bool offersRates(LivePage& page) {
         return static_cast<QStandardItemModel*>(page.findChild<QComboBox*>()->model())->item(static_cast<int>(XAxis::LearningRate))->isEnabled();
@@ -122,7 +126,8 @@ private Q_SLOTS:
         for (int x = plot.right() - plot.width() / 4; x < plot.right(); ++x)
             for (int y = plot.top(); y < plot.bottom(); ++y) {
                 const QColor pixel = image.pixelColor(x, y);
-                drawn += std::abs(pixel.red() - line.red()) + std::abs(pixel.green() - line.green()) + std::abs(pixel.blue() - line.blue()) <= 60 ? 1 : 0;
+                drawn +=
+                    std::abs(pixel.red() - line.red()) + std::abs(pixel.green() - line.green()) + std::abs(pixel.blue() - line.blue()) <= 60 ? 1 : 0;
             }
         QVERIFY2(drawn > 5, "it reaches the right end");
     }

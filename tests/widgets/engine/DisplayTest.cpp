@@ -1,12 +1,13 @@
 // The display goes away while a run is on: the program itself, under an X server that is ended.
-#include "sessions/SessionStore.h"
+#include <gtest/gtest.h>
 
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
-#include <gtest/gtest.h>
+
+#include "sessions/SessionStore.h"
 
 namespace stepscope {
 namespace {
@@ -39,7 +40,8 @@ TEST(ADisplayThatGoesAway, StopsTheRunAndKeepsItWithACheckpoint) {
     window.setProcessEnvironment(environment);
     const std::string database = home.filePath("s.db").toStdString();
     QStringList words{"--demo", "--db", home.filePath("s.db")};
-    for (const char* setting : {"data=generated", "layers=1", "heads=2", "width=32", "batch-size=2", "context=32", "threads=1", "warmup=5", "steps=10000000"})
+    for (const char* setting :
+         {"data=generated", "layers=1", "heads=2", "width=32", "batch-size=2", "context=32", "threads=1", "warmup=5", "steps=10000000"})
         words << "--set" << setting;
     window.start(STEPSCOPE_PROGRAM, words);
     ASSERT_TRUE(QTest::qWaitFor([&] { return stepsOf(database) > 20; }, 30'000)) << window.readAllStandardError().toStdString();
@@ -55,7 +57,8 @@ TEST(ADisplayThatGoesAway, StopsTheRunAndKeepsItWithACheckpoint) {
     ASSERT_TRUE(reader);
     EXPECT_EQ((*reader)->list()->front().state, RunState::Stopped);
     bool checkpoint = false;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(home.path().toStdString())) checkpoint = checkpoint || entry.path().filename() == "state.json";
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(home.path().toStdString()))
+        checkpoint = checkpoint || entry.path().filename() == "state.json";
     EXPECT_TRUE(checkpoint);
 }
 

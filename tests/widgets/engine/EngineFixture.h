@@ -1,15 +1,16 @@
 // The window over the real engine, with a model that takes milliseconds a step: how a test opens it, presses its buttons and reads it.
 #pragma once
-#include "app/gui/Workplace.h"
-#include "widgets/panels/LogModel.h"
-#include "widgets/panels/RunBar.h"
+#include <gtest/gtest.h>
 
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
-#include <gtest/gtest.h>
 #include <memory>
+
+#include "app/gui/Workplace.h"
+#include "widgets/panels/LogModel.h"
+#include "widgets/panels/RunBar.h"
 
 namespace stepscope {
 
@@ -20,8 +21,8 @@ protected:
         QSettings().clear();
         options.database = folder.filePath("s.db");
         options.demo = true;
-        options.settings = QStringList{"data=generated", "layers=1", "heads=2", "width=32", "batch-size=2", "context=32", "validation-every=0",
-                                       "threads=1", "warmup=5"} +
+        options.settings = QStringList{"data=generated", "layers=1",           "heads=2",   "width=32", "batch-size=2",
+                                       "context=32",     "validation-every=0", "threads=1", "warmup=5"} +
                            more;
         place = std::make_unique<Workplace>(options);
         place->open();

@@ -1,11 +1,12 @@
 // A run that runs out of memory in front of a person: it ends as failed with a sentence, and the next one can be started.
-#include "tests/widgets/engine/EngineFixture.h"
-#include "widgets/panels/NoticeBar.h"
+#include <sys/resource.h>
 
 #include <QFile>
 #include <fstream>
 #include <string>
-#include <sys/resource.h>
+
+#include "tests/widgets/engine/EngineFixture.h"
+#include "widgets/panels/NoticeBar.h"
 
 namespace stepscope {
 namespace {

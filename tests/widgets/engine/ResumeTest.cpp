@@ -1,15 +1,15 @@
 // A person stops a run, right-clicks its session and resumes it from its last checkpoint: real training, real checkpoints, the real
 // menu. main() is here, because the engine's first words come before anything else.
+#include <QApplication>
+#include <QListView>
+#include <QMenu>
+#include <map>
+
 #include "tests/widgets/engine/EngineFixture.h"
 #include "widgets/panels/NoticeBar.h"
 #include "widgets/panels/SessionsModel.h"
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/style/Theme.h"
-
-#include <QApplication>
-#include <QListView>
-#include <QMenu>
-#include <map>
 
 namespace stepscope {
 namespace {

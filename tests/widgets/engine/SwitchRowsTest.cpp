@@ -1,11 +1,11 @@
 // The real switches in a window of the width that it begins with on a small screen: each name is read whole, whatever stands beside it.
+#include <QLabel>
+
 #include "tests/widgets/engine/EngineFixture.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ValueEdit.h"
 #include "widgets/panels/ValueRow.h"
-
-#include <QLabel>
 
 namespace stepscope {
 namespace {

@@ -1,8 +1,9 @@
-// A person whose database cannot be opened trains without recording: the real engine finds that out on the run's thread, not when it is asked to start.
+// A person whose database cannot be opened trains without recording: the real engine finds that out on the run's thread, not when it is asked to
+// start.
+#include <QFile>
+
 #include "tests/widgets/engine/EngineFixture.h"
 #include "widgets/panels/NoticeBar.h"
-
-#include <QFile>
 
 namespace stepscope {
 namespace {

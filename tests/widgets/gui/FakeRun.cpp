@@ -1,10 +1,10 @@
 // See FakeRun.h.
 #include "FakeRun.h"
 
+#include <cmath>
+
 #include "core/events/Schedule.h"
 #include "sessions/Recorder.h"
-
-#include <cmath>
 
 namespace stepscope {
 
@@ -99,50 +99,51 @@ void FakeRun::step() {
 }
 
 bool FakeRun::obey(const Command& command) {
-    return std::visit(Visitor{
-                          [this](const Pause&) {
-                              m_paused = true;
-                              setState(RunState::Paused);
-                              return true;
-                          },
-                          [this](const Resume&) {
-                              m_paused = false;
-                              setState(RunState::Running);
-                              return true;
-                          },
-                          [](const Stop&) { return false; },
-                          [this](const Flip& flip) {
-                              const auto* number = std::get_if<std::int64_t>(&flip.value);
-                              if (flip.value == Value{std::string("fp16")}) {
-                                  publish(SwitchRefused{m_step, m_clock.now(), flip.id, flip.value, "This CPU has no float16 arithmetic."});
-                              } else if (flip.id == "batch-size" && number != nullptr && *number > 10'000) {
-                                  publish(SwitchRefused{m_step, m_clock.now(), flip.id, flip.value, "That takes more memory than there is."});
-                              } else {
-                                  const Value from = m_config.switches[flip.id];
-                                  m_config.switches[flip.id] = flip.value;
-                                  publish(SwitchApplied{m_step, m_clock.now(), flip.id, from, flip.value, ""});
-                              }
-                              return true;
-                          },
-                          [this](const Reseed& asked) {
-                              publish(LogLine{m_clock.now(), m_step, LogLevel::Info, "Batches are drawn with seed " + std::to_string(asked.seed) + "."});
-                              return true;
-                          },
-                          [this](const SaveCheckpoint&) {
-                              publish(CheckpointSaved{m_step, m_clock.now(), TimeNs{1'000'000}, "checkpoint"});
-                              return true;
-                          },
-                          [this](const ValidateNow&) {
-                              publish(ValidationDone{m_step, m_clock.now(), TimeNs{40'000'000}, m_loss + 0.08});
-                              return true;
-                          },
-                          [this](const GenerateText& wanted) {
-                              publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the", false});
-                              publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the word.", true});
-                              return true;
-                          },
-                      },
-                      command);
+    return std::visit(
+        Visitor{
+            [this](const Pause&) {
+                m_paused = true;
+                setState(RunState::Paused);
+                return true;
+            },
+            [this](const Resume&) {
+                m_paused = false;
+                setState(RunState::Running);
+                return true;
+            },
+            [](const Stop&) { return false; },
+            [this](const Flip& flip) {
+                const auto* number = std::get_if<std::int64_t>(&flip.value);
+                if (flip.value == Value{std::string("fp16")}) {
+                    publish(SwitchRefused{m_step, m_clock.now(), flip.id, flip.value, "This CPU has no float16 arithmetic."});
+                } else if (flip.id == "batch-size" && number != nullptr && *number > 10'000) {
+                    publish(SwitchRefused{m_step, m_clock.now(), flip.id, flip.value, "That takes more memory than there is."});
+                } else {
+                    const Value from = m_config.switches[flip.id];
+                    m_config.switches[flip.id] = flip.value;
+                    publish(SwitchApplied{m_step, m_clock.now(), flip.id, from, flip.value, ""});
+                }
+                return true;
+            },
+            [this](const Reseed& asked) {
+                publish(LogLine{m_clock.now(), m_step, LogLevel::Info, "Batches are drawn with seed " + std::to_string(asked.seed) + "."});
+                return true;
+            },
+            [this](const SaveCheckpoint&) {
+                publish(CheckpointSaved{m_step, m_clock.now(), TimeNs{1'000'000}, "checkpoint"});
+                return true;
+            },
+            [this](const ValidateNow&) {
+                publish(ValidationDone{m_step, m_clock.now(), TimeNs{40'000'000}, m_loss + 0.08});
+                return true;
+            },
+            [this](const GenerateText& wanted) {
+                publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the", false});
+                publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the word.", true});
+                return true;
+            },
+        },
+        command);
 }
 
 }  // namespace stepscope

@@ -1,13 +1,13 @@
 // A run without torch for the window's tests: a thread that counts steps, lets the loss fall, takes commands at step boundaries
 // and records through the real Recorder.
 #pragma once
-#include "app/workbench/Workbench.h"
-#include "core/base/Channel.h"
-
 #include <atomic>
 #include <future>
 #include <memory>
 #include <thread>
+
+#include "app/workbench/Workbench.h"
+#include "core/base/Channel.h"
 
 namespace stepscope {
 

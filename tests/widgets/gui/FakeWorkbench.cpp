@@ -1,16 +1,16 @@
 // See FakeWorkbench.h.
 #include "FakeWorkbench.h"
 
-#include "FakeRun.h"
-#include "app/workbench/Checkpoints.h"
-#include "core/events/ConfigKeys.h"
-#include "sessions/Recorder.h"
-
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <set>
 #include <thread>
+
+#include "FakeRun.h"
+#include "app/workbench/Checkpoints.h"
+#include "core/events/ConfigKeys.h"
+#include "sessions/Recorder.h"
 
 namespace stepscope {
 namespace {
@@ -98,15 +98,21 @@ private:
 Result<std::string> newestCheckpoint(const std::string&, std::int64_t session) {
     return makeError(ErrorCode::NotFound, "Session " + std::to_string(session) + " has no checkpoint.");
 }
-Result<CheckpointInfo> inspectCheckpoint(const std::string& path) { return makeError(ErrorCode::NotFound, path + " is no checkpoint."); }
+Result<CheckpointInfo> inspectCheckpoint(const std::string& path) {
+    return makeError(ErrorCode::NotFound, path + " is no checkpoint.");
+}
 
 bool fakeWasAskedHere() {
     std::lock_guard lock(g_asking);
     return g_askedOn.contains(std::this_thread::get_id());
 }
 
-void setFakeStepMs(double ms) { g_stepMs = ms; }
-void setFakeEstimateMs(int ms) { g_estimateMs = ms; }
+void setFakeStepMs(double ms) {
+    g_stepMs = ms;
+}
+void setFakeEstimateMs(int ms) {
+    g_estimateMs = ms;
+}
 
 SwitchCatalogue fakeCatalogue(const RunConfig&) {
     SwitchCatalogue all;
@@ -225,6 +231,8 @@ void initialiseEngine() {
     if (const char* ms = std::getenv("STEPSCOPE_FAKE_STEP_MS")) g_stepMs = std::atof(ms);
 }
 
-std::unique_ptr<Workbench> Workbench::create() { return std::make_unique<FakeWorkbench>(); }
+std::unique_ptr<Workbench> Workbench::create() {
+    return std::make_unique<FakeWorkbench>();
+}
 
 }  // namespace stepscope

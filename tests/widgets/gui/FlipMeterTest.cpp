@@ -1,7 +1,7 @@
 // The before/after reading of a live flip: the steps it takes, the spread, when it stays silent, and its words.
-#include "app/gui/FlipWords.h"
-
 #include <gtest/gtest.h>
+
+#include "app/gui/FlipWords.h"
 
 namespace stepscope {
 namespace {
@@ -133,7 +133,8 @@ TEST_F(FlipMeterTest, FlipsWithTooFewStepsBetweenThemAreMeasuredTogetherAgainstT
         EXPECT_NEAR(reading->effect.ms.after.median, 5, 0.2);
         const auto strip = stripOf(*reading, {"Mixed precision", "Fusion"});
         EXPECT_EQ(strip.heading, "Mixed precision + Fusion");
-        EXPECT_TRUE(strip.note.startsWith(sinceOf(second) + ", flipped too near each other to be told apart; medians of 20")) << strip.note.toStdString();
+        EXPECT_TRUE(strip.note.startsWith(sinceOf(second) + ", flipped too near each other to be told apart; medians of 20"))
+            << strip.note.toStdString();
         EXPECT_EQ(strip.figures.at(0).verdict, FlipStripReading::Verdict::Better);
     }
     meter.flipped(history, flip("bf16", "off"));

@@ -1,13 +1,13 @@
 // The feed between the engine's threads and the window: nothing lost, nothing blocking, samples coalesced.
-#include "app/gui/LiveFeed.h"
-
-#include "widgets/panels/LogModel.h"
+#include <gtest/gtest.h>
 
 #include <QElapsedTimer>
 #include <QSignalSpy>
 #include <QTest>
-#include <gtest/gtest.h>
 #include <thread>
+
+#include "app/gui/LiveFeed.h"
+#include "widgets/panels/LogModel.h"
 
 namespace stepscope {
 namespace {

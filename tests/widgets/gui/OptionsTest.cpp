@@ -1,7 +1,7 @@
 // The window's command line: what is accepted, and one sentence for what is not.
-#include "app/gui/Options.h"
-
 #include <gtest/gtest.h>
+
+#include "app/gui/Options.h"
 
 namespace stepscope {
 namespace {
@@ -28,7 +28,9 @@ TEST(Options, TakesSettingsForTheDemonstrationInTheirOrder) {
     EXPECT_EQ(parsed.options->settings, QStringList({"steps=50", "amp=bf16"}));
 }
 
-TEST(Options, OpensAStoredSession) { EXPECT_EQ(parse({"--session", "12"}).options->session, 12); }
+TEST(Options, OpensAStoredSession) {
+    EXPECT_EQ(parse({"--session", "12"}).options->session, 12);
+}
 
 TEST(Options, AnswersHelpAndVersionWithoutAWindow) {
     const auto help = parse({"--help"});

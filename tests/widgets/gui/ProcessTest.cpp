@@ -1,13 +1,14 @@
 // The program as a process: options, exit codes, the picture of --screenshot.
-#include "sessions/SessionStore.h"
+#include <gtest/gtest.h>
 
 #include <QElapsedTimer>
 #include <QFile>
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
-#include <gtest/gtest.h>
 #include <optional>
+
+#include "sessions/SessionStore.h"
 
 namespace {
 

@@ -1,8 +1,9 @@
 // What the top bar is told about a run and about a stored session.
-#include "app/gui/Readings.h"
+#include <gtest/gtest.h>
 
 #include <cmath>
-#include <gtest/gtest.h>
+
+#include "app/gui/Readings.h"
 
 namespace stepscope {
 namespace {

@@ -1,16 +1,17 @@
 // Edits while the engine takes its time to answer: the window goes on meanwhile, and the newest edit is the one that is answered.
-#include "WindowFixture.h"
-#include "widgets/panels/DataChooser.h"
-#include "widgets/panels/ExperimentPanel.h"
-#include "widgets/panels/ValueEdit.h"
-#include "widgets/panels/ValueRow.h"
+#include <gtest/gtest.h>
 
 #include <QElapsedTimer>
 #include <QFile>
 #include <QLabel>
 #include <algorithm>
-#include <gtest/gtest.h>
 #include <set>
+
+#include "WindowFixture.h"
+#include "widgets/panels/DataChooser.h"
+#include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/ValueEdit.h"
+#include "widgets/panels/ValueRow.h"
 
 namespace stepscope {
 namespace {
@@ -79,7 +80,8 @@ TEST_F(WindowEditsTest, OnlyTheNewestIsAnswered) {
             if (forecast() != before) seen.insert(forecast());
             return forecast().startsWith(seven);
         },
-        5000)) << forecast().toStdString();
+        5000))
+        << forecast().toStdString();
     EXPECT_EQ(seen.size(), 1u) << "an answer to an edit that was overtaken";
 }
 
@@ -126,7 +128,10 @@ TEST_F(WindowEditsTest, ATextThatIsNotUtf8IsToldWhenItIsChosen) {
         file.write(bytes);
         return file.fileName();
     };
-    const QByteArray longText = QByteArray("Un texte en fran\xc3\xa7" "ais. ").repeated(100'000);  // longer than is looked at in one go
+    const QByteArray longText = QByteArray(
+                                    "Un texte en fran\xc3\xa7"
+                                    "ais. ")
+                                    .repeated(100'000);  // longer than is looked at in one go
     const QString path = write(longText + "caf\xe9");
     auto* chooser = window().experiment().findChild<DataChooser*>();
     Q_EMIT chooser->chosen(path);

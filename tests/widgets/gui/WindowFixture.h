@@ -1,15 +1,16 @@
 // The whole window over the fake engine and the real database, with what a test does to it: press, wait, look.
 #pragma once
-#include "FakeWorkbench.h"
-#include "app/gui/Workplace.h"
-#include "widgets/panels/RunBar.h"
+#include <gtest/gtest.h>
 
 #include <QAction>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
-#include <gtest/gtest.h>
+
+#include "FakeWorkbench.h"
+#include "app/gui/Workplace.h"
+#include "widgets/panels/RunBar.h"
 
 namespace stepscope {
 

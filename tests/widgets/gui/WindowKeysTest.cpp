@@ -1,14 +1,15 @@
 // The window by the keyboard: what single keys do, and where they are typed instead.
-#include "WindowFixture.h"
-#include "widgets/panels/GuidePanel.h"
-#include "widgets/panels/SessionsPanel.h"
-#include "widgets/panels/TextPage.h"
+#include <gtest/gtest.h>
 
 #include <QLineEdit>
 #include <QListView>
 #include <QPlainTextEdit>
 #include <QTabWidget>
-#include <gtest/gtest.h>
+
+#include "WindowFixture.h"
+#include "widgets/panels/GuidePanel.h"
+#include "widgets/panels/SessionsPanel.h"
+#include "widgets/panels/TextPage.h"
 
 namespace stepscope {
 namespace {

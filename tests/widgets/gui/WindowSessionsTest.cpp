@@ -1,4 +1,13 @@
 // What a person does in the window with stored sessions: replay, edit, run again, export.
+#include <gtest/gtest.h>
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QLabel>
+#include <QListView>
+#include <QTimer>
+#include <algorithm>
+
 #include "WindowFixture.h"
 #include "sessions/Recorder.h"
 #include "widgets/panels/ExperimentPanel.h"
@@ -8,14 +17,6 @@
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TransportBar.h"
 #include "widgets/panels/ValueRow.h"
-
-#include <QElapsedTimer>
-#include <QFile>
-#include <QLabel>
-#include <QListView>
-#include <QTimer>
-#include <algorithm>
-#include <gtest/gtest.h>
 
 namespace stepscope {
 namespace {

@@ -1,4 +1,13 @@
 // What a person does in the window with a run, and what must come of it.
+#include <gtest/gtest.h>
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTabWidget>
+
 #include "WindowFixture.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/FlipStrip.h"
@@ -9,14 +18,6 @@
 #include "widgets/panels/ToggleSwitch.h"
 #include "widgets/panels/ValueEdit.h"
 #include "widgets/panels/ValueRow.h"
-
-#include <QElapsedTimer>
-#include <QFile>
-#include <QLabel>
-#include <QPlainTextEdit>
-#include <QPushButton>
-#include <QTabWidget>
-#include <gtest/gtest.h>
 
 namespace stepscope {
 namespace {

@@ -1,9 +1,8 @@
 // The experiment being edited: values against the preset, and refusals that lose nothing.
-#include "widgets/panels/ExperimentDraft.h"
+#include <gtest/gtest.h>
 
 #include "PanelFixture.h"
-
-#include <gtest/gtest.h>
+#include "widgets/panels/ExperimentDraft.h"
 
 namespace stepscope {
 namespace {

@@ -1,5 +1,11 @@
 // The experiment panel over the small catalogue, with what a test does to it: type, choose, look.
 #pragma once
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QTest>
+
 #include "PanelFixture.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/NumberEdit.h"
@@ -7,11 +13,6 @@
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/ValueEdit.h"
 #include "widgets/panels/ValueRow.h"
-
-#include <QComboBox>
-#include <QLineEdit>
-#include <QTest>
-#include <gtest/gtest.h>
 
 namespace stepscope {
 

@@ -1,12 +1,13 @@
 // The experiment panel beside a run in progress: what is flipped at once, what waits, what the run has instead.
-#include "ExperimentPanelFixture.h"
-#include "widgets/panels/DataChooser.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <QAbstractItemView>
 #include <QTest>
 #include <algorithm>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+
+#include "ExperimentPanelFixture.h"
+#include "widgets/panels/DataChooser.h"
 
 namespace stepscope {
 namespace {

@@ -1,11 +1,12 @@
 // The experiment panel under a person's hands: rows made from the catalogue, reasons in place, resets.
-#include "ExperimentPanelFixture.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+
+#include "ExperimentPanelFixture.h"
 
 namespace stepscope {
 namespace {
@@ -181,7 +182,8 @@ TEST_F(ExperimentPanelTest, TheForecastSaysWhatTheMemoryIsForByKind) {
     forecast.parts = "logits and loss 40 MB, q, k, v 12 MB, MLP 9 MB";
     panel.setForecast(forecast);
     bool told = false;
-    for (const auto* label : panel.findChildren<ToneLabel*>()) told = told || label->toolTip().endsWith("logits and loss 40 MB\nq, k, v 12 MB\nMLP 9 MB");
+    for (const auto* label : panel.findChildren<ToneLabel*>())
+        told = told || label->toolTip().endsWith("logits and loss 40 MB\nq, k, v 12 MB\nMLP 9 MB");
     EXPECT_TRUE(told);
 }
 

@@ -1,16 +1,16 @@
 // The strip after a flip while its steps are being measured: what has not changed is left as it is, and no figure stays that is no longer there.
-#include "widgets/panels/FlipStrip.h"
-
-#include "widgets/panels/ToneLabel.h"
-
 #include <gtest/gtest.h>
+
+#include "widgets/panels/FlipStrip.h"
+#include "widgets/panels/ToneLabel.h"
 
 namespace stepscope {
 namespace {
 
 FlipStripReading readingOf(const QString& note, int figures) {
     FlipStripReading reading{"Mixed precision: off → bf16", note, {}};
-    for (int i = 0; i < figures; ++i) reading.figures.push_back({QString("figure %1").arg(i), "20.0 ms → …", "", "", FlipStripReading::Verdict::Neutral});
+    for (int i = 0; i < figures; ++i)
+        reading.figures.push_back({QString("figure %1").arg(i), "20.0 ms → …", "", "", FlipStripReading::Verdict::Neutral});
     return reading;
 }
 

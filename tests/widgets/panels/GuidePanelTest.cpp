@@ -1,17 +1,18 @@
 // The guide: every chapter is reachable, every link leads somewhere, the search finds and marks.
-#include "widgets/panels/GuidePanel.h"
-#include "widgets/style/Theme.h"
+#include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QDir>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QRegularExpression>
 #include <QTest>
 #include <QTextBrowser>
 #include <QTextTable>
-#include <QDir>
-#include <gtest/gtest.h>
 #include <set>
+
+#include "widgets/panels/GuidePanel.h"
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {

@@ -1,14 +1,14 @@
 // The log: sentences with time, errors marked, a click that jumps to the step.
-#include "widgets/panels/LogPanel.h"
-
-#include "widgets/panels/LogModel.h"
+#include <gtest/gtest.h>
 
 #include <QLabel>
 #include <QListView>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
-#include <gtest/gtest.h>
+
+#include "widgets/panels/LogModel.h"
+#include "widgets/panels/LogPanel.h"
 
 namespace stepscope {
 namespace {

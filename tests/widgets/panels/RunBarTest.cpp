@@ -1,12 +1,13 @@
 // The bar on top: what its buttons say and do in each state, and its numbers.
-#include "widgets/panels/RunBar.h"
+#include <gtest/gtest.h>
 
 #include <QLabel>
 #include <QProgressBar>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
-#include <gtest/gtest.h>
+
+#include "widgets/panels/RunBar.h"
 
 namespace stepscope {
 namespace {

@@ -1,12 +1,5 @@
 // The list of sessions: order, filter, editing, deleting with undo.
-#include "widgets/panels/SessionsPanel.h"
-
-#include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/RelativeTime.h"
-#include "widgets/panels/SessionDelegate.h"
-#include "widgets/panels/SessionEditor.h"
-#include "widgets/panels/SessionsModel.h"
-#include "widgets/panels/ToneLabel.h"
+#include <gtest/gtest.h>
 
 #include <QLineEdit>
 #include <QListView>
@@ -17,7 +10,14 @@
 #include <QStyle>
 #include <QTest>
 #include <QToolButton>
-#include <gtest/gtest.h>
+
+#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/RelativeTime.h"
+#include "widgets/panels/SessionDelegate.h"
+#include "widgets/panels/SessionEditor.h"
+#include "widgets/panels/SessionsModel.h"
+#include "widgets/panels/SessionsPanel.h"
+#include "widgets/panels/ToneLabel.h"
 
 namespace stepscope {
 namespace {
@@ -62,7 +62,9 @@ protected:
     SessionsPanel panel;
 };
 
-TEST_F(SessionsPanelTest, ListsTheNewestFirstWithTheLiveRunOnTop) { EXPECT_EQ(names(), (QStringList{"old but live", "bf16", "baseline"})); }
+TEST_F(SessionsPanelTest, ListsTheNewestFirstWithTheLiveRunOnTop) {
+    EXPECT_EQ(names(), (QStringList{"old but live", "bf16", "baseline"}));
+}
 
 TEST_F(SessionsPanelTest, FiltersByNameTagStateAndSwitchAsOneTypes) {
     search("BASE");
@@ -177,7 +179,8 @@ TEST_F(SessionsPanelTest, TheLongestStateLeavesRoomForTheNumberOfStepsInItsDefau
     const int room = panel.view().viewport()->width() - scrollBar - 28 - metrics.horizontalAdvance("interrupted") - 8;
     SessionRow row = session(1, "baseline", 1000);
     row.msPerStep = 65.6;
-    const std::pair<std::int64_t, const char*> expected[]{{1, "1 step"}, {355, "355 steps"}, {1909, "1\u2009909 steps"}, {123'456, "123\u2009K steps"}};
+    const std::pair<std::int64_t, const char*> expected[]{
+        {1, "1 step"}, {355, "355 steps"}, {1909, "1\u2009909 steps"}, {123'456, "123\u2009K steps"}};
     for (const auto& [steps, word] : expected) {
         row.steps = steps;
         const QString text = SessionDelegate::figures(row, metrics, room);

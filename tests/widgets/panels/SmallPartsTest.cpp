@@ -1,11 +1,5 @@
 // Hints, notices, the shortcuts overlay, icons, folding sections.
-#include "widgets/panels/FoldSection.h"
-#include "widgets/panels/HintStrip.h"
-#include "widgets/panels/LineIcon.h"
-#include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/ShortcutsOverlay.h"
-#include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Theme.h"
+#include <gtest/gtest.h>
 
 #include <QApplication>
 #include <QDir>
@@ -13,7 +7,14 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
-#include <gtest/gtest.h>
+
+#include "widgets/panels/FoldSection.h"
+#include "widgets/panels/HintStrip.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/ShortcutsOverlay.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {

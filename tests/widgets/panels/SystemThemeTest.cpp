@@ -1,6 +1,5 @@
 // Light and dark as the desktop says, also later: against a portal of the test's own, without a bus.
-#include "widgets/style/SystemTheme.h"
-#include "widgets/style/Theme.h"
+#include <gtest/gtest.h>
 
 #include <QApplication>
 #include <QDBusAbstractAdaptor>
@@ -9,7 +8,9 @@
 #include <QDBusVariant>
 #include <QSignalSpy>
 #include <QTest>
-#include <gtest/gtest.h>
+
+#include "widgets/style/SystemTheme.h"
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 

@@ -1,15 +1,15 @@
 // The page that writes text: what it asks for, and why it is empty.
-#include "widgets/panels/TextPage.h"
-
-#include "widgets/panels/NumberEdit.h"
-#include "widgets/panels/ToneLabel.h"
+#include <gtest/gtest.h>
 
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTest>
-#include <gtest/gtest.h>
 #include <optional>
+
+#include "widgets/panels/NumberEdit.h"
+#include "widgets/panels/TextPage.h"
+#include "widgets/panels/ToneLabel.h"
 
 namespace stepscope {
 namespace {

@@ -1,14 +1,14 @@
 // The replay's transport bar: play, pause, speed, scrubbing and its markers.
-#include "widgets/panels/TransportBar.h"
-
-#include "widgets/panels/ScrubBar.h"
+#include <gtest/gtest.h>
 
 #include <QComboBox>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
-#include <gtest/gtest.h>
+
+#include "widgets/panels/ScrubBar.h"
+#include "widgets/panels/TransportBar.h"
 
 namespace stepscope {
 namespace {

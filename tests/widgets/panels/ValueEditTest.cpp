@@ -1,15 +1,15 @@
 // One editable value: what may be typed, and the sentence for what may not.
-#include "widgets/panels/ValueEdit.h"
-
-#include "widgets/panels/NumberEdit.h"
-#include "widgets/panels/ToggleSwitch.h"
+#include <gtest/gtest.h>
 
 #include <QComboBox>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QStandardItemModel>
 #include <QTest>
-#include <gtest/gtest.h>
+
+#include "widgets/panels/NumberEdit.h"
+#include "widgets/panels/ToggleSwitch.h"
+#include "widgets/panels/ValueEdit.h"
 
 namespace stepscope {
 namespace {

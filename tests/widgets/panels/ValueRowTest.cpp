@@ -1,13 +1,13 @@
 // One row of the experiment panel: what its name says, and where its parts stand when there is little room. Names and widths by geometry.
-#include "widgets/panels/ValueRow.h"
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QVBoxLayout>
 
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/ValueEdit.h"
-
-#include <QCoreApplication>
-#include <QVBoxLayout>
-#include <gtest/gtest.h>
+#include "widgets/panels/ValueRow.h"
 
 namespace stepscope {
 namespace {

@@ -1,10 +1,11 @@
 // main() of the widget tests: no display, our own look, and settings that belong to this process alone.
-#include "widgets/style/Theme.h"
+#include <gtest/gtest.h>
 
 #include <QApplication>
 #include <QSettings>
 #include <QTemporaryDir>
-#include <gtest/gtest.h>
+
+#include "widgets/style/Theme.h"
 
 int main(int argc, char** argv) {
     if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");

@@ -1,5 +1,5 @@
-// See Emulation.h. A thread of a block is a fibre, but only as long as it waits: a fibre runs one thread after the other to its end, and only when one
-// stops at a barrier another fibre goes on with the next, so that kernels without barriers switch nothing.
+// See Emulation.h. A thread of a block is a fibre, but only as long as it waits: a fibre runs one thread after the other to its end, and only when
+// one stops at a barrier another fibre goes on with the next, so that kernels without barriers switch nothing.
 #include "Emulation.h"
 
 #include <ucontext.h>
@@ -49,7 +49,8 @@ public:
         m_place.threads = block;
         m_count = block.x * block.y * block.z;
         const unsigned blocks = grid.x * grid.y * grid.z;
-        if (m_count == 0 || m_count > 1024 || blocks == 0 || grid.y > 65535 || grid.z > 65535) fail("a grid or a block of this size cannot be launched", m_place);
+        if (m_count == 0 || m_count > 1024 || blocks == 0 || grid.y > 65535 || grid.z > 65535)
+            fail("a grid or a block of this size cannot be launched", m_place);
         orderOf(m_blockOrder, blocks);
         orderOf(m_threadOrder, m_count);
         for (const unsigned b : m_blockOrder) {
@@ -93,8 +94,10 @@ private:
     void orderOf(std::vector<unsigned>& order, unsigned count) const {
         order.resize(count);
         std::iota(order.begin(), order.end(), 0u);
-        if (m_launch % 3 == 1) std::reverse(order.begin(), order.end());
-        else if (m_launch % 3 == 2) std::shuffle(order.begin(), order.end(), std::mt19937(m_launch));
+        if (m_launch % 3 == 1)
+            std::reverse(order.begin(), order.end());
+        else if (m_launch % 3 == 2)
+            std::shuffle(order.begin(), order.end(), std::mt19937(m_launch));
     }
 
     void runBlock() {
@@ -144,7 +147,8 @@ private:
         fibre->context.uc_stack.ss_sp = fibre->stack.get();
         fibre->context.uc_stack.ss_size = kStack;
         fibre->context.uc_link = &m_scheduler;
-        makecontext(&fibre->context, [] { theDevice().work(); }, 0);
+        makecontext(
+            &fibre->context, [] { theDevice().work(); }, 0);
         return fibre;
     }
 
@@ -185,9 +189,17 @@ Device& theDevice() {
 
 }  // namespace
 
-const Place& place() { return theDevice().place(); }
-void run(dim3 grid, dim3 block, const std::function<void()>& kernel) { theDevice().run(grid, block, kernel); }
-void waitForBlock() { theDevice().waitForBlock(); }
-float shuffleXor(unsigned mask, float value, int distance) { return theDevice().shuffleXor(mask, value, distance); }
+const Place& place() {
+    return theDevice().place();
+}
+void run(dim3 grid, dim3 block, const std::function<void()>& kernel) {
+    theDevice().run(grid, block, kernel);
+}
+void waitForBlock() {
+    theDevice().waitForBlock();
+}
+float shuffleXor(unsigned mask, float value, int distance) {
+    return theDevice().shuffleXor(mask, value, distance);
+}
 
 }  // namespace stepscope::emulation

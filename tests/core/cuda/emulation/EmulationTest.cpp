@@ -1,10 +1,10 @@
 // The emulation itself: what it runs, in which order, and that it notices what a GPU would hang on. CTest.
-#include "Emulation.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
+
+#include "Emulation.h"
 
 namespace stepscope::emulation {
 namespace {
@@ -13,7 +13,8 @@ TEST(Emulation, RunsEveryThreadOfEveryBlockOnceInAnotherOrderEachTime) {
     std::set<std::vector<unsigned>> orders;
     for (int launch = 0; launch < 3; ++launch) {
         std::vector<unsigned> seen;
-        run(dim3(3, 2), dim3(4, 5), [&] { seen.push_back(((blockIdx.y * gridDim.x + blockIdx.x) * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x); });
+        run(dim3(3, 2), dim3(4, 5),
+            [&] { seen.push_back(((blockIdx.y * gridDim.x + blockIdx.x) * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x); });
         EXPECT_EQ(std::set<unsigned>(seen.begin(), seen.end()).size(), 120u);
         EXPECT_EQ(seen.size(), 120u);
         orders.insert(seen);
@@ -62,13 +63,16 @@ TEST(Emulation, SharedMemoryIsOneForTheWholeBlock) {
 }
 
 TEST(EmulationDeathTest, AShuffleThatAThreadDoesNotReachEndsWithASentence) {
-    EXPECT_DEATH(run(dim3(1), dim3(32), [] {
-                     if (threadIdx.x != 7) __shfl_xor_sync(0xffffffffu, 1.0f, 1);
-                 }),
+    EXPECT_DEATH(run(dim3(1), dim3(32),
+                     [] {
+                         if (threadIdx.x != 7) __shfl_xor_sync(0xffffffffu, 1.0f, 1);
+                     }),
                  "waits in a shuffle that a thread of its warp does not reach");
 }
 
-TEST(EmulationDeathTest, ABlockThatNoGpuTakesEndsWithASentence) { EXPECT_DEATH(run(dim3(1), dim3(1025), [] {}), "cannot be launched"); }
+TEST(EmulationDeathTest, ABlockThatNoGpuTakesEndsWithASentence) {
+    EXPECT_DEATH(run(dim3(1), dim3(1025), [] {}), "cannot be launched");
+}
 
 }  // namespace
 }  // namespace stepscope::emulation

@@ -5,11 +5,21 @@
 
 extern "C" const stepscope::CudaInterface* stepscope_cuda_interface(int version);
 
-extern "C" cudaError_t CUDARTAPI cudaPeekAtLastError() { return cudaSuccess; }
-extern "C" cudaError_t CUDARTAPI cudaGetLastError() { return cudaSuccess; }
-extern "C" const char* CUDARTAPI cudaGetErrorString(cudaError_t) { return "no error"; }
-extern "C" cudaError_t CUDARTAPI cudaGetDeviceCount(int*) { return cudaErrorNoDevice; }
-extern "C" cudaError_t CUDARTAPI cudaDeviceGetPCIBusId(char*, int, int) { return cudaErrorNoDevice; }
+extern "C" cudaError_t CUDARTAPI cudaPeekAtLastError() {
+    return cudaSuccess;
+}
+extern "C" cudaError_t CUDARTAPI cudaGetLastError() {
+    return cudaSuccess;
+}
+extern "C" const char* CUDARTAPI cudaGetErrorString(cudaError_t) {
+    return "no error";
+}
+extern "C" cudaError_t CUDARTAPI cudaGetDeviceCount(int*) {
+    return cudaErrorNoDevice;
+}
+extern "C" cudaError_t CUDARTAPI cudaDeviceGetPCIBusId(char*, int, int) {
+    return cudaErrorNoDevice;
+}
 
 extern "C" __attribute__((visibility("default"))) const stepscope::CudaInterface* stepscope_cuda_on_host() {
     static const stepscope::CudaInterface table = [] {
