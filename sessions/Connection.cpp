@@ -1,4 +1,3 @@
-// See Connection.h.
 #include "sessions/Connection.h"
 
 #include <SQLiteCpp/Statement.h>

@@ -1,4 +1,3 @@
-// See EventTime.h.
 #include "sessions/EventTime.h"
 
 namespace stepscope {

@@ -1,4 +1,3 @@
-// See EventWriter.h.
 #include "sessions/EventWriter.h"
 
 #include "sessions/Columns.h"

@@ -1,4 +1,3 @@
-// See MachineJson.h.
 #include "sessions/MachineJson.h"
 
 #include <nlohmann/json.hpp>

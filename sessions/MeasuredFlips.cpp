@@ -1,4 +1,3 @@
-// See MeasuredFlips.h.
 #include "sessions/MeasuredFlips.h"
 
 #include <SQLiteCpp/Statement.h>

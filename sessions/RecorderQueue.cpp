@@ -1,4 +1,3 @@
-// See RecorderQueue.h.
 #include "sessions/RecorderQueue.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See ReplayClock.h.
 #include "sessions/ReplayClock.h"
 
 #include <algorithm>

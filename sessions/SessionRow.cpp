@@ -1,4 +1,3 @@
-// See SessionRow.h.
 #include "sessions/SessionRow.h"
 
 #include <SQLiteCpp/Statement.h>

@@ -1,4 +1,3 @@
-// See SqliteError.h.
 #include "sessions/SqliteError.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See StepSummary.h.
 #include "sessions/StepSummary.h"
 
 #include <SQLiteCpp/Statement.h>

@@ -1,4 +1,3 @@
-// See WalCheckpointer.h.
 #include "sessions/WalCheckpointer.h"
 
 #include <SQLiteCpp/Exception.h>

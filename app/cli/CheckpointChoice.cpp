@@ -1,4 +1,3 @@
-// See CheckpointChoice.h.
 #include "app/cli/CheckpointChoice.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See CommandLine.h.
 #include "app/cli/CommandLine.h"
 
 #include <fmt/format.h>

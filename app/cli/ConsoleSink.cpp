@@ -1,4 +1,3 @@
-// See ConsoleSink.h.
 #include "app/cli/ConsoleSink.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See ExitCode.h.
 #include "app/cli/ExitCode.h"
 
 #include "core/base/Check.h"

@@ -1,4 +1,3 @@
-// See Json.h.
 #include "app/cli/Json.h"
 
 #include <fmt/chrono.h>

@@ -1,4 +1,3 @@
-// See Markdown.h.
 #include "app/cli/Markdown.h"
 
 #include <fmt/format.h>

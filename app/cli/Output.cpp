@@ -1,4 +1,3 @@
-// See Output.h.
 #include "app/cli/Output.h"
 
 #include <sys/ioctl.h>

@@ -1,4 +1,3 @@
-// See ProgressBar.h.
 #include "app/cli/ProgressBar.h"
 
 #include <fmt/format.h>

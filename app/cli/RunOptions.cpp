@@ -1,4 +1,3 @@
-// See RunOptions.h.
 #include "app/cli/RunOptions.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See SessionJson.h.
 #include "app/cli/SessionJson.h"
 
 namespace stepscope::cli {

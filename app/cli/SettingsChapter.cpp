@@ -1,4 +1,3 @@
-// See SettingsChapter.h.
 #include "app/cli/SettingsChapter.h"
 
 #include <fmt/format.h>

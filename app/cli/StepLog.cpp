@@ -1,4 +1,3 @@
-// See StepLog.h.
 #include "app/cli/StepLog.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// See Table.h.
 #include "app/cli/Table.h"
 
 #include <fmt/chrono.h>

@@ -1,4 +1,3 @@
-// See TrainReport.h.
 #include "app/cli/TrainReport.h"
 
 #include <fmt/format.h>

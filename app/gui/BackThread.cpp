@@ -1,4 +1,3 @@
-// See BackThread.h.
 #include "app/gui/BackThread.h"
 
 namespace stepscope {

@@ -1,4 +1,3 @@
-// See ChartClock.h.
 #include "app/gui/ChartClock.h"
 
 #include <QEvent>

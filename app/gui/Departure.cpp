@@ -1,4 +1,3 @@
-// See Departure.h.
 #include "app/gui/Departure.h"
 
 #include <QCoreApplication>

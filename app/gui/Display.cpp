@@ -1,4 +1,3 @@
-// See Display.h.
 #include "app/gui/Display.h"
 
 #include <QLibrary>

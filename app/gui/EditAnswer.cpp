@@ -1,4 +1,3 @@
-// See EditAnswer.h.
 #include "app/gui/EditAnswer.h"
 
 #include "core/base/Format.h"

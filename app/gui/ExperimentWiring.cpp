@@ -1,4 +1,3 @@
-// See ExperimentWiring.h.
 #include "app/gui/ExperimentWiring.h"
 
 #include <QSettings>

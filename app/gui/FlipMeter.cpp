@@ -1,4 +1,3 @@
-// See FlipMeter.h.
 #include "app/gui/FlipMeter.h"
 
 #include <algorithm>

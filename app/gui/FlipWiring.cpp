@@ -1,4 +1,3 @@
-// See FlipWiring.h.
 #include "app/gui/FlipWiring.h"
 
 #include "app/gui/FlipWords.h"

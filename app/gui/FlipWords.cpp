@@ -1,4 +1,3 @@
-// See FlipWords.h.
 #include "app/gui/FlipWords.h"
 
 #include <QDateTime>

@@ -1,4 +1,3 @@
-// See LiveFeed.h.
 #include "app/gui/LiveFeed.h"
 
 #include <QElapsedTimer>

@@ -1,4 +1,3 @@
-// See LogSentences.h.
 #include "app/gui/LogSentences.h"
 
 #include <fmt/format.h>

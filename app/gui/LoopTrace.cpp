@@ -1,4 +1,3 @@
-// See LoopTrace.h.
 #include "app/gui/LoopTrace.h"
 
 #include <algorithm>

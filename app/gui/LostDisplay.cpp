@@ -1,4 +1,3 @@
-// See LostDisplay.h.
 #include "app/gui/LostDisplay.h"
 
 #include <unistd.h>

@@ -1,4 +1,3 @@
-// See MainWindow.h.
 #include "app/gui/MainWindow.h"
 
 #include <QCloseEvent>

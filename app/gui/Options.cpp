@@ -1,4 +1,3 @@
-// See Options.h.
 #include "app/gui/Options.h"
 
 #include <QCommandLineParser>

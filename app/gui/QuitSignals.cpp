@@ -1,4 +1,3 @@
-// See QuitSignals.h.
 #include "app/gui/QuitSignals.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// See Readings.h.
 #include "app/gui/Readings.h"
 
 #include <algorithm>

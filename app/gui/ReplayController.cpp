@@ -1,4 +1,3 @@
-// See ReplayController.h.
 #include "app/gui/ReplayController.h"
 
 #include "app/gui/BackThread.h"

@@ -1,4 +1,3 @@
-// See RunController.h.
 #include "app/gui/RunController.h"
 
 #include <chrono>

@@ -1,4 +1,3 @@
-// See RunWiring.h.
 #include "app/gui/RunWiring.h"
 
 #include <utility>

@@ -1,4 +1,3 @@
-// See SessionsReader.h.
 #include "app/gui/SessionsReader.h"
 
 #include <QFile>

@@ -1,4 +1,3 @@
-// See SessionsWiring.h.
 #include "app/gui/SessionsWiring.h"
 
 #include "app/gui/LiveFeed.h"

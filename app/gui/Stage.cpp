@@ -1,4 +1,3 @@
-// See Stage.h.
 #include "app/gui/Stage.h"
 
 #include "app/gui/LiveFeed.h"

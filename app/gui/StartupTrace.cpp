@@ -1,4 +1,3 @@
-// See StartupTrace.h.
 #include "app/gui/StartupTrace.h"
 
 #include <QEvent>

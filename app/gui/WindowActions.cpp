@@ -1,4 +1,3 @@
-// See WindowActions.h.
 #include "app/gui/WindowActions.h"
 
 #include <QAbstractButton>

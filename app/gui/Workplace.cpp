@@ -1,4 +1,3 @@
-// See Workplace.h.
 #include "app/gui/Workplace.h"
 
 #include "app/gui/StartupTrace.h"

@@ -1,4 +1,3 @@
-// See Checkpoints.h.
 #include "app/workbench/Checkpoints.h"
 
 #include <fmt/format.h>

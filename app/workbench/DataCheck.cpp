@@ -1,4 +1,3 @@
-// See DataCheck.h.
 #include "app/workbench/DataCheck.h"
 
 #include "core/data/MappedFile.h"

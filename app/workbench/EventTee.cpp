@@ -1,4 +1,3 @@
-// See EventTee.h.
 #include "app/workbench/EventTee.h"
 
 #include <cmath>

@@ -1,4 +1,3 @@
-// See GeneratorThread.h.
 #include "app/workbench/GeneratorThread.h"
 
 #include "core/train/Failure.h"

@@ -1,4 +1,3 @@
-// See Gpus.h.
 #include "app/workbench/Gpus.h"
 
 #include <c10/core/CachingDeviceAllocator.h>

@@ -1,4 +1,3 @@
-// See LiveRun.h.
 #include "app/workbench/LiveRun.h"
 
 #include <ATen/Parallel.h>

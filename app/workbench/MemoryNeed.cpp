@@ -1,4 +1,3 @@
-// See MemoryNeed.h.
 #include "app/workbench/MemoryNeed.h"
 
 #include <c10/core/Device.h>

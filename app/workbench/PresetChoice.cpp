@@ -1,4 +1,3 @@
-// See PresetChoice.h.
 #include "app/workbench/PresetChoice.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See RunName.h.
 #include "app/workbench/RunName.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// See WorkerWaits.cpp.
+// Makes OpenMP's worker threads give their core away soon when they wait; WorkerWaits.cpp says why and how.
 #pragma once
 
 namespace stepscope {

@@ -1,4 +1,3 @@
-// See AllocationTrace.h.
 #include "core/analysis/AllocationTrace.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See Decimate.h.
 #include "core/analysis/Decimate.h"
 
 #include <algorithm>

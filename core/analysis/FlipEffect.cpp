@@ -1,4 +1,3 @@
-// See FlipEffect.h.
 #include "core/analysis/FlipEffect.h"
 
 #include <cmath>

@@ -1,4 +1,3 @@
-// See LrRange.h.
 #include "core/analysis/LrRange.h"
 
 #include <fmt/format.h>

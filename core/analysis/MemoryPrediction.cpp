@@ -1,4 +1,3 @@
-// See MemoryPrediction.h.
 #include "core/analysis/MemoryPrediction.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See PlannedMemory.h.
 #include "core/analysis/PlannedMemory.h"
 
 #include <algorithm>

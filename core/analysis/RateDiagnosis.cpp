@@ -1,4 +1,3 @@
-// See RateDiagnosis.h.
 #include "core/analysis/RateDiagnosis.h"
 
 #include <fmt/format.h>

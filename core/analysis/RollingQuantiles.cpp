@@ -1,4 +1,3 @@
-// See RollingQuantiles.h.
 #include "core/analysis/RollingQuantiles.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See Statistics.h.
 #include "core/analysis/Statistics.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See Format.h.
+// Numbers and amounts as a person reads them.
 #include "Format.h"
 
 #include <fmt/format.h>

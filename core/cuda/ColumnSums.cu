@@ -1,5 +1,4 @@
 // Column sums: the bias gradient where nothing else is done in the same pass, and the second stage of those where something is.
-// See ColumnSums.h.
 #include "core/cuda/ColumnSums.h"
 #include "core/cuda/Elements.cuh"
 

@@ -1,4 +1,3 @@
-// See BatchLoader.h.
 #include "core/data/BatchLoader.h"
 
 #include "core/base/Check.h"

@@ -1,4 +1,3 @@
-// See BatchSource.h.
 #include "core/data/BatchSource.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See FreeMemory.h.
 #include "core/data/FreeMemory.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See GeneratedText.h.
 #include "core/data/GeneratedText.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See Hash128.h.
 #include "core/data/Hash128.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See JsonLines.h.
 #include "core/data/JsonLines.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See MappedFile.h.
 #include "core/data/MappedFile.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// See ReadyTokens.h.
 #include "core/data/ReadyTokens.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See TextCheck.h.
 #include "core/data/TextCheck.h"
 
 #include <fmt/format.h>

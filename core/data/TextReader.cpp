@@ -1,4 +1,3 @@
-// See TextReader.h.
 #include "core/data/TextReader.h"
 
 #include <fmt/format.h>

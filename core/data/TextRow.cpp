@@ -1,4 +1,3 @@
-// See TextRow.h.
 #include "core/data/TextRow.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See TokenCache.h.
 #include "core/data/TokenCache.h"
 
 #include <fmt/format.h>

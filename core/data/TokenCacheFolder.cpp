@@ -1,4 +1,3 @@
-// See TokenCacheFolder.h.
 #include "core/data/TokenCacheFolder.h"
 
 #include <fcntl.h>

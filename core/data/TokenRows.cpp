@@ -1,4 +1,3 @@
-// See TokenRows.h.
 #include "core/data/TokenRows.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See Utf8.h.
 #include "core/data/Utf8.h"
 
 #include <cstdint>

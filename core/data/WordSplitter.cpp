@@ -1,4 +1,3 @@
-// See WordSplitter.h.
 #include "core/data/WordSplitter.h"
 
 #include "core/base/Check.h"

@@ -1,4 +1,3 @@
-// See Zstd.h.
 #include "core/data/Zstd.h"
 
 #include <fmt/format.h>

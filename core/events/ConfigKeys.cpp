@@ -1,4 +1,3 @@
-// See ConfigKeys.h.
 #include "core/events/ConfigKeys.h"
 
 #include <fmt/format.h>

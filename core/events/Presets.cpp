@@ -1,4 +1,3 @@
-// See Presets.h.
 #include "core/events/Presets.h"
 
 #include <fmt/format.h>

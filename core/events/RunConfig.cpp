@@ -1,4 +1,3 @@
-// See RunConfig.h.
 #include "core/events/RunConfig.h"
 
 #include <fmt/format.h>

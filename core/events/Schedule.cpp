@@ -1,4 +1,3 @@
-// See Schedule.h.
 #include "core/events/Schedule.h"
 
 #include <algorithm>

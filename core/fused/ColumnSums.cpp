@@ -1,4 +1,4 @@
-// See Linear.h.
+// Column sums as a fused operation: the bias gradient, on whatever device its rows lie.
 #include "core/fused/Linear.h"
 #include "core/kernels/qkv_layout/QkvLayoutCpu.h"
 

@@ -1,4 +1,3 @@
-// See Linear.h.
 #include "core/fused/Linear.h"
 
 #include <ATen/ops/addmm.h>

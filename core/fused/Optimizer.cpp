@@ -1,4 +1,3 @@
-// See Optimizer.h.
 #include "core/fused/Optimizer.h"
 
 #include <ATen/ops/from_blob.h>

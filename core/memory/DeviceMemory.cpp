@@ -1,4 +1,3 @@
-// See DeviceMemory.h.
 #include "core/memory/DeviceMemory.h"
 
 #include <c10/core/CachingDeviceAllocator.h>

@@ -1,4 +1,3 @@
-// See HostAllocator.h.
 // LibTorch demands context == data pointer and one constant raw_deleter() for every block (oneDNN uses raw_allocate), so what a
 // block is must be found from its address alone: a 64-byte header in front of it says.
 #include "core/memory/HostAllocator.h"

@@ -1,4 +1,3 @@
-// See SystemMemory.h.
 #include "core/memory/SystemMemory.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// See Attention.h.
 #include "core/model/Attention.h"
 
 #include <ATen/SDPBackend.h>

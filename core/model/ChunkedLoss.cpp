@@ -1,4 +1,3 @@
-// See ChunkedLoss.h.
 #include "core/model/ChunkedLoss.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,4 +1,3 @@
-// See Dropout.h.
 #include "core/model/Dropout.h"
 
 #include <ATen/Parallel.h>

@@ -1,4 +1,3 @@
-// See Gpt.h.
 #include "core/model/Gpt.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,4 +1,3 @@
-// See GptConfig.h.
 #include "core/model/GptConfig.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See ParameterLayout.h.
 #include "core/model/ParameterLayout.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See Weight.h.
 #include "core/model/Weight.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>

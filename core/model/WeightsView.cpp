@@ -1,4 +1,3 @@
-// See WeightsView.h.
 #include "core/model/WeightsView.h"
 
 #include <fmt/format.h>

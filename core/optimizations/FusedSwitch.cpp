@@ -1,4 +1,3 @@
-// See FusedSwitch.h.
 #include "core/optimizations/FusedSwitch.h"
 
 namespace stepscope {

@@ -1,4 +1,3 @@
-// See Registry.h.
 #include "core/optimizations/Registry.h"
 
 #include <fmt/format.h>

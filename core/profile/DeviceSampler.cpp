@@ -1,4 +1,3 @@
-// See DeviceSampler.h.
 #include "core/profile/DeviceSampler.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,3 @@
-// See MachineProbe.h.
 #include "core/profile/MachineProbe.h"
 
 #include <fmt/format.h>

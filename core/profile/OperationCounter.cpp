@@ -1,4 +1,3 @@
-// See OperationCounter.h.
 #include "core/profile/OperationCounter.h"
 
 #include <ATen/core/function_schema.h>

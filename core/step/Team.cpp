@@ -1,4 +1,3 @@
-// See Team.h.
 #include "core/step/Team.h"
 
 #if defined(__x86_64__)

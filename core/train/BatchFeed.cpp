@@ -1,4 +1,3 @@
-// See BatchFeed.h.
 #include "core/train/BatchFeed.h"
 
 #include <ATen/TensorOperators.h>

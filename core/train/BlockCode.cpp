@@ -1,4 +1,3 @@
-// See BlockCode.h.
 #include "core/train/BlockCode.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See Breakdown.h.
 #include "core/train/Breakdown.h"
 
 #include <fmt/format.h>

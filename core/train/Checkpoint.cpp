@@ -1,4 +1,3 @@
-// See Checkpoint.h.
 #include "core/train/Checkpoint.h"
 
 #include <ATen/ops/zeros_like.h>

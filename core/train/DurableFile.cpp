@@ -1,4 +1,3 @@
-// See DurableFile.h.
 #include "core/train/DurableFile.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// See EagerProgram.h.
 #include "core/train/EagerProgram.h"
 
 #include <ATen/TensorOperators.h>

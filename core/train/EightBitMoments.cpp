@@ -1,4 +1,3 @@
-// See EightBitMoments.h.
 #include "core/train/EightBitMoments.h"
 
 #include <ATen/Parallel.h>

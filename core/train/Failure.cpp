@@ -1,4 +1,3 @@
-// See Failure.h.
 #include "core/train/Failure.h"
 
 #include <c10/util/Exception.h>

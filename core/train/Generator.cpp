@@ -1,4 +1,3 @@
-// See Generator.h.
 #include "core/train/Generator.h"
 
 #include <ATen/ops/from_blob.h>

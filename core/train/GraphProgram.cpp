@@ -1,4 +1,3 @@
-// See GraphProgram.h.
 #include "core/train/GraphProgram.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,4 +1,3 @@
-// See Leaves.h.
 #include "core/train/Leaves.h"
 
 namespace stepscope {

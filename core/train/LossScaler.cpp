@@ -1,4 +1,3 @@
-// See LossScaler.h.
 #include "core/train/LossScaler.h"
 
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>

@@ -1,4 +1,3 @@
-// See LowWeights.h.
 #include "core/train/LowWeights.h"
 
 #include <ATen/ops/empty.h>

@@ -1,4 +1,3 @@
-// See Optimizer.h.
 #include "core/train/Optimizer.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,4 +1,3 @@
-// See ParameterGroups.h.
 #include "core/train/ParameterGroups.h"
 
 #include "core/base/Check.h"

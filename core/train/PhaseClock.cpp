@@ -1,4 +1,3 @@
-// See PhaseClock.h.
 #include "core/train/PhaseClock.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>

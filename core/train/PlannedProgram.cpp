@@ -1,4 +1,3 @@
-// See PlannedProgram.h.
 #include "core/train/PlannedProgram.h"
 
 #include <ATen/Parallel.h>

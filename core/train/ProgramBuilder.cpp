@@ -1,4 +1,3 @@
-// See ProgramBuilder.h.
 #include "core/train/ProgramBuilder.h"
 
 #include <fmt/format.h>

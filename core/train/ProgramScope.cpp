@@ -1,4 +1,3 @@
-// See ProgramScope.h.
 #include "core/train/ProgramScope.h"
 
 #include <ATen/autocast_mode.h>

@@ -1,4 +1,3 @@
-// See Recompute.h.
 #include "core/train/Recompute.h"
 
 #include <ATen/autocast_mode.h>

@@ -1,4 +1,3 @@
-// See SafeTensors.h.
 #include "core/train/SafeTensors.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See TrainState.h.
 #include "core/train/TrainState.h"
 
 #include <ATen/CPUGeneratorImpl.h>

@@ -1,4 +1,3 @@
-// See Trainer.h.
 #include "core/train/Trainer.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See Csv.h.
 #include "sessions/exporters/Csv.h"
 
 #include <fmt/format.h>

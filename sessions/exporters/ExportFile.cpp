@@ -1,4 +1,3 @@
-// See ExportFile.h.
 #include "sessions/exporters/ExportFile.h"
 
 #include <fcntl.h>

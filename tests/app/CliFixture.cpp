@@ -1,4 +1,3 @@
-// See CliFixture.h.
 #include "tests/app/CliFixture.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,3 @@
-// See Process.h.
 #include "tests/app/Process.h"
 
 #include <fcntl.h>

@@ -84,6 +84,11 @@ class Seeded(unittest.TestCase):
         self.assertEqual(behind_objects.violations(core, False), [])
         self.assertEqual(len(behind_objects.violations(core, True)), 2)
 
+    def test_a_source_that_opens_with_its_own_header_needs_no_head(self):
+        self.assertEqual(self.breach(texts.violations, "core/base/Seeded3.cpp", '#include "core/base/Seeded3.h"\n'), [])
+        self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded4.cpp", '#include "core/base/Seeded3.h"\n')), 1)
+        self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded5.cpp", "// See " + "Seeded5.h.\n")), 1)
+
     def test_a_file_without_a_head_comment_is_found(self):
         self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded.h", "#pragma once\n")), 1)
         self.assertEqual(len(self.breach(texts.violations, "packaging/seeded", "#!/bin/bash\ntrue\n")), 1)

@@ -1,4 +1,5 @@
-# texts.py ROOT: what a reader of the files meets. Every source file and script opens by saying what it is; none names a
+# texts.py ROOT: what a reader of the files meets. Every source file and script opens by saying what it is (a .cpp that opens by
+# including the header of its name is said by that); none names a
 # package registry or a path of the machine it was written on; none is over 500 lines (over 300 is listed). Run by CTest.
 import re
 import sys
@@ -36,8 +37,11 @@ def violations(root, listed=None):
         mark = _kind(path, text)
         if mark:
             opening = next((line for line in lines if line.strip() and not line.startswith("#!")), "")
-            if not opening.startswith((mark, '"""') if mark == "#" else mark) or len(opening) < 12:
+            stem = path.rsplit(".", 1)[0].split(".isa")[0]
+            if opening != f'#include "{stem}.h"' and (not opening.startswith((mark, '"""') if mark == "#" else mark) or len(opening) < 12):
                 found.append(f"{path}:1: does not open with a comment that says what it is")
+            if re.fullmatch(r"// See \S+\.", opening):
+                found.append(f"{path}:1: a head that only points elsewhere says nothing")
             if len(lines) > _REFUSED:
                 found.append(f"{path}: {len(lines)} lines; what second thing lives in there?")
             elif len(lines) > _LISTED and listed is not None:

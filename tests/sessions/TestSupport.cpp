@@ -1,4 +1,3 @@
-// See TestSupport.h.
 #include "tests/sessions/TestSupport.h"
 
 #include <SQLiteCpp/Database.h>

@@ -1,4 +1,4 @@
-// See TinyTraining.h.
+// A training small enough for every test that needs one.
 #include "TinyTraining.h"
 
 #include <ATen/Parallel.h>

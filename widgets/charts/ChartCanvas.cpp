@@ -1,4 +1,3 @@
-// See ChartCanvas.h.
 #include "widgets/charts/ChartCanvas.h"
 
 #include <QAreaSeries>

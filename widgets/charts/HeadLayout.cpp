@@ -1,4 +1,3 @@
-// See HeadLayout.h.
 #include "widgets/charts/HeadLayout.h"
 
 #include <algorithm>

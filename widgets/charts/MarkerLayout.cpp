@@ -1,4 +1,3 @@
-// See MarkerLayout.h.
 #include "widgets/charts/MarkerLayout.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See RedrawBudget.h.
 #include "widgets/charts/RedrawBudget.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See Ticks.h.
 #include "widgets/charts/Ticks.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See ViewRange.h.
 #include "widgets/charts/ViewRange.h"
 
 #include <algorithm>

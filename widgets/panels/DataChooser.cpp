@@ -1,4 +1,3 @@
-// See DataChooser.h.
 #include "widgets/panels/DataChooser.h"
 
 #include <QAbstractItemView>

@@ -1,4 +1,3 @@
-// See ExperimentDraft.h.
 #include "widgets/panels/ExperimentDraft.h"
 
 #include "core/events/Presets.h"

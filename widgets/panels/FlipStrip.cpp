@@ -1,4 +1,3 @@
-// See FlipStrip.h.
 #include "widgets/panels/FlipStrip.h"
 
 #include <QGridLayout>

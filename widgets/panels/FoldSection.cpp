@@ -1,4 +1,3 @@
-// See FoldSection.h.
 #include "widgets/panels/FoldSection.h"
 
 #include <QHBoxLayout>

@@ -1,4 +1,3 @@
-// See GuideChapters.h.
 #include "widgets/panels/GuideChapters.h"
 
 #include <QFile>

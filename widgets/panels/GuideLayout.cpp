@@ -1,4 +1,3 @@
-// See GuideLayout.h.
 #include "widgets/panels/GuideLayout.h"
 
 #include <QTextBlock>

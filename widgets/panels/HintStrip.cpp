@@ -1,4 +1,3 @@
-// See HintStrip.h.
 #include "widgets/panels/HintStrip.h"
 
 #include <QHBoxLayout>

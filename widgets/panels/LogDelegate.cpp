@@ -1,4 +1,3 @@
-// See LogDelegate.h.
 #include "widgets/panels/LogDelegate.h"
 
 #include <QApplication>

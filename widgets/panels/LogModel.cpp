@@ -1,4 +1,3 @@
-// See LogModel.h.
 #include "widgets/panels/LogModel.h"
 
 #include "widgets/panels/RelativeTime.h"

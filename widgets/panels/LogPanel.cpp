@@ -1,4 +1,3 @@
-// See LogPanel.h.
 #include "widgets/panels/LogPanel.h"
 
 #include <QListView>

@@ -1,4 +1,3 @@
-// See NoticeBar.h.
 #include "widgets/panels/NoticeBar.h"
 
 #include <QHBoxLayout>

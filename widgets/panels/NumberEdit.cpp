@@ -1,4 +1,3 @@
-// See NumberEdit.h.
 #include "widgets/panels/NumberEdit.h"
 
 #include <QLineEdit>

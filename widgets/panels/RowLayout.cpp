@@ -1,4 +1,3 @@
-// See RowLayout.h.
 #include "widgets/panels/RowLayout.h"
 
 #include <algorithm>

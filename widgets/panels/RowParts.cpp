@@ -1,4 +1,3 @@
-// See RowParts.h.
 #include "widgets/panels/RowParts.h"
 
 #include <QEvent>

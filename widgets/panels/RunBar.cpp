@@ -1,4 +1,3 @@
-// See RunBar.h.
 #include "widgets/panels/RunBar.h"
 
 #include <QEvent>

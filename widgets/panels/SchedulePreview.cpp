@@ -1,4 +1,3 @@
-// See SchedulePreview.h.
 #include "widgets/panels/SchedulePreview.h"
 
 #include <QPainter>

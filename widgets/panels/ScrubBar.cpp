@@ -1,4 +1,3 @@
-// See ScrubBar.h.
 #include "widgets/panels/ScrubBar.h"
 
 #include <QHelpEvent>

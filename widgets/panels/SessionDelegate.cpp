@@ -1,4 +1,3 @@
-// See SessionDelegate.h.
 #include "widgets/panels/SessionDelegate.h"
 
 #include <QApplication>

@@ -1,4 +1,3 @@
-// See SessionEditor.h.
 #include "widgets/panels/SessionEditor.h"
 
 #include <QFormLayout>

@@ -1,4 +1,3 @@
-// See SessionsModel.h.
 #include "widgets/panels/SessionsModel.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See SessionsPanel.h.
 #include "widgets/panels/SessionsPanel.h"
 
 #include <QFileDialog>

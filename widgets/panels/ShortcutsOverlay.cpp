@@ -1,4 +1,3 @@
-// See ShortcutsOverlay.h.
 #include "widgets/panels/ShortcutsOverlay.h"
 
 #include <QEvent>

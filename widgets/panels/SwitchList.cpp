@@ -1,4 +1,3 @@
-// See SwitchList.h.
 #include "widgets/panels/SwitchList.h"
 
 #include <QVBoxLayout>

@@ -1,4 +1,3 @@
-// See TextPage.h.
 #include "widgets/panels/TextPage.h"
 
 #include <QFontDatabase>

@@ -1,4 +1,3 @@
-// See TitleButton.h.
 #include "widgets/panels/TitleButton.h"
 
 #include <QPainter>

@@ -1,4 +1,3 @@
-// See ToneLabel.h.
 #include "widgets/panels/ToneLabel.h"
 
 #include <QEvent>

@@ -1,4 +1,3 @@
-// See TransportBar.h.
 #include "widgets/panels/TransportBar.h"
 
 #include <QComboBox>

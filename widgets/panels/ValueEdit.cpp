@@ -1,4 +1,3 @@
-// See ValueEdit.h.
 #include "widgets/panels/ValueEdit.h"
 
 #include <QComboBox>

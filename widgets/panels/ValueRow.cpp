@@ -1,4 +1,3 @@
-// See ValueRow.h.
 #include "widgets/panels/ValueRow.h"
 
 #include <QHBoxLayout>

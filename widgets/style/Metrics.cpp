@@ -1,4 +1,3 @@
-// See Metrics.h.
 #include "widgets/style/Metrics.h"
 
 #include <QFontDatabase>

@@ -1,4 +1,3 @@
-// See SeriesColours.h.
 #include "widgets/style/SeriesColours.h"
 
 namespace stepscope {

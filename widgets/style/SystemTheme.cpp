@@ -1,4 +1,3 @@
-// See SystemTheme.h.
 #include "widgets/style/SystemTheme.h"
 
 #include <QDBusMessage>

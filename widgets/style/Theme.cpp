@@ -1,4 +1,3 @@
-// See Theme.h.
 #include "widgets/style/Theme.h"
 
 #include <QApplication>

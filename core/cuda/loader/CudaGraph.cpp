@@ -1,4 +1,3 @@
-// See CudaGraph.h.
 #include "core/cuda/loader/CudaGraph.h"
 
 #include <stdexcept>

@@ -1,4 +1,3 @@
-// See Isa.h.
 #include "core/kernels/isa/Isa.h"
 
 #include <cstdlib>

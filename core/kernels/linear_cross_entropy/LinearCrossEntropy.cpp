@@ -1,4 +1,3 @@
-// See LinearCrossEntropy.h.
 #include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See Rope.h.
 #include "core/kernels/rope/Rope.h"
 
 #include <cmath>

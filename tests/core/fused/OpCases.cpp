@@ -1,4 +1,4 @@
-// See OpCases.h.
+// The cases that the tests of fused operations share.
 #include "OpCases.h"
 
 #include <ATen/CPUGeneratorImpl.h>

@@ -1,4 +1,4 @@
-// See PlainForward.h.
+// The forward pass of PlainGpt, loop by loop.
 #include "PlainForward.h"
 
 #include <cmath>

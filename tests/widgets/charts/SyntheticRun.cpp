@@ -1,4 +1,4 @@
-// See SyntheticRun.h.
+// A run that never was, for tests and benches of the charts.
 #include "SyntheticRun.h"
 
 #include <cmath>

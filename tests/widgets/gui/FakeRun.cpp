@@ -1,4 +1,4 @@
-// See FakeRun.h.
+// What a FakeWorkbench says of a run.
 #include "FakeRun.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// See FakeWorkbench.h.
+// A Workbench without an engine, for tests of the window.
 #include "FakeWorkbench.h"
 
 #include <atomic>
