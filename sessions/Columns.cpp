@@ -17,10 +17,32 @@ const char* wordOf(LogLevel level) {
     throw std::invalid_argument("a log level that is none");
 }
 
+namespace {
+
+// The value of an enumeration, first to last, whose word this is.
+template <class E>
+E valueOf(const std::string& word, E last, const char* what) {
+    for (int i = 0; i <= static_cast<int>(last); ++i)
+        if (word == toString(static_cast<E>(i))) return static_cast<E>(i);
+    throw std::invalid_argument(std::string("unknown ") + what + " \"" + word + "\"");
+}
+
+}  // namespace
+
 RunState runStateFrom(const std::string& word) {
-    for (int i = 0; i <= static_cast<int>(RunState::Interrupted); ++i)
-        if (word == toString(static_cast<RunState>(i))) return static_cast<RunState>(i);
-    throw std::invalid_argument("unknown state \"" + word + "\"");
+    return valueOf(word, RunState::Interrupted, "state");
+}
+
+SessionKind sessionKindFrom(const std::string& word) {
+    return valueOf(word, SessionKind::Trace, "kind of session");
+}
+
+ErrorCode errorCodeFrom(const std::string& word) {
+    return valueOf(word, ErrorCode::Internal, "error code");
+}
+
+Subject::Kind subjectKindFrom(const std::string& word) {
+    return valueOf(word, Subject::Kind::File, "subject");
 }
 
 LogLevel logLevelFrom(const std::string& word) {

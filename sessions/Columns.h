@@ -14,6 +14,9 @@ namespace stepscope {
 const char* wordOf(LogLevel level);
 RunState runStateFrom(const std::string& word);  // throws on a word that is none
 LogLevel logLevelFrom(const std::string& word);
+SessionKind sessionKindFrom(const std::string& word);
+ErrorCode errorCodeFrom(const std::string& word);
+Subject::Kind subjectKindFrom(const std::string& word);
 
 class RowWriter {
 public:
@@ -27,6 +30,9 @@ public:
     void operator()(const char*, const std::string& v) { m_statement.bindNoCopy(++m_at, v); }
     void operator()(const char*, RunState v) { m_statement.bind(++m_at, toString(v)); }
     void operator()(const char*, LogLevel v) { m_statement.bind(++m_at, wordOf(v)); }
+    void operator()(const char*, SessionKind v) { m_statement.bind(++m_at, toString(v)); }
+    void operator()(const char*, Subject::Kind v) { m_statement.bind(++m_at, toString(v)); }
+    void operator()(const char*, std::optional<ErrorCode> v) { m_statement.bind(++m_at, v ? toString(*v) : ""); }
     void operator()(const char* name, const Value& v) {
         std::visit([&](const auto& held) { (*this)(name, held); }, v);
     }
@@ -50,6 +56,12 @@ public:
     void operator()(const char*, std::string& v) { v = next().getString(); }
     void operator()(const char*, RunState& v) { v = runStateFrom(next().getString()); }
     void operator()(const char*, LogLevel& v) { v = logLevelFrom(next().getString()); }
+    void operator()(const char*, SessionKind& v) { v = sessionKindFrom(next().getString()); }
+    void operator()(const char*, Subject::Kind& v) { v = subjectKindFrom(next().getString()); }
+    void operator()(const char*, std::optional<ErrorCode>& v) {
+        const std::string word = next().getString();
+        v = word.empty() ? std::nullopt : std::optional(errorCodeFrom(word));
+    }
     void operator()(const char*, Value& v) {
         const SQLite::Column column = next();
         if (column.isInteger())

@@ -109,7 +109,8 @@ Result<Connection> openForWriting(const std::string& path) {
     if (!folder.empty()) fs::create_directories(folder, problem);
     if (problem)
         return makeError(ErrorCode::Io, fmt::format("The folder of the session database \"{}\" cannot be made ({}); choose another file (--db).",
-                                                    path, problem.message()));
+                                                    path, problem.message()))
+            .about(Subject::Kind::Database, path);
     if (const auto header = inspectFile(path); !header) return header.error();
     return openWritable(path);
 }
@@ -118,7 +119,8 @@ Result<Connection> openForReading(const std::string& path) {
     const auto header = inspectFile(path);
     if (!header) return header.error();
     if (!header->exists)
-        return makeError(ErrorCode::NotFound, fmt::format("There is no session database \"{}\" yet; the first recorded run makes it.", path));
+        return makeError(ErrorCode::NotFound, fmt::format("There is no session database \"{}\" yet; the first recorded run makes it.", path))
+            .about(Subject::Kind::Database, path);
     if (header->empty) return Connection{};
     if (header->schemaVersion < schemaVersion())
         if (const auto migrated = openWritable(path); !migrated) return migrated.error();

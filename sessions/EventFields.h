@@ -27,6 +27,13 @@ static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<Event>)
 
 constexpr std::array<const char*, kPhases> kPhaseColumns{"batch_ns", "copy_ns", "forward_ns", "backward_ns", "clip_ns", "optimizer_ns"};
 
+// What a sentence beside them says, as data.
+void reason(auto& io, auto& e) {
+    io("code", e.code);
+    io("subject_kind", e.subject.kind);
+    io("subject", e.subject.name);
+}
+
 template <>
 struct Table<StepDone> {
     static constexpr const char* name = "steps";
@@ -80,6 +87,7 @@ void fields(auto& io, Like<SwitchRefused> auto& e) {
     io("switch", e.id);
     io("value", e.value);
     io("why", e.why);
+    reason(io, e);
 }
 
 template <>
@@ -105,6 +113,7 @@ void fields(auto& io, Like<LogLine> auto& e) {
     io("step", e.step);
     io("level", e.level);
     io("text", e.text);
+    reason(io, e);
 }
 
 template <>
@@ -115,6 +124,7 @@ void fields(auto& io, Like<StateChanged> auto& e) {
     io("step", e.step);
     io("state", e.state);
     io("why", e.why);
+    reason(io, e);
 }
 
 template <>

@@ -43,9 +43,7 @@ Result<Bytes100> readHeader(const std::string& path) {
     return header;
 }
 
-}  // namespace
-
-Result<FileHeader> inspectFile(const std::string& path) {
+Result<FileHeader> inspect(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
         if (errno == ENOENT) return FileHeader{};
@@ -69,6 +67,12 @@ Result<FileHeader> inspectFile(const std::string& path) {
                                                              "update Stepscope or choose another file (--db).",
                                                              path, version, schemaVersion()));
     return FileHeader{.exists = true, .empty = false, .schemaVersion = version};
+}
+
+}  // namespace
+
+Result<FileHeader> inspectFile(const std::string& path) {
+    return inspect(path).about(Subject::Kind::Database, path);
 }
 
 }  // namespace stepscope

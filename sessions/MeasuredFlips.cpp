@@ -48,7 +48,7 @@ std::vector<Stored> allFlips(SQLite::Database& database, const Machine& machine)
         row("from_value", one.flip.flip.from);
         row("to_value", one.flip.flip.to);
         const auto known = here.find(one.flip.session);
-        const bool ours = known != here.end() ? known->second : sameHardware(machineFromJson(described), machine);
+        const bool ours = known != here.end() ? known->second : described != "null" && sameHardware(machineFromJson(described), machine);
         here[one.flip.session] = ours;
         if (ours) all.push_back(std::move(one));
     }

@@ -68,7 +68,8 @@ private:
                 const auto lost = batch.size() + m_queue.abandon();
                 m_outcome = makeError(stored.error().code,
                                       fmt::format("{} The last {} events of session {} are not stored.", stored.error().sentence, lost, m_session),
-                                      stored.error().cause);
+                                      stored.error().cause)
+                                .about(Subject::Kind::Database, m_options.path);
                 break;
             }
             m_queue.committed(batch.size());
@@ -105,9 +106,10 @@ private:
             int moved = 0;
             sqlite3_file_control(m_connection->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
             if (moved != 0)
-                return makeError(
-                    ErrorCode::Io,
-                    fmt::format("The session database \"{}\" was removed or replaced while a run is recorded into it; put it back.", m_options.path));
+                return makeError(ErrorCode::Io,
+                                 fmt::format("The session database \"{}\" was removed or replaced while a run is recorded into it; put it back.",
+                                             m_options.path))
+                    .about(Subject::Kind::Database, m_options.path);
             SQLite::Transaction transaction(*m_connection, SQLite::TransactionBehavior::IMMEDIATE);
             std::int64_t sequence = m_nextSequence;
             for (const auto& event : batch) m_writer->write(event, sequence++);

@@ -22,7 +22,8 @@ template <class Change>
 Status edit(const std::string& path, Change change) {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored))
-        return makeError(ErrorCode::NotFound, fmt::format("There is no session database \"{}\"; choose another file (--db).", path));
+        return makeError(ErrorCode::NotFound, fmt::format("There is no session database \"{}\"; choose another file (--db).", path))
+            .about(Subject::Kind::Database, path);
     auto connection = openForWriting(path);
     if (!connection) return connection.error();
     return guarded(path, [&]() -> Status {

@@ -38,7 +38,8 @@ Result<SessionLock> SessionLock::take(const std::string& database, std::int64_t 
     if (lock.m_file >= 0 && ::fcntl(lock.m_file, F_OFD_SETLK, &range) == 0) return lock;
     return makeError(ErrorCode::Io, fmt::format("The lock file \"{}\" cannot be used ({}); check the folder's permissions or choose another "
                                                 "database (--db).",
-                                                path, std::strerror(errno)));
+                                                path, std::strerror(errno)))
+        .about(Subject::Kind::Database, database);
 }
 
 bool SessionLock::held(const std::string& database, std::int64_t session) {

@@ -92,7 +92,7 @@ private:
         // as running although its lock was free before we looked has no process any more.
         const bool locked = SessionLock::held(m_path, session);
         SQLite::Statement select(*m_connection,
-                                 "SELECT name, notes, tags, state, why, started_unix_ms, ended_unix_ms, step_ns_median, step_tokens_median"
+                                 "SELECT name, notes, tags, state, why, started_unix_ms, ended_unix_ms, step_ns_median, step_tokens_median, kind"
                                  " FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
         select.bind(1, session);
         if (!select.executeStep()) return std::nullopt;
@@ -111,6 +111,7 @@ private:
         const bool summarised = !select.getColumn(7).isNull();
         row("step_ns_median", medians.durationNs);
         row("step_tokens_median", medians.tokens);
+        row("kind", found.kind);
         found.tags = tagsFromJson(tags);
         if (!ended(found.state) && !locked) found.state = RunState::Interrupted;
         const LastStep last = lastStep(*m_connection, session);

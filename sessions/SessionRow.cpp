@@ -7,19 +7,21 @@
 
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
+#include "sessions/Columns.h"
 #include "sessions/MachineJson.h"
 #include "sessions/SqliteError.h"
 
 namespace stepscope {
 namespace {
 
-void writeConfig(SQLite::Database& database, std::int64_t session, const RunConfig& config) {
+void writeConfig(SQLite::Database& database, std::int64_t session, const std::optional<RunConfig>& config) {
     SQLite::Statement clear(database, "DELETE FROM config WHERE session = ?");
     clear.bind(1, session);
     clear.exec();
+    if (!config) return;
     SQLite::Statement insert(database, "INSERT INTO config (session, key, position, value) VALUES (?, ?, ?, ?)");
     std::int64_t position = 0;
-    for (const auto& [key, value] : listConfig(config)) {
+    for (const auto& [key, value] : listConfig(*config)) {
         insert.tryReset();
         insert.bind(1, session);
         insert.bind(2, key);
@@ -36,14 +38,16 @@ std::int64_t nowUnixMs() {
 }  // namespace
 
 std::int64_t insertSession(SQLite::Database& database, const SessionInfo& info) {
-    SQLite::Statement insert(database,
-                             "INSERT INTO sessions (name, notes, tags, state, why, started_unix_ms, config, machine, vocabulary, parameters,"
-                             " train_tokens, validation_tokens, first_step, resumed_from) VALUES (?, ?, ?, ?, '', ?, '{}', '{}', 0, 0, 0, 0, 0, '')");
+    SQLite::Statement insert(
+        database,
+        "INSERT INTO sessions (name, notes, tags, state, why, started_unix_ms, config, machine, vocabulary, parameters,"
+        " train_tokens, validation_tokens, first_step, resumed_from, kind) VALUES (?, ?, ?, ?, '', ?, 'null', 'null', 0, 0, 0, 0, 0, '', ?)");
     insert.bind(1, info.name);
     insert.bind(2, info.notes);
     insert.bind(3, tagsToJson(info.tags));
     insert.bind(4, toString(RunState::Preparing));
     insert.bind(5, info.startedUnixMs != 0 ? info.startedUnixMs : nowUnixMs());
+    insert.bind(6, toString(info.kind));
     insert.exec();
     const std::int64_t session = database.getLastInsertRowid();
     updateSession(database, session, info);
@@ -55,8 +59,8 @@ void updateSession(SQLite::Database& database, std::int64_t session, const Sessi
                              "UPDATE sessions SET started_unix_ms = iif(?1 = 0, started_unix_ms, ?1), config = ?2, machine = ?3, vocabulary = ?4,"
                              " parameters = ?5, train_tokens = ?6, validation_tokens = ?7, first_step = ?8, resumed_from = ?9 WHERE id = ?10");
     update.bind(1, info.startedUnixMs);
-    update.bind(2, configToJson(info.config));
-    update.bind(3, machineToJson(info.machine));
+    update.bind(2, info.config ? configToJson(*info.config) : "null");
+    update.bind(3, info.machine ? machineToJson(*info.machine) : "null");
     update.bind(4, info.vocabulary);
     update.bind(5, info.parameters);
     update.bind(6, info.trainTokens);
@@ -81,18 +85,23 @@ void updateState(SQLite::Database& database, std::int64_t session, const StateCh
 Result<SessionInfo> readInfo(SQLite::Database& database, const std::string& path, std::int64_t session) {
     SQLite::Statement select(database,
                              "SELECT name, notes, tags, started_unix_ms, config, machine, vocabulary, parameters, train_tokens, validation_tokens,"
-                             " first_step, resumed_from FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
+                             " first_step, resumed_from, kind FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
     select.bind(1, session);
     if (!select.executeStep()) return noSuchSession(path, session);
-    auto config = configFromJson(select.getColumn(4).getString());
-    if (!config) return config.error();
     SessionInfo info;
     info.name = select.getColumn(0).getString();
     info.notes = select.getColumn(1).getString();
     info.tags = tagsFromJson(select.getColumn(2).getString());
     info.startedUnixMs = select.getColumn(3).getInt64();
-    info.config = std::move(*config);
-    info.machine = machineFromJson(select.getColumn(5).getString());
+    info.kind = sessionKindFrom(select.getColumn(12).getString());
+    info.config.reset();
+    if (const std::string json = select.getColumn(4).getString(); json != "null") {
+        auto config = configFromJson(json).about(Subject::Kind::Session, std::to_string(session));
+        if (!config) return config.error();
+        info.config = std::move(*config);
+    }
+    info.machine.reset();
+    if (const std::string json = select.getColumn(5).getString(); json != "null") info.machine = machineFromJson(json);
     info.vocabulary = select.getColumn(6).getInt64();
     info.parameters = select.getColumn(7).getInt64();
     info.trainTokens = select.getColumn(8).getInt64();

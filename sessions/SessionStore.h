@@ -20,6 +20,7 @@ std::string checkpointFolder(const std::string& path, std::int64_t session);
 
 struct SessionSummary {
     std::int64_t id = 0;
+    SessionKind kind = SessionKind::Run;
     std::string name;
     std::string notes;
     std::vector<std::string> tags;
@@ -32,7 +33,7 @@ struct SessionSummary {
     double validationLossLast = kUnknown;
     double msPerStepMedian = kUnknown;                        // over stored steps, first 3 left out
     double tokensPerSecond = kUnknown;                        // from that median
-    std::vector<std::pair<std::string, std::string>> config;  // listConfig() of the session
+    std::vector<std::pair<std::string, std::string>> config;  // listConfig() of the session; empty where it has none
 };
 
 class SessionReader {

@@ -7,7 +7,9 @@ namespace stepscope {
 
 Error sqliteError(const std::string& path, int extendedCode, const std::string& message) {
     const std::string cause = fmt::format("SQLite {}: {}", extendedCode, message);
-    const auto say = [&](ErrorCode code, const char* sentence) { return makeError(code, fmt::format(fmt::runtime(sentence), path), cause); };
+    const auto say = [&](ErrorCode code, const char* sentence) {
+        return makeError(code, fmt::format(fmt::runtime(sentence), path), cause).about(Subject::Kind::Database, path);
+    };
     switch (extendedCode & 0xff) {
         case SQLITE_NOTADB:
             return say(ErrorCode::BadInput, "\"{}\" is not a session database; choose another file (--db) or move this one away.");
@@ -37,12 +39,14 @@ Error sqliteError(const std::string& path, int extendedCode, const std::string& 
 Error damagedRow(const std::string& path, const std::string& cause) {
     return makeError(ErrorCode::Damaged,
                      fmt::format("The session database \"{}\" holds something that cannot be read; the session may come from another version.", path),
-                     cause);
+                     cause)
+        .about(Subject::Kind::Database, path);
 }
 
 Error noSuchSession(const std::string& path, std::int64_t session) {
     return makeError(ErrorCode::NotFound,
-                     fmt::format("There is no session {} in \"{}\"; choose one of those listed by \"sessions list\".", session, path));
+                     fmt::format("There is no session {} in \"{}\"; choose one of those listed by \"sessions list\".", session, path))
+        .about(Subject::Kind::Session, std::to_string(session));
 }
 
 }  // namespace stepscope

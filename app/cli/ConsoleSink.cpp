@@ -25,7 +25,7 @@ void ConsoleSink::publish(Event event) {
         Visitor{
             [&](const SessionStarted& e) {
                 if (!e.info) return;
-                m_bar.begin(e.info->firstStep, e.info->config.steps);
+                m_bar.begin(e.info->firstStep, e.info->config ? e.info->config->steps : 0);
                 if (e.session != 0) say(LogLevel::Info, fmt::format("session {}: {}", e.session, e.info->name));
             },
             [&](const StepDone& e) { onStep(e); },

@@ -26,8 +26,9 @@ Json asJson(const Shown& s) {
     all["parameters"] = s.info.parameters;
     all["train_tokens"] = s.info.trainTokens;
     all["validation_tokens"] = s.info.validationTokens;
-    all["config"] = toJson(s.info.config);
-    all["machine"] = toJson(s.info.machine);
+    all["kind"] = toString(s.info.kind);
+    all["config"] = s.info.config ? toJson(*s.info.config) : Json(nullptr);
+    all["machine"] = s.info.machine ? toJson(*s.info.machine) : Json(nullptr);
     all["validation"] = s.points.validation;
     all["switches"] = s.points.switches;
     all["refused"] = s.points.refused;
@@ -55,6 +56,7 @@ std::string word(const Json& value) {
 std::string asText(const Shown& s) {
     Table facts({{"SESSION"}, {std::to_string(s.summary.id)}});
     facts.add({"name", s.summary.name});
+    if (s.info.kind != SessionKind::Run) facts.add({"kind", toString(s.info.kind)});
     facts.add({"state", toString(s.summary.state) + (s.summary.why.empty() ? std::string{} : ": " + s.summary.why)});
     facts.add({"started", word(isoTime(s.summary.startedUnixMs))});
     if (!s.summary.tags.empty()) facts.add({"tags", fmt::format("{}", fmt::join(s.summary.tags, ", "))});
@@ -67,10 +69,17 @@ std::string asText(const Shown& s) {
     facts.add({"speed", format::rate(s.summary.tokensPerSecond, "tok/s")});
     facts.add({"parameters", format::count(s.info.parameters)});
     facts.add({"tokens", fmt::format("{} training, {} validation", format::count(s.info.trainTokens), format::count(s.info.validationTokens))});
-    facts.add({"machine", fmt::format("{}, {} cores, {}", s.info.machine.cpu, s.info.machine.cores, format::bytes(s.info.machine.memory))});
-    facts.add({"versions", fmt::format("Stepscope {}, LibTorch {}, {}", s.info.machine.stepscope, s.info.machine.libtorch, s.info.machine.system)});
+    if (s.info.machine) {
+        const Machine& machine = *s.info.machine;
+        facts.add({"machine", fmt::format("{}, {} cores, {}", machine.cpu, machine.cores, format::bytes(machine.memory))});
+        facts.add({"versions", fmt::format("Stepscope {}, LibTorch {}, {}", machine.stepscope, machine.libtorch, machine.system)});
+    } else {
+        facts.add({"machine", "not stored: it was not run by Stepscope"});
+    }
     std::string text = facts.text() + "\nconfiguration\n";
-    for (const auto& [key, value] : listConfig(s.info.config)) text += fmt::format("  {}: {}\n", key, value);
+    if (!s.info.config) text += "  none: it was not run by Stepscope\n";
+    if (s.info.config)
+        for (const auto& [key, value] : listConfig(*s.info.config)) text += fmt::format("  {}: {}\n", key, value);
     text += list("validation", s.points.validation, [](const Json& p) { return "loss " + p["loss"].dump(); });
     text += list("switches", s.points.switches, [](const Json& p) {
         return fmt::format("{} from {} to {}{}{}", word(p["id"]), word(p["from"]), word(p["to"]), word(p["note"]).empty() ? "" : "; ",

@@ -83,7 +83,7 @@ void ExperimentWiring::show(const EditAnswer& found) {
 
 // A run of a few steps may have ended before its events are drained.
 void ExperimentWiring::runStarted() {
-    if (m_runs.busy() && m_live.history()->info()) m_window.experiment().setRunning(&m_live.history()->info()->config);
+    if (m_runs.busy() && m_live.history()->info()) m_window.experiment().setRunning(&m_live.history()->config());
 }
 
 void ExperimentWiring::applied(const SwitchApplied& flip) {

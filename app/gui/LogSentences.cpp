@@ -18,8 +18,9 @@ struct Line {
 
 std::string startedText(const SessionStarted& event) {
     const SessionInfo& info = *event.info;
+    if (!info.config) return fmt::format("{} “{}”: it was not run here, so it has no settings.", event.replay ? "Replay of" : "Session", info.name);
     return fmt::format("{} “{}”: {:.2f} M parameters, {} training tokens, {} tokens of {}.", event.replay ? "Replay of" : "Session", info.name,
-                       static_cast<double>(info.parameters) / 1e6, format::count(info.trainTokens), info.config.tokenizer, info.config.data);
+                       static_cast<double>(info.parameters) / 1e6, format::count(info.trainTokens), info.config->tokenizer, info.config->data);
 }
 
 Line stateLine(const StateChanged& event) {

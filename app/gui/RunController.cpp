@@ -16,9 +16,8 @@ RunController::~RunController() {
     if (m_run) m_run->send(Stop{});  // the thread waits for the run's end and is joined after this
 }
 
-// Sentences about the database name its file.
-bool RunController::isAboutStorage(const std::string& sentence) const {
-    return m_request.record && m_request.resume.empty() && !m_request.database.empty() && sentence.find(m_request.database) != std::string::npos;
+bool RunController::isAboutStorage(const Subject& subject) const {
+    return m_request.record && m_request.resume.empty() && subject.kind == Subject::Kind::Database;
 }
 
 void RunController::openEngine(const RunConfig& shown) {
@@ -58,7 +57,7 @@ void RunController::start(RunRequest request) {
         if (!started) {
             answer(this, [this, error = started.error()] {
                 setPhase(Phase::None);
-                Q_EMIT startFailed(QString::fromStdString(error.sentence), isAboutStorage(error.sentence));
+                Q_EMIT startFailed(QString::fromStdString(error.sentence), isAboutStorage(error.subject));
             });
             return;
         }

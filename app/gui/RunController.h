@@ -34,7 +34,7 @@ public:
     bool busy() const { return m_phase != Phase::None; }
     const RunRequest& request() const { return m_request; }  // of the newest run
     // Whether what kept that run from starting is where it would be stored; without recording it could.
-    bool isAboutStorage(const std::string& sentence) const;
+    bool isAboutStorage(const Subject& subject) const;
 
     void start(RunRequest request);
     void send(Command command);  // while a run is being started, kept for it; ignored when there is none

@@ -49,7 +49,7 @@ RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std:
     connect(&window.sessions().model(), &QAbstractItemModel::dataChanged, this, &RunWiring::showReadingSoon);
     // The engine answers a text it cannot write with such a line.
     connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
-        if (line.level != LogLevel::Info && line.text.starts_with("No text")) m_window.textPage().refuse(QString::fromStdString(line.text));
+        if (line.level != LogLevel::Info && line.subject.kind == Subject::Kind::Text) m_window.textPage().refuse(QString::fromStdString(line.text));
     });
     connect(&stage.live(), &LiveFeed::stateChanged, this, &RunWiring::liveStateChanged);
     showReading();
@@ -137,7 +137,7 @@ void RunWiring::liveStateChanged(const StateChanged& change) {
     const bool preparing = std::exchange(m_liveState, change.state) == RunState::Preparing;
     if (change.state == RunState::Failed) {
         const QString sentence = QString::fromStdString(change.why);
-        if (preparing && m_runs.isAboutStorage(change.why))
+        if (preparing && m_runs.isAboutStorage(change.subject))
             offerToRunWithoutRecording(sentence);
         else
             m_window.notice().say(NoticeBar::Kind::Error, sentence);

@@ -117,7 +117,11 @@ void SessionsWiring::showMarks(TimeNs end) {
 
 void SessionsWiring::runAgain(qint64 session, bool resume) {
     if (m_runs.busy()) return m_running.say("A run is in progress; stop it before starting another.", true);
-    if (!resume) return m_reader.withInfo(session, [this](const SessionInfo& info) { startFrom(info.config, {}); });
+    if (!resume)
+        return m_reader.withInfo(session, [this](const SessionInfo& info) {
+            if (!info.config) return m_running.say("This session was not run here: it has no settings to run again with.", true);
+            startFrom(*info.config, {});
+        });
     m_reader.withCheckpoint(session, [this, session](const SessionInfo& info, RunConfig config) {
         askForMoreSteps(session, info, config);
         startFrom(config, std::to_string(session));

@@ -56,9 +56,9 @@ std::optional<LogLine> EventTee::lastWords(const StateChanged& end) const {
     std::lock_guard lock(m_mutex);
     if (!ended(end.state) || m_curve.empty()) return std::nullopt;
     // A range test may well end by breaking down.
-    if (m_info->config.schedule == "range-test") return LogLine{end.at, end.step, LogLevel::Info, sentenceOf(readLrRange(m_curve))};
+    if (m_info->config->schedule == "range-test") return LogLine{end.at, end.step, LogLevel::Info, sentenceOf(readLrRange(m_curve))};
     if (end.state == RunState::Failed) return std::nullopt;  // it has said why
-    const bool fromTheStart = m_curve.size() == m_stepMs.size() && m_info->config.data != "random";
+    const bool fromTheStart = m_curve.size() == m_stepMs.size() && m_info->config->data != "random";
     const auto said = diagnoseRate(m_curve, fromTheStart ? std::log(static_cast<double>(m_info->vocabulary)) : kUnknown);
     return said ? std::optional(LogLine{end.at, end.step, LogLevel::Warning, *said}) : std::nullopt;
 }

@@ -35,7 +35,9 @@ void GeneratorThread::work() {
 }
 
 void GeneratorThread::write(const Job& job) {
-    const auto say = [&](const std::string& sentence) { m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Error, "No text: " + sentence}); };
+    const auto say = [&](const Error& error) {
+        m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Error, "No text: " + error.sentence, error.code, {Subject::Kind::Text, {}}});
+    };
     const auto publish = [&](const std::string& text, bool complete) {
         m_sink.publish(TextGenerated{job.step, m_clock.now(), job.request.prompt, text, complete});
     };
@@ -47,9 +49,9 @@ void GeneratorThread::write(const Job& job) {
         if (text)
             publish(*text, true);
         else
-            say(text.error().sentence);
+            say(text.error());
     } catch (const std::exception& thrown) {
-        say(describeException(thrown).sentence);
+        say(describeException(thrown));
     }
 }
 

@@ -89,8 +89,9 @@ void LiveRun::fail(const Error& error) {
         std::lock_guard lock(m_mutex);
         m_error = error;
     }
-    m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Error, error.sentence});
-    m_tee.publish(StateChanged{m_clock.now(), 0, error.code == ErrorCode::Cancelled ? RunState::Stopped : RunState::Failed, error.sentence});
+    m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
+    m_tee.publish(StateChanged{m_clock.now(), 0, error.code == ErrorCode::Cancelled ? RunState::Stopped : RunState::Failed, error.sentence,
+                               error.code, error.subject});
 }
 
 void LiveRun::work() {
@@ -115,7 +116,10 @@ void LiveRun::work() {
     m_generator.finish();
     if (m_recorder) {
         m_stored = m_recorder->finish();
-        if (!m_stored) m_tee.tell(LogLine{m_clock.now(), 0, LogLevel::Error, m_stored.error().sentence});
+        if (!m_stored) {
+            const Error& error = m_stored.error();
+            m_tee.tell(LogLine{m_clock.now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
+        }
     }
     m_done = true;
 }
@@ -125,7 +129,7 @@ Result<TrainerSetup> LiveRun::prepare() {
     device_memory::resetPeak(at::Device(m_request.config.word("device")));
     // OpenMP's thread count belongs to the thread that sets it.
     at::set_num_threads(static_cast<int>(m_request.config.threads > 0 ? m_request.config.threads : m_registry->machine().cores));
-    auto batches = openData();
+    auto batches = openData().about(Subject::Kind::Data, m_request.config.data);
     if (!batches) return batches.error();
     host_memory::refreshBudget();  // the data took their part
     if (auto fits = forecast((*batches)->corpus().vocabulary); !fits) return fits.error();
@@ -147,8 +151,12 @@ Result<TrainerSetup> LiveRun::prepare() {
     };
     setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
         if (!tokenizer)
-            return m_tee.publish(LogLine{m_clock.now(), from.updates, LogLevel::Warning,
-                                         "No text: this run trains on ready token ids, so there is no tokenizer to write with."});
+            return m_tee.publish(LogLine{m_clock.now(),
+                                         from.updates,
+                                         LogLevel::Warning,
+                                         "No text: this run trains on ready token ids, so there is no tokenizer to write with.",
+                                         ErrorCode::Unsupported,
+                                         {Subject::Kind::Text, {}}});
         const at::Tensor weights = from.weights.detach().clone();
         waitFor(weights.device());
         m_generator.post({request, {from.config, from.layout, weights}, from.updates, tokenizer});
@@ -194,7 +202,7 @@ Result<TrainState> LiveRun::openState(std::int64_t vocabulary) {
     const GptConfig shape = m_registry->modelShape(config, vocabulary);
     m_tee.publish(Preparing{m_clock.now(), "building the model", kUnknown});
     if (!m_request.resume.empty()) {
-        auto state = loadCheckpoint(m_request.resume, shape.paddedVocabulary);
+        auto state = loadCheckpoint(m_request.resume, shape.paddedVocabulary).about(Subject::Kind::Checkpoint, m_request.resume);
         if (!state) return state.error();
         if (state->config.vocabulary != vocabulary)
             return makeError(ErrorCode::BadInput,

@@ -48,7 +48,7 @@ void RunHistory::start(const SessionStarted& event) {
     m_info = event.info ? event.info : std::make_shared<const SessionInfo>();
     m_session = event.session;
     m_replay = event.replay;
-    m_config = m_info->config;
+    m_config = m_info->config.value_or(RunConfig{});
 }
 
 void RunHistory::addStep(const StepDone& event) {

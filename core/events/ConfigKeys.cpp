@@ -135,14 +135,14 @@ std::int64_t recomputedEvery(const std::string& checkpointing) {
 Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::string& key, const std::string& text) {
     for (const auto& setting : configKeys()) {
         if (setting.id != key) continue;
-        auto value = parseValue(setting.values, key, text);
+        auto value = parseValue(setting.values, key, text).about(Subject::Kind::Key, key);
         if (!value) return value.error();
         setting.set(config, *value);
         return {};
     }
     for (const auto& entry : catalogue) {
         if (entry.id != key) continue;
-        auto value = parseValue(entry.values, key, text);
+        auto value = parseValue(entry.values, key, text).about(Subject::Kind::Switch, key);
         if (!value) return value.error();
         config.switches[key] = *value;
         return {};
@@ -150,21 +150,25 @@ Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::st
     std::vector<std::string> known;
     for (const auto& setting : configKeys()) known.push_back(setting.id);
     for (const auto& entry : catalogue) known.push_back(entry.id);
-    return makeError(ErrorCode::BadInput, fmt::format("There is no key \"{}\"; the keys are {}.", key, fmt::join(known, ", ")));
+    return makeError(ErrorCode::BadInput, fmt::format("There is no key \"{}\"; the keys are {}.", key, fmt::join(known, ", ")))
+        .about(Subject::Kind::Key, key);
 }
 
 Status checkConfig(const RunConfig& config) {
     if (config.width % config.heads != 0)
         return makeError(ErrorCode::BadInput,
-                         fmt::format("width {} does not divide by heads {}; choose heads that divide it.", config.width, config.heads));
+                         fmt::format("width {} does not divide by heads {}; choose heads that divide it.", config.width, config.heads))
+            .about(Subject::Kind::Key, "heads");
     if (config.schedule == "range-test" && !(config.minLr > 0 && config.minLr < config.lr))
         return makeError(ErrorCode::BadInput,
                          fmt::format("schedule=range-test sweeps from min-lr to lr, and {} is not between 0 and {}; choose another min-lr.",
-                                     config.minLr, config.lr));
+                                     config.minLr, config.lr))
+            .about(Subject::Kind::Key, "min-lr");
     if (config.positions == "rope" && config.width / config.heads % 2 != 0)
         return makeError(ErrorCode::BadInput,
                          fmt::format("positions=rope turns pairs, and a head size of {} (width {} / heads {}) is odd; choose other heads.",
-                                     config.width / config.heads, config.width, config.heads));
+                                     config.width / config.heads, config.width, config.heads))
+            .about(Subject::Kind::Key, "heads");
     return {};
 }
 

@@ -44,6 +44,18 @@ const char* toString(RunState state) {
     SS_CHECK(false);
 }
 
+const char* toString(SessionKind kind) {
+    switch (kind) {
+        case SessionKind::Run:
+            return "run";
+        case SessionKind::Experiment:
+            return "experiment";
+        case SessionKind::Trace:
+            return "trace";
+    }
+    SS_CHECK(false);
+}
+
 const char* toString(SwitchGroup group) {
     switch (group) {
         case SwitchGroup::Device:

@@ -6,13 +6,16 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "core/base/Result.h"
 #include "core/base/Units.h"
 #include "core/events/Machine.h"
 #include "core/events/RunConfig.h"
+#include "core/trace/Chunk.h"
 
 namespace stepscope {
 
@@ -29,13 +32,19 @@ inline bool ended(RunState state) {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
+// What a session is a record of. Stored as a word.
+enum class SessionKind { Run, Experiment, Trace };
+const char* toString(SessionKind kind);  // "run", "experiment", "trace"
+
 struct SessionInfo {
+    SessionKind kind = SessionKind::Run;
     std::string name;
     std::string notes;
     std::vector<std::string> tags;
     std::int64_t startedUnixMs = 0;
-    RunConfig config;  // complete: every switch has a value
-    Machine machine;
+    // A run's is there and complete: every switch has a value. What was not run here, an imported trace, may have neither.
+    std::optional<RunConfig> config{std::in_place};
+    std::optional<Machine> machine{std::in_place};
     std::int64_t vocabulary = 0;  // of the model, padding excluded
     std::int64_t parameters = 0;
     std::int64_t trainTokens = 0;
@@ -91,6 +100,8 @@ struct SwitchRefused {
     std::string id;
     Value value;
     std::string why;
+    std::optional<ErrorCode> code{};
+    Subject subject{};  // what stands in its way, where that has a name
 };
 
 struct DeviceSample {  // every 500 ms from /proc, and NVML where there is a GPU
@@ -111,6 +122,8 @@ struct LogLine {
     std::int64_t step = 0;
     LogLevel level = LogLevel::Info;
     std::string text;
+    std::optional<ErrorCode> code{};  // of a line that tells an error
+    Subject subject{};
 };
 
 struct StateChanged {
@@ -118,6 +131,8 @@ struct StateChanged {
     std::int64_t step = 0;
     RunState state = RunState::Preparing;
     std::string why;  // for Failed, Paused by a full disk, ...
+    std::optional<ErrorCode> code{};
+    Subject subject{};
 };
 
 struct CheckpointSaved {
@@ -149,11 +164,13 @@ struct RecorderWaited {  // the trainer waited for the recorder
 using Event = std::variant<SessionStarted, StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged,
                            CheckpointSaved, TextGenerated, Preparing, RecorderWaited>;
 
-// The one door. publish() may be called from any thread and must not throw.
+// The one door. Both may be called from any thread and must not throw.
 class EventSink {
 public:
     virtual ~EventSink() = default;
     virtual void publish(Event event) = 0;
+    // Bulk data, for those who keep or draw it; nothing of it is an Event, so a listener without this misses no event.
+    virtual void publishChunk(ChunkPtr) {}
 };
 
 // For std::visit with one lambda an event and no catch-all.

@@ -84,8 +84,9 @@ Result<RunConfig> Registry::complete(RunConfig config) const {
     }
     for (const auto& [id, value] : config.switches) {
         const Optimization* entry = find(id);
-        if (entry == nullptr) return makeError(ErrorCode::BadInput, fmt::format("There is no switch \"{}\" in this version.", id));
-        auto parsed = parseValue(entry->values, id, toString(value));
+        if (entry == nullptr)
+            return makeError(ErrorCode::BadInput, fmt::format("There is no switch \"{}\" in this version.", id)).about(Subject::Kind::Switch, id);
+        auto parsed = parseValue(entry->values, id, toString(value)).about(Subject::Kind::Switch, id);
         if (!parsed) return parsed.error();
         config.switches[id] = *parsed;
     }
@@ -93,7 +94,8 @@ Result<RunConfig> Registry::complete(RunConfig config) const {
     for (const auto& entry : m_entries)
         if (const auto can = verdict(entry, inUse, config.switches.at(entry.id)); !can.usable)
             return makeError(ErrorCode::Unsupported,
-                             fmt::format("{}={} cannot be used: {}", entry.id, toString(config.switches.at(entry.id)), can.reason));
+                             fmt::format("{}={} cannot be used: {}", entry.id, toString(config.switches.at(entry.id)), can.reason))
+                .about(Subject::Kind::Switch, entry.id);
     if (auto good = checkConfig(config); !good) return good.error();
     if (const auto conflict = installed(inUse).conflict()) return *conflict;
     return config;
@@ -101,14 +103,14 @@ Result<RunConfig> Registry::complete(RunConfig config) const {
 
 Result<RunConfig> Registry::flipped(const RunConfig& config, const std::string& id, const Value& value) const {
     const Optimization* entry = find(id);
-    if (entry == nullptr) return makeError(ErrorCode::BadInput, fmt::format("There is no switch \"{}\".", id));
+    if (entry == nullptr) return makeError(ErrorCode::BadInput, fmt::format("There is no switch \"{}\".", id)).about(Subject::Kind::Switch, id);
     if (entry->takesEffect == TakesEffect::NewRun)
         return makeError(ErrorCode::Unsupported, fmt::format("{} needs a new run: {}", id, entry->whyNewRun));
-    auto parsed = parseValue(entry->values, id, toString(value));
-    if (!parsed) return parsed.error();
-    RunConfig wanted = config;
-    wanted.switches[id] = *parsed;
-    return complete(std::move(wanted));
+    return parseValue(entry->values, id, toString(value)).about(Subject::Kind::Switch, id).andThen([&](const Value& parsed) {
+        RunConfig wanted = config;
+        wanted.switches[id] = parsed;
+        return complete(std::move(wanted));
+    });
 }
 
 GptConfig Registry::modelShape(const RunConfig& config, std::int64_t vocabulary) const {

@@ -84,8 +84,12 @@ TrainerOutcome Trainer::run() {
     m_state = {};
     m_state.updates = updates;
     device_memory::trim(device);
-    if (outcome.state == RunState::Failed) log(LogLevel::Error, outcome.error.sentence);
-    changeState(outcome.state, outcome.error.sentence);
+    if (outcome.state == RunState::Failed) {
+        log(LogLevel::Error, outcome.error);
+        tellState(outcome.state, outcome.error);
+    } else {
+        changeState(outcome.state, outcome.error.sentence);
+    }
     return outcome;
 }
 
@@ -133,7 +137,7 @@ void Trainer::takeCommands() {
                            log(LogLevel::Info, fmt::format("Batches are drawn with seed {} from step {} on.", asked.seed, m_state.updates + 1));
                        },
                        [&](const SaveCheckpoint& asked) {
-                           if (checkpoint(asked.path) == Kept::BrokenState) log(LogLevel::Error, brokenState().sentence);
+                           if (checkpoint(asked.path) == Kept::BrokenState) log(LogLevel::Error, brokenState());
                        },
                        [&](const ValidateNow&) { validate(); },
                        [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
@@ -177,19 +181,19 @@ void Trainer::tellHeldUp() {
 
 void Trainer::flip(const Flip& asked) {
     const std::int64_t step = m_state.updates;
-    const auto refuse = [&](const std::string& why) {
-        m_setup.sink->publish(SwitchRefused{step, m_setup.clock->now(), asked.id, asked.value, why});
-        log(LogLevel::Warning, fmt::format("{} stays as it is: {}", asked.id, why));
+    const auto refuse = [&](const Error& why) {
+        m_setup.sink->publish(SwitchRefused{step, m_setup.clock->now(), asked.id, asked.value, why.sentence, why.code, why.subject});
+        log(LogLevel::Warning, fmt::format("{} stays as it is: {}", asked.id, why.sentence));
     };
     auto wanted = m_setup.factory->flipped(m_config, asked.id, asked.value);
-    if (!wanted) return refuse(wanted.error().sentence);
+    if (!wanted) return refuse(wanted.error());
     const Value from = m_config.switches.at(asked.id), to = wanted->switches.at(asked.id);
     if (from == to) return;
-    if (auto fits = m_setup.batches->accepts(*wanted); !fits) return refuse(fits.error().sentence);
-    if (auto fits = m_setup.fits(m_config, *wanted); !fits) return refuse(fits.error().sentence);
+    if (auto fits = m_setup.batches->accepts(*wanted); !fits) return refuse(fits.error());
+    if (auto fits = m_setup.fits(m_config, *wanted); !fits) return refuse(fits.error());
     BuildNotes notes;
     auto program = buildFlipped(*wanted, notes);
-    if (!program) return refuse(program.error().sentence);
+    if (!program) return refuse(program.error());
     m_program = std::move(*program);
     m_config = std::move(*wanted);
     device_memory::trim(m_state.weights.device());
@@ -315,11 +319,11 @@ void Trainer::keepAfterFailure(Error& failure) {
     try {
         keepState();
     } catch (const std::exception& thrown) {
-        log(LogLevel::Error, describeException(thrown).sentence);
+        log(LogLevel::Error, describeException(thrown));
     }
     if (m_lastCheckpoint.empty()) return;
-    failure.sentence.pop_back();
-    failure.sentence += fmt::format("; step {} is kept, resume from {}.", m_checkpointedAt, m_lastCheckpoint);
+    failure.sentence += fmt::format(" Step {} is kept; resume from {}.", m_checkpointedAt, m_lastCheckpoint);
+    failure = std::move(failure).about(Subject::Kind::Checkpoint, m_lastCheckpoint);
 }
 
 // The State is as it was before the step that broke: worth keeping, unless there is nothing to keep or no place for it.
@@ -387,7 +391,7 @@ Trainer::Kept Trainer::checkpoint(const std::string& path) {
     m_disturbed = true;
     // A checkpoint that cannot be written does not end a run that may have taken days.
     if (!saved) {
-        log(LogLevel::Error, saved.error().sentence);
+        log(LogLevel::Error, saved.error());
         return Kept::No;
     }
     m_lastCheckpoint = place;
@@ -400,6 +404,15 @@ Trainer::Kept Trainer::checkpoint(const std::string& path) {
 void Trainer::changeState(RunState state, std::string why) {
     m_runState = state;
     m_setup.sink->publish(StateChanged{m_setup.clock->now(), m_state.updates, state, std::move(why)});
+}
+
+void Trainer::tellState(RunState state, const Error& why) {
+    m_runState = state;
+    m_setup.sink->publish(StateChanged{m_setup.clock->now(), m_state.updates, state, why.sentence, why.code, why.subject});
+}
+
+void Trainer::log(LogLevel level, const Error& error) {
+    m_setup.sink->publish(LogLine{m_setup.clock->now(), m_state.updates, level, error.sentence, error.code, error.subject});
 }
 
 void Trainer::log(LogLevel level, std::string text) {

@@ -65,7 +65,9 @@ private:
     Kept checkpoint(const std::string& path);
     bool dueCheckpoint();
     void changeState(RunState state, std::string why = {});
+    void tellState(RunState state, const Error& why);
     void log(LogLevel level, std::string text);
+    void log(LogLevel level, const Error& error);
 
     TrainerSetup m_setup;
     RunConfig m_config;

@@ -49,7 +49,7 @@ SessionInfo onDay(int day) {
 TEST(MeasuredFlips, ComparesTheStepsBeforeAndAfterWithoutWarmUp) {
     const TempFolder folder;
     Story(folder.file("s.db"), onDay(1)).steps(40, 20).flip("amp", "off", "bf16").steps(5, 900).steps(30, 10);
-    const auto found = measuredFlips(folder.file("s.db"), sampleInfo().machine);
+    const auto found = measuredFlips(folder.file("s.db"), *sampleInfo().machine);
     ASSERT_TRUE(found) << found.error().sentence;
     ASSERT_EQ(found->size(), 1u);
     const auto& measured = found->front();
@@ -69,7 +69,7 @@ TEST(MeasuredFlips, TakesTheNewestFlipOfEachSwitchThatHasEnoughSteps) {
     Story(folder.file("s.db"), onDay(1)).steps(40, 20).flip("amp", "off", "bf16").steps(40, 10).flip("attention", "auto", "manual").steps(40, 30);
     Story(folder.file("s.db"), onDay(2)).steps(40, 20).flip("amp", "off", "bf16").steps(40, 16);
     Story(folder.file("s.db"), onDay(3)).steps(40, 20).flip("amp", "off", "bf16").steps(12, 1);  // 7 after its warm-up: too few
-    const auto found = measuredFlips(folder.file("s.db"), sampleInfo().machine);
+    const auto found = measuredFlips(folder.file("s.db"), *sampleInfo().machine);
     ASSERT_EQ(found->size(), 2u);
     for (const auto& measured : *found) EXPECT_DOUBLE_EQ(measured.effect.ms.after.median, measured.flip.id == "amp" ? 16 : 30);
 }
@@ -85,7 +85,7 @@ TEST(MeasuredFlips, KeepsNeighbouringFlipsAndDisturbedStepsApart) {
         .steps(20, 500, true)
         .flip("zero-grad", "zero", "set-to-none")
         .steps(40, 50);
-    const auto found = measuredFlips(folder.file("s.db"), sampleInfo().machine);
+    const auto found = measuredFlips(folder.file("s.db"), *sampleInfo().machine);
     ASSERT_EQ(found->size(), 3u);
     for (const auto& measured : *found) {
         if (measured.flip.id == "amp") {
@@ -104,14 +104,14 @@ TEST(MeasuredFlips, KeepsNeighbouringFlipsAndDisturbedStepsApart) {
 TEST(MeasuredFlips, LeavesOtherMachinesAndDeletedSessionsOut) {
     const TempFolder folder;
     auto elsewhere = onDay(2);
-    elsewhere.machine.cpu = "another processor";
+    elsewhere.machine->cpu = "another processor";
     Story(folder.file("s.db"), elsewhere).steps(40, 20).flip("amp", "off", "bf16").steps(40, 1);
     Story(folder.file("s.db"), onDay(1)).steps(40, 20).flip("amp", "off", "bf16").steps(40, 10);
-    const auto found = measuredFlips(folder.file("s.db"), sampleInfo().machine);
+    const auto found = measuredFlips(folder.file("s.db"), *sampleInfo().machine);
     ASSERT_EQ(found->size(), 1u);
     EXPECT_DOUBLE_EQ(found->front().effect.ms.after.median, 10);
     ASSERT_TRUE(deleteSession(folder.file("s.db"), 2));
-    EXPECT_TRUE(measuredFlips(folder.file("s.db"), sampleInfo().machine)->empty());
+    EXPECT_TRUE(measuredFlips(folder.file("s.db"), *sampleInfo().machine)->empty());
 }
 
 TEST(MeasuredFlips, AnswersADatabaseThatIsNotThereWithNothingAndADamagedOneWithASentence) {

@@ -106,7 +106,7 @@ TEST(RoundTrip, TakesWhatIsOnlyKnownLaterFromSessionStarted) {
     auto early = sampleInfo();
     early.vocabulary = early.parameters = early.trainTokens = 0;
     auto known = sampleInfo();
-    known.config.layers = 9;
+    known.config->layers = 9;
     const auto session = record(folder.file("s.db"), {SessionStarted{0, std::make_shared<const SessionInfo>(known), false}}, early);
     auto reader = SessionReader::open(folder.file("s.db"));
     EXPECT_EQ((*reader)->info(session)->parameters, known.parameters);
@@ -114,8 +114,27 @@ TEST(RoundTrip, TakesWhatIsOnlyKnownLaterFromSessionStarted) {
     EXPECT_EQ(storedEvents(folder.file("s.db"), session).size(), 1u) << "the session starts once";
 }
 
+TEST(RoundTrip, KeepsASessionThatIsNoRunWithoutSettingsAndMachine) {
+    const TempFolder folder;
+    SessionInfo info = sampleInfo("somebody's trace");
+    info.kind = SessionKind::Trace;
+    info.config.reset();
+    info.machine.reset();
+    const auto session = record(folder.file("s.db"), {LogLine{{5}, 0, LogLevel::Info, "imported"}}, info);
+    auto reader = SessionReader::open(folder.file("s.db"));
+    const auto stored = (*reader)->info(session);
+    ASSERT_TRUE(stored.ok()) << stored.error().sentence;
+    EXPECT_EQ(stored->kind, SessionKind::Trace);
+    EXPECT_FALSE(stored->config);
+    EXPECT_FALSE(stored->machine);
+    const auto summary = (*reader)->summary(session);
+    ASSERT_TRUE(summary.ok()) << summary.error().sentence;
+    EXPECT_EQ(summary->kind, SessionKind::Trace);
+    EXPECT_TRUE(summary->config.empty());
+}
+
 TEST(RoundTrip, KeepsAMachineWithoutAGpu) {
-    Machine machine = sampleInfo().machine;
+    Machine machine = *sampleInfo().machine;
     machine.gpus.clear();
     EXPECT_EQ(machineFromJson(machineToJson(machine)), machine);
 }

@@ -45,7 +45,7 @@ TEST(SessionReader, LeavesTheFirstThreeStepsOutOfTheMedian) {
         EXPECT_DOUBLE_EQ(found.tokensPerSecond, 5000) << when;
         EXPECT_DOUBLE_EQ(found.lossLast, sampleStep(6).loss) << when;
         EXPECT_DOUBLE_EQ(found.validationLossLast, 3.5) << when;
-        EXPECT_EQ(found.config, listConfig(sampleInfo().config)) << when;
+        EXPECT_EQ(found.config, listConfig(*sampleInfo().config)) << when;
         EXPECT_EQ(found.tags, sampleInfo().tags) << when;
     };
     check("while it runs");

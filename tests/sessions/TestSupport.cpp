@@ -28,6 +28,8 @@ struct TextWriter {
     void operator()(const char* name, TimeNs v) { add(name, v.ns); }
     void operator()(const char* name, RunState v) { add(name, toString(v)); }
     void operator()(const char* name, LogLevel v) { add(name, wordOf(v)); }
+    void operator()(const char* name, Subject::Kind v) { add(name, toString(v)); }
+    void operator()(const char* name, std::optional<ErrorCode> v) { add(name, v ? toString(*v) : ""); }
     void operator()(const char* name, const Value& v) { add(name, fmt::format("{}:{}", v.index(), stepscope::toString(v))); }
     void operator()(const char* name, const auto& v) { add(name, v); }
     void add(const char* name, const auto& v) { text += fmt::format(" {}={}", name, v); }
@@ -53,20 +55,20 @@ SessionInfo sampleInfo(const std::string& name) {
     info.notes = "notes, with \"quotes\" and\nlines";
     info.tags = {"first", "zweites, ü"};
     info.startedUnixMs = 1'700'000'000'123;
-    info.config.preset = "tiny-cpu";
-    info.config.lr = 0.1 + 0.2;
-    info.config.data = "/some where/text.txt";
-    info.config.switches = {{"amp", std::string("bf16")}, {"batch-size", std::int64_t{12}}, {"clip", 1.0}};
-    info.machine.cpu = "Some CPU";
-    info.machine.cores = 2;
-    info.machine.memory = {8'000'000'000};
-    info.machine.instructions = {"avx2", "avx512_bf16"};
-    info.machine.system = "Linux";
-    info.machine.stepscope = "0.1.0";
-    info.machine.libtorch = "2.11.0";
-    info.machine.gpus = {{"Some GPU", {80'000'000'000}, 9, 0}};
-    info.machine.driver = "580.1";
-    info.machine.whyNoCuda = "because";
+    info.config->preset = "tiny-cpu";
+    info.config->lr = 0.1 + 0.2;
+    info.config->data = "/some where/text.txt";
+    info.config->switches = {{"amp", std::string("bf16")}, {"batch-size", std::int64_t{12}}, {"clip", 1.0}};
+    info.machine->cpu = "Some CPU";
+    info.machine->cores = 2;
+    info.machine->memory = {8'000'000'000};
+    info.machine->instructions = {"avx2", "avx512_bf16"};
+    info.machine->system = "Linux";
+    info.machine->stepscope = "0.1.0";
+    info.machine->libtorch = "2.11.0";
+    info.machine->gpus = {{"Some GPU", {80'000'000'000}, 9, 0}};
+    info.machine->driver = "580.1";
+    info.machine->whyNoCuda = "because";
     info.vocabulary = 256;
     info.parameters = 820'000;
     info.trainTokens = 4'000'000;
@@ -108,17 +110,23 @@ std::vector<Event> oneOfEachKind() {
         SwitchApplied{11, {1'400}, "amp", std::string("off"), std::string("bf16"), "a note"},
         SwitchApplied{11, {1'410}, "batch-size", std::int64_t{12}, std::int64_t{24}, ""},
         SwitchApplied{11, {1'420}, "clip", 1.0, 0.5, "1.0 stays a real number"},
-        SwitchRefused{11, {1'500}, "device", std::string("cuda:0"), "No NVIDIA driver is installed."},
+        SwitchRefused{11,
+                      {1'500},
+                      "device",
+                      std::string("cuda:0"),
+                      "No NVIDIA driver is installed.",
+                      ErrorCode::Unsupported,
+                      {Subject::Kind::Switch, "device"}},
         DeviceSample{{1'600}, 97.5, 1, 2, 3.5, 4.5, 5.5, 6.5, 7.5},
         DeviceSample{{1'610}, kUnknown, 1, 2},
         skipped,
         LogLine{{1'800}, 12, LogLevel::Warning, std::string("text with a \0 in it and ünïcode", 33)},
-        LogLine{{1'800}, 12, LogLevel::Error, "the same instant, published later"},
+        LogLine{{1'800}, 12, LogLevel::Error, "the same instant, published later", ErrorCode::Io, {Subject::Kind::Checkpoint, "/checkpoints/12"}},
         CheckpointSaved{12, {1'900}, {60}, "/checkpoints/12"},
         TextGenerated{12, {2'000}, "In the", "In the beginning", false},
         TextGenerated{12, {2'010}, "In the", "In the beginning was", true},
         RecorderWaited{{2'100}, {70}},
-        StateChanged{{2'200}, 12, RunState::Failed, "The loss is not a number."},
+        StateChanged{{2'200}, 12, RunState::Failed, "The loss is not a number.", ErrorCode::Training, {Subject::Kind::Key, "lr"}},
     };
 }
 

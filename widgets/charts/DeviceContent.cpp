@@ -53,7 +53,8 @@ public:
         if (request.history == nullptr) return items;
         const DeviceColumns& device = request.history->device();
         const auto sample = deviceRow(*request.history, row);
-        const int cores = request.history->info() ? request.history->info()->machine.cores : 0;
+        const auto& info = request.history->info();
+        const int cores = info && info->machine ? info->machine->cores : 0;
         if (cores > 0) items[0].name = QStringLiteral("CPU, %1 %2").arg(cores).arg(cores == 1 ? QStringLiteral("core") : QStringLiteral("cores"));
         if (sample) items[0].value = readOut(device.cpuPct[*sample], Quantity::Percent);
         if (hasGpu(request))

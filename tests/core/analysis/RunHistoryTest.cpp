@@ -11,7 +11,7 @@ namespace {
 
 SessionStarted started(std::int64_t steps, std::int64_t firstStep = 0) {
     auto info = std::make_shared<SessionInfo>();
-    info->config.steps = steps;
+    info->config->steps = steps;
     info->firstStep = firstStep;
     return {7, info, false};
 }
@@ -51,7 +51,7 @@ TEST(RunHistory, MarksTheSuggestionOfARangeTestWhereTheLossFallsMostSteeplyWhenI
     RunHistory history;
     SessionStarted begin = started(200);
     auto info = std::make_shared<SessionInfo>(*begin.info);
-    info->config.schedule = "range-test";
+    info->config->schedule = "range-test";
     begin.info = info;
     history.append(begin);
     for (int i = 1; i <= 200; ++i) {

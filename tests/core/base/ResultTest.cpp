@@ -38,6 +38,42 @@ TEST(Result, TellsAValueFromAnErrorEvenWhenTheValueIsAnErrorsText) {
     EXPECT_EQ(text->size(), 8u);
 }
 
+TEST(Result, AndThenGoesOnWithTheValueAndHandsAnErrorOnWithoutCallingWhatFollows) {
+    const auto quarter = half(12).andThen(half);
+    ASSERT_TRUE(quarter.ok());
+    EXPECT_EQ(*quarter, 3);
+    int calls = 0;
+    const auto odd = half(3).andThen([&](int number) {
+        ++calls;
+        return half(number);
+    });
+    ASSERT_FALSE(odd.ok());
+    EXPECT_EQ(odd.error().cause, "remainder 1");
+    EXPECT_EQ(calls, 0);
+    EXPECT_EQ(half(6).andThen(half).error().code, ErrorCode::BadInput);
+    const Status done;
+    EXPECT_EQ(*done.andThen([] { return half(4); }), 2);
+    EXPECT_FALSE(half(3).status().andThen([] { return half(4); }).ok());
+}
+
+TEST(Result, MapChangesTheValueAndMovesWhatCanOnlyBeMoved) {
+    EXPECT_EQ(*half(8).map([](int number) { return std::to_string(number); }), "4");
+    auto moved = Result<std::unique_ptr<int>>(std::make_unique<int>(5)).map([](std::unique_ptr<int> held) {
+        *held += 1;
+        return held;
+    });
+    EXPECT_EQ(**moved, 6);
+    EXPECT_EQ(half(3).map([](int number) { return number + 1; }).error().sentence, "The number is odd.");
+}
+
+TEST(Result, KeepsTheSubjectThatWasNamedFirst) {
+    const auto bad = half(3).about(Subject::Kind::Key, "heads").about(Subject::Kind::File, "run.yaml");
+    EXPECT_EQ(bad.error().subject, (Subject{Subject::Kind::Key, "heads"}));
+    EXPECT_EQ(bad.error().sentence, "The number is odd.");
+    EXPECT_TRUE(half(4).about(Subject::Kind::Key, "heads").ok());
+    EXPECT_EQ(half(3).error().subject, Subject{});
+}
+
 TEST(Status, IsGoodUnlessItHoldsAnError) {
     EXPECT_TRUE(Status().ok());
     const Status bad = makeError(ErrorCode::Io, "The disk is full.");

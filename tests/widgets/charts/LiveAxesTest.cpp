@@ -20,17 +20,17 @@ class LiveAxesTest : public QObject {
     static void sweep(RunHistory& history, std::int64_t session, std::int64_t steps) {
         auto info = std::make_shared<SessionInfo>();
         info->config = SyntheticRun().config();
-        info->config.schedule = "range-test";
-        info->config.minLr = 1e-6;
-        info->config.lr = 1;
-        info->config.steps = 200;
+        info->config->schedule = "range-test";
+        info->config->minLr = 1e-6;
+        info->config->lr = 1;
+        info->config->steps = 200;
         history.append(SessionStarted{session, info, false});
         for (std::int64_t i = 1; i <= steps; ++i)
             history.append(StepDone{.step = i,
                                     .at = TimeNs::fromSeconds(0.02 * static_cast<double>(i)),
                                     .duration = TimeNs::fromSeconds(0.02),
                                     .loss = 5 - 2 / (1 + std::exp(-0.1 * static_cast<double>(i - 120))),
-                                    .learningRate = learningRate(info->config, i),
+                                    .learningRate = learningRate(*info->config, i),
                                     .tokens = 100});
     }
     static bool offersRates(LivePage& page) {

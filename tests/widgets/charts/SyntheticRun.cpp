@@ -91,7 +91,7 @@ std::shared_ptr<RunHistory> SyntheticRun::history() const {
     auto info = std::make_shared<SessionInfo>();
     info->name = "synthetic";
     info->config = config();
-    info->machine.cores = 2;
+    info->machine->cores = 2;
     history->append(SessionStarted{1, info, false});
     history->append(StateChanged{{}, 0, RunState::Running, ""});
     appendSteps(*history, 0, steps);

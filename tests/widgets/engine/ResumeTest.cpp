@@ -66,8 +66,8 @@ TEST_F(ResumeTest, GoesOnFromTheLastCheckpointWithTheSameLosses) {
     EXPECT_FALSE(info.resumedFrom.empty());
     EXPECT_EQ(info.firstStep % 10, 0);
     EXPECT_GE(info.firstStep, 30);
-    EXPECT_EQ(info.config.layers, 1);
-    EXPECT_EQ(info.config.word("amp"), "bf16");
+    EXPECT_EQ(info.config->layers, 1);
+    EXPECT_EQ(info.config->word("amp"), "bf16");
     const auto second = losses();
     EXPECT_EQ(second.begin()->first, info.firstStep + 1);
     int compared = 0;

@@ -14,7 +14,7 @@ FakeRun::FakeRun(RunRequest request, std::shared_ptr<const SessionInfo> info, st
       m_recorder(std::move(recorder)),
       m_sink(sink),
       m_stepMs(stepMs),
-      m_config(m_info->config) {
+      m_config(*m_info->config) {
     m_thread = std::jthread([this] { work(); });
 }
 

@@ -15,7 +15,7 @@ namespace {
 Event start(const std::string& name, bool replay = false) {
     auto info = std::make_shared<SessionInfo>();
     info->name = name;
-    info->config.steps = 1000;
+    info->config->steps = 1000;
     info->startedUnixMs = 1'700'000'000'000;
     return SessionStarted{1, info, replay};
 }

@@ -10,7 +10,7 @@ namespace {
 
 RunHistory historyOf(bool replay) {
     auto info = std::make_shared<SessionInfo>();
-    info->config.steps = 500;
+    info->config->steps = 500;
     RunHistory history;
     history.append(SessionStarted{3, info, replay});
     history.append(StateChanged{TimeNs{}, 0, RunState::Running, ""});

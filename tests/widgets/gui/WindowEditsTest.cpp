@@ -114,7 +114,7 @@ TEST_F(WindowEditsTest, OfASwitchReachTheRunThatIsBeingPrepared) {
     press("Run");
     edit("amp", "bf16");
     ASSERT_TRUE(QTest::qWaitFor([&] { return live().config().has("amp") && live().config().word("amp") == "bf16"; }, 10'000));
-    EXPECT_EQ(live().info()->config.word("amp"), "off") << "it was pressed before";
+    EXPECT_EQ(live().info()->config->word("amp"), "off") << "it was pressed before";
     EXPECT_EQ(window().experiment().config().word("amp"), "bf16");
     EXPECT_TRUE(std::ranges::any_of(live().markers(), [](const Marker& marker) { return marker.label == "amp bf16"; }));
 }

@@ -32,7 +32,7 @@ protected:
         SessionInfo info;
         info.name = "long";
         info.config = presetConfig("tiny-cpu").value();
-        info.config.steps = steps;
+        info.config->steps = steps;
         Recorder::Options where;
         where.path = options.database.toStdString();
         auto recorder = Recorder::open(where, info);
@@ -153,7 +153,7 @@ TEST_F(WindowSessionsTest, RunsAgainWithTheSettingsOfAStoredSession) {
     Q_EMIT window().experiment().row("layers")->committed("layers", "5");
     Q_EMIT window().sessions().runAgainRequested(1);
     ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2 && live().rows() > 0; }, 5000));
-    EXPECT_EQ(live().info()->config.layers, 3);
+    EXPECT_EQ(live().info()->config->layers, 3);
     EXPECT_EQ(window().experiment().config().layers, 3);
 }
 

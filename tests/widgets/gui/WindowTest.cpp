@@ -190,7 +190,7 @@ TEST_F(WindowTest, DemoTrainsTheTinyPresetAtOnce) {
     options.demo = true;
     open();
     ASSERT_TRUE(reaches(10));
-    EXPECT_EQ(live().info()->config.preset, "tiny-cpu");
+    EXPECT_EQ(live().info()->config->preset, "tiny-cpu");
 }
 
 TEST_F(WindowTest, TheDemoTakesSettingsAndSaysWhichOneIsWrong) {
@@ -198,8 +198,8 @@ TEST_F(WindowTest, TheDemoTakesSettingsAndSaysWhichOneIsWrong) {
     options.settings = {"steps=100000", "layers=2"};
     open();
     ASSERT_TRUE(reaches(10));
-    EXPECT_EQ(live().info()->config.layers, 2);
-    EXPECT_EQ(live().info()->config.steps, 100000);
+    EXPECT_EQ(live().info()->config->layers, 2);
+    EXPECT_EQ(live().info()->config->steps, 100000);
     place.reset();
     options.settings = {"layers=many"};
     open();
