@@ -103,6 +103,8 @@ void fields(auto& io, Like<DeviceSample> auto& e) {
     io("gpu_power_w", e.gpuPowerW);
     io("gpu_temperature_c", e.gpuTemperatureC);
     io("gpu_clock_mhz", e.gpuClockMhz);
+    io("others_pct", e.othersPct);
+    io("steal_pct", e.stealPct);
 }
 
 template <>

@@ -55,11 +55,9 @@ Result<std::string> newestCheckpoint(const std::string& database, std::int64_t s
     auto paths = checkpointsOf(database, session);
     if (!paths) return paths.error();
     if (paths->empty())
-        return makeError(
-            ErrorCode::NotFound,
-            fmt::format(
-                "Session {} has no checkpoint to go on from; set checkpoint-every before a run (in the window: Checkpoint every, under Loop).",
-                session));
+        return makeError(ErrorCode::NotFound, fmt::format("Session {} has no checkpoint to go on from; a run keeps one at its end unless "
+                                                          "checkpoint-at-end is off, and more with checkpoint-every.",
+                                                          session));
     return paths->back();
 }
 

@@ -92,6 +92,8 @@ void RunHistory::addDeviceSample(const DeviceSample& event) {
     if (!m_device.place.empty()) place.seconds = std::max(place.seconds, m_device.place.back().seconds);
     m_device.place.push_back(place);
     m_device.cpuPct.append(event.cpuPct);
+    m_device.othersPct.append(event.othersPct);
+    m_device.stealPct.append(event.stealPct);
     m_device.residentBytes.append(event.residentBytes > 0 ? static_cast<double>(event.residentBytes) : kUnknown);
     m_device.availableBytes.append(event.availableBytes > 0 ? static_cast<double>(event.availableBytes) : kUnknown);
     m_device.gpuPct.append(event.gpuPct);

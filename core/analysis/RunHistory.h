@@ -43,7 +43,7 @@ struct StepColumns {
 
 struct DeviceColumns {
     std::vector<RunPlace> place;
-    Column cpuPct, residentBytes, availableBytes, gpuPct, gpuMemoryBytes, gpuPowerW;
+    Column cpuPct, othersPct, stealPct, residentBytes, availableBytes, gpuPct, gpuMemoryBytes, gpuPowerW;
 };
 
 struct ValidationPoint {

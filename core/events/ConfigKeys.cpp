@@ -87,7 +87,9 @@ std::vector<ConfigKey> build() {
         integerKey("seed", "Seed", "loop", "of weights and batches", &C::seed, 0, kMany),
         integerKey("threads", "Threads", "loop", "CPU threads of the operations; 0 = every core", &C::threads, 0, 1024),
         integerKey("validation-batches", "Validation batches", "loop", "micro-batches per validation", &C::validationBatches, 1, 100'000),
-        integerKey("checkpoint-every", "Checkpoint every", "loop", "steps between checkpoints; 0 = only when asked", &C::checkpointEvery, 0, kMany),
+        integerKey("checkpoint-every", "Checkpoint every", "loop", "steps between checkpoints; 0 = not while it runs", &C::checkpointEvery, 0, kMany),
+        wordKey("checkpoint-at-end", "Checkpoint at the end", "loop", "keeps what was learnt when the run ends or is stopped", &C::checkpointAtEnd,
+                {"on", "off"}),
         integerKey("sample-every", "Sample every", "loop", "steps between text samples; 0 = never", &C::sampleEvery, 0, kMany),
     };
 }

@@ -106,7 +106,7 @@ struct SwitchRefused {
 
 struct DeviceSample {  // every 500 ms from /proc, and NVML where there is a GPU
     TimeNs at;
-    double cpuPct = kUnknown;  // of all cores this process may use, 0..100
+    double cpuPct = kUnknown;  // this process, of all cores that it may use, 0..100
     std::int64_t residentBytes = 0;
     std::int64_t availableBytes = 0;  // of the machine
     double gpuPct = kUnknown;
@@ -114,6 +114,8 @@ struct DeviceSample {  // every 500 ms from /proc, and NVML where there is a GPU
     double gpuPowerW = kUnknown;
     double gpuTemperatureC = kUnknown;
     double gpuClockMhz = kUnknown;
+    double othersPct = kUnknown;  // every other process, of the time of the same cores
+    double stealPct = kUnknown;   // what the host of a virtual machine gave to others of that time
 };
 
 enum class LogLevel { Info, Warning, Error };

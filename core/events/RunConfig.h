@@ -52,7 +52,8 @@ struct RunConfig {
     std::int64_t seed = 1;
     std::int64_t threads = 0;            // 0 = every core
     std::int64_t validationBatches = 4;  // micro-batches per validation
-    std::int64_t checkpointEvery = 0;    // 0 = only when asked
+    std::int64_t checkpointEvery = 0;    // 0 = not while it runs
+    std::string checkpointAtEnd = "on";  // on | off: keep what was learnt when the run ends or is stopped
     std::int64_t sampleEvery = 0;        // text samples while training; 0 = never
 
     // every switch of the registry by id; an absent one has its default

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "core/memory/SystemMemory.h"
+#include "core/profile/ProcessorTimes.h"
 
 namespace stepscope {
 namespace {
@@ -27,22 +28,31 @@ DeviceSampler::DeviceSampler(EventSink& sink, const SessionClock& clock, int cor
 DeviceSampler::~DeviceSampler() = default;
 
 void DeviceSampler::sample(std::stop_token stop) {
+    const std::vector<int> processors = usableProcessors();
     std::int64_t cpuBefore = processCpuNs();
+    auto timesBefore = processorTimes(processors);
     TimeNs before = m_clock.now();
     while (true) {
         std::unique_lock lock(m_mutex);
         m_wake.wait_for(lock, stop, kInterval, [] { return false; });
         if (stop.stop_requested()) return;
         const std::int64_t cpu = processCpuNs();
+        const auto times = processorTimes(processors);
         const TimeNs now = m_clock.now();
         DeviceSample taken;
         taken.at = now;
         taken.cpuPct = 100.0 * static_cast<double>(cpu - cpuBefore) / static_cast<double>((now - before).ns) / m_cores;
+        if (timesBefore && times)
+            if (const auto shares = sharesBetween(*timesBefore, *times, cpu - cpuBefore)) {
+                taken.othersPct = shares->othersPct;
+                taken.stealPct = shares->stealPct;
+            }
         taken.residentBytes = residentMemory().count;
         taken.availableBytes = availableMemory().count;
         if (m_fillGpu) m_fillGpu(taken);
         m_sink.publish(taken);
         cpuBefore = cpu;
+        timesBefore = times;
         before = now;
     }
 }

@@ -67,6 +67,7 @@ TrainerOutcome Trainer::run() {
     TrainerOutcome outcome;
     try {
         outcome = loop();
+        if (outcome.state != RunState::Failed) keepAtEnd();
     } catch (const std::exception& thrown) {
         outcome = {RunState::Failed, describeException(thrown)};
         keepAfterFailure(outcome.error);
@@ -329,6 +330,13 @@ void Trainer::keepAfterFailure(Error& failure) {
 // The State is as it was before the step that broke: worth keeping, unless there is nothing to keep or no place for it.
 void Trainer::keepState() {
     if (m_state.updates > 0 && m_state.updates != m_checkpointedAt && !m_setup.checkpointFolder.empty()) checkpoint({});
+}
+
+// A disk without room is told, not waited for: the run is over. Nothing is kept of a sweep of learning rates, or where no step was made.
+void Trainer::keepAtEnd() {
+    if (m_config.checkpointAtEnd != "on" || m_config.schedule == "range-test") return;
+    if (!std::isfinite(m_lastLoss) || m_setup.checkpointFolder.empty() || m_checkpointedAt == m_state.updates) return;
+    if (checkpoint({}) == Kept::BrokenState) log(LogLevel::Error, brokenState().sentence);
 }
 
 void Trainer::validate() {

@@ -61,6 +61,7 @@ private:
     void validate();
     void keepAfterFailure(Error& failure);
     void keepState();
+    void keepAtEnd();
     enum class Kept { Yes, No, BrokenState };
     Kept checkpoint(const std::string& path);
     bool dueCheckpoint();

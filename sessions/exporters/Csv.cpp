@@ -73,6 +73,8 @@ void addSample(Lines& lines, const DeviceSample& e) {
     lines.add("gpu_power_w", e.gpuPowerW);
     lines.add("gpu_temperature_c", e.gpuTemperatureC);
     lines.add("gpu_clock_mhz", e.gpuClockMhz);
+    lines.add("others_pct", e.othersPct);
+    lines.add("steal_pct", e.stealPct);
 }
 
 void add(Lines& lines, const Event& event) {

@@ -73,6 +73,7 @@ RunConfig tinyConfig(const Registry& registry, std::int64_t steps) {
     config.lr = 3e-3;
     config.minLr = 0;
     config.validationBatches = 2;
+    config.checkpointAtEnd = "off";
     config.switches["batch-size"] = std::int64_t{4};
     config.switches["context"] = std::int64_t{12};
     config.switches["validation-every"] = std::int64_t{0};

@@ -17,7 +17,7 @@ std::shared_ptr<const BatchSource> tinyBatches(std::int64_t vocabulary = 61, std
 
 Machine plainCpu();
 
-// 2 layers, 2 heads, 16 wide, context 12, batch 4; complete.
+// 2 layers, 2 heads, 16 wide, context 12, batch 4; complete. No checkpoint at the end.
 RunConfig tinyConfig(const Registry& registry, std::int64_t steps = 10);
 
 class CollectingSink final : public EventSink {

@@ -15,6 +15,19 @@ QString whyNoSamples(const ChartContent& content, const DrawRequest& request) {
     return QStringLiteral("No device samples yet: they are taken every half second.");
 }
 
+// Drawn only where it was ever worth a line: on most machines the host takes nothing.
+bool isStolenFrom(const DrawRequest& request) {
+    constexpr double kWorthSaying = 1;  // per cent
+    const Column& steal = request.history->device().stealPct;
+    const auto extremes = steal.extremes(0, steal.size());
+    return extremes.any && steal[extremes.high] >= kWorthSaying;
+}
+
+bool knowsOthers(const DrawRequest& request) {
+    const Column& others = request.history->device().othersPct;
+    return others.extremes(0, others.size()).any;
+}
+
 bool hasGpu(const DrawRequest& request) {
     const Column& gpu = request.history->device().gpuPct;
     return gpu.extremes(0, gpu.size()).any;
@@ -24,7 +37,9 @@ class UtilisationContent : public ChartContent {
 public:
     QString title() const override { return QStringLiteral("Utilisation"); }
     QString help() const override {
-        return QStringLiteral("Of all cores this process may use, and of the GPU where there is one; sampled every half second.");
+        return QStringLiteral(
+            "Of the time of all cores that this process may use: what it takes itself, what every other process takes, and what the host of a "
+            "virtual machine gives to others. And of the GPU where there is one. Sampled every half second.");
     }
     Quantity quantity() const override { return Quantity::Percent; }
 
@@ -32,6 +47,8 @@ public:
         if (!m_made) {
             m_cpu = canvas.addLine();
             m_gpu = canvas.addLine();
+            m_others = canvas.addLine();
+            m_steal = canvas.addLine();
             m_made = true;
         }
         const Scale y{0, 105, false};  // a line at 100 % is seen whole
@@ -43,6 +60,9 @@ public:
         const DeviceColumns* device = request.history != nullptr ? &request.history->device() : nullptr;
         set(m_cpu, device != nullptr ? &device->cpuPct : nullptr, {request.colour(SeriesRole::Cpu), 1.5});
         set(m_gpu, device != nullptr ? &device->gpuPct : nullptr, {request.colour(SeriesRole::Gpu), 1.5, Qt::DashLine});
+        set(m_others, device != nullptr ? &device->othersPct : nullptr, {request.colour(SeriesRole::OtherProcesses), 1.2});
+        const bool stolen = device != nullptr && isStolenFrom(request);
+        set(m_steal, stolen ? &device->stealPct : nullptr, {request.colour(SeriesRole::Steal), 1.2, Qt::DotLine});
         return y;
     }
 
@@ -56,10 +76,14 @@ public:
         const auto& info = request.history->info();
         const int cores = info && info->machine ? info->machine->cores : 0;
         if (cores > 0) items[0].name = QStringLiteral("CPU, %1 %2").arg(cores).arg(cores == 1 ? QStringLiteral("core") : QStringLiteral("cores"));
-        if (sample) items[0].value = readOut(device.cpuPct[*sample], Quantity::Percent);
+        const auto value = [&](const Column& column) { return sample ? readOut(column[*sample], Quantity::Percent) : QString(); };
+        items[0].value = value(device.cpuPct);
+        if (knowsOthers(request))
+            items.push_back({LegendItem::Mark::Line, request.colour(SeriesRole::OtherProcesses), QStringLiteral("others"), value(device.othersPct)});
+        if (isStolenFrom(request))
+            items.push_back({LegendItem::Mark::Dashed, request.colour(SeriesRole::Steal), QStringLiteral("host"), value(device.stealPct)});
         if (hasGpu(request))
-            items.push_back({LegendItem::Mark::Dashed, request.colour(SeriesRole::Gpu), QStringLiteral("GPU"),
-                             sample ? readOut(device.gpuPct[*sample], Quantity::Percent) : QString()});
+            items.push_back({LegendItem::Mark::Dashed, request.colour(SeriesRole::Gpu), QStringLiteral("GPU"), value(device.gpuPct)});
         return items;
     }
 
@@ -68,12 +92,16 @@ public:
         if (!sample) return {};
         const DeviceColumns& device = request.history->device();
         const double x = device.place[*sample].on(request.axis);
-        return {{x, device.cpuPct[*sample], request.colour(SeriesRole::Cpu)}, {x, device.gpuPct[*sample], request.colour(SeriesRole::Gpu)}};
+        std::vector<CursorDot> all{{x, device.cpuPct[*sample], request.colour(SeriesRole::Cpu)},
+                                   {x, device.gpuPct[*sample], request.colour(SeriesRole::Gpu)},
+                                   {x, device.othersPct[*sample], request.colour(SeriesRole::OtherProcesses)}};
+        if (isStolenFrom(request)) all.push_back({x, device.stealPct[*sample], request.colour(SeriesRole::Steal)});
+        return all;
     }
 
 private:
     bool m_made = false;
-    ChartCanvas::Shape m_cpu = 0, m_gpu = 0;
+    ChartCanvas::Shape m_cpu = 0, m_gpu = 0, m_others = 0, m_steal = 0;
 };
 
 class MemoryContent : public ChartContent {

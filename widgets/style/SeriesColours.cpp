@@ -68,6 +68,10 @@ QColor seriesColour(SeriesRole role, bool dark) {
             return green(dark);
         case SeriesRole::Cpu:
             return blue(dark);
+        case SeriesRole::OtherProcesses:
+            return orange(dark);
+        case SeriesRole::Steal:
+            return vermilion(dark);
         case SeriesRole::Gpu:
             return green(dark);
         case SeriesRole::Memory:

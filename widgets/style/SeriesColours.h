@@ -29,6 +29,8 @@ enum class SeriesRole {
     Skipped,
     Throughput,
     Cpu,
+    OtherProcesses,
+    Steal,
     Gpu,
     Memory,
     GpuMemory,

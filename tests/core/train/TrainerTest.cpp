@@ -110,6 +110,50 @@ TEST(Trainer, WritesCheckpointsInsideTheLoop) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(Trainer, KeepsWhatWasLearntWhenItEndsOrIsStopped) {
+    const auto folder = std::filesystem::temp_directory_path() / ("stepscope-end-" + std::to_string(::getpid()));
+    const auto savedBy = [&](RunConfig wanted, std::int64_t stopAfter = 0) {
+        TinyTrainer trainer(wanted);
+        trainer.setup.checkpointFolder = folder.string();
+        trainer.sink.onEvent = [&](const Event& event) {
+            const auto* done = std::get_if<StepDone>(&event);
+            if (done != nullptr && done->step == stopAfter) trainer.commands.push(Stop{});
+        };
+        trainer.run();
+        std::vector<std::int64_t> steps;
+        for (const auto& saved : trainer.sink.all<CheckpointSaved>()) steps.push_back(saved.step);
+        std::filesystem::remove_all(folder);
+        return steps;
+    };
+    using Steps = std::vector<std::int64_t>;
+    RunConfig wanted = config(12);
+    wanted.checkpointAtEnd = "on";
+    EXPECT_EQ(savedBy(wanted), Steps{12});
+    EXPECT_EQ(savedBy(wanted, 5), Steps{5});
+    RunConfig also = wanted;
+    also.checkpointEvery = 6;
+    EXPECT_EQ(savedBy(also), (Steps{6, 12})) << "what is kept already is not written twice";
+    RunConfig sweep = wanted;
+    sweep.schedule = "range-test";
+    EXPECT_EQ(savedBy(sweep), Steps{}) << "its weights are of no use";
+    wanted.checkpointAtEnd = "off";
+    EXPECT_EQ(savedBy(wanted), Steps{});
+}
+
+TEST(Trainer, SaysThatTheLastCheckpointFailedAndFinishesAllTheSame) {
+    RunConfig wanted = config(3);
+    wanted.checkpointAtEnd = "on";
+    TinyTrainer trainer(wanted);
+    trainer.setup.checkpointFolder = "/dev/null/checkpoints";
+    const auto outcome = trainer.run();
+    EXPECT_EQ(outcome.state, RunState::Finished);
+    EXPECT_EQ(outcome.lostCheckpoints, 0) << "nobody asked for it by name";
+    bool told = false;
+    for (const auto& line : trainer.sink.all<LogLine>())
+        told = told || (line.level == LogLevel::Error && line.text.find("/dev/null") != std::string::npos);
+    EXPECT_TRUE(told);
+}
+
 TEST(Trainer, FollowsTheSchedule) {
     RunConfig wanted = config(20);
     wanted.schedule = "warmup-cosine";
