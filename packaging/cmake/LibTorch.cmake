@@ -27,8 +27,8 @@ target_compile_options(torch_cpu INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
 set_target_properties(torch_cpu PROPERTIES INTERFACE_LINK_LIBRARIES "c10;${TORCH_ROOT}/lib/libgomp.so.1")
 set_target_properties(torch_cuda PROPERTIES INTERFACE_LINK_LIBRARIES "torch_cpu;c10_cuda")
 
-# The wheel carries the headers of a newer fmt but no library of it: there fmt is header-only (its symbols are versioned).
-target_compile_definitions(torch_cpu INTERFACE AT_PER_OPERATOR_HEADERS FMT_HEADER_ONLY)
+# The wheel carries the headers of a newer fmt but no library of it; -idirafter makes LibTorch's headers read the system's, whose library we link.
+target_compile_definitions(torch_cpu INTERFACE AT_PER_OPERATOR_HEADERS)
 
 # The libraries that libtorch_cpu needs are found through its own RUNPATH at run time; the linker need not look.
 add_link_options(-Wl,--allow-shlib-undefined)
@@ -37,16 +37,15 @@ add_link_options(-Wl,--allow-shlib-undefined)
 set(CMAKE_BUILD_RPATH ${STEPSCOPE_RPATH})
 add_link_options(-Wl,--disable-new-dtags)
 
-# One precompiled header for every folder that sees torch.
-add_library(stepscope_torch_pch STATIC ${CMAKE_SOURCE_DIR}/core/torch_pch.cpp)
-target_link_libraries(stepscope_torch_pch PUBLIC stepscope_options torch_cpu c10)
-target_compile_options(stepscope_torch_pch PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
-target_precompile_headers(stepscope_torch_pch PRIVATE ${CMAKE_SOURCE_DIR}/core/torch_pch.h)
+stepscope_precompiled(stepscope_torch_pch torch.h DEPS fmt::fmt torch_cpu c10 OPTIONS -Wno-deprecated-declarations)
+if(STEPSCOPE_TESTS)
+  stepscope_precompiled(stepscope_torch_test_pch torch_test.h DEPS fmt::fmt torch_cpu c10 GTest::gtest GTest::gmock
+    OPTIONS -Wno-deprecated-declarations ${STEPSCOPE_TEST_OPTIONS})
+endif()
 
 # A room whose sources see LibTorch.
 function(stepscope_torch_room name)
-  stepscope_room(${name} ${ARGN})
+  stepscope_room(${name} PCH stepscope_torch_pch ${ARGN})
   target_link_libraries(${name} PUBLIC torch_cpu c10)
   target_compile_options(${name} PRIVATE -Wno-deprecated-declarations)
-  target_precompile_headers(${name} REUSE_FROM stepscope_torch_pch)
 endfunction()

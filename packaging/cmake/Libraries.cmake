@@ -21,3 +21,15 @@ if(STEPSCOPE_GUI)
   # The moc of Qt 6.4 cannot parse libstdc++ 12's <concepts>; it does not need to.
   set(CMAKE_AUTOMOC_MOC_OPTIONS -D_GLIBCXX_CONCEPTS)
 endif()
+
+stepscope_precompiled(stepscope_standard_pch standard.h DEPS fmt::fmt)
+if(STEPSCOPE_TESTS)
+  stepscope_precompiled(stepscope_standard_test_pch standard_test.h DEPS fmt::fmt GTest::gtest GTest::gmock OPTIONS ${STEPSCOPE_TEST_OPTIONS})
+endif()
+if(STEPSCOPE_GUI)
+  stepscope_precompiled(stepscope_qt_pch qt.h DEPS fmt::fmt Qt6::Widgets OPTIONS -DQT_NO_KEYWORDS)
+  if(STEPSCOPE_TESTS)
+    stepscope_precompiled(stepscope_qt_test_pch qt_test.h DEPS fmt::fmt Qt6::Widgets Qt6::Test GTest::gtest GTest::gmock
+      OPTIONS -DQT_NO_KEYWORDS ${STEPSCOPE_TEST_OPTIONS})
+  endif()
+endif()

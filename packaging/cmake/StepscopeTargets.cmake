@@ -1,5 +1,5 @@
-# stepscope_room(NAME DEPS ...): the static library of one folder, all .cpp files in it (not below it).
-# stepscope_test(NAME SOURCES ... DEPS ...): one GoogleTest program.
+# stepscope_room(NAME [PCH ...] DEPS ...): the static library of one folder, all .cpp files in it (not below it).
+# stepscope_test(NAME SOURCES ... DEPS ...): one GoogleTest program, over the precompiled header that STEPSCOPE_TEST_PCH names.
 # stepscope_serial(NAME TEST...): tests of such a program that CTest runs with no other beside them, because they assert times.
 find_program(CCACHE ccache)
 if(CCACHE)
@@ -24,16 +24,30 @@ if(STEPSCOPE_SANITIZE)
 endif()
 
 function(stepscope_room name)
-  cmake_parse_arguments(ROOM "" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "PCH" "DEPS" ${ARGN})
+  if(NOT ROOM_PCH)
+    set(ROOM_PCH stepscope_standard_pch)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC stepscope_options ${ROOM_DEPS})
+  stepscope_precompile(${name} ${ROOM_PCH})
+endfunction()
+
+# Objects of tests: what they test is compiled with -O2, they themselves with what compiles soonest.
+set(STEPSCOPE_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+function(stepscope_test_objects name)
+  target_compile_options(${name} PRIVATE ${STEPSCOPE_TEST_OPTIONS})
+  if(ARGC GREATER 1)
+    stepscope_precompile(${name} ${ARGV1})
+  endif()
 endfunction()
 
 function(stepscope_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  stepscope_test_objects(${name} ${STEPSCOPE_TEST_PCH})
   # An empty value would be lost on the way to CTest, and the next word taken for the label.
   set(labels "")
   if(TEST_LABELS)

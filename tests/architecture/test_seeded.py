@@ -8,6 +8,7 @@ import unittest
 
 import arrows
 import behind_objects
+import layout
 import repository
 import texts
 
@@ -88,6 +89,16 @@ class Seeded(unittest.TestCase):
         self.assertEqual(self.breach(texts.violations, "core/base/Seeded3.cpp", '#include "core/base/Seeded3.h"\n'), [])
         self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded4.cpp", '#include "core/base/Seeded3.h"\n')), 1)
         self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded5.cpp", "// See " + "Seeded5.h.\n")), 1)
+
+    def test_a_file_that_is_laid_out_otherwise_is_found(self):
+        formatter = os.path.join(ROOT, "build", "venv", "bin", "clang-format")
+        if not os.path.exists(formatter):
+            self.skipTest("packaging/test installs the pinned clang-format")
+        path = os.path.join(self.copy, "core/base/Seeded6.h")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("// A seeded file of a test.\nint  f( );\n")
+        self.addCleanup(os.remove, path)
+        self.assertEqual(len([line for line in layout.violations(self.copy, formatter) if "Seeded6" in line]), 1)
 
     def test_a_file_without_a_head_comment_is_found(self):
         self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded.h", "#pragma once\n")), 1)

@@ -1,0 +1,43 @@
+# What makes the first build short: precompiled headers, and several files compiled as one (unity). Both change nothing in the programs.
+# Measured with two cores by packaging/build-times; CONTRIBUTING.md keeps what it printed.
+#
+# stepscope_precompiled(NAME HEADER DEPS... [OPTIONS...]) makes a precompiled header, stepscope_precompile(TARGET NAME) lets a target use it.
+# A file still includes what it needs: -DSTEPSCOPE_PCH=OFF must build too.
+# stepscope_unity(TARGET [BATCH n] [ALONE file...]): files of TARGET are compiled n at a time; those that give one name to two things of their own
+# stay alone. -DSTEPSCOPE_UNITY=OFF (the dev preset) compiles each file by itself.
+option(STEPSCOPE_PCH "Precompiled headers" ON)
+option(STEPSCOPE_UNITY "Compile several files of a room as one" ON)
+
+function(stepscope_unity target)
+  cmake_parse_arguments(UNITY "" "BATCH" "ALONE" ${ARGN})
+  if(NOT STEPSCOPE_UNITY)
+    return()
+  endif()
+  if(NOT UNITY_BATCH)
+    set(UNITY_BATCH 8)
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${UNITY_BATCH})
+  foreach(file ${UNITY_ALONE})
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+      message(FATAL_ERROR "stepscope_unity(${target}): there is no ${file} any more")
+    endif()
+    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endforeach()
+endfunction()
+
+function(stepscope_precompiled name header)
+  cmake_parse_arguments(PCH "" "" "DEPS;OPTIONS" ${ARGN})
+  if(NOT STEPSCOPE_PCH)
+    return()
+  endif()
+  add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/packaging/cmake/pch/empty.cpp)
+  target_link_libraries(${name} PRIVATE stepscope_options ${PCH_DEPS})
+  target_compile_options(${name} PRIVATE ${PCH_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/packaging/cmake/pch/${header})
+endfunction()
+
+function(stepscope_precompile target name)
+  if(STEPSCOPE_PCH AND TARGET ${name})
+    target_precompile_headers(${target} REUSE_FROM ${name})
+  endif()
+endfunction()

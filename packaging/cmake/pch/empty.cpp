@@ -1,0 +1,1 @@
+// The source file that CMake wants beside a precompiled header.

@@ -1,0 +1,9 @@
+// Precompiled for the tests of the window.
+#pragma once
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include "packaging/cmake/pch/qt.h"
