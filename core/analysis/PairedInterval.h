@@ -1,0 +1,32 @@
+// PairedInterval: between which values the mean of paired differences lies, valid however often one looks.
+//
+// A difference is that of one pair of measurements whose order a fair coin decided, so around the true mean its sign is as fair as the coin,
+// whatever drifts, repeats itself or has heavy tails meanwhile. For such differences exp(lambda S - lambda^2 V / 2) with S = sum(d - theta) and
+// V = sum((d - theta)^2) is a supermartingale (de la Pena, "A general class of exponential inequalities for martingales and ratios", Annals of
+// Probability 27, 1999); mixed over lambda ~ N(0, 1 / eta) it gives, for all numbers of pairs at once with probability 1 - alpha,
+// S^2 <= (V + eta) log((V + eta) / (eta alpha^2))  (Howard, Ramdas, McAuliffe, Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence
+// sequences", Annals of Statistics 49, 2021). The interval is every theta for which that holds, around the mean. Pure functions, any thread.
+#pragma once
+#include <limits>
+#include <span>
+
+namespace stepscope {
+
+struct PairedBound {
+    double eta = 0;       // > 0, in squared units of a difference; fixed before the first pair. Narrowest where V is near it
+    double alpha = 0.05;  // of missing the mean at any of the looks
+    // d - theta is cut at +-clip before it counts: odd, so it stays valid, and one pair that somebody else disturbed moves little. Infinite = not.
+    double clip = std::numeric_limits<double>::infinity();
+};
+
+struct PairedInterval {
+    double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+    double centre = std::numeric_limits<double>::quiet_NaN();  // where S is 0: the mean, when nothing is cut
+    double halfWidth() const { return (high - low) / 2; }
+    bool holds(double theta) const { return low <= theta && theta <= high; }
+};
+
+// differences: finite. Unbounded on both sides while there are too few to bound anything; without any, centre is no number.
+PairedInterval pairedInterval(std::span<const double> differences, const PairedBound& bound);
+
+}  // namespace stepscope
