@@ -6,10 +6,12 @@
 #include <sqlite3.h>
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 
 #include "sessions/FileHeader.h"
+#include "sessions/PrivateFile.h"
 #include "sessions/SqliteError.h"
 
 namespace stepscope {
@@ -21,6 +23,17 @@ constexpr int kBusyMs = 3000;
 
 int pragmaInteger(SQLite::Database& database, const char* pragma) {
     return database.execAndGet(std::string("PRAGMA ") + pragma).getInt();
+}
+
+// The file may be a stranger's: views and triggers, which we have none of, are not followed, functions named by its schema are not called, and no
+// row is larger than the largest that we write.
+void distrust(SQLite::Database& database) {
+    constexpr int kMaxRow = 80 << 20;
+    sqlite3* handle = database.getHandle();
+    for (const int option : {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_TRUSTED_SCHEMA})
+        sqlite3_db_config(handle, option, 0, static_cast<int*>(nullptr));
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, static_cast<int*>(nullptr));
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMaxRow);
 }
 
 void enterWal(SQLite::Database& database) {
@@ -44,6 +57,7 @@ Result<Connection> openWritable(const std::string& path) {
     return guarded(path, [&]() -> Result<Connection> {
         // An absolute path: ":memory:" and "file:..." are names of files here, not words of SQLite.
         auto database = std::make_unique<SQLite::Database>(fs::absolute(path).string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMs);
+        distrust(*database);
         // SQLite opens a write-protected file for reading and says nothing.
         if (sqlite3_db_readonly(database->getHandle(), "main") == 1) return sqliteError(path, SQLITE_READONLY, "opened read-only");
         if (pragmaInteger(*database, "user_version") < schemaVersion()) migrate(*database, migrations());
@@ -65,6 +79,7 @@ std::string fileUri(const std::string& path, const char* query) {
 
 Connection tryReading(const std::string& name, bool alone) {
     auto database = std::make_unique<SQLite::Database>(name, SQLite::OPEN_READONLY | SQLite::OPEN_URI, kBusyMs);
+    distrust(*database);
     // With exclusive locking the index of the write-ahead log is kept in memory instead of a -shm file.
     if (alone) database->exec("PRAGMA locking_mode = EXCLUSIVE");
     database->execAndGet("SELECT count(*) FROM sessions").getInt64();  // the first read: finds a damaged or unreachable file now
@@ -104,14 +119,17 @@ void migrate(SQLite::Database& database, std::span<const Migration> steps) {
 }
 
 Result<Connection> openForWriting(const std::string& path) {
-    const fs::path folder = fs::path(path).parent_path();
-    std::error_code problem;
-    if (!folder.empty()) fs::create_directories(folder, problem);
-    if (problem)
+    if (const int problem = makePrivateFolders(fs::path(path).parent_path().string()); problem != 0)
         return makeError(ErrorCode::Io, fmt::format("The folder of the session database \"{}\" cannot be made ({}); choose another file (--db).",
-                                                    path, problem.message()))
+                                                    path, std::strerror(problem)))
             .about(Subject::Kind::Database, path);
-    if (const auto header = inspectFile(path); !header) return header.error();
+    const auto header = inspectFile(path);
+    if (!header) return header.error();
+    if (!header->exists)
+        if (const int problem = makePrivateFile(path); problem != 0)
+            return makeError(ErrorCode::Io, fmt::format("The session database \"{}\" cannot be made ({}); choose another file (--db).", path,
+                                                        std::strerror(problem)))
+                .about(Subject::Kind::Database, path);
     return openWritable(path);
 }
 

@@ -1,5 +1,4 @@
-// Where sessions are kept when nobody says otherwise (the XDG base directory specification's data folder), and checkpoints beside them.
-#include <fmt/format.h>
+// Where sessions are kept when nobody says otherwise (the XDG base directory specification's data folder).
 #include <pwd.h>
 #include <unistd.h>
 
@@ -21,10 +20,6 @@ std::string defaultDatabasePath() {
         data = fs::path(home != nullptr ? home : ".") / ".local" / "share";
     }
     return (data / "stepscope" / "sessions.db").string();
-}
-
-std::string checkpointFolder(const std::string& path, std::int64_t session) {
-    return fmt::format("{}.checkpoints/{}", std::filesystem::absolute(path).string(), session);
 }
 
 }  // namespace stepscope

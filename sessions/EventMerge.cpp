@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 #include "sessions/Columns.h"
 #include "sessions/EventFields.h"
@@ -14,6 +15,7 @@
 namespace stepscope {
 namespace {
 
+constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;  // 126 years
 constexpr std::size_t kTables = std::tuple_size_v<StoredEvents>;
 
 template <class E>
@@ -29,6 +31,10 @@ Event decode(SQLite::Statement& row) {
     event.at = {row.getColumn(0).getInt64()};
     RowReader reader(row, 2);
     fields(reader, event);
+    // A stranger's numbers: differences of them must fit.
+    if (event.at.ns < 0 || event.at.ns > kLatest) throw std::out_of_range(fmt::format("{}: an event at {} ns", Table<E>::name, event.at.ns));
+    if constexpr (requires { event.step; })
+        if (event.step < 0 || event.step > kLatest) throw std::out_of_range(fmt::format("{}: step {}", Table<E>::name, event.step));
     return event;
 }
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 #include <limits>
-#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "sessions/Columns.h"
@@ -15,55 +15,80 @@
 namespace stepscope {
 namespace {
 
+constexpr std::int64_t kMostFlips = 10'000;  // of a session that are looked at, the newest
+
 struct Stored {
-    MeasuredFlip flip;
-    std::int64_t firstStep = 0;
+    std::int64_t session = 0;
+    std::string name;
+    std::int64_t startedUnixMs = 0;
 };
 
 bool sameHardware(const Machine& a, const Machine& b) {
     return a.cpu == b.cpu && a.cores == b.cores && a.gpus == b.gpus;
 }
 
-// Newest session first, in it the last flip first.
-std::vector<Stored> allFlips(SQLite::Database& database, const Machine& machine) {
-    SQLite::Statement select(
-        database,
-        "SELECT a.session, s.name, s.started_unix_ms, s.first_step, s.machine, a.at_ns, a.step, a.switch, a.from_value, a.to_value"
-        " FROM switches_applied a JOIN sessions s ON s.id = a.session WHERE s.deleted_unix_ms = 0"
-        " ORDER BY s.started_unix_ms DESC, s.id DESC, a.at_ns DESC, a.seq DESC");
+// Newest session first.
+std::vector<Stored> sessionsHere(SQLite::Database& database, const Machine& machine) {
+    SQLite::Statement select(database,
+                             "SELECT id, name, started_unix_ms, machine FROM sessions WHERE deleted_unix_ms = 0"
+                             " AND EXISTS (SELECT 1 FROM switches_applied WHERE session = sessions.id) ORDER BY started_unix_ms DESC, id DESC");
     std::vector<Stored> all;
-    std::map<std::int64_t, bool> here;  // session -> was it on this machine
     while (select.executeStep()) {
         Stored one;
         RowReader row(select);
         std::string described;
-        row("session", one.flip.session);
-        row("name", one.flip.sessionName);
-        row("started_unix_ms", one.flip.startedUnixMs);
-        row("first_step", one.firstStep);
+        row("id", one.session);
+        row("name", one.name);
+        row("started_unix_ms", one.startedUnixMs);
         row("machine", described);
-        row("at_ns", one.flip.flip.at);
-        row("step", one.flip.flip.step);
-        row("switch", one.flip.flip.id);
-        row("from_value", one.flip.flip.from);
-        row("to_value", one.flip.flip.to);
-        const auto known = here.find(one.flip.session);
-        const bool ours = known != here.end() ? known->second : described != "null" && sameHardware(machineFromJson(described), machine);
-        here[one.flip.session] = ours;
-        if (ours) all.push_back(std::move(one));
+        try {
+            if (described != "null" && sameHardware(machineFromJson(described), machine)) all.push_back(std::move(one));
+        } catch (const nlohmann::json::exception&) {
+            // A row that does not parse says nothing of this machine; the list names it.
+        }
     }
     return all;
 }
 
-// Steps above `above` up to `upTo` that tell something, at most kSteps of them, nearest to the flip first.
-std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t session, std::int64_t above, std::int64_t upTo, bool last) {
+// Of one session, the last first, at most kMostFlips.
+std::vector<SwitchApplied> flipsOf(SQLite::Database& database, std::int64_t session) {
+    SQLite::Statement select(database,
+                             "SELECT at_ns, step, switch, from_value, to_value FROM switches_applied WHERE session = ?1"
+                             " ORDER BY at_ns DESC, seq DESC LIMIT ?2");
+    select.bind(1, session);
+    select.bind(2, kMostFlips);
+    std::vector<SwitchApplied> all;
+    while (select.executeStep()) {
+        SwitchApplied flip;
+        RowReader row(select);
+        row("at_ns", flip.at);
+        row("step", flip.step);
+        row("switch", flip.id);
+        row("from_value", flip.from);
+        row("to_value", flip.to);
+        all.push_back(std::move(flip));
+    }
+    return all;
+}
+
+// Steps between two flips, without those within the warm-up after the first, that tell something: at most kSteps of them, nearest to the
+// flip that is asked about first. Read by time, which the table is in the order of: a session of any length costs what lies between.
+std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t session, TimeNs from, TimeNs to, bool last) {
+    constexpr auto kWarmUp = static_cast<std::int64_t>(FlipEffect::kWarmUp);
+    SQLite::Statement first(database, "SELECT step FROM steps WHERE session = ?1 AND at_ns > ?2 ORDER BY at_ns, seq LIMIT 1");
+    first.bind(1, session);
+    first.bind(2, from.ns);
+    if (!first.executeStep()) return {};
+    const std::int64_t begin = first.getColumn(0).getInt64();
     SQLite::Statement select(database, std::string("SELECT duration_ns, tokens, resident_bytes, peak_bytes, page_faults, operations, disturbed, "
-                                                   "skipped FROM steps WHERE session = ?1 AND step > ?2"
-                                                   " AND step <= ?3 ORDER BY at_ns ") +
+                                                   "skipped FROM steps WHERE session = ?1 AND at_ns > ?2 AND at_ns <= ?3"
+                                                   " AND step - ?4 >= ?5 ORDER BY at_ns ") +
                                            (last ? "DESC" : "ASC"));
     select.bind(1, session);
-    select.bind(2, above);
-    select.bind(3, upTo);
+    select.bind(2, from.ns);
+    select.bind(3, to.ns);
+    select.bind(4, begin);
+    select.bind(5, kWarmUp);
     std::vector<StepSample> found;
     while (found.size() < FlipEffect::kSteps && select.executeStep()) {
         StepDone step;
@@ -91,21 +116,20 @@ Result<std::vector<MeasuredFlip>> measuredFlips(const std::string& path, const M
         std::vector<MeasuredFlip> newest;
         if (!*opened) return newest;
         SQLite::Database& database = **opened;
-        const std::vector<Stored> all = allFlips(database, machine);
         std::set<std::string> done;
-        constexpr auto kWarmUp = static_cast<std::int64_t>(FlipEffect::kWarmUp);
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            const SwitchApplied& flip = all[i].flip.flip;
-            if (flip.from == flip.to || done.contains(flip.id)) continue;
-            const auto sameRun = [&](std::size_t other) { return other < all.size() && all[other].flip.session == all[i].flip.session; };
-            const std::int64_t previous = sameRun(i + 1) ? all[i + 1].flip.flip.step : all[i].firstStep;
-            const std::int64_t next = i > 0 && sameRun(i - 1) ? all[i - 1].flip.flip.step : std::numeric_limits<std::int64_t>::max();
-            MeasuredFlip measured = all[i].flip;
-            measured.effect = measureFlip(stepsBetween(database, measured.session, previous + kWarmUp, flip.step, true),
-                                          stepsBetween(database, measured.session, flip.step + kWarmUp, next, false));
-            if (!measured.effect.measured()) continue;
-            done.insert(flip.id);
-            newest.push_back(std::move(measured));
+        for (const Stored& run : sessionsHere(database, machine)) {
+            const std::vector<SwitchApplied> flips = flipsOf(database, run.session);
+            for (std::size_t i = 0; i < flips.size(); ++i) {
+                const SwitchApplied& flip = flips[i];
+                if (flip.from == flip.to || done.contains(flip.id)) continue;
+                const TimeNs previous = i + 1 < flips.size() ? flips[i + 1].at : TimeNs{-1};
+                const TimeNs next = i > 0 ? flips[i - 1].at : TimeNs{std::numeric_limits<std::int64_t>::max()};
+                const FlipEffect effect = measureFlip(stepsBetween(database, run.session, previous, flip.at, true),
+                                                      stepsBetween(database, run.session, flip.at, next, false));
+                if (!effect.measured()) continue;
+                done.insert(flip.id);
+                newest.push_back({run.session, run.name, run.startedUnixMs, flip, effect});
+            }
         }
         return newest;
     });

@@ -12,6 +12,10 @@
 #include <optional>
 #include <thread>
 
+#include "core/base/Check.h"
+#include "sessions/CheckpointFolders.h"
+#include "sessions/ChunkPacking.h"
+#include "sessions/ChunkTables.h"
 #include "sessions/Connection.h"
 #include "sessions/EventWriter.h"
 #include "sessions/RecorderQueue.h"
@@ -20,6 +24,7 @@
 #include "sessions/SqliteError.h"
 #include "sessions/StepSummary.h"
 #include "sessions/WalCheckpointer.h"
+#include "sessions/WalSync.h"
 
 namespace stepscope {
 namespace {
@@ -31,21 +36,30 @@ constexpr std::chrono::milliseconds kRetryEvery{200};
 
 class SqliteRecorder final : public Recorder {
 public:
-    SqliteRecorder(Options options, Connection connection, std::int64_t session, SessionLock lock)
+    SqliteRecorder(Options options, Connection connection, std::int64_t session, SessionLock lock, std::string checkpoints)
         : m_options(std::move(options)),
           m_session(session),
+          m_checkpoints(std::move(checkpoints)),
           m_lock(std::move(lock)),
           m_connection(std::move(connection)),
-          m_queue(m_options.queueCapacity) {
+          m_queue(m_options.queueCapacity, m_options.queueBytes) {
         m_writer.emplace(*m_connection, session);
+        m_chunks.emplace(*m_connection, session);
         m_checkpointer.emplace(m_options.path, *m_connection);
+        if (m_options.durable) {
+            m_sync.emplace(m_options.path, m_options.onNotDurable);
+            m_sync->committed();  // the session's row
+        }
         m_thread = std::thread([this] { run(); });
     }
     ~SqliteRecorder() override { (void)finish(); }
 
-    void publish(Event event) override {
-        if (const auto waited = m_queue.push(std::move(event)); waited && m_options.onWaited) m_options.onWaited(*waited);
+    void publish(Event event) override { queue(std::move(event)); }
+    void publishChunk(ChunkPtr chunk) override {
+        SS_CHECK(chunk && checkChunk(*chunk));
+        queue(std::move(chunk));
     }
+    const std::string& checkpointFolder() const override { return m_checkpoints; }
     std::int64_t session() const override { return m_session; }
     bool blocked() const override { return m_blocked; }
     void flush() override { m_queue.flush(); }
@@ -61,36 +75,58 @@ public:
     }
 
 private:
+    void queue(Queued item) {
+        if (const auto waited = m_queue.push(std::move(item)); waited && m_options.onWaited) m_options.onWaited(*waited);
+    }
+
     void run() {
-        std::vector<Event> batch;
+        std::vector<Queued> batch;
         while (m_queue.take(batch, kTransactionEvery)) {
             if (const Status stored = storeOrWait(batch); !stored) {
-                const auto lost = batch.size() + m_queue.abandon();
-                m_outcome = makeError(stored.error().code,
-                                      fmt::format("{} The last {} events of session {} are not stored.", stored.error().sentence, lost, m_session),
-                                      stored.error().cause)
-                                .about(Subject::Kind::Database, m_options.path);
+                end(stored.error(), batch.size());
                 break;
             }
-            m_queue.committed(batch.size());
+            m_queue.committed(batch);
         }
         (void)m_queue.abandon();
         if (m_outcome) (void)storeMedians();
+        m_sync.reset();  // waits for the disk once more
         m_lock.release();
         m_checkpointer.reset();
         m_writer.reset();
+        m_chunks.reset();
         m_connection.reset();  // the last connection empties the log into the file
     }
 
-    // Tries until the batch is committed, telling the run when it has to hold on. An error only when finish() was told to give up.
-    Status storeOrWait(const std::vector<Event>& batch) {
+    void end(const Error& why, std::size_t batch) {
+        const auto lost = batch + m_queue.abandon();
+        m_outcome = makeError(why.code,
+                              m_ending ? fmt::format("{} The last {} events of session {} are not stored, and it counts as interrupted.",
+                                                     why.sentence, lost, m_session)
+                                       : fmt::format("{} Recording of session {} ends here; the run goes on without it.", why.sentence, m_session),
+                              why.cause)
+                        .about(Subject::Kind::Database, m_options.path);
+        m_blocked = false;  // nobody need wait for what will not come
+        if (!m_ending && m_options.onEnded) m_options.onEnded(m_outcome.error());
+    }
+
+    // A busy database, a full disk, one that cannot be read or written: that may pass. What else SQLite refuses, it would refuse again.
+    static bool mayPass(const Error& error) { return error.code == ErrorCode::Io; }
+
+    // Tries until the batch is committed, telling the run when it has to hold on. An error when waiting cannot mend it, and when finish() was told
+    // to give up.
+    Status storeOrWait(const std::vector<Queued>& batch) {
         std::optional<Clock::time_point> lastTry;
+        std::vector<std::string> frames;
+        for (const Queued& item : batch)
+            if (const auto* chunk = std::get_if<ChunkPtr>(&item)) frames.push_back(packed(**chunk));
         for (;;) {
-            const Status stored = store(batch);
+            const Status stored = store(batch, frames);
             if (stored) {
                 setBlocked(false, {});
                 return stored;
             }
+            if (!mayPass(stored.error())) return stored;
             if (m_ending && m_options.mayGiveUp()) {
                 if (!lastTry) lastTry = Clock::now() + m_options.patience;
                 if (Clock::now() >= *lastTry) return stored;
@@ -100,7 +136,8 @@ private:
         }
     }
 
-    Status store(const std::vector<Event>& batch) {
+    // frames: of the chunks among the batch, in their order.
+    Status store(const std::vector<Queued>& batch, const std::vector<std::string>& frames) {
         return guarded(m_options.path, [&]() -> Status {
             // A file without a name takes every write and keeps none.
             int moved = 0;
@@ -112,9 +149,16 @@ private:
                     .about(Subject::Kind::Database, m_options.path);
             SQLite::Transaction transaction(*m_connection, SQLite::TransactionBehavior::IMMEDIATE);
             std::int64_t sequence = m_nextSequence;
-            for (const auto& event : batch) m_writer->write(event, sequence++);
+            auto frame = frames.begin();
+            for (const auto& item : batch) {
+                if (const auto* chunk = std::get_if<ChunkPtr>(&item))
+                    m_chunks->write(**chunk, *frame++, sequence++);
+                else
+                    m_writer->write(std::get<Event>(item), sequence++);
+            }
             transaction.commit();
             m_nextSequence = sequence;
+            if (m_sync) m_sync->committed();
             return {};
         });
     }
@@ -127,6 +171,7 @@ private:
             update.bind(2, medians.tokens);
             update.bind(3, m_session);
             update.exec();
+            if (m_sync) m_sync->committed();
             return {};
         });
     }
@@ -137,9 +182,12 @@ private:
 
     const Options m_options;
     const std::int64_t m_session;
+    const std::string m_checkpoints;
     SessionLock m_lock;
     Connection m_connection;
     std::optional<EventWriter> m_writer;
+    std::optional<ChunkWriter> m_chunks;
+    std::optional<WalSync> m_sync;
     std::optional<WalCheckpointer> m_checkpointer;
     RecorderQueue m_queue;
     std::int64_t m_nextSequence = 0;
@@ -161,8 +209,11 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Options options, const SessionI
         const std::int64_t session = insertSession(**connection, info);
         auto lock = SessionLock::take(options.path, session);
         if (!lock) return lock.error();
+        auto checkpoints = stepscope::checkpointFolder(**connection, options.path, session);
+        if (!checkpoints) return checkpoints.error();
         transaction.commit();
-        return std::unique_ptr<Recorder>(std::make_unique<SqliteRecorder>(std::move(options), std::move(*connection), session, std::move(*lock)));
+        return std::unique_ptr<Recorder>(
+            std::make_unique<SqliteRecorder>(std::move(options), std::move(*connection), session, std::move(*lock), std::move(*checkpoints)));
     });
 }
 

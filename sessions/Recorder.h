@@ -2,7 +2,8 @@
 // the migration of an older file take short ones of their own between its transactions (SessionEdits.cpp, Connection.h).
 // publish() is lossless: when the queue is full the caller waits, and the wait is itself an event (RecorderWaited).
 // While nothing can be written (a full disk) blocked() is true: the trainer pauses at the next step boundary and goes on when
-// it turns false; nothing is lost.
+// it turns false; nothing is lost. What waiting cannot mend, tables that are not ours, ends the recording with a sentence (onEnded).
+// What is committed is durable against a power cut a moment later (WalSync.h).
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -20,8 +21,14 @@ public:
     struct Options {
         std::string path;  // database
         std::size_t queueCapacity = 65536;
+        std::size_t queueBytes = std::size_t{64} << 20;  // of chunks, until they are committed
+        bool durable = true;                             // false: left to the system, for benches that ask what it costs
         // Called on the recorder thread: true + a sentence when writing stops being possible, false when it works again.
         std::function<void(bool blocked, const std::string& why)> onBlocked;
+        // Called on the recorder thread when it ends before finish(): the run may go on, and nothing more of it is stored.
+        std::function<void(const Error&)> onEnded;
+        // Called once, on a thread of its own, when the disk refuses to make the log durable: what is committed is safe from a kill only.
+        std::function<void(const std::string& why)> onNotDurable;
         // Called on a producer's thread after it had to wait; the same event is stored. For live listeners.
         std::function<void(const RecorderWaited&)> onWaited;
         // While nothing can be written, finish() tries without end; only when this says that a person wants it over does it give up after
@@ -36,6 +43,7 @@ public:
 
     ~Recorder() override = default;  // finish()es
     virtual std::int64_t session() const = 0;
+    virtual const std::string& checkpointFolder() const = 0;  // of this session
     virtual bool blocked() const = 0;
     // Waits until everything published so far is committed (tests, end of a run).
     virtual void flush() = 0;

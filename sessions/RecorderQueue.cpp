@@ -8,37 +8,54 @@ namespace stepscope {
 
 using Clock = std::chrono::steady_clock;
 
-std::optional<RecorderWaited> RecorderQueue::push(Event event) {
+namespace {
+
+std::size_t bytesOf(const Queued& item) {
+    const auto* chunk = std::get_if<ChunkPtr>(&item);
+    return chunk != nullptr ? (*chunk)->bytes.size() : 0;
+}
+
+TimeNs timeOfQueued(const Queued& item) {
+    const auto* chunk = std::get_if<ChunkPtr>(&item);
+    return chunk != nullptr ? (*chunk)->end : timeOf(std::get<Event>(item));
+}
+
+}  // namespace
+
+std::optional<RecorderWaited> RecorderQueue::push(Queued item) {
+    const std::size_t bytes = bytesOf(item);
     std::optional<RecorderWaited> waited;
     std::unique_lock lock(m_mutex);
     if (m_closed) return waited;
-    if (m_items.size() >= m_capacity) {
+    if (!hasRoomFor(bytes)) {
         const auto begin = Clock::now();
         ++m_waiting;
-        m_forProducers.wait(lock, [&] { return m_items.size() < m_capacity || m_closed; });
+        m_forProducers.wait(lock, [&] { return hasRoomFor(bytes) || m_closed; });
         --m_waiting;
         if (m_abandoned) return waited;  // counted by abandon()
         const TimeNs length{std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count()};
         // The queue has no clock of the session: the wait began when the event happened.
-        waited = RecorderWaited{timeOf(event) + length, length};
+        waited = RecorderWaited{timeOfQueued(item) + length, length};
     }
-    m_items.push_back(std::move(event));
-    if (waited) m_items.push_back(*waited);
+    m_items.push_back(std::move(item));
+    m_queuedBytes += bytes;
+    m_heldBytes += bytes;
+    if (waited) m_items.push_back(Event(*waited));
     m_pushed += waited ? 2 : 1;
     // Only what the consumer waits for wakes it: a first event, or no time to gather more.
-    const bool wake = m_items.size() <= 2 || m_items.size() >= m_capacity / 2 || m_closed;
+    const bool wake = m_items.size() <= 2 || halfFull() || m_closed;
     lock.unlock();
     if (wake) m_forConsumer.notify_one();
     return waited;
 }
 
-bool RecorderQueue::take(std::vector<Event>& batch, std::chrono::milliseconds gather) {
+bool RecorderQueue::take(std::vector<Queued>& batch, std::chrono::milliseconds gather) {
     batch.clear();
     std::unique_lock lock(m_mutex);
     m_forConsumer.wait(lock, [&] { return !m_items.empty() || (m_closed && m_waiting == 0); });
-    m_forConsumer.wait_until(lock, Clock::now() + gather,
-                             [&] { return m_closed || m_flushTo > m_taken || m_items.size() >= std::max<std::size_t>(m_capacity / 2, 1); });
+    m_forConsumer.wait_until(lock, Clock::now() + gather, [&] { return m_closed || m_flushTo > m_taken || halfFull(); });
     m_items.swap(batch);
+    m_queuedBytes = 0;
     m_taken += static_cast<std::int64_t>(batch.size());
     const bool more = !batch.empty() || m_waiting > 0 || !m_closed;
     lock.unlock();
@@ -46,12 +63,14 @@ bool RecorderQueue::take(std::vector<Event>& batch, std::chrono::milliseconds ga
     return more;
 }
 
-void RecorderQueue::committed(std::size_t count) {
+void RecorderQueue::committed(const std::vector<Queued>& batch) {
     {
         std::lock_guard lock(m_mutex);
-        m_committed += static_cast<std::int64_t>(count);
+        m_committed += static_cast<std::int64_t>(batch.size());
+        for (const Queued& item : batch) m_heldBytes -= bytesOf(item);
     }
     m_forFlushers.notify_all();
+    m_forProducers.notify_all();
 }
 
 void RecorderQueue::waitForClose(Clock::time_point until) {
@@ -69,6 +88,7 @@ std::size_t RecorderQueue::abandon() {
         std::lock_guard lock(m_mutex);
         left = m_items.size() + m_waiting;
         m_items.clear();
+        m_queuedBytes = 0;
         m_closed = m_abandoned = true;
     }
     m_forProducers.notify_all();

@@ -6,13 +6,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
+#include "sessions/CheckpointFolders.h"
+#include "sessions/ChunkTables.h"
 #include "sessions/Connection.h"
 #include "sessions/EventFields.h"
 #include "sessions/SessionLock.h"
 #include "sessions/SessionRow.h"
 #include "sessions/SessionStore.h"
 #include "sessions/SqliteError.h"
+#include "sessions/WalSync.h"
 
 namespace stepscope {
 namespace {
@@ -30,6 +34,7 @@ Status edit(const std::string& path, Change change) {
         SQLite::Transaction transaction(**connection, SQLite::TransactionBehavior::IMMEDIATE);
         if (Status done = change(**connection); !done) return done;
         transaction.commit();
+        WalSync::once(path);
         return {};
     });
 }
@@ -43,6 +48,45 @@ Status updateRow(const std::string& path, SQLite::Database& database, std::int64
     (update.bind(++at, values), ...);
     if (update.exec() == 0) return noSuchSession(path, session);
     return {};
+}
+
+}  // namespace
+
+namespace {
+
+void purgeRows(SQLite::Database& database, std::int64_t session) {
+    const auto purge = [&](const std::string& table, const char* key) {
+        SQLite::Statement statement(database, "DELETE FROM " + table + " WHERE " + key + " = ?");
+        statement.bind(1, session);
+        statement.exec();
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (purge(Table<std::tuple_element_t<I, StoredEvents>>::name, "session"), ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<StoredEvents>>());
+    purgeChunks(database, session);
+    purge("config", "session");
+    purge("sessions", "id");
+}
+
+// The sessions that are going and have no checkpoint on disk any more; `failed`: of the first whose folder stays.
+Result<std::vector<std::int64_t>> withoutCheckpoints(const std::string& path, Status& failed) {
+    auto connection = openForReading(path);
+    if (!connection) return connection.error();
+    return guarded(path, [&]() -> Result<std::vector<std::int64_t>> {
+        std::vector<std::int64_t> going, gone;
+        if (!*connection) return gone;
+        SQLite::Statement select(**connection, "SELECT id FROM sessions WHERE deleted_unix_ms < 0");
+        while (select.executeStep()) going.push_back(select.getColumn(0).getInt64());
+        select.reset();
+        for (const std::int64_t session : going) {
+            if (auto removed = removeCheckpoints(**connection, path, session); removed)
+                gone.push_back(session);
+            else if (failed)
+                failed = removed;
+        }
+        return gone;
+    });
 }
 
 }  // namespace
@@ -80,41 +124,36 @@ Status deleteSession(const std::string& path, std::int64_t session) {
 
 Status restoreSession(const std::string& path, std::int64_t session) {
     return edit(path, [&](SQLite::Database& database) {
-        return updateRow(path, database, session, "UPDATE sessions SET deleted_unix_ms = 0 WHERE id = ?1");
+        return updateRow(path, database, session, "UPDATE sessions SET deleted_unix_ms = 0 WHERE id = ?1 AND deleted_unix_ms >= 0");
     });
 }
 
+// Three steps, so that a kill or a disk that refuses leaves nothing behind that the next purge does not see: the sessions are marked as
+// going (negative), from when on none is restored; their folders are removed, without a lock that a recorder would wait for; then the rows of
+// those whose folders are gone.
 Status purgeDeletedSessions(const std::string& path) {
-    std::vector<std::int64_t> gone;
+    const Status marked = edit(path, [](SQLite::Database& database) -> Status {
+        database.exec("UPDATE sessions SET deleted_unix_ms = -abs(deleted_unix_ms) WHERE deleted_unix_ms > 0");
+        return {};
+    });
+    if (!marked) return marked;
+    Status folders;
+    auto gone = withoutCheckpoints(path, folders);
+    if (!gone) return gone.error();
     const Status purged = edit(path, [&](SQLite::Database& database) -> Status {
-        gone.clear();
-        SQLite::Statement deleted(database, "SELECT id FROM sessions WHERE deleted_unix_ms <> 0");
-        while (deleted.executeStep()) gone.push_back(deleted.getColumn(0).getInt64());
-        const auto purge = [&](const std::string& table) {
-            database.exec("DELETE FROM " + table + " WHERE session IN (SELECT id FROM sessions WHERE deleted_unix_ms <> 0)");
-        };
-        [&]<std::size_t... I>(std::index_sequence<I...>) {
-            (purge(Table<std::tuple_element_t<I, StoredEvents>>::name), ...);
-        }
-        (std::make_index_sequence<std::tuple_size_v<StoredEvents>>());
-        purge("config");
-        database.exec("DELETE FROM sessions WHERE deleted_unix_ms <> 0");
+        for (const std::int64_t session : *gone) purgeRows(database, session);
         return {};
     });
     if (!purged) return purged;
-    for (const std::int64_t session : gone) {
-        const std::string folder = checkpointFolder(path, session);
-        std::error_code problem;
-        std::filesystem::remove_all(folder, problem);
-        if (problem) return makeError(ErrorCode::Io, fmt::format("The checkpoints in {} cannot be removed: {}.", folder, problem.message()));
-    }
     // Gives the room back to the disk.
-    return edit(path, [&](SQLite::Database& database) -> Status {
-        SQLite::Statement vacuum(database, "PRAGMA incremental_vacuum");
-        while (vacuum.executeStep()) {
-        }
-        return {};
-    });
+    return edit(path,
+                [&](SQLite::Database& database) -> Status {
+                    SQLite::Statement vacuum(database, "PRAGMA incremental_vacuum");
+                    while (vacuum.executeStep()) {
+                    }
+                    return {};
+                })
+        .andThen([&] { return folders; });
 }
 
 }  // namespace stepscope

@@ -33,7 +33,11 @@ struct flock byteOf(std::int64_t session) {
 
 Result<SessionLock> SessionLock::take(const std::string& database, std::int64_t session) {
     const std::string path = lockPath(database);
-    SessionLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    // Made with O_EXCL, so that a link which somebody left here leads nowhere.
+    int file = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT) file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0 && errno == EEXIST) file = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    SessionLock lock(file);
     struct flock range = byteOf(session);
     if (lock.m_file >= 0 && ::fcntl(lock.m_file, F_OFD_SETLK, &range) == 0) return lock;
     return makeError(ErrorCode::Io, fmt::format("The lock file \"{}\" cannot be used ({}); check the folder's permissions or choose another "

@@ -1,9 +1,11 @@
 // SessionReader over SQLite (SessionStore.h). Used by one thread at a time: the window's reader thread, or the command line.
 #include <SQLiteCpp/Statement.h>
+#include <fmt/format.h>
 
 #include <map>
 #include <optional>
 
+#include "sessions/ChunkTables.h"
 #include "sessions/Columns.h"
 #include "sessions/Connection.h"
 #include "sessions/EventMerge.h"
@@ -29,11 +31,22 @@ public:
             std::vector<std::int64_t> found;
             while (ids.executeStep()) found.push_back(ids.getColumn(0).getInt64());
             ids.reset();  // ends its snapshot: each row is to be read as it is after its lock was looked at
-            for (const auto session : found)
-                if (auto one = read(session)) all.push_back(std::move(*one));
+            m_unreadable.clear();
+            for (const auto session : found) {
+                auto one = guarded(m_path, [&]() -> Result<std::optional<SessionSummary>> { return read(session); });
+                if (one) {
+                    if (*one) all.push_back(std::move(**one));
+                } else if (one.error().code == ErrorCode::Damaged) {
+                    m_unreadable.push_back(leftOut(session, one.error()));
+                } else {
+                    return one.error();
+                }
+            }
             return all;
         });
     }
+
+    const std::vector<Error>& unreadable() const override { return m_unreadable; }
 
     Result<SessionSummary> summary(std::int64_t session) override {
         return guarded(m_path, [&]() -> Result<SessionSummary> {
@@ -72,7 +85,33 @@ public:
         return guarded(m_path, [&]() -> Result<std::int64_t> { return 1 + m_merge->count(session); });
     }
 
+    Result<std::vector<ChunkLane>> chunkLanes(std::int64_t session) override {
+        return guarded(m_path, [&]() -> Result<std::vector<ChunkLane>> {
+            if (const auto ready = ensureOpen(); !ready) return ready.error();
+            if (!m_connection) return noSuchSession(m_path, session);
+            return readChunkLanes(*m_connection, session);
+        });
+    }
+
+    Result<ChunkPage> chunks(std::int64_t session, const ChunkRange& range, const ChunkPlace& after, std::int64_t mostBytes) override {
+        return guarded(m_path, [&]() -> Result<ChunkPage> {
+            if (const auto ready = ensureOpen(); !ready) return ready.error();
+            if (!m_connection) return noSuchSession(m_path, session);
+            return readChunks(*m_connection, m_path, session, range, after, mostBytes);
+        });
+    }
+
 private:
+    // One bad row hides its session, not all of them.
+    Error leftOut(std::int64_t session, const Error& why) const {
+        return makeError(
+                   why.code,
+                   fmt::format("Session {} in \"{}\" cannot be read and is left out; the others are listed (\"sessions delete {}\" removes it).",
+                               session, m_path, session),
+                   why.cause)
+            .about(Subject::Kind::Session, std::to_string(session));
+    }
+
     void use(Connection connection) {
         m_connection = std::move(connection);
         if (m_connection) m_merge.emplace(*m_connection);
@@ -141,6 +180,7 @@ private:
     }
 
     std::string m_path;
+    std::vector<Error> m_unreadable;
     Connection m_connection;
     std::optional<EventMerge> m_merge;
     std::map<std::int64_t, std::pair<std::int64_t, StepMedians>> m_medians;  // session -> (steps then, medians)

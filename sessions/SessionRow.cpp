@@ -1,6 +1,7 @@
 #include "sessions/SessionRow.h"
 
 #include <SQLiteCpp/Statement.h>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -30,6 +31,8 @@ void writeConfig(SQLite::Database& database, std::int64_t session, const std::op
         insert.exec();
     }
 }
+
+constexpr std::int64_t kMostCounted = 1'000'000'000'000'000'000;  // more is nobody's run, and sums of it would not fit
 
 std::int64_t nowUnixMs() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -108,6 +111,8 @@ Result<SessionInfo> readInfo(SQLite::Database& database, const std::string& path
     info.validationTokens = select.getColumn(9).getInt64();
     info.firstStep = select.getColumn(10).getInt64();
     info.resumedFrom = select.getColumn(11).getString();
+    for (const std::int64_t count : {info.vocabulary, info.parameters, info.trainTokens, info.validationTokens, info.firstStep})
+        if (count < 0 || count > kMostCounted) return damagedRow(path, fmt::format("session {} counts {}", session, count));
     return info;
 }
 

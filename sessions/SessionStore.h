@@ -3,6 +3,7 @@
 // each used by one thread at a time). Schema in schema.sql with numbered migrations.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,13 +11,16 @@
 #include "core/base/Result.h"
 #include "core/events/ConfigJson.h"  // configToJson, configFromJson: how a configuration is stored
 #include "core/events/Event.h"
+#include "core/trace/Chunk.h"
 
 namespace stepscope {
 
 // $XDG_DATA_HOME/stepscope/sessions.db or ~/.local/share/stepscope/sessions.db; makes the folder when asked to write.
 std::string defaultDatabasePath();
-// Where a run keeps a session's checkpoints: beside the database.
-std::string checkpointFolder(const std::string& path, std::int64_t session);
+// Where a run keeps a session's checkpoints: beside the database, in a folder that belongs to this database alone (CheckpointFolders.h).
+Result<std::string> checkpointFolder(const std::string& path, std::int64_t session);
+// Of a session, oldest first: those it stored that are still there, and those that a kill kept from being stored.
+Result<std::vector<std::string>> checkpointsOnDisk(const std::string& path, std::int64_t session);
 
 struct SessionSummary {
     std::int64_t id = 0;
@@ -36,6 +40,31 @@ struct SessionSummary {
     std::vector<std::pair<std::string, std::string>> config;  // listConfig() of the session; empty where it has none
 };
 
+// Bulk data of a session (core/trace/Chunk.h): what there is, lane by lane.
+struct ChunkLane {
+    std::string kind;
+    std::int64_t lane = 0;
+    std::int64_t chunks = 0, records = 0;
+    std::int64_t bytes = 0, packedBytes = 0;
+    TimeNs begin, end;
+};
+// A lane, and of it the blocks that overlap [from, to).
+struct ChunkRange {
+    std::string kind;
+    std::int64_t lane = 0;
+    TimeNs from, to;
+};
+// Just behind the block with this begin and number.
+struct ChunkPlace {
+    std::int64_t begin = std::numeric_limits<std::int64_t>::min();
+    std::int64_t sequence = std::numeric_limits<std::int64_t>::min();
+};
+struct ChunkPage {
+    std::vector<ChunkPtr> chunks;  // in order of their begin
+    ChunkPlace next;               // where to go on
+    bool more = false;
+};
+
 class SessionReader {
 public:
     // Opens read-only. Sentences for: not there, not SQLite, of a newer schema, damaged, locked, not permitted.
@@ -43,12 +72,20 @@ public:
     virtual ~SessionReader() = default;
 
     virtual Result<std::vector<SessionSummary>> list() = 0;  // newest first
+    // Sessions that the last list() left out because their rows cannot be read, each with its sentence.
+    virtual const std::vector<Error>& unreadable() const = 0;
     virtual Result<SessionSummary> summary(std::int64_t session) = 0;
     virtual Result<SessionInfo> info(std::int64_t session) = 0;
     // All events of a session in order of time, `from` (an index into that order) onwards, at most `most`; empty = the end.
     // The first is SessionStarted. Steps are the bulk: 100 000 of them are read in well under a second.
     virtual Result<std::vector<Event>> events(std::int64_t session, std::int64_t from, std::int64_t most) = 0;
     virtual Result<std::int64_t> eventCount(std::int64_t session) = 0;
+
+    virtual Result<std::vector<ChunkLane>> chunkLanes(std::int64_t session) = 0;
+    // From `after` on, at most `mostBytes` of them unpacked, but always one where there is one. Found by an index: what lies outside of the range
+    // is not read.
+    virtual Result<ChunkPage> chunks(std::int64_t session, const ChunkRange& range, const ChunkPlace& after = {},
+                                     std::int64_t mostBytes = std::int64_t{64} << 20) = 0;
 };
 
 // Changes made by a person to what is stored; each opens a short writing connection of its own with a busy timeout.

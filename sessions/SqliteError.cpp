@@ -31,6 +31,17 @@ Error sqliteError(const std::string& path, int extendedCode, const std::string& 
             return say(ErrorCode::Io, "The session database \"{}\" could not be read or written; check the disk, its quota and its free room.");
         case SQLITE_NOMEM:
             return say(ErrorCode::OutOfMemory, "There is not enough memory to work with the session database \"{}\"; close other programs.");
+        // What SQLite says of a statement that is right where the tables are those of schema.sql.
+        case SQLITE_ERROR:
+        case SQLITE_SCHEMA:
+        case SQLITE_CONSTRAINT:
+        case SQLITE_MISMATCH:
+        case SQLITE_ABORT:
+        case SQLITE_TOOBIG:
+        case SQLITE_FORMAT:
+            return say(ErrorCode::Damaged,
+                       "The tables of the session database \"{}\" are not as Stepscope made them; move it away to start a new one (sqlite3's "
+                       ".recover may save its contents).");
         default:
             return say(ErrorCode::Internal, "The session database \"{}\" could not be used because of a mistake in Stepscope; please report it.");
     }

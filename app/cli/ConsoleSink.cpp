@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
+#include "app/cli/Output.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
@@ -62,8 +63,9 @@ void ConsoleSink::onStep(const StepDone& step) {
     if (m_terminal) m_bar.advance(step);
 }
 
-void ConsoleSink::say(LogLevel level, const std::string& text) {
+void ConsoleSink::say(LogLevel level, const std::string& words) {
     if (level == LogLevel::Info && !m_terminal) return;
+    const std::string text = printable(words, true);
     m_bar.clear();
     switch (level) {
         case LogLevel::Info:
@@ -73,7 +75,7 @@ void ConsoleSink::say(LogLevel level, const std::string& text) {
             m_log->warn(text);
             return;
         case LogLevel::Error:
-            m_errorsShown.insert(text);
+            m_errorsShown.insert(words);
             m_log->error(text);
             return;
     }

@@ -26,7 +26,7 @@ public:
     bool finish(const std::string& why);
 
 private:
-    void say(LogLevel level, const std::string& text);
+    void say(LogLevel level, const std::string& words);
     void onStep(const StepDone& step);
 
     std::mutex m_mutex;

@@ -135,7 +135,7 @@ Result<ExitCode> sweep(const Options& options) {
     Points points = sink.points();
     if (summary.state == RunState::Failed && (points.empty() || summary.code != ErrorCode::Training)) return makeError(summary.code, summary.why);
     // The step that broke down is not published. It ends the run as failed, and the sweep as it should.
-    if (summary.state == RunState::Failed)
+    if (summary.state == RunState::Failed || summary.state == RunState::Interrupted)
         points.push_back({learningRate(request.config, static_cast<std::int64_t>(points.size()) + 1), std::numeric_limits<double>::quiet_NaN()});
     const auto range = readLrRange(points);
     const bool whole = static_cast<std::int64_t>(points.size()) >= request.config.steps;

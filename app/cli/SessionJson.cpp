@@ -42,6 +42,7 @@ void collect(SessionPoints& points, const Event& event) {
 
 Json toJson(const SessionSummary& s) {
     return {{"id", s.id},
+            {"kind", toString(s.kind)},
             {"name", s.name},
             {"state", toString(s.state)},
             {"steps", s.steps},

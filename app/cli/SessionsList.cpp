@@ -36,12 +36,15 @@ std::string asTable(const std::vector<SessionSummary>& sessions) {
     return table.text();
 }
 
+// Sessions whose rows cannot be read are left out of the result and named on stderr.
 Result<std::vector<SessionSummary>> read(const std::string& path) {
     // On a machine where nothing was recorded yet the default file is not there: that is an empty list, not a mistake.
     if (path.empty() && !std::filesystem::exists(defaultDatabasePath())) return std::vector<SessionSummary>{};
-    auto reader = SessionReader::open(path.empty() ? defaultDatabasePath() : path);
-    if (!reader) return reader.error();
-    return (*reader)->list();
+    return SessionReader::open(path.empty() ? defaultDatabasePath() : path).andThen([](std::unique_ptr<SessionReader> reader) {
+        auto sessions = reader->list();
+        for (const Error& error : reader->unreadable()) printError(error.sentence);
+        return sessions;
+    });
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ Json asJson(const Shown& s) {
 
 std::string list(const char* title, const Json& points, const std::function<std::string(const Json&)>& describe) {
     std::string text;
-    for (const auto& point : points) text += fmt::format("  step {}: {}\n", format::count(point["step"].get<std::int64_t>()), describe(point));
+    for (const auto& point : points)
+        text += fmt::format("  step {}: {}\n", format::count(point["step"].get<std::int64_t>()), printable(describe(point)));
     return text.empty() ? text : fmt::format("\n{}\n{}", title, text);
 }
 
@@ -79,7 +80,7 @@ std::string asText(const Shown& s) {
     std::string text = facts.text() + "\nconfiguration\n";
     if (!s.info.config) text += "  none: it was not run by Stepscope\n";
     if (s.info.config)
-        for (const auto& [key, value] : listConfig(*s.info.config)) text += fmt::format("  {}: {}\n", key, value);
+        for (const auto& [key, value] : listConfig(*s.info.config)) text += fmt::format("  {}: {}\n", printable(key), printable(value));
     text += list("validation", s.points.validation, [](const Json& p) { return "loss " + p["loss"].dump(); });
     text += list("switches", s.points.switches, [](const Json& p) {
         return fmt::format("{} from {} to {}{}{}", word(p["id"]), word(p["from"]), word(p["to"]), word(p["note"]).empty() ? "" : "; ",

@@ -13,6 +13,10 @@ namespace stepscope::cli {
 
 void Table::add(std::vector<std::string> cells) {
     SS_CHECK(cells.size() == m_columns.size());
+    for (auto& cell : cells) {
+        std::ranges::replace(cell, '\n', ' ');
+        cell = printable(cell);
+    }
     m_rows.push_back(std::move(cells));
 }
 

@@ -84,7 +84,7 @@ Result<ExitCode> train(Options& options) {
     }
     const bool shown = sink.finish(summary.why);
     print(options.json ? summaryLine(summary) : summaryText(summary));
-    if (summary.state == RunState::Failed) {
+    if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
         return exitCode(summary.code);
     }

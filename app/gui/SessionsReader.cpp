@@ -32,17 +32,23 @@ SessionRow rowOf(const SessionSummary& from) {
     return row;
 }
 
+struct Listed {
+    std::vector<SessionRow> rows;
+    QStringList unreadable;  // a sentence for each session that is left out
+};
+
 // A database that is not there yet is an empty list, not an error: the first run makes it.
-Result<std::vector<SessionRow>> readRows(const std::string& database) {
-    if (!QFile::exists(words(database))) return std::vector<SessionRow>{};
+Result<Listed> readRows(const std::string& database) {
+    if (!QFile::exists(words(database))) return Listed{};
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     auto list = (*reader)->list();
     if (!list) return list.error();
-    std::vector<SessionRow> rows;
-    rows.reserve(list->size());
-    for (const auto& summary : *list) rows.push_back(rowOf(summary));
-    return rows;
+    Listed listed;
+    listed.rows.reserve(list->size());
+    for (const auto& summary : *list) listed.rows.push_back(rowOf(summary));
+    for (const Error& error : (*reader)->unreadable()) listed.unreadable << words(error.sentence);
+    return listed;
 }
 
 }  // namespace
@@ -63,11 +69,13 @@ void SessionsReader::refresh() {
     if (m_listing.exchange(true)) return;
     m_thread.post([this] {
         m_listing = false;
-        answer(this, [this, rows = readRows(m_database)] {
-            if (rows)
-                Q_EMIT listed(*rows);
-            else
-                Q_EMIT unavailable(words(rows.error().sentence));
+        answer(this, [this, found = readRows(m_database)] {
+            if (!found) return Q_EMIT unavailable(words(found.error().sentence));
+            Q_EMIT listed(found->rows);
+            // Once, not at every look.
+            for (const QString& sentence : found->unreadable)
+                if (!m_unreadable.contains(sentence)) Q_EMIT failed(sentence);
+            m_unreadable = found->unreadable;
         });
     });
 }

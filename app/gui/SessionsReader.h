@@ -2,6 +2,7 @@
 // edit, when asked, and every few seconds while somebody looks, because other programs write the same file. GUI thread object.
 #pragma once
 #include <QObject>
+#include <QStringList>
 #include <QTimer>
 #include <atomic>
 #include <functional>
@@ -52,7 +53,8 @@ private:
     std::string m_database;
     std::atomic<bool> m_listing = false;  // one listing waits at most
     QTimer m_watch;
-    BackThread m_thread;  // last: joined first
+    QStringList m_unreadable;  // sentences that were told
+    BackThread m_thread;       // last: joined first
 };
 
 }  // namespace stepscope

@@ -14,7 +14,6 @@ namespace stepscope {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::int64_t kEventsAtOnce = 100'000;
 
 }  // namespace
 
@@ -38,17 +37,7 @@ Result<CheckpointInfo> inspectCheckpoint(const std::string& path) {
 }
 
 Result<std::vector<std::string>> checkpointsOf(const std::string& database, std::int64_t session) {
-    auto reader = SessionReader::open(database);
-    if (!reader) return reader.error();
-    if (auto known = (*reader)->summary(session); !known) return known.error();
-    std::vector<std::string> paths;
-    for (std::int64_t from = 0;; from += kEventsAtOnce) {
-        auto events = (*reader)->events(session, from, kEventsAtOnce);
-        if (!events) return events.error();
-        if (events->empty()) return paths;
-        for (const auto& event : *events)
-            if (const auto* saved = std::get_if<CheckpointSaved>(&event); saved != nullptr && fs::exists(saved->path)) paths.push_back(saved->path);
-    }
+    return checkpointsOnDisk(database, session);
 }
 
 Result<std::string> newestCheckpoint(const std::string& database, std::int64_t session) {

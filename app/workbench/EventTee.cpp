@@ -14,6 +14,11 @@ void EventTee::publish(Event event) {
     m_listener.publish(std::move(event));
 }
 
+void EventTee::publishChunk(ChunkPtr chunk) {
+    if (m_recorder) m_recorder->publishChunk(chunk);
+    m_listener.publishChunk(std::move(chunk));
+}
+
 void EventTee::record(std::shared_ptr<Recorder> recorder) {
     m_recorder = std::move(recorder);
 }

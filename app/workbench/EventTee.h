@@ -18,6 +18,7 @@ public:
     explicit EventTee(EventSink& listener) : m_listener(listener) {}
 
     void publish(Event event) override;
+    void publishChunk(ChunkPtr chunk) override;
     // To the listener alone: what the recorder says of itself, on its own thread, must not wait for the recorder.
     void tell(Event event) { m_listener.publish(std::move(event)); }
     // From here on events are recorded too. Called once, before the first event that matters.

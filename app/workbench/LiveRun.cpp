@@ -74,7 +74,7 @@ RunSummary LiveRun::wait() {
         summary.code = m_error.code;
         summary.why = m_error.sentence;
     } else if (!m_stored) {
-        summary.state = RunState::Failed;
+        summary.state = RunState::Interrupted;  // as the list calls it: how it ended is not stored
         summary.code = m_stored.error().code;
         summary.why = m_stored.error().sentence;
     }
@@ -245,6 +245,19 @@ Status LiveRun::openSession(const TrainerSetup& setup) {
             m_tee.tell(LogLine{m_clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info,
                                blocked ? why + " Until then the run waits; stopping it gives up what is not stored yet." : "Storing works again."});
         };
+        options.onEnded = [this](const Error& error) {
+            m_tee.tell(LogLine{m_clock.now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
+        };
+        options.onNotDurable = [this, database](const std::string& why) {
+            m_tee.tell(
+                LogLine{m_clock.now(),
+                        0,
+                        LogLevel::Warning,
+                        fmt::format("What is recorded is safe if this program ends, but not if the power goes: the disk of \"{}\" refuses ({}).",
+                                    database, why),
+                        ErrorCode::Io,
+                        {Subject::Kind::Database, database}});
+        };
         options.mayGiveUp = [this] { return m_cancelled.load(); };
         options.onWaited = [this](const RecorderWaited& waited) { m_tee.tell(waited); };
         auto recorder = Recorder::open(std::move(options), info);
@@ -252,7 +265,7 @@ Status LiveRun::openSession(const TrainerSetup& setup) {
         m_recorder = std::move(*recorder);
         m_tee.record(m_recorder);
         session = m_recorder->session();
-        m_checkpointFolder = checkpointFolder(database, session);
+        m_checkpointFolder = m_recorder->checkpointFolder();
     }
     m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, corpus.description});

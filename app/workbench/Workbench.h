@@ -31,7 +31,7 @@ struct RunRequest {
 struct RunSummary {
     std::int64_t session = 0;
     RunState state = RunState::Failed;
-    ErrorCode code = ErrorCode::Internal;  // when failed: the kind,
+    ErrorCode code = ErrorCode::Internal;  // when failed, or interrupted because what it did could not be stored: the kind,
     std::string why;                       //   and the sentence
     std::int64_t steps = 0;
     double lossFirst = kUnknown, lossLast = kUnknown, validationLoss = kUnknown;

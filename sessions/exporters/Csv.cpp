@@ -113,6 +113,10 @@ Status exportCsv(const std::string& database, std::int64_t session, std::ostream
     if (!reader) return reader.error();
     const auto info = (*reader)->info(session);
     if (!info) return info.error();
+    if (info->kind != SessionKind::Run)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("Session {} is no run ({}): it has no steps to write as CSV.", session, toString(info->kind)))
+            .about(Subject::Kind::Session, std::to_string(session));
     Lines lines(quoted(info->name.empty() ? std::to_string(session) : info->name));
     out << "run,step,time,metric,value\n";
     for (std::int64_t from = 0;; from += kChunk) {

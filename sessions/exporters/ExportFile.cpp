@@ -40,7 +40,17 @@ Status writeInto(const std::string& target, const std::string& path, const std::
     return {};
 }
 
+// A known name: made anew, so that a link of somebody's is not followed. What a killed export of the same process number left goes.
+int makeAnew(const std::string& path) {
+    ::unlink(path.c_str());
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file < 0) return errno;
+    ::close(file);
+    return 0;
+}
+
 Status writeAndSync(const std::string& unfinished, const std::string& path, const std::function<Status(std::ostream&)>& write) {
+    if (const int problem = makeAnew(unfinished); problem != 0) return cannotWrite(path, problem);
     if (auto done = writeInto(unfinished, path, write); !done) return done;
     if (const int problem = sync(unfinished); problem != 0) return cannotWrite(path, problem);
     return {};

@@ -139,7 +139,7 @@ TEST_F(WrongFile, IsRefusedWhenItIsTruncated) {
 TEST_F(WrongFile, IsNamedWhenAPageInTheMiddleIsDamaged) {
     recordSomething(5000);
     std::string content = contentOf(path);
-    for (std::size_t at = 20 * 4096; at < content.size(); ++at) content[at] = '\x7f';
+    for (std::size_t at = 40 * 4096; at < content.size(); ++at) content[at] = '\x7f';
     writeFile(path, content);
     auto reader = SessionReader::open(path);
     ASSERT_TRUE(reader) << "its first pages are whole";

@@ -1,0 +1,131 @@
+#include "sessions/CheckpointFolders.h"
+
+#include <SQLiteCpp/Statement.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <set>
+
+#include "sessions/Connection.h"
+#include "sessions/SessionStore.h"
+#include "sessions/SqliteError.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view kStep = "step-";
+
+fs::path canonical(const std::string& path) {
+    std::error_code problem;
+    const fs::path real = fs::weakly_canonical(fs::absolute(path), problem);
+    return problem ? fs::absolute(path) : real;
+}
+
+// The number behind "step-"; -1 for another name.
+std::int64_t stepOf(const std::string& name) {
+    if (!name.starts_with(kStep)) return -1;
+    std::int64_t step = -1;
+    const char* end = name.data() + name.size();
+    const auto [stop, problem] = std::from_chars(name.data() + kStep.size(), end, step);
+    return problem == std::errc{} && stop == end ? step : -1;
+}
+
+struct StoredCheckpoint {
+    std::int64_t step = 0;
+    std::string path;
+};
+
+std::vector<StoredCheckpoint> storedCheckpoints(SQLite::Database& database, std::int64_t session) {
+    SQLite::Statement select(database, "SELECT step, path FROM checkpoints WHERE session = ? ORDER BY at_ns, seq");
+    select.bind(1, session);
+    std::vector<StoredCheckpoint> all;
+    while (select.executeStep()) all.push_back({select.getColumn(0).getInt64(), select.getColumn(1).getString()});
+    return all;
+}
+
+// The folders that this session's checkpoints had before databases had an identity, in either spelling of the path.
+std::set<fs::path> formerFolders(const std::string& path, std::int64_t session) {
+    std::set<fs::path> folders;
+    for (const fs::path& base : {fs::absolute(path), canonical(path)})
+        folders.insert(fs::path(base.string() + ".checkpoints").lexically_normal() / std::to_string(session));
+    return folders;
+}
+
+Status removeAll(const fs::path& folder) {
+    std::error_code problem;
+    fs::remove_all(folder, problem);
+    if (!problem) return {};
+    return makeError(ErrorCode::Io, fmt::format("The checkpoints in {} cannot be removed: {}.", folder.string(), problem.message()))
+        .about(Subject::Kind::Checkpoint, folder.string());
+}
+
+}  // namespace
+
+Result<std::string> checkpointFolder(SQLite::Database& database, const std::string& path, std::int64_t session) {
+    SQLite::Statement select(database, "SELECT id FROM identity");
+    const std::string id = select.executeStep() ? select.getColumn(0).getString() : "";
+    // It becomes part of a path that is removed with everything in it.
+    const bool hex = id.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (id.size() < 16 || id.size() > 64 || !hex) return damagedRow(path, "the identity \"" + id + "\" is not one");
+    return fmt::format("{}.checkpoints/db-{}/{}", canonical(path).string(), id, session);
+}
+
+Result<std::vector<std::string>> checkpointsOnDisk(SQLite::Database& database, const std::string& path, std::int64_t session) {
+    const auto folder = checkpointFolder(database, path, session);
+    if (!folder) return folder.error();
+    std::vector<StoredCheckpoint> all;
+    std::set<fs::path> known;
+    std::error_code problem;
+    for (StoredCheckpoint& one : storedCheckpoints(database, session))
+        if (fs::exists(one.path, problem) && known.insert(canonical(one.path)).second) all.push_back(std::move(one));
+    for (const auto& entry : fs::directory_iterator(*folder, problem)) {
+        const std::int64_t step = stepOf(entry.path().filename().string());
+        // A checkpoint gets its name when it is whole.
+        if (step >= 0 && fs::exists(entry.path() / "state.json", problem) && known.insert(canonical(entry.path().string())).second)
+            all.push_back({step, entry.path().string()});
+    }
+    std::ranges::stable_sort(all, {}, &StoredCheckpoint::step);
+    std::vector<std::string> paths;
+    for (StoredCheckpoint& one : all) paths.push_back(std::move(one.path));
+    return paths;
+}
+
+Status removeCheckpoints(SQLite::Database& database, const std::string& path, std::int64_t session) {
+    const auto folder = checkpointFolder(database, path, session);
+    if (!folder) return folder.error();
+    if (auto gone = removeAll(*folder); !gone) return gone;
+    // In a folder of before, another database's session of the same number may have its own: only what this one stored goes.
+    const auto former = formerFolders(path, session);
+    for (const StoredCheckpoint& one : storedCheckpoints(database, session)) {
+        const fs::path place = fs::path(one.path).lexically_normal();
+        if (!former.contains(place.parent_path()) || stepOf(place.filename().string()) < 0) continue;
+        if (auto gone = removeAll(place); !gone) return gone;
+    }
+    std::error_code notEmpty;
+    for (const fs::path& place : former) fs::remove(place, notEmpty);
+    return {};
+}
+
+Result<std::string> checkpointFolder(const std::string& path, std::int64_t session) {
+    auto connection = openForReading(path);
+    if (!connection) return connection.error();
+    if (!*connection) return noSuchSession(path, session);
+    return guarded(path, [&] { return checkpointFolder(**connection, path, session); });
+}
+
+Result<std::vector<std::string>> checkpointsOnDisk(const std::string& path, std::int64_t session) {
+    auto connection = openForReading(path);
+    if (!connection) return connection.error();
+    if (!*connection) return noSuchSession(path, session);
+    return guarded(path, [&]() -> Result<std::vector<std::string>> {
+        SQLite::Statement known(**connection, "SELECT 1 FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
+        known.bind(1, session);
+        if (!known.executeStep()) return noSuchSession(path, session);
+        return checkpointsOnDisk(**connection, path, session);
+    });
+}
+
+}  // namespace stepscope

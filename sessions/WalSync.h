@@ -1,0 +1,44 @@
+// WalSync: makes what the recorder has committed durable against a power cut: the write-ahead log is given to the disk (fdatasync) soon
+// after each commit, at most every 100 ms, on a thread that nobody waits for and through a descriptor of the log's own. Commits gather for 100 ms,
+// so a cut costs at most a quarter of a second and what the disk takes. The database itself and its -shm are never opened here: closing
+// such a descriptor would drop the POSIX locks that SQLite holds in this process.
+#pragma once
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+namespace stepscope {
+
+class WalSync {
+public:
+    // onProblem: called once, on the thread, with the reason when the disk refuses.
+    explicit WalSync(const std::string& database, std::function<void(const std::string& why)> onProblem = {});
+    ~WalSync();  // what is committed is durable, or was refused
+
+    WalSync(const WalSync&) = delete;
+    WalSync& operator=(const WalSync&) = delete;
+
+    void committed();  // any thread; returns at once
+
+    // The same at once and by the caller: for what a person changes while nothing is recorded. Nothing where there is no log: then the database is
+    // durable itself.
+    static void once(const std::string& database);
+
+private:
+    void run(const std::stop_token& stop);
+    void sync();
+
+    const std::string m_log;
+    const std::function<void(const std::string& why)> m_onProblem;
+    int m_file = -1;  // of the log; the thread's own
+    bool m_told = false;
+    std::mutex m_mutex;
+    std::condition_variable_any m_wake;
+    bool m_due = false;
+    std::jthread m_thread;  // last: it uses the rest
+};
+
+}  // namespace stepscope

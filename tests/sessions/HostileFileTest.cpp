@@ -1,0 +1,199 @@
+// A database that is ours by its header and not by what is in it: tables that are gone or something else, rows that mean nothing, numbers at the end
+// of their range. One sentence, the code for damage, and as little as possible hidden.
+#include <SQLiteCpp/Database.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <limits>
+
+#include "sessions/MeasuredFlips.h"
+#include "sessions/Recorder.h"
+#include "sessions/Replayer.h"
+#include "sessions/SessionStore.h"
+#include "tests/sessions/TestSupport.h"
+
+using namespace stepscope;
+using namespace stepscope::test;
+
+namespace {
+
+struct HostileFile : testing::Test {
+    TempFolder folder;
+    std::string path = folder.file("s.db");
+
+    std::int64_t record(const std::string& name, int steps = 30) {
+        auto recorder = Recorder::open({.path = path}, sampleInfo(name));
+        EXPECT_TRUE(recorder) << recorder.error().sentence;
+        for (int step = 1; step <= steps; ++step) (*recorder)->publish(sampleStep(step));
+        (*recorder)->publish(SwitchApplied{15, {15'500'000}, "amp", std::string("off"), std::string("bf16"), ""});
+        (*recorder)->publish(StateChanged{{steps * 1'000'000LL + 1}, steps, RunState::Finished, ""});
+        EXPECT_TRUE((*recorder)->finish());
+        return (*recorder)->session();
+    }
+    void change(const std::string& sql) { SQLite::Database(path, SQLite::OPEN_READWRITE, 5000).exec(sql); }
+};
+
+}  // namespace
+
+TEST_F(HostileFile, WithoutATableIsDamagedAndNeverAMistakeOfStepscope) {
+    record("first");
+    change("DROP TABLE steps");
+    KeepingSink sink;
+    const auto reader = SessionReader::open(path);
+    const auto replayer = Replayer::open(path, 1, sink);
+    const auto flips = measuredFlips(path, *sampleInfo().machine);
+    ASSERT_FALSE(reader);
+    ASSERT_FALSE(replayer);
+    ASSERT_FALSE(flips);
+    for (const auto& error : {reader.error(), replayer.error(), flips.error()}) {
+        EXPECT_EQ(error.code, ErrorCode::Damaged) << error.sentence << " " << error.cause;
+        EXPECT_NE(error.sentence.find("not as Stepscope made them"), std::string::npos) << error.sentence;
+        EXPECT_EQ(error.sentence.find("mistake"), std::string::npos);
+        EXPECT_EQ(error.subject, (Subject{Subject::Kind::Database, path}));
+    }
+}
+
+TEST_F(HostileFile, WhoseTableGoesEndsTheRecordingWithASentenceInsteadOfHoldingTheRun) {
+    std::atomic<int> blocked = 0, ended = 0;
+    Error why;
+    auto recorder = Recorder::open({.path = path,
+                                    .queueCapacity = 100,
+                                    .onBlocked = [&](bool on, const std::string&) { blocked += on; },
+                                    .onEnded =
+                                        [&](const Error& error) {
+                                            why = error;
+                                            ++ended;
+                                        }},
+                                   sampleInfo());
+    (*recorder)->publish(sampleStep(1));
+    (*recorder)->flush();
+    change("ALTER TABLE steps RENAME TO gone; CREATE VIEW steps AS SELECT * FROM gone");
+    (*recorder)->publish(sampleStep(2));
+    EXPECT_TRUE(eventually([&] { return ended == 1; }));
+    EXPECT_FALSE((*recorder)->blocked());
+    for (int step = 3; step < 1000; ++step) (*recorder)->publish(sampleStep(step));  // nobody waits
+    EXPECT_EQ(why.code, ErrorCode::Damaged);
+    EXPECT_NE(why.sentence.find("Recording of session 1 ends here"), std::string::npos) << why.sentence;
+    const Status done = (*recorder)->finish();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::Damaged);
+    EXPECT_EQ(blocked, 0);
+    EXPECT_EQ(ended, 1);
+}
+
+TEST_F(HostileFile, MayHaveATriggerThatRefusesAndItIsNotAsked) {
+    record("first");
+    change("CREATE TRIGGER refuse BEFORE INSERT ON steps BEGIN SELECT RAISE(ABORT, 'no'); END");
+    const auto session = record("second", 5);
+    EXPECT_EQ(stepsOf(storedEvents(path, session)).size(), 5u);
+}
+
+TEST_F(HostileFile, WithAViewThatNeverEndsIsRefusedAtOnce) {
+    record("first");
+    change(
+        "DROP TABLE validations; CREATE VIEW validations (session, at_ns, seq, step, duration_ns, loss) AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL"
+        " SELECT i + 1 FROM n) SELECT 1, i, i, i, 1, 1.0 FROM n");
+    const auto begin = std::chrono::steady_clock::now();
+    const auto reader = SessionReader::open(path);
+    ASSERT_FALSE(reader);
+    EXPECT_EQ(reader.error().code, ErrorCode::Damaged) << reader.error().sentence;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST_F(HostileFile, WithOneBadRowShowsTheOthersAndNamesIt) {
+    for (const char* bad : {"state = 'levitating'", "tags = '[1, {'", "tags = '[{\"a\":1}]'", "kind = 'poem'"}) {
+        std::filesystem::remove(path);
+        record("good");
+        const auto session = record("bad");
+        record("better");
+        change(std::string("UPDATE sessions SET ") + bad + " WHERE id = " + std::to_string(session));
+        auto reader = SessionReader::open(path);
+        const auto list = (*reader)->list();
+        ASSERT_TRUE(list) << bad << ": " << list.error().sentence;
+        ASSERT_EQ(list->size(), 2u) << bad;
+        EXPECT_EQ(list->at(0).name, "better");
+        EXPECT_EQ(list->at(1).name, "good");
+        ASSERT_EQ((*reader)->unreadable().size(), 1u);
+        const Error& left = (*reader)->unreadable().front();
+        EXPECT_EQ(left.subject, (Subject{Subject::Kind::Session, std::to_string(session)}));
+        EXPECT_NE(left.sentence.find("Session " + std::to_string(session)), std::string::npos) << left.sentence;
+        EXPECT_TRUE(deleteSession(path, session)) << "it can be removed";
+        EXPECT_TRUE((*reader)->list().ok());
+        EXPECT_TRUE((*reader)->unreadable().empty());
+    }
+}
+
+TEST_F(HostileFile, WithNumbersAtTheEndOfTheirRangeIsRefusedWithASentence) {
+    record("first");
+    const std::string most = std::to_string(std::numeric_limits<std::int64_t>::max());
+    change("UPDATE sessions SET first_step = " + most);
+    const auto info = (*SessionReader::open(path))->info(1);
+    ASSERT_FALSE(info);
+    EXPECT_EQ(info.error().code, ErrorCode::Damaged);
+    EXPECT_TRUE(measuredFlips(path, *sampleInfo().machine).ok()) << "steps are compared by time";
+    change("UPDATE sessions SET first_step = 0; UPDATE log_lines SET at_ns = " + most + "; UPDATE states SET at_ns = -5");
+    const auto events = (*SessionReader::open(path))->events(1, 0, 1000);
+    ASSERT_FALSE(events);
+    EXPECT_EQ(events.error().code, ErrorCode::Damaged);
+    change("DELETE FROM states; UPDATE steps SET step = " + most + " WHERE step = 20");
+    EXPECT_FALSE((*SessionReader::open(path))->events(1, 0, 1000));
+}
+
+TEST_F(HostileFile, WithAMillionFlipsIsReadInBoundedTime) {
+    record("first", 2000);
+    change(
+        "INSERT INTO switches_applied SELECT 1, 15600000 + i, i, 15, 'amp', 'off', 'bf16', '' FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT"
+        " i + 1 FROM n WHERE i < 1000000) SELECT i FROM n)");
+    const auto begin = std::chrono::steady_clock::now();
+    const auto flips = measuredFlips(path, *sampleInfo().machine);
+    ASSERT_TRUE(flips) << flips.error().sentence;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+TEST_F(HostileFile, OneMachineThatDoesNotParseLeavesTheOthersFlips) {
+    record("good", 100);
+    const auto bad = record("bad", 100);
+    change("UPDATE sessions SET machine = '{' WHERE id = " + std::to_string(bad));
+    EXPECT_TRUE(measuredFlips(path, *sampleInfo().machine).ok());
+}
+
+TEST_F(HostileFile, IsMadeForItsOwnerAlone) {
+    const auto before = ::umask(0);
+    path = folder.file("data/deeper/s.db");
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    ::umask(before);
+    ASSERT_TRUE(recorder) << recorder.error().sentence;
+    (*recorder)->publish(sampleStep(1));
+    (*recorder)->flush();
+    const auto mode = [](const std::string& place) {
+        struct stat status {};
+        EXPECT_EQ(::stat(place.c_str(), &status), 0) << place;
+        return status.st_mode & 0777;
+    };
+    EXPECT_EQ(mode(folder.file("data")), 0700u);
+    EXPECT_EQ(mode(folder.file("data/deeper")), 0700u);
+    for (const char* end : {"", "-wal", "-shm", ".lock"}) EXPECT_EQ(mode(path + end), 0600u) << end;
+    std::size_t files = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.file("data/deeper"))) ++files;
+    EXPECT_EQ(files, 4u) << "nothing is left of making them";
+}
+
+TEST_F(HostileFile, ALinkInPlaceOfTheLockIsNotFollowed) {
+    writeFile(folder.file("precious"), "precious");
+    std::filesystem::create_symlink(folder.file("precious"), path + ".lock");
+    const auto recorder = Recorder::open({.path = path}, sampleInfo());
+    ASSERT_FALSE(recorder);
+    EXPECT_NE(recorder.error().sentence.find("lock file"), std::string::npos) << recorder.error().sentence;
+    EXPECT_EQ(contentOf(folder.file("precious")), "precious");
+}
+
+TEST_F(HostileFile, ALinkToADatabaseThatIsNotThereYetIsFollowed) {
+    std::filesystem::create_symlink(folder.file("real.db"), path);
+    record("first");
+    EXPECT_TRUE(std::filesystem::is_symlink(path));
+    EXPECT_TRUE(std::filesystem::exists(folder.file("real.db")));
+}
