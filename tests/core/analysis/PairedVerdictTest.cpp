@@ -1,0 +1,183 @@
+// What an experiment says: each rule by itself, and by simulation what it promises of whole experiments that stop by themselves.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "core/analysis/PairedVerdict.h"
+
+namespace stepscope {
+namespace {
+
+const PairedRules kRules{.delta = 0.01, .pilotVariance = 1e-4, .pilotMad = 0.007};
+
+// `count` pairs around `truth` that alternate by `scatter`, over six instances.
+std::vector<BlockPair> quiet(std::size_t count, double truth, double scatter = 0.004) {
+    std::vector<BlockPair> made;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double side = i % 2 == 0 ? 1 : -1;
+        made.push_back({.difference = truth + side * scatter, .rebuild = static_cast<std::int32_t>(i % 12 / 2)});
+    }
+    return made;
+}
+
+TEST(PairedVerdict, SaysFasterOnlyWithAnIntervalThatExcludesEqual) {
+    const auto verdict = judgePairs(quiet(60, 0.05), kRules, false);
+    EXPECT_EQ(verdict.outcome, PairedOutcome::Faster);
+    EXPECT_GT(verdict.low, 1);
+    EXPECT_NEAR(verdict.ratio, std::exp(0.05), 1e-9);
+    EXPECT_TRUE(verdict.settled);
+    EXPECT_EQ(verdict.pairsToGo, 0);
+    EXPECT_EQ(judgePairs(quiet(60, -0.05), kRules, false).outcome, PairedOutcome::Slower);
+}
+
+TEST(PairedVerdict, SaysNothingBeforeEightPairsAndSixInstances) {
+    EXPECT_EQ(judgePairs({}, kRules, true).reason, PairedReason::TooFewPairs);
+    EXPECT_EQ(judgePairs(quiet(7, 1), kRules, true).reason, PairedReason::TooFewPairs);
+    auto few = quiet(60, 0.5);
+    for (auto& pair : few) pair.rebuild %= 5;
+    EXPECT_EQ(judgePairs(few, kRules, true).reason, PairedReason::TooFewPairs);
+}
+
+TEST(PairedVerdict, CallsADifferenceWithinDeltaEquivalentEvenWhereItIsOne) {
+    const auto verdict = judgePairs(quiet(2000, 0.004), kRules, false);
+    EXPECT_EQ(verdict.outcome, PairedOutcome::Equivalent);
+    EXPECT_GT(verdict.low, 1) << "the interval excludes equal, and lies within delta";
+}
+
+TEST(PairedVerdict, WaitsForANarrowIntervalUnlessTheTimeIsSpent) {
+    const auto pairs = quiet(16, 0.03, 0.012);
+    const auto waiting = judgePairs(pairs, kRules, false);
+    EXPECT_EQ(waiting.reason, PairedReason::TooWide);
+    EXPECT_GT(waiting.pairsToGo, 1);
+    const auto spent = judgePairs(pairs, kRules, true);
+    EXPECT_EQ(spent.outcome, PairedOutcome::Faster);
+    EXPECT_FALSE(spent.settled);
+}
+
+TEST(PairedVerdict, ClaimsNothingThatOnlySomeInstancesShow) {
+    auto pairs = quiet(60, 0);
+    for (auto& pair : pairs)
+        if (pair.rebuild < 2) pair.difference += 0.06;  // two of six were given luckier addresses
+    const auto verdict = judgePairs(pairs, kRules, true);
+    EXPECT_EQ(verdict.outcome, PairedOutcome::Inconclusive);
+    EXPECT_EQ(verdict.reason, PairedReason::RebuildsDiffer);
+}
+
+TEST(PairedVerdict, ClaimsNothingWhereTheOrderOfOneArmsBlocksMatters) {
+    auto pairs = quiet(60, 0.05);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i].sameArm = 0.03 + (i % 2 == 0 ? 0.001 : -0.001);
+        pairs[i].sameArmTurned = i % 4 < 2;
+    }
+    const auto verdict = judgePairs(pairs, kRules, true);
+    EXPECT_EQ(verdict.reason, PairedReason::OrderMatters);
+    EXPECT_GT(verdict.floor, 1);
+}
+
+TEST(PairedVerdict, ReportsTheFloorOfAnArmBesideItself) {
+    auto pairs = quiet(60, 0.05);
+    EXPECT_TRUE(std::isnan(judgePairs(pairs, kRules, true).floor));
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i].sameArm = i % 2 == 0 ? 0.004 : -0.004;
+        pairs[i].sameArmTurned = i % 4 < 2;
+    }
+    const auto verdict = judgePairs(pairs, kRules, true);
+    EXPECT_EQ(verdict.outcome, PairedOutcome::Faster);
+    EXPECT_GT(verdict.floor, 1);
+    EXPECT_LT(verdict.floor, 1.02);
+}
+
+TEST(PairedVerdict, ClaimsNothingThatDiscardingMade) {
+    auto pairs = quiet(30, 0.02);
+    for (std::size_t i = 0; i < 60; ++i)
+        pairs.push_back({.difference = i % 2 == 0 ? -0.05 : 0.03, .rebuild = static_cast<std::int32_t>(i % 12 / 2), .discarded = true});
+    const auto verdict = judgePairs(pairs, kRules, true);
+    EXPECT_EQ(verdict.reason, PairedReason::DiscardsDecide);
+    EXPECT_EQ(verdict.discarded, 60u);
+}
+
+TEST(PairedVerdict, NamesRareSlowStepsInsteadOfCallingTheArmsEqual) {
+    auto pairs = quiet(2000, 0);
+    for (std::size_t i = 0; i < pairs.size(); i += 40) pairs[i].difference = 2;  // A's rare stalls, cut for the interval
+    const auto verdict = judgePairs(pairs, kRules, true);
+    EXPECT_TRUE(verdict.rareSlowSteps);
+    EXPECT_EQ(verdict.outcome, PairedOutcome::Inconclusive);
+    EXPECT_EQ(verdict.reason, PairedReason::RareSlowSteps);
+    EXPECT_GT(verdict.ratio, 1.02);
+}
+
+// --- whole experiments ----------------------------------------------------------------------------------------------
+
+struct Outcomes {
+    int claims = 0, faster = 0, equivalent = 0, missed = 0, experiments = 0;
+};
+
+// Experiments of at most `most` pairs that are looked at after every pair and stop by themselves. The machine drifts, blocks remember, one pair in
+// twenty is hit by a burst, and each instance of an arm is a little lucky or not.
+Outcomes experiments(std::uint64_t seed, int count, double truth, std::size_t most, double delta) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> noise(0, 0.008), luck(0, 0.002);
+    std::bernoulli_distribution coin(0.5), burst(0.05);
+    Outcomes outcomes{.experiments = count};
+    for (int e = 0; e < count; ++e) {
+        double level = 0, luckA = 0, luckB = 0;
+        const auto block = [&](double arm) {
+            level = 0.9 * level + 0.3 * noise(random);
+            return arm + level + noise(random) + (burst(random) ? 0.2 : 0);
+        };
+        const auto pair = [&] {
+            const bool aFirst = coin(random);
+            double a, b;
+            if (aFirst)
+                a = block(truth + luckA), b = block(luckB);
+            else
+                b = block(luckB), a = block(truth + luckA);
+            return a - b;
+        };
+        std::vector<double> pilot(10);
+        for (double& d : pilot) d = pair();
+        std::vector<double> sorted = pilot;
+        std::ranges::sort(sorted);
+        const double middle = (sorted[4] + sorted[5]) / 2;
+        double variance = 0;
+        for (double& d : sorted) variance += (d - middle) * (d - middle) / 9, d = std::abs(d - middle);
+        std::ranges::sort(sorted);
+        const PairedRules rules{.delta = delta, .pilotVariance = variance, .pilotMad = (sorted[4] + sorted[5]) / 2};
+        std::vector<BlockPair> pairs;
+        PairedVerdict verdict;
+        while (pairs.size() < most) {
+            if (pairs.size() % 10 == 0) luckA = luck(random), luckB = luck(random);
+            pairs.push_back({.difference = pair(), .rebuild = static_cast<std::int32_t>(pairs.size() / 10)});
+            verdict = judgePairs(pairs, rules, pairs.size() == most);
+            if (verdict.settled) break;
+        }
+        outcomes.faster += verdict.outcome == PairedOutcome::Faster;
+        outcomes.claims += verdict.outcome == PairedOutcome::Faster || verdict.outcome == PairedOutcome::Slower;
+        outcomes.equivalent += verdict.outcome == PairedOutcome::Equivalent;
+        outcomes.missed += std::log(verdict.low) > truth || std::log(verdict.high) < truth;
+    }
+    return outcomes;
+}
+
+TEST(PairedVerdict, SeldomClaimsADifferenceBetweenEqualArms) {
+    const auto outcomes = experiments(11, 300, 0, 80, 0.01);
+    EXPECT_LE(outcomes.claims, 18) << "of " << outcomes.experiments;  // 6 %
+    EXPECT_LE(outcomes.missed, 18);
+}
+
+TEST(PairedVerdict, FindsThreePercentAndHoldsTheTruth) {
+    const auto outcomes = experiments(12, 200, 0.03, 100, 0.01);
+    EXPECT_GE(outcomes.faster, 180) << "of " << outcomes.experiments;
+    EXPECT_EQ(outcomes.faster, outcomes.claims) << "none the wrong way";
+    EXPECT_LE(outcomes.missed, 12);
+}
+
+TEST(PairedVerdict, CallsEqualArmsEquivalentWithinTwoPercent) {
+    EXPECT_GE(experiments(13, 200, 0, 100, 0.02).equivalent, 160);
+}
+
+}  // namespace
+}  // namespace stepscope
