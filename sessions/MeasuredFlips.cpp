@@ -6,7 +6,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
+#include "core/analysis/FlipContext.h"
+#include "core/events/ConfigJson.h"
 #include "sessions/Columns.h"
 #include "sessions/Connection.h"
 #include "sessions/MachineJson.h"
@@ -16,6 +19,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kMostFlips = 10'000;  // of a session that are looked at, the newest
+constexpr std::size_t kMostMeasured = 100;   // contexts change with every edit; nobody asks for older ones
 
 struct Stored {
     std::int64_t session = 0;
@@ -71,28 +75,47 @@ std::vector<SwitchApplied> flipsOf(SQLite::Database& database, std::int64_t sess
     return all;
 }
 
-// Steps between two flips, without those within the warm-up after the first, that tell something: at most kSteps of them, nearest to the
+// What else was set when each of them was made, in their order: from the first to the last they are played on the configuration that the session
+// began with. Empty where that cannot be read, or where the first ones were left out.
+std::vector<std::string> contextsOf(SQLite::Database& database, std::int64_t session, const std::vector<SwitchApplied>& lastFirst) {
+    if (static_cast<std::int64_t>(lastFirst.size()) >= kMostFlips) return {};
+    SQLite::Statement select(database, "SELECT config FROM sessions WHERE id = ?1");
+    select.bind(1, session);
+    if (!select.executeStep()) return {};
+    auto config = configFromJson(select.getColumn(0).getString());
+    if (!config) return {};
+    std::vector<std::string> contexts(lastFirst.size());
+    for (std::size_t i = lastFirst.size(); i-- > 0;) {
+        contexts[i] = flipContext(*config, lastFirst[i].id);
+        config->switches[lastFirst[i].id] = lastFirst[i].to;
+    }
+    return contexts;
+}
+
+// Steps between two flips, without those within the warm-up after the first, that tell something: at most `most` of them, nearest to the
 // flip that is asked about first. Read by time, which the table is in the order of: a session of any length costs what lies between.
-std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t session, TimeNs from, TimeNs to, bool last) {
+std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t session, TimeNs from, TimeNs to, bool last, std::size_t most) {
     constexpr auto kWarmUp = static_cast<std::int64_t>(FlipEffect::kWarmUp);
     SQLite::Statement first(database, "SELECT step FROM steps WHERE session = ?1 AND at_ns > ?2 ORDER BY at_ns, seq LIMIT 1");
     first.bind(1, session);
     first.bind(2, from.ns);
     if (!first.executeStep()) return {};
     const std::int64_t begin = first.getColumn(0).getInt64();
-    SQLite::Statement select(database, std::string("SELECT duration_ns, tokens, resident_bytes, peak_bytes, page_faults, operations, disturbed, "
-                                                   "skipped FROM steps WHERE session = ?1 AND at_ns > ?2 AND at_ns <= ?3"
-                                                   " AND step - ?4 >= ?5 ORDER BY at_ns ") +
-                                           (last ? "DESC" : "ASC"));
+    SQLite::Statement select(database,
+                             std::string("SELECT at_ns, duration_ns, tokens, resident_bytes, peak_bytes, page_faults, operations, disturbed, "
+                                         "skipped FROM steps WHERE session = ?1 AND at_ns > ?2 AND at_ns <= ?3"
+                                         " AND step - ?4 >= ?5 ORDER BY at_ns ") +
+                                 (last ? "DESC" : "ASC"));
     select.bind(1, session);
     select.bind(2, from.ns);
     select.bind(3, to.ns);
     select.bind(4, begin);
     select.bind(5, kWarmUp);
     std::vector<StepSample> found;
-    while (found.size() < FlipEffect::kSteps && select.executeStep()) {
+    while (found.size() < most && select.executeStep()) {
         StepDone step;
         RowReader row(select);
+        row("at_ns", step.at);
         row("duration_ns", step.duration);
         row("tokens", step.tokens);
         row("resident_bytes", step.residentBytes);
@@ -106,6 +129,42 @@ std::vector<StepSample> stepsBetween(SQLite::Database& database, std::int64_t se
     return found;
 }
 
+std::vector<MachineSample> machineDuring(SQLite::Database& database, std::int64_t session, const TimeSpan& time) {
+    constexpr double kAround = 1;  // seconds: a sample lies up to half a second behind what it is of
+    SQLite::Statement select(
+        database, "SELECT at_ns, others_pct, steal_pct FROM device_samples WHERE session = ?1 AND at_ns >= ?2 AND at_ns <= ?3 ORDER BY at_ns");
+    select.bind(1, session);
+    select.bind(2, TimeNs::fromSeconds(time.from - kAround).ns);
+    select.bind(3, TimeNs::fromSeconds(time.to + kAround).ns);
+    std::vector<MachineSample> found;
+    while (select.executeStep()) {
+        TimeNs at;
+        MachineSample sample;
+        RowReader row(select);
+        row("at_ns", at);
+        row("others_pct", sample.othersPct);
+        row("steal_pct", sample.stealPct);
+        sample.seconds = at.seconds();
+        found.push_back(sample);
+    }
+    return found;
+}
+
+FlipSides sidesOf(SQLite::Database& database, std::int64_t session, const SwitchApplied& flip, TimeNs previous, TimeNs next) {
+    FlipSides sides;
+    sides.before = stepsBetween(database, session, previous, flip.at, true, 2 * FlipEffect::kSteps);
+    if (sides.before.size() > FlipEffect::kSteps) {
+        const auto cut = sides.before.begin() + static_cast<std::ptrdiff_t>(FlipEffect::kSteps);
+        sides.earlier.assign(cut, sides.before.end());
+        sides.before.erase(cut, sides.before.end());
+    }
+    sides.after = stepsBetween(database, session, flip.at, next, false, FlipEffect::kSteps);
+    std::vector<StepSample> both = sides.before;
+    both.insert(both.end(), sides.after.begin(), sides.after.end());
+    sides.machine = machineDuring(database, session, timeOf(both));
+    return sides;
+}
+
 }  // namespace
 
 Result<std::vector<MeasuredFlip>> measuredFlips(const std::string& path, const Machine& machine) {
@@ -116,19 +175,19 @@ Result<std::vector<MeasuredFlip>> measuredFlips(const std::string& path, const M
         std::vector<MeasuredFlip> newest;
         if (!*opened) return newest;
         SQLite::Database& database = **opened;
-        std::set<std::string> done;
+        std::set<std::pair<std::string, std::string>> done;
         for (const Stored& run : sessionsHere(database, machine)) {
             const std::vector<SwitchApplied> flips = flipsOf(database, run.session);
-            for (std::size_t i = 0; i < flips.size(); ++i) {
+            const std::vector<std::string> contexts = contextsOf(database, run.session, flips);
+            for (std::size_t i = 0; i < contexts.size() && newest.size() < kMostMeasured; ++i) {
                 const SwitchApplied& flip = flips[i];
-                if (flip.from == flip.to || done.contains(flip.id)) continue;
+                if (flip.from == flip.to || done.contains({flip.id, contexts[i]})) continue;
                 const TimeNs previous = i + 1 < flips.size() ? flips[i + 1].at : TimeNs{-1};
                 const TimeNs next = i > 0 ? flips[i - 1].at : TimeNs{std::numeric_limits<std::int64_t>::max()};
-                const FlipEffect effect = measureFlip(stepsBetween(database, run.session, previous, flip.at, true),
-                                                      stepsBetween(database, run.session, flip.at, next, false));
+                const FlipEffect effect = measureFlip(sidesOf(database, run.session, flip, previous, next));
                 if (!effect.measured()) continue;
-                done.insert(flip.id);
-                newest.push_back({run.session, run.name, run.startedUnixMs, flip, effect});
+                done.insert({flip.id, contexts[i]});
+                newest.push_back({run.session, run.name, run.startedUnixMs, flip, contexts[i], effect});
             }
         }
         return newest;

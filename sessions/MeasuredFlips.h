@@ -1,5 +1,5 @@
-// What the switches did on this machine, from the stored sessions: for each switch its newest live flip that has enough steps on both
-// sides. Read by the window on its reader thread, for the switches' chips and cards.
+// What the switches did on this machine, from the stored sessions: for each switch, in each context (core/analysis/FlipContext.h), its newest live
+// flip that has enough steps on both sides. Read by the window on its reader thread, for the switches' chips and cards.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,6 +14,7 @@ struct MeasuredFlip {
     std::string sessionName;
     std::int64_t startedUnixMs = 0;  // of the session
     SwitchApplied flip;
+    std::string context;
     FlipEffect effect;
 };
 

@@ -1,17 +1,24 @@
 #include "app/gui/ExperimentWiring.h"
 
 #include <QSettings>
+#include <utility>
 
 #include "app/gui/EditAnswer.h"
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/RunController.h"
+#include "app/gui/TimeForecast.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/HintStrip.h"
+#include "widgets/panels/SessionsPanel.h"
 
 namespace stepscope {
+
+namespace {
+constexpr int kKeepMs = 500;  // after the last edit
+}
 
 ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, LiveFeed& live, QObject* parent)
     : QObject(parent), m_window(window), m_runs(runs), m_live(live) {
@@ -29,6 +36,21 @@ ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, Live
         if (m_runs.phase() == RunController::Phase::None) m_window.experiment().setRunning(nullptr);
     });
     window.livePage().setPlannedConfig(panel.config());
+    // Whatever ends the program: the settings are there again.
+    m_keep.setSingleShot(true);
+    m_keep.setInterval(kKeepMs);
+    connect(&m_keep, &QTimer::timeout, &window, &MainWindow::saveExperiment);
+    const auto tellTime = [this] {
+        const TimeForecast forecast = forecastTime(m_window.experiment().config(), m_window.sessions().model());
+        m_window.experiment().setTimeForecast(forecast.sentence, forecast.source);
+    };
+    connect(&panel, &ExperimentPanel::edited, this, tellTime);
+    connect(&window.sessions().model(), &QAbstractItemModel::modelReset, this, tellTime);
+    connect(&window.sessions().model(), &QAbstractItemModel::dataChanged, this, tellTime);
+    connect(&panel, &ExperimentPanel::edited, &m_keep, qOverload<>(&QTimer::start));
+    connect(&runs, &RunController::phaseChanged, this, [this] {
+        if (m_runs.phase() == RunController::Phase::Starting) m_window.saveExperiment();
+    });
 }
 
 ExperimentWiring::~ExperimentWiring() {
@@ -47,6 +69,7 @@ void ExperimentWiring::ask(const RunConfig& config) {
     if (m_runs.workbench() == nullptr) return;
     const auto possible = checkConfig(config);
     m_window.experiment().setProblem(possible ? QString() : QString::fromStdString(possible.error().sentence));
+    if (std::exchange(m_shownData, config.data) != config.data) m_window.experiment().setDataProblem({});
     const std::uint64_t edit = ++m_newest;
     m_thread.post([this, edit, config, workbench = m_runs.workbench()] {
         const auto wanted = [this, edit] { return edit == m_newest; };
@@ -55,9 +78,10 @@ void ExperimentWiring::ask(const RunConfig& config) {
         if (!found) return;
         const bool possible = found->problem.isEmpty();
         const auto unreadable = m_data.known(config.data);
-        if (possible && unreadable) found->problem = QString::fromStdString(*unreadable);
-        answer(this, [this, wanted, found = std::move(*found)] {
-            if (wanted()) show(found);
+        answer(this, [this, wanted, found = std::move(*found), unreadable] {
+            if (!wanted()) return;
+            show(found);
+            if (unreadable) m_window.experiment().setDataProblem(QString::fromStdString(*unreadable));
         });
         if (possible && !unreadable) lookAtData(config, edit);
     });
@@ -67,9 +91,9 @@ void ExperimentWiring::ask(const RunConfig& config) {
 void ExperimentWiring::lookAtData(const RunConfig& config, std::uint64_t edit) {
     const auto wanted = [this, edit] { return edit == m_newest; };
     const auto unreadable = m_data.problemOf(config.data, wanted);
-    if (!unreadable || unreadable->empty()) return;
+    if (!unreadable) return;
     answer(this, [this, wanted, sentence = QString::fromStdString(*unreadable)] {
-        if (wanted()) m_window.experiment().setProblem(sentence);
+        if (wanted()) m_window.experiment().setDataProblem(sentence);
     });
 }
 

@@ -3,7 +3,9 @@
 // panel. GUI thread; the engine is asked on a thread of its own.
 #pragma once
 #include <QObject>
+#include <QTimer>
 #include <atomic>
+#include <string>
 
 #include "app/gui/BackThread.h"
 #include "app/workbench/DataCheck.h"
@@ -34,6 +36,8 @@ private:
     MainWindow& m_window;
     RunController& m_runs;
     LiveFeed& m_live;
+    QTimer m_keep;                            // until the settings are written down
+    std::string m_shownData;                  // what is said of them is of these
     std::atomic<std::uint64_t> m_newest = 0;  // number of the newest edit
     DataCheck m_data;                         // asked by the thread alone
     BackThread m_thread;                      // last: joined first

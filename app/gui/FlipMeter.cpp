@@ -1,6 +1,9 @@
 #include "app/gui/FlipMeter.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "core/analysis/FlipContext.h"
 
 namespace stepscope {
 namespace {
@@ -10,8 +13,19 @@ bool tells(const RunHistory& history, std::size_t row) {
 }
 
 StepSample sample(const StepColumns& steps, std::size_t row) {
-    return {steps.stepMs[row], steps.tokensPerSecond[row], memoryOf(steps.peakBytes[row], steps.residentBytes[row]), steps.pageFaults[row],
-            steps.operations[row]};
+    return {steps.stepMs[row],     steps.tokensPerSecond[row], memoryOf(steps.peakBytes[row], steps.residentBytes[row]),
+            steps.pageFaults[row], steps.operations[row],      steps.seconds[row]};
+}
+
+// From `since` on, those that know more than this process's own share.
+std::vector<MachineSample> machineSamples(const RunHistory& history, double since) {
+    const DeviceColumns& device = history.device();
+    std::vector<MachineSample> all;
+    for (std::size_t row = device.place.size(); row > 0 && device.place[row - 1].seconds >= since; --row)
+        if (std::isfinite(device.othersPct[row - 1]))
+            all.push_back({device.place[row - 1].seconds, device.othersPct[row - 1], device.stealPct[row - 1]});
+    std::ranges::reverse(all);
+    return all;
 }
 
 }  // namespace
@@ -21,12 +35,14 @@ void FlipMeter::flipped(const RunHistory& history, const SwitchApplied& flip) {
     const std::size_t rows = history.rows();
     // Steps before this flip count from the last flip's warm-up on, or from the run's.
     const std::size_t from = m_row + FlipEffect::kWarmUp;
-    std::vector<StepSample> before;
-    for (std::size_t row = rows; row > from && before.size() < FlipEffect::kSteps; --row)
-        if (tells(history, row - 1)) before.push_back(sample(history.steps(), row - 1));
+    std::vector<StepSample> before, earlier;
+    for (std::size_t row = rows; row > from && earlier.size() < FlipEffect::kSteps; --row)
+        if (tells(history, row - 1)) (before.size() < FlipEffect::kSteps ? before : earlier).push_back(sample(history.steps(), row - 1));
     m_row = rows;
+    m_context = flipContext(history.config(), flip.id);
     if (before.size() < FlipEffect::kFewest && m_before.size() >= FlipEffect::kFewest) return join(flip);
     m_before = std::move(before);
+    m_earlier = std::move(earlier);
     m_flips = {flip};
     m_alone = true;
 }
@@ -47,6 +63,7 @@ void FlipMeter::join(const SwitchApplied& flip) {
 void FlipMeter::forget() {
     m_flips.clear();
     m_before.clear();
+    m_earlier.clear();
     m_row = 0;
 }
 
@@ -55,7 +72,12 @@ std::optional<FlipReading> FlipMeter::read(const RunHistory& history) const {
     std::vector<StepSample> after;
     for (std::size_t row = m_row + FlipEffect::kWarmUp; row < history.rows() && after.size() < FlipEffect::kSteps; ++row)
         if (tells(history, row)) after.push_back(sample(history.steps(), row));
-    return FlipReading{m_flips, m_alone, measureFlip(m_before, after), after.size() == FlipEffect::kSteps};
+    const auto machine = machineSamples(history, timeOf(m_before).from);
+    const bool over = history.state() && ended(history.state()->state);
+    // What the machine did during the last steps is known half a second later.
+    const bool seen = machine.empty() || over || machine.back().seconds >= timeOf(after).to;
+    const bool complete = after.size() == FlipEffect::kSteps && seen;
+    return FlipReading{m_flips, m_alone, measureFlip({m_before, std::move(after), m_earlier, machine}), complete, over, m_context};
 }
 
 }  // namespace stepscope

@@ -15,6 +15,8 @@ struct FlipReading {
     bool alone = true;                 // one flip: only then is the effect that of its switch
     FlipEffect effect;
     bool complete = false;  // all steps that will be looked at are there
+    bool over = false;      // no more steps will come: the run has ended
+    std::string context;    // flipContext() of the newest flip
 };
 
 class FlipMeter {
@@ -29,7 +31,8 @@ private:
 
     std::vector<SwitchApplied> m_flips;
     bool m_alone = true;
-    std::vector<StepSample> m_before;
+    std::vector<StepSample> m_before, m_earlier;
+    std::string m_context;
     std::size_t m_row = 0;  // first row after the flip
 };
 

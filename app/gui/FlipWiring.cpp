@@ -1,12 +1,15 @@
 #include "app/gui/FlipWiring.h"
 
+#include "app/gui/EndWords.h"
 #include "app/gui/FlipWords.h"
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/RunController.h"
 #include "app/gui/SessionsReader.h"
 #include "app/gui/Stage.h"
+#include "core/analysis/FlipContext.h"
 #include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/LogModel.h"
 
 namespace stepscope {
 namespace {
@@ -22,7 +25,19 @@ FlipWiring::FlipWiring(MainWindow& window, RunController& runs, SessionsReader& 
         reader.measureFlips(m_runs.workbench()->machine());
     });
     connect(&reader, &SessionsReader::flipsMeasured, this, [this](const std::vector<MeasuredFlip>& flips) {
-        for (const auto& measured : flips) tellSwitch(measured.flip, measured.effect, placeOf(measured));
+        for (const auto& measured : flips)
+            if (!m_badges.contains({measured.flip.id, measured.context})) know(measured.flip, measured.context, measured.effect, placeOf(measured));
+        showBadges();
+    });
+    connect(&window.experiment(), &ExperimentPanel::edited, this, &FlipWiring::showBadges);
+    connect(&runs, &RunController::ended, this, [this](const RunSummary& summary) {
+        m_ended = summary;
+        sumUp();
+    });
+    connect(&stage.live(), &LiveFeed::grew, this, &FlipWiring::sumUp);
+    connect(&stage.live(), &LiveFeed::started, this, [this] {
+        m_verdicts.clear();
+        m_ended.reset();
     });
     follow(stage.live());
     follow(stage.replay());
@@ -68,30 +83,56 @@ void FlipWiring::showReading(bool inPassing) {
     const bool hopeless = reading->effect.stepsBefore < FlipEffect::kFewest;
     // Counting every step aloud would take time from the very steps that are compared.
     const auto count = static_cast<int>(reading->effect.stepsAfter / kStepsTold);
-    if (inPassing && !reading->complete && !hopeless && count == m_countTold) return;
+    if (inPassing && !reading->complete && !reading->over && !hopeless && count == m_countTold) return;
     m_countTold = count;
     QStringList titles;
     for (const SwitchApplied& flip : reading->flips) {
-        const SwitchInfo* entry = find(flip.id);
-        titles << QString::fromStdString(entry != nullptr ? entry->title : flip.id);
+        titles << titleOf(flip.id);
     }
     m_window.flipStrip().setReading(stripOf(*reading, titles));
-    m_told = reading->complete || hopeless;
-    if (reading->complete && !hopeless) tellReading(*reading);
+    m_told = reading->complete || hopeless || reading->over;
+    if (m_told) tellReading(*reading);
 }
 
 void FlipWiring::tellReading(const FlipReading& reading) {
     // What a replay shows again was told by the stored sessions already.
-    if (!reading.alone || m_stage.replaying()) return;
+    if (m_stage.replaying()) return;
+    QStringList titles;
+    for (const SwitchApplied& flip : reading.flips) titles << titleOf(flip.id);
+    m_verdicts << verdictOf(reading, titles);
+    if (!reading.alone || !reading.effect.measured()) return;
     const SwitchApplied& flip = reading.flips.front();
-    tellSwitch(flip, reading.effect, "In this run, " + sinceOf(flip) + '.');
+    know(flip, reading.context, reading.effect, "In this run, " + sinceOf(flip) + '.');
+    showBadges();
 }
 
-void FlipWiring::tellSwitch(const SwitchApplied& flip, const FlipEffect& effect, const QString& where) {
-    const SwitchInfo* entry = find(flip.id);
-    if (entry == nullptr) return;
-    const QString sentence = sentenceOf(flip, effect, where);
-    m_window.experiment().setMeasured(flip.id, chipOf(flip, effect, entry->byDefault), sentence);
+void FlipWiring::know(const SwitchApplied& flip, const std::string& context, const FlipEffect& effect, const QString& where) {
+    if (const SwitchInfo* entry = find(flip.id))
+        m_badges[{flip.id, context}] = {chipOf(flip, effect, entry->byDefault), sentenceOf(flip, effect, where)};
+}
+
+void FlipWiring::showBadges() {
+    for (const auto& entry : m_catalogue) {
+        const auto known = m_badges.find({entry.id, flipContext(m_window.experiment().config(), entry.id)});
+        const Badge badge = known != m_badges.end() ? known->second : Badge{};
+        m_window.experiment().setMeasured(entry.id, badge.chip, badge.sentence);
+    }
+}
+
+QString FlipWiring::titleOf(const std::string& id) {
+    const SwitchInfo* entry = find(id);
+    return QString::fromStdString(entry != nullptr ? entry->title : id);
+}
+
+// The thread that waits for a run and the events of its last steps arrive in any order.
+void FlipWiring::sumUp() {
+    const RunHistory& history = *m_stage.live().history();
+    if (!m_ended || !history.state() || !ended(history.state()->state) || history.session() != m_ended->session || m_ended->steps == 0) return;
+    const FlipStripReading end = endOf(history, *m_ended, m_verdicts);
+    m_ended.reset();
+    if (end.heading.isEmpty()) return;
+    m_stage.live().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentenceOf(end), 0}});
+    if (!m_stage.replaying()) m_window.flipStrip().setReading(end);
 }
 
 const SwitchInfo* FlipWiring::find(const std::string& id) {

@@ -68,9 +68,17 @@ QString bytes(double count) {
     return words(format::bytes({static_cast<std::int64_t>(count)}));
 }
 
-QString gainOf(double ratio, bool conclusive) {
+// Times of two different machines say nothing of a switch.
+Figure timeFigure(const char* name, const FlipEffect& effect, const Change& change, bool lessIsBetter, QString (*text)(double)) {
+    Figure made = figure(name, change, lessIsBetter, effect.measured(), text);
+    if (!effect.measured() || effect.machineChange.empty()) return made;
+    made.verdict = Verdict::Inconclusive;
+    made.change = "the machine changed";
+    return made;
+}
+
+QString gainOf(double ratio) {
     if (std::abs(ratio - 1) < 0.02) return "no gain";
-    if (!conclusive) return "inconclusive";
     if (ratio < 1) return QString("%1%2 %").arg(QChar(0x2212)).arg((1 - ratio) * 100, 0, 'f', 0);
     return QString("×%1").arg(ratio, 0, 'f', ratio < 10 ? 2 : 0);
 }
@@ -95,13 +103,19 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) 
         return strip;
     }
     const bool measured = effect.measured();
+    if (!measured && reading.over) {
+        strip.note =
+            place + QString("; not measured: the run ended %1 steady steps after it, %2 are needed").arg(effect.stepsAfter).arg(FlipEffect::kFewest);
+        return strip;
+    }
     strip.note =
         place + (measured ? QString("; medians of %1 steps before and %2 after, quartiles below").arg(effect.stepsBefore).arg(effect.stepsAfter)
                           : QString("; measuring: %1 of %2 steps after it").arg(effect.stepsAfter).arg(FlipEffect::kSteps));
-    const auto rate = [](double value) { return words(format::rate(value, "tok/s")); };
+    if (measured && !effect.machineChange.empty()) strip.note = place + "; times are not compared: " + words(effect.machineChange);
+    const auto rate = +[](double value) { return words(format::rate(value, "tok/s")); };
     const auto count = [](double value) { return words(format::count(std::llround(value))); };
-    strip.figures.push_back(figure("step time", effect.ms, true, measured, milliseconds));
-    strip.figures.push_back(figure("throughput", effect.tokensPerSecond, false, measured, rate));
+    strip.figures.push_back(timeFigure("step time", effect, effect.ms, true, milliseconds));
+    strip.figures.push_back(timeFigure("throughput", effect, effect.tokensPerSecond, false, rate));
     strip.figures.push_back(figure("memory", effect.memory, true, measured, bytes));
     strip.figures.push_back(figure("page faults", effect.pageFaults, true, measured, count));
     if (std::isfinite(effect.operations.before.median)) strip.figures.push_back(figure("operations", effect.operations, true, measured, count));
@@ -110,20 +124,38 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) 
 
 QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault) {
     const std::string usual = toString(byDefault), from = toString(flip.from), to = toString(flip.to);
-    if (!effect.measured() || from == to) return {};
+    if (!effect.measured() || from == to || !effect.machineChange.empty()) return {};
     const Change& speed = effect.tokensPerSecond;
-    const QString gain = gainOf(to == usual ? 1 / speed.ratio() : speed.ratio(), speed.conclusive());
-    return from == usual || to == usual ? gain : gain + " vs " + words(from);
+    if (std::abs(speed.ratio() - 1) >= 0.02 && !speed.conclusive()) return {};  // the card has it
+    if (to == usual) return words(from) + ' ' + gainOf(1 / speed.ratio());
+    const QString gain = words(to) + ' ' + gainOf(speed.ratio());
+    return from == usual ? gain : gain + " vs " + words(from);
 }
 
 QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where) {
-    const auto part = [](const Change& change, const QString& medians, const char* what) {
-        return medians + what + (change.conclusive() ? " (" + percentOf(change.ratio()) + ")" : QString(" (inconclusive)"));
+    const auto part = [&](const Change& change, const QString& medians, const char* what) {
+        const QString verdict = &change == &effect.ms && !effect.machineChange.empty() ? "the machine changed: " + words(effect.machineChange)
+                                : change.conclusive()                                  ? percentOf(change.ratio())
+                                                                                       : QString("inconclusive");
+        return medians + what + " (" + verdict + ")";
     };
     return QString("Measured here, %1 → %2: %3, %4. %5")
         .arg(words(toString(flip.from)), words(toString(flip.to)),
              part(effect.ms, pair(milliseconds(effect.ms.before.median), milliseconds(effect.ms.after.median)), " a step"),
              pair(bytes(effect.memory.before.median), bytes(effect.memory.after.median)) + " of memory", where);
+}
+
+QString verdictOf(const FlipReading& reading, const QStringList& titles) {
+    const FlipEffect& effect = reading.effect;
+    const SwitchApplied& newest = reading.flips.back();
+    const QString what = reading.flips.size() > 1
+                             ? titles.join(" + ")
+                             : QString("%1 %2 → %3").arg(titles.front(), words(toString(newest.from)), words(toString(newest.to)));
+    const QString verdict = !effect.measured()              ? QString("not measured")
+                            : !effect.machineChange.empty() ? QString("the machine changed")
+                            : effect.ms.conclusive()        ? percentOf(effect.ms.ratio()) + " a step"
+                                                            : QString("inconclusive");
+    return QString("%1 at step %2: %3").arg(what, words(format::count(newest.step)), verdict);
 }
 
 QString placeOf(const MeasuredFlip& measured) {

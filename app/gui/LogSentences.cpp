@@ -19,8 +19,9 @@ struct Line {
 std::string startedText(const SessionStarted& event) {
     const SessionInfo& info = *event.info;
     if (!info.config) return fmt::format("{} “{}”: it was not run here, so it has no settings.", event.replay ? "Replay of" : "Session", info.name);
-    return fmt::format("{} “{}”: {:.2f} M parameters, {} training tokens, {} tokens of {}.", event.replay ? "Replay of" : "Session", info.name,
-                       static_cast<double>(info.parameters) / 1e6, format::count(info.trainTokens), info.config->tokenizer, info.config->data);
+    return fmt::format("{} “{}”: {}, {} training tokens, {} tokens of {}.", event.replay ? "Replay of" : "Session", info.name,
+                       format::rate(static_cast<double>(info.parameters), "parameters"), format::count(info.trainTokens), info.config->tokenizer,
+                       info.config->data);
 }
 
 Line stateLine(const StateChanged& event) {
@@ -38,8 +39,11 @@ Line stateLine(const StateChanged& event) {
         case RunState::Finished:
             return {LogLevel::Info, fmt::format("Finished: {} steps.", steps), event.step, event.at};
         case RunState::Stopped:
+            if (event.step == 0) return {LogLevel::Info, "Stopped before the first step" + because, 0, event.at};
             return {LogLevel::Info, fmt::format("Stopped after step {}{}", steps, because), event.step, event.at};
         case RunState::Failed:
+            // What was refused has said why, and made no step.
+            if (event.step == 0) return {};
             return {LogLevel::Error, fmt::format("The run ended after step {}.", steps), event.step, event.at};
         case RunState::Interrupted:
             return {LogLevel::Warning, fmt::format("The program was interrupted after step {}{}", steps, because), event.step, event.at};

@@ -1,12 +1,14 @@
 #include "app/gui/MainWindow.h"
 
 #include <QCloseEvent>
+#include <QComboBox>
 #include <QGuiApplication>
 #include <QScreen>
 #include <QSettings>
 #include <QSplitter>
 #include <QTabWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
@@ -15,21 +17,29 @@
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/RowParts.h"
 #include "widgets/panels/RunBar.h"
+#include "widgets/panels/SessionsPage.h"
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TextPage.h"
 #include "widgets/panels/TransportBar.h"
+#include "widgets/panels/WheelGuard.h"
 
 namespace stepscope {
+namespace {
+constexpr int kFrame = 8, kTitleBar = 32;          // that a window manager may draw around the window
+constexpr int kExperiment = 384, kSessions = 248;  // widths of the two panels in a large window
+}  // namespace
 
 MainWindow::MainWindow() {
     setWindowTitle("Stepscope");
     setWindowIcon(applicationIcon());
     m_runBar = new RunBar;
-    m_notice = new NoticeBar;
     m_experiment = new ExperimentPanel;
     m_sessions = new SessionsPanel;
     m_log = new LogPanel;
+    m_hints = new HintStrip;
+    m_flips = new FlipStrip;
 
     m_across = new QSplitter(Qt::Horizontal);
     m_across->setChildrenCollapsible(false);
@@ -40,7 +50,14 @@ MainWindow::MainWindow() {
     m_down = new QSplitter(Qt::Vertical);
     m_down->setChildrenCollapsible(false);
     m_down->addWidget(m_across);
-    m_down->addWidget(m_log);
+    // What a flip did stands beside the log: it comes and goes, and nothing above it moves.
+    m_bottom = new QSplitter(Qt::Horizontal);
+    m_bottom->setChildrenCollapsible(false);
+    m_bottom->addWidget(m_log);
+    m_bottom->addWidget(m_hints);
+    m_bottom->addWidget(m_flips);
+    for (int part = 0; part < m_bottom->count(); ++part) m_bottom->setStretchFactor(part, 1);
+    m_down->addWidget(m_bottom);
     m_down->setStretchFactor(0, 1);
 
     auto* all = new QWidget;
@@ -48,26 +65,30 @@ MainWindow::MainWindow() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(m_runBar);
-    layout->addWidget(m_notice);
     layout->addWidget(m_down, 1);
     setCentralWidget(all);
+    m_notice = new NoticeBar(m_pages->parentWidget(), Qt::TopEdge);
+    new WheelGuard(this);
+    for (auto* list : findChildren<QComboBox*>()) nameForReaders(*list, list->accessibleName());
 }
 
 QWidget* MainWindow::buildCentre() {
-    m_hints = new HintStrip;
-    m_flips = new FlipStrip;
     m_transport = new TransportBar;
     m_transport->hide();
     m_live = new LivePage;
     m_text = new TextPage;
     m_pages = new QTabWidget;
     // A page has the focus at first, so that the single keys (Space, F, /) act on the window and not on the first button.
-    for (QWidget* page : {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text)}) page->setFocusPolicy(Qt::StrongFocus);
+    m_sessionsPage = new SessionsPage(m_sessions->model());
+    for (QWidget* page : {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage)})
+        page->setFocusPolicy(Qt::StrongFocus);
     m_live->setAccessibleName("Live charts");
     m_text->setAccessibleName("Text");
+    m_sessionsPage->setAccessibleName("Table of sessions");
     m_pages->setDocumentMode(true);
     m_pages->addTab(m_live, "Live");
     m_pages->addTab(m_text, "Text");
+    m_pages->addTab(m_sessionsPage, "Sessions");
     m_pages->setAccessibleName("Pages");
     // The tab widget gives the keyboard to the first field of the page that comes, where 1, ? and Space would be typed.
     connect(m_pages, &QTabWidget::currentChanged, this, [this] {
@@ -78,29 +99,35 @@ QWidget* MainWindow::buildCentre() {
     auto* layout = new QVBoxLayout(centre);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addWidget(m_hints);
     layout->addWidget(m_transport);
     layout->addWidget(m_pages, 1);
-    layout->addWidget(m_flips);
     centre->setMinimumWidth(360);
     return centre;
 }
 
 void MainWindow::restoreLayout(QSize wanted) {
     const QSettings settings;
-    const QSize screen = QGuiApplication::primaryScreen()->availableSize();
-    resize((screen * 0.86).boundedTo({1760, 1040}).expandedTo(QSize(1280, 800).boundedTo(screen)));
+    const QRect screen = QGuiApplication::primaryScreen()->availableGeometry();
+    // Its frame takes some of the screen too.
+    const QSize room = screen.size() - QSize(2 * kFrame, kFrame + kTitleBar);
+    const QSize first = (screen.size() * 0.86).boundedTo({1760, 1040}).expandedTo(QSize(1280, 800)).boundedTo(room);
+    resize(first);
+    move(screen.topLeft() + QPoint(kFrame, kFrame) + QPoint(room.width() - first.width(), room.height() - first.height()) / 2);
     if (wanted.isEmpty())
         restoreGeometry(settings.value("window/geometry").toByteArray());
     else
         resize(wanted);
-    m_across->setSizes({320, width() - 320 - 248, 248});
+    const int left = std::clamp(width() * 29 / 100, 276, kExperiment), right = std::clamp(width() * 19 / 100, 200, kSessions);
+    m_across->setSizes({left, width() - left - right, right});
     m_down->setSizes({height() - 150, 110});
+    m_bottom->setSizes({width() * 6 / 10, width() * 4 / 10, width() * 6 / 10});
+    m_bottom->restoreState(settings.value("window/bottom").toByteArray());
     m_across->restoreState(settings.value("window/across").toByteArray());
     m_down->restoreState(settings.value("window/down").toByteArray());
     m_pages->setCurrentIndex(settings.value("window/page", 0).toInt());
     m_live->restoreLayout(settings.value("window/charts").toByteArray());
     m_text->restore(settings);
+    m_sessionsPage->restore(settings);
     m_pages->currentWidget()->setFocus();
 }
 
@@ -109,10 +136,19 @@ void MainWindow::saveLayout() const {
     settings.setValue("window/geometry", saveGeometry());
     settings.setValue("window/across", m_across->saveState());
     settings.setValue("window/down", m_down->saveState());
+    settings.setValue("window/bottom", m_bottom->saveState());
     settings.setValue("window/page", m_pages->currentIndex());
     settings.setValue("window/charts", m_live->saveLayout());
     m_text->save(settings);
-    if (m_remembersExperiment) m_experiment->save(settings);
+    m_sessionsPage->save(settings);
+    saveExperiment();
+}
+
+void MainWindow::saveExperiment() const {
+    if (!m_remembersExperiment) return;
+    QSettings settings;
+    m_experiment->save(settings);
+    settings.sync();
 }
 
 // A run may have to be stopped first, and the window stays alive meanwhile.

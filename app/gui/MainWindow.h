@@ -15,6 +15,7 @@ class LivePage;
 class LogPanel;
 class NoticeBar;
 class RunBar;
+class SessionsPage;
 class SessionsPanel;
 class TextPage;
 class TransportBar;
@@ -33,11 +34,13 @@ public:
     QTabWidget& pages() { return *m_pages; }
     LivePage& livePage() { return *m_live; }
     TextPage& textPage() { return *m_text; }
+    SessionsPage& sessionsPage() { return *m_sessionsPage; }
     SessionsPanel& sessions() { return *m_sessions; }
     LogPanel& log() { return *m_log; }
 
     void restoreLayout(QSize wanted = {});  // wanted: instead of the remembered size
     void saveLayout() const;
+    void saveExperiment() const;                                                        // now, to the disk
     void setRemembersExperiment(bool remembers) { m_remembersExperiment = remembers; }  // not what --demo chose
     // The next close is the last word: nothing has to be stopped first any more.
     void allowClosing() { m_mayClose = true; }
@@ -64,9 +67,10 @@ private:
     QTabWidget* m_pages;
     LivePage* m_live;
     TextPage* m_text;
+    SessionsPage* m_sessionsPage;
     SessionsPanel* m_sessions;
     LogPanel* m_log;
-    QSplitter *m_across, *m_down;
+    QSplitter *m_across, *m_down, *m_bottom;
     bool m_mayClose = false;
     bool m_remembersExperiment = true;
 };

@@ -1,8 +1,10 @@
-// Owns the Replayer of the session that is being looked at. Opening and closing (SQLite, a thread to join) happen on the reader's
+// Owns the Replayer of the session that is being looked at. A session that another process is still recording is followed: as long as its end is
+// looked at, what has been stored since is read and shown. Opening and closing (SQLite, a thread to join) happen on the reader's
 // thread; here are the transport's wishes and, while one is open, where the replay is. GUI thread object.
 #pragma once
 #include <QObject>
 #include <QTimer>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,6 +25,8 @@ public:
     void close();
     std::int64_t session() const { return m_session; }  // 0 = none
 
+    void setFollowing(bool following);  // somebody still records it
+
     void play();
     void pause();
     void setSpeed(double factor);
@@ -37,6 +41,8 @@ Q_SIGNALS:
 
 private:
     void report();
+    void follow();
+    void afresh(std::function<void(Replayer&)> then);  // the replayer knows nothing of what was followed: another one, then this
     void release(std::shared_ptr<Replayer> replayer);
 
     std::string m_database;
@@ -45,7 +51,12 @@ private:
     std::shared_ptr<Replayer> m_replayer;
     std::int64_t m_session = 0;
     double m_speed = 10;
-    QTimer m_timer;
+    QTimer m_timer, m_follow;
+    std::int64_t m_known = 0;  // events of the session that were shown or need not be
+    TimeNs m_followedTo;       // zero: nothing was read since the replayer was opened
+    std::int64_t m_followedStep = 0;
+    bool m_reading = false;  // a look at what is new is under way
+    std::function<void(Replayer&)> m_then;
 };
 
 }  // namespace stepscope

@@ -14,7 +14,6 @@
 #include "widgets/panels/RunBar.h"
 #include "widgets/panels/SessionsModel.h"
 #include "widgets/panels/SessionsPanel.h"
-#include "widgets/panels/TextPage.h"
 
 namespace stepscope {
 namespace {
@@ -31,7 +30,6 @@ RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std:
     connect(&window.runBar(), &RunBar::runRequested, this, &RunWiring::run);
     connect(&window.runBar(), &RunBar::pauseRequested, this, [this] { m_runs.send(Pause{}); });
     connect(&window.runBar(), &RunBar::stopRequested, this, &RunWiring::stop);
-    connect(&window.textPage(), &TextPage::generateRequested, this, [this](const GenerateText& request) { m_runs.send(request); });
     connect(&runs, &RunController::engineReady, this, &RunWiring::showReading);
     connect(&runs, &RunController::engineFailed, this, [this](const QString& sentence) {
         m_engineProblem = sentence;
@@ -47,10 +45,7 @@ RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std:
     // How a replayed session ended is known from the list.
     connect(&window.sessions().model(), &QAbstractItemModel::modelReset, this, &RunWiring::showReadingSoon);
     connect(&window.sessions().model(), &QAbstractItemModel::dataChanged, this, &RunWiring::showReadingSoon);
-    // The engine answers a text it cannot write with such a line.
-    connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
-        if (line.level != LogLevel::Info && line.subject.kind == Subject::Kind::Text) m_window.textPage().refuse(QString::fromStdString(line.text));
-    });
+    connect(&stage.live(), &LiveFeed::started, this, [this] { m_began = true; });
     connect(&stage.live(), &LiveFeed::stateChanged, this, &RunWiring::liveStateChanged);
     showReading();
 }
@@ -85,7 +80,7 @@ void RunWiring::start(RunRequest request) {
     request.database = m_database;
     m_liveState = RunState::Preparing;
     m_seed = request.config.seed;
-    m_heldUp = false;
+    m_heldUp = m_began = m_refused = false;
     m_runs.start(std::move(request));
 }
 
@@ -114,6 +109,7 @@ void RunWiring::say(const QString& sentence, bool isError) {
 }
 
 void RunWiring::startFailed(const QString& sentence, bool database) {
+    m_refused = true;
     say(sentence, true);
     if (database) offerToRunWithoutRecording(sentence);
 }
@@ -135,6 +131,7 @@ void RunWiring::runWithoutRecording() {
 void RunWiring::liveStateChanged(const StateChanged& change) {
     // The engine opens the database as the last of its preparations. A later sentence may name a checkpoint, which lies beside the database.
     const bool preparing = std::exchange(m_liveState, change.state) == RunState::Preparing;
+    if (ended(change.state) && !m_began && change.step == 0) m_refused = true;  // the end of a former run may arrive as late as this
     if (change.state == RunState::Failed) {
         const QString sentence = QString::fromStdString(change.why);
         if (preparing && m_runs.isAboutStorage(change.subject))
@@ -166,8 +163,8 @@ void RunWiring::showReading() {
     if (reading.engine == RunReading::Engine::Failed) reading.note = "no engine";
     reading.replay = m_stage.replaying();
     reading.heldUp = m_heldUp;
+    reading.refused = m_refused && !m_runs.busy() && !m_stage.replaying();
     m_window.runBar().setReading(reading);
-    showTextState();
     tellWhatCanBeAsked(reading.canStop());
 }
 
@@ -180,15 +177,6 @@ void RunWiring::tellWhatCanBeAsked(bool canStop) {
         m_takesCommands = takesCommands();
         Q_EMIT takesCommandsChanged(m_takesCommands);
     }
-}
-
-void RunWiring::showTextState() {
-    const bool live = m_runs.phase() == RunController::Phase::Live;
-    const bool ready = takesCommands() && !m_stage.replaying();
-    m_window.textPage().setReady(
-        ready, m_stage.replaying() ? "This is a replay: a session keeps its numbers, not its weights. Press Run to write with a model that learns."
-               : live              ? "The run is being prepared; text can be written from its first step on."
-                                   : "Text is written by the weights of a run in progress: press Run first.");
 }
 
 }  // namespace stepscope

@@ -1,4 +1,4 @@
-// The top bar, the text page and the engine: what Run, Pause, Stop and Generate do, and which figures the bar shows. GUI thread.
+// The top bar and the engine: what Run, Pause and Stop do, and which figures the bar shows. GUI thread.
 #pragma once
 #include <QObject>
 #include <QTimer>
@@ -43,7 +43,6 @@ private:
     void showReading();      // now
     void showReadingSoon();  // at most five times a second
     void tellWhatCanBeAsked(bool canStop);
-    void showTextState();
 
     MainWindow& m_window;
     RunController& m_runs;
@@ -54,7 +53,9 @@ private:
     std::int64_t m_seed = 0;  // of the batches
     bool m_takesCommands = false;
     bool m_canStop = false;
-    bool m_heldUp = false;  // paused by the engine, e.g. because the disk is full
+    bool m_heldUp = false;   // paused by the engine, e.g. because the disk is full
+    bool m_began = false;    // the newest run has its session
+    bool m_refused = false;  // it ended before it had one
     QTimer m_soon;
 };
 

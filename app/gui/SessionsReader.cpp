@@ -1,6 +1,7 @@
 #include "app/gui/SessionsReader.h"
 
 #include <QFile>
+#include <QSaveFile>
 
 #include "app/workbench/Checkpoints.h"
 #include "sessions/SessionStore.h"
@@ -26,6 +27,7 @@ SessionRow rowOf(const SessionSummary& from) {
     row.startedUnixMs = from.startedUnixMs;
     row.steps = from.steps;
     row.msPerStep = from.msPerStepMedian;
+    row.tokensPerSecond = from.tokensPerSecond;
     row.loss = from.lossLast;
     row.validationLoss = from.validationLossLast;
     for (const auto& [key, value] : from.config) row.config.emplace_back(words(key), words(value));
@@ -113,6 +115,19 @@ void SessionsReader::restore(std::int64_t session) {
 void SessionsReader::exportCsv(std::int64_t session, const QString& path) {
     edit([database = m_database, session, file = path.toStdString()] { return exportCsvFile(database, session, file); },
          [this, session, path] { Q_EMIT told(QString("Session %1 exported to %2.").arg(session).arg(path)); });
+}
+
+void SessionsReader::writeTable(const QString& path, const QString& text) {
+    m_thread.post([this, path, bytes = text.toUtf8()] {
+        QSaveFile file(path);  // whole or not at all
+        const bool written = file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit();
+        answer(this, [this, written, path, why = file.errorString()] {
+            if (written)
+                Q_EMIT told("The table of sessions was written to " + path + ".");
+            else
+                Q_EMIT failed(QString("The table could not be written to %1: %2.").arg(path, why));
+        });
+    });
 }
 
 void SessionsReader::measureFlips(const Machine& machine) {

@@ -30,8 +30,9 @@ public:
     void remove(std::int64_t session, const QString& name);
     void restore(std::int64_t session);
     void exportCsv(std::int64_t session, const QString& path);
-    void measureFlips(const Machine& machine);  // answered by flipsMeasured(): what the switches did on this machine
-    void purge();                               // what was deleted in earlier starts
+    void writeTable(const QString& path, const QString& text);  // of the page Sessions
+    void measureFlips(const Machine& machine);                  // answered by flipsMeasured(): what the switches did on this machine
+    void purge();                                               // what was deleted in earlier starts
     // The stored configuration, then `use` on the GUI thread; a failure is told by failed().
     void withInfo(std::int64_t session, std::function<void(const SessionInfo&)> use);
     // The configuration as it was at the session's last checkpoint, flips included; a session without one is told by failed().

@@ -1,5 +1,7 @@
 #include "app/gui/SessionsWiring.h"
 
+#include <QTabWidget>
+
 #include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/Readings.h"
@@ -14,6 +16,7 @@
 #include "widgets/panels/HintStrip.h"
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/SessionsModel.h"
+#include "widgets/panels/SessionsPage.h"
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TransportBar.h"
 
@@ -51,6 +54,20 @@ void SessionsWiring::connectPanel() {
     connect(&panel, &SessionsPanel::deleteRequested, &m_reader, &SessionsReader::remove);
     connect(&panel, &SessionsPanel::restoreRequested, &m_reader, &SessionsReader::restore);
     connect(&panel, &SessionsPanel::exportRequested, &m_reader, &SessionsReader::exportCsv);
+    connect(&panel, &SessionsPanel::loadRequested, this, &SessionsWiring::load);
+    connect(&panel, &SessionsPanel::compareRequested, this, [this](const std::vector<std::int64_t>& sessions) {
+        m_window.sessionsPage().choose(sessions);
+        m_window.pages().setCurrentWidget(&m_window.sessionsPage());
+    });
+    SessionsPage& page = m_window.sessionsPage();
+    connect(&page, &SessionsPage::replayRequested, this, [this](qint64 session) {
+        m_window.pages().setCurrentWidget(&m_window.livePage());
+        replay(session);
+    });
+    connect(&page, &SessionsPage::loadRequested, this, &SessionsWiring::load);
+    connect(&page, &SessionsPage::runAgainRequested, this, [this](qint64 session) { runAgain(session, false); });
+    connect(&page, &SessionsPage::deleteRequested, &m_reader, &SessionsReader::remove);
+    connect(&page, &SessionsPage::exportRequested, &m_reader, &SessionsReader::writeTable);
     connect(&panel, &SessionsPanel::runAgainRequested, this, [this](qint64 session) { runAgain(session, false); });
     connect(&panel, &SessionsPanel::resumeRequested, this, [this](qint64 session) { runAgain(session, true); });
 }
@@ -82,6 +99,8 @@ void SessionsWiring::replay(qint64 session) {
     m_stage.showReplay();
     m_replay.setSpeed(m_window.transport().speed());
     m_replay.open(session);
+    const SessionRow* row = m_window.sessions().model().find(session);
+    m_replay.setFollowing(row != nullptr && !ended(row->state));
     m_window.sessions().setReplayed(session);
     m_window.hints().learnt(HintStrip::Replay);
 }
@@ -96,6 +115,8 @@ void SessionsWiring::show(const std::vector<SessionRow>& rows) {
     std::vector<SessionRow> marked = rows;
     for (auto& row : marked) row.here = m_runs.busy() && row.id != 0 && row.id == m_stage.live().history()->session();
     m_window.sessions().setRows(std::move(marked));
+    const SessionRow* replayed = m_window.sessions().model().find(m_replay.session());
+    m_replay.setFollowing(replayed != nullptr && !ended(replayed->state));
     showLiveRow();
 }
 
@@ -125,6 +146,15 @@ void SessionsWiring::runAgain(qint64 session, bool resume) {
     m_reader.withCheckpoint(session, [this, session](const SessionInfo& info, RunConfig config) {
         askForMoreSteps(session, info, config);
         startFrom(config, std::to_string(session));
+    });
+}
+
+// Into the panel, and no further: a run in progress goes on as it is.
+void SessionsWiring::load(qint64 session) {
+    m_reader.withInfo(session, [this, session](const SessionInfo& info) {
+        if (!info.config) return m_running.say(QString("Session %1 was not run here, so it has no settings.").arg(session), true);
+        m_window.experiment().adopt(*info.config);
+        m_running.say(QString("The settings of “%1” are in the panel on the left.").arg(QString::fromStdString(info.name)), false);
     });
 }
 

@@ -33,6 +33,7 @@ private:
     void showLiveRow();
     void showMarks(TimeNs end);
     void runAgain(qint64 session, bool resume);
+    void load(qint64 session);
     void startFrom(const RunConfig& config, const std::string& resume);
     void askForMoreSteps(qint64 session, const SessionInfo& info, RunConfig& config);
     void jump(qint64 step);

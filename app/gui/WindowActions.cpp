@@ -11,6 +11,7 @@
 #include <QPlainTextEdit>
 #include <QSettings>
 #include <QTabWidget>
+#include <algorithm>
 
 #include "app/gui/MainWindow.h"
 #include "app/gui/RunWiring.h"
@@ -18,8 +19,10 @@
 #include "app/gui/Stage.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/charts/ViewRange.h"
+#include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/GuidePanel.h"
 #include "widgets/panels/LineIcon.h"
+#include "widgets/panels/LogPanel.h"
 #include "widgets/panels/NoticeBar.h"
 #include "widgets/panels/RunBar.h"
 #include "widgets/panels/SessionsPanel.h"
@@ -35,14 +38,16 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Ctrl+S", "save a checkpoint of the run"},
         {"Ctrl+Shift+V", "validate now"},
         {"Ctrl+Shift+R", "draw other batches: the next seed"},
-        {"1  2", "page Live, page Text"},
+        {"1  2  3", "page Live, page Text, page Sessions"},
         {"F", "fit the charts to the whole run"},
         {"Wheel, drag", "zoom and pan the charts; double click fits"},
         {"/", "search the sessions"},
-        {"Enter, F2, Delete", "in the list: replay, rename, delete"},
+        {"Enter, F2, Delete, C", "in the list: replay, rename, delete, details or what differs"},
         {"E", "export the chosen session as CSV"},
         {"Ctrl+Return", "generate text"},
         {"Esc", "close a replay, clear the search, leave a field of the page Text"},
+        {"F6, Shift+F6", "the next panel, the one before"},
+        {"F10, Alt", "the menu"},
         {"F1", "the guide"},
         {"?", "this list"},
         {"Ctrl+Q", "quit; a run is stopped first and kept"},
@@ -57,6 +62,14 @@ bool takesText(const QWidget* widget) {
 
 bool takesSpace(const QWidget* widget) {
     return qobject_cast<const QAbstractButton*>(widget) != nullptr || qobject_cast<const QComboBox*>(widget) != nullptr;
+}
+
+// The first part of a panel that takes the keyboard now.
+QWidget* firstStop(QWidget& panel) {
+    for (QWidget* next = panel.nextInFocusChain(); next != &panel; next = next->nextInFocusChain())
+        if (panel.isAncestorOf(next) && next->isVisibleTo(panel.window()) && next->isEnabled() && (next->focusPolicy() & Qt::TabFocus) != 0)
+            return next;
+    return nullptr;
 }
 
 }  // namespace
@@ -82,23 +95,31 @@ void WindowActions::buildMenu() {
         action->setEnabled(m_running.takesCommands());
         connect(&m_running, &RunWiring::takesCommandsChanged, action, &QAction::setEnabled);
     };
-    addThemes(menu->addMenu(lineIcon("theme"), "Theme"));
-    add("export", "Export session as CSV…", {}, [this] { m_window.sessions().exportSelected(); });
-    add("note", "Guide", QKeySequence(Qt::Key_F1), [this] { openGuide(); });
-    add("keyboard", "Keyboard", {}, [this] { m_overlay->open(); });
-    add("", "About Stepscope", {}, [this] {
+    addThemes(menu->addMenu(lineIcon("theme"), "&Theme"));
+    add("export", "&Export session as CSV…", {}, [this] { m_window.sessions().exportSelected(); });
+    add("note", "&Guide", QKeySequence(Qt::Key_F1), [this] { openGuide(); });
+    add("keyboard", "&Keyboard", {}, [this] { m_overlay->open(); });
+    add("", "&About Stepscope", {}, [this] {
         m_window.notice().say(NoticeBar::Kind::Note,
                               QString("Stepscope %1, GPL-3.0-or-later. Trains a GPT and shows what each speed optimisation does on this machine.")
                                   .arg(STEPSCOPE_VERSION));
     });
     menu->addSeparator();
-    addForRun("", "Validate now", "Ctrl+Shift+V", [this] { m_running.validate(); });
-    addForRun("file", "Save checkpoint", "Ctrl+S", [this] { m_running.saveCheckpoint(); });
-    addForRun("dice", "Draw other batches", "Ctrl+Shift+R", [this] { m_running.drawOtherBatches(); });
-    QAction* stop = add("stop", "Stop", QKeySequence("Ctrl+."), [this] { m_running.stop(); });
+    addForRun("", "&Validate now", "Ctrl+Shift+V", [this] { m_running.validate(); });
+    addForRun("file", "Save &checkpoint", "Ctrl+S", [this] { m_running.saveCheckpoint(); });
+    addForRun("dice", "&Draw other batches", "Ctrl+Shift+R", [this] { m_running.drawOtherBatches(); });
+    QAction* stop = add("stop", "&Stop", QKeySequence("Ctrl+."), [this] { m_running.stop(); });
     stop->setEnabled(m_running.canStop());
     connect(&m_running, &RunWiring::canStopChanged, stop, &QAction::setEnabled);
-    add("", "Quit", QKeySequence("Ctrl+Q"), [this] { m_window.close(); });
+    const auto jump = [&](const QKeySequence& keys, bool back) {
+        auto* action = new QAction(&m_window);
+        action->setShortcut(keys);
+        m_window.addAction(action);
+        connect(action, &QAction::triggered, this, [this, back] { jumpToPanel(back); });
+    };
+    jump(QKeySequence(Qt::Key_F6), false);
+    jump(QKeySequence(Qt::SHIFT | Qt::Key_F6), true);
+    add("", "&Quit", QKeySequence("Ctrl+Q"), [this] { m_window.close(); });
     m_window.runBar().setMenu(menu);
 }
 
@@ -120,13 +141,18 @@ void WindowActions::addThemes(QMenu* menu) {
             QSettings().setValue("window/theme", stored);
         });
     };
-    add("As the system", Theme::System, "system");
-    add("Light", Theme::Light, "light");
-    add("Dark", Theme::Dark, "dark");
+    add("As the &system", Theme::System, "system");
+    add("&Light", Theme::Light, "light");
+    add("&Dark", Theme::Dark, "dark");
 }
 
 // On the application, because lists swallow letters for their own search and would never pass them on.
 bool WindowActions::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::WindowDeactivate || event->type() == QEvent::MouseButtonPress) m_altAlone = false;
+    if (event->type() == QEvent::KeyRelease || event->type() == QEvent::KeyPress) {
+        auto* at = qobject_cast<QWidget*>(watched);
+        if (at != nullptr && at->window() == &m_window && openMenuByKey(*event)) return true;
+    }
     if (event->type() != QEvent::KeyPress) return false;
     auto* widget = qobject_cast<QWidget*>(watched);
     QWidget* focus = QApplication::focusWidget();
@@ -135,6 +161,35 @@ bool WindowActions::eventFilter(QObject* watched, QEvent* event) {
     if (m_overlay->isVisible() || takesText(widget) || (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) != 0) return false;
     if (key->key() == Qt::Key_Space && takesSpace(widget)) return false;
     return act(key->key(), key->text());
+}
+
+// F10, or Alt alone: pressed and let go with nothing in between.
+bool WindowActions::openMenuByKey(const QEvent& event) {
+    const auto& key = static_cast<const QKeyEvent&>(event);
+    const bool pressed = event.type() == QEvent::KeyPress;
+    const bool alone = m_altAlone;
+    m_altAlone = pressed && key.key() == Qt::Key_Alt && !key.isAutoRepeat();
+    const bool asked = (pressed && key.key() == Qt::Key_F10 && key.modifiers() == Qt::NoModifier) || (!pressed && key.key() == Qt::Key_Alt && alone);
+    // Opened from the event loop: the menu has one of its own, and this is the middle of an event.
+    if (asked) QMetaObject::invokeMethod(&m_window.runBar(), &RunBar::openMenu, Qt::QueuedConnection);
+    return asked;
+}
+
+// The parts of the window in the order of reading; each keeps what had the keyboard in it last.
+void WindowActions::jumpToPanel(bool back) {
+    const std::vector<QWidget*> panels{&m_window.runBar(), &m_window.experiment(), m_window.pages().currentWidget(), &m_window.sessions(),
+                                       &m_window.log()};
+    QWidget* focus = QApplication::focusWidget();
+    const auto here = std::ranges::find_if(panels, [&](const QWidget* panel) { return panel == focus || panel->isAncestorOf(focus); });
+    const auto count = static_cast<std::ptrdiff_t>(panels.size());
+    const std::ptrdiff_t now = here == panels.end() ? (back ? 0 : -1) : here - panels.begin();
+    for (std::ptrdiff_t step = 1; step <= count; ++step) {
+        QWidget* panel = panels[static_cast<std::size_t>((now + (back ? -step : step) + 2 * count) % count)];
+        QWidget* takes = panel->focusPolicy() == Qt::NoFocus ? firstStop(*panel) : panel;
+        if (takes == nullptr) continue;
+        takes->setFocus(Qt::ShortcutFocusReason);
+        return;
+    }
 }
 
 bool WindowActions::act(int key, const QString& text) {

@@ -28,12 +28,15 @@ private:
     void openGuide();
     void addThemes(QMenu* menu);
     bool act(int key, const QString& text);
+    bool openMenuByKey(const QEvent& event);
+    void jumpToPanel(bool back);
 
     MainWindow& m_window;
     RunWiring& m_running;
     SessionsWiring& m_sessions;
     Stage& m_stage;
     ShortcutsOverlay* m_overlay;
+    bool m_altAlone = false;        // Alt is down, and nothing else was pressed since
     GuidePanel* m_guide = nullptr;  // the window's child
 };
 

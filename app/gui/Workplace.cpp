@@ -22,6 +22,7 @@ Workplace::Workplace(const Options& options)
       m_stage(m_window, m_live, m_replayed),
       m_clock(m_window.livePage()),
       m_running(m_window, m_runs, m_stage, databaseOf(options)),
+      m_text(m_window, m_runs, m_running, m_stage, databaseOf(options)),
       m_experiment(m_window, m_runs, m_live),
       m_flips(m_window, m_runs, m_reader, m_stage),
       m_sessions(m_window, m_reader, m_replay, m_runs, m_stage, m_running),

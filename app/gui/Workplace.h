@@ -15,6 +15,7 @@
 #include "app/gui/SessionsReader.h"
 #include "app/gui/SessionsWiring.h"
 #include "app/gui/Stage.h"
+#include "app/gui/TextWiring.h"
 #include "app/gui/WindowActions.h"
 
 namespace stepscope {
@@ -44,6 +45,7 @@ private:
     Stage m_stage;
     ChartClock m_clock;
     RunWiring m_running;
+    TextWiring m_text;
     ExperimentWiring m_experiment;
     FlipWiring m_flips;
     SessionsWiring m_sessions;

@@ -51,7 +51,7 @@ Result<std::string> newestCheckpoint(const std::string& database, std::int64_t s
 }
 
 Result<std::string> generateFrom(const std::string& checkpointPath, const GenerateText& request,
-                                 const std::function<void(const std::string& piece)>& onPiece) {
+                                 const std::function<void(const std::string& piece)>& onPiece, const std::atomic<bool>& cancelled) {
     try {
         auto meta = readCheckpointMeta(checkpointPath);
         if (!meta) return meta.error();
@@ -64,14 +64,13 @@ Result<std::string> generateFrom(const std::string& checkpointPath, const Genera
         auto state = loadCheckpointWeights(checkpointPath, *meta, meta->model);
         if (!state) return state.error();
         std::size_t told = 0;
-        const std::atomic<bool> never{false};
         return generateText(
             {state->config, state->layout, state->weights}, **tokenizer, request,
             [&](const std::string& soFar) {
                 if (soFar.size() > told) onPiece(soFar.substr(told));
                 told = std::max(told, soFar.size());
             },
-            never);
+            cancelled);
     } catch (const std::exception& thrown) {
         return describeException(thrown);
     }

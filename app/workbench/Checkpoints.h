@@ -2,6 +2,7 @@
 // for the command line and the window. Each call opens what it needs and closes it again; any thread but the window's, which
 // waits for nothing.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -31,8 +32,10 @@ Result<std::vector<std::string>> checkpointsOf(const std::string& database, std:
 // The last of them; NotFound when there is none.
 Result<std::string> newestCheckpoint(const std::string& database, std::int64_t session);
 
-// Writes text from a checkpoint's weights; onPiece gets what is new each time. Returns the whole text, prompt left out.
+// Writes text from a checkpoint's weights; onPiece gets what is new each time. Returns the whole text, prompt left out; what there is of it
+// when `cancelled`.
 Result<std::string> generateFrom(const std::string& checkpointPath, const GenerateText& request,
-                                 const std::function<void(const std::string& piece)>& onPiece);
+                                 const std::function<void(const std::string& piece)>& onPiece,
+                                 const std::atomic<bool>& cancelled = std::atomic<bool>(false));
 
 }  // namespace stepscope

@@ -1,6 +1,10 @@
 #include "app/workbench/DataCheck.h"
 
+#include <atomic>
+
+#include "core/data/Corpus.h"
 #include "core/data/MappedFile.h"
+#include "core/data/ReadyTokens.h"
 #include "core/data/TextCheck.h"
 #include "core/data/TextReader.h"
 
@@ -8,6 +12,38 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kPiece = 4 << 20;
+constexpr std::uintmax_t kMostReadWhole = 64'000'000;  // of what cannot be looked at in pieces: a fraction of a second
+
+bool isBuiltIn(const std::string& data) {
+    return data == "kjv" || data == "generated" || data == "random";
+}
+
+// Of a folder's files together; at most a little more than is read whole.
+std::uintmax_t sizeOf(const std::filesystem::path& path) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) return fs::file_size(path, ignored);
+    std::uintmax_t sum = 0;
+    for (fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, ignored), end;
+         !ignored && at != end && sum <= kMostReadWhole; at.increment(ignored)) {
+        std::error_code gone;
+        if (const auto size = at->file_size(gone); !gone && at->is_regular_file(gone)) sum += size;
+    }
+    return sum;
+}
+
+// Of a folder, .jsonl, what is packed, ready tokens, and what is not there: as the run would read them.
+std::string problemOfWhole(const std::string& data) {
+    if (isReadyTokens(data)) {
+        const auto tokens = openReadyTokens(data);
+        return tokens ? std::string() : tokens.error().sentence;
+    }
+    if (sizeOf(data) > kMostReadWhole && std::filesystem::exists(data)) return {};  // left to the run
+    const std::atomic<bool> cancelled{false};
+    const auto text = readText(data, cancelled);
+    // Where memory is short the run may have more of it by then.
+    return text || text.error().code == ErrorCode::OutOfMemory ? std::string() : text.error().sentence;
+}
 
 }  // namespace
 
@@ -26,16 +62,18 @@ DataCheck::Stamp DataCheck::stampOf(const std::string& path) {
 }
 
 std::optional<std::string> DataCheck::known(const std::string& data) const {
-    if (!isPlainTextFile(data)) return std::string();
+    if (isBuiltIn(data)) return std::string();
+    if (!isPlainTextFile(data)) return std::nullopt;  // what is in a folder may be another thing at any time
     return m_looked == stampOf(data) ? std::optional(m_problem) : std::nullopt;
 }
 
 std::optional<std::string> DataCheck::problemOf(const std::string& data, const std::function<bool()>& wanted) {
     if (auto told = known(data)) return told;
+    if (!isPlainTextFile(data)) return problemOfWhole(data);
     const Stamp stamp = stampOf(data);
     if (m_look == nullptr || m_look->of != stamp) {
         auto file = MappedFile::open(data);
-        if (!file) return std::string();  // the run says why
+        if (!file) return file.error().sentence;
         TextCheck check(file->bytes(), std::filesystem::path(data).filename().string());
         m_look.reset(new Look{stamp, std::move(*file), std::move(check)});
     }

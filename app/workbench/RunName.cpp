@@ -18,17 +18,17 @@ constexpr std::size_t kMostNamed = 4;  // differences that a name still carries
 std::string nameFor(const RunConfig& config, const Registry& registry) {
     auto base = presetConfig(config.preset);
     auto plain = base ? registry.complete(*base) : Result<RunConfig>(base.error());
-    std::string name = config.preset;
-    if (!plain) return name;
+    if (!plain) return config.preset;
+    std::string name;
     const auto usual = listConfig(*plain), wanted = listConfig(config);
     std::size_t differences = 0;
     for (const auto& [key, value] : wanted) {
         if (key == "steps" || key == "seed" || key == "threads" || std::ranges::find(usual, std::pair{key, value}) != usual.end()) continue;
         if (++differences > kMostNamed) continue;
-        name += fmt::format(" · {} {}", key, key == "data" ? std::filesystem::path(value).filename().string() : value);
+        name += fmt::format("{} {} · ", key, key == "data" ? std::filesystem::path(value).filename().string() : value);
     }
-    if (differences > kMostNamed) name += fmt::format(" · {} more", differences - kMostNamed);
-    return name;
+    if (differences > kMostNamed) name += fmt::format("{} more · ", differences - kMostNamed);
+    return name + config.preset;
 }
 
 }  // namespace stepscope

@@ -1,4 +1,5 @@
-// A session's name when the person gave none: the preset and what differs from it and from the defaults: "tiny-cpu · amp bf16".
+// A session's name when the person gave none: what differs from the preset and from the defaults, then the preset: "amp bf16 · tiny-cpu". Names
+// differ at their front, where a narrow list still shows them.
 #pragma once
 #include <string>
 

@@ -1,12 +1,17 @@
 #include "core/analysis/FlipEffect.h"
 
-#include <cmath>
-#include <vector>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "core/analysis/Statistics.h"
 
 namespace stepscope {
 namespace {
+
+constexpr double kSampleSeconds = 0.5;  // a device sample is of the time since the one before
+constexpr double kSharesDiffer = 5;     // per cent of the processors' time: /proc/stat counts hundredths of a second, of half a second
+constexpr double kDriftShare = 0.5;     // of the effect: what moves that much by itself may as well have moved the rest
 
 Spread spreadOf(std::span<const StepSample> steps, double StepSample::*value) {
     std::vector<double> known;
@@ -15,23 +20,85 @@ Spread spreadOf(std::span<const StepSample> steps, double StepSample::*value) {
     return {quantile(known, 0.25), median(known), quantile(known, 0.75)};
 }
 
+Change changeOf(std::span<const StepSample> before, std::span<const StepSample> after, double StepSample::*value) {
+    return {spreadOf(before, value), spreadOf(after, value)};
+}
+
+MachineShares sharesDuring(const TimeSpan& time, std::span<const MachineSample> samples) {
+    std::vector<double> others, steal;
+    for (const auto& sample : samples) {
+        if (sample.seconds <= time.from || sample.seconds - kSampleSeconds >= time.to) continue;
+        if (std::isfinite(sample.othersPct)) others.push_back(sample.othersPct);
+        if (std::isfinite(sample.stealPct)) steal.push_back(sample.stealPct);
+    }
+    return {mean(others), mean(steal)};
+}
+
+std::string shareChange(const char* who, double before, double after) {
+    if (!(std::abs(after - before) >= kSharesDiffer)) return {};  // unknown ones are not
+    return fmt::format("{} took {:.0f} % of the processors before and {:.0f} % after", who, before, after);
+}
+
+// Steps of the same settings that differ by themselves, and by so much that they could explain the effect.
+std::string driftOf(const char* where, std::span<const StepSample> sooner, std::span<const StepSample> later, double effect) {
+    if (std::min(sooner.size(), later.size()) < FlipEffect::kFewest) return {};
+    const Change drift = changeOf(sooner, later, &StepSample::ms);
+    const double moved = drift.ratio() - 1;
+    if (!drift.conclusive() || std::abs(moved) < kDriftShare * std::abs(effect - 1)) return {};
+    return fmt::format("the steps {} the flip had moved by {:+.0f} % by themselves", where, moved * 100);
+}
+
+std::string machineChangeOf(const FlipSides& sides, const FlipEffect& effect) {
+    for (const std::string& found : {shareChange("other processes", effect.machineBefore.othersPct, effect.machineAfter.othersPct),
+                                     shareChange("the host of this virtual machine", effect.machineBefore.stealPct, effect.machineAfter.stealPct)})
+        if (!found.empty()) return found;
+    if (!effect.measured() || !effect.ms.conclusive()) return {};
+    const std::span<const StepSample> before(sides.before), after(sides.after);
+    const auto halves = [](std::span<const StepSample> all) { return std::pair(all.first(all.size() / 2), all.subspan(all.size() / 2)); };
+    const auto [nearBefore, farBefore] = halves(before);
+    const auto [nearAfter, farAfter] = halves(after);
+    const double ratio = effect.ms.ratio();
+    for (const std::string& found : {driftOf("before", sides.earlier, before, ratio), driftOf("before", farBefore, nearBefore, ratio),
+                                     driftOf("after", nearAfter, farAfter, ratio)})
+        if (!found.empty()) return found;
+    return {};
+}
+
 }  // namespace
 
 StepSample sampleOf(const StepDone& step) {
     const double seconds = step.duration.seconds();
-    return {step.duration.milliseconds(), seconds > 0 ? static_cast<double>(step.tokens) / seconds : kUnknown,
-            memoryOf(step.peakBytes, static_cast<double>(step.residentBytes)), static_cast<double>(step.pageFaults), step.operations};
+    return {step.duration.milliseconds(),
+            seconds > 0 ? static_cast<double>(step.tokens) / seconds : kUnknown,
+            memoryOf(step.peakBytes, static_cast<double>(step.residentBytes)),
+            static_cast<double>(step.pageFaults),
+            step.operations,
+            step.at.seconds()};
 }
 
-FlipEffect measureFlip(std::span<const StepSample> before, std::span<const StepSample> after) {
-    FlipEffect effect{
-        .stepsBefore = before.size(), .stepsAfter = after.size(), .ms = {}, .tokensPerSecond = {}, .memory = {}, .pageFaults = {}, .operations = {}};
-    const auto change = [&](double StepSample::*value) { return Change{spreadOf(before, value), spreadOf(after, value)}; };
+TimeSpan timeOf(std::span<const StepSample> steps) {
+    TimeSpan time{1, 0};
+    for (const auto& step : steps) {
+        if (!std::isfinite(step.seconds)) continue;
+        const double begin = step.seconds - (std::isfinite(step.ms) ? step.ms / 1000 : 0);
+        time = time.from > time.to ? TimeSpan{begin, step.seconds} : TimeSpan{std::min(time.from, begin), std::max(time.to, step.seconds)};
+    }
+    return time;
+}
+
+FlipEffect measureFlip(const FlipSides& sides) {
+    FlipEffect effect;
+    effect.stepsBefore = sides.before.size();
+    effect.stepsAfter = sides.after.size();
+    const auto change = [&](double StepSample::*value) { return changeOf(sides.before, sides.after, value); };
     effect.ms = change(&StepSample::ms);
     effect.tokensPerSecond = change(&StepSample::tokensPerSecond);
     effect.memory = change(&StepSample::memory);
     effect.pageFaults = change(&StepSample::pageFaults);
     effect.operations = change(&StepSample::operations);
+    effect.machineBefore = sharesDuring(timeOf(sides.before), sides.machine);
+    effect.machineAfter = sharesDuring(timeOf(sides.after), sides.machine);
+    effect.machineChange = machineChangeOf(sides, effect);
     return effect;
 }
 

@@ -56,7 +56,7 @@ std::string bytes(Bytes value) {
 
 std::string rate(double perSecond, const std::string& unit) {
     if (!std::isfinite(perSecond)) return "n/a";
-    static constexpr std::array<const char*, 4> kPrefixes{"", "K ", "M ", "G "};
+    static constexpr std::array<const char*, 5> kPrefixes{"", "K ", "M ", "G ", "T "};
     std::size_t prefix = 0;
     while (perSecond >= 1000 && prefix + 1 < kPrefixes.size()) {
         perSecond /= 1000;

@@ -17,6 +17,8 @@ Verdict usable(const Machine& machine, const RunConfig& config, const Value& val
 // ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 STEPSCOPE_ISA=avx2 stepscope-cli train --preset tiny-cpu --no-record --steps 5 --set amp=bf16:
 // 1.04 s a step, and with amp=off 74 ms; beside fusion=step 52 and 53 ms. With AVX512_CORE_VNNI, avx512 and avx512: 101 and 69 ms.
 std::string slowHere(const Machine& machine, const RunConfig& config, const Value& value) {
+    if (word(value) == "fp16" && config.word("device") == "cpu")
+        return "fp16 on a CPU: without units for it a step takes many times as long as with amp=off; amp=bf16 is the 16 bits of CPUs.";
     if (word(value) != "bf16" || config.word("device") != "cpu" || config.word("fusion") == "step") return {};
     if (machine.has("avx512_bf16") || machine.has("amx_bf16")) return {};
     return fmt::format(

@@ -1,6 +1,9 @@
 // What stored sessions say about the switches of this machine.
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "core/analysis/FlipContext.h"
 #include "sessions/MeasuredFlips.h"
 #include "sessions/Recorder.h"
 #include "sessions/SessionStore.h"
@@ -25,6 +28,10 @@ public:
             done.skipped = false;
             m_recorder->publish(done);
         }
+        return *this;
+    }
+    Story& machine(const DeviceSample& sample) {
+        m_recorder->publish(sample);
         return *this;
     }
     Story& flip(const std::string& id, const std::string& from, const std::string& to) {
@@ -99,6 +106,56 @@ TEST(MeasuredFlips, KeepsNeighbouringFlipsAndDisturbedStepsApart) {
             EXPECT_DOUBLE_EQ(measured.effect.ms.before.high, 50) << "disturbed steps are left out";
         }
     }
+}
+
+TEST(MeasuredFlips, KeepsOneOfEachContextAndNamesIt) {
+    const TempFolder folder;
+    auto deeper = onDay(2);
+    deeper.config->layers += 1;
+    Story(folder.file("s.db"), onDay(1))
+        .steps(40, 20)
+        .flip("amp", "off", "bf16")
+        .steps(40, 10)
+        .flip("attention", "auto", "manual")
+        .steps(40, 30)
+        .flip("amp", "bf16", "off")
+        .steps(40, 60);
+    Story(folder.file("s.db"), deeper).steps(40, 20).flip("amp", "off", "bf16").steps(40, 16);
+    const auto found = measuredFlips(folder.file("s.db"), *sampleInfo().machine);
+    ASSERT_TRUE(found) << found.error().sentence;
+    std::set<std::string> ofAmp;
+    for (const auto& measured : *found)
+        if (measured.flip.id == "amp") ofAmp.insert(measured.context);
+    EXPECT_EQ(ofAmp.size(), 3u) << "beside auto, beside manual, in a deeper model";
+    RunConfig asked = *onDay(1).config;
+    asked.switches["amp"] = std::string("anything");
+    EXPECT_TRUE(ofAmp.contains(flipContext(asked, "amp"))) << "of the configuration that the session began with";
+    asked.switches["attention"] = std::string("manual");
+    EXPECT_TRUE(ofAmp.contains(flipContext(asked, "amp"))) << "with the flip in between played";
+}
+
+TEST(MeasuredFlips, ReadsWhatTheMachineDidMeanwhile) {
+    const TempFolder folder;
+    const auto sample = [](double seconds, double others) {
+        DeviceSample taken;
+        taken.at = TimeNs::fromSeconds(seconds);
+        taken.othersPct = others;
+        taken.stealPct = 0;
+        return taken;
+    };
+    {
+        Story story(folder.file("s.db"), onDay(1));
+        story.steps(40, 100)
+            .machine(sample(4, 1))
+            .flip("amp", "off", "bf16")
+            .steps(20, 100)
+            .machine(sample(6, 60))
+            .steps(20, 130)
+            .machine(sample(8.6, 60));
+    }
+    const auto found = measuredFlips(folder.file("s.db"), *sampleInfo().machine);
+    ASSERT_EQ(found->size(), 1u);
+    EXPECT_NE(found->front().effect.machineChange.find("other processes took 1 %"), std::string::npos) << found->front().effect.machineChange;
 }
 
 TEST(MeasuredFlips, LeavesOtherMachinesAndDeletedSessionsOut) {

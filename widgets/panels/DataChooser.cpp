@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QSettings>
 
+#include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/RowParts.h"
 #include "widgets/panels/TitleButton.h"
@@ -38,8 +39,8 @@ DataChooser::DataChooser(const QString& whyNewRun, QWidget* parent) : QWidget(pa
     plain.setBold(false);
     m_list->view()->setFont(plain);  // bold says something of the chosen one only
     m_reset = resetButton("Training data");
-    m_note = rowSentence(Tone::Muted);
-    m_note->setText(waitsForNextRun());
+    m_note = new ElidedLabel(Tone::Muted);
+    m_note->setContentsMargins(2, 0, 4, 0);
     auto* sign = new NewRunSign;
     sign->setWhy(whyNewRun);
 
@@ -69,7 +70,19 @@ void DataChooser::setData(const QString& data, bool changedFromPreset) {
 }
 
 void DataChooser::setWaits(bool waits) {
-    m_note->setVisible(waits);
+    m_waits = waits;
+    showNote();
+}
+
+void DataChooser::setProblem(const QString& sentence) {
+    m_problem = sentence;
+    showNote();
+}
+
+void DataChooser::showNote() {
+    m_note->setTone(m_problem.isEmpty() ? Tone::Muted : Tone::Error);
+    m_note->setText(!m_problem.isEmpty() ? m_problem : m_waits ? waitsForNextRun() : QString());
+    m_note->setToolTip(m_problem.isEmpty() ? QString() : "<p>" + m_problem.toHtmlEscaped() + "</p>");
 }
 
 // Whether it differs from the preset the panel says at once.

@@ -10,8 +10,8 @@ class QComboBox;
 
 namespace stepscope {
 
+class ElidedLabel;
 class TitleButton;
-class ToneLabel;
 
 class DataChooser : public QWidget {
     Q_OBJECT
@@ -19,6 +19,7 @@ public:
     explicit DataChooser(const QString& whyNewRun, QWidget* parent = nullptr);
     void setData(const QString& data, bool changedFromPreset);  // kjv | generated | random | a path
     void setWaits(bool waits);                                  // the run in progress has other data
+    void setProblem(const QString& sentence);                   // why they cannot be trained on; empty = they can, as far as is known
     QString data() const { return m_data; }
 
 Q_SIGNALS:
@@ -27,13 +28,16 @@ Q_SIGNALS:
 
 private:
     void rebuild();
+    void showNote();
     void choose(const QString& data);
     void take(int index);
     void browse(bool folder);
 
     QComboBox* m_list;
     TitleButton* m_reset;
-    ToneLabel* m_note;
+    ElidedLabel* m_note;  // keeps its line when there is nothing to say
+    bool m_waits = false;
+    QString m_problem;
     QString m_data = "kjv";
     QStringList m_recent;
 };

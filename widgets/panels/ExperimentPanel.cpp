@@ -3,7 +3,6 @@
 
 #include <QComboBox>
 #include <QFileInfo>
-#include <QRegularExpression>
 #include <QSettings>
 #include <QTimer>
 #include <algorithm>
@@ -26,11 +25,6 @@ constexpr int kAnswerMs = 500;  // what takes longer is told in the row; most st
 
 QString words(const std::string& text) {
     return QString::fromStdString(text);
-}
-
-// One a line; a name may hold a comma itself, but only a size ends with a B.
-QStringList linesOf(const std::string& parts) {
-    return words(parts).split(QRegularExpression("(?<=B), "), Qt::SkipEmptyParts);
 }
 
 }  // namespace
@@ -81,7 +75,10 @@ void ExperimentPanel::commit(const QString& key, const QString& text) {
     const std::string before = m_draft.text(key.toStdString());
     const auto done = m_draft.set(key.toStdString(), text.toStdString());
     if (edited != nullptr) edited->setProblem(done ? QString() : words(done.error().sentence));
-    if (!done) return Q_EMIT this->edited(m_draft.config());  // so that the Run button learns of it
+    if (!done) {
+        showProblem();
+        return Q_EMIT this->edited(m_draft.config());  // so that the Run button learns of it
+    }
     if (m_draft.text(key.toStdString()) != before) flipIfLive(key.toStdString());
     changedByHand();
 }
@@ -162,6 +159,7 @@ void ExperimentPanel::refresh() {
     m_data->setData(words(m_draft.config().data), m_draft.changed("data"));
     m_preview->setConfig(m_draft.config());
     showSummaries();
+    showProblem();
 }
 
 void ExperimentPanel::compareWithRun() {
@@ -188,23 +186,30 @@ void ExperimentPanel::showSummaries() {
 }
 
 void ExperimentPanel::setForecast(const MemoryForecast& forecast) {
-    const auto part = [](const char* name, Bytes bytes) { return QString("%1 %2").arg(name, words(format::bytes(bytes))); };
-    const QString parameters = QString::number(static_cast<double>(forecast.parameters) / 1e6, 'f', forecast.parameters < 10'000'000 ? 2 : 0);
-    const bool tooMuch = forecast.available.count > 0 && forecast.total > forecast.available;
-    m_memory->setText(QString("%1 M parameters · about %2 of %3%4")
-                          .arg(parameters, words(format::bytes(forecast.total)), words(format::bytes(forecast.available)),
-                               tooMuch ? ": too much for this machine" : ""));
+    m_foot->setMemory(forecast);
     m_settings.at("lr")->setHint(words(typicalRates(forecast.parameters)));
-    m_memory->setTone(tooMuch ? Tone::Warning : Tone::Muted);
-    QStringList lines{"Predicted peak memory",           part("weights", forecast.weights),         part("gradients", forecast.gradients),
-                      part("moments", forecast.moments), part("activations", forecast.activations), part("logits", forecast.logits)};
-    if (!forecast.parts.empty()) lines << "By kind, the largest first" << linesOf(forecast.parts);
-    m_memory->setToolTip(lines.join('\n'));
+    constexpr std::int64_t kBytesAParameter = 12;  // weights and both moments, float32
+    const QString size = "One takes about " + words(format::bytes({forecast.parameters * kBytesAParameter})) + " with this model.";
+    for (const char* key : {"checkpoint-every", "checkpoint-at-end"}) m_settings.at(key)->setHint(size);
+}
+
+void ExperimentPanel::setTimeForecast(const QString& sentence, const QString& source) {
+    m_foot->setTime(sentence, source);
 }
 
 void ExperimentPanel::setProblem(const QString& sentence) {
-    m_problem->setText(sentence);
-    m_problem->setVisible(!sentence.isEmpty());
+    m_problem = sentence;
+    showProblem();
+}
+
+void ExperimentPanel::setDataProblem(const QString& sentence) {
+    m_dataProblem = sentence;
+    m_data->setProblem(sentence);
+    showProblem();
+}
+
+void ExperimentPanel::showProblem() {
+    m_foot->setProblem(problem());
 }
 
 void ExperimentPanel::setPreparing() {
@@ -224,7 +229,7 @@ void ExperimentPanel::setRunning(const RunConfig* running) {
 }
 
 void ExperimentPanel::setReplaying(bool replaying) {
-    m_nextRun->setVisible(replaying);
+    m_foot->setOfNextRun(replaying);
 }
 
 bool ExperimentPanel::hasProblem() const {
@@ -239,7 +244,7 @@ QString ExperimentPanel::problem() const {
         // A refused flip is told in its row but does not stand in the way of the next run: the draft went back.
         if (shown != nullptr && !shown->problem().isEmpty() && shown->editor()->text() != words(m_draft.text(entry.id))) return shown->problem();
     }
-    return m_problem->text();
+    return m_problem.isEmpty() ? m_dataProblem : m_problem;
 }
 
 ValueRow* ExperimentPanel::row(const std::string& key) const {

@@ -9,8 +9,10 @@
 #include "core/base/Units.h"
 #include "core/events/Presets.h"
 #include "widgets/panels/ExperimentDraft.h"
+#include "widgets/panels/ForecastFoot.h"
 
 class QComboBox;
+class QLineEdit;
 class QSettings;
 class QVBoxLayout;
 
@@ -24,13 +26,6 @@ class TitleButton;
 class ToneLabel;
 class ValueRow;
 
-// What a run is expected to need, as shown at the foot of the panel.
-struct MemoryForecast {
-    std::int64_t parameters = 0;
-    Bytes weights, gradients, moments, activations, logits, total, available;
-    std::string parts;  // the same finer, largest first: "logits and loss 40 MB, q, k, v 12 MB"; may be empty
-};
-
 class ExperimentPanel : public QWidget {
     Q_OBJECT
 public:
@@ -40,7 +35,9 @@ public:
     void setChoice(const PresetChoice& choice);
     void setCatalogue(const SwitchCatalogue& catalogue);
     void setForecast(const MemoryForecast& forecast);
-    void setProblem(const QString& sentence);   // what keeps this configuration from running; empty = nothing
+    void setTimeForecast(const QString& sentence, const QString& source);  // ForecastFoot::setTime()
+    void setProblem(const QString& sentence);                              // what keeps this configuration from running; empty = nothing
+    void setDataProblem(const QString& sentence);                          // the same of the chosen data: said beside them as well
     void setPreparing();                        // Run was pressed: switches moved from here on are flipped when the run is known
     void setRunning(const RunConfig* running);  // nullptr = no live run
     void setReplaying(bool replaying);          // says then that these are not the settings of what plays
@@ -79,6 +76,7 @@ private:
     void dropMoves();
     void refresh();
     void compareWithRun();
+    void showProblem();
     void showSummaries();
 
     ExperimentDraft m_draft;
@@ -91,14 +89,14 @@ private:
     QComboBox* m_preset;
     TitleButton* m_why;
     ToneLabel* m_whyText;
-    ToneLabel* m_nextRun;
     DataChooser* m_data = nullptr;
     FoldSection *m_dataSection = nullptr, *m_modelSection = nullptr, *m_scheduleSection = nullptr, *m_loopSection = nullptr;
     SchedulePreview* m_preview = nullptr;
     SwitchList* m_switches = nullptr;
     ToneLabel* m_waiting = nullptr;
-    ToneLabel* m_problem;
-    ToneLabel* m_memory;
+    QLineEdit* m_filter = nullptr;
+    ForecastFoot* m_foot;
+    QString m_problem, m_dataProblem;
     std::map<std::string, ValueRow*> m_settings;
 };
 

@@ -1,6 +1,7 @@
 // How the experiment panel is put together (see ExperimentPanel.h): a fixed head, sections that scroll, a fixed foot.
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QLineEdit>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QVBoxLayout>
@@ -8,6 +9,7 @@
 #include "widgets/panels/DataChooser.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/FoldSection.h"
+#include "widgets/panels/LineIcon.h"
 #include "widgets/panels/SchedulePreview.h"
 #include "widgets/panels/SwitchList.h"
 #include "widgets/panels/TitleButton.h"
@@ -34,13 +36,9 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     m_whyText->hide();
     connect(m_why, &QAbstractButton::clicked, this, [this] { m_whyText->setVisible(m_whyText->isHidden()); });
 
-    m_nextRun = sentenceLabel(Tone::Warning, "Settings of the next run, not of the replay.");
-    m_nextRun->hide();
-
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(8, 8, 4, 8);
     layout->setSpacing(4);
-    layout->addWidget(m_nextRun);
     auto* head = new QHBoxLayout;
     head->addWidget(m_preset, 1);
     head->addWidget(m_why);
@@ -61,11 +59,8 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     scroll->setFocusPolicy(Qt::NoFocus);
     layout->addWidget(scroll, 1);
 
-    m_problem = sentenceLabel(Tone::Error);
-    m_problem->hide();
-    m_memory = sentenceLabel(Tone::Muted);
-    layout->addWidget(m_problem);
-    layout->addWidget(m_memory);
+    m_foot = new ForecastFoot;
+    layout->addWidget(m_foot);
     setMinimumWidth(276);
 
     if (!presets().empty()) choosePreset(QString::fromStdString(presets().front().id));
@@ -91,6 +86,13 @@ void ExperimentPanel::buildSections(QVBoxLayout* into) {
 
     auto* switches = new FoldSection("Switches", true);
     m_waiting = sentenceLabel(Tone::Muted, "The switches appear as soon as this machine has been looked at.");
+    m_filter = new QLineEdit;
+    m_filter->setPlaceholderText("filter: name, key, or what it does");
+    m_filter->setAccessibleName("Filter switches");
+    m_filter->setClearButtonEnabled(true);
+    m_filter->addAction(lineIcon("search"), QLineEdit::LeadingPosition);
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) { m_switches->setFilter(text); });
+    switches->body()->addWidget(m_filter);
     switches->body()->addWidget(m_waiting);
     m_switches = new SwitchList;
     connect(m_switches, &SwitchList::committed, this, &ExperimentPanel::commit);

@@ -5,8 +5,8 @@
 #include <QToolButton>
 #include <tuple>
 
+#include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
-#include "widgets/panels/ToneLabel.h"
 #include "widgets/style/Metrics.h"
 
 namespace stepscope {
@@ -35,10 +35,10 @@ bool FlipStripReading::operator==(const FlipStripReading& other) const {
 }
 
 FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
-    m_heading = new QLabel;
+    m_heading = new ElidedLabel(Tone::Normal);
     m_heading->setFont(headFont(font()));
-    m_heading->setTextFormat(Qt::PlainText);
-    m_note = new ToneLabel(Tone::Muted);
+    m_heading->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    m_note = new ElidedLabel(Tone::Muted);
     m_note->setFont(smallFont(font()));
     auto* close = new QToolButton;
     close->setIcon(lineIcon("close"));
@@ -65,13 +65,38 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     layout->setSpacing(0);
     layout->addLayout(head);
     layout->addWidget(m_table);
+    layout->addStretch();
     hide();
+}
+
+QSize FlipStrip::minimumSizeHint() const {
+    return {240, m_heading->sizeHint().height() + 2 * space(1)};
+}
+
+void FlipStrip::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    dropWhatDoesNotFit();
+}
+
+// The quartiles go first, then the names: the tool tip has both.
+void FlipStrip::dropWhatDoesNotFit() {
+    if (m_columns.empty() || m_reading.figures.empty()) return;
+    const Column& first = m_columns.front();
+    int room = height() - m_heading->sizeHint().height() - 3 * space(1) - first.medians->sizeHint().height() - first.change->sizeHint().height();
+    const bool names = room >= first.name->sizeHint().height();
+    if (names) room -= first.name->sizeHint().height();
+    const bool spreads = room >= first.spread->sizeHint().height();
+    for (std::size_t i = 0; i < m_columns.size() && i < m_reading.figures.size(); ++i) {
+        m_columns[i].name->setVisible(names);
+        m_columns[i].spread->setVisible(spreads);
+    }
 }
 
 FlipStrip::Column FlipStrip::addColumn() {
     const auto label = [this](int row, const QFont& font) {
-        auto* made = new ToneLabel(Tone::Muted);
+        auto* made = new ElidedLabel(Tone::Muted);
         made->setFont(font);
+        made->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
         m_figures->addWidget(made, row, static_cast<int>(m_columns.size()));
         return made;
     };
@@ -90,7 +115,7 @@ void FlipStrip::setReading(const FlipStripReading& reading) {
     for (std::size_t i = 0; i < m_columns.size(); ++i) {
         const Column& column = m_columns[i];
         const bool used = i < reading.figures.size();
-        for (ToneLabel* label : {column.name, column.medians, column.change, column.spread}) label->setVisible(used);
+        for (ElidedLabel* label : {column.name, column.medians, column.change, column.spread}) label->setVisible(used);
         if (!used) continue;
         const auto& figure = reading.figures[i];
         column.name->setText(figure.name);
@@ -99,9 +124,11 @@ void FlipStrip::setReading(const FlipStripReading& reading) {
         column.change->setText(figure.change);
         column.change->setTone(toneOf(figure.verdict));
         column.spread->setText(figure.spread);
+        for (ElidedLabel* label : {column.medians, column.change}) label->setMore(figure.name + ": " + figure.medians + "\n" + figure.spread);
         spoken << figure.name + ": " + figure.medians + ", " + figure.change;
     }
     m_table->setVisible(!reading.figures.empty());
+    dropWhatDoesNotFit();
     setAccessibleName(spoken.join(". "));
     show();
 }

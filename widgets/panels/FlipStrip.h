@@ -1,4 +1,4 @@
-// The strip below the charts that appears when a switch is flipped live: what the steps after it did against the steps before. It says
+// The strip beside the log that appears when a switch is flipped live: what the steps after it did against the steps before. It says
 // what app/gui found out and measures nothing itself. GUI thread.
 #pragma once
 #include <QString>
@@ -6,11 +6,10 @@
 #include <vector>
 
 class QGridLayout;
-class QLabel;
 
 namespace stepscope {
 
-class ToneLabel;
+class ElidedLabel;
 
 struct FlipStripReading {
     enum class Verdict { Better, Worse, Neutral, Inconclusive };
@@ -34,17 +33,23 @@ public:
     explicit FlipStrip(QWidget* parent = nullptr);
     void setReading(const FlipStripReading& reading);  // shows it
     const FlipStripReading& reading() const { return m_reading; }
+    QSize minimumSizeHint() const override;  // what shares the window with it decides how much of it is seen
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void dropWhatDoesNotFit();
+
     struct Column {  // of one figure, from top to bottom
-        ToneLabel *name, *medians, *change, *spread;
+        ElidedLabel *name, *medians, *change, *spread;
     };
     Column addColumn();
 
     FlipStripReading m_reading;
     std::vector<Column> m_columns;
-    QLabel* m_heading;
-    ToneLabel* m_note;
+    ElidedLabel* m_heading;
+    ElidedLabel* m_note;
     QGridLayout* m_figures;
     QWidget* m_table;
 };

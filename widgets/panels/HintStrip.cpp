@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <QSettings>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "widgets/panels/LineIcon.h"
@@ -25,9 +26,9 @@ constexpr Hint kHints[] = {
 }  // namespace
 
 HintStrip::HintStrip(QWidget* parent) : QWidget(parent) {
-    auto* layout = new QHBoxLayout(this);
+    auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(2), space(1), space(1), space(1));
-    layout->setSpacing(space(2));
+    layout->setSpacing(space(1));
     for (std::size_t i = 0; i < m_cards.size(); ++i) {
         if (QSettings().value(kHints[i].key, false).toBool()) continue;
         auto* card = m_cards[i] = new QWidget;
@@ -42,12 +43,10 @@ HintStrip::HintStrip(QWidget* parent) : QWidget(parent) {
         close->setAccessibleName("Close this hint for good");
         line->addWidget(sentenceLabel(Tone::Normal, kHints[i].text), 1);
         line->addWidget(close, 0, Qt::AlignTop);
-        layout->addWidget(card, 1);
+        layout->addWidget(card);
         connect(close, &QToolButton::clicked, this, [this, i] { learnt(static_cast<Lesson>(i)); });
     }
-    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-    policy.setHeightForWidth(true);  // wrapped texts: the strip grows rather than cutting them
-    setSizePolicy(policy);
+    layout->addStretch();
     setVisible(shown() > 0);
 }
 

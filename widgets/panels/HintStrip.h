@@ -1,4 +1,4 @@
-// Three short hints on the first start, each goes away for good when it is closed or was followed (QSettings). GUI thread.
+// Three short hints on the first start, beside the log; each goes away for good when it is closed or was followed (QSettings). GUI thread.
 #pragma once
 #include <QWidget>
 #include <array>
@@ -12,6 +12,7 @@ public:
     enum Lesson { Run, Flip, Replay };
     void learnt(Lesson lesson);  // the person did it: the hint has done its work
     int shown() const;
+    QSize minimumSizeHint() const override { return {200, 0}; }  // the log beside it says how high they stand
 
 protected:
     void paintEvent(QPaintEvent*) override;

@@ -1,8 +1,10 @@
 #include "widgets/panels/NoticeBar.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QPainter>
 #include <QToolButton>
+#include <algorithm>
 
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ToneLabel.h"
@@ -10,7 +12,8 @@
 
 namespace stepscope {
 
-NoticeBar::NoticeBar(QWidget* parent) : QWidget(parent) {
+NoticeBar::NoticeBar(QWidget* area, Qt::Edge edge) : QWidget(area), m_edge(edge) {
+    area->installEventFilter(this);
     m_icon = new QLabel;
     m_text = sentenceLabel(Tone::Normal);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -44,8 +47,21 @@ void NoticeBar::say(Kind kind, const QString& sentence, const QString& action) {
     m_action->setText(action);
     m_action->setVisible(!action.isEmpty());
     setAccessibleName(sentence);
+    place();
     show();
+    raise();
     update();
+}
+
+void NoticeBar::place() {
+    const QWidget* area = parentWidget();
+    const int height = std::min(layout()->totalHeightForWidth(area->width()), area->height());
+    setGeometry(0, m_edge == Qt::TopEdge ? 0 : area->height() - height, area->width(), height);
+}
+
+bool NoticeBar::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == parentWidget() && event->type() == QEvent::Resize) place();
+    return QWidget::eventFilter(watched, event);
 }
 
 QString NoticeBar::sentence() const {
@@ -55,10 +71,14 @@ QString NoticeBar::sentence() const {
 void NoticeBar::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const Tone tone = m_kind == Kind::Error ? Tone::Error : m_kind == Kind::Warning ? Tone::Warning : Tone::Muted;
+    painter.fillRect(rect(), palette().color(QPalette::Window));  // nothing shines through
     QColor wash = toneColour(tone);
     painter.fillRect(QRect(0, 0, 3, height()), wash);
     wash.setAlphaF(0.12F);
     painter.fillRect(rect(), wash);
+    painter.setPen(palette().color(QPalette::Mid));
+    const int line = m_edge == Qt::TopEdge ? height() - 1 : 0;
+    painter.drawLine(0, line, width(), line);
 }
 
 }  // namespace stepscope

@@ -1,5 +1,5 @@
 // A sentence across the window or a panel that waits until it is closed, with at most one action ("Undo"). What other programs
-// put in a modal box. GUI thread.
+// put in a modal box. It lies over the edge of what it is about and moves nothing. GUI thread.
 #pragma once
 #include <QWidget>
 
@@ -12,7 +12,8 @@ class NoticeBar : public QWidget {
     Q_OBJECT
 public:
     enum class Kind { Note, Warning, Error };
-    explicit NoticeBar(QWidget* parent = nullptr);
+    // Lies over `area`, along its upper or its lower edge, and belongs to it.
+    NoticeBar(QWidget* area, Qt::Edge edge);
     void say(Kind kind, const QString& sentence, const QString& action = {});
     QString sentence() const;
 
@@ -21,8 +22,12 @@ Q_SIGNALS:
 
 protected:
     void paintEvent(QPaintEvent*) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;  // the area's size
 
 private:
+    void place();
+
+    Qt::Edge m_edge;
     Kind m_kind = Kind::Note;
     QLabel* m_icon;
     QLabel* m_text;

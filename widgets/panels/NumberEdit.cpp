@@ -32,7 +32,7 @@ double alongOneTwoFive(double from, bool up, const RealRange& range) {
 
 NumberEdit::NumberEdit(QWidget* parent) : QAbstractSpinBox(parent) {
     setFocusPolicy(Qt::StrongFocus);
-    setAlignment(Qt::AlignRight);
+    setAlignment(Qt::AlignLeft);
     setKeyboardTracking(false);
     connect(this, &QAbstractSpinBox::editingFinished, this, &NumberEdit::commit);
 }
@@ -76,12 +76,9 @@ void NumberEdit::commit() {
     Q_EMIT committed(text);
 }
 
-// A wheel over the panel scrolls the panel; only a box that was clicked into takes it.
+// A wheel over the panel scrolls the panel, whatever has the keyboard: in a run that is going on each value is a flip.
 void NumberEdit::wheelEvent(QWheelEvent* event) {
-    if (hasFocus())
-        QAbstractSpinBox::wheelEvent(event);
-    else
-        event->ignore();
+    event->ignore();
 }
 
 QSize NumberEdit::sizeHint() const {

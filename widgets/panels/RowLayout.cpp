@@ -6,7 +6,8 @@ namespace stepscope {
 namespace {
 
 constexpr int kSpacing = 4, kLineGap = 1;
-constexpr int kIndent = 2;  // of a chip below a name: where the name's letters begin
+constexpr int kResetWidth = 18;
+constexpr int kLeastAside = 40, kLeastEditor = 100;  // in a narrow panel; "every-block" is still read whole
 
 }  // namespace
 
@@ -24,95 +25,72 @@ QLayoutItem* RowLayout::takeAt(int index) {
     return taken;
 }
 
-bool RowLayout::shown(Part part) const {
-    return itemAt(part) != nullptr && !itemAt(part)->isEmpty();
-}
-
 int RowLayout::natural(Part part) const {
-    if (!shown(part)) return 0;
-    return part == Editor ? itemAt(part)->maximumSize().width() : itemAt(part)->sizeHint().width();
+    return itemAt(part) == nullptr || itemAt(part)->isEmpty() ? 0 : itemAt(part)->sizeHint().width();
 }
 
-int RowLayout::least(Part part) const {
-    return shown(part) ? itemAt(part)->minimumSize().width() : 0;
+int RowLayout::signWidth() const {
+    return natural(Sign) == 0 ? 0 : natural(Sign) + kSpacing;
 }
 
-int RowLayout::taken(Part part) const {
-    return shown(part) ? kSpacing + natural(part) : 0;
+// Of the width alone, so that all rows of a panel agree. What is missing is taken from what is said beside the editors first.
+RowLayout::Columns RowLayout::columnsOf(int width) {
+    const int gaps = 2 * kSpacing + kResetWidth;
+    const int aside = std::clamp(width - kEditorWidth - gaps, kLeastAside, kAsideWidth);
+    const int editor = std::clamp(width - aside - gaps, kLeastEditor, kEditorWidth);
+    Columns columns{};
+    columns.reset = width - kResetWidth;
+    columns.asideWidth = aside;
+    columns.aside = columns.reset - kSpacing - aside;
+    columns.editorWidth = editor;
+    columns.editor = columns.aside - kSpacing - editor;
+    return columns;
 }
 
-RowLayout::Lines RowLayout::split(int width) const {
-    Lines lines;
-    const int beside = width - natural(Name) - taken(Sign) - kSpacing;  // the editor's room beside the name
-    const bool editorBelow = least(Editor) > beside;
-    const int room = editorBelow ? width - taken(Sign) - taken(Reset) - (shown(Chip) ? kIndent + least(Chip) + kSpacing : 0) : beside;
-    lines.editorWidth = std::max(least(Editor), std::min(natural(Editor), room));
-    int left = editorBelow ? width - natural(Name) : beside - lines.editorWidth;
-    const bool resetBelow = taken(Reset) > left;
-    if (!resetBelow) left -= taken(Reset);
-    const bool chipBelow = editorBelow || kSpacing + least(Chip) > left;
-    lines.chipWidth = chipBelow ? natural(Chip) : std::min(natural(Chip), left - kSpacing);
-
-    lines.above.push_back(Name);
-    (chipBelow ? lines.below : lines.above).push_back(Chip);
-    (resetBelow ? lines.below : lines.above).push_back(Reset);
-    for (const Part part : {Sign, Editor}) (editorBelow ? lines.below : lines.above).push_back(part);
-    for (auto* line : {&lines.above, &lines.below}) {
-        std::erase_if(*line, [this](Part part) { return !shown(part); });
-        std::ranges::sort(*line, {}, [&](Part part) { return line == &lines.below && part == Chip ? -1 : static_cast<int>(part); });
-    }
-    return lines;
+bool RowLayout::nameAbove(int width) const {
+    return natural(Name) > columnsOf(width).editor - kSpacing;
 }
 
-int RowLayout::widthOf(Part part, const Lines& lines) const {
-    return part == Editor ? lines.editorWidth : part == Chip ? lines.chipWidth : natural(part);
-}
-
-int RowLayout::heightOf(const std::vector<Part>& line) const {
+int RowLayout::lineHeight() const {
     int height = 0;
-    for (const Part part : line) height = std::max(height, itemAt(part)->sizeHint().height());
+    for (const QLayoutItem* item : m_items) height = std::max(height, item->sizeHint().height());
     return height;
 }
 
 QSize RowLayout::sizeHint() const {
-    return {natural(Name) + taken(Reset) + taken(Chip) + taken(Sign) + taken(Editor), heightOf(split(QLAYOUTSIZE_MAX).above)};
+    return {natural(Name) + kEditorWidth + kAsideWidth + kResetWidth + 3 * kSpacing, lineHeight()};
 }
 
-// With all but the name on the second line.
 QSize RowLayout::minimumSize() const {
-    const int chip = shown(Chip) ? kIndent + least(Chip) + kSpacing : 0;
-    return {std::max(least(Name), chip + taken(Reset) + taken(Sign) + least(Editor)), sizeHint().height()};
+    return {kLeastEditor + kLeastAside + kResetWidth + 2 * kSpacing, lineHeight()};
 }
 
 int RowLayout::heightForWidth(int width) const {
-    const Lines lines = split(width);
-    return heightOf(lines.above) + (lines.below.empty() ? 0 : kLineGap + heightOf(lines.below));
+    return lineHeight() + (nameAbove(width) ? kLineGap + itemAt(Name)->sizeHint().height() : 0);
 }
 
 void RowLayout::setGeometry(const QRect& area) {
     QLayout::setGeometry(area);
-    const Lines lines = split(area.width());
-    const QRect above(area.left(), area.top(), area.width(), heightOf(lines.above));
-    place(lines.above, above, lines);
-    place(lines.below, {area.left(), above.bottom() + 1 + kLineGap, area.width(), heightOf(lines.below)}, lines);
-}
-
-// The name or, on the second line, the chip stands left; the rest ends at the right edge.
-void RowLayout::place(const std::vector<Part>& line, const QRect& area, const Lines& lines) {
-    int right = area.right() + 1;
-    for (auto part = line.rbegin(); part != line.rend(); ++part) {
-        QLayoutItem* item = itemAt(*part);
-        const int height = item->sizeHint().height();
-        QRect at(0, area.top() + (area.height() - height) / 2, widthOf(*part, lines), height);
-        at.moveRight(right - 1);
-        if (*part == Name) at.setLeft(area.left());
-        if (*part == Chip && part + 1 == line.rend()) {
-            at.moveLeft(area.left() + kIndent);
-            at.setRight(std::min(at.right(), right - 1));
-        }
-        item->setGeometry(at);
-        right -= at.width() + kSpacing;
-    }
+    const Columns columns = columnsOf(area.width());
+    const bool above = nameAbove(area.width());
+    const int nameHeight = itemAt(Name)->sizeHint().height(), height = lineHeight();
+    const int top = area.top() + (above ? nameHeight + kLineGap : 0);
+    const auto place = [&](Part part, int x, int width) {
+        QLayoutItem* item = itemAt(part);
+        const int own = std::min(item->sizeHint().height(), height);
+        item->setGeometry({area.left() + x, top + (height - own) / 2, width, own});
+    };
+    if (above)
+        itemAt(Name)->setGeometry({area.left(), area.top(), std::min(natural(Name), area.width()), nameHeight});
+    else
+        place(Name, 0, columns.editor - kSpacing);
+    place(Sign, columns.reset - kSpacing - natural(Sign), natural(Sign));
+    // Two long words may need a little more than the column.
+    const int editor = std::clamp(itemAt(Editor)->minimumSize().width(), columns.editorWidth, columns.editorWidth + columns.asideWidth / 2);
+    const int more = editor - columns.editorWidth;
+    place(Editor, columns.editor, editor);
+    for (const Part part : {Remark, Chip}) place(part, columns.aside + more, columns.asideWidth - more - signWidth());
+    place(Reset, columns.reset, kResetWidth);
 }
 
 }  // namespace stepscope

@@ -1,6 +1,6 @@
-// Where the parts of a row of the experiment panel stand: name, reset, chip, sign and editor, from left to right. The name keeps its natural
-// width as long as it can: where there is no room for all, the editor shrinks, then chip and reset go to a second line, then the editor does.
-// On which line the editor stands does not depend on chip and reset, which come and go. Used by ValueRow; GUI thread.
+// Where the parts of a row of the experiment panel stand: the name, then three columns that are the same in every row of a panel: the editor,
+// beside it what is said of it and the sign, and the way back to the preset. The columns keep their places whether there is something in them or
+// not; a name that is longer than what they leave has a line of its own above them. Used by ValueRow; GUI thread.
 #pragma once
 #include <QLayout>
 #include <vector>
@@ -9,8 +9,9 @@ namespace stepscope {
 
 class RowLayout : public QLayout {
 public:
-    // In the order of addWidget(). The editor has its greatest width where there is room; the chip is cut down to its least.
-    enum Part { Name, Reset, Chip, Sign, Editor };
+    // In the order of addWidget(). Remark and Chip share their column: one of them is shown at a time.
+    enum Part { Name, Sign, Editor, Remark, Chip, Reset };
+    static constexpr int kEditorWidth = 116, kAsideWidth = 76;
 
     ~RowLayout() override;
     void addItem(QLayoutItem* item) override { m_items.push_back(item); }
@@ -25,18 +26,14 @@ public:
     void setGeometry(const QRect& area) override;
 
 private:
-    struct Lines {
-        std::vector<Part> above, below;  // from left to right
-        int chipWidth = 0, editorWidth = 0;
+    struct Columns {
+        int editor, editorWidth, aside, asideWidth, reset;
     };
-    Lines split(int width) const;
-    bool shown(Part part) const;
-    int natural(Part part) const;  // width; 0 when hidden
-    int least(Part part) const;
-    int taken(Part part) const;  // with the space before it; 0 when hidden
-    int widthOf(Part part, const Lines& lines) const;
-    int heightOf(const std::vector<Part>& line) const;
-    void place(const std::vector<Part>& line, const QRect& area, const Lines& lines);
+    static Columns columnsOf(int width);
+    int natural(Part part) const;  // width
+    int signWidth() const;         // with the space before it; 0 where the row has none
+    bool nameAbove(int width) const;
+    int lineHeight() const;
 
     std::vector<QLayoutItem*> m_items;
 };

@@ -1,5 +1,6 @@
 #include "widgets/panels/RowParts.h"
 
+#include <QComboBox>
 #include <QEvent>
 #include <QRegularExpression>
 
@@ -39,6 +40,16 @@ TitleButton* resetButton(const QString& title) {
     button->setToolTip("Back to the preset's value");
     button->hide();
     return button;
+}
+
+void nameForReaders(QComboBox& list, const QString& name) {
+    list.setAccessibleName(name);
+    for (const auto* label : list.parentWidget()->findChildren<QLabel*>(QString(), Qt::FindDirectChildrenOnly))
+        if (label->buddy() == &list) return;
+    auto* label = new QLabel(name, list.parentWidget());
+    label->setBuddy(&list);
+    label->setAccessibleName(name);
+    label->hide();
 }
 
 // "et al. 2022" and "0.1" end none: what follows begins with a capital letter or a quotation.

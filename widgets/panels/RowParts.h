@@ -3,6 +3,8 @@
 #pragma once
 #include "widgets/panels/ToneLabel.h"
 
+class QComboBox;
+
 namespace stepscope {
 
 class TitleButton;
@@ -27,6 +29,8 @@ private:
 
 TitleButton* resetButton(const QString& title);  // hidden
 ToneLabel* rowSentence(Tone tone);               // wrapped, below the row; hidden
+// On Linux a screen reader is told of a list what is chosen in it, and its name only where a label stands for it.
+void nameForReaders(QComboBox& list, const QString& name);
 QString firstSentence(const QString& text);
 inline QString waitsForNextRun() {
     return QStringLiteral("waits for the next run");

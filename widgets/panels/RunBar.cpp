@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "core/base/Format.h"
+#include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
-#include "widgets/panels/ToneLabel.h"
 
 namespace stepscope {
 namespace {
@@ -44,20 +44,22 @@ RunBar::RunBar(QWidget* parent) : QWidget(parent) {
     m_run->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_pause = button("pause", "Pause", "Pause at the next step (Space)");
     m_stop = button("stop", "Stop", "Stop at the next step and keep the session (Ctrl+.)");
-    m_menu = button("menu", "Menu", "Theme, shortcuts, about");
+    m_menu = button("menu", "Menu", "Everything that has no button (F10)");
     m_menu->setPopupMode(QToolButton::InstantPopup);
     m_menu->setAutoRaise(true);
 
-    m_step = new QLabel;
+    m_step = new ElidedLabel(Tone::Normal);
+    m_step->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     m_progress = new QProgressBar;
     m_progress->setTextVisible(false);
     m_progress->setFixedHeight(8);
-    m_progress->setMinimumWidth(80);
+    m_progress->setMinimumWidth(48);
     m_progress->setAccessibleName("Progress of the run");
     QSizePolicy keepsPlace = m_progress->sizePolicy();
     keepsPlace.setRetainSizeWhenHidden(true);
     m_progress->setSizePolicy(keepsPlace);
-    m_left = new ToneLabel(Tone::Muted);
+    m_left = new ElidedLabel(Tone::Muted);
+    m_left->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     m_left->setMinimumWidth(m_left->fontMetrics().horizontalAdvance("8:88:88 left"));
 
     auto* layout = new QHBoxLayout(this);
@@ -91,6 +93,11 @@ RunBar::RunBar(QWidget* parent) : QWidget(parent) {
 
 void RunBar::setMenu(QMenu* menu) {
     m_menu->setMenu(menu);
+}
+
+void RunBar::openMenu() {
+    m_menu->setFocus();
+    m_menu->showMenu();
 }
 
 QLabel* RunBar::figure(const QString& name, const QString& widest) {
@@ -157,13 +164,14 @@ void RunBar::keepFocus() {
 }
 
 void RunBar::showProgress(const RunReading& r) {
-    const bool any = r.hasRun || r.starting;
+    const bool any = (r.hasRun || r.starting) && !r.refused;
     m_progress->setVisible(any);
     m_left->setVisible(any);
     if (!any) {
-        m_step->setText(r.engine == RunReading::Engine::Starting ? "looking at this machine…"
-                        : r.engine == RunReading::Engine::Failed ? r.note
-                                                                 : "ready");
+        m_step->setText(r.refused                                  ? "not started"
+                        : r.engine == RunReading::Engine::Starting ? "looking at this machine…"
+                        : r.engine == RunReading::Engine::Failed   ? r.note
+                                                                   : "ready");
         return;
     }
     const bool preparing = r.starting || (r.state == RunState::Preparing && r.hasRun);

@@ -12,7 +12,7 @@ class QToolButton;
 
 namespace stepscope {
 
-class ToneLabel;
+class ElidedLabel;
 
 class RunBar : public QWidget {
     Q_OBJECT
@@ -20,6 +20,7 @@ public:
     explicit RunBar(QWidget* parent = nullptr);
     void setReading(const RunReading& reading);
     void setMenu(QMenu* menu);
+    void openMenu();
 
 Q_SIGNALS:
     void runRequested();
@@ -38,9 +39,9 @@ private:
     QLabel* figure(const QString& name, const QString& widest);
 
     QToolButton *m_run, *m_pause, *m_stop, *m_menu;
-    QLabel* m_step;
+    ElidedLabel* m_step;
     QProgressBar* m_progress;
-    ToneLabel* m_left;
+    ElidedLabel* m_left;
     QLabel *m_tokens, *m_ms, *m_loss, *m_device;
     RunReading m_shown;
     bool m_focusIsHere = false;  // one of the three buttons had the keyboard when it was disabled

@@ -14,7 +14,8 @@ struct RunReading {
     bool replay = false;    // what is looked at is a stored session
     bool starting = false;  // Run was pressed, the run is not there yet
     bool stopping = false;
-    bool heldUp = false;  // paused because nothing can be stored; goes on by itself unless it is paused as well
+    bool refused = false;  // the newest run ended before its first step could be made: there is nothing to show of it
+    bool heldUp = false;   // paused because nothing can be stored; goes on by itself unless it is paused as well
     RunState state = RunState::Preparing;
     QString note;                // what is being prepared, why it paused or failed
     double fraction = kUnknown;  // of the preparation

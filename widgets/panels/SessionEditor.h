@@ -15,6 +15,7 @@ public:
     enum class Field { Name, Tags, Note };
     explicit SessionEditor(QWidget* parent = nullptr);
     void edit(const SessionRow& row, Field first);
+    std::int64_t session() const { return isHidden() ? 0 : m_before.id; }  // being edited; 0 = none
 
 Q_SIGNALS:
     void renamed(qint64 session, const QString& name);

@@ -18,7 +18,8 @@ struct SessionRow {
     QString why;
     std::int64_t startedUnixMs = 0;
     std::int64_t steps = 0;
-    double msPerStep = kUnknown;  // median, first 3 steps left out
+    double msPerStep = kUnknown;        // median, first 3 steps left out
+    double tokensPerSecond = kUnknown;  // at that median
     double loss = kUnknown;
     double validationLoss = kUnknown;
     std::vector<std::pair<QString, QString>> config;

@@ -30,8 +30,9 @@ QString tooltip(const SessionRow& row) {
 
 bool SessionRow::operator==(const SessionRow& other) const {
     return id == other.id && name == other.name && notes == other.notes && tags == other.tags && state == other.state && why == other.why &&
-           startedUnixMs == other.startedUnixMs && steps == other.steps && same(msPerStep, other.msPerStep) && same(loss, other.loss) &&
-           same(validationLoss, other.validationLoss) && config == other.config && here == other.here;
+           startedUnixMs == other.startedUnixMs && steps == other.steps && same(msPerStep, other.msPerStep) &&
+           same(tokensPerSecond, other.tokensPerSecond) && same(loss, other.loss) && same(validationLoss, other.validationLoss) &&
+           config == other.config && here == other.here;
 }
 
 void SessionsModel::setRows(std::vector<SessionRow> rows) {
@@ -103,11 +104,15 @@ void SessionsFilter::setWords(const QString& text) {
 }
 
 bool SessionsFilter::filterAcceptsRow(int row, const QModelIndex&) const {
-    const SessionRow& session = static_cast<const SessionsModel*>(sourceModel())->at(row);
+    return holdsWords(static_cast<const SessionsModel*>(sourceModel())->at(row), m_words);
+}
+
+bool holdsWords(const SessionRow& session, const QStringList& words) {
+    if (words.isEmpty()) return true;
     QStringList places{session.name, toString(session.state), session.notes};
     places += session.tags;
     for (const auto& [key, value] : session.config) places << key + "=" + value;
-    return std::ranges::all_of(m_words, [&](const QString& word) {
+    return std::ranges::all_of(words, [&](const QString& word) {
         return std::ranges::any_of(places, [&](const QString& place) { return place.contains(word, Qt::CaseInsensitive); });
     });
 }

@@ -27,6 +27,9 @@ private:
     std::vector<SessionRow> m_rows;
 };
 
+// All of the words are found somewhere: in its name, its note, a tag, its state, a setting as key=value.
+bool holdsWords(const SessionRow& session, const QStringList& words);
+
 class SessionsFilter : public QSortFilterProxyModel {
     Q_OBJECT
 public:

@@ -8,6 +8,7 @@
 #include <QStackedWidget>
 #include <QStandardPaths>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/NoticeBar.h"
@@ -40,6 +41,7 @@ SessionsPanel::SessionsPanel(QWidget* parent) : QWidget(parent) {
     m_view->setItemDelegate(m_delegate);
     m_view->setUniformItemSizes(true);
     m_view->setFrameShape(QFrame::NoFrame);
+    m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_view->setContextMenuPolicy(Qt::CustomContextMenu);
     m_view->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
@@ -52,7 +54,7 @@ SessionsPanel::SessionsPanel(QWidget* parent) : QWidget(parent) {
     m_stack->addWidget(m_view);
     m_stack->addWidget(m_empty);
     m_editor = new SessionEditor;
-    m_undo = new NoticeBar;
+    m_undo = new NoticeBar(m_stack, Qt::BottomEdge);
 
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(1), space(2), space(2), space(2));
@@ -61,7 +63,6 @@ SessionsPanel::SessionsPanel(QWidget* parent) : QWidget(parent) {
     layout->addWidget(m_search);
     layout->addWidget(m_stack, 1);
     layout->addWidget(m_editor);
-    layout->addWidget(m_undo);
     setMinimumWidth(200);
 
     connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
@@ -81,10 +82,17 @@ void SessionsPanel::setRows(std::vector<SessionRow> rows) {
     m_read = true;
     m_unavailable.clear();
     const std::int64_t kept = selected();
+    const std::vector<std::int64_t> keptAll = allSelected();
     m_model->setRows(std::move(rows));
-    if (kept != 0 && selected() != kept)
-        for (int i = 0; i < m_filter->rowCount(); ++i)
-            if (m_filter->index(i, 0).data(SessionsModel::IdRole).toLongLong() == kept) m_view->setCurrentIndex(m_filter->index(i, 0));
+    // What is no longer there, deleted here or elsewhere, has no note to write.
+    if (m_editor->session() != 0 && m_model->find(m_editor->session()) == nullptr) m_editor->hide();
+    if (kept != 0 && (selected() != kept || allSelected() != keptAll))
+        for (int i = 0; i < m_filter->rowCount(); ++i) {
+            const QModelIndex index = m_filter->index(i, 0);
+            const std::int64_t id = index.data(SessionsModel::IdRole).toLongLong();
+            if (id == kept) m_view->selectionModel()->setCurrentIndex(index, QItemSelectionModel::NoUpdate);
+            if (std::ranges::count(keptAll, id) > 0) m_view->selectionModel()->select(index, QItemSelectionModel::Select);
+        }
     showEmptiness();
 }
 
@@ -113,6 +121,13 @@ std::int64_t SessionsPanel::selected() const {
     return current.isValid() ? current.data(SessionsModel::IdRole).toLongLong() : 0;
 }
 
+std::vector<std::int64_t> SessionsPanel::allSelected() const {
+    std::vector<std::int64_t> ids;
+    for (const QModelIndex& index : m_view->selectionModel()->selectedIndexes()) ids.push_back(index.data(SessionsModel::IdRole).toLongLong());
+    std::ranges::sort(ids);
+    return ids;
+}
+
 void SessionsPanel::focusSearch() {
     m_search->setFocus(Qt::ShortcutFocusReason);
     m_search->selectAll();
@@ -125,8 +140,14 @@ void SessionsPanel::showMenu(const QPoint& at) {
     const bool over = ended(row.state);
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
+    // A right click beside the selection is of what lies under it.
+    std::vector<std::int64_t> several = allSelected();
+    if (std::ranges::count(several, row.id) == 0) several = {row.id};
     menu->addAction(lineIcon("run"), "Replay", this, [this, row] { Q_EMIT replayRequested(row.id); });
     menu->addAction(lineIcon("again"), "Run again with these settings", this, [this, row] { Q_EMIT runAgainRequested(row.id); });
+    menu->addAction(lineIcon("undo"), "Load these settings", this, [this, row] { Q_EMIT loadRequested(row.id); });
+    menu->addAction(lineIcon("note"), several.size() > 1 ? QString("Compare %1 sessions").arg(several.size()) : QString("Details"), this,
+                    [this, several] { Q_EMIT compareRequested(several); });
     QAction* resume = menu->addAction(lineIcon("resume"), "Resume from its last checkpoint", this, [this, row] { Q_EMIT resumeRequested(row.id); });
     resume->setEnabled(over);
     menu->addSeparator();
@@ -135,8 +156,9 @@ void SessionsPanel::showMenu(const QPoint& at) {
     menu->addAction(lineIcon("tag"), "Tags", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Tags); });
     menu->addSeparator();
     menu->addAction(lineIcon("export"), "Export as CSV…", this, [this, row] { exportSession(row); });
-    QAction* removal = menu->addAction(lineIcon("trash"), "Delete", this, [this, row] { remove(row); });
-    removal->setEnabled(over);
+    QAction* removal = menu->addAction(lineIcon("trash"), several.size() > 1 ? QString("Delete %1 sessions").arg(several.size()) : QString("Delete"),
+                                       this, [this, several] { removeAll(several); });
+    removal->setEnabled(over || several.size() > 1);
     menu->popup(m_view->viewport()->mapToGlobal(at));
 }
 
@@ -154,7 +176,16 @@ void SessionsPanel::exportSession(const SessionRow& row) {
     dialog->open();
 }
 
+// Those that have ended; what is still recorded stays.
+void SessionsPanel::removeAll(const std::vector<std::int64_t>& sessions) {
+    std::vector<SessionRow> gone;  // copies: the list changes meanwhile
+    for (const std::int64_t id : sessions)
+        if (const SessionRow* row = m_model->find(id); row != nullptr && ended(row->state)) gone.push_back(*row);
+    for (const SessionRow& row : gone) remove(row);
+}
+
 void SessionsPanel::remove(const SessionRow& row) {
+    if (m_editor->session() == row.id) m_editor->hide();
     Q_EMIT deleteRequested(row.id, row.name);
 }
 
@@ -181,7 +212,9 @@ bool SessionsPanel::eventFilter(QObject* watched, QEvent* event) {
             else if (key == Qt::Key_F2)
                 m_editor->edit(*row, SessionEditor::Field::Name);
             else if (key == Qt::Key_Delete && ended(row->state))
-                remove(*row);
+                removeAll(allSelected());
+            else if (key == Qt::Key_C)
+                Q_EMIT compareRequested(allSelected());
             else
                 return QWidget::eventFilter(watched, event);
             return true;

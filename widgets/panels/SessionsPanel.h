@@ -28,7 +28,8 @@ public:
     void setReplayed(std::int64_t session);   // 0 = none
     void offerUndo(std::int64_t session, const QString& name);
     void focusSearch();
-    std::int64_t selected() const;  // 0 = none
+    std::int64_t selected() const;  // the current one; 0 = none
+    std::vector<std::int64_t> allSelected() const;
     void exportSelected();
 
     SessionsModel& model() { return *m_model; }
@@ -40,6 +41,8 @@ Q_SIGNALS:
     void renameRequested(qint64 session, const QString& name);
     void annotateRequested(qint64 session, const QString& notes, const QStringList& tags);
     void runAgainRequested(qint64 session);
+    void loadRequested(qint64 session);                                // its settings, without a run
+    void compareRequested(const std::vector<std::int64_t>& sessions);  // details of one, differences of several
     void resumeRequested(qint64 session);
     void exportRequested(qint64 session, const QString& path);
     void deleteRequested(qint64 session, const QString& name);
@@ -52,6 +55,7 @@ private:
     void showMenu(const QPoint& at);
     void exportSession(const SessionRow& row);
     void remove(const SessionRow& row);
+    void removeAll(const std::vector<std::int64_t>& sessions);
     void showEmptiness();
 
     SessionsModel* m_model;

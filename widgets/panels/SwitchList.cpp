@@ -1,6 +1,7 @@
 #include "widgets/panels/SwitchList.h"
 
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "widgets/panels/ExperimentDraft.h"
 #include "widgets/panels/RowParts.h"
@@ -29,6 +30,8 @@ void SwitchList::build(const SwitchCatalogue& catalogue) {
     qDeleteAll(findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly));
     m_rows.clear();
     m_ids.clear();
+    m_groups.clear();
+    m_places.clear();
     // Grouped whatever the order of registration is; inside a group that order stays.
     for (int group = 0; group <= static_cast<int>(SwitchGroup::Loop); ++group) {
         bool first = true;
@@ -38,8 +41,11 @@ void SwitchList::build(const SwitchCatalogue& catalogue) {
                 auto* heading = new ToneLabel(Tone::Muted, QString(toString(entry.group)).toLower());
                 heading->setContentsMargins(2, 6, 0, 0);
                 m_layout->addWidget(heading);
+                m_groups.push_back({heading, {}});
                 first = false;
             }
+            m_groups.back().ids.push_back(entry.id);
+            m_places[entry.id] = QString::fromStdString(entry.title + '\n' + entry.id + '\n' + entry.why);
             auto* row = new ValueRow(QString::fromStdString(entry.id), QString::fromStdString(entry.title), entry.values);
             row->setSummary(firstSentence(QString::fromStdString(entry.why)));
             if (entry.takesEffect == TakesEffect::NewRun) row->setNewRun(QString::fromStdString(entry.whyNewRun));
@@ -52,6 +58,31 @@ void SwitchList::build(const SwitchCatalogue& catalogue) {
         }
     }
     for (const auto& entry : catalogue) m_ids.push_back(entry.id);
+    m_none = rowSentence(Tone::Muted);
+    m_none->setText("No switch matches. Fewer letters find more.");
+    m_layout->addWidget(m_none);
+    applyFilter();
+}
+
+void SwitchList::setFilter(const QString& words) {
+    m_filter = words.split(' ', Qt::SkipEmptyParts);
+    applyFilter();
+}
+
+void SwitchList::applyFilter() {
+    bool none = !m_groups.empty();
+    for (const Group& group : m_groups) {
+        bool any = false;
+        for (const std::string& id : group.ids) {
+            const QString& place = m_places.at(id);
+            const bool shown = std::ranges::all_of(m_filter, [&](const QString& word) { return place.contains(word, Qt::CaseInsensitive); });
+            m_rows.at(id)->setVisible(shown);
+            any = any || shown;
+        }
+        group.heading->setVisible(any);
+        none = none && !any;
+    }
+    if (m_none != nullptr) m_none->setVisible(none);
 }
 
 void SwitchList::setDraft(const ExperimentDraft& draft) {
@@ -75,6 +106,7 @@ ValueRow* SwitchList::row(const std::string& id) const {
 }
 
 void SwitchList::setMeasured(const std::string& id, const QString& chip, const QString& sentence) {
+    if (m_known[id].chip == chip && m_known[id].measured == sentence) return;
     m_known[id].chip = chip;
     m_known[id].measured = sentence;
     showDetails(id);

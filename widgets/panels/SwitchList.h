@@ -11,6 +11,7 @@ class QVBoxLayout;
 namespace stepscope {
 
 class ExperimentDraft;
+class ToneLabel;
 class ValueRow;
 
 class SwitchList : public QWidget {
@@ -21,6 +22,8 @@ public:
     void setDraft(const ExperimentDraft& draft);
     ValueRow* row(const std::string& id) const;
     void clearProblems();
+    // Only the switches that have all of these words in their title, key or description; a group without any loses its heading.
+    void setFilter(const QString& words);
     // Both stay when the rows are made anew.
     void setMeasured(const std::string& id, const QString& chip, const QString& sentence);
     void setMemory(const std::string& id, const QString& sentence);
@@ -36,9 +39,19 @@ private:
         QString what, chip, measured, memory;  // of one switch; `what` from the catalogue
     };
     void build(const SwitchCatalogue& catalogue);
+    void applyFilter();
     void showDetails(const std::string& id);
 
+    struct Group {
+        ToneLabel* heading;
+        std::vector<std::string> ids;
+    };
+
     QVBoxLayout* m_layout;
+    std::vector<Group> m_groups;
+    ToneLabel* m_none = nullptr;  // when the filter leaves nothing
+    QStringList m_filter;
+    std::map<std::string, QString> m_places;  // where the filter looks
     std::vector<std::string> m_ids;
     std::map<std::string, ValueRow*> m_rows;
     std::map<std::string, Known> m_known;

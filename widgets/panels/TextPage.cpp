@@ -8,6 +8,7 @@
 #include <QScrollBar>
 #include <QSettings>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <map>
 
 #include "core/base/Format.h"
@@ -51,7 +52,9 @@ TextPage::TextPage(QWidget* parent) : QWidget(parent) {
     m_output->setReadOnly(true);
     m_output->setAccessibleName("Generated text");
     m_output->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-    m_output->setPlaceholderText("Nothing written yet. Press Generate while a run is going on, and what the model has learnt so far appears here.");
+    m_output->setPlaceholderText(
+        "Nothing written yet. Press Generate while a run is going on, or when a session with a checkpoint is shown, "
+        "and what the model has learnt appears here.");
 
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(3), space(3), space(3), space(3));
@@ -61,7 +64,7 @@ TextPage::TextPage(QWidget* parent) : QWidget(parent) {
     layout->addWidget(m_problem);
     layout->addWidget(m_output, 1);
     layout->addWidget(m_caption);
-    setReady(false, "Text is written by the weights of a run in progress: press Run first.");
+    setReady(false, "Text is written by the weights of a run in progress or of a session's checkpoint: press Run first.");
 }
 
 QWidget* TextPage::buildControls() {
@@ -75,7 +78,10 @@ QWidget* TextPage::buildControls() {
         edit->setText(spec.value);
         edit->setToolTip(spec.tooltip);
         edit->setAccessibleName(spec.name);
-        edit->setFixedWidth(76);
+        // The largest number is read whole.
+        const auto* whole = std::get_if<IntegerRange>(&spec.range);
+        const QString longest = whole != nullptr ? QString::number(whole->most) : QString("0.0000");
+        edit->setFixedWidth(std::max(76, edit->fontMetrics().horizontalAdvance(longest) + 34));
         edit->installEventFilter(this);
         auto* cell = new QVBoxLayout;
         cell->setSpacing(2);
@@ -102,6 +108,11 @@ void TextPage::setReady(bool ready, const QString& why) {
     showState();
 }
 
+void TextPage::setSource(const QString& sentence) {
+    m_source = sentence;
+    showState();
+}
+
 // To the page itself, where the window's single keys act again.
 bool TextPage::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() != QEvent::KeyPress || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape) return QWidget::eventFilter(watched, event);
@@ -118,7 +129,7 @@ void TextPage::showState() {
     }
     if (wrong.isEmpty()) wrong = m_refusal;
     m_problem->setTone(wrong.isEmpty() ? Tone::Muted : Tone::Error);
-    m_problem->setText(!wrong.isEmpty() ? wrong : m_waiting ? QString("Writing…") : m_ready ? QString() : m_why);
+    m_problem->setText(!wrong.isEmpty() ? wrong : m_waiting ? QString("Writing…") : m_ready ? m_source : m_why);
     m_problem->setVisible(!m_problem->text().isEmpty());
     m_generate->setEnabled(m_ready && !m_waiting && (wrong.isEmpty() || wrong == m_refusal));
 }

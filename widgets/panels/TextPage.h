@@ -23,6 +23,7 @@ public:
     explicit TextPage(QWidget* parent = nullptr);
     // Whether there are weights to write with, and if not, why and what to do.
     void setReady(bool ready, const QString& why);
+    void setSource(const QString& sentence);  // whose weights these are, where they are not those of the run in progress; empty = they are
     void setText(const TextGenerated& text);
     void refuse(const QString& why);  // what was asked for does not come
     void clear();
@@ -55,6 +56,7 @@ private:
     bool m_ready = false;
     bool m_waiting = false;  // asked, and not complete yet
     QString m_why;
+    QString m_source;
     QString m_refusal;
 };
 

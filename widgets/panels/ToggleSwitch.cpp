@@ -1,13 +1,15 @@
-// See ToggleSwitch.h. No animation: nothing in the window moves unless data moves.
+// No animation: nothing in the window moves unless data moves.
 #include "widgets/panels/ToggleSwitch.h"
 
 #include <QFontMetrics>
 #include <QPainter>
+#include <QPainterPath>
 
 namespace stepscope {
 namespace {
-constexpr int kTrackWidth = 30, kTrackHeight = 16, kGap = 6;
-}
+constexpr int kPad = 7, kEdge = 1;  // beside a word; of the frame
+constexpr double kRound = 4;
+}  // namespace
 
 ToggleSwitch::ToggleSwitch(QWidget* parent) : QAbstractButton(parent) {
     setCheckable(true);
@@ -16,46 +18,41 @@ ToggleSwitch::ToggleSwitch(QWidget* parent) : QAbstractButton(parent) {
     setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
 }
 
-void ToggleSwitch::setWords(const QString& whenOff, const QString& whenOn) {
-    m_off = whenOff;
-    m_on = whenOn;
+void ToggleSwitch::setWords(const QString& left, const QString& right) {
+    m_left = left;
+    m_right = right;
     updateGeometry();
     update();
 }
 
 QSize ToggleSwitch::sizeHint() const {
     const QFontMetrics metrics(font());
-    const int words = qMax(metrics.horizontalAdvance(m_off), metrics.horizontalAdvance(m_on));
-    return {words + kGap + kTrackWidth + 4, qMax(metrics.height() + 4, kTrackHeight + 6)};
+    return {metrics.horizontalAdvance(m_left) + metrics.horizontalAdvance(m_right) + 4 * kPad + 2 * kEdge, metrics.height() + 6};
+}
+
+// The words share the width by their own lengths.
+QRect ToggleSwitch::placeOf(const QString& word) const {
+    const QFontMetrics metrics(font());
+    const int left = metrics.horizontalAdvance(m_left), right = metrics.horizontalAdvance(m_right);
+    const int spare = std::max(0, width() - left - right - 2 * kEdge);
+    const QRect first(kEdge, kEdge, left + spare / 2, height() - 2 * kEdge);
+    return word == m_left ? first : QRect(first.right() + 1, kEdge, width() - first.right() - 1 - kEdge, first.height());
 }
 
 void ToggleSwitch::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const QPalette::ColorGroup group = isEnabled() ? QPalette::Active : QPalette::Disabled;
-    const QRectF track(width() - kTrackWidth - 2, (height() - kTrackHeight) / 2.0, kTrackWidth, kTrackHeight);
-
-    QColor edge = palette().color(group, QPalette::WindowText);
-    edge.setAlphaF(isEnabled() ? 0.55F : 0.25F);
-    const bool filled = isChecked();
-    painter.setPen(QPen(filled && isEnabled() ? palette().color(group, QPalette::Highlight) : edge, 1.2));
-    painter.setBrush(filled ? (isEnabled() ? palette().color(group, QPalette::Highlight) : edge) : Qt::transparent);
-    painter.drawRoundedRect(track, kTrackHeight / 2.0, kTrackHeight / 2.0);
-
-    const double radius = kTrackHeight / 2.0 - 3.4;
-    const QPointF centre(filled ? track.right() - kTrackHeight / 2.0 : track.left() + kTrackHeight / 2.0, track.center().y());
+    const QRectF frame = QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5);
+    painter.setPen(QPen(palette().color(hasFocus() ? QPalette::WindowText : QPalette::Mid), 1));
+    painter.setBrush(palette().color(group, QPalette::Base));
+    painter.drawRoundedRect(frame, kRound, kRound);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(filled ? palette().color(group, QPalette::HighlightedText) : edge);
-    painter.drawEllipse(centre, radius, radius);
-
-    painter.setPen(palette().color(group, QPalette::WindowText));
-    painter.drawText(QRectF(0, 0, track.left() - kGap, height()), Qt::AlignRight | Qt::AlignVCenter, word());
-
-    if (hasFocus()) {
-        QColor ring = palette().color(QPalette::Highlight);
-        painter.setPen(QPen(ring, 1.4));
-        painter.setBrush(Qt::NoBrush);
-        painter.drawRoundedRect(track.adjusted(-2, -2, 2, 2), kTrackHeight / 2.0 + 2, kTrackHeight / 2.0 + 2);
+    painter.setBrush(palette().color(group, QPalette::Highlight));
+    painter.drawRoundedRect(QRectF(placeOf(word())), kRound - 1, kRound - 1);
+    for (const QString& each : {m_left, m_right}) {
+        painter.setPen(palette().color(group, each == word() ? QPalette::HighlightedText : QPalette::PlaceholderText));
+        painter.drawText(placeOf(each), Qt::AlignCenter, each);
     }
 }
 

@@ -1,5 +1,5 @@
-// A two-state sliding switch that also says its state in words ("off", "bf16"): no meaning by colour or place alone.
-// Used by ValueEdit for choices of exactly two words; GUI thread.
+// A choice of exactly two words, both of them always to be read: the chosen one is filled, the other one beside it says what a click makes of
+// it. No meaning by colour or place alone. Used by ValueEdit; GUI thread.
 #pragma once
 #include <QAbstractButton>
 
@@ -9,8 +9,9 @@ class ToggleSwitch : public QAbstractButton {
     Q_OBJECT
 public:
     explicit ToggleSwitch(QWidget* parent = nullptr);
-    void setWords(const QString& whenOff, const QString& whenOn);
-    QString word() const { return isChecked() ? m_on : m_off; }
+    void setWords(const QString& left, const QString& right);  // right: when checked
+    QString word() const { return isChecked() ? m_right : m_left; }
+    QRect placeOf(const QString& word) const;  // its half
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return sizeHint(); }
 
@@ -19,7 +20,7 @@ protected:
     bool hitButton(const QPoint& at) const override { return rect().contains(at); }
 
 private:
-    QString m_off = "off", m_on = "on";
+    QString m_left = "off", m_right = "on";
 };
 
 }  // namespace stepscope

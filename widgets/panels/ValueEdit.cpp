@@ -1,12 +1,12 @@
 #include "widgets/panels/ValueEdit.h"
 
 #include <QComboBox>
-#include <QEvent>
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QStandardItemModel>
 
 #include "widgets/panels/NumberEdit.h"
+#include "widgets/panels/RowParts.h"
 #include "widgets/panels/ToggleSwitch.h"
 
 namespace stepscope {
@@ -18,9 +18,10 @@ ValueEdit::ValueEdit(const ValueRange& range, const QString& accessibleName, QWi
     if (const auto* choices = std::get_if<Choices>(&range)) {
         for (const auto& word : choices->words) m_words << QString::fromStdString(word);
         if (m_words.size() == 2) {
+            // "on" always stands right, in whichever order a key names its words.
+            if (m_words[0] == "on") m_words.swapItemsAt(0, 1);
             editor = m_toggle = new ToggleSwitch;
             m_toggle->setWords(m_words[0], m_words[1]);
-            layout->addStretch();
             connect(m_toggle, &QAbstractButton::clicked, this, [this] { Q_EMIT committed(text()); });
         } else if (m_words.isEmpty()) {
             editor = m_line = new QLineEdit;
@@ -34,7 +35,6 @@ ValueEdit::ValueEdit(const ValueRange& range, const QString& accessibleName, QWi
             m_list->setFocusPolicy(Qt::StrongFocus);
             m_list->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
             m_list->setMinimumContentsLength(7);
-            m_list->installEventFilter(this);
             connect(m_list, &QComboBox::activated, this, [this] { Q_EMIT committed(text()); });
         }
     } else {
@@ -44,6 +44,8 @@ ValueEdit::ValueEdit(const ValueRange& range, const QString& accessibleName, QWi
     }
     editor->setAccessibleName(accessibleName);
     layout->addWidget(editor);
+    if (m_list != nullptr) nameForReaders(*m_list, accessibleName);
+    if (m_toggle != nullptr) layout->addStretch();
     setFocusProxy(editor);
 }
 
@@ -81,15 +83,6 @@ void ValueEdit::setRefused(const std::vector<std::pair<std::string, std::string>
         items->item(i)->setEnabled(reason.isEmpty());
         items->item(i)->setToolTip(reason);
     }
-}
-
-// As NumberEdit: the wheel scrolls the panel unless the list was clicked into.
-bool ValueEdit::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == m_list && event->type() == QEvent::Wheel && !m_list->hasFocus()) {
-        event->ignore();
-        return true;
-    }
-    return QWidget::eventFilter(watched, event);
 }
 
 }  // namespace stepscope

@@ -28,9 +28,6 @@ public:
 Q_SIGNALS:
     void committed(const QString& text);
 
-protected:
-    bool eventFilter(QObject* watched, QEvent* event) override;
-
 private:
     ToggleSwitch* m_toggle = nullptr;
     QComboBox* m_list = nullptr;

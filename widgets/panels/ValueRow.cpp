@@ -1,12 +1,12 @@
 #include "widgets/panels/ValueRow.h"
 
-#include <QHBoxLayout>
 #include <QPainter>
-#include <algorithm>
+#include <QVBoxLayout>
 #include <initializer_list>
 
 #include "widgets/panels/RowLayout.h"
 #include "widgets/panels/RowParts.h"
+#include "widgets/panels/RowRemark.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/ValueEdit.h"
@@ -14,28 +14,31 @@
 namespace stepscope {
 namespace {
 
-constexpr int kEditorWidth = 124;  // one column for lists and numbers, so that the eye runs down it
-constexpr int kLeastEditor = 98;   // beside a long name; "every-block", the longest word there, is still read whole
-constexpr int kSpacing = 4;
-
-// Where there is no room for all of "×1.20 vs kernels", what it was measured against gives way; the tool tip has it.
+// Where there is no room for all of "every-block ×1.20 vs off", the figure is what stays.
 class ChipLabel : public ToneLabel {
 public:
-    ChipLabel() : ToneLabel(Tone::Normal) {}
-    QSize sizeHint() const override { return sizeOf(text()); }
-    QSize minimumSizeHint() const override {
-        const auto against = text().indexOf(" vs ");
-        return sizeOf(against < 0 ? text() : text().left(against) + "…");
-    }
+    ChipLabel() : ToneLabel(Tone::Normal) { setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed); }
+    QSize sizeHint() const override { return {fontMetrics().horizontalAdvance(text()) + 2, QLabel::sizeHint().height()}; }
+    QSize minimumSizeHint() const override { return {20, sizeHint().height()}; }
 
 protected:
     void paintEvent(QPaintEvent*) override {
         QPainter painter(this);
-        painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(text(), Qt::ElideRight, width()));
+        painter.setPen(palette().color(QPalette::WindowText));
+        painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, fitted());
     }
 
 private:
-    QSize sizeOf(const QString& shown) const { return {fontMetrics().horizontalAdvance(shown) + 2, QLabel::sizeHint().height()}; }
+    QString fitted() const {
+        const QFontMetrics metrics = fontMetrics();
+        if (metrics.horizontalAdvance(text()) <= width()) return text();
+        const auto against = text().indexOf(" vs ");
+        QString shown = against < 0 ? text() : text().left(against);
+        const auto figure = shown.lastIndexOf(' ');
+        if (figure < 0 || metrics.horizontalAdvance(shown) <= width()) return metrics.elidedText(shown, Qt::ElideRight, width());
+        const QString number = shown.mid(figure);
+        return metrics.elidedText(shown.left(figure), Qt::ElideRight, width() - metrics.horizontalAdvance(number)) + number;
+    }
 };
 
 }  // namespace
@@ -48,24 +51,17 @@ ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& ra
     m_chip->hide();
     m_newRun = new NewRunSign;
     m_editor = new ValueEdit(range, title);
-    // A toggle takes only what its words need: the name has the rest.
-    if (m_editor->isToggle())
-        m_editor->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
-    else
-        limitEditor(kEditorWidth);
-    m_note = rowSentence(Tone::Muted);
     m_details = rowSentence(Tone::Muted);
+    m_remark = new RowRemark(title);
     setSummary({});
     buildLinks();
 
     auto* line = new RowLayout;
-    for (QWidget* part : std::initializer_list<QWidget*>{m_title, m_reset, m_chip, m_newRun, m_editor}) line->addWidget(part);
+    for (QWidget* part : std::initializer_list<QWidget*>{m_title, m_newRun, m_editor, m_remark, m_chip, m_reset}) line->addWidget(part);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 1, 0, 1);
     layout->setSpacing(1);
     layout->addLayout(line);
-    layout->addWidget(m_note);
-    layout->addWidget(m_links);
     layout->addWidget(m_details);
 
     connect(m_title, &QAbstractButton::clicked, this, [this] { m_details->setVisible(!m_details->text().isEmpty() && m_details->isHidden()); });
@@ -74,27 +70,10 @@ ValueRow::ValueRow(const QString& id, const QString& title, const ValueRange& ra
 }
 
 void ValueRow::buildLinks() {
-    m_links = new QWidget;
-    m_links->hide();
-    auto* line = new QHBoxLayout(m_links);
-    line->setContentsMargins(0, 0, 0, 4);
-    line->setSpacing(2 * kSpacing);
-    m_flip = new TitleButton("flip it");
-    m_takeBack = new TitleButton("back");
-    for (TitleButton* link : {m_flip, m_takeBack}) {
-        link->setLink(true);
-        line->addWidget(link);
-        connect(link, &QAbstractButton::clicked, this, [this, link] {
-            if (link->hasFocus()) m_editor->setFocus();  // the link is about to go
-            Q_EMIT link == m_flip ? flipRequested(m_id) : takeBackRequested(m_id);
-        });
-    }
-    line->addStretch();
-}
-
-void ValueRow::limitEditor(int width) {
-    m_editor->setMinimumWidth(std::min(kLeastEditor, width));
-    m_editor->setMaximumWidth(width);
+    m_flip = m_remark->addLink("flip it");
+    m_takeBack = m_remark->addLink("back");
+    connect(m_flip, &QAbstractButton::clicked, this, [this] { Q_EMIT flipRequested(m_id); });
+    connect(m_takeBack, &QAbstractButton::clicked, this, [this] { Q_EMIT takeBackRequested(m_id); });
 }
 
 void ValueRow::setSummary(const QString& text) {
@@ -126,8 +105,6 @@ bool ValueRow::isUnfolded() const {
 
 void ValueRow::setNewRun(const QString& why) {
     m_newRun->setWhy(why);
-    // The name keeps its room: a number needs less than a list of words.
-    if (m_editor->isNumber()) limitEditor(kEditorWidth - NewRunSign::kWidth - kSpacing);
 }
 
 void ValueRow::setValue(const QString& text, bool changedFromPreset) {
@@ -141,13 +118,12 @@ void ValueRow::setValue(const QString& text, bool changedFromPreset) {
 void ValueRow::setChip(const QString& text, const QString& tooltip) {
     m_chip->setText(text);
     m_chip->setToolTip(tooltip);
-    m_chip->setVisible(!text.isEmpty() && m_reasonText.isEmpty());
+    showNote();
 }
 
 void ValueRow::setReason(const QString& why) {
     m_reasonText = why;
     m_editor->setEnabled(why.isEmpty());
-    m_chip->setVisible(!m_chip->text().isEmpty() && why.isEmpty());
     showNote();
 }
 
@@ -172,20 +148,25 @@ void ValueRow::setInRun(const QString& value) {
     showNote();
 }
 
+// The gravest thing first; the card has all of them.
 void ValueRow::showNote() {
-    const bool wrong = !m_problemText.isEmpty();
+    const bool wrong = !m_problemText.isEmpty(), apart = !m_inRunText.isEmpty();
     QStringList lines{m_reasonText.isEmpty() ? m_insteadText : m_reasonText};
-    if (!m_inRunText.isEmpty()) lines << (m_newRun->applies() ? waitsForNextRun() : "the run in progress has " + m_inRunText);
+    if (apart) lines << (m_newRun->applies() ? waitsForNextRun() : "the run in progress has " + m_inRunText);
     lines.removeAll(QString());
     const QString text = wrong ? m_problemText : lines.join('\n');
-    m_note->setTone(wrong ? Tone::Error : Tone::Muted);
-    m_note->setText(text);
-    m_note->setVisible(!text.isEmpty());
-    showLinks(!wrong && !m_inRunText.isEmpty() && !m_newRun->applies());
+    const bool warns = m_reasonText.isEmpty() && !m_insteadText.isEmpty();
+    const QString brief = wrong                     ? m_problemText
+                          : !m_reasonText.isEmpty() ? m_reasonText
+                          : apart                   ? (m_newRun->applies() ? QString("next run") : "run: " + m_inRunText)
+                                                    : m_insteadText;
+    m_remark->say(wrong ? Tone::Error : warns ? Tone::Warning : Tone::Muted, brief, text);
+    m_chip->setVisible(!m_chip->text().isEmpty() && text.isEmpty());
+    showLinks(!wrong && apart && !m_newRun->applies());
 }
 
 void ValueRow::showLinks(bool shown) {
-    m_links->setVisible(shown);
+    m_remark->setLinksShown(shown);
     if (!shown) return;
     m_flip->setVisible(m_reasonText.isEmpty());
     m_flip->setText("flip it to " + m_valueText);

@@ -1,6 +1,7 @@
-// One setting or switch of the experiment: name, chip, what waits for a new run, "reset", and its editor; below it a sentence
-// when it cannot be used, when what was typed is wrong or when the run in progress has another value; clicking the name unfolds what it
-// does. Made by SwitchList and ExperimentPanel from the catalogue and the table of keys; GUI thread.
+// One setting or switch of the experiment: name, what waits for a new run, its editor, and beside it, in a place that is kept, what this machine
+// measured or, when there is something to say, that: it cannot be used, what was typed is wrong, the run in progress has another value. Nothing
+// of this moves a row; clicking the name unfolds what it does. Made by SwitchList and ExperimentPanel from the catalogue and the table of keys;
+// GUI thread.
 #pragma once
 #include <QWidget>
 
@@ -9,6 +10,7 @@
 namespace stepscope {
 
 class NewRunSign;
+class RowRemark;
 class TitleButton;
 class ToneLabel;
 class ValueEdit;
@@ -23,7 +25,7 @@ public:
     void setHint(const QString& text);   // which value to choose: below the details, and on the editor
     void setNewRun(const QString& why);  // carries a small sign: takes effect in a new run only
     void setValue(const QString& text, bool changedFromPreset);
-    void setChip(const QString& text, const QString& tooltip);  // what this machine measured: "×2.2", "×1.2 vs kernels"
+    void setChip(const QString& text, const QString& tooltip);  // what this machine measured: "bf16 ×2.2", "step ×1.2 vs kernels"
     void setReason(const QString& why);                         // cannot be used here; empty = can
     void setInstead(const QString& what);                       // another value runs for now, or this one does nothing, and why; empty = it runs
     void setRefused(const std::vector<std::pair<std::string, std::string>>& refused);
@@ -35,6 +37,7 @@ public:
     QString details() const;
     QString problem() const { return m_problemText; }
     ValueEdit* editor() const { return m_editor; }
+    RowRemark* remark() const { return m_remark; }
     bool isUnfolded() const;
 
 Q_SIGNALS:
@@ -45,7 +48,6 @@ Q_SIGNALS:
 
 private:
     void buildLinks();
-    void limitEditor(int width);
     void showNote();
     void showLinks(bool shown);
 
@@ -57,8 +59,7 @@ private:
     ToneLabel* m_chip;
     NewRunSign* m_newRun;
     ValueEdit* m_editor;
-    ToneLabel* m_note;
-    QWidget* m_links;
+    RowRemark* m_remark;
     TitleButton *m_flip, *m_takeBack;
     ToneLabel* m_details;
 };

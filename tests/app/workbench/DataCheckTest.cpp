@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "app/workbench/DataCheck.h"
 #include "tests/core/data/TemporaryFolder.h"
 
@@ -49,10 +51,22 @@ TEST_F(DataCheckTest, SaysOfEmptyBinaryAndUtf16FilesWhatTheRunWouldSay) {
     EXPECT_THAT(told(folder.write("binary.txt", std::string("ab\0", 3))), ::testing::HasSubstr("byte 2 is NUL"));
 }
 
-TEST_F(DataCheckTest, LeavesToTheRunWhatIsNoPlainText) {
-    EXPECT_EQ(told("kjv"), "");
-    EXPECT_EQ(told(folder.path("nothing.txt")), "");
-    for (const char* name : {"lines.jsonl", "LINES.NDJSON", "packed.txt.zst", "tokens.bin"}) EXPECT_EQ(told(folder.write(name, "\xe9")), "") << name;
+TEST_F(DataCheckTest, SaysOfSmallFoldersJsonLinesPackedTextsAndTokensWhatTheRunWouldSay) {
+    for (const char* builtIn : {"kjv", "generated", "random"}) EXPECT_EQ(told(builtIn), "");
+    EXPECT_THAT(told(folder.path("nothing.txt")), ::testing::HasSubstr("nothing.txt"));
+    for (const char* name : {"lines.jsonl", "LINES.NDJSON", "packed.txt.zst", "tokens.bin"})
+        EXPECT_THAT(told(folder.write(name, "\xe9")), ::testing::HasSubstr(name)) << name;
+    EXPECT_THAT(told(folder.write("empty.jsonl", "{\"text\": \"\"}\n")), ::testing::HasSubstr("no line holds a text"));
+    EXPECT_EQ(told(folder.write("good.jsonl", "{\"text\": \"word\"}\n")), "");
+}
+
+TEST_F(DataCheckTest, SaysOfAFolderWithoutTextThatItIsEmpty) {
+    const std::string inner = folder.path("texts");
+    std::filesystem::create_directory(inner);
+    EXPECT_THAT(told(inner), ::testing::HasSubstr("is empty of text"));
+    EXPECT_FALSE(check.known(inner)) << "what is in it may change at any time";
+    folder.write("texts/essay.txt", "word");
+    EXPECT_EQ(told(inner), "");
 }
 
 TEST_F(DataCheckTest, GoesOnWhereItWasInterrupted) {

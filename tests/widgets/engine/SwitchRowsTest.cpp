@@ -24,7 +24,7 @@ protected:
     bool predicted() const {
         if (place->runs().workbench() == nullptr) return false;
         for (const auto* label : place->window().experiment().findChildren<QLabel*>())
-            if (label->text().contains(" M parameters")) return true;
+            if (label->text().contains("parameters · ")) return true;
         return false;
     }
     static const TitleButton* nameOf(const ValueRow& row, const std::string& title) {

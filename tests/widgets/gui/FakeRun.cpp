@@ -8,12 +8,14 @@
 
 namespace stepscope {
 
-FakeRun::FakeRun(RunRequest request, std::shared_ptr<const SessionInfo> info, std::unique_ptr<Recorder> recorder, EventSink& sink, double stepMs)
+FakeRun::FakeRun(RunRequest request, std::shared_ptr<const SessionInfo> info, std::unique_ptr<Recorder> recorder, EventSink& sink, double stepMs,
+                 std::string refusal)
     : m_request(std::move(request)),
       m_info(std::move(info)),
       m_recorder(std::move(recorder)),
       m_sink(sink),
       m_stepMs(stepMs),
+      m_refusal(std::move(refusal)),
       m_config(*m_info->config) {
     m_thread = std::jthread([this] { work(); });
 }
@@ -30,6 +32,9 @@ RunSummary FakeRun::wait() {
     summary.state = m_state;
     summary.steps = m_step;
     summary.lossLast = m_loss;
+    summary.msPerStepMedian = m_stepMs;
+    summary.tokensPerSecond = 12 * 128 / (m_stepMs / 1000);
+    summary.peakMemoryBytes = 412'000'000;
     return summary;
 }
 
@@ -53,6 +58,15 @@ void FakeRun::sample() {
 }
 
 void FakeRun::work() {
+    if (!m_refusal.empty()) {
+        setState(RunState::Preparing);
+        publish(Preparing{m_clock.now(), "Reading the text", 0.5});
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        publish(LogLine{m_clock.now(), 0, LogLevel::Error, m_refusal});
+        setState(RunState::Failed, m_refusal);
+        m_done = true;
+        return;
+    }
     publish(SessionStarted{m_recorder ? m_recorder->session() : 0, m_info, false});
     setState(RunState::Preparing);
     publish(Preparing{m_clock.now(), "tokenising", 0.5});

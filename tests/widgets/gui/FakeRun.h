@@ -15,7 +15,8 @@ class Recorder;
 
 class FakeRun : public Run {
 public:
-    FakeRun(RunRequest request, std::shared_ptr<const SessionInfo> info, std::unique_ptr<Recorder> recorder, EventSink& sink, double stepMs);
+    FakeRun(RunRequest request, std::shared_ptr<const SessionInfo> info, std::unique_ptr<Recorder> recorder, EventSink& sink, double stepMs,
+            std::string refusal);
     ~FakeRun() override;
     void send(Command command) override { m_commands.push(std::move(command)); }
     bool done() const override { return m_done; }
@@ -34,6 +35,7 @@ private:
     std::unique_ptr<Recorder> m_recorder;
     EventSink& m_sink;
     double m_stepMs;
+    std::string m_refusal;
     RunConfig m_config;
     SessionClock m_clock;
     Channel<Command> m_commands;

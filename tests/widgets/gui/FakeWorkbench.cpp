@@ -18,6 +18,9 @@ namespace {
 std::atomic<double> g_stepMs = 2;
 std::atomic<int> g_estimateMs = 0;
 
+std::string g_refusal;
+std::atomic<bool> g_checkpoints = false;
+
 std::mutex g_asking;
 std::set<std::thread::id> g_askedOn;
 
@@ -77,7 +80,7 @@ public:
         info.parameters = estimate(request.config).parameters;
         info.trainTokens = 3'900'000;
         std::unique_ptr<Recorder> recorder;
-        if (request.record) {
+        if (request.record && g_refusal.empty()) {
             Recorder::Options options;
             options.path = request.database;
             auto opened = Recorder::open(options, info);
@@ -85,7 +88,7 @@ public:
             recorder = std::move(*opened);
         }
         return std::unique_ptr<Run>(
-            std::make_unique<FakeRun>(request, std::make_shared<const SessionInfo>(info), std::move(recorder), sink, g_stepMs));
+            std::make_unique<FakeRun>(request, std::make_shared<const SessionInfo>(info), std::move(recorder), sink, g_stepMs, g_refusal));
     }
 
 private:
@@ -94,12 +97,24 @@ private:
 
 }  // namespace
 
-// The fake engine saves no checkpoints; tests/widgets/engine has the real ones.
+// Whether every session has a checkpoint of step 42; tests/widgets/engine has real ones.
 Result<std::string> newestCheckpoint(const std::string&, std::int64_t session) {
+    if (g_checkpoints) return "checkpoint-" + std::to_string(session);
     return makeError(ErrorCode::NotFound, "Session " + std::to_string(session) + " has no checkpoint.");
 }
 Result<CheckpointInfo> inspectCheckpoint(const std::string& path) {
-    return makeError(ErrorCode::NotFound, path + " is no checkpoint.");
+    if (!g_checkpoints) return makeError(ErrorCode::NotFound, path + " is no checkpoint.");
+    CheckpointInfo info;
+    info.path = path;
+    info.step = 42;
+    return info;
+}
+Result<std::string> generateFrom(const std::string& path, const GenerateText&, const std::function<void(const std::string&)>& onPiece,
+                                 const std::atomic<bool>&) {
+    if (!g_checkpoints) return makeError(ErrorCode::NotFound, path + " is no checkpoint.");
+    onPiece(" out of");
+    onPiece(" " + path + ".");
+    return " out of " + path + ".";
 }
 
 bool fakeWasAskedHere() {
@@ -109,6 +124,12 @@ bool fakeWasAskedHere() {
 
 void setFakeStepMs(double ms) {
     g_stepMs = ms;
+}
+void setFakeRefusal(const std::string& sentence) {
+    g_refusal = sentence;
+}
+void setFakeCheckpoints(bool have) {
+    g_checkpoints = have;
 }
 void setFakeEstimateMs(int ms) {
     g_estimateMs = ms;

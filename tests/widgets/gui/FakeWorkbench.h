@@ -9,6 +9,10 @@ namespace stepscope {
 void setFakeStepMs(double ms);
 // Milliseconds that each prediction of memory takes from now on.
 void setFakeEstimateMs(int ms);
+// What runs started from now on are refused with while they are prepared; empty = they are not.
+void setFakeRefusal(const std::string& sentence);
+// Whether sessions have a checkpoint of step 42, which writes " out of checkpoint-SESSION.".
+void setFakeCheckpoints(bool have);
 // Whether one of them was asked for verdicts, a whole configuration, a prediction or a run from the thread that calls this.
 bool fakeWasAskedHere();
 SwitchCatalogue fakeCatalogue(const RunConfig& config);

@@ -55,7 +55,7 @@ TEST_F(FlipMeterTest, MeasuresTwentyStepsOnEitherSideWithTheirQuartiles) {
     EXPECT_NEAR(reading->effect.ms.before.high, 21, 0.01);
     EXPECT_NEAR(reading->effect.ms.after.median, 10, 0.01);
     EXPECT_TRUE(reading->effect.ms.conclusive());
-    EXPECT_EQ(chip(applied), "×2.02");
+    EXPECT_EQ(chip(applied), "bf16 ×2.02");
 }
 
 TEST_F(FlipMeterTest, TheChipSaysTheSameWhenTheSwitchIsTurnedOff) {
@@ -63,7 +63,7 @@ TEST_F(FlipMeterTest, TheChipSaysTheSameWhenTheSwitchIsTurnedOff) {
     const auto applied = flip("bf16", "off");
     meter.flipped(history, applied);
     steps(60, 20);
-    EXPECT_EQ(chip(applied), "×2.00");
+    EXPECT_EQ(chip(applied), "bf16 ×2.00");
 }
 
 TEST_F(FlipMeterTest, LeavesTheFirstStepsAfterAFlipOut) {
@@ -72,7 +72,7 @@ TEST_F(FlipMeterTest, LeavesTheFirstStepsAfterAFlipOut) {
     meter.flipped(history, applied);
     steps(5, 500);
     steps(60, 10);
-    EXPECT_EQ(chip(applied), "no gain");
+    EXPECT_EQ(chip(applied), "bf16 no gain");
 }
 
 TEST_F(FlipMeterTest, LeavesDisturbedAndSkippedStepsOutOnBothSides) {
@@ -97,7 +97,7 @@ TEST_F(FlipMeterTest, CallsOverlappingRangesInconclusive) {
     const auto applied = flip("off", "bf16");
     meter.flipped(history, applied);
     steps(60, 15, 6);
-    EXPECT_EQ(chip(applied), "inconclusive");
+    EXPECT_EQ(chip(applied), "") << "a badge is for what is known";
     const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_EQ(strip.figures.at(0).change, "inconclusive");
     EXPECT_EQ(strip.figures.at(0).verdict, FlipStripReading::Verdict::Inconclusive);
@@ -112,7 +112,7 @@ TEST_F(FlipMeterTest, ASecondFlipIsMeasuredFromTheStepsBetweenThem) {
     EXPECT_EQ(meter.read(history)->flips.front().id, "attention");
     EXPECT_EQ(meter.read(history)->effect.stepsBefore, 13u) << "the warm-up of the first flip is left out";
     steps(30, 10);
-    EXPECT_EQ(chipOf(second, meter.read(history)->effect, std::string("auto")), "no gain");
+    EXPECT_EQ(chipOf(second, meter.read(history)->effect, std::string("auto")), "manual no gain");
 }
 
 TEST_F(FlipMeterTest, FlipsWithTooFewStepsBetweenThemAreMeasuredTogetherAgainstTheStepsBeforeTheFirst) {
@@ -178,11 +178,11 @@ TEST_F(FlipMeterTest, TheChipNamesTheValueBeforeWhereNeitherSideIsTheDefault) {
     const auto applied = flip("bf16", "fp16");
     meter.flipped(history, applied);
     steps(100, 5);
-    EXPECT_EQ(chip(applied), "×2.00 vs bf16");
+    EXPECT_EQ(chip(applied), "fp16 ×2.00 vs bf16");
     EXPECT_EQ(stripOf(*meter.read(history), {"Mixed precision"}).figures.size(), 4u) << "the strip compares any two";
     meter.flipped(history, flip("fp16", "tf32"));
     steps(100, 10);
-    EXPECT_EQ(chipOf(meter.read(history)->flips.front(), meter.read(history)->effect, off), "−50 % vs fp16");
+    EXPECT_EQ(chipOf(meter.read(history)->flips.front(), meter.read(history)->effect, off), "tf32 −50 % vs fp16");
 }
 
 TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {
@@ -226,6 +226,76 @@ TEST_F(FlipMeterTest, EveryPlaceOfAFlipIsTheFirstStepThatHasTheNewValue) {
     EXPECT_TRUE(placeOf(stored).startsWith("Session “tiny-cpu”, from step 61 on, ")) << placeOf(stored).toStdString();
     history.append(applied);
     EXPECT_EQ(history.markers().back().detail, "amp: off → bf16 from step 61 on.");
+}
+
+TEST_F(FlipMeterTest, SaysHowFarItCameWhereTheRunEndsBeforeItIsMeasured) {
+    steps(60, 20);
+    meter.flipped(history, flip("off", "bf16"));
+    steps(7, 10);
+    history.append(StateChanged{TimeNs::fromSeconds(at / 1000), step, RunState::Stopped, ""});
+    const auto reading = meter.read(history);
+    EXPECT_TRUE(reading->over);
+    const auto strip = stripOf(*reading, {"Mixed precision"});
+    EXPECT_EQ(strip.note, "from step 61 on; not measured: the run ended 2 steady steps after it, 10 are needed");
+    EXPECT_TRUE(strip.figures.empty());
+}
+
+TEST_F(FlipMeterTest, ARunThatEndsWithEnoughStepsIsMeasuredAsFarAsItCame) {
+    steps(60, 20);
+    meter.flipped(history, flip("off", "bf16"));
+    steps(17, 10);
+    history.append(StateChanged{TimeNs::fromSeconds(at / 1000), step, RunState::Finished, ""});
+    EXPECT_EQ(stripOf(*meter.read(history), {"Mixed precision"}).figures.at(0).change, "−50 %");
+}
+
+TEST_F(FlipMeterTest, TimesOfAnotherMachineAreNotCompared) {
+    const auto sample = [&](double others, double steal) {
+        DeviceSample taken;
+        taken.at = TimeNs::fromSeconds(at / 1000);
+        taken.cpuPct = 50;
+        taken.othersPct = others;
+        taken.stealPct = steal;
+        history.append(taken);
+    };
+    const auto run = [&](double ms, double others, double steal) {
+        for (int i = 0; i < 3; ++i) {  // a sample is of the half second before it
+            steps(25, ms);
+            sample(others, steal);
+        }
+    };
+    run(20, 1, 0);
+    const auto applied = flip("off", "bf16");
+    meter.flipped(history, applied);
+    run(30, 46, 0);
+    auto strip = stripOf(*meter.read(history), {"Mixed precision"});
+    EXPECT_EQ(strip.figures[0].change, "the machine changed");
+    EXPECT_EQ(strip.figures[0].verdict, FlipStripReading::Verdict::Inconclusive);
+    EXPECT_EQ(strip.figures[1].change, "the machine changed");
+    EXPECT_EQ(strip.note, "from step 76 on; times are not compared: other processes took 1 % of the processors before and 46 % after");
+    EXPECT_EQ(strip.figures[3].change, "the same") << "page faults are this process's own";
+    EXPECT_EQ(chip(applied), "");
+    EXPECT_TRUE(sentenceOf(applied, meter.read(history)->effect, "").contains("the machine changed")) << "on the card too";
+    meter.flipped(history, flip("bf16", "off"));
+    run(20, 47, 20);
+    strip = stripOf(*meter.read(history), {"Mixed precision"});
+    EXPECT_TRUE(strip.note.contains("the host of this virtual machine took 0 % of the processors before and 20 % after")) << strip.note.toStdString();
+    meter.flipped(history, flip("off", "bf16"));
+    run(10, 44, 18);
+    EXPECT_EQ(stripOf(*meter.read(history), {"Mixed precision"}).figures[0].change, "−50 %") << "as busy on both sides: compared";
+}
+
+TEST_F(FlipMeterTest, WaitsForTheSampleOfTheLastSteps) {
+    DeviceSample taken;
+    taken.othersPct = 1;
+    steps(60, 20);
+    taken.at = TimeNs::fromSeconds(at / 1000);
+    history.append(taken);
+    meter.flipped(history, flip("off", "bf16"));
+    steps(30, 10);
+    EXPECT_FALSE(meter.read(history)->complete) << "what the machine did meanwhile is not known yet";
+    taken.at = TimeNs::fromSeconds(at / 1000);
+    history.append(taken);
+    EXPECT_TRUE(meter.read(history)->complete);
 }
 
 TEST_F(FlipMeterTest, ForgetsWithTheRun) {

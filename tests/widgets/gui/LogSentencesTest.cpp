@@ -28,6 +28,12 @@ TEST(LogSentences, MarksFailuresAsErrorsAndAPauseWithAReasonAsAWarning) {
     EXPECT_EQ(logSentence(StateChanged{{}, 7, RunState::Paused, ""}, 0)->level, LogLevel::Info);
 }
 
+TEST(LogSentences, SaysOfWhatNeverBeganNotThatItEndedAfterAStep) {
+    EXPECT_EQ(said(StateChanged{{}, 0, RunState::Failed, "essay.txt is empty."}), "") << "the refusal has its own line";
+    EXPECT_EQ(said(StateChanged{{}, 0, RunState::Stopped, ""}), "Stopped before the first step.");
+    EXPECT_EQ(said(StateChanged{{}, 7, RunState::Failed, "The loss is not a number."}), "The run ended after step 7.");
+}
+
 TEST(LogSentences, SaysNothingOfOrdinaryStepsAndSamples) {
     EXPECT_EQ(said(StepDone{}), "");
     EXPECT_EQ(said(DeviceSample{}), "");

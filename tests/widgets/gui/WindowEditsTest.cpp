@@ -1,6 +1,7 @@
 // Edits while the engine takes its time to answer: the window goes on meanwhile, and the newest edit is the one that is answered.
 #include <gtest/gtest.h>
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QLabel>
@@ -8,6 +9,7 @@
 #include <set>
 
 #include "WindowFixture.h"
+#include "core/base/Format.h"
 #include "widgets/panels/DataChooser.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/ValueEdit.h"
@@ -29,7 +31,7 @@ protected:
     void edit(const char* key, const char* text) { Q_EMIT window().experiment().row(key)->committed(key, text); }
     QString forecast() {
         for (const auto* label : window().experiment().findChildren<QLabel*>())
-            if (label->text().contains(" M parameters") && label->text().front().isDigit()) return label->text();
+            if (label->text().contains("parameters · ") && label->text().front().isDigit()) return label->text();
         return {};
     }
 };
@@ -73,7 +75,7 @@ TEST_F(WindowEditsTest, OnlyTheNewestIsAnswered) {
     for (const char* layers : {"5", "6", "7"}) edit("layers", layers);
     const RunConfig& config = window().experiment().config();
     const double parameters = 12.0 * 7 * static_cast<double>(config.width * config.width) + 256.0 * static_cast<double>(config.width);
-    const QString seven = QString::number(parameters / 1e6, 'f', 2) + " M parameters";
+    const QString seven = QString::fromStdString(format::rate(parameters, "parameters"));
     std::set<QString> seen;
     EXPECT_TRUE(QTest::qWaitFor(
         [&] {
@@ -149,6 +151,31 @@ TEST_F(WindowEditsTest, ATextThatIsNotUtf8IsToldWhenItIsChosen) {
     EXPECT_TRUE(QTest::qWaitFor([&] { return !window().experiment().hasProblem(); }, 5000)) << window().experiment().problem().toStdString();
     QTest::qWait(50);
     EXPECT_FALSE(window().experiment().hasProblem());
+}
+
+TEST_F(WindowEditsTest, AFolderOrJsonlWithoutTextIsToldBesideTheChooserWhenItIsChosen) {
+    openWithForecast();
+    setFakeEstimateMs(0);
+    auto* chooser = window().experiment().findChild<DataChooser*>();
+    const auto beside = [&](const QString& text) {
+        for (const auto* label : chooser->findChildren<QLabel*>())
+            if (label->isVisible() && label->text().contains(text)) return true;
+        return false;
+    };
+    const QDir inside(folder.path());
+    ASSERT_TRUE(inside.mkdir("texts"));
+    Q_EMIT chooser->chosen(inside.filePath("texts"));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return beside("is empty of text"); }, 5000));
+    QFile lines(inside.filePath("lines.jsonl"));
+    ASSERT_TRUE(lines.open(QIODevice::WriteOnly));
+    lines.write("{\"text\": \"\"}\n");
+    lines.close();
+    Q_EMIT chooser->chosen(lines.fileName());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return beside("no line holds a text"); }, 5000));
+    press("Run");
+    EXPECT_FALSE(place->runs().busy());
+    Q_EMIT chooser->chosen("generated");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !window().experiment().hasProblem() && !beside("holds a text"); }, 5000));
 }
 
 TEST_F(WindowEditsTest, OfAShapeThatCannotBeAreToldAtOnce) {

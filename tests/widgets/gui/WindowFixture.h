@@ -45,7 +45,7 @@ protected:
     }
     QAction* entry(const QString& text) {  // of the menu
         for (auto* action : window().actions())
-            if (action->text() == text) return action;
+            if (QString(action->text()).remove('&') == text) return action;
         return nullptr;
     }
     // As the window system does it: to whatever has the focus.

@@ -1,13 +1,19 @@
 // The window by the keyboard: what single keys do, and where they are typed instead.
 #include <gtest/gtest.h>
 
+#include <QAccessible>
+#include <QComboBox>
 #include <QLineEdit>
 #include <QListView>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QTabWidget>
 
 #include "WindowFixture.h"
+#include "widgets/charts/LivePage.h"
+#include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/GuidePanel.h"
+#include "widgets/panels/LogPanel.h"
 #include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TextPage.h"
 
@@ -58,6 +64,74 @@ TEST_F(WindowKeysTest, TheKeysOfThePagesAreNotTypedIntoThePrompt) {
     EXPECT_EQ(window().pages().currentIndex(), 0);
     key(Qt::Key_2);
     EXPECT_TRUE(window().textPage().hasFocus()) << "not the field that had it last";
+}
+
+TEST_F(WindowKeysTest, F6JumpsFromPanelToPanelAndBack) {
+    open();
+    window().activateWindow();
+    window().livePage().setFocus();
+    const auto inside = [&](const QWidget& panel) {
+        const QWidget* focus = QApplication::focusWidget();
+        return focus != nullptr && (focus == &panel || panel.isAncestorOf(focus));
+    };
+    const auto f6 = [&](Qt::KeyboardModifiers with = Qt::NoModifier) { QTest::keyClick(QApplication::focusWidget(), Qt::Key_F6, with); };
+    f6();
+    EXPECT_TRUE(inside(window().sessions()));
+    f6();
+    f6();
+    EXPECT_TRUE(inside(window().runBar()) || inside(window().log()) || inside(window().experiment()));
+    for (int i = 0; i < 5 && !inside(window().experiment()); ++i) f6();
+    EXPECT_TRUE(inside(window().experiment()));
+    f6();
+    EXPECT_TRUE(inside(window().livePage()));
+    f6(Qt::ShiftModifier);
+    EXPECT_TRUE(inside(window().experiment()));
+}
+
+TEST_F(WindowKeysTest, F10AndAltAloneOpenTheMenuWhoseEntriesHaveLetters) {
+    open();
+    window().activateWindow();
+    window().livePage().setFocus();
+    const auto opened = [] {
+        const bool open = QTest::qWaitFor([] { return qobject_cast<QMenu*>(QApplication::activePopupWidget()) != nullptr; }, 1000);
+        if (auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget())) {
+            for (const QAction* action : menu->actions()) {
+                if (action->isSeparator()) continue;
+                EXPECT_TRUE(action->text().contains('&')) << action->text().toStdString();
+            }
+            menu->close();
+        }
+        return open;
+    };
+    // showMenu() has an event loop of its own: whoever looks does so from within.
+    const auto whileOpen = [&](const auto& press) {
+        bool seen = false;
+        QTimer::singleShot(200, &window(), [&] { seen = opened(); });
+        press();
+        QTest::qWait(600);
+        return seen;
+    };
+    EXPECT_TRUE(whileOpen([] { QTest::keyClick(QApplication::focusWidget(), Qt::Key_F10); }));
+    EXPECT_TRUE(whileOpen([] {
+        QTest::keyPress(QApplication::focusWidget(), Qt::Key_Alt, Qt::AltModifier);
+        QTest::keyRelease(QApplication::focusWidget(), Qt::Key_Alt, Qt::NoModifier);
+    }));
+    EXPECT_FALSE(whileOpen([] {
+        QTest::keyPress(QApplication::focusWidget(), Qt::Key_Alt, Qt::AltModifier);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Left, Qt::AltModifier);
+        QTest::keyRelease(QApplication::focusWidget(), Qt::Key_Alt, Qt::NoModifier);
+    })) << "Alt was for something else";
+}
+
+TEST_F(WindowKeysTest, AScreenReaderIsToldTheNameOfEveryList) {
+    open();
+    for (auto* list : window().findChildren<QComboBox*>()) {
+        if (list->accessibleName().isEmpty()) continue;  // inside a dialog of Qt's
+        QString name;
+        if (auto* reader = QAccessible::queryAccessibleInterface(list))
+            for (const auto& relation : reader->relations(QAccessible::Label)) name = relation.first->text(QAccessible::Name);
+        EXPECT_EQ(name, list->accessibleName());
+    }
 }
 
 TEST_F(WindowKeysTest, OpensTheGuideWithF1BesideTheRun) {

@@ -8,6 +8,8 @@
 
 #include "ExperimentPanelFixture.h"
 #include "widgets/panels/DataChooser.h"
+#include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/RowRemark.h"
 
 namespace stepscope {
 namespace {
@@ -15,11 +17,12 @@ namespace {
 class ExperimentPanelRunTest : public ExperimentPanelTest {
 protected:
     TitleButton* link(const std::string& key, const QString& text) const {
+        panel.row(key)->remark()->openCard();
         TitleButton* found = button(key, text);
         return found != nullptr && found->isVisible() ? found : nullptr;
     }
     bool dataSays(const QString& sentence) const {
-        const auto labels = panel.findChild<DataChooser*>()->findChildren<ToneLabel*>();
+        const auto labels = panel.findChild<DataChooser*>()->findChildren<ElidedLabel*>();
         return std::ranges::any_of(labels, [&](const auto* label) { return label->isVisible() && label->text() == sentence; });
     }
     void chooseData(const QString& id) {
@@ -147,6 +150,7 @@ TEST_F(ExperimentPanelRunTest, OffersNeitherForWhatWaitsForANewRun) {
     const RunConfig running = panel.config();
     panel.setRunning(&running);
     type("context", "256");
+    panel.row("context")->remark()->openCard();
     for (const auto* found : panel.row("context")->findChildren<TitleButton*>())
         EXPECT_FALSE(found->isVisible() && (found->text().startsWith("flip") || found->text().startsWith("back"))) << found->text().toStdString();
 }

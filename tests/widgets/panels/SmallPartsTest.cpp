@@ -38,7 +38,10 @@ TEST(HintStrip, ShowsThreeHintsThatGoAwayForGood) {
 }
 
 TEST(NoticeBar, StaysUntilItIsClosedAndOffersOneAction) {
-    NoticeBar bar;
+    QWidget area;
+    area.resize(600, 300);
+    area.show();
+    NoticeBar bar(&area, Qt::TopEdge);
     bar.say(NoticeBar::Kind::Error, "The file is gone.", "Choose another");
     EXPECT_EQ(bar.sentence(), "The file is gone.");
     QSignalSpy acted(&bar, &NoticeBar::acted);

@@ -27,6 +27,32 @@ TEST(ValueEdit, TogglesBetweenTwoWords) {
     EXPECT_EQ(committed[1][0].toString(), "caching");
 }
 
+TEST(ValueEdit, AToggleShowsBothWordsAndTheChosenOneWhereItsTextIs) {
+    for (const auto& words : {std::pair("system", "caching"), std::pair("pre", "post"), std::pair("on", "off")}) {
+        ValueEdit edit(Choices{{words.first, words.second}}, "A choice");
+        auto* toggle = edit.findChild<ToggleSwitch*>();
+        toggle->resize(toggle->sizeHint());
+        const QRect first = toggle->placeOf(words.first), second = toggle->placeOf(words.second);
+        for (const auto& [word, place] : {std::pair(QString(words.first), first), std::pair(QString(words.second), second)}) {
+            EXPECT_LE(toggle->fontMetrics().horizontalAdvance(word), place.width()) << "read whole: " << word.toStdString();
+            EXPECT_TRUE(toggle->rect().contains(place));
+            edit.setText(word);
+            EXPECT_EQ(edit.text(), word);
+            // Filled where the word is, and only there.
+            const QImage picture = toggle->grab().toImage();
+            const QPoint inside(place.left() + 3, place.center().y());
+            const QRect other = place == first ? second : first;
+            EXPECT_EQ(picture.pixelColor(inside).rgb(), toggle->palette().color(QPalette::Highlight).rgb()) << word.toStdString();
+            EXPECT_NE(picture.pixelColor(QPoint(other.left() + 3, other.center().y())).rgb(), toggle->palette().color(QPalette::Highlight).rgb());
+        }
+        EXPECT_FALSE(first.intersects(second));
+    }
+    ValueEdit edit(Choices{{"on", "off"}}, "Tied head");
+    auto* toggle = edit.findChild<ToggleSwitch*>();
+    toggle->resize(toggle->sizeHint());
+    EXPECT_LT(toggle->placeOf("off").left(), toggle->placeOf("on").left()) << "on stands right whatever the order of the words";
+}
+
 TEST(ValueEdit, OffersMoreThanTwoWordsAsAListAndGreysTheRefusedOnes) {
     ValueEdit edit(Choices{{"off", "bf16", "fp16"}}, "Mixed precision");
     edit.setText("off");
@@ -102,7 +128,7 @@ TEST(NumberEdit, StepsRealNumbersAlongOneTwoFive) {
     EXPECT_EQ(edit.text(), "0.002");
 }
 
-TEST(NumberEdit, LeavesTheWheelToTheScrollingPanelUntilItIsClicked) {
+TEST(NumberEdit, LeavesTheWheelToTheScrollingPanel) {
     NumberEdit edit;
     edit.setRange(IntegerRange{1, 100});
     edit.setText("4");

@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
+#include <QTest>
 #include <QVBoxLayout>
+#include <set>
 
+#include "widgets/panels/RowRemark.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/ValueEdit.h"
@@ -12,7 +15,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kRoom = 282;  // in a panel of 320, the width that a window begins with
+constexpr int kRoom = 344;  // in a panel of the width that a window begins with
 const Choices kWords{{"off", "every-block", "selective"}};
 
 class ValueRowTest : public testing::Test {
@@ -64,53 +67,83 @@ TEST_F(ValueRowTest, TheNameSaysItselfWholeAndThenWhatItDoes) {
 
 TEST_F(ValueRowTest, AShortNameHasEverythingBesideIt) {
     make("Norm", kWords);
-    showAll("×2.2");
+    showAll("selective ×2.20");
     EXPECT_TRUE(nameIsWhole());
     for (const QRect& other : {reset(), chip()->geometry(), editor()}) EXPECT_TRUE(sameLine(name(), other));
-    EXPECT_LT(reset().right(), chip()->x());
-    EXPECT_LT(chip()->geometry().right(), editor().left());
-    EXPECT_EQ(editor().right() + 1, row->width());
+    EXPECT_LT(editor().right(), chip()->x());
+    EXPECT_LT(chip()->geometry().right(), reset().left());
+    EXPECT_EQ(reset().right() + 1, row->width());
 }
 
-TEST_F(ValueRowTest, AChipMovesBelowBeforeTheNameIsCut) {
-    make("Mixed precision", kWords);
-    const QRect before = editor();
-    showAll("inconclusive");
-    EXPECT_TRUE(nameIsWhole());
-    EXPECT_TRUE(sameLine(name(), reset()));
-    EXPECT_GT(chip()->y(), name().bottom());
-    EXPECT_GE(chip()->width(), chip()->sizeHint().width()) << "all of it is read there";
-    EXPECT_GT(row->height(), chip()->geometry().bottom());
-    EXPECT_EQ(editor(), before) << "what comes and goes does not move the editor";
+TEST_F(ValueRowTest, TheEditorsOfAllRowsStandInOneColumn) {
+    for (const int width : {kRoom, 260, 420}) {
+        std::set<int> lefts;
+        for (const char* title : {"Norm", "Mixed precision", "Activation checkpointing", "A name that leaves no room for its list"})
+            for (const ValueRange& range : {ValueRange(kWords), ValueRange(Choices{{"off", "on"}}), ValueRange(IntegerRange{1, 9})}) {
+                make(title, range);
+                show(width);
+                lefts.insert(editor().left());
+                row->setNewRun("the weights are made for one model");
+                show(width);
+                lefts.insert(editor().left());
+            }
+        EXPECT_EQ(lefts.size(), 1u) << width;
+    }
 }
 
-TEST_F(ValueRowTest, ALongNameTakesFromTheEditorAndSendsChipAndResetBelow) {
-    make("Activation checkpointing", kWords);
-    const QRect before = editor();
-    showAll("×1.20 vs every-block");
-    EXPECT_TRUE(nameIsWhole());
-    EXPECT_TRUE(sameLine(name(), editor()));
-    EXPECT_LT(editor().width(), 124);
-    EXPECT_GT(reset().y(), name().bottom());
-    EXPECT_TRUE(sameLine(reset(), chip()->geometry()));
-    EXPECT_EQ(editor(), before);
+TEST_F(ValueRowTest, NothingThatComesOrGoesMovesAPartOrTheRow) {
+    for (const char* title : {"Norm", "Activation checkpointing"}) {
+        make(title, kWords);
+        const QRect nameBefore = name(), editorBefore = editor();
+        const int height = row->heightForWidth(kRoom);
+        const auto same = [&](const char* what) {
+            QCoreApplication::processEvents();
+            EXPECT_EQ(name(), nameBefore) << what;
+            EXPECT_EQ(editor(), editorBefore) << what;
+            EXPECT_EQ(row->heightForWidth(kRoom), height) << what;
+        };
+        row->setChip("every-block ×1.20 vs selective", "Measured here.");
+        same("a verdict");
+        row->setValue("selective", true);
+        same("another value than the preset's");
+        row->setProblem("id cannot be \"selective\"; it takes a sentence that is far too long for one line of a row, and goes on.");
+        same("a mistake");
+        row->setProblem({});
+        row->setReason("Needs a GPU: no NVIDIA driver is installed on this machine, and this sentence is long.");
+        same("a reason");
+        row->setReason({});
+        row->setInstead("selective does nothing beside the others.");
+        same("a note");
+        row->setInRun("every-block");
+        same("another value in the run");
+    }
 }
 
-TEST_F(ValueRowTest, WhereNothingElseHelpsTheEditorStandsBelowTheName) {
-    make("A name that leaves no room for its list", kWords);
-    showAll("×2.2");
-    EXPECT_TRUE(nameIsWhole());
-    EXPECT_GT(editor().top(), name().bottom());
-    EXPECT_TRUE(sameLine(editor(), chip()->geometry()));
-    EXPECT_EQ(editor().right() + 1, row->width());
-    EXPECT_EQ(editor().width(), 124);
+TEST_F(ValueRowTest, WhatIsSaidOfARowIsBesideItAndWholeOnACard) {
+    make("Norm", kWords);
+    row->setChip("selective ×2.20", "Measured here.");
+    row->setReason("Needs a GPU: no NVIDIA driver is installed.");
+    show(kRoom);
+    EXPECT_FALSE(chip()->isVisible()) << "the reason stands in its place";
+    ASSERT_TRUE(row->remark()->isVisible());
+    EXPECT_EQ(row->remark()->sentence(), "Needs a GPU: no NVIDIA driver is installed.");
+    EXPECT_TRUE(row->remark()->toolTip().contains("no NVIDIA driver"));
+    EXPECT_TRUE(row->remark()->accessibleName().contains("no NVIDIA driver"));
+    QTest::mouseClick(row->remark(), Qt::LeftButton);
+    bool read = false;
+    for (const auto* label : row->findChildren<ToneLabel*>()) read = read || (label->isVisible() && label->text() == row->remark()->sentence());
+    EXPECT_TRUE(read);
+    row->setReason({});
+    EXPECT_FALSE(row->remark()->isVisible());
+    EXPECT_TRUE(chip()->isVisible());
 }
 
 TEST_F(ValueRowTest, NoPartLiesOverAnotherInTheNarrowestPanel) {
     for (const char* title : {"Norm", "Mixed precision", "Activation checkpointing", "A name that leaves no room for its list"}) {
         make(title, kWords);
+        row->setNewRun("the weights are made for one model");
         showAll("inconclusive");
-        show(row->minimumSizeHint().width());
+        show(std::max(row->minimumSizeHint().width(), 240));
         const QRect parts[] = {name(), reset(), chip()->geometry(), editor()};
         for (const QRect& one : parts) {
             EXPECT_TRUE(row->rect().contains(one)) << title;

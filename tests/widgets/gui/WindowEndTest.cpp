@@ -1,0 +1,187 @@
+// What is left when a run has ended: it is summed up, it can still write text, and how long the next one takes is known.
+#include <gtest/gtest.h>
+
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTabWidget>
+
+#include "WindowFixture.h"
+#include "app/gui/EndWords.h"
+#include "sessions/Recorder.h"
+#include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/FlipStrip.h"
+#include "widgets/panels/ForecastFoot.h"
+#include "widgets/panels/LogModel.h"
+#include "widgets/panels/SessionsModel.h"
+#include "widgets/panels/SessionsPage.h"
+#include "widgets/panels/SessionsPanel.h"
+#include "widgets/panels/TextPage.h"
+#include "widgets/panels/ValueRow.h"
+
+namespace stepscope {
+namespace {
+
+class WindowEndTest : public WindowTest {
+protected:
+    WindowEndTest() { setFakeCheckpoints(false); }
+    ~WindowEndTest() override { setFakeCheckpoints(false); }
+    QPushButton* generate() {
+        for (auto* found : window().textPage().findChildren<QPushButton*>())
+            if (found->text() == "Generate") return found;
+        return nullptr;
+    }
+    QString written() { return window().textPage().findChildren<QPlainTextEdit*>()[1]->toPlainText(); }
+    QString foot() {
+        for (const auto* label : window().experiment().findChild<ForecastFoot*>()->findChildren<QLabel*>())
+            if (label->accessibleName() == "Predicted time") return label->text();
+        return {};
+    }
+};
+
+TEST_F(WindowEndTest, ARunIsSummedUpWithItsFlips) {
+    setFakeStepMs(2);
+    open();
+    press("Run");
+    ASSERT_TRUE(reaches(40));
+    Q_EMIT window().experiment().row("amp")->committed("amp", "bf16");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().flipStrip().reading().note.contains("20 after"); }, 5000));
+    press("Stop");
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().flipStrip().reading().heading.startsWith("Stopped: "); }, 5000))
+        << window().flipStrip().reading().heading.toStdString();
+    const FlipStripReading end = window().flipStrip().reading();
+    EXPECT_TRUE(end.heading.contains(" steps in 00:0")) << end.heading.toStdString();
+    QStringList names;
+    for (const auto& figure : end.figures) names << figure.name;
+    for (const char* name : {"loss", "step time", "throughput", "peak memory"}) EXPECT_TRUE(names.contains(name)) << name;
+    EXPECT_TRUE(end.note.contains("Mixed precision off → bf16 at step ")) << end.note.toStdString();
+    EXPECT_TRUE(end.note.contains("% a step")) << end.note.toStdString();
+    const LogModel& log = place->stage().live().log();
+    bool logged = false;
+    for (int i = 0; i < log.rowCount(); ++i) logged = logged || log.index(i).data().toString().contains("peak memory 412");
+    EXPECT_TRUE(logged);
+}
+
+TEST_F(WindowEndTest, TextIsWrittenFromTheCheckpointOfARunThatHasEnded) {
+    setFakeCheckpoints(true);
+    open();
+    runAndStop(10);
+    window().pages().setCurrentWidget(&window().textPage());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return generate()->isEnabled(); }, 5000));
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return written() == "In the beginning out of checkpoint-1."; }, 5000)) << written().toStdString();
+    bool told = false;
+    for (const auto* label : window().textPage().findChildren<QLabel*>()) told = told || label->text() == "Written with the checkpoint of step 42.";
+    EXPECT_TRUE(told);
+}
+
+TEST_F(WindowEndTest, AndFromThatOfAnySessionThatIsLookedAt) {
+    setFakeCheckpoints(true);
+    open();
+    runAndStop(10);
+    press("Run");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return live().session() == 2; }, 5000));
+    ASSERT_TRUE(reaches(10));
+    press("Stop");
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 2; }));
+    Q_EMIT window().sessions().replayRequested(1);
+    window().pages().setCurrentWidget(&window().textPage());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replaying() && generate()->isEnabled(); }, 5000));
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return written() == "In the beginning out of checkpoint-1."; }, 5000)) << written().toStdString();
+}
+
+TEST_F(WindowEndTest, WithoutACheckpointThePageSaysSo) {
+    open();
+    runAndStop(10);
+    const auto says = [&] {
+        for (const auto* label : window().textPage().findChildren<QLabel*>())
+            if (label->text().contains("has no checkpoint")) return true;
+        return false;
+    };
+    EXPECT_TRUE(QTest::qWaitFor(says, 5000));
+    EXPECT_FALSE(generate()->isEnabled());
+}
+
+TEST_F(WindowEndTest, TheNextRunOfTheSameShapeHasAForecastOfItsTime) {
+    setFakeStepMs(2);
+    open();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return foot() == "time: not known yet for these settings"; })) << foot().toStdString();
+    runAndStop(60);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return foot().startsWith("about 00:0"); }, 5000)) << foot().toStdString();
+    EXPECT_TRUE(foot().contains("2\u2009000 steps of ")) << foot().toStdString();
+    Q_EMIT window().experiment().row("steps")->committed("steps", "4000");
+    EXPECT_TRUE(foot().contains("4\u2009000 steps of ")) << foot().toStdString();
+    Q_EMIT window().experiment().row("layers")->committed("layers", "6");
+    EXPECT_EQ(foot(), "time: not known yet for these settings") << "another model";
+}
+
+TEST_F(WindowEndTest, TheSettingsAreThereAgainAfterAKilledProgram) {
+    open();
+    Q_EMIT window().experiment().row("layers")->committed("layers", "7");
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    QSettings disk;  // as another process would read it
+    disk.sync();
+    EXPECT_EQ(disk.value("experiment/changed/layers").toString(), "7");
+}
+
+TEST_F(WindowEndTest, SettingsOfASessionAreLoadedWithoutARun) {
+    open();
+    Q_EMIT window().experiment().row("layers")->committed("layers", "6");
+    runAndStop(5);
+    Q_EMIT window().experiment().row("layers")->committed("layers", "2");
+    Q_EMIT window().sessions().loadRequested(1);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().experiment().config().layers == 6; }, 5000));
+    EXPECT_FALSE(place->runs().busy());
+    EXPECT_EQ(stored().size(), 1u);
+}
+
+TEST_F(WindowEndTest, ASessionThatAnotherProcessRecordsIsFollowed) {
+    SessionInfo info;
+    info.name = "elsewhere";
+    info.config = presetConfig("tiny-cpu").value();
+    Recorder::Options where;
+    where.path = options.database.toStdString();
+    auto recorder = Recorder::open(where, info);
+    ASSERT_TRUE(recorder.ok());
+    std::int64_t step = 0;
+    const auto train = [&](int steps) {
+        for (int i = 0; i < steps; ++i) {
+            StepDone done;
+            done.step = ++step;
+            done.at = TimeNs{step * 10'000'000};
+            done.duration = TimeNs{10'000'000};
+            done.loss = 3;
+            done.tokens = 1000;
+            (*recorder)->publish(done);
+        }
+    };
+    (*recorder)->publish(StateChanged{{}, 0, RunState::Running, ""});
+    train(20);
+    open();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 5000));
+    Q_EMIT window().sessions().replayRequested(1);
+    const auto shown = [&] {
+        const RunHistory& history = *place->stage().replay().history();
+        return history.rows() > 0 ? history.numbers(1).step : 0;
+    };
+    ASSERT_TRUE(QTest::qWaitFor([&] { return shown() == 20; }, 5000)) << shown();
+    train(15);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return shown() == 35; }, 8000)) << shown();
+    EXPECT_EQ(place->stage().replay().history()->rows(), 35u) << "each step once";
+    // Who goes back is not pulled along, and can come to the end again.
+    place->replay().seekStep(10);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return shown() == 10; }, 5000)) << shown();
+    train(5);
+    QTest::qWait(1500);
+    EXPECT_EQ(shown(), 10);
+    place->replay().seekEnd();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return shown() >= 35; }, 5000)) << shown();
+    EXPECT_TRUE((*recorder)->finish().ok());
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,64 @@
+// The window in little room: it fits the screen it is opened on, can be made small, and nothing of it is cut off.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QScreen>
+#include <QTabWidget>
+
+#include "WindowFixture.h"
+#include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/SessionsPanel.h"
+
+namespace stepscope {
+namespace {
+
+using WindowSizeTest = WindowTest;
+
+TEST_F(WindowSizeTest, TheFirstWindowLiesWithinTheScreen) {
+    open();
+    const QRect screen = QGuiApplication::primaryScreen()->availableGeometry();
+    // The screen of a test may be smaller than the smallest window: then that is what it is.
+    const QRect room = screen | QRect(window().pos(), window().minimumSizeHint());
+    EXPECT_TRUE(room.contains(window().geometry()))
+        << window().geometry().width() << "x" << window().geometry().height() << " at " << window().geometry().x() << "," << window().geometry().y()
+        << " of " << screen.width() << "x" << screen.height();
+}
+
+// Half of 1920x1080, as a desktop with a factor of 2 has it, less a title bar.
+TEST_F(WindowSizeTest, ItCanBeMadeAsSmallAsALargeFactorNeeds) {
+    open();
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    for (int page = 0; page < window().pages().count(); ++page) {
+        window().pages().setCurrentIndex(page);
+        QCoreApplication::processEvents();
+        EXPECT_LE(window().minimumSizeHint().width(), 960) << page;
+        EXPECT_LE(window().minimumSizeHint().height(), 508) << page;
+    }
+}
+
+TEST_F(WindowSizeTest, AtASmallSizeEveryPartLiesWithinItsParentAndTextsEndWithAnEllipsis) {
+    options.size = {1024, 640};
+    open();
+    press("Run");
+    ASSERT_TRUE(reaches(20));
+    QTest::qWait(300);
+    for (const QWidget* panel : {static_cast<QWidget*>(&window().runBar()), static_cast<QWidget*>(&window().sessions())})
+        for (const auto* child : panel->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly))
+            if (child->isVisible() && !child->isWindow())
+                EXPECT_TRUE(panel->rect().contains(child->geometry()))
+                    << child->metaObject()->className() << " " << child->accessibleName().toStdString();
+    // A plain label that is narrower than its text is cut without a sign; the others elide or wrap.
+    for (const auto* label : window().findChildren<QLabel*>()) {
+        if (!label->isVisible() || label->text().isEmpty() || label->wordWrap() || qobject_cast<const ElidedLabel*>(label) != nullptr) continue;
+        if (label->inherits("stepscope::ToneLabel") && label->sizePolicy().horizontalPolicy() == QSizePolicy::Ignored)
+            continue;  // draws an ellipsis itself
+        EXPECT_GE(label->width() + 1, label->fontMetrics().horizontalAdvance(label->text().section('\n', 0, 0))) << label->text().toStdString();
+    }
+}
+
+}  // namespace
+}  // namespace stepscope

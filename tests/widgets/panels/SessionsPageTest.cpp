@@ -1,0 +1,132 @@
+// The table of sessions: it sorts numbers as numbers, shows what differs, and what it exports another program can read.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QCheckBox>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTableWidget>
+#include <QTest>
+
+#include "widgets/panels/SessionsModel.h"
+#include "widgets/panels/SessionsPage.h"
+#include "widgets/panels/SessionsTable.h"
+
+namespace stepscope {
+namespace {
+
+SessionRow row(std::int64_t id, const QString& name, double ms, double loss, const QString& amp, RunState state = RunState::Finished) {
+    SessionRow made;
+    made.id = id;
+    made.name = name;
+    made.state = state;
+    made.startedUnixMs = 1'795'262'400'000 + id * 1000;
+    made.steps = 100 * id;
+    made.msPerStep = ms;
+    made.tokensPerSecond = 1e6 / ms;
+    made.loss = loss;
+    made.config = {{"layers", "4"}, {"amp", amp}};
+    return made;
+}
+
+class SessionsPageTest : public testing::Test {
+protected:
+    SessionsPageTest() {
+        SessionRow tagged = row(3, "with, a comma", 9.5, kUnknown, "bf16");
+        tagged.tags = {"try", "good"};
+        model.setRows({row(1, "slow", 100, 2.5, "off"), row(2, "fast", 20, 2.25, "bf16"), tagged, row(4, "live", 30, 3, "off", RunState::Running)});
+        page.resize(900, 600);
+        page.show();
+    }
+    QList<qlonglong> ids() {
+        QList<qlonglong> all;
+        for (int i = 0; i < page.order().rowCount(); ++i) all << page.order().index(i, SessionsTable::Number).data().toLongLong();
+        return all;
+    }
+    QPushButton* button(const QString& text) {
+        for (auto* found : page.findChildren<QPushButton*>())
+            if (found->text() == text) return found;
+        return nullptr;
+    }
+    QStringList keys() {
+        QStringList all;
+        for (int i = 0; i < page.settings().rowCount(); ++i) all << page.settings().item(i, 0)->text();
+        return all;
+    }
+    SessionsModel model;
+    SessionsPage page{model};
+};
+
+TEST_F(SessionsPageTest, SortsFiguresByTheirValueAndUnknownOnesLast) {
+    EXPECT_EQ(ids(), (QList<qlonglong>{4, 3, 2, 1})) << "the newest first";
+    page.table().sortByColumn(SessionsTable::StepTime, Qt::AscendingOrder);
+    EXPECT_EQ(ids(), (QList<qlonglong>{3, 2, 4, 1})) << "9.5 before 20 before 100";
+    page.table().sortByColumn(SessionsTable::Loss, Qt::AscendingOrder);
+    EXPECT_EQ(ids(), (QList<qlonglong>{2, 1, 4, 3}));
+    page.table().sortByColumn(SessionsTable::Loss, Qt::DescendingOrder);
+    EXPECT_EQ(ids(), (QList<qlonglong>{4, 1, 2, 3})) << "unknown is not the largest either";
+}
+
+TEST_F(SessionsPageTest, ShowsTheSettingsOfOneAndWhatDiffersBetweenSeveral) {
+    page.choose({2});
+    EXPECT_EQ(keys(), (QStringList{"layers", "amp"})) << "all of them";
+    page.choose({1, 2});
+    EXPECT_EQ(page.chosen(), (std::vector<std::int64_t>{2, 1}));
+    EXPECT_EQ(keys(), QStringList{"amp"});
+    EXPECT_EQ(page.settings().item(0, 1)->text(), "bf16");
+    EXPECT_EQ(page.settings().item(0, 2)->text(), "off");
+    EXPECT_TRUE(page.settings().item(0, 1)->font().bold());
+    page.findChild<QCheckBox*>()->setChecked(false);
+    EXPECT_EQ(keys(), (QStringList{"layers", "amp"}));
+    EXPECT_FALSE(page.settings().item(0, 1)->font().bold()) << "the same";
+}
+
+TEST_F(SessionsPageTest, NarrowsAsOneTypes) {
+    auto* search = page.findChild<QLineEdit*>();
+    QTest::keyClicks(search, "amp=bf16");
+    EXPECT_EQ(ids(), (QList<qlonglong>{3, 2}));
+    search->setText("good");
+    EXPECT_EQ(ids(), (QList<qlonglong>{3}));
+    search->setText("nothing like it");
+    EXPECT_TRUE(ids().isEmpty());
+}
+
+TEST_F(SessionsPageTest, ActsOnWhatIsChosen) {
+    for (const char* text : {"Replay", "Load settings", "Run again", "Delete"}) EXPECT_FALSE(button(text)->isEnabled()) << text;
+    page.choose({1, 4});
+    EXPECT_FALSE(button("Load settings")->isEnabled()) << "of which?";
+    QSignalSpy deleted(&page, &SessionsPage::deleteRequested);
+    QTest::mouseClick(button("Delete"), Qt::LeftButton);
+    ASSERT_EQ(deleted.size(), 1) << "what is still recorded stays";
+    EXPECT_EQ(deleted[0][0].toLongLong(), 1);
+    page.choose({2});
+    QSignalSpy loaded(&page, &SessionsPage::loadRequested);
+    QTest::mouseClick(button("Load settings"), Qt::LeftButton);
+    ASSERT_EQ(loaded.size(), 1);
+    EXPECT_EQ(loaded[0][0].toLongLong(), 2);
+}
+
+TEST_F(SessionsPageTest, ExportsWhatIsSeenInItsOrderWithPlainNumbers) {
+    page.table().sortByColumn(SessionsTable::StepTime, Qt::AscendingOrder);
+    page.findChild<QLineEdit*>()->setText("amp=bf16");
+    const QStringList lines = page.order().csv().split('\n');
+    ASSERT_EQ(lines.size(), 4);
+    EXPECT_EQ(lines[0], "session,name,state,started,steps,loss,validation_loss,ms_per_step,tokens_per_s,tags");
+    EXPECT_TRUE(lines[1].startsWith("3,\"with, a comma\",finished,")) << lines[1].toStdString();
+    EXPECT_TRUE(lines[1].endsWith(",300,,,9.5,105263.1579,\"try, good\"")) << lines[1].toStdString();
+    EXPECT_TRUE(lines[2].startsWith("2,fast,finished,"));
+}
+
+TEST_F(SessionsPageTest, KeepsUpWithTheList) {
+    page.choose({2});
+    model.setLive(4, RunState::Running, 450, 30, 2.0);
+    page.table().sortByColumn(SessionsTable::Loss, Qt::AscendingOrder);
+    EXPECT_EQ(ids().front(), 4);
+    EXPECT_EQ(page.chosen(), std::vector<std::int64_t>{2}) << "figures that change do not take the choice away";
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,29 @@
+// A label that keeps its height: so many lines, wrapped, and an ellipsis where more is to be said; the tool tip says all of it then. For words
+// that come and go beside rows that must not move. GUI thread.
+#pragma once
+#include "widgets/panels/ToneLabel.h"
+
+namespace stepscope {
+
+class ElidedLabel : public ToneLabel {
+    Q_OBJECT
+public:
+    explicit ElidedLabel(Tone tone, int lines = 1, QWidget* parent = nullptr);
+    // Said in the tool tip below the text, e.g. where a number comes from.
+    void setMore(const QString& more);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+    bool isElided() const;
+
+protected:
+    void paintEvent(QPaintEvent*) override;
+    bool event(QEvent* event) override;
+
+private:
+    QStringList laidOut(bool* elided) const;
+
+    int m_lines;
+    QString m_more;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,41 @@
+// The foot of the experiment panel: what a run of these settings is expected to need, memory and time, or what keeps it from running. It has the
+// same height whatever it says. GUI thread.
+#pragma once
+#include <QWidget>
+
+#include "core/base/Units.h"
+
+class QStackedWidget;
+
+namespace stepscope {
+
+class ElidedLabel;
+
+// What a run is expected to need.
+struct MemoryForecast {
+    std::int64_t parameters = 0;
+    Bytes weights, gradients, moments, activations, logits, total, available;
+    std::string parts;  // the same finer, largest first: "logits and loss 40 MB, q, k, v 12 MB"; may be empty
+};
+
+class ForecastFoot : public QWidget {
+    Q_OBJECT
+public:
+    explicit ForecastFoot(QWidget* parent = nullptr);
+    void setMemory(const MemoryForecast& forecast);
+    // "about 02:11"; where it comes from is for the tool tip. Both empty = nothing is known.
+    void setTime(const QString& sentence, const QString& source);
+    void setProblem(const QString& sentence);  // empty = none: the forecast is shown
+    QString problem() const;
+    void setOfNextRun(bool isOfNextRun);  // while a replay is looked at: these are not its settings
+
+private:
+    void showTime();
+
+    QStackedWidget* m_stack;
+    ElidedLabel *m_memory, *m_time, *m_problem;
+    QString m_timeText, m_timeSource;
+    bool m_ofNextRun = false;
+};
+
+}  // namespace stepscope
