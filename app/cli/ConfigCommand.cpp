@@ -59,7 +59,7 @@ void addConfig(CLI::App& parent, Actions& actions) {
     command->add_flag("--memory", options->memory, "Print only what memory it is expected to need")->excludes(markdown);
     actions[command] = [options]() -> Result<ExitCode> {
         if (options->markdown) {
-            print(settingsChapter());
+            print(settingsChapter(Workbench::create(Machine{})->switches(RunConfig{})));
             return ExitCode::Ok;
         }
         const auto workbench = Workbench::create();

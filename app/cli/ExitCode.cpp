@@ -33,7 +33,7 @@ std::string exitCodeTable() {
            "   0  done\n"
            "   1  a mistake inside Stepscope\n"
            "   2  wrong use: an unknown option, a missing value, a stray word\n"
-           "   3  a file, key or value that cannot be used\n"
+           "   3  a file, key or value that cannot be used, or two that cannot be used together\n"
            "   4  no such session, preset or file\n"
            "   5  this machine or build cannot do it\n"
            "   6  not enough memory\n"

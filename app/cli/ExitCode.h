@@ -11,7 +11,7 @@ enum class ExitCode : int {
     Ok = 0,
     Internal = 1,     // a mistake of ours
     Usage = 2,        // an unknown option, a missing value, a stray word
-    BadInput = 3,     // a file, key or value that cannot be used
+    BadInput = 3,     // a file, key or value that cannot be used, or two that cannot be used together
     NotFound = 4,     // no such session, preset or file
     Unsupported = 5,  // this machine or build cannot do it
     OutOfMemory = 6,

@@ -13,7 +13,7 @@ namespace {
 RunConfig fittingPreset(const Workbench& workbench) {
     const PresetChoice choice = choosePreset(workbench);
     RunConfig config = presetConfig(choice.id).value();
-    config.switches["device"] = choice.device;
+    placeOn(config, choice.device);
     return config;
 }
 

@@ -12,6 +12,7 @@
 #include "app/cli/Markdown.h"
 #include "core/base/Check.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/ConfigNumbers.h"
 #include "core/events/Presets.h"
 #include "core/events/Schedule.h"
 
@@ -86,30 +87,34 @@ std::string scheduleTable() {
     return all;
 }
 
-// Switches that a preset sets beside its shape.
-std::string furtherSwitches(const RunConfig& config) {
+// Switches that a preset sets beside the shape of its batches.
+std::string furtherSwitches(const RunConfig& config, const SwitchCatalogue& switches) {
     std::vector<std::string> all;
-    for (const auto& [id, value] : config.switches)
-        if (id != "batch-size" && id != "context" && id != "grad-accumulation") all.push_back(fmt::format("`{}={}`", id, toString(value)));
+    for (const auto& entry : switches)
+        if (const auto set = config.switches.find(entry.id); set != config.switches.end() && entry.group != SwitchGroup::Batch)
+            all.push_back(fmt::format("`{}={}`", entry.id, toString(set->second)));
     return fmt::format("{}", fmt::join(all, ", "));
 }
 
-std::string presetTable() {
+std::string presetTable(const SwitchCatalogue& switches) {
     std::string all =
         "| Preset | In short | Layers, heads, width | Context | Batch | Tokenizer | `lr` | Steps | Switches "
         "|\n|---|---|---|---|---|---|---|---|---|\n";
-    for (const auto& [id, summary, config] : presets())
+    for (const auto& [id, summary, config] : presets()) {
+        const BatchShape batch = batchShape(config);
         all += fmt::format("| `{}` | {} | {}, {}, {} | {} | {} x {} | {} | {} | {} | {} |\n", id, markdownCell(summary), config.layers, config.heads,
-                           config.width, config.integer("context"), config.integer("batch-size"), config.integer("grad-accumulation"),
-                           config.tokenizer, toString(Value{config.lr}), config.steps, markdownCell(furtherSwitches(config)));
+                           config.width, batch.context, batch.sequences, batch.microBatches, config.tokenizer, toString(Value{config.lr}),
+                           config.steps, markdownCell(furtherSwitches(config, switches)));
+    }
     return all;
 }
 
 }  // namespace
 
-std::string settingsChapter() {
+std::string settingsChapter(const SwitchCatalogue& switches) {
     return keyTables() + "\n## What each schedule does\n\n" + scheduleTable() +
-           "\n## The presets\n\nBatch: sequences of a micro-batch x micro-batches an update. `min-lr` is a tenth of `lr`.\n\n" + presetTable();
+           "\n## The presets\n\nBatch: sequences of a micro-batch x micro-batches an update. `min-lr` is a tenth of `lr`.\n\n" +
+           presetTable(switches);
 }
 
 }  // namespace stepscope::cli

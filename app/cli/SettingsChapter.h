@@ -3,8 +3,10 @@
 #pragma once
 #include <string>
 
+#include "core/events/SwitchCatalogue.h"
+
 namespace stepscope::cli {
 
-std::string settingsChapter();
+std::string settingsChapter(const SwitchCatalogue& switches);
 
 }  // namespace stepscope::cli

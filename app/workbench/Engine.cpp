@@ -17,17 +17,18 @@
 namespace stepscope {
 namespace {
 
-// Ready tokens and characters: how many ids there are is known when the data have been read.
-bool vocabularyIsKnown(const RunConfig& config) {
-    return config.vocabulary > 0 || (config.tokenizer != "char" && !isReadyTokens(config.data));
-}
-
 // Rows of the embedding when the data have not been read yet: what the tokenizer has, for characters the most that is usual, for ready tokens
 // GPT-2's.
 std::int64_t likelyVocabulary(const RunConfig& config) {
     if (config.vocabulary > 0) return config.vocabulary;
     if (isReadyTokens(config.data)) return 50257;
     return config.tokenizer == "gpt2" ? 50257 : config.tokenizer == "byte" ? 256 : 128;
+}
+
+// 0 for ready tokens and characters: how many ids there are is known when the data have been read.
+std::int64_t knownVocabulary(const RunConfig& config) {
+    const bool known = config.vocabulary > 0 || (config.tokenizer != "char" && !isReadyTokens(config.data));
+    return known ? likelyVocabulary(config) : 0;
 }
 
 Machine thisMachine() {
@@ -41,13 +42,15 @@ public:
     explicit Engine(Machine machine) : m_registry(std::make_shared<const Registry>(std::move(machine))) {}
 
     const Machine& machine() const override { return m_registry->machine(); }
-    SwitchCatalogue switches(const RunConfig& config) const override { return m_registry->catalogue(config); }
+    SwitchCatalogue switches(const RunConfig& config) const override { return m_registry->catalogue(config, knownVocabulary(config)); }
     Result<RunConfig> complete(RunConfig config) const override { return m_registry->complete(std::move(config)); }
 
     Estimate estimate(const RunConfig& config) const override {
-        auto full = m_registry->complete(config);
+        const auto full = m_registry->complete(config);
         if (!full) return {};
-        return estimateMemory(*m_registry, *full, likelyVocabulary(*full));
+        const auto plan = m_registry->plan(*full, knownVocabulary(*full));
+        if (!plan) return {};
+        return estimateMemory(*m_registry, *plan, likelyVocabulary(*full));
     }
 
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
@@ -61,10 +64,12 @@ public:
         if (!request.name.empty())
             if (auto good = checkSessionName(request.name); !good) return good.error();
         request.config = *config;
-        const Estimate needed = estimate(request.config);
+        const auto plan = m_registry->plan(*config, knownVocabulary(*config));
+        if (!plan) return plan.error();
+        const Estimate needed = estimateMemory(*m_registry, *plan, likelyVocabulary(*config));
         // Before anything is read where that can be said; the run asks once more when it has read its data.
-        if (auto fits = checkMemory(request.config, needed); !fits && vocabularyIsKnown(request.config)) return fits.error();
-        return std::unique_ptr<Run>(std::make_unique<LiveRun>(std::move(request), m_registry, sink, forecastOf(needed)));
+        if (auto fits = checkMemory(*plan, needed); !fits && plan->vocabulary > 0) return fits.error();
+        return std::unique_ptr<Run>(std::make_unique<LiveRun>(std::move(request), *plan, m_registry, sink, forecastOf(needed)));
     }
 
 private:

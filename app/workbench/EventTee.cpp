@@ -4,6 +4,7 @@
 
 #include "core/analysis/RateDiagnosis.h"
 #include "core/analysis/Statistics.h"
+#include "core/events/ConfigNumbers.h"
 
 namespace stepscope {
 void EventTee::publish(Event event) {
@@ -42,9 +43,12 @@ void EventTee::note(const Event& event) {
                    [&](const SessionStarted& started) {
                        m_summary.session = started.session;
                        m_info = started.info;
+                       m_config = started.info->config.value_or(RunConfig{});
                    },
                    [&](const SwitchApplied& applied) {
-                       if (applied.id == "context") m_curve.clear();  // longer contexts have other losses
+                       const std::int64_t before = batchShape(m_config).context;
+                       m_config.switches[applied.id] = applied.to;
+                       if (batchShape(m_config).context != before) m_curve.clear();  // longer contexts have other losses
                    },
                    [](const SwitchRefused&) {},
                    [](const DeviceSample&) {},

@@ -34,6 +34,7 @@ private:
     mutable std::mutex m_mutex;
     RunSummary m_summary;
     std::shared_ptr<const SessionInfo> m_info;
+    RunConfig m_config;  // as it is now
     std::vector<double> m_stepMs;
     std::vector<LrRangePoint> m_curve;  // since the loss last changed its meaning
     std::int64_t m_tokensPerStep = 0;

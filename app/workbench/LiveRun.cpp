@@ -22,9 +22,8 @@ namespace stepscope {
 namespace {
 
 // Whose numbers are sampled: the run's, or the first one for a run that may be flipped to it.
-std::int32_t gpuOf(const RunConfig& config) {
-    const c10::Device device(config.word("device"));
-    return device.is_cuda() && device.has_index() ? device.index() : 0;
+std::int32_t gpuOf(const RunPlan& plan) {
+    return plan.gpu.value_or(0);
 }
 
 std::int64_t unixMilliseconds() {
@@ -44,8 +43,9 @@ void waitFor(at::Device device) {
 
 }  // namespace
 
-LiveRun::LiveRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink, RunForecast forecast)
+LiveRun::LiveRun(RunRequest request, RunPlan plan, std::shared_ptr<const Registry> registry, EventSink& sink, RunForecast forecast)
     : m_request(std::move(request)),
+      m_plan(std::move(plan)),
       m_registry(std::move(registry)),
       m_forecast(std::move(forecast)),
       m_tee(sink),
@@ -79,7 +79,7 @@ RunSummary LiveRun::wait() {
         summary.why = m_stored.error().sentence;
     }
     summary.peakMemoryBytes = peakResidentMemory().count;
-    summary.peakAllocatedBytes = device_memory::peak(at::Device(m_request.config.word("device"))).count;
+    summary.peakAllocatedBytes = device_memory::peak(at::Device(m_plan.device())).count;
     summary.predictedMemoryBytes = m_forecast.peakMemory.count;
     return summary;
 }
@@ -101,7 +101,7 @@ void LiveRun::work() {
         if (!setup) {
             fail(setup.error());
         } else {
-            const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores, gpuSampler(gpuOf(m_request.config), cudaPlugin()));
+            const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores, gpuSampler(gpuOf(m_plan), cudaPlugin()));
             Trainer trainer(std::move(*setup));
             const TrainerOutcome outcome = trainer.run();
             if (outcome.state == RunState::Finished) m_generator.finish();  // the last sample is the one that people wait for
@@ -126,7 +126,7 @@ void LiveRun::work() {
 
 Result<TrainerSetup> LiveRun::prepare() {
     host_memory::resetPeak();
-    device_memory::resetPeak(at::Device(m_request.config.word("device")));
+    device_memory::resetPeak(at::Device(m_plan.device()));
     // OpenMP's thread count belongs to the thread that sets it.
     at::set_num_threads(static_cast<int>(m_request.config.threads > 0 ? m_request.config.threads : m_registry->machine().cores));
     auto batches = openData().about(Subject::Kind::Data, m_request.config.data);
@@ -146,7 +146,7 @@ Result<TrainerSetup> LiveRun::prepare() {
     setup.commands = &m_commands;
     setup.disturbances = &m_generator.busy();
     setup.mustWait = [this] { return m_recorder && m_recorder->blocked(); };
-    setup.fits = [this, vocabulary = setup.state.config.vocabulary](const RunConfig& from, const RunConfig& to) {
+    setup.fits = [this, vocabulary = setup.state.config.vocabulary](const RunPlan& from, const RunPlan& to) {
         return checkMemoryOfFlip(*m_registry, from, to, vocabulary);
     };
     setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
@@ -168,16 +168,15 @@ Result<TrainerSetup> LiveRun::prepare() {
 
 Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
     const RunConfig& config = m_request.config;
-    const CorpusRequest wanted{
-        .data = config.data,
-        .tokenizer = config.tokenizer,
-        .vocabulary = config.vocabulary,
-        .validationFraction = config.validationFraction,
-        .context = config.integer("context"),
-        .seed = static_cast<std::uint64_t>(config.seed),
-        .cacheFolder = {},
-        .keepText = config.word("data-source") == "text",
-        .freeMemory = [this, onHost = config.word("device") == "cpu"] { return besides(onHost ? m_forecast.tensors : Bytes{0}); }};
+    const CorpusRequest wanted{.data = config.data,
+                               .tokenizer = config.tokenizer,
+                               .vocabulary = config.vocabulary,
+                               .validationFraction = config.validationFraction,
+                               .context = m_plan.context,
+                               .seed = static_cast<std::uint64_t>(config.seed),
+                               .cacheFolder = {},
+                               .keepText = m_plan.feed.place == TokenPlace::Text,
+                               .freeMemory = [this, onHost = !m_plan.onGpu()] { return besides(onHost ? m_forecast.tensors : Bytes{0}); }};
     auto corpus = openCorpus(
         wanted,
         [this](const std::string& what, double fraction) {
@@ -186,20 +185,20 @@ Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
         m_cancelled);
     if (!corpus) return corpus.error();
     auto batches = std::make_shared<BatchSource>(std::move(*corpus));
-    if (auto good = batches->accepts(config); !good) return good.error();
+    if (auto good = batches->accepts(m_plan); !good) return good.error();
     return std::shared_ptr<const BatchSource>(std::move(batches));
 }
 
 // Once more, now that it is known how many ids the data have.
 Status LiveRun::forecast(std::int64_t vocabulary) {
-    const Workbench::Estimate needed = estimateMemory(*m_registry, m_request.config, vocabulary);
+    const Workbench::Estimate needed = estimateMemory(*m_registry, m_plan, vocabulary);
     m_forecast = forecastOf(needed);
-    return checkMemory(m_request.config, needed);
+    return checkMemory(m_plan, needed);
 }
 
 Result<TrainState> LiveRun::openState(std::int64_t vocabulary) {
     const RunConfig& config = m_request.config;
-    const GptConfig shape = m_registry->modelShape(config, vocabulary);
+    const GptConfig shape = m_registry->modelShape(m_plan, vocabulary);
     m_tee.publish(Preparing{m_clock.now(), "building the model", kUnknown});
     if (!m_request.resume.empty()) {
         auto state = loadCheckpoint(m_request.resume, shape.paddedVocabulary).about(Subject::Kind::Checkpoint, m_request.resume);

@@ -16,8 +16,8 @@ namespace stepscope {
 
 class LiveRun final : public Run {
 public:
-    // request.config is complete; the sink outlives the run.
-    LiveRun(RunRequest request, std::shared_ptr<const Registry> registry, EventSink& sink, RunForecast forecast);
+    // plan: of request.config, which is complete. The sink outlives the run.
+    LiveRun(RunRequest request, RunPlan plan, std::shared_ptr<const Registry> registry, EventSink& sink, RunForecast forecast);
     ~LiveRun() override;
 
     void send(Command command) override;
@@ -34,6 +34,7 @@ private:
     void fail(const Error& error);
 
     RunRequest m_request;
+    RunPlan m_plan;
     std::shared_ptr<const Registry> m_registry;
     RunForecast m_forecast;
     SessionClock m_clock;

@@ -40,28 +40,26 @@ Place placeOn(const Gpu& gpu, const std::string& device, const CudaPlugin& plugi
     return {now->free + now->ours, std::move(room), cublasWorkspace(gpu)};
 }
 
-Place placeOf(const Machine& machine, const RunConfig& config, const CudaPlugin& plugin) {
-    const std::string& device = config.word("device");
-    if (device == "cpu") return {host_memory::affordable(), {}};
-    return placeOn(machine.gpus.at(static_cast<std::size_t>(c10::Device(device).index())), device, plugin);
+Place placeOf(const Machine& machine, const RunPlan& plan, const CudaPlugin& plugin) {
+    if (!plan.gpu) return {host_memory::affordable(), {}};
+    return placeOn(machine.gpus.at(static_cast<std::size_t>(*plan.gpu)), plan.device(), plugin);
 }
 
 }  // namespace
 
-Workbench::Estimate estimateMemory(const Registry& registry, const RunConfig& config, std::int64_t vocabulary, const CudaPlugin& plugin) {
-    const GptConfig shape = registry.modelShape(config, vocabulary);
-    const Place place = placeOf(registry.machine(), config, plugin);
-    const MemoryPrediction predicted =
-        predictMemory(registry.running(config), {.parameters = ParameterLayout(shape).size(),
-                                                 .vocabulary = shape.paddedVocabulary,
-                                                 .hidden = shape.hidden(),
-                                                 .hiddenRows = shape.hiddenRows(),
-                                                 .threads = config.threads > 0 ? config.threads : registry.machine().cores,
-                                                 .cublasWorkspace = place.cublasWorkspace});
+Workbench::Estimate estimateMemory(const Registry& registry, const RunPlan& plan, std::int64_t vocabulary, const CudaPlugin& plugin) {
+    const GptConfig shape = registry.modelShape(plan, vocabulary);
+    const Place place = placeOf(registry.machine(), plan, plugin);
+    const MemoryPrediction predicted = predictMemory(plan, {.parameters = ParameterLayout(shape).size(),
+                                                            .vocabulary = shape.paddedVocabulary,
+                                                            .hidden = shape.hidden(),
+                                                            .hiddenRows = shape.hiddenRows(),
+                                                            .threads = plan.config.threads > 0 ? plan.config.threads : registry.machine().cores,
+                                                            .cublasWorkspace = place.cublasWorkspace});
     const Bytes weights = predicted.of(MemoryKind::Weights) + predicted.of(MemoryKind::LowWeights), gradients = predicted.of(MemoryKind::Gradients),
                 moments = predicted.of(MemoryKind::Moments), logits = predicted.of(MemoryKind::Logits);
     const std::int64_t lasting = weights.count + gradients.count + moments.count + logits.count;
-    const std::int64_t loads = registry.running(config).word("fusion") == "step" ? kPlannedStepLoads : kFirstStepLoads;
+    const std::int64_t loads = plan.execution == Execution::Planned ? kPlannedStepLoads : kFirstStepLoads;
     return {parameterCount(shape),
             weights,
             gradients,
@@ -87,18 +85,18 @@ RunForecast forecastOf(const Workbench::Estimate& needed) {
                         format::bytes(needed.available), needed.parts, format::bytes(peak))};
 }
 
-Status checkMemory(const RunConfig& config, const Workbench::Estimate& needed) {
+Status checkMemory(const RunPlan& plan, const Workbench::Estimate& needed) {
     // What the allocator keeps beyond the tensors it gives up before it refuses anything.
     if (needed.tensors <= needed.available) return {};
     const std::string room = needed.room.empty() ? fmt::format(", and {} are available", format::bytes(needed.available)) : " " + needed.room;
     return makeError(ErrorCode::OutOfMemory,
                      fmt::format("batch-size {} × context {} with this model needs about {}{}; lower batch-size, context or the model's size.",
-                                 config.integer("batch-size"), config.integer("context"), format::bytes(needed.tensors), room));
+                                 plan.batchSize, plan.context, format::bytes(needed.tensors), room));
 }
 
-Status checkMemoryOfFlip(const Registry& registry, const RunConfig& from, const RunConfig& to, std::int64_t vocabulary, const CudaPlugin& plugin) {
+Status checkMemoryOfFlip(const Registry& registry, const RunPlan& from, const RunPlan& to, std::int64_t vocabulary, const CudaPlugin& plugin) {
     const Workbench::Estimate needed = estimateMemory(registry, to, vocabulary, plugin);
-    if (from.word("device") == to.word("device") && needed.tensors <= estimateMemory(registry, from, vocabulary, plugin).tensors) return {};
+    if (from.gpu == to.gpu && needed.tensors <= estimateMemory(registry, from, vocabulary, plugin).tensors) return {};
     return checkMemory(to, needed);
 }
 

@@ -7,9 +7,8 @@
 
 namespace stepscope {
 
-// Of a complete configuration; vocabulary: ids that can occur. plugin: who is asked what a GPU has free.
-Workbench::Estimate estimateMemory(const Registry& registry, const RunConfig& config, std::int64_t vocabulary,
-                                   const CudaPlugin& plugin = cudaPlugin());
+// vocabulary: ids that can occur. plugin: who is asked what a GPU has free.
+Workbench::Estimate estimateMemory(const Registry& registry, const RunPlan& plan, std::int64_t vocabulary, const CudaPlugin& plugin = cudaPlugin());
 
 // What is expected of a run, to be said when it begins and compared when it has ended.
 struct RunForecast {
@@ -19,10 +18,10 @@ struct RunForecast {
 };
 RunForecast forecastOf(const Workbench::Estimate& needed);
 
-Status checkMemory(const RunConfig& config, const Workbench::Estimate& needed);
+Status checkMemory(const RunPlan& plan, const Workbench::Estimate& needed);
 
 // A flip to what needs less on the same device is never refused, whatever is predicted of the run that is under way.
-Status checkMemoryOfFlip(const Registry& registry, const RunConfig& from, const RunConfig& to, std::int64_t vocabulary,
+Status checkMemoryOfFlip(const Registry& registry, const RunPlan& from, const RunPlan& to, std::int64_t vocabulary,
                          const CudaPlugin& plugin = cudaPlugin());
 
 }  // namespace stepscope

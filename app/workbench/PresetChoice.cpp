@@ -22,7 +22,7 @@ PresetChoice choosePreset(const Workbench& workbench) {
     const Gpu& gpu = machine.gpus.front();
     for (const char* id : {"gpu-24gb", "gpu-16gb", "gpu-12gb", "gpu-8gb", "shakespeare-char"}) {
         RunConfig config = presetConfig(id).value();
-        config.switches["device"] = device;
+        placeOn(config, device);
         if (!workbench.complete(config)) continue;  // bf16 on too old a GPU
         const Workbench::Estimate needed = workbench.estimate(config);
         if (static_cast<double>(needed.total.count) > kUsed * static_cast<double>(gpu.memory.count)) continue;
@@ -38,7 +38,7 @@ PresetChoice choosePreset(const Workbench& workbench) {
 
 Result<RunConfig> presetHere(const Workbench& workbench, const std::string& id) {
     auto config = presetConfig(id);
-    if (config && id != "tiny-cpu" && !workbench.machine().gpus.empty()) config->switches["device"] = std::string("cuda:0");
+    if (config && id != "tiny-cpu" && !workbench.machine().gpus.empty()) placeOn(*config, "cuda:0");
     return config;
 }
 

@@ -34,7 +34,7 @@ const char* toString(MemoryKind kind) {
         case MemoryKind::Qkv:
             return "q, k, v";
         case MemoryKind::Attention:
-            return "attention";
+            return "attention's scores and outputs";
         case MemoryKind::Mlp:
             return "MLP";
         case MemoryKind::Logits:

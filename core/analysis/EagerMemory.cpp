@@ -5,30 +5,26 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/events/ConfigKeys.h"
-
 namespace stepscope {
 
-double batchesInMemory(const RunConfig& config) {
-    const std::int64_t workers = config.has("loader-workers") ? config.integer("loader-workers") : 0;
-    return 1 + (workers > 0 ? std::min(static_cast<double>(workers + config.integer("loader-prefetch")), 1e4) : 0);
+double batchesInMemory(const FeedSettings& feed) {
+    return 1 + (feed.workers > 0 ? std::min(static_cast<double>(feed.workers + feed.prefetch), 1e4) : 0);
 }
 
-void playOptimizer(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace) {
+void playOptimizer(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace) {
     constexpr double kFloat = 4;
-    const std::string& optimizer = config.word("optimizer");
-    if (optimizer == "foreach") trace.touch(MemoryKind::Scratch, kFloat * static_cast<double>(sizes.parameters));
-    if (optimizer != "loop") return;
-    const double largest = static_cast<double>(std::max(sizes.vocabulary, sizes.hiddenRows)) * static_cast<double>(config.width);
+    if (plan.optimizer == OptimizerKind::Foreach) trace.touch(MemoryKind::Scratch, kFloat * static_cast<double>(sizes.parameters));
+    if (plan.optimizer != OptimizerKind::Loop) return;
+    const double largest = static_cast<double>(std::max(sizes.vocabulary, sizes.hiddenRows)) * static_cast<double>(plan.config.width);
     AllocationTrace::Block root = trace.take(MemoryKind::Scratch, kFloat * largest);
     trace.touch(MemoryKind::Scratch, kFloat * largest);
     trace.drop(root);
 }
 
-EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace)
-    : m_trace(trace), m_config(config), m_sizes(sizes) {
-    m_context = static_cast<double>(config.integer("context"));
-    m_n = static_cast<double>(config.integer("batch-size")) * m_context;
+EagerMemory::EagerMemory(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace) : m_trace(trace), m_plan(plan), m_sizes(sizes) {
+    const RunConfig& config = plan.config;
+    m_context = static_cast<double>(plan.context);
+    m_n = static_cast<double>(plan.batchSize) * m_context;
     m_width = static_cast<double>(config.width);
     m_layers = static_cast<double>(config.layers);
     m_heads = static_cast<double>(config.heads);
@@ -36,45 +32,42 @@ EagerMemory::EagerMemory(const RunConfig& config, const ModelSizes& sizes, Alloc
     m_hidden = static_cast<double>(sizes.hidden);
     m_hiddenRows = static_cast<double>(sizes.hiddenRows);
     m_parameters = static_cast<double>(sizes.parameters);
-    m_low = config.word("amp") != "off";
-    m_element = m_low ? 2 : kFloat;
-    m_manual = config.word("attention") == "manual";
-    m_gpu = config.word("device") != "cpu";
-    m_graph = m_gpu && config.has("cuda-graph") && config.word("cuda-graph") == "on";
+    const auto elementOf = [](Precision precision) { return precision == Precision::Float32 ? kFloat : 2; };
+    m_low = plan.precision != Precision::Float32;
+    m_element = elementOf(plan.precision);
+    m_manual = plan.attention == AttentionKind::Manual;
+    m_gpu = plan.onGpu();
+    m_graph = plan.execution == Execution::Captured;
     // Without 16-bit products a GPU has the memory-efficient kernel alone, and that takes whole vectors of 16 bytes.
-    const bool noKernel = m_gpu && !m_low && config.word("attention") == "auto" && config.width / config.heads % 4 != 0;
-    m_math = config.word("attention") == "sdpa-math" || noKernel;
+    const bool noKernel = m_gpu && !m_low && plan.attention == AttentionKind::Auto && config.width / config.heads % 4 != 0;
+    m_math = plan.attention == AttentionKind::Math || noKernel;
     m_wideSoftmax = m_gpu && m_low && m_manual;
-    m_keepGradients = config.word("zero-grad") == "zero" || m_graph;
+    m_keepGradients = plan.keepsGradients || m_graph;
     m_tied = config.tiedHead == "on";
     m_postNorm = config.normPlacement == "post";
     m_rmsNorm = config.norm == "rmsnorm" && !m_gpu;  // LibTorch has one kernel for it there, which keeps what LayerNorm's does
     m_rope = config.positions == "rope";
     m_dropout = config.dropout > 0;
     m_smoothing = config.labelSmoothing > 0;
-    const auto fused = [&](const char* id) {
-        return config.has(id) && (config.word(id) == "on" || (config.word(id) == "auto" && config.word("fusion") == "kernels"));
-    };
-    m_fusedNorm = fused("fused-norm");
-    m_fusedLoss = fused("fused-loss");
-    m_fusedQkv = fused("fused-qkv") && config.qkv == "fused";
-    m_fusedHeads = !m_gpu && m_fusedQkv && fused("fused-attention") && config.word("attention") == "auto";
-    m_fusedActivation = fused("fused-activation");
-    m_floatGradients = m_gpu && config.has("fusion") && config.word("fusion") == "kernels";
-    m_fusedEmbedding = fused("fused-embedding");
-    m_keepsLow = fused("fused-optimizer") && config.word("optimizer") == "fused" && config.word("amp") == "bf16";
-    const std::string recomputed = config.has("checkpointing") ? config.word("checkpointing") : "off";
-    m_attentionAgain = recomputed == "selective";
-    m_blockAgain = recomputedEvery(recomputed);
-    m_chunk = config.has("chunked-loss") ? std::min(static_cast<double>(config.integer("chunked-loss")), m_n) : 0;
-    m_microBatches = config.integer("grad-accumulation");
-    m_validates = !config.has("validation-every") || config.switches.at("validation-every") != Value{std::int64_t{0}};
-    m_validationElement = config.has("validation-amp") && config.word("validation-amp") == "on" ? m_element : kFloat;
+    m_fusedNorm = plan.fused.norm;
+    m_fusedLoss = plan.loss == LossKind::Fused;
+    m_fusedQkv = plan.fused.heads;
+    m_fusedHeads = m_fusedQkv && plan.attention == AttentionKind::Fused;
+    m_fusedActivation = plan.fused.activation;
+    m_floatGradients = m_gpu && plan.fused.linear;
+    m_fusedEmbedding = plan.fused.embedding;
+    m_keepsLow = plan.keepsLowWeights();
+    m_attentionAgain = plan.recompute.attentionOnly;
+    m_blockAgain = plan.recompute.everyKthBlock;
+    m_chunk = plan.loss == LossKind::Chunked ? std::min(static_cast<double>(plan.lossRows), m_n) : 0;
+    m_microBatches = plan.accumulation;
+    m_validates = plan.validation.happens();
+    m_validationElement = elementOf(plan.validation.precision);
 }
 
 void EagerMemory::takeLasting() {
     take(MemoryKind::Weights, kFloat * m_parameters);
-    const bool eightBit = m_config.word("optimizer") == "8-bit";
+    const bool eightBit = m_plan.optimizer == OptimizerKind::EightBit;
     const double moment = (eightBit ? 1 + kFloat / 256 : kFloat) * m_parameters;  // a byte, and a scale for every 256
     // A run begins with moments in float32 on its device; the first is rounded while both are there (core/train/EightBitMoments.cpp).
     Block wide = m_gpu && eightBit ? take(MemoryKind::Moments, 2 * kFloat * m_parameters) : kNone;
@@ -83,7 +76,7 @@ void EagerMemory::takeLasting() {
     take(MemoryKind::Moments, moment);
     if (m_keepsLow) take(MemoryKind::LowWeights, 2 * m_layers * m_width * (4 * m_width + m_hiddenRows + m_hidden));
     // What the loader has ready waits on the host.
-    for (double i = 0; i < (m_gpu ? 1 : batchesInMemory(m_config)); ++i) take(MemoryKind::Batches, 2 * kId * m_n);
+    for (double i = 0; i < (m_gpu ? 1 : batchesInMemory(m_plan.feed)); ++i) take(MemoryKind::Batches, 2 * kId * m_n);
     // cuBLAS has a handle a thread, and a workspace a handle and stream: forward's, and that of autograd's thread.
     if (m_gpu) take(MemoryKind::Scratch, 2 * static_cast<double>(m_sizes.cublasWorkspace));
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/analysis/AllocationTrace.h"
-#include "core/events/RunConfig.h"
+#include "core/events/RunPlan.h"
 
 namespace stepscope {
 
@@ -21,14 +21,14 @@ struct ModelSizes {
 };
 
 // What an optimizer that is not one pass over everything takes for itself during the update.
-void playOptimizer(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace);
+void playOptimizer(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace);
 // Batches that exist at a time: the one in use, and those that loader workers keep ready.
-double batchesInMemory(const RunConfig& config);
+double batchesInMemory(const FeedSettings& feed);
 
 class EagerMemory {
 public:
-    // config: complete. The trace outlives this.
-    EagerMemory(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace);
+    // The trace outlives this.
+    EagerMemory(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace);
 
     // What lasts, then one whole step: every micro-batch that differs from the one before it, and the update.
     void run();
@@ -101,7 +101,7 @@ private:
     bool m_validates;
     double m_validationElement;  // as m_element, when the model is validated
     std::int64_t m_microBatches;
-    RunConfig m_config;
+    RunPlan m_plan;
     ModelSizes m_sizes;
 
     std::vector<Layer> m_layer;

@@ -15,19 +15,18 @@ Bytes saturated(double bytes) {
 
 }  // namespace
 
-MemoryPrediction predictMemory(const RunConfig& config, const ModelSizes& sizes) {
-    const bool onGpu = config.word("device") != "cpu";
-    AllocationTrace trace(onGpu || config.word("host-memory") == "caching");
-    if (config.has("fusion") && config.word("fusion") == "step")
-        playPlannedStep(config, sizes, trace);
+MemoryPrediction predictMemory(const RunPlan& plan, const ModelSizes& sizes) {
+    AllocationTrace trace(plan.onGpu() || plan.hostMemory == HostMemory::Caching);
+    if (plan.execution == Execution::Planned)
+        playPlannedStep(plan, sizes, trace);
     else
-        EagerMemory(config, sizes, trace).run();
+        EagerMemory(plan, sizes, trace).run();
     MemoryPrediction predicted;
     for (std::size_t kind = 0; kind < kMemoryKinds; ++kind) predicted.byKind[kind] = saturated(trace.atPeak()[kind]);
     predicted.tensors = saturated(trace.peak());
     // LibTorch's allocator on a GPU rounds to 512 bytes, cuts and joins what was freed, so that it serves blocks of any size, and gives it back
     // before it refuses one (c10/core/AllocatorConfig.h, c10/cuda/CUDACachingAllocator.cpp). What cannot be joined is not predicted.
-    if (!onGpu) predicted.kept = saturated(trace.held() - trace.peak());
+    if (!plan.onGpu()) predicted.kept = saturated(trace.held() - trace.peak());
     return predicted;
 }
 

@@ -7,7 +7,7 @@
 #include "core/analysis/AllocationTrace.h"
 #include "core/analysis/EagerMemory.h"
 #include "core/base/Units.h"
-#include "core/events/RunConfig.h"
+#include "core/events/RunPlan.h"
 
 namespace stepscope {
 
@@ -20,8 +20,8 @@ struct MemoryPrediction {
     Bytes of(MemoryKind kind) const { return byKind[static_cast<std::size_t>(kind)]; }
 };
 
-// config: complete (every switch has a value). Saturates instead of overflowing.
-MemoryPrediction predictMemory(const RunConfig& config, const ModelSizes& sizes);
+// Saturates instead of overflowing.
+MemoryPrediction predictMemory(const RunPlan& plan, const ModelSizes& sizes);
 
 // "weights 1.2 MB, logits and loss 40 MB, ...": the largest first, what is under a hundredth of it left out.
 std::string describeParts(const MemoryPrediction& predicted);

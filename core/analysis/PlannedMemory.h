@@ -6,7 +6,6 @@
 
 namespace stepscope {
 
-// config: complete.
-void playPlannedStep(const RunConfig& config, const ModelSizes& sizes, AllocationTrace& trace);
+void playPlannedStep(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace);
 
 }  // namespace stepscope

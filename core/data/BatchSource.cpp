@@ -64,22 +64,22 @@ std::shared_ptr<const TokenRow> BatchSource::tokens(TokenPlace place) const {
     return row;
 }
 
-Status BatchSource::accepts(const RunConfig& config) const {
-    if (auto fits = checkContext(m_corpus, config.integer("context")); !fits) return fits;
-    const std::string place = config.has("data-source") ? config.word("data-source") : "mmap";
-    if (place == "text" && m_corpus.text == nullptr) return makeError(ErrorCode::Unsupported, m_corpus.whyNoText);
-    if (place == "text") return m_corpus.text->prepare();
-    return place == "ram" || place == "device" ? hasRoomForCopy(place) : Status();
+Status BatchSource::accepts(const RunPlan& plan) const {
+    if (auto fits = checkContext(m_corpus, plan.context); !fits) return fits;
+    const TokenPlace place = plan.feed.place;
+    if (place == TokenPlace::Text && m_corpus.text == nullptr) return makeError(ErrorCode::Unsupported, m_corpus.whyNoText);
+    if (place == TokenPlace::Text) return m_corpus.text->prepare();
+    return place == TokenPlace::Ram || place == TokenPlace::Device ? hasRoomForCopy(place) : Status();
 }
 
-Status BatchSource::hasRoomForCopy(const std::string& place) const {
+Status BatchSource::hasRoomForCopy(TokenPlace place) const {
     const std::lock_guard lock(m_ramMutex);
     if (!m_ram.expired()) return {};
     const Bytes size = sizeInRam(*m_corpus.tokens, m_corpus.vocabulary), free = m_corpus.freeMemory();
     if (size <= free) return {};
-    return noRoom(
-        fmt::format("data-source={} copies the tokens to RAM, and those of {} take {} there", place, m_corpus.description, format::bytes(size)), free,
-        "choose data-source=mmap or less data");
+    return noRoom(fmt::format("{} copies the tokens to RAM, and those of {} take {} there",
+                              place == TokenPlace::Ram ? "data-source=ram" : "data-source=device", m_corpus.description, format::bytes(size)),
+                  free, "choose data-source=mmap or less data");
 }
 
 std::vector<std::int64_t> BatchSource::starts(Split split, std::uint64_t seed, std::int64_t cursor, std::int64_t batch, std::int64_t context) const {

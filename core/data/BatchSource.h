@@ -6,18 +6,11 @@
 #include <vector>
 
 #include "core/data/Corpus.h"
-#include "core/events/RunConfig.h"
+#include "core/events/RunPlan.h"
 
 namespace stepscope {
 
 enum class Split { Train, Validation };
-
-// Where the tokens lie that a batch is cut from (the switch data-source). Device: in RAM here; the Program cuts on the device.
-enum class TokenPlace { Text, Mapped, Ram, Device };
-
-// How a batch is cut (the switch batch-creation): id by id; a sequence at a time, targets after inputs; or from the row seen as
-// overlapping windows of context + 1 ids, each read once for inputs and targets.
-enum class BatchCreation { Loop, Vectorised, Strided };
 
 class BatchSource {
 public:
@@ -29,8 +22,8 @@ public:
     // Throws DataChanged when there is no text.
     std::shared_ptr<const TokenRow> tokens(TokenPlace place) const;
 
-    // Whether this data can serve a configuration: its context fits, there is a text for data-source=text, and room for a copy.
-    Status accepts(const RunConfig& config) const;
+    // Whether this data can serve a plan: its context fits, there is a text for data-source=text, and room for a copy.
+    Status accepts(const RunPlan& plan) const;
 
     // Where sequences cursor ... cursor + batch - 1 of `split` begin in the row.
     // Validation ignores the seed: every run sees the same validation sequences, evenly spread.
@@ -41,7 +34,7 @@ public:
               std::int64_t* targets) const;
 
 private:
-    Status hasRoomForCopy(const std::string& place) const;
+    Status hasRoomForCopy(TokenPlace place) const;
 
     Corpus m_corpus;
     mutable std::mutex m_ramMutex;

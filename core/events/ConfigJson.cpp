@@ -1,5 +1,5 @@
 // See ConfigJson.h. Settings by their key (ConfigKeys.h), switches in an object of their own:
-// {"preset":"tiny-cpu","layers":4,...,"switches":{"amp":"bf16","batch-size":12}}.
+// {"preset":"tiny-cpu","layers":4,...,"switches":{...}}.
 #include "core/events/ConfigJson.h"
 
 #include <fmt/format.h>

@@ -126,14 +126,6 @@ Result<Value> parseValue(const ValueRange& range, const std::string& key, const 
     return refused(key, text, fmt::format("a number from {} to {}", real.least, real.most));
 }
 
-std::int64_t recomputedEvery(const std::string& checkpointing) {
-    if (checkpointing == "every-block") return 1;
-    constexpr std::string_view prefix = "every-";  // every-2nd, every-12th
-    std::int64_t every = 0;
-    if (checkpointing.starts_with(prefix)) std::from_chars(checkpointing.data() + prefix.size(), checkpointing.data() + checkpointing.size(), every);
-    return every;
-}
-
 Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::string& key, const std::string& text) {
     for (const auto& setting : configKeys()) {
         if (setting.id != key) continue;

@@ -29,9 +29,6 @@ Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::st
 // The same rules for one value range on its own, e.g. for an edit box: the parsed value, or a sentence naming `key`.
 Result<Value> parseValue(const ValueRange& range, const std::string& key, const std::string& text);
 
-// A value of `checkpointing` as a number: of how many blocks one is recomputed; 0 = no block is.
-std::int64_t recomputedEvery(const std::string& checkpointing);
-
 // Rules between keys that need no data: width divides by heads, ... One sentence naming the key to change.
 Status checkConfig(const RunConfig& config);
 

@@ -20,7 +20,7 @@ struct Machine {
     std::string cpu;                        // "AMD EPYC 9R14"
     int cores = 1;                          // usable by this process (affinity and cgroup respected)
     Bytes memory;                           // the smaller of physical memory and cgroup limit
-    std::vector<std::string> instructions;  // of: avx2 avx512 avx512_bf16 amx_bf16
+    std::vector<std::string> instructions;  // of: avx2 avx512 avx512_bf16 amx_bf16 avx512_fp16 amx_fp16
     std::string system;                     // "Debian GNU/Linux 12, Linux 6.1"
     std::string stepscope;                  // version of this program
     std::string libtorch;                   // "2.11.0"

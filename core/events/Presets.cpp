@@ -70,4 +70,12 @@ Result<RunConfig> presetConfig(const std::string& id) {
     return makeError(ErrorCode::NotFound, fmt::format("There is no preset \"{}\"; choose one of {}.", id, fmt::join(known, ", ")));
 }
 
+void placeOn(RunConfig& config, const std::string& device) {
+    config.switches["device"] = device;
+}
+
+void placeAs(const RunConfig& before, RunConfig& config) {
+    if (before.has("device")) placeOn(config, before.word("device"));
+}
+
 }  // namespace stepscope

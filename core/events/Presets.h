@@ -17,6 +17,11 @@ struct Preset {
 const std::vector<Preset>& presets();
 Result<RunConfig> presetConfig(const std::string& id);  // NotFound names the known ones
 
+// Where a preset is to run, which it leaves open: "cpu", "cuda:0".
+void placeOn(RunConfig& config, const std::string& device);
+// The same place for another configuration; none, where none was said.
+void placeAs(const RunConfig& before, RunConfig& config);
+
 struct PresetChoice {
     std::string id;
     std::string why;  // a sentence: "No GPU here: 4 layers, 128 wide train in seconds per 100 steps on 2 cores."

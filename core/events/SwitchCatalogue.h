@@ -30,8 +30,10 @@ using ValueRange = std::variant<Choices, IntegerRange, RealRange>;
 struct Verdict {
     bool usable = true;
     std::string reason;
+    bool ofMachine = false;  // no other setting would help: this machine cannot
     static Verdict yes() { return {}; }
     static Verdict no(std::string why) { return {false, std::move(why)}; }
+    static Verdict notHere(std::string why) { return {false, std::move(why), true}; }
 };
 
 struct SwitchInfo {

@@ -16,14 +16,21 @@ Verdict usable(const Machine& machine, const RunConfig& config, const Value& val
 
 // ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 STEPSCOPE_ISA=avx2 stepscope-cli train --preset tiny-cpu --no-record --steps 5 --set amp=bf16:
 // 1.04 s a step, and with amp=off 74 ms; beside fusion=step 52 and 53 ms. With AVX512_CORE_VNNI, avx512 and avx512: 101 and 69 ms.
-std::string slowHere(const Machine& machine, const RunConfig& config, const Value& value) {
-    if (word(value) == "fp16" && config.word("device") == "cpu")
-        return "fp16 on a CPU: without units for it a step takes many times as long as with amp=off; amp=bf16 is the 16 bits of CPUs.";
-    if (word(value) != "bf16" || config.word("device") != "cpu" || config.word("fusion") == "step") return {};
+std::string slowHere(const Machine& machine, const PlanDraft& draft, const Value& value) {
+    if (draft.plan.onGpu() || draft.plan.execution == Execution::Planned) return {};
+    if (word(value) == "fp16") {
+        if (machine.has("avx512_fp16") || machine.has("amx_fp16")) return {};
+        return "This CPU has no units for fp16 (avx512_fp16, amx_fp16): amp=fp16 takes many times longer than amp=off here; "
+               "amp=bf16 is the 16 bits of CPUs.";
+    }
     if (machine.has("avx512_bf16") || machine.has("amx_bf16")) return {};
     return fmt::format(
         "This CPU has no units for bf16 (avx512_bf16, amx_bf16): amp=bf16 takes {} than amp=off here; fusion=step has products of its own.",
         machine.has("avx512") ? "longer" : "many times longer");
+}
+
+Precision precisionOf(const std::string& name) {
+    return name == "off" ? Precision::Float32 : name == "fp16" ? Precision::Fp16 : Precision::Bf16;
 }
 
 }  // namespace
@@ -46,9 +53,7 @@ Optimization amp() {
         .byDefault = "off",
         .applicable = usable,
         .note = slowHere,
-        .install = [](ProgramBuilder& builder, const Value& value) {
-            builder.setAutocast(word(value) == "off" ? std::nullopt : std::optional(word(value) == "fp16" ? at::kHalf : at::kBFloat16));
-        }};
+        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.precision = precisionOf(word(value)); }};
 }
 
 }  // namespace stepscope

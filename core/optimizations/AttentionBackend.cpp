@@ -1,7 +1,9 @@
 // attention: which implementation of causal self-attention runs.
 #include <fmt/format.h>
 
-#include "core/optimizations/Optimization.h"
+#include <utility>
+
+#include "core/optimizations/FusedSwitch.h"
 
 namespace stepscope {
 namespace {
@@ -11,8 +13,8 @@ namespace {
 Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
     const std::string& name = word(value);
     const bool cuda = config.word("device") != "cpu";
-    if (!cuda && name == "sdpa-efficient") return Verdict::no("the memory-efficient kernel exists for NVIDIA GPUs only.");
-    if (!cuda && name == "sdpa-cudnn") return Verdict::no("cuDNN's attention exists for NVIDIA GPUs only.");
+    if (!cuda && name == "sdpa-efficient") return onlyOnGpus(machine, "the memory-efficient kernel exists for NVIDIA GPUs only.");
+    if (!cuda && name == "sdpa-cudnn") return onlyOnGpus(machine, "cuDNN's attention exists for NVIDIA GPUs only.");
     if (!cuda) return Verdict::yes();
     const std::int64_t headSize = config.width / config.heads;
     const bool low = config.word("amp") != "off";
@@ -33,11 +35,32 @@ Verdict usable(const Machine& machine, const RunConfig& config, const Value& val
     return Verdict::yes();
 }
 
-ProgramBuilder::AttentionSlot slotFor(const std::string& name) {
-    if (name == "manual") return {name, manualAttention, {}};
-    return {name,
-            sdpaAttention,
-            {.math = name == "sdpa-math", .flash = name == "sdpa-flash", .efficient = name == "sdpa-efficient", .cudnn = name == "sdpa-cudnn"}};
+constexpr std::pair<const char*, AttentionKind> kKinds[] = {{"manual", AttentionKind::Manual},
+                                                            {"sdpa-math", AttentionKind::Math},
+                                                            {"sdpa-flash", AttentionKind::Flash},
+                                                            {"sdpa-efficient", AttentionKind::Efficient},
+                                                            {"sdpa-cudnn", AttentionKind::Cudnn}};
+
+void resolve(PlanDraft& draft, const Value& value) {
+    // "auto" claims nothing: SDPA with every back-end is what a Program has anyway, and another switch may know better.
+    for (const auto& [name, kind] : kKinds)
+        if (word(value) == name) {
+            draft.claim("attention");
+            draft.plan.attention = kind;
+        }
+}
+
+void install(ProgramBuilder& builder, const RunPlan& plan) {
+    const AttentionKind kind = plan.attention;
+    if (kind == AttentionKind::Manual) return builder.setAttention({"manual", manualAttention, {}});
+    for (const auto& [name, forced] : kKinds)
+        if (kind == forced)
+            builder.setAttention({name,
+                                  sdpaAttention,
+                                  {.math = kind == AttentionKind::Math,
+                                   .flash = kind == AttentionKind::Flash,
+                                   .efficient = kind == AttentionKind::Efficient,
+                                   .cudnn = kind == AttentionKind::Cudnn}});
 }
 
 }  // namespace
@@ -55,10 +78,13 @@ Optimization attention() {
         .values = Choices{{"manual", "sdpa-math", "sdpa-flash", "sdpa-efficient", "sdpa-cudnn", "auto"}},
         .byDefault = "auto",
         .applicable = usable,
-        .install = [](ProgramBuilder& builder, const Value& value) {
-            // "auto" claims nothing: SDPA with every back-end is what a Program has anyway, and another switch may know better.
-            if (word(value) != "auto") builder.setAttention(slotFor(word(value)));
-        }};
+        .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+            // LibTorch's choice on a CPU (sdp_utils_cpp.cpp): flash wherever it can, and it can here.
+            if (word(value) != "sdpa-flash" || draft.plan.onGpu() || fusedOn(draft.running(), "fused-attention")) return {};
+            return "attention=sdpa-flash changes nothing on a CPU without a fused attention: auto takes it too.";
+        },
+        .resolve = resolve,
+        .install = install};
 }
 
 }  // namespace stepscope

@@ -22,11 +22,11 @@ Optimization batchCreation() {
             .reported = "60–120×; 11 % → 0.1 % of the step",
             .values = Choices{{"loop", "vectorised", "strided"}},
             .byDefault = "vectorised",
-            .note = [](const Machine&, const RunConfig& config, const Value& value) -> std::string {
-                if (config.word("data-source") != "device") return {};
+            .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+                if (draft.plan.feed.place != TokenPlace::Device) return {};
                 return "batch-creation=" + word(value) + " does nothing with data-source=device, where the device cuts in one way of its own.";
             },
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setBatchCreation(creationOf(word(value))); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.creation = creationOf(word(value)); }};
 }
 
 }  // namespace stepscope

@@ -9,10 +9,10 @@ Optimization batchSize() {
             .group = SwitchGroup::Batch,
             .why = "How many sequences go through the model at once. Larger batches use the hardware better until it is full.",
             .cost = "Activations and logits grow with it; and the optimizer sees fewer, less noisy gradients per token.",
-            .reported = "16/32/64/128 → about 4/6/10/18 GB; 256 → 128: ×1.3 on 16 GB",
+            .reported = "16/32/64/128 → about 4/6/10/18 GB; 256 → 128: ×1.3 on a 16 GB card that was swapping",
             .values = IntegerRange{1, 1'000'000'000},
             .byDefault = std::int64_t{12},
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setBatchSize(integer(value)); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.batchSize = integer(value); }};
 }
 
 }  // namespace stepscope

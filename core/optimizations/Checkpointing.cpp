@@ -1,12 +1,17 @@
 // checkpointing: which activations are computed again in backward instead of being kept.
-#include "core/events/ConfigKeys.h"
+#include <charconv>
+#include <string_view>
+
 #include "core/optimizations/Optimization.h"
 
 namespace stepscope {
 namespace {
 
 RecomputePlan planFor(const std::string& name) {
-    return {.everyKthBlock = recomputedEvery(name), .attentionOnly = name == "selective"};
+    RecomputePlan plan{.everyKthBlock = name == "every-block" ? 1 : 0, .attentionOnly = name == "selective"};
+    constexpr std::string_view prefix = "every-";  // every-2nd, every-12th
+    if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), plan.everyKthBlock);
+    return plan;
 }
 
 }  // namespace
@@ -24,7 +29,7 @@ Optimization checkpointing() {
             .values = Choices{{"off", "every-block", "every-2nd", "every-3rd", "every-4th", "every-5th", "every-6th", "every-7th", "every-8th",
                                "every-9th", "every-10th", "every-11th", "every-12th", "selective"}},
             .byDefault = "off",
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setRecompute(planFor(word(value))); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.recompute = planFor(word(value)); }};
 }
 
 }  // namespace stepscope

@@ -20,16 +20,28 @@ Optimization chunkedLossSwitch() {
             .reported = "large vocabularies",
             .values = IntegerRange{0, 1'000'000'000},
             .byDefault = std::int64_t{0},
-            .note = [](const Machine&, const RunConfig& config, const Value& value) -> std::string {
-                if (config.word("fusion") != "step") return {};
+            .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+                const RunPlan& plan = draft.plan;
+                const std::int64_t tokens = plan.batchSize * plan.context;
+                if (plan.execution != Execution::Planned && integer(value) >= tokens)
+                    return fmt::format("chunked-loss={} saves nothing here: a micro-batch has {} tokens, and all their logits exist at once.",
+                                       integer(value), tokens);
+                if (plan.execution != Execution::Planned) return {};
                 return fmt::format("chunked-loss={} does nothing beside fusion=step, which never holds all logits.", integer(value));
             },
-            .install =
-                [](ProgramBuilder& builder, const Value& value) {
+            .resolve =
+                [](PlanDraft& draft, const Value& value) {
                     if (integer(value) == 0) return;
+                    draft.claim("loss");
+                    draft.plan.loss = LossKind::Chunked;
+                    draft.plan.lossRows = integer(value);
+                },
+            .install =
+                [](ProgramBuilder& builder, const RunPlan& plan) {
+                    if (plan.loss != LossKind::Chunked) return;
                     builder.setLossOp(
-                        [rows = integer(value)](const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
-                                                const LossSettings& settings) { return chunkedLoss(rows, hidden, head, targets, settings); });
+                        [rows = plan.lossRows](const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+                                               const LossSettings& settings) { return chunkedLoss(rows, hidden, head, targets, settings); });
                 }};
 }
 

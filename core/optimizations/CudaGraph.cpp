@@ -9,7 +9,7 @@ namespace {
 
 Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off") return Verdict::yes();
-    if (machine.gpus.empty()) return Verdict::no("CUDA graphs are captured on NVIDIA GPUs, and there is none usable here.");
+    if (machine.gpus.empty()) return Verdict::notHere("CUDA graphs are captured on NVIDIA GPUs, and there is none usable here.");
     if (onCpu(config)) return Verdict::no("this run is on the CPU, where there are no launches to save; choose a GPU as device.");
     if (config.word("fusion") != "kernels") return Verdict::no("only a step that never waits for the GPU can be captured; choose fusion=kernels.");
     if (config.word("amp") == "fp16") return Verdict::no("fp16's loss scaler decides after each step on the CPU; choose amp=bf16 or amp=off.");
@@ -40,11 +40,18 @@ Optimization cudaGraph() {
             .values = offOn(),
             .byDefault = "off",
             .applicable = usable,
-            .install = [](ProgramBuilder& builder, const Value& value) {
-                if (word(value) == "on")
-                    builder.setProgram(
-                        [](ProgramParts parts) -> std::unique_ptr<StepProgram> { return std::make_unique<GraphProgram>(std::move(parts)); });
-            }};
+            .resolve =
+                [](PlanDraft& draft, const Value& value) {
+                    if (word(value) != "on") return;
+                    draft.claim("program");
+                    draft.plan.execution = Execution::Captured;
+                },
+            .install =
+                [](ProgramBuilder& builder, const RunPlan& plan) {
+                    if (plan.execution == Execution::Captured)
+                        builder.setProgram(
+                            [](ProgramParts parts) -> std::unique_ptr<StepProgram> { return std::make_unique<GraphProgram>(std::move(parts)); });
+                }};
 }
 
 }  // namespace stepscope

@@ -4,8 +4,8 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
-    if (word(value) == "on" && config.word("device") == "cpu") return Verdict::no("cuDNN runs on NVIDIA GPUs only.");
+Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
+    if (word(value) == "on" && config.word("device") == "cpu") return onlyOnGpus(machine, "cuDNN runs on NVIDIA GPUs only.");
     return Verdict::yes();
 }
 
@@ -24,9 +24,9 @@ Optimization cudnnAutotune() {
             .values = offOn(),
             .byDefault = "off",
             .applicable = usable,
-            .note = [](const Machine&, const RunConfig&,
+            .note = [](const Machine&, const PlanDraft&,
                        const Value&) { return std::string("cudnn-autotune=on does nothing here: a GPT has no convolutions."); },
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setCudnnBenchmark(word(value) == "on"); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.cudnnAutotune = word(value) == "on"; }};
 }
 
 }  // namespace stepscope

@@ -4,9 +4,9 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
+Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
     const std::string& name = word(value);
-    if (name == "device" && config.word("device") == "cpu") return Verdict::no("the device is the CPU, whose memory is the RAM; choose ram.");
+    if (name == "device" && config.word("device") == "cpu") return onlyOnGpus(machine, "the device is the CPU, whose memory is the RAM; choose ram.");
     if (name == "device" && config.data == "random")
         return Verdict::no("random ids are computed where they are needed and lie nowhere; choose mmap.");
     if (name == "text" && config.data == "random") return Verdict::no("random ids come from no text, so there is nothing to tokenise; choose mmap.");
@@ -37,7 +37,7 @@ Optimization dataSource() {
         .values = Choices{{"text", "mmap", "ram", "device"}},
         .byDefault = "mmap",
         .applicable = usable,
-        .install = [](ProgramBuilder& builder, const Value& value) { builder.setTokenPlace(placeOf(word(value))); }};
+        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.place = placeOf(word(value)); }};
 }
 
 }  // namespace stepscope

@@ -5,12 +5,20 @@
 namespace stepscope {
 
 Optimization fusedEmbedding() {
-    return fusedSwitch("fused-embedding", "Fused embedding",
-                       "Adds the row of the token and the row of its position in one pass. Backward sums only the rows whose tokens occurred, "
-                       "instead of clearing and "
-                       "adding a gradient as large as the whole table.",
-                       "None.", "2 → 1 kernels", "embedding",
-                       [](ProgramBuilder& builder) { builder.setEmbedOp(builder.config().tiedHead == "on" ? fused::embedTied : fused::embed); });
+    return fusedSwitch({.id = "fused-embedding",
+                        .title = "Fused embedding",
+                        .why =
+                            "Adds the row of the token and the row of its position in one pass. Backward sums only the rows whose tokens occurred, "
+                            "instead of clearing and "
+                            "adding a gradient as large as the whole table.",
+                        .cost = "None.",
+                        .reported = "2 → 1 kernels",
+                        .decides = "embedding",
+                        .choose = [](RunPlan& plan) { plan.fused.embedding = true; },
+                        .install =
+                            [](ProgramBuilder& builder, const RunPlan& plan) {
+                                if (plan.fused.embedding) builder.setEmbedOp(plan.config.tiedHead == "on" ? fused::embedTied : fused::embed);
+                            }});
 }
 
 }  // namespace stepscope

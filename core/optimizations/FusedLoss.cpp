@@ -5,12 +5,19 @@
 namespace stepscope {
 
 Optimization fusedLoss() {
-    return fusedSwitch("fused-loss", "Fused head + loss",
-                       "Multiplies by the head tile after tile, takes loss and gradients of each tile while it is in cache, and never writes the "
-                       "logits to memory. The plain form keeps "
-                       "several float32 tables as large as batch × context × vocabulary.",
-                       "With amp the exponentials of the logits are rounded to bf16 for the gradients; the loss is summed from unrounded ones.", "",
-                       "loss", [](ProgramBuilder& builder) { builder.setLossOp(fused::loss); });
+    return fusedSwitch(
+        {.id = "fused-loss",
+         .title = "Fused head + loss",
+         .why = "Multiplies by the head tile after tile, takes loss and gradients of each tile while it is in cache, and never writes the "
+                "logits to memory. The plain form keeps "
+                "several float32 tables as large as batch × context × vocabulary.",
+         .cost = "With amp the exponentials of the logits are rounded to bf16 for the gradients; the loss is summed from unrounded ones.",
+         .decides = "loss",
+         .choose = [](RunPlan& plan) { plan.loss = LossKind::Fused; },
+         .install =
+             [](ProgramBuilder& builder, const RunPlan& plan) {
+                 if (plan.loss == LossKind::Fused) builder.setLossOp(fused::loss);
+             }});
 }
 
 }  // namespace stepscope

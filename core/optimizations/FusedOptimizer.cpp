@@ -31,14 +31,22 @@ const CapturedOptimizer kCaptured{
 }  // namespace
 
 Optimization fusedOptimizer() {
-    return fusedSwitch(
-        "fused-optimizer", "Fused clip + AdamW",
-        "One pass over all gradients for their norm, then one that scales each gradient, updates weight and both moments and, under amp=bf16, "
-        "writes the copy that the next step's products read. The plain form writes clipped gradients back and casts the weights anew.",
-        "The bf16 copy, 2 bytes a weight of the blocks' matrices, stays between steps. It is used where optimizer=fused leaves the arithmetic as it "
-        "is.",
-        "5–15 % of the optimizer step", "optimizer",
-        [](ProgramBuilder& builder) { builder.setClippingOptimizer("fused clip + AdamW", update, norm, kCaptured); });
+    return fusedSwitch({
+        .id = "fused-optimizer",
+        .title = "Fused clip + AdamW",
+        .why = "One pass over all gradients for their norm, then one that scales each gradient, updates weight and both moments and, under amp=bf16, "
+               "writes the copy that the next step's products read. The plain form writes clipped gradients back and casts the weights anew.",
+        .cost = "The bf16 copy, 2 bytes a weight of the blocks' matrices, stays between steps. It is used where optimizer=fused leaves the "
+                "arithmetic as it "
+                "is.",
+        .reported = "5–15 % of the optimizer step",
+        .decides = "optimizer",
+        .choose = [](RunPlan& plan) { plan.optimizer = OptimizerKind::FusedWithClipping; },
+        .install =
+            [](ProgramBuilder& builder, const RunPlan& plan) {
+                if (plan.optimizer == OptimizerKind::FusedWithClipping) builder.setClippingOptimizer("fused clip + AdamW", update, norm, kCaptured);
+            },
+    });
 }
 
 }  // namespace stepscope

@@ -10,23 +10,31 @@ bool hasOneProjection(const RunConfig& config) {
     return config.qkv == "fused";
 }
 
-void fillHeads(ProgramBuilder& builder) {
-    if (hasOneProjection(builder.config())) builder.setHeadsOps({.split = fused::linearHeads});
-}
-
 }  // namespace
 
 Optimization fusedQkv() {
-    Optimization entry = fusedSwitch("fused-qkv", "Fused QKV layout",
-                                     "Queries, keys and values are three views of one matrix product. Backward joins their gradients in one pass, "
-                                     "and with fused-attention in none, "
-                                     "where autograd would fill three padded copies and add them.",
-                                     "None.", "", "layout of the heads", fillHeads);
+    Optimization entry =
+        fusedSwitch({.id = "fused-qkv",
+                     .title = "Fused QKV layout",
+                     .why = "Queries, keys and values are three views of one matrix product. Backward joins their gradients in one pass, "
+                            "and with fused-attention in none, "
+                            "where autograd would fill three padded copies and add them.",
+                     .cost = "None.",
+                     .decides = "layout of the heads",
+                     .choose = [](RunPlan& plan) { plan.fused.heads = hasOneProjection(plan.config); },
+                     .install =
+                         [](ProgramBuilder& builder, const RunPlan& plan) {
+                             if (plan.fused.heads) builder.setHeadsOps({.split = fused::linearHeads});
+                         }});
     entry.applicable = [asEveryKernel = std::move(entry.applicable)](const Machine& machine, const RunConfig& config, const Value& value) {
         if (word(value) == "on" && !hasOneProjection(config))
             return Verdict::no(
                 "fused-qkv needs the one projection of qkv=fused, and this model has qkv=split; choose auto or off, or begin a run with qkv=fused.");
         return asEveryKernel(machine, config, value);
+    };
+    entry.note = [asEveryKernel = std::move(entry.note)](const Machine& machine, const PlanDraft& draft, const Value& value) {
+        if (word(value) == "off" && !hasOneProjection(draft.running())) return std::string("fused-qkv=off does nothing beside qkv=split.");
+        return asEveryKernel(machine, draft, value);
     };
     return entry;
 }

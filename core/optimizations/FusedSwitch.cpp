@@ -23,34 +23,38 @@ bool fusedOn(const RunConfig& config, const std::string& id) {
     return value == "on" || (value == "auto" && config.word("fusion") == "kernels" && fusedKernelsUsable(config).usable);
 }
 
-Optimization fusedSwitch(std::string id, std::string title, std::string why, std::string cost, std::string reported, std::string slot,
-                         std::function<void(ProgramBuilder&)> install, std::string onGpuInstead) {
-    return {
-        .id = id,
-        .title = std::move(title),
-        .group = SwitchGroup::Kernels,
-        .why = std::move(why),
-        .cost = onGpuInstead.empty() ? cost + kUntriedOnGpus : cost,
-        .reported = std::move(reported),
-        .values = Choices{{"auto", "off", "on"}},
-        .byDefault = "auto",
-        .applicable =
-            [onGpuInstead](const Machine&, const RunConfig& config, const Value& value) {
-                if (word(value) != "on") return Verdict::yes();
-                if (!onCpu(config) && !onGpuInstead.empty()) return Verdict::no(onGpuInstead);
-                if (config.word("fusion") == "step") return Verdict::no("fusion=step has kernels of its own; choose auto, or fusion=kernels.");
-                return fusedKernelsUsable(config);
+Optimization fusedSwitch(FusedForm form) {
+    return {.id = form.id,
+            .title = std::move(form.title),
+            .group = SwitchGroup::Kernels,
+            .why = std::move(form.why),
+            .cost = form.onGpuInstead.empty() ? form.cost + kUntriedOnGpus : form.cost,
+            .reported = std::move(form.reported),
+            .values = Choices{{"auto", "off", "on"}},
+            .byDefault = "auto",
+            .applicable =
+                [onGpuInstead = form.onGpuInstead](const Machine&, const RunConfig& config, const Value& value) {
+                    if (word(value) != "on") return Verdict::yes();
+                    if (!onCpu(config) && !onGpuInstead.empty()) return Verdict::no(onGpuInstead);
+                    if (config.word("fusion") == "step") return Verdict::no("fusion=step has kernels of its own; choose auto, or fusion=kernels.");
+                    return fusedKernelsUsable(config);
+                },
+            .note = [id = form.id, cpuOnly = !form.onGpuInstead.empty()](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+                const std::string& fusion = draft.running().word("fusion");
+                if (word(value) == "on") return fusion == "kernels" ? id + "=on is what auto comes to beside fusion=kernels." : std::string();
+                if (fusion == "step") return id + "=off does nothing beside fusion=step, which has kernels of its own.";
+                if (fusion == "off") return id + "=off does nothing while fusion is off: auto is off then.";
+                return cpuOnly && draft.plan.onGpu() ? id + "=off does nothing on a GPU, where it never runs." : std::string();
             },
-        .note = [id](const Machine&, const RunConfig& config, const Value& value) -> std::string {
-            if (word(value) != "off" || config.word("fusion") != "step") return {};
-            return id + "=off does nothing beside fusion=step, which has kernels of its own.";
-        },
-        .install =
-            [id, slot = std::move(slot), fill = std::move(install), cpuOnly = !onGpuInstead.empty()](ProgramBuilder& builder, const Value& value) {
-                if (cpuOnly && !builder.device().is_cpu()) return;
-                if (!fusedOn(builder.config(), id) || (word(value) == "auto" && builder.isClaimed(slot))) return;
-                fill(builder);
-            }};
+            .resolve =
+                [id = form.id, decides = std::move(form.decides), choose = std::move(form.choose), cpuOnly = !form.onGpuInstead.empty()](
+                    PlanDraft& draft, const Value& value) {
+                    if (cpuOnly && draft.plan.onGpu()) return;
+                    if (!fusedOn(draft.running(), id) || (word(value) == "auto" && draft.isClaimed(decides))) return;
+                    draft.claim(decides);
+                    choose(draft.plan);
+                },
+            .install = std::move(form.install)};
 }
 
 }  // namespace stepscope

@@ -13,10 +13,20 @@ Verdict fusedKernelsUsable(const RunConfig& config);
 // on, or auto where fusion asks for kernels and they can be used.
 bool fusedOn(const RunConfig& config, const std::string& id);
 
-// An entry with the values auto, off and on; install(builder) is called when it is on. `slot` is what it fills in the words of
-// ProgramBuilder's claims: auto leaves a slot alone that another switch has claimed, on is refused there with both names.
-// onGpuInstead: where there is no CUDA form, what a person can choose on a GPU; empty = there is one, and the cost says that it is untried.
-Optimization fusedSwitch(std::string id, std::string title, std::string why, std::string cost, std::string reported, std::string slot,
-                         std::function<void(ProgramBuilder&)> install, std::string onGpuInstead = {});
+// What differs among them.
+struct FusedForm {
+    std::string id, title, why, cost, reported;
+    // In the words of PlanDraft's claims: auto leaves alone what another switch has claimed, on is refused there with both names.
+    std::string decides;
+    // Puts the operation into the plan; called when it is on.
+    std::function<void(RunPlan&)> choose;
+    // As Optimization::install.
+    std::function<void(ProgramBuilder&, const RunPlan&)> install;
+    // Where there is no CUDA form, what a person can choose on a GPU; empty = there is one, and the cost says that it is untried.
+    std::string onGpuInstead = {};
+};
+
+// An entry with the values auto, off and on.
+Optimization fusedSwitch(FusedForm form);
 
 }  // namespace stepscope

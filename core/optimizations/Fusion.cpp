@@ -27,6 +27,14 @@ std::optional<Instead> instead(const RunConfig& config, const Value& value) {
     return std::nullopt;
 }
 
+void resolve(PlanDraft& draft, const Value& value) {
+    // The linears that no fused-* switch has; what is won on LibTorch's is won on a GPU.
+    if (word(value) == "kernels") draft.plan.fused.linear = fusedKernelsUsable(draft.running()).usable;
+    if (word(value) != "step") return;
+    draft.claim("program");
+    draft.plan.execution = Execution::Planned;
+}
+
 }  // namespace
 
 Optimization fusion() {
@@ -50,10 +58,10 @@ Optimization fusion() {
             .byDefault = "off",
             .applicable = usable,
             .instead = instead,
-            .install = [](ProgramBuilder& builder, const Value& value) {
-                // The linears that no fused-* switch has; what is won on LibTorch's is won on a GPU.
-                if (word(value) == "kernels" && fusedKernelsUsable(builder.config()).usable) builder.setLinearOp(fused::linear);
-                if (word(value) == "step")
+            .resolve = resolve,
+            .install = [](ProgramBuilder& builder, const RunPlan& plan) {
+                if (plan.fused.linear) builder.setLinearOp(fused::linear);
+                if (plan.execution == Execution::Planned)
                     builder.setProgram(
                         [](ProgramParts parts) -> std::unique_ptr<StepProgram> { return std::make_unique<PlannedProgram>(std::move(parts)); });
             }};

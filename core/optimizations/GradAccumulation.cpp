@@ -14,7 +14,7 @@ Optimization gradAccumulation() {
             .reported = "effective batch 512 with the memory of one micro-batch",
             .values = IntegerRange{1, 65536},
             .byDefault = std::int64_t{1},
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setAccumulation(integer(value)); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.accumulation = integer(value); }};
 }
 
 }  // namespace stepscope

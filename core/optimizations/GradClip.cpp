@@ -13,7 +13,7 @@ Optimization gradClip() {
         .reported = "stability",
         .values = RealRange{0, 1e6},
         .byDefault = 1.0,
-        .install = [](ProgramBuilder& builder, const Value& value) { builder.setGradientClip(std::get<double>(value)); }};
+        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.maxNorm = std::get<double>(value); }};
 }
 
 }  // namespace stepscope

@@ -4,9 +4,9 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
+Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off" || config.word("device") != "cpu") return Verdict::yes();
-    return Verdict::no("the batch stays in the memory of the CPU, so there is no copy that could run on.");
+    return onlyOnGpus(machine, "the batch stays in the memory of the CPU, so there is no copy that could run on.");
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ Optimization loaderNonblocking() {
             .values = offOn(),
             .byDefault = "off",
             .applicable = usable,
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setLoaderNonBlocking(word(value) == "on"); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.nonBlocking = word(value) == "on"; }};
 }
 
 }  // namespace stepscope

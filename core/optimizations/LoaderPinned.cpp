@@ -4,9 +4,9 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
+Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off" || config.word("device") != "cpu") return Verdict::yes();
-    return Verdict::no("the batch stays in the memory of the CPU, so there is no copy that pinned memory could speed up.");
+    return onlyOnGpus(machine, "the batch stays in the memory of the CPU, so there is no copy that pinned memory could speed up.");
 }
 
 }  // namespace
@@ -23,10 +23,11 @@ Optimization loaderPinned() {
             .values = offOn(),
             .byDefault = "off",
             .applicable = usable,
-            .note = [](const Machine&, const RunConfig& config, const Value&) -> std::string {
-                return config.word("data-source") == "device" ? "loader-pinned=on does nothing with data-source=device: no batch is copied." : "";
+            .note = [](const Machine&, const PlanDraft& draft, const Value&) -> std::string {
+                return draft.plan.feed.place == TokenPlace::Device ? "loader-pinned=on does nothing with data-source=device: no batch is copied."
+                                                                   : "";
             },
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setLoaderPinned(word(value) == "on"); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.pinned = word(value) == "on"; }};
 }
 
 }  // namespace stepscope

@@ -6,10 +6,10 @@
 namespace stepscope {
 namespace {
 
-std::string idle(const Machine&, const RunConfig& config, const Value& value) {
-    if (config.word("data-source") == "device")
+std::string idle(const Machine&, const PlanDraft& draft, const Value& value) {
+    if (draft.plan.feed.place == TokenPlace::Device)
         return fmt::format("loader-prefetch={} does nothing with data-source=device, where the device cuts.", integer(value));
-    if (config.integer("loader-workers") > 0) return {};
+    if (draft.plan.feed.workers > 0) return {};
     return fmt::format("loader-prefetch={} does nothing while loader-workers is 0: each batch is cut when it is needed.", integer(value));
 }
 
@@ -27,7 +27,7 @@ Optimization loaderPrefetch() {
             .values = IntegerRange{1, 1024},
             .byDefault = std::int64_t{2},
             .note = idle,
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setLoaderPrefetch(integer(value)); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.prefetch = integer(value); }};
 }
 
 }  // namespace stepscope

@@ -20,11 +20,11 @@ Optimization loaderWorkers() {
             .reported = "1.1–1.2×",
             .values = IntegerRange{0, 64},
             .byDefault = std::int64_t{0},
-            .note = [](const Machine&, const RunConfig& config, const Value& value) -> std::string {
-                if (config.word("data-source") != "device") return {};
+            .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+                if (draft.plan.feed.place != TokenPlace::Device) return {};
                 return fmt::format("loader-workers={} does nothing with data-source=device, where the device cuts.", integer(value));
             },
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setLoaderWorkers(integer(value)); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.workers = integer(value); }};
 }
 
 }  // namespace stepscope

@@ -11,15 +11,15 @@ bool onCpu(const RunConfig& config) {
 Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "highest") return Verdict::yes();
     if (!onCpu(config)) return needsAmpere(machine, config, "TF32");
-    if (word(value) == "high") return Verdict::no("TF32 exists on NVIDIA GPUs only; on a CPU with AMX \"medium\" computes float32 products in bf16.");
+    if (word(value) == "high")
+        return onlyOnGpus(machine, "TF32 exists on NVIDIA GPUs only; on a CPU with AMX \"medium\" computes float32 products in bf16.");
     if (!machine.has("amx_bf16"))
-        return Verdict::no("oneDNN rounds float32 products to bf16 only with AMX (amx_bf16), which this CPU does not have; choose amp=bf16.");
+        return Verdict::notHere("oneDNN rounds float32 products to bf16 only with AMX (amx_bf16), which this CPU does not have; choose amp=bf16.");
     return Verdict::yes();
 }
 
-at::Float32MatmulPrecision precision(const std::string& name) {
-    if (name == "high") return at::Float32MatmulPrecision::HIGH;
-    return name == "medium" ? at::Float32MatmulPrecision::MEDIUM : at::Float32MatmulPrecision::HIGHEST;
+MatmulPrecision precision(const std::string& name) {
+    return name == "high" ? MatmulPrecision::High : name == "medium" ? MatmulPrecision::Medium : MatmulPrecision::Highest;
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ Optimization matmulPrecision() {
         .values = Choices{{"highest", "high", "medium"}},
         .byDefault = "highest",
         .applicable = usable,
-        .install = [](ProgramBuilder& builder, const Value& value) { builder.setMatmulPrecision(precision(word(value))); }};
+        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.matmulPrecision = precision(word(value)); }};
 }
 
 }  // namespace stepscope

@@ -1,5 +1,5 @@
 // An optimisation is one file and one line: an entry like this, listed in install.cpp. Panel, tooltips, --set, session columns,
-// the guide's table and the parameterised test are all generated from it. Nowhere else is there an "if (switch is on)".
+// the guide's table and the parameterised test are all generated from it. Nowhere else is a switch named: the plan says what it comes to.
 #pragma once
 #include <functional>
 #include <optional>
@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "core/events/Machine.h"
+#include "core/events/RunPlan.h"
 #include "core/events/SwitchCatalogue.h"
+#include "core/optimizations/PlanDraft.h"
 #include "core/train/ProgramBuilder.h"
 
 namespace stepscope {
@@ -36,14 +38,16 @@ struct Optimization {
     // nothing.
     std::function<std::optional<Instead>(const RunConfig&, const Value&)> instead;
     // What to know of `value`, which runs and is not the default: that it does nothing beside the other switches, or what it costs on this machine. A
-    // sentence; empty or absent = its words above say it all. config: what runs (Registry::running).
-    std::function<std::string(const Machine&, const RunConfig& config, const Value& value)> note;
-    // The shape that the State must have for `value`; absent = the State stays as it is. Lossless both ways.
-    std::function<void(GptConfig& wanted, const Value&)> shape;
-    // Brings the State into the form that `value` needs, beyond its shape; returns what was lost, in a few words, or nothing.
-    std::function<std::string(TrainState& state, const Value&)> convert;
-    // Fills the slots this switch is about. Absent = the loop or the data read the value themselves (validation-every).
-    std::function<void(ProgramBuilder&, const Value&)> install;
+    // sentence; empty or absent = its words above say it all.
+    std::function<std::string(const Machine&, const PlanDraft&, const Value& value)> note;
+    // Puts what `value` decides into the plan, claiming what another switch must not decide too.
+    std::function<void(PlanDraft&, const Value& value)> resolve;
+    // The shape that the State must have; absent = the State stays as it is. Lossless both ways.
+    std::function<void(GptConfig& wanted, const RunPlan&)> shape;
+    // Brings the State into the form that the plan needs, beyond its shape; returns what was lost, in a few words, or nothing.
+    std::function<std::string(TrainState& state, const RunPlan&)> convert;
+    // Fills a slot of the Program where the plan says that this switch's operation runs. Absent = the plan alone says it.
+    std::function<void(ProgramBuilder&, const RunPlan&)> install;
 };
 
 inline const std::string& word(const Value& value) {
@@ -57,6 +61,8 @@ const Gpu* gpuOf(const Machine& machine, const RunConfig& config);
 // Yes on a GPU of at least compute capability 8.0 (and where gpuOf is null: `device` says what is wrong); else a sentence with its name. what:
 // "bf16".
 Verdict needsAmpere(const Machine& machine, const RunConfig& config, const std::string& what);
+// No, of a value for GPUs beside device=cpu; of the machine where it has none that could be chosen.
+Verdict onlyOnGpus(const Machine& machine, std::string why);
 inline Choices offOn() {
     return {{"off", "on"}};
 }

@@ -7,8 +7,8 @@
 namespace stepscope {
 namespace {
 
-std::string convertMoments(TrainState& state, const Value& value) {
-    if (word(value) != "8-bit") {
+std::string convertMoments(TrainState& state, const RunPlan& plan) {
+    if (plan.optimizer != OptimizerKind::EightBit) {
         toFloat(state);
         return {};
     }
@@ -16,12 +16,28 @@ std::string convertMoments(TrainState& state, const Value& value) {
     return error > 0 ? fmt::format("rounding the moments to 8 bits moved them by {:.2g} %", 100 * error) : std::string();
 }
 
-void install(ProgramBuilder& builder, const Value& value) {
-    const std::string& name = word(value);
-    if (name == "8-bit") return builder.setOptimizer(name, adamWEightBit, ProgramBuilder::Moments::EightBit);
-    // The default gives way to our own pass, which is the same arithmetic; another choice is a second claim.
-    if (name == "fused" && fusedOn(builder.config(), "fused-optimizer")) return;
-    builder.setOptimizer(name, name == "loop" ? adamWLoop : name == "foreach" ? adamWForeach : adamWFused);
+struct Implementation {
+    const char* name;
+    OptimizerKind kind;
+    void (*update)(ParameterGroup&, const AdamW&);
+};
+constexpr Implementation kImplementations[] = {{"loop", OptimizerKind::Loop, adamWLoop},
+                                               {"foreach", OptimizerKind::Foreach, adamWForeach},
+                                               {"fused", OptimizerKind::Fused, adamWFused},
+                                               {"8-bit", OptimizerKind::EightBit, adamWEightBit}};
+
+void resolve(PlanDraft& draft, const Value& value) {
+    for (const Implementation& one : kImplementations) {
+        if (word(value) != one.name) continue;
+        draft.plan.optimizer = one.kind;
+        // The default gives way to our own pass, which is the same arithmetic; another choice is a second claim.
+        if (one.kind != OptimizerKind::Fused || !fusedOn(draft.running(), "fused-optimizer")) draft.claim("optimizer");
+    }
+}
+
+void install(ProgramBuilder& builder, const RunPlan& plan) {
+    for (const Implementation& one : kImplementations)
+        if (plan.optimizer == one.kind) builder.setOptimizer(one.name, one.update);
 }
 
 }  // namespace
@@ -42,6 +58,12 @@ Optimization optimizer() {
         .reported = "5–15 % of the optimizer step",
         .values = Choices{{"loop", "foreach", "fused", "8-bit"}},
         .byDefault = "fused",
+        .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+            if (word(value) != "foreach" || draft.plan.onGpu()) return {};
+            return "optimizer=foreach takes one tensor after the other on a CPU, as loop does: LibTorch's kernels over lists of tensors are for "
+                   "GPUs.";
+        },
+        .resolve = resolve,
         .convert = convertMoments,
         .install = install};
 }

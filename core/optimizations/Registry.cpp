@@ -29,9 +29,29 @@ std::optional<Instead> Registry::insteadOf(const Optimization& entry, const RunC
     return entry.instead ? entry.instead(config, config.switches.at(entry.id)) : std::nullopt;
 }
 
-std::string Registry::noteOf(const Optimization& entry, const RunConfig& inUse) const {
-    const Value& value = inUse.switches.at(entry.id);
-    return entry.note && value != entry.byDefault ? entry.note(m_machine, inUse, value) : std::string();
+std::string Registry::noteOf(const Optimization& entry, const PlanDraft& draft) const {
+    const Value& value = draft.running().switches.at(entry.id);
+    return entry.note && value != entry.byDefault ? entry.note(m_machine, draft, value) : std::string();
+}
+
+PlanDraft Registry::drafted(const RunConfig& config, RunConfig inUse, std::int64_t vocabulary) const {
+    PlanDraft draft(std::move(inUse));
+    draft.plan.config = config;
+    draft.plan.vocabulary = vocabulary;
+    for (const auto& entry : m_entries) {
+        draft.beginSwitch(entry.id);
+        entry.resolve(draft, draft.running().switches.at(entry.id));
+    }
+    return draft;
+}
+
+Result<RunPlan> Registry::plan(const RunConfig& config, std::int64_t vocabulary) const {
+    std::string notes;
+    PlanDraft draft = drafted(config, running(config, &notes), vocabulary);
+    if (const auto& conflict = draft.conflict()) return *conflict;
+    for (const auto& entry : m_entries) addSentence(notes, noteOf(entry, draft));
+    draft.plan.notes = std::move(notes);
+    return std::move(draft.plan);
 }
 
 RunConfig Registry::running(const RunConfig& config, std::string* why) const {
@@ -44,10 +64,11 @@ RunConfig Registry::running(const RunConfig& config, std::string* why) const {
     return inUse;
 }
 
-SwitchCatalogue Registry::catalogue(const RunConfig& config) const {
+SwitchCatalogue Registry::catalogue(const RunConfig& config, std::int64_t vocabulary) const {
     RunConfig full = config;
     for (const auto& entry : m_entries) full.switches.emplace(entry.id, entry.byDefault);
-    const RunConfig inUse = running(full);
+    const PlanDraft draft = drafted(full, running(full), vocabulary);
+    const RunConfig& inUse = draft.running();
     SwitchCatalogue all;
     for (const auto& entry : m_entries) {
         SwitchInfo info{.id = entry.id,
@@ -63,7 +84,7 @@ SwitchCatalogue Registry::catalogue(const RunConfig& config) const {
                         .applicable = Verdict::yes(),
                         .refusedChoices = {},
                         .instead = {},
-                        .note = noteOf(entry, inUse)};
+                        .note = noteOf(entry, draft)};
         if (const auto instead = insteadOf(entry, full)) info.instead = instead->why;
         if (const auto* choices = std::get_if<Choices>(&entry.values)) {
             for (const auto& choice : choices->words)
@@ -93,11 +114,11 @@ Result<RunConfig> Registry::complete(RunConfig config) const {
     const RunConfig inUse = running(config);
     for (const auto& entry : m_entries)
         if (const auto can = verdict(entry, inUse, config.switches.at(entry.id)); !can.usable)
-            return makeError(ErrorCode::Unsupported,
+            return makeError(can.ofMachine ? ErrorCode::Unsupported : ErrorCode::BadInput,
                              fmt::format("{}={} cannot be used: {}", entry.id, toString(config.switches.at(entry.id)), can.reason))
                 .about(Subject::Kind::Switch, entry.id);
     if (auto good = checkConfig(config); !good) return good.error();
-    if (const auto conflict = installed(inUse).conflict()) return *conflict;
+    if (const PlanDraft draft = drafted(config, inUse, 0); draft.conflict()) return *draft.conflict();
     return config;
 }
 
@@ -113,42 +134,39 @@ Result<RunConfig> Registry::flipped(const RunConfig& config, const std::string& 
     });
 }
 
-GptConfig Registry::modelShape(const RunConfig& config, std::int64_t vocabulary) const {
-    GptConfig shape = gptConfig(config, vocabulary);
+GptConfig Registry::modelShape(const RunPlan& plan, std::int64_t vocabulary) const {
+    GptConfig shape = gptConfig(plan.config, vocabulary);
     for (const auto& entry : m_entries)
-        if (entry.shape) entry.shape(shape, config.switches.at(entry.id));
+        if (entry.shape) entry.shape(shape, plan);
     return shape;
 }
 
-ProgramBuilder Registry::installed(const RunConfig& inUse) const {
-    ProgramBuilder builder(inUse);
-    for (const auto& entry : m_entries) {
-        if (!entry.install) continue;
-        builder.beginSwitch(entry.id);
-        entry.install(builder, inUse.switches.at(entry.id));
-    }
-    return builder;
+GptConfig Registry::modelShape(const RunConfig& config, std::int64_t vocabulary) const {
+    return modelShape(drafted(config, running(config), vocabulary).plan, vocabulary);
 }
 
-Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state, BuildNotes* notes) const {
-    BuildNotes told;
-    const RunConfig inUse = running(config, &told.instead);
-    for (const auto& entry : m_entries) addSentence(told.instead, noteOf(entry, inUse));
-    const ProgramBuilder builder = installed(inUse);
+Result<std::unique_ptr<StepProgram>> Registry::build(const RunPlan& plan, TrainState& state, BuildNotes* notes) const {
+    ProgramBuilder builder(plan);
+    for (const auto& entry : m_entries)
+        if (entry.install) entry.install(builder, plan);
     auto program = builder.build();
-    if (!program) return program.error();
-    // Only after nothing can be refused any more does the State change.
-    GptConfig shape = modelShape(inUse, state.config.vocabulary);
+    GptConfig shape = modelShape(plan, state.config.vocabulary);
     shape.positions = std::max(shape.positions, state.config.positions);
     state.relayout(shape);
-    state.moveTo(builder.device());
+    state.moveTo(at::Device(plan.device()));
+    BuildNotes told{.instead = plan.notes};
     for (const auto& entry : m_entries) {
         if (!entry.convert) continue;
-        const std::string lost = entry.convert(state, inUse.switches.at(entry.id));
+        const std::string lost = entry.convert(state, plan);
         if (!lost.empty()) told.lost = lost;
     }
     if (notes != nullptr) *notes = std::move(told);
     return program;
+}
+
+Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state, BuildNotes* notes) const {
+    const auto resolved = plan(config, state.config.vocabulary);
+    return resolved ? build(*resolved, state, notes) : resolved.error();
 }
 
 }  // namespace stepscope

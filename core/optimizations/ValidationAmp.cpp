@@ -4,10 +4,9 @@
 namespace stepscope {
 namespace {
 
-std::string idle(const Machine&, const RunConfig& config, const Value&) {
-    if (config.word("amp") == "off") return "validation-amp=on does nothing while amp is off: validation is float32 as training is.";
-    if (config.switches.at("validation-every") == Value{std::int64_t{0}})
-        return "validation-amp=on does nothing while validation-every is 0, but for a validation that you ask for.";
+std::string idle(const Machine&, const PlanDraft& draft, const Value&) {
+    if (draft.plan.precision == Precision::Float32) return "validation-amp=on does nothing while amp is off: validation is float32 as training is.";
+    if (!draft.plan.validation.happens()) return "validation-amp=on does nothing while validation-every is 0, but for a validation that you ask for.";
     return {};
 }
 
@@ -22,7 +21,10 @@ Optimization validationAmp() {
             .values = offOn(),
             .byDefault = "off",
             .note = idle,
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setValidationAutocast(word(value) == "on"); }};
+            .resolve = [](PlanDraft& draft, const Value& value) {
+                // amp stands before it in the list.
+                draft.plan.validation.precision = word(value) == "on" ? draft.plan.precision : Precision::Float32;
+            }};
 }
 
 }  // namespace stepscope

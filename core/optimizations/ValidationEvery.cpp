@@ -1,4 +1,4 @@
-// validation-every: how often the loop evaluates. The loop reads the value itself.
+// validation-every: how often the loop evaluates.
 #include "core/optimizations/Optimization.h"
 
 namespace stepscope {
@@ -12,7 +12,12 @@ Optimization validationEvery() {
                 "\"epoch\" does so whenever as many tokens were trained on as the training part has. Only this loss tells learning from memorising.",
             .cost = "The time of a few forward passes, shown apart from the steps.",
             .values = IntegerRange{0, 1'000'000'000, "epoch"},
-            .byDefault = std::int64_t{100}};
+            .byDefault = std::int64_t{100},
+            .resolve = [](PlanDraft& draft, const Value& value) {
+                const auto* steps = std::get_if<std::int64_t>(&value);
+                draft.plan.validation.everyEpoch = steps == nullptr;
+                draft.plan.validation.everySteps = steps == nullptr ? 0 : *steps;
+            }};
 }
 
 }  // namespace stepscope

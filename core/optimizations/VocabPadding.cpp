@@ -1,4 +1,6 @@
 // vocab-padding: rounds the rows of the embedding (and of the tied head) up to a friendlier size.
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "core/optimizations/Optimization.h"
@@ -6,11 +8,9 @@
 namespace stepscope {
 namespace {
 
-std::int64_t padded(std::int64_t vocabulary, const std::string& how) {
-    if (how == "none") return vocabulary;
-    if (how == "power-of-two") return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(vocabulary)));
-    const std::int64_t multiple = how == "64" ? 64 : 128;
-    return (vocabulary + multiple - 1) / multiple * multiple;
+std::int64_t padded(std::int64_t vocabulary, const VocabularyPadding& how) {
+    if (how.powerOfTwo) return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(vocabulary)));
+    return (vocabulary + how.multiple - 1) / how.multiple * how.multiple;
 }
 
 }  // namespace
@@ -26,7 +26,18 @@ Optimization vocabPadding() {
             .reported = "96 → 93 ms",
             .values = Choices{{"none", "64", "128", "power-of-two"}},
             .byDefault = "none",
-            .shape = [](GptConfig& wanted, const Value& value) { wanted.paddedVocabulary = padded(wanted.vocabulary, word(value)); }};
+            .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
+                const std::int64_t ids = draft.plan.vocabulary;
+                if (ids == 0 || padded(ids, draft.plan.padding) != ids) return {};
+                return fmt::format("vocab-padding={} adds no row here: {} ids are {} already.", word(value), ids,
+                                   draft.plan.padding.powerOfTwo ? "a power of two" : "a multiple of " + word(value));
+            },
+            .resolve =
+                [](PlanDraft& draft, const Value& value) {
+                    const std::string& how = word(value);
+                    draft.plan.padding = {.multiple = how == "64" ? 64 : how == "128" ? 128 : 1, .powerOfTwo = how == "power-of-two"};
+                },
+            .shape = [](GptConfig& wanted, const RunPlan& plan) { wanted.paddedVocabulary = padded(wanted.vocabulary, plan.padding); }};
 }
 
 }  // namespace stepscope

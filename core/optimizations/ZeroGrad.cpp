@@ -4,12 +4,10 @@
 namespace stepscope {
 namespace {
 
-std::string idle(const Machine&, const RunConfig& config, const Value&) {
-    for (const char* id : {"fusion", "cuda-graph"})
-        if (const std::string& value = config.word(id); value == "step" || value == "on")
-            return std::string("zero-grad=zero does nothing beside ") + id + "=" + value +
-                   ", which keeps the gradients in one place and writes them afresh.";
-    return {};
+std::string idle(const Machine&, const PlanDraft& draft, const Value&) {
+    if (draft.plan.execution == Execution::Eager) return {};
+    const std::string other = draft.plan.execution == Execution::Planned ? "fusion=step" : "cuda-graph=on";
+    return "zero-grad=zero does nothing beside " + other + ", which keeps the gradients in one place and writes them afresh.";
 }
 
 }  // namespace
@@ -29,7 +27,7 @@ Optimization zeroGrad() {
             .values = Choices{{"zero", "set-to-none"}},
             .byDefault = "set-to-none",
             .note = idle,
-            .install = [](ProgramBuilder& builder, const Value& value) { builder.setKeepGradients(word(value) == "zero"); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.keepsGradients = word(value) == "zero"; }};
 }
 
 }  // namespace stepscope

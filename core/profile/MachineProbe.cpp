@@ -45,7 +45,7 @@ std::vector<std::string> instructions() {
     std::vector<std::string> known;
     std::string flag;
     while (flags >> flag) {
-        if (flag == "avx2" || flag == "avx512_bf16" || flag == "amx_bf16") known.push_back(flag);
+        if (flag == "avx2" || flag == "avx512_bf16" || flag == "amx_bf16" || flag == "avx512_fp16" || flag == "amx_fp16") known.push_back(flag);
         if (flag == "avx512f") known.push_back("avx512");
     }
     return known;

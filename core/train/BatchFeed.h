@@ -9,15 +9,6 @@
 
 namespace stepscope {
 
-// What the switches about data say.
-struct FeedSettings {
-    TokenPlace place = TokenPlace::Mapped;
-    BatchCreation creation = BatchCreation::Vectorised;
-    std::int64_t workers = 0, prefetch = 2;
-    bool pinned = false;       // host memory that a GPU can read by itself
-    bool nonBlocking = false;  // the copy runs on while the host goes on
-};
-
 class BatchFeed {
 public:
     BatchFeed(const FeedSettings& settings, at::Device device, std::int64_t batch, std::int64_t context);

@@ -1,77 +1,50 @@
 #include "core/train/ProgramBuilder.h"
 
-#include <fmt/format.h>
-
 #include "core/train/EagerProgram.h"
 
 namespace stepscope {
+namespace {
 
-ProgramBuilder::ProgramBuilder(const RunConfig& config) : m_config(config) {
-    m_parts.adamW = {.beta1 = config.beta1, .beta2 = config.beta2, .epsilon = config.epsilon, .weightDecay = config.weightDecay};
+std::optional<at::ScalarType> autocastOf(Precision precision) {
+    if (precision == Precision::Float32) return std::nullopt;
+    return precision == Precision::Fp16 ? at::kHalf : at::kBFloat16;
+}
+
+at::Float32MatmulPrecision inside(MatmulPrecision precision) {
+    if (precision == MatmulPrecision::Highest) return at::Float32MatmulPrecision::HIGHEST;
+    return precision == MatmulPrecision::High ? at::Float32MatmulPrecision::HIGH : at::Float32MatmulPrecision::MEDIUM;
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(const RunPlan& plan) {
+    const RunConfig& config = plan.config;
+    m_parts.device = at::Device(plan.device());
+    m_parts.scope.matmulPrecision = inside(plan.matmulPrecision);
+    m_parts.scope.cudnnBenchmark = plan.cudnnAutotune;
+    m_parts.scope.hostMemory = plan.hostMemory == HostMemory::Caching ? host_memory::Mode::Caching : host_memory::Mode::System;
+    m_parts.autocast = autocastOf(plan.precision);
+    m_parts.validationAutocast = autocastOf(plan.validation.precision);
+    m_parts.batchSize = plan.batchSize;
+    m_parts.context = plan.context;
+    m_parts.accumulation = plan.accumulation;
+    m_parts.maxNorm = plan.maxNorm;
     m_parts.dropout = config.dropout;
     m_parts.labelSmoothing = config.labelSmoothing;
+    m_parts.eightBitMoments = plan.optimizer == OptimizerKind::EightBit;
+    m_parts.lossScaleGrowth = plan.precision == Precision::Fp16 ? config.lossScaleGrowth : 0;
+    m_parts.recompute = plan.recompute;
+    m_parts.keepGradients = plan.keepsGradients;
+    m_parts.adamW = {.beta1 = config.beta1, .beta2 = config.beta2, .epsilon = config.epsilon, .weightDecay = config.weightDecay};
+    m_parts.feed = plan.feed;
 }
 
-void ProgramBuilder::claim(const std::string& slot) {
-    const auto [held, fresh] = m_claims.emplace(slot, m_owner);
-    if (!fresh && held->second != m_owner && !m_conflict)
-        m_conflict =
-            makeError(ErrorCode::Unsupported, fmt::format("{} and {} both decide the {}; switch one of them off.", held->second, m_owner, slot));
-}
-
-void ProgramBuilder::setDevice(at::Device device) {
-    claim("device");
-    m_parts.device = device;
-}
-void ProgramBuilder::setMatmulPrecision(at::Float32MatmulPrecision precision) {
-    claim("float32 matrix products");
-    m_parts.scope.matmulPrecision = precision;
-}
-void ProgramBuilder::setAutocast(std::optional<at::ScalarType> dtype) {
-    claim("autocast precision");
-    m_parts.autocast = dtype;
-}
-void ProgramBuilder::setValidationAutocast(bool on) {
-    claim("validation precision");
-    m_validationAutocast = on;
-}
-void ProgramBuilder::setCudnnBenchmark(bool on) {
-    claim("cuDNN's choice of algorithms");
-    m_parts.scope.cudnnBenchmark = on;
-}
-void ProgramBuilder::setRecompute(RecomputePlan plan) {
-    claim("recomputation of activations");
-    m_parts.recompute = plan;
-}
-void ProgramBuilder::setHostMemory(host_memory::Mode mode) {
-    claim("host allocator");
-    m_parts.scope.hostMemory = mode;
-}
 void ProgramBuilder::setAttention(AttentionSlot attention) {
-    claim("attention");
     m_parts.attentionName = std::move(attention.name);
     m_parts.ops.attention = std::move(attention.function);
     m_parts.scope.sdpa = attention.backends;
 }
-void ProgramBuilder::setBatchSize(std::int64_t sequences) {
-    claim("batch size");
-    m_parts.batchSize = sequences;
-}
-void ProgramBuilder::setContext(std::int64_t tokens) {
-    claim("context");
-    m_parts.context = tokens;
-}
-void ProgramBuilder::setAccumulation(std::int64_t microBatches) {
-    claim("gradient accumulation");
-    m_parts.accumulation = microBatches;
-}
-void ProgramBuilder::setGradientClip(double maxNorm) {
-    claim("gradient clipping");
-    m_parts.maxNorm = maxNorm;
-}
-void ProgramBuilder::setOptimizer(std::string name, OptimizerFunction function, Moments moments) {
-    claim("optimizer");
-    m_parts.eightBitMoments = moments == Moments::EightBit;
+void ProgramBuilder::setOptimizer(std::string name, OptimizerFunction function) {
     m_parts.optimizerName = std::move(name);
     m_parts.optimizer = std::move(function);
 }
@@ -82,73 +55,20 @@ void ProgramBuilder::setClippingOptimizer(std::string name, OptimizerFunction fu
     m_parts.optimizerWritesLow = true;
     m_parts.captured = std::move(captured);
 }
-void ProgramBuilder::setKeepGradients(bool keep) {
-    claim("clearing of gradients");
-    m_parts.keepGradients = keep;
-}
-void ProgramBuilder::setEmbedOp(decltype(ModelOps::embed) embed) {
-    claim("embedding");
-    m_parts.ops.embed = std::move(embed);
-}
-void ProgramBuilder::setNormOp(decltype(ModelOps::residualNorm) residualNorm) {
-    claim("residual sum and norm");
-    m_parts.ops.residualNorm = std::move(residualNorm);
-}
-void ProgramBuilder::setLinearOp(decltype(ModelOps::linear) linear) {
-    claim("linear projections");
-    m_parts.ops.linear = std::move(linear);
-}
 void ProgramBuilder::setActivationOps(ActivationOps activation) {
-    claim("activation");
     m_parts.ops.linearGelu = std::move(activation.gelu);
     m_parts.ops.linearSwiglu = std::move(activation.swiglu);
 }
 void ProgramBuilder::setHeadsOps(HeadsOps heads) {
-    claim("layout of the heads");
     m_parts.ops.linearHeads = std::move(heads.split);
     m_parts.ops.mergeHeads = std::move(heads.merge);
 }
-void ProgramBuilder::setLossOp(decltype(ModelOps::loss) loss) {
-    claim("loss");
-    m_parts.ops.loss = std::move(loss);
-}
-void ProgramBuilder::setProgram(ProgramMaker make) {
-    claim("program");
-    m_make = std::move(make);
-}
-void ProgramBuilder::setTokenPlace(TokenPlace place) {
-    claim("place of the tokens");
-    m_parts.feed.place = place;
-}
-void ProgramBuilder::setBatchCreation(BatchCreation creation) {
-    claim("cutting of batches");
-    m_parts.feed.creation = creation;
-}
-void ProgramBuilder::setLoaderWorkers(std::int64_t threads) {
-    claim("loader's threads");
-    m_parts.feed.workers = threads;
-}
-void ProgramBuilder::setLoaderPrefetch(std::int64_t batches) {
-    claim("loader's queue");
-    m_parts.feed.prefetch = batches;
-}
-void ProgramBuilder::setLoaderPinned(bool on) {
-    claim("loader's memory");
-    m_parts.feed.pinned = on;
-}
-void ProgramBuilder::setLoaderNonBlocking(bool on) {
-    claim("copy to the device");
-    m_parts.feed.nonBlocking = on;
-}
 
-Result<std::unique_ptr<StepProgram>> ProgramBuilder::build() const {
-    if (m_conflict) return *m_conflict;
+std::unique_ptr<StepProgram> ProgramBuilder::build() const {
     ProgramParts parts = m_parts;
-    if (m_validationAutocast) parts.validationAutocast = parts.autocast;
-    if (parts.autocast == at::kHalf) parts.lossScaleGrowth = m_config.lossScaleGrowth;
-    parts.recompute.applyTo(parts.ops);
+    recomputeParts(parts.recompute, parts.ops);
     if (m_make) return m_make(std::move(parts));
-    return std::unique_ptr<StepProgram>(std::make_unique<EagerProgram>(std::move(parts)));
+    return std::make_unique<EagerProgram>(std::move(parts));
 }
 
 }  // namespace stepscope

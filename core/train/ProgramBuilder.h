@@ -1,13 +1,12 @@
-// ProgramBuilder: the few typed slots of a Program. Each switch's install() fills the slots it is about; a slot that two switches
-// claim is refused with both names. Used by the registry on the trainer thread.
+// ProgramBuilder: the parts of a Program. What the plan says in numbers is taken from it at once; the functions behind its words are slots, which
+// the switches' install() fills. Used by the registry on the trainer thread.
 #pragma once
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "core/base/Result.h"
+#include "core/events/RunPlan.h"
 #include "core/model/ModelOps.h"
 #include "core/train/BatchFeed.h"
 #include "core/train/Optimizer.h"
@@ -55,48 +54,23 @@ using ProgramMaker = std::function<std::unique_ptr<StepProgram>(ProgramParts)>;
 
 class ProgramBuilder {
 public:
-    explicit ProgramBuilder(const RunConfig& config);
+    explicit ProgramBuilder(const RunPlan& plan);
 
-    // For an install() that depends on another switch's value.
-    const RunConfig& config() const { return m_config; }
-
-    // Who fills slots from here on, for the sentence about two claims.
-    void beginSwitch(std::string id) { m_owner = std::move(id); }
-
-    void setDevice(at::Device device);
-    void setMatmulPrecision(at::Float32MatmulPrecision precision);
-    void setAutocast(std::optional<at::ScalarType> dtype);
-    void setValidationAutocast(bool on);
-    void setCudnnBenchmark(bool on);
-    void setRecompute(RecomputePlan plan);
-    void setHostMemory(host_memory::Mode mode);
     struct AttentionSlot {
         std::string name;
         AttentionFunction function;
         decltype(ScopeSettings::sdpa) backends;
     };
     void setAttention(AttentionSlot attention);
-    void setBatchSize(std::int64_t sequences);
-    void setContext(std::int64_t tokens);
-    void setAccumulation(std::int64_t microBatches);
-    void setGradientClip(double maxNorm);
-    enum class Moments { Float, EightBit };
-    void setOptimizer(std::string name, OptimizerFunction function, Moments moments = Moments::Float);
+    void setOptimizer(std::string name, OptimizerFunction function);
     // One that clips by itself and writes ParameterGroup::lowWeights.
     void setClippingOptimizer(std::string name, OptimizerFunction function, decltype(ProgramParts::normForOptimizer) norm,
                               CapturedOptimizer captured);
-    void setKeepGradients(bool keep);
-    void setTokenPlace(TokenPlace place);
-    void setBatchCreation(BatchCreation creation);
-    void setLoaderWorkers(std::int64_t threads);
-    void setLoaderPrefetch(std::int64_t batches);
-    void setLoaderPinned(bool on);
-    void setLoaderNonBlocking(bool on);
 
     // One setter a slot of ModelOps.
-    void setEmbedOp(decltype(ModelOps::embed) embed);
-    void setNormOp(decltype(ModelOps::residualNorm) residualNorm);
-    void setLinearOp(decltype(ModelOps::linear) linear);
+    void setEmbedOp(decltype(ModelOps::embed) embed) { m_parts.ops.embed = std::move(embed); }
+    void setNormOp(decltype(ModelOps::residualNorm) residualNorm) { m_parts.ops.residualNorm = std::move(residualNorm); }
+    void setLinearOp(decltype(ModelOps::linear) linear) { m_parts.ops.linear = std::move(linear); }
     struct ActivationOps {
         decltype(ModelOps::linearGelu) gelu = plain::linearGelu;
         decltype(ModelOps::linearSwiglu) swiglu = plain::linearSwiglu;
@@ -107,30 +81,16 @@ public:
         decltype(ModelOps::mergeHeads) merge = plain::mergeHeads;
     };
     void setHeadsOps(HeadsOps heads);
-    void setLossOp(decltype(ModelOps::loss) loss);
+    void setLossOp(decltype(ModelOps::loss) loss) { m_parts.ops.loss = std::move(loss); }
 
     // Who executes the parts; without it an EagerProgram.
-    void setProgram(ProgramMaker make);
+    void setProgram(ProgramMaker make) { m_make = std::move(make); }
 
-    at::Device device() const { return m_parts.device; }
-    // Whether a switch before this one has filled the slot of that name.
-    bool isClaimed(const std::string& slot) const { return m_claims.contains(slot); }
-
-    // The sentence about the first slot that two switches have claimed.
-    const std::optional<Error>& conflict() const { return m_conflict; }
-    // The Program, or the sentence naming the two switches that claimed one slot.
-    Result<std::unique_ptr<StepProgram>> build() const;
+    std::unique_ptr<StepProgram> build() const;
 
 private:
-    void claim(const std::string& slot);
-
-    RunConfig m_config;
     ProgramParts m_parts;
     ProgramMaker m_make;
-    bool m_validationAutocast = false;
-    std::string m_owner;
-    std::map<std::string, std::string> m_claims;  // slot -> switch
-    std::optional<Error> m_conflict;
 };
 
 }  // namespace stepscope

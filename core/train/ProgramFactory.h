@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/base/Result.h"
+#include "core/events/RunPlan.h"
 #include "core/events/SwitchCatalogue.h"
 #include "core/train/StepProgram.h"
 
@@ -23,8 +24,12 @@ public:
     // cannot be used on this machine or with these settings.
     virtual Result<RunConfig> flipped(const RunConfig& config, const std::string& id, const Value& value) const = 0;
 
-    // Builds the Program and converts the State as the switches need it (vocabulary padding, positions, device, 8-bit moments).
-    virtual Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state, BuildNotes* notes = nullptr) const = 0;
+    // What a complete configuration comes to on this machine, or which two switches decide the same thing. vocabulary: ids that can occur; 0 = not
+    // known yet.
+    virtual Result<RunPlan> plan(const RunConfig& config, std::int64_t vocabulary = 0) const = 0;
+
+    // Builds the Program and converts the State as the plan needs it (vocabulary padding, positions, device, 8-bit moments).
+    virtual Result<std::unique_ptr<StepProgram>> build(const RunPlan& plan, TrainState& state, BuildNotes* notes = nullptr) const = 0;
 };
 
 }  // namespace stepscope

@@ -56,13 +56,13 @@ at::Tensor recompute(RecomputedPart part, std::vector<at::Tensor> inputs) {
     return Recomputed::apply(at::TensorList(inputs), c10::make_intrusive<Kept>(std::move(part), device));
 }
 
-void RecomputePlan::applyTo(ModelOps& ops) const {
-    if (everyKthBlock > 0)
-        ops.block = [every = everyKthBlock](std::int64_t layer, const at::Tensor& x, const BlockFunction& block) {
+void recomputeParts(const RecomputePlan& plan, ModelOps& ops) {
+    if (plan.everyKthBlock > 0)
+        ops.block = [every = plan.everyKthBlock](std::int64_t layer, const at::Tensor& x, const BlockFunction& block) {
             if (layer % every != 0) return block(x);
             return recompute([block](const std::vector<at::Tensor>& inputs) { return block(inputs[0]); }, {x});
         };
-    if (attentionOnly)
+    if (plan.attentionOnly)
         ops.attention = [plain = ops.attention](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
             return recompute([plain](const std::vector<at::Tensor>& inputs) { return plain(inputs[0], inputs[1], inputs[2]); }, {q, k, v});
         };

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/events/RunPlan.h"
 #include "core/model/ModelOps.h"
 
 namespace stepscope {
@@ -15,12 +16,7 @@ using RecomputedPart = std::function<at::Tensor(const std::vector<at::Tensor>& i
 // At least one input must require a gradient; without grad mode it is a plain call.
 at::Tensor recompute(RecomputedPart part, std::vector<at::Tensor> inputs);
 
-// Which parts of a Program's forward pass are run again.
-struct RecomputePlan {
-    std::int64_t everyKthBlock = 0;  // 0 = none, 1 = every block, 2 = blocks 0, 2, 4 ...
-    bool attentionOnly = false;
-
-    void applyTo(ModelOps& ops) const;
-};
+// Has `ops` run again what the plan names.
+void recomputeParts(const RecomputePlan& plan, ModelOps& ops);
 
 }  // namespace stepscope

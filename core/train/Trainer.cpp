@@ -96,7 +96,10 @@ TrainerOutcome Trainer::run() {
 
 TrainerOutcome Trainer::loop() {
     BuildNotes notes;
-    auto program = m_setup.factory->build(m_config, m_state, &notes);
+    auto plan = m_setup.factory->plan(m_config, m_state.config.vocabulary);
+    if (!plan) return {RunState::Failed, plan.error()};
+    m_plan = std::move(*plan);
+    auto program = m_setup.factory->build(m_plan, m_state, &notes);
     if (!program) return {RunState::Failed, program.error()};
     m_program = std::move(*program);
     changeState(RunState::Running);
@@ -104,7 +107,7 @@ TrainerOutcome Trainer::loop() {
     // validate() says why it cannot: to a person each time, of what is due by itself once a run.
     bool toldWhyNot = false;
     const auto validateAsDue = [&] {
-        if (whyNothingToEvaluateOn(m_setup.batches->corpus(), m_config.integer("context")).empty() || !std::exchange(toldWhyNot, true)) validate();
+        if (whyNothingToEvaluateOn(m_setup.batches->corpus(), m_plan.context).empty() || !std::exchange(toldWhyNot, true)) validate();
     };
     while (m_state.updates < m_config.steps) {
         takeCommands();
@@ -119,7 +122,7 @@ TrainerOutcome Trainer::loop() {
         if (dueEvery(m_config.sampleEvery, step)) m_setup.generate(GenerateText{}, m_state);
     }
     takeCommands();
-    if (m_config.switches.at("validation-every") != Value{std::int64_t{0}} && m_validatedAt != m_state.updates) validateAsDue();
+    if (m_plan.validation.happens() && m_validatedAt != m_state.updates) validateAsDue();
     return {RunState::Finished, {}};
 }
 
@@ -190,13 +193,16 @@ void Trainer::flip(const Flip& asked) {
     if (!wanted) return refuse(wanted.error());
     const Value from = m_config.switches.at(asked.id), to = wanted->switches.at(asked.id);
     if (from == to) return;
-    if (auto fits = m_setup.batches->accepts(*wanted); !fits) return refuse(fits.error());
-    if (auto fits = m_setup.fits(m_config, *wanted); !fits) return refuse(fits.error());
+    auto plan = m_setup.factory->plan(*wanted, m_state.config.vocabulary);
+    if (!plan) return refuse(plan.error());
+    if (auto fits = m_setup.batches->accepts(*plan); !fits) return refuse(fits.error());
+    if (auto fits = m_setup.fits(m_plan, *plan); !fits) return refuse(fits.error());
     BuildNotes notes;
-    auto program = buildFlipped(*wanted, notes);
+    auto program = buildFlipped(*plan, notes);
     if (!program) return refuse(program.error());
     m_program = std::move(*program);
     m_config = std::move(*wanted);
+    m_plan = std::move(*plan);
     device_memory::trim(m_state.weights.device());
     m_attentionTold.clear();
     m_preparationTold.clear();
@@ -208,7 +214,7 @@ void Trainer::flip(const Flip& asked) {
     tellInstead(notes.instead);
 }
 
-Result<std::unique_ptr<StepProgram>> Trainer::buildFlipped(const RunConfig& wanted, BuildNotes& notes) {
+Result<std::unique_ptr<StepProgram>> Trainer::buildFlipped(const RunPlan& wanted, BuildNotes& notes) {
     const TrainState before = m_state;  // shares the tensors: building puts others in their place and never writes into them
     try {
         return m_setup.factory->build(wanted, m_state, &notes);
@@ -227,9 +233,9 @@ void Trainer::tellInstead(const std::string& instead) {
 }
 
 bool Trainer::validationDue(std::int64_t cursorBefore) const {
-    if (const auto* steps = std::get_if<std::int64_t>(&m_config.switches.at("validation-every"))) return dueEvery(*steps, m_state.updates);
+    if (!m_plan.validation.everyEpoch) return dueEvery(m_plan.validation.everySteps, m_state.updates);
     // epoch: from the data cursor, so that a resumed run ends its epochs where the whole run would have.
-    const std::int64_t context = m_config.integer("context"), epoch = m_setup.batches->corpus().trainTokens;
+    const std::int64_t context = m_plan.context, epoch = m_setup.batches->corpus().trainTokens;
     return m_state.cursor * context / epoch > cursorBefore * context / epoch;
 }
 
@@ -308,8 +314,8 @@ BreakdownFacts Trainer::factsOf(Breakdown kind, std::int64_t step, double rate) 
             .rate = rate,
             .lossBefore = m_lastLoss,
             .lowestLoss = m_lowestLoss,
-            .clips = m_config.real("grad-clip") > 0,
-            .fp16 = m_config.word("amp") == "fp16",
+            .clips = m_plan.maxNorm > 0,
+            .fp16 = m_plan.precision == Precision::Fp16,
             .checkpoint = m_lastCheckpoint};
 }
 
@@ -340,8 +346,7 @@ void Trainer::keepAtEnd() {
 }
 
 void Trainer::validate() {
-    if (const std::string why = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_config.integer("context")); !why.empty())
-        return log(LogLevel::Warning, why);
+    if (const std::string why = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_plan.context); !why.empty()) return log(LogLevel::Warning, why);
     const TimeNs begin = m_setup.clock->now();
     const double loss = m_program->evaluate(m_state, *m_setup.batches, m_config.validationBatches);
     const TimeNs end = m_setup.clock->now();

@@ -25,8 +25,8 @@ struct TrainerSetup {
     std::string checkpointFolder;        // of the session; empty = checkpoints only to paths that are named
     std::function<std::int64_t()> room;  // bytes free for checkpointFolder; empty = its disk is asked
     std::function<bool()> mustWait;      // true while nothing can be recorded
-    // Whether there is memory for the second configuration in place of the first; asked before a flip.
-    std::function<Status(const RunConfig&, const RunConfig&)> fits = [](const RunConfig&, const RunConfig&) { return Status(); };
+    // Whether there is memory for the second plan in place of the first; asked before a flip.
+    std::function<Status(const RunPlan&, const RunPlan&)> fits = [](const RunPlan&, const RunPlan&) { return Status(); };
     std::function<void(GenerateText, const TrainState&)> generate;  // copies what it needs and returns at once
     const std::atomic<int>* disturbances = nullptr;                 // > 0 while something else uses the machine for this run
 };
@@ -51,7 +51,7 @@ private:
     void tellHeldUp();
     void tellInstead(const std::string& instead);
     void flip(const Flip& flip);
-    Result<std::unique_ptr<StepProgram>> buildFlipped(const RunConfig& wanted, BuildNotes& notes);
+    Result<std::unique_ptr<StepProgram>> buildFlipped(const RunPlan& wanted, BuildNotes& notes);
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
     StepResult stepOfProgram(double rate);
@@ -72,6 +72,7 @@ private:
 
     TrainerSetup m_setup;
     RunConfig m_config;
+    RunPlan m_plan;  // of m_config
     TrainState m_state;
     std::unique_ptr<StepProgram> m_program;
     RunState m_runState = RunState::Preparing;

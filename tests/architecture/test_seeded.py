@@ -10,6 +10,7 @@ import arrows
 import behind_objects
 import layout
 import repository
+import switches
 import texts
 
 ROOT = ""
@@ -26,7 +27,7 @@ class Seeded(unittest.TestCase):
             target = os.path.join(cls.copy, path)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             shutil.copyfile(os.path.join(ROOT, path), target)
-        cls.before = {check: set(check(cls.copy)) for check in (arrows.violations, texts.violations)}
+        cls.before = {check: set(check(cls.copy)) for check in (arrows.violations, switches.violations, texts.violations)}
 
     def breach(self, check, path, text):
         """The violations that appear while this file is there."""
@@ -66,6 +67,26 @@ class Seeded(unittest.TestCase):
 
     def test_a_room_without_arrows_is_found(self):
         self.assertEqual(len(self.arrow("core/attic/Seeded.h")), 1)
+
+    def test_a_file_that_names_a_switch_is_found(self):
+        for path, line in (("app/gui/Seeded.cpp", 'bool low = config.word("amp") != "off";'), ("core/analysis/Seeded.h", 'constexpr const char* kChunks = "chunked-loss";'),
+                           ("widgets/panels/Seeded.cpp", 'const QString id = QStringLiteral("batch-size");'), ("core/cuda/Seeded.cu", '#define SEEDED_SWITCH "fused-norm"')):
+            with self.subTest(path=path):
+                self.assertEqual(len(self.breach(switches.violations, path, f"// Seeded file of a test.\n{line}\n")), 1)
+        self.assertEqual(self.breach(switches.violations, "core/optimizations/Seeded.cpp", '// Seeded file.\nauto id = "amp";\n'), [])
+
+    def test_a_constant_that_stands_for_a_switch_counts_where_it_is_used(self):
+        # Defined where ids may be named, used where they may not.
+        for line in ('inline constexpr const char* kSeededId = "zero-grad";', 'inline const std::string kSeededId{"zero-grad"};',
+                     'constexpr std::string_view kSeededId("zero-grad");', 'const char kSeededId[] = "zero-grad";', '#define kSeededId "zero-grad"'):
+            with self.subTest(line=line):
+                path = os.path.join(self.copy, "core/optimizations/SeededIds.h")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(f"// Seeded file of a test.\n{line}\n")
+                try:
+                    self.assertEqual(len(self.breach(switches.violations, "app/gui/Seeded.cpp", "// Seeded.\nauto it = config.word(kSeededId);\n")), 1)
+                finally:
+                    os.remove(path)
 
     def test_a_header_behind_an_object_is_found(self):
         good = "".join(f"{name}/CMakeFiles/x.dir/A.cpp.o: #deps 1, deps mtime 1 (VALID)\n    /usr/include/stdio.h\n\n"

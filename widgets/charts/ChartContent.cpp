@@ -6,15 +6,6 @@
 
 namespace stepscope {
 
-double tokensOfStep(const RunConfig& config) {
-    const auto number = [&](const char* key, double absent) {
-        const auto found = config.switches.find(key);
-        const auto* value = found == config.switches.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-        return value == nullptr ? absent : static_cast<double>(*value);
-    };
-    return number("batch-size", 0) * number("context", 0) * number("grad-accumulation", 1);
-}
-
 Places stepPlaces(const RunHistory& history, XAxis axis) {
     return {history.rows(), [&history, axis](std::size_t row) { return history.x(axis, row); }};
 }

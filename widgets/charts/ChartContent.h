@@ -80,7 +80,6 @@ std::unique_ptr<ChartContent> makeUtilisationContent();
 std::unique_ptr<ChartContent> makeMemoryContent();
 
 // What the contents share.
-double tokensOfStep(const RunConfig& config);  // as planned, all micro-batches together; 0 where the configuration does not say
 Places stepPlaces(const RunHistory& history, XAxis axis);
 Places devicePlaces(const RunHistory& history, XAxis axis);
 Line toShares(const Line& line, const Scale& x, const Scale& y);

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/events/ConfigNumbers.h"
 #include "widgets/charts/ChartContent.h"
 
 namespace stepscope {
 namespace {
 
 double clipsAt(const DrawRequest& request) {
-    return request.history != nullptr && request.history->config().has("grad-clip") ? request.history->config().real("grad-clip") : 0;
+    return request.history != nullptr ? clipNorm(request.history->config()) : 0;
 }
 
 bool any(const Column& column) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/events/ConfigNumbers.h"
 #include "core/events/Schedule.h"
 #include "widgets/charts/ChartContent.h"
 
@@ -70,7 +71,7 @@ private:
             const double done = last.step - static_cast<double>(request.history->info()->firstStep);
             return done > 0 ? last.on(request.axis) / done : 0;
         }
-        return request.axis == XAxis::Tokens ? tokensOfStep(config) : 0;
+        return request.axis == XAxis::Tokens ? batchShape(config).tokens() : 0;
     }
 
     static Line schedule(const DrawRequest& request) {

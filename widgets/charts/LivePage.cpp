@@ -5,6 +5,7 @@
 #include <QShowEvent>
 #include <algorithm>
 
+#include "core/events/ConfigNumbers.h"
 #include "core/events/Schedule.h"
 #include "widgets/charts/ChartContent.h"
 #include "widgets/charts/ChartView.h"
@@ -79,7 +80,7 @@ void LivePage::updateExtent() {
     const XAxis axis = m_range->axis();
     Extent extent;
     if (!m_history || !m_history->started()) {
-        const double length = axis == XAxis::Step ? 1 : axis == XAxis::Tokens ? tokensOfStep(m_planned) : 0;
+        const double length = axis == XAxis::Step ? 1 : axis == XAxis::Tokens ? batchShape(m_planned).tokens() : 0;
         extent.planned = static_cast<double>(m_planned.steps) * length;
         if (extent.planned > 0) extent.unit = extent.planned / static_cast<double>(std::max<std::int64_t>(1, m_planned.steps));
         extent.leastPositive = extent.unit;

@@ -9,7 +9,11 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kLayers = kPhases + 1;  // the phases, and what belongs to none
-constexpr double kShownMs = 0.005;            // less than this a step is 0.00: on a CPU nothing is copied, and no place wasted on it
+QString nameOf(std::size_t layer) {
+    return layer < kPhases ? QString::fromUtf8(toString(static_cast<Phase>(layer))) : QStringLiteral("other");
+}
+
+constexpr double kShownMs = 0.005;  // less than this a step is 0.00: on a CPU nothing is copied, and no place wasted on it
 
 class StepTimeContent : public ChartContent {
 public:
@@ -58,9 +62,6 @@ public:
     }
 
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
-        static const std::array<QString, kLayers> kNames{QStringLiteral("batch"),    QStringLiteral("copy"), QStringLiteral("forward"),
-                                                         QStringLiteral("backward"), QStringLiteral("clip"), QStringLiteral("optimizer"),
-                                                         QStringLiteral("other")};
         static const std::array<QString, kLayers> kShort{QStringLiteral("batch"), QStringLiteral("copy"), QStringLiteral("fwd"),
                                                          QStringLiteral("bwd"),   QStringLiteral("clip"), QStringLiteral("opt"),
                                                          QStringLiteral("other")};
@@ -68,7 +69,7 @@ public:
         if (row) items.push_back({LegendItem::Mark::None, {}, QStringLiteral("total"), number(request.history->steps().stepMs[*row])});
         for (std::size_t layer = 0; layer < kLayers; ++layer) {
             if (layer == static_cast<std::size_t>(Phase::Copy) && !m_copies) continue;
-            items.push_back({LegendItem::Mark::Area, colour(request, layer), kNames[layer],
+            items.push_back({LegendItem::Mark::Area, colour(request, layer), nameOf(layer),
                              row ? number(column(*request.history, layer)[*row]) : QString(), kShort[layer],
                              row ? shortNumber(column(*request.history, layer)[*row]) : QString()});
         }

@@ -22,12 +22,12 @@ Status ExperimentDraft::choosePreset(const std::string& id) {
     const RunConfig before = m_config;
     m_config = m_preset;
     m_config.data = before.data;
-    if (before.has("device")) useDevice(before.word("device"));
+    placeAs(before, m_config);
     return {};
 }
 
 void ExperimentDraft::useDevice(const std::string& device) {
-    m_config.switches["device"] = device;
+    placeOn(m_config, device);
 }
 
 void ExperimentDraft::setCatalogue(const SwitchCatalogue& catalogue) {

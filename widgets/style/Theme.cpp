@@ -68,7 +68,8 @@ void applyStyle(QApplication& application, Theme theme) {
     const bool systemDark = systemIsDark();
     g_theme = theme;
     const bool dark = theme == Theme::Dark || (theme == Theme::System && systemDark);
-    if (application.style() == nullptr || application.style()->objectName() != "fusion") QApplication::setStyle(QStyleFactory::create("Fusion"));
+    if (application.style() == nullptr || application.style()->objectName().compare(QStringLiteral("Fusion"), Qt::CaseInsensitive) != 0)
+        QApplication::setStyle(QStyleFactory::create("Fusion"));
     QApplication::setPalette(makePalette(dark));
 }
 

@@ -79,15 +79,15 @@ const Registry& withGpu(int computeMajor = 9) {
     return computeMajor == 9 ? hopper : ampere;
 }
 
-RunConfig config(std::int64_t batch, const char* device = "cuda:0") {
+RunPlan planOf(std::int64_t batch, const char* device = "cuda:0") {
     RunConfig made = presetConfig("gpu-8gb").value();
     made.switches["device"] = std::string(device);
     made.switches["batch-size"] = batch;
-    return withGpu().complete(std::move(made)).value();
+    return withGpu().plan(withGpu().complete(std::move(made)).value()).value();
 }
 
 Workbench::Estimate estimate(const CudaPlugin& plugin) {
-    return estimateMemory(withGpu(), config(64), kVocabulary, plugin);
+    return estimateMemory(withGpu(), planOf(64), kVocabulary, plugin);
 }
 
 TEST(MemoryOfAGpu, IsWhatNvmlSaysIsFree) {
@@ -124,7 +124,7 @@ TEST(MemoryOfAGpu, HasWithWhatIsFreeWhatOurAllocatorHoldsAlready) {
 
 TEST(MemoryOfAGpu, ThatIsTooLittleIsRefusedWithTheDevicesName) {
     const GpuThatSays gpu(147 * kGB, 150 * kGB);
-    const auto refused = checkMemory(config(64), estimate(gpu.plugin));
+    const auto refused = checkMemory(planOf(64), estimate(gpu.plugin));
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::OutOfMemory);
     EXPECT_THAT(refused.error().sentence, EndsWith(" on cuda:0, NVIDIA H200: " + gigabytes(3) + " of " + gigabytes(150) +
@@ -133,23 +133,23 @@ TEST(MemoryOfAGpu, ThatIsTooLittleIsRefusedWithTheDevicesName) {
 
 TEST(MemoryOfAGpu, IsAskedForAtAFlipToMoreAndNotAtOneToLess) {
     const GpuThatSays gpu(147 * kGB, 150 * kGB);
-    EXPECT_TRUE(checkMemoryOfFlip(withGpu(), config(64), config(32), kVocabulary, gpu.plugin).ok());
-    const auto refused = checkMemoryOfFlip(withGpu(), config(32), config(64), kVocabulary, gpu.plugin);
+    EXPECT_TRUE(checkMemoryOfFlip(withGpu(), planOf(64), planOf(32), kVocabulary, gpu.plugin).ok());
+    const auto refused = checkMemoryOfFlip(withGpu(), planOf(32), planOf(64), kVocabulary, gpu.plugin);
     ASSERT_FALSE(refused.ok());
     EXPECT_THAT(refused.error().sentence, HasSubstr("on cuda:0, NVIDIA H200"));
 }
 
 TEST(MemoryOfAGpu, GivesHoppersHandlesMore) {
-    const auto tensors = [](int major) { return estimateMemory(withGpu(major), config(64), kVocabulary, CudaPlugin{}).tensors.count; };
+    const auto tensors = [](int major) { return estimateMemory(withGpu(major), planOf(64), kVocabulary, CudaPlugin{}).tensors.count; };
     EXPECT_EQ(tensors(9) - tensors(8), 2 * (33'554'432 - 8'519'680));
 }
 
 TEST(MemoryOfACpu, IsSpokenOfAsBefore) {
     host_memory::install();
-    Workbench::Estimate needed = estimateMemory(withGpu(), config(64, "cpu"), kVocabulary, GpuThatSays(0, 150 * kGB).plugin);
+    Workbench::Estimate needed = estimateMemory(withGpu(), planOf(64, "cpu"), kVocabulary, GpuThatSays(0, 150 * kGB).plugin);
     EXPECT_EQ(needed.room, "");
     needed.available = {2 * kGB};
-    const auto refused = checkMemory(config(64, "cpu"), needed);
+    const auto refused = checkMemory(planOf(64, "cpu"), needed);
     ASSERT_FALSE(refused.ok());
     EXPECT_THAT(refused.error().sentence, EndsWith(", and " + gigabytes(2) + " are available; lower batch-size, context or the model's size."));
 }

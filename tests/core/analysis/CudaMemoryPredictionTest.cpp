@@ -2,6 +2,8 @@
 // Whether a GPU agrees is measured where there is one.
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "core/analysis/CudaFormMemory.h"
 #include "core/analysis/MemoryPrediction.h"
 
@@ -12,35 +14,36 @@ constexpr double n = 8 * 128, C = 64, H = 4, F = 256, V = 50'304;  // tokens, wi
 constexpr double P = 4'000'000;                                    // parameters: more than this shape has, and nothing else depends on them
 constexpr double kLasting = 4 * P + 8 * P + 2 * 8 * n;             // weights, moments, the batch
 
+using Change = std::function<void(RunPlan&)>;
+
 // One layer.
-RunConfig onGpu(std::vector<std::pair<std::string, Value>> changes = {}) {
-    RunConfig made;
-    made.layers = 1;
-    made.heads = static_cast<std::int64_t>(H);
-    made.width = static_cast<std::int64_t>(C);
-    made.switches = {{"device", std::string("cuda:0")},      {"amp", std::string("bf16")},        {"attention", std::string("auto")},
-                     {"host-memory", std::string("system")}, {"optimizer", std::string("fused")}, {"zero-grad", std::string("set-to-none")},
-                     {"batch-size", std::int64_t{8}},        {"context", std::int64_t{128}},      {"grad-accumulation", std::int64_t{1}},
-                     {"validation-every", std::int64_t{0}},  {"fusion", std::string("off")}};
-    for (auto& [key, value] : changes) made.switches[key] = value;
+RunPlan onGpu(const Change& change = [](RunPlan&) {}) {
+    RunPlan made{.gpu = 0, .precision = Precision::Bf16, .hostMemory = HostMemory::System, .batchSize = 8, .context = 128};
+    made.config.layers = 1;
+    made.config.heads = static_cast<std::int64_t>(H);
+    made.config.width = static_cast<std::int64_t>(C);
+    change(made);
     return made;
 }
 
-std::vector<std::pair<std::string, Value>> withKernels(std::vector<std::pair<std::string, Value>> changes) {
-    changes.emplace_back("fusion", std::string("kernels"));
-    for (const char* id : {"fused-norm", "fused-loss", "fused-attention", "fused-qkv", "fused-activation", "fused-embedding", "fused-optimizer"})
-        changes.emplace_back(id, std::string("auto"));
-    return changes;
+// What fusion=kernels comes to there.
+RunPlan withKernels(const Change& change = [](RunPlan&) {}) {
+    return onGpu([&](RunPlan& p) {
+        p.fused = {.embedding = true, .norm = true, .activation = true, .linear = true, .heads = true};
+        p.loss = LossKind::Fused;
+        p.optimizer = OptimizerKind::FusedWithClipping;
+        change(p);
+    });
 }
 
-MemoryPrediction predicted(const RunConfig& config, double vocabulary = V, double parameters = P, std::int64_t workspace = 0) {
+MemoryPrediction predicted(const RunPlan& plan, double vocabulary = V, double parameters = P, std::int64_t workspace = 0) {
     const auto whole = [](double number) { return static_cast<std::int64_t>(number); };
     return predictMemory(
-        config,
+        plan,
         {.parameters = whole(parameters), .vocabulary = whole(vocabulary), .hidden = whole(F), .hiddenRows = whole(F), .cublasWorkspace = workspace});
 }
-double tensors(const RunConfig& config, double vocabulary = V) {
-    return static_cast<double>(predicted(config, vocabulary).tensors.count);
+double tensors(const RunPlan& plan, double vocabulary = V) {
+    return static_cast<double>(predicted(plan, vocabulary).tensors.count);
 }
 
 // What one layer keeps between forward and backward in bf16, and its weights as autocast lowered them.
@@ -57,7 +60,7 @@ TEST(CudaMemoryPrediction, OfTheFusedLossIsAChunkOfLogitsTheLoweredHeadAndBothGr
         const double lastNorm = (4 + 4 + 2) * tokens * C + 2 * 4 * tokens;                            // sum, normed, lowered
         const double gradients = 2 * tokens * C + 4 * V * C;
         const double logits = 2 * rows * V + 4 * tokens;  // and a loss a token
-        const auto all = predicted(onGpu({{"fused-loss", std::string("on")}, {"batch-size", batch}}));
+        const auto all = predicted(onGpu([=](RunPlan& p) { p.loss = LossKind::Fused, p.batchSize = batch; }));
         EXPECT_EQ(static_cast<double>(all.tensors.count), 12 * P + 16 * tokens + keptByTheLayer(tokens) + lastNorm + gradients + 2 * V * C + logits)
             << batch;
         EXPECT_EQ(static_cast<double>(all.of(MemoryKind::Logits).count), logits) << batch;
@@ -67,55 +70,58 @@ TEST(CudaMemoryPrediction, OfTheFusedLossIsAChunkOfLogitsTheLoweredHeadAndBothGr
 TEST(CudaMemoryPrediction, OfALogitIsTenBytesInBf16AndTwelveInFloat32) {
     // Its logarithm in bf16 and, for nll_loss, in float32, with the gradient of that; without autocast the logarithm and both gradients. And the
     // head's row.
-    const auto each = [](const char* amp) {
-        const RunConfig config = onGpu({{"amp", std::string(amp)}});
-        return (tensors(config, V) - tensors(config, V - 10'000)) / 10'000;
+    const auto each = [](Precision precision) {
+        const RunPlan plan = onGpu([=](RunPlan& p) { p.precision = precision; });
+        return (tensors(plan, V) - tensors(plan, V - 10'000)) / 10'000;
     };
-    EXPECT_EQ(each("bf16"), 10 * n + 2 * C);
-    EXPECT_EQ(each("off"), 12 * n);
+    EXPECT_EQ(each(Precision::Bf16), 10 * n + 2 * C);
+    EXPECT_EQ(each(Precision::Float32), 12 * n);
 }
 
 TEST(CudaMemoryPrediction, OfManualAttentionHasSoftmaxInFloat32) {
     // In backward, of each score: softmax's result and two gradients in float32 and the copy for the product in bf16, where a CPU has three of bf16.
-    const auto with = [](const char* device) {
-        return tensors(onGpu({{"device", std::string(device)}, {"attention", std::string("manual")}, {"context", std::int64_t{1024}}}), 256);
+    const auto with = [](std::optional<int> gpu) {
+        return tensors(onGpu([=](RunPlan& p) { p.gpu = gpu, p.attention = AttentionKind::Manual, p.context = 1024; }), 256);
     };
     const double scores = 8 * H * 1024 * 1024;
-    EXPECT_NEAR((with("cuda:0") - with("cpu")) / scores, 14 - 6, 0.05);
+    EXPECT_NEAR((with(0) - with(std::nullopt)) / scores, 14 - 6, 0.05);
 }
 
 TEST(CudaMemoryPrediction, HasValidationsLogitsWhereTheyAreTheWorstMoment) {
     // Training in bf16 with fused kernels has fewer bytes of logits than validation in float32.
     const double low = 2 * C * (4 * C + 2 * F), head = 4 * n * C + 4 * n + 4 * n * V;  // the copy that AdamW writes; normed rows, losses, logits
-    EXPECT_EQ(tensors(onGpu(withKernels({{"validation-every", std::int64_t{100}}}))), kLasting + low + head);
-    EXPECT_LT(tensors(onGpu(withKernels({}))), kLasting + low + head);
+    EXPECT_EQ(tensors(withKernels([](RunPlan& p) { p.validation.everySteps = 100; })), kLasting + low + head);
+    EXPECT_LT(tensors(withKernels()), kLasting + low + head);
 }
 
 TEST(CudaMemoryPrediction, OfACapturedStepLeavesItsMemoryToNobody) {
-    const auto captured = [](std::int64_t every) { return onGpu(withKernels({{"cuda-graph", std::string("on")}, {"validation-every", every}})); };
+    const auto captured = [](std::int64_t every) {
+        return withKernels([=](RunPlan& p) { p.execution = Execution::Captured, p.validation.everySteps = every; });
+    };
     EXPECT_EQ(tensors(captured(100)) - tensors(captured(0)), 4 * n * C + 4 * n + 4 * n * V);
-    EXPECT_EQ(tensors(captured(0)), tensors(onGpu(withKernels({}))));
+    EXPECT_EQ(tensors(captured(0)), tensors(withKernels()));
     EXPECT_GT(predicted(captured(100)).of(MemoryKind::Graph).count, 0);
     EXPECT_GT(predicted(captured(100)).of(MemoryKind::Gradients).count, 0) << "they stay, in the graph's memory";
 }
 
 TEST(CudaMemoryPrediction, CountsAWorkspaceForEveryHandleAndStream) {
     constexpr std::int64_t kWorkspace = 1 << 25;
-    const auto handles = [](const RunConfig& config) {
-        return (predicted(config, V, P, kWorkspace).tensors.count - predicted(config).tensors.count) / kWorkspace;
+    const auto handles = [](const RunPlan& plan) {
+        return (predicted(plan, V, P, kWorkspace).tensors.count - predicted(plan).tensors.count) / kWorkspace;
     };
     EXPECT_EQ(handles(onGpu()), 2);
-    EXPECT_EQ(handles(onGpu(withKernels({{"cuda-graph", std::string("on")}, {"validation-every", std::int64_t{100}}}))), 2);
-    EXPECT_EQ(handles(onGpu({{"device", std::string("cpu")}})), 0);
+    EXPECT_EQ(handles(withKernels([](RunPlan& p) { p.execution = Execution::Captured, p.validation.everySteps = 100; })), 2);
+    EXPECT_EQ(handles(onGpu([](RunPlan& p) { p.gpu.reset(); })), 0);
 }
 
 TEST(CudaMemoryPrediction, BeginsWithMomentsInFloat32ThatAreThenRoundedToEightBits) {
     constexpr double kMany = 1e9;
-    EXPECT_EQ(static_cast<double>(predicted(onGpu({{"optimizer", std::string("8-bit")}}), V, kMany).tensors.count), (4 + 8 + 1 + 4.0 / 256) * kMany);
+    EXPECT_EQ(static_cast<double>(predicted(onGpu([](RunPlan& p) { p.optimizer = OptimizerKind::EightBit; }), V, kMany).tensors.count),
+              (4 + 8 + 1 + 4.0 / 256) * kMany);
 }
 
 TEST(CudaMemoryPrediction, LeavesTheLoadersBatchesToTheHost) {
-    EXPECT_EQ(tensors(onGpu({{"loader-workers", std::int64_t{2}}, {"loader-prefetch", std::int64_t{16}}})), tensors(onGpu()));
+    EXPECT_EQ(tensors(onGpu([](RunPlan& p) { p.feed.workers = 2, p.feed.prefetch = 16; })), tensors(onGpu()));
 }
 
 TEST(CudaMemoryPrediction, OfRowsOfLogitsIsAsManyAsFillADeviceInWholeTiles) {

@@ -1,6 +1,8 @@
 // The prediction of memory on paper: what must follow from the sizes, whatever the machine. Against a real run: tests/core/train.
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "core/analysis/MemoryPrediction.h"
 #include "core/base/SizeClasses.h"
 
@@ -9,15 +11,14 @@ namespace {
 
 constexpr double kMega = 1e6;
 
-RunConfig config(std::vector<std::pair<std::string, Value>> changes = {}) {
-    RunConfig made;
-    made.layers = 3;
-    made.heads = 4;
-    made.width = 64;
-    made.switches = {{"device", std::string("cpu")},         {"amp", std::string("off")},         {"attention", std::string("auto")},
-                     {"host-memory", std::string("system")}, {"optimizer", std::string("fused")}, {"zero-grad", std::string("set-to-none")},
-                     {"batch-size", std::int64_t{8}},        {"context", std::int64_t{128}},      {"grad-accumulation", std::int64_t{1}}};
-    for (auto& [key, value] : changes) made.switches[key] = value;
+using Change = std::function<void(RunPlan&)>;
+
+RunPlan planWith(const Change& change = [](RunPlan&) {}) {
+    RunPlan made{.hostMemory = HostMemory::System, .batchSize = 8, .context = 128};
+    made.config.layers = 3;
+    made.config.heads = 4;
+    made.config.width = 64;
+    change(made);
     return made;
 }
 
@@ -25,8 +26,9 @@ ModelSizes sizesOf(std::int64_t vocabulary) {
     return {(vocabulary + 128) * 64 + 3 * (12 * 64 * 64 + 13 * 64) + 2 * 64, vocabulary, 256, 256};
 }
 
-double tensors(std::vector<std::pair<std::string, Value>> changes, std::int64_t vocabulary = 256) {
-    return static_cast<double>(predictMemory(config(std::move(changes)), sizesOf(vocabulary)).tensors.count);
+double tensors(
+    const Change& change = [](RunPlan&) {}, std::int64_t vocabulary = 256) {
+    return static_cast<double>(predictMemory(planWith(change), sizesOf(vocabulary)).tensors.count);
 }
 
 TEST(AllocationTrace, RemembersWhatWasThereAtTheWorstMoment) {
@@ -63,7 +65,7 @@ TEST(AllocationTrace, GivesVeryLargeBlocksBackWithoutTheCachingAllocator) {
 }
 
 TEST(MemoryPrediction, HoldsTheStateAndItsPartsAddUp) {
-    const auto predicted = predictMemory(config(), sizesOf(1000));
+    const auto predicted = predictMemory(planWith(), sizesOf(1000));
     const std::int64_t parameters = (1000 + 128) * 64 + 3 * (12 * 64 * 64 + 13 * 64) + 2 * 64;
     EXPECT_EQ(predicted.of(MemoryKind::Weights).count, 4 * parameters);
     EXPECT_EQ(predicted.of(MemoryKind::Moments).count, 8 * parameters);
@@ -72,12 +74,13 @@ TEST(MemoryPrediction, HoldsTheStateAndItsPartsAddUp) {
     EXPECT_EQ(sum, predicted.tensors.count);
     EXPECT_GE(predicted.kept.count, 0);
     EXPECT_EQ(predicted.of(MemoryKind::LowWeights).count, 0);
-    EXPECT_GT(predictMemory(config({{"amp", std::string("bf16")}}), sizesOf(1000)).of(MemoryKind::LowWeights).count, 0);
+    EXPECT_GT(predictMemory(planWith([](RunPlan& p) { p.precision = Precision::Bf16; }), sizesOf(1000)).of(MemoryKind::LowWeights).count, 0);
 }
 
 TEST(MemoryPrediction, TablesOfScoresGrowWithTheSquareOfTheContext) {
     const auto extra = [](std::int64_t context) {
-        return tensors({{"attention", std::string("manual")}, {"context", context}}) - tensors({{"context", context}});
+        const auto with = [context](AttentionKind kind) { return tensors([=](RunPlan& p) { p.context = context, p.attention = kind; }); };
+        return with(AttentionKind::Manual) - with(AttentionKind::Auto);
     };
     // Three layers keep one float32 table each; backward's temporaries add some of the same size.
     const double table = 4.0 * 8 * 4 * 1024 * 1024;
@@ -88,15 +91,16 @@ TEST(MemoryPrediction, TablesOfScoresGrowWithTheSquareOfTheContext) {
 
 TEST(MemoryPrediction, AccumulationCostsTheGradientsAndNotMore) {
     const double parameters = 4.0 * ((256 + 128) * 64 + 3 * (12 * 64 * 64 + 13 * 64) + 2 * 64);
-    const double one = tensors({});
-    EXPECT_NEAR(tensors({{"grad-accumulation", std::int64_t{2}}}) - one, parameters, 0.05 * parameters);
-    EXPECT_EQ(tensors({{"grad-accumulation", std::int64_t{2}}}), tensors({{"grad-accumulation", std::int64_t{50}}}));
-    EXPECT_NEAR(tensors({{"zero-grad", std::string("zero")}}) - one, parameters, 0.05 * parameters);
+    const auto accumulated = [](std::int64_t microBatches) { return tensors([=](RunPlan& p) { p.accumulation = microBatches; }); };
+    EXPECT_NEAR(accumulated(2) - accumulated(1), parameters, 0.05 * parameters);
+    EXPECT_EQ(accumulated(2), accumulated(50));
+    EXPECT_NEAR(tensors([](RunPlan& p) { p.keepsGradients = true; }) - accumulated(1), parameters, 0.05 * parameters);
 }
 
 TEST(MemoryPrediction, CountsTheBatchesThatTheLoaderKeepsReady) {
     const auto with = [](std::int64_t workers, std::int64_t prefetch) {
-        return predictMemory(config({{"loader-workers", workers}, {"loader-prefetch", prefetch}}), sizesOf(256)).of(MemoryKind::Batches).count;
+        const RunPlan plan = planWith([=](RunPlan& p) { p.feed.workers = workers, p.feed.prefetch = prefetch; });
+        return predictMemory(plan, sizesOf(256)).of(MemoryKind::Batches).count;
     };
     constexpr std::int64_t kBatch = 2 * 8 * 8 * 128;
     EXPECT_EQ(with(0, 16), kBatch);
@@ -104,27 +108,27 @@ TEST(MemoryPrediction, CountsTheBatchesThatTheLoaderKeepsReady) {
 }
 
 TEST(MemoryPrediction, DoesNotOverflowWhateverIsTyped) {
-    RunConfig huge =
-        config({{"batch-size", std::int64_t{1'000'000'000}}, {"context", std::int64_t{1'000'000}}, {"attention", std::string("manual")}});
-    huge.width = 100'000;
-    huge.layers = 1000;
+    RunPlan huge{.attention = AttentionKind::Manual, .batchSize = 1'000'000'000, .context = 1'000'000};
+    huge.config.width = 100'000;
+    huge.config.layers = 1000;
     const auto predicted = predictMemory(huge, {std::int64_t{1} << 62, 10'000'000, 400'000, 400'000});
     EXPECT_GT(predicted.total().count, std::int64_t{1} << 60);
     EXPECT_GE(predicted.kept.count, 0);
 }
 
 TEST(MemoryPrediction, NamesTheLargestPartsFirst) {
-    const std::string text = describeParts(predictMemory(config(), sizesOf(50'257)));
+    const std::string text = describeParts(predictMemory(planWith(), sizesOf(50'257)));
     EXPECT_THAT(text, ::testing::StartsWith("logits and loss"));
     EXPECT_THAT(text, ::testing::HasSubstr("moments"));
     EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("copies")));
 }
 
 TEST(MemoryPrediction, TheWeightsThatAPlannedStepPacksAreCopiesInAnyPrecision) {
-    for (const char* amp : {"off", "bf16"}) {
-        const std::string text = describeParts(predictMemory(config({{"fusion", std::string("step")}, {"amp", std::string(amp)}}), sizesOf(256)));
-        EXPECT_THAT(text, ::testing::HasSubstr("copies of the weights")) << amp;
-        EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("bf16"))) << amp;
+    for (const Precision precision : {Precision::Float32, Precision::Bf16}) {
+        const RunPlan plan = planWith([=](RunPlan& p) { p.execution = Execution::Planned, p.precision = precision; });
+        const std::string text = describeParts(predictMemory(plan, sizesOf(256)));
+        EXPECT_THAT(text, ::testing::HasSubstr("copies of the weights"));
+        EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("bf16")));
     }
 }
 

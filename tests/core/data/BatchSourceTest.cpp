@@ -51,18 +51,17 @@ TEST(BatchSource, CopiesTheTokensToRamOnlyWhereThereIsRoomForThem) {
     std::int64_t free = 400'000;
     corpus.freeMemory = [&] { return Bytes{free}; };
     const BatchSource source(std::move(corpus));
-    RunConfig config;
-    config.switches = {{"context", std::int64_t{16}}, {"data-source", std::string("ram")}};
-    EXPECT_TRUE(source.accepts(config).ok());
+    RunPlan plan{.context = 16, .feed = {.place = TokenPlace::Ram}};
+    EXPECT_TRUE(source.accepts(plan).ok());
     free = 399'999;
-    const Status refused = source.accepts(config);
+    const Status refused = source.accepts(plan);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::OutOfMemory);
     EXPECT_NE(refused.error().sentence.find("data-source=mmap"), std::string::npos) << refused.error().sentence;
     const auto copy = source.tokens(TokenPlace::Ram);
-    EXPECT_TRUE(source.accepts(config).ok()) << "it is there already";
-    config.switches["data-source"] = std::string("mmap");
-    EXPECT_TRUE(source.accepts(config).ok());
+    EXPECT_TRUE(source.accepts(plan).ok()) << "it is there already";
+    plan.feed.place = TokenPlace::Mapped;
+    EXPECT_TRUE(source.accepts(plan).ok());
 }
 
 TEST(BatchSource, RefusesATextThatCannotBeReadBeforeAnythingReadsIt) {
@@ -74,13 +73,12 @@ TEST(BatchSource, RefusesATextThatCannotBeReadBeforeAnythingReadsIt) {
     Corpus corpus = counting(10'000, 9000);
     corpus.text = std::make_shared<Uncut>();
     const BatchSource source(std::move(corpus));
-    RunConfig config;
-    config.switches = {{"context", std::int64_t{16}}, {"data-source", std::string("text")}};
-    const Status refused = source.accepts(config);
+    RunPlan plan{.context = 16, .feed = {.place = TokenPlace::Text}};
+    const Status refused = source.accepts(plan);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().sentence, "It cannot be cut.");
-    config.switches["data-source"] = std::string("mmap");
-    EXPECT_TRUE(source.accepts(config).ok());
+    plan.feed.place = TokenPlace::Mapped;
+    EXPECT_TRUE(source.accepts(plan).ok());
 }
 
 TEST(BatchSource, GivesTheSameSequencesHoweverTheyAreSplitIntoBatches) {

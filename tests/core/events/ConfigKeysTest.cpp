@@ -51,12 +51,6 @@ TEST(ConfigKeys, TakesTheWordOfASwitchInPlaceOfItsNumber) {
     expectRefused("batch-size", "epoch", "1 to 4096");
 }
 
-TEST(ConfigKeys, ReadsOfHowManyBlocksOneIsRecomputed) {
-    for (const auto& [word, every] :
-         {std::pair{"off", 0}, {"selective", 0}, {"every-block", 1}, {"every-2nd", 2}, {"every-3rd", 3}, {"every-4th", 4}, {"every-12th", 12}})
-        EXPECT_EQ(recomputedEvery(word), every) << word;
-}
-
 TEST(ConfigKeys, SetsEveryKindOfKey) {
     RunConfig config;
     ASSERT_TRUE(setKey(config, catalogue(), "layers", "12").ok());

@@ -27,8 +27,17 @@ Machine machineOf(const NoteCase& c) {
 std::vector<NoteCase> noteCases() {
     std::vector<NoteCase> all{
         {false, {{"chunked-loss", "64"}, {"fusion", "step"}}, "chunked-loss", "chunked-loss=64 does nothing beside fusion=step"},
-        {false, {{"chunked-loss", "64"}, {"fusion", "kernels"}}, "chunked-loss", ""},
-        {false, {{"chunked-loss", "64"}, {"fusion", "step"}, {"attention", "manual"}}, "chunked-loss", ""},  // kernels run in its place
+        {false, {{"chunked-loss", "32"}, {"fusion", "kernels"}}, "chunked-loss", ""},
+        {false, {{"chunked-loss", "32"}, {"fusion", "step"}, {"attention", "manual"}}, "chunked-loss", ""},  // kernels run in its place
+        {false, {{"chunked-loss", "47"}}, "chunked-loss", ""},
+        {false, {{"chunked-loss", "48"}}, "chunked-loss", "chunked-loss=48 saves nothing here: a micro-batch has 48 tokens"},
+        {false, {{"optimizer", "foreach"}}, "optimizer", "as loop does"},
+        {true, {{"optimizer", "foreach"}}, "optimizer", ""},
+        {false, {{"optimizer", "loop"}}, "optimizer", ""},
+        {false, {{"attention", "sdpa-flash"}}, "attention", "auto takes it too"},
+        {false, {{"attention", "sdpa-flash"}, {"fusion", "kernels"}}, "attention", ""},
+        {false, {{"attention", "sdpa-math"}}, "attention", ""},
+        {true, {{"attention", "sdpa-flash"}, {"amp", "bf16"}}, "attention", ""},
         {false, {{"zero-grad", "zero"}, {"fusion", "step"}}, "zero-grad", "beside fusion=step"},
         {true, {{"zero-grad", "zero"}, {"fusion", "kernels"}, {"cuda-graph", "on"}}, "zero-grad", "beside cuda-graph=on"},
         {false, {{"zero-grad", "zero"}, {"fusion", "kernels"}}, "zero-grad", ""},
@@ -46,11 +55,17 @@ std::vector<NoteCase> noteCases() {
         {false, {{"validation-amp", "on"}, {"amp", "bf16"}, {"validation-every", "10"}}, "validation-amp", ""},
         {true, {{"cudnn-autotune", "on"}}, "cudnn-autotune", "no convolutions"},
         {false, {{"amp", "bf16"}}, "amp", ""},  // a CPU with units for it
+        {false, {{"amp", "fp16"}}, "amp", "no units for fp16"},
+        {true, {{"amp", "fp16"}}, "amp", ""},
+        {true, {{"fused-attention", "off"}, {"fusion", "kernels"}}, "fused-attention", "does nothing on a GPU"},
     };
     for (const auto& entry : allOptimizations()) {
         if (!entry.id.starts_with("fused-")) continue;
         all.push_back({false, {{entry.id, "off"}, {"fusion", "step"}}, entry.id, entry.id + "=off does nothing beside fusion=step"});
         all.push_back({false, {{entry.id, "off"}, {"fusion", "kernels"}}, entry.id, ""});
+        all.push_back({false, {{entry.id, "off"}}, entry.id, entry.id + "=off does nothing while fusion is off"});
+        all.push_back({false, {{entry.id, "on"}}, entry.id, ""});
+        all.push_back({false, {{entry.id, "on"}, {"fusion", "kernels"}}, entry.id, entry.id + "=on is what auto comes to"});
     }
     return all;
 }
@@ -76,8 +91,8 @@ TEST(Note, SaysOfAValueThatItDoesNothingBesideTheOthersAndOnlyThere) {
         }
     }
     for (const auto& entry : allOptimizations())
-        if (entry.note && entry.id != "amp" && !spoken.contains(entry.id)) silent.insert(entry.id);
-    EXPECT_EQ(silent, std::set<std::string>{}) << "an entry with a note and no case above";
+        if (entry.note && entry.id != "amp" && entry.id != "vocab-padding" && !spoken.contains(entry.id)) silent.insert(entry.id);
+    EXPECT_EQ(silent, std::set<std::string>{}) << "an entry with a note and no case above; these two have a test of their own";
 }
 
 TEST(Note, SaysNothingOfDefaultsWhateverTheyAreBeside) {
@@ -89,7 +104,7 @@ TEST(Note, SaysNothingOfDefaultsWhateverTheyAreBeside) {
     }
 }
 
-TEST(Note, SaysWhatBf16CostsOnACpuWithoutUnitsForIt) {
+TEST(Note, SaysWhatBf16AndFp16CostOnACpuWithoutUnitsForThem) {
     const auto noteOf = [](const std::vector<std::string>& instructions, const std::string& amp, const std::string& fusion) {
         Machine machine = testing::plainCpu();
         machine.instructions = instructions;
@@ -107,7 +122,27 @@ TEST(Note, SaysWhatBf16CostsOnACpuWithoutUnitsForIt) {
         EXPECT_EQ(noteOf({"avx2", "amx_bf16"}, "bf16", fusion), "");
         EXPECT_EQ(noteOf({"avx2"}, "off", fusion), "");
     }
+    EXPECT_NE(noteOf({"avx2", "avx512", "avx512_bf16"}, "fp16", "off").find("amp=fp16 takes many times longer"), std::string::npos);
+    for (const char* units : {"avx512_fp16", "amx_fp16"}) EXPECT_EQ(noteOf({"avx2", units}, "fp16", "off"), "");
     EXPECT_EQ(noteOf({"avx2"}, "bf16", "step"), "") << "its products are not LibTorch's";
+}
+
+TEST(Note, SaysOfPaddingThatItAddsNothingWhereTheVocabularyIsKnownToBeAMultiple) {
+    const Registry registry(testing::plainCpu());
+    const auto noteOf = [&](const char* padding, std::int64_t vocabulary) {
+        RunConfig config = testing::tinyConfig(registry);
+        config.switches["vocab-padding"] = std::string(padding);
+        for (const auto& info : registry.catalogue(config, vocabulary))
+            if (info.id == "vocab-padding") return info.note;
+        return std::string("no such switch");
+    };
+    EXPECT_EQ(noteOf("64", 256), "vocab-padding=64 adds no row here: 256 ids are a multiple of 64 already.");
+    EXPECT_EQ(noteOf("128", 256), "vocab-padding=128 adds no row here: 256 ids are a multiple of 128 already.");
+    EXPECT_EQ(noteOf("power-of-two", 256), "vocab-padding=power-of-two adds no row here: 256 ids are a power of two already.");
+    EXPECT_EQ(noteOf("128", 192), "");
+    EXPECT_EQ(noteOf("power-of-two", 192), "");
+    EXPECT_EQ(noteOf("64", 50'257), "");
+    EXPECT_EQ(noteOf("64", 0), "") << "not known before the data are read";
 }
 
 TEST(Note, IsToldByTheRunAndSoIsWhenItHoldsNoMore) {

@@ -196,21 +196,19 @@ TEST(EightBit, ACheckpointGoesOnIdentically) {
 TEST(EightBit, GradientsThatAreNoNumbersAreRefusedBeforeTheyTouchTheMoments) {
     RunConfig wanted = config(5, "8-bit");
     wanted.switches["grad-clip"] = 0.0;
-    ProgramBuilder builder(wanted);
-    for (const auto& entry : allOptimizations()) {
-        builder.beginSwitch(entry.id);
-        if (entry.install) entry.install(builder, wanted.switches.at(entry.id));
-    }
-    builder.beginSwitch("a loss whose value is a number and whose gradient is none");
+    const RunPlan plan = registry().plan(wanted).value();
+    ProgramBuilder builder(plan);
+    for (const auto& entry : allOptimizations())
+        if (entry.install) entry.install(builder, plan);
+    // A loss whose value is a number and whose gradient is none.
     builder.setLossOp([](const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets, const LossSettings& settings) {
         return plain::loss(hidden, head, targets, settings) + (hidden * 0).sum().sqrt();
     });
-    auto program = builder.build();
-    ASSERT_TRUE(program.ok());
+    const auto program = builder.build();
     TrainState state = TrainState::initialise(registry().modelShape(wanted, 61), 1);
     toEightBit(state);
     const at::Tensor weights = state.weights.clone(), codes = state.firstMoment.clone(), scales = state.firstScales.clone();
-    const auto result = (*program)->step(state, *testing::tinyBatches(), 1e-3);
+    const auto result = program->step(state, *testing::tinyBatches(), 1e-3);
     EXPECT_EQ(result.breakdown, Breakdown::Gradients);
     EXPECT_TRUE(std::isfinite(result.loss));
     EXPECT_EQ(state.updates, 0);

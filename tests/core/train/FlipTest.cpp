@@ -126,9 +126,9 @@ TEST(Flip, RefusesATextThatIsNotThereAndUnknownSwitchesWithTheReason) {
 
 TEST(Flip, RefusesAFlipThatIsPredictedNotToFitAndGoesOn) {
     TinyTrainer trainer(unflippedConfig(10));
-    trainer.setup.fits = [](const RunConfig& from, const RunConfig& to) -> Status {
-        EXPECT_EQ(from.integer("batch-size"), 4);
-        if (to.integer("batch-size") < 1000) return {};
+    trainer.setup.fits = [](const RunPlan& from, const RunPlan& to) -> Status {
+        EXPECT_EQ(from.batchSize, 4);
+        if (to.batchSize < 1000) return {};
         return makeError(ErrorCode::OutOfMemory, "That is too much.");
     };
     trainer.commands.push(Flip{"batch-size", std::int64_t{1'000'000}});

@@ -39,8 +39,8 @@ ProgramParts partsOf(const RunConfig& config, std::int64_t accumulation, bool ke
     parts.accumulation = accumulation;
     parts.optimizer = update;
     parts.optimizerWritesLow = keeps;
-    parts.recompute.everyKthBlock = recomputedEvery(config.word("checkpointing"));
-    parts.recompute.applyTo(parts.ops);
+    parts.recompute = registry().plan(config)->recompute;
+    recomputeParts(parts.recompute, parts.ops);
     return parts;
 }
 

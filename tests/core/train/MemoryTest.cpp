@@ -53,7 +53,7 @@ TEST_P(PredictedMemory, IsWhatAStepTakes) {
                            .hidden = model.hidden(),
                            .hiddenRows = model.hiddenRows(),
                            .threads = shape.threads};
-    const auto predicted = static_cast<double>(predictMemory(config, sizes).tensors.count);
+    const auto predicted = static_cast<double>(predictMemory(Registry(testing::plainCpu()).plan(config).value(), sizes).tensors.count);
     EXPECT_NEAR(predicted / measured, 1, 0.05) << measured << " bytes measured";
 }
 

@@ -72,17 +72,5 @@ TEST(ProgramScope, AlternatingGivesEachProgramTheLossesThatItHasAlone) {
     EXPECT_NE(lossesA, lossesB);
 }
 
-TEST(ProgramBuilder, RefusesTwoSwitchesThatClaimOneSlotWithBothNames) {
-    ProgramBuilder builder(RunConfig{});
-    builder.beginSwitch("amp");
-    builder.setAutocast(at::kBFloat16);
-    builder.beginSwitch("int8");
-    builder.setAutocast(std::nullopt);
-    const auto built = builder.build();
-    ASSERT_FALSE(built.ok());
-    EXPECT_NE(built.error().sentence.find("amp"), std::string::npos);
-    EXPECT_NE(built.error().sentence.find("int8"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace stepscope

@@ -1,0 +1,29 @@
+#include "core/events/ConfigNumbers.h"
+
+namespace stepscope {
+namespace {
+
+// Null where there is none, or none of this kind.
+template <class Number>
+const Number* find(const RunConfig& config, const char* id) {
+    const auto found = config.switches.find(id);
+    return found == config.switches.end() ? nullptr : std::get_if<Number>(&found->second);
+}
+
+}  // namespace
+
+BatchShape batchShape(const RunConfig& config) {
+    const auto number = [&](const char* id, std::int64_t absent) {
+        const auto* value = find<std::int64_t>(config, id);
+        return value == nullptr ? absent : *value;
+    };
+    return {number("batch-size", 0), number("context", 0), number("grad-accumulation", 1)};
+}
+
+double clipNorm(const RunConfig& config) {
+    if (const auto* real = find<double>(config, "grad-clip")) return *real;
+    const auto* whole = find<std::int64_t>(config, "grad-clip");
+    return whole == nullptr ? 0 : static_cast<double>(*whole);
+}
+
+}  // namespace stepscope
