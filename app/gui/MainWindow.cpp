@@ -82,6 +82,7 @@ QWidget* MainWindow::buildCentre() {
     m_sessionsPage = new SessionsPage(m_sessions->model());
     for (QWidget* page : {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage)})
         page->setFocusPolicy(Qt::StrongFocus);
+    m_live->setMinimumSize(320, 200);  // in a small window the charts are less high than they would like
     m_live->setAccessibleName("Live charts");
     m_text->setAccessibleName("Text");
     m_sessionsPage->setAccessibleName("Table of sessions");

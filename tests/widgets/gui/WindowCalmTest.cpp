@@ -45,10 +45,15 @@ protected:
         if (const auto* slider = qobject_cast<const QAbstractSlider*>(widget)) return QString::number(slider->value());
         return qobject_cast<const QAbstractSpinBox*>(widget)->text();
     }
+    // As Qt hands a wheel of the window system on: to the widget under the pointer, and to its parents until one of them takes it.
     static void wheel(QWidget* over, int delta) {
-        const QPointF at = QRectF(over->rect()).center();
-        QWheelEvent event(at, over->mapToGlobal(at), {}, QPoint(0, delta), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
-        QApplication::sendEvent(over, &event);
+        const QPointF global = over->mapToGlobal(QRectF(over->rect()).center());
+        for (QWidget* widget = over; widget != nullptr; widget = widget->isWindow() ? nullptr : widget->parentWidget()) {
+            QWheelEvent event(widget->mapFromGlobal(global), global, {}, QPoint(0, delta), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+            event.ignore();
+            QApplication::sendEvent(widget, &event);
+            if (event.isAccepted()) return;
+        }
     }
     std::map<QString, QPoint> rows() {
         QCoreApplication::processEvents();
