@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/gui/SidePanels.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/FlipStrip.h"
@@ -47,6 +48,7 @@ MainWindow::MainWindow() {
     m_across->addWidget(buildCentre());
     m_across->addWidget(m_sessions);
     m_across->setStretchFactor(1, 1);
+    m_sides = new SidePanels(m_across, m_pages, this);
     m_down = new QSplitter(Qt::Vertical);
     m_down->setChildrenCollapsible(false);
     m_down->addWidget(m_across);
@@ -124,6 +126,7 @@ void MainWindow::restoreLayout(QSize wanted) {
     m_bottom->setSizes({width() * 6 / 10, width() * 4 / 10, width() * 6 / 10});
     m_bottom->restoreState(settings.value("window/bottom").toByteArray());
     m_across->restoreState(settings.value("window/across").toByteArray());
+    m_sides->refresh();
     m_down->restoreState(settings.value("window/down").toByteArray());
     m_pages->setCurrentIndex(settings.value("window/page", 0).toInt());
     m_live->restoreLayout(settings.value("window/charts").toByteArray());

@@ -17,6 +17,7 @@ class NoticeBar;
 class RunBar;
 class SessionsPage;
 class SessionsPanel;
+class SidePanels;
 class TextPage;
 class TransportBar;
 
@@ -70,6 +71,7 @@ private:
     SessionsPage* m_sessionsPage;
     SessionsPanel* m_sessions;
     LogPanel* m_log;
+    SidePanels* m_sides;
     QSplitter *m_across, *m_down, *m_bottom;
     bool m_mayClose = false;
     bool m_remembersExperiment = true;

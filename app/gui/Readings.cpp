@@ -32,8 +32,8 @@ RunReading readingOf(const RunHistory& shown, RunController::Phase phase, RunSta
     if (!shown.replay()) reading.secondsLeft = numbers.secondsLeft;
     reading.msPerStep = numbers.stepMsMedian;
     reading.tokensPerSecond = numbers.tokensPerSecond;
-    reading.loss = numbers.smoothedLoss;
-    reading.lastLoss = numbers.loss;
+    reading.loss = numbers.loss;
+    reading.smoothedLoss = numbers.smoothedLoss;
     reading.overSteps = static_cast<int>(numbers.window);
     reading.cpuPct = numbers.cpuPct;
     reading.gpuPct = numbers.gpuPct;

@@ -41,6 +41,9 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"1  2  3", "page Live, page Text, page Sessions"},
         {"F", "fit the charts to the whole run"},
         {"Wheel, drag", "zoom and pan the charts; double click fits"},
+        {"Enter, L", "on a chart: it alone; logarithmic y"},
+        {"[  ]", "statistics of the steps between"},
+        {"Ctrl+B", "fold the left panel away; with Shift the right one"},
         {"/", "search the sessions"},
         {"Enter, F2, Delete, C", "in the list: replay, rename, delete, details or what differs"},
         {"E", "export the chosen session as CSV"},
@@ -202,9 +205,11 @@ bool WindowActions::act(int key, const QString& text) {
     else if (key >= Qt::Key_1 && key < Qt::Key_1 + m_window.pages().count())
         m_window.pages().setCurrentIndex(key - Qt::Key_1);
     else if (key == Qt::Key_F)
-        m_window.livePage().range().fit();
+        m_window.livePage().fit();
     else if (key == Qt::Key_E)
         m_window.sessions().exportSelected();
+    else if (key == Qt::Key_Escape && m_window.livePage().isVisible() && m_window.livePage().stepBack())
+        return true;
     else if (key == Qt::Key_Escape && m_stage.replaying())
         m_sessions.returnToLive();
     else

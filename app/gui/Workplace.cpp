@@ -4,6 +4,7 @@
 #include "core/events/ConfigKeys.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/ExperimentPanel.h"
+#include "widgets/panels/LogModel.h"
 
 namespace stepscope {
 namespace {
@@ -20,7 +21,6 @@ Workplace::Workplace(const Options& options)
       m_reader(databaseOf(options)),
       m_replay(databaseOf(options), m_reader.thread(), m_replayed),
       m_stage(m_window, m_live, m_replayed),
-      m_clock(m_window.livePage()),
       m_running(m_window, m_runs, m_stage, databaseOf(options)),
       m_text(m_window, m_runs, m_running, m_stage, databaseOf(options)),
       m_experiment(m_window, m_runs, m_live),
@@ -29,14 +29,15 @@ Workplace::Workplace(const Options& options)
       m_actions(m_window, m_running, m_sessions, m_stage),
       m_departure(m_window, m_runs) {
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
-    connect(&m_stage, &Stage::grew, &m_clock, &ChartClock::wake);
-    connect(&m_stage, &Stage::switched, &m_clock, &ChartClock::wake);
-    connect(&m_window.experiment(), &ExperimentPanel::edited, &m_clock, &ChartClock::wake);
+    connect(&m_window.livePage(), &LivePage::said, this, [this](const QString& sentence, bool isError) {
+        if (isError) return m_running.say(sentence, true);
+        m_stage.shown().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentence, 0}});
+    });
     connect(&m_window, &MainWindow::visibilityChanged, this, [this](bool visible) {
         m_live.setHidden(!visible);
         m_replayed.setHidden(!visible);
         m_reader.setWatching(visible);
-        if (visible) m_clock.wake();
+        if (visible) m_window.livePage().wake();
     });
     if (options.demo)
         // After ExperimentWiring's own answer to engineReady: the panel knows the switches by then.

@@ -1,7 +1,6 @@
 // Everything behind the window, made in the order it depends on each other and taken down in reverse. Made by main() and by the
 // window's tests. GUI thread.
 #pragma once
-#include "app/gui/ChartClock.h"
 #include "app/gui/Departure.h"
 #include "app/gui/ExperimentWiring.h"
 #include "app/gui/FlipWiring.h"
@@ -43,7 +42,6 @@ private:
     SessionsReader m_reader;
     ReplayController m_replay;
     Stage m_stage;
-    ChartClock m_clock;
     RunWiring m_running;
     TextWiring m_text;
     ExperimentWiring m_experiment;

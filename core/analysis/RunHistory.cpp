@@ -11,7 +11,6 @@
 namespace stepscope {
 
 void RunHistory::append(const Event& event) {
-    ++m_revision;
     std::visit(Visitor{
                    [&](const SessionStarted& e) { start(e); },
                    [&](const StepDone& e) { addStep(e); },
@@ -22,9 +21,9 @@ void RunHistory::append(const Event& event) {
                        addMarker({Marker::Kind::Validation, place, "validation", "Validation after step " + std::to_string(e.step) + "."});
                    },
                    [&](const SwitchApplied& e) { addSwitch(e); },
-                   [&](const SwitchRefused& e) { m_refusals.push_back(e); },
+                   [](const SwitchRefused&) {},
                    [&](const DeviceSample& e) { addDeviceSample(e); },
-                   [&](const LogLine& e) { m_log.push_back(e); },
+                   [](const LogLine&) {},
                    [&](const StateChanged& e) {
                        m_state = e;
                        m_latest = std::max(m_latest, e.at);
@@ -36,15 +35,13 @@ void RunHistory::append(const Event& event) {
                    },
                    [&](const TextGenerated& e) { m_text = e; },
                    [&](const Preparing& e) { m_preparing = e; },
-                   [&](const RecorderWaited& e) { m_recorderWaited += e.waited; },
+                   [](const RecorderWaited&) {},
                },
                event);
 }
 
 void RunHistory::start(const SessionStarted& event) {
-    const std::uint64_t revision = m_revision;
     *this = RunHistory();
-    m_revision = revision;
     m_info = event.info ? event.info : std::make_shared<const SessionInfo>();
     m_session = event.session;
     m_replay = event.replay;
@@ -63,7 +60,7 @@ void RunHistory::addStep(const StepDone& event) {
     const double ms = event.duration.milliseconds();
     const double rate = ms > 0 ? static_cast<double>(event.tokens) * 1000 / ms : kUnknown;
     m_steps.loss.append(event.loss);
-    m_steps.smoothedLoss.append(m_lossAverage.next(event.loss));
+    m_steps.smoothedLoss.append(event.loss);
     m_steps.learningRate.append(event.learningRate);
     m_steps.gradientNorm.append(event.gradientNorm);
     m_steps.lossScale.append(event.lossScale);
@@ -77,7 +74,6 @@ void RunHistory::addStep(const StepDone& event) {
     const auto inPhases = std::accumulate(event.phaseNs.begin(), event.phaseNs.end(), std::int64_t{0});
     m_steps.otherMs.append(static_cast<double>(std::max<std::int64_t>(0, event.duration.ns - inPhases)) / 1e6);
     m_steps.residentBytes.append(event.residentBytes > 0 ? static_cast<double>(event.residentBytes) : kUnknown);
-    m_steps.allocatedBytes.append(event.allocatedBytes > 0 ? static_cast<double>(event.allocatedBytes) : kUnknown);
     m_steps.pageFaults.append(static_cast<double>(event.pageFaults));
     m_steps.peakBytes.append(event.peakBytes);
     m_steps.operations.append(event.operations);
@@ -98,7 +94,6 @@ void RunHistory::addDeviceSample(const DeviceSample& event) {
     m_device.availableBytes.append(event.availableBytes > 0 ? static_cast<double>(event.availableBytes) : kUnknown);
     m_device.gpuPct.append(event.gpuPct);
     m_device.gpuMemoryBytes.append(event.gpuMemoryBytes);
-    m_device.gpuPowerW.append(event.gpuPowerW);
 }
 
 void RunHistory::addSwitch(const SwitchApplied& event) {

@@ -31,19 +31,20 @@ struct RunPlace {
 struct StepColumns {
     std::deque<std::int64_t> step, tokens;  // tokens: cumulative over this session
     std::deque<double> seconds;             // end of the step
-    Column loss, smoothedLoss;              // smoothed: Smoothing.h, kLossSmoothing
+    Column loss;
+    CentredSmoothing smoothedLoss;
     Column learningRate, gradientNorm, lossScale;
     Column stepMs, tokensPerSecond;
     Column rateP10, rateP50, rateP90;  // tokens/s over the last kRateWindow steps
     std::array<SumColumn, kPhases> phaseMs;
     SumColumn otherMs;  // of the step but of no phase; never negative
-    Column residentBytes, allocatedBytes, peakBytes, pageFaults, operations;
+    Column residentBytes, peakBytes, pageFaults, operations;
     SumColumn skipped, disturbed;  // 0 or 1: so many in any range
 };
 
 struct DeviceColumns {
     std::vector<RunPlace> place;
-    Column cpuPct, othersPct, stealPct, residentBytes, availableBytes, gpuPct, gpuMemoryBytes, gpuPowerW;
+    Column cpuPct, othersPct, stealPct, residentBytes, availableBytes, gpuPct, gpuMemoryBytes;
 };
 
 struct ValidationPoint {
@@ -77,14 +78,11 @@ struct RunNumbers {
 
 class RunHistory {
 public:
-    static constexpr double kLossSmoothing = 0.95;  // about the last 20 steps
     static constexpr std::size_t kRateWindow = 100;
 
     // SessionStarted forgets everything before it.
     void append(const Event& event);
 
-    // Grows with every append: listeners compare it to learn whether there is anything to draw.
-    std::uint64_t revision() const { return m_revision; }
     bool started() const { return m_info != nullptr; }
     const std::shared_ptr<const SessionInfo>& info() const { return m_info; }
     std::int64_t session() const { return m_session; }
@@ -95,13 +93,10 @@ public:
     const StepColumns& steps() const { return m_steps; }
     const DeviceColumns& device() const { return m_device; }
     const std::vector<ValidationPoint>& validation() const { return m_validation; }
-    const std::vector<Marker>& markers() const { return m_markers; }  // in order of place
-    const std::vector<LogLine>& log() const { return m_log; }
-    const std::vector<SwitchRefused>& refusals() const { return m_refusals; }
+    const std::vector<Marker>& markers() const { return m_markers; }           // in order of place
     const std::optional<StateChanged>& state() const { return m_state; }       // the last one
     const std::optional<Preparing>& preparing() const { return m_preparing; }  // until the first step
     const std::optional<TextGenerated>& text() const { return m_text; }        // the last one
-    TimeNs recorderWaited() const { return m_recorderWaited; }
     // The configuration as it is now: as started, with the switches flipped since.
     const RunConfig& config() const { return m_config; }
 
@@ -122,7 +117,6 @@ private:
     void addMarker(Marker marker);
     void markSuggestion();  // of a range test that has ended
 
-    std::uint64_t m_revision = 0;
     std::shared_ptr<const SessionInfo> m_info;
     std::int64_t m_session = 0;
     bool m_replay = false;
@@ -131,15 +125,11 @@ private:
     DeviceColumns m_device;
     std::vector<ValidationPoint> m_validation;
     std::vector<Marker> m_markers;
-    std::vector<LogLine> m_log;
-    std::vector<SwitchRefused> m_refusals;
     std::optional<StateChanged> m_state;
     std::optional<Preparing> m_preparing;
     std::optional<TextGenerated> m_text;
-    TimeNs m_recorderWaited;
     TimeNs m_latest;
     TimeNs m_validationTime;
-    DebiasedAverage m_lossAverage{kLossSmoothing};
     RollingQuantiles m_rates{kRateWindow};
 };
 

@@ -67,7 +67,7 @@ RunNumbers RunHistory::numbers(std::size_t window) const {
     if (rows() == 0) return numbers;
 
     numbers.loss = m_steps.loss.back();
-    numbers.smoothedLoss = m_steps.smoothedLoss.back();
+    numbers.smoothedLoss = m_steps.smoothedLoss.at(rows() - 1, CentredSmoothing::kHalf);
     numbers.learningRate = m_steps.learningRate.back();
     numbers.gradientNorm = m_steps.gradientNorm.back();
 

@@ -1,28 +1,27 @@
-// Exponential moving average with the bias correction of Adam (Kingma and Ba, ICLR 2015, section 3): without it the first
-// points of a loss curve lean towards zero. Used by RunHistory for the bold loss line.
+// CentredSmoothing: the bold line over a noisy curve, without lag: at each row the straight line fitted to the values around it (local linear
+// regression: Cleveland 1979). An average of the past, biased or not, trails behind a falling loss by as many steps as it remembers.
+// Sums over prefixes, so that any row costs O(1) whatever the window, and the window is chosen when it is drawn. Owned by RunHistory.
 #pragma once
-#include <cmath>
+#include <cstddef>
+#include <deque>
 
 namespace stepscope {
 
-class DebiasedAverage {
+class CentredSmoothing {
 public:
-    explicit DebiasedAverage(double memory) : m_memory(memory) {}  // in [0, 1): 0.95 remembers about 20 values
+    static constexpr std::size_t kHalf = 10;  // taken on either side where nobody chose
 
-    // The average including `value`. A value that is not finite leaves it as it is (NaN before the first finite one).
-    double next(double value) {
-        if (std::isfinite(value)) {
-            m_sum = m_memory * m_sum + (1 - m_memory) * value;
-            m_weight = m_memory * m_weight + (1 - m_memory);
-        }
-        return m_sum / m_weight;
-    }
-    void reset() { m_sum = m_weight = 0; }
+    // Not finite: the value before it is taken once more (0 before the first).
+    void append(double value);
+    std::size_t size() const { return m_sums.size() - 1; }
+
+    // Over `half` rows on either side. Near the first row never over more than half as many as lie before it: there a loss falls too fast for
+    // more, and the first row is its own value. Near the last row what is missing behind it is taken before it.
+    double at(std::size_t row, std::size_t half) const;
 
 private:
-    double m_memory;
-    double m_sum = 0;
-    double m_weight = 0;  // 1 - memory^n
+    std::deque<double> m_sums{0.0}, m_moments{0.0};  // of values, and of value times row
+    double m_last = 0;
 };
 
 }  // namespace stepscope

@@ -25,4 +25,26 @@ double mean(std::span<const double> samples) {
     return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
 }
 
+Summary summarise(std::vector<double> samples) {
+    std::erase_if(samples, [](double value) { return !std::isfinite(value); });
+    if (samples.empty()) return {};
+    auto from = samples.begin();  // what lies before it is no larger than what follows
+    const auto at = [&](double q) {
+        const double place = q * static_cast<double>(samples.size() - 1);
+        const auto below = samples.begin() + static_cast<std::ptrdiff_t>(place);
+        std::nth_element(from, below, samples.end());
+        from = below;
+        const double low = *below, high = below + 1 == samples.end() ? low : *std::min_element(below + 1, samples.end());
+        return low + (high - low) * (place - std::floor(place));
+    };
+    Summary summary{.count = samples.size(), .mean = mean(samples)};
+    const auto [low, high] = std::ranges::minmax(samples);
+    summary.low = low;
+    summary.high = high;
+    summary.lowerQuartile = at(0.25);
+    summary.median = at(0.5);
+    summary.upperQuartile = at(0.75);
+    return summary;
+}
+
 }  // namespace stepscope

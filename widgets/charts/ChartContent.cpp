@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/Statistics.h"
+
 namespace stepscope {
 
 Places stepPlaces(const RunHistory& history, XAxis axis) {
@@ -13,6 +15,19 @@ Places stepPlaces(const RunHistory& history, XAxis axis) {
 Places devicePlaces(const RunHistory& history, XAxis axis) {
     const auto& places = history.device().place;
     return {places.size(), [&places, axis](std::size_t row) { return places[row].on(axis); }};
+}
+
+ValueTable stepTable(const RunHistory& history, QStringList names, std::function<double(std::size_t, std::size_t)> at) {
+    return {std::move(names), history.rows(), [&history](std::size_t row) { return history.place(row); }, std::move(at)};
+}
+
+double robustHigh(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const double bound = 2 * quantile(values, 0.95);
+    double high = 0;
+    for (const double value : values)
+        if (value <= bound) high = std::max(high, value);
+    return high;
 }
 
 Line toShares(const Line& line, const Scale& x, const Scale& y) {

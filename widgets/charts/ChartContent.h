@@ -4,9 +4,12 @@
 #include <QColor>
 #include <QPointF>
 #include <QString>
+#include <QStringList>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/analysis/RunHistory.h"
@@ -23,9 +26,14 @@ struct DrawRequest {
     Scale x;
     std::size_t pixels = 0;  // width of the plot
     bool logarithmicY = false;
+    std::optional<Scale> y;                           // what a person zoomed to; none = what the data ask for
+    const std::set<QString>* hidden = nullptr;        // series that are not drawn, and that the y axis need not hold
+    std::size_t smoothing = CentredSmoothing::kHalf;  // steps on either side of the bold loss line; 0 = no such line
     bool dark = false;
-    QColor ground;
+    QColor ground, ink;
 
+    bool shows(const QString& series) const { return hidden == nullptr || !hidden->contains(series); }
+    Scale yOr(const Scale& automatic) const { return y.value_or(automatic); }
     bool hasSteps() const { return history != nullptr && history->rows() > 0; }
     QColor colour(SeriesRole role) const { return seriesColour(role, dark); }
 };
@@ -37,6 +45,8 @@ struct LegendItem {
     QString name;
     QString value;                            // at the cursor, else the latest; may be empty
     QString shortName = {}, shortValue = {};  // where room is scarce; empty = as they are
+    QString series = {};                      // by which it is hidden; empty = cannot be
+    bool hidden = false;                      // set by ChartView
 };
 
 struct CursorDot {
@@ -52,6 +62,14 @@ struct RightAxis {
     QColor colour;
 };
 
+// The values behind a chart, all of them, for files and the clipboard: one row a step or a device sample.
+struct ValueTable {
+    QStringList names;  // of the columns beside those of the place
+    std::size_t rows = 0;
+    std::function<RunPlace(std::size_t row)> place;
+    std::function<double(std::size_t column, std::size_t row)> at;
+};
+
 class ChartContent {
 public:
     virtual ~ChartContent() = default;
@@ -64,11 +82,14 @@ public:
     // Fills the canvas for the visible range and returns the y axis it used.
     virtual Scale fill(ChartCanvas& canvas, const DrawRequest& request) = 0;
     virtual std::optional<RightAxis> rightAxis() const { return std::nullopt; }  // of the last fill
+    // The largest visible value of the last fill where the axis ends below it: a few slow steps must not press the others flat.
+    virtual std::optional<double> beyond() const { return std::nullopt; }
     // A sentence that says why there is nothing to see and what to do; empty when there is something.
     virtual QString whyEmpty(const DrawRequest& request) const;
     // `row`: the step under the cursor, or the last one; none before the first step.
     virtual std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const = 0;
     virtual std::vector<CursorDot> dots(const DrawRequest& request, std::size_t row) const = 0;
+    virtual ValueTable values(const RunHistory& history) const = 0;
 };
 
 std::unique_ptr<ChartContent> makeLossContent();
@@ -82,10 +103,15 @@ std::unique_ptr<ChartContent> makeMemoryContent();
 // What the contents share.
 Places stepPlaces(const RunHistory& history, XAxis axis);
 Places devicePlaces(const RunHistory& history, XAxis axis);
+ValueTable stepTable(const RunHistory& history, QStringList names, std::function<double(std::size_t column, std::size_t row)> at);
 Line toShares(const Line& line, const Scale& x, const Scale& y);
 std::vector<Line> toShares(const std::vector<Line>& lines, const Scale& x, const Scale& y);
 // Row of the device sample nearest to the step's time, none before the first sample.
 std::optional<std::size_t> deviceRow(const RunHistory& history, std::optional<std::size_t> stepRow);
+
+// Where an axis may end so that a few values far above the others (the first steps, a pause of the machine) do not press them flat: the highest of
+// those within twice the 95th percentile.
+double robustHigh(std::vector<double> values);
 
 // Grows to hold the visible values of a column.
 struct VisibleValues {

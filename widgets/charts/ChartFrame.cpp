@@ -65,7 +65,8 @@ ChartAxes makeAxes(const ChartFrame& frame, const Scale& x, Quantity xQuantity, 
         axes.xTicks = makeTicks(x, xQuantity, most);
         if (fits(frame, x, axes.xTicks.ticks)) break;
     }
-    axes.yTicks = makeTicks(y, yQuantity, static_cast<int>(frame.plot.height() / kPixelsAYTick));
+    const double labels = frame.plot.height() / QFontMetricsF(frame.labelFont).height();
+    axes.yTicks = makeTicks(y, yQuantity, static_cast<int>(frame.plot.height() / kPixelsAYTick), labels >= 3.2 ? 3 : 2);
     if (right) axes.rightTicks = makeTicks(right->scale, right->quantity, std::max(2, static_cast<int>(frame.plot.height() / kPixelsARightTick)));
     return axes;
 }
@@ -128,9 +129,18 @@ void paintRightAxis(QPainter& painter, const ChartFrame& frame, const ChartAxes&
 }
 
 void paintEmpty(QPainter& painter, const ChartFrame& frame, const QString& why) {
+    const QRectF room = frame.plot.adjusted(space(1), 0, -space(1), 0);
+    const QFontMetricsF metrics(frame.labelFont);
+    // No sentence ends in the middle without saying so.
+    QString text = why;
+    QStringList words = why.split(' ');
+    while (words.size() > 1 && metrics.boundingRect(room, Qt::AlignCenter | Qt::TextWordWrap, text).height() > room.height()) {
+        words.removeLast();
+        text = words.join(' ') + QStringLiteral(" …");
+    }
     painter.setFont(frame.labelFont);
     painter.setPen(mutedText(frame.palette));
-    painter.drawText(frame.plot.adjusted(space(2), space(1), -space(2), -space(1)), Qt::AlignCenter | Qt::TextWordWrap, why);
+    painter.drawText(room, Qt::AlignCenter | Qt::TextWordWrap, text);
 }
 
 }  // namespace stepscope

@@ -26,6 +26,18 @@ struct ChartFrame {
     static double headWidth(const QFont& font, const QString& title, const std::vector<LegendItem>& items);  // for one row
 };
 
+// Where the words of the head stand; what cannot be seen whole is elided, what has no place at all is said by a last "…".
+struct HeadPlan {
+    struct Item {
+        LegendItem item;
+        QRectF box;
+    };
+    QString title, unit;  // as they fit
+    double unitLeft = 0, baseline = 0;
+    std::vector<Item> items;
+};
+HeadPlan planHead(const ChartFrame& frame, const QString& title, const QString& unit, const std::vector<LegendItem>& items);
+
 struct ChartAxes {
     Scale x, y;
     Quantity xQuantity = Quantity::Count;
@@ -41,10 +53,16 @@ ChartAxes makeAxes(const ChartFrame& frame, const Scale& x, Quantity xQuantity, 
 
 void paintAxes(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes);
 void paintRightAxis(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes);  // over the data
-void paintHead(QPainter& painter, const ChartFrame& frame, const QString& title, const QString& unit, const std::vector<LegendItem>& items);
+void paintHead(QPainter& painter, const ChartFrame& frame, const HeadPlan& head);
+// "↑ 1 240 ms" in the upper right corner: values reach beyond the axis.
+void paintBeyond(QPainter& painter, const ChartFrame& frame, const QString& value);
+// Labels of flips; where not all of them fit, flags with their numbers.
 void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers);
 void paintCursor(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes, double at, const QString& label,
                  const std::vector<CursorDot>& dots);
+// A stretch that is or was selected, from one edge of the chart to the other.
+void paintSelection(QPainter& painter, const ChartFrame& frame, const Scale& x, double from, double to);
+void paintRubberBand(QPainter& painter, const ChartFrame& frame, const QRectF& box);
 void paintEmpty(QPainter& painter, const ChartFrame& frame, const QString& why);
 
 // Markers within a few pixels of a place along x, for the tool tip.

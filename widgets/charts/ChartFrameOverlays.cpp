@@ -1,4 +1,4 @@
-// See ChartFrame.h: the head with its legend and numbers, markers, and the cursor.
+// See ChartFrame.h: the head with its legend and numbers, the cursor, and what a person selects.
 #include <QFontMetricsF>
 #include <QPainter>
 #include <algorithm>
@@ -6,14 +6,11 @@
 
 #include "widgets/charts/ChartFrame.h"
 #include "widgets/charts/HeadLayout.h"
-#include "widgets/charts/MarkerLayout.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {
-
-constexpr double kMarkerReach = 5;
 
 TextWidth widthsOf(const QFontMetricsF& metrics) {
     return [&metrics](const QString& text) { return metrics.horizontalAdvance(text); };
@@ -49,21 +46,41 @@ void paintSwatch(QPainter& painter, const LegendItem& item, const QPointF& left)
     }
 }
 
-void paintLegend(QPainter& painter, const ChartFrame& frame, const std::vector<LegendItem>& items, double left, double baseline) {
+// From `left` on, as far as the head reaches; the last place is an ellipsis where not all of them fit.
+void placeItems(const ChartFrame& frame, const std::vector<LegendItem>& items, double left, double baseline, std::vector<HeadPlan::Item>& placed) {
     const QFontMetricsF metrics(frame.labelFont);
-    painter.setFont(frame.labelFont);
     for (const LegendItem& item : items) {
         const double width = itemWidth(item, widthsOf(metrics));
-        if (left + width > frame.head.right()) return;
-        paintSwatch(painter, item, {left, baseline - metrics.capHeight() / 2});
-        double x = left + (item.mark == LegendItem::Mark::None ? 0 : kSwatch + kSwatchGap);
-        painter.setPen(mutedText(frame.palette));
-        painter.drawText(QPointF(x, baseline), item.name);
-        x += metrics.horizontalAdvance(item.name) + kSwatchGap;
-        painter.setPen(frame.palette.color(QPalette::Text));
-        painter.drawText(QPointF(x, baseline), item.value);
+        const bool last = &item == &items.back();
+        const double kept = last ? 0 : metrics.horizontalAdvance(QStringLiteral("…"));
+        const QRectF box(left, baseline - metrics.ascent(), width, metrics.height());
+        if (left + width + kept > frame.head.right() + 1) {
+            LegendItem more{.mark = LegendItem::Mark::None, .colour = {}, .name = QStringLiteral("…"), .value = {}};
+            if (left + metrics.horizontalAdvance(more.name) <= frame.head.right() + 1) placed.push_back({more, box});
+            return;
+        }
+        placed.push_back({item, box});
         left += width + kItemGap;
     }
+}
+
+void paintItem(QPainter& painter, const ChartFrame& frame, const HeadPlan::Item& placed) {
+    const LegendItem& item = placed.item;
+    const QFontMetricsF metrics(frame.labelFont);
+    const double baseline = placed.box.top() + metrics.ascent();
+    QFont font = frame.labelFont;
+    font.setStrikeOut(item.hidden);
+    painter.setFont(font);
+    LegendItem swatch = item;
+    if (item.hidden) swatch.colour = faint(mutedText(frame.palette), frame.palette.color(QPalette::Base), 0.4);
+    paintSwatch(painter, swatch, {placed.box.left(), baseline - metrics.capHeight() / 2});
+    double x = placed.box.left() + (item.mark == LegendItem::Mark::None ? 0 : kSwatch + kSwatchGap);
+    painter.setPen(mutedText(frame.palette));
+    painter.drawText(QPointF(x, baseline), item.name);
+    if (item.hidden) return;
+    x += metrics.horizontalAdvance(item.name) + kSwatchGap;
+    painter.setPen(frame.palette.color(QPalette::Text));
+    painter.drawText(QPointF(x, baseline), item.value);
 }
 
 }  // namespace
@@ -74,74 +91,67 @@ double ChartFrame::headWidth(const QFont& font, const QString& title, const std:
            legendWidth(items, widthsOf(metrics));
 }
 
-void paintHead(QPainter& painter, const ChartFrame& frame, const QString& title, const QString& unit, const std::vector<LegendItem>& items) {
-    painter.setRenderHint(QPainter::Antialiasing);
+HeadPlan planHead(const ChartFrame& frame, const QString& title, const QString& unit, const std::vector<LegendItem>& items) {
     const QFontMetricsF titleMetrics(frame.titleFont), metrics(frame.labelFont);
-    const double baseline = frame.head.top() + titleMetrics.ascent() + 1;
-    painter.setFont(frame.titleFont);
-    painter.setPen(frame.palette.color(QPalette::Text));
-    painter.drawText(QPointF(frame.head.left(), baseline), title);
-    const double unitLeft = frame.head.left() + titleMetrics.horizontalAdvance(title) + 6;
-    painter.setFont(frame.labelFont);
-    painter.setPen(mutedText(frame.palette));
-    painter.drawText(QPointF(unitLeft, baseline), unit);
-    const double least = unitLeft + metrics.horizontalAdvance(unit) + space(4);
+    HeadPlan head;
+    head.baseline = frame.head.top() + titleMetrics.ascent() + 1;
+    head.title = titleMetrics.elidedText(title, Qt::ElideRight, frame.head.width());
+    head.unitLeft = frame.head.left() + titleMetrics.horizontalAdvance(head.title) + 6;
+    head.unit = metrics.elidedText(unit, Qt::ElideRight, std::max(0.0, frame.head.right() - head.unitLeft));
+    const double least = head.unitLeft + metrics.horizontalAdvance(head.unit) + space(4);
     const TextWidth widths = widthsOf(metrics);
     const HeadRows rows = layHead(items, frame.head.right() - least, frame.headRows == 1 ? 0 : frame.head.width(), widths);
-    paintLegend(painter, frame, rows.title, std::max(least, frame.plot.right() - legendWidth(rows.title, widths)), baseline);
-    paintLegend(painter, frame, rows.below, frame.head.left(), baseline + metrics.height() + 1);
+    const double left = std::max(least, frame.plot.right() - legendWidth(rows.title, widths));
+    placeItems(frame, rows.title, left, head.baseline, head.items);
+    placeItems(frame, rows.below, frame.head.left(), head.baseline + metrics.height() + 1, head.items);
+    return head;
 }
 
-void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers) {
-    const QFontMetricsF metrics(frame.labelFont);
-    const QRectF& plot = frame.plot;
-    const QColor strong = frame.palette.color(QPalette::Text), quiet = mutedText(frame.palette), ground = frame.palette.color(QPalette::Base);
-    painter.setRenderHint(QPainter::Antialiasing, false);
-
-    std::vector<QString> labels;
-    std::vector<MarkerRequest> requests;
-    std::vector<int> more;  // flips at the same place beyond the first
-    double notch = -1;
-    for (const Marker& marker : markers) {
-        const double share = x.toShare(marker.place.on(axis));
-        if (!(share >= 0 && share <= 1)) continue;
-        const double at = std::round(share * plot.width());
-        const bool flip = marker.kind == Marker::Kind::Switch;
-        if (marker.kind == Marker::Kind::Validation) {  // many: only a notch in the axis
-            if (at == notch) continue;
-            notch = at;
-            painter.setPen(quiet);
-            painter.drawLine(QPointF(plot.left() + at, plot.bottom() - 3), QPointF(plot.left() + at, plot.bottom()));
-        } else if (flip && !requests.empty() && requests.back().important && requests.back().x == at) {
-            ++more.back();
-        } else {
-            labels.push_back(QString::fromStdString(marker.label));
-            requests.push_back({at, 0, flip || marker.kind == Marker::Kind::Suggestion});
-            more.push_back(0);
-        }
-    }
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        if (more[i] > 0) labels[i] += QStringLiteral(" +%1").arg(more[i]);
-        requests[i].labelWidth = metrics.horizontalAdvance(labels[i]) + 2;
-    }
+void paintHead(QPainter& painter, const ChartFrame& frame, const HeadPlan& head) {
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(frame.titleFont);
+    painter.setPen(frame.palette.color(QPalette::Text));
+    painter.drawText(QPointF(frame.head.left(), head.baseline), head.title);
     painter.setFont(frame.labelFont);
-    const double rowHeight = std::floor(metrics.height());
-    const auto rows = static_cast<int>(frame.markerLane.height() / rowHeight);
-    const auto placed = placeMarkers(requests, plot.width(), rows);
-    for (const PlacedMarker& marker : placed) {
-        const bool flip = requests[marker.request].important;
-        painter.setPen(QPen(flip ? faint(strong, ground, 0.7) : faint(quiet, ground, 0.7), 1, flip ? Qt::DashLine : Qt::DotLine));
-        // Up to its label, unless another label is in the way.
-        const bool blocked = std::any_of(placed.begin(), placed.end(), [&](const PlacedMarker& other) {
-            return other.row > marker.row && marker.x >= other.labelLeft && marker.x <= other.labelLeft + other.labelWidth;
-        });
-        const double top = marker.row < 0 || blocked ? plot.top() : frame.markerLane.top() + marker.row * rowHeight + 2;
-        painter.drawLine(QPointF(plot.left() + marker.x, top), QPointF(plot.left() + marker.x, plot.bottom()));
-        if (marker.row < 0) continue;
-        const QRectF box(plot.left() + marker.labelLeft, frame.markerLane.top() + marker.row * rowHeight, marker.labelWidth, rowHeight);
-        painter.setPen(flip ? strong : quiet);
-        painter.drawText(box, Qt::AlignVCenter | Qt::AlignLeft, metrics.elidedText(labels[marker.request], Qt::ElideRight, marker.labelWidth));
-    }
+    painter.setPen(mutedText(frame.palette));
+    painter.drawText(QPointF(head.unitLeft, head.baseline), head.unit);
+    for (const HeadPlan::Item& item : head.items) paintItem(painter, frame, item);
+}
+
+void paintBeyond(QPainter& painter, const ChartFrame& frame, const QString& value) {
+    const QFontMetricsF metrics(frame.labelFont);
+    const QString text = QStringLiteral("↑ ") + value;
+    QColor ground = frame.palette.color(QPalette::Base);
+    ground.setAlphaF(0.85F);
+    const QRectF box(frame.plot.right() - metrics.horizontalAdvance(text) - 6, frame.plot.top() + 1, metrics.horizontalAdvance(text) + 6,
+                     metrics.height());
+    painter.fillRect(box, ground);
+    painter.setFont(frame.labelFont);
+    painter.setPen(mutedText(frame.palette));
+    painter.drawText(box, Qt::AlignCenter, text);
+}
+
+void paintSelection(QPainter& painter, const ChartFrame& frame, const Scale& x, double from, double to) {
+    const double left = std::clamp(x.toShare(from), 0.0, 1.0), right = std::clamp(x.toShare(to), 0.0, 1.0);
+    if (!(right > left)) return;
+    const QRectF& plot = frame.plot;
+    QColor band = accentColour(isDark(frame.palette));
+    const QRectF box(plot.left() + left * plot.width(), plot.top(), (right - left) * plot.width(), plot.height());
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setPen(band);
+    for (const double edge : {std::round(box.left()), std::round(box.right())})
+        painter.drawLine(QPointF(edge, box.top()), QPointF(edge, box.bottom()));
+    band.setAlphaF(0.14F);
+    painter.fillRect(box, band);
+}
+
+void paintRubberBand(QPainter& painter, const ChartFrame& frame, const QRectF& box) {
+    QColor band = accentColour(isDark(frame.palette));
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setPen(QPen(band, 1, Qt::DashLine));
+    band.setAlphaF(0.1F);
+    painter.setBrush(band);
+    painter.drawRect(box);
 }
 
 void paintCursor(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes, double at, const QString& label,
@@ -176,15 +186,6 @@ void paintCursor(QPainter& painter, const ChartFrame& frame, const ChartAxes& ax
     painter.setFont(frame.labelFont);
     painter.setPen(ground);
     painter.drawText(box, Qt::AlignCenter, label);
-}
-
-std::vector<const Marker*> markersNear(const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers, double pixel) {
-    std::vector<const Marker*> near;
-    for (const Marker& marker : markers) {
-        const double at = frame.plot.left() + x.toShare(marker.place.on(axis)) * frame.plot.width();
-        if (std::abs(at - pixel) <= kMarkerReach) near.push_back(&marker);
-    }
-    return near;
 }
 
 }  // namespace stepscope

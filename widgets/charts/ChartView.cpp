@@ -5,9 +5,10 @@
 #include <QPaintEvent>
 #include <QPainter>
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "widgets/charts/RedrawBudget.h"
-#include "widgets/charts/ViewRange.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
 
@@ -28,6 +29,7 @@ ChartView::ChartView(std::unique_ptr<ChartContent> content, ViewRange* range, QW
     setAccessibleName(m_content->title() + tr(" chart"));
     setAccessibleDescription(m_content->help());
     connect(m_range, &ViewRange::changed, this, &ChartView::invalidate);
+    connect(m_range, &ViewRange::selectionChanged, this, qOverload<>(&QWidget::update));
     connect(m_range, &ViewRange::cursorChanged, this, [this] {
         update();
         if (QAccessible::isActive()) setAccessibleDescription(readOutText());
@@ -46,12 +48,51 @@ void ChartView::setLogarithmicY(bool logarithmic) {
     logarithmic = logarithmic && m_content->canBeLogarithmic();
     if (logarithmic == m_logarithmicY) return;
     m_logarithmicY = logarithmic;
+    m_y.reset();
+    invalidate();
+}
+
+void ChartView::setSmoothing(std::size_t half) {
+    if (half == m_smoothing) return;
+    m_smoothing = half;
     invalidate();
 }
 
 void ChartView::setHeadRows(int rows) {
     if (rows == m_headRows) return;
     m_headRows = rows;
+    invalidate();
+}
+
+void ChartView::setHidden(const QString& series, bool hidden) {
+    if (hidden)
+        m_hidden.insert(series);
+    else
+        m_hidden.erase(series);
+    invalidate();
+    update();
+}
+
+void ChartView::zoomY(double factor, double anchorShare) {
+    const Scale now = m_y.value_or(m_front.axes.y);
+    m_y = Scale{now.fromShare(anchorShare * (1 - factor)), now.fromShare(anchorShare + (1 - anchorShare) * factor), now.logarithmic};
+    // Further than a double can tell apart, or than anybody looks.
+    const Scale& wanted = *m_y;
+    const double span = wanted.logarithmic ? std::log10(wanted.high / wanted.low)
+                                           : (wanted.high - wanted.low) / std::max(std::abs(wanted.high), std::abs(wanted.low));
+    if (!(span > 1e-6) || !std::isfinite(wanted.high) || (wanted.logarithmic && span > 30)) m_y = now;
+    invalidate();
+}
+
+void ChartView::panY(double shares) {
+    const Scale now = m_y.value_or(m_front.axes.y);
+    m_y = Scale{now.fromShare(shares), now.fromShare(1 + shares), now.logarithmic};
+    invalidate();
+}
+
+void ChartView::fitY() {
+    if (!m_y) return;
+    m_y.reset();
     invalidate();
 }
 
@@ -63,61 +104,103 @@ int ChartView::headWidth() const {
 }
 
 ChartFrame ChartView::frame() const {
-    return ChartFrame::of(size(), font(), palette(), m_headRows, m_markerRows);
+    return frame(size(), palette());
 }
 
-DrawRequest ChartView::request() const {
+// The lane of the marks is there before the first mark: nothing moves when it comes.
+ChartFrame ChartView::frame(QSize size, const QPalette& palette) const {
+    constexpr int kRoomForTwo = 220;
+    return ChartFrame::of(size, font(), palette, m_headRows, size.height() < kRoomForTwo ? 1 : 2);
+}
+
+DrawRequest ChartView::request(const View& view, const QPalette& palette) const {
     DrawRequest request;
     request.history = m_history;
     request.planned = m_planned;
-    request.axis = m_range->axis();
-    request.x = m_range->scale();
+    request.axis = view.axis;
+    request.x = view.x;
     request.logarithmicY = m_logarithmicY;
-    request.dark = isDark(palette());
-    request.ground = palette().color(QPalette::Base);
+    request.y = m_y;
+    request.hidden = &m_hidden;
+    request.smoothing = m_smoothing;
+    request.dark = isDark(palette);
+    request.ground = palette.color(QPalette::Base);
+    request.ink = palette.color(QPalette::Text);
     return request;
 }
 
-int ChartView::markerRows() const {
-    constexpr int kRoomForTwo = 220;
-    if (m_history == nullptr) return 0;
-    const auto& markers = m_history->markers();
-    const bool any = std::any_of(markers.begin(), markers.end(), [](const Marker& marker) { return marker.kind != Marker::Kind::Validation; });
-    return !any ? 0 : height() < kRoomForTwo ? 1 : 2;
+ChartView::Picture ChartView::paintPicture(QPainter& painter, const ChartFrame& frame, const View& view, const QPalette& palette) {
+    DrawRequest request = this->request(view, palette);
+    request.pixels = static_cast<std::size_t>(frame.plot.width());
+    Picture drawn;
+    drawn.view = view;
+    const Scale y = m_content->fill(m_canvas, request);
+    drawn.whyEmpty = m_content->whyEmpty(request);
+    drawn.axes = makeAxes(frame, request.x, quantityOf(request.axis), y, m_content->quantity(), m_content->rightAxis());
+    if (!drawn.whyEmpty.isEmpty()) {
+        ChartAxes bare = drawn.axes;  // an invented y axis would look like a measurement
+        bare.yTicks.ticks.clear();
+        paintAxes(painter, frame, bare);
+        paintEmpty(painter, frame, drawn.whyEmpty);
+        drawn.axes.yTicks.unit.clear();
+        return drawn;
+    }
+    paintAxes(painter, frame, drawn.axes);
+    m_canvas.render(painter, frame.plot);
+    paintRightAxis(painter, frame, drawn.axes);
+    if (m_history != nullptr) paintMarkers(painter, frame, request.x, request.axis, m_history->markers());
+    drawn.beyond = m_content->beyond();
+    if (drawn.beyond) paintBeyond(painter, frame, readOut(*drawn.beyond, m_content->quantity()));
+    return drawn;
+}
+
+void ChartView::redraw(const View& view) {
+    m_stale = false;
+    const ChartFrame frame = this->frame();
+    const double ratio = devicePixelRatioF();
+    const QSize pixels = (QSizeF(size()) * ratio).toSize();
+    QPixmap canvas = std::exchange(m_back.pixels, {});
+    if (canvas.size() != pixels) canvas = QPixmap(pixels);
+    canvas.setDevicePixelRatio(ratio);
+    canvas.fill(palette().color(QPalette::Base));
+    if (frame.plot.width() < 16 || frame.plot.height() < 16) {
+        m_back = {};
+        m_back.view = view;
+    } else {
+        QPainter painter(&canvas);
+        m_back = paintPicture(painter, frame, view, palette());
+    }
+    m_back.pixels = std::move(canvas);
+    m_waiting = true;
 }
 
 void ChartView::redraw() {
-    m_stale = false;
-    m_markerRows = markerRows();
-    const ChartFrame frame = this->frame();
-    if (frame.plot.width() < 16 || frame.plot.height() < 16) return;
-    DrawRequest request = this->request();
-    request.pixels = static_cast<std::size_t>(frame.plot.width());
+    redraw(m_range->view());
+    m_range->setShown(m_range->view());
+    show();
+}
 
-    const double ratio = devicePixelRatioF();
-    const QSize pixels = (QSizeF(size()) * ratio).toSize();
-    if (m_picture.size() != pixels) m_picture = QPixmap(pixels);
-    m_picture.setDevicePixelRatio(ratio);
-    m_picture.fill(request.ground);
+bool ChartView::isDrawnFor(const View& view) const {
+    const Picture& newest = m_waiting ? m_back : m_front;
+    return newest.view == view && newest.pixels.deviceIndependentSize().toSize() == size();
+}
 
-    const Scale y = m_content->fill(m_canvas, request);
-    m_whyEmpty = m_content->whyEmpty(request);
-    m_axes = makeAxes(frame, request.x, quantityOf(request.axis), y, m_content->quantity(), m_content->rightAxis());
-    QPainter painter(&m_picture);
-    if (!m_whyEmpty.isEmpty()) {
-        ChartAxes bare = m_axes;  // an invented y axis would look like a measurement
-        bare.yTicks.ticks.clear();
-        paintAxes(painter, frame, bare);
-        paintEmpty(painter, frame, m_whyEmpty);
-        m_axes.yTicks.unit.clear();
-    } else {
-        paintAxes(painter, frame, m_axes);
-        m_canvas.render(painter, frame.plot);
-        paintRightAxis(painter, frame, m_axes);
-        if (m_history != nullptr) paintMarkers(painter, frame, request.x, request.axis, m_history->markers());
-    }
-    painter.end();
+void ChartView::show() {
+    if (!std::exchange(m_waiting, false)) return;
+    std::swap(m_front, m_back);
     update();
+}
+
+void ChartView::paintOn(QPainter& painter, QSize size, const QPalette& palette) {
+    const ChartFrame frame = this->frame(size, palette);
+    painter.fillRect(QRect(QPoint(), size), palette.color(QPalette::Base));
+    const View view = m_range->view();
+    const Picture drawn = paintPicture(painter, frame, view, palette);
+    auto row = m_history != nullptr && m_history->rows() > 0 ? std::optional(m_history->rows() - 1) : std::nullopt;
+    std::vector<LegendItem> items = m_content->legend(request(view, palette), row);
+    std::erase_if(items, [&](const LegendItem& item) { return m_hidden.contains(item.series); });
+    paintHead(painter, frame, planHead(frame, m_content->title(), drawn.axes.yTicks.unit, items));
+    invalidate();  // the canvas has another size now
 }
 
 std::optional<std::size_t> ChartView::cursorRow() const {
@@ -128,26 +211,39 @@ std::optional<std::size_t> ChartView::cursorRow() const {
 std::vector<LegendItem> ChartView::legend() const {
     auto row = cursorRow();
     if (!row && m_history != nullptr && m_history->rows() > 0) row = m_history->rows() - 1;
-    return m_content->legend(request(), row);
+    std::vector<LegendItem> items = m_content->legend(request(), row);
+    for (LegendItem& item : items) item.hidden = !item.series.isEmpty() && m_hidden.contains(item.series);
+    return items;
+}
+
+HeadPlan ChartView::head(const ChartFrame& frame) const {
+    QString unit = m_front.axes.yTicks.unit;
+    if (m_logarithmicY && m_front.whyEmpty.isEmpty()) unit += unit.isEmpty() ? tr("log") : tr(", log");
+    return planHead(frame, m_content->title(), unit, legend());
 }
 
 QString ChartView::readOutText() const {
     QStringList parts;
-    for (const LegendItem& item : legend()) parts += item.value.isEmpty() ? item.name : item.name + ' ' + item.value;
+    for (const LegendItem& item : legend()) {
+        if (item.hidden) continue;
+        parts += item.value.isEmpty() ? item.name : item.name + ' ' + item.value;
+    }
     QString text = m_content->title();
     if (const auto row = cursorRow()) text += tr(" at ") + readOut(m_history->x(XAxis::Step, *row), Quantity::Count);
     return text + QStringLiteral(": ") + parts.join(QStringLiteral(", "));
 }
 
 void ChartView::paintOverlays(QPainter& painter, const ChartFrame& frame) {
-    paintHead(painter, frame, m_content->title(), m_axes.yTicks.unit, legend());
-    if (const auto row = cursorRow(); row && m_whyEmpty.isEmpty()) {
-        ChartAxes axes = m_axes;
-        axes.x = m_range->scale();
-        const double at = m_history->x(m_range->axis(), *row);
+    paintHead(painter, frame, head(frame));
+    const View& view = *m_front.view;
+    const bool current = view.axis == m_range->axis();
+    if (const auto& selection = m_range->selection(); selection && current) paintSelection(painter, frame, view.x, selection->from, selection->to);
+    if (m_drag == Drag::Box) paintRubberBand(painter, frame, QRectF(m_dragFrom, m_dragTo).normalized() & frame.plot);
+    if (const auto row = cursorRow(); row && m_front.whyEmpty.isEmpty()) {
+        const double at = m_history->x(view.axis, *row);
         QString label = readOut(m_history->x(XAxis::Step, *row), Quantity::Count);
-        if (m_range->axis() != XAxis::Step) label += QStringLiteral(" · ") + readOut(at, quantityOf(m_range->axis()));
-        paintCursor(painter, frame, axes, at, label, m_content->dots(request(), *row));
+        if (view.axis != XAxis::Step) label += QStringLiteral(" · ") + readOut(at, quantityOf(view.axis));
+        paintCursor(painter, frame, m_front.axes, at, label, m_content->dots(request(view, palette()), *row));
     }
     if (hasFocus()) {
         painter.setRenderHint(QPainter::Antialiasing, false);
@@ -160,14 +256,19 @@ void ChartView::paintOverlays(QPainter& painter, const ChartFrame& frame) {
 void ChartView::paintEvent(QPaintEvent*) {
     const TimeNs begin = threadTime();
     QPainter painter(this);
-    const QSize drawn = m_picture.isNull() ? QSize() : m_picture.deviceIndependentSize().toSize();
-    // Between a resize and its redraw the old picture stands at its place; the budget brings the new one.
-    if (drawn != size()) painter.fillRect(rect(), palette().color(QPalette::Base));
-    if (drawn == size()) {
-        painter.drawPixmap(0, 0, m_picture);
+    const QSize drawn = m_front.pixels.isNull() ? QSize() : m_front.pixels.deviceIndependentSize().toSize();
+    // A chart that comes into sight shows no part of the run that the others do not show.
+    const bool fits = m_front.view.has_value() && m_front.view == m_range->shown();
+    if (drawn != size() || !fits) painter.fillRect(rect(), palette().color(QPalette::Base));
+    if (fits && drawn == size()) {
+        painter.drawPixmap(0, 0, m_front.pixels);
         paintOverlays(painter, frame());
-    } else if (!m_picture.isNull()) {
-        painter.drawPixmap(rect(), m_picture);
+    } else if (fits && !m_front.pixels.isNull()) {
+        // Between a resize and its redraw the old picture stands at its place; the budget brings the new one.
+        painter.drawPixmap(rect(), m_front.pixels);
+    } else {
+        const ChartFrame frame = this->frame();
+        paintHead(painter, frame, planHead(frame, m_content->title(), {}, {}));
     }
     m_paintCost += threadTime() - begin;
 }
@@ -178,6 +279,7 @@ TimeNs ChartView::takePaintCost() {
 
 void ChartView::resizeEvent(QResizeEvent*) {
     invalidate();
+    Q_EMIT touched();
 }
 
 }  // namespace stepscope

@@ -1,11 +1,20 @@
 // The two device charts: how busy the processors are, and how much memory is taken. Samples come twice a second.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "widgets/charts/ChartContent.h"
 
 namespace stepscope {
 namespace {
+
+const QString kCpu = QStringLiteral("CPU"), kGpu = QStringLiteral("GPU"), kOthers = QStringLiteral("others"), kHost = QStringLiteral("host"),
+              kResident = QStringLiteral("resident"), kFaults = QStringLiteral("page faults a step");
+
+ValueTable sampleTable(const RunHistory& history, QStringList names, std::function<double(std::size_t, std::size_t)> at) {
+    const DeviceColumns& device = history.device();
+    return {std::move(names), device.place.size(), [&device](std::size_t row) { return device.place[row]; }, std::move(at)};
+}
 
 QString whyNoSamples(const ChartContent& content, const DrawRequest& request) {
     if (request.history == nullptr || !request.history->started()) return content.ChartContent::whyEmpty(request);
@@ -51,25 +60,29 @@ public:
             m_steal = canvas.addLine();
             m_made = true;
         }
-        const Scale y{0, 105, false};  // a line at 100 % is seen whole
+        const Scale y = request.yOr({0, 105, false});  // a line at 100 % is seen whole
         const auto set = [&](ChartCanvas::Shape shape, const Column* column, const LineStyle& style) {
             if (column == nullptr) return canvas.setLine(shape, {}, {});
             const Places places = devicePlaces(*request.history, request.axis);
             canvas.setLine(shape, toShares(decimate(places, *column, request.x, request.pixels, false), request.x, y), style);
         };
         const DeviceColumns* device = request.history != nullptr ? &request.history->device() : nullptr;
-        set(m_cpu, device != nullptr ? &device->cpuPct : nullptr, {request.colour(SeriesRole::Cpu), 1.5});
-        set(m_gpu, device != nullptr ? &device->gpuPct : nullptr, {request.colour(SeriesRole::Gpu), 1.5, Qt::DashLine});
-        set(m_others, device != nullptr ? &device->othersPct : nullptr, {request.colour(SeriesRole::OtherProcesses), 1.2});
+        const auto shown = [&](const QString& series, Column DeviceColumns::*column) -> const Column* {
+            return device != nullptr && request.shows(series) ? &(device->*column) : nullptr;
+        };
+        set(m_cpu, shown(kCpu, &DeviceColumns::cpuPct), {request.colour(SeriesRole::Cpu), 1.5});
+        set(m_gpu, shown(kGpu, &DeviceColumns::gpuPct), {request.colour(SeriesRole::Gpu), 1.5, Qt::DashLine});
+        set(m_others, shown(kOthers, &DeviceColumns::othersPct), {request.colour(SeriesRole::OtherProcesses), 1.2});
         const bool stolen = device != nullptr && isStolenFrom(request);
-        set(m_steal, stolen ? &device->stealPct : nullptr, {request.colour(SeriesRole::Steal), 1.2, Qt::DotLine});
+        set(m_steal, stolen ? shown(kHost, &DeviceColumns::stealPct) : nullptr, {request.colour(SeriesRole::Steal), 1.2, Qt::DotLine});
         return y;
     }
 
     QString whyEmpty(const DrawRequest& request) const override { return whyNoSamples(*this, request); }
 
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
-        std::vector<LegendItem> items{{LegendItem::Mark::Line, request.colour(SeriesRole::Cpu), QStringLiteral("CPU"), {}}};
+        std::vector<LegendItem> items{
+            {.mark = LegendItem::Mark::Line, .colour = request.colour(SeriesRole::Cpu), .name = kCpu, .value = {}, .series = kCpu}};
         if (request.history == nullptr) return items;
         const DeviceColumns& device = request.history->device();
         const auto sample = deviceRow(*request.history, row);
@@ -77,13 +90,13 @@ public:
         const int cores = info && info->machine ? info->machine->cores : 0;
         if (cores > 0) items[0].name = QStringLiteral("CPU, %1 %2").arg(cores).arg(cores == 1 ? QStringLiteral("core") : QStringLiteral("cores"));
         const auto value = [&](const Column& column) { return sample ? readOut(column[*sample], Quantity::Percent) : QString(); };
+        const auto add = [&](LegendItem::Mark mark, SeriesRole role, const QString& name, const Column& column) {
+            items.push_back({.mark = mark, .colour = request.colour(role), .name = name, .value = value(column), .series = name});
+        };
         items[0].value = value(device.cpuPct);
-        if (knowsOthers(request))
-            items.push_back({LegendItem::Mark::Line, request.colour(SeriesRole::OtherProcesses), QStringLiteral("others"), value(device.othersPct)});
-        if (isStolenFrom(request))
-            items.push_back({LegendItem::Mark::Dashed, request.colour(SeriesRole::Steal), QStringLiteral("host"), value(device.stealPct)});
-        if (hasGpu(request))
-            items.push_back({LegendItem::Mark::Dashed, request.colour(SeriesRole::Gpu), QStringLiteral("GPU"), value(device.gpuPct)});
+        if (knowsOthers(request)) add(LegendItem::Mark::Line, SeriesRole::OtherProcesses, kOthers, device.othersPct);
+        if (isStolenFrom(request)) add(LegendItem::Mark::Dashed, SeriesRole::Steal, kHost, device.stealPct);
+        if (hasGpu(request)) add(LegendItem::Mark::Dashed, SeriesRole::Gpu, kGpu, device.gpuPct);
         return items;
     }
 
@@ -92,11 +105,28 @@ public:
         if (!sample) return {};
         const DeviceColumns& device = request.history->device();
         const double x = device.place[*sample].on(request.axis);
-        std::vector<CursorDot> all{{x, device.cpuPct[*sample], request.colour(SeriesRole::Cpu)},
-                                   {x, device.gpuPct[*sample], request.colour(SeriesRole::Gpu)},
-                                   {x, device.othersPct[*sample], request.colour(SeriesRole::OtherProcesses)}};
-        if (isStolenFrom(request)) all.push_back({x, device.stealPct[*sample], request.colour(SeriesRole::Steal)});
-        return all;
+        std::vector<CursorDot> dots;
+        const auto add = [&](const QString& series, const Column& column, SeriesRole role) {
+            if (request.shows(series)) dots.push_back({x, column[*sample], request.colour(role)});
+        };
+        add(kCpu, device.cpuPct, SeriesRole::Cpu);
+        add(kGpu, device.gpuPct, SeriesRole::Gpu);
+        add(kOthers, device.othersPct, SeriesRole::OtherProcesses);
+        if (isStolenFrom(request)) add(kHost, device.stealPct, SeriesRole::Steal);
+        return dots;
+    }
+
+    ValueTable values(const RunHistory& history) const override {
+        const DeviceColumns& device = history.device();
+        return sampleTable(
+            history,
+            {QStringLiteral("cpu_percent"), QStringLiteral("gpu_percent"), QStringLiteral("others_percent"), QStringLiteral("steal_percent")},
+            [&device](std::size_t column, std::size_t row) {
+                return column == 0   ? device.cpuPct[row]
+                       : column == 1 ? device.gpuPct[row]
+                       : column == 2 ? device.othersPct[row]
+                                     : device.stealPct[row];
+            });
     }
 
 private:
@@ -129,25 +159,26 @@ public:
         if (request.history == nullptr) {
             canvas.setArea(m_fill, {}, {}, {});
             for (const auto shape : {m_resident, m_available, m_gpu, m_faults}) canvas.setLine(shape, {}, {});
-            return m_y = niceScale(0, 1e9, false, true);
+            return m_y = request.yOr(niceScale(0, 1e9, false, true));
         }
         const DeviceColumns& device = request.history->device();
         const Places places = devicePlaces(*request.history, request.axis);
         const RowRange rows = visibleRows(places, request.x);
         VisibleValues used, available;
-        used.add(device.residentBytes, rows, false);
-        used.add(device.gpuMemoryBytes, rows, false);
+        if (request.shows(kResident)) used.add(device.residentBytes, rows, false);
+        if (request.shows(kGpu)) used.add(device.gpuMemoryBytes, rows, false);
         available.add(device.availableBytes, rows, false);
         // Free memory far above what is used would press the line of interest flat: then it is a number in the head only.
         const bool near = available.low < 2 * used.high;
-        const Scale y = m_y = niceScale(0, near ? std::max(used.high, available.high) : used.high, false, true);
+        const Scale y = m_y = request.yOr(niceScale(0, near ? std::max(used.high, available.high) : used.high, false, true));
 
         const auto lines = [&](const Column& column) { return toShares(decimate(places, column, request.x, request.pixels, false), request.x, y); };
         const QColor colour = request.colour(SeriesRole::Memory);
-        const auto resident = lines(device.residentBytes);
+        const auto resident = request.shows(kResident) ? lines(device.residentBytes) : std::vector<Line>{};
         canvas.setArea(m_fill, resident.size() == 1 && resident[0].size() > 1 ? resident[0] : Line{}, {}, faint(colour, request.ground, 0.15));
         canvas.setLine(m_resident, resident, {colour, 1.5});
-        canvas.setLine(m_gpu, lines(device.gpuMemoryBytes), {request.colour(SeriesRole::GpuMemory), 1.5, Qt::DashLine});
+        canvas.setLine(m_gpu, request.shows(kGpu) ? lines(device.gpuMemoryBytes) : std::vector<Line>{},
+                       {request.colour(SeriesRole::GpuMemory), 1.5, Qt::DashLine});
         canvas.setLine(m_available, near ? lines(device.availableBytes) : std::vector<Line>{}, {request.colour(SeriesRole::Idle), 1.5, Qt::DotLine});
         fillFaults(canvas, request);
         return y;
@@ -158,20 +189,28 @@ public:
     QString whyEmpty(const DrawRequest& request) const override { return whyNoSamples(*this, request); }
 
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
-        std::vector<LegendItem> items{{LegendItem::Mark::Line, request.colour(SeriesRole::Memory), QStringLiteral("resident"), {}}};
+        std::vector<LegendItem> items{
+            {.mark = LegendItem::Mark::Line, .colour = request.colour(SeriesRole::Memory), .name = kResident, .value = {}, .series = kResident}};
         if (request.history == nullptr) return items;
         const auto sample = deviceRow(*request.history, row);
         if (!sample) return items;
         const DeviceColumns& device = request.history->device();
         items[0].value = readOut(device.residentBytes[*sample], Quantity::Bytes);
         if (hasGpu(request))
-            items.push_back({LegendItem::Mark::Dashed, request.colour(SeriesRole::GpuMemory), QStringLiteral("GPU"),
-                             readOut(device.gpuMemoryBytes[*sample], Quantity::Bytes)});
+            items.push_back({.mark = LegendItem::Mark::Dashed,
+                             .colour = request.colour(SeriesRole::GpuMemory),
+                             .name = kGpu,
+                             .value = readOut(device.gpuMemoryBytes[*sample], Quantity::Bytes),
+                             .series = kGpu});
         items.push_back({LegendItem::Mark::None, {}, QStringLiteral("free"), readOut(device.availableBytes[*sample], Quantity::Bytes)});
         if (request.hasSteps()) {
             const Column& faults = request.history->steps().pageFaults;
-            items.push_back({LegendItem::Mark::Line, request.colour(SeriesRole::PageFaults), QStringLiteral("page faults a step"),
-                             readOut(row ? faults[*row] : faults.back(), Quantity::Events), QStringLiteral("faults")});
+            items.push_back({.mark = LegendItem::Mark::Line,
+                             .colour = request.colour(SeriesRole::PageFaults),
+                             .name = kFaults,
+                             .value = readOut(row ? faults[*row] : faults.back(), Quantity::Events),
+                             .shortName = QStringLiteral("faults"),
+                             .series = kFaults});
         }
         return items;
     }
@@ -181,12 +220,27 @@ public:
         if (!sample) return {};
         const DeviceColumns& device = request.history->device();
         const double x = device.place[*sample].on(request.axis);
-        std::vector<CursorDot> dots{{x, device.residentBytes[*sample], request.colour(SeriesRole::Memory)},
-                                    {x, device.gpuMemoryBytes[*sample], request.colour(SeriesRole::GpuMemory)}};
+        std::vector<CursorDot> dots;
+        if (request.shows(kResident)) dots.push_back({x, device.residentBytes[*sample], request.colour(SeriesRole::Memory)});
+        if (request.shows(kGpu)) dots.push_back({x, device.gpuMemoryBytes[*sample], request.colour(SeriesRole::GpuMemory)});
         if (m_right)
             dots.push_back({request.history->x(request.axis, row), m_y.fromShare(m_right->scale.toShare(request.history->steps().pageFaults[row])),
                             m_right->colour});
         return dots;
+    }
+
+    ValueTable values(const RunHistory& history) const override {
+        return sampleTable(history,
+                           {QStringLiteral("resident_bytes"), QStringLiteral("available_bytes"), QStringLiteral("gpu_memory_bytes"),
+                            QStringLiteral("page_faults_of_step")},
+                           [&history](std::size_t column, std::size_t row) {
+                               const DeviceColumns& device = history.device();
+                               if (column == 0) return device.residentBytes[row];
+                               if (column == 1) return device.availableBytes[row];
+                               if (column == 2) return device.gpuMemoryBytes[row];
+                               if (history.rows() == 0) return kUnknown;
+                               return history.steps().pageFaults[history.rowAt(XAxis::WallTime, device.place[row].seconds)];
+                           });
     }
 
 private:
@@ -196,7 +250,7 @@ private:
         VisibleValues visible;
         visible.add(faults, visibleRows(places, request.x), false);
         const QColor colour = request.colour(SeriesRole::PageFaults);
-        if (request.hasSteps()) m_right = {niceScale(0, visible.high, false, true), Quantity::Count, colour};
+        if (request.hasSteps() && request.shows(kFaults)) m_right = {niceScale(0, visible.high, false, true), Quantity::Count, colour};
         canvas.setLine(
             m_faults, m_right ? toShares(decimate(places, faults, request.x, request.pixels, false), request.x, m_right->scale) : std::vector<Line>{},
             {colour, 1.25});

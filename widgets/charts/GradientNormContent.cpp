@@ -13,6 +13,9 @@ double clipsAt(const DrawRequest& request) {
     return request.history != nullptr ? clipNorm(request.history->config()) : 0;
 }
 
+const QString kNorm = QStringLiteral("norm"), kClip = QStringLiteral("clips at"), kScale = QStringLiteral("loss scale"),
+              kSkipped = QStringLiteral("skipped");
+
 bool any(const Column& column) {
     return column.extremes(0, column.size()).any;
 }
@@ -37,7 +40,7 @@ public:
             m_made = true;
         }
         m_right.reset();
-        m_y = niceScale(0.1, 10, true, false);
+        m_y = request.yOr(niceScale(0.1, 10, true, false));
         if (!request.hasSteps()) {
             for (const auto shape : {m_lossScale, m_clip, m_norm}) canvas.setLine(shape, {}, {});
             canvas.setDots(m_skipped, {}, {});
@@ -46,25 +49,26 @@ public:
         const StepColumns& steps = request.history->steps();
         const Places places = stepPlaces(*request.history, request.axis);
         const RowRange rows = visibleRows(places, request.x);
-        const double clip = clipsAt(request);
+        const double clip = request.shows(kClip) ? clipsAt(request) : 0;
         VisibleValues norms, scales;
-        norms.add(steps.gradientNorm, rows, true);
+        if (request.shows(kNorm)) norms.add(steps.gradientNorm, rows, true);
         if (clip > 0) norms.add(clip);
-        m_y = niceScale(norms.low, norms.high, true, false);
+        m_y = request.yOr(niceScale(norms.low, norms.high, true, false));
         const auto lines = [&](const Column& column, const Scale& y) {
             return toShares(decimate(places, column, request.x, request.pixels, true), request.x, y);
         };
-        canvas.setLine(m_norm, lines(steps.gradientNorm, m_y), {request.colour(SeriesRole::GradientNorm), 1.5});
+        canvas.setLine(m_norm, request.shows(kNorm) ? lines(steps.gradientNorm, m_y) : std::vector<Line>{},
+                       {request.colour(SeriesRole::GradientNorm), 1.5});
         const double threshold = m_y.toShare(clip);
         canvas.setLine(m_clip, clip > 0 ? std::vector<Line>{{{0, threshold}, {1, threshold}}} : std::vector<Line>{},
                        {request.colour(SeriesRole::Threshold), 1.25, Qt::DotLine});
 
         scales.add(steps.lossScale, rows, true);
-        if (scales.low > 0 && std::isfinite(scales.high))
+        if ((request.shows(kScale) || request.shows(kSkipped)) && scales.low > 0 && std::isfinite(scales.high))
             m_right = {niceScale(scales.low, scales.high, true, false), Quantity::Count, request.colour(SeriesRole::LossScale)};
-        canvas.setLine(m_lossScale, m_right ? lines(steps.lossScale, m_right->scale) : std::vector<Line>{},
+        canvas.setLine(m_lossScale, m_right && request.shows(kScale) ? lines(steps.lossScale, m_right->scale) : std::vector<Line>{},
                        {request.colour(SeriesRole::LossScale), 1.25, Qt::DashLine});
-        canvas.setDots(m_skipped, m_right ? toShares(skippedSteps(request, places), request.x, m_right->scale) : Line{},
+        canvas.setDots(m_skipped, m_right && request.shows(kSkipped) ? toShares(skippedSteps(request, places), request.x, m_right->scale) : Line{},
                        request.colour(SeriesRole::Skipped));
         return m_y;
     }
@@ -78,27 +82,39 @@ public:
     }
 
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
-        std::vector<LegendItem> items{{LegendItem::Mark::Line, request.colour(SeriesRole::GradientNorm), QStringLiteral("norm"), {}}};
+        const auto item = [](LegendItem::Mark mark, const QColor& colour, const QString& name, const QString& value) {
+            return LegendItem{.mark = mark, .colour = colour, .name = name, .value = value, .series = name};
+        };
+        std::vector<LegendItem> items{item(LegendItem::Mark::Line, request.colour(SeriesRole::GradientNorm), kNorm, {})};
         if (const double clip = clipsAt(request); clip > 0)
-            items.push_back(
-                {LegendItem::Mark::Dashed, request.colour(SeriesRole::Threshold), QStringLiteral("clips at"), readOut(clip, Quantity::Number)});
+            items.push_back(item(LegendItem::Mark::Dashed, request.colour(SeriesRole::Threshold), kClip, readOut(clip, Quantity::Number)));
         if (!row) return items;
         const StepColumns& steps = request.history->steps();
         items[0].value = readOut(steps.gradientNorm[*row], Quantity::Number);
         if (!any(steps.lossScale)) return items;
-        items.push_back({LegendItem::Mark::Dashed, request.colour(SeriesRole::LossScale), QStringLiteral("loss scale"),
-                         readOut(steps.lossScale[*row], Quantity::Number), QStringLiteral("scale")});
-        items.push_back({LegendItem::Mark::Diamond, request.colour(SeriesRole::Skipped), QStringLiteral("skipped"),
-                         QString::number(std::llround(steps.skipped.sum(0, *row + 1)))});
+        items.push_back(
+            item(LegendItem::Mark::Dashed, request.colour(SeriesRole::LossScale), kScale, readOut(steps.lossScale[*row], Quantity::Number)));
+        items.back().shortName = QStringLiteral("scale");
+        items.push_back(item(LegendItem::Mark::Diamond, request.colour(SeriesRole::Skipped), kSkipped,
+                             QString::number(std::llround(steps.skipped.sum(0, *row + 1)))));
         return items;
     }
 
     std::vector<CursorDot> dots(const DrawRequest& request, std::size_t row) const override {
         const StepColumns& steps = request.history->steps();
         const double x = request.history->x(request.axis, row);
-        std::vector<CursorDot> dots{{x, steps.gradientNorm[row], request.colour(SeriesRole::GradientNorm)}};
-        if (m_right) dots.push_back({x, m_y.fromShare(m_right->scale.toShare(steps.lossScale[row])), m_right->colour});
+        std::vector<CursorDot> dots;
+        if (request.shows(kNorm)) dots.push_back({x, steps.gradientNorm[row], request.colour(SeriesRole::GradientNorm)});
+        if (m_right && request.shows(kScale)) dots.push_back({x, m_y.fromShare(m_right->scale.toShare(steps.lossScale[row])), m_right->colour});
         return dots;
+    }
+
+    ValueTable values(const RunHistory& history) const override {
+        return stepTable(history, {QStringLiteral("gradient_norm"), QStringLiteral("loss_scale"), QStringLiteral("skipped")},
+                         [&history](std::size_t column, std::size_t row) {
+                             const StepColumns& steps = history.steps();
+                             return column == 0 ? steps.gradientNorm[row] : column == 1 ? steps.lossScale[row] : steps.skipped[row];
+                         });
     }
 
 private:

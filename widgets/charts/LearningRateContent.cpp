@@ -33,7 +33,7 @@ public:
         }
         const Line ahead = schedule(request);
         for (const Point& point : ahead) visible.add(point.y);
-        const Scale y = niceScale(visible.low, visible.high, request.logarithmicY, true);
+        const Scale y = request.yOr(niceScale(visible.low, visible.high, request.logarithmicY, true));
         const QColor colour = request.colour(SeriesRole::LearningRate);
         canvas.setLine(m_past, toShares(past, request.x, y), {colour, 1.75});
         canvas.setLine(m_ahead, ahead.empty() ? std::vector<Line>{} : toShares(std::vector<Line>{ahead}, request.x, y), {colour, 1.25, Qt::DashLine});
@@ -59,6 +59,11 @@ public:
 
     std::vector<CursorDot> dots(const DrawRequest& request, std::size_t row) const override {
         return {{request.history->x(request.axis, row), request.history->steps().learningRate[row], request.colour(SeriesRole::LearningRate)}};
+    }
+
+    ValueTable values(const RunHistory& history) const override {
+        return stepTable(history, {QStringLiteral("learning_rate")},
+                         [&history](std::size_t, std::size_t row) { return history.steps().learningRate[row]; });
     }
 
 private:

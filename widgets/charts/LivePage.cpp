@@ -1,20 +1,19 @@
-// See LivePage.h: what drives the charts. How page and bar are put together is in LivePageLayout.cpp.
+// See LivePage.h: what drives the charts. The bar is in LivePageBar.cpp, the grid in LivePageLayout.cpp, keys and menu in LivePageKeys.cpp, the
+// tables over the charts in LivePageTables.cpp.
 #include "widgets/charts/LivePage.h"
 
-#include <QKeyEvent>
 #include <QShowEvent>
 #include <algorithm>
 
 #include "core/events/ConfigNumbers.h"
 #include "core/events/Schedule.h"
 #include "widgets/charts/ChartContent.h"
-#include "widgets/charts/ChartView.h"
-#include "widgets/charts/ViewRange.h"
 
 namespace stepscope {
 namespace {
 
-constexpr int kAnswerEveryMs = 33;
+constexpr int kTickMs = 33;
+constexpr int kAnswerEveryMs = 8;             // while a person waits: all charts within a few frames of the display
 constexpr TimeNs kAnswerAtOnce{700'000'000};  // after the person touched something
 
 // Length of one step along an axis; 0 when nothing tells.
@@ -25,24 +24,31 @@ double stepLength(const RunHistory& history, XAxis axis) {
     return steps > 0 ? last.on(axis) / steps : 0;
 }
 
+bool isSeen(const ChartView* chart) {
+    return !chart->visibleRegion().isEmpty();
+}
+
 }  // namespace
 
 LivePage::LivePage(QWidget* parent) : QWidget(parent), m_range(new ViewRange(this)) {
     setAccessibleName(tr("Live charts"));
     buildBar();
     buildGrid();
+    buildTables();
     connect(m_range, &ViewRange::cursorChanged, this, [this] {
         const bool on = m_range->cursor() && m_history && m_history->rows() > 0;
         Q_EMIT cursorStepChanged(on ? m_history->steps().step[m_history->rowAt(m_range->axis(), *m_range->cursor())] : -1);
     });
-    m_answering.setInterval(kAnswerEveryMs);
-    connect(&m_answering, &QTimer::timeout, this, &LivePage::answer);
+    connect(m_range, &ViewRange::changed, this, &LivePage::wake);
+    m_timer.setInterval(kTickMs);
+    connect(&m_timer, &QTimer::timeout, this, &LivePage::tick);
     updateExtent();
 }
 
 LivePage::~LivePage() = default;
 
 void LivePage::setHistory(std::shared_ptr<RunHistory> history) {
+    clearSelection();
     for (ChartView* chart : m_charts) chart->setFeed(history.get(), &m_planned);
     m_history = std::move(history);
     m_session = nullptr;
@@ -55,11 +61,13 @@ void LivePage::historyChanged() {
     if (m_history && m_history->info() != m_session) {  // another run, or a replay that jumped back
         const bool sameRun = m_session != nullptr && m_history->replay();
         m_session = m_history->info();
-        if (!sameRun) m_range->fit();
+        clearSelection();
+        if (!sameRun) fit();
         offerRates(m_history->started() && m_history->rangeTest());
     }
     updateExtent();
     m_budget.setShare(training() ? RedrawBudget::kTrainingShare : RedrawBudget::kIdleShare);
+    fillFlips();
     invalidate();
 }
 
@@ -105,33 +113,57 @@ void LivePage::updateExtent() {
 
 void LivePage::invalidate() {
     for (ChartView* chart : m_charts) chart->invalidate();
+    wake();
 }
 
 void LivePage::hurry() {
     m_answerUntil = m_clock.now() + kAnswerAtOnce;
     m_budget.hurry(m_answerUntil);
-    if (!m_answering.isActive()) m_answering.start();
+    wake();
+    if (m_timer.isActive()) m_timer.setInterval(kAnswerEveryMs);
 }
 
-void LivePage::answer() {
-    const bool waiting = std::any_of(m_charts.begin(), m_charts.end(), [](const ChartView* chart) { return chart->stale(); });
-    if (!waiting || !isVisible() || m_clock.now() > m_answerUntil) return m_answering.stop();
-    tick();
+void LivePage::wake() {
+    if (!m_timer.isActive() && isVisible() && !window()->isMinimized()) m_timer.start();
+}
+
+bool LivePage::hasToDraw() const {
+    const View wanted = m_range->view();
+    return m_round || m_range->shown() != wanted || std::any_of(m_charts.begin(), m_charts.end(), [&](const ChartView* chart) {
+               return isSeen(chart) && (chart->stale() || !chart->isDrawnFor(wanted));
+           });
 }
 
 void LivePage::tick() {
     const TimeNs now = m_clock.now();
     for (ChartView* chart : m_charts) m_budget.spent(now, chart->takePaintCost());
-    if (!isVisible() || window()->isMinimized() || !m_budget.allows(now)) return;
+    if (!isVisible() || window()->isMinimized()) return m_timer.stop();
+    if (m_budget.allows(now)) drawNext(now);
+    if (!hasToDraw()) return m_timer.stop();
+    const int pace = now < m_answerUntil ? kAnswerEveryMs : kTickMs;
+    if (m_timer.isActive() && m_timer.interval() != pace) m_timer.setInterval(pace);
+}
+
+void LivePage::drawNext(TimeNs now) {
+    // A view that changes again meanwhile waits for the next round: a hand that keeps moving still sees charts.
+    if (!m_round && m_range->shown() != m_range->view()) m_round = m_range->view();
+    const View view = m_round.value_or(m_range->view());
+    const auto waits = [&](const ChartView* chart) { return isSeen(chart) && (!chart->isDrawnFor(view) || (!m_round && chart->stale())); };
     for (std::size_t i = 0; i < kCharts; ++i) {
         ChartView* chart = m_charts[m_next];
         m_next = (m_next + 1) % kCharts;
-        if (!chart->stale() || chart->visibleRegion().isEmpty()) continue;
+        if (!waits(chart)) continue;
         const TimeNs begin = threadTime();
-        chart->redraw();
+        chart->redraw(view);
         m_budget.spent(now, threadTime() - begin);
-        return;
+        if (!m_round) chart->show();
+        break;
     }
+    if (!m_round || std::any_of(m_charts.begin(), m_charts.end(), waits)) return;
+    m_range->setShown(view);
+    m_round.reset();
+    for (ChartView* chart : m_charts)
+        if (chart->isDrawnFor(view)) chart->show();
 }
 
 void LivePage::showStep(std::int64_t step) {
@@ -142,43 +174,9 @@ void LivePage::showStep(std::int64_t step) {
     hurry();
 }
 
-void LivePage::moveCursor(int rows) {
-    if (!m_history || m_history->rows() == 0) return;
-    const XAxis axis = m_range->axis();
-    const auto last = static_cast<std::int64_t>(m_history->rows()) - 1;
-    const auto row = m_range->cursor() ? static_cast<std::int64_t>(m_history->rowAt(axis, *m_range->cursor())) + rows : last;
-    const double x = m_history->x(axis, static_cast<std::size_t>(std::clamp<std::int64_t>(row, 0, last)));
-    m_range->show(x);
-    m_range->setCursor(x);
-}
-
-void LivePage::keyPressEvent(QKeyEvent* event) {
-    constexpr double kPan = 0.15, kZoom = 0.7;
-    const bool shift = event->modifiers() & Qt::ShiftModifier;
-    if (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) return QWidget::keyPressEvent(event);
-    switch (event->key()) {
-        case Qt::Key_F:
-            m_range->fit();
-            break;
-        case Qt::Key_Plus:
-        case Qt::Key_Equal:
-            m_range->zoom(kZoom, 0.5);
-            break;
-        case Qt::Key_Minus:
-            m_range->zoom(1 / kZoom, 0.5);
-            break;
-        case Qt::Key_Left:
-            shift ? moveCursor(-1) : m_range->pan(-kPan);
-            break;
-        case Qt::Key_Right:
-            shift ? moveCursor(1) : m_range->pan(kPan);
-            break;
-        case Qt::Key_Escape:
-            m_range->setCursor(std::nullopt);
-            break;
-        default:
-            return QWidget::keyPressEvent(event);
-    }
+void LivePage::fit() {
+    for (ChartView* chart : m_charts) chart->fitY();
+    m_range->fit();
     hurry();
 }
 

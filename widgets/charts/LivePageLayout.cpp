@@ -1,177 +1,138 @@
-// See LivePage.h: the bar, the grid of charts, and what of both is remembered.
-#include <QComboBox>
-#include <QDataStream>
+// See LivePage.h: the grid of charts. The bar is in LivePageBar.cpp.
 #include <QGridLayout>
-#include <QHBoxLayout>
-#include <QIODevice>
-#include <QLabel>
+#include <QKeyEvent>
+#include <QMenu>
 #include <QResizeEvent>
-#include <QStandardItemModel>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
-#include "widgets/charts/ChartView.h"
 #include "widgets/charts/LivePage.h"
-#include "widgets/charts/ViewRange.h"
 #include "widgets/style/Metrics.h"
 
 namespace stepscope {
 namespace {
 
-constexpr quint8 kLayoutVersion = 1;
-
-// Where each chart stands. The loss is what is looked at most; beside it what moves it.
+// Where each chart stands, in twenty-fourths of the height. Loss and step time are what is looked at most; at the right what moves them.
 struct Place {
     std::unique_ptr<ChartContent> (*make)();
     int row, column, rows;
 };
-constexpr std::array<Place, LivePage::kCharts> kPlaces{{{makeLossContent, 0, 0, 2},
-                                                        {makeLearningRateContent, 0, 1, 1},
-                                                        {makeGradientNormContent, 1, 1, 1},
-                                                        {makeStepTimeContent, 2, 0, 1},
-                                                        {makeThroughputContent, 2, 1, 1},
-                                                        {makeUtilisationContent, 3, 0, 1},
-                                                        {makeMemoryContent, 3, 1, 1}}};
+constexpr std::array<Place, LivePage::kCharts> kPlaces{{{makeLossContent, 0, 0, 9},
+                                                        {makeLearningRateContent, 0, 1, 6},
+                                                        {makeGradientNormContent, 6, 1, 6},
+                                                        {makeStepTimeContent, 9, 0, 9},
+                                                        {makeThroughputContent, 12, 1, 6},
+                                                        {makeUtilisationContent, 18, 0, 6},
+                                                        {makeMemoryContent, 18, 1, 6}}};
+constexpr int kRows = 24;
 constexpr std::array<int, 2> kColumnShares{3, 2};
+// Narrower than this two columns have no room for their numbers: all charts stand below each other, the most looked at first.
+constexpr int kTwoColumns = 520;
+constexpr std::array<std::size_t, LivePage::kCharts> kOneColumn{0, 3, 4, 1, 2, 5, 6};
+constexpr int kRowHeight = 18;  // at least, of the twenty-four; a page with less room is scrolled
+constexpr int kSingleHeight = 150;
 
-QToolButton* makeButton(QWidget* parent, const QString& text, const QString& tip, bool checkable) {
-    auto* button = new QToolButton(parent);
-    button->setText(text);
-    button->setToolTip(tip);
-    button->setAccessibleName(text);
-    button->setAccessibleDescription(tip);
-    button->setCheckable(checkable);
-    button->setAutoRaise(true);
-    button->setFocusPolicy(Qt::TabFocus);
-    return button;
-}
+// Scrolled by its bar and by the page's keys: arrows belong to the charts, and so does the wheel.
+class ChartScroll : public QScrollArea {
+public:
+    using QScrollArea::QScrollArea;
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override { event->ignore(); }
+};
 
 }  // namespace
-
-void LivePage::buildBar() {
-    m_bar = new QWidget(this);
-    auto* row = new QHBoxLayout(m_bar);
-    row->setContentsMargins(space(2), space(1), space(2), 0);
-    row->setSpacing(space(1));
-
-    m_axis = new QComboBox(m_bar);
-    m_axis->addItems({tr("steps"), tr("tokens"), tr("wall time"), tr("learning rate")});
-    m_axis->setToolTip(tr("What all charts have along x"));
-    m_axis->setAccessibleName(tr("x axis"));
-    connect(m_axis, &QComboBox::currentIndexChanged, this, [this](int index) {
-        m_range->setAxis(static_cast<XAxis>(index), {});
-        updateExtent();
-        hurry();
-    });
-    m_logX = makeButton(m_bar, tr("log x"), tr("Logarithmic x axis on all charts"), true);
-    connect(m_logX, &QToolButton::toggled, this, [this](bool on) {
-        m_range->setLogarithmic(on);
-        hurry();
-    });
-    m_logY = makeButton(m_bar, tr("log y"), tr("Logarithmic y axis for loss and learning rate"), true);
-    connect(m_logY, &QToolButton::toggled, this, [this](bool on) {
-        for (ChartView* chart : m_charts) chart->setLogarithmicY(on);
-        hurry();
-    });
-    m_fit = makeButton(m_bar, tr("Fit"), tr("Show the whole run (F, or double click on a chart)"), false);
-    m_follow = makeButton(m_bar, tr("Follow"), tr("Back to the live edge: you have zoomed or moved away from it"), false);
-    for (QToolButton* button : {m_fit, m_follow}) {
-        connect(button, &QToolButton::clicked, this, [this] {
-            m_range->fit();
-            hurry();
-        });
-    }
-    m_follow->setAutoRaise(false);
-    // It keeps its place while hidden, so that nothing in the bar jumps.
-    QSizePolicy policy = m_follow->sizePolicy();
-    policy.setRetainSizeWhenHidden(true);
-    m_follow->setSizePolicy(policy);
-    m_follow->hide();
-    connect(m_range, &ViewRange::followingChanged, m_follow, &QWidget::setHidden);
-
-    auto* label = new QLabel(tr("x axis"), m_bar);
-    label->setBuddy(m_axis);
-    row->addWidget(label);
-    row->addWidget(m_axis);
-    row->addSpacing(space(1));
-    row->addWidget(m_logX);
-    row->addWidget(m_logY);
-    row->addStretch(1);
-    row->addWidget(m_follow);
-    row->addWidget(m_fit);
-    styleBar();
-    offerRates(false);
-}
-
-// Loss against the rate on a logarithmic axis is how a range test is read; any other schedule comes back to the same rate.
-void LivePage::offerRates(bool rangeTest) {
-    constexpr int kRates = static_cast<int>(XAxis::LearningRate);
-    QStandardItem* item = static_cast<QStandardItemModel*>(m_axis->model())->item(kRates);
-    item->setEnabled(rangeTest);
-    item->setToolTip(rangeTest ? QString() : tr("Only for a learning-rate range test: any other schedule passes a rate more than once"));
-    const bool shown = m_axis->currentIndex() == kRates;
-    if (rangeTest == shown) return;
-    m_axis->setCurrentIndex(rangeTest ? kRates : static_cast<int>(XAxis::Step));
-    m_logX->setChecked(rangeTest);
-}
-
-void LivePage::styleBar() {
-    for (auto* widget : m_bar->findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) widget->setFont(smallFont(font()));
-}
 
 void LivePage::buildGrid() {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(space(1));
     column->addWidget(m_bar);
-    auto* grid = new QGridLayout;
-    grid->setSpacing(1);
-    column->addLayout(grid, 1);
+    auto* sheet = new QWidget;
+    m_grid = new QGridLayout(sheet);
+    m_grid->setSpacing(1);
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_scroll = new ChartScroll(this);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
+    m_scroll->setAccessibleName(tr("Charts"));
+    m_scroll->setWidget(sheet);
+    connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, this, &LivePage::hurry);
+    column->addWidget(m_scroll, 1);
 
     for (std::size_t i = 0; i < kCharts; ++i) {
-        m_charts[i] = new ChartView(kPlaces[i].make(), m_range, this);
+        m_charts[i] = new ChartView(kPlaces[i].make(), m_range, sheet);
         m_charts[i]->setFeed(nullptr, &m_planned);
         connect(m_charts[i], &ChartView::touched, this, [this, i] {
             m_next = i;  // the chart under the hand answers first
             hurry();
         });
-        grid->addWidget(m_charts[i], kPlaces[i].row, kPlaces[i].column, kPlaces[i].rows, 1);
+        connect(m_charts[i], &ChartView::selected, this, [this](double from, double to) {
+            if (!m_history) return;
+            const XAxis axis = m_range->axis();
+            select(m_history->firstRowAt(axis, from), m_history->firstRowAt(axis, std::nextafter(to, std::numeric_limits<double>::infinity())));
+        });
+        connect(m_charts[i], &ChartView::enlargeWanted, this, [this, i] { enlarge(m_enlarged ? std::nullopt : std::optional(i)); });
+        connect(m_charts[i], &ChartView::flipsWanted, this, &LivePage::showFlips);
+        connect(m_charts[i], &ChartView::menuWanted, this, [this, i](QPoint at) { menuOf(*m_charts[i])->exec(at); });
     }
-    for (std::size_t column = 0; column < kColumnShares.size(); ++column) grid->setColumnStretch(static_cast<int>(column), kColumnShares[column]);
-    for (int row = 0; row < grid->rowCount(); ++row) grid->setRowStretch(row, 1);
+    for (std::size_t i = 1; i < kCharts; ++i) setTabOrder(m_charts[kOneColumn[i - 1]], m_charts[kOneColumn[i]]);
+    arrange();
+}
+
+void LivePage::arrange() {
+    const bool two = m_twoColumns = width() >= kTwoColumns;
+    for (ChartView* chart : m_charts) m_grid->removeWidget(chart);
+    for (int row = 0; row < std::max(kRows, m_grid->rowCount()); ++row) {
+        m_grid->setRowStretch(row, 0);
+        m_grid->setRowMinimumHeight(row, 0);
+    }
+    for (int column = 0; column < 2; ++column)
+        m_grid->setColumnStretch(column, two && !m_enlarged ? kColumnShares[static_cast<std::size_t>(column)] : 0);
+    if (m_enlarged) {
+        m_grid->addWidget(m_charts[*m_enlarged], 0, 0);
+    } else if (two) {
+        for (int row = 0; row < kRows; ++row) {
+            m_grid->setRowStretch(row, 1);
+            m_grid->setRowMinimumHeight(row, kRowHeight - m_grid->verticalSpacing());
+        }
+        for (std::size_t i = 0; i < kCharts; ++i) m_grid->addWidget(m_charts[i], kPlaces[i].row, kPlaces[i].column, kPlaces[i].rows, 1);
+    } else {
+        for (std::size_t i = 0; i < kCharts; ++i) {
+            m_grid->setRowStretch(static_cast<int>(i), 1);
+            m_grid->setRowMinimumHeight(static_cast<int>(i), kSingleHeight);
+            m_grid->addWidget(m_charts[kOneColumn[i]], static_cast<int>(i), 0);
+        }
+    }
+    for (std::size_t i = 0; i < kCharts; ++i) m_charts[i]->setVisible(!m_enlarged || *m_enlarged == i);
+}
+
+void LivePage::enlarge(std::optional<std::size_t> chart) {
+    if (chart == m_enlarged) return;
+    const std::optional<std::size_t> before = std::exchange(m_enlarged, chart);
+    arrange();
+    if (const auto focus = chart ? chart : before) m_charts[*focus]->setFocus();
+    hurry();
 }
 
 void LivePage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    fitBar();
+    if (m_twoColumns != (width() >= kTwoColumns)) arrange();
     // One row of head where every chart has room for it, else two everywhere: plots in a row stay level.
     constexpr int kWhole = kColumnShares[0] + kColumnShares[1];
-    bool oneRow = true;
+    bool oneRow = width() >= kTwoColumns;
     for (std::size_t i = 0; i < kCharts; ++i)
         oneRow = oneRow && m_charts[i]->headWidth() * kWhole < width() * kColumnShares[static_cast<std::size_t>(kPlaces[i].column)];
     for (ChartView* chart : m_charts) chart->setHeadRows(oneRow ? 1 : 2);
     hurry();
-}
-
-QByteArray LivePage::saveLayout() const {
-    QByteArray layout;
-    QDataStream out(&layout, QIODevice::WriteOnly);
-    const bool rates = m_axis->currentIndex() == static_cast<int>(XAxis::LearningRate);  // of one run, not a person's habit
-    out << kLayoutVersion << static_cast<qint32>(rates ? static_cast<int>(XAxis::Step) : m_axis->currentIndex()) << (m_logX->isChecked() && !rates)
-        << m_logY->isChecked();
-    return layout;
-}
-
-void LivePage::restoreLayout(const QByteArray& layout) {
-    QDataStream in(layout);
-    quint8 version = 0;
-    qint32 axis = 0;
-    bool logX = false, logY = false;
-    in >> version >> axis >> logX >> logY;
-    if (in.status() != QDataStream::Ok || version != kLayoutVersion || axis < 0 || axis >= static_cast<qint32>(XAxis::LearningRate)) return;
-    m_axis->setCurrentIndex(axis);
-    m_logX->setChecked(logX);
-    m_logY->setChecked(logY);
 }
 
 }  // namespace stepscope

@@ -1,20 +1,26 @@
 // The loss chart: every step faint, smoothed bold, validation as diamonds on a dashed line.
 #include <algorithm>
+#include <cmath>
 
 #include "widgets/charts/ChartContent.h"
 
 namespace stepscope {
 namespace {
 
-constexpr double kFaint = 0.5;  // of every single step, under the smoothed line
+const QString kRaw = QStringLiteral("train"), kSmoothed = QStringLiteral("smoothed"), kValidation = QStringLiteral("validation");
+
+// Of every single step, under the smoothed line: as faint as can still be seen well.
+QColor rawColour(const DrawRequest& request) {
+    return faintButReadable(request.colour(SeriesRole::Train), request.ground);
+}
 
 class LossContent : public ChartContent {
 public:
     QString title() const override { return QStringLiteral("Loss"); }
     QString help() const override {
         return QStringLiteral(
-            "Cross-entropy in nats per token. Faint: every step (smallest and largest per pixel). Bold: exponential moving "
-            "average with bias correction, about the last 20 steps. Diamonds: validation.");
+            "Cross-entropy in nats per token. Faint: every step (smallest and largest per pixel). Bold: smoothed without lag, a line fitted to the "
+            "steps around each (how many: the slider in the bar; near the beginning and the live edge fewer on that side). Diamonds: validation.");
     }
     Quantity quantity() const override { return Quantity::Number; }
     bool canBeLogarithmic() const override { return true; }
@@ -32,25 +38,28 @@ public:
             canvas.setDots(m_points, {}, {});
             return niceScale(1, 10, request.logarithmicY, false);
         }
+        m_half = request.smoothing;
         const StepColumns& steps = request.history->steps();
         const Places places = stepPlaces(*request.history, request.axis);
         const RowRange rows = visibleRows(places, request.x);
         const Line validation = visibleValidation(request);
 
+        const bool smooth = request.smoothing > 0 && request.shows(kSmoothed);
+        const std::vector<Line> average = smooth ? smoothed(request, places) : std::vector<Line>{};
         VisibleValues visible;
-        visible.add(steps.loss, rows, request.logarithmicY);
-        visible.add(steps.smoothedLoss, rows, request.logarithmicY);
-        for (const Point& point : validation) visible.add(point.y);
-        const Scale y = niceScale(visible.low, visible.high, request.logarithmicY, false);
+        if (request.shows(kRaw)) visible.add(steps.loss, rows, request.logarithmicY);
+        for (const Line& line : average)
+            for (const Point& point : line) visible.add(point.y);
+        if (request.shows(kValidation))
+            for (const Point& point : validation) visible.add(point.y);
+        const Scale y = request.yOr(niceScale(visible.low, visible.high, request.logarithmicY, false));
 
-        const auto lines = [&](const Column& column) {
-            return toShares(decimate(places, column, request.x, request.pixels, request.logarithmicY), request.x, y);
-        };
-        const QColor train = request.colour(SeriesRole::Train);
-        canvas.setLine(m_raw, lines(steps.loss), {faint(train, request.ground, kFaint), 1.0});
-        canvas.setLine(m_smoothed, lines(steps.smoothedLoss), {train, 2.0});
+        std::vector<Line> raw;
+        if (request.shows(kRaw)) raw = decimate(places, steps.loss, request.x, request.pixels, request.logarithmicY);
+        canvas.setLine(m_raw, toShares(raw, request.x, y), {rawColour(request), 1.0});
+        canvas.setLine(m_smoothed, toShares(average, request.x, y), {request.colour(SeriesRole::Train), 2.0});
         const QColor colour = request.colour(SeriesRole::Validation);
-        const Line points = toShares(validation, request.x, y);
+        const Line points = request.shows(kValidation) ? toShares(validation, request.x, y) : Line{};
         canvas.setLine(m_validation, points.size() > 1 ? std::vector<Line>{points} : std::vector<Line>{}, {colour, 1.25, Qt::DashLine});
         canvas.setDots(m_points, points, colour);
         return y;
@@ -58,20 +67,35 @@ public:
 
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
         const QColor train = request.colour(SeriesRole::Train);
-        std::vector<LegendItem> items{{LegendItem::Mark::Faint, faint(train, request.ground, kFaint), QStringLiteral("train"), {}},
-                                      {LegendItem::Mark::Bold, train, QStringLiteral("smoothed"), {}},
-                                      {LegendItem::Mark::Diamond, request.colour(SeriesRole::Validation), QStringLiteral("validation"), {}}};
-        if (!row) return items;
-        items[0].value = readOut(request.history->steps().loss[*row], Quantity::Number);
-        items[1].value = readOut(request.history->steps().smoothedLoss[*row], Quantity::Number);
-        if (const ValidationPoint* point = validationBefore(*request.history, *row)) items[2].value = readOut(point->loss, Quantity::Number);
+        const auto item = [](LegendItem::Mark mark, const QColor& colour, const QString& name, const QString& value) {
+            return LegendItem{.mark = mark, .colour = colour, .name = name, .value = value, .series = name};
+        };
+        const auto number = [&](double value) { return row ? readOut(value, Quantity::Number) : QString(); };
+        std::vector<LegendItem> items{item(LegendItem::Mark::Faint, rawColour(request), kRaw, number(row ? request.history->steps().loss[*row] : 0))};
+        if (request.smoothing > 0) items.push_back(item(LegendItem::Mark::Bold, train, kSmoothed, number(row ? smoothedAt(request, *row) : 0)));
+        const ValidationPoint* point = row ? validationBefore(*request.history, *row) : nullptr;
+        items.push_back(
+            item(LegendItem::Mark::Diamond, request.colour(SeriesRole::Validation), kValidation, point ? number(point->loss) : QString()));
         return items;
     }
 
     std::vector<CursorDot> dots(const DrawRequest& request, std::size_t row) const override {
         const double x = request.history->x(request.axis, row);
-        return {{x, request.history->steps().loss[row], faint(request.colour(SeriesRole::Train), request.ground, kFaint)},
-                {x, request.history->steps().smoothedLoss[row], request.colour(SeriesRole::Train)}};
+        std::vector<CursorDot> dots;
+        if (request.shows(kRaw)) dots.push_back({x, request.history->steps().loss[row], rawColour(request)});
+        if (request.smoothing > 0 && request.shows(kSmoothed)) dots.push_back({x, smoothedAt(request, row), request.colour(SeriesRole::Train)});
+        return dots;
+    }
+
+    ValueTable values(const RunHistory& history) const override {
+        const std::size_t half = m_half;
+        return stepTable(history, {QStringLiteral("loss"), QStringLiteral("loss_smoothed"), QStringLiteral("validation_loss")},
+                         [&history, half](std::size_t column, std::size_t row) {
+                             if (column == 0) return history.steps().loss[row];
+                             if (column == 1) return half > 0 ? history.steps().smoothedLoss.at(row, half) : kUnknown;
+                             const ValidationPoint* point = validationBefore(history, row);
+                             return point != nullptr && point->place.step == static_cast<double>(history.steps().step[row]) ? point->loss : kUnknown;
+                         });
     }
 
 private:
@@ -96,7 +120,34 @@ private:
         return line;
     }
 
+    static double smoothedAt(const DrawRequest& request, std::size_t row) {
+        const StepColumns& steps = request.history->steps();
+        return std::isfinite(steps.loss[row]) ? steps.smoothedLoss.at(row, request.smoothing) : kUnknown;
+    }
+
+    // One point a pixel, over at least what the pixel holds: fewer would show every hundredth step's noise.
+    static std::vector<Line> smoothed(const DrawRequest& request, const Places& places) {
+        std::vector<Line> lines(1);
+        const auto add = [&](RowRange rows) {
+            const std::size_t row = rows.begin + (rows.end - rows.begin) / 2;
+            DrawRequest wide = request;
+            wide.smoothing = std::max(request.smoothing, (rows.end - rows.begin) / 2);
+            const double value = smoothedAt(wide, row);
+            if (std::isfinite(value) && (!request.logarithmicY || value > 0))
+                lines.back().push_back({places.at(row), value});
+            else if (!lines.back().empty())
+                lines.emplace_back();
+        };
+        const RowRange all = visibleRows(places, request.x);
+        if (all.begin < all.end && places.at(all.begin) < request.x.low) add({all.begin, all.begin + 1});
+        for (const RowRange& rows : pixelColumns(places, request.x, request.pixels)) add(rows);
+        if (all.begin < all.end && places.at(all.end - 1) > request.x.high) add({all.end - 1, all.end});
+        if (lines.back().empty()) lines.pop_back();
+        return lines;
+    }
+
     bool m_made = false;
+    std::size_t m_half = CentredSmoothing::kHalf;  // of the last fill
     ChartCanvas::Shape m_raw = 0, m_smoothed = 0, m_validation = 0, m_points = 0;
 };
 

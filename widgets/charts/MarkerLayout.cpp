@@ -57,4 +57,36 @@ std::vector<PlacedMarker> placeMarkers(const std::vector<MarkerRequest>& request
     return placed;
 }
 
+std::vector<PlacedFlag> placeFlags(const std::vector<double>& places, const std::function<double(std::size_t, std::size_t)>& flagWidth,
+                                   double width) {
+    constexpr double kFlagGap = 1;
+    std::vector<PlacedFlag> flags;
+    // Over the middle of its places, but beside the flag before.
+    const auto place = [&](std::size_t first, std::size_t last) {
+        const double size = flagWidth(first, last), before = flags.empty() ? 0 : flags.back().left + flags.back().width + kFlagGap;
+        return PlacedFlag{first, last, std::max((places[first] + places[last] - size) / 2, before), size};
+    };
+    for (std::size_t i = 0; i < places.size();) {
+        PlacedFlag flag = place(i, i);
+        while (flag.last + 1 < places.size() && places[flag.last + 1] < flag.left + flag.width) flag = place(i, flag.last + 1);
+        i = flag.last + 1;
+        flags.push_back(flag);
+    }
+    // What would stand beyond the right end goes into the flag before it.
+    while (!flags.empty() && flags.back().left + flags.back().width > width) {
+        PlacedFlag last = flags.back();
+        flags.pop_back();
+        if (const double before = flags.empty() ? 0 : flags.back().left + flags.back().width + kFlagGap;
+            width - last.width >= before || flags.empty()) {
+            last.left = std::max(0.0, width - last.width);
+            flags.push_back(last);
+            break;
+        }
+        const std::size_t first = flags.back().first;
+        flags.pop_back();
+        flags.push_back(place(first, last.last));
+    }
+    return flags;
+}
+
 }  // namespace stepscope

@@ -2,6 +2,7 @@
 // Pure geometry, no painter: tested as numbers. Called by ChartView while drawing.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 namespace stepscope {
@@ -22,5 +23,14 @@ struct PlacedMarker {
 
 // requests in order of x. Lines closer than a few pixels to the one before are left out unless important.
 std::vector<PlacedMarker> placeMarkers(const std::vector<MarkerRequest>& requests, double width, int rows);
+
+// A flag over one place, or over several whose flags would touch.
+struct PlacedFlag {
+    std::size_t first = 0, last = 0;
+    double left = 0, width = 0;
+};
+// places: increasing, in pixels. flagWidth: of the flag over the places first to last.
+std::vector<PlacedFlag> placeFlags(const std::vector<double>& places, const std::function<double(std::size_t first, std::size_t last)>& flagWidth,
+                                   double width);
 
 }  // namespace stepscope

@@ -16,7 +16,6 @@ public:
     static constexpr TimeNs kLongestPaint{10'000'000};
 
     void setShare(double share) { m_share = share; }
-    double share() const { return m_share; }
     // The person zooms or pans: until `until` redrawing answers at once, whatever the share.
     void hurry(TimeNs until) { m_hurryUntil = until; }
 

@@ -102,10 +102,10 @@ AxisTicks linearTicks(const Scale& scale, Quantity quantity, int most) {
     return made;
 }
 
-// One tick says nothing about a scale; labels a little closer than asked for do.
-AxisTicks atLeastTwo(const Scale& scale, Quantity quantity, int most) {
+// Labels a little closer than asked for, until there are as many as a scale needs to be read: one says nothing about it.
+AxisTicks atLeast(std::size_t least, const Scale& scale, Quantity quantity, int most) {
     AxisTicks made = linearTicks(scale, quantity, most);
-    for (int more = most + 1; made.ticks.size() < 2 && more <= most + 8; ++more) made = linearTicks(scale, quantity, more);
+    for (int more = most + 1; made.ticks.size() < least && more <= most + 24; ++more) made = linearTicks(scale, quantity, more);
     return made;
 }
 
@@ -123,16 +123,13 @@ QString logLabel(double value, Quantity quantity) {
     return grouped(value, std::max(0, -exponent)) + (quantity == Quantity::Seconds ? QStringLiteral("\u2009s") : QString());
 }
 
-AxisTicks logTicks(const Scale& scale, Quantity quantity, int most) {
-    const double decades = std::log10(scale.high / scale.low);
-    if (decades < 0.7) return atLeastTwo(scale, quantity, most);  // no power of ten need lie inside
+// Powers of ten, with 2 and 5 between them where asked for.
+AxisTicks decades(const Scale& scale, Quantity quantity, int every, bool between) {
     AxisTicks made{{},
                    quantity == Quantity::Tokens      ? QStringLiteral("tokens")
                    : quantity == Quantity::TokenRate ? QStringLiteral("tok/s")
                    : quantity == Quantity::Seconds   ? QString()
                                                      : prefixFor(1, quantity).unit};
-    const int every = std::max(1, static_cast<int>(std::ceil(decades / std::max(1, most))));
-    const bool between = decades * 3 <= most;  // room for 2 and 5
     for (int exponent = static_cast<int>(std::floor(std::log10(scale.low))); std::pow(10.0, exponent) <= scale.high; ++exponent) {
         for (const double factor : {1.0, 2.0, 5.0}) {
             if (factor > 1 ? !between : exponent % every != 0) continue;
@@ -140,14 +137,25 @@ AxisTicks logTicks(const Scale& scale, Quantity quantity, int most) {
             if (value >= scale.low * (1 - 1e-9) && value <= scale.high * (1 + 1e-9)) made.ticks.push_back({value, logLabel(value, quantity)});
         }
     }
-    return made.ticks.size() >= 2 ? made : atLeastTwo(scale, quantity, most);
+    return made;
+}
+
+AxisTicks logTicks(const Scale& scale, Quantity quantity, int most, std::size_t least) {
+    const double decadesShown = std::log10(scale.high / scale.low);
+    if (decadesShown < 0.7) return atLeast(least, scale, quantity, most);  // no power of ten need lie inside
+    const int every = std::max(1, static_cast<int>(std::ceil(decadesShown / std::max(1, most))));
+    AxisTicks made = decades(scale, quantity, every, decadesShown * 3 <= most);
+    if (made.ticks.size() < least) made = decades(scale, quantity, 1, false);
+    if (made.ticks.size() < least) made = decades(scale, quantity, 1, true);
+    return made.ticks.size() >= least ? made : atLeast(least, scale, quantity, most);
 }
 
 }  // namespace
 
-AxisTicks makeTicks(const Scale& scale, Quantity quantity, int most) {
+AxisTicks makeTicks(const Scale& scale, Quantity quantity, int most, int least) {
     most = std::max(2, most);
-    return scale.logarithmic ? logTicks(scale, quantity, most) : linearTicks(scale, quantity, most);
+    const auto wanted = static_cast<std::size_t>(std::clamp(least, 2, 4));
+    return scale.logarithmic ? logTicks(scale, quantity, most, wanted) : atLeast(wanted, scale, quantity, most);
 }
 
 Scale niceScale(double low, double high, bool logarithmic, bool fromZero) {

@@ -21,8 +21,8 @@ struct AxisTicks {
     QString unit;             // "ms", "K tok/s", "×10⁻³"; may be empty
 };
 
-// At most about `most` ticks (>= 2).
-AxisTicks makeTicks(const Scale& scale, Quantity quantity, int most);
+// At most about `most` ticks (>= 2), and `least` of them wherever the quantity can be divided that far (a step cannot).
+AxisTicks makeTicks(const Scale& scale, Quantity quantity, int most, int least = 2);
 
 // A scale that shows low..high with a little room, ending on half ticks so that it rests while data grow; with `fromZero`
 // it starts at 0. Equal, reversed or unusable bounds give a scale that can be drawn.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace stepscope {
 namespace {
@@ -46,6 +47,7 @@ void ViewRange::setAxis(XAxis axis, const Extent& extent) {
     m_axis = axis;
     m_extent = extent;
     setCursor(std::nullopt);
+    setSelection(std::nullopt);
     fit();
 }
 
@@ -101,6 +103,14 @@ void ViewRange::show(double x) {
     if (share < 0 || share > 1) pan(share - 0.5);
 }
 
+void ViewRange::showOnly(double low, double high) {
+    const double least = kClosestSteps * m_extent.unit * 1.001;  // nothing finer is shown
+    if (high - low < least) low = (low + high - least) / 2;
+    low = std::max(low, whole().low);
+    high = std::max(high, low + least);
+    setWindow(scale().toShare(low), scale().toShare(high));
+}
+
 void ViewRange::setFollowing(bool following) {
     if (following == m_following) return;
     m_following = following;
@@ -111,6 +121,13 @@ void ViewRange::setCursor(std::optional<double> x) {
     if (x == m_cursor) return;
     m_cursor = x;
     Q_EMIT cursorChanged();
+}
+
+void ViewRange::setSelection(std::optional<Stretch> selection) {
+    if (selection && selection->to < selection->from) std::swap(selection->from, selection->to);
+    if (selection == m_selection) return;
+    m_selection = selection;
+    Q_EMIT selectionChanged();
 }
 
 }  // namespace stepscope

@@ -19,6 +19,22 @@ struct Extent {
     bool growing = false;      // a live run: room is left ahead of the edge
 };
 
+// A part of the run along one axis.
+struct View {
+    XAxis axis = XAxis::Step;
+    Scale x;
+
+    bool operator==(const View& other) const {
+        return axis == other.axis && x.low == other.x.low && x.high == other.x.high && x.logarithmic == other.x.logarithmic;
+    }
+};
+
+// Places along the axis between which a person selected.
+struct Stretch {
+    double from = 0, to = 0;
+    bool operator==(const Stretch&) const = default;
+};
+
 class ViewRange : public QObject {
     Q_OBJECT
 public:
@@ -32,19 +48,27 @@ public:
     // Called as data grow. While following, the visible part moves on in jumps, so that most redraws keep their axis.
     void setExtent(const Extent& extent);
     Scale scale() const;
+    View view() const { return {m_axis, scale()}; }
+    // What every picture shows at this moment: the view, or the one before it while the charts draw the next, one after the other (LivePage).
+    const std::optional<View>& shown() const { return m_shown; }
+    void setShown(const View& view) { m_shown = view; }
 
     bool following() const { return m_following; }
     void fit();                                    // everything, and follow
     void zoom(double factor, double anchorShare);  // factor < 1 looks closer; the place under the anchor stays
     void pan(double shares);                       // > 0 looks further right, in widths of the view
     void show(double x);                           // brings a place into view, keeping the width
+    void showOnly(double low, double high);        // as near to it as the run allows
 
     std::optional<double> cursor() const { return m_cursor; }
     void setCursor(std::optional<double> x);
+    const std::optional<Stretch>& selection() const { return m_selection; }
+    void setSelection(std::optional<Stretch> selection);
 
 Q_SIGNALS:
     void changed();
     void cursorChanged();
+    void selectionChanged();
     void followingChanged(bool following);
 
 private:
@@ -59,6 +83,8 @@ private:
     bool m_following = true;
     double m_low = 0, m_high = 1;
     std::optional<double> m_cursor;
+    std::optional<Stretch> m_selection;
+    std::optional<View> m_shown;
 };
 
 }  // namespace stepscope

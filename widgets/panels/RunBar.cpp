@@ -202,8 +202,9 @@ void RunBar::showFigures(const RunReading& r) {
     const QString over = has ? QString("median of the last %1 steps").arg(r.overSteps) : QString("no steps yet");
     m_tokens->setToolTip("Tokens per second, " + over);
     m_ms->setToolTip("Time of a step, " + over);
-    m_loss->setToolTip("Training loss, smoothed over about the last 20 steps" +
-                       (std::isfinite(r.lastLoss) ? QString("; %1 at the last one").arg(r.lastLoss, 0, 'f', 4) : QString()));
+    m_loss->setToolTip(
+        "Training loss of the last step" +
+        (std::isfinite(r.smoothedLoss) ? QString("; smoothed, as the bold line of its chart: %1").arg(r.smoothedLoss, 0, 'f', 4) : QString()));
     const bool gpu = std::isfinite(r.gpuPct);
     const double pct = gpu ? r.gpuPct : r.cpuPct;
     m_device->setText(QString("%1 %2").arg(gpu ? "GPU" : "CPU", std::isfinite(pct) ? words(format::percent(pct / 100)) : QString("–")));

@@ -24,7 +24,7 @@ struct RunReading {
     double secondsLeft = kUnknown;                            // not in a replay
     double msPerStep = kUnknown, tokensPerSecond = kUnknown;  // medians
     int overSteps = 0;                                        // of so many steps
-    double loss = kUnknown, lastLoss = kUnknown;              // as the bold line of its chart; of the last step alone
+    double loss = kUnknown, smoothedLoss = kUnknown;          // of the last step; as the bold line of its chart
     double cpuPct = kUnknown, gpuPct = kUnknown;
 
     // What can be asked of the run now, by button, menu or key.

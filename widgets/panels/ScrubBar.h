@@ -21,7 +21,6 @@ public:
     void setPosition(double fraction);
     void setMarks(std::vector<ScrubMark> marks);
     double position() const { return m_position; }
-    bool isDragging() const { return m_dragging; }
     QSize sizeHint() const override { return {240, 26}; }
     QSize minimumSizeHint() const override { return {80, 26}; }
 

@@ -1,5 +1,8 @@
 #include "widgets/style/SeriesColours.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace stepscope {
 namespace {
 
@@ -105,6 +108,22 @@ SeriesRole roleOf(Phase phase) {
 QColor faint(const QColor& colour, const QColor& ground, double share) {
     const auto mix = [share](double over, double under) { return static_cast<float>(over * share + under * (1 - share)); };
     return QColor::fromRgbF(mix(colour.redF(), ground.redF()), mix(colour.greenF(), ground.greenF()), mix(colour.blueF(), ground.blueF()));
+}
+
+double contrast(const QColor& a, const QColor& b) {
+    const auto luminance = [](const QColor& colour) {
+        const auto linear = [](double share) { return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4); };
+        return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF());
+    };
+    const auto [dark, light] = std::minmax({luminance(a), luminance(b)});
+    return (light + 0.05) / (dark + 0.05);
+}
+
+QColor faintButReadable(const QColor& colour, const QColor& ground) {
+    constexpr double kLeast = 3.1;  // a little more than 3: antialiasing takes some
+    for (double share = 0.4; share < 1; share += 0.02)
+        if (const QColor mixed = faint(colour, ground, share); contrast(mixed, ground) >= kLeast) return mixed;
+    return colour;
 }
 
 }  // namespace stepscope

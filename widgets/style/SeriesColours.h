@@ -41,5 +41,9 @@ QColor seriesColour(SeriesRole role, bool dark);
 SeriesRole roleOf(Phase phase);
 // `colour` laid over `ground` at `share`: opaque, because overlapping translucent segments would draw beads.
 QColor faint(const QColor& colour, const QColor& ground, double share);
+// WCAG 2's contrast of two colours: 1 (none) to 21. A line that is to be seen needs 3.
+double contrast(const QColor& a, const QColor& b);
+// `colour` faint over `ground`, but never below that contrast where the colour itself has it.
+QColor faintButReadable(const QColor& colour, const QColor& ground);
 
 }  // namespace stepscope

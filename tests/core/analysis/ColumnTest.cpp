@@ -1,4 +1,4 @@
-// The pyramid answers what a plain scan answers, for every range; rolling quantiles agree with sorting; smoothing has no bias.
+// The pyramid answers what a plain scan answers, for every range; rolling quantiles and summaries agree with sorting.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,7 +7,6 @@
 
 #include "core/analysis/Column.h"
 #include "core/analysis/RollingQuantiles.h"
-#include "core/analysis/Smoothing.h"
 #include "core/analysis/Statistics.h"
 
 namespace stepscope {
@@ -95,19 +94,25 @@ TEST(RollingQuantiles, AgreeWithSortingTheLastValues) {
     }
 }
 
-TEST(DebiasedAverage, OfAConstantIsThatConstantFromTheFirstValueOn) {
-    DebiasedAverage average(0.98);
-    EXPECT_TRUE(std::isnan(average.next(kNan)));
-    for (int i = 0; i < 500; ++i) ASSERT_NEAR(average.next(5.5), 5.5, 1e-12);
-}
-
-TEST(DebiasedAverage, LeavesOutAGapAndFollowsAJump) {
-    DebiasedAverage average(0.9);
-    average.next(1);
-    EXPECT_DOUBLE_EQ(average.next(kNan), 1);
-    double now = 0;
-    for (int i = 0; i < 100; ++i) now = average.next(2);
-    EXPECT_NEAR(now, 2, 1e-4);
+TEST(Summary, AgreesWithTheQuantilesAndLeavesOutGaps) {
+    std::vector<double> samples;
+    std::mt19937 random(7);
+    for (int i = 0; i < 501; ++i) samples.push_back(static_cast<double>(random() % 1000));
+    const auto with = [&] {
+        auto more = samples;
+        more.insert(more.begin() + 100, kNan);
+        return more;
+    }();
+    const Summary summary = summarise(with);
+    EXPECT_EQ(summary.count, 501U);
+    EXPECT_DOUBLE_EQ(summary.mean, mean(samples));
+    EXPECT_DOUBLE_EQ(summary.lowerQuartile, quantile(samples, 0.25));
+    EXPECT_DOUBLE_EQ(summary.median, median(samples));
+    EXPECT_DOUBLE_EQ(summary.upperQuartile, quantile(samples, 0.75));
+    EXPECT_DOUBLE_EQ(summary.low, quantile(samples, 0));
+    EXPECT_DOUBLE_EQ(summary.high, quantile(samples, 1));
+    EXPECT_TRUE(std::isnan(summarise({kNan}).median));
+    EXPECT_EQ(summarise({kNan}).count, 0U);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST(RunHistory, TurnsStepsIntoColumns) {
     EXPECT_EQ(history.steps().step.back(), 50);
     EXPECT_EQ(history.steps().tokens.back(), 50'000);
     EXPECT_NEAR(history.steps().seconds.back(), 0.5, 1e-9);
-    EXPECT_NEAR(history.steps().smoothedLoss.back(), 3, 1e-6);
+    EXPECT_NEAR(history.steps().smoothedLoss.at(49, 10), 3, 1e-6);
     EXPECT_NEAR(history.steps().tokensPerSecond.back(), 100'000, 1);
     EXPECT_NEAR(history.steps().rateP10.back(), 100'000, 1);
     EXPECT_NEAR(history.steps().phaseMs[static_cast<std::size_t>(Phase::Backward)].mean(0, 50), 5, 1e-9);
@@ -73,13 +73,9 @@ TEST(RunHistory, ForgetsEverythingWhenASessionStartsAgain) {
     RunHistory history;
     history.append(started(100));
     history.append(step(1));
-    history.append(LogLine{{}, 1, LogLevel::Info, "hello"});
     history.append(ValidationDone{1, {}, {}, 2.5});
-    const auto before = history.revision();
     history.append(started(200));
-    EXPECT_GT(history.revision(), before);
     EXPECT_EQ(history.rows(), 0u);
-    EXPECT_TRUE(history.log().empty());
     EXPECT_TRUE(history.validation().empty());
     EXPECT_TRUE(history.markers().empty());
     EXPECT_EQ(history.numbers().steps, 200);

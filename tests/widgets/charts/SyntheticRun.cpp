@@ -1,6 +1,7 @@
 // A run that never was, for tests and benches of the charts.
 #include "SyntheticRun.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/CounterRandom.h"
@@ -36,7 +37,7 @@ void SyntheticRun::appendSteps(RunHistory& history, std::int64_t from, std::int6
         const double progress = static_cast<double>(i) / length;
         const bool bf16 = events && progress > 0.22, fused = events && progress > 0.41;
         const double speed = (bf16 ? 0.72 : 1) * (fused ? 0.78 : 1);
-        const double slow = uniform(2, i) > 0.995 ? 1.7 : 1;
+        const double slow = i <= slowSteps ? 40 : uniform(2, i) > 0.995 ? 1.7 : 1;
         const double forward = msPerStep * 0.31 * speed * slow * (1 + 0.03 * normal(3, i)),
                      backward = msPerStep * 0.55 * speed * (1 + 0.03 * normal(4, i));
         const double batch = 0.12, clip = 0.25, optimizer = msPerStep * 0.09 * (1 + 0.02 * normal(5, i)), other = 0.2;
@@ -72,6 +73,10 @@ void SyntheticRun::appendSteps(RunHistory& history, std::int64_t from, std::int6
                 sample.gpuMemoryBytes = 2.4e9;
             }
             history.append(sample);
+        }
+        if (flips > 0 && i > planned / 2 && (i - planned / 2) % std::max<std::int64_t>(1, planned / 2 / flips) == 0) {
+            const std::string value = std::to_string((i - planned / 2) / std::max<std::int64_t>(1, planned / 2 / flips));
+            history.append(SwitchApplied{i, step.at, "fusion-number", std::string("off"), value, ""});
         }
         if (!events) continue;
         const auto every = std::max<std::int64_t>(1, planned / 20);

@@ -14,6 +14,8 @@ struct SyntheticRun {
     bool gpu = false;
     bool fp16 = false;  // with a loss scale, and an overflow every 300 steps
     bool clips = true;
+    int slowSteps = 0;  // at the beginning, forty times as long as the others
+    int flips = 0;      // more of them, evenly over the second half
     double msPerStep = 24;
     RunState state = RunState::Running;
 

@@ -84,6 +84,26 @@ TEST(Ticks, AreDistinctInsideAndFewOnAnyAxis) {
     }
 }
 
+TEST(Ticks, AreNeverOneAloneOnAnAxisFromZero) {
+    // "0" alone: 45 ms with room for two labels, the next round number 50.
+    EXPECT_EQ(text({0, 45, false}, Quantity::Milliseconds, 2), "0|20|40 ms");
+    for (double high = 0.011; high < 2e6; high *= 1.013)
+        for (int most = 2; most < 8; ++most) {
+            const AxisTicks axis = makeTicks({0, high, false}, Quantity::Milliseconds, most);
+            ASSERT_GE(axis.ticks.size(), 2U) << high << ", at most " << most;
+            ASSERT_LE(axis.ticks.size(), static_cast<std::size_t>(most + 3)) << high;
+        }
+}
+
+TEST(Ticks, AreThreeOrMoreOnALogarithmicAxisThatAsksForThem) {
+    for (double low = 1e-5; low < 1e5; low *= 1.7)
+        for (double ratio = 1.06; ratio < 1e8; ratio *= 1.09)
+            for (const int most : {2, 3, 6}) {
+                const AxisTicks axis = makeTicks({low, low * ratio, true}, Quantity::Number, most, 3);
+                ASSERT_GE(axis.ticks.size(), 3U) << low << " x " << ratio << ", at most " << most << ": " << joined(axis).toStdString();
+            }
+}
+
 TEST(NiceScale, HoldsItsDataAndCanBeDrawnWhateverComes) {
     const double nan = std::nan("");
     for (const bool logarithmic : {false, true})

@@ -97,6 +97,32 @@ TEST(ViewRange, BringsAStepIntoView) {
     EXPECT_GT(range.scale().high, 900);
 }
 
+TEST(ViewRange, ShowsABoxButNeverLessThanAFewSteps) {
+    for (const bool logarithmic : {false, true}) {
+        ViewRange range;
+        range.setExtent(live(1000));
+        range.setLogarithmic(logarithmic);
+        range.showOnly(200, 300);
+        EXPECT_NEAR(range.scale().low, 200, 1e-6);
+        EXPECT_NEAR(range.scale().high, 300, 1e-6);
+        EXPECT_FALSE(range.following());
+        range.showOnly(250, 250.5);
+        EXPECT_GE(range.scale().high - range.scale().low, 4);
+        EXPECT_LT(range.scale().high - range.scale().low, 5);
+        EXPECT_LT(range.scale().low, 250);
+        EXPECT_GT(range.scale().high, 250.5);
+    }
+}
+
+TEST(ViewRange, KeepsASelectionInOrderAndForgetsItWithItsAxis) {
+    ViewRange range;
+    range.setExtent(live(1000));
+    range.setSelection(Stretch{30, 10});
+    EXPECT_EQ(range.selection(), (Stretch{10, 30}));
+    range.setAxis(XAxis::Tokens, live(1000));
+    EXPECT_FALSE(range.selection());
+}
+
 TEST(MarkerLayout, PutsNoLabelOverAnotherAndNoneOutside) {
     std::mt19937 random(3);
     for (int round = 0; round < 500; ++round) {

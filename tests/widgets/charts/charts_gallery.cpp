@@ -104,6 +104,47 @@ int main(int argc, char** argv) {
         page.setHistory(SyntheticRun{}.history());
         page.range().zoom(0.05, 0.52);
     });
+    for (const Theme theme : {Theme::Light, Theme::Dark}) {
+        applyStyle(application, theme);
+        const QString tint = theme == Theme::Light ? "light" : "dark";
+        save(folder, tint + "-flips", small, [](LivePage& page) {
+            SyntheticRun run;
+            run.steps = run.planned;
+            run.flips = 24;
+            page.setHistory(run.history());
+            page.showFlips();
+        });
+        save(folder, tint + "-statistics", small, [](LivePage& page) {
+            page.setHistory(SyntheticRun{}.history());
+            page.select(300, 700);
+        });
+        save(folder, tint + "-alone", small, [](LivePage& page) {
+            SyntheticRun run;
+            run.slowSteps = 3;
+            page.setHistory(run.history());
+            page.enlarge(3);
+        });
+    }
+    applyStyle(application, Theme::Light);
+    save(folder, "flags", small, [](LivePage& page) {
+        SyntheticRun run;
+        run.steps = run.planned;
+        run.flips = 24;
+        page.setHistory(run.history());
+    });
+    save(folder, "log-y", small, [](LivePage& page) {
+        page.setHistory(SyntheticRun{}.history());
+        for (std::size_t i = 0; i < LivePage::kCharts; ++i) page.chart(i).setLogarithmicY(true);
+    });
+    save(folder, "hidden-lines", small, [](LivePage& page) {
+        page.setHistory(SyntheticRun{}.history());
+        page.chart(0).setHidden("train", true);
+        page.chart(3).setHidden("backward", true);
+    });
+    // What the page has in a window of 1024 x 640, and of 1920 x 1080 at factor 2, with and without the panels beside it.
+    for (const QSize size : {QSize(456, 400), QSize(704, 400), QSize(392, 300), QSize(960, 300)})
+        save(folder, QString("small-%1x%2").arg(size.width()).arg(size.height()), size,
+             [](LivePage& page) { page.setHistory(SyntheticRun{}.history()); });
     save(folder, "long", large, [](LivePage& page) {
         SyntheticRun run;
         run.steps = 100'000;

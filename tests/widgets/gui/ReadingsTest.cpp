@@ -31,7 +31,7 @@ TEST(Readings, TellTokensAndTheTimeLeftOfALiveRun) {
     EXPECT_NEAR(reading.secondsLeft, 480 * 0.02, 0.1);
 }
 
-TEST(Readings, HaveTheSmoothedLossAndTheLastStepsOwn) {
+TEST(Readings, HaveTheLossOfTheLastStepAndBesideItTheSmoothedOne) {
     RunHistory history = historyOf(false);
     for (const double loss : {3.0, 7.0}) {
         StepDone done;
@@ -41,9 +41,9 @@ TEST(Readings, HaveTheSmoothedLossAndTheLastStepsOwn) {
         history.append(done);
     }
     const RunReading reading = readingOf(history, RunController::Phase::Live, RunState::Running);
-    EXPECT_DOUBLE_EQ(reading.lastLoss, 7);
-    EXPECT_DOUBLE_EQ(reading.loss, history.steps().smoothedLoss.back()) << "the bold line of the chart";
-    EXPECT_LT(reading.loss, 6);
+    EXPECT_DOUBLE_EQ(reading.loss, 7) << "of the last step, not of those before it";
+    EXPECT_DOUBLE_EQ(reading.smoothedLoss, history.steps().smoothedLoss.at(history.rows() - 1, CentredSmoothing::kHalf)) << "the chart's bold line";
+    EXPECT_LT(reading.smoothedLoss, 6);
 }
 
 TEST(Readings, OfAReplayHaveTheStoredStateAndNoTimeLeft) {

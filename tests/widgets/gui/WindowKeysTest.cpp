@@ -134,6 +134,27 @@ TEST_F(WindowKeysTest, AScreenReaderIsToldTheNameOfEveryList) {
     }
 }
 
+TEST_F(WindowKeysTest, FoldsTheSidePanelsAwayAndBringsThemBackAsWideAsTheyWere) {
+    options.size = {1280, 800};
+    open();
+    window().activateWindow();
+    for (const auto& [name, panel] :
+         {std::pair<QString, QWidget*>{"Experiment panel", &window().experiment()}, {"Sessions panel", &window().sessions()}}) {
+        QToolButton* fold = nullptr;
+        for (auto* found : window().findChildren<QToolButton*>())
+            if (found->accessibleName() == name) fold = found;
+        ASSERT_NE(fold, nullptr) << name.toStdString();
+        EXPECT_FALSE(fold->shortcut().isEmpty());
+        ASSERT_TRUE(QTest::qWaitFor([&] { return fold->isChecked(); }));
+        const int panelWidth = panel->width(), chartsWidth = window().livePage().width();
+        QTest::mouseClick(fold, Qt::LeftButton);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return window().livePage().width() >= chartsWidth + panelWidth - 8; })) << name.toStdString();
+        EXPECT_FALSE(fold->isChecked());
+        QTest::mouseClick(fold, Qt::LeftButton);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return panel->width() == panelWidth; })) << panel->width() << " of " << panelWidth;
+    }
+}
+
 TEST_F(WindowKeysTest, OpensTheGuideWithF1BesideTheRun) {
     open();
     window().activateWindow();

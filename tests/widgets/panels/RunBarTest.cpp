@@ -105,13 +105,13 @@ TEST_F(RunBarTest, ItsTipsSayWhatIsAMedianAndWhatIsSmoothed) {
     live.tokensPerSecond = 62800;
     live.overSteps = 100;
     live.loss = 2.913;
-    live.lastLoss = 2.8614;
+    live.smoothedLoss = 2.8614;
     bar.setReading(live);
     QStringList tips;
     for (const auto* label : bar.findChildren<QLabel*>()) tips << label->toolTip();
     EXPECT_TRUE(tips.contains("Tokens per second, median of the last 100 steps"));
     EXPECT_TRUE(tips.contains("Time of a step, median of the last 100 steps"));
-    EXPECT_TRUE(tips.contains("Training loss, smoothed over about the last 20 steps; 2.8614 at the last one"));
+    EXPECT_TRUE(tips.contains("Training loss of the last step; smoothed, as the bold line of its chart: 2.8614"));
 }
 
 TEST_F(RunBarTest, SaysHowAReplayedSessionEndedAndNeverATimeLeft) {

@@ -1,0 +1,170 @@
+// The tables over the charts: statistics of a selected range from every step of it, and the list of flips; numbered flags where labels have no room.
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QTableWidget>
+#include <QTest>
+
+#include "ShownPage.h"
+#include "core/analysis/Statistics.h"
+#include "widgets/charts/MarkerLayout.h"
+#include "widgets/charts/OverlayTable.h"
+#include "widgets/style/Theme.h"
+
+namespace stepscope {
+
+class LiveTablesTest : public QObject {
+    Q_OBJECT
+
+    static QString cell(OverlayTable& table, int row, int column) { return table.findChild<QTableWidget*>()->item(row, column)->text(); }
+    static bool measured(Shown& shown) {
+        return QTest::qWaitFor([&] { return shown.page.statistics().rows() == 9; });
+    }
+
+private Q_SLOTS:
+    void init() { applyStyle(*qApp, Theme::Light); }
+
+    void aSelectedRangeSaysWhatItsStepsWereLike() {
+        SyntheticRun run;
+        run.steps = run.planned = 100'000;
+        Shown shown(run);
+        shown.drag(3, shown.inPlot(3, 0.3, 0.5), shown.inPlot(3, 0.7, 0.5), Qt::ControlModifier);
+        QVERIFY(shown.page.range().selection().has_value());
+        QVERIFY(shown.page.statistics().isVisible());
+        QVERIFY(measured(shown));
+        const auto begin = static_cast<std::size_t>(shown.page.range().selection()->from) - 1,
+                   end = static_cast<std::size_t>(shown.page.range().selection()->to);
+        QVERIFY2(end - begin > 39'000 && end - begin < 41'000, "every step of it, not one a pixel");
+        std::vector<double> ms;
+        for (std::size_t row = begin; row < end; ++row) ms.push_back(shown.history->steps().stepMs[row]);
+        const Summary expected = summarise(ms);
+        OverlayTable& table = shown.page.statistics();
+        QCOMPARE(cell(table, 0, 0), QString("step time"));
+        const double numbers[] = {expected.mean, expected.median, expected.lowerQuartile, expected.upperQuartile, expected.low, expected.high};
+        for (int i = 0; i < 6; ++i) QCOMPARE(cell(table, 0, 2 + i), readOut(numbers[i], Quantity::Milliseconds));
+        QVERIFY2(table.text().startsWith("Steps 29\u2009920 to 70\u2009080: 40\u2009161 in"), qPrintable(table.text()));
+        table.findChild<QToolButton*>()->click();
+        QCOMPARE(QApplication::clipboard()->text(), table.text());
+        QTest::keyClick(&table, Qt::Key_Escape);
+        QVERIFY(!table.isVisible());
+        QTest::keyClick(&shown.page, Qt::Key_Escape);
+        QVERIFY(!shown.page.range().selection());
+    }
+
+    void theBracketsSelectAtTheCursor() {
+        Shown shown;
+        shown.page.setFocus();
+        shown.page.showStep(300);
+        QTest::keyClick(&shown.page, Qt::Key_BracketLeft);
+        shown.page.showStep(350);
+        QTest::keyClick(&shown.page, Qt::Key_BracketRight);
+        QCOMPARE(shown.page.range().selection()->from, 300.0);
+        QCOMPARE(shown.page.range().selection()->to, 350.0);
+        QVERIFY(measured(shown));
+        QCOMPARE(cell(shown.page.statistics(), 0, 1), QString("51"));
+    }
+
+    void aSelectionStaysTheSameStepsOnAnotherAxisAndGoesWithTheRun() {
+        Shown shown;
+        shown.page.select(100, 200);
+        QVERIFY(measured(shown));
+        const QString before = shown.page.statistics().text();
+        shown.page.findChild<QComboBox*>()->setCurrentIndex(1);
+        QCOMPARE(shown.page.range().selection()->from, shown.history->x(XAxis::Tokens, 100));
+        QVERIFY(measured(shown));
+        QCOMPARE(shown.page.statistics().text(), before);
+        auto info = std::make_shared<SessionInfo>();
+        info->config = SyntheticRun().config();
+        shown.history->append(SessionStarted{2, info, false});
+        shown.page.historyChanged();
+        QVERIFY(!shown.page.range().selection());
+        QVERIFY(!shown.page.statistics().isVisible());
+    }
+
+    void growingDataLeaveTheSelectedStepsAsTheyAre() {
+        Shown shown;
+        shown.page.select(100, 200);
+        QVERIFY(measured(shown));
+        const QString before = shown.page.statistics().text();
+        Shown::defaultRun().appendSteps(*shown.history, 1000, 1200);
+        shown.page.historyChanged();
+        shown.settle();
+        QTest::qWait(30);
+        QCOMPARE(shown.page.statistics().text(), before);
+    }
+
+    void theListOfFlipsSaysWhatEachDidAndGoesThere() {
+        SyntheticRun run = Shown::defaultRun();
+        Shown shown(run);
+        QVERIFY(shown.button("Flips")->isEnabled());
+        QCOMPARE(shown.button("Flips")->text(), QString("Flips (3)"));
+        QTest::mouseClick(shown.button("Flips"), Qt::LeftButton);
+        OverlayTable& table = shown.page.flips();
+        QCOMPARE(table.rows(), 3);
+        QCOMPARE(cell(table, 0, 0), QString("1  amp bf16"));
+        QCOMPARE(cell(table, 0, 1), QString("441"));
+        QVERIFY2(cell(table, 0, 2).contains(" → "), qPrintable(cell(table, 0, 2)));
+        QVERIFY2(cell(table, 0, 3).startsWith("−2"), qPrintable(cell(table, 0, 3)));
+        QCOMPARE(cell(table, 0, 6), QString("faster"));
+        QVERIFY2(cell(table, 1, 6).contains("2 to 3 together"), qPrintable(cell(table, 1, 6)));
+        Q_EMIT table.rowActivated(0);
+        QCOMPARE(shown.page.range().cursor(), std::optional<double>(441));
+        SyntheticRun quiet = Shown::defaultRun();
+        quiet.events = false;
+        Shown none(quiet);
+        QVERIFY(!none.button("Flips")->isEnabled());
+    }
+
+    void flipsWithoutRoomForTheirNamesGetNumbersThatNameTheirRows() {
+        SyntheticRun run = Shown::defaultRun();
+        run.steps = run.planned;
+        run.flips = 40;
+        Shown shown(run);
+        const QRectF plot = shown.page.chart(0).plot();
+        const QImage lane = shown.page.chart(0).grab().toImage().copy(plot.left(), plot.top() - 14, plot.width(), 13);
+        int boxes = 0;
+        for (int x = 0; x < lane.width(); ++x) boxes += lane.pixelColor(x, 6).lightness() < 120 ? 1 : 0;
+        QVERIFY2(boxes > 100, qPrintable(QString("%1 dark pixels: flags").arg(boxes)));
+        QTest::mouseClick(&shown.page.chart(0), Qt::LeftButton, {}, QPoint(static_cast<int>(plot.center().x()), static_cast<int>(plot.top()) - 7));
+        QVERIFY2(shown.page.flips().isVisible(), "a click on the flags opens the list");
+        QCOMPARE(shown.page.flips().rows(), 3 + 40);
+        QVERIFY(shown.page.flips().geometry().right() <= shown.page.width() && shown.page.flips().geometry().bottom() <= shown.page.height());
+    }
+
+    void flagsNeverTouchAndNoFlipIsWithoutOne() {
+        for (const double distance : {0.5, 3.0, 11.0, 40.0}) {
+            std::vector<double> places;
+            for (double at = 2; at < 400; at += distance) places.push_back(at);
+            const auto flags = placeFlags(
+                places, [](std::size_t first, std::size_t last) { return first == last ? 12.0 : 30.0; }, 400);
+            std::size_t next = 0;
+            double right = -1;
+            for (const PlacedFlag& flag : flags) {
+                QCOMPARE(flag.first, next);
+                next = flag.last + 1;
+                QVERIFY(flag.left > right && flag.left >= 0 && flag.left + flag.width <= 400);
+                right = flag.left + flag.width;
+            }
+            QCOMPARE(next, places.size());
+            if (distance == 40.0) QCOMPARE(flags.size(), places.size());
+        }
+    }
+
+    void theTablesAreReachedAndLeftByTheKeyboard() {
+        Shown shown;
+        shown.page.activateWindow();
+        shown.button("Flips")->setFocus();
+        QTest::keyClick(shown.button("Flips"), Qt::Key_Space);
+        QVERIFY(shown.page.flips().isVisible());
+        auto* table = shown.page.flips().findChild<QTableWidget*>();
+        QVERIFY(!table->accessibleName().isEmpty());
+        QTest::keyClick(table, Qt::Key_Down);
+        QTest::keyClick(table, Qt::Key_Escape);
+        QVERIFY(!shown.page.flips().isVisible());
+    }
+};
+
+}  // namespace stepscope
+
+QTEST_MAIN(stepscope::LiveTablesTest)
+#include "LiveTablesTest.moc"

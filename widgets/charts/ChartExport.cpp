@@ -1,0 +1,99 @@
+#include "widgets/charts/ChartExport.h"
+
+#include <QBuffer>
+#include <QFileInfo>
+#include <QPainter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "widgets/charts/ChartView.h"
+
+namespace stepscope {
+namespace {
+
+constexpr double kPictureRatio = 2;
+
+void write(std::string& text, double value) {
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 9).ptr;
+    text.append(digits.data(), end);
+}
+
+QByteArray pngOf(ChartView& chart) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    pictureOf(chart).save(&buffer, "PNG");
+    return bytes;
+}
+
+QByteArray svgOf(ChartView& chart) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    QSvgGenerator generator;
+    generator.setOutputDevice(&buffer);
+    generator.setSize(chart.size());
+    generator.setViewBox(QRect(QPoint(), chart.size()));
+    generator.setResolution(chart.logicalDpiX());  // points become as many pixels as on the screen
+    generator.setTitle(chart.content().title());
+    generator.setDescription(chart.readOutText());
+    QPainter painter(&generator);
+    chart.paintOn(painter, chart.size(), chart.palette());
+    painter.end();
+    return bytes;
+}
+
+}  // namespace
+
+QImage pictureOf(ChartView& chart) {
+    QImage image(chart.size() * kPictureRatio, QImage::Format_RGB32);
+    image.setDevicePixelRatio(kPictureRatio);
+    QPainter painter(&image);
+    chart.paintOn(painter, chart.size(), chart.palette());
+    return image;
+}
+
+std::string valuesOf(const ChartView& chart) {
+    std::string text = "step,tokens,seconds";
+    if (chart.history() == nullptr) return text + "\n";
+    const ValueTable table = chart.content().values(*chart.history());
+    for (const QString& name : table.names) text += ',' + name.toStdString();
+    text += '\n';
+    const View view = chart.view();
+    for (std::size_t row = 0; row < table.rows; ++row) {
+        const RunPlace place = table.place(row);
+        if (const double x = place.on(view.axis); x < view.x.low || x > view.x.high) continue;
+        text += std::to_string(std::llround(place.step)) + ',' + std::to_string(std::llround(place.tokens)) + ',';
+        write(text, place.seconds);
+        for (std::size_t column = 0; column < static_cast<std::size_t>(table.names.size()); ++column) {
+            text += ',';
+            if (const double value = table.at(column, row); std::isfinite(value)) write(text, value);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+Result<void> saveChart(ChartView& chart, const QString& path) {
+    const QString ending = QFileInfo(path).suffix().toLower();
+    QByteArray bytes;
+    if (ending == QStringLiteral("png"))
+        bytes = pngOf(chart);
+    else if (ending == QStringLiteral("svg"))
+        bytes = svgOf(chart);
+    else if (ending == QStringLiteral("csv"))
+        bytes = QByteArray::fromStdString(valuesOf(chart));
+    else
+        return makeError(ErrorCode::BadInput, QStringLiteral("%1 ends in neither .png, .svg nor .csv; choose one of them.").arg(path).toStdString());
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
+        return makeError(ErrorCode::Io,
+                         QStringLiteral("%1 could not be written: %2. Choose another folder.").arg(path, file.errorString()).toStdString());
+    return {};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,162 @@
+// See ChartFrame.h: the vertical marks of flips, checkpoints and validations.
+#include <QFontMetricsF>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/charts/ChartFrame.h"
+#include "widgets/charts/MarkerLayout.h"
+#include "widgets/style/Metrics.h"
+#include "widgets/style/Theme.h"
+
+namespace stepscope {
+namespace {
+
+constexpr double kMarkerReach = 5;
+
+// The marks of the visible part: one place each, flips at the same place together.
+struct Mark {
+    double x = 0;
+    QString label;
+    bool flip = false;
+    bool important = false;           // a flip or a suggestion
+    std::size_t first = 0, last = 0;  // numbers of its flips within the run, from 1
+};
+
+// Validations, which are many, are only notches in the axis: `notch` is called with their places.
+template <class Notch>
+std::vector<Mark> visibleMarks(const std::vector<Marker>& markers, const Scale& x, XAxis axis, double width, Notch notch) {
+    std::vector<Mark> marks;
+    std::size_t flips = 0;
+    double before = -1;
+    for (const Marker& marker : markers) {
+        const bool flip = marker.kind == Marker::Kind::Switch;
+        if (flip) ++flips;
+        const double share = x.toShare(marker.place.on(axis));
+        if (!(share >= 0 && share <= 1)) continue;
+        const double at = std::round(share * width);
+        if (marker.kind == Marker::Kind::Validation) {
+            if (at != before) notch(at);
+            before = at;
+        } else if (flip && !marks.empty() && marks.back().flip && marks.back().x == at) {
+            marks.back().last = flips;
+        } else {
+            marks.push_back({at, QString::fromStdString(marker.label), flip, flip || marker.kind == Marker::Kind::Suggestion, flips, flips});
+        }
+    }
+    for (Mark& mark : marks)
+        if (mark.flip && mark.last > mark.first) mark.label += QStringLiteral(" +%1").arg(mark.last - mark.first);
+    return marks;
+}
+
+QString numbers(std::size_t first, std::size_t last) {
+    return first == last ? QString::number(first) : QStringLiteral("%1–%2").arg(first).arg(last);
+}
+
+class MarkerPainter {
+public:
+    MarkerPainter(QPainter& painter, const ChartFrame& frame)
+        : m_painter(painter),
+          m_frame(frame),
+          m_metrics(frame.labelFont),
+          m_rowHeight(std::floor(m_metrics.height())),
+          m_rows(static_cast<int>(frame.markerLane.height() / m_rowHeight)),
+          m_strong(frame.palette.color(QPalette::Text)),
+          m_quiet(mutedText(frame.palette)),
+          m_ground(frame.palette.color(QPalette::Base)) {
+        m_painter.setRenderHint(QPainter::Antialiasing, false);
+        m_painter.setFont(frame.labelFont);
+    }
+
+    void notch(double at) {
+        m_painter.setPen(m_quiet);
+        m_painter.drawLine(QPointF(m_frame.plot.left() + at, m_frame.plot.bottom() - 3), QPointF(m_frame.plot.left() + at, m_frame.plot.bottom()));
+    }
+
+    void paint(const std::vector<Mark>& marks) {
+        const std::vector<PlacedMarker> placed = place(marks, m_rows, false);
+        const bool whole = std::all_of(placed.begin(), placed.end(), [&](const PlacedMarker& one) {
+            return !marks[one.request].flip || (one.row >= 0 && one.labelWidth >= widthOf(marks[one.request].label));
+        });
+        if (whole) return paintLabels(marks, placed, 0);
+        // Names that are cut or missing name nothing: numbers instead, and the list of flips says what they are.
+        paintLabels(marks, place(marks, m_rows - 1, true), 1);
+        paintFlags(marks);
+    }
+
+private:
+    double widthOf(const QString& label) const { return m_metrics.horizontalAdvance(label) + 2; }
+
+    std::vector<PlacedMarker> place(const std::vector<Mark>& marks, int rows, bool flagged) const {
+        std::vector<MarkerRequest> requests;
+        for (const Mark& mark : marks) requests.push_back({mark.x, flagged && mark.flip ? 0 : widthOf(mark.label), mark.important});
+        return placeMarkers(requests, m_frame.plot.width(), rows);
+    }
+
+    void paintLabels(const std::vector<Mark>& marks, const std::vector<PlacedMarker>& placed, int firstRow) {
+        const QRectF& plot = m_frame.plot;
+        for (const PlacedMarker& one : placed) {
+            const Mark& mark = marks[one.request];
+            const bool strong = mark.important;
+            m_painter.setPen(QPen(faint(strong ? m_strong : m_quiet, m_ground, 0.7), 1, strong ? Qt::DashLine : Qt::DotLine));
+            // Up to its label, unless another label is in the way.
+            const bool blocked = std::any_of(placed.begin(), placed.end(), [&](const PlacedMarker& other) {
+                return other.row > one.row && one.x >= other.labelLeft && one.x <= other.labelLeft + other.labelWidth;
+            });
+            const double rowTop = m_frame.markerLane.top() + (one.row + firstRow) * m_rowHeight;
+            m_painter.drawLine(QPointF(plot.left() + one.x, one.row < 0 || blocked ? plot.top() : rowTop + 2),
+                               QPointF(plot.left() + one.x, plot.bottom()));
+            if (one.row < 0) continue;
+            m_painter.setPen(strong ? m_strong : m_quiet);
+            m_painter.drawText(QRectF(plot.left() + one.labelLeft, rowTop, one.labelWidth, m_rowHeight), Qt::AlignVCenter | Qt::AlignLeft,
+                               m_metrics.elidedText(mark.label, Qt::ElideRight, one.labelWidth));
+        }
+    }
+
+    void paintFlags(const std::vector<Mark>& marks) {
+        std::vector<const Mark*> flips;
+        std::vector<double> places;
+        for (const Mark& mark : marks) {
+            if (!mark.flip) continue;
+            flips.push_back(&mark);
+            places.push_back(mark.x);
+        }
+        const auto text = [&](std::size_t first, std::size_t last) { return numbers(flips[first]->first, flips[last]->last); };
+        const auto width = [&](std::size_t first, std::size_t last) { return m_metrics.horizontalAdvance(text(first, last)) + 6; };
+        m_painter.setRenderHint(QPainter::Antialiasing);
+        for (const PlacedFlag& flag : placeFlags(places, width, m_frame.plot.width())) {
+            const QRectF box(m_frame.plot.left() + flag.left, m_frame.markerLane.top() + 0.5, flag.width, m_rowHeight - 1);
+            m_painter.setPen(Qt::NoPen);
+            m_painter.setBrush(faint(m_strong, m_ground, 0.8));
+            m_painter.drawRoundedRect(box, 2, 2);
+            m_painter.setPen(m_ground);
+            m_painter.drawText(box, Qt::AlignCenter, text(flag.first, flag.last));
+        }
+        m_painter.setRenderHint(QPainter::Antialiasing, false);
+    }
+
+    QPainter& m_painter;
+    const ChartFrame& m_frame;
+    QFontMetricsF m_metrics;
+    double m_rowHeight;
+    int m_rows;
+    QColor m_strong, m_quiet, m_ground;
+};
+
+}  // namespace
+
+void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers) {
+    MarkerPainter marker(painter, frame);
+    marker.paint(visibleMarks(markers, x, axis, frame.plot.width(), [&](double at) { marker.notch(at); }));
+}
+
+std::vector<const Marker*> markersNear(const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers, double pixel) {
+    std::vector<const Marker*> near;
+    for (const Marker& marker : markers) {
+        const double at = frame.plot.left() + x.toShare(marker.place.on(axis)) * frame.plot.width();
+        if (std::abs(at - pixel) <= kMarkerReach) near.push_back(&marker);
+    }
+    return near;
+}
+
+}  // namespace stepscope
