@@ -104,7 +104,7 @@ QWidget* MainWindow::buildCentre() {
     layout->setSpacing(0);
     layout->addWidget(m_transport);
     layout->addWidget(m_pages, 1);
-    centre->setMinimumWidth(360);
+    centre->setMinimumWidth(380);
     return centre;
 }
 

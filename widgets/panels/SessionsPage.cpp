@@ -106,11 +106,16 @@ QWidget* SessionsPage::buildControls() {
     m_search->setClearButtonEnabled(true);
     m_search->addAction(lineIcon("search"), QLineEdit::LeadingPosition);
     connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) { m_order->setWords(text); });
-    auto* line = new QWidget;
-    auto* layout = new QHBoxLayout(line);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(space(1));
-    layout->addWidget(m_search, 1);
+    auto* lines = new QWidget;
+    auto* both = new QVBoxLayout(lines);
+    both->setContentsMargins(0, 0, 0, 0);
+    both->setSpacing(space(1));
+    auto* above = new QHBoxLayout;
+    auto* below = new QHBoxLayout;
+    both->addLayout(above);
+    both->addLayout(below);
+    above->addWidget(m_search, 1);
+    QHBoxLayout* layout = below;
     const auto add = [&](const char* icon, const QString& text, const QString& tooltip, auto&& what) {
         auto* button = new QPushButton(lineIcon(icon), text);
         button->setToolTip(tooltip);
@@ -133,8 +138,10 @@ QWidget* SessionsPage::buildControls() {
             if (ended(row->state)) gone.emplace_back(row->id, row->name);
         for (const auto& [id, name] : gone) Q_EMIT deleteRequested(id, name);
     });
+    below->addStretch();
+    layout = above;
     add("export", "Export…", "Write the table as it is shown to a CSV file", [this] { exportTable(); });
-    return line;
+    return lines;
 }
 
 std::vector<const SessionRow*> SessionsPage::rows() const {

@@ -13,6 +13,7 @@
 
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
+#include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/NumberEdit.h"
 #include "widgets/panels/ToneLabel.h"
@@ -59,7 +60,7 @@ TextPage::TextPage(QWidget* parent) : QWidget(parent) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(3), space(3), space(3), space(3));
     layout->setSpacing(space(2));
-    layout->addWidget(m_prompt);
+    layout->addWidget(buildPrompt());
     layout->addWidget(buildControls());
     layout->addWidget(m_problem);
     layout->addWidget(m_output, 1);
@@ -78,20 +79,32 @@ QWidget* TextPage::buildControls() {
         edit->setText(spec.value);
         edit->setToolTip(spec.tooltip);
         edit->setAccessibleName(spec.name);
-        // The largest number is read whole.
+        // The largest number is read whole where there is room; five of them go beside each other in the narrowest page.
         const auto* whole = std::get_if<IntegerRange>(&spec.range);
         const QString longest = whole != nullptr ? QString::number(whole->most) : QString("0.0000");
-        edit->setFixedWidth(std::max(76, edit->fontMetrics().horizontalAdvance(longest) + 34));
+        edit->setMinimumWidth(60);
+        edit->setMaximumWidth(std::max(76, edit->fontMetrics().horizontalAdvance(longest) + 34));
         edit->installEventFilter(this);
         auto* cell = new QVBoxLayout;
         cell->setSpacing(2);
-        cell->addWidget(new ToneLabel(Tone::Muted, spec.name));
+        auto* title = new ElidedLabel(Tone::Muted);
+        title->setText(spec.name);
+        cell->addWidget(title);
         cell->addWidget(edit);
-        layout->addLayout(cell);
+        layout->addLayout(cell, 2);
         connect(edit, &NumberEdit::committed, this, &TextPage::showState);
         m_controls.push_back({spec.key, spec.range, edit});
     }
-    layout->addStretch();
+    layout->addStretch(1);
+    return line;
+}
+
+QWidget* TextPage::buildPrompt() {
+    auto* line = new QWidget;
+    auto* layout = new QHBoxLayout(line);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space(2));
+    layout->addWidget(m_prompt, 1);
     m_generate = new QPushButton("Generate");
     m_generate->setIcon(lineIcon("text"));
     m_generate->setToolTip("Write text with the weights as they are now (Ctrl+Return)");

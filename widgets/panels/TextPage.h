@@ -37,6 +37,7 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;  // Esc leaves a field
 
 private:
+    QWidget* buildPrompt();
     QWidget* buildControls();
     void generate();
     void showState();
