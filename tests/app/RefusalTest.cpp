@@ -8,7 +8,7 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kUsage = 2, kBadInput = 3, kNotFound = 4, kOutOfMemory = 6;
+constexpr int kUsage = 2, kBadInput = 3, kNotFound = 4, kUnsupported = 5, kOutOfMemory = 6;
 
 class Refusal : public CliFixture {
 protected:
@@ -95,11 +95,13 @@ TEST_F(Refusal, PredictsABatchThatCannotFit) {
 }
 TEST_F(Refusal, NamesASwitchThatThisMachineCannotUse) {
     if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU here";
-    expectRefused(trainWith({"--set", "device=cuda:0"}), {"cuda"});
+    expectRefused(trainWith({"--set", "device=cuda:0"}), {"cuda"}, kUnsupported);
+    // Beside it another setting would help.
+    expectRefused(trainWith({"--set", "fusion=kernels", "--set", "amp=fp16"}), {"fused kernels", "amp=bf16"}, kBadInput);
 }
 
 TEST_F(Refusal, NamesTwoSwitchesThatDecideTheSameThingAndLeavesNoSession) {
-    expectRefused(trainWith({"--set", "attention=manual", "--set", "fused-attention=on"}), {"attention and fused-attention"});
+    expectRefused(trainWith({"--set", "attention=manual", "--set", "fused-attention=on"}), {"attention and fused-attention"}, kBadInput);
     EXPECT_FALSE(std::filesystem::exists(database()));
 }
 
