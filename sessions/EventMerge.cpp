@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <stdexcept>
 
 #include "sessions/Columns.h"
@@ -124,10 +125,30 @@ TimeNs EventMerge::lastTime(std::int64_t session) {
 }
 
 TimeNs EventMerge::timeOfStep(std::int64_t session, std::int64_t step) {
-    SQLite::Statement select(m_database, "SELECT at_ns FROM steps WHERE session = ? AND step >= ? ORDER BY at_ns, seq LIMIT 1");
+    SQLite::Statement last(m_database, "SELECT at_ns, step FROM steps WHERE session = ? ORDER BY at_ns DESC, seq DESC LIMIT 1");
+    last.bind(1, session);
+    if (!last.executeStep() || last.getColumn(1).getInt64() < step) return lastTime(session);
+    // Steps are numbered in order of time: at `high` it is made, before `low` it is not.
+    SQLite::Statement until(m_database, "SELECT at_ns, step FROM steps WHERE session = ? AND at_ns <= ? ORDER BY at_ns DESC, seq DESC LIMIT 1");
+    std::int64_t low = 0, high = last.getColumn(0).getInt64();
+    while (low < high) {
+        const std::int64_t middle = std::midpoint(low, high);
+        until.tryReset();
+        until.bind(1, session);
+        until.bind(2, middle);
+        if (until.executeStep() && until.getColumn(1).getInt64() >= step)
+            high = until.getColumn(0).getInt64();
+        else
+            low = middle + 1;
+    }
+    return {high};
+}
+
+std::int64_t EventMerge::stepAt(std::int64_t session, TimeNs at, std::int64_t before) {
+    SQLite::Statement select(m_database, "SELECT step FROM steps WHERE session = ? AND at_ns <= ? ORDER BY at_ns DESC, seq DESC LIMIT 1");
     select.bind(1, session);
-    select.bind(2, step);
-    return select.executeStep() ? TimeNs{select.getColumn(0).getInt64()} : lastTime(session);
+    select.bind(2, at.ns);
+    return select.executeStep() ? select.getColumn(0).getInt64() : before;
 }
 
 }  // namespace stepscope

@@ -30,8 +30,11 @@ public:
     EventKey skip(std::int64_t session, std::int64_t count);
     std::int64_t count(std::int64_t session);
 
-    TimeNs lastTime(std::int64_t session);                       // of the last event; 0 when there is none
-    TimeNs timeOfStep(std::int64_t session, std::int64_t step);  // of the first StepDone not before `step`; the last time when there is none
+    TimeNs lastTime(std::int64_t session);  // of the last event; 0 when there is none
+    // Of the first StepDone not before `step`; the last time when there is none. By bisection over the key: O(log of the session's length).
+    TimeNs timeOfStep(std::int64_t session, std::int64_t step);
+    // The number of the last step made until then; `before` when there is none.
+    std::int64_t stepAt(std::int64_t session, TimeNs at, std::int64_t before);
 
 private:
     SQLite::Database& m_database;

@@ -31,13 +31,14 @@ using Target = std::variant<TimeNs, ToStep>;
 
 class SqliteReplayer final : public Replayer {
 public:
-    SqliteReplayer(std::string path, Connection connection, std::int64_t session, SessionInfo info, EventSink& sink)
+    SqliteReplayer(std::string path, Connection connection, std::int64_t session, SessionInfo info, EventSink& sink, Jumped jumped)
         : m_path(std::move(path)),
           m_connection(std::move(connection)),
           m_merge(*m_connection),
           m_session(session),
           m_info(std::make_shared<const SessionInfo>(std::move(info))),
-          m_sink(sink) {
+          m_sink(sink),
+          m_jumped(std::move(jumped)) {
         m_position.end = m_merge.lastTime(session);
         m_position.lastStep = lastStep(*m_connection, session).step;
         publishBeginning();
@@ -123,11 +124,33 @@ private:
     void goTo(const Target& target, const auto& interrupted) {
         const auto* step = std::get_if<ToStep>(&target);
         const TimeNs at = step == nullptr ? std::get<TimeNs>(target) : step->step <= 0 ? TimeNs{} : m_merge.timeOfStep(m_session, step->step);
-        if (at < m_published) publishBeginning();
+        if (m_jumped)
+            jump(at);
+        else if (at < m_published)
+            publishBeginning();
         if (!publishUntil(at, interrupted)) return;
         std::lock_guard lock(m_mutex);
         m_position.at = std::clamp(at, TimeNs{}, std::max(m_position.end, m_published));
         m_clock.set(m_position.at);
+    }
+
+    void jump(TimeNs to) {
+        const TimeNs end = m_merge.lastTime(m_session);
+        to = std::clamp(to, TimeNs{}, std::max(end, TimeNs{}));
+        const std::int64_t step = m_merge.stepAt(m_session, to, m_info->firstStep);
+        {
+            std::lock_guard lock(m_mutex);
+            m_position.end = std::max(m_position.end, end);  // a live session grows while it is replayed
+            m_position.at = to;
+            m_position.step = step;
+            m_position.lastStep = std::max(m_position.lastStep, m_position.step);
+            m_position.atEnd = false;
+        }
+        m_buffer.clear();
+        m_next = 0;
+        m_behind = {to.ns, std::numeric_limits<std::int64_t>::max()};
+        m_published = to;
+        m_jumped(to, step);
     }
 
     // Publishes what happened until `due`. False = `interrupted` (asked under the mutex, a slice at a time).
@@ -215,6 +238,7 @@ private:
     const std::int64_t m_session;
     const std::shared_ptr<const SessionInfo> m_info;
     EventSink& m_sink;
+    const Jumped m_jumped;
 
     // The replay thread's own: the chunk that was read, how far it is published, and the place behind it.
     std::vector<Event> m_buffer;
@@ -234,14 +258,15 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Replayer>> Replayer::open(const std::string& database, std::int64_t session, EventSink& sink) {
+Result<std::unique_ptr<Replayer>> Replayer::open(const std::string& database, std::int64_t session, EventSink& sink, Jumped jumped) {
     auto connection = openForReading(database);
     if (!connection) return connection.error();
     return guarded(database, [&]() -> Result<std::unique_ptr<Replayer>> {
         if (!*connection) return noSuchSession(database, session);
         auto info = readInfo(**connection, database, session);
         if (!info) return info.error();
-        return std::unique_ptr<Replayer>(std::make_unique<SqliteReplayer>(database, std::move(*connection), session, std::move(*info), sink));
+        return std::unique_ptr<Replayer>(
+            std::make_unique<SqliteReplayer>(database, std::move(*connection), session, std::move(*info), sink, std::move(jumped)));
     });
 }
 

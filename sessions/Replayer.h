@@ -1,6 +1,8 @@
 // Replayer: reads a stored session and publishes the same Events through the same door as a live run, on its own thread.
-// Jumping back publishes SessionStarted again and then everything up to the new place.
+// A jump forward publishes what lies between, one back publishes SessionStarted again and then everything up to the new place: a listener that
+// sums up events, as RunHistory does, needs them. One that does not is told of the jump instead, and nothing between is read.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,8 +23,12 @@ public:
         bool atEnd = false;
     };
 
+    // Called on the replay thread in place of what lies between two places: events behind `to` come next. A jump is found by index, and reads a
+    // few rows and one chunk, however long the session.
+    using Jumped = std::function<void(TimeNs to, std::int64_t step)>;
+
     // Publishes SessionStarted (replay = true) at once; starts paused at the beginning. sink outlives the Replayer.
-    static Result<std::unique_ptr<Replayer>> open(const std::string& database, std::int64_t session, EventSink& sink);
+    static Result<std::unique_ptr<Replayer>> open(const std::string& database, std::int64_t session, EventSink& sink, Jumped jumped = {});
     virtual ~Replayer() = default;
 
     virtual void play() = 0;  // at the end: from the beginning again

@@ -1,6 +1,6 @@
 // SessionStore: the one SQLite file that holds every session. This header shows no SQLite type: only sessions/ sees it.
-// Two kinds of access: SessionWriter (one per process, on the recorder thread) and SessionReader (read-only, any number,
-// each used by one thread at a time). Schema in schema.sql with numbered migrations.
+// Here is what reads it (SessionReader: any number, each used by one thread at a time) and what a person changes in it; what writes it while a
+// run goes on is Recorder.h. Schema in schema.sql with numbered migrations.
 #pragma once
 #include <cstdint>
 #include <limits>

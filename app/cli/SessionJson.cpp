@@ -9,6 +9,13 @@ const char* word(LogLevel level) {
     return level == LogLevel::Error ? "error" : level == LogLevel::Warning ? "warning" : "info";
 }
 
+// What the sentence beside it says, as data; null where there is nothing of the kind.
+Json reason(const auto& event) {
+    if (!event.code && event.subject.kind == Subject::Kind::None) return nullptr;
+    return {
+        {"code", event.code ? Json(toString(*event.code)) : Json(nullptr)}, {"about", toString(event.subject.kind)}, {"subject", event.subject.name}};
+}
+
 void collect(SessionPoints& points, const Event& event) {
     std::visit(Visitor{
                    [](const SessionStarted&) {},
@@ -21,11 +28,12 @@ void collect(SessionPoints& points, const Event& event) {
                            {{"step", e.step}, {"t_ns", e.at.ns}, {"id", e.id}, {"from", toJson(e.from)}, {"to", toJson(e.to)}, {"note", e.note}});
                    },
                    [&](const SwitchRefused& e) {
-                       points.refused.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"id", e.id}, {"value", toJson(e.value)}, {"why", e.why}});
+                       points.refused.push_back(
+                           {{"step", e.step}, {"t_ns", e.at.ns}, {"id", e.id}, {"value", toJson(e.value)}, {"why", e.why}, {"reason", reason(e)}});
                    },
                    [](const DeviceSample&) {},
                    [&](const LogLine& e) {
-                       points.log.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"level", word(e.level)}, {"text", e.text}});
+                       points.log.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"level", word(e.level)}, {"text", e.text}, {"reason", reason(e)}});
                    },
                    [](const StateChanged&) {},
                    [&](const CheckpointSaved& e) {

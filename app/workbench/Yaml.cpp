@@ -24,6 +24,11 @@ Error at(const std::string& path, const YAML::Mark& mark, const std::string& wha
     return makeError(ErrorCode::BadInput, fmt::format("{}: {}", place, what), std::move(cause));
 }
 
+// What was wrong with one line, said with its place.
+Error at(const std::string& path, const YAML::Mark& mark, const Error& inside) {
+    return at(path, mark, inside.sentence, inside.cause).about(inside.subject.kind, inside.subject.name);
+}
+
 Result<std::string> readFile(const std::string& path) {
     std::error_code problem;
     const auto status = std::filesystem::status(path, problem);
@@ -46,7 +51,7 @@ Result<RunConfig> startingPoint(const std::string& path, const YAML::Node& root,
     if (!preset.IsDefined()) return base;
     if (!preset.IsScalar()) return at(path, preset.Mark(), "preset takes one name.");
     auto config = presetConfig(preset.Scalar());
-    if (!config) return at(path, preset.Mark(), config.error().sentence);
+    if (!config) return at(path, preset.Mark(), config.error());
     return config;
 }
 
@@ -65,7 +70,7 @@ Result<RunConfig> apply(const std::string& path, const YAML::Node& root, const R
         if (!value.IsScalar())
             return at(path, key.Mark(),
                       fmt::format("{} takes one value{}.", name, value.IsNull() ? "; nothing is given" : ", not a list or a mapping"));
-        if (auto done = setKey(*config, catalogue, name, value.Scalar()); !done) return at(path, key.Mark(), done.error().sentence);
+        if (auto done = setKey(*config, catalogue, name, value.Scalar()); !done) return at(path, key.Mark(), done.error());
     }
     return config;
 }

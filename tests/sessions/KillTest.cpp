@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
@@ -112,6 +113,12 @@ TEST(Kill, LosesNoMoreThanAQuarterOfASecondAtFiftyRandomMoments) {
                 EXPECT_GE(list->at(0).steps, must) << where;
                 const auto steps = stepsOf(storedEvents(path, list->at(0).id));
                 EXPECT_EQ(static_cast<std::int64_t>(steps.size()), list->at(0).steps) << where << ": a gap";
+                // Every tenth step brought a block of bulk data, in the same transactions.
+                const auto blocks = (*reader)->chunks(list->at(0).id, {"noise/1", 0, {0}, {std::numeric_limits<std::int64_t>::max()}});
+                ASSERT_TRUE(blocks) << where << ": " << blocks.error().sentence << " " << blocks.error().cause;
+                EXPECT_GE(static_cast<std::int64_t>(blocks->chunks.size()), must / 10) << where;
+                for (std::size_t i = 0; i < blocks->chunks.size(); ++i)
+                    ASSERT_EQ(blocks->chunks[i]->count, static_cast<std::int64_t>(10 * (i + 1))) << where << ": a gap among the blocks";
                 withSteps += must > 0;
             }
         }

@@ -3,7 +3,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <mutex>
 #include <thread>
 
 #include "sessions/Recorder.h"
@@ -188,6 +191,61 @@ TEST_F(ReplayerTest, JumpsBackByStartingAnew) {
     replayer->seekStep(-3);
     ASSERT_TRUE(eventually([&] { return starts() == 1; }));
     EXPECT_TRUE(published().empty());
+}
+
+TEST_F(ReplayerTest, JumpsByIndexForAListenerThatNeedsNothingBetween) {
+    constexpr std::int64_t kSteps = 120'000;
+    record(kSteps);
+    ASSERT_GT(std::filesystem::file_size(path), 10'000'000u);
+    std::vector<std::pair<std::int64_t, std::int64_t>> jumps;
+    std::mutex guard;
+    const auto jumped = [&](TimeNs to, std::int64_t step) {
+        std::lock_guard lock(guard);
+        jumps.emplace_back(to.ns, step);
+    };
+    const auto opened = Replayer::open(path, 1, sink, jumped);
+    ASSERT_TRUE(opened);
+    Replayer& replayer = **opened;
+    const auto read = [] {  // by this process, of any file
+        std::ifstream io("/proc/self/io");
+        std::string word;
+        std::int64_t bytes = 0;
+        io >> word >> bytes;
+        return bytes;
+    };
+    const auto before = read();
+    replayer.seekEnd();
+    ASSERT_TRUE(eventually([&] { return replayer.position().atEnd; }));
+    EXPECT_EQ(replayer.position().step, kSteps);
+    replayer.seekStep(60'000);
+    ASSERT_TRUE(eventually([&] { return replayer.position().step == 60'000; }));
+    EXPECT_EQ(replayer.position().at, TimeNs{60'000 * 10'000'000LL});
+    replayer.seekStep(3);
+    ASSERT_TRUE(eventually([&] { return replayer.position().step == 3; }));
+    EXPECT_LT(read() - before, 5'000'000);
+    EXPECT_TRUE(published().empty());
+    EXPECT_EQ(starts(), 1u);
+    EXPECT_EQ(jumps.size(), 3u);
+    EXPECT_EQ(jumps.at(1), (std::pair<std::int64_t, std::int64_t>{60'000 * 10'000'000LL, 60'000}));
+    replayer.setSpeed(1000);
+    replayer.play();
+    ASSERT_TRUE(eventually([&] { return published().size() >= 10; }));
+    replayer.pause();
+    EXPECT_EQ(published().front(), 4) << "and goes on from there";
+}
+
+TEST_F(ReplayerTest, FindsEveryStepByBisection) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    std::int64_t at = 0;
+    for (int step = 8; step < 300; ++step) (*recorder)->publish(sampleStep(step, {at += step % 5 == 0 ? 0 : 1 + (step * 7919) % 1'000'000}));
+    ASSERT_TRUE((*recorder)->finish());
+    std::int64_t seen = -1;
+    const auto replayer = Replayer::open(path, 1, sink, [&](TimeNs, std::int64_t step) { seen = step; });
+    for (const std::int64_t step : {8, 9, 10, 11, 150, 154, 298, 299}) {
+        (*replayer)->seekStep(step);
+        // Two of one instant are made together.
+        ASSERT_TRUE(eventually([&] { return (*replayer)->position().step == ((step + 1) % 5 == 0 && step < 299 ? step + 1 : step); })) << step;
+    }
 }
 
 TEST_F(ReplayerTest, GoesOnPlayingAfterAJump) {

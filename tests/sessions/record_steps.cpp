@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <random>
 #include <thread>
 
@@ -16,7 +17,8 @@ int main(int argc, char** argv) {
     using namespace stepscope;
     if (argc != 3) return 2;
     const int log = ::open(argv[2], O_WRONLY | O_CREAT | O_APPEND, 0644);
-    auto recorder = Recorder::open({.path = argv[1]}, test::sampleInfo("to be killed"));
+    auto recorder =
+        Recorder::open({.path = argv[1], .durable = std::getenv("STEPSCOPE_TEST_NOT_DURABLE") == nullptr}, test::sampleInfo("to be killed"));
     if (!recorder || log < 0) {
         fmt::print(stderr, "{}\n", recorder ? "no step log" : recorder.error().sentence);
         return 1;

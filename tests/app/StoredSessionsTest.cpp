@@ -1,0 +1,107 @@
+// Session files that somebody else wrote or broke, and sessions that are no runs, as the command line shows them.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "tests/app/CliFixture.h"
+
+namespace stepscope::test {
+namespace {
+
+constexpr int kBadInput = 3, kDamaged = 8;
+
+class StoredSessions : public CliFixture {
+protected:
+    void change(const std::string& sql) const { SQLite::Database(database(), SQLite::OPEN_READWRITE, 5000).exec(sql); }
+    Finished sessions(Words words) const {
+        words.insert(words.begin(), "sessions");
+        words.insert(words.end(), {"--db", database()});
+        return cli(words);
+    }
+};
+
+TEST_F(StoredSessions, NamesWithControlCharactersDoNotReachATerminal) {
+    train();
+    const std::string bad =
+        "\x1b]0;owned\x07\x1b[2J"
+        "name\xc2\x9b"
+        "31m\xff\xe2\x80\xae"
+        "next\n";
+    {
+        SQLite::Database file(database(), SQLite::OPEN_READWRITE);
+        SQLite::Statement update(file, "UPDATE sessions SET name = ?1, notes = ?1, why = ?1");
+        update.bind(1, bad);
+        update.exec();
+        SQLite::Statement line(file, "UPDATE log_lines SET text = ?1");
+        line.bind(1, bad);
+        line.exec();
+    }
+    for (const Words& words : {Words{"list"}, Words{"show", "1"}}) {
+        const auto shown = sessions(words);
+        EXPECT_EQ(shown.exitCode, 0) << shown.err;
+        for (const char* never : {"\x1b", "\x07", "\xc2\x9b", "\xff", "\xe2\x80\xae"})
+            EXPECT_THAT(shown.out, testing::Not(testing::HasSubstr(never)));
+        EXPECT_THAT(shown.out, testing::HasSubstr("name"));
+        EXPECT_THAT(shown.out, testing::HasSubstr("next"));
+    }
+    EXPECT_EQ(sessions({"list", "--json"}).exitCode, 0);
+}
+
+TEST_F(StoredSessions, ADamagedSchemaIsDamageAndSaysSo) {
+    train();
+    change("DROP TABLE steps");
+    expectRefused(sessions({"list"}), {"not as Stepscope made them"}, kDamaged);
+    expectRefused(sessions({"show", "1"}), {"not as Stepscope made them"}, kDamaged);
+}
+
+TEST_F(StoredSessions, OneBadRowIsNamedAndTheOthersAreListed) {
+    train({"--name", "good"});
+    train({"--name", "bad"});
+    change("UPDATE sessions SET state = 'levitating' WHERE name = 'bad'");
+    const auto listed = sessions({"list", "--json"});
+    EXPECT_EQ(listed.exitCode, 0);
+    const auto rows = Json::parse(listed.out);
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0]["name"], "good");
+    EXPECT_THAT(listed.err, testing::HasSubstr("Session 2 in"));
+    expectRefused(sessions({"show", "2"}), {"sessions.db"}, kDamaged);
+}
+
+TEST_F(StoredSessions, ASessionThatIsNoRunIsShownWithoutSettingsAndNotExported) {
+    train();
+    change("UPDATE sessions SET kind = 'trace', config = 'null', machine = 'null'; DELETE FROM config");
+    const auto shown = sessions({"show", "1"});
+    EXPECT_EQ(shown.exitCode, 0) << shown.err;
+    EXPECT_THAT(shown.out, testing::HasSubstr("trace"));
+    EXPECT_THAT(shown.out, testing::HasSubstr("it was not run by Stepscope"));
+    const auto json = Json::parse(sessions({"show", "1", "--json"}).out);
+    EXPECT_EQ(json["kind"], "trace");
+    EXPECT_TRUE(json["config"].is_null());
+    EXPECT_TRUE(json["machine"].is_null());
+    EXPECT_EQ(sessions({"list"}).exitCode, 0);
+    expectRefused(sessions({"export-csv", "1", path("run.csv")}), {"trace"}, kBadInput);
+}
+
+TEST_F(StoredSessions, ACheckpointThatTheFileDoesNotKnowIsFoundByTheNumberOfItsSession) {
+    train({"--steps", "6", "--set", "checkpoint-every=3"});
+    change("DELETE FROM checkpoints");  // as if the program had been killed before it stored them
+    EXPECT_THAT(cli({"checkpoint", "list", "1", "--db", database()}).out, testing::HasSubstr("step-0000006"));
+    const auto resumed = train({"--steps", "9", "--resume", "1"});
+    EXPECT_EQ(resumed["steps"], 9);
+}
+
+TEST_F(StoredSessions, OfADatabaseThatWasMovedAwayKeepTheirCheckpoints) {
+    train({"--steps", "4", "--set", "checkpoint-every=2"});
+    const auto old = Json::parse(sessions({"show", "1", "--json"}).out)["checkpoints"][0]["path"].get<std::string>();
+    for (const char* end : {"", "-wal", "-shm"})
+        if (std::filesystem::exists(database() + end)) std::filesystem::rename(database() + end, path("moved.db") + end);
+    train({"--steps", "4", "--set", "checkpoint-every=2"});
+    EXPECT_EQ(sessions({"delete", "1"}).exitCode, 0);
+    const auto purged = sessions({"purge"});
+    EXPECT_TRUE(std::filesystem::exists(old));
+}
+
+}  // namespace
+}  // namespace stepscope::test
