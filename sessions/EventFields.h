@@ -22,7 +22,7 @@ struct Table;  // the name of the table of one kind of event
 
 // Every kind but SessionStarted, which is the session's own row.
 using StoredEvents = std::tuple<StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged, CheckpointSaved,
-                                TextGenerated, Preparing, RecorderWaited>;
+                                TextGenerated, Preparing, RecorderWaited, CaptureDone>;
 static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<Event>);
 
 constexpr std::array<const char*, kPhases> kPhaseColumns{"batch_ns", "copy_ns", "forward_ns", "backward_ns", "clip_ns", "optimizer_ns"};
@@ -165,6 +165,34 @@ struct Table<RecorderWaited> {
 };
 void fields(auto& io, Like<RecorderWaited> auto& e) {
     io("waited_ns", e.waited);
+}
+
+template <>
+struct Table<CaptureDone> {
+    static constexpr const char* name = "captures";
+};
+// Its rows are in a table of their own, below.
+void fields(auto& io, Like<CaptureDone> auto& e) {
+    io("step", e.step);
+    io("duration_ns", e.duration);
+    io("first_step", e.firstStep);
+    io("steps", e.steps);
+    io("operations", e.operations);
+    io("left_out", e.leftOut);
+}
+
+// A row of its table is keyed by the capture's (session, at_ns, seq) and its position.
+constexpr const char* kCapturedOperations = "captured_operations";
+void fields(auto& io, Like<CapturedOperation> auto& row) {
+    io("name", row.name);
+    io("kind", row.kind);
+    io("phase", row.phase);
+    io("role", row.role);
+    io("ours", row.ours);
+    io("runs", row.runs);
+    io("launches", row.launches);
+    io("total_ns", row.total);
+    io("self_ns", row.self);
 }
 
 // The columns after (session, at_ns, seq), in order.

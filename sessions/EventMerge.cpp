@@ -1,5 +1,5 @@
 // See EventMerge.h. Every table is clustered by (session, at_ns, seq), so each statement steps through its rows in order without
-// sorting, and the merge compares at most eleven keys an event.
+// sorting, and the merge compares at most one key a table for an event.
 #include "sessions/EventMerge.h"
 
 #include <SQLiteCpp/Transaction.h>
@@ -37,6 +37,27 @@ Event decode(SQLite::Statement& row) {
     if constexpr (requires { event.step; })
         if (event.step < 0 || event.step > kLatest) throw std::out_of_range(fmt::format("{}: step {}", Table<E>::name, event.step));
     return event;
+}
+
+// The rows beneath a capture. Somebody else may have written them: no more are read than we write.
+std::vector<CapturedOperation> operationsOf(SQLite::Database& database, std::int64_t session, EventKey capture) {
+    std::string columns;
+    for (const auto& column : columnsOf<CapturedOperation>()) columns += (columns.empty() ? "" : ", ") + column;
+    SQLite::Statement select(database, fmt::format("SELECT {} FROM {} WHERE session = ?1 AND at_ns = ?2 AND seq = ?3 ORDER BY position LIMIT {}",
+                                                   columns, kCapturedOperations, kMostCapturedOperations));
+    select.bind(1, session);
+    select.bind(2, capture.at);
+    select.bind(3, capture.sequence);
+    std::vector<CapturedOperation> rows;
+    while (select.executeStep()) {
+        CapturedOperation operation;
+        RowReader reader(select);
+        fields(reader, operation);
+        for (std::string* text : {&operation.name, &operation.kind, &operation.phase, &operation.role})
+            if (text->size() > kLongestOperationName) text->resize(kLongestOperationName);
+        rows.push_back(std::move(operation));
+    }
+    return rows;
 }
 
 // One entry a table, in the order of StoredEvents.
@@ -96,6 +117,8 @@ EventKey EventMerge::read(std::int64_t session, EventKey after, std::int64_t mos
         const auto table = static_cast<std::size_t>(next - heads.begin());
         after = *next;
         into.push_back(decoders[table](m_tables[table]));
+        if (auto* capture = std::get_if<CaptureDone>(&into.back()))
+            capture->rows = std::make_shared<const std::vector<CapturedOperation>>(operationsOf(m_database, session, after));
         advance(table);
     }
     return after;

@@ -16,6 +16,7 @@ TimeNs timeOf(const Event& event) {
                           [](const TextGenerated& e) { return e.at; },
                           [](const Preparing& e) { return e.at; },
                           [](const RecorderWaited& e) { return e.at; },
+                          [](const CaptureDone& e) { return e.at; },
                       },
                       event);
 }

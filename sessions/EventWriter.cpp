@@ -8,14 +8,15 @@ namespace stepscope {
 namespace {
 
 template <class E>
-std::string insertSql() {
+std::string insertSql(const char* table, const std::string& key, int keys) {
     // OR REPLACE: a commit that failed on a full disk is tried again, and nobody can be sure how far the first one came.
-    std::string names = "session, at_ns, seq", marks = "?, ?, ?";
+    std::string names = key, marks = "?";
+    for (int i = 1; i < keys; ++i) marks += ", ?";
     for (const auto& column : columnsOf<E>()) {
         names += ", " + column;
         marks += ", ?";
     }
-    return std::string("INSERT OR REPLACE INTO ") + Table<E>::name + " (" + names + ") VALUES (" + marks + ")";
+    return std::string("INSERT OR REPLACE INTO ") + table + " (" + names + ") VALUES (" + marks + ")";
 }
 
 }  // namespace
@@ -23,7 +24,7 @@ std::string insertSql() {
 template <class E>
 void EventWriter::insert(const E& event, std::int64_t sequence) {
     auto& prepared = m_statements[Event(E{}).index()];
-    if (!prepared) prepared.emplace(m_database, insertSql<E>());
+    if (!prepared) prepared.emplace(m_database, insertSql<E>(Table<E>::name, "session, at_ns, seq", 3));
     prepared->tryReset();  // after a failure it still stands where it failed, and says so again
     RowWriter row(*prepared);
     row("session", m_session);
@@ -31,6 +32,22 @@ void EventWriter::insert(const E& event, std::int64_t sequence) {
     row("seq", sequence);
     fields(row, event);
     prepared->exec();
+}
+
+void EventWriter::insertOperations(const CaptureDone& event, std::int64_t sequence) {
+    if (!event.rows) return;
+    SQLite::Statement prepared(m_database, insertSql<CapturedOperation>(kCapturedOperations, "session, at_ns, seq, position", 4));
+    std::int64_t position = 0;
+    for (const CapturedOperation& operation : *event.rows) {
+        prepared.reset();
+        RowWriter row(prepared);
+        row("session", m_session);
+        row("at_ns", event.at);
+        row("seq", sequence);
+        row("position", position++);
+        fields(row, operation);
+        prepared.exec();
+    }
 }
 
 void EventWriter::write(const Event& event, std::int64_t sequence) {
@@ -53,6 +70,10 @@ void EventWriter::write(const Event& event, std::int64_t sequence) {
                    [&](const TextGenerated& e) { insert(e, sequence); },
                    [&](const Preparing& e) { insert(e, sequence); },
                    [&](const RecorderWaited& e) { insert(e, sequence); },
+                   [&](const CaptureDone& e) {
+                       insert(e, sequence);
+                       insertOperations(e, sequence);
+                   },
                },
                event);
 }

@@ -23,6 +23,7 @@ public:
 private:
     template <class E>
     void insert(const E& event, std::int64_t sequence);
+    void insertOperations(const CaptureDone& event, std::int64_t sequence);
 
     SQLite::Database& m_database;
     std::int64_t m_session;

@@ -17,6 +17,7 @@ void addTrain(CLI::App& parent, Actions& actions);
 void addSessions(CLI::App& parent, Actions& actions);
 void addSessionsList(CLI::App& parent, Actions& actions);
 void addSessionsShow(CLI::App& parent, Actions& actions);
+void addSessionsCaptures(CLI::App& parent, Actions& actions);
 void addSessionsChanges(CLI::App& parent, Actions& actions);  // export-csv, rename, delete, restore, purge
 void addCheckpoint(CLI::App& parent, Actions& actions);
 void addGenerate(CLI::App& parent, Actions& actions);

@@ -4,6 +4,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 
 #include "app/cli/Output.h"
+#include "core/analysis/CaptureSentence.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
@@ -47,6 +48,7 @@ void ConsoleSink::publish(Event event) {
                 if (m_terminal) m_bar.preparing(e);
             },
             [](const RecorderWaited&) {},
+            [&](const CaptureDone& e) { say(LogLevel::Info, captureSentence(e)); },
         },
         event);
 }

@@ -42,6 +42,13 @@ void collect(SessionPoints& points, const Event& event) {
                    [](const TextGenerated&) {},
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},
+                   [&](const CaptureDone& e) {
+                       points.captures.push_back({{"step", e.step},
+                                                  {"t_ns", e.at.ns},
+                                                  {"first_step", e.firstStep},
+                                                  {"steps", e.steps},
+                                                  {"operations_per_step", number(e.operations)}});
+                   },
                },
                event);
 }

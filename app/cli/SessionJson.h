@@ -14,6 +14,7 @@ struct SessionPoints {  // arrays, each in order of time
     Json switches = Json::array();  // applied
     Json refused = Json::array();
     Json checkpoints = Json::array();
+    Json captures = Json::array();  // without their rows: see sessions captures
     Json log = Json::array();
 };
 Result<SessionPoints> readPoints(SessionReader& reader, std::int64_t session);

@@ -11,6 +11,7 @@ void addSessions(CLI::App& parent, Actions& actions) {
     auto* group = parent.add_subcommand("sessions", "List, show, export and tidy what was recorded");
     addSessionsList(*group, actions);
     addSessionsShow(*group, actions);
+    addSessionsCaptures(*group, actions);
     addSessionsChanges(*group, actions);
 }
 

@@ -33,6 +33,7 @@ Json asJson(const Shown& s) {
     all["switches"] = s.points.switches;
     all["refused"] = s.points.refused;
     all["checkpoints"] = s.points.checkpoints;
+    all["captures"] = s.points.captures;
     all["log"] = s.points.log;
     // The same keys as the last line of `train --json`, as far as they are stored.
     all["summary"] = {{"steps", s.summary.steps},
@@ -89,6 +90,9 @@ std::string asText(const Shown& s) {
     text +=
         list("refused", s.points.refused, [](const Json& p) { return fmt::format("{} {}: {}", word(p["id"]), word(p["value"]), word(p["why"])); });
     text += list("checkpoints", s.points.checkpoints, [](const Json& p) { return word(p["path"]); });
+    text += list("captures", s.points.captures, [](const Json& p) {
+        return fmt::format("{} steps from {} on, {} operations a step", p["steps"].dump(), p["first_step"].dump(), p["operations_per_step"].dump());
+    });
     text += list("log", s.points.log, [](const Json& p) { return word(p["text"]); });
     return text;
 }

@@ -21,6 +21,7 @@ struct Options {
     RunRequest request;
     bool noRecord = false, json = false;
     std::string stepLog;
+    Capture capture;  // when firstStep > 0
 };
 
 Result<RunConfig> configFor(const Options& options, const Workbench& workbench) {
@@ -54,6 +55,7 @@ Result<ExitCode> train(Options& options) {
     if (!config) return config.error();
     options.request.config = std::move(*config);
     options.request.record = !options.noRecord;
+    if (options.capture.firstStep > 0) options.request.capture = options.capture;
     if (auto good = checkPlaceForCheckpoints(options); !good) return good.error();
 
     std::unique_ptr<StepLog> stepLog;
@@ -116,6 +118,16 @@ void addTrain(CLI::App& parent, Actions& actions) {
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
     command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
     command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
+    auto* captureAt =
+        command->add_option("--capture-at", options->capture.firstStep, "Capture what runs in a step: operations with their counts and times")
+            ->type_name("STEP")
+            ->check(CLI::PositiveNumber)
+            ->take_last();
+    command->add_option("--capture-steps", options->capture.steps, "Steps to capture from there on")
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{1}, kMostCapturedSteps))
+        ->needs(captureAt)
+        ->take_last();
     command->add_option("--step-log", options->stepLog, "Write one JSON line a step to this file")->type_name("FILE")->take_last();
     command->add_flag("--json", options->json, "End with one line of JSON");
     actions[command] = [options] { return train(*options); };

@@ -4,10 +4,16 @@
 
 #include <cmath>
 
+#include "app/cli/CaptureReport.h"
 #include "app/cli/Json.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
+namespace {
+
+constexpr std::size_t kCapturedRows = 20;  // sessions captures has them all
+
+}  // namespace
 
 std::string summaryText(const RunSummary& summary) {
     std::string text = summary.session != 0 ? fmt::format("session {} {}", summary.session, toString(summary.state)) : toString(summary.state);
@@ -16,20 +22,24 @@ std::string summaryText(const RunSummary& summary) {
     if (std::isfinite(summary.validationLoss)) text += fmt::format(" · validation {:.4f}", summary.validationLoss);
     if (std::isfinite(summary.msPerStepMedian)) text += fmt::format(" · {} a step", format::milliseconds(summary.msPerStepMedian));
     if (std::isfinite(summary.tokensPerSecond)) text += fmt::format(" · {}", format::rate(summary.tokensPerSecond, "tok/s"));
-    return text + fmt::format(" · peak {} ({} predicted), of it tensors {}\n", format::bytes({summary.peakMemoryBytes}),
-                              format::bytes({summary.predictedMemoryBytes}), format::bytes({summary.peakAllocatedBytes}));
+    text += fmt::format(" · peak {} ({} predicted), of it tensors {}\n", format::bytes({summary.peakMemoryBytes}),
+                        format::bytes({summary.predictedMemoryBytes}), format::bytes({summary.peakAllocatedBytes}));
+    for (const auto& capture : summary.captures) text += "\n" + captureTable(capture, kCapturedRows);
+    return text;
 }
 
 std::string summaryLine(const RunSummary& summary) {
-    return line({{"session", summary.session},
-                 {"steps", summary.steps},
-                 {"loss_first", nineDigits(summary.lossFirst)},
-                 {"loss_last", nineDigits(summary.lossLast)},
-                 {"val_loss", nineDigits(summary.validationLoss)},
-                 {"ms_per_step_median", number(summary.msPerStepMedian)},
-                 {"tokens_per_s", number(summary.tokensPerSecond)},
-                 {"peak_memory_bytes", summary.peakMemoryBytes},
-                 {"peak_allocated_bytes", summary.peakAllocatedBytes}});
+    Json all = {{"session", summary.session},
+                {"steps", summary.steps},
+                {"loss_first", nineDigits(summary.lossFirst)},
+                {"loss_last", nineDigits(summary.lossLast)},
+                {"val_loss", nineDigits(summary.validationLoss)},
+                {"ms_per_step_median", number(summary.msPerStepMedian)},
+                {"tokens_per_s", number(summary.tokensPerSecond)},
+                {"peak_memory_bytes", summary.peakMemoryBytes},
+                {"peak_allocated_bytes", summary.peakAllocatedBytes}};
+    for (const auto& capture : summary.captures) all["captures"].push_back(toJson(capture));
+    return line(all);
 }
 
 }  // namespace stepscope::cli

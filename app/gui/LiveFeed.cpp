@@ -103,6 +103,7 @@ void LiveFeed::tell(const Event& event) {
                    [this](const TextGenerated& e) { Q_EMIT textGenerated(e); },
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},
+                   [](const CaptureDone&) {},
                },
                event);
 }

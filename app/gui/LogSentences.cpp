@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/analysis/CaptureSentence.h"
 #include "core/base/Format.h"
 
 namespace stepscope {
@@ -82,6 +83,9 @@ Line lineOf(const Event& event) {
                            ? Line{LogLevel::Warning, fmt::format("Training waited {} for the disk.", format::milliseconds(e.waited.milliseconds())),
                                   0, e.at}
                            : Line{};
+            },
+            [](const CaptureDone& e) {
+                return Line{LogLevel::Info, captureSentence(e), e.step, e.at};
             },
         },
         event);

@@ -57,6 +57,7 @@ void EventTee::note(const Event& event) {
                    [](const TextGenerated&) {},
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},
+                   [&](const CaptureDone& done) { m_summary.captures.push_back(done); },
                },
                event);
 }

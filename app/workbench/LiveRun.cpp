@@ -144,6 +144,7 @@ Result<TrainerSetup> LiveRun::prepare() {
     setup.clock = &m_clock;
     setup.sink = &m_tee;
     setup.commands = &m_commands;
+    if (m_request.capture) m_commands.push(*m_request.capture);
     setup.disturbances = &m_generator.busy();
     setup.mustWait = [this] { return m_recorder && m_recorder->blocked(); };
     setup.fits = [this, vocabulary = setup.state.config.vocabulary](const RunPlan& from, const RunPlan& to) {

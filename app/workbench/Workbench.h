@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct RunRequest {
     std::vector<std::string> tags;
     std::string database;  // empty = defaultDatabasePath()
     bool record = true;
-    std::string init;    // safetensors weights to start from, GPT-2 names (Hugging Face layout); empty = random
-    std::string resume;  // checkpoint folder, or a session id whose newest checkpoint is taken
+    std::string init;                  // safetensors weights to start from, GPT-2 names (Hugging Face layout); empty = random
+    std::optional<Capture> capture{};  // asked of the trainer before its first step
+    std::string resume;                // checkpoint folder, or a session id whose newest checkpoint is taken
 };
 
 struct RunSummary {
@@ -41,6 +43,7 @@ struct RunSummary {
     std::int64_t peakAllocatedBytes = 0;    // most live bytes of tensors on the run's device
     std::int64_t predictedMemoryBytes = 0;  // of peakMemoryBytes, before the run
     std::int64_t lostCheckpoints = 0;       // that were due and could not be written
+    std::vector<CaptureDone> captures;
 };
 
 // A live run: a trainer thread, a recorder thread, a sampler. Destroying it stops the run cleanly and waits.

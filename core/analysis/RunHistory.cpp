@@ -36,6 +36,7 @@ void RunHistory::append(const Event& event) {
                    [&](const TextGenerated& e) { m_text = e; },
                    [&](const Preparing& e) { m_preparing = e; },
                    [](const RecorderWaited&) {},
+                   [](const CaptureDone&) {},
                },
                event);
 }

@@ -1,43 +1,85 @@
-// OperationSpan: an operation of our own kernels while it runs, by name. LibTorch's observers see its operations and not ours; whoever asks what a
-// step runs (core/profile/OperationCounter.h, later a timeline) listens here too. Costs the load of a pointer where nobody does.
+// OperationSpan: an operation of our own kernels while it runs, by name and place; StepRange: a step, a phase of one, or an evaluation while it
+// lasts. LibTorch's observers see its operations and not ours; whoever asks what a step runs (core/profile) listens here too. Several may listen, and
+// begin or stop while steps run. Where nobody does, both cost the load of a number: tests/bench/bench_spans prints it.
 #pragma once
-#include <atomic>
+#include "core/base/ObserverList.h"
+#include "core/base/StepPlace.h"
 
 namespace stepscope {
 
-class OperationListener {
-public:
-    // Called on the thread that does the work. name: a literal. member: of the threads that share the operation, each of which has a span; 0 also
-    // where one thread speaks for all.
-    virtual void begin(const char* name, int member) = 0;
-    virtual void end(const char* name, int member) = 0;
-
-protected:
-    ~OperationListener() = default;
+struct SpanFacts {
+    const char* name = nullptr;  // a literal
+    int member = 0;              // of the threads that share the operation, each of which has a span; 0 also where one thread speaks for all
+    StepPlace place;
 };
 
-// One at a time or none, changed between steps only.
-inline std::atomic<OperationListener*>& operationListener() {
-    static std::atomic<OperationListener*> listener{nullptr};
-    return listener;
-}
+struct RangeFacts {
+    enum class Kind { Step, Phase, Evaluation };
+    Kind kind = Kind::Step;
+    Activity activity = Activity::None;  // of a phase or an evaluation
+    std::int64_t step = 0;               // the number of the update; 0: unknown
+};
+
+// Called on the thread that does the work. Each begin that an observer hears is followed by its end, on the same thread; they nest.
+class StepObserver {
+public:
+    virtual ~StepObserver() = default;
+    virtual void spanBegins(const SpanFacts&) noexcept {}
+    virtual void spanEnds(const SpanFacts&) noexcept {}
+    virtual void rangeBegins(const RangeFacts&) noexcept {}
+    virtual void rangeEnds(const RangeFacts&) noexcept {}
+};
+
+using StepObservers = ObserverList<StepObserver>;
+inline constinit StepObservers stepObservers;
 
 class OperationSpan {
 public:
-    explicit OperationSpan(const char* name, int member = 0)
-        : m_listener(operationListener().load(std::memory_order_acquire)), m_name(name), m_member(member) {
-        if (m_listener != nullptr) m_listener->begin(m_name, m_member);
+    explicit OperationSpan(const char* name, int member = 0) {
+        if (!stepObservers.empty()) begin(name, member, placeHere());
+    }
+    OperationSpan(const char* name, Role role, int member = 0) {
+        if (stepObservers.empty()) return;
+        StepPlace place = placeHere();
+        place.role = role;
+        begin(name, member, place);
     }
     ~OperationSpan() {
-        if (m_listener != nullptr) m_listener->end(m_name, m_member);
+        if (m_heard) end();
     }
     OperationSpan(const OperationSpan&) = delete;
     OperationSpan& operator=(const OperationSpan&) = delete;
 
 private:
-    OperationListener* m_listener;
-    const char* m_name;
-    int m_member;
+    void begin(const char* name, int member, const StepPlace& place) noexcept;
+    void end() noexcept;
+
+    StepObservers::Snapshot m_heard;
+    SpanFacts m_facts;
+};
+
+class StepRange {
+public:
+    StepRange() = default;
+    explicit StepRange(const RangeFacts& facts) { begin(facts); }
+    ~StepRange() { end(); }
+    StepRange(const StepRange&) = delete;
+    StepRange& operator=(const StepRange&) = delete;
+
+    // One at a time.
+    void begin(const RangeFacts& facts) {
+        if (!stepObservers.empty()) tellBegin(facts);
+    }
+    void end() {
+        if (m_heard) tellEnd();
+    }
+
+private:
+    void tellBegin(const RangeFacts& facts) noexcept;
+    void tellEnd() noexcept;
+
+    StepObservers::Snapshot m_heard;
+    RangeFacts m_facts;
 };
 
 }  // namespace stepscope

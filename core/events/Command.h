@@ -30,7 +30,12 @@ struct GenerateText {
     double topP = 1.0;      // 1 = off
     std::int64_t seed = 1;
 };
+struct Capture {  // what runs in some steps, answered by CaptureDone
+    std::int64_t steps = 1;
+    std::int64_t firstStep = 0;  // the number of an update; of one that is made already: the next one
+};
+constexpr std::int64_t kMostCapturedSteps = 1000;
 
-using Command = std::variant<Pause, Resume, Stop, Flip, Reseed, SaveCheckpoint, ValidateNow, GenerateText>;
+using Command = std::variant<Pause, Resume, Stop, Flip, Reseed, SaveCheckpoint, ValidateNow, GenerateText, Capture>;
 
 }  // namespace stepscope

@@ -76,7 +76,7 @@ struct StepDone {
     double peakBytes = kUnknown;      // the most of them at a time during the step
     std::int64_t pageFaults = 0;      // minor + major faults during the step
     double operations = kUnknown;     // that a step of this Program runs (OperationCounter); counted now and then, unknown at its first step
-    bool disturbed = false;           // text was generated or a checkpoint written meanwhile
+    bool disturbed = false;           // text was generated, a checkpoint written or the step captured meanwhile
 };
 
 struct ValidationDone {
@@ -163,8 +163,34 @@ struct RecorderWaited {  // the trainer waited for the recorder
     TimeNs waited;
 };
 
+// One kind of operation in one place of the captured steps.
+struct CapturedOperation {
+    std::string name;           // "aten::addmm"; of our own "norm + QKV"
+    std::string kind;           // "matrix product", "attention", ...; see core/profile/OperationTable.h
+    std::string phase;          // "forward", ...; empty between the phases
+    std::string role;           // "attention/qkv", ...; empty where nobody knows
+    bool ours = false;          // an operation of our own, beside LibTorch's
+    std::int64_t runs = 0;      // how often it was run, in all captured steps
+    std::int64_t launches = 0;  // how often that was a launch of work, and not only a way into others or a view
+    TimeNs total;               // of all threads that ran it
+    TimeNs self;                // without what it called
+};
+constexpr std::size_t kMostCapturedOperations = 500;
+constexpr std::size_t kLongestOperationName = 200;  // in bytes; what is longer is cut
+
+struct CaptureDone {        // what ran in the steps that a Capture asked for
+    std::int64_t step = 0;  // the last of them
+    TimeNs at;
+    TimeNs duration;                                             // of the steps together
+    std::int64_t firstStep = 0;                                  // of them,
+    std::int64_t steps = 0;                                      //   and how many
+    double operations = kUnknown;                                // launches of work a step
+    std::int64_t leftOut = 0;                                    // kinds of operations beyond kMostCapturedOperations, those with the least time
+    std::shared_ptr<const std::vector<CapturedOperation>> rows;  // most time of their own first; null: none
+};
+
 using Event = std::variant<SessionStarted, StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged,
-                           CheckpointSaved, TextGenerated, Preparing, RecorderWaited>;
+                           CheckpointSaved, TextGenerated, Preparing, RecorderWaited, CaptureDone>;
 
 // The one door. Both may be called from any thread and must not throw.
 class EventSink {

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/fused/FusedOps.h"
+#include "core/fused/KeptPlace.h"
 #include "core/fused/Linear.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/bias_gelu/BiasGeluCpu.h"
@@ -39,6 +40,7 @@ class ActivationFunction : public torch::autograd::Function<ActivationFunction<A
 public:
     // in (..., parts * F) without its bias, bias (parts * F) float32 or undefined -> (..., F)
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& in, const std::optional<at::Tensor>& maybeBias) {
+        keepPlace(ctx);
         const at::Tensor bias = maybeBias.value_or(at::Tensor());
         const at::Tensor from = in.contiguous();
         auto shape = in.sizes().vec();
@@ -61,6 +63,7 @@ public:
     }
 
     static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+        const PlaceScope place = keptPlace(ctx, Role::MlpUp);
         const auto saved = ctx->get_saved_variables();
         const at::Tensor &from = saved[0], &bias = saved[1];
         const at::Tensor gradOut = gradients[0].contiguous(), gradIn = at::empty_like(from);

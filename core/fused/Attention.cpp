@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/fused/FusedOps.h"
+#include "core/fused/KeptPlace.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/attention/AttentionCpu.h"
 
@@ -44,6 +45,7 @@ void overHeads(const char* name, const at::Tensor& q, std::int64_t scratchBytes,
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
 public:
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values) {
+        keepPlace(ctx);
         const at::Tensor q = withRows(queries), k = withRows(keys), v = withRows(values);
         const std::int64_t B = q.size(0), H = q.size(1), T = q.size(2), D = q.size(3);
         const at::Tensor out = at::empty_strided({B, H, T, D}, {T * H * D, D, H * D, 1}, q.options());
@@ -62,6 +64,7 @@ public:
     }
 
     static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+        const PlaceScope place = keptPlace(ctx, Role::AttentionCore);
         const auto saved = ctx->get_saved_variables();
         const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &out = saved[3], &logSum = saved[4];
         const at::Tensor gradOut = withRows(gradients[0]);

@@ -23,7 +23,7 @@ EmbeddingShape shapeOf(const at::Tensor& tokens, std::int64_t columns) {
 // Gradients of the tables, each sum in the order of the tokens whatever the number of threads. Either may be undefined.
 void scatter(const at::Tensor& tokens, const std::int64_t* ids, const at::Tensor& gradOut, const at::Tensor& gradWte, const at::Tensor& gradWpe) {
     const std::int64_t columns = gradOut.size(-1);
-    parallel("embedding backward", columns, 64, [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, columns, 64, [&](std::int64_t begin, std::int64_t end) {
         embeddingCpu().backward(shapeOf(tokens, columns), ids, pointer<float>(gradOut), pointer<float>(gradWte), pointer<float>(gradWpe), begin, end);
     });
 }
@@ -82,14 +82,26 @@ public:
     }
 
     static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+        const PlaceScope place(Role::Embedding);
         const at::Tensor tokens = ctx->saved_data["tokens"].toTensor(), gradOut = gradients[0].contiguous();
         const std::int64_t rows = ctx->saved_data["rows"].toInt(), positions = ctx->saved_data["positions"].toInt(), C = gradOut.size(-1);
-        const at::Tensor gradWpe = positions >= 0 ? at::zeros({positions, C}, gradOut.options()) : at::Tensor();
-        if (!ctx->saved_data["sparse"].toBool() || takesCudaForm(gradOut)) {
-            const at::Tensor gradWte = at::zeros({rows, C}, gradOut.options());
-            onDevice(
-                "embedding backward", gradOut, [&] { scatter(tokens, tokens.data_ptr<std::int64_t>(), gradOut, gradWte, gradWpe); },
-                [&](const CudaInterface& cuda) { return scatterOnCuda(cuda, tokens, gradOut, gradWte, gradWpe); });
+        at::Tensor gradWte, gradWpe;
+        const auto clear = [&](bool table) {
+            if (positions >= 0) gradWpe = at::zeros({positions, C}, gradOut.options());
+            if (table) gradWte = at::zeros({rows, C}, gradOut.options());
+        };
+        if (takesCudaForm(gradOut)) {
+            onCuda("embedding backward", gradOut, [&](const CudaInterface& cuda) {
+                clear(true);
+                return scatterOnCuda(cuda, tokens, gradOut, gradWte, gradWpe);
+            });
+            return {gradWte, gradWpe, at::Tensor(), at::Tensor()};
+        }
+        const OperationSpan span("embedding backward");
+        const bool sparse = ctx->saved_data["sparse"].toBool();
+        clear(!sparse);
+        if (!sparse) {
+            scatter(tokens, tokens.data_ptr<std::int64_t>(), gradOut, gradWte, gradWpe);
             return {gradWte, gradWpe, at::Tensor(), at::Tensor()};
         }
         Occurring all = occurring(tokens);
@@ -97,8 +109,7 @@ public:
         const at::Tensor values = at::zeros({count, C}, gradOut.options());
         scatter(tokens, all.places.data(), gradOut, values, gradWpe);
         const at::Tensor indices = at::from_blob(all.ids.data(), {1, count}, at::kLong).clone();
-        const at::Tensor gradWte =
-            at::_sparse_coo_tensor_unsafe(indices, values, {rows, C}, values.options().layout(at::kSparse), /*is_coalesced=*/true);
+        gradWte = at::_sparse_coo_tensor_unsafe(indices, values, {rows, C}, values.options().layout(at::kSparse), /*is_coalesced=*/true);
         return {gradWte, gradWpe, at::Tensor(), at::Tensor()};
     }
 };

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/fused/FusedOps.h"
+#include "core/fused/KeptPlace.h"
 #include "core/fused/Linear.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/qkv_layout/QkvLayoutCpu.h"
@@ -29,22 +30,26 @@ at::Tensor joined(const variable_list& parts, std::int64_t B, std::int64_t T, st
 struct Merged {
     at::Tensor rows, gradBias;
 };
-// The same by copying, whatever the three look like, and the gradient of the bias where it is wanted: on a GPU in the same pass.
+// The same by copying, whatever the three look like, and in the same pass the gradient of the bias where it is wanted.
 Merged merged(const variable_list& parts, const at::TensorOptions& options, std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t D,
               bool wantsBias) {
     const at::Tensor rows = at::empty({B, T, 3 * H * D}, options);
     at::Tensor gradBias;
     const auto cpu = [&] {
+        const OperationSpan span("merge QKV gradients");
         std::array<at::Tensor, 3> heads;
         for (std::size_t p = 0; p < 3; ++p) heads[p] = parts[p].defined() ? parts[p].contiguous() : at::zeros({B, H, T, D}, options);
         withElement(rows.scalar_type(), [&](auto element) {
             using E = decltype(element);
             const E* of[3] = {pointer<E>(heads[0]), pointer<E>(heads[1]), pointer<E>(heads[2])};
-            overRows("merge QKV gradients", B * T, 3 * H * D, [&](std::int64_t begin, std::int64_t end) {
-                qkvLayoutCpu<E>().merge({T, H, D}, 3, of, pointer<E>(rows), nullptr, begin, end);
-            });
+            const auto merge = [&](std::int64_t begin, std::int64_t end, float* sums) {
+                qkvLayoutCpu<E>().merge({T, H, D}, 3, of, pointer<E>(rows), sums, begin, end);
+            };
+            if (wantsBias)
+                gradBias = sumOfRows(B * T, 3 * H * D, merge);
+            else
+                at::parallel_for(0, B * T, 64, [&](std::int64_t begin, std::int64_t end) { merge(begin, end, nullptr); });
         });
-        if (wantsBias) gradBias = columnSums("QKV bias gradient", rows);
     };
     onDevice("merge QKV gradients", rows, cpu, [&](const CudaInterface& cuda) {
         std::array<at::Tensor, 3> heads;  // alive until the launch
@@ -68,6 +73,7 @@ class HeadsFunction : public torch::autograd::Function<HeadsFunction> {
 public:
     // rows (B, T, 3C), the product with its bias -> three views (B, H, T, D). bias only for its gradient: summed here in float32.
     static variable_list forward(AutogradContext* ctx, const at::Tensor& rows, const std::optional<at::Tensor>& bias, std::int64_t H) {
+        keepPlace(ctx);
         ctx->set_materialize_grads(false);
         const std::int64_t B = rows.size(0), T = rows.size(1), D = rows.size(2) / 3 / H;
         ctx->saved_data["shape"] = c10::List<std::int64_t>({B, T, H, D});
@@ -82,6 +88,7 @@ public:
     }
 
     static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+        const PlaceScope place = keptPlace(ctx, Role::AttentionQkv);
         const auto shape = ctx->saved_data["shape"].toIntVector();
         const std::int64_t B = shape[0], T = shape[1], H = shape[2], D = shape[3];
         const auto options =

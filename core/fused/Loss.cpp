@@ -86,6 +86,7 @@ public:
     }
 
     static variable_list backward(AutogradContext* ctx, variable_list incoming) {
+        const PlaceScope place(Role::HeadLoss);
         const auto saved = ctx->get_saved_variables();
         const double factor = incoming[0].item<double>() / ctx->saved_data["scale"].toDouble();
         if (factor == 1) return {saved[0], saved[1], {}, {}};

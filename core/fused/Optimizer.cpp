@@ -91,6 +91,7 @@ void check(const AdamWLists& lists) {
 }  // namespace
 
 void globalNormTo(const at::Tensor& norm, const std::vector<at::Tensor>& gradients) {
+    const PlaceScope place(Role::Optimizer);
     const CudaList list(gradients);
     onCuda("sum of squares", norm, [&](const CudaInterface& cuda) {
         const at::Tensor partial = workspace(cuda.globalNormWorkspaceBytes(list.update()), norm);
@@ -99,11 +100,13 @@ void globalNormTo(const at::Tensor& norm, const std::vector<at::Tensor>& gradien
 }
 
 void adamWFrom(const at::Tensor& step, const at::Tensor& norm, double maxNorm, const AdamWLists& lists) {
+    const PlaceScope place(Role::Optimizer);
     check(lists);
     if (!lists.parameters.empty()) adamWOnGpu(step, floats(norm), maxNorm, lists);
 }
 
 double globalNorm(const std::vector<at::Tensor>& gradients) {
+    const PlaceScope place(Role::Optimizer);
     if (onGpu(gradients)) {
         const at::Tensor norm = at::empty({}, gradients.front().options());
         globalNormTo(norm, gradients);
@@ -120,6 +123,7 @@ double globalNorm(const std::vector<at::Tensor>& gradients) {
 }
 
 void adamW(AdamWStep step, const AdamWLists& lists) {
+    const PlaceScope place(Role::Optimizer);
     check(lists);
     if (onGpu(lists.parameters)) {
         const at::Tensor numbers = at::from_blob(&step, {sizeof step / sizeof(float)}, at::kFloat).to(lists.parameters.front().device());

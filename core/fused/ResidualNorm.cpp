@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/fused/FusedOps.h"
+#include "core/fused/KeptPlace.h"
 #include "core/fused/Rows.h"
 #include "core/kernels/residual_norm/ResidualNormCpu.h"
 
@@ -17,6 +18,7 @@ public:
     // -> {sum, normed}, or {normed} without delta: an output must not be an input.
     static variable_list forward(AutogradContext* ctx, const at::Tensor& x, const std::optional<at::Tensor>& maybeDelta, const at::Tensor& weight,
                                  const std::optional<at::Tensor>& maybeBias, bool rms, at::ScalarType outType) {
+        keepPlace(ctx);
         const at::Tensor delta = maybeDelta.value_or(at::Tensor()), bias = maybeBias.value_or(at::Tensor());
         ctx->set_materialize_grads(false);
         const NormShape shape{.columns = x.size(-1), .epsilon = static_cast<float>(kNormEpsilon), .rms = rms};
@@ -55,6 +57,7 @@ public:
     }
 
     static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+        const PlaceScope place = keptPlace(ctx, Role::None);
         const auto saved = ctx->get_saved_variables();
         const at::Tensor &sum = saved[0], &mean = saved[1], &rstd = saved[2], &weight = saved[3];
         const bool rms = ctx->saved_data["rms"].toBool(), hasBias = ctx->saved_data["bias"].toBool(), hasDelta = ctx->saved_data["delta"].toBool();

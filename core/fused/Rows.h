@@ -69,16 +69,23 @@ void overRows(const char* name, std::int64_t rows, std::int64_t width, Function 
 }
 
 // function(begin, end, sums) with float32 `sums` (columns) of its own for each block of rows; returns their sum. The blocks depend on the
-// number of rows alone.
+// number of rows alone. Part of whatever operation asks for it.
 template <class Function>
-at::Tensor sumOverRows(const char* name, std::int64_t rows, std::int64_t columns, Function function) {
+at::Tensor sumOfRows(std::int64_t rows, std::int64_t columns, Function function) {
     const std::int64_t blocks = std::clamp<std::int64_t>(rows / 64, 1, 32);
     const at::Tensor sums = at::zeros({blocks, columns}, at::kFloat);
     float* all = sums.data_ptr<float>();
-    parallel(name, blocks, 1, [&](std::int64_t first, std::int64_t last) {
+    at::parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t b = first; b < last; ++b) function(rows * b / blocks, rows * (b + 1) / blocks, all + b * columns);
     });
     return blocks == 1 ? sums[0] : sums.sum(0);
+}
+
+// The same as one named operation.
+template <class Function>
+at::Tensor sumOverRows(const char* name, std::int64_t rows, std::int64_t columns, Function function) {
+    const OperationSpan span(name);
+    return sumOfRows(rows, columns, function);
 }
 
 }  // namespace stepscope::fused

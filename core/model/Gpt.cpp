@@ -12,6 +12,7 @@
 
 #include "core/base/Check.h"
 #include "core/base/DropoutMask.h"
+#include "core/base/StepPlace.h"
 
 namespace stepscope {
 namespace {
@@ -27,6 +28,7 @@ public:
     const ModelOps& ops() const { return m_ops; }
 
     at::Tensor embed(const WeightsView& weights, const at::Tensor& tokens) const {
+        const PlaceScope place(Role::Embedding);
         const std::int64_t T = tokens.size(1);
         at::Tensor positions = weights.positions;
         if (positions.defined() && T < positions.size(0)) positions = positions.narrow(0, 0, T);
@@ -35,20 +37,22 @@ public:
 
     // What the attention branch of block l adds to the residual stream. x: (B, T, C), normed as the placement wants.
     at::Tensor attend(const BlockWeights& w, std::int64_t l, const at::Tensor& x) const {
-        Heads heads = m_config.splitQkv ? threeProjections(w, x) : m_ops.linearHeads(x, w.qkvWeight, w.qkvBias, m_config.heads);
-        if (m_cosines.defined()) {
-            heads.q = m_ops.rotate(heads.q, m_cosines, m_sines);
-            heads.k = m_ops.rotate(heads.k, m_cosines, m_sines);
-        }
-        return dropped(m_ops.linear(m_ops.mergeHeads(m_ops.attention(heads.q, heads.k, heads.v)), w.projWeight, w.projBias), 1 + 2 * l);
+        const Heads heads = project(w, l, x);
+        const at::Tensor attended = mix(l, heads);
+        const PlaceScope place(l, Role::AttentionOut);
+        return dropped(m_ops.linear(attended, w.projWeight, w.projBias), 1 + 2 * l);
     }
 
     at::Tensor feedForward(const BlockWeights& w, std::int64_t l, const at::Tensor& x) const {
-        const auto& activation = m_config.activation == Activation::Swiglu ? m_ops.linearSwiglu : m_ops.linearGelu;
-        return dropped(m_ops.linear(activation(x, w.fcWeight, w.fcBias), w.fcProjWeight, w.fcProjBias), 2 + 2 * l);
+        const at::Tensor activated = expand(w, l, x);
+        const PlaceScope place(l, Role::MlpDown);
+        return dropped(m_ops.linear(activated, w.fcProjWeight, w.fcProjBias), 2 + 2 * l);
     }
 
-    NormedSum norm(const at::Tensor& x, const at::Tensor& branch, const at::Tensor& weight, const at::Tensor& bias) const {
+    // layer -1: the last norm.
+    NormedSum norm(std::int64_t layer, Role role, const at::Tensor& x, const at::Tensor& branch, const at::Tensor& weight,
+                   const at::Tensor& bias) const {
+        const PlaceScope place(layer, role);
         return m_ops.residualNorm(x, branch, m_config.norm, weight, bias);
     }
 
@@ -60,6 +64,26 @@ private:
         const at::Tensor angles = at::outer(at::arange(T, options), speeds);  // (T, D/2), in double: positions times speeds must not round
         m_cosines = angles.cos().to(at::kFloat);
         m_sines = angles.sin().to(at::kFloat);
+    }
+
+    Heads project(const BlockWeights& w, std::int64_t l, const at::Tensor& x) const {
+        const PlaceScope place(l, Role::AttentionQkv);
+        Heads heads = m_config.splitQkv ? threeProjections(w, x) : m_ops.linearHeads(x, w.qkvWeight, w.qkvBias, m_config.heads);
+        if (m_cosines.defined()) {
+            heads.q = m_ops.rotate(heads.q, m_cosines, m_sines);
+            heads.k = m_ops.rotate(heads.k, m_cosines, m_sines);
+        }
+        return heads;
+    }
+
+    at::Tensor mix(std::int64_t l, const Heads& heads) const {
+        const PlaceScope place(l, Role::AttentionCore);
+        return m_ops.mergeHeads(m_ops.attention(heads.q, heads.k, heads.v));
+    }
+
+    at::Tensor expand(const BlockWeights& w, std::int64_t l, const at::Tensor& x) const {
+        const PlaceScope place(l, Role::MlpUp);
+        return (m_config.activation == Activation::Swiglu ? m_ops.linearSwiglu : m_ops.linearGelu)(x, w.fcWeight, w.fcBias);
     }
 
     Heads threeProjections(const BlockWeights& w, const at::Tensor& x) const {
@@ -90,8 +114,8 @@ struct Stream {
 };
 
 Stream preNormBlock(const Pass& pass, const BlockWeights& w, std::int64_t layer, const Stream& in) {
-    const NormedSum first = pass.norm(in.x, in.branch, w.norm1Weight, w.norm1Bias);
-    const NormedSum second = pass.norm(first.sum, pass.attend(w, layer, first.normed), w.norm2Weight, w.norm2Bias);
+    const NormedSum first = pass.norm(layer, Role::Norm1, in.x, in.branch, w.norm1Weight, w.norm1Bias);
+    const NormedSum second = pass.norm(layer, Role::Norm2, first.sum, pass.attend(w, layer, first.normed), w.norm2Weight, w.norm2Bias);
     return {second.sum, pass.feedForward(w, layer, second.normed)};
 }
 
@@ -106,15 +130,16 @@ at::Tensor preNorm(const SharedPass& pass, const WeightsView& weights, const at:
         }
         stream.x = pass->ops().block(layer, stream.x, [pass, w, layer](const at::Tensor& x) {
             const Stream out = preNormBlock(*pass, w, layer, {x, {}});
+            const PlaceScope place(layer, Role::MlpDown);  // where a block is cut off its last sum has no norm to join
             return out.x + out.branch;
         });
     }
-    return pass->norm(stream.x, stream.branch, weights.normWeight, weights.normBias).normed;
+    return pass->norm(-1, Role::LastNorm, stream.x, stream.branch, weights.normWeight, weights.normBias).normed;
 }
 
 at::Tensor postNormBlock(const Pass& pass, const BlockWeights& w, std::int64_t layer, const at::Tensor& in) {
-    const at::Tensor x = pass.norm(in, pass.attend(w, layer, in), w.norm1Weight, w.norm1Bias).normed;
-    return pass.norm(x, pass.feedForward(w, layer, x), w.norm2Weight, w.norm2Bias).normed;
+    const at::Tensor x = pass.norm(layer, Role::Norm1, in, pass.attend(w, layer, in), w.norm1Weight, w.norm1Bias).normed;
+    return pass.norm(layer, Role::Norm2, x, pass.feedForward(w, layer, x), w.norm2Weight, w.norm2Bias).normed;
 }
 
 at::Tensor postNorm(const SharedPass& pass, const WeightsView& weights, at::Tensor x) {
@@ -146,7 +171,9 @@ at::Tensor gptLogits(const GptConfig& config, const WeightsView& weights, const 
 
 at::Tensor gptLoss(const GptConfig& config, const WeightsView& weights, const ModelOps& ops, const at::Tensor& tokens, const at::Tensor& targets,
                    const Regularisation& training) {
-    return ops.loss(gptHidden(config, weights, ops, tokens, training), weights.head, targets,
+    const at::Tensor hidden = gptHidden(config, weights, ops, tokens, training);
+    const PlaceScope place(Role::HeadLoss);
+    return ops.loss(hidden, weights.head, targets,
                     {.vocabulary = config.vocabulary, .smoothing = training.smoothing, .backwardScale = training.backwardScale});
 }
 

@@ -44,7 +44,7 @@ std::int64_t StepEngine::attentionScratch() const {
 }
 
 void StepEngine::attentionForward(int member, std::int64_t index) {
-    const OperationSpan span("attention", member);
+    const OperationSpan span("attention", Role::AttentionCore, member);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     void* const scratch = m_plan->members[static_cast<std::size_t>(member)].scratch;
@@ -60,7 +60,7 @@ void StepEngine::attentionForward(int member, std::int64_t index) {
 }
 
 void StepEngine::attentionBackward(int member, std::int64_t index) {
-    const OperationSpan span("attention backward", member);
+    const OperationSpan span("attention backward", Role::AttentionCore, member);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     void* const scratch = m_plan->members[static_cast<std::size_t>(member)].scratch;

@@ -18,6 +18,7 @@ void StepEngine::rotate(std::byte* qkv, bool back, std::int64_t row, std::int64_
 }
 
 void StepEngine::blockForward(int member, std::int64_t index) {
+    const PlaceScope place(index, Role::None);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     const BlockPlace& at = m_parameters.blocks[static_cast<std::size_t>(index)];
@@ -25,7 +26,7 @@ void StepEngine::blockForward(int member, std::int64_t index) {
     const std::int64_t C = s.width, ldC = s.leading(C), ldQkv = s.leading(3 * s.partColumns()), perWord = gemm::perWord(s.element);
     const auto site = static_cast<std::uint64_t>(2 * index);
 
-    overRowBlocks("norm + QKV", member, [&](std::int64_t row, std::int64_t n) {
+    overRowBlocks("norm + QKV", Role::Norm1AndQkv, member, [&](std::int64_t row, std::int64_t n) {
         enterBranch(member, at.attention, layer.attention, row, n);
         for (std::size_t part = 0; part < at.attention.in.size(); ++part) {
             const LinearPlace& linear = at.attention.in[part];
@@ -39,7 +40,7 @@ void StepEngine::blockForward(int member, std::int64_t index) {
     meetUnlessWhole();
     attentionForward(member, index);
     meetUnlessWhole();
-    overRowBlocks("projection + MLP", member, [&](std::int64_t row, std::int64_t n) {
+    overRowBlocks("projection + MLP", Role::OutAndMlp, member, [&](std::int64_t row, std::int64_t n) {
         leaveBranch(at.attention, layer.attention, site + 1, layer.attended + s.bytes(row * ldC), ldC, row, n);
         enterBranch(member, at.feedForward, layer.feedForward, row, n);
         (this->*m_activate)(member, index, row, n);
@@ -48,6 +49,7 @@ void StepEngine::blockForward(int member, std::int64_t index) {
 }
 
 void StepEngine::blockBackward(int member, std::int64_t index) {
+    const PlaceScope place(index, Role::None);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     const BlockPlace& at = m_parameters.blocks[static_cast<std::size_t>(index)];
@@ -56,7 +58,7 @@ void StepEngine::blockBackward(int member, std::int64_t index) {
     const std::int64_t C = s.width, ldC = s.leading(C), ldQkv = s.leading(3 * s.partColumns()), perWord = gemm::perWord(s.element);
     const auto site = static_cast<std::uint64_t>(2 * index);
 
-    overRowBlocks("MLP + projection backward", member, [&](std::int64_t row, std::int64_t n) {
+    overRowBlocks("MLP + projection backward", Role::OutAndMlp, member, [&](std::int64_t row, std::int64_t n) {
         leaveBranchBackward(member, at.feedForward, layer.feedForward, deltas.feedForward, site + 2, row, n);
         (this->*m_activateBackward)(member, index, row, n);
         enterBranchBackward(member, at.feedForward, layer.feedForward, own.dExpanded, s.leading(s.hiddenRows()), row, n);
@@ -70,7 +72,7 @@ void StepEngine::blockBackward(int member, std::int64_t index) {
     meetUnlessWhole();
     attentionBackward(member, index);
     meetUnlessWhole();
-    overRowBlocks("QKV + norm backward", member, [&](std::int64_t row, std::int64_t n) {
+    overRowBlocks("QKV + norm backward", Role::Norm1AndQkv, member, [&](std::int64_t row, std::int64_t n) {
         rotate(m_plan->dQkv, true, row, n);
         const std::byte* dQkv = m_plan->dQkv + s.bytes(row * ldQkv);
         for (std::size_t part = 0; part < at.attention.in.size(); ++part) {
@@ -87,7 +89,7 @@ void StepEngine::blockBackward(int member, std::int64_t index) {
 }
 
 void StepEngine::weightGradients(int member, std::int64_t index) {
-    const OperationSpan span("weight gradients", member);
+    const OperationSpan span("weight gradients", Role::BlockWeights, member);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     const BlockPlace& at = m_parameters.blocks[static_cast<std::size_t>(index)];

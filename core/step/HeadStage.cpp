@@ -7,7 +7,7 @@
 namespace stepscope {
 
 double StepEngine::head(int member) {
-    const OperationSpan span("norm + head + cross-entropy", member);
+    const OperationSpan span("norm + head + cross-entropy", Role::HeadLoss, member);
     const StepShape& s = m_shape;
     Plan& plan = *m_plan;
     const std::int64_t C = s.width, ldC = s.leading(C);

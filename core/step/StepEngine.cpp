@@ -181,7 +181,7 @@ float* StepEngine::gradients() const {
 }
 
 void StepEngine::embed(int member) {
-    const OperationSpan span("embedding", member);
+    const OperationSpan span("embedding", Role::Embedding, member);
     const StepShape& s = m_shape;
     const Share rows = rowsOf(member);
     float* out = m_plan->layers.front().attention.before;
@@ -198,6 +198,7 @@ double StepEngine::accumulate(const float* weights, const MicroBatch& batch, std
     const std::int64_t begin = now();
     std::int64_t middle = begin;
     m_team.run([&](int member) {
+        const PlaceScope forward(Activity::Forward);
         const auto place = static_cast<std::size_t>(member);
         if (batch.first)
             std::memset(plan.members[place].vectors, 0, static_cast<std::size_t>(m_parameters.size - m_parameters.decayEnd) * sizeof(float));
@@ -205,6 +206,7 @@ double StepEngine::accumulate(const float* weights, const MicroBatch& batch, std
         for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(member, layer);
         plan.partial[place] = head(member);
         if (member == 0) middle = now();
+        const PlaceScope backward(Activity::Backward);
         for (std::int64_t layer = m_shape.layers - 1; layer >= 0; --layer) blockBackward(member, layer);
         embeddingGradients(member);
         reduceVectors(member);
@@ -219,6 +221,7 @@ double StepEngine::evaluate(const float* weights, const std::int64_t* ids, const
     m_batch = {.ids = ids, .targets = targets};
     m_training = false;
     m_team.run([&](int member) {
+        const PlaceScope place(Activity::Evaluation);
         embed(member);
         for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(member, layer);
         m_plan->partial[static_cast<std::size_t>(member)] = head(member);

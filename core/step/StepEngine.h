@@ -110,8 +110,8 @@ private:
 
     // One operation over a member's rows: work(row, n) for blocks that stay in the second-level cache.
     template <class Work>
-    void overRowBlocks(const char* name, int member, Work work) {
-        const OperationSpan span(name, member);
+    void overRowBlocks(const char* name, Role role, int member, Work work) {
+        const OperationSpan span(name, role, member);
         const Share rows = rowsOf(member);
         for (std::int64_t row = rows.begin; row < rows.end; row += m_rowBlock) work(row, std::min(m_rowBlock, rows.end - row));
     }

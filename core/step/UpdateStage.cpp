@@ -39,7 +39,7 @@ void eachPacked(const StepShape& shape, const StepParameters& parameters, const 
 }  // namespace
 
 void StepEngine::embeddingGradients(int member) {
-    const OperationSpan span("embedding backward", member);
+    const OperationSpan span("embedding backward", Role::Embedding, member);
     const StepShape& s = m_shape;
     const std::int64_t C = s.width;
     const Share rows = rowsOf(member);
@@ -59,7 +59,7 @@ void StepEngine::embeddingGradients(int member) {
 }
 
 void StepEngine::reduceVectors(int member) {
-    const OperationSpan span("sum biases' gradients", member);
+    const OperationSpan span("sum biases' gradients", Role::BlockWeights, member);
     // The members' sums were complete before embeddingGradients() met.
     const Share mine = share(m_parameters.size - m_parameters.decayEnd, member, m_shape.members);
     float* to = m_plan->gradients + m_parameters.decayEnd;
@@ -72,7 +72,8 @@ void StepEngine::reduceVectors(int member) {
 
 double StepEngine::gradientNorm() {
     m_team.run([&](int member) {
-        const OperationSpan span("sum of squares", member);
+        const PlaceScope place(Activity::Clip);
+        const OperationSpan span("sum of squares", Role::Optimizer, member);
         const Share mine = share(m_parameters.size, member, m_shape.members);
         m_plan->partial[static_cast<std::size_t>(member)] = adamWCpu().sumOfSquares(m_plan->gradients, mine.begin, mine.end);
     });
@@ -83,7 +84,7 @@ double StepEngine::gradientNorm() {
 
 void StepEngine::pack(const float* weights) {
     m_team.run([&](int member) {
-        const OperationSpan span("pack weights", member);
+        const OperationSpan span("pack weights", Role::Optimizer, member);
         std::byte* low = m_plan->members[static_cast<std::size_t>(member)].low;
         eachPacked(m_shape, m_parameters, m_head.weights(), m_plan->layers, [&](const LinearPlace& place, const gemm::PackedLinear& packed) {
             const Share units = share(gemm::panels(place.out), member, m_shape.members);
@@ -101,7 +102,8 @@ void StepEngine::update(const StepBuffers& b, const AdamWStep& decaying) {
     plain.keep = 1;
     const bool lowers = m_shape.element == gemm::Element::Bf16;
     m_team.run([&](int member) {
-        const OperationSpan span("AdamW + pack weights", member);
+        const PlaceScope place(Activity::Optimizer);
+        const OperationSpan span("AdamW + pack weights", Role::Optimizer, member);
         std::byte* low = m_plan->members[static_cast<std::size_t>(member)].low;
         const auto update = [&](const AdamWStep& step, std::int64_t offset, std::int64_t count, Bf16* into) {
             adamWCpu().update(step, m_plan->gradients + offset, b.weights + offset, b.firstMoment + offset, b.secondMoment + offset, into, 0, count);

@@ -100,7 +100,7 @@ void* streamOf(at::Device device) {
 
 // All parameters of the group at once.
 void updateOnGpu(const ParameterGroup& group, const AdamW& s) {
-    const OperationSpan span("AdamW, 8-bit moments");
+    const OperationSpan span("AdamW, 8-bit moments", Role::Optimizer);
     const at::Device device = group.parameters.front().device();
     const c10::DeviceGuard guard(device);
     std::vector<at::Tensor> gradients;  // alive until the launch
@@ -166,6 +166,7 @@ void adamWEightBit(ParameterGroup& group, const AdamW& s) {
     const BlockUpdate update{s, 1 - s.rate * (group.decays ? s.weightDecay : 0.0), s.rate / first, std::sqrt(second)};
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
         SS_CHECK(group.firstMoments[i].scalar_type() == at::kByte);
+        const OperationSpan span("AdamW, 8-bit moments", Role::Optimizer);
         const at::Tensor gradient = group.gradients[i].contiguous();
         float* w = group.parameters[i].data_ptr<float>();
         const float* g = gradient.data_ptr<float>();

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/base/CounterRandom.h"
+#include "core/base/StepPlace.h"
 #include "core/model/Gpt.h"
 
 namespace stepscope {
@@ -67,6 +68,7 @@ Result<std::string> generateText(const GeneratorWeights& model, const Tokenizer&
                              fmt::format("The prompt has the token {}, this model's vocabulary ends at {}.", id, model.config.vocabulary - 1));
     const std::size_t begin = ids.size();
 
+    const PlaceScope place(Activity::Text);
     const c10::InferenceMode inference;
     const ModelOps ops;
     const auto weights = WeightsView::over(model.weights, model.layout, model.config, false);

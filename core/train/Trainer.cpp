@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/base/Format.h"
+#include "core/base/OperationSpan.h"
 #include "core/events/Schedule.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/SystemMemory.h"
@@ -75,6 +76,7 @@ TrainerOutcome Trainer::run() {
     outcome.lostCheckpoints = m_lostCheckpoints;
     if (m_lostCheckpoints > 0)
         log(LogLevel::Error, fmt::format("{} of the checkpoints that were due could not be written; the log above says why.", m_lostCheckpoints));
+    endCapture();
     // Memory comes back before anybody is told that the run has ended.
     m_program.reset();
     const at::Device device = m_state.weights.device();
@@ -145,6 +147,9 @@ void Trainer::takeCommands() {
                        },
                        [&](const ValidateNow&) { validate(); },
                        [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
+                       [&](const Capture& asked) {
+                           if (const Status taken = m_capture.ask(asked); !taken) log(LogLevel::Warning, taken.error().sentence);
+                       },
                    },
                    command);
     }
@@ -245,6 +250,8 @@ bool Trainer::trainOneStep() {
     const double rate = learningRate(m_config, m_state.updates + 1);
     const std::int64_t attempted = m_state.updates + 1;
     device_memory::takePeak(m_state.weights.device());  // what was done between the steps is not this one's
+    m_capture.before(attempted);
+    const bool captured = m_capture.observing();
     const TimeNs begin = m_setup.clock->now();
     const StepResult result = stepOfProgram(rate);
     const TimeNs end = m_setup.clock->now();
@@ -272,8 +279,9 @@ bool Trainer::trainOneStep() {
                                    .peakBytes = highestSince(m_state.weights.device(), m_program->report().graphBytes),
                                    .pageFaults = pageFaults() - faultsBefore,
                                    .operations = m_operations,
-                                   .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0});
+                                   .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0 || captured});
     m_disturbed = false;
+    if (auto done = m_capture.after(m_state.updates, begin, end)) m_setup.sink->publish(std::move(*done));
     if (m_attentionTold != m_program->report().attention) {
         m_attentionTold = m_program->report().attention;
         log(LogLevel::Info, fmt::format("Attention that runs: {}.", m_attentionTold));
@@ -289,11 +297,28 @@ StepResult Trainer::stepOfProgram(double rate) {
     // The first step of a Program still prepares: back-ends are asked for, weights packed. One that captures its step has done so by the fifth; those
     // after it are compared with the ones before a flip, and counting costs time.
     ++m_stepsOfProgram;
-    if (m_stepsOfProgram != 2 && m_stepsOfProgram != 5) return m_program->step(m_state, *m_setup.batches, rate);
+    const auto step = [&] {
+        const StepRange range({.kind = RangeFacts::Kind::Step, .step = m_state.updates + 1});
+        return m_program->step(m_state, *m_setup.batches, rate);
+    };
+    if (m_stepsOfProgram != 2 && m_stepsOfProgram != 5) return step();
     const OperationCounter counter;
-    const StepResult result = m_program->step(m_state, *m_setup.batches, rate);
+    const StepResult result = step();
     m_operations = static_cast<double>(counter.count());
     return result;
+}
+
+// What was captured is told, and what never was is not forgotten in silence.
+void Trainer::endCapture() {
+    const auto asked = m_capture.asked();
+    if (!asked) return;
+    if (auto done = m_capture.cut()) {
+        log(LogLevel::Warning, fmt::format("The capture has {} of {} steps: the run has ended.", done->steps, asked->steps));
+        return m_setup.sink->publish(std::move(*done));
+    }
+    log(LogLevel::Warning, asked->firstStep > m_state.updates
+                               ? fmt::format("Nothing was captured: the run has ended before step {}.", asked->firstStep)
+                               : "Nothing was captured: the run has ended before another step.");
 }
 
 void Trainer::breakDown(Breakdown kind, std::int64_t step, double rate) {
@@ -348,6 +373,8 @@ void Trainer::keepAtEnd() {
 void Trainer::validate() {
     if (const std::string why = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_plan.context); !why.empty()) return log(LogLevel::Warning, why);
     const TimeNs begin = m_setup.clock->now();
+    const PlaceScope place(Activity::Evaluation);
+    const StepRange range({.kind = RangeFacts::Kind::Evaluation, .activity = Activity::Evaluation, .step = m_state.updates});
     const double loss = m_program->evaluate(m_state, *m_setup.batches, m_config.validationBatches);
     const TimeNs end = m_setup.clock->now();
     m_validatedAt = m_state.updates;

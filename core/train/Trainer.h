@@ -10,6 +10,7 @@
 #include "core/base/Channel.h"
 #include "core/events/Command.h"
 #include "core/events/Event.h"
+#include "core/train/CaptureWindow.h"
 #include "core/train/ProgramFactory.h"
 
 namespace stepscope {
@@ -55,6 +56,7 @@ private:
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
     StepResult stepOfProgram(double rate);
+    void endCapture();
     void breakDown(Breakdown kind, std::int64_t step, double rate);
     Error brokenState() const;
     BreakdownFacts factsOf(Breakdown kind, std::int64_t step, double rate) const;
@@ -87,6 +89,7 @@ private:
     std::int64_t m_validatedAt = -1;
     std::string m_insteadTold;  // BuildNotes::instead, when it was last said
     std::string m_attentionTold, m_preparationTold;
+    CaptureWindow m_capture;
     // Of the Program that runs: a flip makes another.
     std::int64_t m_stepsOfProgram = 0;
     double m_operations = kUnknown;

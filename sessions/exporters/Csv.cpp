@@ -95,6 +95,10 @@ void add(Lines& lines, const Event& event) {
                        lines.at(e.at);
                        lines.add("recorder_waited_ms", e.waited.milliseconds());
                    },
+                   [&](const CaptureDone& e) {
+                       lines.at(e.step, e.at);
+                       lines.add("captured_operations", e.operations);
+                   },
                    // Words, not numbers.
                    [](const SwitchApplied&) {},
                    [](const SwitchRefused&) {},

@@ -188,6 +188,38 @@ TEST_F(Training, ListsSessionsNewestFirst) {
     EXPECT_THAT(cli({"sessions", "list", "--db", database()}).out, HasSubstr("just now"));
 }
 
+TEST_F(Training, CapturesStepsAndPrintsThemFromTheSession) {
+    const Json summary = train({"--capture-at", "5", "--capture-steps", "3"});
+    ASSERT_EQ(summary["captures"].size(), 1u) << summary;
+    const auto printed = cli({"sessions", "captures", "1", "--json", "--db", database()});
+    ASSERT_EQ(printed.exitCode, 0) << printed.err;
+    const Json stored = Json::parse(printed.out)["captures"];
+    EXPECT_EQ(stored, summary["captures"]) << "what was stored is what was told";
+    EXPECT_EQ(stored[0]["first_step"], 5);
+    EXPECT_EQ(stored[0]["last_step"], 7);
+    EXPECT_GT(stored[0]["operations_per_step"], 0);
+    std::set<std::string> kinds;
+    for (const auto& row : stored[0]["rows"]) {
+        kinds.insert(row["kind"]);
+        EXPECT_GE(row["total_ms"], row["self_ms"]) << row;
+    }
+    EXPECT_TRUE(kinds.contains("attention")) << printed.out;
+    EXPECT_EQ(session(1)["captures"][0]["steps"], 3);
+    const auto table = cli({"sessions", "captures", "1", "--db", database()});
+    EXPECT_THAT(table.out, HasSubstr("Steps 5 to 7 are captured"));
+    EXPECT_THAT(table.out, HasSubstr("OPERATION"));
+    SQLite::Database sessions(database());
+    EXPECT_EQ(sessions.execAndGet("SELECT count(*) FROM captured_operations").getInt64(), static_cast<std::int64_t>(stored[0]["rows"].size()));
+}
+
+TEST_F(Training, SaysThatNothingWasCaptured) {
+    train();
+    EXPECT_THAT(cli({"sessions", "captures", "1", "--db", database()}).out, HasSubstr("Nothing was captured in session 1"));
+    expectRefused(cli(tiny({"--capture-steps", "3"})), {"--capture-at"});
+    expectRefused(cli(tiny({"--capture-at", "0"})), {"--capture-at"});
+    expectRefused(cli({"sessions", "captures", "77", "--db", database()}), {"77"});
+}
+
 TEST_F(Training, SaysWhenThereAreNoSessionsYet) {
     const auto finished = cli({"sessions", "list"});
     EXPECT_EQ(finished.exitCode, 0) << finished.err;

@@ -1,4 +1,5 @@
 // What goes into the database comes out of it: every kind of event, every field, in order of time.
+#include <SQLiteCpp/Database.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -137,4 +138,22 @@ TEST(RoundTrip, KeepsAMachineWithoutAGpu) {
     Machine machine = *sampleInfo().machine;
     machine.gpus.clear();
     EXPECT_EQ(machineFromJson(machineToJson(machine)), machine);
+}
+
+TEST(RoundTrip, ReadsNoMoreOfACaptureThanItWouldHaveWritten) {
+    const TempFolder folder;
+    const auto session = record(folder.file("s.db"), oneOfEachKind());
+    {
+        SQLite::Database other(folder.file("s.db"), SQLite::OPEN_READWRITE);
+        other.exec(
+            "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO captured_operations "
+            "SELECT session, at_ns, seq, i, printf('%.*c', 10000, 'x'), 'other', '', '', 0, 1, 1, 1, 1 FROM captured_operations, n "
+            "WHERE position = 0");
+    }
+    for (const auto& event : storedEvents(folder.file("s.db"), session)) {
+        const auto* capture = std::get_if<CaptureDone>(&event);
+        if (capture == nullptr || capture->rows->empty()) continue;
+        EXPECT_EQ(capture->rows->size(), kMostCapturedOperations);
+        EXPECT_EQ(capture->rows->back().name.size(), kLongestOperationName);
+    }
 }

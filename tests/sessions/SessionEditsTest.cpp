@@ -1,4 +1,5 @@
 // What a person changes in stored sessions.
+#include <SQLiteCpp/Database.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -72,6 +73,20 @@ TEST_F(SessionEdits, PurgingRemovesOnlyWhatWasDeletedWithItsCheckpointsAndGivesT
     EXPECT_EQ(stepsOf(storedEvents(path, small)).size(), 3u);
     EXPECT_EQ(pragma(path, "integrity_check"), "ok");
     EXPECT_GT(record(), big) << "numbers are never used again";
+}
+
+TEST_F(SessionEdits, PurgingRemovesWhatWasCaptured) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    for (const auto& event : oneOfEachKind()) (*recorder)->publish(event);
+    ASSERT_TRUE((*recorder)->finish());
+    const auto rows = [&] {
+        SQLite::Database database(path);
+        return database.execAndGet("SELECT count(*) FROM captured_operations").getInt();
+    };
+    EXPECT_EQ(rows(), 3);
+    ASSERT_TRUE(deleteSession(path, (*recorder)->session()));
+    ASSERT_TRUE(purgeDeletedSessions(path));
+    EXPECT_EQ(rows(), 0);
 }
 
 TEST_F(SessionEdits, NamesTheSessionOrFileThatIsNotThere) {

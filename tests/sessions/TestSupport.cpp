@@ -96,6 +96,13 @@ StepDone sampleStep(std::int64_t step, TimeNs at) {
     return done;
 }
 
+std::shared_ptr<const std::vector<CapturedOperation>> sampleOperations() {
+    return std::make_shared<const std::vector<CapturedOperation>>(
+        std::vector<CapturedOperation>{{"aten::addmm", "matrix product", "forward", "attention/qkv", false, 8, 8, {5'000}, {4'000}},
+                                       {"norm + QKV", "matrix product", "forward", "norm1 + attention/qkv", true, 2, 2, {900}, {900}},
+                                       {"aten::view", "other", "", "", false, 12, 0, {10}, {10}}});
+}
+
 std::vector<Event> oneOfEachKind() {
     StepDone skipped = sampleStep(12, {1'700});
     skipped.loss = skipped.gradientNorm = kUnknown;
@@ -126,6 +133,8 @@ std::vector<Event> oneOfEachKind() {
         TextGenerated{12, {2'000}, "In the", "In the beginning", false},
         TextGenerated{12, {2'010}, "In the", "In the beginning was", true},
         RecorderWaited{{2'100}, {70}},
+        CaptureDone{12, {2'150}, {9'000}, 11, 2, 263.5, 1, sampleOperations()},
+        CaptureDone{.step = 12, .at = {2'160}, .rows = std::make_shared<const std::vector<CapturedOperation>>()},
         StateChanged{{2'200}, 12, RunState::Failed, "The loss is not a number.", ErrorCode::Training, {Subject::Kind::Key, "lr"}},
     };
 }
@@ -150,6 +159,15 @@ std::string asText(const Event& event) {
             [&](const TextGenerated& e) { return plain("TextGenerated", e); },
             [&](const Preparing& e) { return plain("Preparing", e); },
             [&](const RecorderWaited& e) { return plain("RecorderWaited", e); },
+            [&](const CaptureDone& e) {
+                std::string text = plain("CaptureDone", e);
+                for (const auto& row : e.rows ? *e.rows : std::vector<CapturedOperation>()) {
+                    TextWriter out;
+                    fields(out, row);
+                    text += "\n " + out.text;
+                }
+                return text;
+            },
         },
         event);
 }

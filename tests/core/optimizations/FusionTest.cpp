@@ -17,6 +17,8 @@
 #include "TinyTraining.h"
 #include "core/base/OperationSpan.h"
 #include "core/data/Corpus.h"
+#include "core/events/Presets.h"
+#include "core/profile/OperationCounter.h"
 #include "core/train/ProgramBuilder.h"
 
 namespace stepscope {
@@ -119,19 +121,43 @@ TEST(Fusion, EachFormRunsFewerOperationsAStepAndSaysHowMany) {
     }
 }
 
+// Of a step of the preset tiny-cpu, so that a person who flips a switch there sees what it does.
+double operationsOnTinyCpu(const std::string& id, const std::string& value) {
+    RunConfig config = with(presetConfig("tiny-cpu").value(), {{"fusion", "off"}});
+    config.switches[id] = value;
+    config = registry().complete(config).value();
+    TrainState state = TrainState::initialise(registry().modelShape(config, 61), 1);
+    auto program = registry().build(config, state);
+    program.value()->step(state, *testing::tinyBatches(), 1e-3);
+    const OperationCounter counter;
+    program.value()->step(state, *testing::tinyBatches(), 1e-3);
+    return static_cast<double>(counter.count());
+}
+
+TEST(Fusion, EveryFusedFormRunsFewerOperationsThanThePlainOne) {
+    const double plain = operationsOnTinyCpu("fusion", "off"), kernels = operationsOnTinyCpu("fusion", "kernels");
+    for (const auto& id : kSwitches) {
+        const double alone = operationsOnTinyCpu(id, "on");
+        EXPECT_LT(alone, plain) << id;
+        EXPECT_LT(kernels, alone) << id << " and the others together";
+        RecordProperty(id, fmt::format("{:.0f} of {:.0f}", alone, plain));
+    }
+    EXPECT_LT(operationsOnTinyCpu("fusion", "step"), kernels);
+}
+
 // What runs by name, on how many members.
-class Names final : public OperationListener {
+class Names final : public StepObserver {
 public:
-    Names() { operationListener() = this; }
-    ~Names() { operationListener() = nullptr; }
-    void begin(const char* name, int member) override {
+    void spanBegins(const SpanFacts& span) noexcept override {
         const std::lock_guard lock(m_mutex);
-        begun[name].insert(member);
+        begun[span.name].insert(span.member);
+        places[span.name].insert({span.place.layer, toString(span.place.role), toString(span.place.activity)});
     }
-    void end(const char* name, int) override {
+    void spanEnds(const SpanFacts& span) noexcept override {
         const std::lock_guard lock(m_mutex);
-        ended.insert(name);
+        ended.insert(span.name);
     }
+    std::map<std::string, std::set<std::tuple<int, std::string, std::string>>> places;  // layer, role, activity
     std::map<std::string, std::set<int>> begun;
     std::set<std::string> ended;
 
@@ -144,19 +170,38 @@ TEST(Fusion, EveryOperationOfOurOwnHasANameWhichAProfilerHears) {
         const RunConfig config = with(testing::tinyConfig(registry()), {{"fusion", fusion}});
         TrainState state = TrainState::initialise(registry().modelShape(config, 61), 1);
         auto program = registry().build(config, state);
-        Names names;
+        const auto names = std::make_shared<Names>();
+        const Listening<StepObserver> listening(stepObservers, names);
         program.value()->step(state, *testing::tinyBatches(), 1e-3);
-        EXPECT_EQ(names.ended.size(), names.begun.size());
-        return names.begun;
+        EXPECT_EQ(names->ended.size(), names->begun.size());
+        return std::pair(names->begun, names->places);
     };
-    const auto kernels = namesOf("kernels");
+    using Places = std::set<std::tuple<int, std::string, std::string>>;
+    const auto layersAndRoles = [](const Places& places) {
+        std::set<std::pair<int, std::string>> found;
+        for (const auto& [layer, role, activity] : places) found.emplace(layer, role);
+        return found;
+    };
+    const auto both = [](const std::string& role) { return std::set<std::pair<int, std::string>>{{0, role}, {1, role}}; };
+    const auto [kernels, kernelPlaces] = namesOf("kernels");
     for (const char* name :
          {"embedding", "embedding backward", "residual + norm", "residual + norm backward", "bias + activation", "bias + activation backward",
           "attention", "attention backward", "QKV bias gradient", "head + cross-entropy", "head weight gradient", "sum of squares", "AdamW"})
         EXPECT_EQ(kernels.count(name), 1U) << name;
+    // Backward has the layer and role of its forward pass.
+    for (const auto& [name, role] : {std::pair{"attention", "attention/core"},
+                                     {"attention backward", "attention/core"},
+                                     {"bias + activation", "mlp/up"},
+                                     {"bias + activation backward", "mlp/up"},
+                                     {"QKV bias gradient", "attention/qkv"}})
+        EXPECT_EQ(layersAndRoles(kernelPlaces.at(name)), both(role)) << name;
+    EXPECT_EQ(layersAndRoles(kernelPlaces.at("residual + norm backward")),
+              (std::set<std::pair<int, std::string>>{{-1, "last norm"}, {0, "norm1"}, {0, "norm2"}, {1, "norm1"}, {1, "norm2"}}));
+    for (const char* name : {"embedding", "embedding backward"})
+        EXPECT_EQ(layersAndRoles(kernelPlaces.at(name)), (std::set<std::pair<int, std::string>>{{-1, "embedding"}})) << name;
     const int threads = at::get_num_threads();
     at::set_num_threads(2);
-    const auto step = namesOf("step");
+    const auto [step, stepPlaces] = namesOf("step");
     at::set_num_threads(threads);
     for (const char* name : {"embedding", "norm + QKV", "attention", "projection + MLP", "norm + head + cross-entropy", "MLP + projection backward",
                              "attention backward", "QKV + norm backward", "weight gradients", "embedding backward", "sum biases' gradients",
@@ -164,6 +209,14 @@ TEST(Fusion, EveryOperationOfOurOwnHasANameWhichAProfilerHears) {
         ASSERT_EQ(step.count(name), 1U) << name;
         EXPECT_EQ(step.at(name), (std::set<int>{0, 1})) << name;
     }
+    for (const auto& [name, places] : stepPlaces)
+        for (const auto& [layer, role, activity] : places) EXPECT_NE(role, "") << name;
+    const auto of = [](const char* role, const char* activity) { return Places{{0, role, activity}, {1, role, activity}}; };
+    EXPECT_EQ(stepPlaces.at("norm + QKV"), of("norm1 + attention/qkv", "forward"));
+    EXPECT_EQ(stepPlaces.at("attention backward"), of("attention/core", "backward"));
+    EXPECT_EQ(stepPlaces.at("weight gradients"), of("weights of the block", "backward"));
+    EXPECT_EQ(stepPlaces.at("sum of squares"), (Places{{-1, "optimizer", "clip"}}));
+    EXPECT_EQ(stepPlaces.at("AdamW + pack weights"), (Places{{-1, "optimizer", "optimizer"}}));
 }
 
 TEST(Fusion, AFlipIsFollowedByACountOfItsOwn) {

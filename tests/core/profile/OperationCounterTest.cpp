@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <thread>
+
+#include "core/base/OperationSpan.h"
 #include "core/profile/OperationCounter.h"
 
 namespace stepscope {
@@ -44,10 +47,74 @@ TEST(OperationCounter, SeesTheBackwardPass) {
 }
 
 TEST(OperationCounter, CountsOurOwnOperationsOnceHoweverManyThreadsShareThem) {
-    const auto both = [] { const OperationSpan first("norm"), shared("attention", 0), sharedToo("attention", 1); };
+    const auto both = [] {
+        { const OperationSpan norm("norm"); }
+        std::thread member([] { const OperationSpan shared("attention", 1); });
+        { const OperationSpan shared("attention", 0); }
+        member.join();
+    };
     both();
     EXPECT_EQ(countedIn(both), 2);
     EXPECT_EQ(countedIn([] {}), 0);
+}
+
+TEST(OperationCounter, TakesWhatAnOperationOfOurOwnAsksOfLibTorchAsPartOfIt) {
+    const at::Tensor a = at::ones({4, 4});
+    EXPECT_EQ(countedIn([&] {
+                  const OperationSpan span("bias + activation backward");
+                  (void)(a + a).sum();
+              }),
+              1);
+    EXPECT_EQ(countedIn([&] {
+                  const OperationSpan span("loss");
+                  { const OperationSpan part("head"); }
+                  { const OperationSpan part("weight gradient"); }
+                  (void)(a + a);
+              }),
+              2)
+        << "the launches are its parts";
+}
+
+TEST(OperationCounter, AQuestionIsNoWork) {
+    const at::Tensor a = at::ones({4, 4});
+    EXPECT_EQ(countedIn([&] { (void)a.is_same_size(a); }), 0);
+}
+
+TEST(OperationCounter, LeavesOutTextThatIsWrittenMeanwhile) {
+    EXPECT_EQ(countedIn([] {
+                  std::thread([] {
+                      const PlaceScope text(Activity::Text);
+                      const OperationSpan span("norm");
+                  }).join();
+              }),
+              0);
+}
+
+TEST(OperationCounter, SeveralCountEverythingEachInItsOwnTime) {
+    const at::Tensor a = at::ones({4, 4});
+    const auto work = [&] {
+        (void)(a + a);
+        const OperationSpan span("norm");
+    };
+    const OperationCounter whole;
+    work();
+    {
+        const OperationCounter inner;
+        work();
+        EXPECT_EQ(inner.count(), 2);
+    }
+    work();
+    const OperationCounter late;
+    EXPECT_EQ(late.count(), 0);
+    EXPECT_EQ(whole.count(), 6) << "a counter that ends does not silence the others";
+}
+
+TEST(OperationCounter, HearsEveryThreadThatListens) {
+    const at::Tensor a = at::ones({4, 4});
+    std::int64_t there = -1;
+    const std::int64_t here = countedIn([&] { std::thread([&] { there = countedIn([&] { (void)(a * a); }); }).join(); });
+    EXPECT_EQ(there, 1);
+    EXPECT_EQ(here, 1);
 }
 
 }  // namespace

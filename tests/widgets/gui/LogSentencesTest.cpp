@@ -41,6 +41,15 @@ TEST(LogSentences, SaysNothingOfOrdinaryStepsAndSamples) {
     EXPECT_NE(said(RecorderWaited{{}, TimeNs{900'000'000}}), "");
 }
 
+TEST(LogSentences, TellsWhatACaptureSaw) {
+    const auto rows = std::make_shared<const std::vector<CapturedOperation>>(
+        std::vector<CapturedOperation>{{"aten::addmm", "matrix product", "forward", "mlp/up", false, 8, 8, {6'000}, {6'000}},
+                                       {"aten::add", "pointwise", "", "", false, 2, 2, {2'000}, {2'000}}});
+    EXPECT_EQ(said(CaptureDone{.step = 12, .firstStep = 10, .steps = 3, .operations = 263, .rows = rows}),
+              "Steps 10 to 12 are captured: 263 operations a step, most time in aten::addmm, forward (75 % of what they took).");
+    EXPECT_EQ(said(CaptureDone{.step = 10, .firstStep = 10, .steps = 1}), "Step 10 is captured.");
+}
+
 TEST(LogSentences, CarriesTheTimeOfDayAndTheStepToJumpTo) {
     const auto entry = logSentence(ValidationDone{400, TimeNs::fromSeconds(2), {}, 2.5}, 1'700'000'000'000);
     ASSERT_TRUE(entry.has_value());

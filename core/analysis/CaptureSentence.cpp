@@ -1,0 +1,25 @@
+#include "core/analysis/CaptureSentence.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/Format.h"
+
+namespace stepscope {
+
+std::string captureSentence(const CaptureDone& capture) {
+    std::string text = capture.steps == 1 ? fmt::format("Step {} is captured", format::count(capture.firstStep))
+                                          : fmt::format("Steps {} to {} are captured", format::count(capture.firstStep), format::count(capture.step));
+    if (std::isfinite(capture.operations)) text += fmt::format(": {} operations a step", format::significant(capture.operations, 4));
+    if (!capture.rows || capture.rows->empty()) return text + ".";
+    double all = 0;
+    for (const auto& row : *capture.rows) all += static_cast<double>(row.self.ns);
+    const CapturedOperation& first = capture.rows->front();
+    if (all > 0)
+        text += fmt::format(", most time in {}{}{} ({:.0f} % of what they took)", first.name, first.phase.empty() ? "" : ", ", first.phase,
+                            100 * static_cast<double>(first.self.ns) / all);
+    return text + ".";
+}
+
+}  // namespace stepscope

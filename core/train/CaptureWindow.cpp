@@ -1,0 +1,51 @@
+#include "core/train/CaptureWindow.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace stepscope {
+
+Status CaptureWindow::ask(const Capture& wanted) {
+    if (wanted.steps < 1 || wanted.steps > kMostCapturedSteps)
+        return makeError(ErrorCode::BadInput, fmt::format("A capture is of 1 to {} steps, not of {}.", kMostCapturedSteps, wanted.steps));
+    if (wanted.firstStep < 0) return makeError(ErrorCode::BadInput, fmt::format("A capture cannot begin at step {}.", wanted.firstStep));
+    if (m_asked)
+        return makeError(ErrorCode::BadInput, observing()
+                                                  ? "Steps are being captured at the moment; ask again when that is done."
+                                                  : fmt::format("A capture is to begin at step {}; ask again when it is done.", m_asked->firstStep));
+    m_asked = wanted;
+    return {};
+}
+
+void CaptureWindow::before(std::int64_t step) {
+    if (!m_asked || observing() || step < m_asked->firstStep) return;
+    m_done = {.firstStep = step};
+    m_sources = captureSources(*m_asked);
+}
+
+std::optional<CaptureDone> CaptureWindow::after(std::int64_t step, TimeNs begin, TimeNs end) {
+    if (!observing()) return std::nullopt;
+    m_done.step = step;
+    m_done.at = end;
+    m_done.duration += end - begin;
+    m_done.steps += 1;
+    if (m_done.steps < m_asked->steps) return std::nullopt;
+    return finish();
+}
+
+std::optional<CaptureDone> CaptureWindow::cut() {
+    if (observing() && m_done.steps > 0) return finish();
+    m_sources.clear();
+    m_asked.reset();
+    return std::nullopt;
+}
+
+CaptureDone CaptureWindow::finish() {
+    for (const auto& source : m_sources) source->finish(m_done);
+    m_sources.clear();
+    m_asked.reset();
+    return std::exchange(m_done, {});
+}
+
+}  // namespace stepscope

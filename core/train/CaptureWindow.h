@@ -1,0 +1,35 @@
+// CaptureWindow: the steps that a Capture command is about. The Trainer asks it before and after each step; while such steps run it holds the
+// capture's sources (core/profile/CaptureSource.h), and at the end it makes the event of what they saw. Trainer thread.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/base/Result.h"
+#include "core/profile/CaptureSource.h"
+
+namespace stepscope {
+
+class CaptureWindow {
+public:
+    // Refused with a sentence: a number of steps that cannot be, or a capture that is asked for already.
+    Status ask(const Capture& wanted);
+
+    // Around every step; step: its number. after() gives the event when that was the last.
+    void before(std::int64_t step);
+    std::optional<CaptureDone> after(std::int64_t step, TimeNs begin, TimeNs end);
+    // The run is over: the event of the steps that were captured, if any.
+    std::optional<CaptureDone> cut();
+
+    bool observing() const { return !m_sources.empty(); }
+    const std::optional<Capture>& asked() const { return m_asked; }
+
+private:
+    CaptureDone finish();
+
+    std::optional<Capture> m_asked;
+    std::vector<std::unique_ptr<CaptureSource>> m_sources;
+    CaptureDone m_done;  // of the steps so far
+};
+
+}  // namespace stepscope

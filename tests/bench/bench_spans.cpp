@@ -1,0 +1,58 @@
+// What it costs to name operations, steps and phases: where nobody listens, which is nearly always, and beside observers. Run by hand:
+// build/release/tests/bench/bench_spans; RESULTS.md keeps what it printed.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <benchmark/benchmark.h>
+
+#include "core/base/OperationSpan.h"
+#include "core/profile/OperationCounter.h"
+#include "core/profile/OperationTable.h"
+#include "core/train/PhaseClock.h"
+
+namespace stepscope {
+namespace {
+
+void spans(benchmark::State& state) {
+    for (auto _ : state) {
+        const OperationSpan span("norm", Role::Norm1);
+        benchmark::DoNotOptimize(&span);
+    }
+}
+void places(benchmark::State& state) {
+    for (auto _ : state) {
+        const PlaceScope place(3, Role::Norm1);
+        benchmark::DoNotOptimize(&placeHere());
+    }
+}
+void ranges(benchmark::State& state) {
+    for (auto _ : state) {
+        const StepRange range({.kind = RangeFacts::Kind::Step, .step = 7});
+        benchmark::DoNotOptimize(&range);
+    }
+}
+// A small operation of LibTorch's.
+void additions(benchmark::State& state) {
+    const at::Tensor a = at::ones({4});
+    for (auto _ : state) benchmark::DoNotOptimize(a + a);
+}
+
+// The same while an observer listens.
+template <class Observer, void (*measured)(benchmark::State&)>
+void beside(benchmark::State& state) {
+    Observer observer;
+    measured(state);
+}
+
+BENCHMARK(spans)->Name("span/nobody listens");
+BENCHMARK(places)->Name("place/nobody listens");
+BENCHMARK(ranges)->Name("range/nobody listens");
+BENCHMARK(additions)->Name("aten::add/nobody listens");
+BENCHMARK(beside<OperationCounter, spans>)->Name("span/counter");
+BENCHMARK(beside<OperationCounter, additions>)->Name("aten::add/counter");
+BENCHMARK(beside<OperationTable, spans>)->Name("span/capture");
+BENCHMARK(beside<OperationTable, additions>)->Name("aten::add/capture");
+
+}  // namespace
+}  // namespace stepscope
+
+BENCHMARK_MAIN();
