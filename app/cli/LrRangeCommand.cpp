@@ -16,6 +16,7 @@
 #include "app/cli/StopSignals.h"
 #include "core/analysis/LrRange.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Presets.h"
 #include "core/events/Schedule.h"
 
 namespace stepscope::cli {
@@ -58,14 +59,10 @@ Result<RunConfig> sweepConfig(const Options& options, const Workbench& workbench
     auto config = options.run.configure(workbench);
     if (!config) return config;
     const SwitchCatalogue catalogue = workbench.switches(*config);
-    for (const auto& [key, text] : {std::pair<const char*, std::string>{"schedule", "range-test"},
-                                    {"min-lr", options.low},
-                                    {"lr", options.high},
-                                    {"steps", options.steps},
-                                    {"validation-every", "0"},
-                                    {"checkpoint-every", "0"},
-                                    {"sample-every", "0"}})
+    for (const auto& [key, text] :
+         {std::pair<const char*, std::string>{"schedule", "range-test"}, {"min-lr", options.low}, {"lr", options.high}, {"steps", options.steps}})
         if (auto done = setKey(*config, catalogue, key, text); !done) return done.error();
+    onlySteps(*config);
     return workbench.complete(std::move(*config));
 }
 

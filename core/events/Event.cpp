@@ -2,26 +2,14 @@
 #include "core/events/Event.h"
 
 #include "core/base/Check.h"
+#include "core/base/StepPlace.h"
 #include "core/events/SwitchCatalogue.h"
 
 namespace stepscope {
 
 const char* toString(Phase phase) {
-    switch (phase) {
-        case Phase::Batch:
-            return "batch";
-        case Phase::Copy:
-            return "copy";
-        case Phase::Forward:
-            return "forward";
-        case Phase::Backward:
-            return "backward";
-        case Phase::Clip:
-            return "clip";
-        case Phase::Optimizer:
-            return "optimizer";
-    }
-    SS_CHECK(false);
+    static_assert(static_cast<int>(Activity::Optimizer) == static_cast<int>(Phase::Optimizer) + 1);
+    return toString(static_cast<Activity>(static_cast<int>(phase) + 1));  // phases are activities in the same order, after None
 }
 
 const char* toString(RunState state) {

@@ -166,7 +166,7 @@ struct RecorderWaited {  // the trainer waited for the recorder
 // One kind of operation in one place of the captured steps.
 struct CapturedOperation {
     std::string name;           // "aten::addmm"; of our own "norm + QKV"
-    std::string kind;           // "matrix product", "attention", ...; see core/profile/OperationTable.h
+    std::string kind;           // "matrix product", "norm", ...; see core/profile/OperationTable.h
     std::string phase;          // "forward", ...; empty between the phases
     std::string role;           // "attention/qkv", ...; empty where nobody knows
     bool ours = false;          // an operation of our own, beside LibTorch's

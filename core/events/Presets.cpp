@@ -78,4 +78,10 @@ void placeAs(const RunConfig& before, RunConfig& config) {
     if (before.has("device")) placeOn(config, before.word("device"));
 }
 
+void onlySteps(RunConfig& config) {
+    config.switches["validation-every"] = std::int64_t{0};
+    config.checkpointEvery = 0;
+    config.sampleEvery = 0;
+}
+
 }  // namespace stepscope

@@ -21,6 +21,8 @@ Result<RunConfig> presetConfig(const std::string& id);  // NotFound names the kn
 void placeOn(RunConfig& config, const std::string& device);
 // The same place for another configuration; none, where none was said.
 void placeAs(const RunConfig& before, RunConfig& config);
+// Has a run do nothing between its steps: no validation, checkpoints or samples.
+void onlySteps(RunConfig& config);
 
 struct PresetChoice {
     std::string id;

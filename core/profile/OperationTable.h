@@ -11,7 +11,7 @@ namespace stepscope {
 // What an operation is, by its name and activity. Words are stored, so they are never renamed.
 enum class OperationKind { MatrixProduct, Attention, Norm, Pointwise, Loss, Embedding, Optimizer, Data, Memory, Other };
 constexpr int kOperationKinds = 10;
-const char* toString(OperationKind kind);  // "matrix product", "attention", ...
+const char* toString(OperationKind kind);  // "matrix product", "norm", ...
 OperationKind kindOf(const OperationDone& operation);
 
 class OperationTable final : public CaptureSource {

@@ -13,10 +13,10 @@ _MAY = re.compile(r"^core/events/(Presets|ConfigKeys)\.(h|cpp)$")
 MOST = 5
 ALLOWED = {
     "core/events/ConfigNumbers.cpp": "numbers of stored sessions, which another version may have written",
-    "core/events/Event.cpp": "the word of a phase",
+    "core/base/StepPlace.cpp": "the word of an activity",
     "core/fused/Attention.cpp": "the name of an operation",
     "core/step/AttentionStage.cpp": "the name of an operation",
-    "app/cli/LrRangeCommand.cpp": "sets keys by name, as --set does",
+    "core/profile/OperationTable.cpp": "the words of kinds of operations",
 }
 _ID = re.compile(r'\.id\s*=\s*"([a-z0-9-]+)"')
 _LITERAL = re.compile(r'"([a-z0-9-]+)"')
