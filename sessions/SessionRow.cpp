@@ -100,7 +100,11 @@ Result<SessionInfo> readInfo(SQLite::Database& database, const std::string& path
     info.config.reset();
     if (const std::string json = select.getColumn(4).getString(); json != "null") {
         auto config = configFromJson(json).about(Subject::Kind::Session, std::to_string(session));
-        if (!config) return config.error();
+        if (!config) {
+            Error error = config.error();
+            error.sentence = fmt::format("Session {} of {}: {}", session, path, error.sentence);
+            return error;
+        }
         info.config = std::move(*config);
     }
     info.machine.reset();

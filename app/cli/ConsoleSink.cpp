@@ -9,8 +9,9 @@
 
 namespace stepscope::cli {
 
-ConsoleSink::ConsoleSink(std::unique_ptr<StepLog> stepLog, bool terminal)
+ConsoleSink::ConsoleSink(std::unique_ptr<StepLog> stepLog, StepLines lines, bool terminal)
     : m_stepLog(std::move(stepLog)),
+      m_lines(std::move(lines)),
       m_terminal(terminal),
       m_log(std::make_shared<spdlog::logger>("stepscope", std::make_shared<spdlog::sinks::stderr_color_sink_mt>())) {
     m_log->set_pattern(terminal ? "%T %^%v%$" : "stepscope-cli: %v");
@@ -27,6 +28,7 @@ void ConsoleSink::publish(Event event) {
         Visitor{
             [&](const SessionStarted& e) {
                 if (!e.info) return;
+                m_lines.begin(*e.info);
                 m_bar.begin(e.info->firstStep, e.info->config ? e.info->config->steps : 0);
                 if (e.session != 0) say(LogLevel::Info, fmt::format("session {}: {}", e.session, e.info->name));
             },
@@ -62,11 +64,12 @@ bool ConsoleSink::finish(const std::string& why) {
 void ConsoleSink::onStep(const StepDone& step) {
     if (m_stepLog)
         if (auto written = m_stepLog->append(step); !written) say(LogLevel::Warning, written.error().sentence);
+    if (const auto line = m_lines.after(step)) say(LogLevel::Info, *line);
     if (m_terminal) m_bar.advance(step);
 }
 
 void ConsoleSink::say(LogLevel level, const std::string& words) {
-    if (level == LogLevel::Info && !m_terminal) return;
+    if (level == LogLevel::Info && !m_terminal && !m_lines.wanted()) return;
     const std::string text = printable(words, true);
     m_bar.clear();
     switch (level) {

@@ -1,5 +1,6 @@
 // ConsoleSink: what a run says, on stderr. A progress bar and every line of the log on a terminal; in a pipe only warnings and
-// errors. Writes the step log on the side. publish() comes from the trainer, recorder and sampler threads.
+// errors, or with --log-every the log too and a line every so many steps. Writes the step log on the side. publish() comes from the trainer, recorder
+// and sampler threads.
 #pragma once
 #include <spdlog/logger.h>
 
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "app/cli/ProgressBar.h"
+#include "app/cli/StepLines.h"
 #include "app/cli/StepLog.h"
 #include "core/events/Event.h"
 
@@ -16,7 +18,7 @@ namespace stepscope::cli {
 
 class ConsoleSink final : public EventSink {
 public:
-    ConsoleSink(std::unique_ptr<StepLog> stepLog, bool terminal);
+    ConsoleSink(std::unique_ptr<StepLog> stepLog, StepLines lines, bool terminal);
     ~ConsoleSink() override;
     ConsoleSink(const ConsoleSink&) = delete;
     ConsoleSink& operator=(const ConsoleSink&) = delete;
@@ -31,6 +33,7 @@ private:
 
     std::mutex m_mutex;
     std::unique_ptr<StepLog> m_stepLog;
+    StepLines m_lines;
     bool m_terminal;
     ProgressBar m_bar;
     std::shared_ptr<spdlog::logger> m_log;

@@ -12,6 +12,8 @@
 namespace stepscope::cli {
 namespace {
 
+constexpr std::int64_t kMany = 1'000'000'000'000;
+
 struct Options {
     std::string from, database, prompt = "\n";
     // Texts, so that the range checks name the option.
@@ -21,8 +23,8 @@ struct Options {
 Result<GenerateText> request(const Options& options) {
     GenerateText wanted;
     wanted.prompt = options.prompt;
-    const auto whole = [](const char* name, const std::string& text, std::int64_t least, std::int64_t& into) -> Status {
-        const auto value = parseValue(IntegerRange{least, 1'000'000'000'000}, name, text);
+    const auto whole = [](const char* name, const std::string& text, std::int64_t least, std::int64_t most, std::int64_t& into) -> Status {
+        const auto value = parseValue(IntegerRange{least, most}, name, text);
         if (!value) return value.error();
         into = std::get<std::int64_t>(*value);
         return {};
@@ -33,11 +35,11 @@ Result<GenerateText> request(const Options& options) {
         into = std::get<double>(*value);
         return {};
     };
-    if (auto done = whole("tokens", options.tokens, 1, wanted.tokens); !done) return done.error();
+    if (auto done = whole("tokens", options.tokens, 1, kMostTokensWritten, wanted.tokens); !done) return done.error();
     if (auto done = real("temperature", options.temperature, 100, wanted.temperature); !done) return done.error();
-    if (auto done = whole("top-k", options.topK, 0, wanted.topK); !done) return done.error();
+    if (auto done = whole("top-k", options.topK, 0, kMany, wanted.topK); !done) return done.error();
     if (auto done = real("top-p", options.topP, 1, wanted.topP); !done) return done.error();
-    if (auto done = whole("seed", options.seed, 0, wanted.seed); !done) return done.error();
+    if (auto done = whole("seed", options.seed, 0, kMany, wanted.seed); !done) return done.error();
     if (wanted.topP == 0) return makeError(ErrorCode::BadInput, "top-p cannot be 0: no token would be left; it takes a number above 0 up to 1.");
     return wanted;
 }

@@ -35,8 +35,17 @@ void RunOptions::addKey(CLI::App& command, const std::string& key, const std::st
     m_keys.push_back({key, option, std::move(text)});
 }
 
-Result<RunConfig> RunOptions::configure(const Workbench& workbench, const std::optional<RunConfig>& base) const {
-    Result<RunConfig> config = base ? *base : presetGiven() ? presetHere(workbench, m_preset) : fittingPreset(workbench);
+void RunOptions::addFlag(CLI::App& command, const std::string& key, const std::string& word, const std::string& help) {
+    auto text = std::make_shared<std::string>(word);
+    m_keys.push_back({key, command.add_flag("--" + key, help), std::move(text)});
+}
+
+Result<RunConfig> RunOptions::base(const Workbench& workbench) const {
+    return presetGiven() ? presetHere(workbench, m_preset) : fittingPreset(workbench);
+}
+
+Result<RunConfig> RunOptions::configure(const Workbench& workbench, const std::optional<RunConfig>& from) const {
+    Result<RunConfig> config = from ? *from : base(workbench);
     if (!config) return config;
     const SwitchCatalogue catalogue = workbench.switches(*config);
     if (!m_file.empty()) config = loadYaml(m_file, *config, catalogue);

@@ -17,11 +17,17 @@ public:
     // An option that is a key of the configuration under its own name: --steps for the key steps.
     void addKey(CLI::App& command, const std::string& key, const std::string& help);
 
+    // A flag that sets a key to a word: --keep-best for keep-best=on.
+    void addFlag(CLI::App& command, const std::string& key, const std::string& word, const std::string& help);
+
+    // What everything else is set on top of: the preset asked for, or the one that fits this machine.
+    Result<RunConfig> base(const Workbench& workbench) const;
+
     bool presetGiven() const { return !m_preset.empty(); }
     const std::string& preset() const { return m_preset; }
 
-    // On top of `base`; without it, of the preset asked for or else the one that fits this machine. Complete and checked.
-    Result<RunConfig> configure(const Workbench& workbench, const std::optional<RunConfig>& base = {}) const;
+    // On top of `from`; without it, of base(). Complete and checked.
+    Result<RunConfig> configure(const Workbench& workbench, const std::optional<RunConfig>& from = {}) const;
 
 private:
     std::string m_preset;

@@ -46,7 +46,9 @@ constexpr ScheduleWords kSchedules[] = {
     {"linear", "warms up, then falls in a straight line to `min-lr` at the last step", "for fine-tuning, as with BERT"},
     {"warmup-cosine", "warms up, then falls along half a cosine to `min-lr` at the last step",
      "to train a GPT from the beginning, as GPT-3 was: the usual choice"},
-    {"one-cycle", "rises along half a cosine from a 25th of `lr` to `lr` in the first 30 % of the steps, then falls along another to next to nothing",
+    {"one-cycle",
+     "rises along half a cosine from a 25th of `lr` to `lr` in the first 30 % of the steps, then falls along another to next to nothing, as "
+     "PyTorch's OneCycleLR",
      "for short runs at a high rate (Smith and Topin 2018)"},
     {"trapezoid", "warms up, stays at `lr`, and falls in a straight line to `min-lr` in the last fifth of the steps",
      "for long runs that may be made longer: a checkpoint from before the fall goes on as if nothing had been (also called WSD; Hägele et al. 2024)"},
@@ -100,7 +102,7 @@ std::string presetTable(const SwitchCatalogue& switches) {
     std::string all =
         "| Preset | In short | Layers, heads, width | Context | Batch | Tokenizer | `lr` | Steps | Switches "
         "|\n|---|---|---|---|---|---|---|---|---|\n";
-    for (const auto& [id, summary, config] : presets()) {
+    for (const auto& [id, summary, config, title] : presets()) {
         const BatchShape batch = batchShape(config);
         all += fmt::format("| `{}` | {} | {}, {}, {} | {} | {} x {} | {} | {} | {} | {} |\n", id, markdownCell(summary), config.layers, config.heads,
                            config.width, batch.context, batch.sequences, batch.microBatches, config.tokenizer, toString(Value{config.lr}),

@@ -24,10 +24,18 @@ Status StepLog::append(const StepDone& step) {
     if (m_failed) return {};
     fmt::basic_memory_buffer<char, 128> line;
     fmt::format_to(std::back_inserter(line), "{{\"step\":{},\"t_ns\":{},\"loss\":", step.step, step.at.ns);
-    if (std::isfinite(step.loss))
-        fmt::format_to(std::back_inserter(line), "{:.9g}}}\n", step.loss);
-    else
-        fmt::format_to(std::back_inserter(line), "null}}\n");
+    const auto number = [&](double value) {
+        if (std::isfinite(value))
+            fmt::format_to(std::back_inserter(line), "{:.9g}", value);
+        else
+            fmt::format_to(std::back_inserter(line), "null");
+    };
+    number(step.loss);
+    fmt::format_to(std::back_inserter(line), ",\"lr\":");
+    number(step.learningRate);
+    fmt::format_to(std::back_inserter(line), ",\"grad_norm\":");
+    number(step.gradientNorm);
+    fmt::format_to(std::back_inserter(line), "}}\n");
 
     std::size_t written = 0;
     while (written < line.size()) {

@@ -12,6 +12,8 @@
 #include "app/cli/StopSignals.h"
 #include "app/cli/TrainReport.h"
 #include "app/workbench/Checkpoints.h"
+#include "core/events/ConfigKeys.h"
+#include "core/events/ConfigNumbers.h"
 
 namespace stepscope::cli {
 namespace {
@@ -19,13 +21,19 @@ namespace {
 struct Options {
     RunOptions run;
     RunRequest request;
-    bool noRecord = false, json = false;
-    std::string stepLog;
+    bool noRecord = false, json = false, initShape = false;
+    std::string stepLog, logEvery = "0";
     Capture capture;  // when firstStep > 0
 };
 
 Result<RunConfig> configFor(const Options& options, const Workbench& workbench) {
-    if (options.request.resume.empty()) return options.run.configure(workbench);
+    if (options.request.resume.empty() && !options.initShape) return options.run.configure(workbench);
+    if (options.initShape) {
+        auto config = options.run.base(workbench);
+        if (config) config = withShapeOf(options.request.init, std::move(*config));
+        if (!config) return config;
+        return options.run.configure(workbench, *config);
+    }
     const auto checkpoint = inspectCheckpoint(options.request.resume);
     if (!checkpoint) return checkpoint.error();
     if (options.run.presetGiven() && options.run.preset() != checkpoint->config.preset)
@@ -45,6 +53,8 @@ Status checkPlaceForCheckpoints(const Options& options) {
 }
 
 Result<ExitCode> train(Options& options) {
+    const auto logEvery = parseValue(IntegerRange{0, 1'000'000'000}, "log-every", options.logEvery);
+    if (!logEvery) return logEvery.error();
     const auto workbench = Workbench::create();
     if (!options.request.resume.empty()) {
         const auto checkpoint = chooseCheckpoint(options.request.resume, options.request.database);
@@ -67,7 +77,8 @@ Result<ExitCode> train(Options& options) {
     // A reader that goes away must not take the run with it.
     std::signal(SIGPIPE, SIG_IGN);
 
-    ConsoleSink sink(std::move(stepLog), stderrIsTerminal());
+    ConsoleSink sink(std::move(stepLog), StepLines(std::get<std::int64_t>(*logEvery), batchShape(options.request.config).context),
+                     stderrIsTerminal());
     std::atomic<Run*> running{nullptr};
     std::atomic<bool> stopAsked{false};
     std::unique_ptr<Run> run;
@@ -104,7 +115,10 @@ void addTrain(CLI::App& parent, Actions& actions) {
     options->run.addKey(*command, "steps", "Updates to make");
     options->run.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .bin");
     options->run.addKey(*command, "threads", "CPU threads; 0 = every core");
+    options->run.addKey(*command, "validation", "Validate on the text or tokens at this path instead of the end of the data");
     options->run.addKey(*command, "checkpoint-every", "Steps between checkpoints; 0 = none");
+    options->run.addKey(*command, "keep", "Keep only so many of them, the newest; 0 = all");
+    options->run.addFlag(*command, "keep-best", "on", "Keep the one with the lowest validation loss too");
     addDatabaseOption(*command, request.database);
     command->add_flag("--no-record", options->noRecord, "Store nothing");
     auto* resume =
@@ -115,6 +129,9 @@ void addTrain(CLI::App& parent, Actions& actions) {
                      ->type_name("FILE")
                      ->take_last();
     init->excludes(resume);  // whose weights would it be?
+    command->add_flag("--init-partial", request.initPartial, "Take what fits of them, draw the rest as for a new model")->needs(init);
+    command->add_flag("--init-shape", options->initShape, "Set the model as that file has it: layers, heads, width, vocabulary, options")
+        ->needs(init);
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
     command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
     command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
@@ -129,6 +146,9 @@ void addTrain(CLI::App& parent, Actions& actions) {
         ->needs(captureAt)
         ->take_last();
     command->add_option("--step-log", options->stepLog, "Write one JSON line a step to this file")->type_name("FILE")->take_last();
+    command->add_option("--log-every", options->logEvery, "Print a line every so many steps, also into a pipe; 0 = never")
+        ->type_name("N")
+        ->take_last();
     command->add_flag("--json", options->json, "End with one line of JSON");
     actions[command] = [options] { return train(*options); };
 }

@@ -22,6 +22,7 @@ std::string summaryText(const RunSummary& summary) {
     if (std::isfinite(summary.validationLoss)) text += fmt::format(" · validation {:.4f}", summary.validationLoss);
     if (std::isfinite(summary.msPerStepMedian)) text += fmt::format(" · {} a step", format::milliseconds(summary.msPerStepMedian));
     if (std::isfinite(summary.tokensPerSecond)) text += fmt::format(" · {}", format::rate(summary.tokensPerSecond, "tok/s"));
+    if (summary.skipped > 0) text += fmt::format(" · {} step{} left out by fp16", format::count(summary.skipped), summary.skipped == 1 ? "" : "s");
     text += fmt::format(" · peak {} ({} predicted), of it tensors {}\n", format::bytes({summary.peakMemoryBytes}),
                         format::bytes({summary.predictedMemoryBytes}), format::bytes({summary.peakAllocatedBytes}));
     for (const auto& capture : summary.captures) text += "\n" + captureTable(capture, kCapturedRows);
@@ -36,6 +37,7 @@ std::string summaryLine(const RunSummary& summary) {
                 {"val_loss", nineDigits(summary.validationLoss)},
                 {"ms_per_step_median", number(summary.msPerStepMedian)},
                 {"tokens_per_s", number(summary.tokensPerSecond)},
+                {"skipped", summary.skipped},
                 {"peak_memory_bytes", summary.peakMemoryBytes},
                 {"peak_allocated_bytes", summary.peakAllocatedBytes}};
     for (const auto& capture : summary.captures) all["captures"].push_back(toJson(capture));

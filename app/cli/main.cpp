@@ -6,6 +6,7 @@
 
 #include "app/cli/CommandLine.h"
 #include "app/cli/Output.h"
+#include "app/cli/StandardStreams.h"
 #include "app/workbench/Workbench.h"
 #include "core/base/Check.h"
 
@@ -52,6 +53,7 @@ ExitCode guarded(int argc, char** argv) {
 }  // namespace stepscope::cli
 
 int main(int argc, char** argv) {
+    stepscope::cli::openStandardStreams();
     stepscope::initialiseEngine();
     return static_cast<int>(stepscope::cli::guarded(argc, argv));
 }

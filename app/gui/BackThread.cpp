@@ -1,5 +1,7 @@
 #include "app/gui/BackThread.h"
 
+#include "app/gui/Application.h"
+
 namespace stepscope {
 
 BackThread::BackThread() : m_thread([this](std::stop_token stop) { work(std::move(stop)); }) {}
@@ -23,7 +25,11 @@ void BackThread::work(std::stop_token stop) {
             task = std::move(m_tasks.front());
             m_tasks.pop_front();
         }
-        task();
+        try {
+            task();
+        } catch (const std::exception& thrown) {
+            Application::report(thrown);
+        }
     }
 }
 

@@ -15,8 +15,8 @@ QString memoryOf(const Workbench& workbench, const RunConfig& config, const Swit
     if (const auto* choices = std::get_if<Choices>(&entry.values)) {
         for (const auto& word : choices->words) others.emplace_back(word);
     } else if (const auto* whole = std::get_if<IntegerRange>(&entry.values)) {
-        const auto used = config.integer(entry.id);
-        if (used > 0 && used <= whole->most / 2) others.emplace_back(2 * used);
+        const auto* used = std::get_if<std::int64_t>(&config.switches.at(entry.id));  // a word may stand in place of the number
+        if (used != nullptr && *used > 0 && *used <= whole->most / 2) others.emplace_back(2 * *used);
     }
     QStringList parts;
     for (const Value& other : others) {

@@ -149,7 +149,12 @@ void SessionsReader::withInfo(std::int64_t session, std::function<void(const Ses
         auto read = [&]() -> Result<SessionInfo> {
             auto reader = SessionReader::open(m_database);
             if (!reader) return reader.error();
-            return (*reader)->info(session);
+            auto info = (*reader)->info(session);
+            if (!info || !info->config) return info;
+            auto config = storedConfig(*info->config, QString("Session %1 of %2").arg(session).arg(words(m_database)).toStdString());
+            if (!config) return config.error();
+            info->config = std::move(*config);
+            return info;
         }();
         answer(this, [this, read = std::move(read), use] {
             if (read)

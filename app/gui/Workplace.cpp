@@ -1,5 +1,6 @@
 #include "app/gui/Workplace.h"
 
+#include "app/gui/Application.h"
 #include "app/gui/StartupTrace.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/charts/LivePage.h"
@@ -39,6 +40,8 @@ Workplace::Workplace(const Options& options)
         m_reader.setWatching(visible);
         if (visible) m_window.livePage().wake();
     });
+    if (const auto* application = qobject_cast<Application*>(QCoreApplication::instance()))
+        connect(application, &Application::unexpected, this, [this](const QString& sentence) { m_running.say(sentence, true); });
     if (options.demo)
         // After ExperimentWiring's own answer to engineReady: the panel knows the switches by then.
         connect(&m_runs, &RunController::engineReady, this, &Workplace::startDemo);

@@ -1,9 +1,9 @@
 // The window's program. The engine's first words come before anything else: the host allocator and the CUDA plug-in must be in
 // place before LibTorch is touched.
-#include <QApplication>
 #include <QSettings>
 #include <cstdio>
 
+#include "app/gui/Application.h"
 #include "app/gui/Display.h"
 #include "app/gui/LoopTrace.h"
 #include "app/gui/LostDisplay.h"
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     }
     if (parsed.options->canShow) return 0;
 
-    QApplication application(argc, argv);
+    stepscope::Application application(argc, argv);
     // The desktop's answer comes later; until then its last one holds, so that nothing flashes.
     if (const QVariant last = QSettings().value("window/systemDark"); last.isValid()) stepscope::followSystem(application, last.toBool());
     const stepscope::SystemTheme system;
@@ -57,5 +57,5 @@ int main(int argc, char** argv) {
     const stepscope::LoopTrace loopTrace(workplace.window().experiment());
     const stepscope::LostDisplay lostDisplay(workplace.runs());
     workplace.open();
-    return QApplication::exec();
+    return stepscope::Application::exec();
 }

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/optimizations/StoredSwitches.h"
 #include "core/train/Checkpoint.h"
 #include "core/train/Failure.h"
 #include "core/train/Generator.h"
+#include "core/train/WeightsFile.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope {
@@ -20,6 +22,9 @@ namespace fs = std::filesystem;
 Result<CheckpointInfo> inspectCheckpoint(const std::string& path) {
     auto meta = readCheckpointMeta(path);
     if (!meta) return meta.error();
+    auto config = checkStoredSwitches(std::move(meta->config), path + "/state.json");
+    if (!config) return config.error();
+    meta->config = std::move(*config);
     CheckpointInfo info{
         .path = path, .step = meta->step, .parameters = parameterCount(meta->model), .tokenizer = {}, .config = meta->config, .loss = meta->loss};
     if (!meta->tokenizerJson.empty()) {
@@ -34,6 +39,27 @@ Result<CheckpointInfo> inspectCheckpoint(const std::string& path) {
         info.bytes += static_cast<std::int64_t>(size);
     }
     return info;
+}
+
+Result<RunConfig> storedConfig(RunConfig config, const std::string& place) {
+    return checkStoredSwitches(std::move(config), place);
+}
+
+Result<RunConfig> withShapeOf(const std::string& weights, RunConfig config) {
+    auto shape = shapeOfWeights(weights, gptConfig(config, std::max<std::int64_t>(1, config.vocabulary)));
+    if (!shape) return shape.error();
+    config.layers = shape->layers;
+    config.heads = shape->heads;
+    config.width = shape->width;
+    config.vocabulary = shape->vocabulary;
+    config.qkv = shape->splitQkv ? "split" : "fused";
+    config.activation = shape->activation == Activation::Swiglu ? "swiglu" : "gelu";
+    config.tiedHead = shape->tiedHead ? "on" : "off";
+    config.normPlacement = shape->placement == NormPlacement::Post ? "post" : "pre";
+    config.norm = shape->norm == NormKind::RmsNorm ? "rmsnorm" : "layernorm";
+    config.positions = shape->positionKind == PositionKind::Rope ? "rope" : "learned";
+    config.bias = shape->bias ? "on" : "off";
+    return config;
 }
 
 Result<std::vector<std::string>> checkpointsOf(const std::string& database, std::int64_t session) {

@@ -27,6 +27,12 @@ struct CheckpointInfo {
 // Reads the description, not the weights. Errors name the folder and what is missing or damaged in it.
 Result<CheckpointInfo> inspectCheckpoint(const std::string& path);
 
+// The configuration of a session with every switch checked as --set checks it. `place`: what the sentence calls the session.
+Result<RunConfig> storedConfig(RunConfig config, const std::string& place);
+
+// The configuration with the model that a safetensors file holds weights of: layers, heads, width, vocabulary and the options that tensors tell.
+Result<RunConfig> withShapeOf(const std::string& weights, RunConfig config);
+
 // Paths of a session's checkpoints that are still there, oldest first. An unknown session is an error; none is an empty list.
 Result<std::vector<std::string>> checkpointsOf(const std::string& database, std::int64_t session);
 // The last of them; NotFound when there is none.

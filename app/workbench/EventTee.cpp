@@ -28,11 +28,12 @@ void EventTee::note(const Event& event) {
     std::lock_guard lock(m_mutex);
     std::visit(Visitor{
                    [&](const StepDone& done) {
-                       if (m_stepMs.empty()) m_summary.lossFirst = done.loss;
+                       if (m_stepMs.seen() == 0) m_summary.lossFirst = done.loss;
                        m_summary.lossLast = done.loss;
                        m_summary.steps = done.step;
-                       m_stepMs.push_back(done.duration.milliseconds());
-                       m_curve.push_back({done.learningRate, done.loss});
+                       m_stepMs.add(done.duration.milliseconds());
+                       m_curve.add({done.learningRate, done.loss});
+                       m_summary.skipped += done.skipped ? 1 : 0;
                        m_tokensPerStep = done.tokens;
                    },
                    [&](const ValidationDone& done) { m_summary.validationLoss = done.loss; },
@@ -64,19 +65,19 @@ void EventTee::note(const Event& event) {
 
 std::optional<LogLine> EventTee::lastWords(const StateChanged& end) const {
     std::lock_guard lock(m_mutex);
-    if (!ended(end.state) || m_curve.empty()) return std::nullopt;
+    if (!ended(end.state) || m_curve.seen() == 0) return std::nullopt;
     // A range test may well end by breaking down.
-    if (m_info->config->schedule == "range-test") return LogLine{end.at, end.step, LogLevel::Info, sentenceOf(readLrRange(m_curve))};
+    if (m_info->config->schedule == "range-test") return LogLine{end.at, end.step, LogLevel::Info, sentenceOf(readLrRange(m_curve.values()))};
     if (end.state == RunState::Failed) return std::nullopt;  // it has said why
-    const bool fromTheStart = m_curve.size() == m_stepMs.size() && m_info->config->data != "random";
-    const auto said = diagnoseRate(m_curve, fromTheStart ? std::log(static_cast<double>(m_info->vocabulary)) : kUnknown);
+    const bool fromTheStart = m_curve.seen() == m_stepMs.seen() && m_info->config->data != "random";
+    const auto said = diagnoseRate(m_curve.values(), fromTheStart ? std::log(static_cast<double>(m_info->vocabulary)) : kUnknown, m_curve.every());
     return said ? std::optional(LogLine{end.at, end.step, LogLevel::Warning, *said}) : std::nullopt;
 }
 
 RunSummary EventTee::summary() const {
     std::lock_guard lock(m_mutex);
     RunSummary summary = m_summary;
-    summary.msPerStepMedian = median(withoutWarmUp(m_stepMs));
+    summary.msPerStepMedian = median(withoutWarmUp(m_stepMs.values()));
     summary.tokensPerSecond = static_cast<double>(m_tokensPerStep) / (summary.msPerStepMedian / 1e3);
     return summary;
 }

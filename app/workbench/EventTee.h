@@ -5,10 +5,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "app/workbench/Workbench.h"
 #include "core/analysis/LrRange.h"
+#include "core/analysis/Thinned.h"
 #include "sessions/Recorder.h"
 
 namespace stepscope {
@@ -35,8 +35,8 @@ private:
     RunSummary m_summary;
     std::shared_ptr<const SessionInfo> m_info;
     RunConfig m_config;  // as it is now
-    std::vector<double> m_stepMs;
-    std::vector<LrRangePoint> m_curve;  // since the loss last changed its meaning
+    Thinned<double> m_stepMs;
+    Thinned<LrRangePoint> m_curve;  // since the loss last changed its meaning
     std::int64_t m_tokensPerStep = 0;
 };
 

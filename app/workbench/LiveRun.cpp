@@ -7,16 +7,19 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/Gpus.h"
+#include "app/workbench/PlannedCheckpoints.h"
 #include "app/workbench/RunName.h"
+#include "app/workbench/StartingState.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"
 #include "core/profile/DeviceSampler.h"
-#include "core/train/Checkpoint.h"
 #include "core/train/Failure.h"
+#include "core/train/UnfinishedCheckpoints.h"
 
 namespace stepscope {
 namespace {
@@ -128,18 +131,22 @@ Result<TrainerSetup> LiveRun::prepare() {
     host_memory::resetPeak();
     device_memory::resetPeak(at::Device(m_plan.device()));
     // OpenMP's thread count belongs to the thread that sets it.
-    at::set_num_threads(static_cast<int>(m_request.config.threads > 0 ? m_request.config.threads : m_registry->machine().cores));
+    const std::int64_t threads = m_request.config.threads > 0 ? m_request.config.threads : m_registry->machine().cores;
+    at::set_num_threads(static_cast<int>(threads));
     auto batches = openData().about(Subject::Kind::Data, m_request.config.data);
     if (!batches) return batches.error();
     host_memory::refreshBudget();  // the data took their part
     if (auto fits = forecast((*batches)->corpus().vocabulary); !fits) return fits.error();
-    auto state = openState((*batches)->corpus().vocabulary);
-    if (!state) return state.error();
+    m_tee.publish(Preparing{m_clock.now(), "building the model", kUnknown});
+    const Corpus& corpus = (*batches)->corpus();
+    auto start = startingState(m_request, m_registry->modelShape(m_plan, corpus.vocabulary), corpus, threads);
+    if (!start) return start.error();
 
     TrainerSetup setup;
     setup.config = m_request.config;
-    setup.state = std::move(*state);
+    setup.state = std::move(start->state);
     setup.batches = *batches;
+    setup.origin = {corpus.identity, threads};
     setup.factory = m_registry.get();
     setup.clock = &m_clock;
     setup.sink = &m_tee;
@@ -162,7 +169,7 @@ Result<TrainerSetup> LiveRun::prepare() {
         waitFor(weights.device());
         m_generator.post({request, {from.config, from.layout, weights}, from.updates, tokenizer});
     };
-    if (auto opened = openSession(setup); !opened) return opened.error();
+    if (auto opened = openSession(setup, start->notes); !opened) return opened.error();
     setup.checkpointFolder = m_checkpointFolder;
     return setup;
 }
@@ -173,6 +180,9 @@ Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
                                .tokenizer = config.tokenizer,
                                .vocabulary = config.vocabulary,
                                .validationFraction = config.validationFraction,
+                               .validation = config.validation,
+                               .separator = config.separator,
+                               .with = {},
                                .context = m_plan.context,
                                .seed = static_cast<std::uint64_t>(config.seed),
                                .cacheFolder = {},
@@ -197,30 +207,7 @@ Status LiveRun::forecast(std::int64_t vocabulary) {
     return checkMemory(m_plan, needed);
 }
 
-Result<TrainState> LiveRun::openState(std::int64_t vocabulary) {
-    const RunConfig& config = m_request.config;
-    const GptConfig shape = m_registry->modelShape(m_plan, vocabulary);
-    m_tee.publish(Preparing{m_clock.now(), "building the model", kUnknown});
-    if (!m_request.resume.empty()) {
-        auto state = loadCheckpoint(m_request.resume, shape.paddedVocabulary).about(Subject::Kind::Checkpoint, m_request.resume);
-        if (!state) return state.error();
-        if (state->config.vocabulary != vocabulary)
-            return makeError(ErrorCode::BadInput,
-                             fmt::format("The checkpoint {} has a vocabulary of {}, the data has {}; train on the data it was made with.",
-                                         m_request.resume, state->config.vocabulary, vocabulary));
-        if (const std::string key = differingKey(state->config, shape); !key.empty())
-            return makeError(ErrorCode::BadInput,
-                             fmt::format("The checkpoint {} is of a model with another {}; leave {} as it was.", m_request.resume, key, key));
-        if (state->updates >= config.steps)
-            return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} is at step {} already; ask for more steps than that (steps).",
-                                                              m_request.resume, state->updates));
-        return state;
-    }
-    if (!m_request.init.empty()) return loadWeights(m_request.init, shape, static_cast<std::uint64_t>(config.seed));
-    return TrainState::initialise(shape, static_cast<std::uint64_t>(config.seed));
-}
-
-Status LiveRun::openSession(const TrainerSetup& setup) {
+Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::string>& notes) {
     const Corpus& corpus = setup.batches->corpus();
     SessionInfo info;
     info.name = m_request.name.empty() ? nameFor(m_request.config, *m_registry) : m_request.name;
@@ -270,6 +257,12 @@ Status LiveRun::openSession(const TrainerSetup& setup) {
     m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, corpus.description});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_forecast.sentence});
+    for (const auto& note : notes) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Warning, note});
+    if (!m_checkpointFolder.empty()) {
+        removeUnfinished(std::filesystem::path(m_checkpointFolder).parent_path().string());
+        if (const auto planned = plannedCheckpoints(m_request.config, setup.state, m_checkpointFolder); !planned.sentence.empty())
+            m_tee.publish(LogLine{m_clock.now(), setup.state.updates, planned.fits ? LogLevel::Info : LogLevel::Warning, planned.sentence});
+    }
     return {};
 }
 

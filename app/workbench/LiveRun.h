@@ -29,8 +29,7 @@ private:
     Result<TrainerSetup> prepare();
     Result<std::shared_ptr<const BatchSource>> openData();
     Status forecast(std::int64_t vocabulary);
-    Result<TrainState> openState(std::int64_t vocabulary);
-    Status openSession(const TrainerSetup& setup);
+    Status openSession(const TrainerSetup& setup, const std::vector<std::string>& notes);
     void fail(const Error& error);
 
     RunRequest m_request;

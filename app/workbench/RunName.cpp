@@ -16,9 +16,12 @@ constexpr std::size_t kMostNamed = 4;  // differences that a name still carries
 }  // namespace
 
 std::string nameFor(const RunConfig& config, const Registry& registry) {
-    auto base = presetConfig(config.preset);
-    auto plain = base ? registry.complete(*base) : Result<RunConfig>(base.error());
+    auto begun = presetConfig(config.preset);
+    auto plain = begun ? registry.complete(*begun) : Result<RunConfig>(begun.error());
     if (!plain) return config.preset;
+    const auto preset = std::ranges::find(presets(), config.preset, &Preset::id);
+    // A title that names the text is of runs on that text.
+    const std::string& base = preset != presets().end() && preset->config.data == config.data ? preset->title : config.preset;
     std::string name;
     const auto usual = listConfig(*plain), wanted = listConfig(config);
     std::size_t differences = 0;
@@ -28,7 +31,7 @@ std::string nameFor(const RunConfig& config, const Registry& registry) {
         name += fmt::format("{} {} · ", key, key == "data" ? std::filesystem::path(value).filename().string() : value);
     }
     if (differences > kMostNamed) name += fmt::format("{} more · ", differences - kMostNamed);
-    return name + config.preset;
+    return name + base;
 }
 
 }  // namespace stepscope

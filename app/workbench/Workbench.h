@@ -26,6 +26,7 @@ struct RunRequest {
     std::string database;  // empty = defaultDatabasePath()
     bool record = true;
     std::string init;                  // safetensors weights to start from, GPT-2 names (Hugging Face layout); empty = random
+    bool initPartial = false;          // take what fits of them, draw the rest
     std::optional<Capture> capture{};  // asked of the trainer before its first step
     std::string resume;                // checkpoint folder, or a session id whose newest checkpoint is taken
 };
@@ -43,6 +44,7 @@ struct RunSummary {
     std::int64_t peakAllocatedBytes = 0;    // most live bytes of tensors on the run's device
     std::int64_t predictedMemoryBytes = 0;  // of peakMemoryBytes, before the run
     std::int64_t lostCheckpoints = 0;       // that were due and could not be written
+    std::int64_t skipped = 0;               // steps whose update fp16's overflow left out
     std::vector<CaptureDone> captures;
 };
 

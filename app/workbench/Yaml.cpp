@@ -13,6 +13,7 @@
 
 #include "app/workbench/Workbench.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/RetiredKeys.h"
 
 namespace stepscope {
 namespace {
@@ -61,6 +62,7 @@ Result<RunConfig> apply(const std::string& path, const YAML::Node& root, const R
     auto config = startingPoint(path, root, base);
     if (!config) return config;
     std::set<std::string> seen;
+    std::vector<std::pair<std::string, YAML::Node>> retired;
     for (const auto& entry : root) {
         const YAML::Node &key = entry.first, &value = entry.second;
         if (!key.IsScalar()) return at(path, key.Mark(), "a key must be one word.");
@@ -70,7 +72,17 @@ Result<RunConfig> apply(const std::string& path, const YAML::Node& root, const R
         if (!value.IsScalar())
             return at(path, key.Mark(),
                       fmt::format("{} takes one value{}.", name, value.IsNull() ? "; nothing is given" : ", not a list or a mapping"));
+        if (isRetired(name)) {
+            retired.emplace_back(name, value);
+            continue;
+        }
         if (auto done = setKey(*config, catalogue, name, value.Scalar()); !done) return at(path, key.Mark(), done.error());
+    }
+    // Last: they are read with the batch size and the context of this file.
+    for (const auto& [name, value] : retired) {
+        if (seen.contains("validation-tokens"))
+            return at(path, value.Mark(), fmt::format("{} is validation-tokens now, which is given too; keep that.", name));
+        if (auto done = takeRetired(*config, name, value.Scalar()); !done) return at(path, value.Mark(), done.error());
     }
     return config;
 }

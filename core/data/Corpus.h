@@ -37,12 +37,13 @@ public:
 
 struct Corpus {
     std::shared_ptr<const TokenRow> tokens;
-    std::shared_ptr<const TokenRow> text;               // the same ids, tokenised anew at each read; null where that cannot be
-    std::string whyNoText;                              // then a sentence
-    std::shared_ptr<const Tokenizer> tokenizer;         // null for random ids, and for ready tokens that are not known to be GPT-2's
-    std::int64_t vocabulary = 0;                        // ids are in [0, vocabulary)
-    std::int64_t trainTokens = 0;                       // [0, trainTokens) is trained on, [trainTokens, size) validates
-    std::string description;                            // "King James text, 4 301 226 byte tokens"
+    std::shared_ptr<const TokenRow> text;        // the same ids, tokenised anew at each read; null where that cannot be
+    std::string whyNoText;                       // then a sentence
+    std::shared_ptr<const Tokenizer> tokenizer;  // null for random ids, and for ready tokens that are not known to be GPT-2's
+    std::int64_t vocabulary = 0;                 // ids are in [0, vocabulary)
+    std::int64_t trainTokens = 0;                // [0, trainTokens) is trained on, [trainTokens, size) validates
+    std::string description;                     // "King James text, 4 301 226 byte tokens"
+    std::string identity;                        // of what is trained on: a hash of the text, for ready tokens of samples; empty for random ids
     FreeMemory freeMemory = [] { return kUnbounded; };  // asked before the tokens are copied to RAM
 
     std::int64_t validationTokens() const { return tokens->size() - trainTokens; }
@@ -53,14 +54,17 @@ struct CorpusRequest {
     std::string tokenizer;        // byte | char | gpt2
     std::int64_t vocabulary = 0;  // RunConfig::vocabulary; 0 = the tokenizer's. Smaller than an id that occurs is an error.
     double validationFraction = 0.1;
-    std::int64_t context = 128;  // data must hold at least one sequence of context + 1 in each part that is used
-    std::uint64_t seed = 1;      // of random ids
-    std::string cacheFolder;     // empty = $XDG_CACHE_HOME/stepscope/tokens
-    bool keepText = false;       // make Corpus::text usable at once; without it a large text that is in RAM is let go
+    std::string validation = "split";       // RunConfig::validation: or a path, whose tokens validate instead of that share
+    std::string separator = "blank-line";   // RunConfig::separator
+    std::shared_ptr<const Tokenizer> with;  // in place of the one that `tokenizer` names: of a checkpoint
+    std::int64_t context = 128;             // data must hold at least one sequence of context + 1 in each part that is used
+    std::uint64_t seed = 1;                 // of random ids
+    std::string cacheFolder;                // empty = $XDG_CACHE_HOME/stepscope/tokens
+    bool keepText = false;                  // make Corpus::text usable at once; without it a large text that is in RAM is let go
     FreeMemory freeMemory = [] { return kUnbounded; };
 };
 
-// Whether `data` names a file of ready token ids (.bin).
+// Whether `data` names a file of ready token ids (.bin), or a folder of such shards without texts among them.
 bool isReadyTokens(const std::string& data);
 
 // progress(what, fraction) is called now and then; cancelled is polled. Errors name the file and what to do.

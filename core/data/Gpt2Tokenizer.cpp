@@ -45,13 +45,18 @@ private:
 
 class Gpt2Tokenizer final : public Tokenizer {
 public:
-    Gpt2Tokenizer(BytePairMerges merges, Hash128 filesHash) : m_merges(std::move(merges)), m_filesHash(filesHash) {}
+    Gpt2Tokenizer(BytePairMerges merges, Hash128 filesHash, std::int32_t endOfText)
+        : m_merges(std::move(merges)), m_filesHash(filesHash), m_endOfText(endOfText) {}
 
     std::string name() const override { return "gpt2"; }
     std::int64_t vocabulary() const override { return m_merges.size(); }
     std::size_t bytesOf(std::int32_t id) const override { return m_merges.bytesOf(id).size(); }
     std::size_t cutAfter(std::string_view text, std::size_t wanted) const override { return utf8::cutAfter(text, wanted); }
-    std::string toJson() const override { return nlohmann::json{{"name", "gpt2"}, {"files", m_filesHash.hex()}}.dump(); }
+    std::string toJson() const override {
+        nlohmann::json all{{"name", "gpt2"}, {"files", m_filesHash.hex()}};
+        if (m_endOfText >= 0) all["separator"] = "endoftext";
+        return all.dump();
+    }
 
     Result<std::vector<std::int32_t>> encode(std::string_view text) const override {
         if (const auto broken = utf8::findInvalid(text); broken != std::string_view::npos)
@@ -60,18 +65,12 @@ public:
         ids.reserve(text.size() / 3);
         WordCache cache;
         BytePairMerges::Scratch scratch;
-        WordSplitter::Walk walk(m_splitter, text);
-        for (std::string_view word; walk.next(word);) {
-            if (const auto* known = cache.find(word)) {
-                for (std::size_t i = 0; i < known->count; ++i) {
-                    const std::int32_t id = ids[known->begin + i];
-                    ids.push_back(id);
-                }
-                continue;
-            }
-            const std::size_t begin = ids.size();
-            m_merges.append(word, scratch, ids);
-            cache.remember(word, {begin, static_cast<std::uint32_t>(ids.size() - begin)});
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = m_endOfText >= 0 ? text.find(kEndOfText, at) : std::string_view::npos;
+            encodeDocument(text.substr(at, end - at), cache, scratch, ids);
+            if (end == std::string_view::npos) break;
+            ids.push_back(m_endOfText);
+            at = end + std::string_view(kEndOfText).size();
         }
         return ids;
     }
@@ -88,8 +87,25 @@ public:
     }
 
 private:
+    void encodeDocument(std::string_view text, WordCache& cache, BytePairMerges::Scratch& scratch, std::vector<std::int32_t>& ids) const {
+        WordSplitter::Walk walk(m_splitter, text);
+        for (std::string_view word; walk.next(word);) {
+            if (const auto* known = cache.find(word)) {
+                for (std::size_t i = 0; i < known->count; ++i) {
+                    const std::int32_t id = ids[known->begin + i];
+                    ids.push_back(id);
+                }
+                continue;
+            }
+            const std::size_t begin = ids.size();
+            m_merges.append(word, scratch, ids);
+            cache.remember(word, {begin, static_cast<std::uint32_t>(ids.size() - begin)});
+        }
+    }
+
     BytePairMerges m_merges;
     Hash128 m_filesHash;
+    std::int32_t m_endOfText;  // -1: no text holds it
     WordSplitter m_splitter;
 };
 
@@ -106,7 +122,7 @@ std::string eitherOf(const fs::path& folder, const char* first, const char* seco
 
 }  // namespace
 
-Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder) {
+Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder, bool documents) {
     const std::string where = folder.empty() ? gpt2VocabularyFolder() : folder;
     if (where.empty()) return makeError(ErrorCode::NotFound, fmt::format("The GPT-2 vocabulary is not installed: {}.", kWhereFrom));
     const std::string vocabularyPath = eitherOf(where, "encoder.json", "vocab.json"), mergesPath = eitherOf(where, "vocab.bpe", "merges.txt");
@@ -120,8 +136,14 @@ Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder
     if (!mergesFile) return mergesFile.error();
     auto merges = BytePairMerges::parse(vocabulary->bytes(), vocabularyPath, mergesFile->bytes(), mergesPath);
     if (!merges) return merges.error();
+    std::int32_t endOfText = -1;
+    for (std::int32_t id = merges->size() - 1; documents && id >= 0 && endOfText < 0; --id)
+        if (merges->bytesOf(id) == kEndOfText) endOfText = id;
+    if (documents && endOfText < 0)
+        return makeError(ErrorCode::BadInput, fmt::format("{} has no token {}; choose separator=blank-line.", vocabularyPath, kEndOfText));
     const Hash128 ofVocabulary = hashOf(vocabulary->bytes()), ofMerges = hashOf(mergesFile->bytes());
-    return std::shared_ptr<const Tokenizer>(std::make_shared<Gpt2Tokenizer>(std::move(*merges), hashOf(ofVocabulary.hex() + ofMerges.hex())));
+    return std::shared_ptr<const Tokenizer>(
+        std::make_shared<Gpt2Tokenizer>(std::move(*merges), hashOf(ofVocabulary.hex() + ofMerges.hex()), endOfText));
 }
 
 }  // namespace stepscope

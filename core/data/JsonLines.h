@@ -8,7 +8,13 @@
 
 namespace stepscope {
 
-// The documents of `lines`, an empty line between two of them. Errors name `name` and the line number.
-Result<std::string> textOfJsonLines(std::string_view lines, const std::string& name, const std::atomic<bool>& cancelled);
+struct JsonLinesText {
+    std::string text;         // the documents, `separator` between two of them
+    std::int64_t mended = 0;  // lines in which half of a surrogate pair stood alone and was read as U+FFFD
+};
+
+// Errors name `name` and the line number. A line costs the memory of its longest string, whatever it holds: no tree of it is built.
+Result<JsonLinesText> textOfJsonLines(std::string_view lines, const std::string& name, const std::string& separator,
+                                      const std::atomic<bool>& cancelled);
 
 }  // namespace stepscope

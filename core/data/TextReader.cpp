@@ -12,6 +12,7 @@
 #include "core/data/Corpus.h"
 #include "core/data/JsonLines.h"
 #include "core/data/TextCheck.h"
+#include "core/data/Tokenizer.h"
 #include "core/data/Zstd.h"
 
 namespace stepscope {
@@ -40,7 +41,7 @@ bool isJsonLines(const fs::path& path) {
     return kindOf(path) == ".jsonl" || kindOf(path) == ".ndjson";
 }
 
-Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled, Bytes free) {
+Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator) {
     if (isPacked(path) && kindOf(path) == ".bin")
         return makeError(ErrorCode::BadInput,
                          fmt::format("{} holds packed tokens, and tokens are mapped from the disk; unpack it with zstd -d.", path));
@@ -59,10 +60,13 @@ Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& can
         if (size.count > free.count - static_cast<std::int64_t>(source.owned.size()))
             return noRoom(fmt::format("{} has {}, and what its lines hold has to lie in RAM", path, format::bytes(size)), free,
                           "give a smaller file, its text as a plain file (which is mapped), or ready tokens (.bin)");
-        auto text = textOfJsonLines(source.text(), path, cancelled);
-        if (!text) return text.error();
-        if (text->empty()) return makeError(ErrorCode::BadInput, fmt::format("{} is empty: no line holds a text.", path));
-        source.owned = std::move(*text);
+        auto documents = textOfJsonLines(source.text(), path, separator == Separator::EndOfText ? kEndOfText : "\n\n", cancelled);
+        if (!documents) return documents.error();
+        if (documents->text.empty()) return makeError(ErrorCode::BadInput, fmt::format("{} is empty: no line holds a text.", path));
+        if (documents->mended > 0)
+            source.note = fmt::format("{} line{} held half of a surrogate pair alone, read as U+FFFD", format::count(documents->mended),
+                                      documents->mended == 1 ? "" : "s");
+        source.owned = std::move(documents->text);
         source.file = {};
         return source;
     }
@@ -86,7 +90,7 @@ Result<std::vector<fs::path>> filesBelow(const std::string& folder) {
     return files;
 }
 
-Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>& cancelled, Bytes free) {
+Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>& cancelled, Bytes free, Separator separator) {
     auto files = filesBelow(folder);
     if (!files) return files.error();
     SourceText all{.name = folder};
@@ -95,7 +99,7 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
     for (const auto& path : *files) {
         if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", folder));
         const auto held = static_cast<std::int64_t>(all.owned.size());
-        auto one = readOne(path.string(), cancelled, {free.count - held});
+        auto one = readOne(path.string(), cancelled, {free.count - held}, separator);
         if (!one) {
             // A broken line of .jsonl, a damaged .zst and an unreadable file are mistakes to mend; a picture among texts is not.
             if (isJsonLines(path) || isPacked(path) || one.error().code != ErrorCode::BadInput) return one.error();
@@ -107,7 +111,7 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
             return noRoom(fmt::format("The texts of {} are put together in RAM, where they are {} with {} and are copied as they grow", folder,
                                       format::bytes({size}), path.lexically_relative(folder).string()),
                           free, "join the files into one (cat), which is mapped, or give fewer");
-        if (used++ > 0) all.owned += '\n';
+        if (used++ > 0) all.owned += separator == Separator::EndOfText ? kEndOfText : "\n";
         all.owned += one->text();
     }
     if (used == 0)
@@ -132,9 +136,9 @@ bool isPlainTextFile(const std::string& path) {
     return fs::is_regular_file(path, ignored) && !isPacked(path) && !isJsonLines(path) && !isReadyTokens(path);
 }
 
-Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free) {
+Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator) {
     std::error_code ignored;
-    return fs::is_directory(path, ignored) ? readFolder(path, cancelled, free) : readOne(path, cancelled, free);
+    return fs::is_directory(path, ignored) ? readFolder(path, cancelled, free, separator) : readOne(path, cancelled, free, separator);
 }
 
 }  // namespace stepscope

@@ -10,6 +10,9 @@
 
 namespace stepscope {
 
+// What stands between two documents of .jsonl, and two files of a folder.
+enum class Separator { BlankLine, EndOfText };
+
 struct SourceText {
     std::string name;      // for sentences: the path as the person gave it
     std::string title;     // for the description: "notes.txt", "folder essays (12 files)"
@@ -24,7 +27,8 @@ struct SourceText {
 // Refuses empty, binary and non-UTF-8 files with one sentence that names the file and, where there is one, the byte.
 // Of a folder (recursive, sorted by path, hidden files left out) such files are skipped, and the note says which.
 // A plain file is mapped; the others have to lie in RAM, and those that `free` has no room for are refused.
-Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free = kUnbounded);
+Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free = kUnbounded,
+                            Separator separator = Separator::BlankLine);
 
 // A regular file that readText maps and reads as it is: no .jsonl, nothing packed, no ready tokens.
 bool isPlainTextFile(const std::string& path);

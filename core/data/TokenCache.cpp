@@ -61,21 +61,21 @@ std::string tokenCachePath(const std::string& folder, std::string_view text, con
 
 Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name, const Tokenizer& tokenizer, const std::string& folder,
                                   const Progress& progress, const std::atomic<bool>& cancelled, const FreeMemory& freeMemory) {
+    const TokenFileKey key = keyOf(text, tokenizer);
     const auto inMemory = [&](const std::string& why) -> Result<CachedTokens> {
         auto row = tokenizer.vocabulary() <= 0x10000 ? encodeToRam<std::uint16_t>(text, name, tokenizer, progress, cancelled, freeMemory())
                                                      : encodeToRam<std::uint32_t>(text, name, tokenizer, progress, cancelled, freeMemory());
         if (!row) return makeError(row.error().code, row.error().sentence, row.error().cause.empty() ? why : row.error().cause);
-        return CachedTokens{std::move(*row), "tokens kept in memory: " + why};
+        return CachedTokens{std::move(*row), key.text, "tokens kept in memory: " + why};
     };
     if (folder.empty()) return inMemory("neither XDG_CACHE_HOME nor HOME names a folder for the cache");
 
-    const TokenFileKey key = keyOf(text, tokenizer);
     const std::string path = pathOf(folder, key, tokenizer);
     std::string note;
     if (auto found = openTokenFile(path, key); found) {
         markTokenCacheUsed(path);
         progress(fmt::format("Tokens of {} ({}) come from the cache", name, tokenizer.name()), 1.0);
-        return CachedTokens{std::move(*found), {}};
+        return CachedTokens{std::move(*found), key.text, {}};
     } else if (found.error().code != ErrorCode::NotFound) {
         note = "the damaged token cache was made again";
         progress(fmt::format("The token cache of {} ({}) is damaged and is made again", name, tokenizer.name()), 0.0);
@@ -95,7 +95,7 @@ Result<CachedTokens> cachedTokens(std::string_view text, const std::string& name
     auto row = openTokenFile(path, key);
     if (!row) return inMemory(row.error().sentence);
     boundTokenCaches(folder);  // ours is mapped by now, so it stays
-    return CachedTokens{std::move(*row), std::move(note)};
+    return CachedTokens{std::move(*row), key.text, std::move(note)};
 }
 
 }  // namespace stepscope

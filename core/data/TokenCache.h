@@ -7,6 +7,7 @@
 
 #include "core/base/Result.h"
 #include "core/data/Corpus.h"
+#include "core/data/Hash128.h"
 
 namespace stepscope {
 
@@ -14,6 +15,7 @@ using Progress = std::function<void(const std::string&, double)>;
 
 struct CachedTokens {
     std::shared_ptr<const TokenRow> row;
+    Hash128 text;      // of the whole text
     std::string note;  // "the damaged token cache was made again", "kept in memory: ..."; empty when all is well
 };
 

@@ -51,6 +51,41 @@ private:
     std::shared_ptr<const MappedFile> m_file;
 };
 
+class JoinedRow final : public TokenRow {
+public:
+    explicit JoinedRow(std::vector<std::shared_ptr<const TokenRow>> rows) : m_rows(std::move(rows)) {
+        for (const auto& row : m_rows) {
+            m_begins.push_back(m_size);
+            m_size += row->size();
+        }
+    }
+    std::int64_t size() const override { return m_size; }
+    bool randomAccess() const override {
+        return std::ranges::all_of(m_rows, [](const auto& row) { return row->randomAccess(); });
+    }
+    Status prepare() const override {
+        for (const auto& row : m_rows)
+            if (auto ready = row->prepare(); !ready) return ready;
+        return {};
+    }
+    void copy(std::int64_t begin, std::int64_t count, std::int64_t* into) const override {
+        checkRange(begin, count, m_size);
+        auto at = static_cast<std::size_t>(std::upper_bound(m_begins.begin(), m_begins.end(), begin) - m_begins.begin()) - 1;
+        for (; count > 0; ++at) {
+            const std::int64_t from = begin - m_begins[at], here = std::min(count, m_rows[at]->size() - from);
+            if (here > 0) m_rows[at]->copy(from, here, into);
+            begin += here;
+            into += here;
+            count -= here;
+        }
+    }
+
+private:
+    std::vector<std::shared_ptr<const TokenRow>> m_rows;
+    std::vector<std::int64_t> m_begins;  // of each row
+    std::int64_t m_size = 0;
+};
+
 template <class Id>
 std::shared_ptr<const TokenRow> owning(std::vector<Id> ids) {
     auto owner = std::make_shared<const std::vector<Id>>(std::move(ids));
@@ -104,6 +139,12 @@ Bytes sizeInRam(const TokenRow& row, std::int64_t vocabulary) {
 std::shared_ptr<const TokenRow> copiedToRam(const std::shared_ptr<const TokenRow>& row, std::int64_t vocabulary) {
     if (dynamic_cast<const RandomRow*>(row.get()) != nullptr) return row;
     return vocabulary <= 0x10000 ? narrowed<std::uint16_t>(*row) : narrowed<std::uint32_t>(*row);
+}
+
+std::shared_ptr<const TokenRow> joined(std::vector<std::shared_ptr<const TokenRow>> rows) {
+    SS_CHECK(!rows.empty());
+    if (rows.size() == 1) return std::move(rows.front());
+    return std::make_shared<JoinedRow>(std::move(rows));
 }
 
 std::shared_ptr<const TokenRow> randomRow(std::uint64_t seed, std::int64_t vocabulary, std::int64_t size) {

@@ -2,6 +2,7 @@
 // Made while a corpus is opened, read on the trainer thread and by loader workers.
 #pragma once
 #include <span>
+#include <vector>
 
 #include "core/base/Check.h"
 #include "core/data/Corpus.h"
@@ -55,6 +56,9 @@ std::shared_ptr<const TokenRow> inRam(std::vector<std::uint32_t> ids);
 // Random ids are computed, so there is nothing to copy: they are `row` itself.
 Bytes sizeInRam(const TokenRow& row, std::int64_t vocabulary);
 std::shared_ptr<const TokenRow> copiedToRam(const std::shared_ptr<const TokenRow>& row, std::int64_t vocabulary);
+
+// The rows one after the other, as one. At least one.
+std::shared_ptr<const TokenRow> joined(std::vector<std::shared_ptr<const TokenRow>> rows);
 
 // `size` uniform ids in [0, vocabulary): a function of (seed, position), nothing is stored.
 std::shared_ptr<const TokenRow> randomRow(std::uint64_t seed, std::int64_t vocabulary, std::int64_t size);

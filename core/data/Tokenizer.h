@@ -30,10 +30,14 @@ public:
     virtual std::string toJson() const = 0;
 };
 
+// GPT-2's token between documents, as its vocabulary has it.
+constexpr const char* kEndOfText = "<|endoftext|>";
+
 std::shared_ptr<const Tokenizer> byteTokenizer();
 std::shared_ptr<const Tokenizer> charTokenizer(std::string_view text);  // vocabulary = sorted distinct code points
-// Vocabulary files from `folder` (vocab.json or encoder.json, merges.txt or vocab.bpe); empty = where set-up put them.
-Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder = {});
+// Vocabulary files from `folder` (vocab.json or encoder.json, merges.txt or vocab.bpe); empty = where set-up put them. With `documents` kEndOfText is
+// one token wherever a text has it; otherwise it is read as any other signs.
+Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder = {}, bool documents = false);
 Result<std::shared_ptr<const Tokenizer>> tokenizerFromJson(const std::string& json);
 
 }  // namespace stepscope

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/JsonDepth.h"
 #include "core/data/Tokenizer.h"
 
 namespace stepscope {
@@ -15,6 +16,7 @@ Error notATokenizer(const char* what, std::string cause = {}) {
 }  // namespace
 
 Result<std::shared_ptr<const Tokenizer>> tokenizerFromJson(const std::string& json) {
+    if (nestsDeeper(json)) return notATokenizer("its brackets nest deeper than those of any tokenizer");
     nlohmann::json parsed;
     try {
         parsed = nlohmann::json::parse(json);
@@ -32,7 +34,7 @@ Result<std::shared_ptr<const Tokenizer>> tokenizerFromJson(const std::string& js
         return charTokenizer(text("characters"));
     }
     if (name == "gpt2") {
-        auto tokenizer = gpt2Tokenizer();
+        auto tokenizer = gpt2Tokenizer({}, text("separator") == "endoftext");
         if (!tokenizer) return tokenizer;
         const std::string files = text("files");
         if (!files.empty() && nlohmann::json::parse((*tokenizer)->toJson()).value("files", "") != files)

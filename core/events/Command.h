@@ -22,6 +22,8 @@ struct SaveCheckpoint {
     std::string path;  // empty = the session's own checkpoint folder
 };
 struct ValidateNow {};
+constexpr std::int64_t kMostTokensWritten = 100'000;  // by one GenerateText
+
 struct GenerateText {
     std::string prompt;
     std::int64_t tokens = 200;

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "core/events/RetiredKeys.h"
+
 namespace stepscope {
 namespace {
 
@@ -53,6 +55,11 @@ std::vector<ConfigKey> build() {
         wordKey("tokenizer", "Tokenizer", "data", "how text becomes tokens", &C::tokenizer, {"byte", "char", "gpt2"}),
         realKey("validation-fraction", "Validation share", "data", "share of the text, from its end, that is never trained on",
                 &C::validationFraction, 0.0, 0.5),
+        wordKey("validation", "Validation text", "data", "split: the end of the data; or a path, read as data is, of which nothing is trained on",
+                &C::validation, {}),
+        wordKey("separator", "Between documents", "data",
+                "of .jsonl and of the files of a folder: a blank line, or GPT-2's token <|endoftext|> (which is also read where a text has it)",
+                &C::separator, {"blank-line", "endoftext"}),
         integerKey("layers", "Layers", "model", "transformer blocks", &C::layers, 1, 1000),
         integerKey("heads", "Heads", "model", "attention heads; must divide the width", &C::heads, 1, 1000),
         integerKey("width", "Width", "model", "size of the residual stream", &C::width, 1, 100'000),
@@ -86,10 +93,14 @@ std::vector<ConfigKey> build() {
                    &C::lossScaleGrowth, 1, kMany),
         integerKey("seed", "Seed", "loop", "of weights and batches", &C::seed, 0, kMany),
         integerKey("threads", "Threads", "loop", "CPU threads of the operations; 0 = every core", &C::threads, 0, 1024),
-        integerKey("validation-batches", "Validation batches", "loop", "micro-batches per validation", &C::validationBatches, 1, 100'000),
+        integerKey("validation-tokens", "Validation tokens", "loop",
+                   "that each validation reads, in whole sequences: the same places whatever the batch size", &C::validationTokens, 1, 1'000'000'000),
         integerKey("checkpoint-every", "Checkpoint every", "loop", "steps between checkpoints; 0 = not while it runs", &C::checkpointEvery, 0, kMany),
         wordKey("checkpoint-at-end", "Checkpoint at the end", "loop", "keeps what was learnt when the run ends or is stopped", &C::checkpointAtEnd,
                 {"on", "off"}),
+        integerKey("keep", "Keep newest", "loop", "how many of those are kept, older ones are removed; 0 = all", &C::keep, 0, 1'000'000),
+        wordKey("keep-best", "Keep best", "loop", "keep the one with the lowest validation loss too; each is validated when it is written",
+                &C::keepBest, {"off", "on"}),
         integerKey("sample-every", "Sample every", "loop", "steps between text samples; 0 = never", &C::sampleEvery, 0, kMany),
     };
 }
@@ -141,6 +152,7 @@ Status setKey(RunConfig& config, const SwitchCatalogue& catalogue, const std::st
         config.switches[key] = *value;
         return {};
     }
+    if (isRetired(key)) return makeError(ErrorCode::BadInput, insteadOfRetired(config, key, text));
     std::vector<std::string> known;
     for (const auto& setting : configKeys()) known.push_back(setting.id);
     for (const auto& entry : catalogue) known.push_back(entry.id);
@@ -158,6 +170,17 @@ Status checkConfig(const RunConfig& config) {
                          fmt::format("schedule=range-test sweeps from min-lr to lr, and {} is not between 0 and {}; choose another min-lr.",
                                      config.minLr, config.lr))
             .about(Subject::Kind::Key, "min-lr");
+    if (config.keepBest == "on" && config.checkpointEvery > 0 && config.validation == "split" && config.validationFraction == 0)
+        return makeError(ErrorCode::BadInput,
+                         "keep-best compares validation losses, and validation-fraction is 0; set it above 0, give validation a path or leave out "
+                         "keep-best.")
+            .about(Subject::Kind::Key, "keep-best");
+    if (config.separator == "endoftext" && config.tokenizer != "gpt2")
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("separator=endoftext is a token of GPT-2's vocabulary, and tokenizer={} has none such; choose tokenizer=gpt2 or "
+                                     "separator=blank-line.",
+                                     config.tokenizer))
+            .about(Subject::Kind::Key, "separator");
     if (config.positions == "rope" && config.width / config.heads % 2 != 0)
         return makeError(ErrorCode::BadInput,
                          fmt::format("positions=rope turns pairs, and a head size of {} (width {} / heads {}) is odd; choose other heads.",

@@ -12,6 +12,7 @@ struct Preset {
     std::string id;
     std::string summary;  // one line
     RunConfig config;     // switches not named here have the registry's default
+    std::string title;    // as people read it, where the id alone would mislead about what is trained on
 };
 
 const std::vector<Preset>& presets();

@@ -20,6 +20,8 @@ struct RunConfig {
     std::string data = "kjv";        // kjv | generated | random | a path: .txt, folder, .jsonl, either as .zst, .bin
     std::string tokenizer = "byte";  // byte | char | gpt2
     double validationFraction = 0.1;
+    std::string validation = "split";      // split: the end of the data; or a path, read as data is
+    std::string separator = "blank-line";  // between documents: blank-line | endoftext (GPT-2's token)
 
     // model: GPT-2 (Radford et al. 2019) by default
     std::int64_t layers = 4;
@@ -50,11 +52,13 @@ struct RunConfig {
 
     // the loop
     std::int64_t seed = 1;
-    std::int64_t threads = 0;            // 0 = every core
-    std::int64_t validationBatches = 4;  // micro-batches per validation
-    std::int64_t checkpointEvery = 0;    // 0 = not while it runs
-    std::string checkpointAtEnd = "on";  // on | off: keep what was learnt when the run ends or is stopped
-    std::int64_t sampleEvery = 0;        // text samples while training; 0 = never
+    std::int64_t threads = 0;              // 0 = every core
+    std::int64_t validationTokens = 6144;  // read by each validation, in whole sequences
+    std::int64_t checkpointEvery = 0;      // 0 = not while it runs
+    std::string checkpointAtEnd = "on";    // on | off: keep what was learnt when the run ends or is stopped
+    std::int64_t keep = 0;                 // of those only the newest are kept; 0 = all
+    std::string keepBest = "off";          // and the one with the lowest validation loss: off | on
+    std::int64_t sampleEvery = 0;          // text samples while training; 0 = never
 
     // every switch of the registry by id; an absent one has its default
     std::map<std::string, Value> switches;

@@ -8,7 +8,8 @@
 namespace stepscope {
 namespace {
 
-// Smith and Topin: from a 25th of the peak to the peak in the first 30 % of the steps, then down to a 10 000th of where it began.
+// Smith and Topin: from a 25th of the peak to the peak in the first 30 % of the steps, then down to a 10 000th of where it began. The same rates as
+// torch.optim.lr_scheduler.OneCycleLR(max_lr=lr, total_steps=steps) gives.
 constexpr double kOneCycleStart = 1.0 / 25, kOneCycleRise = 0.3, kOneCycleEnd = 1e-4;
 constexpr double kTrapezoidFall = 0.2;  // share of the steps in which a trapezoid falls
 
@@ -21,10 +22,11 @@ double straight(double from, double to, double progress) {
 }
 
 double oneCycle(const RunConfig& config, double step) {
+    // Counted from 0, as PyTorch does: its first update has the lowest rate, and the peak may lie between two updates.
     const auto steps = static_cast<double>(config.steps);
-    const double peakAt = std::max(1.0, std::round(kOneCycleRise * steps)), start = config.lr * kOneCycleStart;
-    if (step <= peakAt) return cosine(start, config.lr, step / peakAt);
-    return cosine(config.lr, start * kOneCycleEnd, (step - peakAt) / std::max(1.0, steps - peakAt));
+    const double last = steps - 1, at = std::min(step - 1, last), peakAt = kOneCycleRise * steps - 1, start = config.lr * kOneCycleStart;
+    if (peakAt > 0 && at <= peakAt) return cosine(start, config.lr, at / peakAt);
+    return cosine(config.lr, start * kOneCycleEnd, (at - peakAt) / (last - peakAt));
 }
 
 double rangeTest(const RunConfig& config, double step) {

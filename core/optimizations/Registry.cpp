@@ -65,8 +65,13 @@ RunConfig Registry::running(const RunConfig& config, std::string* why) const {
 }
 
 SwitchCatalogue Registry::catalogue(const RunConfig& config, std::int64_t vocabulary) const {
+    // Asked of whatever a file or a draft holds: what complete() would refuse is shown as its default.
     RunConfig full = config;
-    for (const auto& entry : m_entries) full.switches.emplace(entry.id, entry.byDefault);
+    for (const auto& entry : m_entries) {
+        Value& value = full.switches.emplace(entry.id, entry.byDefault).first->second;
+        const auto parsed = parseValue(entry.values, entry.id, toString(value));
+        value = parsed ? *parsed : entry.byDefault;
+    }
     const PlanDraft draft = drafted(full, running(full), vocabulary);
     const RunConfig& inUse = draft.running();
     SwitchCatalogue all;

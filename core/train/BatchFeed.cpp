@@ -89,24 +89,25 @@ at::Tensor BatchFeed::hostPart() const {
 }
 
 BatchFeed::Batch BatchFeed::copy() const {
-    return onDevice(hostPart());
+    return onDevice(hostPart(), m_batch);
 }
 
-BatchFeed::Batch BatchFeed::validation(const BatchSource& source, std::int64_t cursor) {
-    const auto starts = source.starts(Split::Validation, 0, cursor, m_batch, m_context);
+BatchFeed::Batch BatchFeed::validation(const BatchSource& source, std::int64_t cursor, std::int64_t count) {
+    SS_CHECK(count >= 1 && count <= m_batch);
+    const auto starts = source.starts(Split::Validation, 0, cursor, count, m_context);
     if (cutsOnDevice()) {
         prepare(source);
-        return onDevice(placesOf(starts));
+        return onDevice(placesOf(starts), count);
     }
-    const at::Tensor host = at::empty({2, m_batch, m_context}, hostIds());
+    const at::Tensor host = at::empty({2, count, m_context}, hostIds());
     auto* into = host.data_ptr<std::int64_t>();
-    cutBatch(*source.tokens(m_settings.place), m_settings.creation, starts, m_context, source.corpus().vocabulary, into, into + m_batch * m_context);
-    return onDevice(host);
+    cutBatch(*source.tokens(m_settings.place), m_settings.creation, starts, m_context, source.corpus().vocabulary, into, into + count * m_context);
+    return onDevice(host, count);
 }
 
 // One copy, whatever it is of.
-BatchFeed::Batch BatchFeed::onDevice(const at::Tensor& hostPart) const {
-    return read(hostPart.to(m_device, at::kLong, m_settings.nonBlocking));
+BatchFeed::Batch BatchFeed::onDevice(const at::Tensor& hostPart, std::int64_t sequences) const {
+    return read(hostPart.to(m_device, at::kLong, m_settings.nonBlocking), sequences);
 }
 
 std::int64_t BatchFeed::slotSize() const {
@@ -117,14 +118,14 @@ void BatchFeed::copyInto(at::Tensor& slot) const {
     slot.copy_(hostPart().view({-1}), m_settings.nonBlocking);
 }
 
-BatchFeed::Batch BatchFeed::read(const at::Tensor& slot) const {
+BatchFeed::Batch BatchFeed::read(const at::Tensor& slot, std::int64_t sequences) const {
     at::Tensor ids = slot;
     if (cutsOnDevice()) {
         // Every place of inputs and targets at once: three operations, and both halves are contiguous.
-        const at::Tensor where = (slot.view({1, m_batch, 1}) + m_window).view({-1});
+        const at::Tensor where = (slot.view({1, sequences, 1}) + m_window).view({-1});
         ids = m_deviceTokens.index_select(0, where).to(at::kLong);
     }
-    ids = ids.view({2, m_batch, m_context});
+    ids = ids.view({2, sequences, m_context});
     return {ids.select(0, 0), ids.select(0, 1)};
 }
 

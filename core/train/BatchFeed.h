@@ -30,17 +30,18 @@ public:
     // on the device is another, and graphs that read it are of no use.
     bool prepare(const BatchSource& source);
     bool cutsOnDevice() const { return m_loader == nullptr; }
-    std::int64_t slotSize() const;                                        // of a slot, which is (slotSize) int64
-    void copyInto(at::Tensor& slot) const;                                // the batch that was cut: one copy
-    const std::vector<std::int64_t>& places() const { return m_starts; }  // or what to copy there, for who has more to copy; when cutsOnDevice()
-    Batch read(const at::Tensor& slot) const;                             // the work of the graph
+    std::int64_t slotSize() const;                                            // of a slot, which is (slotSize) int64
+    void copyInto(at::Tensor& slot) const;                                    // the batch that was cut: one copy
+    const std::vector<std::int64_t>& places() const { return m_starts; }      // or what to copy there, for who has more to copy; when cutsOnDevice()
+    Batch read(const at::Tensor& slot) const { return read(slot, m_batch); }  // the work of the graph
 
-    // Validation sequences cursor ...: never through the queue of training.
-    Batch validation(const BatchSource& source, std::int64_t cursor);
+    // `count` validation sequences from `cursor` on, as many as a batch has at most: never through the queue of training.
+    Batch validation(const BatchSource& source, std::int64_t cursor, std::int64_t count);
 
 private:
     at::Tensor hostPart() const;
-    Batch onDevice(const at::Tensor& hostPart) const;
+    Batch onDevice(const at::Tensor& hostPart, std::int64_t sequences) const;
+    Batch read(const at::Tensor& slot, std::int64_t sequences) const;
 
     FeedSettings m_settings;
     at::Device m_device;

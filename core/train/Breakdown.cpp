@@ -36,8 +36,15 @@ std::string what(const BreakdownFacts& facts) {
 
 std::string breakdownSentence(const BreakdownFacts& facts) {
     std::string text = fmt::format("{}: {}{}", what(facts), cause(facts), facts.clips ? "" : ", and clipping is off (grad-clip)");
-    // Before a step that broke the State there were good weights too, but they are gone: only a checkpoint has them.
-    if (facts.stateIsFinite && facts.kind != Breakdown::State) text += fmt::format("; the weights of step {} are unharmed", facts.step - 1);
+    // Before a step that broke the State there were good weights too, but they are gone: only a checkpoint has them. Weights that are numbers and
+    // give no loss were broken by the update before: only in fp16 another precision may still give one.
+    const bool lossInFp16 = facts.kind == Breakdown::Loss && facts.fp16 && facts.stateIsFinite;
+    const std::string kept = facts.kept.empty() ? "" : fmt::format(" (kept in {})", facts.kept);
+    if (facts.stateIsFinite && facts.kind == Breakdown::Gradients) text += fmt::format("; the weights are those of step {}{}", facts.step - 1, kept);
+    if (facts.stateIsFinite && facts.kind == Breakdown::Loss)
+        text +=
+            fmt::format("; the weights of step {}{} hold numbers, but give no loss{}", facts.step - 1, kept, facts.fp16 ? " in fp16" : " any more");
+    if (lossInFp16 && !facts.kept.empty()) return text + fmt::format(": resume from {} with amp=bf16.", facts.kept);
     if (!facts.checkpoint.empty()) return text + fmt::format(": resume from {} with a lower lr.", facts.checkpoint);
     if (facts.kind == Breakdown::State) return text + "; no checkpoint was made before it: start again with a lower lr.";
     return text + "; start again with a lower lr, and with checkpoint-every to have something to go back to.";

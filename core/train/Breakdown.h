@@ -22,7 +22,8 @@ struct BreakdownFacts {
     bool stateIsFinite = true;  // weights and moments before that step
     bool clips = true;
     bool fp16 = false;
-    std::string checkpoint;  // where the last good weights lie; empty = nowhere
+    std::string checkpoint;  // newest whose weights gave a loss; empty = there is none
+    std::string kept;        // where the weights lie with which this step could not be made; empty = nowhere
 };
 
 std::string breakdownSentence(const BreakdownFacts& facts);

@@ -11,6 +11,12 @@
 
 namespace stepscope {
 
+// What a run that goes on should find as it was.
+struct CheckpointOrigin {
+    std::string text;          // Corpus::identity of the data
+    std::int64_t threads = 0;  // CPU threads of the operations: sums are taken in another order with another number
+};
+
 struct CheckpointMeta {
     RunConfig config;
     std::string tokenizerJson;  // Tokenizer::toJson(), or empty for ready tokens
@@ -21,6 +27,7 @@ struct CheckpointMeta {
     std::uint64_t seed = 1;
     std::int64_t skipped = 0;  // see TrainState
     LossScale lossScale;
+    CheckpointOrigin origin;                    // empty and 0 in checkpoints of versions that wrote none
     std::map<std::string, std::string> hashes;  // of the tensor files: Hash128 as hex; empty in checkpoints of versions that wrote none
 };
 
@@ -28,16 +35,13 @@ struct CheckpointMeta {
 std::int64_t checkpointBytes(const TrainState& state);
 
 // `path` must not exist; its parent is made.
-Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss);
+Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss,
+                      const CheckpointOrigin& origin = {});
 
 Result<CheckpointMeta> readCheckpointMeta(const std::string& path);
 // The State, padded to `paddedVocabulary` rows.
 Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVocabulary);
 // Its weights alone, for writing text.
 Result<TrainState> loadCheckpointWeights(const std::string& path, const CheckpointMeta& meta, const GptConfig& config);
-
-// Weights alone from a safetensors file with GPT-2's names; moments are zero and the step 0. Names the tensor that is missing or
-// has another shape.
-Result<TrainState> loadWeights(const std::string& path, const GptConfig& config, std::uint64_t seed);
 
 }  // namespace stepscope

@@ -140,7 +140,8 @@ void EagerProgram::finish(TrainState& state, double rate, PhaseClock& clock, Ste
     state.cursor += m_parts.accumulation * m_parts.batchSize;
 }
 
-double EagerProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) {
+double EagerProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) {
+    const std::int64_t sequences = validationSequences(tokens, m_parts.context);
     ScopeSettings settings = m_parts.scope;
     // A back-end forced for training may not take validation's float32 (flash on a GPU): LibTorch chooses there.
     if (m_parts.validationAutocast != m_parts.autocast) settings.sdpa = {};
@@ -150,11 +151,12 @@ double EagerProgram::evaluate(const TrainState& state, const BatchSource& batche
     if (m_parts.validationAutocast == at::kBFloat16 && m_low->holds(state)) weights = m_low->over(std::move(weights));
     const AutocastScope autocast(m_parts.device.type(), m_parts.validationAutocast);
     double sum = 0;
-    for (std::int64_t i = 0; i < microBatches; ++i) {
-        const auto [inputs, targets] = m_feed.validation(batches, i * m_parts.batchSize);
-        sum += gptLoss(state.config, weights, m_parts.ops, inputs, targets).item<double>();
+    for (std::int64_t done = 0; done < sequences; done += m_parts.batchSize) {
+        const std::int64_t now = std::min(m_parts.batchSize, sequences - done);
+        const auto [inputs, targets] = m_feed.validation(batches, done, now);
+        sum += gptLoss(state.config, weights, m_parts.ops, inputs, targets).item<double>() * static_cast<double>(now);
     }
-    return sum / static_cast<double>(microBatches);
+    return sum / static_cast<double>(sequences);
 }
 
 }  // namespace stepscope

@@ -13,7 +13,7 @@ public:
     explicit EagerProgram(ProgramParts parts, std::shared_ptr<LowWeights> low = std::make_shared<LowWeights>());
 
     StepResult step(TrainState& state, const BatchSource& batches, double rate) override;
-    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) override;
+    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) override;
     const ProgramReport& report() const override { return m_report; }
 
 private:

@@ -19,7 +19,8 @@ constexpr std::int64_t kTokensPerPiece = 8;
 
 Status checkRequest(const GenerateText& request) {
     const auto refuse = [](const std::string& sentence) { return makeError(ErrorCode::BadInput, sentence); };
-    if (request.tokens < 1 || request.tokens > 100'000) return refuse("The number of tokens must be from 1 to 100000.");
+    if (request.tokens < 1 || request.tokens > kMostTokensWritten)
+        return refuse(fmt::format("The number of tokens must be from 1 to {}.", kMostTokensWritten));
     if (!(request.temperature >= 0) || request.temperature > 100)
         return refuse("The temperature must be from 0 (always the likeliest token) to 100.");
     if (request.topK < 0) return refuse("top-k must be 0 (off) or more.");

@@ -279,9 +279,9 @@ StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, d
     return result;
 }
 
-double GraphProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) {
+double GraphProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) {
     const OnStream own(m_stream);  // its blocks are those of the steps: LibTorch keeps a cache a stream
-    return m_eager.evaluate(state, batches, microBatches);
+    return m_eager.evaluate(state, batches, tokens);
 }
 
 }  // namespace stepscope

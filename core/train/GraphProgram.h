@@ -33,7 +33,7 @@ public:
     explicit GraphProgram(ProgramParts parts, std::unique_ptr<const StepCapture> graphs = cudaStepCapture());
 
     StepResult step(TrainState& state, const BatchSource& batches, double rate) override;
-    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) override;
+    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) override;
     const ProgramReport& report() const override { return m_report; }
 
 private:

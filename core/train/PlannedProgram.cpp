@@ -4,6 +4,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
@@ -200,19 +202,32 @@ void PlannedProgram::update(TrainState& state, double rate, double norm) {
     m_packedAt = state.updates;
 }
 
-double PlannedProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) {
+double PlannedProgram::lossOfBatch(const TrainState& state, const at::Tensor& inputs, const at::Tensor& targets) {
+    return m_engine->evaluate(state.weights.data_ptr<float>(), inputs.data_ptr<std::int64_t>(), targets.data_ptr<std::int64_t>());
+}
+
+double PlannedProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) {
     if (m_parts.validationAutocast != m_parts.autocast) {
         if (m_plain == nullptr) m_plain = plainProgram(m_parts, state.config);
-        return m_plain->evaluate(state, batches, microBatches);
+        return m_plain->evaluate(state, batches, tokens);
     }
     const ProgramScope scope(m_parts.scope);
     bind(state);
+    const std::int64_t sequences = validationSequences(tokens, m_parts.context), batch = m_parts.batchSize, left = sequences % batch;
     double sum = 0;
-    for (std::int64_t i = 0; i < microBatches; ++i) {
-        const auto [inputs, targets] = m_feed.validation(batches, i * m_parts.batchSize);
-        sum += m_engine->evaluate(state.weights.data_ptr<float>(), inputs.data_ptr<std::int64_t>(), targets.data_ptr<std::int64_t>());
+    for (std::int64_t done = 0; done + batch <= sequences; done += batch) {
+        const auto [inputs, targets] = m_feed.validation(batches, done, batch);
+        sum += lossOfBatch(state, inputs, targets) * static_cast<double>(batch);
     }
-    return sum / static_cast<double>(microBatches);
+    if (left > 0) {
+        // The plan is of whole batches: what is left over is filled up with its first sequence, whose loss is taken off again.
+        const auto [inputs, targets] = m_feed.validation(batches, sequences - left, left);
+        const at::Tensor filled = at::zeros({batch}, inputs.options()), first = at::zeros({batch}, inputs.options());
+        for (std::int64_t i = 0; i < left; ++i) filled.data_ptr<std::int64_t>()[i] = i;
+        sum += lossOfBatch(state, inputs.index_select(0, filled), targets.index_select(0, filled)) * static_cast<double>(batch);
+        sum -= lossOfBatch(state, inputs.index_select(0, first), targets.index_select(0, first)) * static_cast<double>(batch - left);
+    }
+    return sum / static_cast<double>(sequences);
 }
 
 }  // namespace stepscope

@@ -15,10 +15,11 @@ public:
     ~PlannedProgram() override;
 
     StepResult step(TrainState& state, const BatchSource& batches, double rate) override;
-    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) override;
+    double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) override;
     const ProgramReport& report() const override { return m_report; }
 
     // The engine's gradients as a flat tensor like state.weights, of the last step; for tests.
+    double lossOfBatch(const TrainState& state, const at::Tensor& inputs, const at::Tensor& targets);
     at::Tensor gradients() const;
 
 private:

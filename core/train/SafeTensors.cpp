@@ -1,10 +1,12 @@
 #include "core/train/SafeTensors.h"
 
+#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -17,49 +19,19 @@ using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian and read as it lies");
 
-constexpr std::uint64_t kLongestHeader = 100'000'000;  // the format's own limit
+// A sixth of what the format allows, and tens of times what the largest GPT needs: a parsed header takes many times its size in memory.
+constexpr std::uint64_t kLongestHeader = 16'000'000;
 
 Error damaged(const std::string& path, const std::string& what) {
     return makeError(ErrorCode::Damaged, fmt::format("{} is not a whole safetensors file: {}.", path, what));
 }
 
-struct ElementType {
-    at::ScalarType type;
-    std::int64_t bytes;
-};
-std::optional<ElementType> elementType(const std::string& name) {
-    if (name == "F32") return ElementType{at::kFloat, 4};
-    if (name == "F16") return ElementType{at::kHalf, 2};
-    if (name == "BF16") return ElementType{at::kBFloat16, 2};
+std::optional<at::ScalarType> realType(const std::string& type) {
+    if (type == "F32") return at::kFloat;
+    if (type == "F16") return at::kHalf;
+    if (type == "BF16") return at::kBFloat16;
+    if (type == "F64") return at::kDouble;
     return std::nullopt;
-}
-
-struct Entry {
-    ElementType element;
-    std::vector<std::int64_t> shape;
-    std::uint64_t begin = 0, end = 0;
-};
-
-// One entry of the header, checked by itself; nullopt when it does not hold together.
-std::optional<Entry> readEntry(const json& stored, std::uint64_t dataBytes) {
-    if (!stored.is_object() || !stored.contains("dtype") || !stored["dtype"].is_string()) return std::nullopt;
-    const auto element = elementType(stored["dtype"].get<std::string>());
-    if (!element || !stored.contains("shape") || !stored["shape"].is_array() || !stored.contains("data_offsets")) return std::nullopt;
-    Entry entry{.element = *element};
-    std::uint64_t bytes = static_cast<std::uint64_t>(element->bytes);
-    for (const auto& extent : stored["shape"]) {
-        if (!extent.is_number_unsigned()) return std::nullopt;
-        const auto size = extent.get<std::uint64_t>();
-        if (size > dataBytes || (size != 0 && bytes > dataBytes / size)) return std::nullopt;
-        bytes *= size;
-        entry.shape.push_back(static_cast<std::int64_t>(size));
-    }
-    const json& offsets = stored["data_offsets"];
-    if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned()) return std::nullopt;
-    entry.begin = offsets[0].get<std::uint64_t>();
-    entry.end = offsets[1].get<std::uint64_t>();
-    if (entry.begin > entry.end || entry.end > dataBytes || entry.end - entry.begin != bytes) return std::nullopt;
-    return entry;
 }
 
 }  // namespace
@@ -86,29 +58,48 @@ Status writeSafeTensors(const std::string& path, const NamedTensors& tensors, co
     return file.close();
 }
 
-Result<std::map<std::string, at::Tensor>> readSafeTensors(const std::string& path) {
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    if (!file) return makeError(ErrorCode::NotFound, fmt::format("{} cannot be opened; check the path.", path));
-    const auto size = static_cast<std::uint64_t>(file.tellg());
+Result<SafeTensorsFile> SafeTensorsFile::open(const std::string& path) {
+    std::error_code ignored;
+    SafeTensorsFile all;
+    all.m_path = path;
+    if (std::filesystem::is_regular_file(path, ignored)) all.m_file.open(path, std::ios::binary | std::ios::ate);
+    if (!all.m_file.is_open()) return makeError(ErrorCode::NotFound, fmt::format("{} cannot be opened; check the path.", path));
+    const auto size = static_cast<std::uint64_t>(all.m_file.tellg());
     std::uint64_t length = 0;
-    file.seekg(0);
-    if (size < 8 || !file.read(reinterpret_cast<char*>(&length), 8)) return damaged(path, "it is shorter than a header");
-    if (length > kLongestHeader || length > size - 8) return damaged(path, "its header would end beyond the file");
+    all.m_file.seekg(0);
+    if (size < 8 || !all.m_file.read(reinterpret_cast<char*>(&length), 8)) return damaged(path, "it is shorter than a header");
+    if (length > size - 8) return damaged(path, "its header would end beyond the file");
+    if (length > kLongestHeader) return damaged(path, fmt::format("its header has {} bytes, more than that of any GPT", length));
     std::string text(length, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(length));
-    const json header = json::parse(text, nullptr, false);
-    if (!header.is_object()) return damaged(path, "its header is not JSON");
-    const std::uint64_t dataBytes = size - 8 - length;
+    if (!all.m_file.read(text.data(), static_cast<std::streamsize>(length))) return damaged(path, "its header cannot be read");
+    auto entries = parseSafeTensorsHeader(text, size - 8 - length, path);
+    if (!entries) return entries.error();
+    all.m_entries = std::move(*entries);
+    all.m_dataAt = 8 + length;
+    return all;
+}
+
+Result<at::Tensor> SafeTensorsFile::read(const std::string& name) {
+    const TensorEntry& entry = m_entries.at(name);
+    const auto type = realType(entry.type);
+    if (!type)
+        return makeError(ErrorCode::Unsupported, fmt::format("{} in {} is of type {}; weights are F32, F16, BF16 or F64.", name, m_path, entry.type));
+    at::Tensor tensor = at::empty(entry.shape, at::TensorOptions().dtype(*type));
+    m_file.clear();
+    m_file.seekg(static_cast<std::streamoff>(m_dataAt + entry.begin));
+    if (tensor.numel() > 0 && !m_file.read(static_cast<char*>(tensor.data_ptr()), static_cast<std::streamsize>(entry.end - entry.begin)))
+        return damaged(m_path, fmt::format("the data of {} cannot be read", name));
+    return tensor.to(at::kFloat);
+}
+
+Result<std::map<std::string, at::Tensor>> readSafeTensors(const std::string& path) {
+    auto file = SafeTensorsFile::open(path);
+    if (!file) return file.error();
     std::map<std::string, at::Tensor> tensors;
-    for (const auto& [name, stored] : header.items()) {
-        if (name == "__metadata__") continue;
-        const auto entry = readEntry(stored, dataBytes);
-        if (!entry) return damaged(path, fmt::format("the entry of {} does not fit its data", name));
-        at::Tensor tensor = at::empty(entry->shape, at::TensorOptions().dtype(entry->element.type));
-        file.seekg(static_cast<std::streamoff>(8 + length + entry->begin));
-        if (tensor.numel() > 0 && !file.read(static_cast<char*>(tensor.data_ptr()), static_cast<std::streamsize>(entry->end - entry->begin)))
-            return damaged(path, fmt::format("the data of {} cannot be read", name));
-        tensors.emplace(name, tensor.to(at::kFloat));
+    for (const auto& [name, entry] : file->entries()) {
+        auto tensor = file->read(name);
+        if (!tensor) return tensor.error();
+        tensors.emplace(name, std::move(*tensor));
     }
     return tensors;
 }

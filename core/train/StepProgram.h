@@ -2,6 +2,7 @@
 // when it is built: everything process-wide or thread-local is in its Scope (ProgramScope.h), applied around each call and
 // restored. All calls on the trainer thread.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -33,6 +34,11 @@ struct ProgramReport {
     std::string preparation;      // what was made ahead of the steps and how long it took, or why it could not be; a sentence, empty = nothing
 };
 
+// How many sequences of `context` tokens a validation of `tokens` reads.
+inline std::int64_t validationSequences(std::int64_t tokens, std::int64_t context) {
+    return std::max<std::int64_t>(1, (tokens + context - 1) / context);
+}
+
 class StepProgram {
 public:
     virtual ~StepProgram() = default;
@@ -41,8 +47,9 @@ public:
     // On a breakdown the State is left as it was before the update. Throws what LibTorch throws.
     virtual StepResult step(TrainState& state, const BatchSource& batches, double rate) = 0;
 
-    // Mean loss over `microBatches` fixed validation batches; changes nothing in the State.
-    virtual double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t microBatches) = 0;
+    // Mean loss over `tokens` of the validation part, in whole sequences (at least one): the same places whatever the batch size is. Changes nothing
+    // in the State.
+    virtual double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) = 0;
 
     // Of the last step; empty words before the first.
     virtual const ProgramReport& report() const = 0;

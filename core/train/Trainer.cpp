@@ -60,7 +60,8 @@ std::string whyNothingToEvaluateOn(const Corpus& corpus, std::int64_t context) {
 
 }  // namespace
 
-Trainer::Trainer(TrainerSetup setup) : m_setup(std::move(setup)), m_config(m_setup.config), m_state(std::move(m_setup.state)) {
+Trainer::Trainer(TrainerSetup setup)
+    : m_setup(std::move(setup)), m_config(m_setup.config), m_state(std::move(m_setup.state)), m_retention(m_config.keep, m_config.keepBest == "on") {
     if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return roomAt(folder); };
 }
 
@@ -143,7 +144,9 @@ void Trainer::takeCommands() {
                            log(LogLevel::Info, fmt::format("Batches are drawn with seed {} from step {} on.", asked.seed, m_state.updates + 1));
                        },
                        [&](const SaveCheckpoint& asked) {
-                           if (checkpoint(asked.path) == Kept::BrokenState) log(LogLevel::Error, brokenState());
+                           const Kept kept = checkpoint(asked.path);
+                           if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState());
+                           if (kept == Kept::Yes) m_retention.protect(m_lastCheckpoint);
                        },
                        [&](const ValidateNow&) { validate(); },
                        [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
@@ -325,6 +328,11 @@ void Trainer::breakDown(Breakdown kind, std::int64_t step, double rate) {
     keepState();
     BreakdownFacts facts = factsOf(kind, step, rate);
     facts.stateIsFinite = m_state.isFinite();
+    const bool keptNow = m_checkpointedAt == m_state.updates;
+    if (keptNow) facts.kept = m_lastCheckpoint;
+    // Weights that give no loss are nothing to go back to.
+    std::error_code ignored;
+    if (keptNow && kind == Breakdown::Loss) facts.checkpoint = std::filesystem::exists(m_earlierCheckpoint, ignored) ? m_earlierCheckpoint : "";
     m_failure = makeError(ErrorCode::Training, breakdownSentence(facts));
 }
 
@@ -367,7 +375,9 @@ void Trainer::keepState() {
 void Trainer::keepAtEnd() {
     if (m_config.checkpointAtEnd != "on" || m_config.schedule == "range-test") return;
     if (!std::isfinite(m_lastLoss) || m_setup.checkpointFolder.empty() || m_checkpointedAt == m_state.updates) return;
-    if (checkpoint({}) == Kept::BrokenState) log(LogLevel::Error, brokenState().sentence);
+    const Kept kept = checkpoint({});
+    if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState().sentence);
+    if (kept == Kept::Yes) retain();
 }
 
 void Trainer::validate() {
@@ -375,14 +385,17 @@ void Trainer::validate() {
     const TimeNs begin = m_setup.clock->now();
     const PlaceScope place(Activity::Evaluation);
     const StepRange range({.kind = RangeFacts::Kind::Evaluation, .activity = Activity::Evaluation, .step = m_state.updates});
-    const double loss = m_program->evaluate(m_state, *m_setup.batches, m_config.validationBatches);
+    const double loss = m_program->evaluate(m_state, *m_setup.batches, m_config.validationTokens);
     const TimeNs end = m_setup.clock->now();
     m_validatedAt = m_state.updates;
+    m_validationLoss = loss;
     m_setup.sink->publish(ValidationDone{m_state.updates, end, end - begin, loss});
 }
 
 // A full disk holds the run up at this step, as it does when nothing can be recorded: what was asked for is not lost. False = the State is broken.
 bool Trainer::dueCheckpoint() {
+    const auto& corpus = m_setup.batches->corpus();
+    if (m_config.keepBest == "on" && m_validatedAt != m_state.updates && whyNothingToEvaluateOn(corpus, m_plan.context).empty()) validate();
     for (Kept kept = checkpoint({}); kept != Kept::Yes; kept = checkpoint({})) {
         if (kept == Kept::BrokenState) return false;
         const std::int64_t needed = checkpointBytes(m_state);
@@ -406,7 +419,14 @@ bool Trainer::dueCheckpoint() {
         }
         changeState(m_pauseAsked ? RunState::Paused : RunState::Running);
     }
+    retain();
     return true;
+}
+
+// The newest of those that were due is kept; older ones go as `keep` says. Of what cannot be removed nothing is said: its disk may be full or gone.
+void Trainer::retain() {
+    for (const auto& path : m_retention.add(m_lastCheckpoint, m_validatedAt == m_state.updates ? m_validationLoss : kUnknown))
+        if (removeCheckpoint(path)) log(LogLevel::Info, fmt::format("The checkpoint {} is removed: keep={}.", path, m_config.keep));
 }
 
 // Whether it is kept now. Values that are no numbers never are: a run resumed from them could only break again.
@@ -426,7 +446,7 @@ Trainer::Kept Trainer::checkpoint(const std::string& path) {
     if (!m_state.isFinite()) return Kept::BrokenState;
     const TimeNs begin = m_setup.clock->now();
     const auto& tokenizer = m_setup.batches->corpus().tokenizer;
-    const auto saved = saveCheckpoint(place, m_state, m_config, tokenizer ? tokenizer->toJson() : "", m_lastLoss);
+    const auto saved = saveCheckpoint(place, m_state, m_config, tokenizer ? tokenizer->toJson() : "", m_lastLoss, m_setup.origin);
     const TimeNs end = m_setup.clock->now();
     m_disturbed = true;
     // A checkpoint that cannot be written does not end a run that may have taken days.
@@ -434,7 +454,7 @@ Trainer::Kept Trainer::checkpoint(const std::string& path) {
         log(LogLevel::Error, saved.error());
         return Kept::No;
     }
-    m_lastCheckpoint = place;
+    m_earlierCheckpoint = std::exchange(m_lastCheckpoint, place);
     m_checkpointedAt = m_state.updates;
     m_setup.sink->publish(CheckpointSaved{m_state.updates, end, end - begin, place});
     log(LogLevel::Info, fmt::format("Checkpoint of step {} written to {}.", m_state.updates, place));

@@ -11,6 +11,8 @@
 #include "core/events/Command.h"
 #include "core/events/Event.h"
 #include "core/train/CaptureWindow.h"
+#include "core/train/Checkpoint.h"
+#include "core/train/CheckpointRetention.h"
 #include "core/train/ProgramFactory.h"
 
 namespace stepscope {
@@ -23,6 +25,7 @@ struct TrainerSetup {
     const SessionClock* clock = nullptr;
     EventSink* sink = nullptr;
     Channel<Command>* commands = nullptr;
+    CheckpointOrigin origin;             // written with every checkpoint
     std::string checkpointFolder;        // of the session; empty = checkpoints only to paths that are named
     std::function<std::int64_t()> room;  // bytes free for checkpointFolder; empty = its disk is asked
     std::function<bool()> mustWait;      // true while nothing can be recorded
@@ -67,6 +70,7 @@ private:
     enum class Kept { Yes, No, BrokenState };
     Kept checkpoint(const std::string& path);
     bool dueCheckpoint();
+    void retain();
     void changeState(RunState state, std::string why = {});
     void tellState(RunState state, const Error& why);
     void log(LogLevel level, std::string text);
@@ -83,10 +87,12 @@ private:
     bool m_heldUp = false;      // nothing can be recorded, or a checkpoint finds no room
     bool m_disturbed = false;
     double m_lastLoss = kUnknown, m_lowestLoss = kUnknown;
-    std::string m_lastCheckpoint;
+    std::string m_lastCheckpoint, m_earlierCheckpoint;
     std::int64_t m_checkpointedAt = -1;
     std::int64_t m_lostCheckpoints = 0;
     std::int64_t m_validatedAt = -1;
+    double m_validationLoss = kUnknown;  // at that step
+    CheckpointRetention m_retention;
     std::string m_insteadTold;  // BuildNotes::instead, when it was last said
     std::string m_attentionTold, m_preparationTold;
     CaptureWindow m_capture;

@@ -33,9 +33,10 @@ target_compile_definitions(torch_cpu INTERFACE AT_PER_OPERATOR_HEADERS)
 # The libraries that libtorch_cpu needs are found through its own RUNPATH at run time; the linker need not look.
 add_link_options(-Wl,--allow-shlib-undefined)
 
-# DT_RPATH, not RUNPATH: the wheel's libgomp and the CUDA runtime must also be found for libraries that are loaded later.
+# DT_RUNPATH: what a person names in LD_LIBRARY_PATH comes first. It serves what the programs link or open themselves; the wheel's libraries find each
+# other, libgomp and the CUDA runtime by paths of their own.
 set(CMAKE_BUILD_RPATH ${STEPSCOPE_RPATH})
-add_link_options(-Wl,--disable-new-dtags)
+add_link_options(-Wl,--enable-new-dtags)
 
 stepscope_precompiled(stepscope_torch_pch torch.h DEPS fmt::fmt torch_cpu c10 OPTIONS -Wno-deprecated-declarations)
 if(STEPSCOPE_TESTS)

@@ -14,6 +14,9 @@ elseif(LLD)
   add_link_options(-fuse-ld=lld)
 endif()
 
+# The table of imported functions is read-only once a program has started (tests/packaging/test_hardening.py).
+add_link_options(-Wl,-z,relro -Wl,-z,now)
+
 add_library(stepscope_options INTERFACE)
 target_include_directories(stepscope_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(stepscope_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-psabi>)

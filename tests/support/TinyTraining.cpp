@@ -72,7 +72,7 @@ RunConfig tinyConfig(const Registry& registry, std::int64_t steps) {
     config.schedule = "constant";
     config.lr = 3e-3;
     config.minLr = 0;
-    config.validationBatches = 2;
+    config.validationTokens = 2 * 4 * 12;
     config.checkpointAtEnd = "off";
     config.switches["batch-size"] = std::int64_t{4};
     config.switches["context"] = std::int64_t{12};

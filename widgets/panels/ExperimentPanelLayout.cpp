@@ -25,7 +25,7 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     m_preset = new QComboBox;
     m_preset->setAccessibleName("Preset");
     for (const auto& preset : presets()) {
-        m_preset->addItem(QString::fromStdString(preset.id), QString::fromStdString(preset.id));
+        m_preset->addItem(QString::fromStdString(preset.title), QString::fromStdString(preset.id));
         m_preset->setItemData(m_preset->count() - 1, QString::fromStdString(preset.summary), Qt::ToolTipRole);
     }
     connect(m_preset, &QComboBox::activated, this, [this](int index) { choosePreset(m_preset->itemData(index).toString()); });

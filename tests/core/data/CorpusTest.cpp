@@ -52,6 +52,59 @@ TEST_F(CorpusTest, OpensATextAndSplitsItByPosition) {
     EXPECT_THAT(corpus.description, AllOf(HasSubstr("a.txt"), HasSubstr("byte tokens")));
 }
 
+TEST_F(CorpusTest, ValidatesOnATextOfItsOwn) {
+    const std::string text = testing::lines(100), other = testing::lines(20);
+    CorpusRequest asked = request(m_folder.write("a.txt", text), "char");
+    asked.validation = m_folder.write("b.txt", other);
+    asked.keepText = true;
+    const Corpus corpus = open(asked);
+    EXPECT_EQ(corpus.trainTokens, static_cast<std::int64_t>(text.size())) << "nothing is held back from training";
+    EXPECT_EQ(corpus.validationTokens(), static_cast<std::int64_t>(other.size()));
+    EXPECT_THAT(corpus.description, AllOf(HasSubstr("a.txt"), HasSubstr("validation"), HasSubstr("b.txt")));
+    for (const auto& row : {corpus.tokens, corpus.text}) {
+        const auto ids = testing::idsOf(*row);
+        const std::vector<std::int32_t> tail(ids.end() - corpus.validationTokens(), ids.end());
+        EXPECT_EQ(corpus.tokenizer->decode(tail), other);
+    }
+    EXPECT_EQ(corpus.identity, open(request(m_folder.path("a.txt"), "char")).identity) << "of what is trained on";
+}
+
+TEST_F(CorpusTest, RefusesValidationThatItsTokenizerCannotRead) {
+    CorpusRequest asked = request(m_folder.write("a.txt", testing::lines(100)), "char");
+    asked.validation = m_folder.write("b.txt", "caf\u00e9 \u2603, and more of it");
+    EXPECT_THAT(refusal(asked), AllOf(HasSubstr("b.txt"), HasSubstr("none of the")));
+    asked.validation = m_folder.write("ids.bin", testing::bytesOf(std::vector<std::uint16_t>(100, 3)));
+    EXPECT_THAT(refusal(asked), AllOf(HasSubstr("ids.bin"), HasSubstr("ready tokens")));
+    asked.validation = m_folder.path("nowhere.txt");
+    EXPECT_THAT(refusal(asked), HasSubstr("nowhere.txt"));
+    asked.validation = m_folder.write("short.txt", "line");
+    EXPECT_THAT(refusal(asked), HasSubstr("too short"));
+}
+
+TEST_F(CorpusTest, ValidatesOnTheShardsThatAreNamedForIt) {
+    m_folder.write("shards/train_0.bin", testing::bytesOf(std::vector<std::uint16_t>(200, 3)));
+    m_folder.write("shards/val_0.bin", testing::bytesOf(std::vector<std::uint16_t>(50, 4)));
+    const Corpus corpus = open(request(m_folder.path("shards")));
+    EXPECT_EQ(corpus.trainTokens, 200);
+    EXPECT_EQ(corpus.validationTokens(), 50);
+    EXPECT_THAT(corpus.description, HasSubstr("2 shards"));
+}
+
+TEST_F(CorpusTest, KnowsAnEditedTextFromTheOneItWas) {
+    const std::string before = open(request(m_folder.write("a.txt", testing::lines(100)))).identity;
+    ASSERT_FALSE(before.empty());
+    EXPECT_EQ(open(request(m_folder.path("a.txt"))).identity, before);
+    EXPECT_NE(open(request(m_folder.write("a.txt", testing::lines(100) + "!"))).identity, before);
+}
+
+TEST_F(CorpusTest, ReadsWithTheTokenizerThatIsGiven) {
+    CorpusRequest asked = request(m_folder.write("a.txt", "abcabcabcabcabcabcabcabc"), "char");
+    asked.with = charTokenizer("xyzabc");
+    EXPECT_EQ(open(asked).vocabulary, 6);
+    asked.with = charTokenizer("xyz");
+    EXPECT_THAT(refusal(asked), HasSubstr("none of the 3 characters"));
+}
+
 TEST_F(CorpusTest, HasNoValidationPartWhenItsShareIsZero) {
     CorpusRequest asked = request(m_folder.write("a.txt", "nine byte"));
     asked.validationFraction = 0;

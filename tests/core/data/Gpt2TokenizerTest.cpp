@@ -2,6 +2,7 @@
 // Skipped where set-up did not run, which fetches the vocabulary.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -34,6 +35,25 @@ protected:
     static inline std::shared_ptr<const Tokenizer> s_tokenizer;
     static inline std::string s_why;
 };
+
+TEST_F(Gpt2Tokenizer, TakesTheTokenBetweenDocumentsAsOneOnlyWhereAskedTo) {
+    const std::string text = "one<|endoftext|>two\n<|endoftext|><|endoftext|>";
+    const auto documents = gpt2Tokenizer({}, true);
+    ASSERT_TRUE(documents.ok()) << documents.error().sentence;
+    const auto ids = (*documents)->encode(text);
+    ASSERT_TRUE(ids.ok());
+    EXPECT_EQ(std::ranges::count(*ids, 50256), 3);
+    EXPECT_EQ((*documents)->decode(*ids), text);
+    EXPECT_EQ(std::ranges::count(*s_tokenizer->encode(text), 50256), 0) << "otherwise it is signs like others";
+    EXPECT_EQ(*(*documents)->encode("plain text"), *s_tokenizer->encode("plain text"));
+    EXPECT_NE((*documents)->toJson(), s_tokenizer->toJson()) << "their tokens are cached apart";
+    const auto again = tokenizerFromJson((*documents)->toJson());
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(*(*again)->encode(text), *ids);
+    std::size_t bytes = 0;
+    for (const auto id : *ids) bytes += (*documents)->bytesOf(id);
+    EXPECT_EQ(bytes, text.size());
+}
 
 TEST_F(Gpt2Tokenizer, GivesTheIdsOfTheReferenceImplementation) {
     std::ifstream file(STEPSCOPE_GOLDEN "/gpt2.json");

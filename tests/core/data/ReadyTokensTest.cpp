@@ -44,6 +44,75 @@ TEST(ReadyTokens, ReadsLlmcsFilesOfGpt2AndLlama3) {
     EXPECT_THAT(testing::idsOf(*ready->row), ::testing::ElementsAre(128'000, 9));
 }
 
+// Ids as they come from a text: small and large.
+template <class Id>
+std::vector<Id> someIds(std::size_t count, std::uint64_t most) {
+    std::vector<Id> ids;
+    for (std::size_t i = 0; i < count; ++i) ids.push_back(static_cast<Id>((i * 7919 + i * i * 31) % most));
+    return ids;
+}
+
+TEST(ReadyTokens, RefusesOtherProgramsFilesUnderTheNameOfTokens) {
+    const std::string ids = bytesOf(someIds<std::uint16_t>(500, 50257));
+    for (const auto& [begins, word] :
+         {std::pair{std::string("\x93NUMPY\1\0", 8), "NumPy"}, {std::string("PK\3\4"), "zip"}, {"\x28\xB5\x2F\xFD", "zstd"}}) {
+        const auto ready = read(begins + ids);
+        ASSERT_FALSE(ready.ok()) << word;
+        EXPECT_THAT(ready.error().sentence, AllOf(HasSubstr("tokens.bin"), HasSubstr(word)));
+    }
+}
+
+TEST(ReadyTokens, RefusesIdsOf32And64BitsUnderTheNameOf16) {
+    for (const std::uint64_t most : {50257, 256, 128256}) {
+        const auto wide = read(bytesOf(someIds<std::uint32_t>(500, most))), wider = read(bytesOf(someIds<std::int64_t>(500, most)));
+        ASSERT_FALSE(wide.ok()) << most;
+        EXPECT_THAT(wide.error().sentence, HasSubstr("ids of 32 bits")) << most;
+        ASSERT_FALSE(wider.ok()) << most;
+        EXPECT_THAT(wider.error().sentence, HasSubstr("bits")) << most;
+        const auto narrow = read(bytesOf(someIds<std::uint16_t>(500, std::min<std::uint64_t>(most, 65536))));
+        EXPECT_TRUE(narrow.ok()) << most;
+    }
+    EXPECT_THAT(read(bytesOf(someIds<std::int64_t>(500, 50257))).error().sentence, HasSubstr("ids of 64 bits"));
+    EXPECT_TRUE(read(bytesOf(std::vector<std::uint16_t>(1000, 0))).ok()) << "nothing but one id";
+    EXPECT_TRUE(read(bytesOf(someIds<std::uint16_t>(1000, 10))).ok()) << "a small alphabet";
+}
+
+TEST(ReadyTokens, ReadsAFolderOfShardsInTheOrderOfTheirNamesThoseForValidationLast) {
+    const TemporaryFolder folder;
+    const auto shard = [&](const std::string& name, std::uint16_t first) {
+        folder.write(name, llmcHeader(20240520, 1, 3) + bytesOf(std::vector<std::uint16_t>{first, 50256, 3}));
+    };
+    shard("fineweb_val_000000.bin", 100);
+    shard("fineweb_train_000002.bin", 2);
+    shard("fineweb_train_000001.bin", 1);
+    folder.write("meta.pkl", "not tokens");
+    ASSERT_TRUE(isFolderOfShards(folder.path()));
+    const auto ready = openReadyTokens(folder.path());
+    ASSERT_TRUE(ready.ok()) << ready.error().sentence;
+    EXPECT_THAT(testing::idsOf(*ready->row), ::testing::ElementsAre(1, 50256, 3, 2, 50256, 3, 100, 50256, 3));
+    EXPECT_EQ(ready->trainTokens, 6);
+    EXPECT_EQ(ready->shards, 3);
+    std::vector<std::int64_t> across(4);
+    ready->row->copy(2, 4, across.data());
+    EXPECT_THAT(across, ::testing::ElementsAre(3, 2, 50256, 3)) << "across the edge of two shards";
+    folder.write("readme.txt", "a text");
+    EXPECT_FALSE(isFolderOfShards(folder.path())) << "a folder of texts is read as text";
+}
+
+TEST(ReadyTokens, NamesTheShardThatIsOfAnotherKindAndTellsShardsApart) {
+    const TemporaryFolder folder;
+    folder.write("a.bin", bytesOf(someIds<std::uint16_t>(50, 1000)));
+    const auto one = openReadyTokens(folder.path());
+    ASSERT_TRUE(one.ok()) << one.error().sentence;
+    EXPECT_EQ(one->trainTokens, 0) << "nobody has split them";
+    folder.write("b.bin", bytesOf(someIds<std::uint16_t>(60, 1000)));
+    EXPECT_NE(openReadyTokens(folder.path())->identity, one->identity);
+    folder.write("b.bin", llmcHeader(20240520, 1, 1) + bytesOf(std::vector<std::uint16_t>{7}));
+    const auto mixed = openReadyTokens(folder.path());
+    ASSERT_FALSE(mixed.ok());
+    EXPECT_THAT(mixed.error().sentence, HasSubstr("b.bin"));
+}
+
 TEST(ReadyTokens, RefusesWhatDoesNotHoldTogetherAndNamesTheFile) {
     const std::string ids(20, '\1');
     const auto refused = [](const std::string& bytes) {

@@ -144,11 +144,51 @@ TEST(TextReader, NamesTheLineOfJsonlThatIsWrong) {
     const TemporaryFolder folder;
     const std::string good = "{\"text\": \"fine\"}\n";
     for (const char* wrong : {"{\"text\": \"cut", "[1]", "7", "\"text\"", "{}", "{\"txt\": \"a\"}", "{\"text\": 3}", "{\"text\": null}",
-                              "{\"text\": \"\\ud800\"}", "{\"text\": \"\xFF\"}"}) {
+                              "{\"text\": \"\\ud80\"}", "{\"text\": \"\xFF\"}"}) {
         const Error error = errorOf(folder.write("d.jsonl", good + "\n" + wrong + "\n" + good));
         EXPECT_EQ(error.code, ErrorCode::BadInput);
         EXPECT_THAT(error.sentence, AllOf(HasSubstr("d.jsonl"), HasSubstr("line 3"))) << wrong;
     }
+}
+
+TEST(TextReader, ReadsHalfOfASurrogatePairAsTheReplacementCharacterAndSaysSo) {
+    const TemporaryFolder folder;
+    const auto read = readText(folder.write("d.jsonl", R"({"text": "a\ud800b\\ud800 \ud83d\ude00\udc00"})"
+                                                       "\n"
+                                                       R"({"text": "whole \ud83d\ude00"})"),
+                               kNeverCancelled);
+    ASSERT_TRUE(read.ok()) << read.error().sentence;
+    EXPECT_EQ(read->text(), "a\uFFFDb\\ud800 \U0001F600\uFFFD\n\nwhole \U0001F600");
+    EXPECT_THAT(read->note, AllOf(HasSubstr("1 line "), HasSubstr("U+FFFD")));
+}
+
+TEST(TextReader, SaysThatAJsonArrayIsNoJsonl) {
+    const TemporaryFolder folder;
+    EXPECT_THAT(errorOf(folder.write("d.jsonl", "[{\"text\": \"a\"},\n{\"text\": \"b\"}]")).sentence,
+                AllOf(HasSubstr("JSON array"), HasSubstr("jq")));
+}
+
+TEST(TextReader, RefusesALineThatNestsDeepWithoutBuildingIt) {
+    const TemporaryFolder folder;
+    const std::string deep = "{\"text\": \"a\", \"x\": " + std::string(20'000'000, '[');
+    EXPECT_THAT(errorOf(folder.write("d.jsonl", deep)).sentence, AllOf(HasSubstr("line 1"), HasSubstr("nests")));
+    const std::string wide = "{\"x\": [" + std::string(1'000, ' ') + "1, [2, {\"text\": \"inner\"}]], \"text\": \"outer\", \"y\": [[]]}";
+    EXPECT_EQ(textOf(folder.write("wide.jsonl", wide)), "outer");
+}
+
+TEST(TextReader, RefusesJsonlWhoseTextsAreAllEmpty) {
+    const TemporaryFolder folder;
+    EXPECT_THAT(errorOf(folder.write("d.jsonl", "{\"text\": \"\"}\n{\"text\": \"\"}\n")).sentence, HasSubstr("no line holds a text"));
+}
+
+TEST(TextReader, PutsTheTokenOfItsEndBetweenDocumentsWhereThatIsAskedFor) {
+    const TemporaryFolder folder;
+    folder.write("a.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n");
+    folder.write("b.txt", "three");
+    const auto read = readText(folder.path(), kNeverCancelled, kUnbounded, Separator::EndOfText);
+    ASSERT_TRUE(read.ok()) << read.error().sentence;
+    EXPECT_EQ(read->text(), "one<|endoftext|>two<|endoftext|>three");
+    EXPECT_EQ(textOf(folder.path()), "one\n\ntwo\nthree");
 }
 
 TEST(TextReader, StopsWhenCancelled) {

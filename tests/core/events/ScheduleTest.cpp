@@ -59,9 +59,35 @@ TEST(Schedule, LinearFallsInEqualSteps) {
 TEST(Schedule, OneCycleRisesToThePeakAndFallsFarBelowItsStart) {
     const RunConfig config = configWith("one-cycle");  // 30 % of 110 steps: the peak is at step 33
     EXPECT_DOUBLE_EQ(learningRate(config, 33), 1.0);
-    EXPECT_NEAR(learningRate(config, 11), 0.04 + 0.96 * 0.25, 1e-12);  // a third of the way up: (1 - cos 60 degrees) / 2
     EXPECT_NEAR(learningRate(config, 110), 0.04 * 1e-4, 1e-15);
     for (std::int64_t step = 2; step <= 110; ++step) EXPECT_EQ(learningRate(config, step) > learningRate(config, step - 1), step <= 33) << step;
+}
+
+// What torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1, total_steps=N).get_last_lr() is before update number `step`.
+TEST(Schedule, OneCycleGivesTheRatesOfPyTorch) {
+    struct Rate {
+        std::int64_t steps, step;
+        double rate;
+    };
+    for (const auto& [steps, step, rate] : {Rate{110, 1, 0.04},
+                                            {110, 2, 0.042311331197345536},
+                                            {110, 5, 0.07653782439458245},
+                                            {110, 11, 0.253326288150591},
+                                            {110, 33, 1.0},
+                                            {110, 34, 0.9995839013366927},
+                                            {110, 71, 0.510201227898628},
+                                            {110, 110, 4e-06},
+                                            {1000, 34, 0.06856545397964886},
+                                            {1000, 300, 1.0},
+                                            {1000, 110, 0.32185277465472095},
+                                            {7, 1, 0.04},
+                                            {7, 2, 0.9805566273349586},
+                                            {7, 5, 0.35773877573965707},
+                                            {7, 7, 4e-06}}) {
+        RunConfig config = configWith("one-cycle");
+        config.steps = steps;
+        EXPECT_NEAR(learningRate(config, step), rate, 1e-12) << step << " of " << steps;
+    }
 }
 
 TEST(Schedule, TrapezoidWarmsStaysAndFallsInTheLastFifth) {

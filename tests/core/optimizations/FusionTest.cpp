@@ -165,6 +165,36 @@ private:
     std::mutex m_mutex;
 };
 
+// Of one step with a switch at a value.
+auto operationsOf(const std::string& id, const std::string& value) {
+    const RunConfig config = with(testing::tinyConfig(registry()), {{id, value}});
+    TrainState state = TrainState::initialise(registry().modelShape(config, 61), 1);
+    auto program = registry().build(config, state);
+    const auto names = std::make_shared<Names>();
+    const Listening<StepObserver> listening(stepObservers, names);
+    program.value()->step(state, *testing::tinyBatches(), 1e-3);
+    return names->begun;
+}
+
+// A switch that did nothing would train as the plain form does, too.
+TEST(Fusion, EachSwitchAloneRunsItsOwnOperationsAndNoOther) {
+    const std::map<std::string, std::vector<std::string>> own{{"fused-embedding", {"embedding", "embedding backward"}},
+                                                              {"fused-norm", {"residual + norm", "residual + norm backward"}},
+                                                              {"fused-activation", {"bias + activation", "bias + activation backward"}},
+                                                              {"fused-qkv", {"QKV bias gradient"}},
+                                                              {"fused-attention", {"attention", "attention backward"}},
+                                                              {"fused-loss", {"head + cross-entropy", "head weight gradient"}},
+                                                              {"fused-optimizer", {"AdamW"}}};
+    EXPECT_TRUE(operationsOf("fusion", "off").empty()) << "nothing of our own runs";
+    for (const auto& [id, names] : own) {
+        const auto heard = operationsOf(id, "on");
+        for (const auto& name : names) EXPECT_EQ(heard.count(name), 1U) << id << " runs " << name;
+        for (const auto& [other, others] : own)
+            for (const auto& name : others)
+                if (other != id) EXPECT_EQ(heard.count(name), 0U) << id << " runs " << name << " of " << other;
+    }
+}
+
 TEST(Fusion, EveryOperationOfOurOwnHasANameWhichAProfilerHears) {
     const auto namesOf = [](const std::string& fusion) {
         const RunConfig config = with(testing::tinyConfig(registry()), {{"fusion", fusion}});

@@ -67,7 +67,7 @@ TEST(BatchFeed, GivesTheSameBatchesWhereverTheyAreCut) {
             for (const std::int64_t cursor : {0, 4, 8, 100}) {
                 feed.cut(*source, 5, cursor);
                 EXPECT_EQ(idsOf(feed.copy()), expected(*source, Split::Train, cursor)) << static_cast<int>(place);
-                EXPECT_EQ(idsOf(feed.validation(*source, cursor)), expected(*source, Split::Validation, cursor)) << static_cast<int>(place);
+                EXPECT_EQ(idsOf(feed.validation(*source, cursor, 4)), expected(*source, Split::Validation, cursor)) << static_cast<int>(place);
             }
         }
     }

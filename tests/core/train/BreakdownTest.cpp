@@ -22,13 +22,22 @@ TEST(BreakdownSentence, SaysWhatBrokeWhyAndWhatToDo) {
     EXPECT_THAT(rising, HasSubstr("step 41"));
     EXPECT_THAT(rising, HasSubstr("risen from 3.25 to 9.5"));
     EXPECT_THAT(rising, HasSubstr("grad-clip"));
-    EXPECT_THAT(rising, HasSubstr("step 40 are unharmed"));
+    EXPECT_THAT(rising, HasSubstr("the weights of step 40 hold numbers, but give no loss any more")) << "they are broken";
     EXPECT_THAT(rising, HasSubstr("checkpoint-every"));
 
     const std::string steady = breakdownSentence({.step = 41, .rate = 0.1, .lossBefore = 3.3, .lowestLoss = 3.25, .checkpoint = "/a/place"});
     EXPECT_THAT(steady, HasSubstr("0.1 is probably too high"));
     EXPECT_THAT(steady, HasSubstr("resume from /a/place"));
     EXPECT_THAT(steady, Not(HasSubstr("grad-clip")));
+
+    const std::string gradients = breakdownSentence(
+        {.kind = Breakdown::Gradients, .step = 41, .rate = 0.1, .lossBefore = 3.3, .lowestLoss = 3.25, .checkpoint = "/a/place", .kept = "/a/place"});
+    EXPECT_THAT(gradients, HasSubstr("the weights are those of step 40 (kept in /a/place)"));
+    const std::string inFp16 =
+        breakdownSentence({.step = 41, .lossBefore = 3.3, .lowestLoss = 3.25, .fp16 = true, .checkpoint = "/old", .kept = "/new"});
+    EXPECT_THAT(inFp16, HasSubstr("resume from /new with amp=bf16"));
+    const std::string kept = breakdownSentence({.step = 41, .lossBefore = 3.3, .lowestLoss = 3.25, .checkpoint = "/old", .kept = "/new"});
+    EXPECT_THAT(kept, HasSubstr("resume from /old")) << "with the weights of /new there is no loss";
 
     EXPECT_THAT(breakdownSentence({.step = 1, .lossBefore = kNone, .lowestLoss = kNone, .fp16 = true}), HasSubstr("65504"));
     EXPECT_THAT(breakdownSentence({.kind = Breakdown::Gradients, .step = 1, .lossBefore = kNone, .lowestLoss = kNone, .fp16 = true}),

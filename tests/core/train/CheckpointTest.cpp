@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "TinyTraining.h"
@@ -127,6 +128,74 @@ TEST_F(Checkpoint, IsRefusedWhenOneByteOfItIsAnother) {
         forgetHashes(at);
         EXPECT_TRUE(loadCheckpoint(at, 61).ok()) << "checkpoints of before had no hash to tell by";
     }
+}
+
+// Each entry of state.json as a stranger may write it: refused before anything is allocated for it.
+TEST_F(Checkpoint, IsRefusedWhenItsDescriptionClaimsWhatItsFilesCannotHold) {
+    const RunConfig config = testing::tinyConfig(registry, 40);
+    const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
+    ASSERT_TRUE(saveCheckpoint(path("a"), state, config, "", 1.5).ok());
+    const auto whole = nlohmann::json::parse(std::ifstream(path("a") + "/state.json"));
+    const auto refusal = [&](const std::vector<std::pair<std::string, nlohmann::json>>& changes) {
+        auto meta = whole;
+        for (const auto& [where, value] : changes) meta[nlohmann::json::json_pointer(where)] = value;
+        std::ofstream(path("a") + "/state.json") << meta;
+        const auto read = readCheckpointMeta(path("a"));
+        EXPECT_FALSE(read.ok()) << changes.front().first << " " << changes.front().second;
+        return read ? Error{} : read.error();
+    };
+    for (const auto& [where, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"/model/n_layer", 1e9},
+                                                                                          {"/model/n_layer", 3},
+                                                                                          {"/model/n_head", 0},
+                                                                                          {"/model/n_embd", -16},
+                                                                                          {"/model/vocab_size", 10'000'000},
+                                                                                          {"/model/n_positions", 9'000'000},
+                                                                                          {"/model/vocab_size", 1e30},
+                                                                                          {"/cursor", std::numeric_limits<std::int64_t>::max()},
+                                                                                          {"/step", -1},
+                                                                                          {"/skipped", 7},
+                                                                                          {"/loss_scale", 0},
+                                                                                          {"/text", 3},
+                                                                                          {"/config/layers", -1},
+                                                                                          {"/config/heads", 0},
+                                                                                          {"/config/dropout", 5}}) {
+        const Error error = refusal({{where, value}});
+        EXPECT_EQ(error.code, ErrorCode::Damaged) << where;
+        EXPECT_NE(error.sentence.find(path("a") + "/state.json"), std::string::npos) << error.sentence;
+    }
+    // Both places agree, and the files are those of a smaller model.
+    EXPECT_NE(refusal({{"/model/n_layer", 1000}, {"/config/layers", 1000}}).sentence.find("parameters"), std::string::npos);
+    std::ofstream(path("a") + "/state.json") << whole;
+    EXPECT_TRUE(readCheckpointMeta(path("a")).ok());
+}
+
+TEST_F(Checkpoint, IsRefusedWhenItsDescriptionNestsDeepOrIsLarge) {
+    fs::create_directories(path("a"));
+    std::ofstream(path("a") + "/state.json") << "{\"version\":1,\"config\":" << std::string(60'000, '[') << std::string(60'000, ']') << "}";
+    auto read = readCheckpointMeta(path("a"));
+    ASSERT_FALSE(read.ok());
+    EXPECT_NE(read.error().sentence.find("nest"), std::string::npos);
+    std::ofstream(path("a") + "/state.json") << "{\"version\":1,\"config\":\"" << std::string(20'000'000, 'x') << "\"}";
+    read = readCheckpointMeta(path("a"));
+    ASSERT_FALSE(read.ok());
+    EXPECT_NE(read.error().sentence.find("too large"), std::string::npos);
+}
+
+TEST_F(Checkpoint, RemembersItsDataAndItsThreads) {
+    const RunConfig config = testing::tinyConfig(registry, 40);
+    const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
+    ASSERT_TRUE(saveCheckpoint(path("a"), state, config, "", 1.5, {"abc", 3}).ok());
+    auto meta = readCheckpointMeta(path("a"));
+    ASSERT_TRUE(meta.ok()) << meta.error().sentence;
+    EXPECT_EQ(meta->origin.text, "abc");
+    EXPECT_EQ(meta->origin.threads, 3);
+    auto older = nlohmann::json::parse(std::ifstream(path("a") + "/state.json"));
+    older.erase("text");
+    older.erase("threads");
+    std::ofstream(path("a") + "/state.json") << older;
+    meta = readCheckpointMeta(path("a"));
+    ASSERT_TRUE(meta.ok()) << "older versions wrote none";
+    EXPECT_TRUE(meta->origin.text.empty());
 }
 
 TEST_F(Checkpoint, SaysThatTheDiskIsFull) {

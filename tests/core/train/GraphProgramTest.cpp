@@ -212,7 +212,7 @@ TEST_P(CapturedSteps, GiveTheLossesAndWeightsOfEagerOnesToTheBit) {
     SideBySide both(accumulation, lowPrecision, [place = place](ProgramParts& parts) { parts.feed.place = place; });
     for (int i = 0; i < 8; ++i) {
         both.step();
-        EXPECT_NEAR(both.graphs->evaluate(both.captured, *both.batches, 1), both.eager->evaluate(both.plain, *both.batches, 1), rounding()) << i;
+        EXPECT_NEAR(both.graphs->evaluate(both.captured, *both.batches, 64), both.eager->evaluate(both.plain, *both.batches, 64), rounding()) << i;
     }
     both.expectOneState();
     EXPECT_EQ(both.captured.updates, 8);

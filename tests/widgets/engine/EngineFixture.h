@@ -2,6 +2,8 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <QListView>
+#include <QMenu>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
@@ -11,6 +13,8 @@
 #include "app/gui/Workplace.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/RunBar.h"
+#include "widgets/panels/SessionsModel.h"
+#include "widgets/panels/SessionsPanel.h"
 
 namespace stepscope {
 
@@ -46,6 +50,29 @@ protected:
     void press(const QString& name) {
         ASSERT_NE(button(name), nullptr) << name.toStdString();
         QTest::mouseClick(button(name), Qt::LeftButton);
+    }
+    // The context menu of a session's row, as a right click opens it.
+    void choose(std::int64_t session, const QString& entry) {
+        SessionsPanel& panel = place->window().sessions();
+        const auto row = [&]() -> QModelIndex {
+            for (int i = 0; i < panel.view().model()->rowCount(); ++i) {
+                const QModelIndex index = panel.view().model()->index(i, 0);
+                if (index.data(SessionsModel::IdRole).toLongLong() == session) return index;
+            }
+            return {};
+        };
+        ASSERT_TRUE(QTest::qWaitFor([&] { return row().isValid() && ended(panel.model().find(session)->state); }, 10'000));
+        Q_EMIT panel.view().customContextMenuRequested(panel.view().visualRect(row()).center());
+        auto* menu = panel.findChild<QMenu*>();
+        ASSERT_NE(menu, nullptr);
+        for (QAction* action : menu->actions())
+            if (action->text() == entry) {
+                ASSERT_TRUE(action->isEnabled());
+                action->trigger();
+                menu->close();
+                return;
+            }
+        FAIL() << "no entry " << entry.toStdString();
     }
     bool logged(const QString& words) {
         const auto& log = place->stage().live().log();

@@ -1,14 +1,10 @@
 // A person stops a run, right-clicks its session and resumes it from its last checkpoint: real training, real checkpoints, the real
 // menu. main() is here, because the engine's first words come before anything else.
-#include <QApplication>
-#include <QListView>
-#include <QMenu>
 #include <map>
 
+#include "app/gui/Application.h"
 #include "tests/widgets/engine/EngineFixture.h"
 #include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/SessionsModel.h"
-#include "widgets/panels/SessionsPanel.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {
@@ -16,29 +12,6 @@ namespace {
 
 class ResumeTest : public EngineFixture {
 protected:
-    // The context menu of a session's row, as a right click opens it.
-    void choose(std::int64_t session, const QString& entry) {
-        SessionsPanel& panel = place->window().sessions();
-        const auto row = [&]() -> QModelIndex {
-            for (int i = 0; i < panel.view().model()->rowCount(); ++i) {
-                const QModelIndex index = panel.view().model()->index(i, 0);
-                if (index.data(SessionsModel::IdRole).toLongLong() == session) return index;
-            }
-            return {};
-        };
-        ASSERT_TRUE(QTest::qWaitFor([&] { return row().isValid() && ended(panel.model().find(session)->state); }, 10'000));
-        Q_EMIT panel.view().customContextMenuRequested(panel.view().visualRect(row()).center());
-        auto* menu = panel.findChild<QMenu*>();
-        ASSERT_NE(menu, nullptr);
-        for (QAction* action : menu->actions())
-            if (action->text() == entry) {
-                ASSERT_TRUE(action->isEnabled());
-                action->trigger();
-                menu->close();
-                return;
-            }
-        FAIL() << "no entry " << entry.toStdString();
-    }
     std::map<std::int64_t, float> losses() {
         std::map<std::int64_t, float> all;
         for (std::size_t row = 0; row < live().rows(); ++row) all[live().steps().step[row]] = static_cast<float>(live().steps().loss[row]);
@@ -115,7 +88,7 @@ int main(int argc, char** argv) {
     const QTemporaryDir own;
     qputenv("XDG_CACHE_HOME", own.path().toLocal8Bit());
     QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, own.path());
-    QApplication application(argc, argv);
+    stepscope::Application application(argc, argv);
     stepscope::applyStyle(application, stepscope::Theme::Light);
     return RUN_ALL_TESTS();
 }

@@ -102,6 +102,9 @@ Result<std::string> newestCheckpoint(const std::string&, std::int64_t session) {
     if (g_checkpoints) return "checkpoint-" + std::to_string(session);
     return makeError(ErrorCode::NotFound, "Session " + std::to_string(session) + " has no checkpoint.");
 }
+Result<RunConfig> storedConfig(RunConfig config, const std::string&) {
+    return config;
+}
 Result<CheckpointInfo> inspectCheckpoint(const std::string& path) {
     if (!g_checkpoints) return makeError(ErrorCode::NotFound, path + " is no checkpoint.");
     CheckpointInfo info;

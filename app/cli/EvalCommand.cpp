@@ -1,0 +1,98 @@
+// `eval`: the loss of a checkpoint's weights on a text or on tokens: every token predicted once. Main thread; Ctrl-C stops it.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdio>
+
+#include "app/cli/CheckpointChoice.h"
+#include "app/cli/Commands.h"
+#include "app/cli/Json.h"
+#include "app/cli/Output.h"
+#include "app/cli/StopSignals.h"
+#include "app/workbench/Evaluate.h"
+#include "core/base/Format.h"
+#include "core/events/ConfigKeys.h"
+
+namespace stepscope::cli {
+namespace {
+
+struct Options {
+    std::string from, database, data;
+    // Texts, so that the range checks name the option.
+    std::string context = "0", batch = "8", tokens = "0", threads = "0";
+    bool json = false;
+};
+
+Result<EvaluateRequest> request(const Options& options) {
+    EvaluateRequest wanted{.data = options.data};
+    const auto whole = [](const char* name, const std::string& text, std::int64_t least, std::int64_t most, std::int64_t& into) -> Status {
+        const auto value = parseValue(IntegerRange{least, most}, name, text);
+        if (!value) return value.error();
+        into = std::get<std::int64_t>(*value);
+        return {};
+    };
+    if (auto done = whole("--context", options.context, 0, 10'000'000, wanted.context); !done) return done.error();
+    if (auto done = whole("--batch", options.batch, 1, 100'000, wanted.batch); !done) return done.error();
+    if (auto done = whole("--tokens", options.tokens, 0, 1'000'000'000'000, wanted.tokens); !done) return done.error();
+    if (auto done = whole("--threads", options.threads, 0, 1024, wanted.threads); !done) return done.error();
+    const auto path = chooseCheckpoint(options.from, options.database);
+    if (!path) return path.error();
+    wanted.checkpoint = *path;
+    return wanted;
+}
+
+Result<ExitCode> eval(const Options& options) {
+    const auto wanted = request(options);
+    if (!wanted) return wanted.error();
+    std::atomic<bool> cancelled{false};
+    const StopSignals signals([&] { cancelled = true; });
+    const bool terminal = stderrIsTerminal();
+    const auto answer = evaluateCheckpoint(
+        *wanted,
+        [&](double share) {
+            if (terminal) std::fputs(fmt::format("\r\x1b[K{}", format::percent(share)).c_str(), stderr);
+        },
+        cancelled);
+    if (terminal) std::fputs("\r\x1b[K", stderr);
+    if (!answer) return answer.error();
+    if (options.json)
+        print(line({{"checkpoint", wanted->checkpoint},
+                    {"data", answer->data},
+                    {"loss", nineDigits(answer->loss)},
+                    {"perplexity", number(answer->perplexity)},
+                    {"tokens", answer->tokens},
+                    {"seconds", number(answer->seconds)},
+                    {"tokens_per_s", number(answer->tokensPerSecond)}}));
+    else
+        print(fmt::format("{}\nloss {:.4f} · perplexity {:.4g} · {} tokens · {}\n", answer->data, answer->loss, answer->perplexity,
+                          format::count(answer->tokens), format::rate(answer->tokensPerSecond, "tok/s")));
+    return ExitCode::Ok;
+}
+
+}  // namespace
+
+void addEval(CLI::App& parent, Actions& actions) {
+    auto options = std::make_shared<Options>();
+    auto* command = parent.add_subcommand("eval", "Loss and perplexity of a checkpoint on a text or tokens");
+    command->add_option("--from", options->from, "A checkpoint, by its folder or a file in it, or a session, whose newest is taken")
+        ->type_name("FILE|ID")
+        ->required()
+        ->take_last();
+    command
+        ->add_option("--data", options->data,
+                     "kjv, generated, or a path: text, folder, .jsonl, .bin; default: the part of its own data that the run validated on")
+        ->type_name("FILE")
+        ->take_last();
+    addDatabaseOption(*command, options->database);
+    const auto add = [command](const char* name, std::string& text, const char* help) {
+        command->add_option(name, text, help)->type_name("N")->capture_default_str()->take_last();
+    };
+    add("--context", options->context, "Tokens of a window; 0 = as many as the model has positions");
+    add("--batch", options->batch, "Windows at a time");
+    add("--tokens", options->tokens, "Read at most so many; 0 = all");
+    add("--threads", options->threads, "CPU threads; 0 = every core");
+    command->add_flag("--json", options->json, "As one line of JSON");
+    actions[command] = [options] { return eval(*options); };
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,34 @@
+// Evaluates a checkpoint's weights on data of one's own, for the command line: torch-free header. Called on the main thread, which waits.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/base/Result.h"
+
+namespace stepscope {
+
+struct EvaluateRequest {
+    std::string checkpoint;    // its folder
+    std::string data;          // as RunConfig::data; empty = the part of its own data that its run validated on
+    std::int64_t context = 0;  // tokens of a window; 0 = as many as the model has positions
+    std::int64_t batch = 8;    // windows at a time
+    std::int64_t tokens = 0;   // at most so many; 0 = all
+    std::int64_t threads = 0;  // 0 = every core
+};
+
+struct EvaluateAnswer {
+    double loss = 0;  // mean, nats
+    double perplexity = 0;
+    std::int64_t tokens = 0;
+    double seconds = 0;  // of the evaluation alone, without reading and tokenising
+    double tokensPerSecond = 0;
+    std::string data;  // what it was evaluated on
+};
+
+// progress: a share of the tokens, now and then.
+Result<EvaluateAnswer> evaluateCheckpoint(const EvaluateRequest& request, const std::function<void(double)>& progress,
+                                          const std::atomic<bool>& cancelled);
+
+}  // namespace stepscope

@@ -1,0 +1,104 @@
+#include "app/workbench/StartingState.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/train/Checkpoint.h"
+#include "core/train/WeightsFile.h"
+
+namespace stepscope {
+namespace {
+
+// A tokenizer in the words of a sentence: "char tokenizer of 65 characters".
+std::string described(const Tokenizer& tokenizer) {
+    return fmt::format("{} tokenizer of {} ids", tokenizer.name(), tokenizer.vocabulary());
+}
+
+// Whether both give every text the same ids. How documents are joined is no part of that.
+bool sameIds(const Tokenizer& a, const Tokenizer& b) {
+    auto one = nlohmann::json::parse(a.toJson()), other = nlohmann::json::parse(b.toJson());
+    one.erase("separator");
+    other.erase("separator");
+    return one == other;
+}
+
+// An id must mean what it meant: with another alphabet every embedding would belong to another letter.
+Status checkTokenizer(const std::string& path, const CheckpointMeta& meta, const Corpus& corpus, std::vector<std::string>& notes) {
+    if (meta.tokenizerJson.empty() && corpus.tokenizer == nullptr) return {};
+    if (meta.tokenizerJson.empty()) {
+        notes.push_back(fmt::format("The checkpoint {} was made from ready tokens; whether they were those of the {}, nobody can tell.", path,
+                                    described(*corpus.tokenizer)));
+        return {};
+    }
+    auto stored = tokenizerFromJson(meta.tokenizerJson);
+    if (!stored) return stored.error();
+    if (corpus.tokenizer == nullptr) {
+        if ((*stored)->name() == "char")
+            return makeError(
+                ErrorCode::BadInput,
+                fmt::format("The checkpoint {} was made with a {}, and the data are ready tokens, which mean other things; train on its text.", path,
+                            described(**stored)));
+        notes.push_back(
+            fmt::format("The checkpoint {} was made with a {}; whether the ready tokens are of it, nobody can tell.", path, described(**stored)));
+        return {};
+    }
+    if (sameIds(**stored, *corpus.tokenizer)) return {};
+    return makeError(
+        ErrorCode::BadInput,
+        fmt::format("The checkpoint {} was made with a {}{}; train on the text it was made with, or begin anew with --init.", path,
+                    described(**stored),
+                    (*stored)->name() == corpus.tokenizer->name() ? ", and that of these data has other ones"
+                                                                  : fmt::format(", these data with a {}", described(*corpus.tokenizer))));
+}
+
+Result<StartingState> resumed(const RunRequest& request, const GptConfig& shape, const Corpus& corpus, std::int64_t threads) {
+    const std::string& path = request.resume;
+    const RunConfig& config = request.config;
+    auto meta = readCheckpointMeta(path);
+    if (!meta) return meta.error();
+    if (meta->model.vocabulary != corpus.vocabulary)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("The checkpoint {} has a vocabulary of {}, the data has {}; train on the data it was made with.", path,
+                                     meta->model.vocabulary, corpus.vocabulary));
+    if (const std::string key = differingKey(meta->model, shape); !key.empty())
+        return makeError(ErrorCode::BadInput, fmt::format("The checkpoint {} is of a model with another {}; leave {} as it was.", path, key, key));
+    if (meta->step >= config.steps)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("The checkpoint {} is at step {} already; ask for more steps than that (steps).", path, meta->step));
+    StartingState start;
+    if (auto good = checkTokenizer(path, *meta, corpus, start.notes); !good) return good.error();
+    auto state = loadCheckpoint(path, shape.paddedVocabulary);
+    if (!state) return state.error();
+    start.state = std::move(*state);
+    if (!meta->origin.text.empty() && !corpus.identity.empty() && meta->origin.text != corpus.identity)
+        start.notes.push_back(fmt::format(
+            "The data are not those that the checkpoint was made with: {} has changed since, or is another; the run goes on with what is there now.",
+            config.data));
+    if (meta->origin.threads > 0 && meta->origin.threads != threads)
+        start.notes.push_back(
+            fmt::format("The checkpoint was made with {} CPU thread{}, this run has {}: sums are taken in another order, and its losses are "
+                        "those of an unbroken run up to rounding only (threads={} would repeat them).",
+                        meta->origin.threads, meta->origin.threads == 1 ? "" : "s", threads, meta->origin.threads));
+    const auto seed = static_cast<std::uint64_t>(config.seed);
+    if (seed != start.state.seed)
+        start.notes.push_back(fmt::format("Batches are drawn with seed {} from step {} on; the checkpoint was made with seed {}.", seed,
+                                          meta->step + 1, start.state.seed));
+    start.state.seed = seed;
+    return start;
+}
+
+}  // namespace
+
+Result<StartingState> startingState(const RunRequest& request, const GptConfig& shape, const Corpus& corpus, std::int64_t threads) {
+    const auto seed = static_cast<std::uint64_t>(request.config.seed);
+    if (!request.resume.empty()) return resumed(request, shape, corpus, threads);
+    if (request.init.empty()) return StartingState{TrainState::initialise(shape, seed), {}};
+    auto loaded = loadInitialWeights(request.init, shape, seed, request.initPartial);
+    if (!loaded) return loaded.error();
+    StartingState start{std::move(loaded->state), {}};
+    if (!loaded->note.empty()) start.notes.push_back(std::move(loaded->note));
+    return start;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,22 @@
+// StartingState: the weights that a run begins with: new ones, those of a file (--init), or a checkpoint whose run goes on. What a checkpoint holds
+// is compared with what was asked for and with the data: it is obeyed, or refused with a sentence, and what could not be told is said. Trainer
+// thread.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/workbench/Workbench.h"
+#include "core/data/Corpus.h"
+#include "core/train/TrainState.h"
+
+namespace stepscope {
+
+struct StartingState {
+    TrainState state;
+    std::vector<std::string> notes;  // sentences for the log, of what a person should know
+};
+
+// shape: what the configuration asks for; threads: that the run's operations will have.
+Result<StartingState> startingState(const RunRequest& request, const GptConfig& shape, const Corpus& corpus, std::int64_t threads);
+
+}  // namespace stepscope

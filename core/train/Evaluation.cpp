@@ -1,0 +1,39 @@
+#include "core/train/Evaluation.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+
+#include "core/base/Check.h"
+#include "core/model/Gpt.h"
+
+namespace stepscope {
+
+Result<Evaluation> evaluateRow(const GeneratorWeights& model, const TokenRow& row, std::int64_t begin, std::int64_t end, std::int64_t context,
+                               std::int64_t batch, const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& cancelled) {
+    SS_CHECK(begin >= 0 && end <= row.size() && end - begin >= 2 && context >= 1 && context <= model.config.positions && batch >= 1);
+    const c10::InferenceMode inference;
+    const ModelOps ops;
+    const auto weights = WeightsView::over(model.weights, model.layout, model.config, false);
+    Evaluation total{.loss = 0, .tokens = end - begin - 1};
+    double sum = 0;
+    for (std::int64_t done = 0; done < total.tokens;) {
+        if (cancelled) return makeError(ErrorCode::Cancelled, "The evaluation was stopped.");
+        // Whole windows as long as there are any, then what is left as a shorter one.
+        const std::int64_t left = total.tokens - done, window = std::min(context, left);
+        const std::int64_t windows = std::clamp<std::int64_t>(left / window, 1, batch);
+        const at::Tensor ids = at::empty({2, windows, window}, at::TensorOptions().dtype(at::kLong));
+        auto* inputs = ids.data_ptr<std::int64_t>();
+        for (std::int64_t i = 0; i < windows; ++i)
+            row.copyPair(begin + done + i * window, window, inputs + i * window, inputs + (windows + i) * window);
+        const at::Tensor loss = gptLoss(model.config, weights, ops, ids.select(0, 0), ids.select(0, 1));
+        sum += loss.item<double>() * static_cast<double>(windows * window);
+        done += windows * window;
+        progress(done);
+    }
+    total.loss = sum / static_cast<double>(total.tokens);
+    return total;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,206 @@
+// What a run reads and leaves: checkpoints that strangers changed, weights that others wrote, texts that were edited, validation on data of one's
+// own, and what is printed into a pipe.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/app/CliFixture.h"
+
+namespace stepscope::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+constexpr int kBadInput = 3, kIo = 7, kDamaged = 8;
+
+class Files : public CliFixture {
+protected:
+    // The folder of a session's newest checkpoint.
+    std::string newestCheckpointOf(std::int64_t id) const {
+        const auto listed = Json::parse(cli({"checkpoint", "list", std::to_string(id), "--db", database(), "--json"}).out);
+        return listed.empty() ? std::string() : listed.back()["path"].get<std::string>();
+    }
+    Finished resume(const Words& more) const {
+        Words words{"train", "--resume", "1", "--db", database()};
+        words.insert(words.end(), more.begin(), more.end());
+        return cli(words);
+    }
+    static std::string letters(const std::string& alphabet, std::size_t count) {
+        std::string text;
+        for (std::size_t i = 0; i < count; ++i) text += alphabet[(i * i + i / 7) % alphabet.size()];
+        return text;
+    }
+};
+
+TEST_F(Files, ACheckpointsStoredSettingsAreCheckedAsSetChecksThem) {
+    train();
+    const std::string state = newestCheckpointOf(1) + "/state.json";
+    const std::string whole = read(state);
+    for (const auto& [key, value] : std::vector<std::pair<std::string, Json>>{{"amp", 7},
+                                                                              {"fused-qkv", 5},
+                                                                              {"layers", -1},
+                                                                              {"heads", 0},
+                                                                              {"threads", 1'000'000'000},
+                                                                              {"dropout", 5},
+                                                                              {"lr", -1},
+                                                                              {"batch-size", 1e9},
+                                                                              {"norm", "batch"}}) {
+        Json changed = Json::parse(whole);
+        auto& config = changed["config"];
+        (config["switches"].contains(key) ? config["switches"] : config)[key] = value;
+        std::ofstream(state) << changed;
+        expectRefused(resume({"--steps", "20", "--no-record"}), {key, state}, kDamaged);
+        expectRefused(cli({"checkpoint", "show", "1", "--db", database()}), {key, state}, kDamaged);
+    }
+    std::ofstream(state) << whole;
+    EXPECT_EQ(resume({"--steps", "20", "--no-record"}).exitCode, 0);
+}
+
+TEST_F(Files, AResumedRunObeysANewSeedAndSaysSo) {
+    train({"--step-log", path("first")});
+    ASSERT_EQ(resume({"--steps", "16", "--step-log", path("same")}).exitCode, 0);
+    const auto other = resume({"--steps", "16", "--set", "seed=5", "--step-log", path("other")});
+    ASSERT_EQ(other.exitCode, 0) << other.err;
+    EXPECT_THAT(other.err, HasSubstr("seed 5"));
+    EXPECT_NE(losses(path("same")), losses(path("other")));
+    EXPECT_EQ(session(newest()["id"])["config"]["seed"], 5);
+}
+
+TEST_F(Files, AResumedRunRefusesAnotherAlphabetOfTheSameSize) {
+    write("a.txt", letters("abcdefgh", 4000));
+    write("b.txt", letters("ijklmnop", 4000));
+    train({"--data", path("a.txt"), "--set", "tokenizer=char"});
+    expectRefused(resume({"--steps", "20", "--data", path("b.txt")}), {"char tokenizer of 8 ids", "other ones"}, kBadInput);
+    EXPECT_EQ(resume({"--steps", "20"}).exitCode, 0);
+}
+
+TEST_F(Files, AResumedRunSaysThatItsTextHasChanged) {
+    write("a.txt", letters("abcdefgh", 4000));
+    train({"--data", path("a.txt")});
+    const auto same = resume({"--steps", "14"});
+    EXPECT_THAT(same.err, Not(HasSubstr("changed")));
+    write("a.txt", letters("abcdefgh", 4100));
+    const auto edited = resume({"--steps", "20"});
+    EXPECT_EQ(edited.exitCode, 0) << edited.err;
+    EXPECT_THAT(edited.err, AllOf(HasSubstr("a.txt"), HasSubstr("has changed")));
+}
+
+TEST_F(Files, AResumedRunSaysThatAnotherNumberOfThreadsSumsInAnotherOrder) {
+    train();
+    EXPECT_THAT(resume({"--steps", "14"}).err, Not(HasSubstr("thread")));
+    EXPECT_THAT(resume({"--steps", "16", "--threads", "2"}).err, AllOf(HasSubstr("1 CPU thread,"), HasSubstr("another order")));
+}
+
+TEST_F(Files, WeightsOfAnotherModelAreRefusedWithAListOrTakenAsFarAsTheyFit) {
+    train({"--set", "layers=2"});
+    const std::string weights = newestCheckpointOf(1) + "/model.safetensors";
+    expectRefused(cli(tiny({"--no-record", "--init", weights})), {weights, "no place for h.1."}, kBadInput);
+    expectRefused(cli(tiny({"--no-record", "--init", weights, "--set", "norm=rmsnorm", "--set", "layers=2"})), {"ln_1.bias"}, kBadInput);
+    const auto partial = cli(tiny({"--no-record", "--init", weights, "--init-partial"}));
+    EXPECT_EQ(partial.exitCode, 0) << partial.err;
+    EXPECT_THAT(partial.err, HasSubstr("no place for h.1."));
+
+    const auto shaped =
+        cli({"train",     "--preset", "tiny-cpu",  "--data", "generated",    "--init",  weights, "--init-shape", "--set",   "heads=2", "--set",
+             "context=8", "--set",    "threads=1", "--set",  "batch-size=2", "--steps", "2",     "--db",         database()});
+    ASSERT_EQ(shaped.exitCode, 0) << shaped.err;
+    const auto config = session(newest()["id"])["config"];
+    EXPECT_EQ(config["layers"], 2);
+    EXPECT_EQ(config["width"], 16);
+    EXPECT_THAT(shaped.err, HasSubstr("Of its 16 positions the first 8 are used"));
+    expectRefused(cli(tiny({"--init-shape"})), {"--init"}, 2);
+}
+
+TEST_F(Files, TheValidationLossDoesNotDependOnHowABatchIsCut) {
+    const auto validated = [&](const Words& more) {
+        Words words{"--no-record", "--steps", "4", "--set", "validation-every=4"};
+        words.insert(words.end(), more.begin(), more.end());
+        return train(words)["val_loss"].get<double>();
+    };
+    const double whole = validated({"--set", "batch-size=12"});
+    EXPECT_NEAR(validated({"--set", "batch-size=4", "--set", "grad-accumulation=3"}), whole, 1e-6);
+    EXPECT_NEAR(validated({"--set", "batch-size=6", "--set", "grad-accumulation=2"}), whole, 1e-6);
+    expectRefused(cli(tiny({"--set", "validation-batches=4"})), {"validation-tokens=128"}, kBadInput);
+}
+
+TEST_F(Files, ValidatesOnAFileOfOnesOwn) {
+    write("train.txt", letters("abcdefgh", 4000));
+    write("easy.txt", std::string(2000, 'a'));
+    const auto own = train({"--data", path("train.txt"), "--validation", path("easy.txt"), "--steps", "60"});
+    const auto split = train({"--data", path("train.txt"), "--steps", "60"});
+    EXPECT_NE(own["val_loss"], split["val_loss"]);
+    expectRefused(cli(tiny({"--validation", path("nowhere.txt")})), {"nowhere.txt"});
+}
+
+TEST_F(Files, EvaluatesACheckpointOnDataOfOnesOwn) {
+    write("a.txt", letters("abcdefgh", 4000));
+    train({"--data", path("a.txt"), "--steps", "40"});
+    const auto finished = cli({"eval", "--from", "1", "--db", database(), "--data", path("a.txt"), "--json", "--threads", "1"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const auto answer = Json::parse(finished.out);
+    EXPECT_EQ(answer["tokens"], 3999);
+    EXPECT_NEAR(answer["perplexity"].get<double>(), std::exp(answer["loss"].get<double>()), 1e-4);
+    EXPECT_GT(answer["tokens_per_s"].get<double>(), 0);
+    EXPECT_LT(answer["loss"].get<double>(), std::log(256.0));
+    const auto part = Json::parse(cli({"eval", "--from", "1", "--db", database(), "--json", "--context", "7"}).out);
+    EXPECT_EQ(part["tokens"], 399) << "without data: the tenth that the run validated on";
+    EXPECT_EQ(Json::parse(cli({"eval", "--from", "1", "--db", database(), "--data", path("a.txt"), "--tokens", "100", "--json"}).out)["tokens"], 100);
+    EXPECT_THAT(cli({"eval", "--from", "1", "--db", database()}).out, AllOf(HasSubstr("perplexity"), HasSubstr("tok/s")));
+    expectRefused(cli({"eval", "--from", "1", "--db", database(), "--context", "17"}), {"context", "16"}, kBadInput);
+    expectRefused(cli({"eval", "--from", "1", "--db", database(), "--data", path("nowhere")}), {"nowhere"});
+}
+
+TEST_F(Files, KeepsTheNewestCheckpointsAndSaysAtTheStartWhatTheyTake) {
+    const auto finished = cli(tiny({"--checkpoint-every", "3", "--keep", "2", "--log-every", "6"}));
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.err, AllOf(HasSubstr("4 checkpoints of"), HasSubstr("2 kept"), HasSubstr("are free")));
+    std::vector<int> steps;
+    for (const auto& one : Json::parse(cli({"checkpoint", "list", "1", "--db", database(), "--json"}).out)) steps.push_back(one["step"]);
+    EXPECT_THAT(steps, ElementsAre(9, 12));
+}
+
+TEST_F(Files, PrintsALineEverySoManyStepsIntoAPipe) {
+    const auto quiet = cli(tiny({"--no-record"}));
+    EXPECT_THAT(quiet.err, Not(HasSubstr("step 4/12")));
+    const auto told = cli(tiny({"--no-record", "--log-every", "4", "--set", "grad-accumulation=2"}));
+    ASSERT_EQ(told.exitCode, 0) << told.err;
+    for (const char* words : {"step 4/12 · loss", "step 8/12", "step 12/12", "samples/s", "tok/s", "epoch 0.", "grad norm", "lr "})
+        EXPECT_THAT(told.err, HasSubstr(words));
+    EXPECT_THAT(told.err, Not(HasSubstr("step 5/12")));
+    expectRefused(cli(tiny({"--log-every", "-1"})), {"log-every"}, kBadInput);
+}
+
+TEST_F(Files, TheStepLogHasRateAndGradientNorm) {
+    train({"--step-log", path("log"), "--set", "lr=1e-3", "--set", "schedule=constant"});
+    for (const auto& step : stepLog(path("log"))) {
+        EXPECT_EQ(step["lr"], 1e-3);
+        EXPECT_GT(step["grad_norm"].get<double>(), 0);
+    }
+    train({"--step-log", path("unclipped"), "--set", "grad-clip=0"});
+    EXPECT_TRUE(stepLog(path("unclipped")).front()["grad_norm"].is_null()) << "nobody computes it";
+}
+
+TEST_F(Files, AClosedStandardOutputDoesNotGetIntoTheStepLog) {
+    std::string command = "exec \"$0\" \"$@\" --step-log '" + path("log") + "' >&-";
+    Words words{"/bin/sh", "-c", command, STEPSCOPE_CLI};
+    const Words more = tiny({"--no-record", "--json"});
+    words.insert(words.end(), more.begin(), more.end());
+    const auto finished = Process(words, options()).wait();
+    EXPECT_EQ(finished.exitCode, kIo) << "its summary could not be written: " << finished.err;
+    EXPECT_EQ(stepLog(path("log")).size(), 12u) << "and nothing else";
+}
+
+TEST_F(Files, NamesTheTrueLimitOfTokensToWrite) {
+    train();
+    for (const char* tokens : {"0", "100001"})
+        expectRefused(cli({"generate", "--from", "1", "--db", database(), "--tokens", tokens}), {"tokens", "1 to 100000"}, kBadInput);
+}
+
+}  // namespace
+}  // namespace stepscope::test

@@ -1,0 +1,61 @@
+// The loss on a whole row: every token once, however it is cut into windows and batches.
+#include <gtest/gtest.h>
+
+#include "TinyTraining.h"
+#include "core/train/Evaluation.h"
+
+namespace stepscope {
+namespace {
+
+struct Model {
+    Model() {
+        const Registry registry(testing::plainCpu());
+        const RunConfig config = testing::tinyConfig(registry);
+        TrainState state = TrainState::initialise(registry.modelShape(config, 61), 3);
+        auto program = registry.build(config, state);
+        for (int i = 0; i < 10; ++i) (*program)->step(state, *batches, 1e-2);
+        weights = {state.config, state.layout, state.weights};
+    }
+    Evaluation over(std::int64_t begin, std::int64_t end, std::int64_t context, std::int64_t batch) const {
+        auto result = evaluateRow(
+            weights, *batches->corpus().tokens, begin, end, context, batch, [](std::int64_t) {}, never);
+        EXPECT_TRUE(result.ok());
+        return *result;
+    }
+
+    std::shared_ptr<const BatchSource> batches = testing::tinyBatches();
+    GeneratorWeights weights;
+    std::atomic<bool> never{false};
+};
+
+TEST(Evaluation, CountsEveryTokenAfterTheFirstOnce) {
+    const Model model;
+    for (const std::int64_t tokens : {2, 12, 13, 14, 25, 100, 1003}) EXPECT_EQ(model.over(0, tokens, 12, 4).tokens, tokens - 1);
+}
+
+TEST(Evaluation, IsTheSameHoweverManyWindowsAreReadAtATime) {
+    const Model model;
+    const double one = model.over(50, 1053, 12, 1).loss;
+    for (const std::int64_t batch : {2, 7, 64, 1000}) EXPECT_NEAR(model.over(50, 1053, 12, batch).loss, one, 1e-6) << batch;
+}
+
+TEST(Evaluation, IsTheMeanOfItsParts) {
+    const Model model;
+    // 4 windows of 12, and 5 tokens that are left: each part evaluated alone, from where it begins.
+    double sum = 0;
+    for (int i = 0; i < 4; ++i) sum += 12 * model.over(12 * i, 12 * i + 13, 12, 1).loss;
+    sum += 5 * model.over(48, 54, 12, 1).loss;
+    EXPECT_NEAR(model.over(0, 54, 12, 3).loss, sum / 53, 1e-6);
+}
+
+TEST(Evaluation, StopsWhenAskedTo) {
+    Model model;
+    model.never = true;
+    const auto stopped = evaluateRow(
+        model.weights, *model.batches->corpus().tokens, 0, 100, 12, 4, [](std::int64_t) {}, model.never);
+    ASSERT_FALSE(stopped.ok());
+    EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
+}
+
+}  // namespace
+}  // namespace stepscope
