@@ -7,6 +7,7 @@
 #include "app/cli/CommandLine.h"
 #include "app/cli/Output.h"
 #include "app/cli/StandardStreams.h"
+#include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/Workbench.h"
 #include "core/base/Check.h"
 
@@ -33,6 +34,8 @@ ExitCode run(int argc, char** argv) {
 }
 
 ExitCode guarded(int argc, char** argv) {
+    // What libraries warn of while no run is there to have it in its log.
+    const LibraryWarningListener warnings(printError);
     try {
         const ExitCode code = run(argc, argv);
         if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

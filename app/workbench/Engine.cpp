@@ -6,6 +6,7 @@
 
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/Gpus.h"
+#include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/LiveRun.h"
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/Workbench.h"
@@ -90,6 +91,7 @@ private:
 
 void initialiseEngine() {
     linkWorkerWaits();
+    takeLibraryWarnings();
     host_memory::install();
     cudaPlugin();
 }

@@ -74,6 +74,11 @@ std::optional<LogLine> EventTee::lastWords(const StateChanged& end) const {
     return said ? std::optional(LogLine{end.at, end.step, LogLevel::Warning, *said}) : std::nullopt;
 }
 
+std::int64_t EventTee::lastStep() const {
+    std::lock_guard lock(m_mutex);
+    return m_summary.steps;
+}
+
 RunSummary EventTee::summary() const {
     std::lock_guard lock(m_mutex);
     RunSummary summary = m_summary;

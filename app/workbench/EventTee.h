@@ -24,6 +24,7 @@ public:
     // From here on events are recorded too. Called once, before the first event that matters.
     void record(std::shared_ptr<Recorder> recorder);
     RunSummary summary() const;
+    std::int64_t lastStep() const;  // 0 = none yet
 
 private:
     void note(const Event& event);

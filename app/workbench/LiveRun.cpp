@@ -11,6 +11,7 @@
 
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/Gpus.h"
+#include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/PlannedCheckpoints.h"
 #include "app/workbench/RunName.h"
 #include "app/workbench/StartingState.h"
@@ -100,6 +101,9 @@ void LiveRun::fail(const Error& error) {
 void LiveRun::work() {
     m_tee.publish(StateChanged{m_clock.now(), 0, RunState::Preparing, {}});
     try {
+        const LibraryWarningListener warnings([this](const std::string& sentence) {
+            m_tee.publish(LogLine{m_clock.now(), m_tee.lastStep(), LogLevel::Warning, sentence});
+        });
         auto setup = prepare();
         if (!setup) {
             fail(setup.error());

@@ -57,7 +57,8 @@ public:
     virtual RunSummary wait() = 0;  // until the run has ended and everything is stored
 };
 
-// First statement of main(): installs the host allocator and loads the CUDA plug-in, both before any ATen call.
+// First statement of main(): installs the host allocator and loads the CUDA plug-in, both before any ATen call, and takes what libraries write to
+// std::cerr.
 void initialiseEngine();
 
 class Workbench {

@@ -12,7 +12,7 @@
 
 namespace stepscope {
 
-inline constexpr int kCudaInterfaceVersion = 5;
+inline constexpr int kCudaInterfaceVersion = 6;
 
 enum class CudaScalar : std::int32_t { Float32 = 0, BFloat16 = 1, Float16 = 2 };
 

@@ -12,7 +12,7 @@ at::Tensor embedTied(const at::Tensor& tokens, const at::Tensor& wte, const at::
 at::Tensor embed(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe);
 
 // One pass for sum, statistics and output, which is in autocast's type: the next product takes it without a cast.
-NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias);
+NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormSettings settings, const at::Tensor& weight, const at::Tensor& bias);
 
 // On a GPU in 16 bits: weight and bias get their gradients as float32 out of the sums themselves. Elsewhere the plain form.
 at::Tensor linear(const at::Tensor& x, const Weight& weight, const Weight& bias);

@@ -110,14 +110,14 @@ public:
 
 }  // namespace
 
-NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias) {
-    const at::ScalarType out = productType(x);
+NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormSettings settings, const at::Tensor& weight, const at::Tensor& bias) {
+    const at::ScalarType out = settings.isStream ? at::kFloat : productType(x);
     if (!taken(x) || x.scalar_type() != at::kFloat || !taken(out, x.device()) || weight.scalar_type() != at::kFloat ||
         (delta.defined() && !taken(delta)) || (takesCudaForm(x) && x.size(-1) > kMostNormColumns))
-        return plain::residualNorm(x, delta, kind, weight, bias);
+        return plain::residualNorm(x, delta, settings, weight, bias);
     // The kernel's delta and output are of one type.
-    if (delta.defined() && delta.scalar_type() != out) return residualNorm(x + delta, at::Tensor(), kind, weight, bias);
-    const auto both = ResidualNormFunction::apply(x, maybe(delta), weight.contiguous(), maybe(bias), kind == NormKind::RmsNorm, out);
+    if (delta.defined() && delta.scalar_type() != out) return residualNorm(x + delta, at::Tensor(), settings, weight, bias);
+    const auto both = ResidualNormFunction::apply(x, maybe(delta), weight.contiguous(), maybe(bias), settings.kind == NormKind::RmsNorm, out);
     return delta.defined() ? NormedSum{both[0], both[1]} : NormedSum{x, both[0]};
 }
 

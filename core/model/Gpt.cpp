@@ -53,7 +53,7 @@ public:
     NormedSum norm(std::int64_t layer, Role role, const at::Tensor& x, const at::Tensor& branch, const at::Tensor& weight,
                    const at::Tensor& bias) const {
         const PlaceScope place(layer, role);
-        return m_ops.residualNorm(x, branch, m_config.norm, weight, bias);
+        return m_ops.residualNorm(x, branch, {m_config.norm, m_config.placement == NormPlacement::Post}, weight, bias);
     }
 
 private:

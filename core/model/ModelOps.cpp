@@ -23,10 +23,10 @@ at::Tensor embed(const at::Tensor& tokens, const at::Tensor& wte, const at::Tens
     return wpe.defined() ? rows + wpe : rows;
 }
 
-NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias) {
+NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormSettings settings, const at::Tensor& weight, const at::Tensor& bias) {
     const at::Tensor sum = delta.defined() ? x + delta : x;
     const std::int64_t C = x.size(-1);
-    if (kind == NormKind::LayerNorm) return {sum, at::layer_norm(sum, {C}, weight, bias, kNormEpsilon)};
+    if (settings.kind == NormKind::LayerNorm) return {sum, at::layer_norm(sum, {C}, weight, bias, kNormEpsilon)};
     const at::Tensor normed = at::rms_norm(sum, {C}, weight, kNormEpsilon);
     return {sum, bias.defined() ? normed + bias : normed};
 }

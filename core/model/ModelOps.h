@@ -16,6 +16,15 @@ struct NormedSum {
     at::Tensor normed;  // (B, T, C)
 };
 
+struct NormSettings {
+    NormKind kind;
+    // Whether what is normed is the residual stream from here on (norm-placement=post): then it stays float32. Otherwise a product reads it, and it
+    // may be in the product's type at once.
+    bool isStream = false;
+
+    NormSettings(NormKind which, bool stream = false) : kind(which), isStream(stream) {}
+};
+
 struct Heads {
     at::Tensor q, k, v;  // (B, H, T, D) each
 };
@@ -33,7 +42,7 @@ constexpr double kRopeBase = 10000;    // Su et al. 2021, section 3.2.2
 namespace plain {
 
 at::Tensor embed(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe);
-NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias);
+NormedSum residualNorm(const at::Tensor& x, const at::Tensor& delta, NormSettings settings, const at::Tensor& weight, const at::Tensor& bias);
 at::Tensor linear(const at::Tensor& x, const Weight& weight, const Weight& bias);
 at::Tensor linearGelu(const at::Tensor& x, const Weight& weight, const Weight& bias);
 at::Tensor linearSwiglu(const at::Tensor& x, const Weight& weight, const Weight& bias);
@@ -53,7 +62,7 @@ struct ModelOps {
     std::function<at::Tensor(const at::Tensor& tokens, const at::Tensor& wte, const at::Tensor& wpe)> embed = plain::embed;
     // x (B, T, C) float32, delta the same shape in float32 or autocast's type, or undefined: no addition. sum = x + delta, normed over C:
     // LayerNorm (Ba et al. 2016) or RMSNorm (Zhang and Sennrich 2019).
-    std::function<NormedSum(const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& weight, const at::Tensor& bias)>
+    std::function<NormedSum(const at::Tensor& x, const at::Tensor& delta, NormSettings settings, const at::Tensor& weight, const at::Tensor& bias)>
         residualNorm = plain::residualNorm;
     // x (B, T, I), weight (O, I), bias (O) -> (B, T, O): the projections that nothing follows
     std::function<at::Tensor(const at::Tensor& x, const Weight& weight, const Weight& bias)> linear = plain::linear;

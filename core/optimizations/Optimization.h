@@ -44,8 +44,6 @@ struct Optimization {
     std::function<void(PlanDraft&, const Value& value)> resolve;
     // The shape that the State must have; absent = the State stays as it is. Lossless both ways.
     std::function<void(GptConfig& wanted, const RunPlan&)> shape;
-    // Brings the State into the form that the plan needs, beyond its shape; returns what was lost, in a few words, or nothing.
-    std::function<std::string(TrainState& state, const RunPlan&)> convert;
     // Fills a slot of the Program where the plan says that this switch's operation runs. Absent = the plan alone says it.
     std::function<void(ProgramBuilder&, const RunPlan&)> install;
 };

@@ -1,20 +1,9 @@
 // optimizer: which AdamW runs: plain loop, foreach, LibTorch's fused kernel (the same arithmetic up to rounding), or 8-bit moments.
-#include <fmt/format.h>
-
 #include "core/optimizations/FusedSwitch.h"
 #include "core/train/EightBitMoments.h"
 
 namespace stepscope {
 namespace {
-
-std::string convertMoments(TrainState& state, const RunPlan& plan) {
-    if (plan.optimizer != OptimizerKind::EightBit) {
-        toFloat(state);
-        return {};
-    }
-    const double error = toEightBit(state);
-    return error > 0 ? fmt::format("rounding the moments to 8 bits moved them by {:.2g} %", 100 * error) : std::string();
-}
 
 struct Implementation {
     const char* name;
@@ -64,7 +53,6 @@ Optimization optimizer() {
                    "GPUs.";
         },
         .resolve = resolve,
-        .convert = convertMoments,
         .install = install};
 }
 

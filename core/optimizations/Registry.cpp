@@ -150,28 +150,25 @@ GptConfig Registry::modelShape(const RunConfig& config, std::int64_t vocabulary)
     return modelShape(drafted(config, running(config), vocabulary).plan, vocabulary);
 }
 
-Result<std::unique_ptr<StepProgram>> Registry::build(const RunPlan& plan, TrainState& state, BuildNotes* notes) const {
+StateForm Registry::formOf(const RunPlan& plan, const TrainState& state) const {
+    StateForm form{.model = modelShape(plan, state.config.vocabulary),
+                   .device = at::Device(plan.device()),
+                   .eightBitMoments = plan.optimizer == OptimizerKind::EightBit};
+    form.model.positions = std::max(form.model.positions, state.config.positions);
+    return form;
+}
+
+std::unique_ptr<StepProgram> Registry::build(const RunPlan& plan) const {
     ProgramBuilder builder(plan);
     for (const auto& entry : m_entries)
         if (entry.install) entry.install(builder, plan);
-    auto program = builder.build();
-    GptConfig shape = modelShape(plan, state.config.vocabulary);
-    shape.positions = std::max(shape.positions, state.config.positions);
-    state.relayout(shape);
-    state.moveTo(at::Device(plan.device()));
-    BuildNotes told{.instead = plan.notes};
-    for (const auto& entry : m_entries) {
-        if (!entry.convert) continue;
-        const std::string lost = entry.convert(state, plan);
-        if (!lost.empty()) told.lost = lost;
-    }
-    if (notes != nullptr) *notes = std::move(told);
-    return program;
+    return builder.build();
 }
 
-Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config, TrainState& state, BuildNotes* notes) const {
-    const auto resolved = plan(config, state.config.vocabulary);
-    return resolved ? build(*resolved, state, notes) : resolved.error();
+Result<std::unique_ptr<StepProgram>> Registry::build(const RunConfig& config) const {
+    const auto resolved = plan(config);
+    if (!resolved) return resolved.error();
+    return build(*resolved);
 }
 
 }  // namespace stepscope

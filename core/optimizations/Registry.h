@@ -19,9 +19,10 @@ public:
 
     Result<RunConfig> flipped(const RunConfig& config, const std::string& id, const Value& value) const override;
     Result<RunPlan> plan(const RunConfig& config, std::int64_t vocabulary = 0) const override;
-    Result<std::unique_ptr<StepProgram>> build(const RunPlan& plan, TrainState& state, BuildNotes* notes = nullptr) const override;
+    StateForm formOf(const RunPlan& plan, const TrainState& state) const override;
+    std::unique_ptr<StepProgram> build(const RunPlan& plan) const override;
     // Of a complete configuration that can run.
-    Result<std::unique_ptr<StepProgram>> build(const RunConfig& config, TrainState& state, BuildNotes* notes = nullptr) const;
+    Result<std::unique_ptr<StepProgram>> build(const RunConfig& config) const;
 
     // The configuration that really runs: where a switch cannot run as it was chosen, the value that takes its place. `why` gets the sentences.
     RunConfig running(const RunConfig& config, std::string* why = nullptr) const;

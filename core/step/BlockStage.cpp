@@ -85,6 +85,7 @@ void StepEngine::blockBackward(int member, std::int64_t index) {
         enterBranchBackward(member, at.attention, layer.attention, dQkv, ldQkv, row, n);
     });
     m_team.meet();  // all rows' deltas are there; the set of the layer above is free for the layer below
+    if (index + 1 < s.layers) tellFinal(member, index + 1);
     weightGradients(member, index);
 }
 

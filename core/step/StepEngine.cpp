@@ -69,6 +69,11 @@ void StepEngine::meetUnlessWhole() {
     if (!m_whole) m_team.meet();
 }
 
+// Called after a meeting: every member has finished what came before.
+void StepEngine::tellFinal(int member, std::int64_t layer) const {
+    if (member == 0 && m_batch.layerIsFinal != nullptr) (*m_batch.layerIsFinal)(layer);
+}
+
 step::Dropout StepEngine::dropoutAt(std::uint64_t site, std::int64_t row) const {
     return {.key = dropoutKey(m_batch.seed, m_batch.update, site),
             .element = static_cast<std::uint64_t>((m_batch.firstSequence * m_shape.context + row) * m_shape.width),
@@ -206,6 +211,7 @@ double StepEngine::accumulate(const float* weights, const MicroBatch& batch, std
         for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(member, layer);
         plan.partial[place] = head(member);
         if (member == 0) middle = now();
+        tellFinal(member, m_shape.layers);
         const PlaceScope backward(Activity::Backward);
         for (std::int64_t layer = m_shape.layers - 1; layer >= 0; --layer) blockBackward(member, layer);
         embeddingGradients(member);

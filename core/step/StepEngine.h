@@ -38,6 +38,9 @@ struct MicroBatch {
     double share = 1;                                       // 1 / number of micro-batches
     std::uint64_t seed = 0, update = 1;                     // key of the dropped elements (core/base/DropoutMask.h), with
     std::int64_t firstSequence = 0;                         //   the place of these sequences among all of the update
+    // Of the last micro-batch of an update, or null: called by member 0, while the others go on, when the gradients of a layer's matrices are final;
+    // `layers` is the head's own. Embeddings, biases and norms are final when accumulate() returns. Must not throw.
+    const std::function<void(std::int64_t layer)>* layerIsFinal = nullptr;
 };
 
 class StepEngine {
@@ -119,6 +122,7 @@ private:
     Share rowsOf(int member) const;
     std::vector<Share> allRows() const;
     void meetUnlessWhole();
+    void tellFinal(int member, std::int64_t layer) const;
     bool drops() const { return m_training && m_shape.dropout > 0; }
     step::Dropout dropoutAt(std::uint64_t site, std::int64_t row) const;
     const float* weightsAt(std::int64_t offset) const { return offset == kAbsent ? nullptr : m_weights + offset; }

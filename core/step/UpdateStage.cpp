@@ -51,6 +51,7 @@ void StepEngine::embeddingGradients(int member) {
             std::memset(m_plan->gradients + table.offset + mine.begin, 0, static_cast<std::size_t>(mine.size()) * sizeof(float));
         }
     m_team.meet();  // dx of every row is final
+    tellFinal(member, 0);
     // By columns: no two members add to one number, and sums come out the same every time. 16 columns are a cache line.
     const Share lines = share((C + 15) / 16, member, s.members);
     float* positions = m_parameters.positions == kAbsent ? nullptr : m_plan->gradients + m_parameters.positions;

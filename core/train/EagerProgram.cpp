@@ -5,28 +5,13 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "core/base/Check.h"
 #include "core/model/Gpt.h"
 
 namespace stepscope {
-namespace {
-
-bool unscaleAll(const std::vector<ParameterGroup>& groups, double scale) {
-    std::vector<at::Tensor> gradients;
-    for (const auto& group : groups) gradients.insert(gradients.end(), group.gradients.begin(), group.gradients.end());
-    return unscale(gradients, scale);
-}
-
-const char* word(at::Float32MatmulPrecision precision) {
-    return precision == at::Float32MatmulPrecision::HIGHEST ? "highest" : precision == at::Float32MatmulPrecision::HIGH ? "high" : "medium";
-}
-
-}  // namespace
 
 EagerProgram::EagerProgram(ProgramParts parts, std::shared_ptr<LowWeights> low)
-    : m_parts(std::move(parts)), m_ops(m_parts.ops), m_low(std::move(low)), m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context) {
+    : PhasedProgram(std::move(parts)), m_ops(m_parts.ops), m_low(std::move(low)) {
     m_ops.attention = [this](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
         if (!m_attentionAsked) {
             m_report.attention = attentionThatRuns(q, k, v);
@@ -34,7 +19,11 @@ EagerProgram::EagerProgram(ProgramParts parts, std::shared_ptr<LowWeights> low)
         }
         return m_parts.ops.attention(q, k, v);
     };
-    m_report.optimizer = m_parts.optimizerName;
+}
+
+void EagerProgram::subscribe(GradientSubscriber* subscriber) {
+    PhasedProgram::subscribe(subscriber);
+    m_leaves.onGradient(subscriber == nullptr ? std::function<void(std::size_t)>() : [this](std::size_t slot) { m_announcer.slotIsFinal(slot); });
 }
 
 std::string EagerProgram::attentionThatRuns(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const {
@@ -44,100 +33,80 @@ std::string EagerProgram::attentionThatRuns(const at::Tensor& q, const at::Tenso
     return chosenSdpa(q, k, v);
 }
 
+void EagerProgram::bind(const TrainState& state) {
+    m_leaves.bind(state);
+    if (m_parts.keepsLowWeights() && m_low->bind(state)) ++m_report.weightCopies;
+}
+
+void EagerProgram::begin(const TrainState&, const AdamW&) {
+    clearGradients();
+    m_losses.clear();
+}
+
+void EagerProgram::take(const Micro&) {
+    m_batch = m_feed.copy();
+}
+
+void EagerProgram::pass(const TrainState& state, const Micro& micro, PhaseClock& clock) {
+    const auto [inputs, targets] = std::exchange(m_batch, {});
+    at::Tensor loss;
+    {
+        const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
+        loss = gptLoss(state.config, m_parts.keepsLowWeights() ? m_low->over(m_leaves.weights()) : m_leaves.weights(), m_ops, inputs, targets,
+                       {.dropout = m_parts.dropout,
+                        .smoothing = m_parts.labelSmoothing,
+                        .seed = state.seed,
+                        .step = state.updates + 1,
+                        .firstSequence = micro.number * m_parts.batchSize,
+                        .backwardScale = micro.incoming});
+    }
+    m_losses.push_back(loss.variable_data());  // without the graph
+    clock.lap(Phase::Forward);
+    loss.backward(micro.incoming == 1 ? at::Tensor() : at::full_like(loss, micro.incoming));
+    clock.lap(Phase::Backward);
+}
+
+std::vector<double> EagerProgram::takeLosses() {
+    std::vector<double> values;
+    for (const auto& loss : m_losses) values.push_back(loss.item<double>());
+    m_losses.clear();
+    return values;
+}
+
+bool EagerProgram::unscale(double scale) {
+    const c10::NoGradGuard noGradient;
+    std::vector<at::Tensor> gradients;
+    for (const auto& group : m_leaves.groups()) gradients.insert(gradients.end(), group.gradients.begin(), group.gradients.end());
+    return stepscope::unscale(gradients, scale);
+}
+
+double EagerProgram::clip(AdamW& settings) {
+    const c10::NoGradGuard noGradient;
+    auto groups = m_leaves.groups();
+    if (m_parts.maxNorm > 0 && m_parts.normForOptimizer) {
+        const double norm = m_parts.normForOptimizer(groups);
+        settings.gradientScale = std::min(1.0, m_parts.maxNorm / (norm + 1e-6));
+        return norm;
+    }
+    const at::Tensor norm = globalNorm(groups);
+    if (m_parts.maxNorm > 0) clipByNorm(groups, norm, m_parts.maxNorm);
+    return norm.item<double>();
+}
+
+void EagerProgram::update(TrainState& state, const AdamW& settings) {
+    const c10::NoGradGuard noGradient;
+    auto groups = m_leaves.groups();
+    if (m_parts.keepsLowWeights()) m_low->addTo(groups);
+    for (auto& group : groups) m_parts.optimizer(group, settings);
+    if (m_parts.keepsLowWeights()) m_low->written(state);
+}
+
+void EagerProgram::release() {
+    if (!m_parts.keepGradients) clearGradients();
+}
+
 void EagerProgram::clearGradients() {
     m_leaves.clearGradients(m_parts.keepGradients ? Leaves::Clear::ToZero : Leaves::Clear::ToNone);
-}
-
-void EagerProgram::noteSettings() {
-    m_report.matmulPrecision = word(at::globalContext().float32MatmulPrecision());
-    m_report.hostMemory = host_memory::mode() == host_memory::Mode::Caching ? "caching" : "system";
-    m_report.autocast = !m_parts.autocast ? "off" : *m_parts.autocast == at::kBFloat16 ? "bf16" : "fp16";
-}
-
-StepResult EagerProgram::step(TrainState& state, const BatchSource& batches, double rate) {
-    const ProgramScope scope(m_parts.scope);
-    SS_CHECK(state.eightBit() == m_parts.eightBitMoments);
-    m_leaves.bind(state);
-    if (m_parts.keepsLowWeights()) m_low->bind(state);
-    noteSettings();
-    StepResult result;
-    PhaseClock clock(result.phaseNs, m_parts.device);
-    clearGradients();
-    const double scale = scales() ? state.lossScale.scale : 1;
-    if (scales()) result.lossScale = scale;
-    double lossSum = 0;
-    for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
-        clock.lap(Phase::Optimizer);
-        m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
-        clock.lap(Phase::Batch);
-        const auto [inputs, targets] = m_feed.copy();
-        clock.lap(m_parts.device.is_cpu() ? Phase::Batch : Phase::Copy);            // on a CPU nothing is copied
-        const double incoming = scale / static_cast<double>(m_parts.accumulation);  // gradient of the mean over the micro-batches
-        at::Tensor loss;
-        {
-            const AutocastScope autocast(m_parts.device.type(), m_parts.autocast);
-            loss = gptLoss(state.config, m_parts.keepsLowWeights() ? m_low->over(m_leaves.weights()) : m_leaves.weights(), m_ops, inputs, targets,
-                           {.dropout = m_parts.dropout,
-                            .smoothing = m_parts.labelSmoothing,
-                            .seed = state.seed,
-                            .step = state.updates + 1,
-                            .firstSequence = micro * m_parts.batchSize,
-                            .backwardScale = incoming});
-        }
-        const double value = loss.item<double>();
-        clock.lap(Phase::Forward);
-        lossSum += value;
-        if (!std::isfinite(value)) break;
-        loss.backward(incoming == 1 ? at::Tensor() : at::full_like(loss, incoming));
-        clock.lap(Phase::Backward);
-    }
-    result.loss = lossSum / static_cast<double>(m_parts.accumulation);
-    result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
-    if (!std::isfinite(result.loss))
-        result.breakdown = Breakdown::Loss;
-    else
-        finish(state, rate, clock, result);
-    clock.settle();
-    return result;
-}
-
-void EagerProgram::finish(TrainState& state, double rate, PhaseClock& clock, StepResult& result) {
-    const c10::NoGradGuard noGradient;
-    auto all = m_leaves.groups();
-    AdamW settings = m_parts.adamW;
-    if (scales()) {
-        const bool clean = unscaleAll(all, state.lossScale.scale);
-        if (!clean && state.lossScale.scale <= kLeastLossScale) result.breakdown = Breakdown::Gradients;
-        if (result.breakdown != Breakdown::None) return;
-        moveScale(state.lossScale, clean, m_parts.lossScaleGrowth);
-        result.skipped = !clean;
-    }
-    const bool measures = !result.skipped && (m_parts.maxNorm > 0 || m_parts.eightBitMoments);
-    if (measures && m_parts.maxNorm > 0 && m_parts.normForOptimizer) {
-        result.gradientNorm = m_parts.normForOptimizer(all);
-        settings.gradientScale = std::min(1.0, m_parts.maxNorm / (result.gradientNorm + 1e-6));
-    } else if (measures) {
-        const at::Tensor norm = globalNorm(all);
-        if (m_parts.maxNorm > 0) clipByNorm(all, norm, m_parts.maxNorm);
-        result.gradientNorm = norm.item<double>();
-    }
-    clock.lap(Phase::Clip);
-    if (measures && !std::isfinite(result.gradientNorm)) {
-        result.breakdown = Breakdown::Gradients;
-        return;
-    }
-    if (!result.skipped) {
-        settings.rate = rate;
-        settings.t = state.updates - state.skipped + 1;
-        if (m_parts.keepsLowWeights()) m_low->addTo(all);
-        for (auto& group : all) m_parts.optimizer(group, settings);
-    }
-    if (!m_parts.keepGradients) clearGradients();
-    clock.lap(Phase::Optimizer);
-    state.updates += 1;
-    state.skipped += result.skipped ? 1 : 0;
-    m_low->written(state);
-    state.cursor += m_parts.accumulation * m_parts.batchSize;
 }
 
 double EagerProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) {

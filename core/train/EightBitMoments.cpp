@@ -76,10 +76,11 @@ struct BlockUpdate {
         firstMomentCode().decode(m8, mScale, count, m);
         secondMomentCode().decode(v8, vScale, count, v);
         const auto b1 = static_cast<float>(s.beta1), b2 = static_cast<float>(s.beta2), keep = static_cast<float>(kept);
+        const auto newer1 = static_cast<float>(1 - s.beta1), newer2 = static_cast<float>(1 - s.beta2);  // subtracted in double
         const auto size = static_cast<float>(stepSize), root = static_cast<float>(1 / rootOfSecond), floor = static_cast<float>(s.epsilon);
         for (std::int64_t i = 0; i < count; ++i) {
-            m[i] = b1 * m[i] + (1 - b1) * g[i];
-            v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
+            m[i] = b1 * m[i] + newer1 * g[i];
+            v[i] = b2 * v[i] + newer2 * g[i] * g[i];
             w[i] = keep * w[i] - size * m[i] / (std::sqrt(v[i]) * root + floor);
         }
         firstMomentCode().encode(m, count, m8, mScale);
@@ -135,6 +136,7 @@ std::vector<std::int64_t> blockOffsets(const ParameterLayout& layout) {
 
 double toEightBit(TrainState& state) {
     if (state.eightBit()) return 0;
+    state.bumpRevision();
     Encoded first = encoded(state.firstMoment, state.layout, firstMomentCode());
     state.firstMoment = std::move(first.codes);
     Encoded second = encoded(state.secondMoment, state.layout, secondMomentCode());
@@ -152,6 +154,7 @@ FloatMoments floatMoments(const TrainState& state) {
 
 void toFloat(TrainState& state) {
     if (!state.eightBit()) return;
+    state.bumpRevision();
     const at::Device device = state.weights.device();
     const FloatMoments moments = floatMoments(state);
     state.firstMoment = moments.first.to(device);

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -93,18 +92,32 @@ std::unique_ptr<const StepCapture> cudaStepCapture() {
 }
 
 GraphProgram::GraphProgram(ProgramParts parts, std::unique_ptr<const StepCapture> graphs)
-    : m_parts(std::move(parts)),
-      m_graphs(std::move(graphs)),
-      m_eager(m_parts, m_low),
-      m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context),
-      m_stream(m_graphs->stream(m_parts.device)) {}
+    : PhasedProgram(std::move(parts)), m_graphs(std::move(graphs)), m_eager(m_parts, m_low), m_stream(m_graphs->stream(m_parts.device)) {}
 
 StepResult GraphProgram::eager(TrainState& state, const BatchSource& batches, double rate) {
     const StepResult result = m_eager.step(state, batches, rate);
     const std::string preparation = m_report.preparation;
     m_report = m_eager.report();
     m_report.preparation = preparation;
+    m_report.weightCopies += m_copiesMade;
     return result;
+}
+
+void GraphProgram::subscribe(GradientSubscriber* subscriber) {
+    PhasedProgram::subscribe(subscriber);
+    m_eager.subscribe(subscriber);
+}
+
+void GraphProgram::bind(const TrainState& state) {
+    if (m_leaves.bind(state)) forget();
+    if (!m_parts.keepsLowWeights() || !m_low->bind(state)) return;  // in place: the graphs know the address
+    ++m_copiesMade;
+    ++m_report.weightCopies;
+}
+
+void GraphProgram::prepare(const TrainState& state) {
+    const OnStream own(m_stream);
+    PhasedProgram::prepare(state);
 }
 
 StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, double rate) {
@@ -125,7 +138,7 @@ StepResult GraphProgram::step(TrainState& state, const BatchSource& batches, dou
             return eager(state, batches, rate);
         }
     }
-    return replay(state, batches, rate);
+    return PhasedProgram::step(state, batches, rate);
 }
 
 void GraphProgram::forget() {
@@ -223,60 +236,37 @@ void GraphProgram::capture(const TrainState& state) {
 }
 
 // Copies read what is written here later; nothing is written again before the end of the step has waited for them.
-void GraphProgram::writeNumbers(const TrainState& state, double rate) {
-    AdamW settings = m_parts.adamW;
-    settings.rate = rate;
-    settings.t = state.updates - state.skipped + 1;
+void GraphProgram::begin(const TrainState&, const AdamW& settings) {
     const AdamWStep both[2] = {adamWStep(settings, true), adamWStep(settings, false)};  // in the order of Leaves::groups()
     std::memcpy(m_hostWords.data_ptr<std::int64_t>() + (m_feed.cutsOnDevice() ? m_feed.slotSize() : 0), both, sizeof both);
 }
 
 // The batch that was cut; with the first the numbers of the step, in one copy where the batch is only places. On the host they stand after the first
 // batch's places as they do on the device, and the places of further batches after them.
-void GraphProgram::copyBatch(std::int64_t micro) {
-    const std::int64_t places = m_feed.cutsOnDevice() ? m_feed.slotSize() : 0, begin = micro == 0 ? 0 : kWords + micro * places;
+void GraphProgram::take(const Micro& micro) {
+    const c10::NoGradGuard none;
+    const std::int64_t places = m_feed.cutsOnDevice() ? m_feed.slotSize() : 0, begin = micro.number == 0 ? 0 : kWords + micro.number * places;
     if (places > 0)
         std::ranges::copy(m_feed.places(), m_hostWords.data_ptr<std::int64_t>() + begin);
     else
         m_feed.copyInto(m_slot);
-    if (micro == 0)
+    if (micro.number == 0)
         m_words.narrow(0, m_slot.numel() - places, places + kWords).copy_(m_hostWords.narrow(0, 0, places + kWords), /*non_blocking=*/true);
     else if (places > 0)
         m_slot.copy_(m_hostWords.narrow(0, begin, places), /*non_blocking=*/true);
 }
 
-StepResult GraphProgram::replay(TrainState& state, const BatchSource& batches, double rate) {
+void GraphProgram::pass(const TrainState&, const Micro& micro, PhaseClock& clock) {
     const c10::NoGradGuard none;
-    StepResult result;
-    PhaseClock clock(result.phaseNs, m_parts.device);
-    if (m_parts.keepsLowWeights()) m_low->bind(state);  // in place: the graphs know the address
-    writeNumbers(state, rate);
-    for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
-        clock.lap(Phase::Optimizer);
-        m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
-        clock.lap(Phase::Batch);
-        copyBatch(micro);
-        clock.lap(Phase::Copy);
-        (micro == 0 ? m_first : m_next)->replay();
-        clock.lap(Phase::Backward);  // and the forward pass: one launch
-    }
+    (micro.number == 0 ? m_first : m_next)->replay();
+    clock.lap(Phase::Backward);  // and the forward pass: one launch
+}
+
+void GraphProgram::update(TrainState& state, const AdamW&) {
+    const c10::NoGradGuard none;
     m_update->replay();
     m_hostResults.copy_(m_results, /*non_blocking=*/true);
-    clock.lap(Phase::Optimizer);
-    clock.settle();  // the only wait of the step
-    const float* const results = m_hostResults.data_ptr<float>();
-    result.loss = results[0];
-    result.gradientNorm = results[1];
-    result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
-    if (!std::isfinite(result.loss))
-        result.breakdown = Breakdown::Loss;
-    else if (!std::isfinite(result.gradientNorm))
-        result.breakdown = Breakdown::Gradients;
-    if (result.breakdown != Breakdown::None) return result;
-    state.updates += 1;
-    state.cursor += m_parts.accumulation * m_parts.batchSize;
-    m_low->written(state);
-    return result;
+    if (m_parts.keepsLowWeights()) m_low->written(state);
 }
 
 double GraphProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) {

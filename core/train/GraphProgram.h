@@ -27,34 +27,40 @@ public:
 };
 std::unique_ptr<const StepCapture> cudaStepCapture();
 
-class GraphProgram final : public StepProgram {
+class GraphProgram final : public PhasedProgram {
 public:
     // parts.captured is there, and works on parts.device.
     explicit GraphProgram(ProgramParts parts, std::unique_ptr<const StepCapture> graphs = cudaStepCapture());
 
+    void prepare(const TrainState& state) override;
     StepResult step(TrainState& state, const BatchSource& batches, double rate) override;
     double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) override;
-    const ProgramReport& report() const override { return m_report; }
+    void subscribe(GradientSubscriber* subscriber) override;
 
 private:
+    // Of a captured step: all its gradients are final when it has been launched.
+    void bind(const TrainState& state) override;
+    void begin(const TrainState& state, const AdamW& settings) override;
+    void take(const Micro& micro) override;
+    void pass(const TrainState& state, const Micro& micro, PhaseClock& clock) override;
+    at::Tensor gradientOf(std::size_t slot) override { return m_leaves.weights().all[slot].grad(); }
+    std::vector<double> takeLosses() override { return {m_hostResults.data_ptr<float>()[0]}; }
+    double clip(AdamW&) override { return m_hostResults.data_ptr<float>()[1]; }  // done
+    bool decidesOnDevice() const override { return true; }
+    void update(TrainState& state, const AdamW& settings) override;
+
     StepResult eager(TrainState& state, const BatchSource& batches, double rate);
     void makeBuffers();
     void capture(const TrainState& state);
     void rehearse(const GptConfig& config);
     void microStep(const GptConfig& config, bool first);
     void updateStep();
-    StepResult replay(TrainState& state, const BatchSource& batches, double rate);
-    void writeNumbers(const TrainState& state, double rate);
-    void copyBatch(std::int64_t micro);
     void forget();
     void giveBack();
 
-    ProgramParts m_parts;
-    ProgramReport m_report;
     std::unique_ptr<const StepCapture> m_graphs;
     std::shared_ptr<LowWeights> m_low = std::make_shared<LowWeights>();  // when m_parts.keepsLowWeights(); m_eager's too
     EagerProgram m_eager;
-    BatchFeed m_feed;
     c10::Stream m_stream;
     Leaves m_leaves;
 
@@ -68,6 +74,7 @@ private:
     at::Tensor m_hostWords, m_hostResults;  // on the host, pinned beside a GPU: what is copied there, and what comes back
 
     int m_eagerSteps = 0;
+    std::int64_t m_copiesMade = 0;  // ProgramReport::weightCopies, but m_eager's
     bool m_captured = false, m_givenUp = false;
     std::unique_ptr<CapturedGraph> m_first, m_next, m_update;  // m_next: further micro-batches, which add to the gradients
 };

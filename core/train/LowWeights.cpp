@@ -16,13 +16,14 @@ bool isCopied(const ParameterSlot& slot) {
 }  // namespace
 
 bool LowWeights::holds(const TrainState& state) const {
-    return m_boundTo == state.weights.data_ptr() && m_boundConfig == state.config && m_writtenAt == state.updates;
+    return !m_copies.empty() && m_copied == state.revision();
 }
 
-void LowWeights::bind(const TrainState& state) {
-    if (holds(state)) return;
+bool LowWeights::bind(const TrainState& state) {
+    if (holds(state)) return false;
+    m_copied = {};
     const auto& slots = state.layout.slots();
-    if (m_boundConfig != state.config || m_boundTo != state.weights.data_ptr()) {
+    if (m_copies.empty() || m_placedFor != state.config || m_placedOn != state.weights.device()) {
         m_copies.assign(slots.size(), {});
         m_decays.clear();
         std::vector<std::int64_t> offsets;
@@ -35,13 +36,14 @@ void LowWeights::bind(const TrainState& state) {
         const at::Tensor all = at::empty({size}, state.weights.options().dtype(at::kBFloat16));
         for (std::size_t i = 0; i < slots.size(); ++i)
             if (isCopied(slots[i])) m_copies[i] = all.narrow(0, offsets[i], slots[i].count).view(slots[i].shape);
-        m_boundTo = state.weights.data_ptr();
-        m_boundConfig = state.config;
+        m_placedFor = state.config;
+        m_placedOn = state.weights.device();
     }
     const c10::NoGradGuard none;
     for (std::size_t i = 0; i < slots.size(); ++i)
         if (m_copies[i].defined()) m_copies[i].copy_(ParameterLayout::view(state.weights, slots[i]));
-    m_writtenAt = state.updates;
+    m_copied = state.revision();
+    return true;
 }
 
 WeightsView LowWeights::over(WeightsView weights) const {

@@ -7,8 +7,8 @@ namespace stepscope {
 
 class LowWeights {
 public:
-    // Makes the copy follow this State. It is cast anew where the State has changed in a way that this Program has not written.
-    void bind(const TrainState& state);
+    // Makes the copy follow this State: true when it was cast anew, for it is of another State or somebody else has written there.
+    bool bind(const TrainState& state);
     // Whether the copy is that of the State's weights as they are.
     bool holds(const TrainState& state) const;
 
@@ -16,13 +16,13 @@ public:
     WeightsView over(WeightsView weights) const;
     // Tells the optimizer where to write what it changes.
     void addTo(std::vector<ParameterGroup>& groups) const;
-    // The optimizer has written the update that `state` now counts.
-    void written(const TrainState& state) { m_writtenAt = state.updates; }
+    // The optimizer has written into both.
+    void written(const TrainState& state) { m_copied = state.revision(); }
 
 private:
-    const void* m_boundTo = nullptr;
-    GptConfig m_boundConfig;
-    std::int64_t m_writtenAt = -1;
+    Revision m_copied;  // that the copy is of
+    GptConfig m_placedFor;
+    at::Device m_placedOn{at::kCPU};
     std::vector<at::Tensor> m_copies;  // one a slot of the layout; undefined where none is kept
     std::vector<bool> m_decays;        // of each slot: which group it is in
 };

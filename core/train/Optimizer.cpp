@@ -76,7 +76,9 @@ AdamWStep adamWStep(const AdamW& s, bool decays) {
             .beta1 = static_cast<float>(s.beta1),
             .beta2 = static_cast<float>(s.beta2),
             .epsilon = static_cast<float>(s.epsilon),
-            .gradientScale = static_cast<float>(s.gradientScale)};
+            .gradientScale = static_cast<float>(s.gradientScale),
+            .newer1 = static_cast<float>(1 - s.beta1),
+            .newer2 = static_cast<float>(1 - s.beta2)};
 }
 
 at::Tensor globalNorm(const std::vector<ParameterGroup>& groups) {

@@ -16,6 +16,12 @@ void PhaseClock::lap(Phase phase) {
     m_last = now;
 }
 
+void PhaseClock::lap(Phase first, std::int64_t firstNs, Phase second) {
+    m_into[static_cast<std::size_t>(first)] += firstNs;
+    m_into[static_cast<std::size_t>(second)] -= firstNs;
+    lap(second);
+}
+
 void PhaseClock::mark(Phase phase) {
     m_marks.push_back({phase, c10::Event(m_device.type(), c10::EventFlag::BACKEND_DEFAULT)});
     m_marks.back().at.record(c10::impl::VirtualGuardImpl(m_device.type()).getStream(m_device));
@@ -26,6 +32,7 @@ void PhaseClock::settle() {
     m_marks.back().at.synchronize();
     for (std::size_t i = 1; i < m_marks.size(); ++i)
         m_into[static_cast<std::size_t>(m_marks[i].phase)] += static_cast<std::int64_t>(m_marks[i - 1].at.elapsedTime(m_marks[i].at) * 1e6);
+    m_marks.clear();
 }
 
 }  // namespace stepscope

@@ -16,7 +16,10 @@ public:
     PhaseClock(std::array<std::int64_t, kPhases>& into, c10::Device device);
     // Adds the time since the last lap to one phase.
     void lap(Phase phase);
-    // Waits for the device and adds what its events measured; does nothing on a CPU. Ends every step, so that its duration is the device's too.
+    // The same for a call that ran two phases on a CPU and says itself how long the first one was.
+    void lap(Phase first, std::int64_t firstNs, Phase second);
+    // Waits for the device and adds what its events measured; does nothing on a CPU, nor a second time. Ends every step, so that its
+    // duration is the device's too.
     void settle();
 
 private:

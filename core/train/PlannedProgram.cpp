@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "core/base/Check.h"
 #include "core/base/Format.h"
@@ -90,12 +89,8 @@ std::int64_t now() {
 
 }  // namespace
 
-PlannedProgram::PlannedProgram(ProgramParts parts)
-    : m_parts(std::move(parts)), m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context) {
+PlannedProgram::PlannedProgram(ProgramParts parts) : PhasedProgram(std::move(parts)) {
     m_report.attention = "planned";
-    m_report.optimizer = m_parts.optimizerName;
-    m_report.autocast = m_parts.autocast ? "bf16" : "off";
-    m_report.matmulPrecision = "highest";  // float32 products are this Program's own
 }
 
 PlannedProgram::~PlannedProgram() = default;
@@ -106,19 +101,22 @@ void PlannedProgram::bind(const TrainState& state) {
     if (other) {
         m_engine.reset();
         m_block.reset();
+        m_packed = {};
         auto engine = std::make_unique<StepEngine>(shapeOf(state.config, m_parts), placesIn(state.layout, state.config));
         m_block = at::empty({engine->bytes()}, at::TensorOptions().dtype(at::kByte));
         engine->plan(m_block.data_ptr());
         m_engine = std::move(engine);
+        m_gradients.clear();
+        for (const auto& slot : state.layout.slots()) m_gradients.push_back(ParameterLayout::view(gradients(), slot));
     }
-    if (other || m_boundTo != state.weights.data_ptr() || m_boundMoments != state.firstMoment.data_ptr()) {
-        SS_CHECK(state.eightBit() == m_parts.eightBitMoments);
-        std::vector<at::Tensor> views;
-        for (const auto& slot : state.layout.slots()) views.push_back(ParameterLayout::view(gradients(), slot));
-        m_groups = withGradients(parameterGroups(state), state.layout, views);
-        m_packedAt = -1;
+    if (other || m_boundTo != state.weights.data_ptr() || m_boundMoments != state.firstMoment.data_ptr())
+        m_groups = withGradients(parameterGroups(state), state.layout, m_gradients);
+    if (m_packed != state.revision()) {
+        m_packed = {};
+        m_engine->pack(state.weights.data_ptr<float>());
+        m_packed = state.revision();
+        ++m_report.weightCopies;
     }
-    if (m_packedAt != state.updates) m_engine->pack(state.weights.data_ptr<float>());
     // Apart from the steps: what a plan costs is paid once, and no median of steps should carry it.
     if (other)
         m_report.preparation = fmt::format("The whole step is planned: {} of buffers placed and the weights packed in {:.3f} s.",
@@ -126,80 +124,68 @@ void PlannedProgram::bind(const TrainState& state) {
     m_boundConfig = state.config;
     m_boundTo = state.weights.data_ptr();
     m_boundMoments = state.firstMoment.data_ptr();
-    m_packedAt = state.updates;
 }
 
 at::Tensor PlannedProgram::gradients() const {
     return at::from_blob(m_engine->gradients(), {m_engine->parameters().size}, at::TensorOptions().dtype(at::kFloat));
 }
 
-StepResult PlannedProgram::step(TrainState& state, const BatchSource& batches, double rate) {
-    const ProgramScope scope(m_parts.scope);
-    m_report.hostMemory = host_memory::mode() == host_memory::Mode::Caching ? "caching" : "system";
-    StepResult result;
-    const auto phase = [&](Phase which) -> std::int64_t& { return result.phaseNs[static_cast<std::size_t>(which)]; };
-    bind(state);
-    double lossSum = 0;
-    for (std::int64_t micro = 0; micro < m_parts.accumulation; ++micro) {
-        const std::int64_t begin = now();
-        m_feed.cut(batches, state.seed, state.cursor + micro * m_parts.batchSize);
-        phase(Phase::Batch) += now() - begin;
-        const auto [inputs, targets] = m_feed.copy();  // the host's own: nothing is copied
-        std::array<std::int64_t, 2> marks{};
-        const double loss = m_engine->accumulate(state.weights.data_ptr<float>(),
-                                                 {.ids = inputs.data_ptr<std::int64_t>(),
-                                                  .targets = targets.data_ptr<std::int64_t>(),
-                                                  .first = micro == 0,
-                                                  .share = 1.0 / static_cast<double>(m_parts.accumulation),
-                                                  .seed = state.seed,
-                                                  .update = static_cast<std::uint64_t>(state.updates + 1),
-                                                  .firstSequence = micro * m_parts.batchSize},
-                                                 marks);
-        phase(Phase::Forward) += marks[0];
-        phase(Phase::Backward) += marks[1];
-        lossSum += loss;
-        if (!std::isfinite(loss)) break;
-    }
-    result.loss = lossSum / static_cast<double>(m_parts.accumulation);
-    result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
-    if (!std::isfinite(result.loss)) {
-        result.breakdown = Breakdown::Loss;
-        return result;
-    }
-    std::int64_t begin = now();
-    // 8-bit moments must never see what is no number: a block's scale would be lost for good.
-    const bool measures = m_parts.maxNorm > 0 || m_parts.eightBitMoments;
-    if (measures) result.gradientNorm = m_engine->gradientNorm();
-    phase(Phase::Clip) += now() - begin;
-    if (measures && !std::isfinite(result.gradientNorm)) {
-        result.breakdown = Breakdown::Gradients;
-        return result;
-    }
-    begin = now();
-    update(state, rate, result.gradientNorm);
-    phase(Phase::Optimizer) += now() - begin;
-    return result;
+void PlannedProgram::begin(const TrainState&, const AdamW&) {
+    m_losses.clear();
 }
 
-void PlannedProgram::update(TrainState& state, double rate, double norm) {
-    AdamW settings = m_parts.adamW;
-    settings.rate = rate;
-    settings.t = state.updates - state.skipped + 1;
-    if (m_parts.optimizerName == "fused") {
+void PlannedProgram::take(const Micro&) {
+    m_batch = m_feed.copy();  // the host's own: nothing is copied
+}
+
+void PlannedProgram::pass(const TrainState& state, const Micro& micro, PhaseClock& clock) {
+    // The engine counts layers, the layout's ranges begin behind the last one: with the head, where that has a matrix of its own.
+    const std::int64_t layers = state.config.layers;
+    std::function<void(std::int64_t)> layerIsFinal;
+    if (micro.last && m_announcer.hasSubscriber())
+        layerIsFinal = [&](std::int64_t layer) {
+            if (layer < layers || !state.config.tiedHead)
+                m_announcer.rangeIsFinal(static_cast<std::size_t>(layers - layer - (state.config.tiedHead ? 1 : 0)));
+        };
+    std::array<std::int64_t, 2> marks{};
+    const double loss = m_engine->accumulate(state.weights.data_ptr<float>(),
+                                             {.ids = m_batch.inputs.data_ptr<std::int64_t>(),
+                                              .targets = m_batch.targets.data_ptr<std::int64_t>(),
+                                              .first = micro.number == 0,
+                                              .share = micro.incoming,
+                                              .seed = state.seed,
+                                              .update = static_cast<std::uint64_t>(state.updates + 1),
+                                              .firstSequence = micro.number * m_parts.batchSize,
+                                              .layerIsFinal = layerIsFinal ? &layerIsFinal : nullptr},
+                                             marks);
+    m_losses.push_back(loss);
+    clock.lap(Phase::Forward, marks[0], Phase::Backward);
+}
+
+double PlannedProgram::clip(AdamW& settings) {
+    const double norm = m_engine->gradientNorm();
+    if (m_parts.maxNorm <= 0) return norm;
+    if (updatesByItself()) {
         // As torch.nn.utils.clip_grad_norm_ scales: never up.
-        if (m_parts.maxNorm > 0) settings.gradientScale = std::min(1.0, m_parts.maxNorm / (norm + 1e-6));
+        settings.gradientScale = std::min(1.0, m_parts.maxNorm / (norm + 1e-6));
+    } else {
+        const c10::NoGradGuard noGradient;
+        clipByNorm(m_groups, at::full({}, norm, at::TensorOptions().dtype(at::kFloat)), m_parts.maxNorm);
+    }
+    return norm;
+}
+
+void PlannedProgram::update(TrainState& state, const AdamW& settings) {
+    if (updatesByItself()) {
         m_engine->update({state.weights.data_ptr<float>(), state.firstMoment.data_ptr<float>(), state.secondMoment.data_ptr<float>()},
                          adamWStep(settings, true));
     } else {
         // The other implementations change the weights first; they are packed in a pass of their own.
         const c10::NoGradGuard noGradient;
-        if (m_parts.maxNorm > 0) clipByNorm(m_groups, at::full({}, norm, at::TensorOptions().dtype(at::kFloat)), m_parts.maxNorm);
         for (auto& group : m_groups) m_parts.optimizer(group, settings);
         m_engine->pack(state.weights.data_ptr<float>());
     }
-    state.updates += 1;
-    state.cursor += m_parts.accumulation * m_parts.batchSize;
-    m_packedAt = state.updates;
+    m_packed = state.revision();
 }
 
 double PlannedProgram::lossOfBatch(const TrainState& state, const at::Tensor& inputs, const at::Tensor& targets) {

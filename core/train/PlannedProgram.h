@@ -3,39 +3,46 @@
 // changed them.
 #pragma once
 #include "core/train/ParameterGroups.h"
-#include "core/train/ProgramBuilder.h"
+#include "core/train/PhasedProgram.h"
 
 namespace stepscope {
 
 class StepEngine;
 
-class PlannedProgram final : public StepProgram {
+class PlannedProgram final : public PhasedProgram {
 public:
     explicit PlannedProgram(ProgramParts parts);
     ~PlannedProgram() override;
 
-    StepResult step(TrainState& state, const BatchSource& batches, double rate) override;
     double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) override;
-    const ProgramReport& report() const override { return m_report; }
 
     // The engine's gradients as a flat tensor like state.weights, of the last step; for tests.
-    double lossOfBatch(const TrainState& state, const at::Tensor& inputs, const at::Tensor& targets);
     at::Tensor gradients() const;
 
 private:
-    void bind(const TrainState& state);
-    void update(TrainState& state, double rate, double norm);
+    void bind(const TrainState& state) override;
+    void begin(const TrainState& state, const AdamW& settings) override;
+    void take(const Micro& micro) override;
+    void pass(const TrainState& state, const Micro& micro, PhaseClock& clock) override;
+    at::Tensor gradientOf(std::size_t slot) override { return m_gradients[slot]; }
+    std::vector<double> takeLosses() override { return m_losses; }
+    double clip(AdamW& settings) override;
+    void update(TrainState& state, const AdamW& settings) override;
 
-    ProgramParts m_parts;
-    ProgramReport m_report;
+    double lossOfBatch(const TrainState& state, const at::Tensor& inputs, const at::Tensor& targets);
+    // Whether the engine's own pass clips, updates and packs at once.
+    bool updatesByItself() const { return m_parts.optimizerName == "fused"; }
+
     std::unique_ptr<StepEngine> m_engine;
     at::Tensor m_block;                    // the engine's buffers
     std::unique_ptr<StepProgram> m_plain;  // validates when validation's precision is another
     GptConfig m_boundConfig;
     const void *m_boundTo = nullptr, *m_boundMoments = nullptr;
+    std::vector<at::Tensor> m_gradients;   // of the engine, one a parameter
     std::vector<ParameterGroup> m_groups;  // for optimizers other than the engine's own
-    std::int64_t m_packedAt = -1;          // state.updates when the weights were packed
-    BatchFeed m_feed;
+    Revision m_packed;                     // that the packed weights are of
+    BatchFeed::Batch m_batch;
+    std::vector<double> m_losses;  // of the step's micro-batches
 };
 
 }  // namespace stepscope

@@ -1,5 +1,7 @@
 #include "core/train/ProgramBuilder.h"
 
+#include <ATen/Parallel.h>
+
 #include "core/train/EagerProgram.h"
 
 namespace stepscope {
@@ -22,6 +24,7 @@ ProgramBuilder::ProgramBuilder(const RunPlan& plan) {
     m_parts.device = at::Device(plan.device());
     m_parts.scope.matmulPrecision = inside(plan.matmulPrecision);
     m_parts.scope.cudnnBenchmark = plan.cudnnAutotune;
+    m_parts.scope.threads = config.threads > 0 ? static_cast<int>(config.threads) : at::get_num_threads();
     m_parts.scope.hostMemory = plan.hostMemory == HostMemory::Caching ? host_memory::Mode::Caching : host_memory::Mode::System;
     m_parts.autocast = autocastOf(plan.precision);
     m_parts.validationAutocast = autocastOf(plan.validation.precision);

@@ -10,12 +10,6 @@
 
 namespace stepscope {
 
-// What a person should know of how a Program was built; empty = nothing.
-struct BuildNotes {
-    std::string lost;     // by a conversion of the State, in a few words
-    std::string instead;  // which switch runs as another value than the one chosen, or does nothing beside the others, and why: sentences
-};
-
 class ProgramFactory {
 public:
     virtual ~ProgramFactory() = default;
@@ -28,8 +22,12 @@ public:
     // known yet.
     virtual Result<RunPlan> plan(const RunConfig& config, std::int64_t vocabulary = 0) const = 0;
 
-    // Builds the Program and converts the State as the plan needs it (vocabulary padding, positions, device, 8-bit moments).
-    virtual Result<std::unique_ptr<StepProgram>> build(const RunPlan& plan, TrainState& state, BuildNotes* notes = nullptr) const = 0;
+    // What the plan needs a State of this model to be like: vocabulary padding, positions, device, 8-bit moments. TrainState::convert brings it
+    // there.
+    virtual StateForm formOf(const RunPlan& plan, const TrainState& state) const = 0;
+
+    // Builds a Program for States of that form. No State is needed for it, nor changed by it.
+    virtual std::unique_ptr<StepProgram> build(const RunPlan& plan) const = 0;
 };
 
 }  // namespace stepscope

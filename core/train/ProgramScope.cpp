@@ -1,5 +1,6 @@
 #include "core/train/ProgramScope.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 
 namespace stepscope {
@@ -23,6 +24,7 @@ ScopeSettings current() {
     now.matmulPrecision = context.float32MatmulPrecision();
     now.sdpa = {context.userEnabledMathSDP(), context.userEnabledFlashSDP(), context.userEnabledMemEfficientSDP(), context.userEnabledCuDNNSDP()};
     now.cudnnBenchmark = context.benchmarkCuDNN();
+    now.threads = at::get_num_threads();
     now.hostMemory = host_memory::mode();
     return now;
 }
@@ -36,6 +38,7 @@ void apply(const ScopeSettings& settings) {
     context.setSDPUseMemEfficient(settings.sdpa.efficient);
     context.setSDPUseCuDNN(settings.sdpa.cudnn);
     context.setBenchmarkCuDNN(settings.cudnnBenchmark);
+    if (settings.threads > 0 && at::get_num_threads() != settings.threads) at::set_num_threads(settings.threads);
     if (host_memory::mode() != settings.hostMemory) host_memory::setMode(settings.hostMemory);
 }
 

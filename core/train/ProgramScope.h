@@ -16,6 +16,7 @@ struct ScopeSettings {
         bool math = true, flash = true, efficient = true, cudnn = true;
     } sdpa;
     bool cudnnBenchmark = false;
+    int threads = 0;  // that LibTorch shares an operation among, and members of a planned step's team; 0 = as many as the calling thread has set
     host_memory::Mode hostMemory = host_memory::Mode::System;
 };
 

@@ -9,6 +9,7 @@
 #include "core/data/BatchSource.h"
 #include "core/events/Event.h"
 #include "core/train/Breakdown.h"
+#include "core/train/GradientRanges.h"
 #include "core/train/TrainState.h"
 
 namespace stepscope {
@@ -30,6 +31,10 @@ struct ProgramReport {
     std::string attention;        // back-end taken: "manual", "sdpa-flash", ...
     std::string hostMemory;       // allocator mode: "system", "caching"
     std::string optimizer;
+    int threads = 0;  // that LibTorch's operations were shared among; the planned step's own team
+    bool cudnnBenchmark = false;
+    std::int64_t weightCopies =
+        0;                        // how often packed or 16-bit copies of the weights were made anew, because a State was new or others had written it
     std::int64_t graphBytes = 0;  // that a captured step works in, beside what its device's allocator hands out while it is replayed
     std::string preparation;      // what was made ahead of the steps and how long it took, or why it could not be; a sentence, empty = nothing
 };
@@ -43,6 +48,10 @@ class StepProgram {
 public:
     virtual ~StepProgram() = default;
 
+    // Makes all that this Program keeps of a State (views, buffers, packed and 16-bit copies of the weights) unless it has it already. step() does so
+    // by itself; who times steps calls it before the clock starts, so that a Program does not pay for what another one wrote.
+    virtual void prepare(const TrainState& state) = 0;
+
     // One update of `state` with learning rate `rate`: `grad-accumulation` micro-batches, clip, AdamW. Advances the cursor.
     // On a breakdown the State is left as it was before the update. Throws what LibTorch throws.
     virtual StepResult step(TrainState& state, const BatchSource& batches, double rate) = 0;
@@ -50,6 +59,9 @@ public:
     // Mean loss over `tokens` of the validation part, in whole sequences (at least one): the same places whatever the batch size is. Changes nothing
     // in the State.
     virtual double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) = 0;
+
+    // Who hears which gradients are final while backward goes on; null = nobody, which costs nothing. It outlives the Program or is taken away.
+    virtual void subscribe(GradientSubscriber* subscriber) = 0;
 
     // Of the last step; empty words before the first.
     virtual const ProgramReport& report() const = 0;

@@ -3,7 +3,9 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/normal.h>
+#include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
 
 #include "core/base/Check.h"
@@ -14,6 +16,11 @@ namespace stepscope {
 namespace {
 
 constexpr double kInitialDeviation = 0.02;
+
+std::uint64_t nextRevision() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
 
 at::TensorOptions flatOptions() {
     return at::TensorOptions().dtype(at::kFloat);
@@ -53,6 +60,62 @@ void copyCommon(const ParameterLayout& fromLayout, const at::Tensor& from, const
 
 }  // namespace
 
+TrainState::TrainState() : m_revision(nextRevision()) {}
+
+Revision TrainState::revision() const {
+    const bool counted = weights.defined() && !weights.is_inference();
+    return {m_revision, counted ? static_cast<std::uint32_t>(weights._version()) : 0U};
+}
+
+void TrainState::bumpRevision() {
+    m_revision = nextRevision();
+}
+
+TrainState TrainState::clone(std::optional<at::Device> device) const {
+    const auto copied = [&](const at::Tensor& flat) {
+        return flat.defined() ? flat.to(device.value_or(flat.device()), flat.scalar_type(), /*non_blocking=*/false, /*copy=*/true) : at::Tensor();
+    };
+    TrainState own = *this;
+    for (at::Tensor* const flat : {&own.weights, &own.firstMoment, &own.secondMoment, &own.firstScales, &own.secondScales}) *flat = copied(*flat);
+    own.bumpRevision();
+    return own;
+}
+
+void TrainState::restore(const TrainState& from) {
+    if (!weights.defined() || config != from.config || eightBit() != from.eightBit()) {
+        *this = from.clone();
+        return;
+    }
+    bumpRevision();
+    TrainState same = from;
+    for (const auto part :
+         {&TrainState::weights, &TrainState::firstMoment, &TrainState::secondMoment, &TrainState::firstScales, &TrainState::secondScales}) {
+        if ((this->*part).defined()) (this->*part).copy_(from.*part);
+        same.*part = this->*part;
+    }
+    same.m_revision = m_revision;
+    *this = std::move(same);
+}
+
+bool TrainState::has(const StateForm& form) const {
+    return config == form.model && weights.device() == form.device && eightBit() == form.eightBitMoments;
+}
+
+std::string TrainState::convert(const StateForm& to) {
+    if (has(to)) return {};
+    TrainState next = *this;  // building what is new never writes into what is shared
+    next.relayout(to.model);
+    next.moveTo(to.device);
+    double error = 0;
+    if (to.eightBitMoments)
+        error = toEightBit(next);
+    else
+        toFloat(next);
+    next.bumpRevision();
+    *this = std::move(next);
+    return error > 0 ? fmt::format("rounding the moments to 8 bits moved them by {:.2g} %", 100 * error) : std::string();
+}
+
 TrainState TrainState::initialise(const GptConfig& config, std::uint64_t seed) {
     TrainState state;
     state.config = config;
@@ -67,6 +130,7 @@ TrainState TrainState::initialise(const GptConfig& config, std::uint64_t seed) {
 
 void TrainState::relayout(const GptConfig& to) {
     if (to == config) return;
+    bumpRevision();
     SS_CHECK(differingKey(to, config).empty());
     SS_CHECK(to.paddedVocabulary >= to.vocabulary && to.positions >= config.positions);
     const ParameterLayout wanted(to);
@@ -90,6 +154,8 @@ void TrainState::relayout(const GptConfig& to) {
 }
 
 void TrainState::moveTo(at::Device device) {
+    if (device == weights.device()) return;
+    bumpRevision();
     weights = weights.to(device);
     firstMoment = firstMoment.to(device);
     secondMoment = secondMoment.to(device);

@@ -98,15 +98,13 @@ TrainerOutcome Trainer::run() {
 }
 
 TrainerOutcome Trainer::loop() {
-    BuildNotes notes;
     auto plan = m_setup.factory->plan(m_config, m_state.config.vocabulary);
     if (!plan) return {RunState::Failed, plan.error()};
     m_plan = std::move(*plan);
-    auto program = m_setup.factory->build(m_plan, m_state, &notes);
-    if (!program) return {RunState::Failed, program.error()};
-    m_program = std::move(*program);
+    m_state.convert(m_setup.factory->formOf(m_plan, m_state));
+    m_program = m_setup.factory->build(m_plan);
     changeState(RunState::Running);
-    tellInstead(notes.instead);
+    tellInstead(m_plan.notes);
     // validate() says why it cannot: to a person each time, of what is due by itself once a run.
     bool toldWhyNot = false;
     const auto validateAsDue = [&] {
@@ -205,10 +203,9 @@ void Trainer::flip(const Flip& asked) {
     if (!plan) return refuse(plan.error());
     if (auto fits = m_setup.batches->accepts(*plan); !fits) return refuse(fits.error());
     if (auto fits = m_setup.fits(m_plan, *plan); !fits) return refuse(fits.error());
-    BuildNotes notes;
-    auto program = buildFlipped(*plan, notes);
-    if (!program) return refuse(program.error());
-    m_program = std::move(*program);
+    auto flipped = buildFlipped(*plan);
+    if (!flipped) return refuse(flipped.error());
+    m_program = std::move(flipped->program);
     m_config = std::move(*wanted);
     m_plan = std::move(*plan);
     device_memory::trim(m_state.weights.device());
@@ -216,20 +213,22 @@ void Trainer::flip(const Flip& asked) {
     m_preparationTold.clear();
     m_stepsOfProgram = 0;
     m_operations = kUnknown;
-    m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, notes.lost});
+    const std::string& lost = flipped->lost;
+    m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, lost});
     log(LogLevel::Info,
-        fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, notes.lost.empty() ? "" : "; ", notes.lost));
-    tellInstead(notes.instead);
+        fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, lost.empty() ? "" : "; ", lost));
+    tellInstead(m_plan.notes);
 }
 
-Result<std::unique_ptr<StepProgram>> Trainer::buildFlipped(const RunPlan& wanted, BuildNotes& notes) {
-    const TrainState before = m_state;  // shares the tensors: building puts others in their place and never writes into them
+// The State is converted last, and is as it was where that fails.
+Result<Trainer::Flipped> Trainer::buildFlipped(const RunPlan& wanted) {
     try {
-        return m_setup.factory->build(wanted, m_state, &notes);
+        Flipped flipped{m_setup.factory->build(wanted), {}};
+        flipped.lost = m_state.convert(m_setup.factory->formOf(wanted, m_state));
+        return flipped;
     } catch (const std::exception& thrown) {
         Error error = describeException(thrown);
         if (error.code != ErrorCode::OutOfMemory) throw;
-        m_state = before;
         return error;
     }
 }

@@ -55,7 +55,11 @@ private:
     void tellHeldUp();
     void tellInstead(const std::string& instead);
     void flip(const Flip& flip);
-    Result<std::unique_ptr<StepProgram>> buildFlipped(const RunPlan& wanted, BuildNotes& notes);
+    struct Flipped {
+        std::unique_ptr<StepProgram> program;
+        std::string lost;  // by converting the State, in a few words
+    };
+    Result<Flipped> buildFlipped(const RunPlan& wanted);
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
     StepResult stepOfProgram(double rate);
@@ -93,7 +97,7 @@ private:
     std::int64_t m_validatedAt = -1;
     double m_validationLoss = kUnknown;  // at that step
     CheckpointRetention m_retention;
-    std::string m_insteadTold;  // BuildNotes::instead, when it was last said
+    std::string m_insteadTold;  // RunPlan::notes, when it was last said
     std::string m_attentionTold, m_preparationTold;
     CaptureWindow m_capture;
     // Of the Program that runs: a flip makes another.

@@ -81,6 +81,12 @@ RunConfig tinyConfig(const Registry& registry, std::int64_t steps) {
     return full.value();
 }
 
+std::unique_ptr<StepProgram> programOver(TrainState& state, const Registry& registry, const RunConfig& config) {
+    const RunPlan plan = registry.plan(config, state.config.vocabulary).value();
+    state.convert(registry.formOf(plan, state));
+    return registry.build(plan);
+}
+
 TinyTrainer::TinyTrainer(const RunConfig& config, std::shared_ptr<const BatchSource> batches) {
     // Operations of a few microseconds gain nothing from threads, and threads that wait for a busy core lose seconds.
     at::set_num_threads(1);

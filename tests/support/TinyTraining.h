@@ -20,6 +20,9 @@ Machine plainCpu();
 // 2 layers, 2 heads, 16 wide, context 12, batch 4; complete. No checkpoint at the end.
 RunConfig tinyConfig(const Registry& registry, std::int64_t steps = 10);
 
+// The Program of a configuration that can run, and the State brought into the form that it needs.
+std::unique_ptr<StepProgram> programOver(TrainState& state, const Registry& registry, const RunConfig& config);
+
 class CollectingSink final : public EventSink {
 public:
     void publish(Event event) override {

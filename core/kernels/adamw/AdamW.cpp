@@ -15,10 +15,10 @@ double sumOfSquares(std::span<const float> g) {
 
 void adamWUpdate(AdamWStep step, std::span<const float> g, std::span<float> weights, std::span<float> first, std::span<float> second) {
     SS_CHECK(weights.size() == g.size() && first.size() == g.size() && second.size() == g.size());
-    const double beta1 = step.beta1, beta2 = step.beta2;
+    const double beta1 = step.beta1, beta2 = step.beta2, newer1 = step.newer1, newer2 = step.newer2;
     for (std::size_t i = 0; i < g.size(); ++i) {
         const double x = static_cast<double>(g[i]) * step.gradientScale;
-        const double m = beta1 * first[i] + (1 - beta1) * x, v = beta2 * second[i] + (1 - beta2) * x * x;
+        const double m = beta1 * first[i] + newer1 * x, v = beta2 * second[i] + newer2 * x * x;
         first[i] = static_cast<float>(m);
         second[i] = static_cast<float>(v);
         weights[i] =

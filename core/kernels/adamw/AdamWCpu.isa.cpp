@@ -29,7 +29,7 @@ double sumOfSquares(const float* g, std::int64_t begin, std::int64_t end) {
 
 void update(AdamWStep step, const float* g, float* weights, float* first, float* second, Bf16* low, std::int64_t begin, std::int64_t end) {
     const Vec scale = all(step.gradientScale), beta1 = all(step.beta1), beta2 = all(step.beta2);
-    const Vec newer1 = all(1.0f - step.beta1), newer2 = all(1.0f - step.beta2);
+    const Vec newer1 = all(step.newer1), newer2 = all(step.newer2);
     const Vec perRoot = all(1.0f / step.rootOfSecond), epsilon = all(step.epsilon), keep = all(step.keep), minusStep = all(-step.stepSize);
     forLanes(end - begin, [&](std::int64_t c, std::int64_t lanes) {
         const std::int64_t i = begin + c;

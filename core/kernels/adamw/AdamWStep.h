@@ -13,12 +13,14 @@ struct AdamWStep {
     float rootOfSecond = 1;  // sqrt(1 - beta2^t)
     float beta1 = 0.9f, beta2 = 0.95f, epsilon = 1e-8f;
     float gradientScale = 1;  // what clipping multiplies every gradient by
+    // 1 - beta, subtracted in double: of 1 - 0.999999 float32's beta leaves two digits.
+    float newer1 = 0.1f, newer2 = 0.05f;
 };
 
 STEPSCOPE_HOST_DEVICE void adamWElement(const AdamWStep& s, float gradient, float& weight, float& first, float& second) {
     const float g = gradient * s.gradientScale;
-    first = s.beta1 * first + (1.0f - s.beta1) * g;
-    second = s.beta2 * second + (1.0f - s.beta2) * (g * g);
+    first = s.beta1 * first + s.newer1 * g;
+    second = s.beta2 * second + s.newer2 * (g * g);
     weight = s.keep * weight - s.stepSize * first / (sqrtf(second) / s.rootOfSecond + s.epsilon);
 }
 

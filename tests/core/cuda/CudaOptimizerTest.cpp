@@ -15,7 +15,7 @@ TEST_F(CudaKernels, NormClippingAndAdamWAreTheReferenceTheCopyIsTheWeightsRounde
         const std::size_t count = shape.rows * shape.columns;
         auto g = randomValues(count, 1), w = randomValues(count, 2), m = randomValues(count, 3), v = randomValues(count, 4);
         for (float& x : v) x = std::fabs(x);
-        AdamWStep step{.keep = 0.99f, .stepSize = 1e-2f, .rootOfSecond = 0.5f};
+        AdamWStep step{.keep = 0.99f, .stepSize = 1e-2f, .rootOfSecond = 0.5f, .newer1 = 0.11f, .newer2 = 0.06f};  // numbers of their own
         const Device<float> dG(g), dW(w), dM(m), dV(v), dNorm(1), dStep(std::vector<float>(sizeof step / sizeof(float)));
         ASSERT_EQ(runtime().copy(static_cast<float*>(dStep), &step, sizeof step, 1), 0);
         const Device<std::uint16_t> dLow(count);

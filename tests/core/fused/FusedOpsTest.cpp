@@ -1,5 +1,6 @@
 // Every fused operation against the plain one: outputs and all gradients in float32 within 1e-5 of the plain form in double, under bf16
 // autocast no farther from it than 1.5 times what the plain form under autocast is; ragged, empty and non-contiguous inputs. CTest.
+#include <ATen/ops/allclose.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
@@ -9,6 +10,7 @@
 #include <cmath>
 
 #include "OpCases.h"
+#include "core/train/ProgramScope.h"
 
 namespace stepscope {
 namespace {
@@ -69,6 +71,17 @@ TEST_P(FusedOp, GivesTheSameWithoutAutograd) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FusedOp, ::testing::ValuesIn(cases()), [](const auto& info) { return info.param.name; });
+
+TEST(FusedOps, ANormWhoseOutputIsTheResidualStreamKeepsItInFloat32UnderAutocast) {
+    const at::Tensor x = normal({2, 4, 8}, 1), delta = normal({2, 4, 8}, 2).to(at::kBFloat16), weight = normal({8}, 3), bias = normal({8}, 4);
+    const AutocastScope autocast(at::kCPU, at::kBFloat16);
+    for (const NormKind kind : {NormKind::LayerNorm, NormKind::RmsNorm}) {
+        EXPECT_EQ(fused::residualNorm(x, delta, kind, weight, bias).normed.scalar_type(), at::kBFloat16) << "a product reads it";
+        const NormedSum stream = fused::residualNorm(x, delta, {kind, true}, weight, bias);
+        EXPECT_EQ(stream.normed.scalar_type(), at::kFloat);
+        EXPECT_TRUE(at::allclose(stream.normed, plain::residualNorm(x, delta, {kind, true}, weight, bias).normed, 1e-5, 1e-5));
+    }
+}
 
 TEST(FusedOps, TakeEmptyBatches) {
     const std::int64_t C = 8;

@@ -9,7 +9,8 @@ namespace {
 
 using testing::numbers;
 
-constexpr AdamWStep kStep{.keep = 0.9999f, .stepSize = 3e-3f, .rootOfSecond = 0.4f, .gradientScale = 0.37f};
+constexpr AdamWStep kStep{
+    .keep = 0.9999f, .stepSize = 3e-3f, .rootOfSecond = 0.4f, .gradientScale = 0.37f, .newer1 = 0.11f, .newer2 = 0.06f};  // numbers of their own
 
 TEST(AdamWCpu, SumsSquaresOfAnyRange) {
     const auto g = numbers<float>(5000, 1, 3.0);

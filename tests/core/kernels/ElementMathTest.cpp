@@ -28,7 +28,8 @@ TEST(ElementMath, SwigluIsTheReference) {
 }
 
 TEST(ElementMath, AdamWIsTheReference) {
-    const AdamWStep step{.keep = 0.999f, .stepSize = 3e-3f, .rootOfSecond = 0.4f, .gradientScale = 0.7f};
+    const AdamWStep step{
+        .keep = 0.999f, .stepSize = 3e-3f, .rootOfSecond = 0.4f, .gradientScale = 0.7f, .newer1 = 0.11f, .newer2 = 0.06f};  // numbers of their own
     const auto g = numbers<float>(50, 1);
     auto w = numbers<float>(50, 2), m = numbers<float>(50, 3, 0.1), v = numbers<float>(50, 4);
     for (float& x : v) x = std::fabs(x);

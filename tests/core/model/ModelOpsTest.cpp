@@ -89,8 +89,8 @@ TEST(ModelOps, TheForwardPassGoesThroughEverySlot) {
     std::map<std::string, int> calls;
     ModelOps counting;
     counting.embed = [&](const auto&... a) { return ++calls["embed"], plain::embed(a...); };
-    counting.residualNorm = [&](const at::Tensor& x, const at::Tensor& delta, NormKind kind, const at::Tensor& w, const at::Tensor& b) {
-        return ++calls["norm"], plain::residualNorm(x, delta, kind, w, b);
+    counting.residualNorm = [&](const at::Tensor& x, const at::Tensor& delta, NormSettings settings, const at::Tensor& w, const at::Tensor& b) {
+        return ++calls["norm"], plain::residualNorm(x, delta, settings, w, b);
     };
     counting.linear = [&](const auto&... a) { return ++calls["linear"], plain::linear(a...); };
     counting.linearGelu = [&](const auto&... a) { return ++calls["gelu"], plain::linearGelu(a...); };

@@ -79,7 +79,8 @@ void observeAStep(const RunPlan& plan, Facts& facts) {
     corpus.text = text;
     const BatchSource source(std::move(corpus));
     TrainState state = TrainState::initialise(registry().modelShape(plan, 61), 1);
-    const auto program = registry().build(plan, state).value();
+    state.convert(registry().formOf(plan, state));
+    const auto program = registry().build(plan);
     std::map<std::string, int> operations;
     heard = &operations;
     const auto callback = at::addThreadLocalCallback(at::RecordFunctionCallback(begun).scopes({at::RecordScope::FUNCTION}));

@@ -127,10 +127,10 @@ double operationsOnTinyCpu(const std::string& id, const std::string& value) {
     config.switches[id] = value;
     config = registry().complete(config).value();
     TrainState state = TrainState::initialise(registry().modelShape(config, 61), 1);
-    auto program = registry().build(config, state);
-    program.value()->step(state, *testing::tinyBatches(), 1e-3);
+    const auto program = testing::programOver(state, registry(), config);
+    program->step(state, *testing::tinyBatches(), 1e-3);
     const OperationCounter counter;
-    program.value()->step(state, *testing::tinyBatches(), 1e-3);
+    program->step(state, *testing::tinyBatches(), 1e-3);
     return static_cast<double>(counter.count());
 }
 
@@ -169,10 +169,10 @@ private:
 auto operationsOf(const std::string& id, const std::string& value) {
     const RunConfig config = with(testing::tinyConfig(registry()), {{id, value}});
     TrainState state = TrainState::initialise(registry().modelShape(config, 61), 1);
-    auto program = registry().build(config, state);
+    const auto program = testing::programOver(state, registry(), config);
     const auto names = std::make_shared<Names>();
     const Listening<StepObserver> listening(stepObservers, names);
-    program.value()->step(state, *testing::tinyBatches(), 1e-3);
+    program->step(state, *testing::tinyBatches(), 1e-3);
     return names->begun;
 }
 
@@ -199,10 +199,10 @@ TEST(Fusion, EveryOperationOfOurOwnHasANameWhichAProfilerHears) {
     const auto namesOf = [](const std::string& fusion) {
         const RunConfig config = with(testing::tinyConfig(registry()), {{"fusion", fusion}});
         TrainState state = TrainState::initialise(registry().modelShape(config, 61), 1);
-        auto program = registry().build(config, state);
+        const auto program = testing::programOver(state, registry(), config);
         const auto names = std::make_shared<Names>();
         const Listening<StepObserver> listening(stepObservers, names);
-        program.value()->step(state, *testing::tinyBatches(), 1e-3);
+        program->step(state, *testing::tinyBatches(), 1e-3);
         EXPECT_EQ(names->ended.size(), names->begun.size());
         return std::pair(names->begun, names->places);
     };
@@ -266,9 +266,9 @@ TEST(Fusion, AFlipIsFollowedByACountOfItsOwn) {
 TEST(Fusion, AutoFollowsFusionAndGivesWayToAnExplicitChoice) {
     const auto reportOf = [](const RunConfig& config) {
         TrainState state = TrainState::initialise(registry().modelShape(config, 61), 1);
-        auto program = registry().build(config, state);
-        program.value()->step(state, *testing::tinyBatches(), 1e-3);
-        return program.value()->report();
+        const auto program = testing::programOver(state, registry(), config);
+        program->step(state, *testing::tinyBatches(), 1e-3);
+        return program->report();
     };
     at::set_num_threads(1);
     const RunConfig off = testing::tinyConfig(registry()), on = with(off, {{"fusion", "kernels"}});
@@ -331,7 +331,7 @@ TEST(Fusion, StepNeverHoldsAllLogitsSoThatAnyChunkIsTheSame) {
 // Shape T: 4 layers, 4 heads, 128 wide, context 128, batch 12, on text.
 struct ShapeT {
     explicit ShapeT(const RunConfig& config)
-        : state(TrainState::initialise(registry().modelShape(config, 256), 1)), program(registry().build(config, state).value()) {}
+        : state(TrainState::initialise(registry().modelShape(config, 256), 1)), program(testing::programOver(state, registry(), config)) {}
     TrainState state;
     std::unique_ptr<StepProgram> program;
 };

@@ -2,8 +2,10 @@
 // RecordFunction. Products, attention and GELU in 16 bits; norms, the loss, AdamW and its gradients in float32. On the CPU. CTest.
 #include <ATen/Parallel.h>
 #include <ATen/record_function.h>
+#include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -51,19 +53,20 @@ void ended(const at::RecordFunction& operation, at::ObserverContext*) {
 class MixedPrecision : public ::testing::Test {
 protected:
     // One step with amp=bf16, and what was heard of it.
-    void step(const std::string& attention) {
+    void step(
+        const std::string& attention, const std::function<void(RunConfig&)>& change = [](RunConfig&) {}) {
         at::set_num_threads(1);
         const Registry registry(testing::plainCpu());
         RunConfig config = testing::tinyConfig(registry);
         config.switches["amp"] = std::string("bf16");
         config.switches["attention"] = attention;
+        change(config);
         state = TrainState::initialise(registry.modelShape(config, 61), 1);
-        auto program = registry.build(config, state);
-        ASSERT_TRUE(program.ok()) << program.error().sentence;
+        const auto program = testing::programOver(state, registry, config);
         heard = &all;
         const auto callback = at::addThreadLocalCallback(
             at::RecordFunctionCallback(begun, ended).needsInputs(true).needsOutputs(true).scopes({at::RecordScope::FUNCTION}));
-        program.value()->step(state, *testing::tinyBatches(), 1e-3);
+        program->step(state, *testing::tinyBatches(), 1e-3);
         at::removeCallback(callback);
         heard = nullptr;
     }
@@ -99,6 +102,31 @@ TEST_F(MixedPrecision, KeepsWeightsGradientsAndMomentsInFloat32) {
     step("auto");
     EXPECT_EQ(all.inputs["aten::_fused_adamw_"], Types{at::kFloat}) << "weights, gradients and both moments go in";
     for (const at::Tensor* kept : {&state.weights, &state.firstMoment, &state.secondMoment}) EXPECT_EQ(kept->scalar_type(), at::kFloat);
+}
+
+struct NoWarnings final : c10::WarningHandler {
+    void process(const c10::Warning& warning) override { ADD_FAILURE() << warning.msg(); }
+};
+
+// There the norm's output is the stream itself, which the next branch is added to.
+TEST_F(MixedPrecision, WithTheNormAfterTheBranchTheFusedNormRunsAndTheResidualStreamIsFloat32) {
+    NoWarnings none;
+    const c10::WarningUtils::WarningHandlerGuard guard(&none);
+    const c10::WarningUtils::WarnAlways always(true);
+    for (const char* norm : {"layernorm", "rmsnorm"})
+        for (const char* checkpointing : {"off", "every-block"}) {
+            all.inputs.clear();
+            all.outputs.clear();
+            step("auto", [&](RunConfig& config) {
+                config.normPlacement = "post";
+                config.norm = norm;
+                config.switches["fusion"] = std::string("kernels");
+                config.switches["checkpointing"] = std::string(checkpointing);
+            });
+            EXPECT_EQ(all.outputs["aten::add"], Types{at::kFloat}) << "stream + branch";
+            for (const char* unfused : {"aten::native_layer_norm", "aten::layer_norm", "aten::rms_norm", "aten::_fused_rms_norm", "aten::rsqrt"})
+                EXPECT_FALSE(all.inputs.contains(unfused)) << unfused << " " << norm;
+        }
 }
 
 // As in PyTorch: softmax is not among what the CPU's autocast widens. The words of amp say it.

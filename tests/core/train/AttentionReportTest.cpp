@@ -59,11 +59,10 @@ TEST_P(ReportedAttention, IsTheOneWhoseOperationsRan) {
     config.switches["attention"] = attention;
     config.switches["amp"] = amp;
     TrainState state = TrainState::initialise(registry.modelShape(config, 61), 1);
-    auto program = registry.build(config, state);
-    ASSERT_TRUE(program.ok()) << program.error().sentence;
+    const auto program = testing::programOver(state, registry, config);
     const Heard during;
-    program.value()->step(state, *testing::tinyBatches(), 1e-3);
-    const std::string reported = program.value()->report().attention;
+    program->step(state, *testing::tinyBatches(), 1e-3);
+    const std::string reported = program->report().attention;
     EXPECT_EQ(during.attentions(), std::set<std::string>{reported});
     EXPECT_EQ(during.heard("aten::scaled_dot_product_attention"), reported != "manual");
     if (attention != "auto") {

@@ -54,7 +54,7 @@ RunConfig configOf(const Model& model, const std::string& fusion, const std::str
 
 struct Training {
     explicit Training(const RunConfig& config)
-        : state(TrainState::initialise(registry().modelShape(config, 61), 1)), program(registry().build(config, state).value()) {}
+        : state(TrainState::initialise(registry().modelShape(config, 61), 1)), program(testing::programOver(state, registry(), config)) {}
     double step(double rate) { return program->step(state, *batches, rate).loss; }
     TrainState state;
     std::unique_ptr<StepProgram> program;

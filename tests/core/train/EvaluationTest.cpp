@@ -12,8 +12,8 @@ struct Model {
         const Registry registry(testing::plainCpu());
         const RunConfig config = testing::tinyConfig(registry);
         TrainState state = TrainState::initialise(registry.modelShape(config, 61), 3);
-        auto program = registry.build(config, state);
-        for (int i = 0; i < 10; ++i) (*program)->step(state, *batches, 1e-2);
+        const auto program = testing::programOver(state, registry, config);
+        for (int i = 0; i < 10; ++i) program->step(state, *batches, 1e-2);
         weights = {state.config, state.layout, state.weights};
     }
     Evaluation over(std::int64_t begin, std::int64_t end, std::int64_t context, std::int64_t batch) const {

@@ -332,6 +332,59 @@ TEST(GraphProgram, OtherTokensOnTheDeviceAreCapturedAnew) {
     EXPECT_EQ(both.played->captures, 4);
 }
 
+TEST(GraphProgram, ACapturedStepAnnouncesEveryGradientAfterItsReplayInTheOrderOfAnEagerOne) {
+    struct Counting final : GradientSubscriber {
+        void onFinal(const FinalGradients& range) noexcept override {
+            order.emplace_back(range.offset, range.count);
+            replaysBefore.push_back(played ? played->replays : 0);
+            all.insert(all.end(), range.parameters.begin(), range.parameters.end());
+        }
+        void reduce() override {
+            ++reductions;
+            for (auto& gradient : all) gradient.mul_(0.5);
+        }
+        std::shared_ptr<Played> played;
+        std::vector<std::pair<std::int64_t, std::int64_t>> order;
+        std::vector<int> replaysBefore;
+        std::vector<at::Tensor> all;
+        int reductions = 0;
+    };
+    SideBySide both(2);
+    for (int i = 0; i < 7; ++i) {
+        Counting eager, captured;
+        captured.played = both.played;
+        both.eager->subscribe(&eager);
+        both.graphs->subscribe(&captured);
+        const int replays = both.played->replays;
+        both.step();
+        EXPECT_FALSE(captured.order.empty());
+        EXPECT_EQ(captured.order, eager.order) << i;
+        EXPECT_EQ(captured.reductions, 1);
+        for (const int before : captured.replaysBefore) EXPECT_EQ(before - replays, i < kEagerSteps ? 0 : 2) << "both micro-batches, not the update";
+    }
+    both.eager->subscribe(nullptr);
+    both.graphs->subscribe(nullptr);
+    both.step();
+    both.expectOneState();
+}
+
+TEST(GraphProgram, AfterPreparingForAStateThatAnotherHasWrittenACapturedStepCastsNothing) {
+    SideBySide both(1, true);
+    for (int i = 0; i < 5; ++i) both.step();
+    for (int round = 0; round < 3; ++round) {
+        both.eager->step(both.captured, *both.batches, kRate);
+        both.eager->step(both.plain, *both.batches, kRate);
+        std::int64_t before = both.graphs->report().weightCopies;
+        both.graphs->prepare(both.captured);
+        EXPECT_EQ(both.graphs->report().weightCopies, before + 1);
+        before = both.graphs->report().weightCopies;
+        both.step();
+        EXPECT_EQ(both.graphs->report().weightCopies, before) << round;
+    }
+    both.expectOneState();
+    EXPECT_EQ(both.played->captures, 2) << "the graphs are still good";
+}
+
 TEST(GraphProgram, AStateThatIsLaidOutAnewIsCapturedAnew) {
     SideBySide both;
     for (int i = 0; i < 5; ++i) both.step();

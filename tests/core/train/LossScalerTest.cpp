@@ -92,10 +92,9 @@ TEST(LossScaler, UnscalesBeforeTheNormIsTakenAndTheGradientsAreClipped) {
         if (low == 0) config.switches["amp"] = std::string("off");
         TrainState state = TrainState::initialise(fresh.config, 1);
         state.lossScale.scale = 8192;
-        auto program = registry.build(config, state);
-        ASSERT_TRUE(program.ok()) << program.error().sentence;
+        const auto program = testing::programOver(state, registry, config);
         for (int i = 0; i < 6; ++i) {
-            const auto result = (*program)->step(state, *batches, 3e-3);
+            const auto result = program->step(state, *batches, 3e-3);
             ASSERT_FALSE(result.skipped);
             norms[low].push_back(result.gradientNorm);
         }
@@ -126,10 +125,9 @@ TEST(LossScaler, ASkippedStepLeavesTheWeightsAloneAndDoesNotCountForAdamW) {
     const RunConfig config = fp16(5);
     TrainState state = TrainState::initialise(registry.modelShape(config, 61), 1);
     state.lossScale.scale = 0x1p100;
-    auto program = registry.build(config, state);
-    ASSERT_TRUE(program.ok());
+    const auto program = testing::programOver(state, registry, config);
     const at::Tensor before = state.weights.clone();
-    const auto result = (*program)->step(state, *testing::tinyBatches(), 1e-3);
+    const auto result = program->step(state, *testing::tinyBatches(), 1e-3);
     EXPECT_TRUE(result.skipped);
     EXPECT_TRUE(state.weights.equal(before));
     EXPECT_EQ(state.updates, 1);

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "core/fused/Optimizer.h"
 #include "core/train/Optimizer.h"
 
 namespace stepscope {
@@ -64,8 +65,41 @@ TEST_P(AdamWImplementation, FollowsTheFormulaOfThePaperOverManySteps) {
     }
 }
 
+TEST_P(AdamWImplementation, KeepsTheMomentsOfDoublePrecisionHoweverNearBeta2IsToOne) {
+    for (const double beta2 : {0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999}) {
+        ParameterGroup group;
+        group.parameters.push_back(drawn(1000, 1));
+        group.gradients.push_back(drawn(1000, 2));
+        group.firstMoments.push_back(at::zeros({1000}));
+        group.secondMoments.push_back(at::zeros({1000}));
+        std::vector<double> first(1000), second(1000), weights(1000);
+        for (std::size_t i = 0; i < 1000; ++i) weights[i] = group.parameters[0].data_ptr<float>()[i];
+        AdamW s{.rate = 0.01, .beta1 = 0.9, .beta2 = beta2, .epsilon = 1e-8, .weightDecay = 0};
+        for (s.t = 1; s.t <= 30; ++s.t) {
+            group.gradients[0].copy_(drawn(1000, static_cast<std::uint64_t>(100 + s.t)));
+            for (std::size_t i = 0; i < 1000; ++i) {
+                const double g = group.gradients[0].data_ptr<float>()[i];
+                first[i] = s.beta1 * first[i] + (1 - s.beta1) * g;
+                second[i] = beta2 * second[i] + (1 - beta2) * g * g;
+                weights[i] -= s.rate * first[i] / (1 - std::pow(s.beta1, s.t)) / (std::sqrt(second[i] / (1 - std::pow(beta2, s.t))) + s.epsilon);
+            }
+            GetParam().function(group, s);
+        }
+        for (std::size_t i = 0; i < 1000; ++i) {
+            ASSERT_NEAR(group.secondMoments[0].data_ptr<float>()[i] / second[i], 1, 2e-5) << beta2;
+            ASSERT_NEAR(group.firstMoments[0].data_ptr<float>()[i], first[i], 2e-6) << beta2;
+            ASSERT_NEAR(group.parameters[0].data_ptr<float>()[i], weights[i], 1e-5) << beta2;
+        }
+    }
+}
+
+void adamWOurs(ParameterGroup& group, const AdamW& s) {
+    fused::adamW(adamWStep(s, group.decays), {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights});
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, AdamWImplementation,
-                         ::testing::Values(Named{"loop", adamWLoop}, Named{"foreach", adamWForeach}, Named{"fused", adamWFused}));
+                         ::testing::Values(Named{"loop", adamWLoop}, Named{"foreach", adamWForeach}, Named{"fused", adamWFused},
+                                           Named{"ours", adamWOurs}));
 
 TEST(GlobalNorm, IsTheNormOfAllGradientsTogetherAndClippingBringsItToTheBound) {
     std::vector<ParameterGroup> groups(2);

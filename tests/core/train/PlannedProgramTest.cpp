@@ -79,10 +79,7 @@ at::Tensor autogradOf(const Shape& shape, const TrainState& state, const BatchSo
 at::Tensor plannedGradients(const Shape& shape, TrainState& state, const BatchSource& batches, bool bf16) {
     at::set_num_threads(shape.threads);
     PlannedProgram program(partsFor(shape, bf16));
-    TrainState copy = state;  // the update must not move the weights that autograd sees
-    copy.weights = state.weights.clone();
-    copy.firstMoment = state.firstMoment.clone();
-    copy.secondMoment = state.secondMoment.clone();
+    TrainState copy = state.clone();  // the update must not move the weights that autograd sees
     EXPECT_TRUE(std::isfinite(program.step(copy, batches, 1e-3).loss));
     at::Tensor gradients = program.gradients().clone();
     at::set_num_threads(2);

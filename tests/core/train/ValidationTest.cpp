@@ -34,15 +34,15 @@ double lossOf(TrainState& state, const BatchSource& batches, std::int64_t batch,
     config.switches["batch-size"] = batch;
     config.switches["context"] = context;
     config.switches["fusion"] = fusion;
-    auto program = theRegistry().build(config, state);
-    return (*program)->evaluate(state, batches, tokens);
+    const auto program = testing::programOver(state, theRegistry(), config);
+    return program->evaluate(state, batches, tokens);
 }
 
 TrainState trainedState() {
     RunConfig config = testing::tinyConfig(theRegistry());
     TrainState state = TrainState::initialise(theRegistry().modelShape(config, 61), 1);
-    auto program = theRegistry().build(config, state);
-    for (int i = 0; i < 20; ++i) (*program)->step(state, *testing::tinyBatches(), 1e-2);
+    const auto program = testing::programOver(state, theRegistry(), config);
+    for (int i = 0; i < 20; ++i) program->step(state, *testing::tinyBatches(), 1e-2);
     return state;
 }
 

@@ -1,0 +1,112 @@
+#include "app/workbench/LibraryWarnings.h"
+
+#include <algorithm>
+#include <iostream>
+#include <mutex>
+#include <regex>
+#include <set>
+#include <streambuf>
+#include <utility>
+#include <vector>
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostKept = 100;  // different sentences that a listener hears, and that wait for one
+constexpr std::size_t kLongest = 4096;  // of what one write may say before it is cut
+
+struct Listener {
+    const LibraryWarningListener* who = nullptr;
+    std::function<void(const std::string&)> hear;
+    std::set<std::string> told;
+};
+
+class Taken final : public std::streambuf {
+public:
+    void listen(const LibraryWarningListener* who, std::function<void(const std::string&)> hear) {
+        const std::lock_guard telling(m_telling);
+        m_listeners.push_back({who, std::move(hear), {}});
+        for (const auto& sentence : std::exchange(m_waiting, {})) tell(sentence);
+    }
+    void stopListening(const LibraryWarningListener* who) {
+        const std::lock_guard telling(m_telling);
+        std::erase_if(m_listeners, [&](const Listener& one) { return one.who == who; });
+    }
+
+protected:
+    int_type overflow(int_type c) override {
+        if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+        const char one = traits_type::to_char_type(c);
+        xsputn(&one, 1);
+        return c;
+    }
+    std::streamsize xsputn(const char* text, std::streamsize count) override {
+        const std::lock_guard writing(m_writing);
+        const std::size_t room = kLongest - std::min(kLongest, m_written.size());
+        m_written.append(text, std::min(room, static_cast<std::size_t>(count)));
+        // What is cut ends all the same.
+        if (count > 0 && text[count - 1] == '\n' && (m_written.empty() || m_written.back() != '\n')) m_written.push_back('\n');
+        return count;
+    }
+    // After every << to std::cerr; a message may come in several.
+    int sync() override {
+        std::string whole;
+        {
+            const std::lock_guard writing(m_writing);
+            if (m_written.empty() || m_written.back() != '\n') return 0;
+            whole = std::exchange(m_written, {});
+        }
+        const std::string sentence = warningSentence(whole);
+        const std::lock_guard telling(m_telling);
+        if (!sentence.empty()) tell(sentence);
+        return 0;
+    }
+
+private:
+    void tell(const std::string& sentence) {
+        if (m_listeners.empty()) {
+            if (m_waiting.size() < kMostKept && std::ranges::find(m_waiting, sentence) == m_waiting.end()) m_waiting.push_back(sentence);
+            return;
+        }
+        Listener& newest = m_listeners.back();
+        if (newest.told.size() < kMostKept && newest.told.insert(sentence).second) newest.hear(sentence);
+    }
+
+    std::mutex m_writing;
+    std::string m_written;
+    std::recursive_mutex m_telling;  // a listener that is being told may cause the next warning, and none goes away meanwhile
+    std::vector<Listener> m_listeners;
+    std::vector<std::string> m_waiting;
+};
+
+// Never taken down: a library may write while the program ends.
+Taken& taken() {
+    static auto* const one = new Taken;
+    return *one;
+}
+
+}  // namespace
+
+void takeLibraryWarnings() {
+    if (std::cerr.rdbuf() != &taken()) std::cerr.rdbuf(&taken());
+}
+
+std::string warningSentence(const std::string& written) {
+    // "[W1122 08:03:07.123456 Context.cpp:80] Warning: what it is about (function operator())"
+    static const std::regex place(R"(^\[[A-Z]\S* [^\]]*\] (Warning: )?)"), function(R"( \(function [^)]*(\(\))?\)\s*$)"), space(R"(\s+)");
+    std::string text = std::regex_replace(written, space, " ");
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+    const std::string bare = std::regex_replace(std::regex_replace(text, place, ""), function, "");
+    if (bare.empty()) return {};
+    return (bare == text ? "A library says: " : "LibTorch warns: ") + bare;
+}
+
+LibraryWarningListener::LibraryWarningListener(std::function<void(const std::string&)> hear) {
+    taken().listen(this, std::move(hear));
+}
+
+LibraryWarningListener::~LibraryWarningListener() {
+    taken().stopListening(this);
+}
+
+}  // namespace stepscope
