@@ -1,7 +1,6 @@
 // See StepEngine.h. Layout of the buffers and the order of the stages; the stages are in files of their own.
 #include "core/step/StepEngine.h"
 
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -24,10 +23,6 @@ std::int64_t rowsWithin(std::int64_t bytes, std::int64_t bytesPerRow, std::int64
 // Members own whole sequences where they divide, and then share no word of an operand.
 bool wholeSequences(const StepShape& shape) {
     return shape.batch % shape.members == 0 && shape.batch / shape.members * shape.context % gemm::perWord(shape.element) == 0;
-}
-
-std::int64_t now() {
-    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
 }  // namespace
@@ -195,13 +190,11 @@ void StepEngine::embed(int member) {
     if (drops()) m_rows.drop(dropoutAt(0, rows.begin), rows.size() * s.width, out + rows.begin * s.width);
 }
 
-double StepEngine::accumulate(const float* weights, const MicroBatch& batch, std::array<std::int64_t, 2>& marks) {
+double StepEngine::accumulate(const float* weights, const MicroBatch& batch) {
     Plan& plan = *m_plan;
     m_weights = weights;
     m_batch = batch;
     m_training = true;
-    const std::int64_t begin = now();
-    std::int64_t middle = begin;
     m_team.run([&](int member) {
         const PlaceScope forward(Activity::Forward);
         const auto place = static_cast<std::size_t>(member);
@@ -210,15 +203,13 @@ double StepEngine::accumulate(const float* weights, const MicroBatch& batch, std
         embed(member);
         for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(member, layer);
         plan.partial[place] = head(member);
-        if (member == 0) middle = now();
+        if (member == 0 && batch.backwardBegins != nullptr) (*batch.backwardBegins)();
         tellFinal(member, m_shape.layers);
         const PlaceScope backward(Activity::Backward);
         for (std::int64_t layer = m_shape.layers - 1; layer >= 0; --layer) blockBackward(member, layer);
         embeddingGradients(member);
         reduceVectors(member);
     });
-    marks[0] += middle - begin;
-    marks[1] += now() - middle;
     return std::accumulate(plan.partial.begin(), plan.partial.end(), 0.0) / static_cast<double>(m_shape.rows());
 }
 

@@ -7,7 +7,6 @@
 // parameters are null pointers, and what differs more is chosen once, when the engine is made.
 #pragma once
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -41,6 +40,8 @@ struct MicroBatch {
     // Of the last micro-batch of an update, or null: called by member 0, while the others go on, when the gradients of a layer's matrices are final;
     // `layers` is the head's own. Embeddings, biases and norms are final when accumulate() returns. Must not throw.
     const std::function<void(std::int64_t layer)>* layerIsFinal = nullptr;
+    // Or null: called by member 0, which is the thread that calls accumulate(), when its forward pass is done. Must not throw.
+    const std::function<void()>* backwardBegins = nullptr;
 };
 
 class StepEngine {
@@ -56,9 +57,8 @@ public:
     // Packs all weights; needed before the first step and whenever somebody else changed them.
     void pack(const float* weights);
 
-    // Adds one micro-batch to the gradients. Returns the mean loss in nats, before multiplication with the share. marks[0], marks[1]: time in ns of
-    // the forward and backward pass.
-    double accumulate(const float* weights, const MicroBatch& batch, std::array<std::int64_t, 2>& marks);
+    // Adds one micro-batch to the gradients. Returns the mean loss in nats, before multiplication with the share.
+    double accumulate(const float* weights, const MicroBatch& batch);
     // The mean loss alone, without dropout and smoothing.
     double evaluate(const float* weights, const std::int64_t* ids, const std::int64_t* targets);
     // Global L2 norm of the gradients.

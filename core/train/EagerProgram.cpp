@@ -48,6 +48,7 @@ void EagerProgram::take(const Micro&) {
 }
 
 void EagerProgram::pass(const TrainState& state, const Micro& micro, PhaseClock& clock) {
+    clock.enter(Phase::Forward);
     const auto [inputs, targets] = std::exchange(m_batch, {});
     at::Tensor loss;
     {
@@ -61,9 +62,8 @@ void EagerProgram::pass(const TrainState& state, const Micro& micro, PhaseClock&
                         .backwardScale = micro.incoming});
     }
     m_losses.push_back(loss.variable_data());  // without the graph
-    clock.lap(Phase::Forward);
+    clock.enter(Phase::Backward);
     loss.backward(micro.incoming == 1 ? at::Tensor() : at::full_like(loss, micro.incoming));
-    clock.lap(Phase::Backward);
 }
 
 std::vector<double> EagerProgram::takeLosses() {

@@ -258,8 +258,8 @@ void GraphProgram::take(const Micro& micro) {
 
 void GraphProgram::pass(const TrainState&, const Micro& micro, PhaseClock& clock) {
     const c10::NoGradGuard none;
+    clock.enter(Phase::Backward);  // and the forward pass: one launch
     (micro.number == 0 ? m_first : m_next)->replay();
-    clock.lap(Phase::Backward);  // and the forward pass: one launch
 }
 
 void GraphProgram::update(TrainState& state, const AdamW&) {

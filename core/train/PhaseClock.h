@@ -1,12 +1,15 @@
-// PhaseClock: splits the time of a step into its phases. Made by a Program for each step; trainer thread. A GPU works on after it was asked
-// to, so there the ends of phases are events on its stream, and their times are known once it has come to the end.
+// PhaseClock: splits the time of a step into its phases and tells observers (core/base/OperationSpan.h) where each begins and ends. Made by a Program
+// for each step; trainer thread. A GPU works on after it was asked to, so there the ends of phases are events on its stream, and their times are
+// known once it has come to the end; what observers hear is when the host came by.
 #pragma once
 #include <c10/core/Event.h>
 
 #include <array>
 #include <chrono>
+#include <optional>
 #include <vector>
 
+#include "core/base/OperationSpan.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -14,25 +17,31 @@ namespace stepscope {
 class PhaseClock {
 public:
     PhaseClock(std::array<std::int64_t, kPhases>& into, c10::Device device);
-    // Adds the time since the last lap to one phase.
-    void lap(Phase phase);
-    // The same for a call that ran two phases on a CPU and says itself how long the first one was.
-    void lap(Phase first, std::int64_t firstNs, Phase second);
-    // Waits for the device and adds what its events measured; does nothing on a CPU, nor a second time. Ends every step, so that its
-    // duration is the device's too.
+    ~PhaseClock();  // ends the phase that is open
+    PhaseClock(const PhaseClock&) = delete;
+    PhaseClock& operator=(const PhaseClock&) = delete;
+
+    // From here on time is of this phase. Entering the one that goes on changes nothing.
+    void enter(Phase phase);
+    // Ends the last phase. Waits for the device and adds what its events measured; nothing is to wait for on a CPU, nor a second time. Ends every
+    // step, so that its duration is the device's too.
     void settle();
 
 private:
     struct Mark {
-        Phase phase;
+        std::optional<Phase> phase;  // that begins here; none after the last
         c10::Event at;
     };
-    void mark(Phase phase);
+    void mark(std::optional<Phase> phase);
+    void leave();
 
     std::array<std::int64_t, kPhases>& m_into;
     c10::Device m_device;
-    std::chrono::steady_clock::time_point m_last;
-    std::vector<Mark> m_marks;  // on a GPU; the first is the beginning
+    Activity m_before;
+    std::optional<Phase> m_phase;
+    std::chrono::steady_clock::time_point m_since;
+    std::vector<Mark> m_marks;  // on a GPU
+    StepRange m_range;
 };
 
 }  // namespace stepscope

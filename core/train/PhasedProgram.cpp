@@ -51,6 +51,7 @@ StepResult PhasedProgram::step(TrainState& state, const BatchSource& batches, do
     settings.t = state.updates - state.skipped + 1;
 
     PhaseClock clock(result.phaseNs, m_parts.device);
+    clock.enter(Phase::Optimizer);
     begin(state, settings);
     passAll(state, batches, clock);
     if (decidesOnDevice())
@@ -69,17 +70,15 @@ void PhasedProgram::passAll(const TrainState& state, const BatchSource& batches,
     const double scale = scales() ? state.lossScale.scale : 1;
     for (std::int64_t number = 0; number < m_parts.accumulation; ++number) {
         const Micro micro{number, number + 1 == m_parts.accumulation, scale / static_cast<double>(m_parts.accumulation)};
-        clock.lap(Phase::Optimizer);
+        clock.enter(Phase::Batch);
         m_feed.cut(batches, state.seed, state.cursor + number * m_parts.batchSize);
-        clock.lap(Phase::Batch);
+        if (!m_parts.device.is_cpu()) clock.enter(Phase::Copy);  // on a CPU nothing is copied
         take(micro);
-        clock.lap(m_parts.device.is_cpu() ? Phase::Batch : Phase::Copy);  // on a CPU nothing is copied
         if (micro.last && m_announcer.hasSubscriber()) m_announcer.begin(state.layout, [this](std::size_t slot) { return gradientOf(slot); });
         pass(state, micro, clock);
     }
     if (!m_announcer.hasSubscriber()) return;
     m_announcer.end();
-    clock.lap(Phase::Backward);
 }
 
 // The mean over the micro-batches, in the order in which they ran; no number from the first one that is none.
@@ -94,6 +93,7 @@ double PhasedProgram::meanLoss() {
 }
 
 void PhasedProgram::conclude(TrainState& state, AdamW& settings, PhaseClock& clock, StepResult& result) {
+    clock.enter(Phase::Clip);
     result.loss = meanLoss();
     if (!std::isfinite(result.loss)) {
         result.breakdown = Breakdown::Loss;
@@ -111,23 +111,22 @@ void PhasedProgram::conclude(TrainState& state, AdamW& settings, PhaseClock& clo
     // 8-bit moments must never see what is no number: a block's scale would be lost for good.
     const bool measures = !result.skipped && (m_parts.maxNorm > 0 || m_parts.eightBitMoments);
     if (measures) result.gradientNorm = clip(settings);
-    clock.lap(Phase::Clip);
     if (measures && !std::isfinite(result.gradientNorm)) {
         result.breakdown = Breakdown::Gradients;
         return;
     }
+    clock.enter(Phase::Optimizer);
     if (!result.skipped) {
         state.bumpRevision();
         update(state, settings);
     }
     release();
-    clock.lap(Phase::Optimizer);
 }
 
 void PhasedProgram::concludeOnDevice(TrainState& state, AdamW& settings, PhaseClock& clock, StepResult& result) {
+    clock.enter(Phase::Optimizer);
     state.bumpRevision();
     update(state, settings);
-    clock.lap(Phase::Optimizer);
     clock.settle();  // the only wait of the step
     result.loss = meanLoss();
     result.gradientNorm = clip(settings);

@@ -33,7 +33,7 @@ protected:
     virtual void begin(const TrainState& /*state*/, const AdamW& /*settings*/) {}
     // Brings the batch that m_feed has cut to where the forward pass reads it.
     virtual void take(const Micro& micro) = 0;
-    // Forward and backward pass, each with its lap; tells m_announcer what becomes final in the last one.
+    // Forward and backward pass, each entered on the clock; tells m_announcer what becomes final in the last one.
     virtual void pass(const TrainState& state, const Micro& micro, PhaseClock& clock) = 0;
     // A parameter's gradient when backward is done, in the memory where the update reads it.
     virtual at::Tensor gradientOf(std::size_t slot) = 0;

@@ -147,19 +147,18 @@ void PlannedProgram::pass(const TrainState& state, const Micro& micro, PhaseCloc
             if (layer < layers || !state.config.tiedHead)
                 m_announcer.rangeIsFinal(static_cast<std::size_t>(layers - layer - (state.config.tiedHead ? 1 : 0)));
         };
-    std::array<std::int64_t, 2> marks{};
-    const double loss = m_engine->accumulate(state.weights.data_ptr<float>(),
-                                             {.ids = m_batch.inputs.data_ptr<std::int64_t>(),
-                                              .targets = m_batch.targets.data_ptr<std::int64_t>(),
-                                              .first = micro.number == 0,
-                                              .share = micro.incoming,
-                                              .seed = state.seed,
-                                              .update = static_cast<std::uint64_t>(state.updates + 1),
-                                              .firstSequence = micro.number * m_parts.batchSize,
-                                              .layerIsFinal = layerIsFinal ? &layerIsFinal : nullptr},
-                                             marks);
+    clock.enter(Phase::Forward);
+    const std::function<void()> backwardBegins = [&] { clock.enter(Phase::Backward); };
+    const double loss = m_engine->accumulate(state.weights.data_ptr<float>(), {.ids = m_batch.inputs.data_ptr<std::int64_t>(),
+                                                                               .targets = m_batch.targets.data_ptr<std::int64_t>(),
+                                                                               .first = micro.number == 0,
+                                                                               .share = micro.incoming,
+                                                                               .seed = state.seed,
+                                                                               .update = static_cast<std::uint64_t>(state.updates + 1),
+                                                                               .firstSequence = micro.number * m_parts.batchSize,
+                                                                               .layerIsFinal = layerIsFinal ? &layerIsFinal : nullptr,
+                                                                               .backwardBegins = &backwardBegins});
     m_losses.push_back(loss);
-    clock.lap(Phase::Forward, marks[0], Phase::Backward);
 }
 
 double PlannedProgram::clip(AdamW& settings) {

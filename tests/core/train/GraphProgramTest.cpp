@@ -11,6 +11,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "PhaseDiary.h"
 #include "TinyTraining.h"
 #include "core/cuda/loader/CudaPlugin.h"
 #include "core/fused/Optimizer.h"
@@ -230,6 +231,18 @@ INSTANTIATE_TEST_SUITE_P(Of, CapturedSteps,
                                            Kind{"CutOnTheDevice", 2, false, TokenPlace::Device},
                                            Kind{"CutOnTheDeviceInOneCopy", 1, false, TokenPlace::Device}),
                          [](const auto& info) { return info.param.name; });
+
+TEST(GraphProgram, ACapturedStepTellsItsPhasesEachWithBeginAndEnd) {
+    SideBySide both(2);
+    for (int i = 0; i < kEagerSteps + 1; ++i) both.step();
+    const auto diary = std::make_shared<testing::PhaseDiary>();
+    const Listening<StepObserver> listening(stepObservers, diary);
+    const StepResult result = both.graphs->step(both.captured, *both.batches, kRate);
+    EXPECT_EQ(diary->problems, std::vector<std::string>{});
+    EXPECT_EQ(diary->phases, (std::vector<std::string>{"optimizer", "batch", "backward", "batch", "backward", "optimizer"}))
+        << "the forward pass is in backward: one launch";
+    diary->expectTimesOf(result.phaseNs);
+}
 
 TEST(GraphProgram, WhatIsCapturedHasRunOnceBeforeAndChangedNothing) {
     SideBySide both(2);
