@@ -14,10 +14,10 @@ constexpr double n = 8 * 128, C = 64, H = 4, F = 256, V = 50'304;  // tokens, wi
 constexpr double P = 4'000'000;                                    // parameters: more than this shape has, and nothing else depends on them
 constexpr double kLasting = 4 * P + 8 * P + 2 * 8 * n;             // weights, moments, the batch
 
-using Change = std::function<void(RunPlan&)>;
+using Edit = std::function<void(RunPlan&)>;
 
 // One layer.
-RunPlan onGpu(const Change& change = [](RunPlan&) {}) {
+RunPlan onGpu(const Edit& change = [](RunPlan&) {}) {
     RunPlan made{.gpu = 0, .precision = Precision::Bf16, .hostMemory = HostMemory::System, .batchSize = 8, .context = 128};
     made.config.layers = 1;
     made.config.heads = static_cast<std::int64_t>(H);
@@ -27,7 +27,7 @@ RunPlan onGpu(const Change& change = [](RunPlan&) {}) {
 }
 
 // What fusion=kernels comes to there.
-RunPlan withKernels(const Change& change = [](RunPlan&) {}) {
+RunPlan withKernels(const Edit& change = [](RunPlan&) {}) {
     return onGpu([&](RunPlan& p) {
         p.fused = {.embedding = true, .norm = true, .activation = true, .linear = true, .heads = true};
         p.loss = LossKind::Fused;
