@@ -15,6 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kEvery{100};
+constexpr int kThreads = 6;  // a commit is on its way in time where a sync takes up to 0.9 s
 
 // SQLite follows symbolic links before it names its side files.
 std::string logOf(const std::string& database) {
@@ -40,13 +41,45 @@ void makeFolderDurable(const std::filesystem::path& folder) {
 
 }  // namespace
 
+// Open while anybody is syncing it, also when the log has become another file meanwhile.
+class WalSync::LogFile {
+public:
+    explicit LogFile(const std::string& path) : m_file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)), m_problem(m_file < 0 ? errno : 0) {}
+    ~LogFile() {
+        if (m_file >= 0) ::close(m_file);
+    }
+    LogFile(const LogFile&) = delete;
+    LogFile& operator=(const LogFile&) = delete;
+
+    bool isNamed(const std::string& path) const {
+        struct stat ours {
+        }, named{};
+        return m_file >= 0 && ::stat(path.c_str(), &named) == 0 && ::fstat(m_file, &ours) == 0 && ours.st_ino == named.st_ino &&
+               ours.st_dev == named.st_dev;
+    }
+    // No log: everything is in the database, or that was taken away, which the recorder says.
+    int sync() const { return m_file >= 0 ? makeDurable(m_file) : m_problem == ENOENT ? 0 : m_problem; }
+
+private:
+    const int m_file;
+    const int m_problem;
+};
+
 WalSync::WalSync(const std::string& database, std::function<void(const std::string& why)> onProblem)
-    : m_log(logOf(database)), m_onProblem(std::move(onProblem)), m_thread([this](const std::stop_token& stop) { run(stop); }) {}
+    : m_log(logOf(database)), m_onProblem(std::move(onProblem)) {
+    m_threads.reserve(kThreads);
+    for (int i = 0; i < kThreads; ++i)
+        m_threads.emplace_back([this, i](const std::stop_token& stop) {
+            const std::filesystem::path folder = std::filesystem::path(m_log).parent_path();
+            if (i == 0) makeFolderDurable(folder);
+            if (i == 0) makeFolderDurable(folder.parent_path());
+            run(stop);
+        });
+}
 
 WalSync::~WalSync() {
-    m_thread.request_stop();
-    if (m_thread.joinable()) m_thread.join();
-    if (m_file >= 0) ::close(m_file);
+    for (auto& thread : m_threads) thread.request_stop();
+    m_threads.clear();  // joins
 }
 
 void WalSync::committed() {
@@ -65,34 +98,26 @@ void WalSync::once(const std::string& database) {
 }
 
 void WalSync::run(const std::stop_token& stop) {
-    const std::filesystem::path folder = std::filesystem::path(m_log).parent_path();
-    makeFolderDurable(folder);
-    makeFolderDurable(folder.parent_path());
+    std::unique_lock lock(m_mutex);
     for (;;) {
-        std::unique_lock lock(m_mutex);
         (void)m_wake.wait(lock, stop, [&] { return m_due; });
-        if (!std::exchange(m_due, false)) return;
+        if (!m_due) return;
+        // Another may take it while this one waits.
+        const auto notBefore = m_notBefore;
+        (void)m_wake.wait_until(lock, stop, notBefore, [] { return false; });
+        if (!std::exchange(m_due, false)) continue;
+        m_notBefore = Clock::now() + kEvery;
+        const auto file = current();
         lock.unlock();
-        const auto begin = Clock::now();
-        sync();
+        if (const int problem = file->sync(); problem != 0 && m_onProblem && !m_told.exchange(true)) m_onProblem(std::strerror(problem));
         lock.lock();
-        (void)m_wake.wait_until(lock, stop, begin + kEvery, [] { return false; });
     }
 }
 
-void WalSync::sync() {
-    // The log is a new file when the last connection that was open beside ours emptied and removed it, and when somebody put the database back.
-    struct stat ours {
-    }, named{};
-    const bool there = ::stat(m_log.c_str(), &named) == 0;
-    const bool same = m_file >= 0 && there && ::fstat(m_file, &ours) == 0 && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
-    if (!same) {
-        if (m_file >= 0) ::close(m_file);
-        m_file = ::open(m_log.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    }
-    // No log: everything is in the database, or that was taken away, which the recorder says.
-    const int problem = m_file >= 0 ? makeDurable(m_file) : errno == ENOENT ? 0 : errno;
-    if (problem != 0 && m_onProblem && !std::exchange(m_told, true)) m_onProblem(std::strerror(problem));
+// The log is a new file when the last connection that was open emptied and removed it, and when somebody put the database back. Under the mutex.
+std::shared_ptr<WalSync::LogFile> WalSync::current() {
+    if (m_file && m_file->isNamed(m_log)) return m_file;
+    return m_file = std::make_shared<LogFile>(m_log);
 }
 
 }  // namespace stepscope

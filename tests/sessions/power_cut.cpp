@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -26,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
 struct Change {  // not yet durable
+    std::uint64_t number = 0;
     bool truncates = false;
     std::size_t at = 0;
     std::string bytes;
@@ -36,6 +38,9 @@ struct File {
     bool removed = false;  // but not durably
     std::string durable;
     std::vector<Change> pending;
+    std::uint64_t changes = 0;  // so far
+
+    void add(bool truncates, std::size_t at, std::string bytes) { pending.push_back({++changes, truncates, at, std::move(bytes)}); }
 };
 
 struct Disk {
@@ -91,7 +96,7 @@ ssize_t noted(int file, const void* bytes, std::size_t at, Write write) {
     if (path.empty()) return write();
     std::lock_guard lock(disk().mutex);
     const ssize_t done = write();
-    if (done > 0) disk().files[path].pending.push_back({false, at, std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(done))});
+    if (done > 0) disk().files[path].add(false, at, std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(done)));
     return done;
 }
 
@@ -100,12 +105,12 @@ int syncFile(int file, const char* name) {
     const std::string path = pathOf(file);
     if (path.empty()) return real(file);
     const bool folder = isFolder(file);
-    std::size_t before = 0;
+    std::uint64_t before = 0;  // the last change that was made when it began: several may run at a time
     std::multiset<Clock::time_point>::iterator running;
     {
         std::lock_guard lock(disk().mutex);
         running = disk().running.insert(Clock::now());
-        if (!folder) before = disk().files[path].pending.size();
+        if (!folder) before = disk().files[path].changes;
     }
     static thread_local std::mt19937 random(std::random_device{}());
     const char* slower = std::getenv("POWER_CUT_SLOWER_MS");
@@ -122,8 +127,9 @@ int syncFile(int file, const char* name) {
         return result;
     }
     File& held = disk().files[path];
-    for (std::size_t i = 0; i < before && i < held.pending.size(); ++i) change(held.durable, held.pending[i]);
-    held.pending.erase(held.pending.begin(), held.pending.begin() + static_cast<std::ptrdiff_t>(std::min(before, held.pending.size())));
+    std::size_t done = 0;
+    while (done < held.pending.size() && held.pending[done].number <= before) change(held.durable, held.pending[done++]);
+    held.pending.erase(held.pending.begin(), held.pending.begin() + static_cast<std::ptrdiff_t>(done));
     held.exists = true;
     return result;
 }
@@ -216,7 +222,7 @@ int ftruncate64(int file, off64_t length) {
     if (path.empty()) return real(file, length);
     std::lock_guard lock(disk().mutex);
     const int result = real(file, length);
-    if (result == 0) disk().files[path].pending.push_back({true, static_cast<std::size_t>(length), {}});
+    if (result == 0) disk().files[path].add(true, static_cast<std::size_t>(length), {});
     return result;
 }
 int ftruncate(int file, off_t length) {
