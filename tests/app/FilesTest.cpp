@@ -49,7 +49,7 @@ TEST_F(Files, ACheckpointsStoredSettingsAreCheckedAsSetChecksThem) {
                                                                               {"threads", 1'000'000'000},
                                                                               {"dropout", 5},
                                                                               {"lr", -1},
-                                                                              {"batch-size", 1e9},
+                                                                              {"batch-size", -3},
                                                                               {"norm", "batch"}}) {
         Json changed = Json::parse(whole);
         auto& config = changed["config"];
