@@ -10,6 +10,7 @@ The bounds were found on a CPU. A GPU may add up in another order at each run, s
 import array
 import concurrent.futures
 import dataclasses
+import glob
 import itertools
 import json
 import math
@@ -99,7 +100,7 @@ class Runs:
         return self._begin(settings, STEPS, lambda summary, database: (summary, measure.log_lines(database)), again=again)
 
     def gradients(self, settings, again=False):
-        return self._begin({**settings, **STILL}, GRADIENT_STEPS, lambda summary, database: first_moments(f'{database}.checkpoints/1/step-{GRADIENT_STEPS:07}'),
+        return self._begin({**settings, **STILL}, GRADIENT_STEPS, lambda summary, database: first_moments(checkpoint_of(database, GRADIENT_STEPS)),
                            '--checkpoint-every', str(GRADIENT_STEPS), again=again)
 
     def _begin(self, settings, steps, read, *more, again):
@@ -113,6 +114,11 @@ class Runs:
         if self._deadline.left() == 0:
             raise concurrent.futures.CancelledError
         return read(self._setup.train(words, database, self._deadline.left()), database)
+
+
+def checkpoint_of(database, step):
+    """The folder of its only session's checkpoint after this step; the one between is named after the database's random identity."""
+    return glob.glob(f'{glob.escape(database)}.checkpoints/db-*/1/step-{step:07}')[0]
 
 
 def first_moments(checkpoint):
