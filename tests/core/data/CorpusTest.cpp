@@ -99,6 +99,7 @@ TEST_F(CorpusTest, KnowsAnEditedTextFromTheOneItWas) {
 
 TEST_F(CorpusTest, ReadsWithTheTokenizerThatIsGiven) {
     CorpusRequest asked = request(m_folder.write("a.txt", "abcabcabcabcabcabcabcabc"), "char");
+    asked.validationFraction = 0;
     asked.with = charTokenizer("xyzabc");
     EXPECT_EQ(open(asked).vocabulary, 6);
     asked.with = charTokenizer("xyz");
