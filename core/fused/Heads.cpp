@@ -79,7 +79,7 @@ public:
         ctx->saved_data["shape"] = c10::List<std::int64_t>({B, T, H, D});
         ctx->saved_data["bias"] = bias.has_value();
         ctx->saved_data["type"] = static_cast<std::int64_t>(rows.scalar_type());
-        ctx->saved_data["place"] = rows.device();
+        ctx->saved_data["on"] = rows.device();
         // Outputs of a function of its own, not views that autograd has to follow.
         const at::AutoDispatchBelowADInplaceOrView plainViews;
         variable_list heads;
@@ -92,7 +92,7 @@ public:
         const auto shape = ctx->saved_data["shape"].toIntVector();
         const std::int64_t B = shape[0], T = shape[1], H = shape[2], D = shape[3];
         const auto options =
-            at::TensorOptions().dtype(static_cast<at::ScalarType>(ctx->saved_data["type"].toInt())).device(ctx->saved_data["place"].toDevice());
+            at::TensorOptions().dtype(static_cast<at::ScalarType>(ctx->saved_data["type"].toInt())).device(ctx->saved_data["on"].toDevice());
         const bool wantsBias = ctx->saved_data["bias"].toBool();
         const at::Tensor rows = joined(gradients, B, T, H, D);
         if (rows.defined()) return {rows, wantsBias ? columnSums("QKV bias gradient", rows) : at::Tensor(), at::Tensor()};
