@@ -138,10 +138,11 @@ void LivePage::tick() {
     const TimeNs now = m_clock.now();
     for (ChartView* chart : m_charts) m_budget.spent(now, chart->takePaintCost());
     if (!isVisible() || window()->isMinimized()) return m_timer.stop();
-    if (m_budget.allows(now)) drawNext(now);
-    if (!hasToDraw()) return m_timer.stop();
     const int pace = now < m_answerUntil ? kAnswerEveryMs : kTickMs;
     if (m_timer.isActive() && m_timer.interval() != pace) m_timer.setInterval(pace);
+    if (!m_budget.allows(now)) return;  // looking for what to draw costs too
+    drawNext(now);
+    if (!hasToDraw()) m_timer.stop();
 }
 
 void LivePage::drawNext(TimeNs now) {
