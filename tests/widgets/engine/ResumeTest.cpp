@@ -22,7 +22,7 @@ protected:
 };
 
 TEST_F(ResumeTest, GoesOnFromTheLastCheckpointWithTheSameLosses) {
-    open({"steps=100000", "checkpoint-every=10"});
+    open({"steps=100000", "checkpoint-every=10", "checkpoint-at-end=off"});
     ASSERT_TRUE(reaches(1, 12));
     place->runs().send(Flip{"amp", std::string("bf16")});  // goes on in the resumed run
     ASSERT_TRUE(QTest::qWaitFor([&] { return live().config().word("amp") == "bf16"; }, 10'000));
@@ -53,12 +53,12 @@ TEST_F(ResumeTest, GoesOnFromTheLastCheckpointWithTheSameLosses) {
 }
 
 TEST_F(ResumeTest, SaysWhatToDoWhenTheSessionHasNoCheckpoint) {
-    open({"steps=100000"});
+    open({"steps=100000", "checkpoint-at-end=off"});
     ASSERT_TRUE(reaches(1, 5));
     press("Stop");
     ASSERT_TRUE(idle());
     choose(1, resume);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return place->window().notice().sentence().contains("Checkpoint every"); }, 10'000))
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->window().notice().sentence().contains("checkpoint-every"); }, 10'000))
         << place->window().notice().sentence().toStdString();
     EXPECT_FALSE(place->runs().busy());
 }
