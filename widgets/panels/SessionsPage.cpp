@@ -51,7 +51,7 @@ SessionsPage::SessionsPage(SessionsModel& sessions, QWidget* parent) : QWidget(p
     columns->setHighlightSections(false);
     columns->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     const int digit = m_view->fontMetrics().horizontalAdvance('8');
-    const int characters[SessionsTable::Columns] = {5, 28, 11, 12, 9, 8, 10, 10, 14, 14};
+    const int characters[SessionsTable::Columns] = {4, 20, 9, 10, 7, 7, 9, 9, 12, 12};
     for (int column = 0; column < SessionsTable::Columns; ++column) m_view->setColumnWidth(column, characters[column] * digit + 8);
 
     m_heading = new ToneLabel(Tone::Muted);

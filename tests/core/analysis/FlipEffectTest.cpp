@@ -59,7 +59,7 @@ TEST(FlipEffect, SaysThatTheStepsMovedByThemselves) {
     measured.earlier = stepsOf(85, 1, 8);
     EXPECT_EQ(measureFlip(measured).machineChange, "the steps before the flip had moved by +18 % by themselves");
     measured = sides(100, 120);
-    measured.after = stepsOf(110, 0.1, 13, FlipEffect::kSteps, 1.2);
+    measured.after = stepsOf(110, 0.1, 13, FlipEffect::kSteps, 2);
     EXPECT_EQ(measureFlip(measured).machineChange.substr(0, 24), "the steps after the flip");
 }
 
