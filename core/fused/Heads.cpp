@@ -73,10 +73,9 @@ class HeadsFunction : public torch::autograd::Function<HeadsFunction> {
 public:
     // rows (B, T, 3C), the product with its bias -> three views (B, H, T, D). bias only for its gradient: summed here in float32.
     static variable_list forward(AutogradContext* ctx, const at::Tensor& rows, const std::optional<at::Tensor>& bias, std::int64_t H) {
-        keepPlace(ctx);
         ctx->set_materialize_grads(false);
         const std::int64_t B = rows.size(0), T = rows.size(1), D = rows.size(2) / 3 / H;
-        ctx->saved_data["shape"] = c10::List<std::int64_t>({B, T, H, D});
+        ctx->saved_data["shape"] = c10::List<std::int64_t>({B, T, H, D, placeCode()});
         ctx->saved_data["bias"] = bias.has_value();
         ctx->saved_data["type"] = static_cast<std::int64_t>(rows.scalar_type());
         ctx->saved_data["on"] = rows.device();
@@ -88,8 +87,8 @@ public:
     }
 
     static variable_list backward(AutogradContext* ctx, variable_list gradients) {
-        const PlaceScope place = keptPlace(ctx, Role::AttentionQkv);
         const auto shape = ctx->saved_data["shape"].toIntVector();
+        const PlaceScope place = placeOf(shape[4]);
         const std::int64_t B = shape[0], T = shape[1], H = shape[2], D = shape[3];
         const auto options =
             at::TensorOptions().dtype(static_cast<at::ScalarType>(ctx->saved_data["type"].toInt())).device(ctx->saved_data["on"].toDevice());

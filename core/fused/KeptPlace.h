@@ -9,19 +9,24 @@ namespace stepscope::fused {
 
 constexpr const char* kPlaceKey = "place";
 
-inline void keepPlace(torch::autograd::AutogradContext* ctx) {
-    if (stepObservers.empty()) return;
+// As a number, for an operation that keeps a list of numbers anyway.
+inline std::int64_t placeCode() {
     const StepPlace& here = placeHere();
-    ctx->saved_data[kPlaceKey] = (static_cast<std::int64_t>(here.layer) + 1) * kRoles + static_cast<std::int64_t>(here.role);
+    return (static_cast<std::int64_t>(here.layer) + 1) * kRoles + static_cast<std::int64_t>(here.role);
+}
+inline PlaceScope placeOf(std::int64_t code) {
+    return PlaceScope(code / kRoles - 1, static_cast<Role>(code % kRoles));
+}
+
+inline void keepPlace(torch::autograd::AutogradContext* ctx) {
+    if (!stepObservers.empty()) ctx->saved_data[kPlaceKey] = placeCode();
 }
 
 // For backward. role: where nothing was kept.
 inline PlaceScope keptPlace(torch::autograd::AutogradContext* ctx, Role role) {
     if (stepObservers.empty()) return PlaceScope(placeHere());
     const auto kept = ctx->saved_data.find(kPlaceKey);
-    if (kept == ctx->saved_data.end()) return PlaceScope(role);
-    const std::int64_t code = kept->second.toInt();
-    return PlaceScope(code / kRoles - 1, static_cast<Role>(code % kRoles));
+    return kept == ctx->saved_data.end() || !kept->second.isInt() ? PlaceScope(role) : placeOf(kept->second.toInt());
 }
 
 }  // namespace stepscope::fused

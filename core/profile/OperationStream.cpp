@@ -73,6 +73,7 @@ void ends(const void* key, const char* name, int member, bool works) {
                              .place = open.place,
                              .step = open.step,
                              .launch = launch && member == 0,
+                             .works = works,
                              .totalNs = total,
                              .selfNs = std::max<std::int64_t>(0, total - open.called)};
     for (const auto& observer : *open.heard) observer->operationEnds(done);
@@ -87,7 +88,7 @@ bool givesTensors(const c10::FunctionSchema& schema) {
 
 bool works(const at::RecordFunction& operation) {
     const std::string_view name = operation.name();
-    for (const char* nothing : {"aten::empty", "aten::item", "aten::_local_scalar_dense"})
+    for (const char* nothing : {"aten::empty", "aten::item", "aten::_local_scalar_dense", "aten::_unsafe_view", "aten::resize_"})
         if (name.starts_with(nothing)) return false;
     const auto schema = operation.operator_schema();
     if (!schema) return false;                   // no operator: a step on the way into one

@@ -20,6 +20,7 @@ struct OperationDone {
     // Work is counted once: not what only calls others, makes a view, makes room or answers a question; and what LibTorch is asked for inside an
     // operation of our own is part of that one, however many threads share it.
     bool launch = false;
+    bool works = false;  // whether it would be one if nothing that it called were
     std::int64_t totalNs = 0;
     std::int64_t selfNs = 0;  // without what it called
 };

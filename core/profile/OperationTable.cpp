@@ -80,9 +80,10 @@ OperationKind kindOf(const OperationDone& operation) {
     if (activity == Activity::Batch || activity == Activity::Copy) return OperationKind::Data;
     if (activity == Activity::Clip || activity == Activity::Optimizer) return OperationKind::Optimizer;
     const std::string_view name = operation.name;
+    if (name.starts_with("autograd::")) return OperationKind::Other;  // the way into an operation
     for (const auto& [part, kind] : kWords)
         if (name.find(part) != std::string_view::npos) return kind;
-    return operation.launch || operation.ours ? OperationKind::Pointwise : OperationKind::Other;
+    return operation.launch || operation.works || operation.ours ? OperationKind::Pointwise : OperationKind::Other;
 }
 
 class OperationTable::Sums final : public OperationObserver {

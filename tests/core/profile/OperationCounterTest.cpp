@@ -77,6 +77,7 @@ TEST(OperationCounter, TakesWhatAnOperationOfOurOwnAsksOfLibTorchAsPartOfIt) {
 
 TEST(OperationCounter, AQuestionIsNoWork) {
     const at::Tensor a = at::ones({4, 4});
+    EXPECT_EQ(countedIn([&] { (void)at::linear(at::ones({2, 3, 4}), a); }), 2) << "the ones and the product; not that its result is looked at in 3D";
     EXPECT_EQ(countedIn([&] { (void)a.is_same_size(a); }), 0);
 }
 

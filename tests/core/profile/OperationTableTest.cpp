@@ -109,6 +109,7 @@ TEST(OperationTable, KnowsWhatKindOfWorkANameIs) {
     EXPECT_EQ(kind("aten::native_layer_norm"), "norm");
     EXPECT_EQ(kind("residual + norm"), "norm");
     EXPECT_EQ(kind("aten::gelu"), "pointwise");
+    EXPECT_EQ(kind("autograd::engine::evaluate_function: AddmmBackward0"), "other");
     EXPECT_EQ(kind("bias + activation"), "pointwise");
     EXPECT_EQ(kind("aten::nll_loss_forward"), "loss");
     EXPECT_EQ(kind("norm + head + cross-entropy"), "loss");
