@@ -20,7 +20,7 @@ TEST_F(Training, EndsWithTheSummaryAsOneLineOfJson) {
     const auto summary = nlohmann::ordered_json::parse(finished.out);
     std::vector<std::string> keys;
     for (const auto& [key, value] : summary.items()) keys.push_back(key);
-    EXPECT_THAT(keys, testing::ElementsAre("session", "steps", "loss_first", "loss_last", "val_loss", "ms_per_step_median", "tokens_per_s",
+    EXPECT_THAT(keys, testing::ElementsAre("session", "steps", "loss_first", "loss_last", "val_loss", "ms_per_step_median", "tokens_per_s", "skipped",
                                            "peak_memory_bytes", "peak_allocated_bytes"));
     EXPECT_EQ(summary["steps"], 12);
     EXPECT_NEAR(summary["loss_first"].get<double>(), 5.55, 0.5);  // ln 256
