@@ -59,6 +59,7 @@ MainWindow::MainWindow() {
     m_bottom->addWidget(m_hints);
     m_bottom->addWidget(m_flips);
     for (int part = 0; part < m_bottom->count(); ++part) m_bottom->setStretchFactor(part, 1);
+    m_flips->installEventFilter(this);
     m_down->addWidget(m_bottom);
     m_down->setStretchFactor(0, 1);
 
@@ -160,6 +161,12 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     if (m_mayClose) return event->accept();
     event->ignore();
     Q_EMIT closeRequested();
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_flips && (event->type() == QEvent::ShowToParent || event->type() == QEvent::HideToParent))
+        m_hints->setVisible(event->type() == QEvent::HideToParent && m_hints->shown() > 0);
+    return QMainWindow::eventFilter(watched, event);
 }
 
 void MainWindow::changeEvent(QEvent* event) {

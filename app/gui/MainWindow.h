@@ -55,6 +55,7 @@ protected:
     void changeEvent(QEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;  // the hints give their room to what a flip did
 
 private:
     QWidget* buildCentre();
