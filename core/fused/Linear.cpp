@@ -7,6 +7,7 @@
 
 #include "core/fused/FloatProduct.h"
 #include "core/fused/FusedOps.h"
+#include "core/fused/KeptPlace.h"
 
 namespace stepscope::fused {
 namespace {
@@ -19,6 +20,7 @@ public:
     // x, low and lowBias of one 16-bit type. weight and bias, float32, only for their gradients.
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& low,
                               const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& lowBias) {
+        keepPlace(ctx);
         const at::Tensor rows = x.reshape({-1, x.size(-1)});
         ctx->save_for_backward({rows, low});
         ctx->saved_data["bias"] = bias.has_value();
@@ -29,6 +31,7 @@ public:
     }
 
     static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+        const PlaceScope place = keptPlace(ctx, Role::None);
         const auto saved = ctx->get_saved_variables();
         const at::Tensor &rows = saved[0], &low = saved[1];
         auto size = gradients[0].sizes().vec();
