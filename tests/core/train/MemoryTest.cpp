@@ -35,6 +35,7 @@ TEST_P(PredictedMemory, IsWhatAStepTakes) {
     config.width = shape.width;
     config.switches["batch-size"] = shape.batch;
     config.switches["context"] = shape.context;
+    config.validationTokens = 2 * shape.batch * shape.context;  // whole batches, as a run's default has
     for (const auto& [id, value] : shape.switches) config.switches[id] = value;
     shape.change(config);
     const std::int64_t vocabulary = config.vocabulary > 0 ? config.vocabulary : 61;
