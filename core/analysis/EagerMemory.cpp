@@ -11,6 +11,11 @@ double batchesInMemory(const FeedSettings& feed) {
     return 1 + (feed.workers > 0 ? std::min(static_cast<double>(feed.workers + feed.prefetch), 1e4) : 0);
 }
 
+double validationRows(const RunPlan& plan) {
+    const std::int64_t sequences = std::max<std::int64_t>(1, (plan.config.validationTokens + plan.context - 1) / plan.context);
+    return static_cast<double>(std::min(plan.batchSize, sequences)) * static_cast<double>(plan.context);
+}
+
 void playOptimizer(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace) {
     constexpr double kFloat = 4;
     if (plan.optimizer == OptimizerKind::Foreach) trace.touch(MemoryKind::Scratch, kFloat * static_cast<double>(sizes.parameters));
@@ -62,6 +67,7 @@ EagerMemory::EagerMemory(const RunPlan& plan, const ModelSizes& sizes, Allocatio
     m_chunk = plan.loss == LossKind::Chunked ? std::min(static_cast<double>(plan.lossRows), m_n) : 0;
     m_microBatches = plan.accumulation;
     m_validates = plan.validation.happens();
+    m_validationRows = validationRows(plan);
     m_validationElement = elementOf(plan.validation.precision);
 }
 

@@ -24,6 +24,8 @@ struct ModelSizes {
 void playOptimizer(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace);
 // Batches that exist at a time: the one in use, and those that loader workers keep ready.
 double batchesInMemory(const FeedSettings& feed);
+// Tokens that validation has at a time: those of a micro-batch, or fewer where it reads fewer in all (StepProgram.h).
+double validationRows(const RunPlan& plan);
 
 class EagerMemory {
 public:
@@ -99,6 +101,7 @@ private:
     std::int64_t m_blockAgain;  // every k-th; 0 = none
     double m_chunk;             // rows of logits at a time; 0 = all
     bool m_validates;
+    double m_validationRows;     // as m_n, when the model is validated
     double m_validationElement;  // as m_element, when the model is validated
     std::int64_t m_microBatches;
     RunPlan m_plan;

@@ -109,17 +109,18 @@ EagerMemory::Block EagerMemory::backwardSoftmax(double rows) {
 // Without autograd nothing is kept: the widest moment of one block, its MLP's, then the head's. It is the worst moment of a run where training has
 // few logits at a time, or holds its memory in a graph.
 void EagerMemory::validate() {
-    const double e = m_validationElement, elements = m_n * m_width, normed = (m_fusedNorm ? e : kFloat) * elements;
+    const double e = m_validationElement, elements = m_validationRows * m_width, normed = (m_fusedNorm ? e : kFloat) * elements;
     Block streams = take(MemoryKind::Norms, (3 * kFloat + e) * elements + 2 * normed);  // before the block and with each branch; the branch before
-    m_trace.touch(MemoryKind::Mlp, e * m_n * (m_hiddenRows + m_hidden));
+    m_trace.touch(MemoryKind::Mlp, e * m_validationRows * (m_hiddenRows + m_hidden));
     drop(streams);
     Block hidden = take(MemoryKind::Norms, normed);
     Block cast = e < kFloat ? take(MemoryKind::LowWeights, e * m_vocabulary * m_width) : kNone;
     if (m_fusedLoss && m_chunk == 0) {
-        m_trace.touch(MemoryKind::Logits, kFloat * m_n + e * cuda_form::rowsOfLogits(m_n, m_vocabulary) * m_vocabulary);
+        m_trace.touch(MemoryKind::Logits, kFloat * m_validationRows + e * cuda_form::rowsOfLogits(m_validationRows, m_vocabulary) * m_vocabulary);
     } else {
         // Logits and the logarithms of their probabilities, and of 16 bits those in float32 as well.
-        m_trace.touch(MemoryKind::Logits, (2 * e + (e < kFloat ? kFloat : 0)) * (m_chunk > 0 ? m_chunk : m_n) * m_vocabulary);
+        m_trace.touch(MemoryKind::Logits,
+                      (2 * e + (e < kFloat ? kFloat : 0)) * (m_chunk > 0 ? std::min(m_chunk, m_validationRows) : m_validationRows) * m_vocabulary);
     }
     drop(cast), drop(hidden);
 }

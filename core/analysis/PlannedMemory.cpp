@@ -12,8 +12,9 @@ constexpr double kFloat = 4, kId = 8;
 constexpr double kValidationLogits = 32 << 20;  // core/train/PlannedProgram.cpp
 
 // Validation in another precision than training's runs the plain model without autograd: the widest moment of one block, and some rows of logits.
-void playValidation(const RunPlan& plan, const ModelSizes& sizes, double n, AllocationTrace& trace) {
+void playValidation(const RunPlan& plan, const ModelSizes& sizes, AllocationTrace& trace) {
     if (!plan.validation.happens() || plan.validation.precision == plan.precision) return;
+    const double n = validationRows(plan);
     const double C = static_cast<double>(plan.config.width), V = static_cast<double>(sizes.vocabulary);
     trace.touch(MemoryKind::Scratch, kFloat * n * (2 * C + static_cast<double>(sizes.hiddenRows + sizes.hidden)));
     const double rows = std::min(n, std::max(32.0, std::floor(kValidationLogits / (kFloat * V))));
@@ -61,7 +62,7 @@ void playPlannedStep(const RunPlan& plan, const ModelSizes& sizes, AllocationTra
     trace.takePart(MemoryKind::Logits, head.keptExponentials());
     trace.takePart(MemoryKind::Scratch, head.blocks());
     playOptimizer(plan, sizes, trace);
-    playValidation(plan, sizes, n, trace);
+    playValidation(plan, sizes, trace);
 }
 
 }  // namespace stepscope

@@ -94,6 +94,14 @@ TEST(CudaMemoryPrediction, HasValidationsLogitsWhereTheyAreTheWorstMoment) {
     EXPECT_LT(tensors(withKernels()), kLasting + low + head);
 }
 
+TEST(CudaMemoryPrediction, OfAValidationThatReadsLittleIsOfThat) {
+    const auto reading = [](std::int64_t tokens) {
+        return tensors(withKernels([=](RunPlan& p) { p.validation.everySteps = 100, p.config.validationTokens = tokens; }));
+    };
+    EXPECT_EQ(reading(8 * 128), reading(1'000'000));
+    EXPECT_LT(reading(2 * 128), reading(8 * 128));
+}
+
 TEST(CudaMemoryPrediction, OfACapturedStepLeavesItsMemoryToNobody) {
     const auto captured = [](std::int64_t every) {
         return withKernels([=](RunPlan& p) { p.execution = Execution::Captured, p.validation.everySteps = every; });
