@@ -140,9 +140,11 @@ CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
     return {.norm = measure, .update = apply};
 }
 
-// To the bit; but the GPU's form of the update clips in float32 where the eager step clips in double.
-double rounding() {
-    return cudaPlugin().interface ? 3e-6 : 0.0;
+// To the bit; but the GPU's form of the update clips in float32 where the eager step clips in double, and then a weight between two bf16 numbers may
+// be copied as either.
+double rounding(bool lowPrecision = false) {
+    if (!cudaPlugin().interface) return 0.0;
+    return lowPrecision ? 3e-4 : 3e-6;
 }
 
 const Registry& registry() {
@@ -174,6 +176,7 @@ struct SideBySide {
         std::int64_t accumulation = 1, bool lowPrecision = false, const std::function<void(ProgramParts&)>& change = [](ProgramParts&) {}) {
         ProgramParts parts = partsOf(accumulation, lowPrecision, played);
         change(parts);
+        tolerance = rounding(lowPrecision);
         eager = std::make_unique<EagerProgram>(parts);
         graphs = std::make_unique<GraphProgram>(parts, std::make_unique<const PlayedCapture>(played));
     }
@@ -181,17 +184,19 @@ struct SideBySide {
     void step() {
         wanted = eager->step(plain, *batches, kRate);
         got = graphs->step(captured, *batches, kRate);
-        EXPECT_NEAR(static_cast<float>(got.loss), static_cast<float>(wanted.loss), rounding()) << "update " << plain.updates;
-        EXPECT_NEAR(got.gradientNorm, wanted.gradientNorm, rounding()) << "update " << plain.updates;
+        EXPECT_NEAR(static_cast<float>(got.loss), static_cast<float>(wanted.loss), tolerance) << "update " << plain.updates;
+        EXPECT_NEAR(got.gradientNorm, wanted.gradientNorm, tolerance) << "update " << plain.updates;
     }
     void expectOneState() const {
         // Where a parameter has no gradient but rounding, rounding decides where it goes.
         for (const auto part : {&TrainState::weights, &TrainState::firstMoment, &TrainState::secondMoment})
-            EXPECT_LE((captured.*part - plain.*part).norm().item<double>(), 100 * rounding() * (plain.*part).norm().item<double>());
+            EXPECT_LE((captured.*part - plain.*part).norm().item<double>(),
+                      (tolerance > 1e-5 ? 10 : 100) * tolerance * (plain.*part).norm().item<double>());
         EXPECT_EQ(captured.updates, plain.updates);
         EXPECT_EQ(captured.cursor, plain.cursor);
     }
 
+    double tolerance = 0;
     std::shared_ptr<Played> played = std::make_shared<Played>();
     std::shared_ptr<const BatchSource> batches = testing::tinyBatches();
     TrainState plain = freshState(), captured = freshState();
@@ -213,7 +218,8 @@ TEST_P(CapturedSteps, GiveTheLossesAndWeightsOfEagerOnesToTheBit) {
     SideBySide both(accumulation, lowPrecision, [place = place](ProgramParts& parts) { parts.feed.place = place; });
     for (int i = 0; i < 8; ++i) {
         both.step();
-        EXPECT_NEAR(both.graphs->evaluate(both.captured, *both.batches, 64), both.eager->evaluate(both.plain, *both.batches, 64), rounding()) << i;
+        EXPECT_NEAR(both.graphs->evaluate(both.captured, *both.batches, 64), both.eager->evaluate(both.plain, *both.batches, 64), both.tolerance)
+            << i;
     }
     both.expectOneState();
     EXPECT_EQ(both.captured.updates, 8);
