@@ -60,7 +60,7 @@ TextPage::TextPage(QWidget* parent) : QWidget(parent) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(3), space(3), space(3), space(3));
     layout->setSpacing(space(2));
-    layout->addWidget(buildPrompt());
+    layout->addLayout(buildPrompt());
     layout->addWidget(buildControls());
     layout->addWidget(m_problem);
     layout->addWidget(m_output, 1);
@@ -99,10 +99,8 @@ QWidget* TextPage::buildControls() {
     return line;
 }
 
-QWidget* TextPage::buildPrompt() {
-    auto* line = new QWidget;
-    auto* layout = new QHBoxLayout(line);
-    layout->setContentsMargins(0, 0, 0, 0);
+QHBoxLayout* TextPage::buildPrompt() {
+    auto* layout = new QHBoxLayout;
     layout->setSpacing(space(2));
     layout->addWidget(m_prompt, 1);
     m_generate = new QPushButton("Generate");
@@ -111,7 +109,7 @@ QWidget* TextPage::buildPrompt() {
     m_generate->setShortcut(QKeySequence("Ctrl+Return"));
     connect(m_generate, &QPushButton::clicked, this, &TextPage::generate);
     layout->addWidget(m_generate, 0, Qt::AlignBottom);
-    return line;
+    return layout;
 }
 
 void TextPage::setReady(bool ready, const QString& why) {

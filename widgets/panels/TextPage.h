@@ -7,6 +7,7 @@
 #include "core/events/Event.h"
 #include "core/events/SwitchCatalogue.h"
 
+class QHBoxLayout;
 class QLineEdit;
 class QPlainTextEdit;
 class QPushButton;
@@ -37,7 +38,7 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;  // Esc leaves a field
 
 private:
-    QWidget* buildPrompt();
+    QHBoxLayout* buildPrompt();
     QWidget* buildControls();
     void generate();
     void showState();
