@@ -11,7 +11,7 @@ namespace stepscope {
 std::string captureSentence(const CaptureDone& capture) {
     std::string text = capture.steps == 1 ? fmt::format("Step {} is captured", format::count(capture.firstStep))
                                           : fmt::format("Steps {} to {} are captured", format::count(capture.firstStep), format::count(capture.step));
-    if (std::isfinite(capture.operations)) text += fmt::format(": {} operations a step", format::significant(capture.operations, 4));
+    if (std::isfinite(capture.operations)) text += fmt::format(": {} operations a step", format::count(std::llround(capture.operations)));
     if (!capture.rows || capture.rows->empty()) return text + ".";
     double all = 0;
     for (const auto& row : *capture.rows) all += static_cast<double>(row.self.ns);
