@@ -1,6 +1,7 @@
 // Final gradients are announced while backward goes on: every element once, in one order whatever the Program, none that changes afterwards; and what
 // a subscriber writes there is what the update uses. CTest.
 #include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 
