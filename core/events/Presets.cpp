@@ -54,7 +54,7 @@ std::vector<Preset> build() {
     all.push_back(make("gpt2-xl", "1.5 B parameters, 48 layers, 1600 wide", {48, 25, 1600, 1024, 1, 32}, "gpt2", 1e-4, 20000, 700));
     all.push_back(forGpu("gpu-8gb", "for 8-12 GB: 8 layers, 512 wide, batch 64 x 8", {8, 8, 512, 256, 64, 8}, 6e-4));
     all.push_back(forGpu("gpu-12gb", "for 12 GB: 8 layers, 512 wide, batch 96 x 8", {8, 8, 512, 256, 96, 8}, 6e-4));
-    // Micro-batches of 128 and 256 sequences do not fit: as many an update, in smaller parts (ARCHITECTURE.md, Decisions).
+    // Micro-batches of 128 and 256 sequences do not fit: as many an update, in smaller parts (DECISIONS.md).
     all.push_back(forGpu("gpu-16gb", "for 13-16 GB: 12 layers, 768 wide, batch 64 x 8", {12, 12, 768, 256, 64, 8}, 6e-4));
     all.push_back(forGpu("gpu-24gb", "for 24 GB and more: 24 layers, 1024 wide, batch 16 x 32", {24, 16, 1024, 512, 16, 32}, 3e-4));
     return all;
