@@ -4,12 +4,12 @@
 # stepscope_precompiled(NAME HEADER DEPS... [OPTIONS...]) makes a precompiled header, stepscope_precompile(TARGET NAME) lets a target use it.
 # A file still includes what it needs: -DSTEPSCOPE_PCH=OFF must build too.
 # stepscope_unity(TARGET [BATCH n] [ALONE file...]): files of TARGET are compiled n at a time; those that give one name to two things of their own
-# stay alone. -DSTEPSCOPE_UNITY=OFF (the dev preset) compiles each file by itself.
+# stay alone. With GROUP and FILES only those files, never together with another group's. -DSTEPSCOPE_UNITY=OFF (the dev preset) compiles each file by itself.
 option(STEPSCOPE_PCH "Precompiled headers" ON)
 option(STEPSCOPE_UNITY "Compile several files of a room as one" ON)
 
 function(stepscope_unity target)
-  cmake_parse_arguments(UNITY "" "BATCH" "ALONE" ${ARGN})
+  cmake_parse_arguments(UNITY "" "BATCH;GROUP" "ALONE;FILES" ${ARGN})
   if(NOT STEPSCOPE_UNITY)
     return()
   endif()
@@ -17,6 +17,15 @@ function(stepscope_unity target)
     set(UNITY_BATCH 8)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${UNITY_BATCH})
+  if(UNITY_GROUP)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+    set(place 0)
+    foreach(file ${UNITY_FILES})
+      math(EXPR batch "${place} / ${UNITY_BATCH}")
+      math(EXPR place "${place} + 1")
+      set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${UNITY_GROUP}${batch})
+    endforeach()
+  endif()
   foreach(file ${UNITY_ALONE})
     if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
       message(FATAL_ERROR "stepscope_unity(${target}): there is no ${file} any more")

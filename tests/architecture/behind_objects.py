@@ -14,7 +14,7 @@ _RULES = (
     (re.compile(r"^(widgets|app/gui)/"), re.compile(r"/cupti[a-z_]*\.h$"), "CUPTI"),
     (re.compile(r"^(core|sessions)/"), re.compile(r"/qt6?/|/Qt[A-Z][A-Za-z]+/"), "Qt"),
     # moc's collected file names every widget's header, so it is behind Qt Charts where a chart's header is.
-    (re.compile(r"^(app/|core/|sessions/|widgets/(?!.*(/charts/|mocs_compilation)))"), re.compile(r"/QtCharts/"), "Qt Charts"),
+    (re.compile(r"^(app/|core/|sessions/|widgets/(?!.*(/charts/|/unity_charts|mocs_compilation)))"), re.compile(r"/QtCharts/"), "Qt Charts"),
 )
 
 
