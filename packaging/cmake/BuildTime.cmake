@@ -1,8 +1,8 @@
 # What makes the first build short: precompiled headers, and several files compiled as one (unity). Both change nothing in the programs.
-# Measured with two cores by packaging/build-times; CONTRIBUTING.md keeps what it printed.
+# Single files were timed; a whole first build has not been measured since (packaging/build-times does it).
 #
 # stepscope_precompiled(NAME HEADER DEPS... [OPTIONS...]) makes a precompiled header, stepscope_precompile(TARGET NAME) lets a target use it.
-# A file still includes what it needs: -DSTEPSCOPE_PCH=OFF must build too.
+# A file still includes what it needs, so that -DSTEPSCOPE_PCH=OFF builds: packaging/tidy reads the files that way.
 # stepscope_unity(TARGET [BATCH n] [ALONE file...]): files of TARGET are compiled n at a time; those that give one name to two things of their own
 # stay alone. With GROUP and FILES only those files, never together with another group's. -DSTEPSCOPE_UNITY=OFF (the dev preset) compiles each file by itself.
 option(STEPSCOPE_PCH "Precompiled headers" ON)
