@@ -2,6 +2,6 @@
 # widgets/panels/LineIcon.cpp replaces by the colour of the text, so that they follow light and dark.
 file(GLOB stepscope_icons CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/icons/*.svg)
 qt_add_resources(stepscope_widgets stepscope_icons PREFIX "/" BASE ${CMAKE_CURRENT_LIST_DIR} FILES ${stepscope_icons})
-# The user guide, as :/guide/NAME.md: widgets/panels/GuideChapters.cpp.
+# The user guide, as :/guide/NAME.md: widgets/panels/guide/GuideChapters.cpp.
 file(GLOB stepscope_guide CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/guide/*.md)
 qt_add_resources(stepscope_widgets stepscope_guide PREFIX "/" BASE ${CMAKE_CURRENT_LIST_DIR} FILES ${stepscope_guide})

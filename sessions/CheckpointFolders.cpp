@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <set>
 
-#include "sessions/Connection.h"
 #include "sessions/SessionStore.h"
-#include "sessions/SqliteError.h"
+#include "sessions/file/Connection.h"
+#include "sessions/file/SqliteError.h"
 
 namespace stepscope {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "sessions/ChunkPacking.h"
-#include "sessions/SqliteError.h"
+#include "sessions/file/SqliteError.h"
+#include "sessions/record/ChunkPacking.h"
 
 namespace stepscope {
 namespace {

@@ -11,9 +11,9 @@
 #include "core/analysis/FlipContext.h"
 #include "core/events/ConfigJson.h"
 #include "sessions/Columns.h"
-#include "sessions/Connection.h"
 #include "sessions/MachineJson.h"
-#include "sessions/SqliteError.h"
+#include "sessions/file/Connection.h"
+#include "sessions/file/SqliteError.h"
 
 namespace stepscope {
 namespace {

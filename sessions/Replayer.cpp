@@ -9,13 +9,13 @@
 #include <thread>
 #include <variant>
 
-#include "sessions/Connection.h"
-#include "sessions/EventMerge.h"
 #include "sessions/EventTime.h"
 #include "sessions/ReplayClock.h"
 #include "sessions/SessionRow.h"
-#include "sessions/SqliteError.h"
-#include "sessions/StepSummary.h"
+#include "sessions/file/Connection.h"
+#include "sessions/file/SqliteError.h"
+#include "sessions/record/EventMerge.h"
+#include "sessions/record/StepSummary.h"
 
 namespace stepscope {
 namespace {

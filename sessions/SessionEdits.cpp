@@ -10,13 +10,13 @@
 
 #include "sessions/CheckpointFolders.h"
 #include "sessions/ChunkTables.h"
-#include "sessions/Connection.h"
 #include "sessions/EventFields.h"
-#include "sessions/SessionLock.h"
 #include "sessions/SessionRow.h"
 #include "sessions/SessionStore.h"
-#include "sessions/SqliteError.h"
-#include "sessions/WalSync.h"
+#include "sessions/file/Connection.h"
+#include "sessions/file/SessionLock.h"
+#include "sessions/file/SqliteError.h"
+#include "sessions/record/WalSync.h"
 
 namespace stepscope {
 namespace {

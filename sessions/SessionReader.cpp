@@ -7,13 +7,13 @@
 
 #include "sessions/ChunkTables.h"
 #include "sessions/Columns.h"
-#include "sessions/Connection.h"
-#include "sessions/EventMerge.h"
-#include "sessions/SessionLock.h"
 #include "sessions/SessionRow.h"
 #include "sessions/SessionStore.h"
-#include "sessions/SqliteError.h"
-#include "sessions/StepSummary.h"
+#include "sessions/file/Connection.h"
+#include "sessions/file/SessionLock.h"
+#include "sessions/file/SqliteError.h"
+#include "sessions/record/EventMerge.h"
+#include "sessions/record/StepSummary.h"
 
 namespace stepscope {
 namespace {

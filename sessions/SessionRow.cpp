@@ -10,7 +10,7 @@
 #include "core/events/ConfigKeys.h"
 #include "sessions/Columns.h"
 #include "sessions/MachineJson.h"
-#include "sessions/SqliteError.h"
+#include "sessions/file/SqliteError.h"
 
 namespace stepscope {
 namespace {

@@ -3,9 +3,9 @@
 
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
-#include "app/cli/Json.h"
-#include "app/cli/Output.h"
-#include "app/cli/Table.h"
+#include "app/cli/output/Json.h"
+#include "app/cli/output/Output.h"
+#include "app/cli/output/Table.h"
 #include "app/workbench/Checkpoints.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"

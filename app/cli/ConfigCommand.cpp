@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "app/cli/Commands.h"
-#include "app/cli/Json.h"
-#include "app/cli/Output.h"
 #include "app/cli/RunOptions.h"
 #include "app/cli/SettingsChapter.h"
+#include "app/cli/output/Json.h"
+#include "app/cli/output/Output.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
@@ -26,7 +26,7 @@ std::string memoryText(const Workbench::Estimate& predicted, const char* mark) {
 std::string noteText(const SwitchCatalogue& catalogue) {
     std::string text;
     for (const auto& entry : catalogue)
-        for (const std::string& sentence : {entry.instead, entry.note})
+        for (const std::string& sentence : {entry.fallback, entry.note})
             if (!sentence.empty()) text += "# " + sentence + "\n";
     return text;
 }

@@ -6,9 +6,9 @@
 
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
-#include "app/cli/Json.h"
-#include "app/cli/Output.h"
 #include "app/cli/StopSignals.h"
+#include "app/cli/output/Json.h"
+#include "app/cli/output/Output.h"
 #include "app/workbench/Evaluate.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"

@@ -5,7 +5,7 @@
 
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
-#include "app/cli/Output.h"
+#include "app/cli/output/Output.h"
 #include "app/workbench/Checkpoints.h"
 #include "core/events/ConfigKeys.h"
 

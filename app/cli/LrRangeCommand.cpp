@@ -10,10 +10,10 @@
 #include <mutex>
 
 #include "app/cli/Commands.h"
-#include "app/cli/Json.h"
-#include "app/cli/Output.h"
 #include "app/cli/RunOptions.h"
 #include "app/cli/StopSignals.h"
+#include "app/cli/output/Json.h"
+#include "app/cli/output/Output.h"
 #include "core/analysis/LrRange.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/Presets.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/cli/Markdown.h"
+#include "app/cli/output/Markdown.h"
 #include "core/base/Check.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/ConfigNumbers.h"

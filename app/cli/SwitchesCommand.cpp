@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "app/cli/Commands.h"
-#include "app/cli/Json.h"
-#include "app/cli/Markdown.h"
-#include "app/cli/Output.h"
 #include "app/cli/RunOptions.h"
-#include "app/cli/Table.h"
+#include "app/cli/output/Json.h"
+#include "app/cli/output/Markdown.h"
+#include "app/cli/output/Output.h"
+#include "app/cli/output/Table.h"
 
 namespace stepscope::cli {
 namespace {
@@ -38,7 +38,7 @@ Json toJson(const SwitchInfo& entry) {
             {"applicable", entry.applicable.usable},
             {"reason", entry.applicable.reason},
             {"refused", refused},
-            {"instead", entry.instead},
+            {"fallback", entry.fallback},
             {"note", entry.note},
             {"why", entry.why},
             {"cost", entry.cost},

@@ -6,11 +6,11 @@
 
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
-#include "app/cli/ConsoleSink.h"
-#include "app/cli/Output.h"
 #include "app/cli/RunOptions.h"
 #include "app/cli/StopSignals.h"
 #include "app/cli/TrainReport.h"
+#include "app/cli/output/ConsoleSink.h"
+#include "app/cli/output/Output.h"
 #include "app/workbench/Checkpoints.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/ConfigNumbers.h"

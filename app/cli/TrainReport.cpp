@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "app/cli/CaptureReport.h"
-#include "app/cli/Json.h"
+#include "app/cli/output/Json.h"
+#include "app/cli/sessions/CaptureReport.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {

@@ -5,8 +5,8 @@
 #include <new>
 
 #include "app/cli/CommandLine.h"
-#include "app/cli/Output.h"
-#include "app/cli/StandardStreams.h"
+#include "app/cli/output/Output.h"
+#include "app/cli/output/StandardStreams.h"
 #include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/Workbench.h"
 #include "core/base/Check.h"

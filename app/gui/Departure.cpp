@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "app/gui/MainWindow.h"
-#include "app/gui/RunController.h"
+#include "app/gui/wiring/RunController.h"
 
 namespace stepscope {
 

@@ -1,13 +1,13 @@
 #include "app/gui/Stage.h"
 
-#include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
+#include "app/gui/wiring/LiveFeed.h"
 #include "widgets/charts/LivePage.h"
-#include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/TextPage.h"
-#include "widgets/panels/TransportBar.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/run/TransportBar.h"
 
 namespace stepscope {
 

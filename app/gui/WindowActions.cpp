@@ -14,18 +14,18 @@
 #include <algorithm>
 
 #include "app/gui/MainWindow.h"
-#include "app/gui/RunWiring.h"
-#include "app/gui/SessionsWiring.h"
 #include "app/gui/Stage.h"
+#include "app/gui/wiring/RunWiring.h"
+#include "app/gui/wiring/SessionsWiring.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/charts/ViewRange.h"
-#include "widgets/panels/ExperimentPanel.h"
-#include "widgets/panels/GuidePanel.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/LogPanel.h"
-#include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/RunBar.h"
-#include "widgets/panels/SessionsPanel.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/guide/GuidePanel.h"
+#include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/run/RunBar.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {

@@ -3,7 +3,7 @@
 #pragma once
 #include <QObject>
 
-#include "widgets/panels/ShortcutsOverlay.h"
+#include "widgets/panels/guide/ShortcutsOverlay.h"
 
 class QMenu;
 

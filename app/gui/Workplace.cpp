@@ -1,11 +1,11 @@
 #include "app/gui/Workplace.h"
 
-#include "app/gui/Application.h"
-#include "app/gui/StartupTrace.h"
+#include "app/gui/process/Application.h"
+#include "app/gui/process/StartupTrace.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/charts/LivePage.h"
-#include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/LogModel.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
 
 namespace stepscope {
 namespace {

@@ -2,20 +2,20 @@
 // window's tests. GUI thread.
 #pragma once
 #include "app/gui/Departure.h"
-#include "app/gui/ExperimentWiring.h"
-#include "app/gui/FlipWiring.h"
-#include "app/gui/LiveFeed.h"
 #include "app/gui/MainWindow.h"
-#include "app/gui/Options.h"
-#include "app/gui/QuitSignals.h"
-#include "app/gui/ReplayController.h"
-#include "app/gui/RunController.h"
-#include "app/gui/RunWiring.h"
-#include "app/gui/SessionsReader.h"
-#include "app/gui/SessionsWiring.h"
 #include "app/gui/Stage.h"
-#include "app/gui/TextWiring.h"
 #include "app/gui/WindowActions.h"
+#include "app/gui/process/Options.h"
+#include "app/gui/process/QuitSignals.h"
+#include "app/gui/wiring/ExperimentWiring.h"
+#include "app/gui/wiring/FlipWiring.h"
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/ReplayController.h"
+#include "app/gui/wiring/RunController.h"
+#include "app/gui/wiring/RunWiring.h"
+#include "app/gui/wiring/SessionsReader.h"
+#include "app/gui/wiring/SessionsWiring.h"
+#include "app/gui/wiring/TextWiring.h"
 
 namespace stepscope {
 

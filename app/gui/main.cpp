@@ -3,11 +3,11 @@
 #include <QSettings>
 #include <cstdio>
 
-#include "app/gui/Application.h"
-#include "app/gui/Display.h"
-#include "app/gui/LoopTrace.h"
-#include "app/gui/LostDisplay.h"
 #include "app/gui/Workplace.h"
+#include "app/gui/process/Application.h"
+#include "app/gui/process/Display.h"
+#include "app/gui/process/LoopTrace.h"
+#include "app/gui/process/LostDisplay.h"
 #include "app/workbench/Workbench.h"
 #include "widgets/style/SystemTheme.h"
 #include "widgets/style/Theme.h"

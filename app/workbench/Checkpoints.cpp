@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/optimizations/StoredSwitches.h"
-#include "core/train/Checkpoint.h"
+#include "core/optimizations/registry/StoredSwitches.h"
+#include "core/state/Checkpoint.h"
+#include "core/state/WeightsFile.h"
 #include "core/train/Failure.h"
 #include "core/train/Generator.h"
-#include "core/train/WeightsFile.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope {

@@ -4,9 +4,9 @@
 
 #include "core/data/Corpus.h"
 #include "core/data/MappedFile.h"
-#include "core/data/ReadyTokens.h"
 #include "core/data/TextCheck.h"
 #include "core/data/TextReader.h"
+#include "core/data/tokens/ReadyTokens.h"
 
 namespace stepscope {
 namespace {

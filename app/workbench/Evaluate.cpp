@@ -8,7 +8,7 @@
 
 #include "app/workbench/Checkpoints.h"
 #include "core/profile/MachineProbe.h"
-#include "core/train/Checkpoint.h"
+#include "core/state/Checkpoint.h"
 #include "core/train/Evaluation.h"
 #include "core/train/Failure.h"
 

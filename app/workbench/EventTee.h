@@ -9,7 +9,7 @@
 #include "app/workbench/Workbench.h"
 #include "core/analysis/LrRange.h"
 #include "core/analysis/Thinned.h"
-#include "sessions/Recorder.h"
+#include "sessions/record/Recorder.h"
 
 namespace stepscope {
 

@@ -19,8 +19,8 @@
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"
 #include "core/profile/DeviceSampler.h"
+#include "core/state/UnfinishedCheckpoints.h"
 #include "core/train/Failure.h"
-#include "core/train/UnfinishedCheckpoints.h"
 
 namespace stepscope {
 namespace {

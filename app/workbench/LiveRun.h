@@ -9,7 +9,7 @@
 #include "app/workbench/EventTee.h"
 #include "app/workbench/GeneratorThread.h"
 #include "app/workbench/MemoryNeed.h"
-#include "core/optimizations/Registry.h"
+#include "core/optimizations/registry/Registry.h"
 #include "core/train/Trainer.h"
 
 namespace stepscope {

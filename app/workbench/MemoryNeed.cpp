@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "app/workbench/Gpus.h"
-#include "core/analysis/MemoryPrediction.h"
 #include "core/base/Format.h"
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"
+#include "core/prediction/MemoryPrediction.h"
 
 namespace stepscope {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 #include "app/workbench/Workbench.h"
 #include "core/cuda/loader/CudaPlugin.h"
-#include "core/optimizations/Registry.h"
+#include "core/optimizations/registry/Registry.h"
 
 namespace stepscope {
 

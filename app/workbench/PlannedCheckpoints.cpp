@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "core/base/Format.h"
-#include "core/train/Checkpoint.h"
-#include "core/train/CheckpointRetention.h"
+#include "core/state/Checkpoint.h"
+#include "core/state/CheckpointRetention.h"
 
 namespace stepscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/events/RunConfig.h"
-#include "core/train/TrainState.h"
+#include "core/state/TrainState.h"
 
 namespace stepscope {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "core/optimizations/Registry.h"
+#include "core/optimizations/registry/Registry.h"
 
 namespace stepscope {
 

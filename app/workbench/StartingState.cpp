@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/train/Checkpoint.h"
-#include "core/train/WeightsFile.h"
+#include "core/state/Checkpoint.h"
+#include "core/state/WeightsFile.h"
 
 namespace stepscope {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "app/workbench/Workbench.h"
 #include "core/data/Corpus.h"
-#include "core/train/TrainState.h"
+#include "core/state/TrainState.h"
 
 namespace stepscope {
 

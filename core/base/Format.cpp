@@ -1,5 +1,5 @@
 // Numbers and amounts as a person reads them.
-#include "Format.h"
+#include "core/base/Format.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "Units.h"
+#include "core/base/Units.h"
 
 namespace stepscope::format {
 

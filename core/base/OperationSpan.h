@@ -9,7 +9,7 @@ namespace stepscope {
 
 struct SpanFacts {
     const char* name = nullptr;  // a literal
-    int member = 0;              // of the threads that share the operation, each of which has a span; 0 also where one thread speaks for all
+    int worker = 0;              // of the threads that share the operation, each of which has a span; 0 also where one thread speaks for all
     StepPlace place;
 };
 
@@ -35,14 +35,14 @@ inline constinit StepObservers stepObservers;
 
 class OperationSpan {
 public:
-    explicit OperationSpan(const char* name, int member = 0) {
-        if (!stepObservers.empty()) begin(name, member, placeHere());
+    explicit OperationSpan(const char* name, int worker = 0) {
+        if (!stepObservers.empty()) begin(name, worker, placeHere());
     }
-    OperationSpan(const char* name, Role role, int member = 0) {
+    OperationSpan(const char* name, Role role, int worker = 0) {
         if (stepObservers.empty()) return;
         StepPlace place = placeHere();
         place.role = role;
-        begin(name, member, place);
+        begin(name, worker, place);
     }
     ~OperationSpan() {
         if (m_heard) end();
@@ -51,7 +51,7 @@ public:
     OperationSpan& operator=(const OperationSpan&) = delete;
 
 private:
-    void begin(const char* name, int member, const StepPlace& place) noexcept;
+    void begin(const char* name, int worker, const StepPlace& place) noexcept;
     void end() noexcept;
 
     StepObservers::Snapshot m_heard;

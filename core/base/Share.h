@@ -1,4 +1,4 @@
-// Share: a half-open range of units, and how units are dealt out among members that work at the same time. Any thread.
+// Share: a half-open range of units, and how units are dealt out among workers that work at the same time. Any thread.
 #pragma once
 #include <cstdint>
 
@@ -9,9 +9,9 @@ struct Share {
     std::int64_t size() const { return end - begin; }
 };
 
-// The part of member `member` of `members` when `count` units are dealt out evenly.
-inline Share share(std::int64_t count, int member, int members) {
-    return {count * member / members, count * (member + 1) / members};
+// The part of worker `worker` of `workers` when `count` units are dealt out evenly.
+inline Share share(std::int64_t count, int worker, int workers) {
+    return {count * worker / workers, count * (worker + 1) / workers};
 }
 
 }  // namespace stepscope

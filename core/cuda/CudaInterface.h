@@ -88,7 +88,7 @@ struct CudaUpdate {
     void* stream = nullptr;
 };
 
-// One parameter whose moments are in 8 bits (core/train/EightBitMoments.h): a byte a value, and a scale for every 256 of them.
+// One parameter whose moments are in 8 bits (core/state/EightBitMoments.h): a byte a value, and a scale for every 256 of them.
 struct CudaEightBitParameter {
     const float* gradient = nullptr;
     float* weight = nullptr;

@@ -7,7 +7,7 @@
 #include "core/base/Check.h"
 #include "core/base/CounterRandom.h"
 #include "core/base/Format.h"
-#include "core/data/TokenRows.h"
+#include "core/data/tokens/TokenRows.h"
 
 namespace stepscope {
 namespace {

@@ -10,11 +10,11 @@
 #include "core/base/Format.h"
 #include "core/data/DataFolders.h"
 #include "core/data/GeneratedText.h"
-#include "core/data/ReadyTokens.h"
 #include "core/data/TextReader.h"
 #include "core/data/TextRow.h"
-#include "core/data/TokenCache.h"
-#include "core/data/TokenRows.h"
+#include "core/data/tokens/ReadyTokens.h"
+#include "core/data/tokens/TokenCache.h"
+#include "core/data/tokens/TokenRows.h"
 
 namespace stepscope {
 namespace {

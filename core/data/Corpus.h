@@ -10,7 +10,7 @@
 
 #include "core/base/Result.h"
 #include "core/data/FreeMemory.h"
-#include "core/data/Tokenizer.h"
+#include "core/data/tokenizers/Tokenizer.h"
 
 namespace stepscope {
 

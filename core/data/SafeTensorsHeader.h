@@ -1,4 +1,4 @@
-// The header of a safetensors file, as a stranger may have written it: which tensors it says there are, and where. Torch-free; core/train/SafeTensors
+// The header of a safetensors file, as a stranger may have written it: which tensors it says there are, and where. Torch-free; core/state/SafeTensors
 // reads the data.
 #pragma once
 #include <cstdint>

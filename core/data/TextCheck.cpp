@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/data/Utf8.h"
+#include "core/data/tokenizers/Utf8.h"
 
 namespace stepscope {
 namespace {

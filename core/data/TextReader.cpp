@@ -12,8 +12,8 @@
 #include "core/data/Corpus.h"
 #include "core/data/JsonLines.h"
 #include "core/data/TextCheck.h"
-#include "core/data/Tokenizer.h"
 #include "core/data/Zstd.h"
+#include "core/data/tokenizers/Tokenizer.h"
 
 namespace stepscope {
 namespace fs = std::filesystem;

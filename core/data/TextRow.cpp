@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/data/TokenRows.h"
+#include "core/data/tokens/TokenRows.h"
 
 namespace stepscope {
 namespace {

@@ -49,8 +49,8 @@ struct SwitchInfo {
     std::string whyNewRun;                                            // when takesEffect is NewRun
     Verdict applicable;                                               // can this switch be moved from its default here at all
     std::vector<std::pair<std::string, std::string>> refusedChoices;  // choice -> why it cannot be used here
-    std::string instead;  // the value chosen does not run with the other switches: what does, and why; empty = it runs
-    std::string note;     // of the value that runs: that it does nothing beside the others, or what it costs on this machine; empty = nothing to say
+    std::string fallback;  // the value chosen does not run with the other switches: what does, and why; empty = it runs
+    std::string note;      // of the value that runs: that it does nothing beside the others, or what it costs on this machine; empty = nothing to say
 };
 using SwitchCatalogue = std::vector<SwitchInfo>;
 

@@ -26,11 +26,11 @@ at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at
                     const Gradients& gradients) {
     const std::int64_t N = hidden.size(0), C = hidden.size(1);
     const bool low = hidden.scalar_type() == at::kBFloat16, train = gradients.hidden.defined();
-    const int members = at::get_num_threads();
+    const int workers = at::get_num_threads();
     LinearCrossEntropyShape shape{
         .element = low ? gemm::Element::Bf16 : gemm::Element::F32, .width = C, .vocabulary = settings.vocabulary, .gradients = train};
-    for (int member = 0; member < members; ++member) {
-        const Share blocks = share((N + 31) / 32, member, members);
+    for (int worker = 0; worker < workers; ++worker) {
+        const Share blocks = share((N + 31) / 32, worker, workers);
         shape.rows.push_back({std::min(N, blocks.begin * 32), std::min(N, blocks.end * 32)});
     }
     LinearCrossEntropy head(std::move(shape));
@@ -48,27 +48,27 @@ at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at
                                      .weight = weight.data_ptr<float>(),
                                      .smoothing = static_cast<float>(settings.smoothing),
                                      .scale = static_cast<float>(settings.backwardScale / static_cast<double>(N))};
-    const auto everyMember = [&](const char* name, auto&& work) {
-        parallel(name, members, 1, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t member = begin; member < end; ++member) work(static_cast<int>(member));
+    const auto everyWorker = [&](const char* name, auto&& work) {
+        parallel(name, workers, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t worker = begin; worker < end; ++worker) work(static_cast<int>(worker));
         });
     };
-    everyMember("pack head", [&](int member) {
-        head.pack(member, in.weight);
-        if (in.smoothing > 0) head.sumWeights(member, in.weight);
+    everyWorker("pack head", [&](int worker) {
+        head.pack(worker, in.weight);
+        if (in.smoothing > 0) head.sumWeights(worker, in.weight);
     });
-    std::vector<double> losses(static_cast<std::size_t>(members));
+    std::vector<double> losses(static_cast<std::size_t>(workers));
     for (int piece = 0; piece < head.pieces(); ++piece) {
-        everyMember("head + cross-entropy", [&](int member) {
-            const Share all = head.rowsOf(member, piece);
+        everyWorker("head + cross-entropy", [&](int worker) {
+            const Share all = head.rowsOf(worker, piece);
             for (std::int64_t row = all.begin; row < all.end; row += head.rowBlock()) {
                 void* const to = train ? static_cast<std::byte*>(gradients.hidden.data_ptr()) + row * C * hidden.itemsize() : nullptr;
-                losses[static_cast<std::size_t>(member)] += head.rows(member, piece, {row, std::min(all.end, row + head.rowBlock())}, in, to);
+                losses[static_cast<std::size_t>(worker)] += head.rows(worker, piece, {row, std::min(all.end, row + head.rowBlock())}, in, to);
             }
         });
         if (train)
-            everyMember("head weight gradient",
-                        [&](int member) { head.weightGradient(member, piece, in, piece > 0, gradients.weight.data_ptr<float>()); });
+            everyWorker("head weight gradient",
+                        [&](int worker) { head.weightGradient(worker, piece, in, piece > 0, gradients.weight.data_ptr<float>()); });
     }
     return at::full({}, std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(N), at::kFloat);
 }

@@ -3,7 +3,7 @@
 // has none on its list, so that of attention=manual runs in 16 bits there, as in PyTorch.
 #include <fmt/format.h>
 
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -35,7 +35,7 @@ Precision precisionOf(const std::string& name) {
 
 }  // namespace
 
-Optimization amp() {
+Switch amp() {
     return {
         .id = "amp",
         .title = "Mixed precision",

@@ -65,7 +65,7 @@ void install(ProgramBuilder& builder, const RunPlan& plan) {
 
 }  // namespace
 
-Optimization attention() {
+Switch attention() {
     return {
         .id = "attention",
         .title = "Attention",

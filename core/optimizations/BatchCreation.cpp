@@ -1,5 +1,5 @@
 // batch-creation: how a batch is cut out of the tokens. Its share of the step is the phase "batch".
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -10,7 +10,7 @@ BatchCreation creationOf(const std::string& name) {
 
 }  // namespace
 
-Optimization batchCreation() {
+Switch batchCreation() {
     return {.id = "batch-creation",
             .title = "Batch creation",
             .group = SwitchGroup::Data,

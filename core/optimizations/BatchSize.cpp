@@ -1,9 +1,9 @@
 // batch-size: sequences of one micro-batch.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 
-Optimization batchSize() {
+Switch batchSize() {
     return {.id = "batch-size",
             .title = "Batch size",
             .group = SwitchGroup::Batch,

@@ -2,7 +2,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -16,7 +16,7 @@ RecomputePlan planFor(const std::string& name) {
 
 }  // namespace
 
-Optimization checkpointing() {
+Switch checkpointing() {
     return {.id = "checkpointing",
             .title = "Activation checkpointing",
             .group = SwitchGroup::Memory,

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 
-Optimization chunkedLossSwitch() {
+Switch chunkedLossSwitch() {
     return {.id = "chunked-loss",
             .title = "Chunked loss",
             .group = SwitchGroup::Memory,

@@ -1,9 +1,9 @@
 // context: tokens of one sequence.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 
-Optimization context() {
+Switch context() {
     return {.id = "context",
             .title = "Context",
             .group = SwitchGroup::Batch,

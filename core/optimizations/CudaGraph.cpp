@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/optimizations/FusedSwitch.h"
-#include "core/train/GraphProgram.h"
+#include "core/program/GraphProgram.h"
 
 namespace stepscope {
 namespace {
@@ -25,7 +25,7 @@ Verdict usable(const Machine& machine, const RunConfig& config, const Value& val
 
 }  // namespace
 
-Optimization cudaGraph() {
+Switch cudaGraph() {
     return {.id = "cuda-graph",
             .title = "CUDA graph",
             .group = SwitchGroup::Kernels,

@@ -1,5 +1,5 @@
 // cudnn-autotune: cuDNN's benchmark mode. Honest about a GPT, which has no convolutions.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -11,7 +11,7 @@ Verdict usable(const Machine& machine, const RunConfig& config, const Value& val
 
 }  // namespace
 
-Optimization cudnnAutotune() {
+Switch cudnnAutotune() {
     return {.id = "cudnn-autotune",
             .title = "cuDNN autotune",
             .group = SwitchGroup::Kernels,

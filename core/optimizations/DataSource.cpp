@@ -1,5 +1,5 @@
 // data-source: where the tokens lie that batches are cut from. The ids are the same everywhere.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -21,7 +21,7 @@ TokenPlace placeOf(const std::string& name) {
 
 }  // namespace
 
-Optimization dataSource() {
+Switch dataSource() {
     return {
         .id = "data-source",
         .title = "Tokens lie in",

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -46,7 +46,7 @@ Verdict onlyOnGpus(const Machine& machine, std::string why) {
     return machine.gpus.empty() ? Verdict::notHere(std::move(why)) : Verdict::no(std::move(why));
 }
 
-Optimization deviceSwitch() {
+Switch deviceSwitch() {
     return {.id = "device",
             .title = "Device",
             .group = SwitchGroup::Device,

@@ -4,7 +4,7 @@
 
 namespace stepscope {
 
-Optimization fusedActivation() {
+Switch fusedActivation() {
     return fusedSwitch({
         .id = "fused-activation",
         .title = "Fused bias + activation",

@@ -4,7 +4,7 @@
 
 namespace stepscope {
 
-Optimization fusedAttention() {
+Switch fusedAttention() {
     return fusedSwitch({
         .id = "fused-attention",
         .title = "Fused attention",

@@ -4,7 +4,7 @@
 
 namespace stepscope {
 
-Optimization fusedEmbedding() {
+Switch fusedEmbedding() {
     return fusedSwitch({.id = "fused-embedding",
                         .title = "Fused embedding",
                         .why =

@@ -4,7 +4,7 @@
 
 namespace stepscope {
 
-Optimization fusedLoss() {
+Switch fusedLoss() {
     return fusedSwitch(
         {.id = "fused-loss",
          .title = "Fused head + loss",

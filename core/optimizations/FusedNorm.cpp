@@ -4,7 +4,7 @@
 
 namespace stepscope {
 
-Optimization fusedNorm() {
+Switch fusedNorm() {
     return fusedSwitch({
         .id = "fused-norm",
         .title = "Fused residual + norm",

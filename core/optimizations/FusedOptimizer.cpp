@@ -30,7 +30,7 @@ const CapturedOptimizer kCaptured{
 
 }  // namespace
 
-Optimization fusedOptimizer() {
+Switch fusedOptimizer() {
     return fusedSwitch({
         .id = "fused-optimizer",
         .title = "Fused clip + AdamW",

@@ -12,20 +12,19 @@ bool hasOneProjection(const RunConfig& config) {
 
 }  // namespace
 
-Optimization fusedQkv() {
-    Optimization entry =
-        fusedSwitch({.id = "fused-qkv",
-                     .title = "Fused QKV layout",
-                     .why = "Queries, keys and values are three views of one matrix product. Backward joins their gradients in one pass, "
-                            "and with fused-attention in none, "
-                            "where autograd would fill three padded copies and add them.",
-                     .cost = "None.",
-                     .decides = "layout of the heads",
-                     .choose = [](RunPlan& plan) { plan.fused.heads = hasOneProjection(plan.config); },
-                     .install =
-                         [](ProgramBuilder& builder, const RunPlan& plan) {
-                             if (plan.fused.heads) builder.setHeadsOps({.split = fused::linearHeads});
-                         }});
+Switch fusedQkv() {
+    Switch entry = fusedSwitch({.id = "fused-qkv",
+                                .title = "Fused QKV layout",
+                                .why = "Queries, keys and values are three views of one matrix product. Backward joins their gradients in one pass, "
+                                       "and with fused-attention in none, "
+                                       "where autograd would fill three padded copies and add them.",
+                                .cost = "None.",
+                                .decides = "layout of the heads",
+                                .choose = [](RunPlan& plan) { plan.fused.heads = hasOneProjection(plan.config); },
+                                .install =
+                                    [](ProgramBuilder& builder, const RunPlan& plan) {
+                                        if (plan.fused.heads) builder.setHeadsOps({.split = fused::linearHeads});
+                                    }});
     entry.applicable = [asEveryKernel = std::move(entry.applicable)](const Machine& machine, const RunConfig& config, const Value& value) {
         if (word(value) == "on" && !hasOneProjection(config))
             return Verdict::no(

@@ -23,7 +23,7 @@ bool fusedOn(const RunConfig& config, const std::string& id) {
     return value == "on" || (value == "auto" && config.word("fusion") == "kernels" && fusedKernelsUsable(config).usable);
 }
 
-Optimization fusedSwitch(FusedForm form) {
+Switch fusedSwitch(FusedForm form) {
     return {.id = form.id,
             .title = std::move(form.title),
             .group = SwitchGroup::Kernels,

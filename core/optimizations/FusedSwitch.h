@@ -1,7 +1,7 @@
 // What the fused-* switches share: their values, when "auto" means on, and where the kernels run at all. Used by Fused*.cpp, Fusion.cpp and
 // the switches that give way to them.
 #pragma once
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 
@@ -20,13 +20,13 @@ struct FusedForm {
     std::string decides;
     // Puts the operation into the plan; called when it is on.
     std::function<void(RunPlan&)> choose;
-    // As Optimization::install.
+    // As Switch::install.
     std::function<void(ProgramBuilder&, const RunPlan&)> install;
     // Where there is no CUDA form, what a person can choose on a GPU; empty = there is one, and the cost says that it is untried.
     std::string onGpuInstead = {};
 };
 
 // An entry with the values auto, off and on.
-Optimization fusedSwitch(FusedForm form);
+Switch fusedSwitch(FusedForm form);
 
 }  // namespace stepscope

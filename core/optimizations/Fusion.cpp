@@ -3,14 +3,14 @@
 
 #include "core/fused/FusedOps.h"
 #include "core/optimizations/FusedSwitch.h"
-#include "core/train/PlannedProgram.h"
+#include "core/program/PlannedProgram.h"
 
 namespace stepscope {
 namespace {
 
 Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
     if (word(value) == "off") return Verdict::yes();
-    // On a GPU step is kernels: instead() below.
+    // On a GPU step is kernels: fallback() below.
     if (word(value) == "kernels" || !onCpu(config)) return fusedKernelsUsable(config);
     if (config.word("amp") == "fp16") return Verdict::no("fusion=step computes in float32 or bf16; choose amp=bf16 or amp=off.");
     return Verdict::yes();
@@ -18,12 +18,12 @@ Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
 
 // The planned step runs on the CPU, has an attention and float32 products of its own and keeps what backward needs: where another switch asks for
 // something else, single kernels run, which can give it.
-std::optional<Instead> instead(const RunConfig& config, const Value& value) {
+std::optional<Fallback> fallback(const RunConfig& config, const Value& value) {
     if (word(value) != "step") return std::nullopt;
     for (const auto& [id, carried] :
          {std::pair<const char*, const char*>{"device", "cpu"}, {"attention", "auto"}, {"checkpointing", "off"}, {"matmul-precision", "highest"}})
         if (config.word(id) != carried)
-            return Instead{std::string("kernels"), fmt::format("fusion=step does not carry {}={}: fusion=kernels is used.", id, config.word(id))};
+            return Fallback{std::string("kernels"), fmt::format("fusion=step does not carry {}={}: fusion=kernels is used.", id, config.word(id))};
     return std::nullopt;
 }
 
@@ -37,7 +37,7 @@ void resolve(PlanDraft& draft, const Value& value) {
 
 }  // namespace
 
-Optimization fusion() {
+Switch fusion() {
     return {.id = "fusion",
             .title = "Fusion",
             .group = SwitchGroup::Kernels,
@@ -57,7 +57,7 @@ Optimization fusion() {
             .values = Choices{{"off", "kernels", "step"}},
             .byDefault = "off",
             .applicable = usable,
-            .instead = instead,
+            .fallback = fallback,
             .resolve = resolve,
             .install = [](ProgramBuilder& builder, const RunPlan& plan) {
                 if (plan.fused.linear) builder.setLinearOp(fused::linear);

@@ -1,9 +1,9 @@
 // grad-accumulation: micro-batches per update.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 
-Optimization gradAccumulation() {
+Switch gradAccumulation() {
     return {.id = "grad-accumulation",
             .title = "Gradient accumulation",
             .group = SwitchGroup::Batch,

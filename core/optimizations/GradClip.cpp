@@ -1,9 +1,9 @@
 // grad-clip: clips the gradients by their global norm.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 
-Optimization gradClip() {
+Switch gradClip() {
     return {
         .id = "grad-clip",
         .title = "Gradient clipping",

@@ -1,9 +1,9 @@
 // host-memory: how LibTorch gets CPU memory. Acts inside the allocator that main installed (core/memory/HostAllocator).
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 
-Optimization hostMemory() {
+Switch hostMemory() {
     return {.id = "host-memory",
             .title = "Host memory",
             .group = SwitchGroup::Memory,

@@ -1,5 +1,5 @@
 // loader-nonblocking: the copy of a batch to the GPU runs on while the host goes on.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -11,7 +11,7 @@ Verdict usable(const Machine& machine, const RunConfig& config, const Value& val
 
 }  // namespace
 
-Optimization loaderNonblocking() {
+Switch loaderNonblocking() {
     return {.id = "loader-nonblocking",
             .title = "Copies that run on",
             .group = SwitchGroup::Data,

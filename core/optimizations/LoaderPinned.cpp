@@ -1,5 +1,5 @@
 // loader-pinned: batches are cut into memory that a GPU can read by itself.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -11,7 +11,7 @@ Verdict usable(const Machine& machine, const RunConfig& config, const Value& val
 
 }  // namespace
 
-Optimization loaderPinned() {
+Switch loaderPinned() {
     return {.id = "loader-pinned",
             .title = "Pinned host memory",
             .group = SwitchGroup::Data,

@@ -1,7 +1,7 @@
 // loader-prefetch: how many batches the loader's threads keep ready.
 #include <fmt/format.h>
 
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -15,7 +15,7 @@ std::string idle(const Machine&, const PlanDraft& draft, const Value& value) {
 
 }  // namespace
 
-Optimization loaderPrefetch() {
+Switch loaderPrefetch() {
     return {.id = "loader-prefetch",
             .title = "Batches ahead",
             .group = SwitchGroup::Data,

@@ -1,11 +1,11 @@
 // loader-workers: threads that cut the next batches while the step runs.
 #include <fmt/format.h>
 
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 
-Optimization loaderWorkers() {
+Switch loaderWorkers() {
     return {.id = "loader-workers",
             .title = "Loader threads",
             .group = SwitchGroup::Data,

@@ -1,5 +1,5 @@
 // matmul-precision: how exactly float32 matrix products are computed inside.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -24,7 +24,7 @@ MatmulPrecision precision(const std::string& name) {
 
 }  // namespace
 
-Optimization matmulPrecision() {
+Switch matmulPrecision() {
     return {
         .id = "matmul-precision",
         .title = "Float32 matrix products",

@@ -1,6 +1,6 @@
 // optimizer: which AdamW runs: plain loop, foreach, LibTorch's fused kernel (the same arithmetic up to rounding), or 8-bit moments.
 #include "core/optimizations/FusedSwitch.h"
-#include "core/train/EightBitMoments.h"
+#include "core/state/EightBitMoments.h"
 
 namespace stepscope {
 namespace {
@@ -31,7 +31,7 @@ void install(ProgramBuilder& builder, const RunPlan& plan) {
 
 }  // namespace
 
-Optimization optimizer() {
+Switch optimizer() {
     return {
         .id = "optimizer",
         .title = "AdamW implementation",

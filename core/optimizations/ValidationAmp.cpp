@@ -1,5 +1,5 @@
 // validation-amp: whether validation runs in the precision of amp or in float32.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -12,7 +12,7 @@ std::string idle(const Machine&, const PlanDraft& draft, const Value&) {
 
 }  // namespace
 
-Optimization validationAmp() {
+Switch validationAmp() {
     return {.id = "validation-amp",
             .title = "Validation in mixed precision",
             .group = SwitchGroup::Loop,

@@ -1,9 +1,9 @@
 // validation-every: how often the loop evaluates.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 
-Optimization validationEvery() {
+Switch validationEvery() {
     return {.id = "validation-every",
             .title = "Validation every",
             .group = SwitchGroup::Loop,

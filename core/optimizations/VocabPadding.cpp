@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -15,7 +15,7 @@ std::int64_t padded(std::int64_t vocabulary, const VocabularyPadding& how) {
 
 }  // namespace
 
-Optimization vocabPadding() {
+Switch vocabPadding() {
     return {.id = "vocab-padding",
             .title = "Vocabulary padding",
             .group = SwitchGroup::Kernels,

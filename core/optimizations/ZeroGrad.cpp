@@ -1,5 +1,5 @@
 // zero-grad: how gradients are cleared between steps.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 namespace {
@@ -12,7 +12,7 @@ std::string idle(const Machine&, const PlanDraft& draft, const Value&) {
 
 }  // namespace
 
-Optimization zeroGrad() {
+Switch zeroGrad() {
     return {.id = "zero-grad",
             .title = "Clearing of gradients",
             .group = SwitchGroup::Optimizer,

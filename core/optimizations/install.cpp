@@ -1,6 +1,6 @@
 // The list: one line an optimisation. Adding one is its file and a line here. The fused-* switches stay last: their "auto" gives way to
 // what others have claimed.
-#include "core/optimizations/Optimization.h"
+#include "core/optimizations/registry/Switch.h"
 
 namespace stepscope {
 
@@ -38,10 +38,10 @@ namespace stepscope {
     ENTRY(fusedLoss)                   \
     ENTRY(fusedOptimizer)
 
-#define DECLARE(name) Optimization name();
+#define DECLARE(name) Switch name();
 STEPSCOPE_OPTIMIZATIONS(DECLARE)
 
-std::vector<Optimization> allOptimizations() {
+std::vector<Switch> allSwitches() {
 #define CALL(name) name(),
     return {STEPSCOPE_OPTIMIZATIONS(CALL)};
 }

@@ -53,7 +53,7 @@ void begins(const void* key, bool ours, StepPlace place) {
 }
 
 // works: it is work itself, if nothing that it called was.
-void ends(const void* key, const char* name, int member, bool works) {
+void ends(const void* key, const char* name, int worker, bool works) {
     const std::int64_t end = now();
     const auto found = std::ranges::find(t_open.rbegin(), t_open.rend(), key, &Open::key);
     if (found == t_open.rend()) return;
@@ -69,10 +69,10 @@ void ends(const void* key, const char* name, int member, bool works) {
     if (!open.heard) return;
     const OperationDone done{.name = name,
                              .ours = open.ours,
-                             .member = member,
+                             .worker = worker,
                              .place = open.place,
                              .step = open.step,
-                             .launch = launch && member == 0,
+                             .launch = launch && worker == 0,
                              .works = works,
                              .totalNs = total,
                              .selfNs = std::max<std::int64_t>(0, total - open.called)};
@@ -112,7 +112,7 @@ class OwnOperations final : public StepObserver {
         if (span.place.activity != Activity::Text) begins(&span, true, span.place);
     }
     void spanEnds(const SpanFacts& span) noexcept override {
-        if (span.place.activity != Activity::Text) ends(&span, span.name, span.member, true);
+        if (span.place.activity != Activity::Text) ends(&span, span.name, span.worker, true);
     }
     void rangeBegins(const RangeFacts& range) noexcept override {
         if (range.kind == RangeFacts::Kind::Step)

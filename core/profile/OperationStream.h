@@ -14,7 +14,7 @@ namespace stepscope {
 struct OperationDone {
     const char* name = nullptr;  // valid during the call
     bool ours = false;
-    int member = 0;         // of ours: see SpanFacts
+    int worker = 0;         // of ours: see SpanFacts
     StepPlace place;        // where a thread of LibTorch's does not know its phase, that of the step in progress
     std::int64_t step = 0;  // the number of the update in progress when it began; 0: none
     // Work is counted once: not what only calls others, makes a view, makes room or answers a question; and what LibTorch is asked for inside an

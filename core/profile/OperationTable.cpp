@@ -100,7 +100,7 @@ public:
             found = m_sums.emplace(std::move(key), Sum{}).first;
         }
         Sum& sum = found->second;
-        sum.runs += operation.member == 0 ? 1 : 0;
+        sum.runs += operation.worker == 0 ? 1 : 0;
         sum.launches += operation.launch ? 1 : 0;
         sum.totalNs += operation.totalNs;
         sum.selfNs += operation.selfNs;

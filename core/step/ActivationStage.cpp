@@ -5,10 +5,10 @@
 
 namespace stepscope {
 
-void StepEngine::gelu(int member, std::int64_t index, std::int64_t row, std::int64_t n) {
+void StepEngine::gelu(int worker, std::int64_t index, std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
-    const auto& own = m_plan->members[static_cast<std::size_t>(member)];
+    const auto& own = m_plan->workers[static_cast<std::size_t>(worker)];
     const std::int64_t C = s.width, ldF = s.leading(s.hidden), perWord = gemm::perWord(s.element);
     step::GeluTile tile{weightsAt(m_parameters.blocks[static_cast<std::size_t>(index)].feedForward.in[0].bias),
                         layer.expandedRows + s.bytes(row * ldF), own.activated, ldF, ldF};
@@ -16,14 +16,14 @@ void StepEngine::gelu(int member, std::int64_t index, std::int64_t row, std::int
                  s.steps(C), m_rows.geluTile, &tile);
 }
 
-void StepEngine::geluBackward(int member, std::int64_t index, std::int64_t row, std::int64_t n) {
+void StepEngine::geluBackward(int worker, std::int64_t index, std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
-    const auto& own = m_plan->members[static_cast<std::size_t>(member)];
+    const auto& own = m_plan->workers[static_cast<std::size_t>(worker)];
     const std::int64_t C = s.width, ldF = s.leading(s.hidden), perWord = gemm::perWord(s.element);
     step::GeluBackwardTile tile{layer.expandedRows + s.bytes(row * ldF),
                                 own.dExpanded,
-                                vectorAt(member, m_parameters.blocks[static_cast<std::size_t>(index)].feedForward.in[0].bias),
+                                vectorAt(worker, m_parameters.blocks[static_cast<std::size_t>(index)].feedForward.in[0].bias),
                                 ldF,
                                 ldF,
                                 m_plan->deltas[index % 2].feedForward.in[0] + row / perWord * gemm::kPanel,
@@ -33,10 +33,10 @@ void StepEngine::geluBackward(int member, std::int64_t index, std::int64_t row, 
                  s.steps(C), m_rows.geluBackwardTile, &tile);
 }
 
-void StepEngine::swiglu(int member, std::int64_t index, std::int64_t row, std::int64_t n) {
+void StepEngine::swiglu(int worker, std::int64_t index, std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
-    const auto& own = m_plan->members[static_cast<std::size_t>(member)];
+    const auto& own = m_plan->workers[static_cast<std::size_t>(worker)];
     const std::int64_t C = s.width, ldF = s.leading(s.hidden), ldRows = s.leading(s.hiddenRows()), perWord = gemm::perWord(s.element);
     const float* bias = weightsAt(m_parameters.blocks[static_cast<std::size_t>(index)].feedForward.in[0].bias);
     std::byte* expanded = layer.expandedRows + s.bytes(row * ldRows);
@@ -54,10 +54,10 @@ void StepEngine::swiglu(int member, std::int64_t index, std::int64_t row, std::i
                              s.steps(s.rows()) * gemm::kPanel);
 }
 
-void StepEngine::swigluBackward(int member, std::int64_t index, std::int64_t row, std::int64_t n) {
+void StepEngine::swigluBackward(int worker, std::int64_t index, std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
-    const auto& own = m_plan->members[static_cast<std::size_t>(member)];
+    const auto& own = m_plan->workers[static_cast<std::size_t>(worker)];
     const std::int64_t C = s.width, ldF = s.leading(s.hidden), ldRows = s.leading(s.hiddenRows()), perWord = gemm::perWord(s.element);
     const LinearPlace& at = m_parameters.blocks[static_cast<std::size_t>(index)].feedForward.in[0];
     const std::byte* expanded = layer.expandedRows + s.bytes(row * ldRows);
@@ -68,7 +68,7 @@ void StepEngine::swigluBackward(int member, std::int64_t index, std::int64_t row
         using E = decltype(element);
         for (std::int64_t r = 0; r < n; ++r)
             swigluCpu<E>().backward(s.hidden, reinterpret_cast<const E*>(own.activated) + r * ldF, reinterpret_cast<const E*>(expanded) + r * ldRows,
-                                    weightsAt(at.bias), reinterpret_cast<E*>(own.dExpanded) + r * ldRows, vectorAt(member, at.bias), 0, 1);
+                                    weightsAt(at.bias), reinterpret_cast<E*>(own.dExpanded) + r * ldRows, vectorAt(worker, at.bias), 0, 1);
     });
     m_packers.summedRows(own.dExpanded, ldRows, n, s.hiddenRows(), m_plan->deltas[index % 2].feedForward.in[0] + row / perWord * gemm::kPanel,
                          s.steps(s.rows()) * gemm::kPanel);

@@ -8,10 +8,10 @@
 namespace stepscope {
 namespace {
 
-// Sequences or single heads that a member works on.
-Share tasksOf(const StepShape& shape, bool whole, int member) {
-    if (!whole) return share(shape.batch * shape.heads, member, shape.members);
-    const Share sequences = share(shape.batch, member, shape.members);
+// Sequences or single heads that a worker works on.
+Share tasksOf(const StepShape& shape, bool whole, int worker) {
+    if (!whole) return share(shape.batch * shape.heads, worker, shape.workers);
+    const Share sequences = share(shape.batch, worker, shape.workers);
     return {sequences.begin * shape.heads, sequences.end * shape.heads};
 }
 
@@ -43,12 +43,12 @@ std::int64_t StepEngine::attentionScratch() const {
     return bytes;
 }
 
-void StepEngine::attentionForward(int member, std::int64_t index) {
-    const OperationSpan span("attention", Role::AttentionCore, member);
+void StepEngine::attentionForward(int worker, std::int64_t index) {
+    const OperationSpan span("attention", Role::AttentionCore, worker);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
-    void* const scratch = m_plan->members[static_cast<std::size_t>(member)].scratch;
-    const Share tasks = tasksOf(s, m_whole, member);
+    void* const scratch = m_plan->workers[static_cast<std::size_t>(worker)].scratch;
+    const Share tasks = tasksOf(s, m_whole, worker);
     withElement(s.element, [&](auto element) {
         using E = decltype(element);
         for (std::int64_t task = tasks.begin; task < tasks.end; ++task) {
@@ -59,12 +59,12 @@ void StepEngine::attentionForward(int member, std::int64_t index) {
     });
 }
 
-void StepEngine::attentionBackward(int member, std::int64_t index) {
-    const OperationSpan span("attention backward", Role::AttentionCore, member);
+void StepEngine::attentionBackward(int worker, std::int64_t index) {
+    const OperationSpan span("attention backward", Role::AttentionCore, worker);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
-    void* const scratch = m_plan->members[static_cast<std::size_t>(member)].scratch;
-    const Share tasks = tasksOf(s, m_whole, member);
+    void* const scratch = m_plan->workers[static_cast<std::size_t>(worker)].scratch;
+    const Share tasks = tasksOf(s, m_whole, worker);
     withElement(s.element, [&](auto element) {
         using E = decltype(element);
         for (std::int64_t task = tasks.begin; task < tasks.end; ++task) {

@@ -1,4 +1,4 @@
-// The stages of StepEngine that run a transformer block, both ways, over the rows of one member.
+// The stages of StepEngine that run a transformer block, both ways, over the rows of one worker.
 #include <algorithm>
 
 #include "core/kernels/rope/RopeCpu.h"
@@ -17,17 +17,17 @@ void StepEngine::rotate(std::byte* qkv, bool back, std::int64_t row, std::int64_
     });
 }
 
-void StepEngine::blockForward(int member, std::int64_t index) {
+void StepEngine::blockForward(int worker, std::int64_t index) {
     const PlaceScope place(index, Role::None);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     const BlockPlace& at = m_parameters.blocks[static_cast<std::size_t>(index)];
-    const auto& own = m_plan->members[static_cast<std::size_t>(member)];
+    const auto& own = m_plan->workers[static_cast<std::size_t>(worker)];
     const std::int64_t C = s.width, ldC = s.leading(C), ldQkv = s.leading(3 * s.partColumns()), perWord = gemm::perWord(s.element);
     const auto site = static_cast<std::uint64_t>(2 * index);
 
-    overRowBlocks("norm + QKV", Role::Norm1AndQkv, member, [&](std::int64_t row, std::int64_t n) {
-        enterBranch(member, at.attention, layer.attention, row, n);
+    overRowBlocks("norm + QKV", Role::Norm1AndQkv, worker, [&](std::int64_t row, std::int64_t n) {
+        enterBranch(worker, at.attention, layer.attention, row, n);
         for (std::size_t part = 0; part < at.attention.in.size(); ++part) {
             const LinearPlace& linear = at.attention.in[part];
             step::BiasTile tile{weightsAt(linear.bias), layer.qkvRows + s.bytes(row * ldQkv + static_cast<std::int64_t>(part) * s.partColumns()),
@@ -38,31 +38,31 @@ void StepEngine::blockForward(int member, std::int64_t index) {
         rotate(layer.qkvRows, false, row, n);
     });
     meetUnlessWhole();
-    attentionForward(member, index);
+    attentionForward(worker, index);
     meetUnlessWhole();
-    overRowBlocks("projection + MLP", Role::OutAndMlp, member, [&](std::int64_t row, std::int64_t n) {
+    overRowBlocks("projection + MLP", Role::OutAndMlp, worker, [&](std::int64_t row, std::int64_t n) {
         leaveBranch(at.attention, layer.attention, site + 1, layer.attended + s.bytes(row * ldC), ldC, row, n);
-        enterBranch(member, at.feedForward, layer.feedForward, row, n);
-        (this->*m_activate)(member, index, row, n);
+        enterBranch(worker, at.feedForward, layer.feedForward, row, n);
+        (this->*m_activate)(worker, index, row, n);
         leaveBranch(at.feedForward, layer.feedForward, site + 2, own.activated, s.leading(s.hidden), row, n);
     });
 }
 
-void StepEngine::blockBackward(int member, std::int64_t index) {
+void StepEngine::blockBackward(int worker, std::int64_t index) {
     const PlaceScope place(index, Role::None);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     const BlockPlace& at = m_parameters.blocks[static_cast<std::size_t>(index)];
-    const auto& own = m_plan->members[static_cast<std::size_t>(member)];
+    const auto& own = m_plan->workers[static_cast<std::size_t>(worker)];
     const LayerDeltas& deltas = m_plan->deltas[index % 2];
     const std::int64_t C = s.width, ldC = s.leading(C), ldQkv = s.leading(3 * s.partColumns()), perWord = gemm::perWord(s.element);
     const auto site = static_cast<std::uint64_t>(2 * index);
 
-    overRowBlocks("MLP + projection backward", Role::OutAndMlp, member, [&](std::int64_t row, std::int64_t n) {
-        leaveBranchBackward(member, at.feedForward, layer.feedForward, deltas.feedForward, site + 2, row, n);
-        (this->*m_activateBackward)(member, index, row, n);
-        enterBranchBackward(member, at.feedForward, layer.feedForward, own.dExpanded, s.leading(s.hiddenRows()), row, n);
-        leaveBranchBackward(member, at.attention, layer.attention, deltas.attention, site + 1, row, n);
+    overRowBlocks("MLP + projection backward", Role::OutAndMlp, worker, [&](std::int64_t row, std::int64_t n) {
+        leaveBranchBackward(worker, at.feedForward, layer.feedForward, deltas.feedForward, site + 2, row, n);
+        (this->*m_activateBackward)(worker, index, row, n);
+        enterBranchBackward(worker, at.feedForward, layer.feedForward, own.dExpanded, s.leading(s.hiddenRows()), row, n);
+        leaveBranchBackward(worker, at.attention, layer.attention, deltas.attention, site + 1, row, n);
         m_packers.summedRows(layer.attended + s.bytes(row * ldC), ldC, n, C, layer.attention.outPairs + row / perWord * gemm::kPanel,
                              s.steps(s.rows()) * gemm::kPanel);
         step::BiasTile tile{nullptr, m_plan->dAttended + s.bytes(row * ldC), ldC};
@@ -70,34 +70,34 @@ void StepEngine::blockBackward(int member, std::int64_t index) {
                      m_rows.biasTile, &tile);
     });
     meetUnlessWhole();
-    attentionBackward(member, index);
+    attentionBackward(worker, index);
     meetUnlessWhole();
-    overRowBlocks("QKV + norm backward", Role::Norm1AndQkv, member, [&](std::int64_t row, std::int64_t n) {
+    overRowBlocks("QKV + norm backward", Role::Norm1AndQkv, worker, [&](std::int64_t row, std::int64_t n) {
         rotate(m_plan->dQkv, true, row, n);
         const std::byte* dQkv = m_plan->dQkv + s.bytes(row * ldQkv);
         for (std::size_t part = 0; part < at.attention.in.size(); ++part) {
             const LinearPlace& linear = at.attention.in[part];
             const std::byte* delta = dQkv + s.bytes(static_cast<std::int64_t>(part) * s.partColumns());
-            if (float* bias = vectorAt(member, linear.bias)) m_rows.columnSum(delta, ldQkv, n, linear.out, bias);
+            if (float* bias = vectorAt(worker, linear.bias)) m_rows.columnSum(delta, ldQkv, n, linear.out, bias);
             m_packers.summedRows(delta, ldQkv, n, linear.out, deltas.attention.in[part] + row / perWord * gemm::kPanel,
                                  s.steps(s.rows()) * gemm::kPanel);
         }
-        enterBranchBackward(member, at.attention, layer.attention, dQkv, ldQkv, row, n);
+        enterBranchBackward(worker, at.attention, layer.attention, dQkv, ldQkv, row, n);
     });
-    m_team.meet();  // all rows' deltas are there; the set of the layer above is free for the layer below
-    if (index + 1 < s.layers) tellFinal(member, index + 1);
-    weightGradients(member, index);
+    m_team.barrier();  // all rows' deltas are there; the set of the layer above is free for the layer below
+    if (index + 1 < s.layers) tellFinal(worker, index + 1);
+    weightGradients(worker, index);
 }
 
-void StepEngine::weightGradients(int member, std::int64_t index) {
-    const OperationSpan span("weight gradients", Role::BlockWeights, member);
+void StepEngine::weightGradients(int worker, std::int64_t index) {
+    const OperationSpan span("weight gradients", Role::BlockWeights, worker);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     const BlockPlace& at = m_parameters.blocks[static_cast<std::size_t>(index)];
     const LayerDeltas& deltas = m_plan->deltas[index % 2];
     const std::int64_t steps = s.steps(s.rows()), pairs = steps * gemm::kPanel;
     const auto linear = [&](const LinearPlace& place, const std::uint32_t* delta, const std::uint32_t* input) {
-        const Share mine = share(gemm::panels(place.out), member, s.members);
+        const Share mine = share(gemm::panels(place.out), worker, s.workers);
         for (std::int64_t panel = mine.begin; panel < mine.end; ++panel) {
             const std::int64_t row = panel * gemm::kPanel, n = std::min(gemm::kPanel, place.out - row);
             m_gemm.store({delta + panel * pairs, 1, gemm::kPanel}, {input, pairs}, n, place.in, steps,

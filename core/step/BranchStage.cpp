@@ -13,17 +13,17 @@ void StepEngine::normForward(const NormPlace& place, const NormPlan& norm, std::
     });
 }
 
-void StepEngine::normBackward(int member, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row,
+void StepEngine::normBackward(int worker, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row,
                               std::int64_t n) {
     const std::int64_t C = m_shape.width;
     residualNormCpu<float>().backward(normShape(), gradient, norm.input + row * C, norm.mean + row, norm.inverse + row, weightsAt(place.weight),
-                                      along, m_plan->dx + row * C, nullptr, vectorAt(member, place.weight), vectorAt(member, place.bias), 0, n);
+                                      along, m_plan->dx + row * C, nullptr, vectorAt(worker, place.weight), vectorAt(worker, place.bias), 0, n);
 }
 
-void StepEngine::enterBranch(int member, const BranchPlace& place, const BranchPlan& branch, std::int64_t row, std::int64_t n) {
+void StepEngine::enterBranch(int worker, const BranchPlace& place, const BranchPlan& branch, std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const std::int64_t C = s.width, ldC = s.leading(C);
-    std::byte* normed = m_plan->members[static_cast<std::size_t>(member)].normed;
+    std::byte* normed = m_plan->workers[static_cast<std::size_t>(worker)].normed;
     if (s.postNorm)
         m_rows.convert(branch.before + row * C, C, n, C, normed, ldC, nullptr);
     else
@@ -46,33 +46,33 @@ void StepEngine::leaveBranch(const BranchPlace& place, const BranchPlan& branch,
                                      branch.after + row * C, branch.norm.mean + row, branch.norm.inverse + row, 0, n);
 }
 
-void StepEngine::leaveBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const BranchDeltas& deltas, std::uint64_t site,
+void StepEngine::leaveBranchBackward(int worker, const BranchPlace& place, const BranchPlan& branch, const BranchDeltas& deltas, std::uint64_t site,
                                      std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const std::int64_t C = s.width, ldC = s.leading(C);
     float* dx = m_plan->dx + row * C;
-    std::byte* delta = m_plan->members[static_cast<std::size_t>(member)].delta;
-    if (s.postNorm) normBackward(member, place.norm, branch.norm, dx, nullptr, row, n);
+    std::byte* delta = m_plan->workers[static_cast<std::size_t>(worker)].delta;
+    if (s.postNorm) normBackward(worker, place.norm, branch.norm, dx, nullptr, row, n);
     if (drops())
-        m_rows.convertDropped(dropoutAt(site, row), dx, n, C, delta, ldC, vectorAt(member, place.out.bias));
+        m_rows.convertDropped(dropoutAt(site, row), dx, n, C, delta, ldC, vectorAt(worker, place.out.bias));
     else
-        m_rows.convert(dx, C, n, C, delta, ldC, vectorAt(member, place.out.bias));
+        m_rows.convert(dx, C, n, C, delta, ldC, vectorAt(worker, place.out.bias));
     m_packers.summedRows(delta, ldC, n, C, deltas.out + row / gemm::perWord(s.element) * gemm::kPanel, s.steps(s.rows()) * gemm::kPanel);
 }
 
-void StepEngine::enterBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const std::byte* delta, std::int64_t stride,
+void StepEngine::enterBranchBackward(int worker, const BranchPlace& place, const BranchPlan& branch, const std::byte* delta, std::int64_t stride,
                                      std::int64_t row, std::int64_t n) {
     const StepShape& s = m_shape;
     const std::int64_t C = s.width, perWord = gemm::perWord(s.element);
     float* dx = m_plan->dx + row * C;
     // With the norm at the end of the branch its input is the stream itself, and the gradient joins the stream's.
-    float* into = s.postNorm ? dx : m_plan->members[static_cast<std::size_t>(member)].gradient;
+    float* into = s.postNorm ? dx : m_plan->workers[static_cast<std::size_t>(worker)].gradient;
     for (std::size_t part = 0; part < place.in.size(); ++part) {
         const std::int64_t steps = s.steps(place.in[part].out), column = static_cast<std::int64_t>(part) * s.partColumns();
         m_gemm.store({wordsOf(delta + s.bytes(column)), stride / perWord, 1}, {branch.in[part].backward, steps * gemm::kPanel}, n, C, steps, into, C,
                      s.postNorm || part > 0);
     }
-    if (!s.postNorm) normBackward(member, place.norm, branch.norm, into, dx, row, n);
+    if (!s.postNorm) normBackward(worker, place.norm, branch.norm, into, dx, row, n);
 }
 
 }  // namespace stepscope

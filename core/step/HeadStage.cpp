@@ -6,8 +6,8 @@
 
 namespace stepscope {
 
-double StepEngine::head(int member) {
-    const OperationSpan span("norm + head + cross-entropy", Role::HeadLoss, member);
+double StepEngine::head(int worker) {
+    const OperationSpan span("norm + head + cross-entropy", Role::HeadLoss, worker);
     const StepShape& s = m_shape;
     Plan& plan = *m_plan;
     const std::int64_t C = s.width, ldC = s.leading(C);
@@ -19,12 +19,12 @@ double StepEngine::head(int member) {
                                      .scale = static_cast<float>(m_batch.share / static_cast<double>(s.rows())),
                                      .gradients = m_training};
     if (in.smoothing > 0) {
-        m_head.sumWeights(member, in.weight);
-        m_team.meet();
+        m_head.sumWeights(worker, in.weight);
+        m_team.barrier();
     }
     double loss = 0;
     for (int piece = 0; piece < m_head.pieces(); ++piece) {
-        const Share rows = m_head.rowsOf(member, piece);
+        const Share rows = m_head.rowsOf(worker, piece);
         for (std::int64_t row = rows.begin; row < rows.end; row += m_head.rowBlock()) {
             const std::int64_t n = std::min(m_head.rowBlock(), rows.end - row);
             std::byte* hidden = plan.hidden + s.bytes(row * ldC);
@@ -32,18 +32,18 @@ double StepEngine::head(int member) {
                 m_rows.convert(plan.output + row * C, C, n, C, hidden, ldC, nullptr);
             else
                 normForward(m_parameters.norm, plan.norm, row, n, hidden);
-            loss += m_head.rows(member, piece, {row, row + n}, in);
+            loss += m_head.rows(worker, piece, {row, row + n}, in);
             if (!m_training) continue;
-            const float* gradient = m_head.dHidden(member);
+            const float* gradient = m_head.dHidden(worker);
             if (s.postNorm)
                 std::copy_n(gradient, n * C, plan.dx + row * C);
             else
-                normBackward(member, m_parameters.norm, plan.norm, gradient, nullptr, row, n);
+                normBackward(worker, m_parameters.norm, plan.norm, gradient, nullptr, row, n);
         }
         if (!m_training) continue;
-        m_team.meet();
-        m_head.weightGradient(member, piece, in, !(m_batch.first && piece == 0), plan.gradients + m_parameters.head);
-        m_team.meet();
+        m_team.barrier();
+        m_head.weightGradient(worker, piece, in, !(m_batch.first && piece == 0), plan.gradients + m_parameters.head);
+        m_team.barrier();
     }
     return loss;
 }

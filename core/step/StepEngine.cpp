@@ -20,9 +20,9 @@ std::int64_t rowsWithin(std::int64_t bytes, std::int64_t bytesPerRow, std::int64
     return std::clamp(bytes / bytesPerRow / 32 * 32, std::int64_t{32}, most);
 }
 
-// Members own whole sequences where they divide, and then share no word of an operand.
+// Workers own whole sequences where they divide, and then share no word of an operand.
 bool wholeSequences(const StepShape& shape) {
-    return shape.batch % shape.members == 0 && shape.batch / shape.members * shape.context % gemm::perWord(shape.element) == 0;
+    return shape.batch % shape.workers == 0 && shape.batch / shape.workers * shape.context % gemm::perWord(shape.element) == 0;
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ StepEngine::StepEngine(const StepShape& shape, StepParameters parameters)
       m_gemm(gemm::kernels(shape.element)),
       m_packers(gemm::packers(shape.element)),
       m_rows(step::kernels(shape.element)),
-      m_team(shape.members),
+      m_team(shape.workers),
       m_whole(wholeSequences(shape)),
       m_head({.element = shape.element, .width = shape.width, .vocabulary = shape.vocabulary, .rows = allRows()}),
       m_activate(shape.gated ? &StepEngine::swiglu : &StepEngine::gelu),
@@ -47,26 +47,26 @@ StepEngine::StepEngine(const StepShape& shape, StepParameters parameters)
 
 StepEngine::~StepEngine() = default;
 
-Share StepEngine::rowsOf(int member) const {
+Share StepEngine::rowsOf(int worker) const {
     const std::int64_t N = m_shape.rows();
-    if (m_whole) return share(N, member, m_shape.members);
-    const Share units = share((N + 31) / 32, member, m_shape.members);
+    if (m_whole) return share(N, worker, m_shape.workers);
+    const Share units = share((N + 31) / 32, worker, m_shape.workers);
     return {std::min(N, units.begin * 32), std::min(N, units.end * 32)};
 }
 
 std::vector<Share> StepEngine::allRows() const {
     std::vector<Share> all;
-    for (int member = 0; member < m_shape.members; ++member) all.push_back(rowsOf(member));
+    for (int worker = 0; worker < m_shape.workers; ++worker) all.push_back(rowsOf(worker));
     return all;
 }
 
 void StepEngine::meetUnlessWhole() {
-    if (!m_whole) m_team.meet();
+    if (!m_whole) m_team.barrier();
 }
 
-// Called after a meeting: every member has finished what came before.
-void StepEngine::tellFinal(int member, std::int64_t layer) const {
-    if (member == 0 && m_batch.layerIsFinal != nullptr) (*m_batch.layerIsFinal)(layer);
+// Called after a barrier: every worker has finished what came before.
+void StepEngine::tellFinal(int worker, std::int64_t layer) const {
+    if (worker == 0 && m_batch.layerIsFinal != nullptr) (*m_batch.layerIsFinal)(layer);
 }
 
 step::Dropout StepEngine::dropoutAt(std::uint64_t site, std::int64_t row) const {
@@ -76,8 +76,8 @@ step::Dropout StepEngine::dropoutAt(std::uint64_t site, std::int64_t row) const 
             .factor = static_cast<float>(1 / (1 - m_shape.dropout))};
 }
 
-float* StepEngine::vectorAt(int member, std::int64_t offset) const {
-    return offset == kAbsent ? nullptr : m_plan->members[static_cast<std::size_t>(member)].vectors + offset - m_parameters.decayEnd;
+float* StepEngine::vectorAt(int worker, std::int64_t offset) const {
+    return offset == kAbsent ? nullptr : m_plan->workers[static_cast<std::size_t>(worker)].vectors + offset - m_parameters.decayEnd;
 }
 
 void StepEngine::place(Arena& arena) {
@@ -150,24 +150,24 @@ void StepEngine::placeMembers(Arena& arena) {
     const StepShape& s = m_shape;
     const std::int64_t C = s.width;
     const auto elements = [&](std::int64_t rows, std::int64_t columns) { return arena.take<std::byte>(s.bytes(rows * s.leading(columns))); };
-    m_plan->members.resize(static_cast<std::size_t>(s.members));
-    m_plan->partial.resize(static_cast<std::size_t>(s.members));
-    for (auto& member : m_plan->members) {
-        member.normed = elements(m_rowBlock, C);
-        member.delta = elements(m_rowBlock, C);
-        member.activated = elements(m_rowBlock, s.hidden);
-        member.dExpanded = s.gated ? elements(m_rowBlock, s.hiddenRows()) : member.activated;
-        member.gradient = arena.take<float>(m_rowBlock * C);
-        member.scratch = arena.take<std::byte>(attentionScratch());
-        member.vectors = arena.take<float>(m_parameters.size - m_parameters.decayEnd);
-        member.low = arena.take<std::byte>(s.bytes(gemm::kPanel * std::max(C, s.hidden)));
+    m_plan->workers.resize(static_cast<std::size_t>(s.workers));
+    m_plan->partial.resize(static_cast<std::size_t>(s.workers));
+    for (auto& worker : m_plan->workers) {
+        worker.normed = elements(m_rowBlock, C);
+        worker.delta = elements(m_rowBlock, C);
+        worker.activated = elements(m_rowBlock, s.hidden);
+        worker.dExpanded = s.gated ? elements(m_rowBlock, s.hiddenRows()) : worker.activated;
+        worker.gradient = arena.take<float>(m_rowBlock * C);
+        worker.scratch = arena.take<std::byte>(attentionScratch());
+        worker.vectors = arena.take<float>(m_parameters.size - m_parameters.decayEnd);
+        worker.low = arena.take<std::byte>(s.bytes(gemm::kPanel * std::max(C, s.hidden)));
     }
 }
 
 void StepEngine::plan(void* block) {
-    // Each member clears a part: padding must hold finite numbers, and the first touch of so much memory takes a while.
-    m_team.run([&](int member) {
-        const Share part = share(m_bytes, member, m_shape.members);
+    // Each worker clears a part: padding must hold finite numbers, and the first touch of so much memory takes a while.
+    m_team.run([&](int worker) {
+        const Share part = share(m_bytes, worker, m_shape.workers);
         std::memset(static_cast<std::byte*>(block) + part.begin, 0, static_cast<std::size_t>(part.end - part.begin));
     });
     Arena arena(block);
@@ -180,10 +180,10 @@ float* StepEngine::gradients() const {
     return m_plan->gradients;
 }
 
-void StepEngine::embed(int member) {
-    const OperationSpan span("embedding", Role::Embedding, member);
+void StepEngine::embed(int worker) {
+    const OperationSpan span("embedding", Role::Embedding, worker);
     const StepShape& s = m_shape;
-    const Share rows = rowsOf(member);
+    const Share rows = rowsOf(worker);
     float* out = m_plan->layers.front().attention.before;
     embeddingCpu().forward({.rows = s.rows(), .context = s.context, .columns = s.width}, m_batch.ids, m_weights + m_parameters.tokens,
                            weightsAt(m_parameters.positions), out, rows.begin, rows.end);
@@ -195,20 +195,20 @@ double StepEngine::accumulate(const float* weights, const MicroBatch& batch) {
     m_weights = weights;
     m_batch = batch;
     m_training = true;
-    m_team.run([&](int member) {
+    m_team.run([&](int worker) {
         const PlaceScope forward(Activity::Forward);
-        const auto place = static_cast<std::size_t>(member);
+        const auto place = static_cast<std::size_t>(worker);
         if (batch.first)
-            std::memset(plan.members[place].vectors, 0, static_cast<std::size_t>(m_parameters.size - m_parameters.decayEnd) * sizeof(float));
-        embed(member);
-        for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(member, layer);
-        plan.partial[place] = head(member);
-        if (member == 0 && batch.backwardBegins != nullptr) (*batch.backwardBegins)();
-        tellFinal(member, m_shape.layers);
+            std::memset(plan.workers[place].vectors, 0, static_cast<std::size_t>(m_parameters.size - m_parameters.decayEnd) * sizeof(float));
+        embed(worker);
+        for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(worker, layer);
+        plan.partial[place] = head(worker);
+        if (worker == 0 && batch.backwardBegins != nullptr) (*batch.backwardBegins)();
+        tellFinal(worker, m_shape.layers);
         const PlaceScope backward(Activity::Backward);
-        for (std::int64_t layer = m_shape.layers - 1; layer >= 0; --layer) blockBackward(member, layer);
-        embeddingGradients(member);
-        reduceVectors(member);
+        for (std::int64_t layer = m_shape.layers - 1; layer >= 0; --layer) blockBackward(worker, layer);
+        embeddingGradients(worker);
+        reduceVectors(worker);
     });
     return std::accumulate(plan.partial.begin(), plan.partial.end(), 0.0) / static_cast<double>(m_shape.rows());
 }
@@ -217,11 +217,11 @@ double StepEngine::evaluate(const float* weights, const std::int64_t* ids, const
     m_weights = weights;
     m_batch = {.ids = ids, .targets = targets};
     m_training = false;
-    m_team.run([&](int member) {
+    m_team.run([&](int worker) {
         const PlaceScope place(Activity::Evaluation);
-        embed(member);
-        for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(member, layer);
-        m_plan->partial[static_cast<std::size_t>(member)] = head(member);
+        embed(worker);
+        for (std::int64_t layer = 0; layer < m_shape.layers; ++layer) blockForward(worker, layer);
+        m_plan->partial[static_cast<std::size_t>(worker)] = head(worker);
     });
     return std::accumulate(m_plan->partial.begin(), m_plan->partial.end(), 0.0) / static_cast<double>(m_shape.rows());
 }

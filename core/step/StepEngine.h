@@ -1,9 +1,9 @@
 // StepEngine: one training step of a GPT planned ahead: every buffer allocated once, the backward pass written by hand, weights
 // repacked inside the AdamW pass, no autograd. Torch-free; works over flat float32 buffers of the caller's. Driven by PlannedProgram
-// on the trainer thread; the members of its Team share the rows of a batch.
+// on the trainer thread; the workers of its Team share the rows of a batch.
 //
-// Rows are tokens, (batch, context) flattened. Members own ranges of rows; when those are whole sequences, a member runs through all layers without
-// meeting the others. Operands of matrix products are E (bf16 or float32), everything else float32. Options of the model are data: absent
+// Rows are tokens, (batch, context) flattened. Workers own ranges of rows; when those are whole sequences, a worker runs through all layers without
+// waiting for the others. Operands of matrix products are E (bf16 or float32), everything else float32. Options of the model are data: absent
 // parameters are null pointers, and what differs more is chosen once, when the engine is made.
 #pragma once
 #include <algorithm>
@@ -37,10 +37,10 @@ struct MicroBatch {
     double share = 1;                                       // 1 / number of micro-batches
     std::uint64_t seed = 0, update = 1;                     // key of the dropped elements (core/base/DropoutMask.h), with
     std::int64_t firstSequence = 0;                         //   the place of these sequences among all of the update
-    // Of the last micro-batch of an update, or null: called by member 0, while the others go on, when the gradients of a layer's matrices are final;
+    // Of the last micro-batch of an update, or null: called by worker 0, while the others go on, when the gradients of a layer's matrices are final;
     // `layers` is the head's own. Embeddings, biases and norms are final when accumulate() returns. Must not throw.
     const std::function<void(std::int64_t layer)>* layerIsFinal = nullptr;
-    // Or null: called by member 0, which is the thread that calls accumulate(), when its forward pass is done. Must not throw.
+    // Or null: called by worker 0, which is the thread that calls accumulate(), when its forward pass is done. Must not throw.
     const std::function<void()>* backwardBegins = nullptr;
 };
 
@@ -71,62 +71,62 @@ public:
 
 private:
     struct Plan;  // every buffer
-    using RowStage = void (StepEngine::*)(int member, std::int64_t layer, std::int64_t row, std::int64_t n);
+    using RowStage = void (StepEngine::*)(int worker, std::int64_t layer, std::int64_t row, std::int64_t n);
 
     void place(Arena& arena);
     void placeLayers(Arena& arena);
     void placeMembers(Arena& arena);
 
-    // Stages, each for one member's rows, or for the n rows from `row` on.
-    void embed(int member);
-    void blockForward(int member, std::int64_t layer);
-    void blockBackward(int member, std::int64_t layer);
+    // Stages, each for one worker's rows, or for the n rows from `row` on.
+    void embed(int worker);
+    void blockForward(int worker, std::int64_t layer);
+    void blockBackward(int worker, std::int64_t layer);
     std::int64_t attentionScratch() const;  // bytes
-    void attentionForward(int member, std::int64_t layer);
-    void attentionBackward(int member, std::int64_t layer);
-    double head(int member);
-    void weightGradients(int member, std::int64_t layer);
-    void embeddingGradients(int member);
-    void reduceVectors(int member);
+    void attentionForward(int worker, std::int64_t layer);
+    void attentionBackward(int worker, std::int64_t layer);
+    double head(int worker);
+    void weightGradients(int worker, std::int64_t layer);
+    void embeddingGradients(int worker);
+    void reduceVectors(int worker);
 
     // BranchStage: from the residual stream into a branch and back.
-    void enterBranch(int member, const BranchPlace& place, const BranchPlan& branch, std::int64_t row, std::int64_t n);
+    void enterBranch(int worker, const BranchPlace& place, const BranchPlan& branch, std::int64_t row, std::int64_t n);
     void leaveBranch(const BranchPlace& place, const BranchPlan& branch, std::uint64_t site, const std::byte* from, std::int64_t stride,
                      std::int64_t row, std::int64_t n);
-    void leaveBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const BranchDeltas& deltas, std::uint64_t site,
+    void leaveBranchBackward(int worker, const BranchPlace& place, const BranchPlan& branch, const BranchDeltas& deltas, std::uint64_t site,
                              std::int64_t row, std::int64_t n);
-    void enterBranchBackward(int member, const BranchPlace& place, const BranchPlan& branch, const std::byte* delta, std::int64_t stride,
+    void enterBranchBackward(int worker, const BranchPlace& place, const BranchPlan& branch, const std::byte* delta, std::int64_t stride,
                              std::int64_t row, std::int64_t n);
     void normForward(const NormPlace& place, const NormPlan& norm, std::int64_t row, std::int64_t n, std::byte* out);
-    void normBackward(int member, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row,
+    void normBackward(int worker, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row,
                       std::int64_t n);
     NormShape normShape(std::int64_t stride = 0) const { return {.columns = m_shape.width, .rms = m_shape.rms, .stride = stride}; }
 
     // ActivationStage: own.normed -> own.activated, and own.delta -> own.dExpanded.
-    void gelu(int member, std::int64_t layer, std::int64_t row, std::int64_t n);
-    void geluBackward(int member, std::int64_t layer, std::int64_t row, std::int64_t n);
-    void swiglu(int member, std::int64_t layer, std::int64_t row, std::int64_t n);
-    void swigluBackward(int member, std::int64_t layer, std::int64_t row, std::int64_t n);
+    void gelu(int worker, std::int64_t layer, std::int64_t row, std::int64_t n);
+    void geluBackward(int worker, std::int64_t layer, std::int64_t row, std::int64_t n);
+    void swiglu(int worker, std::int64_t layer, std::int64_t row, std::int64_t n);
+    void swigluBackward(int worker, std::int64_t layer, std::int64_t row, std::int64_t n);
 
     // Queries and keys of rows turned by their positions, or back. No-op without RoPE.
     void rotate(std::byte* qkv, bool back, std::int64_t row, std::int64_t n) const;
 
-    // One operation over a member's rows: work(row, n) for blocks that stay in the second-level cache.
+    // One operation over a worker's rows: work(row, n) for blocks that stay in the second-level cache.
     template <class Work>
-    void overRowBlocks(const char* name, Role role, int member, Work work) {
-        const OperationSpan span(name, role, member);
-        const Share rows = rowsOf(member);
+    void overRowBlocks(const char* name, Role role, int worker, Work work) {
+        const OperationSpan span(name, role, worker);
+        const Share rows = rowsOf(worker);
         for (std::int64_t row = rows.begin; row < rows.end; row += m_rowBlock) work(row, std::min(m_rowBlock, rows.end - row));
     }
 
-    Share rowsOf(int member) const;
+    Share rowsOf(int worker) const;
     std::vector<Share> allRows() const;
     void meetUnlessWhole();
-    void tellFinal(int member, std::int64_t layer) const;
+    void tellFinal(int worker, std::int64_t layer) const;
     bool drops() const { return m_training && m_shape.dropout > 0; }
     step::Dropout dropoutAt(std::uint64_t site, std::int64_t row) const;
     const float* weightsAt(std::int64_t offset) const { return offset == kAbsent ? nullptr : m_weights + offset; }
-    float* vectorAt(int member, std::int64_t offset) const;  // a member's part of the gradient of a bias or norm
+    float* vectorAt(int worker, std::int64_t offset) const;  // a worker's part of the gradient of a bias or norm
 
     StepShape m_shape;
     StepParameters m_parameters;
@@ -134,7 +134,7 @@ private:
     const gemm::Packers& m_packers;
     const step::Kernels& m_rows;
     Team m_team;
-    bool m_whole = false;  // members own whole sequences
+    bool m_whole = false;  // workers own whole sequences
     LinearCrossEntropy m_head;
     RowStage m_activate = nullptr, m_activateBackward = nullptr;
     std::int64_t m_rowBlock = 32;  // rows worked on at a time, so that they stay in the second-level cache

@@ -45,7 +45,7 @@ struct LayerPlan {
     std::byte* expandedRows = nullptr;  // (N, hiddenRows) E, before the activation
 };
 
-// Gradients of what one layer's products gave. Two sets taken in turn: while one member still multiplies those of a layer, another may write the
+// Gradients of what one layer's products gave. Two sets taken in turn: while one worker still multiplies those of a layer, another may write the
 // next.
 struct BranchDeltas {
     std::vector<std::uint32_t*> in;
@@ -65,7 +65,7 @@ struct StepEngine::Plan {
     float* dx = nullptr;                              // (N, C) gradient of the residual stream
     LayerDeltas deltas[2];
     float *cosines = nullptr, *sines = nullptr;  // of RoPE, (context, half a head)
-    struct Member {
+    struct Worker {
         std::byte *normed = nullptr, *delta = nullptr, *activated = nullptr, *dExpanded = nullptr;  // row blocks, E
         float* gradient = nullptr;                                                                  // row block, (rows, C)
         void* scratch = nullptr;                                                                    // attention's, for one head of one sequence
@@ -73,8 +73,8 @@ struct StepEngine::Plan {
         float* vectors = nullptr;
         std::byte* low = nullptr;
     };
-    std::vector<Member> members;
-    std::vector<double> partial;  // per member
+    std::vector<Worker> workers;
+    std::vector<double> partial;  // per worker
 };
 
 }  // namespace stepscope

@@ -15,7 +15,7 @@ struct StepShape {
     std::int64_t vocabulary = 256;  // ids that can occur
     std::int64_t batch = 1, context = 1;
     gemm::Element element = gemm::Element::Bf16;  // of operands of matrix products; sums, residual stream and statistics are float32
-    int members = 1;                              // threads
+    int workers = 1;                              // threads
 
     bool gated = false;     // SwiGLU instead of GELU: the MLP's first matrix holds `hidden` gates, then as many values
     bool splitQkv = false;  // three projections instead of one

@@ -13,7 +13,7 @@ inline void pause() {
 #endif
 }
 
-// Members of one step arrive within microseconds of each other, so waiting starts by looking; a member whose processor is taken by another
+// Workers of one step arrive within microseconds of each other, so waiting starts by looking; a worker whose processor is taken by another
 // program would be looked for in vain, so after about 50 us the wait goes through the system.
 constexpr int kLooks = 2000;
 
@@ -28,8 +28,8 @@ void await(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
-Team::Team(int members) {
-    for (int member = 1; member < members; ++member) m_threads.emplace_back([this, member] { serve(member); });
+Team::Team(int workers) {
+    for (int worker = 1; worker < workers; ++worker) m_threads.emplace_back([this, worker] { serve(worker); });
 }
 
 Team::~Team() {
@@ -39,13 +39,13 @@ Team::~Team() {
     for (auto& thread : m_threads) thread.join();
 }
 
-void Team::serve(int member) {
+void Team::serve(int worker) {
     std::uint32_t seen = 0;
     while (true) {
         await(m_round, seen);
         ++seen;
         if (m_leaving.load()) return;
-        (*m_work)(member);
+        (*m_work)(worker);
         if (m_busy.fetch_sub(1, std::memory_order_acq_rel) == 1) m_busy.notify_all();
     }
 }
@@ -59,7 +59,7 @@ void Team::run(const std::function<void(int)>& work) {
     for (int left = m_busy.load(std::memory_order_acquire); left != 0; left = m_busy.load(std::memory_order_acquire)) await(m_busy, left);
 }
 
-void Team::meet() {
+void Team::barrier() {
     const std::uint32_t phase = m_phase.load(std::memory_order_relaxed);
     if (m_arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == size()) {
         m_arrived.store(0, std::memory_order_relaxed);

@@ -38,45 +38,45 @@ void eachPacked(const StepShape& shape, const StepParameters& parameters, const 
 
 }  // namespace
 
-void StepEngine::embeddingGradients(int member) {
-    const OperationSpan span("embedding backward", Role::Embedding, member);
+void StepEngine::embeddingGradients(int worker) {
+    const OperationSpan span("embedding backward", Role::Embedding, worker);
     const StepShape& s = m_shape;
     const std::int64_t C = s.width;
-    const Share rows = rowsOf(member);
+    const Share rows = rowsOf(worker);
     if (drops()) m_rows.drop(dropoutAt(0, rows.begin), rows.size() * C, m_plan->dx + rows.begin * C);
     // A tied table's gradient holds the head's part by now; the others begin at zero.
     if (m_batch.first)
         for (const Table& table : tablesOf(s, m_parameters)) {
-            const Share mine = share(table.count, member, s.members);
+            const Share mine = share(table.count, worker, s.workers);
             std::memset(m_plan->gradients + table.offset + mine.begin, 0, static_cast<std::size_t>(mine.size()) * sizeof(float));
         }
-    m_team.meet();  // dx of every row is final
-    tellFinal(member, 0);
-    // By columns: no two members add to one number, and sums come out the same every time. 16 columns are a cache line.
-    const Share lines = share((C + 15) / 16, member, s.members);
+    m_team.barrier();  // dx of every row is final
+    tellFinal(worker, 0);
+    // By columns: no two workers add to one number, and sums come out the same every time. 16 columns are a cache line.
+    const Share lines = share((C + 15) / 16, worker, s.workers);
     float* positions = m_parameters.positions == kAbsent ? nullptr : m_plan->gradients + m_parameters.positions;
     embeddingCpu().backward({.rows = s.rows(), .context = s.context, .columns = C}, m_batch.ids, m_plan->dx, m_plan->gradients + m_parameters.tokens,
                             positions, lines.begin * 16, std::min(C, lines.end * 16));
 }
 
-void StepEngine::reduceVectors(int member) {
-    const OperationSpan span("sum biases' gradients", Role::BlockWeights, member);
-    // The members' sums were complete before embeddingGradients() met.
-    const Share mine = share(m_parameters.size - m_parameters.decayEnd, member, m_shape.members);
+void StepEngine::reduceVectors(int worker) {
+    const OperationSpan span("sum biases' gradients", Role::BlockWeights, worker);
+    // The workers' sums were complete before the barrier of embeddingGradients().
+    const Share mine = share(m_parameters.size - m_parameters.decayEnd, worker, m_shape.workers);
     float* to = m_plan->gradients + m_parameters.decayEnd;
     for (std::int64_t i = mine.begin; i < mine.end; ++i) {
         float sum = 0;
-        for (const auto& other : m_plan->members) sum += other.vectors[i];
+        for (const auto& other : m_plan->workers) sum += other.vectors[i];
         to[i] = sum;
     }
 }
 
 double StepEngine::gradientNorm() {
-    m_team.run([&](int member) {
+    m_team.run([&](int worker) {
         const PlaceScope place(Activity::Clip);
-        const OperationSpan span("sum of squares", Role::Optimizer, member);
-        const Share mine = share(m_parameters.size, member, m_shape.members);
-        m_plan->partial[static_cast<std::size_t>(member)] = adamWCpu().sumOfSquares(m_plan->gradients, mine.begin, mine.end);
+        const OperationSpan span("sum of squares", Role::Optimizer, worker);
+        const Share mine = share(m_parameters.size, worker, m_shape.workers);
+        m_plan->partial[static_cast<std::size_t>(worker)] = adamWCpu().sumOfSquares(m_plan->gradients, mine.begin, mine.end);
     });
     double sum = 0;
     for (const double part : m_plan->partial) sum += part;
@@ -84,11 +84,11 @@ double StepEngine::gradientNorm() {
 }
 
 void StepEngine::pack(const float* weights) {
-    m_team.run([&](int member) {
-        const OperationSpan span("pack weights", Role::Optimizer, member);
-        std::byte* low = m_plan->members[static_cast<std::size_t>(member)].low;
+    m_team.run([&](int worker) {
+        const OperationSpan span("pack weights", Role::Optimizer, worker);
+        std::byte* low = m_plan->workers[static_cast<std::size_t>(worker)].low;
         eachPacked(m_shape, m_parameters, m_head.weights(), m_plan->layers, [&](const LinearPlace& place, const gemm::PackedLinear& packed) {
-            const Share units = share(gemm::panels(place.out), member, m_shape.members);
+            const Share units = share(gemm::panels(place.out), worker, m_shape.workers);
             for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
                 const std::int64_t row = unit * gemm::kPanel, rows = std::min(gemm::kPanel, place.out - row);
                 m_rows.convert(weights + place.weight + row * place.in, place.in, rows, place.in, low, place.in, nullptr);
@@ -102,15 +102,15 @@ void StepEngine::update(const StepBuffers& b, const AdamWStep& decaying) {
     AdamWStep plain = decaying;
     plain.keep = 1;
     const bool lowers = m_shape.element == gemm::Element::Bf16;
-    m_team.run([&](int member) {
+    m_team.run([&](int worker) {
         const PlaceScope place(Activity::Optimizer);
-        const OperationSpan span("AdamW + pack weights", Role::Optimizer, member);
-        std::byte* low = m_plan->members[static_cast<std::size_t>(member)].low;
+        const OperationSpan span("AdamW + pack weights", Role::Optimizer, worker);
+        std::byte* low = m_plan->workers[static_cast<std::size_t>(worker)].low;
         const auto update = [&](const AdamWStep& step, std::int64_t offset, std::int64_t count, Bf16* into) {
             adamWCpu().update(step, m_plan->gradients + offset, b.weights + offset, b.firstMoment + offset, b.secondMoment + offset, into, 0, count);
         };
         eachPacked(m_shape, m_parameters, m_head.weights(), m_plan->layers, [&](const LinearPlace& place, const gemm::PackedLinear& packed) {
-            const Share units = share(gemm::panels(place.out), member, m_shape.members);
+            const Share units = share(gemm::panels(place.out), worker, m_shape.workers);
             for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
                 const std::int64_t row = unit * gemm::kPanel, rows = std::min(gemm::kPanel, place.out - row), first = place.weight + row * place.in;
                 update(decaying, first, rows * place.in, lowers ? reinterpret_cast<Bf16*>(low) : nullptr);
@@ -118,10 +118,10 @@ void StepEngine::update(const StepBuffers& b, const AdamWStep& decaying) {
             }
         });
         for (const Table& table : tablesOf(m_shape, m_parameters)) {
-            const Share mine = share(table.count, member, m_shape.members);
+            const Share mine = share(table.count, worker, m_shape.workers);
             update(decaying, table.offset + mine.begin, mine.size(), nullptr);
         }
-        const Share vectors = share(m_parameters.size - m_parameters.decayEnd, member, m_shape.members);
+        const Share vectors = share(m_parameters.size - m_parameters.decayEnd, worker, m_shape.workers);
         update(plain, m_parameters.decayEnd + vectors.begin, vectors.size(), nullptr);
     });
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/base/Result.h"
-#include "core/data/Tokenizer.h"
+#include "core/data/tokenizers/Tokenizer.h"
 #include "core/events/Command.h"
 #include "core/model/WeightsView.h"
 

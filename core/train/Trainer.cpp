@@ -15,7 +15,7 @@
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/SystemMemory.h"
 #include "core/profile/OperationCounter.h"
-#include "core/train/Checkpoint.h"
+#include "core/state/Checkpoint.h"
 #include "core/train/Failure.h"
 
 namespace stepscope {
@@ -104,7 +104,7 @@ TrainerOutcome Trainer::loop() {
     m_state.convert(m_setup.factory->formOf(m_plan, m_state));
     m_program = m_setup.factory->build(m_plan);
     changeState(RunState::Running);
-    tellInstead(m_plan.notes);
+    tellFallback(m_plan.notes);
     // validate() says why it cannot: to a person each time, of what is due by itself once a run.
     bool toldWhyNot = false;
     const auto validateAsDue = [&] {
@@ -217,7 +217,7 @@ void Trainer::flip(const Flip& asked) {
     m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, lost});
     log(LogLevel::Info,
         fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, lost.empty() ? "" : "; ", lost));
-    tellInstead(m_plan.notes);
+    tellFallback(m_plan.notes);
 }
 
 // The State is converted last, and is as it was where that fails.
@@ -233,10 +233,10 @@ Result<Trainer::Flipped> Trainer::buildFlipped(const RunPlan& wanted) {
     }
 }
 
-void Trainer::tellInstead(const std::string& instead) {
-    if (instead == m_insteadTold) return;
-    m_insteadTold = instead;
-    log(LogLevel::Info, instead.empty() ? "Every switch runs as it is set." : instead);
+void Trainer::tellFallback(const std::string& fallback) {
+    if (fallback == m_fallbackTold) return;
+    m_fallbackTold = fallback;
+    log(LogLevel::Info, fallback.empty() ? "Every switch runs as it is set." : fallback);
 }
 
 bool Trainer::validationDue(std::int64_t cursorBefore) const {

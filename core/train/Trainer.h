@@ -10,10 +10,10 @@
 #include "core/base/Channel.h"
 #include "core/events/Command.h"
 #include "core/events/Event.h"
+#include "core/program/ProgramFactory.h"
+#include "core/state/Checkpoint.h"
+#include "core/state/CheckpointRetention.h"
 #include "core/train/CaptureWindow.h"
-#include "core/train/Checkpoint.h"
-#include "core/train/CheckpointRetention.h"
-#include "core/train/ProgramFactory.h"
 
 namespace stepscope {
 
@@ -53,7 +53,7 @@ private:
     void waitWhilePaused();
     void waitForRecorder();
     void tellHeldUp();
-    void tellInstead(const std::string& instead);
+    void tellFallback(const std::string& fallback);
     void flip(const Flip& flip);
     struct Flipped {
         std::unique_ptr<StepProgram> program;
@@ -97,7 +97,7 @@ private:
     std::int64_t m_validatedAt = -1;
     double m_validationLoss = kUnknown;  // at that step
     CheckpointRetention m_retention;
-    std::string m_insteadTold;  // RunPlan::notes, when it was last said
+    std::string m_fallbackTold;  // RunPlan::notes, when it was last said
     std::string m_attentionTold, m_preparationTold;
     CaptureWindow m_capture;
     // Of the Program that runs: a flip makes another.

@@ -29,7 +29,7 @@ endif()
 if(STEPSCOPE_GUI)
   stepscope_precompiled(stepscope_qt_pch qt.h DEPS fmt::fmt Qt6::Widgets OPTIONS -DQT_NO_KEYWORDS)
   if(STEPSCOPE_TESTS)
-    stepscope_precompiled(stepscope_qt_test_pch qt_test.h DEPS fmt::fmt Qt6::Widgets Qt6::Test GTest::gtest GTest::gmock
+    stepscope_precompiled(stepscope_qt_test_pch qt_test.h DEPS fmt::fmt Qt6::Widgets GTest::gtest GTest::gmock
       OPTIONS -DQT_NO_KEYWORDS -fPIE ${STEPSCOPE_TEST_OPTIONS})
   endif()
 endif()

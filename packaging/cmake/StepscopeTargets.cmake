@@ -1,4 +1,4 @@
-# stepscope_room(NAME [PCH ...] DEPS ...): the static library of one folder, all .cpp files in it (not below it).
+# stepscope_room(NAME [PCH ...] [FOLDERS ...] DEPS ...): the static library of one folder: all .cpp files in it, and in those of its folders that are named.
 # stepscope_test(NAME SOURCES ... DEPS ...): one GoogleTest program, over the precompiled header that STEPSCOPE_TEST_PCH names.
 # stepscope_serial(NAME TEST...): tests of such a program that CTest runs with no other beside them, because they assert times.
 find_program(CCACHE ccache)
@@ -21,17 +21,33 @@ add_library(stepscope_options INTERFACE)
 target_include_directories(stepscope_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(stepscope_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-psabi>)
 target_compile_definitions(stepscope_options INTERFACE STEPSCOPE_VERSION="${PROJECT_VERSION}")
+# With the compiler that CI has, a warning ends the build; another one may warn of what this one does not know.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12 AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  set(werror ON)
+else()
+  set(werror OFF)
+endif()
+option(STEPSCOPE_WERROR "A warning in our own code is an error" ${werror})
+if(STEPSCOPE_WERROR)
+  target_compile_options(stepscope_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+# Writes past the end of an object whose size the compiler knows end the program. Debian's compiler sets another level by itself: hence -U.
+if(NOT STEPSCOPE_SANITIZE)
+  target_compile_options(stepscope_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-U_FORTIFY_SOURCE> $<$<COMPILE_LANGUAGE:CXX>:-D_FORTIFY_SOURCE=2>)
+endif()
 if(STEPSCOPE_SANITIZE)
   add_compile_options(-fsanitize=${STEPSCOPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${STEPSCOPE_SANITIZE})
 endif()
 
 function(stepscope_room name)
-  cmake_parse_arguments(ROOM "" "PCH" "DEPS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "PCH" "FOLDERS;DEPS" ${ARGN})
   if(NOT ROOM_PCH)
     set(ROOM_PCH stepscope_standard_pch)
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(TRANSFORM ROOM_FOLDERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(TRANSFORM ROOM_FOLDERS APPEND /*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${ROOM_FOLDERS})
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC stepscope_options ${ROOM_DEPS})
   stepscope_precompile(${name} ${ROOM_PCH})

@@ -14,6 +14,7 @@ ALLOWED = {
     "core/trace": {"core/base"},
     "core/events": {"core/base", "core/trace"},
     "core/analysis": {"core/base", "core/trace", "core/events"},
+    "core/prediction": {"core/base", "core/events"},
     "core/data": {"core/base", "core/events"},
     "core/memory": {"core/base", "core/events"},
     "core/model": {"core/base", "core/events"},
@@ -22,11 +23,13 @@ ALLOWED = {
     "core/fused": {"core/base", "core/events", "core/kernels", "core/model", "core/cuda"},
     "core/cuda": {"core/base", "core/events", "core/kernels"},
     "core/profile": {"core/base", "core/events", "core/memory", "core/cuda"},
-    "core/train": _ENGINE,
-    "core/optimizations": _ENGINE | {"core/fused", "core/train"},
+    "core/state": {"core/base", "core/events", "core/data", "core/kernels", "core/model", "core/cuda"},
+    "core/program": _ENGINE | {"core/state"},
+    "core/train": _ENGINE | {"core/state", "core/program"},
+    "core/optimizations": _ENGINE | {"core/fused", "core/state", "core/program"},
     "sessions": _WORDS,
     "widgets": _WORDS,
-    "app/workbench": _ENGINE | {"core/train", "core/optimizations", "sessions"},
+    "app/workbench": _ENGINE | {"core/prediction", "core/state", "core/program", "core/train", "core/optimizations", "sessions"},
     "app/cli": _WORDS | {"app/workbench", "sessions"},
     "app/gui": _WORDS | {"app/workbench", "widgets"},
 }
@@ -40,7 +43,7 @@ _SQLITE = re.compile(r"^(sqlite3\.h|SQLiteCpp/)")
 _CUPTI = re.compile(r"^cupti")
 _QT = re.compile(r"^(Q[A-Z][A-Za-z0-9]*|Qt[A-Z][A-Za-z0-9]*/.*|q[a-z]+\.h)$")
 _CHARTS = re.compile(r"^(QtCharts|QChart|QAbstractSeries|QAbstractAxis|Q(Line|Area|Scatter|XY|Spline|Bar|Pie)Series|QValueAxis|QLogValueAxis|QLegend)")
-_TORCH_ROOMS = {"core/memory", "core/model", "core/fused", "core/profile", "core/train", "core/optimizations", "app/workbench"}
+_TORCH_ROOMS = {"core/memory", "core/model", "core/fused", "core/profile", "core/state", "core/program", "core/train", "core/optimizations", "app/workbench"}
 
 
 def _foreign(path, room, name):

@@ -45,8 +45,8 @@ class Seeded(unittest.TestCase):
 
     def test_an_arrow_that_points_up_is_found(self):
         for path, name in (("core/base/Seeded.h", '"core/events/Event.h"'), ("core/data/Seeded.cpp", '"core/analysis/Statistics.h"'),
-                           ("sessions/Seeded.cpp", '"core/data/Tokenizer.h"'), ("widgets/panels/Seeded.cpp", '"sessions/SessionStore.h"'),
-                           ("app/gui/Seeded.cpp", '"sessions/Recorder.h"'), ("core/events/Seeded.h", '"../analysis/Statistics.h"')):
+                           ("sessions/Seeded.cpp", '"core/data/tokenizers/Tokenizer.h"'), ("widgets/panels/Seeded.cpp", '"sessions/SessionStore.h"'),
+                           ("app/gui/Seeded.cpp", '"sessions/record/Recorder.h"'), ("core/events/Seeded.h", '"../analysis/Statistics.h"')):
             with self.subTest(path=path):
                 self.assertEqual(len(self.arrow(path, name)), 1)
 

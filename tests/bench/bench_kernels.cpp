@@ -16,8 +16,8 @@
 #include "core/fused/FusedOps.h"
 #include "core/fused/Optimizer.h"
 #include "core/kernels/isa/Isa.h"
-#include "core/train/Optimizer.h"
-#include "core/train/ProgramScope.h"
+#include "core/program/ProgramScope.h"
+#include "core/state/Optimizer.h"
 
 using namespace stepscope;
 

@@ -7,7 +7,7 @@
 #include "core/base/OperationSpan.h"
 #include "core/profile/OperationCounter.h"
 #include "core/profile/OperationTable.h"
-#include "core/train/PhaseClock.h"
+#include "core/program/PhaseClock.h"
 
 namespace stepscope {
 namespace {

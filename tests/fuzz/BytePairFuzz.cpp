@@ -1,7 +1,7 @@
 // Any bytes as vocabulary and merges (split at the first NUL), then any bytes as a word: the ids give back the word.
 #include "core/base/Check.h"
-#include "core/data/BytePairMerges.h"
-#include "core/data/Utf8.h"
+#include "core/data/tokenizers/BytePairMerges.h"
+#include "core/data/tokenizers/Utf8.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Any bytes as .jsonl: text that is valid UTF-8, or one sentence.
 #include "core/base/Check.h"
 #include "core/data/JsonLines.h"
-#include "core/data/Utf8.h"
+#include "core/data/tokenizers/Utf8.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     static const std::atomic<bool> never{false};

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "core/base/Check.h"
-#include "core/data/ReadyTokens.h"
+#include "core/data/tokens/ReadyTokens.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const auto owner = std::make_shared<std::string>(reinterpret_cast<const char*>(bytes), size);

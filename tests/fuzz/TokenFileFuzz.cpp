@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "core/base/Check.h"
-#include "core/data/TokenFileHeader.h"
+#include "core/data/tokens/TokenFileHeader.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
-#include "sessions/Recorder.h"
 #include "sessions/SessionStore.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;

@@ -3,8 +3,8 @@
 
 #include <sstream>
 
-#include "sessions/Recorder.h"
 #include "sessions/exporters/Csv.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;

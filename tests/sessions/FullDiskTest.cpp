@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "sessions/Recorder.h"
 #include "sessions/SessionStore.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/FileSizeLimit.h"
 #include "tests/sessions/TestSupport.h"
 

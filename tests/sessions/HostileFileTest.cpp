@@ -11,9 +11,9 @@
 #include <limits>
 
 #include "sessions/MeasuredFlips.h"
-#include "sessions/Recorder.h"
 #include "sessions/Replayer.h"
 #include "sessions/SessionStore.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;

@@ -14,8 +14,8 @@
 #include <sstream>
 #include <thread>
 
-#include "sessions/Recorder.h"
 #include "sessions/SessionStore.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;

@@ -5,8 +5,8 @@
 
 #include "core/analysis/FlipContext.h"
 #include "sessions/MeasuredFlips.h"
-#include "sessions/Recorder.h"
 #include "sessions/SessionStore.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "sessions/Recorder.h"
 #include "sessions/SessionStore.h"
-#include "sessions/WalSync.h"
+#include "sessions/record/Recorder.h"
+#include "sessions/record/WalSync.h"
 #include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;

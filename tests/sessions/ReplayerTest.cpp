@@ -9,8 +9,8 @@
 #include <mutex>
 #include <thread>
 
-#include "sessions/Recorder.h"
 #include "sessions/Replayer.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;

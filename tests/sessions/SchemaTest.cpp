@@ -5,11 +5,11 @@
 #include <array>
 #include <cmath>
 
-#include "sessions/Connection.h"
 #include "sessions/EventFields.h"
-#include "sessions/Recorder.h"
 #include "sessions/Schema.h"
 #include "sessions/SessionStore.h"
+#include "sessions/file/Connection.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;

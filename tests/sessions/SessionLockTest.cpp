@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "sessions/SessionLock.h"
+#include "sessions/file/SessionLock.h"
 #include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;

@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <map>
 
-#include "sessions/Recorder.h"
 #include "sessions/Replayer.h"
 #include "sessions/Schema.h"
 #include "sessions/SessionStore.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 using namespace stepscope;

@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "sessions/Recorder.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 int main(int argc, char** argv) {

@@ -7,7 +7,7 @@
 
 #include "core/base/CounterRandom.h"
 #include "core/data/TextRow.h"
-#include "core/data/Utf8.h"
+#include "core/data/tokenizers/Utf8.h"
 
 namespace stepscope::testing {
 namespace {

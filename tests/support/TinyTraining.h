@@ -7,7 +7,7 @@
 
 #include "core/data/BatchSource.h"
 #include "core/events/Presets.h"
-#include "core/optimizations/Registry.h"
+#include "core/optimizations/registry/Registry.h"
 #include "core/train/Trainer.h"
 
 namespace stepscope::testing {

@@ -1,6 +1,6 @@
 #include "widgets/panels/LogModel.h"
 
-#include "widgets/panels/RelativeTime.h"
+#include "widgets/panels/sessions/RelativeTime.h"
 
 namespace stepscope {
 namespace {

@@ -15,8 +15,8 @@
 #include "core/events/ConfigKeys.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
-#include "widgets/panels/NumberEdit.h"
 #include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/experiment/NumberEdit.h"
 #include "widgets/style/Metrics.h"
 
 namespace stepscope {

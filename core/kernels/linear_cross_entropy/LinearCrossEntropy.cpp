@@ -79,11 +79,11 @@ LinearCrossEntropy::LinearCrossEntropy(LinearCrossEntropyShape shape)
     for (const Share& rows : m_shape.rows) most = std::max(most, rows.size());
     const auto within = [](std::int64_t bound, std::int64_t bytesPerRow) { return std::max<std::int64_t>(32, bound / bytesPerRow / 32 * 32); };
     // In parts of equal size: a small last one would cost as much memory traffic as a whole one.
-    m_pieces = m_shape.gradients ? static_cast<int>(partsOf(most, within(m_shape.keptBytes / members(), rowBytes))) : 1;
+    m_pieces = m_shape.gradients ? static_cast<int>(partsOf(most, within(m_shape.keptBytes / workers(), rowBytes))) : 1;
     m_pieceRows = upTo32(partsOf(most, m_pieces));
     const std::int64_t blocks = partsOf(m_pieceRows, std::min<std::int64_t>(256, within(kBlockBytes, m_shape.width * (4 + bytes) + kTile * bytes)));
     m_rowBlock = upTo32(partsOf(m_pieceRows, blocks));
-    m_steps = steps(m_pieceRows) * members();
+    m_steps = steps(m_pieceRows) * workers();
 }
 
 void LinearCrossEntropy::place(Arena& arena) {
@@ -105,28 +105,28 @@ void LinearCrossEntropy::place(Arena& arena) {
     m_scaled = arena.take<std::uint32_t>(gemm::panels(C) * m_steps * gemm::kPanel);
 }
 
-Share LinearCrossEntropy::vocabularyOf(int member) const {
-    const Share units = share(gemm::panels(m_shape.vocabulary), member, members());
+Share LinearCrossEntropy::vocabularyOf(int worker) const {
+    const Share units = share(gemm::panels(m_shape.vocabulary), worker, workers());
     return {units.begin * gemm::kPanel, std::min(m_shape.vocabulary, units.end * gemm::kPanel)};
 }
 
-Share LinearCrossEntropy::rowsOf(int member, int piece) const {
-    const Share all = m_shape.rows[static_cast<std::size_t>(member)];
+Share LinearCrossEntropy::rowsOf(int worker, int piece) const {
+    const Share all = m_shape.rows[static_cast<std::size_t>(worker)];
     const std::int64_t begin = std::min(all.end, all.begin + piece * m_pieceRows);
     return {begin, std::min(all.end, begin + m_pieceRows)};
 }
 
-// Members' rows of a piece follow each other without a gap along the summed index of the weights' gradient.
-std::int64_t LinearCrossEntropy::firstStep(int member, int piece) const {
+// Workers' rows of a piece follow each other without a gap along the summed index of the weights' gradient.
+std::int64_t LinearCrossEntropy::firstStep(int worker, int piece) const {
     std::int64_t first = 0;
-    for (int other = 0; other < member; ++other) first += steps(rowsOf(other, piece).size());
+    for (int other = 0; other < worker; ++other) first += steps(rowsOf(other, piece).size());
     return first;
 }
 
-void LinearCrossEntropy::pack(int member, const float* weight) {
+void LinearCrossEntropy::pack(int worker, const float* weight) {
     const std::int64_t C = m_shape.width;
-    std::byte* lowered = m_own[static_cast<std::size_t>(member)].lowered;
-    const Share mine = vocabularyOf(member);
+    std::byte* lowered = m_own[static_cast<std::size_t>(worker)].lowered;
+    const Share mine = vocabularyOf(worker);
     for (std::int64_t row = mine.begin; row < mine.end; row += gemm::kPanel) {
         const std::int64_t n = std::min(gemm::kPanel, mine.end - row);
         m_cpu.lower(weight + row * C, n * C, lowered);
@@ -134,17 +134,17 @@ void LinearCrossEntropy::pack(int member, const float* weight) {
     }
 }
 
-void LinearCrossEntropy::sumWeights(int member, const float* weight) {
-    const Share mine = share(m_shape.width, member, members());
+void LinearCrossEntropy::sumWeights(int worker, const float* weight) {
+    const Share mine = share(m_shape.width, worker, workers());
     m_cpu.sumLowered(weight + mine.begin, m_shape.width, m_shape.vocabulary, mine.size(), m_weightSum + mine.begin);
 }
 
-double LinearCrossEntropy::rows(int member, int piece, Share rows, const LinearCrossEntropyInput& in, void* low) {
+double LinearCrossEntropy::rows(int worker, int piece, Share rows, const LinearCrossEntropyInput& in, void* low) {
     const std::int64_t C = m_shape.width, V = m_shape.vocabulary, n = rows.size(), perWord = gemm::perWord(m_shape.element),
                        tileWords = m_steps * kTile;
     const bool train = m_shape.gradients && in.gradients;
-    const Own& own = m_own[static_cast<std::size_t>(member)];
-    const std::int64_t step = firstStep(member, piece) + (rows.begin - rowsOf(member, piece).begin) / perWord;
+    const Own& own = m_own[static_cast<std::size_t>(worker)];
+    const std::int64_t step = firstStep(worker, piece) + (rows.begin - rowsOf(worker, piece).begin) / perWord;
     const auto* hidden = static_cast<const std::byte*>(in.hidden) + rows.begin * in.stride * gemm::bytesOf(m_shape.element);
     std::uint32_t* paired = m_probabilities + step * kTile;
     Lift lift{m_shape.element, own.probabilities, paired, tileWords, 0, own.dHidden, C};
@@ -199,15 +199,15 @@ double LinearCrossEntropy::rows(int member, int piece, Share rows, const LinearC
     return loss;
 }
 
-void LinearCrossEntropy::weightGradient(int member, int piece, const LinearCrossEntropyInput& in, bool add, float* gradient) {
+void LinearCrossEntropy::weightGradient(int worker, int piece, const LinearCrossEntropyInput& in, bool add, float* gradient) {
     const std::int64_t C = m_shape.width, tileWords = m_steps * kTile, bytes = gemm::bytesOf(m_shape.element);
-    const Share mine = vocabularyOf(member);
+    const Share mine = vocabularyOf(worker);
     const auto hidden = [&](std::int64_t row) { return static_cast<const std::byte*>(in.hidden) + row * in.stride * bytes; };
     const auto eachRow = [&](auto&& function) {
-        for (int other = 0; other < members(); ++other)
+        for (int other = 0; other < workers(); ++other)
             for (std::int64_t row = rowsOf(other, piece).begin; row < rowsOf(other, piece).end; ++row) function(row);
     };
-    float* spread = m_own[static_cast<std::size_t>(member)].spread;
+    float* spread = m_own[static_cast<std::size_t>(worker)].spread;
     if (in.smoothing > 0) {
         std::fill_n(spread, C, 0.0f);
         eachRow(
@@ -216,7 +216,7 @@ void LinearCrossEntropy::weightGradient(int member, int piece, const LinearCross
     for (std::int64_t id = mine.begin; id < mine.end;) {
         const std::int64_t tile = id / kTile, until = std::min(mine.end, (id / kSlice + 1) * kSlice);
         m_gemm.store({m_probabilities + tile * tileWords + id - tile * kTile, 1, kTile}, {m_scaled, m_steps * gemm::kPanel}, until - id, C,
-                     firstStep(members(), piece), gradient + id * C, C, add);
+                     firstStep(workers(), piece), gradient + id * C, C, add);
         if (in.smoothing > 0)
             for (std::int64_t row = id; row < until; ++row) m_cpu.add(spread, C, 1, gradient + row * C);
         id = until;

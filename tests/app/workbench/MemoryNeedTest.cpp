@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "app/workbench/MemoryNeed.h"
-#include "core/analysis/CudaFormMemory.h"
 #include "core/base/Format.h"
 #include "core/fused/CudaLoss.h"
 #include "core/memory/HostAllocator.h"
+#include "core/prediction/CudaFormMemory.h"
 
 namespace stepscope {
 namespace {

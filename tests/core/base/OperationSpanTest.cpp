@@ -75,11 +75,11 @@ TEST(OperationSpan, EndsForThoseWhoHeardItBeginWhateverChangesMeanwhile) {
 TEST(OperationSpan, MayRunOnManyThreadsWhileObserversComeAndGo) {
     std::atomic<bool> stop{false};
     std::vector<std::thread> team;
-    for (int member = 0; member < 3; ++member)
-        team.emplace_back([&, member] {
+    for (int worker = 0; worker < 3; ++worker)
+        team.emplace_back([&, worker] {
             while (!stop) {
-                const OperationSpan outer("outer", member);
-                const OperationSpan inner("inner", Role::MlpUp, member);
+                const OperationSpan outer("outer", worker);
+                const OperationSpan inner("inner", Role::MlpUp, worker);
             }
         });
     std::vector<std::shared_ptr<Balance>> all;

@@ -5,7 +5,7 @@
 #include "CudaTesting.h"
 #include "core/kernels/adamw/AdamW.h"
 #include "core/kernels/isa/Bf16.h"
-#include "core/train/BlockCode.h"
+#include "core/state/BlockCode.h"
 
 namespace stepscope {
 namespace {
@@ -119,7 +119,7 @@ TEST_F(CudaKernels, AGradientThatIsNotFiniteInAnyLaunchOfAListMakesTheNormNoneAn
         }
 }
 
-// Moments in 8 bits of a list of parameters, blocks of each beginning anew, as core/train/EightBitMoments lays them out.
+// Moments in 8 bits of a list of parameters, blocks of each beginning anew, as core/state/EightBitMoments lays them out.
 struct EightBitMoment {
     EightBitMoment(const BlockCode& of, const std::vector<std::size_t>& begins, const std::vector<float>& values) : code(of), codes(values.size()) {
         for (std::size_t i = 0; i + 1 < begins.size(); ++i) {

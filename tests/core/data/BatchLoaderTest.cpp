@@ -9,7 +9,7 @@
 #include "TemporaryFolder.h"
 #include "core/data/BatchLoader.h"
 #include "core/data/TextRow.h"
-#include "core/data/TokenRows.h"
+#include "core/data/tokens/TokenRows.h"
 
 namespace stepscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/data/BatchSource.h"
-#include "core/data/TokenRows.h"
+#include "core/data/tokens/TokenRows.h"
 
 namespace stepscope {
 namespace {

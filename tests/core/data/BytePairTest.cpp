@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "RandomText.h"
-#include "core/data/BytePairMerges.h"
-#include "core/data/Utf8.h"
+#include "core/data/tokenizers/BytePairMerges.h"
+#include "core/data/tokenizers/Utf8.h"
 
 namespace stepscope {
 namespace {

@@ -4,8 +4,8 @@
 #include "RandomText.h"
 #include "TemporaryFolder.h"
 #include "core/data/Corpus.h"
-#include "core/data/TokenRows.h"
-#include "core/data/Utf8.h"
+#include "core/data/tokenizers/Utf8.h"
+#include "core/data/tokens/TokenRows.h"
 
 namespace stepscope {
 namespace {

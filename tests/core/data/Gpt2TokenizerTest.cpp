@@ -10,8 +10,8 @@
 #include "RandomText.h"
 #include "TemporaryFolder.h"
 #include "core/data/DataFolders.h"
-#include "core/data/Tokenizer.h"
-#include "core/data/Utf8.h"
+#include "core/data/tokenizers/Tokenizer.h"
+#include "core/data/tokenizers/Utf8.h"
 
 namespace stepscope {
 namespace {

@@ -11,7 +11,7 @@
 #include "TemporaryFolder.h"
 #include "core/data/Corpus.h"
 #include "core/data/MappedFile.h"
-#include "core/data/ReadyTokens.h"
+#include "core/data/tokens/ReadyTokens.h"
 
 namespace stepscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/base/CounterRandom.h"
-#include "core/data/Utf8.h"
+#include "core/data/tokenizers/Utf8.h"
 
 namespace stepscope::testing {
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "TemporaryFolder.h"
-#include "core/data/ReadyTokens.h"
+#include "core/data/tokens/ReadyTokens.h"
 
 namespace stepscope {
 namespace {

@@ -5,7 +5,7 @@
 #include "RandomText.h"
 #include "TemporaryFolder.h"
 #include "core/data/TextRow.h"
-#include "core/data/TokenRows.h"
+#include "core/data/tokens/TokenRows.h"
 
 namespace stepscope {
 namespace {

@@ -4,9 +4,9 @@
 #include <chrono>
 
 #include "TemporaryFolder.h"
-#include "core/data/TokenCache.h"
-#include "core/data/TokenCacheFolder.h"
-#include "core/data/TokenRows.h"
+#include "core/data/tokens/TokenCache.h"
+#include "core/data/tokens/TokenCacheFolder.h"
+#include "core/data/tokens/TokenRows.h"
 
 namespace stepscope {
 namespace {

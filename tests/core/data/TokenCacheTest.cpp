@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "TemporaryFolder.h"
-#include "core/data/TokenCache.h"
+#include "core/data/tokens/TokenCache.h"
 
 namespace stepscope {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "RandomText.h"
 #include "TemporaryFolder.h"
-#include "core/data/TokenFile.h"
+#include "core/data/tokens/TokenFile.h"
 
 namespace stepscope {
 namespace {

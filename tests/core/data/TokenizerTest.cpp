@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "RandomText.h"
-#include "core/data/Tokenizer.h"
+#include "core/data/tokenizers/Tokenizer.h"
 
 namespace stepscope {
 namespace {

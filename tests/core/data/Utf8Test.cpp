@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "RandomText.h"
-#include "core/data/Utf8.h"
+#include "core/data/tokenizers/Utf8.h"
 
 namespace stepscope {
 namespace {

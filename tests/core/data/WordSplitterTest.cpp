@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "RandomText.h"
-#include "core/data/WordSplitter.h"
+#include "core/data/tokenizers/WordSplitter.h"
 
 namespace stepscope {
 namespace {

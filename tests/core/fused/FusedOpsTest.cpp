@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "OpCases.h"
-#include "core/train/ProgramScope.h"
+#include "core/program/ProgramScope.h"
 
 namespace stepscope {
 namespace {

@@ -11,7 +11,7 @@
 #include "OpCases.h"
 #include "core/cuda/loader/CudaPlugin.h"
 #include "core/fused/Optimizer.h"
-#include "core/train/Optimizer.h"
+#include "core/state/Optimizer.h"
 
 namespace stepscope {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "core/train/ProgramScope.h"
+#include "core/program/ProgramScope.h"
 
 namespace stepscope::testing {
 

@@ -1,5 +1,5 @@
 // Linear + cross-entropy against the product in double and the plain cross-entropy: loss, gradient of the hidden state, gradient of the weights; on
-// ragged sizes, several members, several pieces, references that must be lifted, numbers that are not finite. Run by CTest under every instruction
+// ragged sizes, several workers, several pieces, references that must be lifted, numbers that are not finite. Run by CTest under every instruction
 // set.
 #include <cstring>
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 
 struct Problem {
     std::int64_t rows, width, vocabulary;
-    int members = 1;
+    int workers = 1;
     float smoothing = 0;
     double scale = 1;  // of the weights: how far logits lie apart
     std::int64_t keptBytes = 1 << 20;
@@ -80,7 +80,7 @@ Outcome computed(gemm::Element element, const Problem& p, const Inputs& in, bool
                         static_cast<std::size_t>(bytes));
         }
     LinearCrossEntropyShape shape{.element = element, .width = p.width, .vocabulary = p.vocabulary, .gradients = gradients, .keptBytes = p.keptBytes};
-    for (int member = 0; member < p.members; ++member) shape.rows.push_back(share(p.rows, member, p.members));
+    for (int worker = 0; worker < p.workers; ++worker) shape.rows.push_back(share(p.rows, worker, p.workers));
     LinearCrossEntropy head(shape);
     Arena counting;
     head.place(counting);
@@ -95,19 +95,19 @@ Outcome computed(gemm::Element element, const Problem& p, const Inputs& in, bool
                                         .smoothing = p.smoothing,
                                         .scale = kGradientScale,
                                         .gradients = gradients};
-    for (int member = 0; member < p.members; ++member) head.pack(member, input.weight);
-    for (int member = 0; member < p.members; ++member) head.sumWeights(member, input.weight);
+    for (int worker = 0; worker < p.workers; ++worker) head.pack(worker, input.weight);
+    for (int worker = 0; worker < p.workers; ++worker) head.sumWeights(worker, input.weight);
     Outcome out;
     if (gradients)
         out.dHidden.resize(static_cast<std::size_t>(p.rows * p.width)), out.dWeight.assign(static_cast<std::size_t>(p.vocabulary * p.width), 7.0f);
     for (int piece = 0; piece < head.pieces(); ++piece) {
-        for (int member = 0; member < p.members; ++member)
-            for (std::int64_t row = head.rowsOf(member, piece).begin; row < head.rowsOf(member, piece).end; row += head.rowBlock()) {
-                const Share rows{row, std::min(head.rowsOf(member, piece).end, row + head.rowBlock())};
-                out.loss += head.rows(member, piece, rows, input);
-                if (gradients) std::copy_n(head.dHidden(member), rows.size() * p.width, out.dHidden.begin() + row * p.width);
+        for (int worker = 0; worker < p.workers; ++worker)
+            for (std::int64_t row = head.rowsOf(worker, piece).begin; row < head.rowsOf(worker, piece).end; row += head.rowBlock()) {
+                const Share rows{row, std::min(head.rowsOf(worker, piece).end, row + head.rowBlock())};
+                out.loss += head.rows(worker, piece, rows, input);
+                if (gradients) std::copy_n(head.dHidden(worker), rows.size() * p.width, out.dHidden.begin() + row * p.width);
             }
-        for (int member = 0; gradients && member < p.members; ++member) head.weightGradient(member, piece, input, piece > 0, out.dWeight.data());
+        for (int worker = 0; gradients && worker < p.workers; ++worker) head.weightGradient(worker, piece, input, piece > 0, out.dWeight.data());
     }
     return out;
 }
@@ -124,8 +124,8 @@ double apart(const std::vector<float>& a, const std::vector<float>& b) {
 class LinearCrossEntropyOf : public ::testing::TestWithParam<gemm::Element> {
 protected:
     void expectReference(const Problem& p) {
-        SCOPED_TRACE(::testing::Message() << p.rows << " rows, width " << p.width << ", vocabulary " << p.vocabulary << ", " << p.members
-                                          << " members, smoothing " << p.smoothing);
+        SCOPED_TRACE(::testing::Message() << p.rows << " rows, width " << p.width << ", vocabulary " << p.vocabulary << ", " << p.workers
+                                          << " workers, smoothing " << p.smoothing);
         const Inputs in(p);
         const Outcome wanted = reference(p, in), got = computed(GetParam(), p, in);
         const bool bf16 = GetParam() == gemm::Element::Bf16;
@@ -147,12 +147,12 @@ TEST_P(LinearCrossEntropyOf, GivesWhatTheReferenceGivesOnSizesThatFitAndThatDoNo
 }
 
 TEST_P(LinearCrossEntropyOf, TakesRowsInAsManyPiecesAsTheBytesAsk) {
-    expectReference({.rows = 300, .width = 16, .vocabulary = 390, .members = 2, .smoothing = 0.1f, .keptBytes = 1});
+    expectReference({.rows = 300, .width = 16, .vocabulary = 390, .workers = 2, .smoothing = 0.1f, .keptBytes = 1});
 }
 
 TEST_P(LinearCrossEntropyOf, LiftsTheReferenceOfARowWhoseLogitsRiseFar) {
     // Logits some hundreds apart: nearly every row's greatest lies far above its first columns.
-    const Problem p{.rows = 40, .width = 24, .vocabulary = 900, .members = 2, .scale = 60};
+    const Problem p{.rows = 40, .width = 24, .vocabulary = 900, .workers = 2, .scale = 60};
     const Inputs in(p);
     const Outcome wanted = reference(p, in), got = computed(GetParam(), p, in);
     EXPECT_NEAR(got.loss, wanted.loss, 1e-5 * wanted.loss);
@@ -181,7 +181,7 @@ TEST_P(LinearCrossEntropyOf, ANonFiniteHiddenStateSpoilsItsRowAlone) {
 }
 
 TEST_P(LinearCrossEntropyOf, OfNoRowsHasNoLossAndNoGradient) {
-    const Problem p{.rows = 0, .width = 8, .vocabulary = 40, .members = 2, .smoothing = 0.1f};
+    const Problem p{.rows = 0, .width = 8, .vocabulary = 40, .workers = 2, .smoothing = 0.1f};
     const Outcome out = computed(GetParam(), p, Inputs(p));
     EXPECT_EQ(out.loss, 0.0);
     for (const float g : out.dWeight) EXPECT_EQ(g, 0.0f);

@@ -141,7 +141,7 @@ const std::map<std::string, std::vector<std::string>> kNumbers{
 
 std::vector<std::pair<std::string, std::string>> everyValue() {
     std::vector<std::pair<std::string, std::string>> all;
-    for (const auto& entry : allOptimizations()) {
+    for (const auto& entry : allSwitches()) {
         if (const auto* choices = std::get_if<Choices>(&entry.values))
             for (const auto& word : choices->words) all.emplace_back(entry.id, word);
         else if (const auto named = kNumbers.find(entry.id); named != kNumbers.end())
@@ -179,7 +179,7 @@ TEST_P(EveryValue, DoesWhatCanBeObservedOrItsNoteSaysWhyNot) {
         const std::string changed = difference(ofBase[&beside], observe(*config));
         std::string said;
         for (const auto& info : registry().catalogue(*config, 61))
-            if (info.id == id) said = info.instead + info.note;
+            if (info.id == id) said = info.fallback + info.note;
         const std::string where = fmt::format("{}={} beside {}", id, value, beside.empty() ? "defaults" : beside.front().second);
         EXPECT_TRUE(!changed.empty() || !said.empty()) << where << " changes nothing, and no note says so";
         const bool idle = said.find("does nothing") != std::string::npos || said.find("adds no row") != std::string::npos;

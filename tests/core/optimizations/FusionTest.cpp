@@ -19,7 +19,7 @@
 #include "core/data/Corpus.h"
 #include "core/events/Presets.h"
 #include "core/profile/OperationCounter.h"
-#include "core/train/ProgramBuilder.h"
+#include "core/program/ProgramBuilder.h"
 
 namespace stepscope {
 namespace {
@@ -145,12 +145,12 @@ TEST(Fusion, EveryFusedFormRunsFewerOperationsThanThePlainOne) {
     EXPECT_LT(operationsOnTinyCpu("fusion", "step"), kernels);
 }
 
-// What runs by name, on how many members.
+// What runs by name, on how many workers.
 class Names final : public StepObserver {
 public:
     void spanBegins(const SpanFacts& span) noexcept override {
         const std::lock_guard lock(m_mutex);
-        begun[span.name].insert(span.member);
+        begun[span.name].insert(span.worker);
         places[span.name].insert({span.place.layer, toString(span.place.role), toString(span.place.activity)});
     }
     void spanEnds(const SpanFacts& span) noexcept override {
@@ -293,7 +293,7 @@ TEST(Fusion, WhereStepDoesNotCarryAChoiceKernelsAreUsedAndTheSentenceSaysSo) {
         EXPECT_EQ(registry().complete(config)->word("fusion"), "step") << "the choice stays as it was made";
         EXPECT_EQ(registry().running(config).word("fusion"), "kernels");
         const std::string sentence = "fusion=step does not carry " + id + "=" + value + ": fusion=kernels is used.";
-        for (const auto& info : registry().catalogue(config)) EXPECT_EQ(info.instead, info.id == "fusion" ? sentence : "") << info.id;
+        for (const auto& info : registry().catalogue(config)) EXPECT_EQ(info.fallback, info.id == "fusion" ? sentence : "") << info.id;
         testing::TinyTrainer trainer(config);
         trainer.run();
         const auto lines = trainer.sink.all<LogLine>();

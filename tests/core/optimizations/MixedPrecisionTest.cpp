@@ -133,7 +133,7 @@ TEST_F(MixedPrecision, WithTheNormAfterTheBranchTheFusedNormRunsAndTheResidualSt
 TEST_F(MixedPrecision, OnACpuTheSoftmaxOfManualAttentionIsInBf16Too) {
     step("manual");
     expectAll({"aten::bmm", "aten::_softmax", "aten::_softmax_backward_data"}, at::kBFloat16);
-    for (const auto& entry : allOptimizations())
+    for (const auto& entry : allSwitches())
         if (entry.id == "amp") {
             EXPECT_NE(entry.cost.find("attention=manual takes the softmax"), std::string::npos);
         }

@@ -59,7 +59,7 @@ std::vector<NoteCase> noteCases() {
         {true, {{"amp", "fp16"}}, "amp", ""},
         {true, {{"fused-attention", "off"}, {"fusion", "kernels"}}, "fused-attention", "does nothing on a GPU"},
     };
-    for (const auto& entry : allOptimizations()) {
+    for (const auto& entry : allSwitches()) {
         if (!entry.id.starts_with("fused-")) continue;
         all.push_back({false, {{entry.id, "off"}, {"fusion", "step"}}, entry.id, entry.id + "=off does nothing beside fusion=step"});
         all.push_back({false, {{entry.id, "off"}, {"fusion", "kernels"}}, entry.id, ""});
@@ -90,7 +90,7 @@ TEST(Note, SaysOfAValueThatItDoesNothingBesideTheOthersAndOnlyThere) {
             spoken.insert(c.id);
         }
     }
-    for (const auto& entry : allOptimizations())
+    for (const auto& entry : allSwitches())
         if (entry.note && entry.id != "amp" && entry.id != "vocab-padding" && !spoken.contains(entry.id)) silent.insert(entry.id);
     EXPECT_EQ(silent, std::set<std::string>{}) << "an entry with a note and no case above; these two have a test of their own";
 }

@@ -20,7 +20,7 @@ const Registry& registry() {
 
 std::vector<std::pair<std::string, std::string>> everyValue() {
     std::vector<std::pair<std::string, std::string>> all;
-    for (const auto& entry : allOptimizations()) {
+    for (const auto& entry : allSwitches()) {
         if (const auto* choices = std::get_if<Choices>(&entry.values))
             for (const auto& word : choices->words) all.emplace_back(entry.id, word);
         else
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EverySwitchValue, ::testing::ValuesIn(everyVa
 
 TEST(Registry, EveryEntryHasItsWordsAndADefaultThatIsAllowed) {
     std::set<std::string> ids;
-    for (const auto& entry : allOptimizations()) {
+    for (const auto& entry : allSwitches()) {
         EXPECT_TRUE(ids.insert(entry.id).second) << entry.id << " is there twice";
         EXPECT_FALSE(entry.title.empty()) << entry.id;
         EXPECT_GT(entry.why.size(), 40u) << entry.id;
@@ -153,7 +153,7 @@ TEST(Registry, OnAGpuStepRunsAsKernelsInEveryPrecisionAndSaysSo) {
         EXPECT_EQ(gpu.running(*complete, &why).word("fusion"), "kernels");
         EXPECT_EQ(why, sentence);
         for (const auto& info : gpu.catalogue(*complete)) {
-            EXPECT_EQ(info.instead, info.id == "fusion" ? sentence : "") << info.id;
+            EXPECT_EQ(info.fallback, info.id == "fusion" ? sentence : "") << info.id;
         }
     }
     EXPECT_TRUE(gpu.complete(onGpu({{"fusion", "step"}, {"fused-norm", "on"}})).ok()) << "kernels are what is switched singly";

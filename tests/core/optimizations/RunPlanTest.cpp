@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "TinyTraining.h"
-#include "core/analysis/MemoryPrediction.h"
 #include "core/events/ConfigKeys.h"
+#include "core/prediction/MemoryPrediction.h"
 
 namespace stepscope {
 namespace {

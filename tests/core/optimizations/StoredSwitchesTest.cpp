@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "TinyTraining.h"
-#include "core/optimizations/StoredSwitches.h"
+#include "core/optimizations/registry/StoredSwitches.h"
 
 namespace stepscope {
 namespace {
@@ -47,10 +47,10 @@ TEST(StoredSwitches, ANumberThatIsWrittenAsTextBecomesANumber) {
 TEST(StoredSwitches, TheCatalogueIsGivenForAConfigurationThatNoRunCouldHave) {
     const Registry registry(testing::plainCpu());
     RunConfig config;
-    for (const auto& entry : allOptimizations()) config.switches[entry.id] = std::string("nonsense");
-    EXPECT_EQ(registry.catalogue(config).size(), allOptimizations().size());
+    for (const auto& entry : allSwitches()) config.switches[entry.id] = std::string("nonsense");
+    EXPECT_EQ(registry.catalogue(config).size(), allSwitches().size());
     config.switches["fused-qkv"] = std::int64_t{5};
-    EXPECT_EQ(registry.catalogue(config).size(), allOptimizations().size());
+    EXPECT_EQ(registry.catalogue(config).size(), allSwitches().size());
     const auto complete = registry.complete(config);
     ASSERT_FALSE(complete.ok());
     EXPECT_EQ(complete.error().code, ErrorCode::BadInput);

@@ -49,9 +49,9 @@ TEST(OperationCounter, SeesTheBackwardPass) {
 TEST(OperationCounter, CountsOurOwnOperationsOnceHoweverManyThreadsShareThem) {
     const auto both = [] {
         { const OperationSpan norm("norm"); }
-        std::thread member([] { const OperationSpan shared("attention", 1); });
+        std::thread worker([] { const OperationSpan shared("attention", 1); });
         { const OperationSpan shared("attention", 0); }
-        member.join();
+        worker.join();
     };
     both();
     EXPECT_EQ(countedIn(both), 2);

@@ -11,7 +11,7 @@
 #include "TinyTraining.h"
 #include "core/events/Schedule.h"
 #include "core/memory/HostAllocator.h"
-#include "core/train/Checkpoint.h"
+#include "core/state/Checkpoint.h"
 
 namespace stepscope {
 namespace {

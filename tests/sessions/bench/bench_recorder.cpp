@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/analysis/Statistics.h"
-#include "sessions/Recorder.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 namespace {

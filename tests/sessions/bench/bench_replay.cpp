@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/analysis/Statistics.h"
-#include "sessions/Recorder.h"
 #include "sessions/Replayer.h"
+#include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
 namespace {

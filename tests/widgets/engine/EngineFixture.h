@@ -12,9 +12,9 @@
 
 #include "app/gui/Workplace.h"
 #include "widgets/panels/LogModel.h"
-#include "widgets/panels/RunBar.h"
-#include "widgets/panels/SessionsModel.h"
-#include "widgets/panels/SessionsPanel.h"
+#include "widgets/panels/run/RunBar.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tests/widgets/engine/EngineFixture.h"
-#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/run/NoticeBar.h"
 
 namespace stepscope {
 namespace {

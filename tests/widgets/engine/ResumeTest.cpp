@@ -2,9 +2,9 @@
 // menu. main() is here, because the engine's first words come before anything else.
 #include <map>
 
-#include "app/gui/Application.h"
+#include "app/gui/process/Application.h"
 #include "tests/widgets/engine/EngineFixture.h"
-#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/run/NoticeBar.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {

@@ -1,9 +1,9 @@
 // Sessions whose stored settings no run could have had, as a damaged or foreign file holds them: the window says which key cannot stand, and a run
 // that is in progress, or the next one, is none the worse.
-#include "app/gui/Application.h"
-#include "sessions/Recorder.h"
+#include "app/gui/process/Application.h"
+#include "sessions/record/Recorder.h"
 #include "tests/widgets/engine/EngineFixture.h"
-#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/run/NoticeBar.h"
 
 namespace stepscope {
 namespace {

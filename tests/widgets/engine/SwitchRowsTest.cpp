@@ -2,10 +2,10 @@
 #include <QLabel>
 
 #include "tests/widgets/engine/EngineFixture.h"
-#include "widgets/panels/ExperimentPanel.h"
 #include "widgets/panels/TitleButton.h"
-#include "widgets/panels/ValueEdit.h"
-#include "widgets/panels/ValueRow.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/ValueEdit.h"
+#include "widgets/panels/experiment/ValueRow.h"
 
 namespace stepscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <QFile>
 
 #include "tests/widgets/engine/EngineFixture.h"
-#include "widgets/panels/NoticeBar.h"
+#include "widgets/panels/run/NoticeBar.h"
 
 namespace stepscope {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/events/Schedule.h"
-#include "sessions/Recorder.h"
+#include "sessions/record/Recorder.h"
 
 namespace stepscope {
 

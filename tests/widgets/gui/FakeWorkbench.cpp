@@ -10,7 +10,7 @@
 #include "FakeRun.h"
 #include "app/workbench/Checkpoints.h"
 #include "core/events/ConfigKeys.h"
-#include "sessions/Recorder.h"
+#include "sessions/record/Recorder.h"
 
 namespace stepscope {
 namespace {

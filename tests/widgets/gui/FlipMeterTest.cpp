@@ -1,7 +1,7 @@
 // The before/after reading of a live flip: the steps it takes, the spread, when it stays silent, and its words.
 #include <gtest/gtest.h>
 
-#include "app/gui/FlipWords.h"
+#include "app/gui/wiring/FlipWords.h"
 
 namespace stepscope {
 namespace {

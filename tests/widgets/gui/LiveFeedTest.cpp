@@ -6,7 +6,7 @@
 #include <QTest>
 #include <thread>
 
-#include "app/gui/LiveFeed.h"
+#include "app/gui/wiring/LiveFeed.h"
 #include "widgets/panels/LogModel.h"
 
 namespace stepscope {

@@ -1,7 +1,7 @@
 // Which sentence of the log each event becomes.
 #include <gtest/gtest.h>
 
-#include "app/gui/LogSentences.h"
+#include "app/gui/wiring/LogSentences.h"
 
 namespace stepscope {
 namespace {

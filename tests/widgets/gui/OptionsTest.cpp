@@ -1,7 +1,7 @@
 // The window's command line: what is accepted, and one sentence for what is not.
 #include <gtest/gtest.h>
 
-#include "app/gui/Options.h"
+#include "app/gui/process/Options.h"
 
 namespace stepscope {
 namespace {

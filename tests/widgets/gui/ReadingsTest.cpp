@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/gui/Readings.h"
+#include "app/gui/wiring/Readings.h"
 
 namespace stepscope {
 namespace {

@@ -15,15 +15,15 @@
 
 #include "WindowFixture.h"
 #include "widgets/charts/LivePage.h"
-#include "widgets/panels/ExperimentPanel.h"
-#include "widgets/panels/FlipStrip.h"
 #include "widgets/panels/FoldSection.h"
 #include "widgets/panels/LogModel.h"
-#include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/NumberEdit.h"
-#include "widgets/panels/SessionsPanel.h"
-#include "widgets/panels/ValueRow.h"
-#include "widgets/panels/WheelGuard.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/NumberEdit.h"
+#include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/experiment/WheelGuard.h"
+#include "widgets/panels/run/FlipStrip.h"
+#include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
 namespace {

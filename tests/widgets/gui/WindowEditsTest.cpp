@@ -10,10 +10,10 @@
 
 #include "WindowFixture.h"
 #include "core/base/Format.h"
-#include "widgets/panels/DataChooser.h"
-#include "widgets/panels/ExperimentPanel.h"
-#include "widgets/panels/ValueEdit.h"
-#include "widgets/panels/ValueRow.h"
+#include "widgets/panels/experiment/DataChooser.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/ValueEdit.h"
+#include "widgets/panels/experiment/ValueRow.h"
 
 namespace stepscope {
 namespace {

@@ -7,17 +7,17 @@
 #include <QTabWidget>
 
 #include "WindowFixture.h"
-#include "app/gui/EndWords.h"
-#include "sessions/Recorder.h"
-#include "widgets/panels/ExperimentPanel.h"
-#include "widgets/panels/FlipStrip.h"
-#include "widgets/panels/ForecastFoot.h"
+#include "app/gui/wiring/EndWords.h"
+#include "sessions/record/Recorder.h"
 #include "widgets/panels/LogModel.h"
-#include "widgets/panels/SessionsModel.h"
-#include "widgets/panels/SessionsPage.h"
-#include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TextPage.h"
-#include "widgets/panels/ValueRow.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/ForecastFoot.h"
+#include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/run/FlipStrip.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPage.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "FakeWorkbench.h"
 #include "app/gui/Workplace.h"
-#include "widgets/panels/RunBar.h"
+#include "widgets/panels/run/RunBar.h"
 
 namespace stepscope {
 

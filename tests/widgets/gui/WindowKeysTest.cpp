@@ -11,11 +11,11 @@
 
 #include "WindowFixture.h"
 #include "widgets/charts/LivePage.h"
-#include "widgets/panels/ExperimentPanel.h"
-#include "widgets/panels/GuidePanel.h"
 #include "widgets/panels/LogPanel.h"
-#include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TextPage.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/guide/GuidePanel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
 namespace {

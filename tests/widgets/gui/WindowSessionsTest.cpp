@@ -9,14 +9,14 @@
 #include <algorithm>
 
 #include "WindowFixture.h"
-#include "sessions/Recorder.h"
-#include "widgets/panels/ExperimentPanel.h"
+#include "sessions/record/Recorder.h"
 #include "widgets/panels/LogPanel.h"
-#include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/SessionsModel.h"
-#include "widgets/panels/SessionsPanel.h"
-#include "widgets/panels/TransportBar.h"
-#include "widgets/panels/ValueRow.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/run/TransportBar.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "WindowFixture.h"
 #include "widgets/panels/ElidedLabel.h"
-#include "widgets/panels/ExperimentPanel.h"
-#include "widgets/panels/SessionsPanel.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
 namespace {

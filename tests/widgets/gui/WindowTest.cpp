@@ -9,16 +9,16 @@
 #include <QTabWidget>
 
 #include "WindowFixture.h"
-#include "widgets/panels/ExperimentPanel.h"
-#include "widgets/panels/FlipStrip.h"
 #include "widgets/panels/LogModel.h"
-#include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/SessionsModel.h"
-#include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/TextPage.h"
-#include "widgets/panels/ToggleSwitch.h"
-#include "widgets/panels/ValueEdit.h"
-#include "widgets/panels/ValueRow.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/ToggleSwitch.h"
+#include "widgets/panels/experiment/ValueEdit.h"
+#include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/run/FlipStrip.h"
+#include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
 namespace {

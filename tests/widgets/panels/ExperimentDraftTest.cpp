@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "PanelFixture.h"
-#include "widgets/panels/ExperimentDraft.h"
+#include "widgets/panels/experiment/ExperimentDraft.h"
 
 namespace stepscope {
 namespace {

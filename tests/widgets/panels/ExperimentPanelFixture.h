@@ -7,12 +7,12 @@
 #include <QTest>
 
 #include "PanelFixture.h"
-#include "widgets/panels/ExperimentPanel.h"
-#include "widgets/panels/NumberEdit.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ToneLabel.h"
-#include "widgets/panels/ValueEdit.h"
-#include "widgets/panels/ValueRow.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/NumberEdit.h"
+#include "widgets/panels/experiment/ValueEdit.h"
+#include "widgets/panels/experiment/ValueRow.h"
 
 namespace stepscope {
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "ExperimentPanelFixture.h"
-#include "widgets/panels/DataChooser.h"
 #include "widgets/panels/ElidedLabel.h"
-#include "widgets/panels/RowRemark.h"
+#include "widgets/panels/experiment/DataChooser.h"
+#include "widgets/panels/experiment/RowRemark.h"
 
 namespace stepscope {
 namespace {

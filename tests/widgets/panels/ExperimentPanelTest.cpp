@@ -27,7 +27,7 @@ TEST_F(ExperimentPanelTest, ShowsTheReasonInPlaceOfTheControlWhenASwitchCannotBe
 
 TEST_F(ExperimentPanelTest, SaysWhatRunsInPlaceOfAChoiceThatStaysAsItIs) {
     SwitchCatalogue catalogue = smallCatalogue();
-    catalogue[1].instead = "amp=bf16 does not go with this: amp=off is used.";
+    catalogue[1].fallback = "amp=bf16 does not go with this: amp=off is used.";
     panel.setCatalogue(catalogue);
     EXPECT_TRUE(panel.row("amp")->editor()->isEnabled());
     EXPECT_THAT(sentences("amp"), testing::Contains(QString("amp=bf16 does not go with this: amp=off is used.")));

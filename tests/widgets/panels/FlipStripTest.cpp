@@ -1,8 +1,8 @@
 // The strip after a flip while its steps are being measured: what has not changed is left as it is, and no figure stays that is no longer there.
 #include <gtest/gtest.h>
 
-#include "widgets/panels/FlipStrip.h"
 #include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/run/FlipStrip.h"
 
 namespace stepscope {
 namespace {

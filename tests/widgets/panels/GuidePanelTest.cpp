@@ -11,7 +11,7 @@
 #include <QTextTable>
 #include <set>
 
-#include "widgets/panels/GuidePanel.h"
+#include "widgets/panels/guide/GuidePanel.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {

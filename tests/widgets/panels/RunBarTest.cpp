@@ -7,7 +7,7 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "widgets/panels/RunBar.h"
+#include "widgets/panels/run/RunBar.h"
 
 namespace stepscope {
 namespace {

@@ -11,9 +11,9 @@
 #include <QTableWidget>
 #include <QTest>
 
-#include "widgets/panels/SessionsModel.h"
-#include "widgets/panels/SessionsPage.h"
-#include "widgets/panels/SessionsTable.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPage.h"
+#include "widgets/panels/sessions/SessionsTable.h"
 
 namespace stepscope {
 namespace {

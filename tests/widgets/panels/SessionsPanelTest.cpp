@@ -11,13 +11,13 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/RelativeTime.h"
-#include "widgets/panels/SessionDelegate.h"
-#include "widgets/panels/SessionEditor.h"
-#include "widgets/panels/SessionsModel.h"
-#include "widgets/panels/SessionsPanel.h"
 #include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/sessions/RelativeTime.h"
+#include "widgets/panels/sessions/SessionDelegate.h"
+#include "widgets/panels/sessions/SessionEditor.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
 namespace {

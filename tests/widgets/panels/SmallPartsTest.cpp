@@ -9,11 +9,11 @@
 #include <QToolButton>
 
 #include "widgets/panels/FoldSection.h"
-#include "widgets/panels/HintStrip.h"
 #include "widgets/panels/LineIcon.h"
-#include "widgets/panels/NoticeBar.h"
-#include "widgets/panels/ShortcutsOverlay.h"
 #include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/guide/ShortcutsOverlay.h"
+#include "widgets/panels/run/HintStrip.h"
+#include "widgets/panels/run/NoticeBar.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {

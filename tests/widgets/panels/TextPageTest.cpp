@@ -7,9 +7,9 @@
 #include <QTest>
 #include <optional>
 
-#include "widgets/panels/NumberEdit.h"
 #include "widgets/panels/TextPage.h"
 #include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/experiment/NumberEdit.h"
 
 namespace stepscope {
 namespace {

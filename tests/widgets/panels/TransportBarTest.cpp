@@ -7,8 +7,8 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "widgets/panels/ScrubBar.h"
-#include "widgets/panels/TransportBar.h"
+#include "widgets/panels/run/ScrubBar.h"
+#include "widgets/panels/run/TransportBar.h"
 
 namespace stepscope {
 namespace {

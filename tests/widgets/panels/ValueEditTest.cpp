@@ -7,9 +7,9 @@
 #include <QStandardItemModel>
 #include <QTest>
 
-#include "widgets/panels/NumberEdit.h"
-#include "widgets/panels/ToggleSwitch.h"
-#include "widgets/panels/ValueEdit.h"
+#include "widgets/panels/experiment/NumberEdit.h"
+#include "widgets/panels/experiment/ToggleSwitch.h"
+#include "widgets/panels/experiment/ValueEdit.h"
 
 namespace stepscope {
 namespace {

@@ -6,11 +6,11 @@
 #include <QVBoxLayout>
 #include <set>
 
-#include "widgets/panels/RowRemark.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ToneLabel.h"
-#include "widgets/panels/ValueEdit.h"
-#include "widgets/panels/ValueRow.h"
+#include "widgets/panels/experiment/RowRemark.h"
+#include "widgets/panels/experiment/ValueEdit.h"
+#include "widgets/panels/experiment/ValueRow.h"
 
 namespace stepscope {
 namespace {
@@ -112,7 +112,7 @@ TEST_F(ValueRowTest, NothingThatComesOrGoesMovesAPartOrTheRow) {
         row->setReason("Needs a GPU: no NVIDIA driver is installed on this machine, and this sentence is long.");
         same("a reason");
         row->setReason({});
-        row->setInstead("selective does nothing beside the others.");
+        row->setFallback("selective does nothing beside the others.");
         same("a note");
         row->setInRun("every-block");
         same("another value in the run");

@@ -1,0 +1,42 @@
+#include "app/cli/output/Json.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+
+#include "core/events/ConfigKeys.h"
+
+namespace stepscope::cli {
+
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json nineDigits(double value) {
+    // The shortest form of the rounded number has at most nine digits.
+    return std::isfinite(value) ? Json(std::stod(fmt::format("{:.9g}", value))) : Json(nullptr);
+}
+
+Json toJson(const Value& value) {
+    return std::visit([](const auto& held) { return Json(held); }, value);
+}
+
+Json toJson(const RunConfig& config) {
+    Json all{{"preset", config.preset}};
+    for (const auto& key : configKeys()) all[key.id] = toJson(key.get(config));
+    for (const auto& [id, value] : config.switches) all[id] = toJson(value);
+    return all;
+}
+
+Json isoTime(std::int64_t unixMs) {
+    if (unixMs <= 0) return nullptr;
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(unixMs / 1000)), unixMs % 1000);
+}
+
+std::string line(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,13 @@
+// Captured steps as a table for a person and as JSON: what `train` prints at its end and `sessions captures` prints of what is stored.
+#pragma once
+#include <string>
+
+#include "app/cli/output/Json.h"
+#include "core/events/Event.h"
+
+namespace stepscope::cli {
+
+Json toJson(const CaptureDone& capture);
+std::string captureTable(const CaptureDone& capture, std::size_t mostRows);
+
+}  // namespace stepscope::cli

@@ -1,0 +1,22 @@
+// A stored session as JSON: its line in the list, the machine it ran on, and what happened in it apart from the steps.
+// Used by `sessions list` and `sessions show`.
+#pragma once
+#include "app/cli/output/Json.h"
+#include "sessions/SessionStore.h"
+
+namespace stepscope::cli {
+
+Json toJson(const SessionSummary& summary);
+Json toJson(const Machine& machine);
+
+struct SessionPoints {  // arrays, each in order of time
+    Json validation = Json::array();
+    Json switches = Json::array();  // applied
+    Json refused = Json::array();
+    Json checkpoints = Json::array();
+    Json captures = Json::array();  // without their rows: see sessions captures
+    Json log = Json::array();
+};
+Result<SessionPoints> readPoints(SessionReader& reader, std::int64_t session);
+
+}  // namespace stepscope::cli

@@ -1,0 +1,134 @@
+// `sessions show ID`: one session whole: summary, configuration, machine, validation points, switch changes, log.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/Commands.h"
+#include "app/cli/output/Output.h"
+#include "app/cli/output/Table.h"
+#include "app/cli/sessions/SessionJson.h"
+#include "core/base/Format.h"
+#include "core/events/ConfigKeys.h"
+
+namespace stepscope::cli {
+namespace {
+
+struct Shown {
+    SessionSummary summary;
+    SessionInfo info;
+    SessionPoints points;
+};
+
+Json asJson(const Shown& s) {
+    Json all = toJson(s.summary);
+    all["resumed_from"] = s.info.resumedFrom.empty() ? Json(nullptr) : Json(s.info.resumedFrom);
+    all["first_step"] = s.info.firstStep;
+    all["vocabulary"] = s.info.vocabulary;
+    all["parameters"] = s.info.parameters;
+    all["train_tokens"] = s.info.trainTokens;
+    all["validation_tokens"] = s.info.validationTokens;
+    all["kind"] = toString(s.info.kind);
+    all["config"] = s.info.config ? toJson(*s.info.config) : Json(nullptr);
+    all["machine"] = s.info.machine ? toJson(*s.info.machine) : Json(nullptr);
+    all["validation"] = s.points.validation;
+    all["switches"] = s.points.switches;
+    all["refused"] = s.points.refused;
+    all["checkpoints"] = s.points.checkpoints;
+    all["captures"] = s.points.captures;
+    all["log"] = s.points.log;
+    // The same keys as the last line of `train --json`, as far as they are stored.
+    all["summary"] = {{"steps", s.summary.steps},
+                      {"loss_last", nineDigits(s.summary.lossLast)},
+                      {"val_loss", nineDigits(s.summary.validationLossLast)},
+                      {"ms_per_step_median", number(s.summary.msPerStepMedian)},
+                      {"tokens_per_s", number(s.summary.tokensPerSecond)}};
+    return all;
+}
+
+std::string list(const char* title, const Json& points, const std::function<std::string(const Json&)>& describe) {
+    std::string text;
+    for (const auto& point : points)
+        text += fmt::format("  step {}: {}\n", format::count(point["step"].get<std::int64_t>()), printable(describe(point)));
+    return text.empty() ? text : fmt::format("\n{}\n{}", title, text);
+}
+
+std::string word(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string asText(const Shown& s) {
+    Table facts({{"SESSION"}, {std::to_string(s.summary.id)}});
+    facts.add({"name", s.summary.name});
+    if (s.info.kind != SessionKind::Run) facts.add({"kind", toString(s.info.kind)});
+    facts.add({"state", toString(s.summary.state) + (s.summary.why.empty() ? std::string{} : ": " + s.summary.why)});
+    facts.add({"started", word(isoTime(s.summary.startedUnixMs))});
+    if (!s.summary.tags.empty()) facts.add({"tags", fmt::format("{}", fmt::join(s.summary.tags, ", "))});
+    if (!s.summary.notes.empty()) facts.add({"notes", s.summary.notes});
+    if (!s.info.resumedFrom.empty()) facts.add({"resumed from", s.info.resumedFrom});
+    facts.add({"steps", format::count(s.summary.steps)});
+    facts.add({"last loss", format::significant(s.summary.lossLast, 5)});
+    facts.add({"validation loss", format::significant(s.summary.validationLossLast, 5)});
+    facts.add({"median step", format::milliseconds(s.summary.msPerStepMedian)});
+    facts.add({"speed", format::rate(s.summary.tokensPerSecond, "tok/s")});
+    facts.add({"parameters", format::count(s.info.parameters)});
+    facts.add({"tokens", fmt::format("{} training, {} validation", format::count(s.info.trainTokens), format::count(s.info.validationTokens))});
+    if (s.info.machine) {
+        const Machine& machine = *s.info.machine;
+        facts.add({"machine", fmt::format("{}, {} cores, {}", machine.cpu, machine.cores, format::bytes(machine.memory))});
+        facts.add({"versions", fmt::format("Stepscope {}, LibTorch {}, {}", machine.stepscope, machine.libtorch, machine.system)});
+    } else {
+        facts.add({"machine", "not stored: it was not run by Stepscope"});
+    }
+    std::string text = facts.text() + "\nconfiguration\n";
+    if (!s.info.config) text += "  none: it was not run by Stepscope\n";
+    if (s.info.config)
+        for (const auto& [key, value] : listConfig(*s.info.config)) text += fmt::format("  {}: {}\n", printable(key), printable(value));
+    text += list("validation", s.points.validation, [](const Json& p) { return "loss " + p["loss"].dump(); });
+    text += list("switches", s.points.switches, [](const Json& p) {
+        return fmt::format("{} from {} to {}{}{}", word(p["id"]), word(p["from"]), word(p["to"]), word(p["note"]).empty() ? "" : "; ",
+                           word(p["note"]));
+    });
+    text +=
+        list("refused", s.points.refused, [](const Json& p) { return fmt::format("{} {}: {}", word(p["id"]), word(p["value"]), word(p["why"])); });
+    text += list("checkpoints", s.points.checkpoints, [](const Json& p) { return word(p["path"]); });
+    text += list("captures", s.points.captures, [](const Json& p) {
+        return fmt::format("{} steps from {} on, {} operations a step", p["steps"].dump(), p["first_step"].dump(), p["operations_per_step"].dump());
+    });
+    text += list("log", s.points.log, [](const Json& p) { return word(p["text"]); });
+    return text;
+}
+
+Result<Shown> read(const std::string& database, const std::string& idText) {
+    const auto id = parseSessionId(idText);
+    if (!id) return id.error();
+    auto reader = SessionReader::open(database.empty() ? defaultDatabasePath() : database);
+    if (!reader) return reader.error();
+    auto summary = (*reader)->summary(*id);
+    if (!summary) return summary.error();
+    auto info = (*reader)->info(*id);
+    if (!info) return info.error();
+    auto points = readPoints(**reader, *id);
+    if (!points) return points.error();
+    return Shown{std::move(*summary), std::move(*info), std::move(*points)};
+}
+
+}  // namespace
+
+void addSessionsShow(CLI::App& parent, Actions& actions) {
+    struct Options {
+        std::string id, database;
+        bool json = false;
+    };
+    auto options = std::make_shared<Options>();
+    auto* command = parent.add_subcommand("show", "Everything about one session but its steps");
+    command->add_option("ID", options->id, "The session's number")->required();
+    addDatabaseOption(*command, options->database);
+    command->add_flag("--json", options->json, "As JSON");
+    actions[command] = [options]() -> Result<ExitCode> {
+        const auto shown = read(options->database, options->id);
+        if (!shown) return shown.error();
+        print(options->json ? line(asJson(*shown)) : asText(*shown));
+        return ExitCode::Ok;
+    };
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,50 @@
+#include "app/gui/process/LostDisplay.h"
+
+#include <unistd.h>
+
+#include <QtGlobal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "app/gui/wiring/RunController.h"
+
+namespace stepscope {
+namespace {
+
+RunController* g_runs = nullptr;
+QtMessageHandler g_former = nullptr;
+
+void leave() {
+    if (g_runs == nullptr) return;
+    std::fputs(g_runs->keepAndStop() ? "The display is gone. The run was stopped and kept with a checkpoint; it can be resumed.\n"
+                                     : "The display is gone.\n",
+               stderr);
+    std::fflush(stderr);
+    // Nothing that main() has made is taken down: it is still in use above us on the stack.
+    _exit(1);
+}
+
+// Qt says it just before it calls exit(), for X11 and for Wayland. By the time exit() comes to a handler of ours, it has destroyed what LibTorch
+// made since and the trainer's thread still uses.
+void watch(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    if (g_former != nullptr)
+        g_former(type, context, text);
+    else
+        std::fprintf(stderr, "%s\n", qPrintable(qFormatLogMessage(type, context, text)));
+    if (text.contains("connection broke")) leave();
+}
+
+}  // namespace
+
+LostDisplay::LostDisplay(RunController& runs) {
+    g_runs = &runs;
+    g_former = qInstallMessageHandler(watch);
+    std::atexit(leave);  // an end in other words: better late than not at all
+}
+
+LostDisplay::~LostDisplay() {
+    g_runs = nullptr;
+    qInstallMessageHandler(g_former);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,82 @@
+#include "app/gui/process/Options.h"
+
+#include <QCommandLineParser>
+#include <cmath>
+
+namespace stepscope {
+namespace {
+
+ParsedOptions wrong(const QString& sentence) {
+    return {std::nullopt, sentence, 2};
+}
+
+}  // namespace
+
+ParsedOptions parseOptions(const QStringList& arguments) {
+    QCommandLineParser parser;
+    parser.setApplicationDescription("Stepscope trains a GPT and shows what each speed optimisation does on this machine.");
+    const QCommandLineOption help({"h", "help"}, "Show this and leave."), version({"v", "version"}, "Show the version and leave."),
+        demo("demo", "Start the tiny-cpu run at once."), set("set", "With --demo: a setting or switch; may be repeated.", "KEY=VALUE"),
+        database("db", "Database of sessions.", "FILE"), session("session", "Open a stored session as a replay.", "ID"),
+        theme("theme", "light, dark or system.", "THEME"), screenshot("screenshot", "Save a picture of the window and leave.", "FILE"),
+        after("after", "Seconds until that picture is taken (5).", "SECONDS"), size("size", "Size of the window.", "WIDTHxHEIGHT"),
+        canShow("can-show", "Leave at once: with 0 where a window can be opened, with 3 and a sentence where not.");
+    parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size, canShow});
+
+    const QString hint = " stepscope --help lists the options.";
+    if (!parser.parse(arguments)) {
+        QString problem = parser.errorText().trimmed();
+        if (!problem.endsWith('.')) problem += '.';
+        return wrong(problem + hint);
+    }
+    // Asked before there is an application, of which Qt would know its name.
+    if (parser.isSet(help)) return {std::nullopt, parser.helpText().replace("<executable_name>", "stepscope"), 0};
+    if (parser.isSet(version)) return {std::nullopt, QString("stepscope %1\n").arg(STEPSCOPE_VERSION), 0};
+    if (!parser.positionalArguments().isEmpty()) return wrong(QString("\"%1\" is not an option.").arg(parser.positionalArguments().first()) + hint);
+
+    Options options;
+    options.demo = parser.isSet(demo);
+    options.canShow = parser.isSet(canShow);
+    options.settings = parser.values(set);
+    for (const QString& setting : options.settings)
+        if (setting.indexOf('=') < 1) return wrong(QString("--set takes KEY=VALUE, not \"%1\".").arg(setting));
+    if (!options.settings.isEmpty() && !options.demo) return wrong("--set means something only together with --demo." + hint);
+    options.database = parser.value(database);
+    if (parser.isSet(database) && options.database.isEmpty()) return wrong("--db needs the name of a file." + hint);
+    if (parser.isSet(session)) {
+        bool whole = false;
+        options.session = parser.value(session).toLongLong(&whole);
+        if (!whole || options.session < 1)
+            return wrong(QString("--session cannot be \"%1\"; it takes the number of a stored session.").arg(parser.value(session)));
+    }
+    if (options.session > 0 && options.demo) return wrong("--session and --demo exclude each other: a replay or a new run." + hint);
+    if (parser.isSet(theme)) {
+        const QString word = parser.value(theme);
+        if (word == "light")
+            options.theme = Theme::Light;
+        else if (word == "dark")
+            options.theme = Theme::Dark;
+        else if (word == "system")
+            options.theme = Theme::System;
+        else
+            return wrong(QString("--theme cannot be \"%1\"; it takes light, dark or system.").arg(word));
+    }
+    options.screenshot = parser.value(screenshot);
+    if (parser.isSet(screenshot) && options.screenshot.isEmpty()) return wrong("--screenshot needs the name of a file." + hint);
+    if (parser.isSet(after)) {
+        bool number = false;
+        options.afterSeconds = parser.value(after).toDouble(&number);
+        if (!number || !std::isfinite(options.afterSeconds) || options.afterSeconds < 0 || options.afterSeconds > 86'400)
+            return wrong(QString("--after cannot be \"%1\"; it takes seconds from 0 to 86400.").arg(parser.value(after)));
+        if (options.screenshot.isEmpty()) return wrong("--after means something only together with --screenshot FILE." + hint);
+    }
+    if (parser.isSet(size)) {
+        const QStringList sides = parser.value(size).split('x');
+        if (sides.size() == 2) options.size = QSize(sides[0].toInt(), sides[1].toInt());
+        if (options.size.width() < 800 || options.size.height() < 600 || options.size.width() > 16'000 || options.size.height() > 16'000)
+            return wrong(QString("--size cannot be \"%1\"; it takes WIDTHxHEIGHT from 800x600 on, such as 1280x800.").arg(parser.value(size)));
+    }
+    return {options, {}, 0};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,16 @@
+// The end of a run in words: what it took, what it reached, what its flips did. Pure functions.
+#pragma once
+#include <QStringList>
+
+#include "app/workbench/Workbench.h"
+#include "core/analysis/RunHistory.h"
+#include "widgets/panels/run/FlipStrip.h"
+
+namespace stepscope {
+
+// flips: a sentence each, in their order. A run that made no step has nothing to be summed up: an empty heading.
+FlipStripReading endOf(const RunHistory& history, const RunSummary& summary, const QStringList& flips);
+// The same as one line of the log; empty where there is nothing.
+QString sentenceOf(const FlipStripReading& end);
+
+}  // namespace stepscope

@@ -1,0 +1,46 @@
+// The experiment panel and the engine: each edit is answered with the planned schedule at once, with verdicts and a forecast as soon as the
+// engine has them; the newest edit wins. While a run is live, a flipped switch becomes a Command and the run's answer comes back into the
+// panel. GUI thread; the engine is asked on a thread of its own.
+#pragma once
+#include <QObject>
+#include <QTimer>
+#include <atomic>
+#include <string>
+
+#include "app/gui/process/BackThread.h"
+#include "app/workbench/DataCheck.h"
+#include "core/events/Event.h"
+
+namespace stepscope {
+
+class LiveFeed;
+class MainWindow;
+class RunController;
+struct EditAnswer;
+struct EngineAnswer;
+
+class ExperimentWiring : public QObject {
+    Q_OBJECT
+public:
+    ExperimentWiring(MainWindow& window, RunController& runs, LiveFeed& live, QObject* parent = nullptr);
+    ~ExperimentWiring() override;
+
+private:
+    void engineReady(const EngineAnswer& answer);
+    void ask(const RunConfig& config);
+    void show(const EditAnswer& found);
+    void lookAtData(const RunConfig& config, std::uint64_t edit);
+    void runStarted();
+    void applied(const SwitchApplied& flip);
+
+    MainWindow& m_window;
+    RunController& m_runs;
+    LiveFeed& m_live;
+    QTimer m_keep;                            // until the settings are written down
+    std::string m_shownData;                  // what is said of them is of these
+    std::atomic<std::uint64_t> m_newest = 0;  // number of the newest edit
+    DataCheck m_data;                         // asked by the thread alone
+    BackThread m_thread;                      // last: joined first
+};
+
+}  // namespace stepscope

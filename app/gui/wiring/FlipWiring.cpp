@@ -1,0 +1,144 @@
+#include "app/gui/wiring/FlipWiring.h"
+
+#include "app/gui/MainWindow.h"
+#include "app/gui/Stage.h"
+#include "app/gui/wiring/EndWords.h"
+#include "app/gui/wiring/FlipWords.h"
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/RunController.h"
+#include "app/gui/wiring/SessionsReader.h"
+#include "core/analysis/FlipContext.h"
+#include "widgets/panels/LogModel.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kStepsTold = 10;  // while they are measured
+
+}  // namespace
+
+FlipWiring::FlipWiring(MainWindow& window, RunController& runs, SessionsReader& reader, Stage& stage, QObject* parent)
+    : QObject(parent), m_window(window), m_runs(runs), m_stage(stage) {
+    connect(&runs, &RunController::engineReady, this, [this, &reader](const EngineAnswer& answer) {
+        m_catalogue = answer.catalogue;
+        reader.measureFlips(m_runs.workbench()->machine());
+    });
+    connect(&reader, &SessionsReader::flipsMeasured, this, [this](const std::vector<MeasuredFlip>& flips) {
+        for (const auto& measured : flips)
+            if (!m_badges.contains({measured.flip.id, measured.context})) know(measured.flip, measured.context, measured.effect, placeOf(measured));
+        showBadges();
+    });
+    connect(&window.experiment(), &ExperimentPanel::edited, this, &FlipWiring::showBadges);
+    connect(&runs, &RunController::ended, this, [this](const RunSummary& summary) {
+        m_ended = summary;
+        sumUp();
+    });
+    connect(&stage.live(), &LiveFeed::grew, this, &FlipWiring::sumUp);
+    connect(&stage.live(), &LiveFeed::started, this, [this] {
+        m_verdicts.clear();
+        m_ended.reset();
+    });
+    follow(stage.live());
+    follow(stage.replay());
+    connect(&stage, &Stage::switched, this, &FlipWiring::forget);
+}
+
+void FlipWiring::follow(LiveFeed& feed) {
+    connect(&feed, &LiveFeed::started, this, [this, &feed] {
+        if (&feed == &m_stage.shown()) forget();
+    });
+    connect(&feed, &LiveFeed::switchApplied, this, [this, &feed](const SwitchApplied& flip) {
+        if (&feed != &m_stage.shown()) return;
+        // The steps after the former flip end here: what they say already is said now.
+        if (const auto former = m_meter.read(*feed.history()); !m_told && former && former->effect.measured()) tellReading(*former);
+        m_meter.flipped(*feed.history(), flip);
+        m_told = false;
+        m_countTold = -1;
+    });
+    connect(&feed, &LiveFeed::grew, this, [this, &feed] {
+        if (!m_told && &feed == &m_stage.shown()) showReading(/*inPassing=*/!m_stage.replaying());
+    });
+    // A run that is paused or ends in between shows as far as it came.
+    connect(&feed, &LiveFeed::stateChanged, this, [this, &feed] {
+        if (!m_told && &feed == &m_stage.shown()) showReading(/*inPassing=*/false);
+    });
+}
+
+void FlipWiring::forget() {
+    m_meter.forget();
+    m_told = true;
+    m_window.flipStrip().hide();
+}
+
+void FlipWiring::showReading(bool inPassing) {
+    const RunHistory& history = *m_stage.shown().history();
+    const auto reading = m_meter.read(history);
+    if (!reading) {
+        // There and back within a few steps: nothing is different.
+        m_window.flipStrip().hide();
+        m_told = true;
+        return;
+    }
+    const bool hopeless = reading->effect.stepsBefore < FlipEffect::kFewest;
+    // Counting every step aloud would take time from the very steps that are compared.
+    const auto count = static_cast<int>(reading->effect.stepsAfter / kStepsTold);
+    if (inPassing && !reading->complete && !reading->over && !hopeless && count == m_countTold) return;
+    m_countTold = count;
+    QStringList titles;
+    for (const SwitchApplied& flip : reading->flips) {
+        titles << titleOf(flip.id);
+    }
+    m_window.flipStrip().setReading(stripOf(*reading, titles));
+    m_told = reading->complete || hopeless || reading->over;
+    if (m_told) tellReading(*reading);
+}
+
+void FlipWiring::tellReading(const FlipReading& reading) {
+    // What a replay shows again was told by the stored sessions already.
+    if (m_stage.replaying()) return;
+    QStringList titles;
+    for (const SwitchApplied& flip : reading.flips) titles << titleOf(flip.id);
+    m_verdicts << verdictOf(reading, titles);
+    if (!reading.alone || !reading.effect.measured()) return;
+    const SwitchApplied& flip = reading.flips.front();
+    know(flip, reading.context, reading.effect, "In this run, " + sinceOf(flip) + '.');
+    showBadges();
+}
+
+void FlipWiring::know(const SwitchApplied& flip, const std::string& context, const FlipEffect& effect, const QString& where) {
+    if (const SwitchInfo* entry = find(flip.id))
+        m_badges[{flip.id, context}] = {chipOf(flip, effect, entry->byDefault), sentenceOf(flip, effect, where)};
+}
+
+void FlipWiring::showBadges() {
+    for (const auto& entry : m_catalogue) {
+        const auto known = m_badges.find({entry.id, flipContext(m_window.experiment().config(), entry.id)});
+        const Badge badge = known != m_badges.end() ? known->second : Badge{};
+        m_window.experiment().setMeasured(entry.id, badge.chip, badge.sentence);
+    }
+}
+
+QString FlipWiring::titleOf(const std::string& id) {
+    const SwitchInfo* entry = find(id);
+    return QString::fromStdString(entry != nullptr ? entry->title : id);
+}
+
+// The thread that waits for a run and the events of its last steps arrive in any order.
+void FlipWiring::sumUp() {
+    const RunHistory& history = *m_stage.live().history();
+    if (!m_ended || !history.state() || !ended(history.state()->state) || history.session() != m_ended->session || m_ended->steps == 0) return;
+    const FlipStripReading end = endOf(history, *m_ended, m_verdicts);
+    m_ended.reset();
+    if (end.heading.isEmpty()) return;
+    m_stage.live().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentenceOf(end), 0}});
+    if (!m_stage.replaying()) m_window.flipStrip().setReading(end);
+}
+
+const SwitchInfo* FlipWiring::find(const std::string& id) {
+    for (const auto& entry : m_catalogue)
+        if (entry.id == id) return &entry;
+    return nullptr;
+}
+
+}  // namespace stepscope

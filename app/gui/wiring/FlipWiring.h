@@ -1,0 +1,59 @@
+// Live flips and what they did: the strip beside the log while and after one is measured, and for each switch its chip and the
+// sentence on its card, from the live run and at start from the stored sessions, as long as the panel shows the context they were measured in. GUI
+// thread.
+#pragma once
+#include <QObject>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "app/gui/wiring/FlipMeter.h"
+#include "app/workbench/Workbench.h"
+#include "core/events/SwitchCatalogue.h"
+#include "sessions/MeasuredFlips.h"
+
+namespace stepscope {
+
+class LiveFeed;
+class MainWindow;
+class RunController;
+class SessionsReader;
+class Stage;
+
+class FlipWiring : public QObject {
+    Q_OBJECT
+public:
+    FlipWiring(MainWindow& window, RunController& runs, SessionsReader& reader, Stage& stage, QObject* parent = nullptr);
+
+private:
+    void follow(LiveFeed& feed);
+    void forget();
+    // inPassing: while steps run, so not more often than needed.
+    void showReading(bool inPassing);
+    // Says of the switch what its flip did; of several flips together nothing, for nobody knows which did it.
+    void tellReading(const FlipReading& reading);
+    void know(const SwitchApplied& flip, const std::string& context, const FlipEffect& effect, const QString& where);
+    // Each switch has the badge of the context that the panel shows, or none.
+    void showBadges();
+    const SwitchInfo* find(const std::string& id);
+    QString titleOf(const std::string& id);
+    void sumUp();  // of a run that has ended, once everything it said is here
+
+    struct Badge {
+        QString chip, sentence;
+    };
+
+    MainWindow& m_window;
+    RunController& m_runs;
+    Stage& m_stage;
+    FlipMeter m_meter;
+    std::map<std::pair<std::string, std::string>, Badge> m_badges;  // by switch and context
+    SwitchCatalogue m_catalogue;
+    QStringList m_verdicts;  // of the live run's flips
+    std::optional<RunSummary> m_ended;
+    int m_countTold = -1;  // of the steps after it, in tens
+    bool m_told = true;    // what the meter reads is measured to its end, and said
+};
+
+}  // namespace stepscope

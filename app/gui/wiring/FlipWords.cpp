@@ -1,0 +1,167 @@
+#include "app/gui/wiring/FlipWords.h"
+
+#include <QDateTime>
+#include <QLocale>
+#include <QRegularExpression>
+#include <cmath>
+
+#include "core/base/Format.h"
+
+namespace stepscope {
+namespace {
+
+using Figure = FlipStripReading::Figure;
+using Verdict = FlipStripReading::Verdict;
+
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+QString percentOf(double ratio) {
+    const double percent = (ratio - 1) * 100;
+    if (std::abs(percent) < 0.5) return "±0 %";
+    if (ratio >= 2) return QString("×%1").arg(ratio, 0, 'f', ratio < 10 ? 1 : 0);
+    return QString("%1%2 %").arg(percent < 0 ? QString(QChar(0x2212)) : QString("+")).arg(std::abs(percent), 0, 'f', 0);
+}
+
+// "64.0 ms", as long as the last number's unit is another one; else the unit stands once, behind the last.
+QString withoutUnit(const QString& text, const QString& last) {
+    const QString unit = last.mid(last.lastIndexOf(QRegularExpression("[0-9]")) + 1);
+    return !unit.isEmpty() && text.endsWith(unit) ? text.left(text.size() - unit.size()) : text;
+}
+
+QString pair(const QString& before, const QString& after) {
+    return withoutUnit(before, after) + " → " + after;
+}
+
+// Until enough steps are there the right side is open; the figure has its height already, so that the charts move only once.
+template <class Format>
+Figure figure(const char* name, const Change& change, bool lessIsBetter, bool measured, Format text) {
+    Figure made;
+    made.name = name;
+    if (!measured) {
+        made.medians = text(change.before.median) + " → …";
+        const QString last = text(change.before.high);
+        made.spread = QString("%1–%2 → …").arg(withoutUnit(text(change.before.low), last), last);
+        return made;
+    }
+    made.medians = pair(text(change.before.median), text(change.after.median));
+    const QString last = text(change.after.high);
+    made.spread = QString("%1–%2 → %3–%4")
+                      .arg(withoutUnit(text(change.before.low), last), withoutUnit(text(change.before.high), last),
+                           withoutUnit(text(change.after.low), last), last);
+    const bool less = change.ratio() < 1;
+    made.verdict = !change.conclusive() ? Verdict::Inconclusive : less == lessIsBetter ? Verdict::Better : Verdict::Worse;
+    made.change = made.verdict == Verdict::Inconclusive ? QString("inconclusive") : percentOf(change.ratio());
+    // Nothing moved at all: that is a result, not a doubt.
+    if (change.before.median == change.after.median) {
+        made.verdict = Verdict::Neutral;
+        made.change = "the same";
+    }
+    return made;
+}
+
+QString milliseconds(double ms) {
+    return words(format::milliseconds(ms));
+}
+QString bytes(double count) {
+    return words(format::bytes({static_cast<std::int64_t>(count)}));
+}
+
+// Times of two different machines say nothing of a switch.
+Figure timeFigure(const char* name, const FlipEffect& effect, const Change& change, bool lessIsBetter, QString (*text)(double)) {
+    Figure made = figure(name, change, lessIsBetter, effect.measured(), text);
+    if (!effect.measured() || effect.machineChange.empty()) return made;
+    made.verdict = Verdict::Inconclusive;
+    made.change = "the machine changed";
+    return made;
+}
+
+QString gainOf(double ratio) {
+    if (std::abs(ratio - 1) < 0.02) return "no gain";
+    if (ratio < 1) return QString("%1%2 %").arg(QChar(0x2212)).arg((1 - ratio) * 100, 0, 'f', 0);
+    return QString("×%1").arg(ratio, 0, 'f', ratio < 10 ? 2 : 0);
+}
+
+}  // namespace
+
+QString sinceOf(const SwitchApplied& flip) {
+    return QString("from step %1 on").arg(words(format::count(flip.step + 1)));
+}
+
+FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) {
+    const FlipEffect& effect = reading.effect;
+    const SwitchApplied& newest = reading.flips.back();
+    FlipStripReading strip;
+    const bool several = reading.flips.size() > 1;
+    strip.heading =
+        several ? titles.join(" + ") : QString("%1: %2 → %3").arg(titles.front(), words(toString(newest.from)), words(toString(newest.to)));
+    const QString place = sinceOf(newest) + (several ? ", flipped too near each other to be told apart" : "");
+    if (effect.stepsBefore < FlipEffect::kFewest) {
+        strip.note =
+            place + QString("; not compared: only %1 steady steps before it, %2 are needed").arg(effect.stepsBefore).arg(FlipEffect::kFewest);
+        return strip;
+    }
+    const bool measured = effect.measured();
+    if (!measured && reading.over) {
+        strip.note =
+            place + QString("; not measured: the run ended %1 steady steps after it, %2 are needed").arg(effect.stepsAfter).arg(FlipEffect::kFewest);
+        return strip;
+    }
+    strip.note =
+        place + (measured ? QString("; medians of %1 steps before and %2 after, quartiles below").arg(effect.stepsBefore).arg(effect.stepsAfter)
+                          : QString("; measuring: %1 of %2 steps after it").arg(effect.stepsAfter).arg(FlipEffect::kSteps));
+    if (measured && !effect.machineChange.empty()) strip.note = place + "; times are not compared: " + words(effect.machineChange);
+    const auto rate = +[](double value) { return words(format::rate(value, "tok/s")); };
+    const auto count = [](double value) { return words(format::count(std::llround(value))); };
+    strip.figures.push_back(timeFigure("step time", effect, effect.ms, true, milliseconds));
+    strip.figures.push_back(timeFigure("throughput", effect, effect.tokensPerSecond, false, rate));
+    strip.figures.push_back(figure("memory", effect.memory, true, measured, bytes));
+    strip.figures.push_back(figure("page faults", effect.pageFaults, true, measured, count));
+    if (std::isfinite(effect.operations.before.median)) strip.figures.push_back(figure("operations", effect.operations, true, measured, count));
+    return strip;
+}
+
+QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault) {
+    const std::string usual = toString(byDefault), from = toString(flip.from), to = toString(flip.to);
+    if (!effect.measured() || from == to || !effect.machineChange.empty()) return {};
+    const Change& speed = effect.tokensPerSecond;
+    if (std::abs(speed.ratio() - 1) >= 0.02 && !speed.conclusive()) return {};  // the card has it
+    if (to == usual) return words(from) + ' ' + gainOf(1 / speed.ratio());
+    const QString gain = words(to) + ' ' + gainOf(speed.ratio());
+    return from == usual ? gain : gain + " vs " + words(from);
+}
+
+QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where) {
+    const auto part = [&](const Change& change, const QString& medians, const char* what) {
+        const QString verdict = &change == &effect.ms && !effect.machineChange.empty() ? "the machine changed: " + words(effect.machineChange)
+                                : change.conclusive()                                  ? percentOf(change.ratio())
+                                                                                       : QString("inconclusive");
+        return medians + what + " (" + verdict + ")";
+    };
+    return QString("Measured here, %1 → %2: %3, %4. %5")
+        .arg(words(toString(flip.from)), words(toString(flip.to)),
+             part(effect.ms, pair(milliseconds(effect.ms.before.median), milliseconds(effect.ms.after.median)), " a step"),
+             pair(bytes(effect.memory.before.median), bytes(effect.memory.after.median)) + " of memory", where);
+}
+
+QString verdictOf(const FlipReading& reading, const QStringList& titles) {
+    const FlipEffect& effect = reading.effect;
+    const SwitchApplied& newest = reading.flips.back();
+    const QString what = reading.flips.size() > 1
+                             ? titles.join(" + ")
+                             : QString("%1 %2 → %3").arg(titles.front(), words(toString(newest.from)), words(toString(newest.to)));
+    const QString verdict = !effect.measured()              ? QString("not measured")
+                            : !effect.machineChange.empty() ? QString("the machine changed")
+                            : effect.ms.conclusive()        ? percentOf(effect.ms.ratio()) + " a step"
+                                                            : QString("inconclusive");
+    return QString("%1 at step %2: %3").arg(what, words(format::count(newest.step)), verdict);
+}
+
+QString placeOf(const MeasuredFlip& measured) {
+    return QString("Session “%1”, %2, %3.")
+        .arg(words(measured.sessionName), sinceOf(measured.flip),
+             QLocale(QLocale::English).toString(QDateTime::fromMSecsSinceEpoch(measured.startedUnixMs).date(), "d MMM yyyy"));
+}
+
+}  // namespace stepscope

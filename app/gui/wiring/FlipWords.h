@@ -1,0 +1,26 @@
+// A measured flip in words: the strip below the charts, the chip beside the switch, the sentence on its card. Pure functions.
+#pragma once
+#include <QStringList>
+
+#include "app/gui/wiring/FlipMeter.h"
+#include "sessions/MeasuredFlips.h"
+#include "widgets/panels/run/FlipStrip.h"
+
+namespace stepscope {
+
+// titles: of the switches flipped, in their order.
+FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles);
+// "from step 146 on": the first step that has the new value, as the log says it.
+QString sinceOf(const SwitchApplied& flip);
+
+// "bf16 ×2.20", "bf16 −8 %", "bf16 no gain": what the value that is not the default does to the tokens/s of the default. Where neither side of
+// the flip is the default, against the value before, by its name: "step ×1.20 vs kernels". Empty where nothing can be said.
+QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault);
+// "Measured here, off → bf16: 65.1 → 50.3 ms a step (−23 %), 283 → 283 MB. Session “tiny-cpu”, from step 146 on,
+// 21 Nov 2026."
+QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where);
+// "Mixed precision off → bf16 at step 146: −23 % a step", for the summary of a run.
+QString verdictOf(const FlipReading& reading, const QStringList& titles);
+QString placeOf(const MeasuredFlip& measured);
+
+}  // namespace stepscope

@@ -1,0 +1,111 @@
+#include "app/gui/wiring/LiveFeed.h"
+
+#include <QElapsedTimer>
+
+#include "app/gui/wiring/LogSentences.h"
+#include "widgets/panels/LogModel.h"
+
+namespace stepscope {
+namespace {
+
+constexpr qint64 kTickBudgetNs = 8'000'000;
+constexpr std::size_t kBacklog = 2000;  // from here on device samples that follow each other directly become one
+
+}  // namespace
+
+LiveFeed::LiveFeed(QObject* parent) : QObject(parent), m_history(std::make_shared<RunHistory>()), m_log(new LogModel(this)) {
+    m_timer.setInterval(kTickMs);
+    connect(&m_timer, &QTimer::timeout, this, &LiveFeed::tick);
+}
+
+LiveFeed::~LiveFeed() = default;
+
+void LiveFeed::publish(Event event) {
+    m_channel.push(std::move(event));
+    // One message into the event loop per quiet time, not one per event.
+    if (!m_awake.exchange(true))
+        QMetaObject::invokeMethod(
+            this, [this] { wake(); }, Qt::QueuedConnection);
+}
+
+void LiveFeed::wake() {
+    if (!m_timer.isActive()) m_timer.start();
+    tick();
+}
+
+void LiveFeed::setHidden(bool hidden) {
+    m_timer.setInterval(hidden ? kHiddenTickMs : kTickMs);
+}
+
+void LiveFeed::forget() {
+    m_history = std::make_shared<RunHistory>();
+    m_log->clear();
+    m_batch.clear();
+    m_next = 0;
+    std::vector<Event> dropped;
+    m_channel.drain(dropped);
+}
+
+void LiveFeed::tick() {
+    if (m_next >= m_batch.size()) {
+        m_channel.drain(m_batch);
+        m_next = 0;
+    }
+    if (m_batch.empty()) {
+        m_timer.stop();
+        m_awake = false;
+        // An event pushed between the drain and here saw m_awake still set and woke nobody.
+        if (m_channel.size() > 0 && !m_awake.exchange(true)) m_timer.start();
+        return;
+    }
+    QElapsedTimer clock;
+    clock.start();
+    const bool backlog = m_batch.size() > kBacklog;
+    while (m_next < m_batch.size() && (m_next % 64 != 0 || clock.nsecsElapsed() < kTickBudgetNs)) {
+        const bool superseded = backlog && m_next + 1 < m_batch.size() && std::holds_alternative<DeviceSample>(m_batch[m_next]) &&
+                                std::holds_alternative<DeviceSample>(m_batch[m_next + 1]);
+        if (!superseded) take(m_batch[m_next]);
+        if (m_next >= m_batch.size()) break;  // somebody who was told called forget()
+        ++m_next;
+    }
+    m_log->add(std::exchange(m_lines, {}));
+    Q_EMIT grew();
+}
+
+void LiveFeed::take(const Event& event) {
+    m_history->append(event);
+    if (std::holds_alternative<SessionStarted>(event)) {
+        // A replay that jumps back tells its log anew; a new live run continues the window's.
+        if (m_history->replay()) {
+            m_lines.clear();
+            m_log->clear();
+        } else {
+            for (auto& line : m_lines) line.step = 0;
+            m_log->forgetSteps();
+        }
+    }
+    const std::int64_t start = m_history->info() ? m_history->info()->startedUnixMs : QDateTime::currentMSecsSinceEpoch();
+    if (auto line = logSentence(event, start)) m_lines.push_back(std::move(*line));
+    tell(event);
+}
+
+void LiveFeed::tell(const Event& event) {
+    std::visit(Visitor{
+                   [this](const SessionStarted&) { Q_EMIT started(); },
+                   [](const StepDone&) {},
+                   [](const ValidationDone&) {},
+                   [this](const SwitchApplied& e) { Q_EMIT switchApplied(e); },
+                   [this](const SwitchRefused& e) { Q_EMIT switchRefused(e); },
+                   [](const DeviceSample&) {},
+                   [this](const LogLine& e) { Q_EMIT logged(e); },
+                   [this](const StateChanged& e) { Q_EMIT stateChanged(e); },
+                   [](const CheckpointSaved&) {},
+                   [this](const TextGenerated& e) { Q_EMIT textGenerated(e); },
+                   [](const Preparing&) {},
+                   [](const RecorderWaited&) {},
+                   [](const CaptureDone&) {},
+               },
+               event);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,102 @@
+#include "app/gui/wiring/LogSentences.h"
+
+#include <fmt/format.h>
+
+#include "core/analysis/CaptureSentence.h"
+#include "core/base/Format.h"
+
+namespace stepscope {
+namespace {
+
+constexpr TimeNs kLongWait{100'000'000};  // shorter waits for the recorder are nobody's business
+
+struct Line {
+    LogLevel level = LogLevel::Info;
+    std::string text;
+    std::int64_t step = 0;
+    TimeNs at;
+};
+
+std::string startedText(const SessionStarted& event) {
+    const SessionInfo& info = *event.info;
+    if (!info.config) return fmt::format("{} “{}”: it was not run here, so it has no settings.", event.replay ? "Replay of" : "Session", info.name);
+    return fmt::format("{} “{}”: {}, {} training tokens, {} tokens of {}.", event.replay ? "Replay of" : "Session", info.name,
+                       format::rate(static_cast<double>(info.parameters), "parameters"), format::count(info.trainTokens), info.config->tokenizer,
+                       info.config->data);
+}
+
+Line stateLine(const StateChanged& event) {
+    const std::string because = event.why.empty() ? "." : ": " + event.why;
+    const std::string steps = format::count(event.step);
+    switch (event.state) {
+        case RunState::Preparing:
+            return {};
+        case RunState::Running:
+            return {LogLevel::Info, event.step == 0 ? "Training begins." : fmt::format("Training goes on after step {}.", steps), event.step,
+                    event.at};
+        case RunState::Paused:
+            return {event.why.empty() ? LogLevel::Info : LogLevel::Warning, fmt::format("Paused after step {}{}", steps, because), event.step,
+                    event.at};
+        case RunState::Finished:
+            return {LogLevel::Info, fmt::format("Finished: {} steps.", steps), event.step, event.at};
+        case RunState::Stopped:
+            if (event.step == 0) return {LogLevel::Info, "Stopped before the first step" + because, 0, event.at};
+            return {LogLevel::Info, fmt::format("Stopped after step {}{}", steps, because), event.step, event.at};
+        case RunState::Failed:
+            // What was refused has said why, and made no step.
+            if (event.step == 0) return {};
+            return {LogLevel::Error, fmt::format("The run ended after step {}.", steps), event.step, event.at};
+        case RunState::Interrupted:
+            return {LogLevel::Warning, fmt::format("The program was interrupted after step {}{}", steps, because), event.step, event.at};
+    }
+    return {};
+}
+
+Line lineOf(const Event& event) {
+    return std::visit(
+        Visitor{
+            [](const SessionStarted& e) {
+                return Line{LogLevel::Info, startedText(e), 0, {}};
+            },
+            // The trainer tells flips, refusals, checkpoints and the steps that fp16 left out in log lines of its own.
+            [](const StepDone&) { return Line{}; },
+            [](const ValidationDone& e) {
+                return Line{LogLevel::Info, fmt::format("Validation loss {:.4f} after step {}.", e.loss, format::count(e.step)), e.step, e.at};
+            },
+            [](const SwitchApplied&) { return Line{}; },
+            [](const SwitchRefused&) { return Line{}; },
+            [](const DeviceSample&) { return Line{}; },
+            [](const LogLine& e) {
+                return Line{e.level, e.text, e.step, e.at};
+            },
+            [](const StateChanged& e) { return stateLine(e); },
+            [](const CheckpointSaved&) { return Line{}; },
+            [](const TextGenerated& e) {
+                return e.complete
+                           ? Line{LogLevel::Info, fmt::format("Text written with the weights of step {}; see the page Text.", format::count(e.step)),
+                                  e.step, e.at}
+                           : Line{};
+            },
+            [](const Preparing&) { return Line{}; },
+            [](const RecorderWaited& e) {
+                return e.waited > kLongWait
+                           ? Line{LogLevel::Warning, fmt::format("Training waited {} for the disk.", format::milliseconds(e.waited.milliseconds())),
+                                  0, e.at}
+                           : Line{};
+            },
+            [](const CaptureDone& e) {
+                return Line{LogLevel::Info, captureSentence(e), e.step, e.at};
+            },
+        },
+        event);
+}
+
+}  // namespace
+
+std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs) {
+    const Line line = lineOf(event);
+    if (line.text.empty()) return std::nullopt;
+    return LogEntry{QDateTime::fromMSecsSinceEpoch(startedUnixMs + line.at.ns / 1'000'000), line.level, QString::fromStdString(line.text), line.step};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,105 @@
+#include "app/gui/wiring/RunController.h"
+
+#include <chrono>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/workbench/PresetChoice.h"
+
+namespace stepscope {
+RunController::RunController(LiveFeed& feed, QObject* parent) : QObject(parent), m_feed(feed) {}
+
+RunController::~RunController() {
+    m_leaving = true;                // for a run that the thread has just begun and nobody here has heard of
+    if (m_run) m_run->send(Stop{});  // the thread waits for the run's end and is joined after this
+}
+
+bool RunController::isAboutStorage(const Subject& subject) const {
+    return m_request.record && m_request.resume.empty() && subject.kind == Subject::Kind::Database;
+}
+
+void RunController::openEngine(const RunConfig& shown) {
+    m_thread.post([this, shown] {
+        std::shared_ptr<Workbench> made;
+        EngineAnswer found;
+        QString problem;
+        try {
+            auto engine = Workbench::create();
+            found = {engine->switches(shown), choosePreset(*engine)};
+            made = std::move(engine);
+        } catch (const std::exception& cause) {
+            problem = QString("The engine could not start: %1.").arg(cause.what());
+        }
+        answer(this, [this, made, found = std::move(found), problem] {
+            if (made == nullptr) return Q_EMIT engineFailed(problem);
+            m_workbench = made;
+            Q_EMIT engineReady(found);
+        });
+    });
+}
+
+void RunController::setPhase(Phase phase) {
+    if (phase == m_phase) return;
+    m_phase = phase;
+    Q_EMIT phaseChanged();
+}
+
+void RunController::start(RunRequest request) {
+    if (busy() || m_workbench == nullptr) return;
+    m_request = std::move(request);
+    m_stopWhenStarted = false;
+    m_early.clear();
+    setPhase(Phase::Starting);
+    m_thread.post([this, workbench = m_workbench, wanted = m_request] {
+        auto started = workbench->start(wanted, m_feed);
+        if (!started) {
+            answer(this, [this, error = started.error()] {
+                setPhase(Phase::None);
+                Q_EMIT startFailed(QString::fromStdString(error.sentence), isAboutStorage(error.subject));
+            });
+            return;
+        }
+        std::shared_ptr<Run> run = std::move(*started);
+        if (m_leaving) run->send(Stop{});
+        answer(this, [this, run] {
+            m_run = run;
+            for (Command& command : std::exchange(m_early, {})) m_run->send(std::move(command));
+            setPhase(Phase::Live);
+            if (m_stopWhenStarted) stop();
+        });
+        const RunSummary summary = run->wait();
+        answer(this, [this, summary] {
+            m_run.reset();
+            setPhase(Phase::None);
+            Q_EMIT ended(summary);
+        });
+    });
+}
+
+void RunController::send(Command command) {
+    if (m_run)
+        m_run->send(std::move(command));
+    else if (m_phase == Phase::Starting)
+        m_early.push_back(std::move(command));  // its first events may be here before it is
+}
+
+bool RunController::keepAndStop() {
+    constexpr int kLongestMs = 300'000, kPollMs = 10;
+    m_leaving = true;
+    if (m_run == nullptr) return false;
+    m_run->send(SaveCheckpoint{});
+    m_run->send(Stop{});
+    for (int waited = 0; !m_run->done() && waited < kLongestMs; waited += kPollMs) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
+    return true;
+}
+
+void RunController::stop() {
+    if (m_phase == Phase::Starting) m_stopWhenStarted = true;
+    if (m_run == nullptr) return;
+    m_run->send(Stop{});
+    setPhase(Phase::Stopping);
+}
+
+}  // namespace stepscope

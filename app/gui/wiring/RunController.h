@@ -1,0 +1,67 @@
+// Owns the engine on behalf of the window: makes the Workbench, starts runs, sends them commands, sees them off. Everything that
+// can take time (looking at the machine, opening SQLite, the end of a run) happens on its thread; the GUI thread only posts.
+#pragma once
+#include <QObject>
+#include <atomic>
+#include <memory>
+
+#include "app/gui/process/BackThread.h"
+#include "app/workbench/Workbench.h"
+
+namespace stepscope {
+
+class LiveFeed;
+
+// What the engine says when it is ready. Found out on its thread: verdicts and predictions go into LibTorch.
+struct EngineAnswer {
+    SwitchCatalogue catalogue;  // for the settings that openEngine() was given
+    PresetChoice choice;
+};
+
+class RunController : public QObject {
+    Q_OBJECT
+public:
+    enum class Phase { None, Starting, Live, Stopping };
+
+    explicit RunController(LiveFeed& feed, QObject* parent = nullptr);
+    ~RunController() override;  // stops a run and waits for it; the window has gone by then
+
+    void openEngine(const RunConfig& shown);  // answers with engineReady() or engineFailed()
+    // nullptr before engineReady(). The GUI thread asks it for nothing but its machine().
+    const Workbench* workbench() const { return m_workbench.get(); }
+
+    Phase phase() const { return m_phase; }
+    bool busy() const { return m_phase != Phase::None; }
+    const RunRequest& request() const { return m_request; }  // of the newest run
+    // Whether what kept that run from starting is where it would be stored; without recording it could.
+    bool isAboutStorage(const Subject& subject) const;
+
+    void start(RunRequest request);
+    void send(Command command);  // while a run is being started, kept for it; ignored when there is none
+    void stop();
+    // Saves a checkpoint, stops the run and waits for it, without an event loop: for an end of the program that nobody asked for. False: no run.
+    bool keepAndStop();
+
+Q_SIGNALS:
+    void engineReady(const stepscope::EngineAnswer& answer);
+    void engineFailed(const QString& sentence);
+    void phaseChanged();
+    // database: the run could not start because of where it would be stored; without recording it could.
+    void startFailed(const QString& sentence, bool database);
+    void ended(const stepscope::RunSummary& summary);
+
+private:
+    void setPhase(Phase phase);
+
+    LiveFeed& m_feed;
+    std::shared_ptr<Workbench> m_workbench;
+    std::shared_ptr<Run> m_run;
+    RunRequest m_request;
+    std::vector<Command> m_early;  // for the run that is being started
+    Phase m_phase = Phase::None;
+    bool m_stopWhenStarted = false;
+    std::atomic<bool> m_leaving = false;
+    BackThread m_thread;  // last: joined first
+};
+
+}  // namespace stepscope

@@ -1,0 +1,182 @@
+#include "app/gui/wiring/RunWiring.h"
+
+#include <utility>
+
+#include "app/gui/MainWindow.h"
+#include "app/gui/Stage.h"
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/Readings.h"
+#include "app/gui/wiring/RunController.h"
+#include "widgets/panels/LogModel.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/run/HintStrip.h"
+#include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/run/RunBar.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kReadingMs = 200;  // digits that change more often cannot be read
+
+}  // namespace
+
+RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std::string database, QObject* parent)
+    : QObject(parent), m_window(window), m_runs(runs), m_stage(stage), m_database(std::move(database)) {
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(kReadingMs);
+    connect(&m_soon, &QTimer::timeout, this, &RunWiring::showReading);
+    connect(&window.runBar(), &RunBar::runRequested, this, &RunWiring::run);
+    connect(&window.runBar(), &RunBar::pauseRequested, this, [this] { m_runs.send(Pause{}); });
+    connect(&window.runBar(), &RunBar::stopRequested, this, &RunWiring::stop);
+    connect(&runs, &RunController::engineReady, this, &RunWiring::showReading);
+    connect(&runs, &RunController::engineFailed, this, [this](const QString& sentence) {
+        m_engineProblem = sentence;
+        say(sentence, true);
+    });
+    connect(&runs, &RunController::phaseChanged, this, &RunWiring::showReading);
+    connect(&runs, &RunController::startFailed, this, &RunWiring::startFailed);
+    // The bar's one action: offerToRunWithoutRecording() offers it.
+    connect(&window.notice(), &NoticeBar::acted, this, &RunWiring::runWithoutRecording);
+    connect(&stage, &Stage::grew, this, &RunWiring::showReadingSoon);
+    connect(&stage, &Stage::switched, this, &RunWiring::showReading);
+    connect(&stage, &Stage::started, this, &RunWiring::showReading);
+    // How a replayed session ended is known from the list.
+    connect(&window.sessions().model(), &QAbstractItemModel::modelReset, this, &RunWiring::showReadingSoon);
+    connect(&window.sessions().model(), &QAbstractItemModel::dataChanged, this, &RunWiring::showReadingSoon);
+    connect(&stage.live(), &LiveFeed::started, this, [this] { m_began = true; });
+    connect(&stage.live(), &LiveFeed::stateChanged, this, &RunWiring::liveStateChanged);
+    showReading();
+}
+
+void RunWiring::run() {
+    if (m_runs.workbench() == nullptr) return;
+    if (m_stage.replaying()) {
+        Q_EMIT returnToLive();
+        if (m_runs.busy()) return;
+    }
+    if (m_runs.phase() == RunController::Phase::Live) {
+        if (m_liveState == RunState::Paused) m_runs.send(Resume{});
+        return;
+    }
+    if (m_window.experiment().hasProblem()) return say(m_window.experiment().problem(), true);
+    m_window.hints().learnt(HintStrip::Run);
+    RunRequest request;
+    request.config = m_window.experiment().config();
+    start(std::move(request));
+}
+
+void RunWiring::runOrPause() {
+    const bool going = m_runs.phase() == RunController::Phase::Live && m_liveState == RunState::Running && !m_stage.replaying();
+    if (going)
+        m_runs.send(Pause{});
+    else
+        run();
+}
+
+void RunWiring::start(RunRequest request) {
+    m_window.notice().hide();
+    request.database = m_database;
+    m_liveState = RunState::Preparing;
+    m_seed = request.config.seed;
+    m_heldUp = m_began = m_refused = false;
+    m_runs.start(std::move(request));
+}
+
+void RunWiring::stop() {
+    m_runs.stop();
+}
+
+void RunWiring::validate() {
+    m_runs.send(ValidateNow{});
+}
+void RunWiring::saveCheckpoint() {
+    m_runs.send(SaveCheckpoint{});
+}
+void RunWiring::drawOtherBatches() {
+    m_runs.send(Reseed{++m_seed});
+}
+
+bool RunWiring::takesCommands() const {
+    return m_runs.phase() == RunController::Phase::Live && (m_liveState == RunState::Running || m_liveState == RunState::Paused);
+}
+
+void RunWiring::say(const QString& sentence, bool isError) {
+    if (isError) m_window.notice().say(NoticeBar::Kind::Error, sentence);
+    m_stage.shown().log().add({{QDateTime::currentDateTime(), isError ? LogLevel::Error : LogLevel::Info, sentence, 0}});
+    showReading();
+}
+
+void RunWiring::startFailed(const QString& sentence, bool database) {
+    m_refused = true;
+    say(sentence, true);
+    if (database) offerToRunWithoutRecording(sentence);
+}
+
+// Training without a record is offered, never done silently.
+void RunWiring::offerToRunWithoutRecording(const QString& sentence) {
+    m_window.notice().say(NoticeBar::Kind::Error, sentence + " Without it nothing would be recorded.", "Run without recording");
+}
+
+// A checkpoint lies in its session's folder, and such a run has none: each would be a loss that the log complains of.
+void RunWiring::runWithoutRecording() {
+    RunRequest request = m_runs.request();
+    request.record = false;
+    if (const std::int64_t every = std::exchange(request.config.checkpointEvery, 0); every > 0)
+        say(QString("This run makes no session to keep checkpoints in, so it saves none, although Checkpoint every is %1.").arg(every), false);
+    start(std::move(request));
+}
+
+void RunWiring::liveStateChanged(const StateChanged& change) {
+    // The engine opens the database as the last of its preparations. A later sentence may name a checkpoint, which lies beside the database.
+    const bool preparing = std::exchange(m_liveState, change.state) == RunState::Preparing;
+    if (ended(change.state) && !m_began && change.step == 0) m_refused = true;  // the end of a former run may arrive as late as this
+    if (change.state == RunState::Failed) {
+        const QString sentence = QString::fromStdString(change.why);
+        if (preparing && m_runs.isAboutStorage(change.subject))
+            offerToRunWithoutRecording(sentence);
+        else
+            m_window.notice().say(NoticeBar::Kind::Error, sentence);
+    }
+    const bool heldUp = change.state == RunState::Paused && !change.why.empty();
+    if (heldUp)
+        m_window.notice().say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
+    else if (m_heldUp)
+        m_window.notice().hide();  // it goes on by itself when what held it up is over
+    m_heldUp = heldUp;
+    showReading();
+}
+
+void RunWiring::showReadingSoon() {
+    if (!m_soon.isActive()) m_soon.start();
+}
+
+void RunWiring::showReading() {
+    m_soon.stop();
+    const RunHistory& shown = *m_stage.shown().history();
+    const SessionRow* row = shown.replay() ? m_window.sessions().model().find(shown.session()) : nullptr;
+    RunReading reading = readingOf(shown, m_runs.phase(), m_liveState, row != nullptr ? std::optional(row->state) : std::nullopt);
+    reading.engine = m_runs.workbench() != nullptr ? RunReading::Engine::Ready
+                     : m_engineProblem.isEmpty()   ? RunReading::Engine::Starting
+                                                   : RunReading::Engine::Failed;
+    if (reading.engine == RunReading::Engine::Failed) reading.note = "no engine";
+    reading.replay = m_stage.replaying();
+    reading.heldUp = m_heldUp;
+    reading.refused = m_refused && !m_runs.busy() && !m_stage.replaying();
+    m_window.runBar().setReading(reading);
+    tellWhatCanBeAsked(reading.canStop());
+}
+
+void RunWiring::tellWhatCanBeAsked(bool canStop) {
+    if (canStop != m_canStop) {
+        m_canStop = canStop;
+        Q_EMIT canStopChanged(canStop);
+    }
+    if (takesCommands() != m_takesCommands) {
+        m_takesCommands = takesCommands();
+        Q_EMIT takesCommandsChanged(m_takesCommands);
+    }
+}
+
+}  // namespace stepscope

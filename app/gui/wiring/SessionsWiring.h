@@ -1,0 +1,51 @@
+// The sessions panel, the stored sessions and the replay's transport bar. GUI thread.
+#pragma once
+#include <QElapsedTimer>
+#include <QObject>
+#include <string>
+
+#include "widgets/panels/sessions/SessionRow.h"
+
+namespace stepscope {
+
+class MainWindow;
+class ReplayController;
+class RunController;
+class RunWiring;
+class SessionsReader;
+struct RunConfig;
+struct SessionInfo;
+class Stage;
+
+class SessionsWiring : public QObject {
+    Q_OBJECT
+public:
+    SessionsWiring(MainWindow& window, SessionsReader& reader, ReplayController& replay, RunController& runs, Stage& stage, RunWiring& running,
+                   QObject* parent = nullptr);
+
+    void replay(qint64 session);
+    void returnToLive();
+
+private:
+    void connectPanel();
+    void connectTransport();
+    void show(const std::vector<SessionRow>& rows);
+    void showLiveRow();
+    void showMarks(TimeNs end);
+    void runAgain(qint64 session, bool resume);
+    void load(qint64 session);
+    void startFrom(const RunConfig& config, const std::string& resume);
+    void askForMoreSteps(qint64 session, const SessionInfo& info, RunConfig& config);
+    void jump(qint64 step);
+
+    MainWindow& m_window;
+    SessionsReader& m_reader;
+    ReplayController& m_replay;
+    RunController& m_runs;
+    Stage& m_stage;
+    RunWiring& m_running;
+    QElapsedTimer m_sinceLiveRow;
+    std::size_t m_marks = 0;  // shown on the scrubber; a jump back must not take them away
+};
+
+}  // namespace stepscope

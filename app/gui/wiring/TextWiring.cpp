@@ -1,0 +1,118 @@
+#include "app/gui/wiring/TextWiring.h"
+
+#include "app/gui/MainWindow.h"
+#include "app/gui/Stage.h"
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/RunController.h"
+#include "app/gui/wiring/RunWiring.h"
+#include "app/workbench/Checkpoints.h"
+#include "core/base/Format.h"
+#include "widgets/panels/TextPage.h"
+
+namespace stepscope {
+namespace {
+
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+}  // namespace
+
+TextWiring::TextWiring(MainWindow& window, RunController& runs, RunWiring& running, Stage& stage, std::string database, QObject* parent)
+    : QObject(parent), m_window(window), m_runs(runs), m_running(running), m_stage(stage), m_database(std::move(database)) {
+    connect(&window.textPage(), &TextPage::generateRequested, this, &TextWiring::generate);
+    // The engine answers a text it cannot write with such a line.
+    connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
+        if (line.level != LogLevel::Info && line.subject.kind == Subject::Kind::Text) m_window.textPage().refuse(words(line.text));
+    });
+    connect(&runs, &RunController::phaseChanged, this, &TextWiring::lookAgain);
+    connect(&runs, &RunController::engineReady, this, &TextWiring::lookAgain);
+    connect(&running, &RunWiring::takesCommandsChanged, this, &TextWiring::lookAgain);
+    connect(&stage, &Stage::switched, this, &TextWiring::lookAgain);
+    connect(&stage, &Stage::started, this, &TextWiring::lookAgain);
+    lookAgain();
+}
+
+TextWiring::~TextWiring() {
+    m_cancelled = true;
+}
+
+std::int64_t TextWiring::sessionInView() const {
+    if (m_runs.busy() && !m_stage.replaying()) return 0;
+    return m_stage.shown().history()->session();
+}
+
+// Looking for a checkpoint reads the session's events and folders: not on this thread.
+void TextWiring::lookAgain() {
+    const std::int64_t session = sessionInView();
+    m_source = {};
+    m_asked = session;
+    if (session > 0)
+        m_thread.post([this, session, database = m_database] {
+            Source found{.session = session, .path = {}, .why = {}};
+            const auto path = newestCheckpoint(database, session);
+            const auto info = path ? inspectCheckpoint(*path) : Result<CheckpointInfo>(path.error());
+            if (info) {
+                found.path = *path;
+                found.step = info->step;
+            } else {
+                found.why = words(info.error().sentence);
+            }
+            answer(this, [this, found] {
+                if (m_asked != found.session) return;
+                m_source = found;
+                showState();
+            });
+        });
+    showState();
+}
+
+void TextWiring::showState() {
+    TextPage& page = m_window.textPage();
+    if (m_source.session > 0 && m_source.session == sessionInView()) {
+        const bool ready = !m_source.path.empty();
+        page.setReady(ready, ready ? QString() : m_source.why);
+        page.setSource(ready ? QString("Written with the checkpoint of step %1.").arg(words(format::count(m_source.step))) : QString());
+        return;
+    }
+    page.setSource({});
+    const bool live = m_running.takesCommands() && !m_stage.replaying();
+    page.setReady(live, sessionInView() > 0 ? "Looking for a checkpoint of this session…"
+                        : m_runs.busy()
+                            ? "The run is being prepared; text can be written from its first step on."
+                            : "Text is written by the weights of a run in progress or of a session's checkpoint: press Run, or double-click "
+                              "a session.");
+}
+
+void TextWiring::generate(const GenerateText& request) {
+    if (m_running.takesCommands() && !m_stage.replaying()) return m_runs.send(request);
+    if (!m_source.path.empty()) writeFrom(m_source, request);
+}
+
+void TextWiring::writeFrom(const Source& source, const GenerateText& request) {
+    const std::uint64_t job = ++m_job;
+    m_thread.post([this, source, request, job] {
+        std::string all;
+        const auto show = [&](bool complete) {
+            answer(this, [this, job, text = TextGenerated{source.step, {}, request.prompt, all, complete}] {
+                if (job == m_job) m_window.textPage().setText(text);
+            });
+        };
+        const auto written = generateFrom(
+            source.path, request,
+            [&](const std::string& piece) {
+                all += piece;
+                show(false);
+            },
+            m_cancelled);
+        if (written) {
+            all = *written;
+            return show(true);
+        }
+        answer(this, [this, job, why = words(written.error().sentence)] {
+            if (job == m_job) m_window.textPage().refuse(why);
+        });
+    });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,52 @@
+// The page "Text" and what writes for it: the run in progress with its weights as they are now, or, when none is looked at, a session's newest
+// checkpoint, read and run on a thread of its own. GUI thread.
+#pragma once
+#include <QObject>
+#include <atomic>
+#include <string>
+
+#include "app/gui/process/BackThread.h"
+#include "core/events/Command.h"
+#include "core/events/Event.h"
+
+namespace stepscope {
+
+class MainWindow;
+class RunController;
+class RunWiring;
+class Stage;
+
+class TextWiring : public QObject {
+    Q_OBJECT
+public:
+    TextWiring(MainWindow& window, RunController& runs, RunWiring& running, Stage& stage, std::string database, QObject* parent = nullptr);
+    ~TextWiring() override;
+
+    void lookAgain();  // the session that is looked at may have a checkpoint now
+
+private:
+    struct Source {  // a session's newest checkpoint
+        std::int64_t session = 0;
+        std::string path;
+        std::int64_t step = 0;
+        QString why;  // there is none
+    };
+
+    void showState();
+    std::int64_t sessionInView() const;  // whose checkpoint would write; 0 = a live run does, or nothing can
+    void generate(const GenerateText& request);
+    void writeFrom(const Source& source, const GenerateText& request);
+
+    MainWindow& m_window;
+    RunController& m_runs;
+    RunWiring& m_running;
+    Stage& m_stage;
+    std::string m_database;
+    Source m_source;
+    std::int64_t m_asked = 0;              // session whose checkpoint is being looked for
+    std::atomic<bool> m_cancelled{false};  // of what the thread writes
+    std::uint64_t m_job = 0;               // the newest text
+    BackThread m_thread;                   // last: joined first
+};
+
+}  // namespace stepscope

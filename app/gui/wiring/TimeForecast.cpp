@@ -1,0 +1,61 @@
+#include "app/gui/wiring/TimeForecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/base/Format.h"
+#include "core/events/ConfigKeys.h"
+#include "widgets/panels/sessions/RelativeTime.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kFewestSteps = 10;  // a median of fewer is no measurement
+
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+// What the time of a step depends on.
+std::map<QString, QString> shapeOf(const RunConfig& config) {
+    std::map<QString, QString> shape;
+    for (const auto& key : configKeys())
+        if (key.section == "model" || key.id == "tokenizer" || key.id == "threads") shape[words(key.id)] = words(toString(key.get(config)));
+    for (const auto& [id, value] : config.switches) shape[words(id)] = words(toString(value));
+    return shape;
+}
+
+bool isOfShape(const SessionRow& row, const std::map<QString, QString>& shape) {
+    std::size_t same = 0;
+    for (const auto& [key, value] : row.config) {
+        const auto wanted = shape.find(key);
+        if (wanted == shape.end()) continue;
+        if (wanted->second != value) return false;
+        ++same;
+    }
+    return same == shape.size();
+}
+
+}  // namespace
+
+TimeForecast forecastTime(const RunConfig& config, const SessionsModel& sessions) {
+    const auto shape = shapeOf(config);
+    const SessionRow* newest = nullptr;
+    for (int i = 0; i < sessions.rowCount(); ++i) {
+        const SessionRow& row = sessions.at(i);
+        if (!std::isfinite(row.msPerStep) || row.steps < kFewestSteps || !isOfShape(row, shape)) continue;
+        if (newest == nullptr || row.startedUnixMs > newest->startedUnixMs) newest = &row;
+    }
+    if (newest == nullptr)
+        return {"time: not known yet for these settings", "It is known as soon as a run with this model and these switches has made a few steps."};
+    const double seconds = newest->msPerStep / 1000 * static_cast<double>(config.steps);
+    return {QString("about %1 for %2 steps of %3")
+                .arg(words(format::duration(TimeNs::fromSeconds(seconds))), words(format::count(config.steps)),
+                     words(format::milliseconds(newest->msPerStep))),
+            QString("A step takes as long as the median one of session %1, “%2”, of %3. Validation, checkpoints and texts come on top.")
+                .arg(newest->id)
+                .arg(newest->name, absoluteTime(QDateTime::fromMSecsSinceEpoch(newest->startedUnixMs)))};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,149 @@
+// The GPT-2 tokenizer of Tokenizer.h: the pre-tokenising split, then byte-pair merges inside each word.
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "core/data/DataFolders.h"
+#include "core/data/Hash128.h"
+#include "core/data/MappedFile.h"
+#include "core/data/tokenizers/BytePairMerges.h"
+#include "core/data/tokenizers/Tokenizer.h"
+#include "core/data/tokenizers/Utf8.h"
+#include "core/data/tokenizers/WordSplitter.h"
+
+namespace stepscope {
+namespace fs = std::filesystem;
+namespace {
+
+// The words of one text that were merged already, as ranges of the ids written so far: a text repeats its words, so this
+// answers nearly all of them. Bounded, because a text of random letters does not.
+class WordCache {
+public:
+    struct Range {
+        std::size_t begin;
+        std::uint32_t count;
+    };
+    const Range* find(std::string_view word) const {
+        const auto found = m_ranges.find(word);
+        return found == m_ranges.end() ? nullptr : &found->second;
+    }
+    void remember(std::string_view word, Range range) {
+        if (m_ranges.size() < kMost && word.size() <= kLongest) m_ranges.emplace(word, range);
+    }
+
+private:
+    static constexpr std::size_t kMost = 500'000;
+    static constexpr std::size_t kLongest = 64;
+    struct Mix {
+        std::size_t operator()(std::string_view word) const { return static_cast<std::size_t>(XXH3_64bits(word.data(), word.size())); }
+    };
+    std::unordered_map<std::string_view, Range, Mix> m_ranges;
+};
+
+class Gpt2Tokenizer final : public Tokenizer {
+public:
+    Gpt2Tokenizer(BytePairMerges merges, Hash128 filesHash, std::int32_t endOfText)
+        : m_merges(std::move(merges)), m_filesHash(filesHash), m_endOfText(endOfText) {}
+
+    std::string name() const override { return "gpt2"; }
+    std::int64_t vocabulary() const override { return m_merges.size(); }
+    std::size_t bytesOf(std::int32_t id) const override { return m_merges.bytesOf(id).size(); }
+    std::size_t cutAfter(std::string_view text, std::size_t wanted) const override { return utf8::cutAfter(text, wanted); }
+    std::string toJson() const override {
+        nlohmann::json all{{"name", "gpt2"}, {"files", m_filesHash.hex()}};
+        if (m_endOfText >= 0) all["separator"] = "endoftext";
+        return all.dump();
+    }
+
+    Result<std::vector<std::int32_t>> encode(std::string_view text) const override {
+        if (const auto broken = utf8::findInvalid(text); broken != std::string_view::npos)
+            return makeError(ErrorCode::BadInput, fmt::format("The text is not UTF-8 at byte {}.", broken));
+        std::vector<std::int32_t> ids;
+        ids.reserve(text.size() / 3);
+        WordCache cache;
+        BytePairMerges::Scratch scratch;
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = m_endOfText >= 0 ? text.find(kEndOfText, at) : std::string_view::npos;
+            encodeDocument(text.substr(at, end - at), cache, scratch, ids);
+            if (end == std::string_view::npos) break;
+            ids.push_back(m_endOfText);
+            at = end + std::string_view(kEndOfText).size();
+        }
+        return ids;
+    }
+
+    std::string decode(std::span<const std::int32_t> ids) const override {
+        std::string text;
+        for (const std::int32_t id : ids) {
+            if (id >= 0 && id < m_merges.size())
+                text += m_merges.bytesOf(id);
+            else
+                utf8::append(text, 0xFFFD);
+        }
+        return utf8::repair(std::move(text));
+    }
+
+private:
+    void encodeDocument(std::string_view text, WordCache& cache, BytePairMerges::Scratch& scratch, std::vector<std::int32_t>& ids) const {
+        WordSplitter::Walk walk(m_splitter, text);
+        for (std::string_view word; walk.next(word);) {
+            if (const auto* known = cache.find(word)) {
+                for (std::size_t i = 0; i < known->count; ++i) {
+                    const std::int32_t id = ids[known->begin + i];
+                    ids.push_back(id);
+                }
+                continue;
+            }
+            const std::size_t begin = ids.size();
+            m_merges.append(word, scratch, ids);
+            cache.remember(word, {begin, static_cast<std::uint32_t>(ids.size() - begin)});
+        }
+    }
+
+    BytePairMerges m_merges;
+    Hash128 m_filesHash;
+    std::int32_t m_endOfText;  // -1: no text holds it
+    WordSplitter m_splitter;
+};
+
+constexpr const char* kWhereFrom =
+    "run packaging/run --build-only to fetch it, or set STEPSCOPE_GPT2_VOCABULARY to a folder with encoder.json and vocab.bpe";
+
+// The first of two names that exists; empty when neither does.
+std::string eitherOf(const fs::path& folder, const char* first, const char* second) {
+    std::error_code ignored;
+    for (const char* name : {first, second})
+        if (fs::exists(folder / name, ignored)) return (folder / name).string();
+    return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder, bool documents) {
+    const std::string where = folder.empty() ? gpt2VocabularyFolder() : folder;
+    if (where.empty()) return makeError(ErrorCode::NotFound, fmt::format("The GPT-2 vocabulary is not installed: {}.", kWhereFrom));
+    const std::string vocabularyPath = eitherOf(where, "encoder.json", "vocab.json"), mergesPath = eitherOf(where, "vocab.bpe", "merges.txt");
+    if (vocabularyPath.empty() || mergesPath.empty())
+        return makeError(ErrorCode::NotFound,
+                         fmt::format("{} lacks GPT-2's {}: {}.", where,
+                                     vocabularyPath.empty() ? "encoder.json (or vocab.json)" : "vocab.bpe (or merges.txt)", kWhereFrom));
+    auto vocabulary = MappedFile::open(vocabularyPath);
+    if (!vocabulary) return vocabulary.error();
+    auto mergesFile = MappedFile::open(mergesPath);
+    if (!mergesFile) return mergesFile.error();
+    auto merges = BytePairMerges::parse(vocabulary->bytes(), vocabularyPath, mergesFile->bytes(), mergesPath);
+    if (!merges) return merges.error();
+    std::int32_t endOfText = -1;
+    for (std::int32_t id = merges->size() - 1; documents && id >= 0 && endOfText < 0; --id)
+        if (merges->bytesOf(id) == kEndOfText) endOfText = id;
+    if (documents && endOfText < 0)
+        return makeError(ErrorCode::BadInput, fmt::format("{} has no token {}; choose separator=blank-line.", vocabularyPath, kEndOfText));
+    const Hash128 ofVocabulary = hashOf(vocabulary->bytes()), ofMerges = hashOf(mergesFile->bytes());
+    return std::shared_ptr<const Tokenizer>(
+        std::make_shared<Gpt2Tokenizer>(std::move(*merges), hashOf(ofVocabulary.hex() + ofMerges.hex()), endOfText));
+}
+
+}  // namespace stepscope

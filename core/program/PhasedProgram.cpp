@@ -1,0 +1,139 @@
+#include "core/program/PhasedProgram.h"
+
+#include <ATen/Parallel.h>
+
+#include <cmath>
+
+#include "core/base/Check.h"
+
+namespace stepscope {
+namespace {
+
+const char* word(at::Float32MatmulPrecision precision) {
+    return precision == at::Float32MatmulPrecision::HIGHEST ? "highest" : precision == at::Float32MatmulPrecision::HIGH ? "high" : "medium";
+}
+
+}  // namespace
+
+PhasedProgram::PhasedProgram(ProgramParts parts)
+    : m_parts(std::move(parts)), m_feed(m_parts.feed, m_parts.device, m_parts.batchSize, m_parts.context) {
+    m_report.optimizer = m_parts.optimizerName;
+}
+
+void PhasedProgram::prepare(const TrainState& state) {
+    const ProgramScope scope(m_parts.scope);
+    bindChecked(state);
+}
+
+void PhasedProgram::bindChecked(const TrainState& state) {
+    SS_CHECK(state.eightBit() == m_parts.eightBitMoments);
+    bind(state);
+}
+
+// What the libraries say themselves.
+void PhasedProgram::noteSettings() {
+    m_report.matmulPrecision = word(at::globalContext().float32MatmulPrecision());
+    m_report.hostMemory = host_memory::mode() == host_memory::Mode::Caching ? "caching" : "system";
+    m_report.autocast = !m_parts.autocast ? "off" : *m_parts.autocast == at::kBFloat16 ? "bf16" : "fp16";
+    m_report.threads = at::get_num_threads();
+    m_report.cudnnBenchmark = at::globalContext().benchmarkCuDNN();
+}
+
+StepResult PhasedProgram::step(TrainState& state, const BatchSource& batches, double rate) {
+    const ProgramScope scope(m_parts.scope);
+    bindChecked(state);
+    noteSettings();
+    StepResult result;
+    result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
+    if (scales()) result.lossScale = state.lossScale.scale;
+    AdamW settings = m_parts.adamW;
+    settings.rate = rate;
+    settings.t = state.updates - state.skipped + 1;
+
+    PhaseClock clock(result.phaseNs, m_parts.device);
+    clock.enter(Phase::Optimizer);
+    begin(state, settings);
+    passAll(state, batches, clock);
+    if (decidesOnDevice())
+        concludeOnDevice(state, settings, clock, result);
+    else
+        conclude(state, settings, clock, result);
+    clock.settle();
+    if (result.breakdown != Breakdown::None) return result;
+    state.updates += 1;
+    state.skipped += result.skipped ? 1 : 0;
+    state.cursor += m_parts.accumulation * m_parts.batchSize;
+    return result;
+}
+
+void PhasedProgram::passAll(const TrainState& state, const BatchSource& batches, PhaseClock& clock) {
+    const double scale = scales() ? state.lossScale.scale : 1;
+    for (std::int64_t number = 0; number < m_parts.accumulation; ++number) {
+        const Micro micro{number, number + 1 == m_parts.accumulation, scale / static_cast<double>(m_parts.accumulation)};
+        clock.enter(Phase::Batch);
+        m_feed.cut(batches, state.seed, state.cursor + number * m_parts.batchSize);
+        if (!m_parts.device.is_cpu()) clock.enter(Phase::Copy);  // on a CPU nothing is copied
+        take(micro);
+        if (micro.last && m_announcer.hasSubscriber()) m_announcer.begin(state.layout, [this](std::size_t slot) { return gradientOf(slot); });
+        pass(state, micro, clock);
+    }
+    if (!m_announcer.hasSubscriber()) return;
+    m_announcer.end();
+}
+
+// The mean over the micro-batches, in the order in which they ran; no number from the first one that is none.
+double PhasedProgram::meanLoss() {
+    const std::vector<double> losses = takeLosses();
+    double sum = 0;
+    for (const double loss : losses) {
+        sum += loss;
+        if (!std::isfinite(loss)) break;
+    }
+    return sum / static_cast<double>(losses.size());
+}
+
+void PhasedProgram::conclude(TrainState& state, AdamW& settings, PhaseClock& clock, StepResult& result) {
+    clock.enter(Phase::Clip);
+    result.loss = meanLoss();
+    if (!std::isfinite(result.loss)) {
+        result.breakdown = Breakdown::Loss;
+        return;
+    }
+    if (scales()) {
+        const bool clean = unscale(state.lossScale.scale);
+        if (!clean && state.lossScale.scale <= kLeastLossScale) {
+            result.breakdown = Breakdown::Gradients;
+            return;
+        }
+        moveScale(state.lossScale, clean, m_parts.lossScaleGrowth);
+        result.skipped = !clean;
+    }
+    // 8-bit moments must never see what is no number: a block's scale would be lost for good.
+    const bool measures = !result.skipped && (m_parts.maxNorm > 0 || m_parts.eightBitMoments);
+    if (measures) result.gradientNorm = clip(settings);
+    if (measures && !std::isfinite(result.gradientNorm)) {
+        result.breakdown = Breakdown::Gradients;
+        return;
+    }
+    clock.enter(Phase::Optimizer);
+    if (!result.skipped) {
+        state.bumpRevision();
+        update(state, settings);
+    }
+    release();
+}
+
+void PhasedProgram::concludeOnDevice(TrainState& state, AdamW& settings, PhaseClock& clock, StepResult& result) {
+    clock.enter(Phase::Optimizer);
+    state.bumpRevision();
+    update(state, settings);
+    clock.settle();  // the only wait of the step
+    result.loss = meanLoss();
+    result.gradientNorm = clip(settings);
+    if (!std::isfinite(result.loss))
+        result.breakdown = Breakdown::Loss;
+    else if (!std::isfinite(result.gradientNorm))
+        result.breakdown = Breakdown::Gradients;
+}
+
+}  // namespace stepscope

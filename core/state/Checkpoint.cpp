@@ -1,0 +1,195 @@
+#include "core/state/Checkpoint.h"
+
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/base/JsonDepth.h"
+#include "core/data/Hash128.h"
+#include "core/data/MappedFile.h"
+#include "core/events/ConfigJson.h"
+#include "core/state/DurableFile.h"
+#include "core/state/EightBitMoments.h"
+#include "core/state/SafeTensors.h"
+#include "core/state/UnfinishedCheckpoints.h"
+#include "core/state/WeightsFile.h"
+
+namespace stepscope {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr int kVersion = 1;
+constexpr std::uintmax_t kLargestState = 16'000'000;          // of state.json; all characters of Unicode as a tokenizer take a third of it
+constexpr std::int64_t kMostCounted = 1'000'000'000'000'000;  // steps, sequences: products with a context stay within 64 bits
+constexpr std::int64_t kMostRows = 10'000'000;                // of the tables, as the key vocabulary allows
+constexpr const char* kWeightsFile = "model.safetensors";
+constexpr const char* kMomentsFile = "optimizer.safetensors";
+
+Result<std::string> hashOfFile(const std::string& path) {
+    auto file = MappedFile::open(path);
+    if (!file) return file.error();
+    return hashOf(file->bytes()).hex();
+}
+
+// One flipped bit in a weight is a number like any other: nothing but the hash can tell.
+Status checkHash(const std::string& path, const CheckpointMeta& meta, const char* file) {
+    const auto written = meta.hashes.find(file);
+    if (written == meta.hashes.end()) return {};
+    const auto found = hashOfFile(path + "/" + file);
+    if (!found) return found.error();
+    if (*found == written->second) return {};
+    return makeError(ErrorCode::Damaged,
+                     fmt::format("{}/{} is damaged: it is not what was written (its hash differs); use another checkpoint.", path, file));
+}
+
+}  // namespace
+
+// Weights and both moments in float32; names, places and configuration take some kilobytes.
+std::int64_t checkpointBytes(const TrainState& state) {
+    return 3 * 4 * state.layout.size() + 1'000'000;
+}
+
+Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss,
+                      const CheckpointOrigin& origin) {
+    if (std::error_code ignored; fs::exists(path, ignored))
+        return makeError(ErrorCode::BadInput, fmt::format("{} is already there; choose another place for the checkpoint.", path));
+    auto folder = UnfinishedFolder::make(path);
+    if (!folder) return folder.error();
+    const std::string& unfinished = folder->path();
+    if (auto done = writeSafeTensors(unfinished + "/" + kWeightsFile, namedForFile(state.weights, state, ""), {{"format", "pt"}}); !done) return done;
+    // 8-bit moments come back exactly: encoding what was decoded gives the same bytes.
+    const FloatMoments asFloat = floatMoments(state);
+    NamedTensors moments = namedForFile(asFloat.first, state, "exp_avg.");
+    const NamedTensors second = namedForFile(asFloat.second, state, "exp_avg_sq.");
+    moments.insert(moments.end(), second.begin(), second.end());
+    if (auto done = writeSafeTensors(unfinished + "/" + kMomentsFile, moments); !done) return done;
+    json hashes;
+    for (const char* name : {kWeightsFile, kMomentsFile}) {
+        auto hash = hashOfFile(unfinished + "/" + name);
+        if (!hash) return hash.error();
+        hashes[name] = *hash;
+    }
+    const json meta = {{"version", kVersion},
+                       {"step", state.updates},
+                       {"cursor", state.cursor},
+                       {"seed", state.seed},
+                       {"skipped", state.skipped},
+                       {"loss_scale", state.lossScale.scale},
+                       {"clean_steps", state.lossScale.cleanSteps},
+                       {"loss", std::isfinite(loss) ? json(loss) : json()},
+                       {"text", origin.text},
+                       {"threads", origin.threads},
+                       {"config", json::parse(configToJson(config))},
+                       {"xxh128", hashes},
+                       {"tokenizer", tokenizerJson.empty() ? json() : json::parse(tokenizerJson)},
+                       {"model",
+                        {{"n_layer", state.config.layers},
+                         {"n_head", state.config.heads},
+                         {"n_embd", state.config.width},
+                         {"vocab_size", state.config.vocabulary},
+                         {"n_positions", state.config.positions}}}};  // the options are in config
+    const std::string text = meta.dump(1);
+    DurableFile file(unfinished + "/state.json");
+    file.write(text.data(), text.size());
+    if (auto done = file.close(); !done) return done;
+    return folder->moveTo(path);
+}
+
+Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
+    const auto damaged = [&](const std::string& what) {
+        return makeError(ErrorCode::Damaged, fmt::format("{}/state.json is damaged: {}.", path, what));
+    };
+    std::error_code problem;
+    const bool isFile = fs::is_regular_file(path + "/state.json", problem);
+    std::ifstream file(path + "/state.json");
+    if (!isFile || !file) return makeError(ErrorCode::NotFound, fmt::format("{} is not a checkpoint: it has no state.json.", path));
+    // Before anything is made of it: a tree of values takes many times its text in memory, and a deep one all of the stack.
+    if (fs::file_size(path + "/state.json", problem) > kLargestState || problem)
+        return damaged("it is too large for the description of a checkpoint");
+    std::stringstream whole;
+    whole << file.rdbuf();
+    const std::string text = whole.str();
+    if (nestsDeeper(text)) return damaged("its brackets nest deeper than those of any checkpoint");
+    const json meta = json::parse(text, nullptr, false);
+    if (!meta.is_object() || !meta.contains("version")) return damaged("it is not the JSON of a checkpoint");
+    if (meta["version"] != kVersion)
+        return makeError(ErrorCode::Unsupported, fmt::format("The checkpoint {} was written by another version of Stepscope.", path));
+    try {
+        CheckpointMeta read;
+        auto config = configFromJson(meta.at("config").dump());
+        if (!config) return makeError(config.error().code, fmt::format("{}/state.json: {}", path, config.error().sentence), config.error().cause);
+        read.config = *config;
+        read.step = meta.at("step").get<std::int64_t>();
+        read.cursor = meta.at("cursor").get<std::int64_t>();
+        read.seed = meta.at("seed").get<std::uint64_t>();
+        read.loss = meta.at("loss").is_null() ? std::nan("") : meta.at("loss").get<double>();
+        read.skipped = meta.value("skipped", std::int64_t{0});
+        read.lossScale = {meta.value("loss_scale", LossScale{}.scale), meta.value("clean_steps", std::int64_t{0})};
+        read.hashes = meta.value("xxh128", read.hashes);
+        read.origin = {meta.value("text", std::string()), meta.value("threads", std::int64_t{0})};
+        if (!meta.at("tokenizer").is_null()) read.tokenizerJson = meta.at("tokenizer").dump();
+        const json& model = meta.at("model");
+        const std::int64_t vocabulary = model.at("vocab_size").get<std::int64_t>(), positions = model.at("n_positions").get<std::int64_t>();
+        const RunConfig& c = read.config;
+        if (model.at("n_layer") != c.layers || model.at("n_head") != c.heads || model.at("n_embd") != c.width || c.width % c.heads != 0 ||
+            vocabulary < 1 || vocabulary > kMostRows || positions < 1 || positions > kMostRows || read.step < 0 || read.step > kMostCounted ||
+            read.cursor < 0 || read.cursor > kMostCounted || read.skipped < 0 || read.skipped > read.step || read.lossScale.cleanSteps < 0 ||
+            !(read.lossScale.scale > 0) || !std::isfinite(read.lossScale.scale))
+            return damaged("its sizes cannot be");
+        read.model = gptConfig(c, vocabulary);
+        read.model.positions = positions;
+        // What a model of these sizes would take must be there before it is allocated.
+        const auto held = fs::file_size(path + "/" + kWeightsFile, problem);
+        if (!problem && held / sizeof(float) < static_cast<std::uintmax_t>(parameterCount(read.model)))
+            return damaged(fmt::format("a model of its sizes has {} parameters, more than {} can hold", parameterCount(read.model), kWeightsFile));
+        return read;
+    } catch (const json::exception& wrong) {
+        return makeError(ErrorCode::Damaged, fmt::format("{}/state.json is damaged: an entry is missing or of the wrong kind.", path), wrong.what());
+    }
+}
+
+Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVocabulary) {
+    auto meta = readCheckpointMeta(path);
+    if (!meta) return meta.error();
+    GptConfig config = meta->model;
+    config.paddedVocabulary = std::max(paddedVocabulary, config.vocabulary);
+    auto state = loadCheckpointWeights(path, *meta, config);
+    if (!state) return state.error();
+    if (auto whole = checkHash(path, *meta, kMomentsFile); !whole) return whole.error();
+    const std::string moments = path + "/" + kMomentsFile;
+    auto file = SafeTensorsFile::open(moments);
+    if (!file) return file.error();
+    for (const auto& [prefix, flat] : {std::pair{"exp_avg.", state->firstMoment}, std::pair{"exp_avg_sq.", state->secondMoment}})
+        if (auto read = readAll(*file, moments, *state, prefix, flat); !read) return read.error();
+    state->updates = meta->step;
+    state->cursor = meta->cursor;
+    state->skipped = meta->skipped;
+    state->lossScale = meta->lossScale;
+    return state;
+}
+
+Result<TrainState> loadCheckpointWeights(const std::string& path, const CheckpointMeta& meta, const GptConfig& config) {
+    if (auto whole = checkHash(path, meta, kWeightsFile); !whole) return whole.error();
+    const std::string weights = path + "/" + kWeightsFile;
+    auto file = SafeTensorsFile::open(weights);
+    if (!file) return file.error();
+    TrainState state;
+    state.config = config;
+    state.layout = ParameterLayout(config);
+    state.seed = meta.seed;
+    state.weights = at::zeros({state.layout.size()}, at::TensorOptions().dtype(at::kFloat));
+    state.firstMoment = at::zeros_like(state.weights);
+    state.secondMoment = at::zeros_like(state.weights);
+    if (auto read = readAll(*file, weights, state, "", state.weights); !read) return read.error();
+    return state;
+}
+
+}  // namespace stepscope

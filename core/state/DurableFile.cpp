@@ -1,0 +1,66 @@
+#include "core/state/DurableFile.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace stepscope {
+namespace {
+
+Error cannotWrite(const std::string& path, int problem) {
+    const bool full = problem == ENOSPC || problem == EDQUOT;
+    return makeError(ErrorCode::Io, fmt::format("{} cannot be written: {}{}.", path, std::strerror(problem), full ? "; make room there" : ""));
+}
+
+int syncFolder(const std::string& path) {
+    const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return errno;
+    const int problem = ::fsync(folder) == 0 ? 0 : errno;
+    ::close(folder);
+    return problem;
+}
+
+}  // namespace
+
+DurableFile::DurableFile(std::string path) : m_path(std::move(path)) {
+    m_descriptor = ::open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (m_descriptor < 0) m_problem = errno;
+}
+
+DurableFile::~DurableFile() {
+    if (m_descriptor >= 0) ::close(m_descriptor);
+}
+
+void DurableFile::write(const void* data, std::size_t bytes) {
+    const char* at = static_cast<const char*>(data);
+    while (bytes > 0 && m_problem == 0) {
+        const ssize_t written = ::write(m_descriptor, at, bytes);
+        if (written < 0) {
+            if (errno != EINTR) m_problem = errno;
+            continue;
+        }
+        at += written;
+        bytes -= static_cast<std::size_t>(written);
+    }
+}
+
+Status DurableFile::close() {
+    if (m_problem == 0 && ::fsync(m_descriptor) != 0) m_problem = errno;
+    if (m_descriptor >= 0 && ::close(std::exchange(m_descriptor, -1)) != 0 && m_problem == 0) m_problem = errno;
+    if (m_problem != 0) return cannotWrite(m_path, m_problem);
+    return {};
+}
+
+Status renameFolder(const std::string& from, const std::string& to) {
+    if (const int problem = syncFolder(from); problem != 0) return cannotWrite(from, problem);
+    if (std::rename(from.c_str(), to.c_str()) != 0) return cannotWrite(to, errno);
+    if (const int problem = syncFolder(std::filesystem::path(to).parent_path().string()); problem != 0) return cannotWrite(to, problem);
+    return {};
+}
+
+}  // namespace stepscope

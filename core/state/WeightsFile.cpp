@@ -1,0 +1,240 @@
+#include "core/state/WeightsFile.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/base/JsonDepth.h"
+
+namespace stepscope {
+namespace {
+
+using Entries = std::map<std::string, TensorEntry>;
+
+constexpr std::size_t kListed = 6;  // names that a sentence carries
+constexpr std::int64_t kMostLayers = 1000;
+constexpr std::uintmax_t kLargestConfig = 1 << 20;
+
+// Some writers put "transformer." in front of every name. Empty = not there.
+std::string nameIn(const Entries& entries, const std::string& name) {
+    for (const std::string& written : {name, "transformer." + name})
+        if (entries.contains(written)) return written;
+    return {};
+}
+
+std::string plainName(const std::string& written) {
+    constexpr std::string_view prefix = "transformer.";
+    return written.starts_with(prefix) ? written.substr(prefix.size()) : written;
+}
+
+// GPT-2's files carry the causal mask of every layer, and a constant beside it.
+bool isBuffer(const std::string& name, const TensorEntry& entry) {
+    return !entry.isReal() || name.ends_with(".attn.masked_bias") || (name.ends_with(".attn.bias") && entry.shape.size() == 4);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    const std::size_t shown = std::min(names.size(), kListed);
+    std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+    return text;
+}
+
+std::string shapeOf(at::IntArrayRef shape) {
+    return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+// The rows of a slot that files hold, in their orientation.
+at::Tensor targetOf(const at::Tensor& flat, const ParameterSlot& slot, const TrainState& state) {
+    at::Tensor target = ParameterLayout::view(flat, slot);
+    if (slot.vocabulary) target = target.narrow(0, 0, state.config.vocabulary);
+    return slot.linear ? target.t() : target;
+}
+
+struct Fit {
+    std::vector<std::string> missing, others, shapes;
+    std::string cut;
+    bool whole() const { return missing.empty() && others.empty() && shapes.empty(); }
+};
+
+std::string sentencesOf(const Fit& fit) {
+    std::string text;
+    if (!fit.missing.empty()) text += fmt::format(" It lacks {}.", listed(fit.missing));
+    if (!fit.others.empty()) text += fmt::format(" The model has no place for {}.", listed(fit.others));
+    if (!fit.shapes.empty()) text += fmt::format(" Of another shape: {}.", listed(fit.shapes));
+    return text;
+}
+
+// Copies what fits into the State's weights and notes what does not. A table of positions that is too short gives its rows.
+Status takeWhatFits(SafeTensorsFile& file, const TrainState& state, Fit& fit, std::set<std::string>& taken) {
+    for (const auto& slot : state.layout.slots()) {
+        const std::string name = nameIn(file.entries(), slot.name);
+        if (name.empty()) {
+            fit.missing.push_back(slot.name);
+            continue;
+        }
+        taken.insert(name);
+        auto read = file.read(name);
+        if (!read) return read.error();
+        at::Tensor source = *read, target = targetOf(state.weights, slot, state);
+        if (slot.name == "wpe.weight" && source.dim() == 2 && source.size(1) == target.size(1) && source.size(0) != target.size(0)) {
+            const std::int64_t rows = std::min(source.size(0), target.size(0));
+            if (source.size(0) > target.size(0))
+                fit.cut = fmt::format(" Of its {} positions the first {} are used.", source.size(0), rows);
+            else
+                fit.shapes.push_back(fmt::format("wpe.weight has {} positions, context is {}", source.size(0), target.size(0)));
+            source = source.narrow(0, 0, rows);
+            target = target.narrow(0, 0, rows);
+        }
+        if (source.sizes() == target.sizes())
+            target.copy_(source);
+        else
+            fit.shapes.push_back(fmt::format("{} is {}, this model needs {}", slot.name, shapeOf(source.sizes()), shapeOf(target.sizes())));
+    }
+    return {};
+}
+
+// Whether the file's head is its table of tokens once more, as files of tied models may have it.
+Result<bool> repeatsTable(SafeTensorsFile& file, const std::string& head) {
+    const std::string table = nameIn(file.entries(), "wte.weight");
+    if (table.empty() || file.entries().at(table).shape != file.entries().at(head).shape) return false;
+    auto first = file.read(table);
+    if (!first) return first.error();
+    auto second = file.read(head);
+    if (!second) return second.error();
+    return at::equal(*first, *second);
+}
+
+Status listOthers(SafeTensorsFile& file, const std::set<std::string>& taken, Fit& fit) {
+    for (const auto& [name, entry] : file.entries()) {
+        if (taken.contains(name) || isBuffer(name, entry)) continue;
+        if (plainName(name) == "lm_head.weight") {
+            const auto repeats = repeatsTable(file, name);
+            if (!repeats) return repeats.error();
+            if (*repeats) continue;
+        }
+        fit.others.push_back(plainName(name));
+    }
+    return {};
+}
+
+// "n_head" of the config.json that such files come with; 0 = not known.
+std::int64_t headsBeside(const std::string& path) {
+    const std::filesystem::path file = std::filesystem::path(path).parent_path() / "config.json";
+    std::error_code problem;
+    if (!std::filesystem::is_regular_file(file, problem) || std::filesystem::file_size(file, problem) > kLargestConfig) return 0;
+    std::ifstream stream(file);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    if (nestsDeeper(text)) return 0;
+    const auto all = nlohmann::json::parse(text, nullptr, false);
+    const auto found = all.is_object() ? all.find("n_head") : all.end();
+    return found != all.end() && found->is_number_unsigned() && found->get<std::uint64_t>() <= 1000 ? found->get<std::int64_t>() : 0;
+}
+
+std::int64_t layersIn(const Entries& entries) {
+    std::int64_t layers = 0;
+    for (const auto& [written, entry] : entries) {
+        const std::string name = plainName(written);
+        std::int64_t layer = -1;
+        if (!name.starts_with("h.")) continue;
+        std::from_chars(name.data() + 2, name.data() + name.size(), layer);
+        layers = std::max(layers, std::min(layer, kMostLayers) + 1);
+    }
+    return layers;
+}
+
+}  // namespace
+
+NamedTensors namedForFile(const at::Tensor& flat, const TrainState& state, const std::string& prefix) {
+    NamedTensors tensors;
+    for (const auto& slot : state.layout.slots()) tensors.emplace_back(prefix + slot.name, targetOf(flat, slot, state));
+    return tensors;
+}
+
+Status readAll(SafeTensorsFile& file, const std::string& path, const TrainState& state, const std::string& prefix, const at::Tensor& flat) {
+    for (const auto& slot : state.layout.slots()) {
+        const std::string name = nameIn(file.entries(), prefix + slot.name);
+        if (name.empty()) return makeError(ErrorCode::Damaged, fmt::format("{} has no tensor {}{}.", path, prefix, slot.name));
+        at::Tensor target = targetOf(flat, slot, state);
+        const at::IntArrayRef shape = file.entries().at(name).shape;
+        if (shape != target.sizes())
+            return makeError(ErrorCode::BadInput, fmt::format("{}{} in {} has the shape {}, this model needs {}.", prefix, slot.name, path,
+                                                              shapeOf(shape), shapeOf(target.sizes())));
+        auto source = file.read(name);
+        if (!source) return source.error();
+        target.copy_(*source);
+    }
+    return {};
+}
+
+Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfig& config, std::uint64_t seed, bool partial) {
+    auto file = SafeTensorsFile::open(path);
+    if (!file) return file.error();
+    LoadedWeights loaded{.state = TrainState::initialise(config, seed), .note = {}};
+    Fit fit;
+    std::set<std::string> taken;
+    if (auto done = takeWhatFits(*file, loaded.state, fit, taken); !done) return done.error();
+    if (auto done = listOthers(*file, taken, fit); !done) return done.error();
+    if (!fit.whole() && !partial)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} is not of this model.{} Set the model as the file has it (--init-shape does), or take only "
+                                     "what fits (--init-partial).",
+                                     path, sentencesOf(fit)));
+    if (fit.missing.size() == loaded.state.layout.slots().size())
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} has no tensor with a name of GPT-2's (wte.weight, h.0.attn.c_attn.weight, ...).", path));
+    if (!loaded.state.isFinite())
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} holds weights that are no numbers (NaN or infinite); no training can start there.", path));
+    if (!fit.whole() || !fit.cut.empty()) loaded.note = fmt::format("Weights from {}.{}{}", path, sentencesOf(fit), fit.cut);
+    if (!fit.whole()) loaded.note += " What is not from the file is drawn as for a new model.";
+    return loaded;
+}
+
+Result<GptConfig> shapeOfWeights(const std::string& path, const GptConfig& like) {
+    auto file = SafeTensorsFile::open(path);
+    if (!file) return file.error();
+    const Entries& entries = file->entries();
+    const auto extent = [&](const std::string& name, std::size_t axis) -> std::int64_t {
+        const std::string written = nameIn(entries, name);
+        return written.empty() || entries.at(written).shape.size() <= axis ? 0 : entries.at(written).shape[axis];
+    };
+    const auto has = [&](const std::string& name) { return !nameIn(entries, name).empty(); };
+    GptConfig shape = like;
+    shape.layers = layersIn(entries);
+    shape.vocabulary = shape.paddedVocabulary = extent("wte.weight", 0);
+    shape.width = extent("wte.weight", 1);
+    if (shape.layers < 1 || shape.layers > kMostLayers || shape.vocabulary < 1 || shape.width < 1)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} does not tell a model's shape: it has no wte.weight, or no blocks h.0, h.1, ...", path));
+    shape.positionKind = has("wpe.weight") ? PositionKind::Learned : PositionKind::Rope;
+    if (has("wpe.weight")) shape.positions = std::max<std::int64_t>(1, extent("wpe.weight", 0));
+    shape.splitQkv = has("h.0.attn.q_proj.weight");
+    shape.bias = has("h.0.mlp.c_fc.bias");
+    if (has("h.0.ln_1.bias")) shape.norm = NormKind::LayerNorm;
+    if (!has("h.0.ln_1.bias") && shape.bias) shape.norm = NormKind::RmsNorm;
+    shape.placement = has("ln_f.weight") ? NormPlacement::Pre : NormPlacement::Post;
+    shape.activation = extent("h.0.mlp.c_fc.weight", 1) == 4 * shape.width ? Activation::Gelu : Activation::Swiglu;
+    shape.tiedHead = true;
+    if (const std::string head = nameIn(entries, "lm_head.weight"); !head.empty()) {
+        const auto repeats = repeatsTable(*file, head);
+        if (!repeats) return repeats.error();
+        shape.tiedHead = *repeats;
+    }
+    if (const std::int64_t heads = headsBeside(path); heads > 0) shape.heads = heads;
+    if (shape.width % shape.heads != 0)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} has a width of {}, and no tensor tells the number of heads: {} does not divide it; give "
+                                     "heads (GPT-2 has width / 64).",
+                                     path, shape.width, shape.heads));
+    return shape;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,425 @@
+// A step captured and replayed, without a GPU: graphs are played by running their work again. Losses and weights are those of eager steps to the
+// bit; what is captured was rehearsed and changed nothing; a capture that fails leaves the run as it was; a step that breaks down changes nothing;
+// another shape is captured anew.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/norm.h>
+#include <c10/core/GradMode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "PhaseDiary.h"
+#include "TinyTraining.h"
+#include "core/cuda/loader/CudaPlugin.h"
+#include "core/fused/Optimizer.h"
+#include "core/memory/HostAllocator.h"
+#include "core/program/GraphProgram.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kEagerSteps = 3, kKernels = 10;
+constexpr double kRate = 1e-2, kMaxNorm = 0.5;
+
+// What one test's graphs have done, and what they are to do.
+struct Played {
+    int captures = 0, replays = 0, alive = 0;
+    int failsAt = 0;          // the number of the capture that throws, from 1; 0 = none does
+    bool capturing = false;   // the work is recorded, so nothing of it may reach the State
+    bool replaying = false;   // neither: it is rehearsed
+    int rehearsals = 0;       // of updates
+    std::int64_t cached = 0;  // the most that lay in the allocator's cache when a capture began
+    const CapturedGraph* first = nullptr;
+    std::vector<at::Tensor> gradients;  // as the captured update knows them
+};
+
+// A real graph's first backward pass writes gradients anew into the memory where its capture made them, and further ones add to that.
+class PlayedGraph final : public CapturedGraph {
+public:
+    PlayedGraph(std::shared_ptr<Played> played, std::function<void()> work, bool isFirst)
+        : m_played(std::move(played)), m_work(std::move(work)), m_isFirst(isFirst) {
+        ++m_played->alive;
+    }
+    ~PlayedGraph() override { --m_played->alive; }
+    void replay() override {
+        ++m_played->replays;
+        if (m_isFirst)
+            for (auto& gradient : m_played->gradients) gradient.zero_();
+        const c10::AutoGradMode asWhenCaptured(true);
+        m_played->replaying = true;
+        m_work();
+        m_played->replaying = false;
+    }
+    std::int64_t kernels() const override { return kKernels; }
+
+private:
+    std::shared_ptr<Played> m_played;
+    std::function<void()> m_work;
+    bool m_isFirst;
+};
+
+void leaveInTheCache() {
+    const host_memory::Mode former = host_memory::setMode(host_memory::Mode::Caching);
+    at::empty({1 << 20}).reset();
+    host_memory::setMode(former);
+}
+
+class PlayedCapture final : public StepCapture {
+public:
+    explicit PlayedCapture(std::shared_ptr<Played> played) : m_played(std::move(played)) {}
+    c10::Stream stream(at::Device device) const override { return c10::Stream(c10::Stream::DEFAULT, device); }
+    std::unique_ptr<CapturedGraph> capture(at::Device, const CapturedGraph* sharesWith, const std::function<void()>& work) const override {
+        m_played->cached = std::max(m_played->cached, host_memory::usage().cached.count);
+        m_played->capturing = true;
+        work();
+        m_played->capturing = false;
+        if (++m_played->captures == m_played->failsAt) {
+            leaveInTheCache();
+            throw std::runtime_error("the device is busy\nand where that was found");
+        }
+        auto graph = std::make_unique<PlayedGraph>(m_played, work, sharesWith == nullptr);
+        if (sharesWith == nullptr)
+            m_played->first = graph.get();
+        else
+            EXPECT_EQ(sharesWith, m_played->first);
+        return graph;
+    }
+
+private:
+    std::shared_ptr<Played> m_played;
+};
+
+std::vector<at::Tensor> gradientsOf(const std::vector<ParameterGroup>& groups) {
+    std::vector<at::Tensor> all;
+    for (const auto& group : groups) all.insert(all.end(), group.gradients.begin(), group.gradients.end());
+    return all;
+}
+
+// As float32 holds it, which is how a captured step reads it.
+double norm(const std::vector<ParameterGroup>& groups) {
+    return static_cast<float>(fused::globalNorm(gradientsOf(groups)));
+}
+
+fused::AdamWLists listsOf(const ParameterGroup& group) {
+    return {group.parameters, group.gradients, group.firstMoments, group.secondMoments, group.lowWeights};
+}
+
+void update(const AdamWStep& step, ParameterGroup& group) {
+    fused::adamW(step, listsOf(group));
+}
+
+// What the GPU's kernels do with what lies on the device; they themselves, where this is linked to their form for the host.
+CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
+    const auto measure = [played](const std::vector<ParameterGroup>& groups, const at::Tensor& into) {
+        const auto gradients = gradientsOf(groups);
+        if (played->capturing) {
+            played->gradients = gradients;
+            for (auto& gradient : played->gradients) gradient.fill_(std::nan(""));  // memory that nothing has written yet
+            return;
+        }
+        played->rehearsals += played->replaying ? 0 : 1;
+        for (std::size_t i = 0; played->replaying && i < gradients.size(); ++i)
+            ASSERT_EQ(gradients[i].data_ptr(), played->gradients.at(i).data_ptr()) << "a graph knows the address";
+        if (cudaPlugin().interface)
+            fused::globalNormTo(into, gradients);
+        else
+            into.fill_(norm(groups));
+    };
+    const auto apply = [played](ParameterGroup& group, const at::Tensor& step, const at::Tensor& norm, double maxNorm) {
+        if (played->capturing) return;
+        EXPECT_TRUE(played->replaying || std::isnan(norm.item<double>())) << "a rehearsed update must change nothing";
+        if (cudaPlugin().interface) return fused::adamWFrom(step, norm, maxNorm, listsOf(group));
+        if (!std::isfinite(norm.item<double>())) return;
+        AdamWStep numbers = *static_cast<const AdamWStep*>(step.data_ptr());
+        numbers.gradientScale = static_cast<float>(std::min(1.0, maxNorm / (norm.item<double>() + 1e-6)));
+        update(numbers, group);
+    };
+    return {.norm = measure, .update = apply};
+}
+
+// To the bit; but the GPU's form of the update clips in float32 where the eager step clips in double, and then a weight between two bf16 numbers may
+// be copied as either.
+double rounding(bool lowPrecision = false) {
+    if (!cudaPlugin().interface) return 0.0;
+    return lowPrecision ? 3e-4 : 3e-6;
+}
+
+const Registry& registry() {
+    static const Registry one(testing::plainCpu());
+    return one;
+}
+
+TrainState freshState() {
+    return TrainState::initialise(registry().modelShape(testing::tinyConfig(registry()), 61), 1);
+}
+
+ProgramParts partsOf(std::int64_t accumulation, bool lowPrecision, const std::shared_ptr<Played>& played) {
+    ProgramParts parts;
+    if (lowPrecision) parts.autocast = parts.validationAutocast = at::kBFloat16;
+    parts.batchSize = 4;
+    parts.context = 12;
+    parts.accumulation = accumulation;
+    parts.maxNorm = kMaxNorm;
+    parts.optimizer = [](ParameterGroup& group, const AdamW& s) { update(adamWStep(s, group.decays), group); };
+    parts.normForOptimizer = norm;
+    parts.optimizerWritesLow = true;
+    parts.captured = capturedOnTheCpu(played);
+    return parts;
+}
+
+// The same steps by both Programs, each over a State of its own.
+struct SideBySide {
+    explicit SideBySide(
+        std::int64_t accumulation = 1, bool lowPrecision = false, const std::function<void(ProgramParts&)>& change = [](ProgramParts&) {}) {
+        ProgramParts parts = partsOf(accumulation, lowPrecision, played);
+        change(parts);
+        tolerance = rounding(lowPrecision);
+        eager = std::make_unique<EagerProgram>(parts);
+        graphs = std::make_unique<GraphProgram>(parts, std::make_unique<const PlayedCapture>(played));
+    }
+    // A captured step adds its micro-batches' losses in float32.
+    void step() {
+        wanted = eager->step(plain, *batches, kRate);
+        got = graphs->step(captured, *batches, kRate);
+        EXPECT_NEAR(static_cast<float>(got.loss), static_cast<float>(wanted.loss), tolerance) << "update " << plain.updates;
+        EXPECT_NEAR(got.gradientNorm, wanted.gradientNorm, tolerance) << "update " << plain.updates;
+    }
+    void expectOneState() const {
+        // Where a parameter has no gradient but rounding, rounding decides where it goes.
+        for (const auto part : {&TrainState::weights, &TrainState::firstMoment, &TrainState::secondMoment})
+            EXPECT_LE((captured.*part - plain.*part).norm().item<double>(),
+                      (tolerance > 1e-5 ? 10 : 100) * tolerance * (plain.*part).norm().item<double>());
+        EXPECT_EQ(captured.updates, plain.updates);
+        EXPECT_EQ(captured.cursor, plain.cursor);
+    }
+
+    double tolerance = 0;
+    std::shared_ptr<Played> played = std::make_shared<Played>();
+    std::shared_ptr<const BatchSource> batches = testing::tinyBatches();
+    TrainState plain = freshState(), captured = freshState();
+    std::unique_ptr<EagerProgram> eager;
+    std::unique_ptr<GraphProgram> graphs;
+    StepResult wanted, got;
+};
+
+struct Kind {
+    const char* name;
+    std::int64_t accumulation;
+    bool lowPrecision;
+    TokenPlace place = TokenPlace::Mapped;
+};
+class CapturedSteps : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(CapturedSteps, GiveTheLossesAndWeightsOfEagerOnesToTheBit) {
+    const auto [name, accumulation, lowPrecision, place] = GetParam();
+    SideBySide both(accumulation, lowPrecision, [place = place](ProgramParts& parts) { parts.feed.place = place; });
+    for (int i = 0; i < 8; ++i) {
+        both.step();
+        EXPECT_NEAR(both.graphs->evaluate(both.captured, *both.batches, 64), both.eager->evaluate(both.plain, *both.batches, 64), both.tolerance)
+            << i;
+    }
+    both.expectOneState();
+    EXPECT_EQ(both.captured.updates, 8);
+    const auto launches = accumulation + 1;
+    EXPECT_EQ(both.played->captures, launches) << "no micro-batch after the first: no graph for one";
+    EXPECT_EQ(both.played->replays, (8 - kEagerSteps) * launches);
+    const std::string says = both.graphs->report().preparation;
+    EXPECT_TRUE(
+        says.starts_with("CUDA graphs: " + std::to_string(kKernels * launches) + " kernels a step in " + std::to_string(launches) + " launches"))
+        << says;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, CapturedSteps,
+                         ::testing::Values(Kind{"OneMicroBatch", 1, false}, Kind{"TwoMicroBatches", 2, false}, Kind{"Bf16WithACopy", 2, true},
+                                           Kind{"CutOnTheDevice", 2, false, TokenPlace::Device},
+                                           Kind{"CutOnTheDeviceInOneCopy", 1, false, TokenPlace::Device}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(GraphProgram, ACapturedStepTellsItsPhasesEachWithBeginAndEnd) {
+    SideBySide both(2);
+    for (int i = 0; i < kEagerSteps + 1; ++i) both.step();
+    const auto diary = std::make_shared<testing::PhaseDiary>();
+    const Listening<StepObserver> listening(stepObservers, diary);
+    const StepResult result = both.graphs->step(both.captured, *both.batches, kRate);
+    EXPECT_EQ(diary->problems, std::vector<std::string>{});
+    EXPECT_EQ(diary->phases, (std::vector<std::string>{"optimizer", "batch", "backward", "batch", "backward", "optimizer"}))
+        << "the forward pass is in backward: one launch";
+    diary->expectTimesOf(result.phaseNs);
+}
+
+TEST(GraphProgram, WhatIsCapturedHasRunOnceBeforeAndChangedNothing) {
+    SideBySide both(2);
+    for (int i = 0; i < kEagerSteps; ++i) both.step();
+    EXPECT_EQ(both.played->rehearsals, 0);
+    for (int i = 0; i < 2; ++i) both.step();
+    EXPECT_EQ(both.played->rehearsals, 1);
+    both.expectOneState();
+    GptConfig padded = both.plain.config;
+    padded.paddedVocabulary = 128;
+    both.plain.relayout(padded);
+    both.captured.relayout(padded);
+    for (int i = 0; i < kEagerSteps + 2; ++i) both.step();
+    EXPECT_EQ(both.played->rehearsals, 2) << "other shapes, other kernels";
+    both.expectOneState();
+}
+
+TEST(GraphProgram, WhatLiesInTheAllocatorsCacheIsGivenBackBeforeACaptureAndAfterOneThatFailed) {
+    host_memory::install();
+    host_memory::refreshBudget();
+    for (const int fails : {0, 1, 2}) {
+        SideBySide both;
+        both.played->failsAt = fails;
+        for (int i = 0; i < kEagerSteps; ++i) both.step();
+        leaveInTheCache();
+        ASSERT_GT(host_memory::usage().cached.count, 1'000'000);
+        both.step();
+        EXPECT_EQ(both.played->captures, fails == 1 ? 1 : 2);
+        EXPECT_EQ(both.played->cached, 0);
+        EXPECT_EQ(host_memory::usage().cached.count, 0);
+    }
+}
+
+TEST(GraphProgram, WhereACaptureFailsTheRunGoesOnEagerlySaysWhyAndTriesNoMore) {
+    for (const int fails : {1, 2, 3}) {
+        SideBySide both(2);
+        both.played->failsAt = fails;
+        for (int i = 0; i < 8; ++i) both.step();
+        both.expectOneState();
+        EXPECT_EQ(both.played->captures, fails);
+        EXPECT_EQ(both.played->replays, 0);
+        EXPECT_EQ(both.played->alive, 0) << "what was captured before is given back";
+        EXPECT_EQ(both.graphs->report().preparation, "The step could not be captured into a CUDA graph, so it runs eagerly: the device is busy.");
+    }
+}
+
+TEST(GraphProgram, AStepThatBreaksDownLeavesTheStateAsItWasAndTheNextOneIsAsIfItHadNotBeen) {
+    for (const Breakdown kind : {Breakdown::Loss, Breakdown::Gradients}) {
+        bool broken = false;
+        SideBySide both(1, false, [&](ProgramParts& parts) {
+            parts.ops.loss = [&broken, kind](const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
+                                             const LossSettings& settings) {
+                const at::Tensor loss = plain::loss(hidden, head, targets, settings);
+                if (!broken) return loss;
+                // A loss that is no number over gradients that are, and the other way round.
+                return kind == Breakdown::Loss ? loss + std::nan("") : loss + (hidden * 0).sum().sqrt();
+            };
+        });
+        for (int i = 0; i < 5; ++i) both.step();
+        const at::Tensor weights = both.captured.weights.clone(), first = both.captured.firstMoment.clone(),
+                         second = both.captured.secondMoment.clone();
+        const auto updates = both.captured.updates, skipped = both.captured.skipped, cursor = both.captured.cursor;
+        broken = true;
+        const StepResult result = both.graphs->step(both.captured, *both.batches, kRate);
+        EXPECT_EQ(result.breakdown, kind);
+        EXPECT_EQ(both.played->replays, 3 * 2) << "it was a captured step";
+        EXPECT_TRUE(at::equal(both.captured.weights, weights) && at::equal(both.captured.firstMoment, first) &&
+                    at::equal(both.captured.secondMoment, second));
+        EXPECT_EQ(both.captured.updates, updates);
+        EXPECT_EQ(both.captured.skipped, skipped);
+        EXPECT_EQ(both.captured.cursor, cursor);
+        broken = false;
+        both.step();
+        both.expectOneState();
+    }
+}
+
+TEST(GraphProgram, WhatACapturedStepWorksInCountsThoughNoReplayAsksForIt) {
+    host_memory::install();
+    host_memory::refreshBudget();
+    SideBySide both;
+    for (int i = 0; i < kEagerSteps; ++i) both.step();
+    EXPECT_EQ(both.graphs->report().graphBytes, 0);
+    both.step();
+    const std::int64_t activations = both.graphs->report().graphBytes;
+    EXPECT_GT(activations, 4 * 12 * 16 * 4) << "more than one activation of the model";
+    both.step();
+    EXPECT_EQ(both.graphs->report().graphBytes, activations);
+}
+
+TEST(GraphProgram, OtherTokensOnTheDeviceAreCapturedAnew) {
+    SideBySide both(1, false, [](ProgramParts& parts) { parts.feed.place = TokenPlace::Device; });
+    for (int i = 0; i < 5; ++i) both.step();
+    ASSERT_EQ(both.played->captures, 2);
+    both.batches = testing::tinyBatches(61, 30'000);
+    both.step();
+    EXPECT_EQ(both.played->alive, 0) << "graphs that know where the former tokens lay are gone";
+    for (int i = 0; i < 5; ++i) both.step();
+    both.expectOneState();
+    EXPECT_EQ(both.played->captures, 4);
+}
+
+TEST(GraphProgram, ACapturedStepAnnouncesEveryGradientAfterItsReplayInTheOrderOfAnEagerOne) {
+    struct Counting final : GradientSubscriber {
+        void onFinal(const FinalGradients& range) noexcept override {
+            order.emplace_back(range.offset, range.count);
+            replaysBefore.push_back(played ? played->replays : 0);
+            all.insert(all.end(), range.parameters.begin(), range.parameters.end());
+        }
+        void reduce() override {
+            ++reductions;
+            for (auto& gradient : all) gradient.mul_(0.5);
+        }
+        std::shared_ptr<Played> played;
+        std::vector<std::pair<std::int64_t, std::int64_t>> order;
+        std::vector<int> replaysBefore;
+        std::vector<at::Tensor> all;
+        int reductions = 0;
+    };
+    SideBySide both(2);
+    for (int i = 0; i < 7; ++i) {
+        Counting eager, captured;
+        captured.played = both.played;
+        both.eager->subscribe(&eager);
+        both.graphs->subscribe(&captured);
+        const int replays = both.played->replays;
+        both.step();
+        EXPECT_FALSE(captured.order.empty());
+        EXPECT_EQ(captured.order, eager.order) << i;
+        EXPECT_EQ(captured.reductions, 1);
+        for (const int before : captured.replaysBefore) EXPECT_EQ(before - replays, i < kEagerSteps ? 0 : 2) << "both micro-batches, not the update";
+    }
+    both.eager->subscribe(nullptr);
+    both.graphs->subscribe(nullptr);
+    both.step();
+    both.expectOneState();
+}
+
+TEST(GraphProgram, AfterPreparingForAStateThatAnotherHasWrittenACapturedStepCastsNothing) {
+    SideBySide both(1, true);
+    for (int i = 0; i < 5; ++i) both.step();
+    for (int round = 0; round < 3; ++round) {
+        both.eager->step(both.captured, *both.batches, kRate);
+        both.eager->step(both.plain, *both.batches, kRate);
+        std::int64_t before = both.graphs->report().weightCopies;
+        both.graphs->prepare(both.captured);
+        EXPECT_EQ(both.graphs->report().weightCopies, before + 1);
+        before = both.graphs->report().weightCopies;
+        both.step();
+        EXPECT_EQ(both.graphs->report().weightCopies, before) << round;
+    }
+    both.expectOneState();
+    EXPECT_EQ(both.played->captures, 2) << "the graphs are still good";
+}
+
+TEST(GraphProgram, AStateThatIsLaidOutAnewIsCapturedAnew) {
+    SideBySide both;
+    for (int i = 0; i < 5; ++i) both.step();
+    ASSERT_EQ(both.played->captures, 2);
+    GptConfig padded = both.plain.config;
+    padded.paddedVocabulary = 128;
+    ASSERT_NE(padded, both.plain.config);
+    both.plain.relayout(padded);
+    both.captured.relayout(padded);
+    both.step();
+    EXPECT_EQ(both.played->alive, 0) << "graphs that know the former addresses are gone";
+    for (int i = 0; i < 5; ++i) both.step();
+    both.expectOneState();
+    EXPECT_EQ(both.played->captures, 4);
+    EXPECT_EQ(both.played->alive, 2);
+}
+
+}  // namespace
+}  // namespace stepscope

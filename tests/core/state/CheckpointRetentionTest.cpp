@@ -1,0 +1,119 @@
+// Which checkpoints stay: the newest, the best, and what a person asked for.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "TinyTraining.h"
+#include "core/state/CheckpointRetention.h"
+
+namespace stepscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+namespace fs = std::filesystem;
+
+TEST(CheckpointRetention, KeepsTheNewest) {
+    CheckpointRetention retention(2, false);
+    EXPECT_THAT(retention.add("a", 1.0), IsEmpty());
+    EXPECT_THAT(retention.add("b", 2.0), IsEmpty());
+    EXPECT_THAT(retention.add("c", 3.0), ElementsAre("a"));
+    EXPECT_THAT(retention.add("c", 3.0), IsEmpty()) << "the same once more";
+    EXPECT_THAT(retention.add("d", NAN), ElementsAre("b"));
+    CheckpointRetention all(0, true);
+    for (const char* path : {"a", "b", "c", "d"}) EXPECT_THAT(all.add(path, 1.0), IsEmpty());
+}
+
+TEST(CheckpointRetention, KeepsTheBestBesideThem) {
+    CheckpointRetention retention(1, true);
+    EXPECT_THAT(retention.add("a", NAN), IsEmpty());
+    EXPECT_THAT(retention.add("b", 2.0), ElementsAre("a")) << "one that nobody validated is not the best";
+    EXPECT_THAT(retention.add("c", 3.0), IsEmpty()) << "b is the best, c the newest";
+    EXPECT_THAT(retention.add("d", 1.0), ElementsAre("b", "c"));
+    EXPECT_THAT(retention.add("e", 5.0), IsEmpty());
+    EXPECT_THAT(retention.add("f", 4.0), ElementsAre("e"));
+}
+
+TEST(CheckpointRetention, NeverTakesWhatAPersonAskedFor) {
+    CheckpointRetention retention(1, false);
+    EXPECT_THAT(retention.add("a", 1.0), IsEmpty());
+    retention.protect("a");
+    EXPECT_THAT(retention.add("b", 1.0), IsEmpty());
+    EXPECT_THAT(retention.add("c", 1.0), ElementsAre("b"));
+}
+
+TEST(CheckpointRetention, PlansWhatWillBeWrittenAndKept) {
+    EXPECT_EQ(planCheckpoints(0, 1000, 100, true, 0, false).written, 10);
+    EXPECT_EQ(planCheckpoints(0, 1050, 100, true, 0, false).written, 11) << "one at the end";
+    EXPECT_EQ(planCheckpoints(250, 1000, 100, false, 0, false).written, 8) << "300, 400, ... 1000";
+    EXPECT_EQ(planCheckpoints(0, 1000, 0, true, 0, false).written, 1);
+    EXPECT_EQ(planCheckpoints(0, 1000, 0, false, 3, true).written, 0);
+    EXPECT_EQ(planCheckpoints(0, 1000, 100, true, 3, false).kept, 3);
+    EXPECT_EQ(planCheckpoints(0, 1000, 100, true, 3, true).kept, 4);
+    EXPECT_EQ(planCheckpoints(0, 1000, 500, true, 3, true).kept, 2);
+}
+
+class RetentionOfARun : public ::testing::Test {
+protected:
+    RetentionOfARun() { fs::remove_all(folder); }
+    ~RetentionOfARun() override { fs::remove_all(folder); }
+    std::vector<std::string> run(const std::function<void(RunConfig&)>& change, testing::TinyTrainer** running = nullptr) {
+        RunConfig config = testing::tinyConfig(Registry(testing::plainCpu()), 60);
+        config.checkpointEvery = 10;
+        change(config);
+        testing::TinyTrainer trainer(config);
+        if (running != nullptr) *running = &trainer;
+        trainer.setup.checkpointFolder = folder.string();
+        trainer.sink.onEvent = [&](const Event& event) {
+            if (onEvent) onEvent(event, trainer);
+        };
+        EXPECT_EQ(trainer.run().state, RunState::Finished);
+        validated = trainer.sink.all<ValidationDone>();
+        std::vector<std::string> left;
+        for (const auto& entry : fs::directory_iterator(folder)) left.push_back(entry.path().filename().string());
+        std::ranges::sort(left);
+        return left;
+    }
+
+    std::function<void(const Event&, testing::TinyTrainer&)> onEvent;
+    std::vector<ValidationDone> validated;
+    const fs::path folder = fs::temp_directory_path() / ("stepscope-retention-" + std::to_string(::getpid()));
+};
+
+TEST_F(RetentionOfARun, LeavesTheNewestOnTheDisk) {
+    EXPECT_THAT(run([](RunConfig& config) { config.keep = 2; }), ElementsAre("step-0000050", "step-0000060"));
+}
+
+TEST_F(RetentionOfARun, LeavesAllWithoutALimit) {
+    EXPECT_EQ(run([](RunConfig&) {}).size(), 6u);
+}
+
+TEST_F(RetentionOfARun, LeavesTheBestByAValidationOfThoseVeryWeights) {
+    // A rate that spoils what was learnt: the best is not the newest.
+    const auto left = run([](RunConfig& config) {
+        config.keep = 1;
+        config.keepBest = "on";
+        config.schedule = "range-test";
+        config.minLr = 1e-3;
+        config.lr = 3.0;
+        config.switches["grad-clip"] = 1.0;
+    });
+    ASSERT_EQ(validated.size(), 6u) << "each is validated when it is written";
+    const auto best = std::ranges::min_element(validated, {}, &ValidationDone::loss)->step;
+    ASSERT_NE(best, 60) << "then this test would show nothing";
+    EXPECT_THAT(left, ElementsAre(fmt::format("step-{:07}", best), "step-0000060"));
+}
+
+TEST_F(RetentionOfARun, LeavesWhatWasAskedFor) {
+    onEvent = [](const Event& event, testing::TinyTrainer& trainer) {
+        const auto* done = std::get_if<StepDone>(&event);
+        if (done != nullptr && done->step == 15) trainer.commands.push(SaveCheckpoint{});
+        if (done != nullptr && done->step == 30) trainer.commands.push(SaveCheckpoint{});  // that is due as well
+    };
+    EXPECT_THAT(run([](RunConfig& config) { config.keep = 1; }), ElementsAre("step-0000015", "step-0000030", "step-0000060"));
+}
+
+}  // namespace
+}  // namespace stepscope

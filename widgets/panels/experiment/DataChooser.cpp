@@ -1,0 +1,141 @@
+#include "widgets/panels/experiment/DataChooser.h"
+
+#include <QAbstractItemView>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QSettings>
+
+#include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/TitleButton.h"
+#include "widgets/panels/experiment/RowParts.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kRecent = 5;
+const QString kFile = "file…", kFolder = "folder…";
+
+struct BuiltIn {
+    const char *id, *title, *tooltip;
+};
+constexpr BuiltIn kBuiltIn[] = {
+    {"kjv", "King James text (built in)", "4 MB of English; where it is not installed, the generated text takes its place"},
+    {"generated", "generated text", "A made-up language from a fixed grammar, the same on every machine"},
+    {"random", "random tokens", "Uniform token ids, for benches: nothing can be learnt from them"},
+};
+
+}  // namespace
+
+DataChooser::DataChooser(const QString& whyNewRun, QWidget* parent) : QWidget(parent) {
+    m_recent = QSettings().value("data/recent").toStringList();
+    m_list = new QComboBox;
+    m_list->setAccessibleName("Training data");
+    m_list->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_list->setMinimumContentsLength(12);
+    QFont plain = m_list->font();
+    plain.setBold(false);
+    m_list->view()->setFont(plain);  // bold says something of the chosen one only
+    m_reset = resetButton("Training data");
+    m_note = new ElidedLabel(Tone::Muted);
+    m_note->setContentsMargins(2, 0, 4, 0);
+    auto* sign = new NewRunSign;
+    sign->setWhy(whyNewRun);
+
+    auto* line = new QHBoxLayout;
+    line->setSpacing(4);
+    line->addWidget(m_list, 1);
+    line->addWidget(m_reset);
+    line->addWidget(sign);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(1);
+    layout->addLayout(line);
+    layout->addWidget(m_note);
+    setFocusProxy(m_list);
+    connect(m_list, &QComboBox::activated, this, &DataChooser::take);
+    connect(m_reset, &QAbstractButton::clicked, this, &DataChooser::resetRequested);
+    rebuild();
+}
+
+void DataChooser::setData(const QString& data, bool changedFromPreset) {
+    m_data = data;
+    rebuild();
+    QFont shown = m_list->font();
+    shown.setBold(changedFromPreset);
+    m_list->setFont(shown);
+    m_reset->setVisible(changedFromPreset);
+}
+
+void DataChooser::setWaits(bool waits) {
+    m_waits = waits;
+    showNote();
+}
+
+void DataChooser::setProblem(const QString& sentence) {
+    m_problem = sentence;
+    showNote();
+}
+
+void DataChooser::showNote() {
+    m_note->setTone(m_problem.isEmpty() ? Tone::Muted : Tone::Error);
+    m_note->setText(!m_problem.isEmpty() ? m_problem : m_waits ? waitsForNextRun() : QString());
+    m_note->setToolTip(m_problem.isEmpty() ? QString() : "<p>" + m_problem.toHtmlEscaped() + "</p>");
+}
+
+// Whether it differs from the preset the panel says at once.
+void DataChooser::choose(const QString& data) {
+    m_data = data;
+    rebuild();
+    Q_EMIT chosen(data);
+}
+
+void DataChooser::rebuild() {
+    m_list->clear();
+    for (const auto& entry : kBuiltIn) {
+        m_list->addItem(lineIcon("text"), entry.title, QString(entry.id));
+        m_list->setItemData(m_list->count() - 1, QString(entry.tooltip), Qt::ToolTipRole);
+    }
+    QStringList paths = m_recent;
+    if (m_list->findData(m_data) < 0 && !paths.contains(m_data)) paths.prepend(m_data);
+    if (!paths.isEmpty()) m_list->insertSeparator(m_list->count());
+    for (const QString& path : paths) {
+        const QFileInfo file(path);
+        m_list->addItem(lineIcon(file.isDir() ? "folder" : "file"), file.fileName().isEmpty() ? path : file.fileName(), path);
+        m_list->setItemData(m_list->count() - 1, path, Qt::ToolTipRole);
+    }
+    m_list->insertSeparator(m_list->count());
+    m_list->addItem(lineIcon("file"), kFile, kFile);
+    m_list->addItem(lineIcon("folder"), kFolder, kFolder);
+    const int current = m_list->findData(m_data);
+    m_list->setCurrentIndex(current);
+    m_list->setToolTip(m_list->itemData(current, Qt::ToolTipRole).toString());
+}
+
+void DataChooser::take(int index) {
+    const QString chosenNow = m_list->itemData(index).toString();
+    if (chosenNow == kFile || chosenNow == kFolder) {
+        m_list->setCurrentIndex(m_list->findData(m_data));
+        return browse(chosenNow == kFolder);
+    }
+    choose(chosenNow);
+}
+
+void DataChooser::browse(bool folder) {
+    auto* dialog = new QFileDialog(this, folder ? "Folder of text files" : "Text or tokens to train on", QFileInfo(m_data).absolutePath());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(folder ? QFileDialog::Directory : QFileDialog::ExistingFile);
+    if (!folder) dialog->setNameFilters({"Text and tokens (*.txt *.md *.jsonl *.zst *.bin)", "All files (*)"});
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+        m_recent.removeAll(path);
+        m_recent.prepend(path);
+        while (m_recent.size() > kRecent) m_recent.removeLast();
+        QSettings().setValue("data/recent", m_recent);
+        choose(path);
+    });
+    dialog->open();
+}
+
+}  // namespace stepscope

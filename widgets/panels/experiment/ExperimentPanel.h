@@ -1,0 +1,103 @@
+// The left panel: preset and why, data, model, schedule, every switch, the predicted memory. It edits an ExperimentDraft and
+// says what the person did; the window answers with verdicts, a forecast and what the live run uses. GUI thread.
+#pragma once
+#include <QWidget>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/base/Units.h"
+#include "core/events/Presets.h"
+#include "widgets/panels/experiment/ExperimentDraft.h"
+#include "widgets/panels/experiment/ForecastFoot.h"
+
+class QComboBox;
+class QLineEdit;
+class QSettings;
+class QVBoxLayout;
+
+namespace stepscope {
+
+class DataChooser;
+class FoldSection;
+class SchedulePreview;
+class SwitchList;
+class TitleButton;
+class ToneLabel;
+class ValueRow;
+
+class ExperimentPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit ExperimentPanel(QWidget* parent = nullptr);
+
+    // The machine's preset and why; chosen unless settings of an earlier start were restored.
+    void setChoice(const PresetChoice& choice);
+    void setCatalogue(const SwitchCatalogue& catalogue);
+    void setForecast(const MemoryForecast& forecast);
+    void setTimeForecast(const QString& sentence, const QString& source);  // ForecastFoot::setTime()
+    void setProblem(const QString& sentence);                              // what keeps this configuration from running; empty = nothing
+    void setDataProblem(const QString& sentence);                          // the same of the chosen data: said beside them as well
+    void setPreparing();                        // Run was pressed: switches moved from here on are flipped when the run is known
+    void setRunning(const RunConfig* running);  // nullptr = no live run
+    void setReplaying(bool replaying);          // says then that these are not the settings of what plays
+    void adopt(const RunConfig& config);        // e.g. "run again with these settings"
+
+    void applied(const std::string& id, const Value& value);      // the live run took a value
+    void refused(const std::string& id, const std::string& why);  // or did not: back to what it uses
+    // What this machine measured the last time the switch was flipped: a chip (may be empty) and a sentence for its card.
+    void setMeasured(const std::string& id, const QString& chip, const QString& sentence);
+    void setMemory(const std::string& id, const QString& sentence);  // what its other values would need; for its card
+
+    const RunConfig& config() const { return m_draft.config(); }
+    bool hasProblem() const;  // a wrong text somewhere, or setProblem()
+    QString problem() const;
+    ValueRow* row(const std::string& key) const;
+
+    void save(QSettings& settings) const;
+    bool restore(const QSettings& settings);
+
+Q_SIGNALS:
+    void edited(const stepscope::RunConfig& config);
+    void flipRequested(const QString& id, const stepscope::Value& value);  // a step switch while a run is live
+
+private:
+    void buildSections(QVBoxLayout* into);
+    void addRows(FoldSection* section, const char* name, const char* whyNewRun);
+    void choosePreset(const QString& id);
+    void commit(const QString& key, const QString& text);
+    void resetKey(const QString& key);
+    void clearProblems();
+    void changedByHand();
+    void flipIfLive(const std::string& key);
+    void askRun(const std::string& id);
+    void flipToShown(const QString& id);  // gives the live run what a preset, say, put into the row
+    void takeBack(const QString& id);     // the row has what the live run has
+    void dropMoves();
+    void refresh();
+    void compareWithRun();
+    void showProblem();
+    void showSummaries();
+
+    ExperimentDraft m_draft;
+    std::optional<RunConfig> m_running;
+    std::set<std::string> m_asked;                 // flips that the run is still expected to answer
+    std::optional<std::set<std::string>> m_moved;  // while a run is being prepared: switches moved since
+    bool m_restored = false;
+    QString m_machinePreset;
+
+    QComboBox* m_preset;
+    TitleButton* m_why;
+    ToneLabel* m_whyText;
+    DataChooser* m_data = nullptr;
+    FoldSection *m_dataSection = nullptr, *m_modelSection = nullptr, *m_scheduleSection = nullptr, *m_loopSection = nullptr;
+    SchedulePreview* m_preview = nullptr;
+    SwitchList* m_switches = nullptr;
+    ToneLabel* m_waiting = nullptr;
+    QLineEdit* m_filter = nullptr;
+    ForecastFoot* m_foot;
+    QString m_problem, m_dataProblem;
+    std::map<std::string, ValueRow*> m_settings;
+};
+
+}  // namespace stepscope

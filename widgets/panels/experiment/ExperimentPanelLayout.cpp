@@ -1,0 +1,129 @@
+// How the experiment panel is put together (see ExperimentPanel.h): a fixed head, sections that scroll, a fixed foot.
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLineEdit>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+#include "widgets/panels/FoldSection.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/TitleButton.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/experiment/DataChooser.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/SchedulePreview.h"
+#include "widgets/panels/experiment/SwitchList.h"
+#include "widgets/panels/experiment/ValueRow.h"
+
+namespace stepscope {
+namespace {
+constexpr char kWhyDataWait[] = "the text is cut into tokens, and a part of it set aside, before the first step.";
+}
+
+ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
+    m_preset = new QComboBox;
+    m_preset->setAccessibleName("Preset");
+    for (const auto& preset : presets()) {
+        m_preset->addItem(QString::fromStdString(preset.title), QString::fromStdString(preset.id));
+        m_preset->setItemData(m_preset->count() - 1, QString::fromStdString(preset.summary), Qt::ToolTipRole);
+    }
+    connect(m_preset, &QComboBox::activated, this, [this](int index) { choosePreset(m_preset->itemData(index).toString()); });
+    m_why = new TitleButton("why?");
+    m_why->setLink(true);
+    m_why->setAccessibleName("Why this preset");
+    m_whyText = sentenceLabel(Tone::Muted, "Looking at this machine…");
+    m_whyText->hide();
+    connect(m_why, &QAbstractButton::clicked, this, [this] { m_whyText->setVisible(m_whyText->isHidden()); });
+
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(8, 8, 4, 8);
+    layout->setSpacing(4);
+    auto* head = new QHBoxLayout;
+    head->addWidget(m_preset, 1);
+    head->addWidget(m_why);
+    layout->addLayout(head);
+    layout->addWidget(m_whyText);
+
+    auto* inside = new QWidget;
+    auto* sections = new QVBoxLayout(inside);
+    sections->setContentsMargins(0, 0, 4, 0);
+    sections->setSpacing(2);
+    buildSections(sections);
+    sections->addStretch();
+    auto* scroll = new QScrollArea;
+    scroll->setWidget(inside);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    layout->addWidget(scroll, 1);
+
+    m_foot = new ForecastFoot;
+    layout->addWidget(m_foot);
+    setMinimumWidth(276);
+
+    if (!presets().empty()) choosePreset(QString::fromStdString(presets().front().id));
+}
+
+void ExperimentPanel::buildSections(QVBoxLayout* into) {
+    m_dataSection = new FoldSection("Data", true);
+    m_data = new DataChooser(kWhyDataWait);
+    connect(m_data, &DataChooser::chosen, this, [this](const QString& data) { commit("data", data); });
+    connect(m_data, &DataChooser::resetRequested, this, [this] { resetKey("data"); });
+    m_dataSection->body()->addWidget(m_data);
+    addRows(m_dataSection, "data", kWhyDataWait);
+
+    m_modelSection = new FoldSection("Model", false);
+    addRows(m_modelSection, "model", "the weights are made for one model, which a run trains from its first step to its last.");
+
+    m_scheduleSection = new FoldSection("Schedule", false);
+    addRows(m_scheduleSection, "schedule", "a run keeps the schedule and the optimizer's numbers that it began with.");
+    m_preview = new SchedulePreview;
+
+    m_loopSection = new FoldSection("Loop", false);
+    addRows(m_loopSection, "loop", "a run reads these once, when it begins; only other batches can be drawn meanwhile, from the menu.");
+
+    auto* switches = new FoldSection("Switches", true);
+    m_waiting = sentenceLabel(Tone::Muted, "The switches appear as soon as this machine has been looked at.");
+    m_filter = new QLineEdit;
+    m_filter->setPlaceholderText("filter: name, key, or what it does");
+    m_filter->setAccessibleName("Filter switches");
+    m_filter->setClearButtonEnabled(true);
+    m_filter->addAction(lineIcon("search"), QLineEdit::LeadingPosition);
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) { m_switches->setFilter(text); });
+    switches->body()->addWidget(m_filter);
+    switches->body()->addWidget(m_waiting);
+    m_switches = new SwitchList;
+    connect(m_switches, &SwitchList::committed, this, &ExperimentPanel::commit);
+    connect(m_switches, &SwitchList::resetRequested, this, &ExperimentPanel::resetKey);
+    connect(m_switches, &SwitchList::flipRequested, this, &ExperimentPanel::flipToShown);
+    connect(m_switches, &SwitchList::takeBackRequested, this, &ExperimentPanel::takeBack);
+    switches->body()->addWidget(m_switches);
+
+    into->addWidget(m_dataSection);
+    into->addWidget(m_modelSection);
+    into->addWidget(m_scheduleSection);
+    into->addWidget(m_preview);
+    into->addWidget(m_loopSection);
+    into->addWidget(switches);
+}
+
+// Every plain setting comes from the one table of keys; data has its own chooser.
+void ExperimentPanel::addRows(FoldSection* section, const char* name, const char* whyNewRun) {
+    for (const auto& setting : configKeys()) {
+        if (setting.section != name || setting.id == "data") continue;
+        auto* row = new ValueRow(QString::fromStdString(setting.id), QString::fromStdString(setting.title), setting.values);
+        QString help = QString::fromStdString(setting.help);
+        if (!help.isEmpty()) help[0] = help[0].toUpper();
+        row->setSummary(help + '.');
+        row->setDetails(help + ". Key: " + QString::fromStdString(setting.id));
+        row->setNewRun(whyNewRun);
+        connect(row, &ValueRow::committed, this, &ExperimentPanel::commit);
+        connect(row, &ValueRow::resetRequested, this, &ExperimentPanel::resetKey);
+        m_settings[setting.id] = row;
+        section->body()->addWidget(row);
+    }
+}
+
+}  // namespace stepscope

@@ -1,0 +1,142 @@
+#include "widgets/panels/run/TransportBar.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QToolButton>
+#include <algorithm>
+
+#include "core/base/Format.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/run/ScrubBar.h"
+#include "widgets/style/Metrics.h"
+
+namespace stepscope {
+namespace {
+
+QToolButton* button(const QString& icon, const QString& name) {
+    auto* made = new QToolButton;
+    made->setIcon(lineIcon(icon));
+    made->setAutoRaise(true);
+    made->setToolTip(name);
+    made->setAccessibleName(name);
+    return made;
+}
+
+}  // namespace
+
+TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
+    m_title = new QLabel(m_titleText);
+    m_title->setFont(headFont(m_title->font()));
+    m_title->setTextFormat(Qt::PlainText);
+    auto* toStart = button("to-start", "To the start");
+    m_play = button("run", "Play");
+    auto* toEnd = button("to-end", "To the end");
+    m_speed = new QComboBox;
+    for (int factor : {1, 2, 5, 10, 30, 100, 300, 1000}) m_speed->addItem(QString("×%1").arg(factor), factor);
+    m_speed->setCurrentIndex(3);
+    m_speed->setToolTip("How many times faster than it happened");
+    m_speed->setAccessibleName("Replay speed");
+    m_scrub = new ScrubBar;
+    m_scrub->setMinimumWidth(0);  // fit() knows what else to take
+    m_step = new QLabel;
+    m_time = new QLabel;
+    for (QLabel* label : {m_step, m_time}) {
+        label->setFont(tabularFont(label->font()));
+        label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    }
+    m_back = new QToolButton;
+    m_back->setText("Close");
+    m_back->setIcon(lineIcon("close"));
+    m_back->setAccessibleName("Close replay");
+    m_back->setToolTip("Close the replay: back to the live view (Esc)");
+
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(space(2), 2, space(2), 2);
+    layout->setSpacing(space(1));
+    layout->addWidget(m_title);
+    layout->addWidget(toStart);
+    layout->addWidget(m_play);
+    layout->addWidget(toEnd);
+    layout->addWidget(m_speed);
+    layout->addWidget(m_scrub, 1);
+    layout->addWidget(m_step);
+    layout->addWidget(m_time);
+    layout->addWidget(m_back);
+
+    connect(toStart, &QToolButton::clicked, this, [this] { Q_EMIT seekRequested(TimeNs{}); });
+    connect(toEnd, &QToolButton::clicked, this, &TransportBar::endRequested);
+    connect(m_play, &QToolButton::clicked, this, [this] { m_place.playing ? Q_EMIT pauseRequested() : Q_EMIT playRequested(); });
+    connect(m_speed, &QComboBox::activated, this, [this] { Q_EMIT speedChanged(speed()); });
+    connect(m_back, &QToolButton::clicked, this, &TransportBar::closeRequested);
+    connect(m_scrub, &ScrubBar::released, this,
+            [this](double fraction) { Q_EMIT seekRequested(TimeNs{static_cast<std::int64_t>(fraction * static_cast<double>(m_place.end.ns))}); });
+}
+
+void TransportBar::setName(const QString& name) {
+    m_titleText = name.isEmpty() ? QString("replay") : "replay " + name;
+    m_title->setToolTip(name);
+    fit();
+}
+
+int TransportBar::widthBesideTitle(bool withStep) const {
+    const QMargins margins = layout()->contentsMargins();
+    int width = margins.left() + margins.right();
+    for (int i = 0; i < layout()->count(); ++i) {
+        const QWidget* part = layout()->itemAt(i)->widget();
+        if (part == m_title || (part == m_step && !withStep)) continue;
+        const QSize wanted = part->sizeHint().boundedTo(part->maximumSize()).expandedTo(part->minimumSize());
+        width += (part == m_scrub ? kLeastSlider : wanted.width()) + layout()->spacing();
+    }
+    return width;
+}
+
+void TransportBar::fit() {
+    m_back->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    const bool withStep = widthBesideTitle(true) <= width();
+    if (!withStep && widthBesideTitle(false) > width()) m_back->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    m_step->setVisible(withStep);
+    const QFontMetrics metrics(m_title->font());
+    const int room = std::min(metrics.horizontalAdvance(m_titleText) + 2, std::max(0, width() - widthBesideTitle(withStep)));
+    m_title->setVisible(room >= metrics.horizontalAdvance("replay"));
+    m_title->setFixedWidth(room);
+    m_title->setText(metrics.elidedText(m_titleText, Qt::ElideRight, room));
+}
+
+// The tint that says: this is not live.
+void TransportBar::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    QColor wash = palette().color(QPalette::Highlight);
+    wash.setAlphaF(0.16F);
+    painter.fillRect(rect(), wash);
+}
+
+double TransportBar::speed() const {
+    return m_speed->currentData().toDouble();
+}
+
+void TransportBar::setPlace(const Place& place) {
+    m_place = place;
+    const QString action = place.playing ? "Pause" : "Play";
+    if (m_play->accessibleName() != action) {
+        m_play->setIcon(lineIcon(place.playing ? "pause" : "run"));
+        m_play->setToolTip(action);
+        m_play->setAccessibleName(action);
+    }
+    m_scrub->setPosition(place.end.ns > 0 ? static_cast<double>(place.at.ns) / static_cast<double>(place.end.ns) : 0);
+    const auto text = [](const std::string& s) { return QString::fromStdString(s); };
+    const auto both = [](QLabel* label, const QString& words, const QString& at, const QString& end) {
+        label->setText(words.arg(at, end));
+        label->setFixedWidth(label->fontMetrics().horizontalAdvance(words.arg(end, end)) + 4);  // so that the slider stands still
+    };
+    both(m_step, "step %1 / %2", text(format::count(place.step)), text(format::count(place.lastStep)));
+    both(m_time, "%1 / %2", text(format::duration(place.at)), text(format::duration(place.end)));
+    fit();
+}
+
+void TransportBar::setMarks(std::vector<ScrubMark> marks) {
+    m_scrub->setMarks(std::move(marks));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,75 @@
+// The right panel: every stored session, newest first. Filters as one types, double click replays, a context menu does the rest;
+// deleting needs no question because it can be undone. Signals say what was asked; the window does it. GUI thread.
+#pragma once
+#include <QWidget>
+
+#include "widgets/panels/sessions/SessionRow.h"
+
+class QLineEdit;
+class QListView;
+class QStackedWidget;
+
+namespace stepscope {
+
+class NoticeBar;
+class SessionDelegate;
+class SessionEditor;
+class SessionsFilter;
+class SessionsModel;
+class ToneLabel;
+
+class SessionsPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit SessionsPanel(QWidget* parent = nullptr);
+
+    void setRows(std::vector<SessionRow> rows);
+    void setUnavailable(const QString& why);  // the database cannot be read: the sentence instead of the list
+    void setReplayed(std::int64_t session);   // 0 = none
+    void offerUndo(std::int64_t session, const QString& name);
+    void focusSearch();
+    std::int64_t selected() const;  // the current one; 0 = none
+    std::vector<std::int64_t> allSelected() const;
+    void exportSelected();
+
+    SessionsModel& model() { return *m_model; }
+    SessionsFilter& filter() { return *m_filter; }
+    QListView& view() { return *m_view; }
+
+Q_SIGNALS:
+    void replayRequested(qint64 session);
+    void renameRequested(qint64 session, const QString& name);
+    void annotateRequested(qint64 session, const QString& notes, const QStringList& tags);
+    void runAgainRequested(qint64 session);
+    void loadRequested(qint64 session);                                // its settings, without a run
+    void compareRequested(const std::vector<std::int64_t>& sessions);  // details of one, differences of several
+    void resumeRequested(qint64 session);
+    void exportRequested(qint64 session, const QString& path);
+    void deleteRequested(qint64 session, const QString& name);
+    void restoreRequested(qint64 session);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void showMenu(const QPoint& at);
+    void exportSession(const SessionRow& row);
+    void remove(const SessionRow& row);
+    void removeAll(const std::vector<std::int64_t>& sessions);
+    void showEmptiness();
+
+    SessionsModel* m_model;
+    SessionsFilter* m_filter;
+    SessionDelegate* m_delegate;
+    QLineEdit* m_search;
+    QStackedWidget* m_stack;
+    QListView* m_view;
+    ToneLabel* m_empty;
+    SessionEditor* m_editor;
+    NoticeBar* m_undo;
+    std::int64_t m_deleted = 0;
+    QString m_unavailable;
+    bool m_read = false;
+};
+
+}  // namespace stepscope
