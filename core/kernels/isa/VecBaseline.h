@@ -32,7 +32,8 @@ STEPSCOPE_INLINE Vec load(const float* p) {
 }
 STEPSCOPE_INLINE Vec load(const float* p, std::int64_t n) {
     float lanes[4] = {};
-    for (std::int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+    // Bounded by the lanes too, which g++ 12 cannot see that n is.
+    for (std::int64_t i = 0; i < 4 && i < n; ++i) lanes[i] = p[i];
     return load(lanes);
 }
 STEPSCOPE_INLINE void store(float* p, Vec a) {
