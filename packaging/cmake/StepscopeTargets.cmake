@@ -21,8 +21,9 @@ add_library(stepscope_options INTERFACE)
 target_include_directories(stepscope_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(stepscope_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-psabi>)
 target_compile_definitions(stepscope_options INTERFACE STEPSCOPE_VERSION="${PROJECT_VERSION}")
-# With the compiler that CI has, a warning ends the build; another one may warn of what this one does not know.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12 AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+# With the compiler and options that CI builds the programs with, a warning ends the build; another compiler may warn of what this one does not know,
+# and under sanitizers this one warns of the standard library.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT STEPSCOPE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12 AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   set(werror ON)
 else()
   set(werror OFF)

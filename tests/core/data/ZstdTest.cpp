@@ -77,7 +77,7 @@ TEST(Zstd, SaysWhereverAFileIsCutShort) {
 }
 
 TEST(Zstd, SaysThatAFileIsDamaged) {
-    std::string bytes = packed(std::string(1000, 'x') + "end");
+    std::string bytes = packed(std::string(1000, 'x').append("end"));
     bytes[5] = static_cast<char>(bytes[5] ^ 0xFF);
     EXPECT_THAT(refusal(bytes), HasSubstr("is damaged"));
     EXPECT_THAT(refusal(packed("fine") + "rubbish behind it"), HasSubstr("is damaged"));

@@ -24,10 +24,11 @@ constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numer
 TEST(Isa, IsTheOneAskedForOrTheHighestThatThisCpuHas) {
     const char* asked = std::getenv("STEPSCOPE_ISA");
     EXPECT_LE(isaInUse(), isaOfThisCpu());
-    if (asked == nullptr)
+    if (asked == nullptr) {
         EXPECT_EQ(isaInUse(), isaOfThisCpu());
-    else if (isaInUse() != isaOfThisCpu())
+    } else if (isaInUse() != isaOfThisCpu()) {
         EXPECT_STREQ(toString(isaInUse()), asked);
+    }
 }
 
 TEST(Vec, ExpIsRightToThreeUnitsInTheLastPlace) {
