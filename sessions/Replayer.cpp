@@ -31,14 +31,15 @@ using Target = std::variant<TimeNs, ToStep>;
 
 class SqliteReplayer final : public Replayer {
 public:
-    SqliteReplayer(std::string path, Connection connection, std::int64_t session, SessionInfo info, EventSink& sink, Jumped jumped)
+    SqliteReplayer(std::string path, Connection connection, std::int64_t session, SessionInfo info, EventSink& sink, Jumped jumped, Told told)
         : m_path(std::move(path)),
           m_connection(std::move(connection)),
           m_merge(*m_connection),
           m_session(session),
           m_info(std::make_shared<const SessionInfo>(std::move(info))),
           m_sink(sink),
-          m_jumped(std::move(jumped)) {
+          m_jumped(std::move(jumped)),
+          m_told(told) {
         m_position.end = m_merge.lastTime(session);
         m_position.lastStep = lastStep(*m_connection, session).step;
         publishBeginning();
@@ -124,7 +125,7 @@ private:
     void goTo(const Target& target, const auto& interrupted) {
         const auto* step = std::get_if<ToStep>(&target);
         const TimeNs at = step == nullptr ? std::get<TimeNs>(target) : step->step <= 0 ? TimeNs{} : m_merge.timeOfStep(m_session, step->step);
-        if (m_jumped)
+        if (m_jumped && (at < m_published || m_told == Told::OfEveryJump))
             jump(at);
         else if (at < m_published)
             publishBeginning();
@@ -150,7 +151,7 @@ private:
         m_next = 0;
         m_behind = {to.ns, std::numeric_limits<std::int64_t>::max()};
         m_published = to;
-        m_jumped(to, step);
+        m_jumped({to, step, m_merge.standingAt(m_session, to)});
     }
 
     // Publishes what happened until `due`. False = `interrupted` (asked under the mutex, a slice at a time).
@@ -239,6 +240,7 @@ private:
     const std::shared_ptr<const SessionInfo> m_info;
     EventSink& m_sink;
     const Jumped m_jumped;
+    const Told m_told;
 
     // The replay thread's own: the chunk that was read, how far it is published, and the place behind it.
     std::vector<Event> m_buffer;
@@ -258,7 +260,7 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Replayer>> Replayer::open(const std::string& database, std::int64_t session, EventSink& sink, Jumped jumped) {
+Result<std::unique_ptr<Replayer>> Replayer::open(const std::string& database, std::int64_t session, EventSink& sink, Jumped jumped, Told told) {
     auto connection = openForReading(database);
     if (!connection) return connection.error();
     return guarded(database, [&]() -> Result<std::unique_ptr<Replayer>> {
@@ -266,7 +268,7 @@ Result<std::unique_ptr<Replayer>> Replayer::open(const std::string& database, st
         auto info = readInfo(**connection, database, session);
         if (!info) return info.error();
         return std::unique_ptr<Replayer>(
-            std::make_unique<SqliteReplayer>(database, std::move(*connection), session, std::move(*info), sink, std::move(jumped)));
+            std::make_unique<SqliteReplayer>(database, std::move(*connection), session, std::move(*info), sink, std::move(jumped), told));
     });
 }
 

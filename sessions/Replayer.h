@@ -1,11 +1,12 @@
 // Replayer: reads a stored session and publishes the same Events through the same door as a live run, on its own thread.
-// A jump forward publishes what lies between, one back publishes SessionStarted again and then everything up to the new place: a listener that
-// sums up events, as RunHistory does, needs them. One that does not is told of the jump instead, and nothing between is read.
+// A jump forward publishes what lies between, one back publishes SessionStarted again and then everything up to the new place. A listener that can
+// go back by itself, as RunHistory can, is told of a jump back instead; one that needs nothing of what lies between is told of every jump.
 #pragma once
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "core/analysis/StandingEvents.h"
 #include "core/base/Result.h"
 #include "core/base/Units.h"
 #include "core/events/Event.h"
@@ -23,12 +24,19 @@ public:
         bool atEnd = false;
     };
 
-    // Called on the replay thread in place of what lies between two places: events behind `to` come next. A jump is found by index, and reads a
-    // few rows and one chunk, however long the session.
-    using Jumped = std::function<void(TimeNs to, std::int64_t step)>;
+    struct Jump {
+        TimeNs to;  // events behind it come next
+        std::int64_t step = 0;
+        StandingEvents standing;  // what holds there
+    };
+    // Called on the replay thread, in the order of what is published. A jump is found by index, and reads a few rows and one chunk, however long
+    // the session.
+    using Jumped = std::function<void(const Jump& jump)>;
+    enum class Told { OfJumpsBack, OfEveryJump };
 
     // Publishes SessionStarted (replay = true) at once; starts paused at the beginning. sink outlives the Replayer.
-    static Result<std::unique_ptr<Replayer>> open(const std::string& database, std::int64_t session, EventSink& sink, Jumped jumped = {});
+    static Result<std::unique_ptr<Replayer>> open(const std::string& database, std::int64_t session, EventSink& sink, Jumped jumped = {},
+                                                  Told told = Told::OfEveryJump);
     virtual ~Replayer() = default;
 
     virtual void play() = 0;  // at the end: from the beginning again
@@ -36,7 +44,7 @@ public:
     virtual void setSpeed(double factor) = 0;  // 1 ... 1000; infinity = as fast as the sink takes them
     virtual void seek(TimeNs at) = 0;
     virtual void seekStep(std::int64_t step) = 0;
-    virtual void seekEnd() = 0;
+    virtual void seekEnd() = 0;             // at the end already: publishes what has been stored since
     virtual Position position() const = 0;  // any thread
 };
 

@@ -30,6 +30,10 @@ void Stage::follow(LiveFeed& feed) {
         showTitle();
         Q_EMIT started();
     });
+    connect(&feed, &LiveFeed::rewound, this, [this, &feed] {
+        if (&feed != &shown()) return;
+        showText();
+    });
     connect(&feed, &LiveFeed::textGenerated, this, [this, &feed](const TextGenerated& text) {
         if (&feed == &shown()) m_window.textPage().setText(text);
     });
@@ -53,10 +57,14 @@ void Stage::bind() {
     m_window.experiment().setReplaying(m_replaying);
     m_window.livePage().setHistory(feed.history());
     m_window.log().setModel(&feed.log());
-    m_window.textPage().clear();
-    if (feed.history()->text()) m_window.textPage().setText(*feed.history()->text());
+    showText();
     showTitle();
     Q_EMIT switched();
+}
+
+void Stage::showText() {
+    m_window.textPage().clear();
+    if (const auto& text = shown().history()->text()) m_window.textPage().setText(*text);
 }
 
 void Stage::showTitle() {

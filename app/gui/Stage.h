@@ -29,6 +29,7 @@ private:
     void follow(LiveFeed& feed);
     void bind();
     void showTitle();
+    void showText();
 
     MainWindow& m_window;
     LiveFeed& m_live;

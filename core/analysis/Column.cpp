@@ -40,6 +40,13 @@ void Column::clear() {
     m_levels.clear();
 }
 
+void Column::cut(std::size_t rows) {
+    SS_CHECK(rows <= m_values.size());
+    m_values.resize(rows);
+    for (auto& level : m_levels) level.resize(rows /= kFan);
+    while (!m_levels.empty() && m_levels.back().empty()) m_levels.pop_back();
+}
+
 Column::Extremes Column::extremes(std::size_t begin, std::size_t end, bool positiveOnly) const {
     SS_CHECK(begin <= end && end <= m_values.size());
     Node found;

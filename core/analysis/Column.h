@@ -21,6 +21,7 @@ public:
 
     void append(double value);  // NaN and infinities are gaps
     void clear();
+    void cut(std::size_t rows);  // to the first so many; there are that many
 
     std::size_t size() const { return m_values.size(); }
     bool empty() const { return m_values.empty(); }
@@ -48,6 +49,7 @@ class SumColumn {
 public:
     void append(double value) { m_sums.push_back(m_sums.back() + value); }  // finite values only
     void clear() { m_sums.assign(1, 0.0); }
+    void cut(std::size_t rows) { m_sums.resize(rows + 1); }  // to the first so many; there are that many
     std::size_t size() const { return m_sums.size() - 1; }
     double operator[](std::size_t row) const { return m_sums[row + 1] - m_sums[row]; }
     double sum(std::size_t begin, std::size_t end) const { return m_sums[end] - m_sums[begin]; }

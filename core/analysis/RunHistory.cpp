@@ -67,7 +67,7 @@ void RunHistory::addStep(const StepDone& event) {
     m_steps.lossScale.append(event.lossScale);
     m_steps.stepMs.append(ms);
     m_steps.tokensPerSecond.append(rate);
-    m_rates.add(rate);
+    m_rates.add(m_steps.tokensPerSecond.back());  // as the column holds it, so that a rewind finds the same
     m_steps.rateP10.append(m_rates.quantile(0.1));
     m_steps.rateP50.append(m_rates.quantile(0.5));
     m_steps.rateP90.append(m_rates.quantile(0.9));
@@ -99,6 +99,7 @@ void RunHistory::addDeviceSample(const DeviceSample& event) {
 
 void RunHistory::addSwitch(const SwitchApplied& event) {
     m_config.switches[event.id] = event.to;
+    m_flips.push_back({event, rows()});
     if (event.from == event.to) return;
     std::string detail = fmt::format("{}: {} \u2192 {} from step {} on.", event.id, toString(event.from), toString(event.to), event.step + 1);
     if (!event.note.empty()) detail += " " + event.note;

@@ -14,6 +14,7 @@
 #include "core/analysis/Column.h"
 #include "core/analysis/RollingQuantiles.h"
 #include "core/analysis/Smoothing.h"
+#include "core/analysis/StandingEvents.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -76,12 +77,21 @@ struct RunNumbers {
     std::int64_t residentBytes = 0, availableBytes = 0;
 };
 
+// A live flip of a switch, and the first row that ran with it.
+struct FlippedSwitch {
+    SwitchApplied flip;
+    std::size_t row = 0;
+};
+
 class RunHistory {
 public:
     static constexpr std::size_t kRateWindow = 100;
 
     // SessionStarted forgets everything before it.
     void append(const Event& event);
+    // Forgets every event later than `to`, as if no more had been appended yet. Of some kinds only the newest is held, so what stands at `to` is
+    // brought by the caller. Costs what is forgotten; reads nothing.
+    void rewind(TimeNs to, const StandingEvents& standing);
 
     bool started() const { return m_info != nullptr; }
     const std::shared_ptr<const SessionInfo>& info() const { return m_info; }
@@ -94,6 +104,7 @@ public:
     const DeviceColumns& device() const { return m_device; }
     const std::vector<ValidationPoint>& validation() const { return m_validation; }
     const std::vector<Marker>& markers() const { return m_markers; }           // in order of place
+    const std::vector<FlippedSwitch>& flips() const { return m_flips; }        // in order of time; to the same value too
     const std::optional<StateChanged>& state() const { return m_state; }       // the last one
     const std::optional<Preparing>& preparing() const { return m_preparing; }  // until the first step
     const std::optional<TextGenerated>& text() const { return m_text; }        // the last one
@@ -125,6 +136,7 @@ private:
     DeviceColumns m_device;
     std::vector<ValidationPoint> m_validation;
     std::vector<Marker> m_markers;
+    std::vector<FlippedSwitch> m_flips;
     std::optional<StateChanged> m_state;
     std::optional<Preparing> m_preparing;
     std::optional<TextGenerated> m_text;

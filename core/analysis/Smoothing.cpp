@@ -13,6 +13,13 @@ void CentredSmoothing::append(double value) {
     m_sums.push_back(m_sums.back() + m_last);
 }
 
+void CentredSmoothing::cut(std::size_t rows) {
+    SS_CHECK(rows <= size());
+    m_sums.resize(rows + 1);
+    m_moments.resize(rows + 1);
+    m_last = rows > 0 ? m_sums[rows] - m_sums[rows - 1] : 0;
+}
+
 double CentredSmoothing::at(std::size_t row, std::size_t half) const {
     SS_CHECK(row < size());
     half = std::min(half, row / 2);

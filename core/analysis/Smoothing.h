@@ -14,6 +14,7 @@ public:
     // Not finite: the value before it is taken once more (0 before the first).
     void append(double value);
     std::size_t size() const { return m_sums.size() - 1; }
+    void cut(std::size_t rows);  // to the first so many; there are that many
 
     // Over `half` rows on either side. Near the first row never over more than half as many as lie before it: there a loss falls too fast for
     // more, and the first row is its own value. Near the last row what is missing behind it is taken before it.

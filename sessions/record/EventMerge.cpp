@@ -20,11 +20,13 @@ constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;  // 126 years
 constexpr std::size_t kTables = std::tuple_size_v<StoredEvents>;
 
 template <class E>
-std::string selectSql() {
+std::string selectSql(const char* which) {
     std::string columns = "at_ns, seq";
     for (const auto& column : columnsOf<E>()) columns += ", " + column;
-    return fmt::format("SELECT {} FROM {} WHERE session = ?1 AND (at_ns, seq) > (?2, ?3) ORDER BY at_ns, seq", columns, Table<E>::name);
+    return fmt::format("SELECT {} FROM {} WHERE session = ?1 AND {}", columns, Table<E>::name, which);
 }
+
+constexpr const char* kOnwards = "(at_ns, seq) > (?2, ?3) ORDER BY at_ns, seq";
 
 template <class E>
 Event decode(SQLite::Statement& row) {
@@ -83,7 +85,7 @@ std::string unionOf(const char* select) {
 
 EventMerge::EventMerge(SQLite::Database& database) : m_database(database) {
     m_tables.reserve(kTables);
-    for (const auto& sql : forEachTable([]<class E>() { return selectSql<E>(); })) m_tables.emplace_back(database, sql);
+    for (const auto& sql : forEachTable([]<class E>() { return selectSql<E>(kOnwards); })) m_tables.emplace_back(database, sql);
 }
 
 EventKey EventMerge::read(std::int64_t session, EventKey after, std::int64_t most, std::vector<Event>& into) {
@@ -165,6 +167,20 @@ TimeNs EventMerge::timeOfStep(std::int64_t session, std::int64_t step) {
             low = middle + 1;
     }
     return {high};
+}
+
+StandingEvents EventMerge::standingAt(std::int64_t session, TimeNs at) {
+    const auto last = [&]<class E>(std::optional<E>& into) {
+        SQLite::Statement select(m_database, selectSql<E>("at_ns <= ?2 ORDER BY at_ns DESC, seq DESC LIMIT 1"));
+        select.bind(1, session);
+        select.bind(2, at.ns);
+        if (select.executeStep()) into = std::get<E>(decode<E>(select));
+    };
+    StandingEvents standing;
+    last(standing.state);
+    last(standing.preparing);
+    last(standing.text);
+    return standing;
 }
 
 std::int64_t EventMerge::stepAt(std::int64_t session, TimeNs at, std::int64_t before) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/analysis/StandingEvents.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -33,6 +34,8 @@ public:
     TimeNs lastTime(std::int64_t session);  // of the last event; 0 when there is none
     // Of the first StepDone not before `step`; the last time when there is none. By bisection over the key: O(log of the session's length).
     TimeNs timeOfStep(std::int64_t session, std::int64_t step);
+    // The last events until then of the kinds of which only the newest counts. One row a kind, found by its key.
+    StandingEvents standingAt(std::int64_t session, TimeNs at);
     // The number of the last step made until then; `before` when there is none.
     std::int64_t stepAt(std::int64_t session, TimeNs at, std::int64_t before);
 

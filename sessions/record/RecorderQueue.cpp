@@ -40,7 +40,7 @@ std::optional<RecorderWaited> RecorderQueue::push(Queued item) {
     m_items.push_back(std::move(item));
     m_queuedBytes += bytes;
     m_heldBytes += bytes;
-    if (waited) m_items.push_back(Event(*waited));
+    if (waited) m_items.emplace_back(std::in_place_type<Event>, *waited);  // in place: g++ 12 warns wrongly of a moved one
     m_pushed += waited ? 2 : 1;
     // Only what the consumer waits for wakes it: a first event, or no time to gather more.
     const bool wake = m_items.size() <= 2 || halfFull() || m_closed;

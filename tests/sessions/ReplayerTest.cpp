@@ -44,6 +44,15 @@ struct ReplayerTest : testing::Test {
     }
 };
 
+// By this process, of any file.
+std::int64_t bytesRead() {
+    std::ifstream io("/proc/self/io");
+    std::string word;
+    std::int64_t bytes = 0;
+    io >> word >> bytes;
+    return bytes;
+}
+
 std::vector<std::int64_t> upTo(std::int64_t last) {
     std::vector<std::int64_t> all;
     for (std::int64_t n = 1; n <= last; ++n) all.push_back(n);
@@ -199,21 +208,14 @@ TEST_F(ReplayerTest, JumpsByIndexForAListenerThatNeedsNothingBetween) {
     ASSERT_GT(std::filesystem::file_size(path), 10'000'000u);
     std::vector<std::pair<std::int64_t, std::int64_t>> jumps;
     std::mutex guard;
-    const auto jumped = [&](TimeNs to, std::int64_t step) {
+    const auto jumped = [&](const Replayer::Jump& jump) {
         std::lock_guard lock(guard);
-        jumps.emplace_back(to.ns, step);
+        jumps.emplace_back(jump.to.ns, jump.step);
     };
     const auto opened = Replayer::open(path, 1, sink, jumped);
     ASSERT_TRUE(opened);
     Replayer& replayer = **opened;
-    const auto read = [] {  // by this process, of any file
-        std::ifstream io("/proc/self/io");
-        std::string word;
-        std::int64_t bytes = 0;
-        io >> word >> bytes;
-        return bytes;
-    };
-    const auto before = read();
+    const auto before = bytesRead();
     replayer.seekEnd();
     ASSERT_TRUE(eventually([&] { return replayer.position().atEnd; }));
     EXPECT_EQ(replayer.position().step, kSteps);
@@ -222,7 +224,7 @@ TEST_F(ReplayerTest, JumpsByIndexForAListenerThatNeedsNothingBetween) {
     EXPECT_EQ(replayer.position().at, TimeNs{60'000 * 10'000'000LL});
     replayer.seekStep(3);
     ASSERT_TRUE(eventually([&] { return replayer.position().step == 3; }));
-    EXPECT_LT(read() - before, 5'000'000);
+    EXPECT_LT(bytesRead() - before, 5'000'000);
     EXPECT_TRUE(published().empty());
     EXPECT_EQ(starts(), 1u);
     EXPECT_EQ(jumps.size(), 3u);
@@ -234,13 +236,68 @@ TEST_F(ReplayerTest, JumpsByIndexForAListenerThatNeedsNothingBetween) {
     EXPECT_EQ(published().front(), 4) << "and goes on from there";
 }
 
+TEST_F(ReplayerTest, TellsAListenerThatCanGoBackOfAJumpBackAndReadsNothingAnew) {
+    constexpr std::int64_t kSteps = 120'000;
+    record(kSteps);
+    std::vector<std::int64_t> jumps;
+    std::mutex guard;
+    const auto jumped = [&](const Replayer::Jump& jump) {
+        std::lock_guard lock(guard);
+        jumps.push_back(jump.step);
+    };
+    const auto opened = Replayer::open(path, 1, sink, jumped, Replayer::Told::OfJumpsBack);
+    ASSERT_TRUE(opened);
+    Replayer& replayer = **opened;
+    replayer.seekEnd();
+    ASSERT_TRUE(eventually([&] { return replayer.position().atEnd; }));
+    EXPECT_EQ(published().size(), static_cast<std::size_t>(kSteps)) << "forward, what lies between is needed";
+    EXPECT_TRUE(jumps.empty());
+    sink.clear();
+    const auto before = bytesRead();
+    replayer.seekStep(90'000);
+    ASSERT_TRUE(eventually([&] { return replayer.position().step == 90'000; }));
+    EXPECT_LT(bytesRead() - before, 2'000'000) << "of a file of " << std::filesystem::file_size(path);
+    EXPECT_TRUE(sink.events().empty());
+    EXPECT_EQ(jumps, std::vector<std::int64_t>{90'000});
+    replayer.seekStep(90'020);
+    ASSERT_TRUE(eventually([&] { return replayer.position().step == 90'020; }));
+    EXPECT_EQ(published().front(), 90'001) << "and goes on from there";
+    EXPECT_EQ(published().size(), 20u);
+    EXPECT_EQ(starts(), 0u);
+}
+
+TEST_F(ReplayerTest, SaysWhatStandsWhereItJumpedTo) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    for (const auto& event : oneOfEachKind()) (*recorder)->publish(event);
+    ASSERT_TRUE((*recorder)->finish());
+    std::vector<StandingEvents> found;
+    std::mutex guard;
+    const auto opened = Replayer::open(path, 1, sink, [&](const Replayer::Jump& jump) {
+        std::lock_guard lock(guard);
+        found.push_back(jump.standing);
+    });
+    ASSERT_TRUE(opened);
+    for (const std::int64_t at : {999, 1'100, 2'005, 2'199}) {
+        (*opened)->seek({at});
+        ASSERT_TRUE(eventually([&] { return (*opened)->position().at == TimeNs{at}; }));
+    }
+    std::lock_guard lock(guard);
+    ASSERT_EQ(found.size(), 4u);
+    EXPECT_FALSE(found[0].preparing || found[0].state || found[0].text);
+    EXPECT_EQ(found[1].preparing->what, "building");
+    EXPECT_EQ(found[1].state->state, RunState::Running);
+    EXPECT_EQ(found[2].text->text, "In the beginning");
+    EXPECT_EQ(found[3].text->text, "In the beginning was");
+    EXPECT_EQ(found[3].state->state, RunState::Running);
+}
+
 TEST_F(ReplayerTest, FindsEveryStepByBisection) {
     auto recorder = Recorder::open({.path = path}, sampleInfo());
     std::int64_t at = 0;
     for (int step = 8; step < 300; ++step) (*recorder)->publish(sampleStep(step, {at += step % 5 == 0 ? 0 : 1 + (step * 7919) % 1'000'000}));
     ASSERT_TRUE((*recorder)->finish());
     std::int64_t seen = -1;
-    const auto replayer = Replayer::open(path, 1, sink, [&](TimeNs, std::int64_t step) { seen = step; });
+    const auto replayer = Replayer::open(path, 1, sink, [&](const Replayer::Jump& jump) { seen = jump.step; });
     for (const std::int64_t step : {8, 9, 10, 11, 150, 154, 298, 299}) {
         (*replayer)->seekStep(step);
         // Two of one instant are made together.

@@ -1,5 +1,7 @@
 #include "widgets/panels/LogModel.h"
 
+#include <algorithm>
+
 #include "widgets/panels/sessions/RelativeTime.h"
 
 namespace stepscope {
@@ -44,6 +46,14 @@ void LogModel::clear() {
 
 void LogModel::forgetSteps() {
     for (auto& entry : m_entries) entry.step = 0;
+}
+
+void LogModel::rewind(TimeNs to) {
+    const auto isLater = [to](const LogEntry& entry) { return entry.at > to; };
+    if (std::ranges::none_of(m_entries, isLater)) return;
+    beginResetModel();
+    std::erase_if(m_entries, isLater);
+    endResetModel();
 }
 
 QVariant LogModel::data(const QModelIndex& index, int role) const {

@@ -13,6 +13,7 @@ struct LogEntry {
     LogLevel level = LogLevel::Info;
     QString text;
     std::int64_t step = 0;  // 0 = nowhere to jump to
+    TimeNs at{-1};          // in its session; before its beginning = the window's own line
 };
 
 class LogModel : public QAbstractListModel {
@@ -24,7 +25,8 @@ public:
 
     void add(std::vector<LogEntry> entries);
     void clear();
-    void forgetSteps();  // another session began: older lines lead nowhere
+    void forgetSteps();      // another session began: older lines lead nowhere
+    void rewind(TimeNs to);  // lines of the session that are later go
 
     int rowCount(const QModelIndex& parent = {}) const override { return parent.isValid() ? 0 : static_cast<int>(m_entries.size()); }
     QVariant data(const QModelIndex& index, int role) const override;

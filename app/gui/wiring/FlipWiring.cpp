@@ -48,6 +48,12 @@ void FlipWiring::follow(LiveFeed& feed) {
     connect(&feed, &LiveFeed::started, this, [this, &feed] {
         if (&feed == &m_stage.shown()) forget();
     });
+    connect(&feed, &LiveFeed::rewound, this, [this, &feed] {
+        if (&feed != &m_stage.shown()) return;
+        m_meter.catchUp(*feed.history());
+        m_told = false;
+        showReading(/*inPassing=*/false);
+    });
     connect(&feed, &LiveFeed::switchApplied, this, [this, &feed](const SwitchApplied& flip) {
         if (&feed != &m_stage.shown()) return;
         // The steps after the former flip end here: what they say already is said now.

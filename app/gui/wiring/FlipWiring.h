@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "app/gui/wiring/FlipMeter.h"
 #include "app/workbench/Workbench.h"
+#include "core/analysis/FlipMeter.h"
 #include "core/events/SwitchCatalogue.h"
 #include "sessions/MeasuredFlips.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <QStringList>
 
-#include "app/gui/wiring/FlipMeter.h"
+#include "core/analysis/FlipMeter.h"
 #include "sessions/MeasuredFlips.h"
 #include "widgets/panels/run/FlipStrip.h"
 

@@ -21,7 +21,15 @@ LiveFeed::LiveFeed(QObject* parent) : QObject(parent), m_history(std::make_share
 LiveFeed::~LiveFeed() = default;
 
 void LiveFeed::publish(Event event) {
-    m_channel.push(std::move(event));
+    push(std::move(event));
+}
+
+void LiveFeed::rewind(const Replayer::Jump& jump) {
+    push(std::make_shared<const Replayer::Jump>(jump));
+}
+
+void LiveFeed::push(Item item) {
+    m_channel.push(std::move(item));
     // One message into the event loop per quiet time, not one per event.
     if (!m_awake.exchange(true))
         QMetaObject::invokeMethod(
@@ -42,7 +50,7 @@ void LiveFeed::forget() {
     m_log->clear();
     m_batch.clear();
     m_next = 0;
-    std::vector<Event> dropped;
+    std::vector<Item> dropped;
     m_channel.drain(dropped);
 }
 
@@ -62,9 +70,8 @@ void LiveFeed::tick() {
     clock.start();
     const bool backlog = m_batch.size() > kBacklog;
     while (m_next < m_batch.size() && (m_next % 64 != 0 || clock.nsecsElapsed() < kTickBudgetNs)) {
-        const bool superseded = backlog && m_next + 1 < m_batch.size() && std::holds_alternative<DeviceSample>(m_batch[m_next]) &&
-                                std::holds_alternative<DeviceSample>(m_batch[m_next + 1]);
-        if (!superseded) take(m_batch[m_next]);
+        const bool superseded = backlog && isSample(m_next) && isSample(m_next + 1);
+        if (!superseded) std::visit([this](const auto& item) { take(item); }, m_batch[m_next]);
         if (m_next >= m_batch.size()) break;  // somebody who was told called forget()
         ++m_next;
     }
@@ -72,10 +79,22 @@ void LiveFeed::tick() {
     Q_EMIT grew();
 }
 
+bool LiveFeed::isSample(std::size_t place) const {
+    const Event* event = place < m_batch.size() ? std::get_if<Event>(&m_batch[place]) : nullptr;
+    return event != nullptr && std::holds_alternative<DeviceSample>(*event);
+}
+
+void LiveFeed::take(const Rewind& back) {
+    m_history->rewind(back->to, back->standing);
+    m_log->add(std::exchange(m_lines, {}));
+    m_log->rewind(back->to);
+    Q_EMIT rewound();
+}
+
 void LiveFeed::take(const Event& event) {
     m_history->append(event);
     if (std::holds_alternative<SessionStarted>(event)) {
-        // A replay that jumps back tells its log anew; a new live run continues the window's.
+        // A replay has its log to itself; a new live run continues the window's.
         if (m_history->replay()) {
             m_lines.clear();
             m_log->clear();

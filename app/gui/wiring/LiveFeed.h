@@ -6,10 +6,12 @@
 #include <QTimer>
 #include <atomic>
 #include <memory>
+#include <variant>
 
 #include "core/analysis/RunHistory.h"
 #include "core/base/Channel.h"
 #include "core/events/Event.h"
+#include "sessions/Replayer.h"
 
 namespace stepscope {
 
@@ -26,6 +28,8 @@ public:
     ~LiveFeed() override;
 
     void publish(Event event) override;
+    // A replay jumped back: what is later is forgotten, and nothing told anew. From any thread; takes its turn among the events.
+    void rewind(const Replayer::Jump& jump);
 
     const std::shared_ptr<RunHistory>& history() const { return m_history; }
     LogModel& log() { return *m_log; }
@@ -34,7 +38,8 @@ public:
     void forget();  // what was shown belongs to nobody any more; a new, empty history
 
 Q_SIGNALS:
-    void started();  // another session begins, or a replay jumped back
+    void started();  // another session begins
+    void rewound();  // a replay jumped back: the history and the log are as they were there
     void stateChanged(const stepscope::StateChanged& change);
     void switchApplied(const stepscope::SwitchApplied& applied);
     void switchRefused(const stepscope::SwitchRefused& refused);
@@ -45,13 +50,18 @@ Q_SIGNALS:
 private:
     void wake();
     void tick();
+    using Rewind = std::shared_ptr<const Replayer::Jump>;
+    using Item = std::variant<Event, Rewind>;
+    void push(Item item);
+    bool isSample(std::size_t place) const;  // of m_batch
     void take(const Event& event);
+    void take(const Rewind& back);
     void tell(const Event& event);
 
-    Channel<Event> m_channel;
+    Channel<Item> m_channel;
     std::atomic<bool> m_awake = false;  // a wake() is on its way or the timer runs
     QTimer m_timer;
-    std::vector<Event> m_batch;
+    std::vector<Item> m_batch;
     std::size_t m_next = 0;  // of m_batch, still to take
     std::shared_ptr<RunHistory> m_history;
     LogModel* m_log;

@@ -96,7 +96,8 @@ Line lineOf(const Event& event) {
 std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs) {
     const Line line = lineOf(event);
     if (line.text.empty()) return std::nullopt;
-    return LogEntry{QDateTime::fromMSecsSinceEpoch(startedUnixMs + line.at.ns / 1'000'000), line.level, QString::fromStdString(line.text), line.step};
+    return LogEntry{QDateTime::fromMSecsSinceEpoch(startedUnixMs + line.at.ns / 1'000'000), line.level, QString::fromStdString(line.text), line.step,
+                    line.at};
 }
 
 }  // namespace stepscope

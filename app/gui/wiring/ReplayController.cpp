@@ -1,31 +1,13 @@
 #include "app/gui/wiring/ReplayController.h"
 
-#include <algorithm>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "app/gui/process/BackThread.h"
 #include "app/gui/wiring/LiveFeed.h"
-#include "sessions/SessionStore.h"
 
 namespace stepscope {
 namespace {
 constexpr int kReportMs = 100, kFollowMs = 1000;
-constexpr std::int64_t kMostAtOnce = 20'000;  // events; what is left is read a second later
-
-// When it happened: every event but the first has its time.
-TimeNs timeOf(const Event& event) {
-    return std::visit(
-        [](const auto& one) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(one)>, SessionStarted>)
-                return TimeNs{};
-            else
-                return one.at;
-        },
-        event);
-}
-
 }  // namespace
 
 ReplayController::ReplayController(std::string database, BackThread& thread, LiveFeed& feed, QObject* parent)
@@ -42,11 +24,8 @@ void ReplayController::open(std::int64_t session) {
     close();
     m_session = session;
     m_thread.post([this, session] {
-        // Counted first: what is stored in between is read twice rather than never, and told apart by its time.
-        std::int64_t known = 0;
-        if (auto reader = SessionReader::open(m_database))
-            if (const auto count = (*reader)->eventCount(session)) known = *count;
-        auto opened = Replayer::open(m_database, session, m_feed);
+        auto opened = Replayer::open(
+            m_database, session, m_feed, [&feed = m_feed](const Replayer::Jump& jump) { feed.rewind(jump); }, Replayer::Told::OfJumpsBack);
         if (!opened) {
             answer(this, [this, session, sentence = QString::fromStdString(opened.error().sentence)] {
                 if (m_session == session) m_session = 0;
@@ -55,16 +34,11 @@ void ReplayController::open(std::int64_t session) {
             return;
         }
         std::shared_ptr<Replayer> replayer = std::move(*opened);
-        answer(this, [this, session, replayer, known]() mutable {
+        answer(this, [this, session, replayer]() mutable {
             if (m_session != session) return release(std::move(replayer));  // closed, or another one asked for, meanwhile
             m_replayer = std::move(replayer);
-            m_known = known;
-            m_followedTo = {};
             m_replayer->setSpeed(m_speed);
-            if (auto then = std::exchange(m_then, nullptr))
-                then(*m_replayer);
-            else
-                m_replayer->seekEnd();
+            m_replayer->seekEnd();
             m_timer.start();
             Q_EMIT this->opened();
         });
@@ -79,7 +53,6 @@ void ReplayController::release(std::shared_ptr<Replayer> replayer) {
 void ReplayController::close() {
     m_timer.stop();
     m_follow.stop();
-    m_then = nullptr;
     m_session = 0;
     if (m_replayer) release(std::exchange(m_replayer, nullptr));
 }
@@ -94,45 +67,13 @@ void ReplayController::setFollowing(bool following) {
 
 // Only at the end, and at rest: who looks at an earlier step is left alone.
 void ReplayController::follow() {
-    if (!m_replayer || m_reading) return;
-    const Replayer::Position at = m_replayer->position();
-    if (at.playing || !at.atEnd) return;
-    m_reading = true;
-    m_thread.post([this, session = m_session, from = m_known, since = std::max(at.end, m_followedTo)] {
-        std::vector<Event> news;
-        std::int64_t read = 0;
-        if (auto reader = SessionReader::open(m_database))
-            if (auto events = (*reader)->events(session, from, kMostAtOnce)) {
-                read = static_cast<std::int64_t>(events->size());
-                for (Event& event : *events)
-                    if (timeOf(event) > since) news.push_back(std::move(event));
-            }
-        answer(this, [this, session, from, read, news = std::move(news)]() mutable {
-            m_reading = false;
-            if (session != m_session || !m_replayer || from != m_known || !m_replayer->position().atEnd) return;
-            m_known += read;
-            for (Event& event : news) {
-                m_followedTo = std::max(m_followedTo, timeOf(event));
-                if (const auto* done = std::get_if<StepDone>(&event)) m_followedStep = done->step;
-                m_feed.publish(std::move(event));
-            }
-            report();
-        });
-    });
-}
-
-void ReplayController::afresh(std::function<void(Replayer&)> then) {
     if (!m_replayer) return;
-    if (m_followedTo.ns == 0) return then(*m_replayer);
-    const std::int64_t session = m_session;
-    const bool following = m_follow.isActive();
-    open(session);
-    m_then = std::move(then);
-    setFollowing(following);
+    const Replayer::Position at = m_replayer->position();
+    if (!at.playing && at.atEnd) m_replayer->seekEnd();
 }
 
 void ReplayController::play() {
-    afresh([](Replayer& replayer) { replayer.play(); });
+    if (m_replayer) m_replayer->play();
     report();
 }
 
@@ -147,25 +88,19 @@ void ReplayController::setSpeed(double factor) {
 }
 
 void ReplayController::seek(TimeNs at) {
-    afresh([at](Replayer& replayer) { replayer.seek(at); });
+    if (m_replayer) m_replayer->seek(at);
 }
 
 void ReplayController::seekStep(std::int64_t step) {
-    afresh([step](Replayer& replayer) { replayer.seekStep(step); });
+    if (m_replayer) m_replayer->seekStep(step);
 }
 
 void ReplayController::seekEnd() {
-    if (m_replayer && m_followedTo.ns == 0) m_replayer->seekEnd();
+    if (m_replayer) m_replayer->seekEnd();
 }
 
 void ReplayController::report() {
-    if (!m_replayer) return;
-    Replayer::Position at = m_replayer->position();
-    if (m_followedTo > at.end && at.atEnd) {
-        at.at = at.end = m_followedTo;
-        at.step = at.lastStep = std::max(at.lastStep, m_followedStep);
-    }
-    Q_EMIT moved(at);
+    if (m_replayer) Q_EMIT moved(m_replayer->position());
 }
 
 }  // namespace stepscope

@@ -4,7 +4,6 @@
 #pragma once
 #include <QObject>
 #include <QTimer>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -42,7 +41,6 @@ Q_SIGNALS:
 private:
     void report();
     void follow();
-    void afresh(std::function<void(Replayer&)> then);  // the replayer knows nothing of what was followed: another one, then this
     void release(std::shared_ptr<Replayer> replayer);
 
     std::string m_database;
@@ -52,11 +50,6 @@ private:
     std::int64_t m_session = 0;
     double m_speed = 10;
     QTimer m_timer, m_follow;
-    std::int64_t m_known = 0;  // events of the session that were shown or need not be
-    TimeNs m_followedTo;       // zero: nothing was read since the replayer was opened
-    std::int64_t m_followedStep = 0;
-    bool m_reading = false;  // a look at what is new is under way
-    std::function<void(Replayer&)> m_then;
 };
 
 }  // namespace stepscope

@@ -112,6 +112,52 @@ TEST_F(WindowSessionsTest, ReplaysAHundredThousandStepsToTheirEndInUnderASecond)
     EXPECT_LT(longest, 120) << "a tick works 8 ms; a busy machine may add to that";
 }
 
+TEST_F(WindowSessionsTest, JumpsBackInALongSessionWithoutReadingItAnewAndShowsWhatPlayingThereShows) {
+    constexpr std::int64_t kSteps = 100'000, kThere = 70'000;
+    storeLongSession(kSteps);
+    open();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 10'000));
+    qint64 longest = 0;
+    replayToTheEnd(kSteps, longest);
+    const auto& history = place->stage().replay().history();
+    const auto read = [] {
+        QFile io("/proc/self/io");
+        return io.open(QIODevice::ReadOnly) ? io.readLine().mid(7).trimmed().toLongLong() : -1;
+    };
+    int restarts = 0;
+    QObject::connect(&place->stage().replay(), &LiveFeed::started, &window(), [&] { ++restarts; });
+    QTest::qWait(500);  // the list of sessions is read again now and then
+    const qint64 before = read();
+    QElapsedTimer clock;
+    clock.start();
+    Q_EMIT window().transport().seekRequested(TimeNs{kThere * 1'000'000});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return history->rows() == kThere; }, 5000)) << history->rows();
+    const qint64 took = clock.elapsed(), bytes = read() - before;
+    RecordProperty("ms", std::to_string(took));
+    RecordProperty("bytes_read", std::to_string(bytes));
+    EXPECT_LT(bytes, 2'000'000) << "of a database of " << QFileInfo(options.database).size();
+    EXPECT_EQ(restarts, 0);
+
+    RunHistory played;
+    auto reader = SessionReader::open(options.database.toStdString());
+    ASSERT_TRUE(reader.ok());
+    const auto events = (*reader)->events(1, 0, kThere + kThere / 500 + 1);
+    ASSERT_TRUE(events.ok());
+    for (const Event& event : *events) played.append(event);
+    ASSERT_EQ(played.rows(), history->rows());
+    EXPECT_EQ(played.device().place.size(), history->device().place.size());
+    EXPECT_EQ(played.numbers().elapsed, history->numbers().elapsed);
+    EXPECT_EQ(played.last().tokens, history->last().tokens);
+    EXPECT_EQ(played.steps().rateP50.back(), history->steps().rateP50.back());
+    EXPECT_FALSE(history->state()) << "the end has not been reached there";
+
+    Q_EMIT window().transport().seekRequested(TimeNs{(kThere + 100) * 1'000'000});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return history->rows() == kThere + 100; }, 5000)) << history->rows();
+    EXPECT_EQ(restarts, 0);
+    Q_EMIT window().transport().endRequested();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return history->rows() == static_cast<std::size_t>(kSteps); }, 5000)) << history->rows();
+}
+
 TEST_F(WindowSessionsTest, GoesOnTrainingBehindAReplay) {
     open();
     runAndStop(20);

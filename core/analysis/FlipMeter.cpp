@@ -1,4 +1,4 @@
-#include "app/gui/wiring/FlipMeter.h"
+#include "core/analysis/FlipMeter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,15 +31,29 @@ std::vector<MachineSample> machineSamples(const RunHistory& history, double sinc
 }  // namespace
 
 void FlipMeter::flipped(const RunHistory& history, const SwitchApplied& flip) {
+    take(history, history.rows(), history.config(), flip);
+}
+
+void FlipMeter::catchUp(const RunHistory& history) {
+    forget();
+    if (!history.info()) return;
+    RunConfig config = history.info()->config.value_or(RunConfig{});
+    for (const FlippedSwitch& one : history.flips()) {
+        config.switches[one.flip.id] = one.flip.to;
+        take(history, one.row, config, one.flip);
+    }
+}
+
+// rows: of the history when it was made; config: with it.
+void FlipMeter::take(const RunHistory& history, std::size_t rows, const RunConfig& config, const SwitchApplied& flip) {
     if (flip.from == flip.to) return;
-    const std::size_t rows = history.rows();
     // Steps before this flip count from the last flip's warm-up on, or from the run's.
     const std::size_t from = m_row + FlipEffect::kWarmUp;
     std::vector<StepSample> before, earlier;
     for (std::size_t row = rows; row > from && earlier.size() < FlipEffect::kSteps; --row)
         if (tells(history, row - 1)) (before.size() < FlipEffect::kSteps ? before : earlier).push_back(sample(history.steps(), row - 1));
     m_row = rows;
-    m_context = flipContext(history.config(), flip.id);
+    m_context = flipContext(config, flip.id);
     if (before.size() < FlipEffect::kFewest && m_before.size() >= FlipEffect::kFewest) return join(flip);
     m_before = std::move(before);
     m_earlier = std::move(earlier);

@@ -1,7 +1,7 @@
 // Watches the steps after a live flip until what it did can be said: up to 20 steps on either side, the first 5 after a flip left out
 // and every disturbed or skipped one, as in stored sessions.
 // A second flip takes the first one's place where there are steps enough between them to compare it with; else both are measured together,
-// against the steps before the first. GUI thread; fed by FlipWiring.
+// against the steps before the first. Owned by the window's FlipWiring; not synchronised.
 #pragma once
 #include <optional>
 
@@ -21,12 +21,15 @@ struct FlipReading {
 
 class FlipMeter {
 public:
-    void flipped(const RunHistory& history, const SwitchApplied& flip);
+    void flipped(const RunHistory& history, const SwitchApplied& flip);  // just now: the history has it already
+    // As if it had been told of every flip of this history when it was made: after a replay jumped back.
+    void catchUp(const RunHistory& history);
     void forget();  // another run begins
     // The newest flip, and what is measured with it, as far as it is; nothing where nothing was flipped, or only there and back.
     std::optional<FlipReading> read(const RunHistory& history) const;
 
 private:
+    void take(const RunHistory& history, std::size_t rows, const RunConfig& config, const SwitchApplied& flip);
     void join(const SwitchApplied& flip);
 
     std::vector<SwitchApplied> m_flips;
