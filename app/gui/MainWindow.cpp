@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/gui/Centre.h"
 #include "app/gui/SidePanels.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/LineIcon.h"
@@ -77,7 +78,6 @@ MainWindow::MainWindow() {
 
 QWidget* MainWindow::buildCentre() {
     m_transport = new TransportBar;
-    m_transport->hide();
     m_live = new LivePage;
     m_text = new TextPage;
     m_pages = new QTabWidget;
@@ -99,12 +99,7 @@ QWidget* MainWindow::buildCentre() {
         if (QWidget* page = m_pages->currentWidget(); page->isAncestorOf(focusWidget())) page->setFocus();
     });
 
-    auto* centre = new QWidget;
-    auto* layout = new QVBoxLayout(centre);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(m_transport);
-    layout->addWidget(m_pages, 1);
+    auto* centre = new Centre(m_pages, m_transport);
     centre->setMinimumWidth(380);
     return centre;
 }

@@ -23,6 +23,7 @@
 #include "widgets/panels/experiment/WheelGuard.h"
 #include "widgets/panels/run/FlipStrip.h"
 #include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/run/TransportBar.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
@@ -132,6 +133,35 @@ TEST_F(WindowCalmTest, NoNoticeVerdictOrMistakeMovesARow) {
     EXPECT_EQ(rows(), before) << "what waits for the next run";
     window().sessions().offerUndo(7, "a name");
     EXPECT_EQ(rows(), before) << "what can be undone";
+}
+
+TEST_F(WindowCalmTest, AReplayThatComesAndGoesMovesNothing) {
+    for (const QSize size : {QSize(1024, 640), QSize(1280, 800)}) {
+        options.size = size;
+        open();
+        runAndStop(20);
+        const auto before = rows();
+        const QRect charts = window().livePage().geometry();
+        Q_EMIT window().sessions().replayRequested(1);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return place->stage().replay().history()->rows() > 0 && window().transport().isVisible(); }, 5000));
+        QTest::qWait(200);
+        EXPECT_EQ(rows(), before) << size.width();
+        EXPECT_EQ(window().livePage().geometry(), charts) << size.width();
+        const QWidget& bar = window().transport();
+        const QTabBar* tabs = window().pages().tabBar();
+        const QPoint corner = bar.mapTo(&window(), QPoint());
+        EXPECT_GE(corner.x(), tabs->mapTo(&window(), tabs->tabRect(tabs->count() - 1).topRight()).x()) << "beside the tabs, not over them";
+        EXPECT_LE(corner.y() + bar.height(), window().livePage().mapTo(&window(), QPoint()).y() + 1) << "above the page, not over it";
+        for (const auto* part : bar.findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+            if (!part->isVisible()) continue;
+            EXPECT_TRUE(bar.rect().contains(part->geometry())) << size.width() << " " << part->metaObject()->className();
+        }
+        key(Qt::Key_Escape);
+        EXPECT_FALSE(window().transport().isVisible());
+        EXPECT_EQ(rows(), before) << size.width();
+        place.reset();
+        QFile::remove(options.database);
+    }
 }
 
 TEST_F(WindowCalmTest, ARefusedRunLeavesNoPreparingBehind) {

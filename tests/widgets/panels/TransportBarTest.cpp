@@ -117,6 +117,32 @@ TEST_F(TransportBarTest, TheNameGivesWayToTheSliderAndTheTimeIsNeverCut) {
     }
 }
 
+// At 1024x640 the row of tabs leaves no more.
+TEST_F(TransportBarTest, BesideTheTabsOfASmallWindowTheEndGoesAndTheSliderStaysUsable) {
+    QWidget centre;
+    centre.setMinimumWidth(1);
+    auto* narrow = new TransportBar(&centre);
+    narrow->setName("tiny-cpu");
+    narrow->setPlace({TimeNs::fromSeconds(33), TimeNs::fromSeconds(35), 1800, 1909, false, false});
+    centre.show();
+    centre.resize(300, 40);
+    narrow->setGeometry(0, 0, 300, 30);
+    QCoreApplication::processEvents();
+    EXPECT_GE(narrow->findChild<ScrubBar*>()->width(), 48);
+    int shown = 0;
+    for (const auto* part : narrow->findChildren<QLabel*>()) {
+        if (!part->isVisible()) continue;
+        EXPECT_EQ(part->text(), "00:33");
+        EXPECT_EQ(part->toolTip(), "00:33 of 00:35");
+        ++shown;
+    }
+    EXPECT_EQ(shown, 1);
+    for (const auto* part : narrow->findChildren<QToolButton*>()) {
+        EXPECT_LE(part->geometry().right(), 300) << part->accessibleName().toStdString();
+        EXPECT_GE(part->width(), part->minimumSizeHint().width() - 4) << part->accessibleName().toStdString();
+    }
+}
+
 TEST_F(TransportBarTest, TheSliderStandsStillWhileDigitsChange) {
     QCoreApplication::processEvents();
     const QRect before = bar.findChild<ScrubBar*>()->geometry();

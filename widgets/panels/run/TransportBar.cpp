@@ -53,7 +53,7 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     m_back->setToolTip("Close the replay: back to the live view (Esc)");
 
     auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(space(2), 2, space(2), 2);
+    layout->setContentsMargins(space(2), 0, space(1), 0);  // as high as a row of tabs
     layout->setSpacing(space(1));
     layout->addWidget(m_title);
     layout->addWidget(toStart);
@@ -94,8 +94,10 @@ int TransportBar::widthBesideTitle(bool withStep) const {
 
 void TransportBar::fit() {
     m_back->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    showTime(true);
     const bool withStep = widthBesideTitle(true) <= width();
     if (!withStep && widthBesideTitle(false) > width()) m_back->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    if (!withStep && widthBesideTitle(false) > width()) showTime(false);
     m_step->setVisible(withStep);
     const QFontMetrics metrics(m_title->font());
     const int room = std::min(metrics.horizontalAdvance(m_titleText) + 2, std::max(0, width() - widthBesideTitle(withStep)));
@@ -126,13 +128,17 @@ void TransportBar::setPlace(const Place& place) {
     }
     m_scrub->setPosition(place.end.ns > 0 ? static_cast<double>(place.at.ns) / static_cast<double>(place.end.ns) : 0);
     const auto text = [](const std::string& s) { return QString::fromStdString(s); };
-    const auto both = [](QLabel* label, const QString& words, const QString& at, const QString& end) {
-        label->setText(words.arg(at, end));
-        label->setFixedWidth(label->fontMetrics().horizontalAdvance(words.arg(end, end)) + 4);  // so that the slider stands still
-    };
-    both(m_step, "step %1 / %2", text(format::count(place.step)), text(format::count(place.lastStep)));
-    both(m_time, "%1 / %2", text(format::duration(place.at)), text(format::duration(place.end)));
+    const QString last = text(format::count(place.lastStep));
+    m_step->setText(QString("step %1 / %2").arg(text(format::count(place.step)), last));
+    m_step->setFixedWidth(m_step->fontMetrics().horizontalAdvance(QString("step %1 / %1").arg(last)) + 4);  // so that the slider stands still
     fit();
+}
+
+void TransportBar::showTime(bool withEnd) {
+    const QString at = QString::fromStdString(format::duration(m_place.at)), end = QString::fromStdString(format::duration(m_place.end));
+    m_time->setText(withEnd ? at + " / " + end : at);
+    m_time->setToolTip(at + " of " + end);
+    m_time->setFixedWidth(m_time->fontMetrics().horizontalAdvance(withEnd ? end + " / " + end : end) + 4);  // so that the slider stands still
 }
 
 void TransportBar::setMarks(std::vector<ScrubMark> marks) {

@@ -1,6 +1,6 @@
-// The replay's controls under the tabs: to the start, play or pause, to the end, speed, the scrubber, the step under the cursor,
-// and the way back to live. Where room is scarce the name is elided first, then the step goes, then the word on the way back; the slider
-// keeps its width and the time is never cut. Signals say what was asked; GUI thread.
+// The replay's controls beside the tabs: to the start, play or pause, to the end, speed, the scrubber, the step under the cursor,
+// and the way back to live. Where room is scarce the name is elided first, then the step goes, then the word on the way back, then when it ends;
+// then the slider becomes shorter. The time is never cut. Signals say what was asked; GUI thread.
 #pragma once
 #include <QWidget>
 #include <vector>
@@ -48,6 +48,7 @@ protected:
 private:
     void fit();
     int widthBesideTitle(bool withStep) const;  // the slider at its least
+    void showTime(bool withEnd);
 
     QString m_titleText = "replay";
     QLabel* m_title;
