@@ -6,6 +6,9 @@
 
 namespace stepscope {
 
+// Of a weight gradient's rows: each panel of the input, which comes from far away, serves so many.
+constexpr std::int64_t kPanelsAtOnce = 6;
+
 void StepEngine::rotate(std::byte* qkv, bool back, std::int64_t row, std::int64_t n) const {
     const StepShape& s = m_shape;
     if (s.rotaryBase == 0) return;
@@ -98,9 +101,9 @@ void StepEngine::weightGradients(int worker, std::int64_t index) {
     const std::int64_t steps = s.steps(s.rows()), pairs = steps * gemm::kPanel;
     const auto linear = [&](const LinearPlace& place, const std::uint32_t* delta, const std::uint32_t* input) {
         const Share mine = share(gemm::panels(place.out), worker, s.workers);
-        for (std::int64_t panel = mine.begin; panel < mine.end; ++panel) {
-            const std::int64_t row = panel * gemm::kPanel, n = std::min(gemm::kPanel, place.out - row);
-            m_gemm.store({delta + panel * pairs, 1, gemm::kPanel}, {input, pairs}, n, place.in, steps,
+        for (std::int64_t panel = mine.begin; panel < mine.end; panel += kPanelsAtOnce) {
+            const std::int64_t row = panel * gemm::kPanel, n = std::min(std::min(panel + kPanelsAtOnce, mine.end) * gemm::kPanel, place.out) - row;
+            m_gemm.store({delta + panel * pairs, 1, gemm::kPanel, pairs}, {input, pairs}, n, place.in, steps,
                          m_plan->gradients + place.weight + row * place.in, place.in, !m_batch.first);
         }
     };

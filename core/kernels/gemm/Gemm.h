@@ -9,6 +9,7 @@
 // Summation is in float32 (bf16: two products at a time), in the order of k; the result does not depend on how rows are split.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 namespace stepscope::gemm {
 
@@ -50,7 +51,16 @@ struct Kernels {
     // The same product handed out tile by tile.
     void (*tiles)(Rows a, Panels b, std::int64_t rows, std::int64_t columns, std::int64_t steps, TileFunction tile, void* context);
 };
+// The fastest form on this processor (FormChoice.h). Measures at the first call of a process on a new machine, 50 ms or so; any thread.
 const Kernels& kernels(Element element);
+
+// One way of running the products. All of an instruction set and element give the same bits, but for the payload of a NaN.
+struct Form {
+    const char* name = nullptr;
+    Kernels kernels{};
+};
+// All forms of the instruction set in use, those left out that this processor computes otherwise; the first is the reference.
+std::vector<Form> forms(Element element);
 
 // How operands come to be. `source` is row-major elements with `stride` elements a row.
 struct Packers {

@@ -57,6 +57,37 @@ STEPSCOPE_INLINE void store(Bf16* p, Vec a, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) p[i].bits = bits[i];
 }
 
+struct Words {
+    __m256i v;
+};
+STEPSCOPE_INLINE Words words(const std::uint32_t* p) {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))};
+}
+STEPSCOPE_INLINE Words allWords(std::uint32_t w) {
+    return {_mm256_set1_epi32(static_cast<int>(w))};
+}
+STEPSCOPE_INLINE Vec floats(Words w) {
+    return {_mm256_castsi256_ps(w.v)};
+}
+STEPSCOPE_INLINE Words bits(Vec a) {
+    return {_mm256_castps_si256(a.v)};
+}
+STEPSCOPE_INLINE void store(std::uint32_t* p, Words w) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), w.v);
+}
+STEPSCOPE_INLINE Words pairs(const Bf16* low, const Bf16* high) {
+    return {_mm256_or_si256(_mm256_srli_epi32(bits(load(low)).v, 16), bits(load(high)).v)};
+}
+STEPSCOPE_INLINE Vec lowHalves(Words w) {
+    return {_mm256_castsi256_ps(_mm256_slli_epi32(w.v, 16))};
+}
+STEPSCOPE_INLINE Vec highHalves(Words w) {
+    return {_mm256_castsi256_ps(_mm256_and_si256(w.v, _mm256_set1_epi32(static_cast<int>(0xffff0000))))};
+}
+STEPSCOPE_INLINE Vec fmaPairs(Vec sum, Words a, Words b) {
+    return {_mm256_fmadd_ps(highHalves(a).v, highHalves(b).v, _mm256_fmadd_ps(lowHalves(a).v, lowHalves(b).v, sum.v))};
+}
+
 STEPSCOPE_INLINE Vec operator+(Vec a, Vec b) {
     return {_mm256_add_ps(a.v, b.v)};
 }

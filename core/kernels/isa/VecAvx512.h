@@ -57,6 +57,41 @@ STEPSCOPE_INLINE void store(Bf16* p, Vec a, std::int64_t n) {
     _mm256_mask_storeu_epi16(p, firstMask(n), narrow(a));
 }
 
+struct Words {
+    __m512i v;
+};
+STEPSCOPE_INLINE Words words(const std::uint32_t* p) {
+    return {_mm512_loadu_si512(p)};
+}
+STEPSCOPE_INLINE Words allWords(std::uint32_t w) {
+    return {_mm512_set1_epi32(static_cast<int>(w))};
+}
+STEPSCOPE_INLINE Vec floats(Words w) {
+    return {_mm512_castsi512_ps(w.v)};
+}
+STEPSCOPE_INLINE Words bits(Vec a) {
+    return {_mm512_castps_si512(a.v)};
+}
+STEPSCOPE_INLINE void store(std::uint32_t* p, Words w) {
+    _mm512_storeu_si512(p, w.v);
+}
+STEPSCOPE_INLINE Words pairs(const Bf16* low, const Bf16* high) {
+    return {_mm512_or_si512(_mm512_srli_epi32(bits(load(low)).v, 16), bits(load(high)).v)};
+}
+STEPSCOPE_INLINE Vec lowHalves(Words w) {
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(w.v, 16))};
+}
+STEPSCOPE_INLINE Vec highHalves(Words w) {
+    return {_mm512_castsi512_ps(_mm512_and_si512(w.v, _mm512_set1_epi32(static_cast<int>(0xffff0000))))};
+}
+STEPSCOPE_INLINE Vec fmaPairs(Vec sum, Words a, Words b) {
+#if STEPSCOPE_ISA_LEVEL >= 3
+    return {_mm512_dpbf16_ps(sum.v, (__m512bh)a.v, (__m512bh)b.v)};
+#else
+    return {_mm512_fmadd_ps(highHalves(a).v, highHalves(b).v, _mm512_fmadd_ps(lowHalves(a).v, lowHalves(b).v, sum.v))};
+#endif
+}
+
 STEPSCOPE_INLINE Vec operator+(Vec a, Vec b) {
     return {_mm512_add_ps(a.v, b.v)};
 }

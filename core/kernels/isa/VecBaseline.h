@@ -61,6 +61,40 @@ STEPSCOPE_INLINE void store(Bf16* p, Vec a) {
     store(p, a, 4);
 }
 
+typedef std::uint32_t FourWords __attribute__((vector_size(16)));
+struct Words {
+    FourWords v;
+};
+STEPSCOPE_INLINE Words words(const std::uint32_t* p) {
+    Words w;
+    __builtin_memcpy(&w.v, p, sizeof w.v);
+    return w;
+}
+STEPSCOPE_INLINE Words allWords(std::uint32_t w) {
+    return {FourWords{w, w, w, w}};
+}
+STEPSCOPE_INLINE Vec floats(Words w) {
+    return {reinterpret_cast<Four>(w.v)};
+}
+STEPSCOPE_INLINE Words bits(Vec a) {
+    return {reinterpret_cast<FourWords>(a.v)};
+}
+STEPSCOPE_INLINE void store(std::uint32_t* p, Words w) {
+    __builtin_memcpy(p, &w.v, sizeof w.v);
+}
+STEPSCOPE_INLINE Words pairs(const Bf16* low, const Bf16* high) {
+    return {bits(load(low)).v >> 16 | bits(load(high)).v};
+}
+STEPSCOPE_INLINE Vec lowHalves(Words w) {
+    return {reinterpret_cast<Four>(w.v << 16)};
+}
+STEPSCOPE_INLINE Vec highHalves(Words w) {
+    return {reinterpret_cast<Four>(w.v & 0xffff0000u)};
+}
+STEPSCOPE_INLINE Vec fmaPairs(Vec sum, Words a, Words b) {
+    return {sum.v + lowHalves(a).v * lowHalves(b).v + highHalves(a).v * highHalves(b).v};
+}
+
 STEPSCOPE_INLINE Vec operator+(Vec a, Vec b) {
     return {a.v + b.v};
 }

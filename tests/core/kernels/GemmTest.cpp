@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <iterator>
 #include <random>
 #include <vector>
 
 #include "core/kernels/gemm/Gemm.h"
 #include "core/kernels/isa/Bf16.h"
+#include "core/kernels/isa/Isa.h"
 
 namespace stepscope {
 namespace {
@@ -124,6 +127,61 @@ TEST_P(Gemm, AProductOverNothingIsZero) {
     gemm::kernels(element).store({panel, 1, 1}, {panel, 32}, 1, 2, 0, c, 2, false);
     EXPECT_EQ(c[0], 0.0f);
     EXPECT_EQ(c[1], 0.0f);
+}
+
+// Sizes beside those above: strips of every height, more rows and more steps than are repacked at a time.
+TEST_P(Gemm, EveryFormGivesTheSameBits) {
+    const auto forms = gemm::forms(element);
+    std::vector<Sizes> sizes(std::begin(kSizes), std::end(kSizes));
+    for (std::int64_t m = 1; m <= 32; ++m) sizes.push_back({m, 33, 40});
+    sizes.insert(sizes.end(), {{128, 64, 384}, {300, 40, 700}, {50, 64, 6000}, {70, 32, 40000}, {17, 32, 300000}});
+    for (const auto [m, n, k] : sizes) {
+        const Matrix a(m, k, 9), w(n, k, 10);
+        std::vector<std::uint32_t> left(static_cast<std::size_t>(gemm::panels(m) * words(k) * 32)),
+            right(static_cast<std::size_t>(gemm::panels(n) * words(k) * 32));
+        gemm::packers(element).transposed(a.data(element), a.stride, m, k, left.data(), words(k) * 32);
+        gemm::packers(element).transposed(w.data(element), w.stride, n, k, right.data(), words(k) * 32);
+        const gemm::Rows inPanels{left.data(), 1, 32, words(k) * 32};
+        const gemm::Panels b{right.data(), words(k) * 32};
+        std::vector<float> expected;
+        for (const gemm::Form& form : forms) {
+            std::vector<float> all, c(static_cast<std::size_t>(m * n), 0.25f);
+            const auto take = [&] { all.insert(all.end(), c.begin(), c.end()); };
+            for (const gemm::Rows& rows : {rowsOf(a), inPanels})
+                for (const bool add : {true, false}) {
+                    form.kernels.store(rows, b, m, n, words(k), c.data(), n, add);
+                    take();
+                    std::pair<std::vector<float>*, std::int64_t> to{&c, n};
+                    form.kernels.tiles(
+                        rows, b, m, n, words(k),
+                        [](void* context, float* tile, std::int64_t row, std::int64_t column, std::int64_t high, std::int64_t wide) {
+                            const auto& [values, columns] = *static_cast<std::pair<std::vector<float>*, std::int64_t>*>(context);
+                            EXPECT_EQ(row % 8, 0);  // biases' gradients are summed tile by tile
+                            for (std::int64_t r = 0; r < high; ++r)
+                                for (std::int64_t j = 0; j < wide; ++j)
+                                    (*values)[static_cast<std::size_t>((row + r) * columns + column + j)] = tile[r * 32 + j];
+                        },
+                        &to);
+                    take();
+                }
+            if (&form == forms.data()) expected = all;
+            EXPECT_EQ(std::memcmp(all.data(), expected.data(), all.size() * sizeof(float)), 0) << form.name << " " << m << "x" << n << "x" << k;
+        }
+    }
+}
+
+// What the comparison above would not see: a form that is left out. A processor whose dot product of pairs adds in another order has no split forms.
+TEST_P(Gemm, EveryFormOfTheInstructionSetIsThere) {
+    const std::size_t count = gemm::forms(element).size();
+    const bool bf16 = element == gemm::Element::Bf16;
+    if (isaInUse() == Isa::Baseline)
+        EXPECT_EQ(count, 1u);
+    else if (isaInUse() == Isa::Avx2)
+        EXPECT_EQ(count, bf16 ? 3u : 2u);
+    else if (isaInUse() == Isa::Avx512)
+        EXPECT_EQ(count, bf16 ? 5u : 3u);
+    else
+        EXPECT_TRUE(count == 3u || (bf16 && count == 5u));
 }
 
 INSTANTIATE_TEST_SUITE_P(Elements, Gemm, testing::Values(gemm::Element::F32, gemm::Element::Bf16),
