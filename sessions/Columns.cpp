@@ -41,6 +41,10 @@ ErrorCode errorCodeFrom(const std::string& word) {
     return valueOf(word, ErrorCode::Internal, "error code");
 }
 
+Arm armFrom(const std::string& word) {
+    return valueOf(word, Arm::B, "arm");
+}
+
 Subject::Kind subjectKindFrom(const std::string& word) {
     return valueOf(word, Subject::Kind::File, "subject");
 }

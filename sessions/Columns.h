@@ -17,6 +17,7 @@ LogLevel logLevelFrom(const std::string& word);
 SessionKind sessionKindFrom(const std::string& word);
 ErrorCode errorCodeFrom(const std::string& word);
 Subject::Kind subjectKindFrom(const std::string& word);
+Arm armFrom(const std::string& word);
 
 class RowWriter {
 public:
@@ -30,6 +31,7 @@ public:
     void operator()(const char*, const std::string& v) { m_statement.bindNoCopy(++m_at, v); }
     void operator()(const char*, RunState v) { m_statement.bind(++m_at, toString(v)); }
     void operator()(const char*, LogLevel v) { m_statement.bind(++m_at, wordOf(v)); }
+    void operator()(const char*, Arm v) { m_statement.bind(++m_at, toString(v)); }
     void operator()(const char*, SessionKind v) { m_statement.bind(++m_at, toString(v)); }
     void operator()(const char*, Subject::Kind v) { m_statement.bind(++m_at, toString(v)); }
     void operator()(const char*, std::optional<ErrorCode> v) { m_statement.bind(++m_at, v ? toString(*v) : ""); }
@@ -56,6 +58,7 @@ public:
     void operator()(const char*, std::string& v) { v = next().getString(); }
     void operator()(const char*, RunState& v) { v = runStateFrom(next().getString()); }
     void operator()(const char*, LogLevel& v) { v = logLevelFrom(next().getString()); }
+    void operator()(const char*, Arm& v) { v = armFrom(next().getString()); }
     void operator()(const char*, SessionKind& v) { v = sessionKindFrom(next().getString()); }
     void operator()(const char*, Subject::Kind& v) { v = subjectKindFrom(next().getString()); }
     void operator()(const char*, std::optional<ErrorCode>& v) {

@@ -22,7 +22,7 @@ struct Table;  // the name of the table of one kind of event
 
 // Every kind but SessionStarted, which is the session's own row.
 using StoredEvents = std::tuple<StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged, CheckpointSaved,
-                                TextGenerated, Preparing, RecorderWaited, CaptureDone>;
+                                TextGenerated, Preparing, RecorderWaited, CaptureDone, ExperimentBegan, BlockDone, ExperimentJudged>;
 static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<Event>);
 
 constexpr std::array<const char*, kPhases> kPhaseColumns{"batch_ns", "copy_ns", "forward_ns", "backward_ns", "clip_ns", "optimizer_ns"};
@@ -179,6 +179,83 @@ void fields(auto& io, Like<CaptureDone> auto& e) {
     io("steps", e.steps);
     io("operations", e.operations);
     io("left_out", e.leftOut);
+}
+
+template <>
+struct Table<ExperimentBegan> {
+    static constexpr const char* name = "experiments";
+};
+void fields(auto& io, Like<ExperimentBegan> auto& e) {
+    io("step", e.step);
+    io("config_a", e.configA);
+    io("config_b", e.configB);
+    io("question", e.question);
+    io("same", e.same);
+    io("seed", e.seed);
+    io("budget_s", e.budgetSeconds);
+    io("delta", e.delta);
+    io("alpha", e.alpha);
+    io("swapped", e.swapped);
+    io("comparison", e.comparison);
+}
+
+template <>
+struct Table<BlockDone> {
+    static constexpr const char* name = "blocks";
+};
+void fields(auto& io, Like<BlockDone> auto& e) {
+    io("step", e.step);
+    io("duration_ns", e.duration);
+    io("pair", e.pair);
+    io("arm", e.arm);
+    io("second", e.second);
+    io("rebuild", e.rebuild);
+    io("warm_up", e.warmUp);
+    io("steps", e.steps);
+    io("tokens", e.tokens);
+    io("turn_ns", e.turn);
+    io("median_ns", e.median);
+    io("slowest_ns", e.slowest);
+    io("loss", e.loss);
+    io("others", e.others);
+    io("steal_pct", e.stealPct);
+    io("page_faults", e.pageFaults);
+    io("peak_bytes", e.peakBytes);
+    io("operations", e.operations);
+    io("joules", e.joules);
+}
+
+template <>
+struct Table<ExperimentJudged> {
+    static constexpr const char* name = "judgements";
+};
+void fields(auto& io, Like<ExperimentJudged> auto& e) {
+    io("step", e.step);
+    io("over", e.over);
+    io("pair", e.pair);
+    io("difference", e.difference);
+    io("same_arm", e.sameArm);
+    io("same_arm_turned", e.sameArmTurned);
+    io("rebuild", e.rebuild);
+    io("discarded", e.discarded);
+    io("outcome", e.outcome);
+    io("reason", e.reason);
+    io("why", e.why);
+    io("ratio", e.ratio);
+    io("low", e.low);
+    io("high", e.high);
+    io("floor", e.floor);
+    io("rare_slow_steps", e.rareSlowSteps);
+    io("pairs", e.pairs);
+    io("left_out", e.left);
+    io("rebuilds", e.rebuilds);
+    io("seconds_to_go", e.secondsToGo);
+    io("seconds", e.seconds);
+    io("pilot_variance", e.pilotVariance);
+    io("pilot_mad", e.pilotMad);
+    io("others_limit", e.othersLimit);
+    io("pilot_pairs", e.pilotPairs);
+    io("pairs_a_rebuild", e.pairsARebuild);
 }
 
 // A row of its table is keyed by the capture's (session, at_ns, seq) and its position.

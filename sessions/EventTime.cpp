@@ -17,6 +17,9 @@ TimeNs timeOf(const Event& event) {
                           [](const Preparing& e) { return e.at; },
                           [](const RecorderWaited& e) { return e.at; },
                           [](const CaptureDone& e) { return e.at; },
+                          [](const ExperimentBegan& e) { return e.at; },
+                          [](const BlockDone& e) { return e.at; },
+                          [](const ExperimentJudged& e) { return e.at; },
                       },
                       event);
 }

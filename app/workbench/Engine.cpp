@@ -5,8 +5,10 @@
 #include <filesystem>
 
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/ExperimentQuestion.h"
 #include "app/workbench/Gpus.h"
 #include "app/workbench/LibraryWarnings.h"
+#include "app/workbench/LiveExperiment.h"
 #include "app/workbench/LiveRun.h"
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/Workbench.h"
@@ -71,6 +73,30 @@ public:
         // Before anything is read where that can be said; the run asks once more when it has read its data.
         if (auto fits = checkMemory(*plan, needed); !fits && plan->vocabulary > 0) return fits.error();
         return std::unique_ptr<Run>(std::make_unique<LiveRun>(std::move(request), *plan, m_registry, sink, forecastOf(needed)));
+    }
+
+    Result<std::unique_ptr<Run>> startExperiment(ExperimentRequest request, EventSink& sink) override {
+        if (!(request.budgetSeconds >= kShortestBudget && request.budgetSeconds <= kLongestBudget))
+            return makeError(ErrorCode::BadInput, fmt::format("The budget is {:g} seconds; it takes a number from {:g} to {:g}.",
+                                                              request.budgetSeconds, kShortestBudget, kLongestBudget));
+        if (!(request.delta >= kLeastDelta && request.delta <= kMostDelta))
+            return makeError(ErrorCode::BadInput, fmt::format("What counts as equal is {:g} %; it takes a number from {:g} to {:g}.",
+                                                              request.delta * 100, kLeastDelta * 100, kMostDelta * 100));
+        if (!request.name.empty())
+            if (auto good = checkSessionName(request.name); !good) return good.error();
+        std::array<RunPlan, 2> plans;
+        for (const bool second : {false, true}) {
+            RunConfig& config = second ? request.b : request.a;
+            const auto named = [&](const Error& error) { return makeError(error.code, fmt::format("{}: {}", second ? "B" : "A", error.sentence)); };
+            auto complete = m_registry->complete(config);
+            if (!complete) return named(complete.error());
+            config = std::move(*complete);
+            auto plan = m_registry->plan(config, knownVocabulary(config));
+            if (!plan) return named(plan.error());
+            plans[second ? 1 : 0] = std::move(*plan);
+        }
+        if (const std::string why = whyNotComparable(request.a, request.b, request.same); !why.empty()) return makeError(ErrorCode::BadInput, why);
+        return std::unique_ptr<Run>(std::make_unique<LiveExperiment>(std::move(request), std::move(plans), m_registry, sink));
     }
 
 private:

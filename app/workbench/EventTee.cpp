@@ -59,6 +59,9 @@ void EventTee::note(const Event& event) {
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},
                    [&](const CaptureDone& done) { m_summary.captures.push_back(done); },
+                   [](const ExperimentBegan&) {},
+                   [](const BlockDone&) {},
+                   [&](const ExperimentJudged& judged) { m_summary.judged = judged; },
                },
                event);
 }

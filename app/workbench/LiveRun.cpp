@@ -2,11 +2,8 @@
 
 #include <ATen/Parallel.h>
 #include <c10/core/Device.h>
-#include <c10/core/Stream.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 
 #include "app/workbench/Checkpoints.h"
@@ -14,6 +11,7 @@
 #include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/PlannedCheckpoints.h"
 #include "app/workbench/RunName.h"
+#include "app/workbench/RunRecorder.h"
 #include "app/workbench/StartingState.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
@@ -30,19 +28,10 @@ std::int32_t gpuOf(const RunPlan& plan) {
     return plan.gpu.value_or(0);
 }
 
-std::int64_t unixMilliseconds() {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 // What the data may take: what tensors hold, or will once the run is under way, stays theirs.
 Bytes besides(Bytes tensors) {
     const Bytes budget = host_memory::affordable();
     return {std::max<std::int64_t>(budget.count - std::max(tensors, host_memory::usage().live).count, 0)};
-}
-
-// Until all that this thread has given a GPU to do is done: a Program may go on on a stream of its own. On a CPU everything is done already.
-void waitFor(at::Device device) {
-    c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
 }
 
 }  // namespace
@@ -170,7 +159,7 @@ Result<TrainerSetup> LiveRun::prepare() {
                                          ErrorCode::Unsupported,
                                          {Subject::Kind::Text, {}}});
         const at::Tensor weights = from.weights.detach().clone();
-        waitFor(weights.device());
+        device_memory::synchronise(weights.device());
         m_generator.post({request, {from.config, from.layout, weights}, from.updates, tokenizer});
     };
     if (auto opened = openSession(setup, start->notes); !opened) return opened.error();
@@ -217,7 +206,7 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
     info.name = m_request.name.empty() ? nameFor(m_request.config, *m_registry) : m_request.name;
     info.notes = m_request.notes;
     info.tags = m_request.tags;
-    info.startedUnixMs = unixMilliseconds();
+    info.startedUnixMs = unixMillisecondsNow();
     info.config = m_request.config;
     info.machine = m_registry->machine();
     info.vocabulary = setup.state.config.vocabulary;
@@ -229,29 +218,7 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
 
     std::int64_t session = 0;
     if (m_request.record) {
-        const std::string database = m_request.database.empty() ? defaultDatabasePath() : m_request.database;
-        Recorder::Options options;
-        options.path = database;
-        options.onBlocked = [this](bool blocked, const std::string& why) {
-            m_tee.tell(LogLine{m_clock.now(), 0, blocked ? LogLevel::Error : LogLevel::Info,
-                               blocked ? why + " Until then the run waits; stopping it gives up what is not stored yet." : "Storing works again."});
-        };
-        options.onEnded = [this](const Error& error) {
-            m_tee.tell(LogLine{m_clock.now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
-        };
-        options.onNotDurable = [this, database](const std::string& why) {
-            m_tee.tell(
-                LogLine{m_clock.now(),
-                        0,
-                        LogLevel::Warning,
-                        fmt::format("What is recorded is safe if this program ends, but not if the power goes: the disk of \"{}\" refuses ({}).",
-                                    database, why),
-                        ErrorCode::Io,
-                        {Subject::Kind::Database, database}});
-        };
-        options.mayGiveUp = [this] { return m_cancelled.load(); };
-        options.onWaited = [this](const RecorderWaited& waited) { m_tee.tell(waited); };
-        auto recorder = Recorder::open(std::move(options), info);
+        auto recorder = openRecorder(m_request.database, info, m_tee, m_clock, m_cancelled);
         if (!recorder) return recorder.error();
         m_recorder = std::move(*recorder);
         m_tee.record(m_recorder);

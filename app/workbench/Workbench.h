@@ -31,6 +31,24 @@ struct RunRequest {
     std::string resume;                // checkpoint folder, or a session id whose newest checkpoint is taken
 };
 
+// Two configurations that take turns: is B faster than A here, how sure is that?
+struct ExperimentRequest {
+    RunConfig a, b;
+    bool same = false;  // A beside itself, and b is a: what is found then is this machine's
+    double budgetSeconds = 180;
+    double delta = 0.01;    // a ratio within 1 +- delta counts as equal
+    std::int64_t seed = 1;  // of the coins that order the turns
+    std::string name;       // empty = made from what differs
+    std::string notes;
+    std::vector<std::string> tags;
+    std::string database;  // empty = defaultDatabasePath()
+    bool record = true;
+    std::string init;  // safetensors weights that both start from; empty = random
+    std::string from;  // checkpoint folder that both start from
+};
+constexpr double kShortestBudget = 5, kLongestBudget = 86'400;  // seconds
+constexpr double kLeastDelta = 0.0005, kMostDelta = 0.5;
+
 struct RunSummary {
     std::int64_t session = 0;
     RunState state = RunState::Failed;
@@ -46,6 +64,7 @@ struct RunSummary {
     std::int64_t lostCheckpoints = 0;       // that were due and could not be written
     std::int64_t skipped = 0;               // steps whose update fp16's overflow left out
     std::vector<CaptureDone> captures;
+    std::optional<ExperimentJudged> judged;  // the newest answer of an experiment
 };
 
 // A live run: a trainer thread, a recorder thread, a sampler. Destroying it stops the run cleanly and waits.
@@ -87,6 +106,10 @@ public:
     // Returns at once after checking the request and opening the database; tokenising and building happen on the trainer
     // thread and are published as Preparing. sink is called from several threads and outlives the Run.
     virtual Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) = 0;
+
+    // The same for an experiment. Errors name the side (A or B) that cannot be run here; configurations that cannot be compared are BadInput with the
+    // sentence of whyNotComparable (ExperimentQuestion.h).
+    virtual Result<std::unique_ptr<Run>> startExperiment(ExperimentRequest request, EventSink& sink) = 0;
 };
 
 // YAML with the keys of ConfigKeys.h.

@@ -37,6 +37,9 @@ void RunHistory::append(const Event& event) {
                    [&](const Preparing& e) { m_preparing = e; },
                    [](const RecorderWaited&) {},
                    [](const CaptureDone&) {},
+                   [](const ExperimentBegan&) {},
+                   [](const BlockDone&) {},
+                   [](const ExperimentJudged&) {},
                },
                event);
 }

@@ -13,6 +13,7 @@
 
 #include "core/base/Result.h"
 #include "core/base/Units.h"
+#include "core/events/Experiment.h"
 #include "core/events/Machine.h"
 #include "core/events/RunConfig.h"
 #include "core/trace/Chunk.h"
@@ -29,8 +30,6 @@ const char* toString(RunState state);  // "preparing", "running", ...
 inline bool ended(RunState state) {
     return state >= RunState::Finished;
 }
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // What a session is a record of. Stored as a word.
 enum class SessionKind { Run, Experiment, Trace };
@@ -190,7 +189,7 @@ struct CaptureDone {        // what ran in the steps that a Capture asked for
 };
 
 using Event = std::variant<SessionStarted, StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged,
-                           CheckpointSaved, TextGenerated, Preparing, RecorderWaited, CaptureDone>;
+                           CheckpointSaved, TextGenerated, Preparing, RecorderWaited, CaptureDone, ExperimentBegan, BlockDone, ExperimentJudged>;
 
 // The one door. Both may be called from any thread and must not throw.
 class EventSink {

@@ -1,6 +1,8 @@
 #include "core/memory/DeviceMemory.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/Stream.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -45,6 +47,10 @@ Bytes live(c10::Device device) {
 }
 Bytes peak(c10::Device device) {
     return {std::max(highest(device).load(), allocatorsPeak(device).count)};
+}
+
+void synchronise(c10::Device device) {
+    if (!device.is_cpu()) c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
 }
 
 void resetPeak(c10::Device device) {

@@ -12,6 +12,8 @@ Bytes peak(c10::Device device);  // highest live since resetPeak()
 void resetPeak(c10::Device device);
 // Highest live since the last call of this or of resetPeak(): what a step took. peak() keeps its meaning.
 Bytes takePeak(c10::Device device);
+// Waits until all that this thread has given the device to do is done: a Program may go on on a stream of its own. Nothing on a CPU.
+void synchronise(c10::Device device);
 // Gives back to the system what is kept for reuse.
 void trim(c10::Device device);
 

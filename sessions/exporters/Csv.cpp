@@ -13,7 +13,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kChunk = 4096;
+constexpr std::int64_t kEventsAtOnce = 4096;
 
 std::string quoted(const std::string& field) {
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
@@ -99,6 +99,15 @@ void add(Lines& lines, const Event& event) {
                        lines.at(e.step, e.at);
                        lines.add("captured_operations", e.operations);
                    },
+                   [&](const BlockDone& e) {
+                       lines.at(e.step, e.at);
+                       lines.add(e.arm == Arm::A ? "block_a_ms" : "block_b_ms", e.duration.milliseconds());
+                   },
+                   [&](const ExperimentJudged& e) {
+                       lines.at(e.step, e.at);
+                       lines.add("pair_log_ratio", e.difference);
+                   },
+                   [](const ExperimentBegan&) {},
                    // Words, not numbers.
                    [](const SwitchApplied&) {},
                    [](const SwitchRefused&) {},
@@ -123,8 +132,8 @@ Status exportCsv(const std::string& database, std::int64_t session, std::ostream
             .about(Subject::Kind::Session, std::to_string(session));
     Lines lines(quoted(info->name.empty() ? std::to_string(session) : info->name));
     out << "run,step,time,metric,value\n";
-    for (std::int64_t from = 0;; from += kChunk) {
-        const auto events = (*reader)->events(session, from, kChunk);
+    for (std::int64_t from = 0;; from += kEventsAtOnce) {
+        const auto events = (*reader)->events(session, from, kEventsAtOnce);
         if (!events) return events.error();
         if (events->empty()) break;
         for (const auto& event : *events) add(lines, event);

@@ -74,6 +74,9 @@ void EventWriter::write(const Event& event, std::int64_t sequence) {
                        insert(e, sequence);
                        insertOperations(e, sequence);
                    },
+                   [&](const ExperimentBegan& e) { insert(e, sequence); },
+                   [&](const BlockDone& e) { insert(e, sequence); },
+                   [&](const ExperimentJudged& e) { insert(e, sequence); },
                },
                event);
 }

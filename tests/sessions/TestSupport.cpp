@@ -27,6 +27,7 @@ struct TextWriter {
     std::string text;
     void operator()(const char* name, TimeNs v) { add(name, v.ns); }
     void operator()(const char* name, RunState v) { add(name, toString(v)); }
+    void operator()(const char* name, Arm v) { add(name, toString(v)); }
     void operator()(const char* name, LogLevel v) { add(name, wordOf(v)); }
     void operator()(const char* name, Subject::Kind v) { add(name, toString(v)); }
     void operator()(const char* name, std::optional<ErrorCode> v) { add(name, v ? toString(*v) : ""); }
@@ -135,6 +136,38 @@ std::vector<Event> oneOfEachKind() {
         RecorderWaited{{2'100}, {70}},
         CaptureDone{12, {2'150}, {9'000}, 11, 2, 263.5, 1, sampleOperations()},
         CaptureDone{.step = 12, .at = {2'160}, .rows = std::make_shared<const std::vector<CapturedOperation>>()},
+        ExperimentBegan{
+            12, {2'170}, R"({"steps":3})", R"({"steps":4})", "amp=off beside amp=bf16", true, 7, 60.5, 0.02, 0.05, true, "Not the same batch."},
+        BlockDone{12, {2'175}, {500}, 3, Arm::B, true, 2, 1, 40, 960, {70}, {12}, {90}, 4.5, 0.25, 1.5, 11, 5e6, 263, 8.5},
+        BlockDone{.step = 12, .at = {2'178}},
+        ExperimentJudged{.step = 12,
+                         .at = {2'180},
+                         .over = true,
+                         .pair = 3,
+                         .difference = 0.25,
+                         .sameArm = -0.01,
+                         .sameArmTurned = true,
+                         .rebuild = 2,
+                         .discarded = true,
+                         .outcome = "faster",
+                         .reason = "too-wide",
+                         .why = "A sentence.",
+                         .ratio = 1.25,
+                         .low = 1.2,
+                         .high = 1.3,
+                         .floor = 1.01,
+                         .rareSlowSteps = true,
+                         .pairs = 4,
+                         .left = 1,
+                         .rebuilds = 2,
+                         .secondsToGo = 9,
+                         .seconds = 61,
+                         .pilotVariance = 1e-4,
+                         .pilotMad = 1e-3,
+                         .othersLimit = 0.5,
+                         .pilotPairs = 6,
+                         .pairsARebuild = 2},
+        ExperimentJudged{.step = 12, .at = {2'190}},
         StateChanged{{2'200}, 12, RunState::Failed, "The loss is not a number.", ErrorCode::Training, {Subject::Kind::Key, "lr"}},
     };
 }
@@ -168,6 +201,9 @@ std::string asText(const Event& event) {
                 }
                 return text;
             },
+            [&](const ExperimentBegan& e) { return plain("ExperimentBegan", e); },
+            [&](const BlockDone& e) { return plain("BlockDone", e); },
+            [&](const ExperimentJudged& e) { return plain("ExperimentJudged", e); },
         },
         event);
 }

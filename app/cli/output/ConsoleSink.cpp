@@ -51,6 +51,10 @@ void ConsoleSink::publish(Event event) {
             },
             [](const RecorderWaited&) {},
             [&](const CaptureDone& e) { say(LogLevel::Info, captureSentence(e)); },
+            // An experiment has a sink of its own (AbReport.h).
+            [](const ExperimentBegan&) {},
+            [](const BlockDone&) {},
+            [](const ExperimentJudged&) {},
         },
         event);
 }

@@ -123,6 +123,9 @@ void LiveFeed::tell(const Event& event) {
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},
                    [](const CaptureDone&) {},
+                   [](const ExperimentBegan&) {},
+                   [](const BlockDone&) {},
+                   [](const ExperimentJudged&) {},
                },
                event);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/analysis/CaptureSentence.h"
+#include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 
 namespace stepscope {
@@ -86,6 +87,11 @@ Line lineOf(const Event& event) {
             },
             [](const CaptureDone& e) {
                 return Line{LogLevel::Info, captureSentence(e), e.step, e.at};
+            },
+            [](const ExperimentBegan&) { return Line{}; },
+            [](const BlockDone&) { return Line{}; },
+            [](const ExperimentJudged& e) {
+                return e.over ? Line{LogLevel::Info, judgedSentence(e), e.step, e.at} : Line{};
             },
         },
         event);

@@ -69,6 +69,10 @@ public:
         return e;
     }
 
+    Result<std::unique_ptr<Run>> startExperiment(ExperimentRequest, EventSink&) override {
+        return makeError(ErrorCode::Unsupported, "The test's engine makes no experiments.");
+    }
+
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
         auto complete = this->complete(request.config);
         if (!complete) return complete.error();

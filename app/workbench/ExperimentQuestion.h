@@ -1,0 +1,31 @@
+// What two configurations ask of each other: which keys differ, whether they can be compared at all, and what a reader of the answer must know.
+// Torch-free; any thread.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/Result.h"
+#include "core/events/Machine.h"
+#include "core/events/RunConfig.h"
+
+namespace stepscope {
+
+struct DifferingKey {
+    std::string key, a, b;
+};
+// Complete configurations; keys in their fixed order, without the preset's name.
+std::vector<DifferingKey> differingKeys(const RunConfig& a, const RunConfig& b);
+
+// A sentence where they cannot be compared: equal ones (unless `same` asks for that), other data. Empty = they can.
+std::string whyNotComparable(const RunConfig& a, const RunConfig& b, bool same);
+
+// Sentences on what differs beside speed, and what is therefore compared; empty where the two differ in how they compute alone.
+std::string comparisonNotes(const RunConfig& a, const RunConfig& b);
+
+// "amp=off beside amp=bf16".
+std::string questionWords(const RunConfig& a, const RunConfig& b, bool same);
+// The same text for the same question on the same machine, whatever the budget and the coins.
+std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const Machine& machine);
+
+}  // namespace stepscope

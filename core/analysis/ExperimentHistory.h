@@ -1,0 +1,45 @@
+// ExperimentHistory: an experiment summed up from its events, live or stored: what was asked, what the pairs said, and what was seen of each side
+// beside the time. One thread.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "core/events/Event.h"
+
+namespace stepscope {
+
+// Over the blocks that counted, pilot and left-out pairs excluded; unknown where nothing tells.
+struct SideFacts {
+    std::int64_t blocks = 0, steps = 0, tokens = 0;
+    double msPerStep = kUnknown;        // mean: people pay for all steps
+    double medianMsPerStep = kUnknown;  // median over blocks of the blocks' medians
+    double slowestMs = kUnknown;        // the slowest step of all
+    double tokensPerSecond = kUnknown;
+    double peakBytes = kUnknown;  // the most of any block
+    double faultsPerStep = kUnknown;
+    double operations = kUnknown;
+    double joulesPerToken = kUnknown;
+};
+
+class ExperimentHistory {
+public:
+    void add(const Event& event);
+
+    const std::optional<ExperimentBegan>& began() const { return m_began; }
+    const std::vector<BlockDone>& blocks() const { return m_blocks; }
+    const std::vector<ExperimentJudged>& pairs() const { return m_pairs; }      // one a pair, as judged when it was made
+    const std::optional<ExperimentJudged>& newest() const { return m_newest; }  // the last of them; over when it has ended
+    SideFacts facts(Arm arm) const;
+    // Mean of loss(B) - loss(A) at ends of pairs where both had trained as many tokens since they were made anew; unknown where they never had.
+    double lossDifference() const;
+
+private:
+    bool counts(const BlockDone& block) const;
+
+    std::optional<ExperimentBegan> m_began;
+    std::vector<BlockDone> m_blocks;
+    std::vector<ExperimentJudged> m_pairs;
+    std::optional<ExperimentJudged> m_newest;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,80 @@
+#include "core/analysis/JudgedSentence.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace stepscope {
+namespace {
+
+std::string minutes(double seconds) {
+    if (seconds < 90) return fmt::format("{:.0f} s", std::ceil(seconds));
+    return fmt::format("{:.0f} minutes", std::ceil(seconds / 60));
+}
+
+std::string more(const WhyContext& context) {
+    if (!std::isfinite(context.secondsToGo) || context.secondsToGo <= 0) return "";
+    if (context.secondsToGo > 86'400) return " With pairs that scatter so much, no time that is worth it would decide.";
+    return fmt::format(" About {} more would decide it.", minutes(context.secondsToGo));
+}
+
+std::string percent(double ratio) {
+    return fmt::format("{:.1f} %", std::abs(ratio - 1) * 100);
+}
+
+}  // namespace
+
+std::string judgedWords(const ExperimentJudged& judged, double delta) {
+    if (judged.outcome == toString(PairedOutcome::Equivalent)) return fmt::format("no difference of more than {:g} %", delta * 100);
+    const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
+    if (!faster && !slower) return judged.outcome.empty() ? "inconclusive" : judged.outcome;
+    if (judged.ratio >= 2) return fmt::format("{:.2f} times as fast [{:.2f}, {:.2f}]", judged.ratio, judged.low, judged.high);
+    // Of what is slower, the bound that is nearer to 1 is the smaller loss.
+    const double near = faster ? judged.low : judged.high, far = faster ? judged.high : judged.low;
+    return fmt::format("{} by {} [{}, {}]", judged.outcome, percent(judged.ratio), percent(near), percent(far));
+}
+
+std::string judgedSentence(const ExperimentJudged& judged, double delta) {
+    const std::string left = judged.left > 0 ? fmt::format(", {} left out", judged.left) : "";
+    std::string said =
+        fmt::format("B beside A: {}, in {} pair{} of blocks{}.", judgedWords(judged, delta), judged.pairs, judged.pairs == 1 ? "" : "s", left);
+    if (!judged.why.empty()) said += " " + judged.why;
+    return said;
+}
+
+std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
+    const auto interval = [&] {
+        return fmt::format("The interval [{:.3f}, {:.3f}] holds both \"equal\" and \"different\".", verdict.low, verdict.high);
+    };
+    if (verdict.outcome != PairedOutcome::Inconclusive)
+        return verdict.rareSlowSteps ? "The mean lies outside of the interval: rare slow steps weigh on one of them." : "";
+    const std::string busy = verdict.discarded > verdict.pairs ? fmt::format(" Other programs used this machine: {} of {} pairs were left out.",
+                                                                             verdict.discarded, verdict.discarded + verdict.pairs)
+                                                               : "";
+    switch (verdict.reason) {
+        case PairedReason::None:
+            return "";
+        case PairedReason::TooFewPairs:
+            if (context.stopped)
+                return fmt::format("It was stopped after {} pair{}, too few to say anything.", verdict.pairs, verdict.pairs == 1 ? "" : "s");
+            return (context.leastSeconds > 0
+                        ? fmt::format("The budget was spent after {} pairs; the least that says anything would have taken about {}.", verdict.pairs,
+                                      minutes(context.leastSeconds))
+                        : "The budget was spent before a pair was made; give it more seconds.") +
+                   busy;
+        case PairedReason::TooWide:
+            return interval() + busy + more(context);
+        case PairedReason::RebuildsDiffer:
+            return "The pairs differ, but not alike in each instance of the two: where memory happens to lie may be what differs." + more(context);
+        case PairedReason::OrderMatters:
+            return "Two blocks of one side in turn differ by which came first: something on this machine drifts faster than the pairs can follow.";
+        case PairedReason::DiscardsDecide:
+            return "With the pairs that were left out for other programs' use of the machine, the verdict is another one; repeat it on a quieter "
+                   "machine.";
+        case PairedReason::RareSlowSteps:
+            return "It differs in rare slow steps: most steps are equal, the mean is not.";
+    }
+    return "";
+}
+
+}  // namespace stepscope

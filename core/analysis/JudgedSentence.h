@@ -1,0 +1,26 @@
+// What an experiment says, as sentences: its verdict, and why it has none. Used by the window, the command line, logs and reports. Pure functions.
+#pragma once
+#include <string>
+
+#include "core/analysis/PairedVerdict.h"
+#include "core/events/Event.h"
+
+namespace stepscope {
+
+// "faster by 12.3 % [11.0 %, 13.6 %]", "3.31 times as fast [3.27, 3.36]", "no difference of more than 1 %", "inconclusive": of B beside A.
+std::string judgedWords(const ExperimentJudged& judged, double delta);
+
+// A whole sentence: the words above, on how many pairs, and why where it is inconclusive.
+std::string judgedSentence(const ExperimentJudged& judged, double delta = 0.01);
+
+struct WhyContext {
+    bool stopped = false;           // by a person
+    double secondsToGo = kUnknown;  // that would decide it if the pairs scatter as these do
+    double leastSeconds = 0;        // what the least number of pairs would have taken; 0: unknown
+    double delta = 0.01;
+    double othersLimit = kUnknown;  // processors
+};
+// Why a verdict is inconclusive or what must be known beside it: one or two sentences, empty where nothing must be said.
+std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context);
+
+}  // namespace stepscope

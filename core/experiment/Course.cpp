@@ -1,0 +1,259 @@
+#include "core/experiment/Course.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/analysis/Statistics.h"
+#include "core/base/Check.h"
+#include "core/base/CounterRandom.h"
+
+namespace stepscope {
+namespace {
+
+// Streams of the coins: each decides one thing, so that none depends on how often another was tossed.
+constexpr std::uint64_t kOrderCoin = 0x70616972, kBuildCoin = 0x6275696c, kSignCoin = 0x7369676e;
+
+constexpr std::size_t kLeastPilotPairs = 2, kMostPilotPairs = 6;
+constexpr double kPilotShare = 0.12;  // of the budget, beyond the least number of pairs
+constexpr std::int64_t kMostBlockSteps = 2000;
+constexpr double kFlat = 0.01;               // a position is as fast as those after it when its mean is within this of theirs, or within its scatter
+constexpr std::int64_t kLongestRebuild = 4;  // pairs, where rebuilding costs nothing to speak of
+constexpr double kRebuildShare = 0.25;       // of the time of the pairs between two rebuilds
+constexpr double kLeastSpread = 1e-5;        // of a pair's difference: clocks are no finer
+
+std::size_t index(Arm arm) {
+    return arm == Arm::A ? 0 : 1;
+}
+Arm other(Arm arm) {
+    return arm == Arm::A ? Arm::B : Arm::A;
+}
+
+double sum(const std::vector<double>& values, std::size_t from) {
+    double all = 0;
+    for (std::size_t i = from; i < values.size(); ++i) all += values[i];
+    return all;
+}
+
+}  // namespace
+
+double Course::Block::perToken() const {
+    return times.seconds / static_cast<double>(std::max<std::int64_t>(times.tokens, 1));
+}
+
+Course::Course(CourseRules rules) : m_rules(rules) {
+    SS_CHECK(m_rules.delta > 0 && m_rules.alpha > 0 && m_rules.alpha < 1 && m_rules.blockSteps > 0 && m_rules.budgetSeconds > 0);
+}
+
+bool Course::coin(std::uint64_t stream, std::uint64_t number) const {
+    return (counterRandom(m_rules.seed, stream, number) & 1) != 0;
+}
+
+std::optional<BlockOrder> Course::next() {
+    SS_CHECK(!m_order);
+    if (m_over) return std::nullopt;
+    BlockOrder order;
+    order.second = m_first.has_value();
+    if (!order.second) {
+        const bool pilotBegins = m_rebuild < 0, pairsBegin = m_plan && m_pairs.empty() && m_pairsOfRebuild < 0;
+        order.rebuild = pilotBegins || pairsBegin || (m_plan && m_pairsOfRebuild >= m_plan->pairsARebuild);
+        order.arm = coin(kOrderCoin, m_toss++) ? Arm::A : Arm::B;
+    } else {
+        order.arm = other(m_first->arm);
+    }
+    if (order.rebuild) {
+        ++m_rebuild;
+        m_pairsOfRebuild = 0;
+        m_before.reset();
+        order.builtFirst = coin(kBuildCoin, static_cast<std::uint64_t>(m_rebuild)) ? Arm::A : Arm::B;
+    }
+    if (piloting()) {
+        order.steps = m_rules.blockSteps;
+        order.leastSeconds = m_rules.blockSeconds;
+    } else {
+        order.pair = static_cast<std::int64_t>(m_pairs.size());
+        order.warmUp = m_plan->warmUp[index(order.arm)];
+        order.steps = m_plan->steps[index(order.arm)];
+    }
+    m_order = order;
+    return order;
+}
+
+void Course::done(const BlockTimes& times) {
+    SS_CHECK(m_order && !times.steps.empty());
+    const BlockOrder order = *m_order;
+    m_order.reset();
+    m_elapsed = times.elapsed;
+    if (order.rebuild) m_rebuildSeconds = std::max(m_rebuildSeconds, times.rebuildSeconds);
+    if (m_over) return;  // stopped meanwhile
+    if (piloting()) {
+        m_pilot.push_back({order.arm, times});
+        if (!order.second) {
+            m_first = m_pilot.back();
+            return;
+        }
+        m_first.reset();
+        const std::size_t pairs = m_pilot.size() / 2;
+        if (pairs >= kMostPilotPairs || (pairs >= kLeastPilotPairs && m_elapsed > kPilotShare * m_rules.budgetSeconds))
+            concludePilot();
+        else if (m_elapsed >= m_rules.budgetSeconds)
+            m_over = m_spent = true;
+        return;
+    }
+    if (!order.second) {
+        m_first = Block{order.arm, times};
+        return;
+    }
+    const Block second{order.arm, times};
+    const Block first = *std::exchange(m_first, std::nullopt);
+    const Block& a = first.arm == Arm::A ? first : second;
+    const Block& b = first.arm == Arm::A ? second : first;
+    BlockPair pair{.difference = std::log(a.perToken() / b.perToken()), .rebuild = m_rebuild};
+    const double length = first.times.turnSeconds + first.times.seconds + second.times.turnSeconds + second.times.seconds;
+    const double others = (first.times.others * (first.times.turnSeconds + first.times.seconds) +
+                           second.times.others * (second.times.turnSeconds + second.times.seconds)) /
+                          length;
+    pair.discarded = std::isfinite(others) && std::isfinite(m_plan->othersLimit) && others > m_plan->othersLimit;
+    if (pair.discarded) {
+        m_before.reset();
+    } else {
+        if (m_before && m_before->arm == first.arm && m_before->rebuild == m_rebuild) {
+            pair.sameArm = std::log(m_before->perToken / first.perToken());
+            pair.sameArmTurned = coin(kSignCoin, m_pairs.size());
+        }
+        m_before = Before{second.arm, second.perToken(), m_rebuild};
+    }
+    m_pairs.push_back(pair);
+    ++m_pairsOfRebuild;
+    concludePair();
+}
+
+void Course::concludePair() {
+    if (verdict().settled) {
+        m_over = true;
+    } else if (!timeForAnother()) {
+        m_over = m_spent = true;
+    }
+}
+
+bool Course::timeForAnother() const {
+    const bool rebuilds = m_pairsOfRebuild >= m_plan->pairsARebuild;
+    return m_elapsed + m_plan->pairSeconds + (rebuilds ? m_rebuildSeconds : 0) <= m_rules.budgetSeconds;
+}
+
+// Mean time by position after the turn, over the pilot's blocks of an arm, each divided by the median of its own steps.
+std::vector<double> Course::positions(Arm arm) const {
+    std::vector<double> sums;
+    std::vector<std::int64_t> counts;
+    for (const Block& block : m_pilot) {
+        if (block.arm != arm) continue;
+        const double typical = median(block.times.steps);
+        sums.resize(std::max(sums.size(), block.times.steps.size()));
+        counts.resize(sums.size());
+        for (std::size_t i = 0; i < block.times.steps.size(); ++i) {
+            sums[i] += block.times.steps[i] / typical;
+            ++counts[i];
+        }
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] /= static_cast<double>(counts[i]);
+    return sums;
+}
+
+// The first position from which on no block of positions is slower than the rest. At least one step: the first after a turn meets the other arm's
+// caches.
+std::int64_t Course::warmUpOf(Arm arm, std::int64_t most) const {
+    const std::vector<double> means = positions(arm);
+    const std::int64_t last = std::min(most, static_cast<std::int64_t>(means.size()) - 2);
+    std::int64_t warmUp = 1;
+    for (std::int64_t at = last; at >= 1; --at) {
+        std::vector<double> rest(means.begin() + at + 1, means.end());
+        const double centre = median(rest);
+        std::vector<double> off;
+        for (const double value : rest) off.push_back(std::abs(value - centre));
+        if (means[static_cast<std::size_t>(at)] > centre + std::max(kFlat, 3 * median(off))) {
+            warmUp = at + 1;
+            break;
+        }
+    }
+    return std::max<std::int64_t>(1, std::min(warmUp, std::max<std::int64_t>(last, 1)));
+}
+
+void Course::concludePilot() {
+    CoursePlan plan;
+    plan.pilotPairs = m_pilot.size() / 2;
+    std::array<double, 2> step{};
+    for (const Arm arm : {Arm::A, Arm::B}) {
+        std::vector<double> all;
+        std::int64_t shortest = kMostBlockSteps;
+        for (const Block& block : m_pilot) {
+            if (block.arm != arm) continue;
+            all.insert(all.end(), block.times.steps.begin(), block.times.steps.end());
+            shortest = std::min(shortest, static_cast<std::int64_t>(block.times.steps.size()));
+        }
+        step[index(arm)] = median(all);
+        plan.warmUp[index(arm)] = warmUpOf(arm, shortest / 2);
+    }
+    const auto stepsFor = [&](double seconds, double each) {
+        return std::clamp(static_cast<std::int64_t>(std::ceil(seconds / std::max(each, 1e-9))), m_rules.blockSteps, kMostBlockSteps);
+    };
+    if (m_rules.equalSeconds) {
+        const double seconds = std::max(m_rules.blockSeconds, static_cast<double>(m_rules.blockSteps) * std::max(step[0], step[1]));
+        for (const std::size_t arm : {0, 1}) plan.steps[arm] = stepsFor(seconds, step[arm]);
+    } else {
+        plan.steps[0] = plan.steps[1] = stepsFor(m_rules.blockSeconds, std::min(step[0], step[1]));
+        plan.warmUp[0] = plan.warmUp[1] = std::max(plan.warmUp[0], plan.warmUp[1]);
+    }
+    for (const std::size_t arm : {0, 1}) plan.pairSeconds += static_cast<double>(plan.steps[arm] + plan.warmUp[arm]) * step[arm];
+    std::vector<double> differences, others;
+    for (std::size_t i = 0; i + 1 < m_pilot.size(); i += 2) {
+        std::array<double, 2> perToken{};
+        for (const Block* block : {&m_pilot[i], &m_pilot[i + 1]}) {
+            const BlockTimes& times = block->times;
+            const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(plan.warmUp[index(block->arm)]), times.steps.size() - 1);
+            const double tokens = static_cast<double>(times.tokens) / static_cast<double>(times.steps.size());
+            perToken[index(block->arm)] = sum(times.steps, skipped) / static_cast<double>(times.steps.size() - skipped) / std::max(tokens, 1.0);
+            if (std::isfinite(times.others)) others.push_back(times.others);
+        }
+        differences.push_back(std::log(perToken[0] / perToken[1]));
+    }
+    const double centre = mean(differences), middle = median(differences);
+    std::vector<double> off;
+    for (const double difference : differences) {
+        plan.variance += (difference - centre) * (difference - centre);
+        off.push_back(std::abs(difference - middle));
+    }
+    plan.variance = std::max(plan.variance / static_cast<double>(differences.size() - 1), kLeastSpread * kLeastSpread);
+    // The median of so few deviations may be far too small by luck, and what is cut too early needs more pairs; a part of the standard deviation is
+    // as much fixed beforehand as it is.
+    plan.mad = std::max({median(off), std::sqrt(plan.variance) / 2, kLeastSpread});
+    if (!others.empty()) plan.othersLimit = median(others) + m_rules.othersSlack;
+
+    const double left = std::max(0.0, m_rules.budgetSeconds - m_elapsed);
+    const auto most = static_cast<std::int64_t>(left / std::max(plan.pairSeconds, 1e-9) / static_cast<double>(m_rules.leastRebuilds + 2));
+    const auto cheap = static_cast<std::int64_t>(std::ceil(m_rebuildSeconds / (kRebuildShare * std::max(plan.pairSeconds, 1e-9))));
+    plan.pairsARebuild =
+        std::clamp<std::int64_t>(std::max<std::int64_t>(2, cheap), 1, std::max<std::int64_t>(1, std::min(most, std::max(cheap, kLongestRebuild))));
+    m_plan = plan;
+    m_pairsOfRebuild = -1;  // the first pair is run by instances of its own
+    if (!timeForAnother()) m_over = m_spent = true;
+}
+
+PairedVerdict Course::verdict() const {
+    if (!m_plan) return {};
+    const PairedRules rules{.delta = m_rules.delta,
+                            .alpha = m_rules.alpha,
+                            .pilotVariance = m_plan->variance,
+                            .pilotMad = m_plan->mad,
+                            .leastPairs = m_rules.leastPairs,
+                            .leastRebuilds = m_rules.leastRebuilds};
+    return judgePairs(m_pairs, rules, m_spent || m_stopped);
+}
+
+double Course::leastBudget() const {
+    if (!m_plan) return 0;
+    const double rebuilds =
+        std::max(static_cast<double>(m_rules.leastRebuilds), static_cast<double>(m_rules.leastPairs) / static_cast<double>(m_plan->pairsARebuild));
+    return m_elapsed + static_cast<double>(m_rules.leastPairs) * m_plan->pairSeconds + rebuilds * m_rebuildSeconds;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,43 @@
+#include "core/experiment/Judgement.h"
+
+#include "core/analysis/JudgedSentence.h"
+
+namespace stepscope {
+
+ExperimentJudged judgementOf(const Course& course, bool over) {
+    const PairedVerdict verdict = course.verdict();
+    ExperimentJudged judged{.over = over};
+    if (!course.pairs().empty()) {
+        const BlockPair& newest = course.pairs().back();
+        judged.pair = static_cast<std::int64_t>(course.pairs().size()) - 1;
+        judged.difference = newest.difference;
+        judged.sameArm = newest.sameArm;
+        judged.sameArmTurned = newest.sameArmTurned;
+        judged.rebuild = newest.rebuild;
+        judged.discarded = newest.discarded;
+    }
+    judged.outcome = toString(verdict.outcome);
+    judged.reason = toString(verdict.reason);
+    judged.ratio = verdict.ratio;
+    judged.low = verdict.low;
+    judged.high = verdict.high;
+    judged.floor = verdict.floor;
+    judged.rareSlowSteps = verdict.rareSlowSteps;
+    judged.pairs = static_cast<std::int64_t>(verdict.pairs);
+    judged.left = static_cast<std::int64_t>(verdict.discarded);
+    judged.rebuilds = static_cast<std::int64_t>(verdict.rebuilds);
+    judged.seconds = course.elapsed();
+    WhyContext context{.stopped = course.stopped(), .leastSeconds = course.leastBudget(), .delta = course.rules().delta};
+    if (const auto& plan = course.plan()) {
+        judged.pilotVariance = plan->variance;
+        judged.pilotMad = plan->mad;
+        judged.othersLimit = context.othersLimit = plan->othersLimit;
+        judged.pilotPairs = static_cast<std::int64_t>(plan->pilotPairs);
+        judged.pairsARebuild = plan->pairsARebuild;
+        judged.secondsToGo = context.secondsToGo = verdict.pairsToGo * plan->pairSeconds;
+    }
+    if (over) judged.why = whyJudged(verdict, context);
+    return judged;
+}
+
+}  // namespace stepscope

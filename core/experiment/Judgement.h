@@ -1,0 +1,10 @@
+// Judgement: what a course says so far, as the event that is published and stored. Any thread.
+#pragma once
+#include "core/experiment/Course.h"
+
+namespace stepscope {
+
+// Of the newest pair and of all pairs; `over` when the course has no more orders. at and step are the caller's.
+ExperimentJudged judgementOf(const Course& course, bool over);
+
+}  // namespace stepscope

@@ -1,0 +1,223 @@
+#include "core/train/Comparison.h"
+
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/Statistics.h"
+#include "core/base/CounterRandom.h"
+#include "core/events/Schedule.h"
+#include "core/experiment/Judgement.h"
+#include "core/memory/DeviceMemory.h"
+#include "core/profile/OperationCounter.h"
+#include "core/train/Failure.h"
+
+namespace stepscope {
+namespace {
+
+// The first step of an instance asks for back-ends and packs weights; one that captures its step has done so by the fifth.
+constexpr int kSettlingSteps = 2, kSettlingStepsOfCaptured = 6;
+constexpr std::int64_t kMostBallast = 4 << 20;  // bytes
+
+constexpr std::array kArms{Arm::A, Arm::B};
+
+std::size_t index(Arm arm) {
+    return arm == Arm::A ? 0 : 1;
+}
+
+std::int64_t faultsSoFar() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_minflt + used.ru_majflt;
+}
+
+std::int64_t ownProcessorNs() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+Comparison::Comparison(ComparisonSetup setup) : m_setup(std::move(setup)), m_course(m_setup.rules), m_processors(usableProcessors()) {}
+
+ComparisonOutcome Comparison::run() {
+    m_begin = m_setup.clock->now();
+    ComparisonOutcome outcome;
+    while (const auto order = m_course.next()) {
+        Status done;
+        try {
+            done = carryOut(*order);
+        } catch (const std::exception& thrown) {
+            Error error = describeException(thrown);
+            error.sentence = fmt::format("{} cannot go on: {}", toString(order->arm), error.sentence);
+            done = error;
+        }
+        if (stopAsked()) {
+            m_course.stop();
+            outcome.state = RunState::Stopped;
+        } else if (!done) {
+            m_course.stop();
+            outcome = {RunState::Failed, done.error()};
+        }
+        if (outcome.state != RunState::Finished) break;
+    }
+    // Memory comes back before anybody is told that it is over.
+    for (Instance& instance : m_instances) instance = {};
+    m_shared = {};
+    m_ballast = at::Tensor();
+    for (const Arm arm : kArms) device_memory::trim(deviceOf(arm));
+    judge(true);
+    return outcome;
+}
+
+void Comparison::judge(bool over) {
+    ExperimentJudged judged = judgementOf(m_course, over);
+    judged.at = m_setup.clock->now();
+    judged.step = m_newestStep;
+    m_setup.sink->publish(std::move(judged));
+}
+
+Status Comparison::build(Arm first) {
+    for (Instance& instance : m_instances) instance = {};
+    m_shared = {};
+    m_onDevice.reset();
+    m_ballast = at::Tensor();
+    for (const Arm arm : kArms) device_memory::trim(deviceOf(arm));
+    const auto offset = counterRandomBelow(m_setup.rules.seed, 0x62616c6c, m_builds++, kMostBallast);
+    m_ballast = at::empty({static_cast<std::int64_t>(offset) + 1}, at::kByte);
+    for (const Arm arm : {first, first == Arm::A ? Arm::B : Arm::A})
+        if (auto built = buildOne(arm); !built) return built;
+    return {};
+}
+
+Status Comparison::buildOne(Arm arm) {
+    Instance& instance = of(arm);
+    const ComparedSide& own = side(arm);
+    const at::Device device = deviceOf(arm);
+    const std::int64_t before = device_memory::live(device).count;
+    instance.state = own.start->clone(m_setup.swapStates ? std::optional<at::Device>(at::kCPU) : device);
+    if (!m_setup.swapStates) instance.state.convert(m_setup.factory->formOf(own.plan, instance.state));
+    instance.program = m_setup.factory->build(own.plan);
+    turnTo(arm);
+    const int settling = own.plan.execution == Execution::Captured ? kSettlingStepsOfCaptured : kSettlingSteps;
+    for (int i = 0; i < settling && !stopAsked(); ++i) {
+        StepResult result;
+        if (i + 1 == settling && !std::isfinite(m_operations[index(arm)])) {
+            const OperationCounter counter;
+            if (auto stepped = step(arm, result); !stepped) return stepped;
+            m_operations[index(arm)] = static_cast<double>(counter.count());
+        } else if (auto stepped = step(arm, result); !stepped) {
+            return stepped;
+        }
+    }
+    instance.owned = std::max<std::int64_t>(0, device_memory::live(device).count - before);
+    return {};
+}
+
+// What this Program keeps of its State is fresh, and the device has nothing left to do for the other one.
+void Comparison::turnTo(Arm arm) {
+    if (m_setup.swapStates && m_onDevice != arm) {
+        if (m_onDevice) of(*m_onDevice).state.restore(m_shared);
+        m_shared.restore(of(arm).state);
+        m_shared.convert(m_setup.factory->formOf(side(arm).plan, m_shared));
+        m_onDevice = arm;
+    }
+    of(arm).program->prepare(stateOf(arm));
+    for (const Arm each : kArms) device_memory::synchronise(deviceOf(each));
+}
+
+Status Comparison::step(Arm arm, StepResult& result) {
+    TrainState& state = stateOf(arm);
+    result = of(arm).program->step(state, *m_setup.batches, learningRate(side(arm).config, state.updates + 1));
+    m_newestStep = state.updates;
+    if (m_setup.afterStep) m_setup.afterStep(arm);
+    if (result.breakdown == Breakdown::None && std::isfinite(result.loss)) return {};
+    return makeError(
+        ErrorCode::Training,
+        fmt::format("{} diverged: its loss or a gradient was no number at step {}; lower its learning rate, or use a wider number format.",
+                    toString(arm), state.updates + 1));
+}
+
+Comparison::Reading Comparison::read() const {
+    return {m_setup.clock->now(), processorTimes(m_processors), ownProcessorNs(), faultsSoFar(), m_energy.joules()};
+}
+
+Status Comparison::carryOut(const BlockOrder& order) {
+    const Reading begin = read();
+    BlockTimes times;
+    if (order.rebuild) {
+        if (auto built = build(order.builtFirst); !built) return built;
+        times.rebuildSeconds = (m_setup.clock->now() - begin.at).seconds();
+    }
+    turnTo(order.arm);
+    StepResult result;
+    for (std::int64_t i = 0; i < order.warmUp && !stopAsked(); ++i)
+        if (auto stepped = step(order.arm, result); !stepped) return stepped;
+    const at::Device device = deviceOf(order.arm);
+    device_memory::synchronise(device);
+    const std::int64_t liveBefore = device_memory::live(device).count;
+    device_memory::takePeak(device);
+    const Reading first = read();
+    TimeNs at = m_setup.clock->now();
+    const TimeNs counted = at;
+    while (!stopAsked()) {
+        if (auto stepped = step(order.arm, result); !stepped) return stepped;
+        const TimeNs now = m_setup.clock->now();
+        times.steps.push_back((now - at).seconds());
+        times.tokens += result.skipped ? 0 : result.tokens;
+        at = now;
+        if (static_cast<std::int64_t>(times.steps.size()) >= order.steps && (now - counted).seconds() >= order.leastSeconds) break;
+    }
+    device_memory::synchronise(device);
+    const Reading end = read();
+    if (times.steps.empty() || stopAsked()) return {};
+    if (times.tokens == 0)
+        return makeError(ErrorCode::Training,
+                         fmt::format("Every update of a block of {} was left out because float16 overflowed; it trains nothing to "
+                                     "compare.",
+                                     toString(order.arm)));
+    times.seconds = (end.at - counted).seconds();
+    times.turnSeconds = (counted - begin.at).seconds();
+    times.elapsed = (end.at - m_begin).seconds();
+    double stealPct = kUnknown;
+    if (begin.processors && end.processors)
+        if (const auto shares = sharesBetween(*begin.processors, *end.processors, end.ownNs - begin.ownNs)) {
+            times.others = shares->othersPct / 100 * static_cast<double>(m_processors.size());
+            stealPct = shares->stealPct;
+        }
+    const Bytes peak = device_memory::takePeak(device);
+    Instance& instance = of(order.arm);
+    const std::int64_t alone = peak.count - liveBefore + instance.owned + instance.program->report().graphBytes;
+    instance.owned += device_memory::live(device).count - liveBefore;
+    const std::size_t pairsBefore = m_course.pairs().size();
+    m_course.done(times);
+    m_setup.sink->publish(BlockDone{.step = stateOf(order.arm).updates,
+                                    .at = end.at,
+                                    .duration = TimeNs::fromSeconds(times.seconds),
+                                    .pair = order.pair,
+                                    .arm = order.arm,
+                                    .second = order.second,
+                                    .rebuild = static_cast<std::int64_t>(m_builds) - 1,
+                                    .warmUp = order.warmUp,
+                                    .steps = static_cast<std::int64_t>(times.steps.size()),
+                                    .tokens = times.tokens,
+                                    .turn = TimeNs::fromSeconds(times.turnSeconds),
+                                    .median = TimeNs::fromSeconds(median(times.steps)),
+                                    .slowest = TimeNs::fromSeconds(*std::ranges::max_element(times.steps)),
+                                    .loss = result.loss,
+                                    .others = times.others,
+                                    .stealPct = stealPct,
+                                    .pageFaults = end.faults - first.faults,
+                                    .peakBytes = peak.count > 0 ? static_cast<double>(alone) : kUnknown,
+                                    .operations = m_operations[index(order.arm)],
+                                    .joules = first.joules && end.joules ? *end.joules - *first.joules : kUnknown});
+    if (m_course.pairs().size() != pairsBefore) judge(false);
+    return {};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,91 @@
+// Comparison: two Programs that take turns over steps, each over a State of its own, until a Course says that it is decided. Carries out the course's
+// orders: builds both arms anew, turns, warms up, times blocks with the device waited for, and publishes each block and what the pairs say so far.
+// Validation, checkpoints and text have no place in it. Trainer thread; a stop is asked from any.
+#pragma once
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "core/data/BatchSource.h"
+#include "core/experiment/Course.h"
+#include "core/profile/EnergyCounter.h"
+#include "core/profile/ProcessorTimes.h"
+#include "core/program/ProgramFactory.h"
+
+namespace stepscope {
+
+struct ComparedSide {
+    RunConfig config;  // complete; the learning rate is read from it
+    RunPlan plan;
+    std::shared_ptr<const TrainState> start;  // that every instance begins with; both sides may name one State
+};
+
+struct ComparisonSetup {
+    std::array<ComparedSide, 2> sides;  // A, B
+    std::shared_ptr<const BatchSource> batches;
+    // One State at a time lies on the device, the other one in the host's memory meanwhile: where both do not fit.
+    bool swapStates = false;
+    CourseRules rules;
+    const ProgramFactory* factory = nullptr;
+    const SessionClock* clock = nullptr;
+    EventSink* sink = nullptr;
+    const std::atomic<bool>* stop = nullptr;
+    // Called after each step of an arm, within what is timed: for tests that make one slower. Empty = nothing.
+    std::function<void(Arm)> afterStep;
+};
+
+struct ComparisonOutcome {
+    RunState state = RunState::Finished;  // Stopped when it was asked to, Failed with an error
+    Error error;
+};
+
+class Comparison {
+public:
+    explicit Comparison(ComparisonSetup setup);
+    // Publishes BlockDone and ExperimentJudged; the last ExperimentJudged is over. What was measured before a failure is judged too.
+    ComparisonOutcome run();
+
+private:
+    struct Instance {
+        std::unique_ptr<StepProgram> program;
+        TrainState state;        // where states are swapped: on the host while the other one runs
+        std::int64_t owned = 0;  // bytes of tensors that are there for this arm alone
+    };
+    struct Reading {
+        TimeNs at;
+        std::optional<ProcessorTimes> processors;
+        std::int64_t ownNs = 0;
+        std::int64_t faults = 0;
+        std::optional<double> joules;
+    };
+
+    Status build(Arm first);
+    Status buildOne(Arm arm);
+    Status carryOut(const BlockOrder& order);
+    Status step(Arm arm, StepResult& result);
+    void turnTo(Arm arm);
+    Instance& of(Arm arm) { return m_instances[arm == Arm::A ? 0 : 1]; }
+    const ComparedSide& side(Arm arm) const { return m_setup.sides[arm == Arm::A ? 0 : 1]; }
+    TrainState& stateOf(Arm arm) { return m_setup.swapStates ? m_shared : of(arm).state; }
+    at::Device deviceOf(Arm arm) const { return at::Device(side(arm).plan.device()); }
+    Reading read() const;
+    bool stopAsked() const { return m_setup.stop != nullptr && m_setup.stop->load(); }
+    void judge(bool over);
+
+    ComparisonSetup m_setup;
+    Course m_course;
+    std::array<Instance, 2> m_instances;
+    TrainState m_shared;            // where states are swapped
+    std::optional<Arm> m_onDevice;  // whose State it holds
+    at::Tensor m_ballast;           // moves the addresses of the next instances
+    std::array<double, 2> m_operations{kUnknown, kUnknown};
+    std::vector<int> m_processors;
+    EnergyCounter m_energy;
+    std::uint64_t m_builds = 0;
+    std::int64_t m_newestStep = 0;
+    TimeNs m_begin;
+};
+
+}  // namespace stepscope

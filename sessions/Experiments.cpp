@@ -1,0 +1,53 @@
+#include "sessions/Experiments.h"
+
+#include <SQLiteCpp/Statement.h>
+
+#include "sessions/Columns.h"
+#include "sessions/EventFields.h"
+#include "sessions/file/Connection.h"
+#include "sessions/file/SqliteError.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kMostAnswers = 1000;
+
+std::string judgementColumns() {
+    std::string names;
+    for (const auto& column : columnsOf<ExperimentJudged>()) names += ", " + column;
+    return names;
+}
+
+}  // namespace
+
+Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, const std::string& question, std::int64_t besides) {
+    auto connection = openForReading(database);
+    if (!connection) return connection.error();
+    return guarded(database, [&]() -> Result<std::vector<EarlierAnswer>> {
+        std::vector<EarlierAnswer> all;
+        if (!*connection) return all;
+        SQLite::Statement asked(
+            **connection,
+            "SELECT e.session, s.started_unix_ms, e.delta FROM experiments e JOIN sessions s ON s.id = e.session"
+            " WHERE e.question = ? AND s.deleted_unix_ms = 0 AND e.session <> ? ORDER BY s.started_unix_ms DESC, e.session DESC LIMIT ?");
+        asked.bind(1, question);
+        asked.bind(2, besides);
+        asked.bind(3, kMostAnswers);
+        SQLite::Statement newest(**connection,
+                                 "SELECT at_ns" + judgementColumns() + " FROM judgements WHERE session = ? ORDER BY at_ns DESC, seq DESC LIMIT 1");
+        while (asked.executeStep()) {
+            EarlierAnswer answer{
+                .session = asked.getColumn(0).getInt64(), .startedUnixMs = asked.getColumn(1).getInt64(), .delta = asked.getColumn(2).getDouble()};
+            newest.reset();
+            newest.bind(1, answer.session);
+            if (!newest.executeStep()) continue;
+            RowReader row(newest);
+            row("at_ns", answer.judged.at);
+            fields(row, answer.judged);
+            all.push_back(std::move(answer));
+        }
+        return all;
+    });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/analysis/ExperimentHistory.h"
+
+namespace stepscope {
+namespace {
+
+BlockDone block(std::int64_t pair, Arm arm, double ms, std::int64_t tokens = 1000, double loss = 3, std::int64_t step = 10) {
+    return {.step = step,
+            .duration = {static_cast<std::int64_t>(ms * 10e6)},
+            .pair = pair,
+            .arm = arm,
+            .steps = 10,
+            .tokens = tokens,
+            .median = {static_cast<std::int64_t>(ms * 1e6)},
+            .slowest = {static_cast<std::int64_t>(ms * 2e6)},
+            .loss = loss,
+            .pageFaults = 40,
+            .peakBytes = 5e6 * ms};
+}
+
+TEST(ExperimentHistory, SumsUpWhatCountsAndLeavesPilotAndDiscardedPairsOut) {
+    ExperimentHistory history;
+    history.add(block(-1, Arm::A, 500));
+    history.add(block(0, Arm::A, 20));
+    history.add(block(0, Arm::B, 10));
+    history.add(ExperimentJudged{.pair = 0});
+    history.add(block(1, Arm::B, 90));
+    history.add(block(1, Arm::A, 90));
+    history.add(ExperimentJudged{.pair = 1, .discarded = true});
+    history.add(block(2, Arm::A, 30));  // its pair was never finished
+    const SideFacts a = history.facts(Arm::A), b = history.facts(Arm::B);
+    EXPECT_EQ(a.blocks, 1);
+    EXPECT_DOUBLE_EQ(a.msPerStep, 20);
+    EXPECT_DOUBLE_EQ(a.tokensPerSecond, 1000 / 0.2);
+    EXPECT_DOUBLE_EQ(a.slowestMs, 40);
+    EXPECT_DOUBLE_EQ(a.faultsPerStep, 4);
+    EXPECT_DOUBLE_EQ(b.msPerStep, 10);
+    EXPECT_DOUBLE_EQ(b.peakBytes, 5e7);
+    EXPECT_TRUE(std::isnan(b.operations));
+    EXPECT_TRUE(std::isnan(b.joulesPerToken));
+    EXPECT_EQ(history.pairs().size(), 2u);
+}
+
+TEST(ExperimentHistory, ComparesLossesAtEqualTokensOnly) {
+    ExperimentHistory history;
+    history.add(block(0, Arm::A, 10, 1000, 3.0, 10));
+    history.add(block(0, Arm::B, 10, 1000, 3.5, 10));
+    history.add(block(1, Arm::B, 10, 1000, 2.0, 20));
+    history.add(block(1, Arm::A, 10, 1000, 1.0, 20));
+    history.add(block(2, Arm::B, 10, 9000, 2.0, 30));
+    history.add(block(2, Arm::A, 10, 1000, 1.0, 40));
+    EXPECT_DOUBLE_EQ(history.lossDifference(), 0.75);
+    EXPECT_TRUE(std::isnan(ExperimentHistory().lossDifference()));
+}
+
+TEST(ExperimentHistory, WithoutBlocksKnowsNothing) {
+    const SideFacts facts = ExperimentHistory().facts(Arm::A);
+    EXPECT_EQ(facts.steps, 0);
+    EXPECT_TRUE(std::isnan(facts.msPerStep));
+    EXPECT_TRUE(std::isnan(facts.tokensPerSecond));
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,62 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/analysis/JudgedSentence.h"
+
+namespace stepscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+ExperimentJudged judged(const char* outcome, double ratio, double low, double high) {
+    return {.outcome = outcome, .ratio = ratio, .low = low, .high = high, .pairs = 12};
+}
+
+TEST(JudgedWords, SayHowMuchFasterOrSlowerWithTheNearBoundFirst) {
+    EXPECT_EQ(judgedWords(judged("faster", 1.123, 1.101, 1.146), 0.01), "faster by 12.3 % [10.1 %, 14.6 %]");
+    EXPECT_EQ(judgedWords(judged("slower", 0.9, 0.88, 0.93), 0.01), "slower by 10.0 % [7.0 %, 12.0 %]");
+    EXPECT_EQ(judgedWords(judged("faster", 3.314, 3.271, 3.36), 0.01), "3.31 times as fast [3.27, 3.36]");
+    EXPECT_EQ(judgedWords(judged("equivalent", 1.001, 0.995, 1.004), 0.01), "no difference of more than 1 %");
+    EXPECT_EQ(judgedWords(judged("equivalent", 1.001, 0.995, 1.004), 0.005), "no difference of more than 0.5 %");
+    EXPECT_EQ(judgedWords(judged("inconclusive", 1.2, 0.9, 1.5), 0.01), "inconclusive");
+}
+
+TEST(JudgedSentence, CountsPairsAndThoseLeftOut) {
+    ExperimentJudged one = judged("faster", 1.1, 1.05, 1.15);
+    EXPECT_EQ(judgedSentence(one), "B beside A: faster by 10.0 % [5.0 %, 15.0 %], in 12 pairs of blocks.");
+    one.left = 3;
+    one.why = "More words.";
+    EXPECT_EQ(judgedSentence(one), "B beside A: faster by 10.0 % [5.0 %, 15.0 %], in 12 pairs of blocks, 3 left out. More words.");
+}
+
+TEST(WhyJudged, HasASentenceForEachReasonAndNoneForAVerdict) {
+    PairedVerdict verdict{.outcome = PairedOutcome::Faster, .reason = PairedReason::None, .ratio = 1.1, .low = 1.05, .high = 1.2, .pairs = 20};
+    EXPECT_EQ(whyJudged(verdict, {}), "");
+    verdict.outcome = PairedOutcome::Inconclusive;
+    for (const auto& [reason, words] : std::vector<std::pair<PairedReason, const char*>>{{PairedReason::TooFewPairs, "budget"},
+                                                                                         {PairedReason::TooWide, "[1.050, 1.200]"},
+                                                                                         {PairedReason::RebuildsDiffer, "instance"},
+                                                                                         {PairedReason::OrderMatters, "first"},
+                                                                                         {PairedReason::DiscardsDecide, "left out"},
+                                                                                         {PairedReason::RareSlowSteps, "rare slow steps"}}) {
+        verdict.reason = reason;
+        EXPECT_THAT(whyJudged(verdict, {}), HasSubstr(words));
+    }
+}
+
+TEST(WhyJudged, SaysHowMuchMoreWouldDecideIt) {
+    const PairedVerdict verdict{
+        .outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooWide, .ratio = 1, .low = 0.9, .high = 1.1, .pairs = 20};
+    EXPECT_THAT(whyJudged(verdict, {.secondsToGo = 42}), HasSubstr("About 42 s more would decide it."));
+    EXPECT_THAT(whyJudged(verdict, {.secondsToGo = 600}), HasSubstr("About 10 minutes more"));
+    EXPECT_THAT(whyJudged(verdict, {.secondsToGo = 1e9}), HasSubstr("no time that is worth it"));
+}
+
+TEST(WhyJudged, NamesOtherProgramsWhereTheyAreWhyThereAreFewPairs) {
+    const PairedVerdict verdict{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooFewPairs, .pairs = 3, .discarded = 20};
+    EXPECT_THAT(whyJudged(verdict, {.leastSeconds = 60}), HasSubstr("20 of 23 pairs were left out"));
+    EXPECT_THAT(whyJudged(verdict, {.stopped = true}), HasSubstr("stopped after 3 pairs"));
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,248 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/experiment/Course.h"
+#include "core/experiment/Judgement.h"
+#include "tests/support/CoursePlayer.h"
+
+namespace stepscope {
+namespace {
+
+StepSeries steady(double seconds, std::size_t count = 1000) {
+    return {std::vector<double>(count, seconds), {}};
+}
+
+BlockTimes blockOf(const BlockOrder& order, double secondsAStep, double elapsed) {
+    BlockTimes times;
+    const auto steps = std::max(order.steps, static_cast<std::int64_t>(std::ceil(order.leastSeconds / secondsAStep)));
+    times.steps.assign(static_cast<std::size_t>(steps), secondsAStep);
+    times.seconds = secondsAStep * static_cast<double>(steps);
+    times.tokens = 100 * steps;
+    times.elapsed = elapsed;
+    return times;
+}
+
+// All orders of a course over steps of one length, at most `most`.
+std::vector<BlockOrder> ordersOf(CourseRules rules, double secondsAStep, std::size_t most = 10'000) {
+    Course course(rules);
+    std::vector<BlockOrder> orders;
+    double elapsed = 0;
+    while (orders.size() < most) {
+        const auto order = course.next();
+        if (!order) break;
+        orders.push_back(*order);
+        // A little scatter, so that nothing is decided at once.
+        const double scatter = 1 + 0.05 * std::sin(static_cast<double>(orders.size()) * 12.9898);
+        elapsed += static_cast<double>(order->warmUp) * secondsAStep;
+        BlockTimes times = blockOf(*order, secondsAStep * scatter, 0);
+        elapsed += times.seconds;
+        times.elapsed = elapsed;
+        course.done(times);
+    }
+    return orders;
+}
+
+TEST(Course, TakesPairsOfBothArmsWhoseOrderAFairCoinDecides) {
+    const auto orders = ordersOf({.budgetSeconds = 2000, .delta = 0.0001}, 0.05);
+    ASSERT_GT(orders.size(), 400u);
+    std::int64_t firstIsA = 0, pairs = 0;
+    for (std::size_t i = 0; i + 1 < orders.size(); i += 2) {
+        EXPECT_FALSE(orders[i].second);
+        EXPECT_TRUE(orders[i + 1].second);
+        EXPECT_NE(orders[i].arm, orders[i + 1].arm);
+        EXPECT_EQ(orders[i].pair, orders[i + 1].pair);
+        firstIsA += orders[i].arm == Arm::A;
+        ++pairs;
+    }
+    EXPECT_NEAR(static_cast<double>(firstIsA) / static_cast<double>(pairs), 0.5, 0.15);
+}
+
+TEST(Course, TossesTheSameCoinsForOneSeedAndOthersForAnother) {
+    const auto arms = [](std::uint64_t seed) {
+        std::vector<int> all;
+        for (const auto& order : ordersOf({.seed = seed, .budgetSeconds = 100}, 0.05)) all.push_back(order.arm == Arm::A);
+        return all;
+    };
+    EXPECT_EQ(arms(7), arms(7));
+    EXPECT_NE(arms(7), arms(8));
+}
+
+TEST(Course, HasBlocksOfHalfASecondAndThreeStepsAtLeast) {
+    for (const double step : {0.001, 0.04, 0.4, 2.0}) {
+        std::int64_t counted = 0;
+        for (const auto& order : ordersOf({.budgetSeconds = 400}, step)) {
+            if (order.pair < 0) continue;
+            ++counted;
+            EXPECT_GE(order.steps, 3) << step;
+            EXPECT_GE(static_cast<double>(order.steps) * step, 0.45) << step;
+            EXPECT_GE(order.warmUp, 1) << step;
+        }
+        EXPECT_GT(counted, 0) << step;
+    }
+}
+
+TEST(Course, GivesArmsOfTheSameBatchEqualStepsAndOthersEqualSeconds) {
+    for (const bool equalSeconds : {false, true}) {
+        Course course({.budgetSeconds = 100, .equalSeconds = equalSeconds});
+        double elapsed = 0;
+        std::array<std::int64_t, 2> steps{};
+        while (const auto order = course.next()) {
+            const double each = order->arm == Arm::A ? 0.02 : 0.08;
+            BlockTimes times = blockOf(*order, each, 0);
+            times.elapsed = elapsed += times.seconds;
+            if (order->pair >= 0) steps[order->arm == Arm::A ? 0 : 1] = order->steps;
+            course.done(times);
+        }
+        ASSERT_GT(steps[0] * steps[1], 0);
+        if (equalSeconds) {
+            EXPECT_NEAR(static_cast<double>(steps[0]) * 0.02, static_cast<double>(steps[1]) * 0.08, 0.081);
+        } else {
+            EXPECT_EQ(steps[0], steps[1]);
+        }
+    }
+}
+
+TEST(Course, FindsHowManyStepsAfterATurnAreSlow) {
+    PlayOptions options{.rules = {.budgetSeconds = 60}};
+    options.slowAfterTurn = 3;
+    options.slowBy = 1.5;
+    const Course slow = playCourse(steady(0.03), options);
+    ASSERT_TRUE(slow.plan());
+    EXPECT_EQ(slow.plan()->warmUp[0], 3);
+    EXPECT_EQ(slow.plan()->warmUp[1], 3);
+    options.slowAfterTurn = 0;
+    const Course flat = playCourse(steady(0.03), options);
+    ASSERT_TRUE(flat.plan());
+    EXPECT_EQ(flat.plan()->warmUp[0], 1);
+}
+
+TEST(Course, RebuildsBothArmsAtLeastSixTimesBeforeItClaimsAnything) {
+    PlayOptions options{.rules = {.budgetSeconds = 300}, .slowdownOfB = 2};
+    const Course course = playCourse(steady(0.03), options);
+    const PairedVerdict verdict = course.verdict();
+    EXPECT_EQ(verdict.outcome, PairedOutcome::Slower);
+    EXPECT_GE(verdict.rebuilds, 6u);
+    std::set<std::int32_t> instances;
+    for (const auto& pair : course.pairs()) instances.insert(pair.rebuild);
+    EXPECT_EQ(instances.size(), verdict.rebuilds);
+    EXPECT_FALSE(instances.contains(0)) << "the pilot's instances count for nothing";
+}
+
+TEST(Course, StopsByItselfWhenItIsDecidedLongBeforeTheBudget) {
+    PlayOptions options{.rules = {.budgetSeconds = 3600}, .slowdownOfB = 1.5};
+    const Course course = playCourse(steady(0.03), options);
+    EXPECT_EQ(course.verdict().outcome, PairedOutcome::Slower);
+    EXPECT_LT(course.elapsed(), 120);
+    EXPECT_NEAR(course.verdict().ratio, 1 / 1.5, 1e-6);
+}
+
+TEST(Course, DoesNotBeginAPairThatTheBudgetHasNoTimeFor) {
+    for (const double budget : {5.0, 20.0, 47.0}) {
+        StepSeries noisy = steady(0.05, 997);
+        for (std::size_t i = 0; i < noisy.seconds.size(); ++i) noisy.seconds[i] *= 1 + 0.2 * std::sin(static_cast<double>(i * i % 997));
+        const Course course = playCourse(noisy, {.rules = {.budgetSeconds = budget}});
+        EXPECT_LE(course.elapsed(), budget * 1.15) << budget;
+    }
+}
+
+TEST(Course, LeavesOutWholePairsForOtherProgramsTimeAloneAndTossesNewCoins) {
+    StepSeries series = steady(0.05, 2000);
+    series.others.assign(2000, 0.1);
+    // Somebody compiles for a while, and the steps are as fast as ever: it is their time that counts, not ours.
+    for (std::size_t i = 400; i < 800; ++i) series.others[i] = 1.5;
+    for (std::size_t i = 0; i < series.seconds.size(); ++i) series.seconds[i] *= 1 + 0.05 * std::sin(static_cast<double>(i) * 78.233);
+    const Course course = playCourse(series, {.rules = {.budgetSeconds = 90, .delta = 0.0001}});
+    std::size_t left = 0;
+    for (const auto& pair : course.pairs()) {
+        left += pair.discarded;
+        EXPECT_TRUE(!pair.discarded || std::isnan(pair.sameArm));
+    }
+    EXPECT_GE(left, 8u);
+    EXPECT_LT(left, course.pairs().size());
+    EXPECT_EQ(course.verdict().discarded, left);
+
+    // A constant load is there in the pilot too: nothing is left out, and the interval says what it is worth.
+    series.others.assign(2000, 1.5);
+    const Course loaded = playCourse(series, {.rules = {.budgetSeconds = 60, .delta = 0.0001}});
+    EXPECT_EQ(loaded.verdict().discarded, 0u);
+}
+
+TEST(Course, SlowStepsAloneNeverLeaveAPairOut) {
+    StepSeries series = steady(0.05, 500);
+    series.others.assign(500, 0.0);
+    for (std::size_t i = 0; i < 500; i += 37) series.seconds[i] = 0.9;
+    const Course course = playCourse(series, {.rules = {.budgetSeconds = 90}});
+    EXPECT_EQ(course.verdict().discarded, 0u);
+}
+
+TEST(Course, ComparesTwoBlocksOfOneArmInTurnWithinAnInstance) {
+    const Course course = playCourse(steady(0.02), {.rules = {.budgetSeconds = 200, .delta = 0.0006}});
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < course.pairs().size(); ++i) {
+        const bool first = i == 0 || course.pairs()[i].rebuild != course.pairs()[i - 1].rebuild;
+        EXPECT_TRUE(!first || std::isnan(course.pairs()[i].sameArm)) << i;
+        same += std::isfinite(course.pairs()[i].sameArm);
+    }
+    EXPECT_GT(same, 0u);
+}
+
+TEST(Course, StoppedEarlySaysWhatItKnows) {
+    Course course({.budgetSeconds = 600});
+    double elapsed = 0;
+    for (int blocks = 0; blocks < 60; ++blocks) {
+        const auto order = course.next();
+        ASSERT_TRUE(order);
+        BlockTimes times = blockOf(*order, order->arm == Arm::A ? 0.05 : 0.0502 + 0.01 * (blocks % 3), 0);
+        times.elapsed = elapsed += times.seconds;
+        course.done(times);
+    }
+    course.stop();
+    EXPECT_FALSE(course.next());
+    const ExperimentJudged judged = judgementOf(course, true);
+    EXPECT_TRUE(judged.over);
+    EXPECT_GT(judged.pairs, 8);
+    EXPECT_GT(judged.seconds, 0);
+    EXPECT_LT(judged.ratio, 1);
+    EXPECT_FALSE(judged.outcome.empty());
+}
+
+TEST(Course, StoppedInThePilotSaysThatNothingIsKnown) {
+    Course course({});
+    const auto order = course.next();
+    ASSERT_TRUE(order);
+    EXPECT_EQ(order->pair, -1);
+    EXPECT_TRUE(order->rebuild);
+    course.stop();
+    const ExperimentJudged judged = judgementOf(course, true);
+    EXPECT_EQ(judged.outcome, "inconclusive");
+    EXPECT_EQ(judged.pairs, 0);
+    EXPECT_THAT(judged.why, testing::HasSubstr("stopped"));
+}
+
+TEST(Course, ABudgetTooSmallForAVerdictSaysHowMuchWouldDo) {
+    const Course course = playCourse(steady(1.5), {.rules = {.budgetSeconds = 30}});
+    const ExperimentJudged judged = judgementOf(course, true);
+    EXPECT_EQ(judged.outcome, "inconclusive");
+    EXPECT_EQ(judged.reason, "too-few-pairs");
+    EXPECT_THAT(judged.why, testing::HasSubstr("least"));
+}
+
+TEST(Course, ATimePerTokenIsComparedNotATimePerStep) {
+    Course course({.budgetSeconds = 200, .equalSeconds = true});
+    double elapsed = 0;
+    while (const auto order = course.next()) {
+        // B's steps take twice as long and train three times the tokens.
+        BlockTimes times = blockOf(*order, order->arm == Arm::A ? 0.05 : 0.1, 0);
+        if (order->arm == Arm::B) times.tokens *= 3;
+        times.elapsed = elapsed += times.seconds;
+        course.done(times);
+    }
+    EXPECT_EQ(course.verdict().outcome, PairedOutcome::Faster);
+    EXPECT_NEAR(course.verdict().ratio, 1.5, 1e-9);
+}
+
+}  // namespace
+}  // namespace stepscope

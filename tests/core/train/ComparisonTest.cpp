@@ -1,0 +1,164 @@
+// Two Programs that take turns for real: what is timed, what is not, and what is said when one of them cannot go on. CTest.
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "TinyTraining.h"
+#include "core/analysis/ExperimentHistory.h"
+#include "core/train/Comparison.h"
+
+namespace stepscope {
+namespace {
+
+class ComparisonTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        at::set_num_threads(1);
+        // Blocks of a tiny model may be short: what is tested is who takes which turn.
+        setup.rules.blockSeconds = 0.01;
+        setup.rules.budgetSeconds = 3;
+        setup.batches = testing::tinyBatches();
+        setup.factory = &registry;
+        setup.clock = &clock;
+        setup.sink = &sink;
+        setup.stop = &stop;
+        sides({}, {});
+    }
+    using Settings = std::vector<std::pair<std::string, Value>>;
+    void sides(const Settings& ofA, const Settings& ofB) {
+        for (const bool second : {false, true}) {
+            RunConfig config = testing::tinyConfig(registry, 1'000'000);
+            for (const auto& [key, value] : second ? ofB : ofA) config.switches[key] = value;
+            ComparedSide& side = setup.sides[second ? 1 : 0];
+            side.config = registry.complete(config).value();
+            side.plan = registry.plan(side.config, 61).value();
+            side.start = std::make_shared<const TrainState>(TrainState::initialise(registry.modelShape(side.plan, 61), 1));
+        }
+    }
+    ComparisonOutcome run() {
+        const ComparisonOutcome outcome = Comparison(setup).run();
+        for (const auto& block : sink.all<BlockDone>()) history.add(block);
+        for (const auto& judged : sink.all<ExperimentJudged>()) history.add(judged);
+        return outcome;
+    }
+
+    Registry registry{testing::plainCpu()};
+    SessionClock clock;
+    testing::CollectingSink sink;
+    std::atomic<bool> stop{false};
+    ComparisonSetup setup;
+    ExperimentHistory history;
+};
+
+TEST_F(ComparisonTest, OfTwoIdenticalArmsHasEqualLossesAfterEqualSteps) {
+    const ComparisonOutcome outcome = run();
+    EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    const auto blocks = sink.all<BlockDone>();
+    int compared = 0;
+    for (std::size_t i = 0; i + 1 < blocks.size(); ++i)
+        if (blocks[i].pair >= 0 && blocks[i].pair == blocks[i + 1].pair) {
+            EXPECT_EQ(blocks[i].step, blocks[i + 1].step);
+            EXPECT_EQ(blocks[i].loss, blocks[i + 1].loss);
+            EXPECT_NE(blocks[i].arm, blocks[i + 1].arm);
+            ++compared;
+        }
+    EXPECT_GT(compared, 0);
+    EXPECT_EQ(history.lossDifference(), 0);
+    ASSERT_TRUE(history.newest());
+    EXPECT_TRUE(history.newest()->over);
+}
+
+TEST_F(ComparisonTest, OfDifferentProgramsOverOneStartKeepsEachStateToItself) {
+    sides({{"fusion", std::string("off")}}, {{"fusion", std::string("step")}});
+    EXPECT_EQ(run().state, RunState::Finished);
+    EXPECT_LT(std::abs(history.lossDifference()), 1e-4);
+    EXPECT_EQ(setup.sides[0].start->updates, 0) << "what both start from is not trained";
+    EXPECT_GT(history.facts(Arm::A).operations, history.facts(Arm::B).operations);
+    EXPECT_GT(history.facts(Arm::A).tokensPerSecond, 0);
+}
+
+TEST_F(ComparisonTest, WithOneStateAtATimeOnTheDeviceTrainsBothAlike) {
+    const auto lossesOf = [&](bool swapped) {
+        testing::CollectingSink own;
+        setup.sink = &own;
+        setup.swapStates = swapped;
+        sides({{"fusion", std::string("off")}}, {{"fusion", std::string("step")}});
+        EXPECT_EQ(Comparison(setup).run().state, RunState::Finished);
+        std::map<std::pair<std::int64_t, Arm>, double> byStep;
+        for (const auto& block : own.all<BlockDone>()) byStep[{block.step, block.arm}] = block.loss;
+        return byStep;
+    };
+    const auto apart = lossesOf(false), swapped = lossesOf(true);
+    int compared = 0;
+    for (const auto& [key, loss] : swapped)
+        if (const auto other = apart.find(key); other != apart.end()) {
+            EXPECT_EQ(loss, other->second) << key.first;
+            ++compared;
+        }
+    EXPECT_GT(compared, 0);
+}
+
+TEST_F(ComparisonTest, FindsAnArmThatSpins) {
+    setup.rules.budgetSeconds = 20;
+    setup.afterStep = [](Arm arm) {
+        if (arm == Arm::A) return;
+        const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(3);
+        while (std::chrono::steady_clock::now() < until) {
+        }
+    };
+    EXPECT_EQ(run().state, RunState::Finished);
+    EXPECT_EQ(history.newest()->outcome, "slower") << history.newest()->why;
+    EXPECT_LT(history.newest()->high, 1);
+    EXPECT_GE(history.newest()->rebuilds, 6);
+}
+
+TEST_F(ComparisonTest, StoppedByAPersonKeepsWhatIsKnown) {
+    setup.rules.budgetSeconds = 600;
+    sink.onEvent = [&](const Event& event) {
+        if (const auto* judged = std::get_if<ExperimentJudged>(&event); judged && judged->pair == 2) stop = true;
+    };
+    EXPECT_EQ(run().state, RunState::Stopped);
+    ASSERT_TRUE(history.newest());
+    EXPECT_TRUE(history.newest()->over);
+    EXPECT_EQ(history.newest()->pairs, 3);
+    EXPECT_THAT(history.newest()->why, ::testing::HasSubstr("stopped"));
+}
+
+TEST_F(ComparisonTest, ASideThatDivergesIsNamedAndThePairsBeforeAreJudged) {
+    sides({}, {{"grad-clip", 0.0}});
+    setup.sides[1].config.lr = 1e30;
+    setup.sides[1].config.schedule = "constant";
+    const ComparisonOutcome outcome = run();
+    EXPECT_EQ(outcome.state, RunState::Failed);
+    EXPECT_EQ(outcome.error.code, ErrorCode::Training);
+    EXPECT_THAT(outcome.error.sentence, ::testing::HasSubstr("B diverged"));
+    ASSERT_TRUE(history.newest());
+    EXPECT_TRUE(history.newest()->over);
+    EXPECT_EQ(history.newest()->outcome, "inconclusive");
+}
+
+TEST_F(ComparisonTest, ComparesTimePerTokenWhereBatchesDiffer) {
+    sides({{"batch-size", std::int64_t{2}}}, {{"batch-size", std::int64_t{8}}});
+    setup.rules.equalSeconds = true;
+    EXPECT_EQ(run().state, RunState::Finished);
+    const auto a = history.facts(Arm::A), b = history.facts(Arm::B);
+    EXPECT_EQ(a.tokens, a.steps * 2 * 12);
+    EXPECT_EQ(b.tokens, b.steps * 8 * 12);
+    EXPECT_GT(history.newest()->ratio, 1) << "a larger batch costs less per token here";
+}
+
+TEST_F(ComparisonTest, CountsOfEachArmTheMemoryThatItTakesAlone) {
+    sides({{"batch-size", std::int64_t{2}}}, {{"batch-size", std::int64_t{64}}});
+    setup.rules.equalSeconds = true;
+    EXPECT_EQ(run().state, RunState::Finished);
+    const double a = history.facts(Arm::A).peakBytes, b = history.facts(Arm::B).peakBytes;
+    EXPECT_TRUE(!std::isfinite(a) || b > a) << a << " " << b;
+    EXPECT_EQ(std::isfinite(a), std::isfinite(b));
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,64 @@
+// Plays a Course over a series of step times in the place of a machine: contiguous steps in their order from some start, warm-ups and rebuilding
+// included; B's steps are multiplied. Used by tests and by bench course_simulation.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "core/experiment/Course.h"
+
+namespace stepscope {
+
+struct StepSeries {
+    std::vector<double> seconds;
+    std::vector<double> others;  // processors that other processes had meanwhile; empty = nothing is known
+};
+
+struct PlayOptions {
+    CourseRules rules;
+    std::size_t start = 0;       // the step to begin with; the series is a ring
+    double slowdownOfB = 1;      // 1.03: B's steps take 3 % longer
+    std::int64_t tokens = 1000;  // of a step
+    double rebuildSeconds = 0.2;
+    // Steps after a turn that are slower than the others, and by how much: a warm-up that the pilot must find.
+    std::int64_t slowAfterTurn = 0;
+    double slowBy = 1;
+};
+
+inline Course playCourse(const StepSeries& series, const PlayOptions& options) {
+    Course course(options.rules);
+    std::size_t at = options.start % series.seconds.size();
+    double elapsed = 0;
+    while (const auto order = course.next()) {
+        BlockTimes times;
+        double others = 0, length = 0;
+        std::int64_t sinceTurn = 0;
+        const auto step = [&] {
+            double seconds = series.seconds[at];
+            if (order->arm == Arm::B) seconds *= options.slowdownOfB;
+            if (sinceTurn++ < options.slowAfterTurn) seconds *= options.slowBy;
+            if (!series.others.empty()) others += series.others[at] * seconds;
+            length += seconds;
+            at = (at + 1) % series.seconds.size();
+            return seconds;
+        };
+        if (order->rebuild) {
+            for (double spent = 0; spent < options.rebuildSeconds;) spent += step();
+            times.rebuildSeconds = options.rebuildSeconds;
+            sinceTurn = 0;
+        }
+        for (std::int64_t i = 0; i < order->warmUp; ++i) step();
+        times.turnSeconds = length;
+        while (static_cast<std::int64_t>(times.steps.size()) < order->steps || times.seconds < order->leastSeconds) {
+            times.steps.push_back(step());
+            times.seconds += times.steps.back();
+        }
+        times.tokens = options.tokens * static_cast<std::int64_t>(times.steps.size());
+        if (!series.others.empty()) times.others = others / length;
+        elapsed += length;
+        times.elapsed = elapsed;
+        course.done(times);
+    }
+    return course;
+}
+
+}  // namespace stepscope
