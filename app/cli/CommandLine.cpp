@@ -41,6 +41,7 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     m_app.set_version_flag("--version", std::string(kProgram) + " " STEPSCOPE_VERSION);
     m_app.footer(exitCodeTable());
     addTrain(m_app, m_actions);
+    addAb(m_app, m_actions);
     addSessions(m_app, m_actions);
     addCheckpoint(m_app, m_actions);
     addGenerate(m_app, m_actions);

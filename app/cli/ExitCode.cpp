@@ -41,7 +41,9 @@ std::string exitCodeTable() {
            "   8  a damaged database, token cache or checkpoint\n"
            "   9  the training failed\n"
            "  10  stopped by Ctrl-C or SIGTERM; the session is kept\n"
-           "  11  ended at once by a second Ctrl-C";
+           "  11  ended at once by a second Ctrl-C\n"
+           "  12  ab --fail-if-slower: whether B is slower is not known\n"
+           "  13  ab --fail-if-slower: B is slower for sure";
 }
 
 }  // namespace stepscope::cli

@@ -15,11 +15,13 @@ enum class ExitCode : int {
     NotFound = 4,     // no such session, preset or file
     Unsupported = 5,  // this machine or build cannot do it
     OutOfMemory = 6,
-    Io = 7,        // disk, permission, lock
-    Damaged = 8,   // a database, token cache or checkpoint that does not hold together
-    Training = 9,  // the run failed: loss not finite, an operation refused
-    Stopped = 10,  // Ctrl-C or SIGTERM: stopped cleanly, the session is kept
-    Killed = 11,   // a second Ctrl-C: ended at once
+    Io = 7,          // disk, permission, lock
+    Damaged = 8,     // a database, token cache or checkpoint that does not hold together
+    Training = 9,    // the run failed: loss not finite, an operation refused
+    Stopped = 10,    // Ctrl-C or SIGTERM: stopped cleanly, the session is kept
+    Killed = 11,     // a second Ctrl-C: ended at once
+    Undecided = 12,  // ab --fail-if-slower: nobody can tell
+    Slower = 13,     // ab --fail-if-slower: it is, for sure
 };
 
 ExitCode exitCode(ErrorCode code);

@@ -40,6 +40,20 @@ void RunOptions::addFlag(CLI::App& command, const std::string& key, const std::s
     m_keys.push_back({key, command.add_flag("--" + key, help), std::move(text)});
 }
 
+std::vector<std::string> RunOptions::words() const {
+    std::vector<std::string> all;
+    const auto add = [&](const std::string& option, const std::string& value) {
+        all.push_back(option);
+        all.push_back(value);
+    };
+    if (!m_preset.empty()) add("--preset", m_preset);
+    if (!m_file.empty()) add("--config", m_file);
+    for (const Key& key : m_keys)
+        if (key.option->count() > 0) add("--" + key.id, *key.text);
+    for (const std::string& setting : m_settings) add("--set", setting);
+    return all;
+}
+
 Result<RunConfig> RunOptions::base(const Workbench& workbench) const {
     return presetGiven() ? presetHere(workbench, m_preset) : fittingPreset(workbench);
 }

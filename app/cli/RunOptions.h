@@ -29,6 +29,9 @@ public:
     // On top of `from`; without it, of base(). Complete and checked.
     Result<RunConfig> configure(const Workbench& workbench, const std::optional<RunConfig>& from = {}) const;
 
+    // What was given, as words of a command line that give the same.
+    std::vector<std::string> words() const;
+
 private:
     std::string m_preset;
     std::string m_file;

@@ -1,3 +1,4 @@
+// Experiments found again by what they asked.
 #include <gtest/gtest.h>
 
 #include "sessions/Experiments.h"

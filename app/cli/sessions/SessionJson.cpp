@@ -49,6 +49,9 @@ void collect(SessionPoints& points, const Event& event) {
                                                   {"steps", e.steps},
                                                   {"operations_per_step", number(e.operations)}});
                    },
+                   [&](const ExperimentBegan& e) { points.experiment.add(e); },
+                   [&](const BlockDone& e) { points.experiment.add(e); },
+                   [&](const ExperimentJudged& e) { points.experiment.add(e); },
                },
                event);
 }

@@ -2,6 +2,7 @@
 // Used by `sessions list` and `sessions show`.
 #pragma once
 #include "app/cli/output/Json.h"
+#include "core/analysis/ExperimentHistory.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope::cli {
@@ -14,6 +15,7 @@ struct SessionPoints {  // arrays, each in order of time
     Json switches = Json::array();  // applied
     Json refused = Json::array();
     Json checkpoints = Json::array();
+    ExperimentHistory experiment;
     Json captures = Json::array();  // without their rows: see sessions captures
     Json log = Json::array();
 };

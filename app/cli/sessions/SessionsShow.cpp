@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "app/cli/Commands.h"
+#include "app/cli/ab/AbReport.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
 #include "app/cli/sessions/SessionJson.h"
@@ -34,6 +35,7 @@ Json asJson(const Shown& s) {
     all["refused"] = s.points.refused;
     all["checkpoints"] = s.points.checkpoints;
     all["captures"] = s.points.captures;
+    all["experiment"] = experimentJson(s.points.experiment);
     all["log"] = s.points.log;
     // The same keys as the last line of `train --json`, as far as they are stored.
     all["summary"] = {{"steps", s.summary.steps},
@@ -82,6 +84,7 @@ std::string asText(const Shown& s) {
     if (!s.info.config) text += "  none: it was not run by Stepscope\n";
     if (s.info.config)
         for (const auto& [key, value] : listConfig(*s.info.config)) text += fmt::format("  {}: {}\n", printable(key), printable(value));
+    if (s.points.experiment.began()) text += "\nexperiment\n" + abText(s.points.experiment, 0, {}, {});
     text += list("validation", s.points.validation, [](const Json& p) { return "loss " + p["loss"].dump(); });
     text += list("switches", s.points.switches, [](const Json& p) {
         return fmt::format("{} from {} to {}{}{}", word(p["id"]), word(p["from"]), word(p["to"]), word(p["note"]).empty() ? "" : "; ",

@@ -1,3 +1,4 @@
+// An experiment summed up from its events.
 #include <gtest/gtest.h>
 
 #include <cmath>

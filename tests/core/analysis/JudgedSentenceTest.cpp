@@ -1,3 +1,4 @@
+// What an experiment says in words: verdict, interval, and why there is none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

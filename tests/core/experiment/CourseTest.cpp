@@ -1,3 +1,4 @@
+// Which block comes next, what counts, when it ends: a course played over made-up steps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

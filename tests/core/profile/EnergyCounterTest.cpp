@@ -1,3 +1,4 @@
+// Energy counters in a made-up powercap folder.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,0 +1,223 @@
+// `ab`: two configurations that take turns until it is known which one is faster, or the budget is spent. Main thread; Ctrl-C ends it and keeps what
+// is known.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "app/cli/CheckpointChoice.h"
+#include "app/cli/Commands.h"
+#include "app/cli/RunOptions.h"
+#include "app/cli/StopSignals.h"
+#include "app/cli/ab/AbReport.h"
+#include "app/cli/ab/AbSink.h"
+#include "app/cli/output/Output.h"
+#include "app/workbench/Checkpoints.h"
+#include "app/workbench/ExperimentQuestion.h"
+#include "core/analysis/PairedVerdict.h"
+#include "core/events/ConfigKeys.h"
+
+namespace stepscope::cli {
+namespace {
+
+struct Options {
+    RunOptions both;
+    std::vector<std::string> a, b, same;
+    bool asksSame = false, noRecord = false, json = false;
+    // Texts, so that the range checks name the option.
+    std::string budget = "180", delta = "1", seed = "1", failIfSlower;
+    ExperimentRequest request;
+};
+
+Result<double> realOption(const char* name, const std::string& text, double least, double most) {
+    const auto value = parseValue(RealRange{least, most}, name, text);
+    if (!value) return value.error();
+    return std::get<double>(*value);
+}
+
+// The configuration of both with the settings of one side on top.
+Result<RunConfig> side(const char* option, const Workbench& workbench, RunConfig config, const std::vector<std::string>& settings) {
+    const SwitchCatalogue catalogue = workbench.switches(config);
+    for (const std::string& setting : settings) {
+        const auto equals = setting.find('=');
+        if (equals == std::string::npos || equals == 0)
+            return makeError(ErrorCode::BadInput, fmt::format("{} takes key=value, not \"{}\".", option, setting));
+        if (auto done = setKey(config, catalogue, setting.substr(0, equals), setting.substr(equals + 1)); !done)
+            return makeError(done.error().code, fmt::format("{}: {}", option, done.error().sentence));
+    }
+    auto complete = workbench.complete(std::move(config));
+    if (!complete) return makeError(complete.error().code, fmt::format("{}: {}", option, complete.error().sentence));
+    return complete;
+}
+
+Status prepare(Options& options, const Workbench& workbench) {
+    ExperimentRequest& request = options.request;
+    if (options.asksSame && (!options.a.empty() || !options.b.empty()))
+        return makeError(ErrorCode::BadInput, "--aa measures one configuration beside itself; leave out --a and --b.");
+    if (!options.asksSame && options.a.empty() && options.b.empty())
+        return makeError(ErrorCode::BadInput, "There is nothing to compare: give --a KEY=VALUE, --b KEY=VALUE or both, or --aa.");
+    const auto budget = realOption("--budget", options.budget, kShortestBudget, kLongestBudget);
+    if (!budget) return budget.error();
+    const auto delta = realOption("--delta", options.delta, kLeastDelta * 100, kMostDelta * 100);
+    if (!delta) return delta.error();
+    const auto seed = parseValue(IntegerRange{0, 1'000'000'000'000}, "--seed", options.seed);
+    if (!seed) return seed.error();
+    if (!options.failIfSlower.empty())
+        if (const auto bound = realOption("--fail-if-slower", options.failIfSlower, 0, 99); !bound) return bound.error();
+    request.budgetSeconds = *budget;
+    request.delta = *delta / 100;
+    request.seed = std::get<std::int64_t>(*seed);
+    request.same = options.asksSame;
+    request.record = !options.noRecord;
+    std::optional<RunConfig> begun;
+    if (!request.from.empty()) {
+        const auto checkpoint = chooseCheckpoint(request.from, request.database);
+        if (!checkpoint) return checkpoint.error();
+        request.from = *checkpoint;
+        auto held = inspectCheckpoint(request.from);
+        if (!held) return held.error();
+        begun = std::move(held->config);
+        // Steps of an experiment go on from there, however many the run was to have.
+        begun->steps = std::max(begun->steps, held->step + 1'000'000);
+    }
+    const auto both = options.both.configure(workbench, begun);
+    if (!both) return both.error();
+    auto a = side(options.asksSame ? "--aa" : "--a", workbench, *both, options.asksSame ? options.same : options.a);
+    if (!a) return a.error();
+    auto b = options.asksSame ? a : side("--b", workbench, *both, options.b);
+    if (!b) return b.error();
+    request.a = std::move(*a);
+    request.b = std::move(*b);
+    return {};
+}
+
+// One line that asks the same again.
+std::string repeatLine(const Options& options) {
+    std::string words = "stepscope-cli ab";
+    const auto add = [&](const std::string& word) {
+        const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+") == std::string::npos;
+        if (plain) {
+            words += " " + word;
+            return;
+        }
+        words += " '";
+        for (const char c : word) words += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        words += "'";
+    };
+    for (const auto& word : options.both.words()) add(word);
+    const auto sideWords = [&](const char* name, const std::vector<std::string>& settings) {
+        if (settings.empty()) return;
+        add(name);
+        for (const auto& setting : settings) add(setting);
+    };
+    if (options.asksSame && options.same.empty()) add("--aa");
+    sideWords("--aa", options.same);
+    sideWords("--a", options.a);
+    sideWords("--b", options.b);
+    if (!options.request.from.empty()) add("--from"), add(options.request.from);
+    if (!options.request.init.empty()) add("--init"), add(options.request.init);
+    add("--budget"), add(options.budget), add("--delta"), add(options.delta), add("--seed"), add(options.seed);
+    return words;
+}
+
+// By the bound, not the estimate: slower than allowed for sure, not slower for sure, or neither.
+ExitCode bySlowness(const ExperimentJudged& judged, double percent) {
+    const double allowed = 1 - percent / 100;
+    const bool known = judged.outcome != toString(PairedOutcome::Inconclusive);
+    if (known && judged.high < allowed) return ExitCode::Slower;
+    if (known && judged.low >= allowed) return ExitCode::Ok;
+    return ExitCode::Undecided;
+}
+
+Result<ExitCode> ab(Options& options) {
+    const auto workbench = Workbench::create();
+    if (auto ready = prepare(options, *workbench); !ready) return ready.error();
+    const ExperimentRequest& request = options.request;
+    if (const std::string why = whyNotComparable(request.a, request.b, request.same); !why.empty()) {
+        if (options.json) print(notComparableLine(why, request.delta, request.a, request.b));
+        return makeError(ErrorCode::BadInput, why);
+    }
+    std::signal(SIGPIPE, SIG_IGN);
+    AbSink sink(stderrIsTerminal());
+    std::atomic<Run*> running{nullptr};
+    std::atomic<bool> stopAsked{false};
+    std::unique_ptr<Run> run;
+    RunSummary summary;
+    {
+        const StopSignals signals([&] {
+            stopAsked = true;
+            if (Run* told = running.load()) told->send(Stop{});
+        });
+        auto started = workbench->startExperiment(request, sink);
+        if (!started) return started.error();
+        run = std::move(*started);
+        running = run.get();
+        if (stopAsked) run->send(Stop{});
+        summary = run->wait();
+    }
+    const bool shown = sink.finish(summary.why);
+    std::vector<EarlierAnswer> earlier;
+    if (sink.history().began() && request.record) {
+        const std::string database = request.database.empty() ? defaultDatabasePath() : request.database;
+        auto found = earlierAnswers(database, sink.history().began()->question, sink.session());
+        if (found)
+            earlier = std::move(*found);
+        else
+            printError("Earlier answers cannot be read: " + found.error().sentence);
+    }
+    if (sink.history().began())
+        print(options.json ? abLine(sink.history(), sink.session(), earlier) : abText(sink.history(), sink.session(), earlier, repeatLine(options)));
+    if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
+        if (!shown) printError(summary.why);
+        return exitCode(summary.code);
+    }
+    if (summary.state == RunState::Stopped) return ExitCode::Stopped;
+    if (options.failIfSlower.empty() || !sink.history().newest()) return ExitCode::Ok;
+    return bySlowness(*sink.history().newest(), *realOption("--fail-if-slower", options.failIfSlower, 0, 99));
+}
+
+}  // namespace
+
+void addAb(CLI::App& parent, Actions& actions) {
+    auto options = std::make_shared<Options>();
+    ExperimentRequest& request = options->request;
+    auto* command = parent.add_subcommand("ab", "Is B faster than A here, and how sure is that? Both take turns until it is known");
+    options->both.add(*command);
+    options->both.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .bin");
+    options->both.addKey(*command, "threads", "CPU threads; 0 = every core");
+    const auto settings = [&](const char* name, std::vector<std::string>& into, const char* help) {
+        return command->add_option(name, into, help)->type_name("KEY=VALUE ...");
+    };
+    settings("--a", options->a, "What A has beside the settings of both");
+    settings("--b", options->b, "What B has");
+    auto* same = settings("--aa", options->same, "One configuration beside itself: what this machine does by itself")->expected(0, -1);
+    const auto add = [command](const char* name, const char* unit, std::string& text, const char* help) {
+        command->add_option(name, text, help)->type_name(unit)->capture_default_str()->take_last();
+    };
+    add("--budget", "SECONDS", options->budget, "It ends when it is known, or after so long");
+    add("--delta", "PCT", options->delta, "Differences below this count as none");
+    add("--seed", "N", options->seed, "Of the coins that order the turns");
+    command
+        ->add_option("--fail-if-slower", options->failIfSlower,
+                     "Exit with 13 when B is slower by more than this for sure, with 12 when nobody can tell")
+        ->type_name("PCT")
+        ->take_last();
+    auto* from =
+        command->add_option("--from", request.from, "Both start from a checkpoint, by its folder or a file in it, or from a session's newest one")
+            ->type_name("FILE|ID")
+            ->take_last();
+    command->add_option("--init", request.init, "Both start from the weights in a safetensors file")->type_name("FILE")->take_last()->excludes(from);
+    addDatabaseOption(*command, request.database);
+    command->add_flag("--no-record", options->noRecord, "Store nothing");
+    command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
+    command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
+    command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
+    command->add_flag("--json", options->json, "End with one line of JSON");
+    actions[command] = [options, same] {
+        options->asksSame = same->count() > 0;
+        std::erase(options->same, "");  // --aa without a setting is given as one empty word
+        return ab(*options);
+    };
+}
+
+}  // namespace stepscope::cli

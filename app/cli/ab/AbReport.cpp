@@ -1,0 +1,182 @@
+#include "app/cli/ab/AbReport.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/cli/output/Output.h"
+#include "app/cli/output/Table.h"
+#include "app/workbench/ExperimentQuestion.h"
+#include "core/analysis/JudgedSentence.h"
+#include "core/base/Format.h"
+#include "core/events/ConfigJson.h"
+#include "core/events/ConfigKeys.h"
+
+namespace stepscope::cli {
+namespace {
+
+constexpr std::size_t kMostEarlier = 5;  // named one by one
+
+struct Sides {
+    RunConfig a, b;
+};
+
+// What was stored is a stranger's: configurations that do not parse have no keys to show.
+Sides sidesOf(const ExperimentBegan& began) {
+    Sides sides;
+    if (auto a = configFromJson(began.configA)) sides.a = std::move(*a);
+    if (auto b = configFromJson(began.configB)) sides.b = std::move(*b);
+    return sides;
+}
+
+Json settings(const RunConfig& a, const RunConfig& b, bool ofA) {
+    Json all = Json::object();
+    for (const auto& key : differingKeys(a, b)) all[key.key] = ofA ? key.a : key.b;
+    return all;
+}
+
+Json sideJson(const Json& settings, const SideFacts& facts) {
+    return {{"settings", settings},
+            {"blocks", facts.blocks},
+            {"steps", facts.steps},
+            {"ms_per_step", number(facts.msPerStep)},
+            {"ms_per_step_median", number(facts.medianMsPerStep)},
+            {"ms_slowest_step", number(facts.slowestMs)},
+            {"tokens_per_s", number(facts.tokensPerSecond)},
+            {"peak_bytes", number(facts.peakBytes)},
+            {"page_faults_per_step", number(facts.faultsPerStep)},
+            {"operations_per_step", number(facts.operations)},
+            {"joules_per_token", number(facts.joulesPerToken)}};
+}
+
+Json answer(const ExperimentHistory& history) {
+    const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
+    const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
+    const Sides sides = sidesOf(began);
+    std::string why = judged.why;
+    if (!began.comparison.empty()) why += (why.empty() ? "" : " ") + began.comparison;
+    return {{"verdict", judged.outcome},
+            {"why", why},
+            {"reason", judged.reason},
+            {"ratio", number(judged.ratio)},
+            {"low", number(judged.low)},
+            {"high", number(judged.high)},
+            {"pairs", judged.pairs},
+            {"discarded", judged.left},
+            {"rebuilds", judged.rebuilds},
+            {"floor", std::isfinite(judged.floor) ? number(judged.floor - 1) : Json(nullptr)},
+            {"delta", began.delta},
+            {"seconds", number(judged.seconds)},
+            {"seconds_to_go", number(judged.secondsToGo)},
+            {"seed", began.seed},
+            {"loss_difference_at_equal_tokens", number(history.lossDifference())},
+            {"a", sideJson(settings(sides.a, sides.b, true), history.facts(Arm::A))},
+            {"b", sideJson(settings(sides.a, sides.b, false), history.facts(Arm::B))}};
+}
+
+std::string unknownOr(double value, const std::string& text) {
+    return std::isfinite(value) ? text : "unknown";
+}
+
+std::vector<std::string> row(const char* name, const std::string& settings, const SideFacts& facts) {
+    return {name,
+            settings,
+            unknownOr(facts.msPerStep, format::milliseconds(facts.msPerStep)),
+            unknownOr(facts.slowestMs, format::milliseconds(facts.slowestMs)),
+            unknownOr(facts.tokensPerSecond, format::rate(facts.tokensPerSecond, "tok/s")),
+            unknownOr(facts.peakBytes, format::bytes({static_cast<std::int64_t>(std::isfinite(facts.peakBytes) ? facts.peakBytes : 0)})),
+            unknownOr(facts.faultsPerStep, format::significant(facts.faultsPerStep)),
+            unknownOr(facts.operations, format::significant(facts.operations, 4)),
+            unknownOr(facts.joulesPerToken, format::significant(facts.joulesPerToken * 1e3) + " mJ")};
+}
+
+std::string earlierText(const std::vector<EarlierAnswer>& earlier) {
+    if (earlier.empty()) return "";
+    std::string text = fmt::format("This was asked {} time{} before here:\n", earlier.size(), earlier.size() == 1 ? "" : "s");
+    for (std::size_t i = 0; i < std::min(kMostEarlier, earlier.size()); ++i)
+        text += fmt::format("  session {}: {}\n", earlier[i].session, printable(judgedWords(earlier[i].judged, earlier[i].delta)));
+    if (earlier.size() > kMostEarlier) text += fmt::format("  and {} older\n", earlier.size() - kMostEarlier);
+    return text;
+}
+
+}  // namespace
+
+Json experimentJson(const ExperimentHistory& history) {
+    return history.began() ? answer(history) : Json(nullptr);
+}
+
+std::string abLine(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier) {
+    Json all = answer(history);
+    all["experiment"] = session > 0 ? Json(session) : Json(nullptr);
+    Json before = Json::array();
+    for (const auto& one : earlier)
+        before.push_back({{"experiment", one.session},
+                          {"verdict", one.judged.outcome},
+                          {"ratio", number(one.judged.ratio)},
+                          {"low", number(one.judged.low)},
+                          {"high", number(one.judged.high)},
+                          {"delta", number(one.delta)}});
+    all["earlier"] = before;
+    return line(all);
+}
+
+std::string notComparableLine(const std::string& why, double delta, const RunConfig& a, const RunConfig& b) {
+    const Json nothing = nullptr;
+    return line({{"verdict", "not-comparable"},
+                 {"why", why},
+                 {"ratio", nothing},
+                 {"low", nothing},
+                 {"high", nothing},
+                 {"pairs", 0},
+                 {"discarded", 0},
+                 {"floor", nothing},
+                 {"delta", delta},
+                 {"seconds", 0},
+                 {"experiment", nothing},
+                 {"a", sideJson(settings(a, b, true), {})},
+                 {"b", sideJson(settings(a, b, false), {})}});
+}
+
+std::string abText(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier, const std::string& repeat) {
+    using enum Table::Align;
+    const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
+    const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
+    const Sides sides = sidesOf(began);
+    std::string ofA, ofB;
+    for (const auto& key : differingKeys(sides.a, sides.b)) {
+        ofA += fmt::format("{}{}={}", ofA.empty() ? "" : " ", key.key, key.a);
+        ofB += fmt::format("{}{}={}", ofB.empty() ? "" : " ", key.key, key.b);
+    }
+    Table table({{"SIDE"},
+                 {"SETTINGS"},
+                 {"MEAN STEP", Right},
+                 {"SLOWEST", Right},
+                 {"SPEED", Right},
+                 {"PEAK MEMORY", Right},
+                 {"FAULTS A STEP", Right},
+                 {"OPERATIONS", Right},
+                 {"ENERGY A TOKEN", Right}});
+    table.add(row("A", printable(began.same ? "as given" : ofA), history.facts(Arm::A)));
+    table.add(row("B", printable(began.same ? "the same" : ofB), history.facts(Arm::B)));
+    std::string text = table.text() + "\n" + judgedSentence(judged, began.delta) + "\n";
+    if (std::isfinite(judged.ratio))
+        text += fmt::format("Time per token of A ÷ that of B: {:.4f}, {:.0f} % interval [{:.4f}, {:.4f}], over {} rebuilds of both.\n", judged.ratio,
+                            (1 - began.alpha) * 100, judged.low, judged.high, judged.rebuilds);
+    text += std::isfinite(judged.floor) ? fmt::format("A side beside itself in this experiment: within {:.2f} %.\n", (judged.floor - 1) * 100)
+                                        : "A side beside itself: not known, no two blocks of one side came in turn.\n";
+    if (const double loss = history.lossDifference(); std::isfinite(loss))
+        text += fmt::format("Loss at equal tokens: that of B is {:.4f} {} on average, soon after the start; time to a loss was not asked.\n",
+                            std::abs(loss), loss < 0 ? "lower" : "higher");
+    if (!began.comparison.empty()) text += printable(began.comparison) + "\n";
+    text += fmt::format(
+        "Method: pairs of blocks in an order that a coin decides (seed {}), judged after each pair by a self-normalised confidence sequence on\n"
+        "log(time per token of A ÷ of B), and by Student's t over the rebuilds; whole pairs are left out for other programs' use of the\n"
+        "processors alone. {:.0f} s in all.\n",
+        began.seed, judged.seconds);
+    text += earlierText(earlier);
+    if (session > 0) text += fmt::format("Kept as session {}.\n", session);
+    if (!repeat.empty()) text += "Repeat it: " + printable(repeat) + "\n";
+    return text;
+}
+
+}  // namespace stepscope::cli

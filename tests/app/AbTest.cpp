@@ -1,0 +1,134 @@
+// `ab`: the question, the answer and what is kept of it, by the real program.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "tests/app/CliFixture.h"
+
+namespace stepscope::test {
+namespace {
+
+constexpr int kBadInput = 3, kUsage = 2, kStopped = 10, kUndecided = 12, kSlower = 13;
+
+class Ab : public CliFixture {
+protected:
+    // Two layers, generated text: a step takes milliseconds.
+    Words words(const Words& more) const {
+        Words all{"ab"};
+        const Words tinyTrain = tiny();
+        for (std::size_t i = 1; i < tinyTrain.size(); ++i) {
+            if (tinyTrain[i] == "--steps" || tinyTrain[i] == "--step-log") {
+                ++i;
+                continue;
+            }
+            all.push_back(tinyTrain[i]);
+        }
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }
+    Json answer(const Words& more) const {
+        Words all = words(more);
+        all.push_back("--json");
+        const Finished finished = cli(all);
+        EXPECT_EQ(finished.exitCode, 0) << finished.err;
+        const auto last = finished.out.substr(finished.out.rfind('\n', finished.out.size() - 2) + 1);
+        return Json::parse(last);
+    }
+};
+
+TEST_F(Ab, EndsWithOneLineOfJsonWithEveryPromisedKey) {
+    const Json said = answer({"--a", "fusion=off", "--b", "fusion=step", "--budget", "12"});
+    for (const char* key : {"verdict", "why", "ratio", "low", "high", "pairs", "discarded", "floor", "delta", "seconds", "experiment", "a", "b"})
+        EXPECT_TRUE(said.contains(key)) << key;
+    EXPECT_THAT(said["verdict"], testing::AnyOf("faster", "slower", "equivalent", "inconclusive"));
+    EXPECT_EQ(said["a"]["settings"]["fusion"], "off");
+    EXPECT_EQ(said["b"]["settings"]["fusion"], "step");
+    EXPECT_EQ(said["delta"], 0.01);
+    EXPECT_GT(said["pairs"], 0);
+    EXPECT_LE(said["seconds"], 20);
+    EXPECT_GT(said["a"]["tokens_per_s"], 0);
+}
+
+TEST_F(Ab, IsKeptAsASessionOfItsOwnKindAndShownAgain) {
+    const Json said = answer({"--aa", "--budget", "6"});
+    const Json kept = session(said["experiment"]);
+    EXPECT_EQ(kept["kind"], "experiment");
+    EXPECT_EQ(kept["state"], "finished");
+    EXPECT_EQ(kept["experiment"]["verdict"], said["verdict"]);
+    EXPECT_EQ(kept["experiment"]["ratio"], said["ratio"]);
+    EXPECT_EQ(kept["experiment"]["pairs"], said["pairs"]);
+    const Finished text = cli({"sessions", "show", std::to_string(said["experiment"].get<int>()), "--db", database()});
+    EXPECT_EQ(text.exitCode, 0);
+    EXPECT_THAT(text.out, testing::HasSubstr("B beside A:"));
+    const Json again = answer({"--aa", "--budget", "5", "--seed", "9"});
+    ASSERT_EQ(again["earlier"].size(), 1u);
+    EXPECT_EQ(again["earlier"][0]["experiment"], said["experiment"]);
+}
+
+TEST_F(Ab, NotRecordedLeavesNoDatabase) {
+    const Json said = answer({"--aa", "--budget", "5", "--no-record"});
+    EXPECT_TRUE(said["experiment"].is_null());
+    EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(Ab, OfEqualSidesOrOtherDataIsNotComparableAndSaysWhy) {
+    for (const Words& more : {Words{"--a", "amp=off", "--b", "amp=off"}, Words{"--a", "data=generated", "--b", "data=random"}}) {
+        Words all = words(more);
+        all.push_back("--json");
+        const Finished finished = cli(all);
+        EXPECT_EQ(finished.exitCode, kBadInput);
+        const Json said = Json::parse(finished.out);
+        EXPECT_EQ(said["verdict"], "not-comparable");
+        EXPECT_FALSE(said["why"].get<std::string>().empty());
+    }
+}
+
+TEST_F(Ab, RefusesWhatCannotBeAskedInOneSentence) {
+    expectRefused(cli(words({})), {"nothing to compare"}, kBadInput);
+    expectRefused(cli(words({"--aa", "--a", "amp=bf16"})), {"--aa"}, kBadInput);
+    expectRefused(cli(words({"--a", "amp"})), {"--a", "key=value"}, kBadInput);
+    expectRefused(cli(words({"--b", "amp=fp64"})), {"--b", "amp"}, kBadInput);
+    expectRefused(cli(words({"--b", "colour=red"})), {"--b", "colour"}, kBadInput);
+    expectRefused(cli(words({"--b", "amp=bf16", "--budget", "1"})), {"--budget"}, kBadInput);
+    expectRefused(cli(words({"--b", "amp=bf16", "--budget", "soon"})), {"--budget"}, kBadInput);
+    expectRefused(cli(words({"--b", "amp=bf16", "--delta", "0"})), {"--delta"}, kBadInput);
+    expectRefused(cli(words({"--b", "amp=bf16", "--fail-if-slower", "much"})), {"--fail-if-slower"}, kBadInput);
+    expectRefused(cli(words({"--b", "device=cuda:7"})), {"--b"});
+    expectRefused(cli(words({"--b", "batch-size=100000000"})), {"B"});
+}
+
+TEST_F(Ab, ExitsByTheBoundWhereAScriptAsks) {
+    // A hundred times the work a token is slower for sure, the other way round it is not.
+    const Finished slower = cli(words({"--a", "context=16", "--b", "context=16", "layers=12", "--fail-if-slower", "5", "--budget", "20"}));
+    EXPECT_THAT(slower.exitCode, testing::AnyOf(kSlower, kUndecided)) << slower.out;
+    const Finished faster = cli(words({"--a", "context=16", "layers=12", "--b", "context=16", "--fail-if-slower", "5", "--budget", "20"}));
+    EXPECT_THAT(faster.exitCode, testing::AnyOf(0, kUndecided)) << faster.out;
+    const Finished nobody = cli(words({"--aa", "--fail-if-slower", "0", "--budget", "5"}));
+    EXPECT_EQ(nobody.exitCode, kUndecided) << nobody.out;
+}
+
+TEST_F(Ab, StoppedByCtrlCKeepsWhatIsKnown) {
+    Words all{STEPSCOPE_CLI};
+    for (const auto& word : words({"--aa", "--budget", "600", "--delta", "0.05", "--json"})) all.push_back(word);
+    Process process(all, options());
+    std::this_thread::sleep_for(std::chrono::seconds(6));
+    process.send(SIGINT);
+    const Finished finished = process.wait();
+    EXPECT_EQ(finished.exitCode, kStopped) << finished.err;
+    const Json said = Json::parse(finished.out);
+    EXPECT_THAT(said["verdict"], testing::AnyOf("inconclusive", "equivalent"));
+    EXPECT_EQ(newest()["state"], "stopped");
+}
+
+TEST_F(Ab, IsUsedWithTheWordsThatHelpNames) {
+    const Finished help = cli({"ab", "--help"});
+    EXPECT_EQ(help.exitCode, 0);
+    for (const char* word : {"--a", "--b", "--aa", "--budget", "--delta", "--seed", "--fail-if-slower", "--json", "--preset", "--set"})
+        EXPECT_THAT(help.out, testing::HasSubstr(word));
+    EXPECT_EQ(cli({"ab", "--nonsense"}).exitCode, kUsage);
+}
+
+}  // namespace
+}  // namespace stepscope::test
