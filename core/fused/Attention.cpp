@@ -52,7 +52,7 @@ public:
         const at::Tensor logSum = at::empty({B, H, T}, at::kFloat);
         withElement(q.scalar_type(), [&](auto element) {
             using E = decltype(element);
-            const auto& kernel = attentionForwardCpu<E>();
+            const auto& kernel = attentionForward<E>();
             const AttentionShape shape = shapeOf(q);
             overHeads("attention", q, kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
                 kernel.run(shape, headOf<const E>(q, b, h), headOf<const E>(k, b, h), headOf<const E>(v, b, h), headOf<E>(out, b, h),
@@ -75,7 +75,7 @@ public:
         const at::Tensor gradQ = part(0), gradK = part(1), gradV = part(2);
         withElement(q.scalar_type(), [&](auto element) {
             using E = decltype(element);
-            const auto& kernel = attentionBackwardCpu<E>();
+            const auto& kernel = attentionBackward<E>();
             const AttentionShape shape = shapeOf(q);
             overHeads("attention backward", q, kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
                 kernel.run(shape, headOf<const E>(q, b, h), headOf<const E>(k, b, h), headOf<const E>(v, b, h), headOf<const E>(out, b, h),

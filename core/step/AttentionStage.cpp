@@ -38,7 +38,8 @@ std::int64_t StepEngine::attentionScratch() const {
     std::int64_t bytes = 0;
     withElement(m_shape.element, [&](auto element) {
         using E = decltype(element);
-        bytes = std::max(attentionForwardCpu<E>().scratchBytes(shapeOf(m_shape)), attentionBackwardCpu<E>().scratchBytes(shapeOf(m_shape)));
+        bytes = std::max(stepscope::attentionForward<E>().scratchBytes(shapeOf(m_shape)),
+                         stepscope::attentionBackward<E>().scratchBytes(shapeOf(m_shape)));
     });
     return bytes;
 }
@@ -53,8 +54,8 @@ void StepEngine::attentionForward(int worker, std::int64_t index) {
         using E = decltype(element);
         for (std::int64_t task = tasks.begin; task < tasks.end; ++task) {
             const auto part = [&](std::int64_t p) { return partOf<const E>(s, layer.qkvRows, task, p); };
-            attentionForwardCpu<E>().run(shapeOf(s), part(0), part(1), part(2), attendedOf<E>(s, layer.attended, task),
-                                         layer.logSum + task * s.context, scratch);
+            stepscope::attentionForward<E>().run(shapeOf(s), part(0), part(1), part(2), attendedOf<E>(s, layer.attended, task),
+                                                 layer.logSum + task * s.context, scratch);
         }
     });
 }
@@ -70,9 +71,9 @@ void StepEngine::attentionBackward(int worker, std::int64_t index) {
         for (std::int64_t task = tasks.begin; task < tasks.end; ++task) {
             const auto part = [&](std::int64_t p) { return partOf<const E>(s, layer.qkvRows, task, p); };
             const auto gradient = [&](std::int64_t p) { return partOf<E>(s, m_plan->dQkv, task, p); };
-            attentionBackwardCpu<E>().run(shapeOf(s), part(0), part(1), part(2), attendedOf<const E>(s, layer.attended, task),
-                                          attendedOf<const E>(s, m_plan->dAttended, task), layer.logSum + task * s.context, gradient(0), gradient(1),
-                                          gradient(2), scratch);
+            stepscope::attentionBackward<E>().run(shapeOf(s), part(0), part(1), part(2), attendedOf<const E>(s, layer.attended, task),
+                                                  attendedOf<const E>(s, m_plan->dAttended, task), layer.logSum + task * s.context, gradient(0),
+                                                  gradient(1), gradient(2), scratch);
         }
     });
 }

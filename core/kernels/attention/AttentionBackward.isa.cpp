@@ -23,16 +23,15 @@ struct BackwardScratch {
 struct Extents {
     std::int64_t rows, columns, units;  // all padded
 };
-template <class T>
+template <class T, Way W>
 Extents extents(AttentionShape shape) {
-    constexpr std::int64_t per = kPerUnit<T>;
-    return {roundUp(shape.context, 16), roundUp(shape.width, kLanes), roundUp(roundUp(shape.width, per) / per, 4)};
+    return {roundUp(shape.context, 16), roundUp(shape.width, kLanes), roundUp(roundUp(shape.width, kTogether<T>) / kPerUnit<T, W>, 4)};
 }
 
-template <class T>
+template <class T, Way W>
 BackwardScratch backwardPieces(AttentionShape shape, void* scratch) {
-    constexpr std::int64_t per = kPerUnit<T>;
-    const Extents e = extents<T>(shape);
+    constexpr std::int64_t per = kPerUnit<T, W>;
+    const Extents e = extents<T, W>(shape);
     Pieces pieces{static_cast<char*>(scratch)};
     BackwardScratch s;
     const std::int64_t staged = e.rows * e.units, paired = e.rows / per * e.columns, tile = kKeys * kQueries;
@@ -57,25 +56,25 @@ BackwardScratch backwardPieces(AttentionShape shape, void* scratch) {
     return s;
 }
 
-template <class T>
+template <class T, Way W>
 std::int64_t scratchBytes(AttentionShape shape) {
-    return backwardPieces<T>(shape, nullptr).bytes;
+    return backwardPieces<T, W>(shape, nullptr).bytes;
 }
 
-template <class T>
+template <class T, Way W>
 void pack(AttentionShape shape, const BackwardScratch& s, HeadRows<const T> q, HeadRows<const T> k, HeadRows<const T> v, HeadRows<const T> out,
           HeadRows<const T> gradOut, const float* logSum) {
-    const Extents e = extents<T>(shape);
+    const Extents e = extents<T, W>(shape);
     const std::int64_t context = shape.context, width = shape.width;
-    stageRows(q, context, width, s.keys, e.units, e.rows);
+    stageRows<T, W>(q, context, width, s.keys, e.units, e.rows);
     transposeUnits(s.keys, e.rows, e.units, s.queriesAcross);
-    stageRows(gradOut, context, width, s.keys, e.units, e.rows);
+    stageRows<T, W>(gradOut, context, width, s.keys, e.units, e.rows);
     transposeUnits(s.keys, e.rows, e.units, s.gradOutAcross);
-    stageRows(k, context, width, s.keys, e.units, e.rows);
-    stageRows(v, context, width, s.values, e.units, e.rows);
-    pairRows(k, context, width, s.keysDown, e.columns, e.rows);
-    pairRows(q, context, width, s.queriesDown, e.columns, e.rows);
-    pairRows(gradOut, context, width, s.gradOutDown, e.columns, e.rows);
+    stageRows<T, W>(k, context, width, s.keys, e.units, e.rows);
+    stageRows<T, W>(v, context, width, s.values, e.units, e.rows);
+    pairRows<T, W>(k, context, width, s.keysDown, e.columns, e.rows);
+    pairRows<T, W>(q, context, width, s.queriesDown, e.columns, e.rows);
+    pairRows<T, W>(gradOut, context, width, s.gradOutDown, e.columns, e.rows);
     __builtin_memset(s.gradQueries, 0, static_cast<std::size_t>(e.rows * e.columns) * sizeof(float));
     for (std::int64_t i = 0; i < e.rows; ++i) {
         Vec total = zero();
@@ -97,14 +96,15 @@ void clearPadding(const BackwardScratch& s, std::int64_t keys, std::int64_t quer
 
 // Scores and gradients of probabilities of a tile to probabilities and gradients of scores. Key row i is key `first + i`, query column j
 // is query `begin + j`; a key after its query gives nothing.
-template <std::int64_t PerUnit>
+template <class T, Way W>
 void softmaxTile(const BackwardScratch& s, float scale, std::int64_t first, std::int64_t keys, std::int64_t begin, std::int64_t columns) {
+    constexpr std::int64_t together = kTogether<T>;
     const Vec factor = all(scale);
-    for (std::int64_t i = 0; i < keys; i += PerUnit)
+    for (std::int64_t i = 0; i < keys; i += together)
         for (std::int64_t j = 0; j < columns; j += kLanes) {
             const Vec logs = load(s.logSum + begin + j), correction = load(s.correction + begin + j);
-            Vec gradients[PerUnit];
-            for (std::int64_t h = 0; h < PerUnit; ++h) {
+            Vec gradients[together];
+            for (std::int64_t h = 0; h < together; ++h) {
                 const std::int64_t at = (i + h) * kQueries + j, unseen = first + i + h - (begin + j);
                 Vec p = exp(fma(load(s.scores + at), factor, -logs));
                 Vec g = p * (load(s.gradProbabilities + at) - correction) * factor;
@@ -112,37 +112,37 @@ void softmaxTile(const BackwardScratch& s, float scale, std::int64_t first, std:
                     p = firstLanes(zero(), unseen < kLanes ? unseen : kLanes, p);
                     g = firstLanes(zero(), unseen < kLanes ? unseen : kLanes, g);
                 }
-                putUnits<PerUnit>(s.probabilities, at, p);
-                putUnits<PerUnit>(s.gradScores, at, g);
+                putUnits<T, W>(s.probabilities, at, p);
+                putUnits<T, W>(s.gradScores, at, g);
                 gradients[h] = g;
             }
-            putPairs<PerUnit>(s.gradScorePairs + i / PerUnit * kQueries + j, gradients[0], gradients[PerUnit - 1]);
+            putPairs<T, W>(s.gradScorePairs + i / kPerUnit<T, W> * kQueries + j, kQueries, gradients[0], gradients[together - 1]);
         }
 }
 
-template <class T>
+template <class T, Way W>
 void backward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, HeadRows<const T> v, HeadRows<const T> out, HeadRows<const T> gradOut,
               const float* logSum, HeadRows<T> gradQ, HeadRows<T> gradK, HeadRows<T> gradV, void* scratch) {
-    constexpr std::int64_t per = kPerUnit<T>;
-    const BackwardScratch s = backwardPieces<T>(shape, scratch);
-    const Extents e = extents<T>(shape);
+    constexpr std::int64_t per = kPerUnit<T, W>;
+    const BackwardScratch s = backwardPieces<T, W>(shape, scratch);
+    const Extents e = extents<T, W>(shape);
     const std::int64_t C = e.columns;
-    pack(shape, s, q, k, v, out, gradOut, logSum);
+    pack<T, W>(shape, s, q, k, v, out, gradOut, logSum);
     for (std::int64_t first = 0; first < shape.context; first += kKeys) {
-        const std::int64_t keys = shape.context - first < kKeys ? shape.context - first : kKeys, padded = roundUp(keys, per);
+        const std::int64_t keys = shape.context - first < kKeys ? shape.context - first : kKeys, padded = roundUp(keys, kTogether<T>);
         for (std::int64_t begin = first; begin < shape.context; begin += kQueries) {
             const std::int64_t queries = shape.context - begin < kQueries ? shape.context - begin : kQueries, columns = roundUp(queries, 16);
             const bool again = begin > first;
-            product<per>(padded, columns, e.units, {s.keys + first * e.units, e.units, 1}, s.queriesAcross + begin, e.rows, s.scores, kQueries,
-                         false);
-            product<per>(padded, columns, e.units, {s.values + first * e.units, e.units, 1}, s.gradOutAcross + begin, e.rows, s.gradProbabilities,
-                         kQueries, false);
+            product<T, W>(padded, columns, e.units, {s.keys + first * e.units, e.units, 1}, s.queriesAcross + begin, e.rows, s.scores, kQueries,
+                          false);
+            product<T, W>(padded, columns, e.units, {s.values + first * e.units, e.units, 1}, s.gradOutAcross + begin, e.rows, s.gradProbabilities,
+                          kQueries, false);
             clearPadding(s, padded, queries, columns);
-            softmaxTile<per>(s, shape.scale, first, padded, begin, columns);
-            product<per>(keys, C, columns / per, {s.probabilities, kQueries / per, 1}, s.gradOutDown + begin / per * C, C, s.gradValues, C, again);
-            product<per>(keys, C, columns / per, {s.gradScores, kQueries / per, 1}, s.queriesDown + begin / per * C, C, s.gradKeys, C, again);
-            product<per>(queries, C, padded / per, {s.gradScorePairs, 1, kQueries}, s.keysDown + first / per * C, C, s.gradQueries + begin * C, C,
-                         true);
+            softmaxTile<T, W>(s, shape.scale, first, padded, begin, columns);
+            product<T, W>(keys, C, columns / per, {s.probabilities, kQueries / per, 1}, s.gradOutDown + begin / per * C, C, s.gradValues, C, again);
+            product<T, W>(keys, C, columns / per, {s.gradScores, kQueries / per, 1}, s.queriesDown + begin / per * C, C, s.gradKeys, C, again);
+            product<T, W>(queries, C, padded / per, {s.gradScorePairs, 1, kQueries}, s.keysDown + first / per * C, C, s.gradQueries + begin * C, C,
+                          true);
         }
         putRows(s.gradKeys, C, keys, shape.width, HeadRows<T>{gradK.data + first * gradK.stride, gradK.stride});
         putRows(s.gradValues, C, keys, shape.width, HeadRows<T>{gradV.data + first * gradV.stride, gradV.stride});
@@ -152,7 +152,8 @@ void backward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, He
 
 }  // namespace
 
-const AttentionBackwardTable<float> attentionBackwardFloat{scratchBytes<float>, backward<float>};
-const AttentionBackwardTable<Bf16> attentionBackwardBf16{scratchBytes<Bf16>, backward<Bf16>};
+const AttentionBackwardForms<float> attentionBackwardFloat{{{scratchBytes<float, Way::Units>, backward<float, Way::Units>}}};
+const AttentionBackwardForms<Bf16> attentionBackwardBf16{
+    {{scratchBytes<Bf16, Way::Units>, backward<Bf16, Way::Units>}, {scratchBytes<Bf16, kOther>, backward<Bf16, kOther>}}};
 
 }  // namespace stepscope::STEPSCOPE_ISA

@@ -28,7 +28,11 @@ struct AttentionForwardTable {
     // out[i] = sum over j <= i of softmax(scale q[i].k[j]) v[j]; logSum[i] = log of the sum of e^(scale q[i].k[j]), kept for backward.
     void (*run)(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, HeadRows<const T> v, HeadRows<T> out, float* logSum, void* scratch);
 };
-STEPSCOPE_ISA_TABLES(AttentionForwardTable, attentionForward)
+template <class T>
+struct AttentionForwardForms {
+    AttentionForwardTable<T> forms[2];  // the second: pairs of Bf16 taken apart, where the set has pairs
+};
+STEPSCOPE_ISA_TABLES(AttentionForwardForms, attentionForward)
 
 template <class T>
 struct AttentionBackwardTable {
@@ -37,6 +41,16 @@ struct AttentionBackwardTable {
     void (*run)(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, HeadRows<const T> v, HeadRows<const T> out, HeadRows<const T> gradOut,
                 const float* logSum, HeadRows<T> gradQ, HeadRows<T> gradK, HeadRows<T> gradV, void* scratch);
 };
-STEPSCOPE_ISA_TABLES(AttentionBackwardTable, attentionBackward)
+template <class T>
+struct AttentionBackwardForms {
+    AttentionBackwardTable<T> forms[2];
+};
+STEPSCOPE_ISA_TABLES(AttentionBackwardForms, attentionBackward)
+
+// The faster forms on this processor (core/kernels/forms), which give the same bits. Any thread.
+template <class T>
+const AttentionForwardTable<T>& attentionForward();
+template <class T>
+const AttentionBackwardTable<T>& attentionBackward();
 
 }  // namespace stepscope

@@ -14,10 +14,18 @@ struct ForwardScratch {
     std::int64_t bytes;
 };
 
-template <class T>
+struct Extents {
+    std::int64_t rows, columns, units;  // all padded
+};
+template <class T, Way W>
+Extents extents(AttentionShape shape) {
+    return {roundUp(shape.context, 16), roundUp(shape.width, kLanes), roundUp(roundUp(shape.width, kTogether<T>) / kPerUnit<T, W>, 4)};
+}
+
+template <class T, Way W>
 ForwardScratch forwardPieces(AttentionShape shape, void* scratch) {
-    constexpr std::int64_t per = kPerUnit<T>;
-    const std::int64_t rows = roundUp(shape.context, 16), columns = roundUp(shape.width, kLanes), units = roundUp(roundUp(shape.width, per) / per, 4);
+    constexpr std::int64_t per = kPerUnit<T, W>;
+    const auto [rows, columns, units] = extents<T, W>(shape);
     Pieces pieces{static_cast<char*>(scratch)};
     ForwardScratch s;
     s.queries = pieces.take<Unit>(rows * units);
@@ -30,9 +38,9 @@ ForwardScratch forwardPieces(AttentionShape shape, void* scratch) {
     return s;
 }
 
-template <class T>
+template <class T, Way W>
 std::int64_t scratchBytes(AttentionShape shape) {
-    return forwardPieces<T>(shape, nullptr).bytes;
+    return forwardPieces<T, W>(shape, nullptr).bytes;
 }
 
 struct Running {
@@ -41,7 +49,7 @@ struct Running {
 };
 
 // One row of a tile: scores to probabilities against the running maximum. Returns what the sums so far have to be multiplied by.
-template <std::int64_t PerUnit>
+template <class T, Way W>
 float softmaxRow(Running& row, const float* scores, std::int64_t valid, std::int64_t columns, float scale, Unit* probabilities) {
     Vec most = all(kLowest);
     forLanes(valid, [&](std::int64_t c, std::int64_t lanes) { most = max(firstLanes(load(scores + c), lanes, all(kLowest)), most); });
@@ -54,39 +62,39 @@ float softmaxRow(Running& row, const float* scores, std::int64_t valid, std::int
         const std::int64_t lanes = valid - c < kLanes ? valid - c : kLanes;
         const Vec p = firstLanes(exp(fma(load(scores + c), factor, less)), lanes, zero());
         total = total + p;
-        putUnits<PerUnit>(probabilities, c, p);
+        putUnits<T, W>(probabilities, c, p);
     }
-    for (; c < columns; c += kLanes) putUnits<PerUnit>(probabilities, c, zero());
+    for (; c < columns; c += kLanes) putUnits<T, W>(probabilities, c, zero());
     const float rescale = former == row.most ? 1.0f : __builtin_expf(former - row.most);
     row.sum = row.sum * rescale + sum(total);
     return rescale;
 }
 
-template <class T>
+template <class T, Way W>
 void forward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, HeadRows<const T> v, HeadRows<T> out, float* logSum, void* scratch) {
-    constexpr std::int64_t per = kPerUnit<T>;
-    const ForwardScratch s = forwardPieces<T>(shape, scratch);
-    const std::int64_t rows = roundUp(shape.context, 16), columns = roundUp(shape.width, kLanes), units = roundUp(roundUp(shape.width, per) / per, 4);
-    stageRows(k, shape.context, shape.width, s.queries, units, rows);
+    constexpr std::int64_t per = kPerUnit<T, W>;
+    const ForwardScratch s = forwardPieces<T, W>(shape, scratch);
+    const auto [rows, columns, units] = extents<T, W>(shape);
+    stageRows<T, W>(k, shape.context, shape.width, s.queries, units, rows);
     transposeUnits(s.queries, rows, units, s.keys);  // (units, rows)
-    stageRows(q, shape.context, shape.width, s.queries, units, rows);
-    pairRows(v, shape.context, shape.width, s.values, columns, rows);  // (rows / per, columns)
+    stageRows<T, W>(q, shape.context, shape.width, s.queries, units, rows);
+    pairRows<T, W>(v, shape.context, shape.width, s.values, columns, rows);  // (rows / per, columns)
     for (std::int64_t begin = 0; begin < shape.context; begin += kQueries) {
         const std::int64_t queries = shape.context - begin < kQueries ? shape.context - begin : kQueries;
         Running running[kQueries];
         for (std::int64_t first = 0; first < begin + queries; first += kKeys) {
             const std::int64_t keys = begin + queries - first < kKeys ? begin + queries - first : kKeys, padded = roundUp(keys, 16);
-            product<per>(queries, padded, units, {s.queries + begin * units, units, 1}, s.keys + first, rows, s.scores, kKeys, false);
+            product<T, W>(queries, padded, units, {s.queries + begin * units, units, 1}, s.keys + first, rows, s.scores, kKeys, false);
             for (std::int64_t i = 0; i < queries; ++i) {
                 const std::int64_t seen = begin + i - first + 1, valid = seen < 0 ? 0 : seen < keys ? seen : keys;
                 const float rescale =
-                    softmaxRow<per>(running[i], s.scores + i * kKeys, valid, padded, shape.scale, s.probabilities + i * kKeys / per);
+                    softmaxRow<T, W>(running[i], s.scores + i * kKeys, valid, padded, shape.scale, s.probabilities + i * kKeys / per);
                 if (first > 0 && rescale != 1.0f)
                     forLanes(columns,
                              [&](std::int64_t c, std::int64_t) { store(s.out + i * columns + c, load(s.out + i * columns + c) * all(rescale)); });
             }
-            product<per>(queries, columns, padded / per, {s.probabilities, kKeys / per, 1}, s.values + first / per * columns, columns, s.out, columns,
-                         first > 0);
+            product<T, W>(queries, columns, padded / per, {s.probabilities, kKeys / per, 1}, s.values + first / per * columns, columns, s.out,
+                          columns, first > 0);
         }
         for (std::int64_t i = 0; i < queries; ++i) {
             const Vec share = all(1.0f / running[i].sum);
@@ -99,7 +107,8 @@ void forward(AttentionShape shape, HeadRows<const T> q, HeadRows<const T> k, Hea
 
 }  // namespace
 
-const AttentionForwardTable<float> attentionForwardFloat{scratchBytes<float>, forward<float>};
-const AttentionForwardTable<Bf16> attentionForwardBf16{scratchBytes<Bf16>, forward<Bf16>};
+const AttentionForwardForms<float> attentionForwardFloat{{{scratchBytes<float, Way::Units>, forward<float, Way::Units>}}};
+const AttentionForwardForms<Bf16> attentionForwardBf16{
+    {{scratchBytes<Bf16, Way::Units>, forward<Bf16, Way::Units>}, {scratchBytes<Bf16, kOther>, forward<Bf16, kOther>}}};
 
 }  // namespace stepscope::STEPSCOPE_ISA

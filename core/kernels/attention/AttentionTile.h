@@ -1,8 +1,11 @@
 // What attention's two directions are made of: small products over packed tiles in cache, and the packing. Only included by
 // Attention*.isa.cpp. A unit is what one multiply-add takes along the summed dimension: a float, or a pair of Bf16 where the
-// instruction set multiplies pairs; both are 32 bits, so that one packing and one product serve both.
+// instruction set multiplies pairs; both are 32 bits, so that one packing and one product serve both. Where a processor multiplies
+// pairs slowly they can be taken apart (Way::Apart): each half is a unit, as float32, the upper one before the lower, in which order
+// the pair product adds them; both ways give the same bits.
 #pragma once
 #include "core/kernels/attention/AttentionCpu.h"
+#include "core/kernels/isa/FlushDenormals.h"
 #include "core/kernels/isa/Vec.h"
 
 #if defined(__x86_64__)
@@ -13,8 +16,17 @@ namespace stepscope::STEPSCOPE_ISA {
 
 using Unit = std::uint32_t;
 
+enum class Way { Units, Apart };
+
 template <class T>
-constexpr std::int64_t kPerUnit = STEPSCOPE_ISA_LEVEL >= 3 && sizeof(T) == 2 ? 2 : 1;
+constexpr bool kPairs = STEPSCOPE_ISA_LEVEL >= 3 && sizeof(T) == 2;  // the instruction set multiplies pairs of T
+template <class T, Way W>
+constexpr bool kApart = kPairs<T>&& W == Way::Apart;
+template <class T, Way W>
+constexpr std::int64_t kPerUnit = kPairs<T>&& W == Way::Units ? 2 : 1;
+constexpr Way kOther = kPairs<Bf16> ? Way::Apart : Way::Units;  // of Bf16, beside Way::Units
+template <class T>
+constexpr std::int64_t kTogether = kPairs<T> ? 2 : 1;  // elements that are rounded and padded together, in either way
 
 STEPSCOPE_INLINE std::int64_t roundUp(std::int64_t n, std::int64_t to) {
     return (n + to - 1) / to * to;
@@ -34,12 +46,10 @@ struct Pieces {
 
 template <std::int64_t PerUnit>
 STEPSCOPE_INLINE Vec multiplyAdd(Unit a, const Unit* b, Vec sum) {
-#if STEPSCOPE_ISA_LEVEL >= 3
-    if constexpr (PerUnit == 2) return {_mm512_dpbf16_ps(sum.v, (__m512bh)_mm512_set1_epi32(static_cast<int>(a)), (__m512bh)_mm512_loadu_si512(b))};
-#endif
-    float one;
-    __builtin_memcpy(&one, &a, sizeof one);
-    return fma(all(one), load(reinterpret_cast<const float*>(b)), sum);
+    if constexpr (PerUnit == 2)
+        return fmaPairs(sum, allWords(a), words(b));
+    else
+        return fma(floats(allWords(a)), floats(words(b)), sum);
 }
 
 // A of a product: the unit of row r and summed place p is at[r * row + p * place].
@@ -77,9 +87,11 @@ STEPSCOPE_INLINE void columnPanel(std::int64_t rows, std::int64_t units, Rows a,
 
 // c (rows, columns) = or += sum over `units` places of a * b. b (units, columns) with bRow units a row; columns a multiple of kLanes.
 // 4 x 4 registers of sums on AVX-512, 4 x 2 where there are 16: enough to hide the latency, and none is spilled.
-template <std::int64_t PerUnit>
+template <class T, Way W>
 __attribute__((noinline)) void product(std::int64_t rows, std::int64_t columns, std::int64_t units, Rows a, const Unit* b, std::int64_t bRow,
                                        float* c, std::int64_t cRow, bool add) {
+    constexpr std::int64_t PerUnit = kPerUnit<T, W>;
+    const FlushDenormals flushing(kApart<T, W>);
     std::int64_t n = 0;
     if constexpr (STEPSCOPE_ISA_LEVEL >= 2)
         for (; n + 4 * kLanes <= columns; n += 4 * kLanes) columnPanel<PerUnit, 4>(rows, units, a, b + n, bRow, c + n, cRow, add);
@@ -87,32 +99,34 @@ __attribute__((noinline)) void product(std::int64_t rows, std::int64_t columns, 
     for (; n < columns; n += kLanes) columnPanel<PerUnit, 1>(rows, units, a, b + n, bRow, c + n, cRow, add);
 }
 
-// Stores a register of numbers as Bf16 halves of units (PerUnit 2) or as floats.
-template <std::int64_t PerUnit>
+// Stores a register of numbers as units along a row, at `element`, which is even.
+template <class T, Way W>
 STEPSCOPE_INLINE void putUnits(Unit* to, std::int64_t element, Vec v) {
-    if constexpr (PerUnit == 2)
+    if constexpr (kPerUnit<T, W> == 2)
         store(reinterpret_cast<Bf16*>(to) + element, v);
+    else if constexpr (kApart<T, W>)
+        store(reinterpret_cast<float*>(to) + element, swapNeighbours(rounded(v)));
     else
         store(reinterpret_cast<float*>(to) + element, v);
 }
 
-// Units of two registers, elements of `even` below and of `odd` above: pairs along the rows instead of along a row.
-template <std::int64_t PerUnit>
-STEPSCOPE_INLINE void putPairs(Unit* to, Vec even, Vec odd) {
-#if STEPSCOPE_ISA_LEVEL >= 3
-    if constexpr (PerUnit == 2) {
-        const __m512i low = _mm512_cvtepu16_epi32(narrow(even)), high = _mm512_slli_epi32(_mm512_cvtepu16_epi32(narrow(odd)), 16);
-        _mm512_storeu_si512(to, _mm512_or_si512(low, high));
-        return;
+// Units down the rows of two registers, of which one lies below the other: one row of units, or two, `row` apart, the second on top.
+template <class T, Way W>
+STEPSCOPE_INLINE void putPairs(Unit* to, std::int64_t row, Vec even, Vec odd) {
+    if constexpr (kPerUnit<T, W> == 2) {
+        store(to, pairs(even, odd));
+    } else if constexpr (kApart<T, W>) {
+        store(reinterpret_cast<float*>(to), rounded(odd));
+        store(reinterpret_cast<float*>(to + row), rounded(even));
+    } else {
+        store(reinterpret_cast<float*>(to), even);
     }
-#endif
-    store(reinterpret_cast<float*>(to), even);
 }
 
 // to (rows padded, row units): the rows as they are, in units along the width; padded with zeros in both directions.
-template <class T>
+template <class T, Way W>
 void stageRows(HeadRows<const T> from, std::int64_t rows, std::int64_t width, Unit* to, std::int64_t rowUnits, std::int64_t rowsPadded) {
-    constexpr std::int64_t per = kPerUnit<T>;
+    constexpr std::int64_t per = kPerUnit<T, W>;
     for (std::int64_t r = 0; r < rowsPadded; ++r, to += rowUnits) {
         if (r >= rows) {
             __builtin_memset(to, 0, static_cast<std::size_t>(rowUnits) * sizeof(Unit));
@@ -122,21 +136,25 @@ void stageRows(HeadRows<const T> from, std::int64_t rows, std::int64_t width, Un
         for (std::int64_t u = width / per; u < rowUnits; ++u) to[u] = 0;
         if constexpr (per == 2)
             __builtin_memcpy(to, row, static_cast<std::size_t>(width) * sizeof(T));
+        else if constexpr (kApart<T, W>)
+            forLanes(width, [&](std::int64_t c, std::int64_t lanes) {
+                put(reinterpret_cast<float*>(to) + c, swapNeighbours(get(row + c, lanes)), roundUp(lanes, 2));
+            });
         else
             forLanes(width, [&](std::int64_t c, std::int64_t lanes) { put(reinterpret_cast<float*>(to) + c, get(row + c, lanes), lanes); });
     }
 }
 
-// to (rowsPadded / PerUnit, columns): units of PerUnit rows below each other; columns beyond the width and rows beyond `rows` are zero.
-template <class T>
+// to (units down rowsPadded, columns): units of rows below each other; columns beyond the width and rows beyond `rows` are zero.
+template <class T, Way W>
 void pairRows(HeadRows<const T> from, std::int64_t rows, std::int64_t width, Unit* to, std::int64_t columns, std::int64_t rowsPadded) {
-    constexpr std::int64_t per = kPerUnit<T>;
-    for (std::int64_t r = 0; r < rowsPadded; r += per, to += columns)
+    constexpr std::int64_t together = kTogether<T>, per = kPerUnit<T, W>;
+    for (std::int64_t r = 0; r < rowsPadded; r += together, to += together / per * columns)
         for (std::int64_t c = 0; c < columns; c += kLanes) {
             const std::int64_t lanes = width - c < kLanes ? (width - c < 0 ? 0 : width - c) : kLanes;
             const Vec even = r < rows ? get(from.data + r * from.stride + c, lanes) : zero();
-            const Vec odd = per == 2 && r + 1 < rows ? get(from.data + (r + 1) * from.stride + c, lanes) : zero();
-            putPairs<per>(to + c, even, odd);
+            const Vec odd = together == 2 && r + 1 < rows ? get(from.data + (r + 1) * from.stride + c, lanes) : zero();
+            putPairs<T, W>(to + c, columns, even, odd);
         }
 }
 

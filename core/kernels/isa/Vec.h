@@ -11,7 +11,8 @@
 #define STEPSCOPE_INLINE inline __attribute__((always_inline))
 
 // Each defines: struct Vec {kLanes}, all(), load(), store(), + - * /, fma(a, b, c) = a * b + c, max(), min() (the second operand when
-// one is NaN), sqrt(), roundNearest(), power2(p, n) = p * 2^n for whole n in [-160, 160], firstLanes(v, n, fill), sum(), largest().
+// one is NaN), sqrt(), roundNearest(), power2(p, n) = p * 2^n for whole n in [-160, 160], firstLanes(v, n, fill), sum(), largest(),
+// swapNeighbours() (lanes 1, 0, 3, 2, ...).
 // And struct Words, a register of 32-bit words, each one float32 or two bf16 that are neighbours: words(p), store(p, w), allWords(w), bits(v),
 // floats(w), pairs(p, q) of bf16 from two rows, lowHalves(w) and highHalves(w) as float32, fmaPairs(sum, a, b) = sum + a.low * b.low + a.high *
 // b.high by what the set has for it.
@@ -26,6 +27,20 @@
 namespace stepscope::STEPSCOPE_ISA {
 
 constexpr std::int64_t kLanes = Vec::kLanes;
+
+#if STEPSCOPE_ISA_LEVEL < 2
+STEPSCOPE_INLINE Vec rounded(Vec a) {
+    Bf16 halves[kLanes];
+    store(halves, a);
+    return load(halves);
+}
+STEPSCOPE_INLINE Words pairs(Vec low, Vec high) {
+    Bf16 halves[2][kLanes];
+    store(halves[0], low);
+    store(halves[1], high);
+    return pairs(halves[0], halves[1]);
+}
+#endif
 
 STEPSCOPE_INLINE Vec zero() {
     return all(0.0f);

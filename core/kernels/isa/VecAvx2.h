@@ -126,6 +126,9 @@ STEPSCOPE_INLINE Vec power2(Vec p, Vec n) {
 STEPSCOPE_INLINE Vec firstLanes(Vec a, std::int64_t n, Vec fill) {
     return {_mm256_blendv_ps(fill.v, a.v, _mm256_castsi256_ps(firstMask(n)))};
 }
+STEPSCOPE_INLINE Vec swapNeighbours(Vec a) {
+    return {_mm256_permute_ps(a.v, 0xb1)};
+}
 STEPSCOPE_INLINE float sum(Vec a) {
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
     four = _mm_add_ps(four, _mm_movehl_ps(four, four));

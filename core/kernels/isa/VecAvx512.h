@@ -78,6 +78,13 @@ STEPSCOPE_INLINE void store(std::uint32_t* p, Words w) {
 STEPSCOPE_INLINE Words pairs(const Bf16* low, const Bf16* high) {
     return {_mm512_or_si512(_mm512_srli_epi32(bits(load(low)).v, 16), bits(load(high)).v)};
 }
+// As Bf16 holds them: rounded, still float32; two registers as pairs.
+STEPSCOPE_INLINE Vec rounded(Vec a) {
+    return widen(narrow(a));
+}
+STEPSCOPE_INLINE Words pairs(Vec low, Vec high) {
+    return {_mm512_or_si512(_mm512_cvtepu16_epi32(narrow(low)), bits(rounded(high)).v)};
+}
 STEPSCOPE_INLINE Vec lowHalves(Words w) {
     return {_mm512_castsi512_ps(_mm512_slli_epi32(w.v, 16))};
 }
@@ -124,6 +131,9 @@ STEPSCOPE_INLINE Vec power2(Vec p, Vec n) {
 }
 STEPSCOPE_INLINE Vec firstLanes(Vec a, std::int64_t n, Vec fill) {
     return {_mm512_mask_mov_ps(fill.v, firstMask(n), a.v)};
+}
+STEPSCOPE_INLINE Vec swapNeighbours(Vec a) {
+    return {_mm512_permute_ps(a.v, 0xb1)};
 }
 STEPSCOPE_INLINE float sum(Vec a) {
     return _mm512_reduce_add_ps(a.v);

@@ -135,6 +135,9 @@ STEPSCOPE_INLINE Vec firstLanes(Vec a, std::int64_t n, Vec fill) {
     const std::int32_t limit = static_cast<std::int32_t>(n);
     return {blend(FourInts{0, 1, 2, 3} < FourInts{limit, limit, limit, limit}, a.v, fill.v)};
 }
+STEPSCOPE_INLINE Vec swapNeighbours(Vec a) {
+    return {Four{a.v[1], a.v[0], a.v[3], a.v[2]}};
+}
 STEPSCOPE_INLINE float sum(Vec a) {
     return (a.v[0] + a.v[2]) + (a.v[1] + a.v[3]);
 }

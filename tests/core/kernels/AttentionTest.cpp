@@ -6,6 +6,7 @@
 
 #include "Numbers.h"
 #include "core/kernels/attention/Attention.h"
+#include "core/kernels/gemm/Gemm.h"
 
 namespace stepscope {
 namespace {
@@ -75,8 +76,8 @@ TYPED_TEST(AttentionCpu, GivesWhatTheReferenceGivesAtRaggedContextsAndWidths) {
                    g = numbers<TypeParam>(count, 4);
         std::vector<TypeParam> out(count), gradQ(count), gradK(count), gradV(count);
         std::vector<float> logSum(static_cast<std::size_t>(context));
-        const auto& forward = attentionForwardCpu<TypeParam>();
-        const auto& backward = attentionBackwardCpu<TypeParam>();
+        const auto& forward = attentionForward<TypeParam>();
+        const auto& backward = attentionBackward<TypeParam>();
         forward.run(shape, {q.data(), width}, {k.data(), width}, {v.data(), width}, {out.data(), width}, logSum.data(),
                     Scratch(forward.scratchBytes(shape)).get());
         testing::expectNear(out, causalAttention(shape, widened(q), widened(k), widened(v)), slack<TypeParam>(1.0));
@@ -98,8 +99,8 @@ TYPED_TEST(AttentionCpu, TakesHeadsThatLieInWiderRowsAndWritesGradientsInTheirPl
     const auto g = numbers<TypeParam>(static_cast<std::size_t>(context * width), 2);
     std::vector<TypeParam> out(g.size());
     std::vector<float> logSum(static_cast<std::size_t>(context));
-    const auto& forward = attentionForwardCpu<TypeParam>();
-    const auto& backward = attentionBackwardCpu<TypeParam>();
+    const auto& forward = attentionForward<TypeParam>();
+    const auto& backward = attentionBackward<TypeParam>();
     TypeParam *q = qkv.data() + width, *k = q + heads * width, *v = k + heads * width;  // the second head
     forward.run(shape, {q, row}, {k, row}, {v, row}, {out.data(), width}, logSum.data(), Scratch(forward.scratchBytes(shape)).get());
     backward.run(shape, {q, row}, {k, row}, {v, row}, {out.data(), width}, {g.data(), width}, logSum.data(), {q, row}, {k, row}, {v, row},
@@ -132,7 +133,7 @@ TYPED_TEST(AttentionCpu, StaysExactWhenScoresAreHugeAndPassesNanOnToTheRowsThatS
                                                                      out(count);
     for (std::size_t d = 0; d < 8; ++d) k[250 * 8 + d] = testing::from<TypeParam>(300.0);
     std::vector<float> logSum(static_cast<std::size_t>(context));
-    const auto& forward = attentionForwardCpu<TypeParam>();
+    const auto& forward = attentionForward<TypeParam>();
     const Scratch scratch(forward.scratchBytes(shape));
     forward.run(shape, {q.data(), width}, {k.data(), width}, {v.data(), width}, {out.data(), width}, logSum.data(), scratch.get());
     for (std::size_t d = 0; d < 8; ++d) EXPECT_NEAR(toFloat(out[299 * 8 + d]), toFloat(v[250 * 8 + d]), 1e-6);
@@ -141,6 +142,38 @@ TYPED_TEST(AttentionCpu, StaysExactWhenScoresAreHugeAndPassesNanOnToTheRowsThatS
     EXPECT_TRUE(std::isnan(toFloat(out[290 * 8])));
     EXPECT_FALSE(std::isnan(toFloat(out[289 * 8])));
     EXPECT_FALSE(std::isnan(toFloat(out[291 * 8])));
+}
+
+// All that the two directions give, of either form.
+std::vector<std::uint16_t> resultsOf(int form, AttentionShape shape) {
+    const auto& forward = attentionForwardCpu<Bf16>().forms[form];
+    const auto& backward = attentionBackwardCpu<Bf16>().forms[form];
+    const std::int64_t width = shape.width;
+    const auto count = static_cast<std::size_t>(shape.context * width);
+    const auto q = numbers<Bf16>(count, 1, 3.0), k = numbers<Bf16>(count, 2, 3.0), v = numbers<Bf16>(count, 3), g = numbers<Bf16>(count, 4);
+    std::vector<Bf16> out(count), gradients[3] = {std::vector<Bf16>(count), std::vector<Bf16>(count), std::vector<Bf16>(count)};
+    std::vector<float> logSum(static_cast<std::size_t>(shape.context));
+    forward.run(shape, {q.data(), width}, {k.data(), width}, {v.data(), width}, {out.data(), width}, logSum.data(),
+                Scratch(forward.scratchBytes(shape)).get());
+    backward.run(shape, {q.data(), width}, {k.data(), width}, {v.data(), width}, {out.data(), width}, {g.data(), width}, logSum.data(),
+                 {gradients[0].data(), width}, {gradients[1].data(), width}, {gradients[2].data(), width},
+                 Scratch(backward.scratchBytes(shape)).get());
+    std::vector<std::uint16_t> all;
+    for (const auto* part : {&out, &gradients[0], &gradients[1], &gradients[2]})
+        for (const Bf16 element : *part) all.push_back(element.bits);
+    return all;
+}
+
+TEST(AttentionForms, GiveTheSameBits) {
+    // Where the processor's dot product of pairs adds in another order, pairs taken apart are not used.
+    const bool apart = isaInUse() < Isa::Avx512Bf16 || gemm::forms(gemm::Element::Bf16).size() == 5;
+    if (!apart) {
+        EXPECT_EQ(attentionForward<Bf16>().run, attentionForwardCpu<Bf16>().forms[0].run);
+        return;
+    }
+    for (const auto& [context, width] : {std::pair{1L, 1L}, std::pair{15L, 7L}, std::pair{33L, 64L}, std::pair{65L, 21L}, std::pair{200L, 64L},
+                                         std::pair{131L, 33L}, std::pair{257L, 16L}, std::pair{40L, 130L}})
+        EXPECT_EQ(resultsOf(0, shapeOf(context, width)), resultsOf(1, shapeOf(context, width))) << "context " << context << ", width " << width;
 }
 
 }  // namespace
