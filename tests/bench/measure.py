@@ -97,6 +97,11 @@ def ratio_of_medians(above, below, draws=10000, seed=1):
     return ratio(pairs), ratios[int(0.025 * draws)], ratios[int(0.975 * draws) - 1]
 
 
+def half_width(ratio, low, high):
+    """Of an interval, as a part of the ratio inside it: the wider side counts."""
+    return max(ratio - low, high - ratio) / ratio
+
+
 @contextlib.contextmanager
 def display(size='1920x1080'):
     """The environment with a display in it: the person's own, else an Xvfb for as long as the block lasts. Second value: is it ours?"""
@@ -191,6 +196,60 @@ def take_turns(arms, rounds, slice_seconds, settle=6, told=None):
             if len(rates[arm.name]) < rounds or None in rates[arm.name]:
                 sys.exit(f'{arm.name}: {len(found)} stretches of steps were found instead of {rounds} or more, or one without steps')
         return rates, {arm.name: arm.main_cpu / arm.ran for arm in started}
+    finally:
+        for arm in started:
+            arm.kill()
+
+
+class Turns:
+    """Trainings that take turns for as long as somebody wants more rounds (`turns`)."""
+
+    def __init__(self, arms, slice_seconds):
+        self.arms, self.slice_seconds, self.rounds = arms, slice_seconds, 0
+
+    def settle(self, steps=3, most=600):
+        """Each alone until it has made some steps: compiling takes its time."""
+        for arm in self.arms:
+            for _ in range(int(most)):
+                arm.go(1)
+                if len(arm.step_times()) >= steps:
+                    break
+            else:
+                sys.exit(f'{arm.name} made no {steps} steps in {most} s')
+
+    def round(self):
+        for arm in self.arms:
+            arm.go(self.slice_seconds)
+        self.rounds += 1
+
+    def rates(self):
+        """{arm's name: steps a second in each round}, of the rounds in which every arm had steps enough to tell."""
+        each = [rates_of(arm.step_times(), self.slice_seconds)[-self.rounds:] for arm in self.arms]
+        if any(len(found) < self.rounds for found in each):  # a slice without any step: rounds cannot be told apart
+            return {arm.name: [] for arm in self.arms}
+        whole = [n for n in range(self.rounds) if all(found[n] is not None for found in each)]
+        return {arm.name: [found[n] for n in whole] for arm, found in zip(self.arms, each)}
+
+    def peak_memory(self):
+        """{arm's name: the most MB it had resident}."""
+        peaks = {}
+        for arm in self.arms:
+            with open(f'/proc/{arm.process.pid}/status') as status:
+                peaks[arm.name] = next(int(line.split()[1]) for line in status if line.startswith('VmHWM')) / 1024
+        return peaks
+
+
+@contextlib.contextmanager
+def turns(arms, slice_seconds):
+    """`arms` as for take_turns; each has settled when this begins."""
+    started = []
+    try:
+        for make in arms:
+            started.append(make())
+            os.kill(started[-1].process.pid, signal.SIGSTOP)
+        taking = Turns(started, slice_seconds)
+        taking.settle()
+        yield taking
     finally:
         for arm in started:
             arm.kill()

@@ -99,7 +99,7 @@ class Contest:
         """A side that goes on until it is ended, for measure.take_turns: ours with `switches`, else the peer's `rungs`. Its log lies in `folder`."""
         log, without_end = os.path.join(folder, name), 10**6
         command = self.peer_command(rungs, without_end) if rungs else [*self.cli, 'train', *self.our_words(switches, without_end)]
-        return lambda: measure.Sliced(name, [*command, '--step-log', log], lambda: [step['t_ns'] for step in measure.step_log(log)],
+        return lambda: measure.Sliced(name, [*command, '--step-log', log], lambda: [step['t_ns'] for step in measure.step_log(log)] if os.path.exists(log) else [],
                                       {**os.environ, **(environment or {})})
 
     def peer(self, rungs, allocator, steps=None, timeout=None):
@@ -113,6 +113,43 @@ class Contest:
 def contest(arguments):
     with tempfile.TemporaryDirectory(prefix='stepscope-bench-') as folder:
         yield Contest(arguments, folder).prepare()
+
+
+def processor():
+    """The processor's name, and what tells apart those that share one."""
+    known = {}
+    with open('/proc/cpuinfo') as info:
+        for line in info:
+            key, _, value = line.partition(':')
+            if not line.strip():
+                break
+            known[key.strip()] = value.strip()
+    return f"{known.get('model name', 'unknown')} (family {known.get('cpu family', '?')}, model {known.get('model', '?')})"
+
+
+def layers_of(a):
+    """(tokens, width in, width out) of every linear layer of the model, the head included."""
+    tokens, width = a.batch * a.ctx, a.embd
+    block = [(tokens, width, 3 * width), (tokens, width, width), (tokens, width, 4 * width), (tokens, 4 * width, width)]
+    return a.layers * block + [(tokens, width, a.vocab)]
+
+
+def linear_operations(layer):
+    """Floating-point operations of a linear layer, forwards and both gradients."""
+    return 3 * 2 * layer[0] * layer[1] * layer[2]
+
+
+def step_operations(a):
+    """Those of a step's products: linear layers, and causal attention (two products forwards, four backwards, half of each)."""
+    attention = a.layers * 6 * a.batch * a.ctx * (a.ctx + 1) * a.embd
+    return sum(linear_operations(layer) for layer in layers_of(a)) + attention
+
+
+def product_rate(a, lines, element):
+    """GFLOP/s of all linear layers of the model one after the other, from the measured seconds of each kind (bench_products)."""
+    seconds = {(line['rows'], line['in'], line['out']): sum(line[element]) for line in lines}
+    layers = layers_of(a)
+    return sum(linear_operations(layer) for layer in layers) / sum(seconds[layer] for layer in layers) / 1e9
 
 
 def largest_difference(mine, theirs):
