@@ -14,7 +14,7 @@ namespace stepscope {
 struct BlockPair {
     double difference = 0;  // log(mean time per token in A's block / in B's): above 0 = B is faster
     // log(time per token of the block before this pair / of this pair's first) where both ran the same arm, with the turn and its warm-up made
-    // although the arm stayed; not a number where the arms differ, or nothing that counts came before.
+    // although the arm stayed, and sometimes both arms made anew; not a number where the arms differ, or nothing that counts came before.
     double sameArm = std::numeric_limits<double>::quiet_NaN();
     bool sameArmTurned = false;  // a coin of its own: the sign with which sameArm counts in the floor
     std::int32_t rebuild = 0;    // which instance of both Programs ran it

@@ -64,7 +64,6 @@ std::optional<BlockOrder> Course::next() {
     if (order.rebuild) {
         ++m_rebuild;
         m_pairsOfRebuild = 0;
-        m_before.reset();
         order.builtFirst = coin(kBuildCoin, static_cast<std::uint64_t>(m_rebuild)) ? Arm::A : Arm::B;
     }
     if (piloting()) {
@@ -117,11 +116,11 @@ void Course::done(const BlockTimes& times) {
     if (pair.discarded) {
         m_before.reset();
     } else {
-        if (m_before && m_before->arm == first.arm && m_before->rebuild == m_rebuild) {
+        if (m_before && m_before->arm == first.arm) {
             pair.sameArm = std::log(m_before->perToken / first.perToken());
             pair.sameArmTurned = coin(kSignCoin, m_pairs.size());
         }
-        m_before = Before{second.arm, second.perToken(), m_rebuild};
+        m_before = Before{second.arm, second.perToken()};
     }
     m_pairs.push_back(pair);
     ++m_pairsOfRebuild;
@@ -129,7 +128,9 @@ void Course::done(const BlockTimes& times) {
 }
 
 void Course::concludePair() {
-    if (verdict().settled) {
+    // What one side beside itself says here is part of the answer: where there is time for it, a decided experiment goes on until that is bounded.
+    const PairedVerdict now = verdict();
+    if (now.settled && std::isfinite(now.floor)) {
         m_over = true;
     } else if (!timeForAnother()) {
         m_over = m_spent = true;

@@ -97,11 +97,10 @@ private:
     std::optional<Block> m_first;       // of the pair in progress
     std::optional<BlockOrder> m_order;  // asked for and not answered
     std::vector<BlockPair> m_pairs;
-    // The newest block that counted, for what two blocks of one arm in turn say.
+    // The newest block that counted, for what two blocks of one arm in turn say; of an earlier instance too, whose luck with memory is part of that.
     struct Before {
         Arm arm;
         double perToken;
-        std::int32_t rebuild;
     };
     std::optional<Before> m_before;
     std::uint64_t m_toss = 0;  // number of the pair's coin: replacements toss again
