@@ -48,7 +48,8 @@ TimeForecast forecastTime(const RunConfig& config, const SessionsModel& sessions
         if (newest == nullptr || row.startedUnixMs > newest->startedUnixMs) newest = &row;
     }
     if (newest == nullptr)
-        return {"time: not known yet for these settings", "It is known as soon as a run with this model and these switches has made a few steps."};
+        return {"time: a forecast comes with the first run of these settings",
+                "No stored session has this model under these switches. It is known as soon as one has made ten steps."};
     const double seconds = newest->msPerStep / 1000 * static_cast<double>(config.steps);
     return {QString("about %1 for %2 steps of %3")
                 .arg(words(format::duration(TimeNs::fromSeconds(seconds))), words(format::count(config.steps)),

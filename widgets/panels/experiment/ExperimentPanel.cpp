@@ -219,6 +219,7 @@ void ExperimentPanel::setPreparing() {
 void ExperimentPanel::setRunning(const RunConfig* running) {
     m_running = running != nullptr ? std::optional(*running) : std::nullopt;
     m_asked.clear();
+    m_foot->setRunning(m_running.has_value());
     const auto moved = std::exchange(m_moved, std::nullopt);
     if (m_running && moved)
         for (const std::string& id : *moved) {

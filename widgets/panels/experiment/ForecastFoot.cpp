@@ -67,7 +67,8 @@ void ForecastFoot::setTime(const QString& sentence, const QString& source) {
 
 void ForecastFoot::showTime() {
     m_time->setTone(m_ofNextRun ? Tone::Warning : Tone::Muted);
-    m_time->setText(m_ofNextRun ? QString("Settings of the next run, not of the replay.") : m_timeText);
+    const QString time = m_isRunning && !m_timeText.isEmpty() ? "next run: " + m_timeText : m_timeText;
+    m_time->setText(m_ofNextRun ? QString("Settings of the next run, not of the replay.") : time);
     m_time->setMore(m_ofNextRun ? QString() : m_timeSource);
 }
 
@@ -82,6 +83,11 @@ QString ForecastFoot::problem() const {
 
 void ForecastFoot::setOfNextRun(bool isOfNextRun) {
     m_ofNextRun = isOfNextRun;
+    showTime();
+}
+
+void ForecastFoot::setRunning(bool isRunning) {
+    m_isRunning = isRunning;
     showTime();
 }
 

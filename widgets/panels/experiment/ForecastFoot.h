@@ -1,5 +1,5 @@
-// The foot of the experiment panel: what a run of these settings is expected to need, memory and time, or what keeps it from running. It has the
-// same height whatever it says. GUI thread.
+// The foot of the experiment panel: what a run of these settings is expected to need, memory and time, or what keeps it from running. The one place
+// that forecasts; while a run goes on, of the next one. It has the same height whatever it says. GUI thread.
 #pragma once
 #include <QWidget>
 
@@ -28,6 +28,7 @@ public:
     void setProblem(const QString& sentence);  // empty = none: the forecast is shown
     QString problem() const;
     void setOfNextRun(bool isOfNextRun);  // while a replay is looked at: these are not its settings
+    void setRunning(bool isRunning);      // how long that run has left is said beside its progress; here it is the next one
 
 private:
     void showTime();
@@ -35,7 +36,7 @@ private:
     QStackedWidget* m_stack;
     ElidedLabel *m_memory, *m_time, *m_problem;
     QString m_timeText, m_timeSource;
-    bool m_ofNextRun = false;
+    bool m_ofNextRun = false, m_isRunning = false;
 };
 
 }  // namespace stepscope
