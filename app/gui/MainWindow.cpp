@@ -116,7 +116,7 @@ void MainWindow::restoreLayout(QSize wanted) {
         restoreGeometry(settings.value("window/geometry").toByteArray());
     else
         resize(wanted);
-    const int left = std::clamp(width() * 29 / 100, 276, kExperiment), right = std::clamp(width() * 19 / 100, 200, kSessions);
+    const int left = std::clamp(width() * 31 / 100, 276, kExperiment), right = std::clamp(width() * 19 / 100, 200, kSessions);
     m_across->setSizes({left, width() - left - right, right});
     m_down->setSizes({height() - 150, 110});
     m_bottom->setSizes({width() * 6 / 10, width() * 4 / 10, width() * 6 / 10});

@@ -32,7 +32,7 @@ constexpr std::array<Place, LivePage::kCharts> kPlaces{{{makeLossContent, 0, 0, 
 constexpr int kRows = 24;
 constexpr std::array<int, 2> kColumnShares{3, 2};
 // Narrower than this two columns have no room for their numbers: all charts stand below each other, the most looked at first.
-constexpr int kTwoColumns = 520;
+constexpr int kTwoColumns = 488;
 constexpr std::array<std::size_t, LivePage::kCharts> kOneColumn{0, 3, 4, 1, 2, 5, 6};
 constexpr int kRowHeight = 18;  // at least, of the twenty-four; a page with less room is scrolled
 constexpr int kSingleHeight = 150;

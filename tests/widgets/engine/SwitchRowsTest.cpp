@@ -4,6 +4,7 @@
 #include "tests/widgets/engine/EngineFixture.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/RowRemark.h"
 #include "widgets/panels/experiment/ValueEdit.h"
 #include "widgets/panels/experiment/ValueRow.h"
 
@@ -56,6 +57,20 @@ TEST_F(SwitchRowsTest, EveryNameIsReadWholeBesideAChipAndTheWayBack) {
         EXPECT_FALSE(name->accessibleDescription().isEmpty()) << entry.title;
         EXPECT_LE(panel.row(entry.id)->mapTo(&panel, QPoint(panel.row(entry.id)->width(), 0)).x(), panel.width()) << entry.title;
     }
+}
+
+// Not in the help, which nobody unfolds before the run is slow.
+TEST_F(SwitchRowsTest, HalfPrecisionOnACpuIsWarnedOfInItsRow) {
+    openSmall();
+    const Machine& machine = place->runs().workbench()->machine();
+    const bool slow = !machine.has("avx512_fp16") && !machine.has("amx_fp16");
+    ExperimentPanel& panel = place->window().experiment();
+    Q_EMIT panel.row("amp")->committed("amp", "fp16");
+    const RowRemark* remark = panel.row("amp")->remark();
+    const auto warned = [&] { return remark->isVisible() && remark->sentence().contains("no units for fp16"); };
+    EXPECT_EQ(QTest::qWaitFor(warned, slow ? 10'000 : 1'000), slow) << remark->sentence().toStdString();
+    Q_EMIT panel.row("amp")->committed("amp", "off");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !remark->sentence().contains("no units for fp16"); }, 10'000)) << remark->sentence().toStdString();
 }
 
 }  // namespace

@@ -152,6 +152,55 @@ TEST_F(SessionsPanelTest, DeletesWithAWayBackAndNeverALiveRun) {
     EXPECT_EQ(restored[0][0].toLongLong(), 2);
 }
 
+TEST_F(SessionsPanelTest, SeveralAreChosenWithShiftAndControlComparedAndDeletedButNoneThatIsRecorded) {
+    const auto at = [&](int row) { return panel.view().visualRect(panel.filter().index(row, 0)).center(); };
+    QSignalSpy deleted(&panel, &SessionsPanel::deleteRequested);
+    std::vector<std::int64_t> compared;
+    QObject::connect(&panel, &SessionsPanel::compareRequested, &panel, [&](const std::vector<std::int64_t>& all) { compared = all; });
+    QTest::mouseClick(panel.view().viewport(), Qt::LeftButton, {}, at(0));
+    QTest::mouseClick(panel.view().viewport(), Qt::LeftButton, Qt::ShiftModifier, at(2));
+    QTest::keyClick(&panel.view(), Qt::Key_C);
+    EXPECT_EQ(compared, (std::vector<std::int64_t>{1, 2, 3}));
+    QTest::mouseClick(panel.view().viewport(), Qt::LeftButton, Qt::ControlModifier, at(1));
+    QTest::keyClick(&panel.view(), Qt::Key_C);
+    EXPECT_EQ(compared, (std::vector<std::int64_t>{1, 3})) << "taken out again";
+    rows.push_back(session(4, "newer", 9000));
+    panel.setRows(rows);
+    QTest::keyClick(&panel.view(), Qt::Key_C);
+    EXPECT_EQ(compared, (std::vector<std::int64_t>{1, 3})) << "the list was read anew";
+
+    const auto last = panel.view().visualRect(panel.filter().index(3, 0)).center();
+    Q_EMIT panel.view().customContextMenuRequested(last);
+    QStringList texts;
+    for (const auto* action : panel.findChild<QMenu*>()->actions()) texts << action->text();
+    EXPECT_TRUE(texts.contains("Compare 2 sessions") && texts.contains("Delete 2 sessions")) << texts.join(", ").toStdString();
+    for (auto* action : panel.findChild<QMenu*>()->actions())
+        if (action->text() == "Delete 2 sessions") action->trigger();
+    ASSERT_EQ(deleted.size(), 1) << "the run in progress stays";
+    EXPECT_EQ(deleted[0][0].toLongLong(), 1);
+}
+
+TEST_F(SessionsPanelTest, TheNoteOfASessionThatIsDeletedIsNotWrittenOn) {
+    auto* editor = panel.findChild<SessionEditor*>();
+    QSignalSpy annotated(&panel, &SessionsPanel::annotateRequested);
+    editor->edit(rows[1], SessionEditor::Field::Note);
+    ASSERT_EQ(editor->session(), 2);
+    select(1);
+    QTest::keyClick(&panel.view(), Qt::Key_Delete);
+    EXPECT_TRUE(editor->isHidden()) << "deleted here";
+    editor->edit(rows[0], SessionEditor::Field::Note);
+    editor->findChild<QPlainTextEdit*>()->setPlainText("half a senten");
+    rows[2].steps = 200;
+    panel.setRows(rows);
+    EXPECT_TRUE(editor->isVisible()) << "its session is still there";
+    EXPECT_EQ(editor->findChild<QPlainTextEdit*>()->toPlainText(), "half a senten");
+    rows.erase(rows.begin());
+    panel.setRows(rows);
+    EXPECT_TRUE(editor->isHidden()) << "deleted by another program";
+    EXPECT_EQ(editor->session(), 0);
+    EXPECT_EQ(annotated.size(), 0);
+}
+
 TEST_F(SessionsPanelTest, OffersEverythingInTheContextMenu) {
     Q_EMIT panel.view().customContextMenuRequested(panel.view().visualRect(panel.filter().index(1, 0)).center());
     const auto* menu = panel.findChild<QMenu*>();

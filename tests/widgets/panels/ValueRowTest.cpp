@@ -91,6 +91,20 @@ TEST_F(ValueRowTest, TheEditorsOfAllRowsStandInOneColumn) {
     }
 }
 
+// Of the panel at 1024x640: a name that is a little too long keeps its line and ends with an ellipsis, one that is much too long goes above.
+TEST_F(ValueRowTest, InANarrowPanelANameStaysBesideItsEditor) {
+    for (const char* title : {"Tokenizer", "Validation share", "Matmul precision"}) {
+        make(title, kWords);
+        show(284);
+        EXPECT_TRUE(sameLine(name(), editor())) << title;
+        EXPECT_LT(name().right(), editor().left()) << title;
+    }
+    make("Activation checkpointing of every block", kWords);
+    show(284);
+    EXPECT_FALSE(sameLine(name(), editor()));
+    EXPECT_TRUE(nameIsWhole());
+}
+
 TEST_F(ValueRowTest, NothingThatComesOrGoesMovesAPartOrTheRow) {
     for (const char* title : {"Norm", "Activation checkpointing"}) {
         make(title, kWords);

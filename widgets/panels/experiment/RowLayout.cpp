@@ -8,6 +8,9 @@ namespace {
 constexpr int kSpacing = 4, kLineGap = 1;
 constexpr int kResetWidth = 18;
 constexpr int kLeastAside = 40, kLeastEditor = 100;  // in a narrow panel; "every-block" is still read whole
+constexpr int kNameWidth = 120;                      // that the name keeps as long as the others can be narrower
+constexpr int kNarrow = 320;                         // a panel that is narrower cuts a name with an ellipsis,
+constexpr double kRead = 0.7;                        //   as long as so much of it is left
 
 }  // namespace
 
@@ -36,8 +39,8 @@ int RowLayout::signWidth() const {
 // Of the width alone, so that all rows of a panel agree. What is missing is taken from what is said beside the editors first.
 RowLayout::Columns RowLayout::columnsOf(int width) {
     const int gaps = 2 * kSpacing + kResetWidth;
-    const int aside = std::clamp(width - kEditorWidth - gaps, kLeastAside, kAsideWidth);
-    const int editor = std::clamp(width - aside - gaps, kLeastEditor, kEditorWidth);
+    const int aside = std::clamp(width - kEditorWidth - gaps - kNameWidth, kLeastAside, kAsideWidth);
+    const int editor = std::clamp(width - aside - gaps - kNameWidth, kLeastEditor, kEditorWidth);
     Columns columns{};
     columns.reset = width - kResetWidth;
     columns.asideWidth = aside;
@@ -48,7 +51,7 @@ RowLayout::Columns RowLayout::columnsOf(int width) {
 }
 
 bool RowLayout::nameAbove(int width) const {
-    return natural(Name) > columnsOf(width).editor - kSpacing;
+    return (width < kNarrow ? kRead : 1) * natural(Name) > columnsOf(width).editor - kSpacing;
 }
 
 int RowLayout::lineHeight() const {

@@ -1,6 +1,7 @@
 // Where the parts of a row of the experiment panel stand: the name, then three columns that are the same in every row of a panel: the editor,
 // beside it what is said of it and the sign, and the way back to the preset. The columns keep their places whether there is something in them or
-// not; a name that is longer than what they leave has a line of its own above them. Used by ValueRow; GUI thread.
+// not; a name that is a little longer than what they leave ends with an ellipsis, one that is much longer has a line of its own above them. Used by
+// ValueRow; GUI thread.
 #pragma once
 #include <QLayout>
 #include <vector>
