@@ -1,6 +1,5 @@
 #include "app/gui/Stage.h"
 
-#include "app/gui/MainWindow.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/LogModel.h"
@@ -11,8 +10,8 @@
 
 namespace stepscope {
 
-Stage::Stage(MainWindow& window, LiveFeed& live, LiveFeed& replay, QObject* parent)
-    : QObject(parent), m_window(window), m_live(live), m_replay(replay) {
+Stage::Stage(const Panels& panels, LiveFeed& live, LiveFeed& replay, QObject* parent)
+    : QObject(parent), m_panels(panels), m_live(live), m_replay(replay) {
     follow(live);
     follow(replay);
     bind();
@@ -21,12 +20,12 @@ Stage::Stage(MainWindow& window, LiveFeed& live, LiveFeed& replay, QObject* pare
 void Stage::follow(LiveFeed& feed) {
     connect(&feed, &LiveFeed::grew, this, [this, &feed] {
         if (&feed != &shown()) return;
-        m_window.livePage().historyChanged();
+        m_panels.livePage.historyChanged();
         Q_EMIT grew();
     });
     connect(&feed, &LiveFeed::started, this, [this, &feed] {
         if (&feed != &shown()) return;
-        m_window.textPage().clear();
+        m_panels.textPage.clear();
         showTitle();
         Q_EMIT started();
     });
@@ -35,7 +34,7 @@ void Stage::follow(LiveFeed& feed) {
         showText();
     });
     connect(&feed, &LiveFeed::textGenerated, this, [this, &feed](const TextGenerated& text) {
-        if (&feed == &shown()) m_window.textPage().setText(text);
+        if (&feed == &shown()) m_panels.textPage.setText(text);
     });
 }
 
@@ -53,26 +52,26 @@ void Stage::showReplay() {
 
 void Stage::bind() {
     LiveFeed& feed = shown();
-    m_window.transport().setVisible(m_replaying);
-    m_window.experiment().setReplaying(m_replaying);
-    m_window.livePage().setHistory(feed.history());
-    m_window.log().setModel(&feed.log());
+    m_panels.transport.setVisible(m_replaying);
+    m_panels.experiment.setReplaying(m_replaying);
+    m_panels.livePage.setHistory(feed.history());
+    m_panels.log.setModel(&feed.log());
     showText();
     showTitle();
     Q_EMIT switched();
 }
 
 void Stage::showText() {
-    m_window.textPage().clear();
-    if (const auto& text = shown().history()->text()) m_window.textPage().setText(*text);
+    m_panels.textPage.clear();
+    if (const auto& text = shown().history()->text()) m_panels.textPage.setText(*text);
 }
 
 void Stage::showTitle() {
     const auto& info = shown().history()->info();
     const QString name = info ? QString::fromStdString(info->name) : QString();
     const QString kind = m_replaying ? "replay of" : "session";
-    m_window.setWindowTitle(name.isEmpty() ? QString("Stepscope") : QString("Stepscope – %1 “%2”").arg(kind, name));
-    if (m_replaying) m_window.transport().setName(name);
+    Q_EMIT titleChanged(name.isEmpty() ? QString("Stepscope") : QString("Stepscope – %1 “%2”").arg(kind, name));
+    if (m_replaying) m_panels.transport.setName(name);
 }
 
 }  // namespace stepscope

@@ -5,13 +5,24 @@
 
 namespace stepscope {
 
+class ExperimentPanel;
 class LiveFeed;
-class MainWindow;
+class LivePage;
+class LogPanel;
+class TextPage;
+class TransportBar;
 
 class Stage : public QObject {
     Q_OBJECT
 public:
-    Stage(MainWindow& window, LiveFeed& live, LiveFeed& replay, QObject* parent = nullptr);
+    struct Panels {  // that it speaks to
+        ExperimentPanel& experiment;
+        LivePage& livePage;
+        TransportBar& transport;
+        TextPage& textPage;
+        LogPanel& log;
+    };
+    Stage(const Panels& panels, LiveFeed& live, LiveFeed& replay, QObject* parent = nullptr);
 
     LiveFeed& live() { return m_live; }
     LiveFeed& replay() { return m_replay; }
@@ -21,9 +32,10 @@ public:
     void showReplay();
 
 Q_SIGNALS:
-    void switched();  // the other feed is shown now
-    void grew();      // the shown feed has something new
-    void started();   // the shown feed began another session
+    void titleChanged(const QString& title);  // of the window
+    void switched();                          // the other feed is shown now
+    void grew();                              // the shown feed has something new
+    void started();                           // the shown feed began another session
 
 private:
     void follow(LiveFeed& feed);
@@ -31,7 +43,7 @@ private:
     void showTitle();
     void showText();
 
-    MainWindow& m_window;
+    Panels m_panels;
     LiveFeed& m_live;
     LiveFeed& m_replay;
     bool m_replaying = false;

@@ -21,12 +21,15 @@ Workplace::Workplace(const Options& options)
       m_runs(m_live),
       m_reader(databaseOf(options)),
       m_replay(databaseOf(options), m_reader.thread(), m_replayed),
-      m_stage(m_window, m_live, m_replayed),
-      m_running(m_window, m_runs, m_stage, databaseOf(options)),
-      m_text(m_window, m_runs, m_running, m_stage, databaseOf(options)),
-      m_experiment(m_window, m_runs, m_live),
-      m_flips(m_window, m_runs, m_reader, m_stage),
-      m_sessions(m_window, m_reader, m_replay, m_runs, m_stage, m_running),
+      m_stage({m_window.experiment(), m_window.livePage(), m_window.transport(), m_window.textPage(), m_window.log()}, m_live, m_replayed),
+      m_running({m_window.experiment(), m_window.hints(), m_window.sessions(), m_window.notice(), m_window.runBar()}, m_runs, m_stage,
+                databaseOf(options)),
+      m_text({m_window.textPage()}, m_runs, m_running, m_stage, databaseOf(options)),
+      m_experiment({m_window.experiment(), m_window.hints(), m_window.livePage(), m_window.sessions()}, m_runs, m_live),
+      m_flips({m_window.experiment(), m_window.flipStrip()}, m_runs, m_reader, m_stage),
+      m_sessions({m_window.experiment(), m_window.hints(), m_window.livePage(), m_window.sessions(), m_window.pages(), m_window.sessionsPage(),
+                  m_window.transport(), m_window.log()},
+                 m_reader, m_replay, m_runs, m_stage, m_running),
       m_actions(m_window, m_running, m_sessions, m_stage),
       m_departure(m_window, m_runs) {
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
@@ -34,6 +37,8 @@ Workplace::Workplace(const Options& options)
         if (isError) return m_running.say(sentence, true);
         m_stage.shown().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentence, 0}});
     });
+    connect(&m_stage, &Stage::titleChanged, &m_window, &MainWindow::setWindowTitle);
+    connect(&m_experiment, &ExperimentWiring::keep, &m_window, &MainWindow::saveExperiment);
     connect(&m_window, &MainWindow::visibilityChanged, this, [this](bool visible) {
         m_live.setHidden(!visible);
         m_replayed.setHidden(!visible);

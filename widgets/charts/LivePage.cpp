@@ -124,7 +124,9 @@ void LivePage::hurry() {
 }
 
 void LivePage::wake() {
-    if (!m_timer.isActive() && isVisible() && !window()->isMinimized()) m_timer.start();
+    if (m_timer.isActive() || !isVisible() || window()->isMinimized()) return;
+    // What arrives after a rest is drawn at once: it has waited for the feed's clock already, and would wait for a second one.
+    m_timer.start(std::max(0, kTickMs - static_cast<int>((m_clock.now() - m_ticked).milliseconds())));
 }
 
 bool LivePage::hasToDraw() const {
@@ -136,6 +138,7 @@ bool LivePage::hasToDraw() const {
 
 void LivePage::tick() {
     const TimeNs now = m_clock.now();
+    m_ticked = now;
     for (ChartView* chart : m_charts) m_budget.spent(now, chart->takePaintCost());
     if (!isVisible() || window()->isMinimized()) return m_timer.stop();
     const int pace = now < m_answerUntil ? kAnswerEveryMs : kTickMs;

@@ -114,6 +114,7 @@ private:
     SessionClock m_clock;
     QTimer m_timer;
     TimeNs m_answerUntil;
+    TimeNs m_ticked{-1'000'000'000};  // long ago
     std::array<ChartView*, kCharts> m_charts{};
     std::size_t m_next = 0;       // whose turn it is
     std::optional<View> m_round;  // drawn on every chart before any shows it: they never show different parts of the run

@@ -3,7 +3,6 @@
 #include <QSettings>
 #include <utility>
 
-#include "app/gui/MainWindow.h"
 #include "app/gui/wiring/EditAnswer.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
@@ -20,9 +19,9 @@ namespace {
 constexpr int kKeepMs = 500;  // after the last edit
 }
 
-ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, LiveFeed& live, QObject* parent)
-    : QObject(parent), m_window(window), m_runs(runs), m_live(live) {
-    ExperimentPanel& panel = window.experiment();
+ExperimentWiring::ExperimentWiring(const Panels& panels, RunController& runs, LiveFeed& live, QObject* parent)
+    : QObject(parent), m_panels(panels), m_runs(runs), m_live(live) {
+    ExperimentPanel& panel = panels.experiment;
     connect(&runs, &RunController::engineReady, this, &ExperimentWiring::engineReady);
     connect(&panel, &ExperimentPanel::edited, this, &ExperimentWiring::ask);
     connect(&panel, &ExperimentPanel::flipRequested, this, [this](const QString& id, const Value& value) {
@@ -30,26 +29,26 @@ ExperimentWiring::ExperimentWiring(MainWindow& window, RunController& runs, Live
     });
     connect(&live, &LiveFeed::started, this, &ExperimentWiring::runStarted);
     connect(&live, &LiveFeed::switchApplied, this, &ExperimentWiring::applied);
-    connect(&live, &LiveFeed::switchRefused, this, [this](const SwitchRefused& refused) { m_window.experiment().refused(refused.id, refused.why); });
+    connect(&live, &LiveFeed::switchRefused, this, [this](const SwitchRefused& refused) { m_panels.experiment.refused(refused.id, refused.why); });
     connect(&runs, &RunController::phaseChanged, this, [this] {
-        if (m_runs.phase() == RunController::Phase::Starting) m_window.experiment().setPreparing();
-        if (m_runs.phase() == RunController::Phase::None) m_window.experiment().setRunning(nullptr);
+        if (m_runs.phase() == RunController::Phase::Starting) m_panels.experiment.setPreparing();
+        if (m_runs.phase() == RunController::Phase::None) m_panels.experiment.setRunning(nullptr);
     });
-    window.livePage().setPlannedConfig(panel.config());
+    panels.livePage.setPlannedConfig(panel.config());
     // Whatever ends the program: the settings are there again.
     m_keep.setSingleShot(true);
     m_keep.setInterval(kKeepMs);
-    connect(&m_keep, &QTimer::timeout, &window, &MainWindow::saveExperiment);
+    connect(&m_keep, &QTimer::timeout, this, &ExperimentWiring::keep);
     const auto tellTime = [this] {
-        const TimeForecast forecast = forecastTime(m_window.experiment().config(), m_window.sessions().model());
-        m_window.experiment().setTimeForecast(forecast.sentence, forecast.source);
+        const TimeForecast forecast = forecastTime(m_panels.experiment.config(), m_panels.sessions.model());
+        m_panels.experiment.setTimeForecast(forecast.sentence, forecast.source);
     };
     connect(&panel, &ExperimentPanel::edited, this, tellTime);
-    connect(&window.sessions().model(), &QAbstractItemModel::modelReset, this, tellTime);
-    connect(&window.sessions().model(), &QAbstractItemModel::dataChanged, this, tellTime);
+    connect(&panels.sessions.model(), &QAbstractItemModel::modelReset, this, tellTime);
+    connect(&panels.sessions.model(), &QAbstractItemModel::dataChanged, this, tellTime);
     connect(&panel, &ExperimentPanel::edited, &m_keep, qOverload<>(&QTimer::start));
     connect(&runs, &RunController::phaseChanged, this, [this] {
-        if (m_runs.phase() == RunController::Phase::Starting) m_window.saveExperiment();
+        if (m_runs.phase() == RunController::Phase::Starting) Q_EMIT keep();
     });
 }
 
@@ -58,18 +57,18 @@ ExperimentWiring::~ExperimentWiring() {
 }  // what the thread is at is wanted no more
 
 void ExperimentWiring::engineReady(const EngineAnswer& answer) {
-    ExperimentPanel& panel = m_window.experiment();
+    ExperimentPanel& panel = m_panels.experiment;
     panel.setCatalogue(answer.catalogue);
     panel.restore(QSettings());
     panel.setChoice(answer.choice);
 }
 
 void ExperimentWiring::ask(const RunConfig& config) {
-    m_window.livePage().setPlannedConfig(config);
+    m_panels.livePage.setPlannedConfig(config);
     if (m_runs.workbench() == nullptr) return;
     const auto possible = checkConfig(config);
-    m_window.experiment().setProblem(possible ? QString() : QString::fromStdString(possible.error().sentence));
-    if (std::exchange(m_shownData, config.data) != config.data) m_window.experiment().setDataProblem({});
+    m_panels.experiment.setProblem(possible ? QString() : QString::fromStdString(possible.error().sentence));
+    if (std::exchange(m_shownData, config.data) != config.data) m_panels.experiment.setDataProblem({});
     const std::uint64_t edit = ++m_newest;
     m_thread.post([this, edit, config, workbench = m_runs.workbench()] {
         const auto wanted = [this, edit] { return edit == m_newest; };
@@ -81,7 +80,7 @@ void ExperimentWiring::ask(const RunConfig& config) {
         answer(this, [this, wanted, found = std::move(*found), unreadable] {
             if (!wanted()) return;
             show(found);
-            if (unreadable) m_window.experiment().setDataProblem(QString::fromStdString(*unreadable));
+            if (unreadable) m_panels.experiment.setDataProblem(QString::fromStdString(*unreadable));
         });
         if (possible && !unreadable) lookAtData(config, edit);
     });
@@ -93,12 +92,12 @@ void ExperimentWiring::lookAtData(const RunConfig& config, std::uint64_t edit) {
     const auto unreadable = m_data.problemOf(config.data, wanted);
     if (!unreadable) return;
     answer(this, [this, wanted, sentence = QString::fromStdString(*unreadable)] {
-        if (wanted()) m_window.experiment().setDataProblem(sentence);
+        if (wanted()) m_panels.experiment.setDataProblem(sentence);
     });
 }
 
 void ExperimentWiring::show(const EditAnswer& found) {
-    ExperimentPanel& panel = m_window.experiment();
+    ExperimentPanel& panel = m_panels.experiment;
     panel.setCatalogue(found.catalogue);
     panel.setProblem(found.problem);
     if (found.forecast) panel.setForecast(*found.forecast);
@@ -107,12 +106,12 @@ void ExperimentWiring::show(const EditAnswer& found) {
 
 // A run of a few steps may have ended before its events are drained.
 void ExperimentWiring::runStarted() {
-    if (m_runs.busy() && m_live.history()->info()) m_window.experiment().setRunning(&m_live.history()->config());
+    if (m_runs.busy() && m_live.history()->info()) m_panels.experiment.setRunning(&m_live.history()->config());
 }
 
 void ExperimentWiring::applied(const SwitchApplied& flip) {
-    m_window.experiment().applied(flip.id, flip.to);
-    m_window.hints().learnt(HintStrip::Flip);
+    m_panels.experiment.applied(flip.id, flip.to);
+    m_panels.hints.learnt(HintStrip::Flip);
 }
 
 }  // namespace stepscope

@@ -13,17 +13,29 @@
 
 namespace stepscope {
 
+class ExperimentPanel;
+class HintStrip;
 class LiveFeed;
-class MainWindow;
+class LivePage;
 class RunController;
+class SessionsPanel;
 struct EditAnswer;
 struct EngineAnswer;
 
 class ExperimentWiring : public QObject {
     Q_OBJECT
 public:
-    ExperimentWiring(MainWindow& window, RunController& runs, LiveFeed& live, QObject* parent = nullptr);
+    struct Panels {  // that it speaks to
+        ExperimentPanel& experiment;
+        HintStrip& hints;
+        LivePage& livePage;
+        SessionsPanel& sessions;
+    };
+    ExperimentWiring(const Panels& panels, RunController& runs, LiveFeed& live, QObject* parent = nullptr);
     ~ExperimentWiring() override;
+
+Q_SIGNALS:
+    void keep();  // the settings are to be written down now
 
 private:
     void engineReady(const EngineAnswer& answer);
@@ -33,7 +45,7 @@ private:
     void runStarted();
     void applied(const SwitchApplied& flip);
 
-    MainWindow& m_window;
+    Panels m_panels;
     RunController& m_runs;
     LiveFeed& m_live;
     QTimer m_keep;                            // until the settings are written down

@@ -1,6 +1,5 @@
 #include "app/gui/wiring/FlipWiring.h"
 
-#include "app/gui/MainWindow.h"
 #include "app/gui/Stage.h"
 #include "app/gui/wiring/EndWords.h"
 #include "app/gui/wiring/FlipWords.h"
@@ -18,8 +17,8 @@ constexpr std::size_t kStepsTold = 10;  // while they are measured
 
 }  // namespace
 
-FlipWiring::FlipWiring(MainWindow& window, RunController& runs, SessionsReader& reader, Stage& stage, QObject* parent)
-    : QObject(parent), m_window(window), m_runs(runs), m_stage(stage) {
+FlipWiring::FlipWiring(const Panels& panels, RunController& runs, SessionsReader& reader, Stage& stage, QObject* parent)
+    : QObject(parent), m_panels(panels), m_runs(runs), m_stage(stage) {
     connect(&runs, &RunController::engineReady, this, [this, &reader](const EngineAnswer& answer) {
         m_catalogue = answer.catalogue;
         reader.measureFlips(m_runs.workbench()->machine());
@@ -29,7 +28,7 @@ FlipWiring::FlipWiring(MainWindow& window, RunController& runs, SessionsReader& 
             if (!m_badges.contains({measured.flip.id, measured.context})) know(measured.flip, measured.context, measured.effect, placeOf(measured));
         showBadges();
     });
-    connect(&window.experiment(), &ExperimentPanel::edited, this, &FlipWiring::showBadges);
+    connect(&panels.experiment, &ExperimentPanel::edited, this, &FlipWiring::showBadges);
     connect(&runs, &RunController::ended, this, [this](const RunSummary& summary) {
         m_ended = summary;
         sumUp();
@@ -74,7 +73,7 @@ void FlipWiring::follow(LiveFeed& feed) {
 void FlipWiring::forget() {
     m_meter.forget();
     m_told = true;
-    m_window.flipStrip().hide();
+    m_panels.flipStrip.hide();
 }
 
 void FlipWiring::showReading(bool inPassing) {
@@ -82,7 +81,7 @@ void FlipWiring::showReading(bool inPassing) {
     const auto reading = m_meter.read(history);
     if (!reading) {
         // There and back within a few steps: nothing is different.
-        m_window.flipStrip().hide();
+        m_panels.flipStrip.hide();
         m_told = true;
         return;
     }
@@ -95,7 +94,7 @@ void FlipWiring::showReading(bool inPassing) {
     for (const SwitchApplied& flip : reading->flips) {
         titles << titleOf(flip.id);
     }
-    m_window.flipStrip().setReading(stripOf(*reading, titles));
+    m_panels.flipStrip.setReading(stripOf(*reading, titles));
     m_told = reading->complete || hopeless || reading->over;
     if (m_told) tellReading(*reading);
 }
@@ -119,9 +118,9 @@ void FlipWiring::know(const SwitchApplied& flip, const std::string& context, con
 
 void FlipWiring::showBadges() {
     for (const auto& entry : m_catalogue) {
-        const auto known = m_badges.find({entry.id, flipContext(m_window.experiment().config(), entry.id)});
+        const auto known = m_badges.find({entry.id, flipContext(m_panels.experiment.config(), entry.id)});
         const Badge badge = known != m_badges.end() ? known->second : Badge{};
-        m_window.experiment().setMeasured(entry.id, badge.chip, badge.sentence);
+        m_panels.experiment.setMeasured(entry.id, badge.chip, badge.sentence);
     }
 }
 
@@ -138,7 +137,7 @@ void FlipWiring::sumUp() {
     m_ended.reset();
     if (end.heading.isEmpty()) return;
     m_stage.live().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentenceOf(end), 0}});
-    if (!m_stage.replaying()) m_window.flipStrip().setReading(end);
+    if (!m_stage.replaying()) m_panels.flipStrip.setReading(end);
 }
 
 const SwitchInfo* FlipWiring::find(const std::string& id) {

@@ -15,8 +15,9 @@
 
 namespace stepscope {
 
+class ExperimentPanel;
+class FlipStrip;
 class LiveFeed;
-class MainWindow;
 class RunController;
 class SessionsReader;
 class Stage;
@@ -24,7 +25,11 @@ class Stage;
 class FlipWiring : public QObject {
     Q_OBJECT
 public:
-    FlipWiring(MainWindow& window, RunController& runs, SessionsReader& reader, Stage& stage, QObject* parent = nullptr);
+    struct Panels {  // that it speaks to
+        ExperimentPanel& experiment;
+        FlipStrip& flipStrip;
+    };
+    FlipWiring(const Panels& panels, RunController& runs, SessionsReader& reader, Stage& stage, QObject* parent = nullptr);
 
 private:
     void follow(LiveFeed& feed);
@@ -44,7 +49,7 @@ private:
         QString chip, sentence;
     };
 
-    MainWindow& m_window;
+    Panels m_panels;
     RunController& m_runs;
     Stage& m_stage;
     FlipMeter m_meter;

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "app/gui/MainWindow.h"
 #include "app/gui/Stage.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/Readings.h"
@@ -22,14 +21,14 @@ constexpr int kReadingMs = 200;  // digits that change more often cannot be read
 
 }  // namespace
 
-RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std::string database, QObject* parent)
-    : QObject(parent), m_window(window), m_runs(runs), m_stage(stage), m_database(std::move(database)) {
+RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, std::string database, QObject* parent)
+    : QObject(parent), m_panels(panels), m_runs(runs), m_stage(stage), m_database(std::move(database)) {
     m_soon.setSingleShot(true);
     m_soon.setInterval(kReadingMs);
     connect(&m_soon, &QTimer::timeout, this, &RunWiring::showReading);
-    connect(&window.runBar(), &RunBar::runRequested, this, &RunWiring::run);
-    connect(&window.runBar(), &RunBar::pauseRequested, this, [this] { m_runs.send(Pause{}); });
-    connect(&window.runBar(), &RunBar::stopRequested, this, &RunWiring::stop);
+    connect(&panels.runBar, &RunBar::runRequested, this, &RunWiring::run);
+    connect(&panels.runBar, &RunBar::pauseRequested, this, [this] { m_runs.send(Pause{}); });
+    connect(&panels.runBar, &RunBar::stopRequested, this, &RunWiring::stop);
     connect(&runs, &RunController::engineReady, this, &RunWiring::showReading);
     connect(&runs, &RunController::engineFailed, this, [this](const QString& sentence) {
         m_engineProblem = sentence;
@@ -38,13 +37,13 @@ RunWiring::RunWiring(MainWindow& window, RunController& runs, Stage& stage, std:
     connect(&runs, &RunController::phaseChanged, this, &RunWiring::showReading);
     connect(&runs, &RunController::startFailed, this, &RunWiring::startFailed);
     // The bar's one action: offerToRunWithoutRecording() offers it.
-    connect(&window.notice(), &NoticeBar::acted, this, &RunWiring::runWithoutRecording);
+    connect(&panels.notice, &NoticeBar::acted, this, &RunWiring::runWithoutRecording);
     connect(&stage, &Stage::grew, this, &RunWiring::showReadingSoon);
     connect(&stage, &Stage::switched, this, &RunWiring::showReading);
     connect(&stage, &Stage::started, this, &RunWiring::showReading);
     // How a replayed session ended is known from the list.
-    connect(&window.sessions().model(), &QAbstractItemModel::modelReset, this, &RunWiring::showReadingSoon);
-    connect(&window.sessions().model(), &QAbstractItemModel::dataChanged, this, &RunWiring::showReadingSoon);
+    connect(&panels.sessions.model(), &QAbstractItemModel::modelReset, this, &RunWiring::showReadingSoon);
+    connect(&panels.sessions.model(), &QAbstractItemModel::dataChanged, this, &RunWiring::showReadingSoon);
     connect(&stage.live(), &LiveFeed::started, this, [this] { m_began = true; });
     connect(&stage.live(), &LiveFeed::stateChanged, this, &RunWiring::liveStateChanged);
     showReading();
@@ -60,10 +59,10 @@ void RunWiring::run() {
         if (m_liveState == RunState::Paused) m_runs.send(Resume{});
         return;
     }
-    if (m_window.experiment().hasProblem()) return say(m_window.experiment().problem(), true);
-    m_window.hints().learnt(HintStrip::Run);
+    if (m_panels.experiment.hasProblem()) return say(m_panels.experiment.problem(), true);
+    m_panels.hints.learnt(HintStrip::Run);
     RunRequest request;
-    request.config = m_window.experiment().config();
+    request.config = m_panels.experiment.config();
     start(std::move(request));
 }
 
@@ -76,7 +75,7 @@ void RunWiring::runOrPause() {
 }
 
 void RunWiring::start(RunRequest request) {
-    m_window.notice().hide();
+    m_panels.notice.hide();
     request.database = m_database;
     m_liveState = RunState::Preparing;
     m_seed = request.config.seed;
@@ -103,7 +102,7 @@ bool RunWiring::takesCommands() const {
 }
 
 void RunWiring::say(const QString& sentence, bool isError) {
-    if (isError) m_window.notice().say(NoticeBar::Kind::Error, sentence);
+    if (isError) m_panels.notice.say(NoticeBar::Kind::Error, sentence);
     m_stage.shown().log().add({{QDateTime::currentDateTime(), isError ? LogLevel::Error : LogLevel::Info, sentence, 0}});
     showReading();
 }
@@ -116,7 +115,7 @@ void RunWiring::startFailed(const QString& sentence, bool database) {
 
 // Training without a record is offered, never done silently.
 void RunWiring::offerToRunWithoutRecording(const QString& sentence) {
-    m_window.notice().say(NoticeBar::Kind::Error, sentence + " Without it nothing would be recorded.", "Run without recording");
+    m_panels.notice.say(NoticeBar::Kind::Error, sentence + " Without it nothing would be recorded.", "Run without recording");
 }
 
 // A checkpoint lies in its session's folder, and such a run has none: each would be a loss that the log complains of.
@@ -137,13 +136,13 @@ void RunWiring::liveStateChanged(const StateChanged& change) {
         if (preparing && m_runs.isAboutStorage(change.subject))
             offerToRunWithoutRecording(sentence);
         else
-            m_window.notice().say(NoticeBar::Kind::Error, sentence);
+            m_panels.notice.say(NoticeBar::Kind::Error, sentence);
     }
     const bool heldUp = change.state == RunState::Paused && !change.why.empty();
     if (heldUp)
-        m_window.notice().say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
+        m_panels.notice.say(NoticeBar::Kind::Warning, QString::fromStdString(change.why));
     else if (m_heldUp)
-        m_window.notice().hide();  // it goes on by itself when what held it up is over
+        m_panels.notice.hide();  // it goes on by itself when what held it up is over
     m_heldUp = heldUp;
     showReading();
 }
@@ -155,7 +154,7 @@ void RunWiring::showReadingSoon() {
 void RunWiring::showReading() {
     m_soon.stop();
     const RunHistory& shown = *m_stage.shown().history();
-    const SessionRow* row = shown.replay() ? m_window.sessions().model().find(shown.session()) : nullptr;
+    const SessionRow* row = shown.replay() ? m_panels.sessions.model().find(shown.session()) : nullptr;
     RunReading reading = readingOf(shown, m_runs.phase(), m_liveState, row != nullptr ? std::optional(row->state) : std::nullopt);
     reading.engine = m_runs.workbench() != nullptr ? RunReading::Engine::Ready
                      : m_engineProblem.isEmpty()   ? RunReading::Engine::Starting
@@ -164,7 +163,7 @@ void RunWiring::showReading() {
     reading.replay = m_stage.replaying();
     reading.heldUp = m_heldUp;
     reading.refused = m_refused && !m_runs.busy() && !m_stage.replaying();
-    m_window.runBar().setReading(reading);
+    m_panels.runBar.setReading(reading);
     tellWhatCanBeAsked(reading.canStop());
 }
 

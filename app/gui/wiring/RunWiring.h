@@ -8,15 +8,26 @@
 
 namespace stepscope {
 
-class MainWindow;
+class ExperimentPanel;
+class HintStrip;
+class NoticeBar;
+class RunBar;
 class RunController;
+class SessionsPanel;
 class Stage;
 struct RunRequest;
 
 class RunWiring : public QObject {
     Q_OBJECT
 public:
-    RunWiring(MainWindow& window, RunController& runs, Stage& stage, std::string database, QObject* parent = nullptr);
+    struct Panels {  // that it speaks to
+        ExperimentPanel& experiment;
+        HintStrip& hints;
+        SessionsPanel& sessions;
+        NoticeBar& notice;
+        RunBar& runBar;
+    };
+    RunWiring(const Panels& panels, RunController& runs, Stage& stage, std::string database, QObject* parent = nullptr);
 
     void run();                      // starts, goes on after a pause, or returns from a replay to the live run
     void runOrPause();               // the space bar
@@ -44,7 +55,7 @@ private:
     void showReadingSoon();  // at most five times a second
     void tellWhatCanBeAsked(bool canStop);
 
-    MainWindow& m_window;
+    Panels m_panels;
     RunController& m_runs;
     Stage& m_stage;
     std::string m_database;

@@ -2,7 +2,6 @@
 
 #include <QTabWidget>
 
-#include "app/gui/MainWindow.h"
 #include "app/gui/Stage.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/Readings.h"
@@ -25,16 +24,16 @@ namespace {
 constexpr qint64 kLiveRowMs = 1000;
 }
 
-SessionsWiring::SessionsWiring(MainWindow& window, SessionsReader& reader, ReplayController& replay, RunController& runs, Stage& stage,
+SessionsWiring::SessionsWiring(const Panels& panels, SessionsReader& reader, ReplayController& replay, RunController& runs, Stage& stage,
                                RunWiring& running, QObject* parent)
-    : QObject(parent), m_window(window), m_reader(reader), m_replay(replay), m_runs(runs), m_stage(stage), m_running(running) {
+    : QObject(parent), m_panels(panels), m_reader(reader), m_replay(replay), m_runs(runs), m_stage(stage), m_running(running) {
     connectPanel();
     connectTransport();
     connect(&reader, &SessionsReader::listed, this, &SessionsWiring::show);
-    connect(&reader, &SessionsReader::unavailable, &window.sessions(), &SessionsPanel::setUnavailable);
+    connect(&reader, &SessionsReader::unavailable, &panels.sessions, &SessionsPanel::setUnavailable);
     connect(&reader, &SessionsReader::failed, this, [this](const QString& sentence) { m_running.say(sentence, true); });
     connect(&reader, &SessionsReader::told, this, [this](const QString& sentence) { m_running.say(sentence, false); });
-    connect(&reader, &SessionsReader::removed, &window.sessions(), &SessionsPanel::offerUndo);
+    connect(&reader, &SessionsReader::removed, &panels.sessions, &SessionsPanel::offerUndo);
     connect(&runs, &RunController::ended, &reader, &SessionsReader::refresh);
     connect(&stage.live(), &LiveFeed::started, &reader, &SessionsReader::refresh);
     connect(&stage.live(), &LiveFeed::stateChanged, this, &SessionsWiring::showLiveRow);
@@ -43,11 +42,11 @@ SessionsWiring::SessionsWiring(MainWindow& window, SessionsReader& reader, Repla
         if (m_sinceLiveRow.elapsed() >= kLiveRowMs) showLiveRow();
     });
     connect(&running, &RunWiring::returnToLive, this, &SessionsWiring::returnToLive);
-    connect(&window.log(), &LogPanel::jumpToStep, this, &SessionsWiring::jump);
+    connect(&panels.log, &LogPanel::jumpToStep, this, &SessionsWiring::jump);
 }
 
 void SessionsWiring::connectPanel() {
-    SessionsPanel& panel = m_window.sessions();
+    SessionsPanel& panel = m_panels.sessions;
     connect(&panel, &SessionsPanel::replayRequested, this, &SessionsWiring::replay);
     connect(&panel, &SessionsPanel::renameRequested, &m_reader, &SessionsReader::rename);
     connect(&panel, &SessionsPanel::annotateRequested, &m_reader, &SessionsReader::annotate);
@@ -56,12 +55,12 @@ void SessionsWiring::connectPanel() {
     connect(&panel, &SessionsPanel::exportRequested, &m_reader, &SessionsReader::exportCsv);
     connect(&panel, &SessionsPanel::loadRequested, this, &SessionsWiring::load);
     connect(&panel, &SessionsPanel::compareRequested, this, [this](const std::vector<std::int64_t>& sessions) {
-        m_window.sessionsPage().choose(sessions);
-        m_window.pages().setCurrentWidget(&m_window.sessionsPage());
+        m_panels.sessionsPage.choose(sessions);
+        m_panels.pages.setCurrentWidget(&m_panels.sessionsPage);
     });
-    SessionsPage& page = m_window.sessionsPage();
+    SessionsPage& page = m_panels.sessionsPage;
     connect(&page, &SessionsPage::replayRequested, this, [this](qint64 session) {
-        m_window.pages().setCurrentWidget(&m_window.livePage());
+        m_panels.pages.setCurrentWidget(&m_panels.livePage);
         replay(session);
     });
     connect(&page, &SessionsPage::loadRequested, this, &SessionsWiring::load);
@@ -73,7 +72,7 @@ void SessionsWiring::connectPanel() {
 }
 
 void SessionsWiring::connectTransport() {
-    TransportBar& bar = m_window.transport();
+    TransportBar& bar = m_panels.transport;
     connect(&bar, &TransportBar::playRequested, &m_replay, &ReplayController::play);
     connect(&bar, &TransportBar::pauseRequested, &m_replay, &ReplayController::pause);
     connect(&bar, &TransportBar::seekRequested, &m_replay, &ReplayController::seek);
@@ -81,7 +80,7 @@ void SessionsWiring::connectTransport() {
     connect(&bar, &TransportBar::speedChanged, &m_replay, &ReplayController::setSpeed);
     connect(&bar, &TransportBar::closeRequested, this, &SessionsWiring::returnToLive);
     connect(&m_replay, &ReplayController::moved, this, [this](const Replayer::Position& at) {
-        m_window.transport().setPlace({at.at, at.end, at.step, at.lastStep, at.playing, at.atEnd});
+        m_panels.transport.setPlace({at.at, at.end, at.step, at.lastStep, at.playing, at.atEnd});
         showMarks(at.end);
     });
     connect(&m_replay, &ReplayController::failed, this, [this](const QString& sentence) {
@@ -94,28 +93,28 @@ void SessionsWiring::replay(qint64 session) {
     const bool isLive = m_runs.busy() && m_stage.live().history()->session() == session;
     if (isLive) return returnToLive();
     m_marks = 0;
-    m_window.transport().setMarks({});
+    m_panels.transport.setMarks({});
     m_replay.close();
     m_stage.showReplay();
-    m_replay.setSpeed(m_window.transport().speed());
+    m_replay.setSpeed(m_panels.transport.speed());
     m_replay.open(session);
-    const SessionRow* row = m_window.sessions().model().find(session);
+    const SessionRow* row = m_panels.sessions.model().find(session);
     m_replay.setFollowing(row != nullptr && !ended(row->state));
-    m_window.sessions().setReplayed(session);
-    m_window.hints().learnt(HintStrip::Replay);
+    m_panels.sessions.setReplayed(session);
+    m_panels.hints.learnt(HintStrip::Replay);
 }
 
 void SessionsWiring::returnToLive() {
     m_replay.close();
     m_stage.showLive();
-    m_window.sessions().setReplayed(0);
+    m_panels.sessions.setReplayed(0);
 }
 
 void SessionsWiring::show(const std::vector<SessionRow>& rows) {
     std::vector<SessionRow> marked = rows;
     for (auto& row : marked) row.here = m_runs.busy() && row.id != 0 && row.id == m_stage.live().history()->session();
-    m_window.sessions().setRows(std::move(marked));
-    const SessionRow* replayed = m_window.sessions().model().find(m_replay.session());
+    m_panels.sessions.setRows(std::move(marked));
+    const SessionRow* replayed = m_panels.sessions.model().find(m_replay.session());
     m_replay.setFollowing(replayed != nullptr && !ended(replayed->state));
     showLiveRow();
 }
@@ -126,14 +125,14 @@ void SessionsWiring::showLiveRow() {
     const RunHistory& live = *m_stage.live().history();
     if (!m_runs.busy() || !live.state() || live.session() == 0) return;
     const RunNumbers numbers = live.numbers();
-    m_window.sessions().model().setLive(live.session(), live.state()->state, numbers.step, numbers.stepMsMedian, numbers.loss);
+    m_panels.sessions.model().setLive(live.session(), live.state()->state, numbers.step, numbers.stepMsMedian, numbers.loss);
 }
 
 void SessionsWiring::showMarks(TimeNs end) {
     const RunHistory& history = *m_stage.replay().history();
     if (history.markers().size() <= m_marks) return;
     m_marks = history.markers().size();
-    m_window.transport().setMarks(scrubMarks(history, end));
+    m_panels.transport.setMarks(scrubMarks(history, end));
 }
 
 void SessionsWiring::runAgain(qint64 session, bool resume) {
@@ -153,7 +152,7 @@ void SessionsWiring::runAgain(qint64 session, bool resume) {
 void SessionsWiring::load(qint64 session) {
     m_reader.withInfo(session, [this, session](const SessionInfo& info) {
         if (!info.config) return m_running.say(QString("Session %1 was not run here, so it has no settings.").arg(session), true);
-        m_window.experiment().adopt(*info.config);
+        m_panels.experiment.adopt(*info.config);
         m_running.say(QString("The settings of “%1” are in the panel on the left.").arg(QString::fromStdString(info.name)), false);
     });
 }
@@ -161,16 +160,16 @@ void SessionsWiring::load(qint64 session) {
 void SessionsWiring::startFrom(const RunConfig& config, const std::string& resume) {
     if (m_runs.busy()) return;  // pressed twice
     returnToLive();
-    m_window.experiment().adopt(config);
+    m_panels.experiment.adopt(config);
     RunRequest request;
-    request.config = m_window.experiment().config();
+    request.config = m_panels.experiment.config();
     request.resume = resume;
     m_running.start(std::move(request));
 }
 
 // Who resumes a run that made all its steps wants more of them: as many again.
 void SessionsWiring::askForMoreSteps(qint64 session, const SessionInfo& info, RunConfig& config) {
-    const SessionRow* row = m_window.sessions().model().find(session);
+    const SessionRow* row = m_panels.sessions.model().find(session);
     if (row == nullptr || row->steps < config.steps) return;
     config.steps += std::max<std::int64_t>(1, config.steps - info.firstStep);
     m_running.say(QString("All %1 steps of “%2” were made; the resumed run goes on to %3.")
@@ -180,7 +179,7 @@ void SessionsWiring::askForMoreSteps(qint64 session, const SessionInfo& info, Ru
 
 void SessionsWiring::jump(qint64 step) {
     if (m_stage.replaying() && step > m_stage.replay().history()->numbers(1).step) m_replay.seekStep(step);
-    m_window.livePage().showStep(step);
+    m_panels.livePage.showStep(step);
 }
 
 }  // namespace stepscope

@@ -6,21 +6,39 @@
 
 #include "widgets/panels/sessions/SessionRow.h"
 
+class QTabWidget;
+
 namespace stepscope {
 
-class MainWindow;
+class ExperimentPanel;
+class HintStrip;
+class LivePage;
+class LogPanel;
 class ReplayController;
 class RunController;
 class RunWiring;
+class SessionsPage;
+class SessionsPanel;
 class SessionsReader;
+class Stage;
+class TransportBar;
 struct RunConfig;
 struct SessionInfo;
-class Stage;
 
 class SessionsWiring : public QObject {
     Q_OBJECT
 public:
-    SessionsWiring(MainWindow& window, SessionsReader& reader, ReplayController& replay, RunController& runs, Stage& stage, RunWiring& running,
+    struct Panels {  // that it speaks to
+        ExperimentPanel& experiment;
+        HintStrip& hints;
+        LivePage& livePage;
+        SessionsPanel& sessions;
+        QTabWidget& pages;
+        SessionsPage& sessionsPage;
+        TransportBar& transport;
+        LogPanel& log;
+    };
+    SessionsWiring(const Panels& panels, SessionsReader& reader, ReplayController& replay, RunController& runs, Stage& stage, RunWiring& running,
                    QObject* parent = nullptr);
 
     void replay(qint64 session);
@@ -38,7 +56,7 @@ private:
     void askForMoreSteps(qint64 session, const SessionInfo& info, RunConfig& config);
     void jump(qint64 step);
 
-    MainWindow& m_window;
+    Panels m_panels;
     SessionsReader& m_reader;
     ReplayController& m_replay;
     RunController& m_runs;

@@ -1,6 +1,5 @@
 #include "app/gui/wiring/TextWiring.h"
 
-#include "app/gui/MainWindow.h"
 #include "app/gui/Stage.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
@@ -18,12 +17,12 @@ QString words(const std::string& text) {
 
 }  // namespace
 
-TextWiring::TextWiring(MainWindow& window, RunController& runs, RunWiring& running, Stage& stage, std::string database, QObject* parent)
-    : QObject(parent), m_window(window), m_runs(runs), m_running(running), m_stage(stage), m_database(std::move(database)) {
-    connect(&window.textPage(), &TextPage::generateRequested, this, &TextWiring::generate);
+TextWiring::TextWiring(const Panels& panels, RunController& runs, RunWiring& running, Stage& stage, std::string database, QObject* parent)
+    : QObject(parent), m_panels(panels), m_runs(runs), m_running(running), m_stage(stage), m_database(std::move(database)) {
+    connect(&panels.textPage, &TextPage::generateRequested, this, &TextWiring::generate);
     // The engine answers a text it cannot write with such a line.
     connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
-        if (line.level != LogLevel::Info && line.subject.kind == Subject::Kind::Text) m_window.textPage().refuse(words(line.text));
+        if (line.level != LogLevel::Info && line.subject.kind == Subject::Kind::Text) m_panels.textPage.refuse(words(line.text));
     });
     connect(&runs, &RunController::phaseChanged, this, &TextWiring::lookAgain);
     connect(&runs, &RunController::engineReady, this, &TextWiring::lookAgain);
@@ -68,7 +67,7 @@ void TextWiring::lookAgain() {
 }
 
 void TextWiring::showState() {
-    TextPage& page = m_window.textPage();
+    TextPage& page = m_panels.textPage;
     if (m_source.session > 0 && m_source.session == sessionInView()) {
         const bool ready = !m_source.path.empty();
         page.setReady(ready, ready ? QString() : m_source.why);
@@ -95,7 +94,7 @@ void TextWiring::writeFrom(const Source& source, const GenerateText& request) {
         std::string all;
         const auto show = [&](bool complete) {
             answer(this, [this, job, text = TextGenerated{source.step, {}, request.prompt, all, complete}] {
-                if (job == m_job) m_window.textPage().setText(text);
+                if (job == m_job) m_panels.textPage.setText(text);
             });
         };
         const auto written = generateFrom(
@@ -110,7 +109,7 @@ void TextWiring::writeFrom(const Source& source, const GenerateText& request) {
             return show(true);
         }
         answer(this, [this, job, why = words(written.error().sentence)] {
-            if (job == m_job) m_window.textPage().refuse(why);
+            if (job == m_job) m_panels.textPage.refuse(why);
         });
     });
 }

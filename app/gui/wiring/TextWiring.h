@@ -11,15 +11,18 @@
 
 namespace stepscope {
 
-class MainWindow;
 class RunController;
 class RunWiring;
 class Stage;
+class TextPage;
 
 class TextWiring : public QObject {
     Q_OBJECT
 public:
-    TextWiring(MainWindow& window, RunController& runs, RunWiring& running, Stage& stage, std::string database, QObject* parent = nullptr);
+    struct Panels {  // that it speaks to
+        TextPage& textPage;
+    };
+    TextWiring(const Panels& panels, RunController& runs, RunWiring& running, Stage& stage, std::string database, QObject* parent = nullptr);
     ~TextWiring() override;
 
     void lookAgain();  // the session that is looked at may have a checkpoint now
@@ -37,7 +40,7 @@ private:
     void generate(const GenerateText& request);
     void writeFrom(const Source& source, const GenerateText& request);
 
-    MainWindow& m_window;
+    Panels m_panels;
     RunController& m_runs;
     RunWiring& m_running;
     Stage& m_stage;
