@@ -15,6 +15,7 @@
 
 #include "app/gui/MainWindow.h"
 #include "app/gui/Stage.h"
+#include "app/gui/wiring/CaptureWiring.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsWiring.h"
 #include "widgets/charts/LivePage.h"
@@ -37,6 +38,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Ctrl+.", "stop and keep the session"},
         {"Ctrl+S", "save a checkpoint of the run"},
         {"Ctrl+Shift+V", "validate now"},
+        {"Ctrl+Shift+C", "capture what runs in some steps"},
         {"Ctrl+Shift+R", "draw other batches: the next seed"},
         {"1  2  3", "page Live, page Text, page Sessions"},
         {"F", "fit the charts to the whole run"},
@@ -77,8 +79,8 @@ QWidget* firstStop(QWidget& panel) {
 
 }  // namespace
 
-WindowActions::WindowActions(MainWindow& window, RunWiring& running, SessionsWiring& sessions, Stage& stage, QObject* parent)
-    : QObject(parent), m_window(window), m_running(running), m_sessions(sessions), m_stage(stage) {
+WindowActions::WindowActions(MainWindow& window, RunWiring& running, SessionsWiring& sessions, CaptureWiring& capture, Stage& stage, QObject* parent)
+    : QObject(parent), m_window(window), m_running(running), m_sessions(sessions), m_capture(capture), m_stage(stage) {
     m_overlay = new ShortcutsOverlay(shortcutLines(), window.centralWidget());
     buildMenu();
     qApp->installEventFilter(this);
@@ -111,6 +113,7 @@ void WindowActions::buildMenu() {
     addForRun("", "&Validate now", "Ctrl+Shift+V", [this] { m_running.validate(); });
     addForRun("file", "Save &checkpoint", "Ctrl+S", [this] { m_running.saveCheckpoint(); });
     addForRun("dice", "&Draw other batches", "Ctrl+Shift+R", [this] { m_running.drawOtherBatches(); });
+    add("range", "Ca&pture steps…", QKeySequence("Ctrl+Shift+C"), [this] { m_capture.ask(); });
     QAction* stop = add("stop", "&Stop", QKeySequence("Ctrl+."), [this] { m_running.stop(); });
     stop->setEnabled(m_running.canStop());
     connect(&m_running, &RunWiring::canStopChanged, stop, &QAction::setEnabled);

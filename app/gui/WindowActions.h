@@ -9,6 +9,7 @@ class QMenu;
 
 namespace stepscope {
 
+class CaptureWiring;
 class GuidePanel;
 class MainWindow;
 class RunWiring;
@@ -18,7 +19,7 @@ class Stage;
 class WindowActions : public QObject {
     Q_OBJECT
 public:
-    WindowActions(MainWindow& window, RunWiring& running, SessionsWiring& sessions, Stage& stage, QObject* parent = nullptr);
+    WindowActions(MainWindow& window, RunWiring& running, SessionsWiring& sessions, CaptureWiring& capture, Stage& stage, QObject* parent = nullptr);
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -34,6 +35,7 @@ private:
     MainWindow& m_window;
     RunWiring& m_running;
     SessionsWiring& m_sessions;
+    CaptureWiring& m_capture;
     Stage& m_stage;
     ShortcutsOverlay* m_overlay;
     bool m_altAlone = false;        // Alt is down, and nothing else was pressed since

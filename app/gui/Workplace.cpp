@@ -30,7 +30,8 @@ Workplace::Workplace(const Options& options)
       m_sessions({m_window.experiment(), m_window.hints(), m_window.livePage(), m_window.sessions(), m_window.pages(), m_window.sessionsPage(),
                   m_window.transport(), m_window.log()},
                  m_reader, m_replay, m_runs, m_stage, m_running),
-      m_actions(m_window, m_running, m_sessions, m_stage),
+      m_capture(m_window, m_runs, m_running, m_live),
+      m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
     connect(&m_window.livePage(), &LivePage::said, this, [this](const QString& sentence, bool isError) {

@@ -7,6 +7,7 @@
 #include "app/gui/WindowActions.h"
 #include "app/gui/process/Options.h"
 #include "app/gui/process/QuitSignals.h"
+#include "app/gui/wiring/CaptureWiring.h"
 #include "app/gui/wiring/ExperimentWiring.h"
 #include "app/gui/wiring/FlipWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
@@ -31,6 +32,7 @@ public:
     Stage& stage() { return m_stage; }
     SessionsReader& reader() { return m_reader; }
     ReplayController& replay() { return m_replay; }
+    CaptureWiring& capture() { return m_capture; }
 
 private:
     void startDemo(const EngineAnswer& answer);
@@ -47,6 +49,7 @@ private:
     ExperimentWiring m_experiment;
     FlipWiring m_flips;
     SessionsWiring m_sessions;
+    CaptureWiring m_capture;
     WindowActions m_actions;
     Departure m_departure;
     QuitSignals m_signals;

@@ -122,7 +122,7 @@ void LiveFeed::tell(const Event& event) {
                    [this](const TextGenerated& e) { Q_EMIT textGenerated(e); },
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},
-                   [](const CaptureDone&) {},
+                   [this](const CaptureDone& e) { Q_EMIT captured(e); },
                    [](const ExperimentBegan&) {},
                    [](const BlockDone&) {},
                    [](const ExperimentJudged&) {},

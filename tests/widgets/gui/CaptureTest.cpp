@@ -1,0 +1,91 @@
+// A capture that a person asks for in the window: for so many steps, answered in the dialog that asked.
+#include <gtest/gtest.h>
+
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTableWidget>
+
+#include "WindowFixture.h"
+#include "widgets/panels/run/CaptureDialog.h"
+
+namespace stepscope {
+namespace {
+
+class WindowCaptureTest : public WindowTest {
+protected:
+    CaptureDialog& dialog() { return place->capture().dialog(); }
+    QPushButton* capture() { return dialog().findChild<QPushButton*>(); }
+    void ask() {
+        QAction* found = entry("Capture steps…");
+        ASSERT_NE(found, nullptr);
+        EXPECT_EQ(found->shortcut(), QKeySequence("Ctrl+Shift+C"));
+        found->trigger();
+        ASSERT_TRUE(dialog().isVisible());
+    }
+};
+
+TEST_F(WindowCaptureTest, IsAskedForStepsAndAnsweredWithWhatRan) {
+    open();
+    press("Run");
+    ASSERT_TRUE(reaches(10));
+    ask();
+    dialog().findChild<QSpinBox*>()->setValue(4);
+    ASSERT_TRUE(capture()->isEnabled());
+    QTest::mouseClick(capture(), Qt::LeftButton);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return dialog().sentence().contains("are captured"); }, 5000)) << dialog().sentence().toStdString();
+    EXPECT_TRUE(dialog().sentence().contains("41 operations a step")) << dialog().sentence().toStdString();
+    EXPECT_FALSE(dialog().isWaiting());
+    EXPECT_TRUE(capture()->isEnabled()) << "once more";
+    dialog().close();
+    EXPECT_TRUE(window().isVisible());
+}
+
+TEST_F(WindowCaptureTest, SaysThatThereIsNoRunAndWhenItsRunHasEnded) {
+    open();
+    ask();
+    EXPECT_FALSE(capture()->isEnabled());
+    EXPECT_TRUE(dialog().sentence().contains("no run")) << dialog().sentence().toStdString();
+    press("Run");
+    ASSERT_TRUE(reaches(10));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return capture()->isEnabled(); }));
+    press("Stop");
+    ASSERT_TRUE(idle());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !capture()->isEnabled(); }));
+}
+
+TEST(CaptureDialog, ShowsEveryKindOfOperationWithItsShare) {
+    CaptureDialog dialog;
+    dialog.setReady(true);
+    int asked = 0;
+    QObject::connect(&dialog, &CaptureDialog::captureRequested, &dialog, [&](qint64 steps) { asked = static_cast<int>(steps); });
+    dialog.findChild<QSpinBox*>()->setValue(3);
+    QTest::mouseClick(dialog.findChild<QPushButton*>(), Qt::LeftButton);
+    EXPECT_EQ(asked, 3);
+    EXPECT_TRUE(dialog.isWaiting());
+    EXPECT_FALSE(dialog.findChild<QPushButton*>()->isEnabled()) << "one at a time";
+    const auto rows = std::make_shared<const std::vector<CapturedOperation>>(
+        std::vector<CapturedOperation>{{"aten::addmm", "matrix product", "forward", "mlp/up", false, 12, 12, {9'000'000}, {9'000'000}},
+                                       {"norm + QKV", "norm", "forward", "attention/qkv", true, 6, 3, {6'000'000}, {3'000'000}}});
+    dialog.setResult(CaptureDone{.step = 12, .firstStep = 10, .steps = 3, .operations = 5, .leftOut = 2, .rows = rows});
+    auto* table = dialog.findChild<QTableWidget*>();
+    ASSERT_EQ(table->rowCount(), 2);
+    const auto text = [&](int row) {
+        QStringList cells;
+        for (int column = 0; column < table->columnCount(); ++column) cells << table->item(row, column)->text();
+        return cells;
+    };
+    EXPECT_EQ(text(0), (QStringList{"aten::addmm", "matrix product", "forward", "mlp/up", "4.00", "3.00\u2009ms", "75.0 %"}))
+        << text(0).join('|').toStdString();
+    EXPECT_EQ(text(1), (QStringList{"norm + QKV", "norm", "forward", "attention/qkv", "1.00", "1.00\u2009ms", "25.0 %"}))
+        << text(1).join('|').toStdString();
+    EXPECT_TRUE(dialog.sentence().endsWith("2 more kinds with less time are left out.")) << dialog.sentence().toStdString();
+    dialog.setResult(CaptureDone{.step = 10, .firstStep = 10, .steps = 1});
+    EXPECT_EQ(table->rowCount(), 0);
+    EXPECT_EQ(dialog.sentence(), "Step 10 is captured.");
+    QTest::mouseClick(dialog.findChild<QPushButton*>(), Qt::LeftButton);
+    dialog.setReady(false);
+    EXPECT_EQ(dialog.sentence(), "The run has ended before a step was captured.");
+}
+
+}  // namespace
+}  // namespace stepscope

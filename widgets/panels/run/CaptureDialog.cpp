@@ -1,0 +1,140 @@
+#include "widgets/panels/run/CaptureDialog.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTableWidget>
+#include <QVBoxLayout>
+
+#include "core/analysis/CaptureSentence.h"
+#include "core/base/Format.h"
+#include "core/events/Command.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kUsualSteps = 3;  // enough for a share that does not change from step to step
+
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+QStringList rowOf(const CapturedOperation& row, double steps, double all) {
+    const double share = all > 0 ? 100 * static_cast<double>(row.self.ns) / all : kUnknown;
+    return {words(row.name),
+            words(row.kind),
+            words(row.phase),
+            words(row.role),
+            words(format::significant(static_cast<double>(row.launches) / steps)),
+            words(format::milliseconds(row.self.milliseconds() / steps)),
+            std::isfinite(share) ? QString("%1 %").arg(share, 0, 'f', 1) : QString("–")};
+}
+
+}  // namespace
+
+CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
+    setWindowTitle("Capture steps");
+    m_steps = new QSpinBox;
+    m_steps->setRange(1, static_cast<int>(kMostCapturedSteps));
+    m_steps->setValue(kUsualSteps);
+    m_steps->setAccessibleName("Steps to capture");
+    m_capture = new QPushButton("Capture");
+    m_capture->setDefault(true);
+    m_sentence = sentenceLabel(Tone::Muted);
+    m_sentence->setAccessibleName("What the capture saw");
+
+    m_table = new QTableWidget;
+    const QStringList heads{"operation", "kind", "phase", "role", "launches a step", "time a step", "share"};
+    m_table->setColumnCount(static_cast<int>(heads.size()));
+    m_table->setHorizontalHeaderLabels(heads);
+    m_table->setAccessibleName("Operations of the captured steps, most time of their own first");
+    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
+    m_table->setTabKeyNavigation(false);
+    m_table->setFont(tabularFont(font()));
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_table->horizontalHeader()->setHighlightSections(false);
+
+    auto* head = new QHBoxLayout;
+    head->addWidget(new QLabel("Capture what runs in the next"));
+    head->addWidget(m_steps);
+    head->addWidget(new QLabel("steps of the run."));
+    head->addStretch();
+    head->addWidget(m_capture);
+    auto* layout = new QVBoxLayout(this);
+    layout->addLayout(head);
+    layout->addWidget(m_sentence);
+    layout->addWidget(m_table, 1);
+    resize(720, 380);
+    connect(m_capture, &QPushButton::clicked, this, &CaptureDialog::ask);
+    showState();
+}
+
+void CaptureDialog::open() {
+    QDialog::show();
+    raise();
+    activateWindow();
+    m_steps->setFocus();
+    m_steps->selectAll();
+}
+
+void CaptureDialog::ask() {
+    if (!m_ready || m_waiting) return;
+    m_waiting = true;
+    showState();
+    Q_EMIT captureRequested(m_steps->value());
+}
+
+void CaptureDialog::setReady(bool ready) {
+    if (ready == m_ready) return;
+    m_ready = ready;
+    const bool lost = !ready && m_waiting;
+    m_waiting = m_waiting && ready;
+    showState();
+    if (lost) m_sentence->setText("The run has ended before a step was captured.");
+}
+
+void CaptureDialog::showState() {
+    m_capture->setEnabled(m_ready && !m_waiting);
+    m_steps->setEnabled(m_ready && !m_waiting);
+    if (m_waiting)
+        m_sentence->setText("Waiting for the steps. A captured step takes longer than others, and is left out where steps are compared.");
+    else if (m_table->rowCount() == 0)
+        m_sentence->setText(m_ready ? QString("Every operation that runs meanwhile is counted and timed.")
+                                    : QString("There is no run to capture: start one first."));
+}
+
+void CaptureDialog::setResult(const CaptureDone& capture) {
+    m_waiting = false;
+    showState();
+    QString sentence = words(captureSentence(capture));
+    if (capture.leftOut > 0) sentence += QString(" %1 more kinds with less time are left out.").arg(words(format::count(capture.leftOut)));
+    m_sentence->setText(sentence);
+    static const std::vector<CapturedOperation> none;
+    const auto& rows = capture.rows ? *capture.rows : none;
+    double all = 0;
+    for (const auto& row : rows) all += static_cast<double>(row.self.ns);
+    m_table->setRowCount(static_cast<int>(rows.size()));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const QStringList cells = rowOf(rows[i], static_cast<double>(std::max<std::int64_t>(1, capture.steps)), all);
+        for (int column = 0; column < cells.size(); ++column) {
+            auto* item = new QTableWidgetItem(cells[column]);
+            if (column > 3) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+            m_table->setItem(static_cast<int>(i), column, item);
+        }
+    }
+}
+
+QString CaptureDialog::sentence() const {
+    return m_sentence->text();
+}
+
+}  // namespace stepscope
