@@ -2,13 +2,16 @@
 
 #include <SQLiteCpp/Statement.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <span>
 #include <utility>
 
 #include "core/analysis/FlipContext.h"
+#include "core/analysis/ShamFlips.h"
 #include "core/events/ConfigJson.h"
 #include "sessions/Columns.h"
 #include "sessions/MachineJson.h"
@@ -19,7 +22,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kMostFlips = 10'000;  // of a session that are looked at, the newest
-constexpr std::size_t kMostMeasured = 100;   // contexts change with every edit; nobody asks for older ones
+constexpr std::size_t kMostMeasured = 100;   // flips that are looked at; contexts change with every edit, and nobody asks for older ones
 
 struct Stored {
     std::int64_t session = 0;
@@ -150,18 +153,54 @@ std::vector<MachineSample> machineDuring(SQLite::Database& database, std::int64_
     return found;
 }
 
-FlipSides sidesOf(SQLite::Database& database, std::int64_t session, const SwitchApplied& flip, TimeNs previous, TimeNs next) {
+// A flip that changed something, and its context.
+struct RealFlip {
+    SwitchApplied flip;
+    std::string context;
+};
+
+// Cuts what lies behind the first `kept` steps into shams.
+void addShams(std::vector<ShamFlip>& all, const std::vector<StepSample>& steps, std::size_t kept, bool backwards, std::size_t most) {
+    if (steps.size() <= kept || all.size() >= most) return;
+    const auto more = shamFlips(std::span(steps).subspan(kept), backwards, most - all.size());
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+std::vector<StepSample> firstOf(const std::vector<StepSample>& steps, std::size_t from) {
+    const std::size_t to = std::min(steps.size(), from + FlipEffect::kSteps);
+    return from >= to ? std::vector<StepSample>()
+                      : std::vector<StepSample>(steps.begin() + static_cast<std::ptrdiff_t>(from), steps.begin() + static_cast<std::ptrdiff_t>(to));
+}
+
+// flips: of the session, the last first. As shamsAround() does in a history: those before the flip, nearest first, and behind it as many as miss.
+FlipSides sidesOf(SQLite::Database& database, std::int64_t session, const std::vector<RealFlip>& flips, std::size_t asked) {
+    constexpr std::size_t kMostStretches = 64;
+    const auto before = [&](std::size_t i) { return i + 1 < flips.size() ? flips[i + 1].flip.at : TimeNs{-1}; };
+    const auto after = [&](std::size_t i) { return i > 0 ? flips[i - 1].flip.at : TimeNs{std::numeric_limits<std::int64_t>::max()}; };
+    const auto room = [](std::size_t most, const std::vector<ShamFlip>& found) {
+        return most > found.size() ? (most - found.size()) * ShamTest::kPlace : 0;
+    };
+    const TimeNs at = flips[asked].flip.at;
     FlipSides sides;
-    sides.before = stepsBetween(database, session, previous, flip.at, true, 2 * FlipEffect::kSteps);
-    if (sides.before.size() > FlipEffect::kSteps) {
-        const auto cut = sides.before.begin() + static_cast<std::ptrdiff_t>(FlipEffect::kSteps);
-        sides.earlier.assign(cut, sides.before.end());
-        sides.before.erase(cut, sides.before.end());
-    }
-    sides.after = stepsBetween(database, session, flip.at, next, false, FlipEffect::kSteps);
+    const auto backwards = stepsBetween(database, session, before(asked), at, true, FlipEffect::kSteps + ShamTest::kMost * ShamTest::kPlace);
+    sides.before = firstOf(backwards, 0);
+    sides.earlier = firstOf(backwards, FlipEffect::kSteps);
+    sides.after = stepsBetween(database, session, at, after(asked), false, FlipEffect::kSteps);
     std::vector<StepSample> both = sides.before;
     both.insert(both.end(), sides.after.begin(), sides.after.end());
     sides.machine = machineDuring(database, session, timeOf(both));
+    if (sides.before.size() < FlipEffect::kSteps || sides.after.size() < FlipEffect::kSteps) return sides;
+
+    addShams(sides.shams, backwards, FlipEffect::kSteps, true, ShamTest::kMost);
+    for (std::size_t i = asked + 1; i < std::min(flips.size(), asked + kMostStretches) && sides.shams.size() < ShamTest::kMost; ++i)
+        addShams(sides.shams, stepsBetween(database, session, before(i), flips[i].flip.at, true, room(ShamTest::kMost, sides.shams)), 0, true,
+                 ShamTest::kMost);
+    for (std::size_t i = asked, looked = 0; sides.shams.size() < ShamTest::kFewest && looked < kMostStretches; --i, ++looked) {
+        const std::size_t kept = i == asked ? FlipEffect::kSteps : 0;
+        addShams(sides.shams, stepsBetween(database, session, flips[i].flip.at, after(i), false, kept + room(ShamTest::kFewest, sides.shams)), kept,
+                 false, ShamTest::kFewest);
+        if (i == 0) break;
+    }
     return sides;
 }
 
@@ -175,19 +214,27 @@ Result<std::vector<MeasuredFlip>> measuredFlips(const std::string& path, const M
         std::vector<MeasuredFlip> newest;
         if (!*opened) return newest;
         SQLite::Database& database = **opened;
-        std::set<std::pair<std::string, std::string>> done;
+        std::map<std::pair<std::string, std::string>, std::size_t> done;  // its place among the newest
+        std::size_t looked = 0;
         for (const Stored& run : sessionsHere(database, machine)) {
             const std::vector<SwitchApplied> flips = flipsOf(database, run.session);
             const std::vector<std::string> contexts = contextsOf(database, run.session, flips);
-            for (std::size_t i = 0; i < contexts.size() && newest.size() < kMostMeasured; ++i) {
-                const SwitchApplied& flip = flips[i];
-                if (flip.from == flip.to || done.contains({flip.id, contexts[i]})) continue;
-                const TimeNs previous = i + 1 < flips.size() ? flips[i + 1].at : TimeNs{-1};
-                const TimeNs next = i > 0 ? flips[i - 1].at : TimeNs{std::numeric_limits<std::int64_t>::max()};
-                const FlipEffect effect = measureFlip(sidesOf(database, run.session, flip, previous, next));
-                if (!effect.measured()) continue;
-                done.insert({flip.id, contexts[i]});
-                newest.push_back({run.session, run.name, run.startedUnixMs, flip, contexts[i], effect});
+            std::vector<RealFlip> real;
+            for (std::size_t i = 0; i < contexts.size(); ++i)
+                if (flips[i].from != flips[i].to) real.push_back({flips[i], contexts[i]});
+            for (std::size_t i = 0; i < real.size() && looked < kMostMeasured; ++i) {
+                const auto former = done.find({real[i].flip.id, real[i].context});
+                if (former != done.end() && newest[former->second].effect.decided()) continue;
+                ++looked;
+                const FlipEffect effect = measureFlip(sidesOf(database, run.session, real, i));
+                if (!effect.measured() || (former != done.end() && !effect.decided())) continue;
+                MeasuredFlip found{run.session, run.name, run.startedUnixMs, real[i].flip, real[i].context, effect};
+                if (former != done.end()) {
+                    newest[former->second] = std::move(found);
+                } else {
+                    done[{real[i].flip.id, real[i].context}] = newest.size();
+                    newest.push_back(std::move(found));
+                }
             }
         }
         return newest;

@@ -1,5 +1,6 @@
 // What the switches did on this machine, from the stored sessions: for each switch, in each context (core/analysis/FlipContext.h), its newest live
-// flip that has enough steps on both sides. Read by the window on its reader thread, for the switches' chips and cards.
+// flip of which something can be said, or where there is none, the newest with steps on both sides. Read by the window on its reader thread, for the
+// switches' chips and cards.
 #pragma once
 #include <string>
 #include <vector>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/analysis/RunHistory.h"
 #include "core/analysis/Statistics.h"
 
 namespace stepscope {
@@ -44,15 +45,19 @@ std::string driftOf(const char* where, std::span<const StepSample> sooner, std::
     if (std::min(sooner.size(), later.size()) < FlipEffect::kFewest) return {};
     const Change drift = changeOf(sooner, later, &StepSample::ms);
     const double moved = drift.ratio() - 1;
-    if (!drift.conclusive() || std::abs(moved) < kDriftShare * std::abs(effect - 1)) return {};
+    if (!drift.apart() || std::abs(moved) < kDriftShare * std::abs(effect - 1)) return {};
     return fmt::format("the steps {} the flip had moved by {:+.0f} % by themselves", where, moved * 100);
+}
+
+bool isSteady(const Change& change) {
+    return change.before.low == change.before.high && change.after.low == change.after.high;
 }
 
 std::string machineChangeOf(const FlipSides& sides, const FlipEffect& effect) {
     for (const std::string& found : {shareChange("other processes", effect.machineBefore.othersPct, effect.machineAfter.othersPct),
                                      shareChange("the host of this virtual machine", effect.machineBefore.stealPct, effect.machineAfter.stealPct)})
         if (!found.empty()) return found;
-    if (!effect.measured() || !effect.ms.conclusive()) return {};
+    if (!effect.measured() || !effect.ms.apart()) return {};
     const std::span<const StepSample> before(sides.before), after(sides.after);
     const auto halves = [](std::span<const StepSample> all) { return std::pair(all.first(all.size() / 2), all.subspan(all.size() / 2)); };
     const auto [nearBefore, farBefore] = halves(before);
@@ -65,16 +70,6 @@ std::string machineChangeOf(const FlipSides& sides, const FlipEffect& effect) {
 }
 
 }  // namespace
-
-StepSample sampleOf(const StepDone& step) {
-    const double seconds = step.duration.seconds();
-    return {step.duration.milliseconds(),
-            seconds > 0 ? static_cast<double>(step.tokens) / seconds : kUnknown,
-            memoryOf(step.peakBytes, static_cast<double>(step.residentBytes)),
-            static_cast<double>(step.pageFaults),
-            step.operations,
-            step.at.seconds()};
-}
 
 TimeSpan timeOf(std::span<const StepSample> steps) {
     TimeSpan time{1, 0};
@@ -90,16 +85,57 @@ FlipEffect measureFlip(const FlipSides& sides) {
     FlipEffect effect;
     effect.stepsBefore = sides.before.size();
     effect.stepsAfter = sides.after.size();
+    effect.shams = sides.shams.size();
     const auto change = [&](double StepSample::*value) { return changeOf(sides.before, sides.after, value); };
-    effect.ms = change(&StepSample::ms);
-    effect.tokensPerSecond = change(&StepSample::tokensPerSecond);
-    effect.memory = change(&StepSample::memory);
-    effect.pageFaults = change(&StepSample::pageFaults);
+    const auto tested = [&](double StepSample::*value, double ShamFlip::*sham, bool isCount) {
+        Change found = change(value);
+        if (!effect.complete()) return found;
+        std::vector<double> shams;
+        shams.reserve(sides.shams.size());
+        for (const ShamFlip& one : sides.shams) shams.push_back(one.*sham);
+        found.chance = flipChance(changeBetween(found.before.median, found.after.median, isCount), shams);
+        return found;
+    };
+    effect.ms = tested(&StepSample::ms, &ShamFlip::ms, false);
+    effect.tokensPerSecond = tested(&StepSample::tokensPerSecond, &ShamFlip::tokensPerSecond, false);
+    effect.memory = tested(&StepSample::memory, &ShamFlip::memory, true);
+    effect.pageFaults = tested(&StepSample::pageFaults, &ShamFlip::pageFaults, true);
     effect.operations = change(&StepSample::operations);
+    // What a Program holds and runs is its own, and does not vary; what does has to be tested.
+    for (Change* counted : {&effect.memory, &effect.operations}) counted->exact = effect.measured() && isSteady(*counted);
     effect.machineBefore = sharesDuring(timeOf(sides.before), sides.machine);
     effect.machineAfter = sharesDuring(timeOf(sides.after), sides.machine);
     effect.machineChange = machineChangeOf(sides, effect);
     return effect;
+}
+
+FlipEffect measureFlip(const RunHistory& history, std::size_t from, std::size_t flip, std::size_t after, std::size_t to) {
+    constexpr double kBeyond = 1;  // seconds: a sample is of the time before it
+    FlipSides sides;
+    std::size_t begin = flip, end = std::min(after, to);
+    for (std::size_t row = flip; row > from && sides.earlier.size() < FlipEffect::kSteps; --row) {
+        if (!tellsOfFlips(history, row - 1)) continue;
+        if (sides.before.size() < FlipEffect::kSteps) begin = row - 1;
+        (sides.before.size() < FlipEffect::kSteps ? sides.before : sides.earlier).push_back(sampleOf(history, row - 1));
+    }
+    for (; end < to && sides.after.size() < FlipEffect::kSteps; ++end)
+        if (tellsOfFlips(history, end)) sides.after.push_back(sampleOf(history, end));
+    sides.machine = machineSamples(history, timeOf(sides.before).from, timeOf(sides.after).to + kBeyond);
+    const bool complete = sides.before.size() == FlipEffect::kSteps && sides.after.size() == FlipEffect::kSteps;
+    if (complete) sides.shams = shamsAround(history, begin, end);
+    FlipEffect effect = measureFlip(sides);
+    effect.machineSeen = sides.machine.empty() || sides.machine.back().seconds >= timeOf(sides.after).to;
+    return effect;
+}
+
+std::string FlipEffect::doubt(const Change& change) const {
+    if (stepsBefore < kSteps) return fmt::format("only {} of {} steps before it", stepsBefore, kSteps);
+    if (stepsAfter < kSteps) return fmt::format("only {} of {} steps after it", stepsAfter, kSteps);
+    if (shams < ShamTest::kFewest) return fmt::format("{} of {} comparisons without a flip so far", shams, ShamTest::kFewest);
+    if (!std::isfinite(change.chance)) return "it is not known of enough steps";
+    // chance = 2 (as far off + 1) / (shams + 1)
+    const auto asFar = std::lround(change.chance * static_cast<double>(shams + 1) / 2) - 1;
+    return fmt::format("{} of {} comparisons without a flip differ as much that way", asFar, shams);
 }
 
 }  // namespace stepscope

@@ -1,35 +1,10 @@
 #include "core/analysis/FlipMeter.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/analysis/FlipContext.h"
 
 namespace stepscope {
-namespace {
-
-bool tells(const RunHistory& history, std::size_t row) {
-    return tellsOfFlips(history.steps().disturbed[row] != 0, history.steps().skipped[row] != 0);
-}
-
-StepSample sample(const StepColumns& steps, std::size_t row) {
-    return {steps.stepMs[row],     steps.tokensPerSecond[row], memoryOf(steps.peakBytes[row], steps.residentBytes[row]),
-            steps.pageFaults[row], steps.operations[row],      steps.seconds[row]};
-}
-
-// From `since` on, those that know more than this process's own share.
-std::vector<MachineSample> machineSamples(const RunHistory& history, double since) {
-    const DeviceColumns& device = history.device();
-    std::vector<MachineSample> all;
-    for (std::size_t row = device.place.size(); row > 0 && device.place[row - 1].seconds >= since; --row)
-        if (std::isfinite(device.othersPct[row - 1]))
-            all.push_back({device.place[row - 1].seconds, device.othersPct[row - 1], device.stealPct[row - 1]});
-    std::ranges::reverse(all);
-    return all;
-}
-
-}  // namespace
-
 void FlipMeter::flipped(const RunHistory& history, const SwitchApplied& flip) {
     take(history, history.rows(), history.config(), flip);
 }
@@ -49,14 +24,14 @@ void FlipMeter::take(const RunHistory& history, std::size_t rows, const RunConfi
     if (flip.from == flip.to) return;
     // Steps before this flip count from the last flip's warm-up on, or from the run's.
     const std::size_t from = m_row + FlipEffect::kWarmUp;
-    std::vector<StepSample> before, earlier;
-    for (std::size_t row = rows; row > from && earlier.size() < FlipEffect::kSteps; --row)
-        if (tells(history, row - 1)) (before.size() < FlipEffect::kSteps ? before : earlier).push_back(sample(history.steps(), row - 1));
+    std::size_t before = 0;
+    for (std::size_t row = rows; row > from && before < FlipEffect::kFewest; --row) before += tellsOfFlips(history, row - 1) ? 1 : 0;
     m_row = rows;
     m_context = flipContext(config, flip.id);
-    if (before.size() < FlipEffect::kFewest && m_before.size() >= FlipEffect::kFewest) return join(flip);
-    m_before = std::move(before);
-    m_earlier = std::move(earlier);
+    if (before < FlipEffect::kFewest && m_enoughBefore) return join(flip);
+    m_enoughBefore = before >= FlipEffect::kFewest;
+    m_from = from;
+    m_first = rows;
     m_flips = {flip};
     m_alone = true;
 }
@@ -76,22 +51,17 @@ void FlipMeter::join(const SwitchApplied& flip) {
 
 void FlipMeter::forget() {
     m_flips.clear();
-    m_before.clear();
-    m_earlier.clear();
+    m_enoughBefore = false;
     m_row = 0;
 }
 
 std::optional<FlipReading> FlipMeter::read(const RunHistory& history) const {
     if (m_flips.empty()) return std::nullopt;
-    std::vector<StepSample> after;
-    for (std::size_t row = m_row + FlipEffect::kWarmUp; row < history.rows() && after.size() < FlipEffect::kSteps; ++row)
-        if (tells(history, row)) after.push_back(sample(history.steps(), row));
-    const auto machine = machineSamples(history, timeOf(m_before).from);
+    FlipEffect effect = measureFlip(history, m_from, m_first, m_row + FlipEffect::kWarmUp, history.rows());
     const bool over = history.state() && ended(history.state()->state);
     // What the machine did during the last steps is known half a second later.
-    const bool seen = machine.empty() || over || machine.back().seconds >= timeOf(after).to;
-    const bool complete = after.size() == FlipEffect::kSteps && seen;
-    return FlipReading{m_flips, m_alone, measureFlip({m_before, std::move(after), m_earlier, machine}), complete, over, m_context};
+    const bool complete = effect.stepsAfter == FlipEffect::kSteps && (over || effect.machineSeen);
+    return FlipReading{m_flips, m_alone, std::move(effect), complete, over, m_context};
 }
 
 }  // namespace stepscope

@@ -14,7 +14,7 @@ struct FlipReading {
     std::vector<SwitchApplied> flips;  // what lies between the two sides, the newest last; never empty
     bool alone = true;                 // one flip: only then is the effect that of its switch
     FlipEffect effect;
-    bool complete = false;  // all steps that will be looked at are there
+    bool complete = false;  // all steps around it that will be looked at are there
     bool over = false;      // no more steps will come: the run has ended
     std::string context;    // flipContext() of the newest flip
 };
@@ -34,9 +34,10 @@ private:
 
     std::vector<SwitchApplied> m_flips;
     bool m_alone = true;
-    std::vector<StepSample> m_before, m_earlier;
+    bool m_enoughBefore = false;
     std::string m_context;
-    std::size_t m_row = 0;  // first row after the flip
+    std::size_t m_from = 0, m_first = 0;  // the steps before the first of them
+    std::size_t m_row = 0;                // first row after the newest
 };
 
 }  // namespace stepscope

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/analysis/FlipContext.h"
+#include "core/analysis/FlipsOfRun.h"
 #include "sessions/MeasuredFlips.h"
 #include "sessions/SessionStore.h"
 #include "sessions/record/Recorder.h"
@@ -132,6 +133,46 @@ TEST(MeasuredFlips, KeepsOneOfEachContextAndNamesIt) {
     EXPECT_TRUE(ofAmp.contains(flipContext(asked, "amp"))) << "of the configuration that the session began with";
     asked.switches["attention"] = std::string("manual");
     EXPECT_TRUE(ofAmp.contains(flipContext(asked, "amp"))) << "with the flip in between played";
+}
+
+TEST(MeasuredFlips, SaysOfAStoredFlipWhatTheWindowSaidOfTheLiveOne) {
+    const TempFolder folder;
+    Story(folder.file("s.db"), onDay(1))
+        .steps(17 * 45, 20)
+        .flip("attention", "auto", "auto")
+        .steps(300, 21)
+        .steps(20, 900, true)
+        .flip("amp", "off", "bf16")
+        .steps(5 + 8 * 45, 10)
+        .flip("attention", "auto", "manual")
+        .steps(25 + 30 * 45, 30)
+        .flip("zero-grad", "zero", "set-to-none")
+        .steps(40, 31);
+    const auto found = measuredFlips(folder.file("s.db"), *sampleInfo().machine);
+    ASSERT_TRUE(found) << found.error().sentence;
+    ASSERT_EQ(found->size(), 3u);
+    RunHistory history;
+    for (const Event& event : storedEvents(folder.file("s.db"), 1)) history.append(event);
+    for (const RunFlip& live : flipsOf(history)) {
+        const std::string& id = history.markers()[live.marker].detail;
+        for (const MeasuredFlip& stored : *found) {
+            if (!id.starts_with(stored.flip.id + ":")) continue;
+            EXPECT_EQ(stored.effect.shams, live.effect.shams) << id;
+            EXPECT_EQ(stored.effect.ms.conclusive(), live.effect.ms.conclusive()) << id;
+            EXPECT_EQ(stored.effect.doubt(stored.effect.ms), live.effect.doubt(live.effect.ms)) << id;
+            EXPECT_TRUE(stored.effect.decided()) << id;
+        }
+    }
+}
+
+TEST(MeasuredFlips, PrefersAnOlderFlipOfWhichSomethingCanBeSaid) {
+    const TempFolder folder;
+    Story(folder.file("s.db"), onDay(1)).steps(5 + 40 * 45 + 20, 20).flip("amp", "off", "bf16").steps(25, 10);
+    Story(folder.file("s.db"), onDay(2)).steps(60, 20).flip("amp", "off", "bf16").steps(40, 16);
+    const auto found = measuredFlips(folder.file("s.db"), *sampleInfo().machine);
+    ASSERT_EQ(found->size(), 1u);
+    EXPECT_EQ(found->front().sessionName, "day 1") << "the newer one has too few places to compare it with";
+    EXPECT_TRUE(found->front().effect.ms.conclusive());
 }
 
 TEST(MeasuredFlips, ReadsWhatTheMachineDidMeanwhile) {

@@ -36,7 +36,7 @@ QString change(const Change& change, Quantity quantity) {
 }
 
 QString percent(const Change& change) {
-    if (!std::isfinite(change.ratio())) return {};
+    if (!std::isfinite(change.ratio()) || !change.conclusive()) return {};
     const double pct = 100 * (change.ratio() - 1);
     return (pct < 0 ? QStringLiteral("−") : QStringLiteral("+")) + QString::number(std::abs(pct), 'f', std::abs(pct) < 10 ? 1 : 0) +
            QStringLiteral("\u2009%");
@@ -46,7 +46,7 @@ QString verdictOf(const RunFlip& flip) {
     if (!flip.effect.measured())
         return QObject::tr("too few steps: %1 before, %2 after").arg(count(flip.effect.stepsBefore), count(flip.effect.stepsAfter));
     if (!flip.effect.machineChange.empty()) return QObject::tr("the machine changed: %1").arg(QString::fromStdString(flip.effect.machineChange));
-    QString verdict = !flip.effect.ms.conclusive() ? QObject::tr("inconclusive")
+    QString verdict = !flip.effect.ms.conclusive() ? QObject::tr("inconclusive: %1").arg(QString::fromStdString(flip.effect.doubt(flip.effect.ms)))
                       : flip.effect.ms.ratio() < 1 ? QObject::tr("faster")
                                                    : QObject::tr("slower");
     if (!flip.alone()) verdict += QObject::tr(" (%1 to %2 together)").arg(flip.first + 1).arg(flip.last + 1);

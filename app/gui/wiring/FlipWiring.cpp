@@ -51,6 +51,7 @@ void FlipWiring::follow(LiveFeed& feed) {
         if (&feed != &m_stage.shown()) return;
         m_meter.catchUp(*feed.history());
         m_told = false;
+        m_lookFrom = 0;
         showReading(/*inPassing=*/false);
     });
     connect(&feed, &LiveFeed::switchApplied, this, [this, &feed](const SwitchApplied& flip) {
@@ -60,6 +61,7 @@ void FlipWiring::follow(LiveFeed& feed) {
         m_meter.flipped(*feed.history(), flip);
         m_told = false;
         m_countTold = -1;
+        m_lookFrom = 0;
     });
     connect(&feed, &LiveFeed::grew, this, [this, &feed] {
         if (!m_told && &feed == &m_stage.shown()) showReading(/*inPassing=*/!m_stage.replaying());
@@ -78,6 +80,7 @@ void FlipWiring::forget() {
 
 void FlipWiring::showReading(bool inPassing) {
     const RunHistory& history = *m_stage.shown().history();
+    if (inPassing && history.rows() < m_lookFrom) return;
     const auto reading = m_meter.read(history);
     if (!reading) {
         // There and back within a few steps: nothing is different.
@@ -95,7 +98,10 @@ void FlipWiring::showReading(bool inPassing) {
         titles << titleOf(flip.id);
     }
     m_panels.flipStrip.setReading(stripOf(*reading, titles));
-    m_told = reading->complete || hopeless || reading->over;
+    // Both sides are there; comparisons without a flip may still be missing, and come with every so many steps.
+    const bool last = reading->complete && (reading->effect.decided() || !reading->effect.complete());
+    if (reading->complete) m_lookFrom = history.rows() + ShamTest::kPlace;
+    m_told = last || hopeless || reading->over;
     if (m_told) tellReading(*reading);
 }
 

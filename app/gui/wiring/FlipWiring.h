@@ -57,8 +57,9 @@ private:
     SwitchCatalogue m_catalogue;
     QStringList m_verdicts;  // of the live run's flips
     std::optional<RunSummary> m_ended;
-    int m_countTold = -1;  // of the steps after it, in tens
-    bool m_told = true;    // what the meter reads is measured to its end, and said
+    int m_countTold = -1;        // of the steps after it, in tens
+    std::size_t m_lookFrom = 0;  // rows of the history; nothing is new before
+    bool m_told = true;          // what the meter reads is measured to its end, and said
 };
 
 }  // namespace stepscope

@@ -69,16 +69,16 @@ QString bytes(double count) {
 }
 
 // Times of two different machines say nothing of a switch.
-Figure timeFigure(const char* name, const FlipEffect& effect, const Change& change, bool lessIsBetter, QString (*text)(double)) {
-    Figure made = figure(name, change, lessIsBetter, effect.measured(), text);
-    if (!effect.measured() || effect.machineChange.empty()) return made;
+Figure timeFigure(const char* name, const FlipEffect& effect, const Change& change, bool lessIsBetter, bool measured, QString (*text)(double)) {
+    Figure made = figure(name, change, lessIsBetter, measured, text);
+    if (!measured || effect.machineChange.empty()) return made;
     made.verdict = Verdict::Inconclusive;
     made.change = "the machine changed";
     return made;
 }
 
 QString gainOf(double ratio) {
-    if (std::abs(ratio - 1) < 0.02) return "no gain";
+    if (std::abs(ratio - 1) < 0.005) return "no gain";
     if (ratio < 1) return QString("%1%2 %").arg(QChar(0x2212)).arg((1 - ratio) * 100, 0, 'f', 0);
     return QString("×%1").arg(ratio, 0, 'f', ratio < 10 ? 2 : 0);
 }
@@ -102,7 +102,7 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) 
             place + QString("; not compared: only %1 steady steps before it, %2 are needed").arg(effect.stepsBefore).arg(FlipEffect::kFewest);
         return strip;
     }
-    const bool measured = effect.measured();
+    const bool measured = effect.measured() && (reading.complete || reading.over);
     if (!measured && reading.over) {
         strip.note =
             place + QString("; not measured: the run ended %1 steady steps after it, %2 are needed").arg(effect.stepsAfter).arg(FlipEffect::kFewest);
@@ -111,11 +111,12 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) 
     strip.note =
         place + (measured ? QString("; medians of %1 steps before and %2 after, quartiles below").arg(effect.stepsBefore).arg(effect.stepsAfter)
                           : QString("; measuring: %1 of %2 steps after it").arg(effect.stepsAfter).arg(FlipEffect::kSteps));
+    if (measured && !effect.ms.conclusive()) strip.note = place + "; step time inconclusive: " + words(effect.doubt(effect.ms));
     if (measured && !effect.machineChange.empty()) strip.note = place + "; times are not compared: " + words(effect.machineChange);
     const auto rate = +[](double value) { return words(format::rate(value, "tok/s")); };
     const auto count = [](double value) { return words(format::count(std::llround(value))); };
-    strip.figures.push_back(timeFigure("step time", effect, effect.ms, true, milliseconds));
-    strip.figures.push_back(timeFigure("throughput", effect, effect.tokensPerSecond, false, rate));
+    strip.figures.push_back(timeFigure("step time", effect, effect.ms, true, measured, milliseconds));
+    strip.figures.push_back(timeFigure("throughput", effect, effect.tokensPerSecond, false, measured, rate));
     strip.figures.push_back(figure("memory", effect.memory, true, measured, bytes));
     strip.figures.push_back(figure("page faults", effect.pageFaults, true, measured, count));
     if (std::isfinite(effect.operations.before.median)) strip.figures.push_back(figure("operations", effect.operations, true, measured, count));
@@ -124,9 +125,8 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) 
 
 QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault) {
     const std::string usual = toString(byDefault), from = toString(flip.from), to = toString(flip.to);
-    if (!effect.measured() || from == to || !effect.machineChange.empty()) return {};
     const Change& speed = effect.tokensPerSecond;
-    if (std::abs(speed.ratio() - 1) >= 0.02 && !speed.conclusive()) return {};  // the card has it
+    if (from == to || !effect.machineChange.empty() || !speed.conclusive()) return {};  // the card has it
     if (to == usual) return words(from) + ' ' + gainOf(1 / speed.ratio());
     const QString gain = words(to) + ' ' + gainOf(speed.ratio());
     return from == usual ? gain : gain + " vs " + words(from);
@@ -136,7 +136,8 @@ QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QS
     const auto part = [&](const Change& change, const QString& medians, const char* what) {
         const QString verdict = &change == &effect.ms && !effect.machineChange.empty() ? "the machine changed: " + words(effect.machineChange)
                                 : change.conclusive()                                  ? percentOf(change.ratio())
-                                                                                       : QString("inconclusive");
+                                : change.before.median == change.after.median          ? QString("the same")
+                                                                                       : "inconclusive: " + words(effect.doubt(change));
         return medians + what + " (" + verdict + ")";
     };
     return QString("Measured here, %1 → %2: %3, %4. %5")
@@ -154,7 +155,7 @@ QString verdictOf(const FlipReading& reading, const QStringList& titles) {
     const QString verdict = !effect.measured()              ? QString("not measured")
                             : !effect.machineChange.empty() ? QString("the machine changed")
                             : effect.ms.conclusive()        ? percentOf(effect.ms.ratio()) + " a step"
-                                                            : QString("inconclusive");
+                                                            : "inconclusive (" + words(effect.doubt(effect.ms)) + ')';
     return QString("%1 at step %2: %3").arg(what, words(format::count(newest.step)), verdict);
 }
 

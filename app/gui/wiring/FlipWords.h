@@ -13,7 +13,7 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles);
 // "from step 146 on": the first step that has the new value, as the log says it.
 QString sinceOf(const SwitchApplied& flip);
 
-// "bf16 ×2.20", "bf16 −8 %", "bf16 no gain": what the value that is not the default does to the tokens/s of the default. Where neither side of
+// "bf16 ×2.20", "bf16 −8 %": what the value that is not the default does to the tokens/s of the default. Where neither side of
 // the flip is the default, against the value before, by its name: "step ×1.20 vs kernels". Empty where nothing can be said.
 QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault);
 // "Measured here, off → bf16: 65.1 → 50.3 ms a step (−23 %), 283 → 283 MB. Session “tiny-cpu”, from step 146 on,

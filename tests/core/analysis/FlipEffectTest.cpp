@@ -38,7 +38,7 @@ FlipSides sides(double before, double after) {
 
 TEST(FlipEffect, ComparesOnAMachineThatStaysAsItIs) {
     FlipSides measured = sides(100, 80);
-    EXPECT_TRUE(measureFlip(measured).ms.conclusive());
+    EXPECT_TRUE(measureFlip(measured).ms.apart());
     EXPECT_EQ(measureFlip(measured).machineChange, "") << "where nobody looked nothing is said";
     measured.machine = machine(30, 32, 4, 5);
     EXPECT_EQ(measureFlip(measured).machineChange, "");
@@ -66,13 +66,13 @@ TEST(FlipEffect, SaysThatTheStepsMovedByThemselves) {
 TEST(FlipEffect, AnEffectMuchLargerThanTheDriftStands) {
     FlipSides measured = sides(100, 50);
     measured.earlier = stepsOf(92, 1, 8);
-    EXPECT_TRUE(measureFlip(measured).ms.conclusive());
+    EXPECT_TRUE(measureFlip(measured).ms.apart());
     EXPECT_EQ(measureFlip(measured).machineChange, "") << "8 % of drift do not make 50 %";
 }
 
-// Runs in which nothing was flipped, on a machine whose speed wanders as those of shared machines do: quartiles alone call many of the places
-// conclusive, and with the drift beside them few are left.
-TEST(FlipEffect, WanderingTimesOfRunsThatWereNotFlippedAreSeldomConclusive) {
+// Runs in which nothing was flipped, on a machine whose speed wanders as those of shared machines do: at many places the quartiles lie apart, and
+// with the drift beside them few are left.
+TEST(FlipEffect, WanderingTimesOfRunsThatWereNotFlippedAreOftenApartAndSeldomCalled) {
     std::mt19937 random(7);
     std::normal_distribution<double> noise(0, 1);
     int byQuartiles = 0, called = 0;
@@ -93,8 +93,8 @@ TEST(FlipEffect, WanderingTimesOfRunsThatWereNotFlippedAreSeldomConclusive) {
         measured.before.assign(run.rend() - 40, run.rend() - 20);
         measured.after.assign(run.begin() + 45, run.end());
         const FlipEffect effect = measureFlip(measured);
-        byQuartiles += effect.ms.conclusive() ? 1 : 0;
-        called += effect.ms.conclusive() && effect.machineChange.empty() ? 1 : 0;
+        byQuartiles += effect.ms.apart() ? 1 : 0;
+        called += effect.ms.apart() && effect.machineChange.empty() ? 1 : 0;
     }
     RecordProperty("by_quartiles", byQuartiles);
     RecordProperty("called", called);

@@ -28,6 +28,11 @@ protected:
             history.append(done);
         }
     }
+    void flipped(const SwitchApplied& applied) {  // as the window does it
+        history.append(applied);
+        meter.flipped(history, applied);
+    }
+    static constexpr int kEnough = 5 + 39 * 45 + 20;  // steps before a flip: warm-up, places to compare it with, its own
     double peak = kUnknown;
     SwitchApplied flip(const std::string& from, const std::string& to) { return {step, {}, "amp", from, to, ""}; }
     QString chip(const SwitchApplied& applied) { return chipOf(applied, meter.read(history)->effect, off); }
@@ -39,9 +44,9 @@ protected:
 };
 
 TEST_F(FlipMeterTest, MeasuresTwentyStepsOnEitherSideWithTheirQuartiles) {
-    steps(60, 20, 1);
+    steps(kEnough, 20, 1);
     const auto applied = flip("off", "bf16");
-    meter.flipped(history, applied);
+    flipped(applied);
     steps(24, 10, 1);
     ASSERT_TRUE(meter.read(history));
     EXPECT_FALSE(meter.read(history)->complete) << "19 steps after the warm-up";
@@ -59,26 +64,27 @@ TEST_F(FlipMeterTest, MeasuresTwentyStepsOnEitherSideWithTheirQuartiles) {
 }
 
 TEST_F(FlipMeterTest, TheChipSaysTheSameWhenTheSwitchIsTurnedOff) {
-    steps(60, 10);
+    steps(kEnough, 10);
     const auto applied = flip("bf16", "off");
-    meter.flipped(history, applied);
+    flipped(applied);
     steps(60, 20);
     EXPECT_EQ(chip(applied), "bf16 ×2.00");
 }
 
 TEST_F(FlipMeterTest, LeavesTheFirstStepsAfterAFlipOut) {
-    steps(60, 10);
+    steps(kEnough, 10);
     const auto applied = flip("off", "bf16");
-    meter.flipped(history, applied);
+    flipped(applied);
     steps(5, 500);
     steps(60, 10);
-    EXPECT_EQ(chip(applied), "bf16 no gain");
+    EXPECT_NEAR(meter.read(history)->effect.ms.after.median, 10, 0.01);
+    EXPECT_EQ(chip(applied), "") << "it did nothing, and that is not claimed either";
 }
 
 TEST_F(FlipMeterTest, LeavesDisturbedAndSkippedStepsOutOnBothSides) {
     steps(60, 20);
     steps(15, 900, 0.1, kUnknown, true);
-    meter.flipped(history, flip("off", "bf16"));
+    flipped(flip("off", "bf16"));
     steps(10, 10);
     steps(15, 900, 0.1, kUnknown, true);
     steps(5, 900, 0.1, kUnknown, false, true);
@@ -92,36 +98,59 @@ TEST_F(FlipMeterTest, LeavesDisturbedAndSkippedStepsOutOnBothSides) {
     EXPECT_NEAR(reading->effect.ms.after.high, 10, 0.2);
 }
 
-TEST_F(FlipMeterTest, CallsOverlappingRangesInconclusive) {
-    steps(60, 20, 6);
+TEST_F(FlipMeterTest, ClaimsNothingBeforeThereAreEnoughPlacesWithoutAFlipAndSaysHowManyThereAre) {
+    steps(5 + 12 * 45 + 20, 20, 6);
     const auto applied = flip("off", "bf16");
-    meter.flipped(history, applied);
-    steps(60, 15, 6);
+    flipped(applied);
+    steps(25, 10, 3);
+    EXPECT_TRUE(meter.read(history)->complete);
+    EXPECT_FALSE(meter.read(history)->effect.decided());
     EXPECT_EQ(chip(applied), "") << "a badge is for what is known";
-    const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
+    auto strip = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_EQ(strip.figures.at(0).change, "inconclusive");
     EXPECT_EQ(strip.figures.at(0).verdict, FlipStripReading::Verdict::Inconclusive);
+    EXPECT_EQ(strip.note, "from step 566 on; step time inconclusive: 12 of 39 comparisons without a flip so far");
+    EXPECT_EQ(verdictOf(*meter.read(history), {"Mixed precision"}),
+              "Mixed precision off → bf16 at step 565: inconclusive (12 of 39 comparisons without a flip so far)");
+    EXPECT_TRUE(sentenceOf(applied, meter.read(history)->effect, "").contains("(inconclusive: 12 of 39 comparisons without a flip so far)"));
+    steps(27 * 45, 10, 3);
+    EXPECT_TRUE(meter.read(history)->effect.decided()) << "the steps behind it count too";
+    EXPECT_EQ(stripOf(*meter.read(history), {"Mixed precision"}).figures.at(0).change, "−50 %");
+}
+
+TEST_F(FlipMeterTest, ADifferenceThatTheRunMakesByItselfIsNoVerdict) {
+    for (int i = 0; i < 50; ++i) {
+        steps(33, 20);
+        steps(33, 23);
+    }
+    const auto applied = flip("off", "bf16");
+    flipped(applied);
+    steps(25, 20);
+    const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
+    EXPECT_EQ(strip.figures.at(0).change, "inconclusive");
+    EXPECT_TRUE(strip.note.contains(" of 59 comparisons without a flip differ as much that way")) << strip.note.toStdString();
+    EXPECT_EQ(chip(applied), "");
 }
 
 TEST_F(FlipMeterTest, ASecondFlipIsMeasuredFromTheStepsBetweenThem) {
-    steps(60, 20);
-    meter.flipped(history, flip("off", "bf16"));
+    steps(kEnough, 20);
+    flipped(flip("off", "bf16"));
     steps(18, 10);
     const SwitchApplied second{step, {}, "attention", std::string("auto"), std::string("manual"), ""};
-    meter.flipped(history, second);
+    flipped(second);
     EXPECT_EQ(meter.read(history)->flips.front().id, "attention");
     EXPECT_EQ(meter.read(history)->effect.stepsBefore, 13u) << "the warm-up of the first flip is left out";
     steps(30, 10);
-    EXPECT_EQ(chipOf(second, meter.read(history)->effect, std::string("auto")), "manual no gain");
+    EXPECT_EQ(stripOf(*meter.read(history), {"Attention"}).note, sinceOf(second) + "; step time inconclusive: only 13 of 20 steps before it");
 }
 
 TEST_F(FlipMeterTest, FlipsWithTooFewStepsBetweenThemAreMeasuredTogetherAgainstTheStepsBeforeTheFirst) {
     for (const int between : {0, 14}) {  // at one boundary; the fewest that are compared, with the warm-up, are 15
-        steps(60, 20);
-        meter.flipped(history, flip("off", "bf16"));
+        steps(kEnough, 20);
+        flipped(flip("off", "bf16"));
         steps(between, 500);
         const SwitchApplied second{step, {}, "fusion", std::string("off"), std::string("kernels"), ""};
-        meter.flipped(history, second);
+        flipped(second);
         EXPECT_FALSE(meter.read(history)->complete);
         steps(60, 5);
         const auto reading = meter.read(history);
@@ -137,27 +166,27 @@ TEST_F(FlipMeterTest, FlipsWithTooFewStepsBetweenThemAreMeasuredTogetherAgainstT
             << strip.note.toStdString();
         EXPECT_EQ(strip.figures.at(0).verdict, FlipStripReading::Verdict::Better);
     }
-    meter.flipped(history, flip("bf16", "off"));
+    flipped(flip("bf16", "off"));
     EXPECT_TRUE(meter.read(history)->alone) << "and one that follows later is measured by itself again";
 }
 
 TEST_F(FlipMeterTest, OneSwitchFlippedTwiceInAFewStepsIsOneFlipAndThereAndBackNone) {
-    steps(60, 20);
-    meter.flipped(history, flip("off", "fp16"));
+    steps(kEnough, 20);
+    flipped(flip("off", "fp16"));
     steps(3, 500);
-    meter.flipped(history, flip("fp16", "bf16"));
+    flipped(flip("fp16", "bf16"));
     steps(60, 10);
     const auto reading = meter.read(history);
     ASSERT_EQ(reading->flips.size(), 1u);
     EXPECT_FALSE(reading->alone) << "the sessions that are stored do not know it as one";
     EXPECT_EQ(stripOf(*reading, {"Mixed precision"}).heading, "Mixed precision: off → bf16");
-    EXPECT_TRUE(stripOf(*reading, {"Mixed precision"}).note.startsWith("from step 64 on; medians of 20"));
-    meter.flipped(history, flip("bf16", "off"));
+    EXPECT_TRUE(stripOf(*reading, {"Mixed precision"}).note.startsWith(sinceOf(reading->flips.back()) + "; medians of 20"));
+    flipped(flip("bf16", "off"));
     steps(3, 500);
-    meter.flipped(history, flip("off", "bf16"));
+    flipped(flip("off", "bf16"));
     EXPECT_FALSE(meter.read(history)) << "nothing is different";
     steps(2, 500);
-    meter.flipped(history, flip("bf16", "fp16"));
+    flipped(flip("bf16", "fp16"));
     steps(60, 5);
     EXPECT_EQ(stripOf(*meter.read(history), {"Mixed precision"}).figures.at(0).change, "−50 %") << "against the last steps of bf16";
 }
@@ -165,7 +194,7 @@ TEST_F(FlipMeterTest, OneSwitchFlippedTwiceInAFewStepsIsOneFlipAndThereAndBackNo
 TEST_F(FlipMeterTest, SaysWhenTooFewStepsWereBeforeIt) {
     steps(9, 20);
     const auto applied = flip("off", "bf16");
-    meter.flipped(history, applied);
+    flipped(applied);
     steps(60, 10);
     EXPECT_TRUE(chip(applied).isEmpty());
     const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
@@ -174,20 +203,20 @@ TEST_F(FlipMeterTest, SaysWhenTooFewStepsWereBeforeIt) {
 }
 
 TEST_F(FlipMeterTest, TheChipNamesTheValueBeforeWhereNeitherSideIsTheDefault) {
-    steps(60, 10);
+    steps(kEnough, 10);
     const auto applied = flip("bf16", "fp16");
-    meter.flipped(history, applied);
+    flipped(applied);
     steps(100, 5);
     EXPECT_EQ(chip(applied), "fp16 ×2.00 vs bf16");
     EXPECT_EQ(stripOf(*meter.read(history), {"Mixed precision"}).figures.size(), 4u) << "the strip compares any two";
-    meter.flipped(history, flip("fp16", "tf32"));
+    flipped(flip("fp16", "tf32"));
     steps(100, 10);
     EXPECT_EQ(chipOf(meter.read(history)->flips.front(), meter.read(history)->effect, off), "tf32 −50 % vs fp16");
 }
 
 TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {
     steps(60, 20, 0.1, 1100);
-    meter.flipped(history, flip("off", "kernels"));
+    flipped(flip("off", "kernels"));
     steps(1, 10);
     steps(60, 10, 0.1, 300);
     const auto strip = stripOf(*meter.read(history), {"Fusion"});
@@ -199,9 +228,9 @@ TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {
 
 TEST_F(FlipMeterTest, MemoryIsTheMostThatTensorsHeldDuringTheStepsEvenWhereTheProcessKeepsIt) {
     peak = 250e6;
-    steps(60, 20);
+    steps(kEnough, 20);
     const auto applied = flip("off", "every-block");
-    meter.flipped(history, applied);
+    flipped(applied);
     peak = 90e6;
     steps(60, 26);
     const auto strip = stripOf(*meter.read(history), {"Checkpointing"});
@@ -216,9 +245,9 @@ TEST_F(FlipMeterTest, EveryPlaceOfAFlipIsTheFirstStepThatHasTheNewValue) {
     steps(60, 20);
     const auto applied = flip("off", "bf16");
     EXPECT_EQ(sinceOf(applied), "from step 61 on");
-    meter.flipped(history, applied);
+    flipped(applied);
     steps(60, 10);
-    EXPECT_TRUE(stripOf(*meter.read(history), {"Mixed precision"}).note.startsWith("from step 61 on; medians of 20"));
+    EXPECT_TRUE(stripOf(*meter.read(history), {"Mixed precision"}).note.startsWith("from step 61 on; "));
     MeasuredFlip stored;
     stored.flip = applied;
     stored.sessionName = "tiny-cpu";
@@ -230,7 +259,7 @@ TEST_F(FlipMeterTest, EveryPlaceOfAFlipIsTheFirstStepThatHasTheNewValue) {
 
 TEST_F(FlipMeterTest, SaysHowFarItCameWhereTheRunEndsBeforeItIsMeasured) {
     steps(60, 20);
-    meter.flipped(history, flip("off", "bf16"));
+    flipped(flip("off", "bf16"));
     steps(7, 10);
     history.append(StateChanged{TimeNs::fromSeconds(at / 1000), step, RunState::Stopped, ""});
     const auto reading = meter.read(history);
@@ -240,12 +269,16 @@ TEST_F(FlipMeterTest, SaysHowFarItCameWhereTheRunEndsBeforeItIsMeasured) {
     EXPECT_TRUE(strip.figures.empty());
 }
 
-TEST_F(FlipMeterTest, ARunThatEndsWithEnoughStepsIsMeasuredAsFarAsItCame) {
-    steps(60, 20);
-    meter.flipped(history, flip("off", "bf16"));
+TEST_F(FlipMeterTest, ARunThatEndsSoonerShowsItsMediansAndNoVerdict) {
+    steps(kEnough, 20);
+    flipped(flip("off", "bf16"));
     steps(17, 10);
+    EXPECT_TRUE(stripOf(*meter.read(history), {"Mixed precision"}).note.endsWith("measuring: 12 of 20 steps after it"));
     history.append(StateChanged{TimeNs::fromSeconds(at / 1000), step, RunState::Finished, ""});
-    EXPECT_EQ(stripOf(*meter.read(history), {"Mixed precision"}).figures.at(0).change, "−50 %");
+    const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
+    EXPECT_EQ(strip.figures.at(0).medians, "20.0 → 10.0\u2009ms");
+    EXPECT_EQ(strip.figures.at(0).change, "inconclusive");
+    EXPECT_TRUE(strip.note.endsWith("step time inconclusive: only 12 of 20 steps after it")) << strip.note.toStdString();
 }
 
 TEST_F(FlipMeterTest, TimesOfAnotherMachineAreNotCompared) {
@@ -263,23 +296,24 @@ TEST_F(FlipMeterTest, TimesOfAnotherMachineAreNotCompared) {
             sample(others, steal);
         }
     };
+    steps(kEnough, 20);
     run(20, 1, 0);
     const auto applied = flip("off", "bf16");
-    meter.flipped(history, applied);
+    flipped(applied);
     run(30, 46, 0);
     auto strip = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_EQ(strip.figures[0].change, "the machine changed");
     EXPECT_EQ(strip.figures[0].verdict, FlipStripReading::Verdict::Inconclusive);
     EXPECT_EQ(strip.figures[1].change, "the machine changed");
-    EXPECT_EQ(strip.note, "from step 76 on; times are not compared: other processes took 1 % of the processors before and 46 % after");
+    EXPECT_EQ(strip.note, sinceOf(applied) + "; times are not compared: other processes took 1 % of the processors before and 46 % after");
     EXPECT_EQ(strip.figures[3].change, "the same") << "page faults are this process's own";
     EXPECT_EQ(chip(applied), "");
     EXPECT_TRUE(sentenceOf(applied, meter.read(history)->effect, "").contains("the machine changed")) << "on the card too";
-    meter.flipped(history, flip("bf16", "off"));
+    flipped(flip("bf16", "off"));
     run(20, 47, 20);
     strip = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_TRUE(strip.note.contains("the host of this virtual machine took 0 % of the processors before and 20 % after")) << strip.note.toStdString();
-    meter.flipped(history, flip("off", "bf16"));
+    flipped(flip("off", "bf16"));
     run(10, 44, 18);
     EXPECT_EQ(stripOf(*meter.read(history), {"Mixed precision"}).figures[0].change, "−50 %") << "as busy on both sides: compared";
 }
@@ -290,7 +324,7 @@ TEST_F(FlipMeterTest, WaitsForTheSampleOfTheLastSteps) {
     steps(60, 20);
     taken.at = TimeNs::fromSeconds(at / 1000);
     history.append(taken);
-    meter.flipped(history, flip("off", "bf16"));
+    flipped(flip("off", "bf16"));
     steps(30, 10);
     EXPECT_FALSE(meter.read(history)->complete) << "what the machine did meanwhile is not known yet";
     taken.at = TimeNs::fromSeconds(at / 1000);
@@ -300,18 +334,18 @@ TEST_F(FlipMeterTest, WaitsForTheSampleOfTheLastSteps) {
 
 TEST_F(FlipMeterTest, ForgetsWithTheRun) {
     steps(60, 10);
-    meter.flipped(history, flip("off", "bf16"));
+    flipped(flip("off", "bf16"));
     meter.forget();
     EXPECT_FALSE(meter.read(history));
 }
 
 TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {
-    steps(60, 20);
+    steps(kEnough, 20);
     const auto applied = flip("off", "bf16");
-    meter.flipped(history, applied);
+    flipped(applied);
     steps(7, 10);
     const auto waiting = stripOf(*meter.read(history), {"Mixed precision"});
-    EXPECT_EQ(waiting.note, "from step 61 on; measuring: 2 of 20 steps after it");
+    EXPECT_EQ(waiting.note, sinceOf(applied) + "; measuring: 2 of 20 steps after it");
     EXPECT_EQ(waiting.figures.at(0).medians, "20.0\u2009ms → …");
     EXPECT_TRUE(waiting.figures.at(0).change.isEmpty());
     steps(60, 10);

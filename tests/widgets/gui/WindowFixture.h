@@ -10,6 +10,8 @@
 
 #include "FakeWorkbench.h"
 #include "app/gui/Workplace.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/ValueRow.h"
 #include "widgets/panels/run/RunBar.h"
 
 namespace stepscope {
@@ -65,6 +67,12 @@ protected:
     std::vector<SessionSummary> stored() {
         auto reader = SessionReader::open(options.database.toStdString());
         return reader ? (*reader)->list().value() : std::vector<SessionSummary>{};
+    }
+    // So far that a flip's verdict follows it within 25 steps.
+    void runPastShams() {
+        Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
+        press("Run");
+        ASSERT_TRUE(reaches(1'850));
     }
     void runAndStop(std::int64_t steps) {
         press("Run");

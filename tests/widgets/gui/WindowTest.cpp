@@ -214,11 +214,10 @@ TEST_F(WindowTest, TheDemoTakesSettingsAndSaysWhichOneIsWrong) {
 }
 
 TEST_F(WindowTest, ShowsWhatAFlipDidBelowTheChartsAndOnTheSwitchsCard) {
-    setFakeStepMs(2);
+    setFakeStepMs(0.3);
     open();
     EXPECT_TRUE(window().flipStrip().isHidden());
-    press("Run");
-    ASSERT_TRUE(reaches(40));
+    runPastShams();
     Q_EMIT window().experiment().row("amp")->committed("amp", "bf16");
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().flipStrip().isVisible(); }, 5000));
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().flipStrip().reading().note.contains("20 after"); }, 5000));

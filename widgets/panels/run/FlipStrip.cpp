@@ -58,8 +58,8 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     m_figures->setHorizontalSpacing(space(3));
     m_figures->setVerticalSpacing(0);
     m_table->setToolTip(
-        "Medians, and below them the quartiles: half of the steps lie between them. Where the two ranges overlap, the difference "
-        "may be chance, and is called inconclusive.");
+        "Medians, and below them the quartiles: half of the steps lie between them. A change is named only where it is larger than nearly all "
+        "changes at places of this run where nothing was flipped; at least 39 such places are needed.");
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(2), space(1), space(1), space(1));
     layout->setSpacing(0);
