@@ -129,7 +129,7 @@ class Sliced:
     whole machine within seconds. `step_times()` answers, after the end, with the ns at which each step ended."""
 
     def __init__(self, name, command, step_times, environment=None):
-        self.name, self._step_times = name, step_times
+        self.name, self.step_times = name, step_times
         self.main_cpu = self.ran = 0.0  # of the first thread, and wall time, in all slices since the last reset
         self._said = tempfile.TemporaryFile('w+')
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said, env=environment)
@@ -152,7 +152,7 @@ class Sliced:
         os.kill(self.process.pid, signal.SIGCONT)
         self.process.send_signal(signal.SIGINT)
         self.process.wait(60)
-        return self._step_times()
+        return self.step_times()
 
     def kill(self):
         if self.process.poll() is None:

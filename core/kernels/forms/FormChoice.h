@@ -17,7 +17,7 @@ struct FormCandidate {
 };
 
 // The name of the fastest candidate: what STEPSCOPE_FORMS asks for ("bf16.tiles=direct,attention=pairs"; a name that is none of them is passed over),
-// or what the file says, or what is measured now (2 ms a candidate and round, some 15 rounds). Without a folder for the file the choice holds for
+// or what the file says, or what is measured now (25 rounds of all candidates). Without a folder for the file the choice holds for
 // this process. `key` is [a-z0-9.-]; `candidates` has at least one.
 std::string chooseForm(std::string_view key, const std::vector<FormCandidate>& candidates);
 
@@ -38,6 +38,6 @@ FormChoices loadForms(const std::string& folder, std::string_view machine);
 bool saveForms(const std::string& folder, std::string_view machine, const FormChoices& choices);
 
 // The index of the fastest, by the processor time of this thread: candidates in turn, medians of the rounds; the first unless another is 2 % faster.
-std::size_t fastestForm(const std::vector<FormCandidate>& candidates, int rounds = 15);
+std::size_t fastestForm(const std::vector<FormCandidate>& candidates, int rounds = 25);
 
 }  // namespace stepscope

@@ -96,7 +96,7 @@ const Form& named(const std::vector<Form>& forms, const std::string& name) {
 // Products as a step has them: a row block by a width, and a weight gradient.
 Kernels fastest(Element element) {
     const std::vector<Form> all = forms(element);
-    Trial trial(128, 192, steps(element, 384));
+    Trial trial(128, 384, steps(element, 384));
     fill(trial.a, 1, 120, 8);
     fill(trial.b, 2, 120, 8);
     std::vector<FormCandidate> tiles, store;

@@ -51,7 +51,7 @@ struct Kernels {
     // The same product handed out tile by tile.
     void (*tiles)(Rows a, Panels b, std::int64_t rows, std::int64_t columns, std::int64_t steps, TileFunction tile, void* context);
 };
-// The fastest form on this processor (FormChoice.h). Measures at the first call of a process on a new machine, 50 ms or so; any thread.
+// The fastest form on this processor (FormChoice.h). Measures at the first call of a process on a new machine, 0.2 s or so; any thread.
 const Kernels& kernels(Element element);
 
 // One way of running the products. All of an instruction set and element give the same bits, but for the payload of a NaN.

@@ -37,7 +37,7 @@ inline const Word* rowAt(const Rows& a, i64 row) {
 // Where sums begin and end: zero and stored, what lies there and stored, zero and added to what lies there.
 enum class Mode { Fresh, Carry, Add };
 
-// out[i * stride + j] = sum over k of A(i, k) * B(k, j), i < MR, j < kBlock. Packed: A is [k][MR]. Flush: as the dot product of pairs treats
+// out[i * stride + j] = sum over k of A(i, k) * B(k, j), i < MR, j < kBlock. Packed: rowStride is 1. Flush: as the dot product of pairs treats
 // denormals.
 template <class Kind, int MR, bool Packed, bool Flush>
 STEPSCOPE_INLINE void block(const Word* a, i64 rowStride, i64 stepStride, const Word* b, i64 steps, Mode mode, float* out, i64 stride) {
@@ -56,7 +56,7 @@ STEPSCOPE_INLINE void block(const Word* a, i64 rowStride, i64 stepStride, const 
                 sum[i][0] = Kind::add(sum[i][0], one, b0);
                 sum[i][1] = Kind::add(sum[i][1], one, b1);
             }
-            a += Packed ? MR : stepStride;
+            a += stepStride;
             b += kPanel;
         }
         if constexpr (Flush) {
@@ -163,12 +163,19 @@ void storeDirect(Rows a, Panels b, i64 rows, i64 columns, i64 steps, float* c, i
 constexpr i64 kLeftWords = 128 * 1024, kMostRows = 256, kRightSteps = 128;
 constexpr bool kHighFirst = STEPSCOPE_ISA_LEVEL >= 3;  // the order in which fmaPairs adds its two products
 
-// Strips of the rows of a block of at most 32: as few as MR allows, of even heights that differ by at most 2.
+// Rows are repacked in strips, of which the inner loop takes MR at a time. Two times 8 rows fill a register, so that a strip is packed by whole
+// registers; other heights have a strip of their own.
+template <int MR>
+constexpr int kStripRows = MR == 8 && kLanes == 16 ? 16 : MR;
+
+// Strips of the rows of a block of at most 32: as few as can be, of even heights, which differ by at most 2 where a strip is one step of the loop.
+template <int MR>
 struct Strips {
+    static constexpr i64 most = kStripRows<MR>;
     i64 count, pairs;
-    Strips(i64 rows, int most) : count(((rows + 1) / 2 + most / 2 - 1) / (most / 2)), pairs((rows + 1) / 2) {}
-    i64 begin(i64 s) const { return 2 * (s * (pairs / count) + least(s, pairs % count)); }
-    i64 height(i64 s) const { return 2 * (pairs / count + (s < pairs % count ? 1 : 0)); }
+    explicit Strips(i64 rows) : count((rows + most - 1) / most), pairs((rows + 1) / 2) {}
+    i64 begin(i64 s) const { return most > MR ? s * most : 2 * (s * (pairs / count) + least(s, pairs % count)); }
+    i64 height(i64 s) const { return most > MR ? least(most, 2 * pairs - s * most) : 2 * (pairs / count + (s < pairs % count ? 1 : 0)); }
 };
 
 // Words that are one register of A or B, stored as one step or taken apart to two.
@@ -221,12 +228,19 @@ inline void splitPanel(const Word* panel, i64 steps, Word* to) {
         for (i64 c = 0; c < kPanel; c += kLanes) put<true>(words(panel + c), to + c, kPanel);
 }
 
+// `rows` of a strip that is `wide` rows high, even and at most MR.
 template <class Kind, int MR, bool Flush>
-STEPSCOPE_INLINE void packedStrip(i64 height, const Word* a, const Word* b, i64 steps, Mode mode, float* out, i64 stride) {
-    if (height == MR)
-        for (i64 column = 0; column < kPanel; column += kBlock) block<Kind, MR, true, Flush>(a, 1, MR, b + column, steps, mode, out + column, stride);
+STEPSCOPE_INLINE void packedRows(i64 rows, const Word* a, i64 wide, const Word* b, i64 steps, Mode mode, float* out, i64 stride) {
+    if (rows == MR)
+        for (i64 column = 0; column < kPanel; column += kBlock)
+            block<Kind, MR, true, Flush>(a, 1, wide, b + column, steps, mode, out + column, stride);
     else if constexpr (MR > 2)
-        packedStrip<Kind, MR - 2, Flush>(height, a, b, steps, mode, out, stride);
+        packedRows<Kind, MR - 2, Flush>(rows, a, wide, b, steps, mode, out, stride);
+}
+template <class Kind, int MR, bool Flush>
+void packedStrip(i64 wide, const Word* a, const Word* b, i64 steps, Mode mode, float* out, i64 stride) {
+    for (i64 row = 0; row < wide; row += MR)
+        packedRows<Kind, MR, Flush>(least(MR, wide - row), a + row, wide, b, steps, mode, out + row * stride, stride);
 }
 
 // What the two products have in common: A's rows [row, row + n) over steps [first, first + steps), repacked block by block of 32 rows.
@@ -234,7 +248,7 @@ template <bool Split, int MR>
 void packRows(const Rows& a, i64 row, i64 n, i64 first, i64 steps, Word* left) {
     constexpr i64 factor = Split ? 2 : 1;
     for (i64 r = 0; r < n; r += kPanel) {
-        const Strips strips(least(kPanel, n - r), MR);
+        const Strips<MR> strips(least(kPanel, n - r));
         for (i64 s = 0; s < strips.count; ++s) {
             const i64 begin = strips.begin(s), wide = strips.height(s);
             packStrip<Split>(rowAt(a, row + r + begin) + first * a.stepStride, a.rowStride, a.stepStride, steps, least(wide, n - r - begin), wide,
@@ -271,7 +285,7 @@ void tilesPacked(Rows a, Panels b, i64 rows, i64 columns, i64 steps, TileFunctio
                 for (i64 r = 0; r < n; r += kPanel) {
                     const i64 high = least(kPanel, n - r);
                     float* const of = tile + (depth > kRightSteps ? r * kPanel : 0);
-                    const Strips strips(high, MR);
+                    const Strips<MR> strips(high);
                     if (last) next.part();
                     for (i64 s = 0; s < strips.count; ++s)
                         packedStrip<Kind, MR, Flush>(strips.height(s), left + (r + strips.begin(s)) * depth + first * factor * strips.height(s),
@@ -305,7 +319,7 @@ void storePacked(Rows a, Panels b, i64 rows, i64 columns, i64 steps, float* c, i
                 if constexpr (Split) splitPanel(panel, here, right);
                 for (i64 r = 0; r < n; r += kPanel) {
                     const i64 high = least(kPanel, n - r);
-                    const Strips strips(high, MR);
+                    const Strips<MR> strips(high);
                     next.part();
                     for (i64 s = 0; s < strips.count; ++s) {
                         const i64 begin = strips.begin(s), height = strips.height(s);
