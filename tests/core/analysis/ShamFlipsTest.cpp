@@ -188,10 +188,10 @@ TEST(ShamFlips, RankOnBothSidesAndTiesCountAgainstTheFlip) {
     EXPECT_TRUE(std::isnan(flipChance(0.1, some))) << "one that is not known does not count";
 }
 
-struct Told {
+struct FlippedRun {
     RunHistory history;
     std::int64_t step = 0;
-    Told() { history.append(SessionStarted{1, std::make_shared<SessionInfo>(), false}); }
+    FlippedRun() { history.append(SessionStarted{1, std::make_shared<SessionInfo>(), false}); }
     void steps(std::size_t count, double ms, bool disturbed = false) {
         for (std::size_t i = 0; i < count; ++i) {
             ++step;
@@ -203,7 +203,7 @@ struct Told {
 };
 
 TEST(ShamFlips, AreCutFromTheStretchesBetweenFlipsAndNeverAcrossOne) {
-    Told run;
+    FlippedRun run;
     run.steps(5 + 2 * 45 + 10, 10);  // warm-up, two places, some left over
     run.flip();
     run.steps(5 + 45 + 44, 20);
@@ -221,7 +221,7 @@ TEST(ShamFlips, AreCutFromTheStretchesBetweenFlipsAndNeverAcrossOne) {
 }
 
 TEST(ShamFlips, AreTheNearestFiftyNineAndLaterStepsChangeNothing) {
-    Told run;
+    FlippedRun run;
     run.steps(70 * 45, 10);
     const std::size_t end = run.history.rows();
     run.flip();
@@ -229,7 +229,7 @@ TEST(ShamFlips, AreTheNearestFiftyNineAndLaterStepsChangeNothing) {
     EXPECT_EQ(shamsAround(run.history, end - 20, end + 25).size(), ShamTest::kMost);
     run.steps(3000, 5);
     EXPECT_EQ(shamsAround(run.history, end - 20, end + 25).size(), ShamTest::kMost);
-    Told brief;
+    FlippedRun brief;
     brief.steps(100, 10);
     brief.flip();
     brief.steps(25 + 20 * 45, 5);
