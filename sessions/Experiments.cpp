@@ -28,18 +28,21 @@ Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, c
         if (!*connection) return all;
         SQLite::Statement asked(
             **connection,
-            "SELECT e.session, s.started_unix_ms, e.delta FROM experiments e JOIN sessions s ON s.id = e.session"
+            "SELECT e.session, s.started_unix_ms, e.delta, e.at_ns FROM experiments e JOIN sessions s ON s.id = e.session"
             " WHERE e.question = ? AND s.deleted_unix_ms = 0 AND e.session <> ? ORDER BY s.started_unix_ms DESC, e.session DESC LIMIT ?");
         asked.bind(1, question);
         asked.bind(2, besides);
         asked.bind(3, kMostAnswers);
-        SQLite::Statement newest(**connection,
-                                 "SELECT at_ns" + judgementColumns() + " FROM judgements WHERE session = ? ORDER BY at_ns DESC, seq DESC LIMIT 1");
+        SQLite::Statement newest(**connection, "SELECT at_ns" + judgementColumns() +
+                                                   " FROM judgements WHERE session = ?1 AND at_ns >= ?2 AND at_ns < coalesce("
+                                                   "(SELECT min(at_ns) FROM experiments WHERE session = ?1 AND at_ns > ?2), 9223372036854775807)"
+                                                   " ORDER BY at_ns DESC, seq DESC LIMIT 1");
         while (asked.executeStep()) {
             EarlierAnswer answer{
                 .session = asked.getColumn(0).getInt64(), .startedUnixMs = asked.getColumn(1).getInt64(), .delta = asked.getColumn(2).getDouble()};
             newest.reset();
             newest.bind(1, answer.session);
+            newest.bind(2, asked.getColumn(3).getInt64());  // a run may hold several, one after the other
             if (!newest.executeStep()) continue;
             RowReader row(newest);
             row("at_ns", answer.judged.at);

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/ExperimentQuestion.h"
 #include "app/workbench/Gpus.h"
 #include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/PlannedCheckpoints.h"
@@ -146,6 +147,7 @@ Result<TrainerSetup> LiveRun::prepare() {
     setup.commands = &m_commands;
     if (m_request.capture) m_commands.push(*m_request.capture);
     setup.disturbances = &m_generator.busy();
+    setup.questionOf = [this](const RunConfig& a, const RunConfig& b) { return questionKey(a, b, false, m_registry->machine()); };
     setup.mustWait = [this] { return m_recorder && m_recorder->blocked(); };
     setup.fits = [this, vocabulary = setup.state.config.vocabulary](const RunPlan& from, const RunPlan& to) {
         return checkMemoryOfFlip(*m_registry, from, to, vocabulary);

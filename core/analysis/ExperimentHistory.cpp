@@ -8,7 +8,10 @@
 namespace stepscope {
 
 void ExperimentHistory::add(const Event& event) {
-    if (const auto* began = std::get_if<ExperimentBegan>(&event)) m_began = *began;
+    if (const auto* began = std::get_if<ExperimentBegan>(&event)) {
+        *this = {};  // a run may hold several, one after the other
+        m_began = *began;
+    }
     if (const auto* block = std::get_if<BlockDone>(&event)) m_blocks.push_back(*block);
     if (const auto* judged = std::get_if<ExperimentJudged>(&event)) {
         if (!judged->over) m_pairs.push_back(*judged);

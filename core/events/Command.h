@@ -38,6 +38,18 @@ struct Capture {  // what runs in some steps, answered by CaptureDone
 };
 constexpr std::int64_t kMostCapturedSteps = 1000;
 
-using Command = std::variant<Pause, Resume, Stop, Flip, Reseed, SaveCheckpoint, ValidateNow, GenerateText, Capture>;
+// Takes turns between the value that a switch has and another one while the run trains on, until it is known which one is faster; answered by
+// ExperimentBegan, BlockDone and ExperimentJudged, or by SwitchRefused. The faster value stays, the old one where nobody can tell.
+struct Measure {
+    std::string id;
+    Value value;
+    double budgetSeconds = 180;
+    double delta = 0.01;  // a ratio within 1 +- delta counts as equal
+    std::int64_t seed = 1;
+    bool lossMayMove = false;  // the person agrees to values whose arithmetic differs
+};
+struct StopMeasuring {};  // what is known is kept
+
+using Command = std::variant<Pause, Resume, Stop, Flip, Reseed, SaveCheckpoint, ValidateNow, GenerateText, Capture, Measure, StopMeasuring>;
 
 }  // namespace stepscope

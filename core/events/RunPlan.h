@@ -100,4 +100,11 @@ struct RunPlan {
     bool operator==(const RunPlan&) const = default;
 };
 
+// Whether both compute the same but for rounding and the order of sums: precision, batches, clipping and the moments' form are alike.
+inline bool sameArithmetic(const RunPlan& a, const RunPlan& b) {
+    return a.precision == b.precision && a.matmulPrecision == b.matmulPrecision && a.batchSize == b.batchSize && a.context == b.context &&
+           a.accumulation == b.accumulation && a.maxNorm == b.maxNorm &&
+           (a.optimizer == OptimizerKind::EightBit) == (b.optimizer == OptimizerKind::EightBit);
+}
+
 }  // namespace stepscope

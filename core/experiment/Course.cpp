@@ -17,6 +17,7 @@ constexpr std::uint64_t kOrderCoin = 0x70616972, kBuildCoin = 0x6275696c, kSignC
 constexpr std::size_t kLeastPilotPairs = 2, kMostPilotPairs = 6;
 constexpr double kPilotShare = 0.12;  // of the budget, beyond the least number of pairs
 constexpr std::int64_t kMostBlockSteps = 2000;
+constexpr double kMostUnlike = 3;            // times that one arm's step may take of the other's, for blocks of equal steps
 constexpr double kFlat = 0.01;               // a position is as fast as those after it when its mean is within this of theirs, or within its scatter
 constexpr std::int64_t kLongestRebuild = 4;  // pairs, where rebuilding costs nothing to speak of
 constexpr double kRebuildShare = 0.25;       // of the time of the pairs between two rebuilds
@@ -197,7 +198,8 @@ void Course::concludePilot() {
     const auto stepsFor = [&](double seconds, double each) {
         return std::clamp(static_cast<std::int64_t>(std::ceil(seconds / std::max(each, 1e-9))), m_rules.blockSteps, kMostBlockSteps);
     };
-    if (m_rules.equalSeconds) {
+    // Equal steps show both arms the same batches; where one takes many times as long, that would spend the budget on it alone.
+    if (m_rules.equalSeconds || std::max(step[0], step[1]) > kMostUnlike * std::min(step[0], step[1])) {
         const double seconds = std::max(m_rules.blockSeconds, static_cast<double>(m_rules.blockSteps) * std::max(step[0], step[1]));
         for (const std::size_t arm : {0, 1}) plan.steps[arm] = stepsFor(seconds, step[arm]);
     } else {

@@ -21,7 +21,8 @@ struct CourseRules {
     double blockSeconds = 0.5;    // a block lasts at least so long
     std::int64_t blockSteps = 3;  //   and has at least so many steps
     std::size_t leastPairs = 8, leastRebuilds = 6;
-    // The arms' steps train different numbers of tokens: their blocks are equal in seconds. Else in steps, so that both see the same batches.
+    // The arms' steps train different numbers of tokens: their blocks are equal in seconds. Else in steps, so that both see the same batches, unless
+    // one is many times as fast.
     bool equalSeconds = false;
     double othersSlack = 0.25;  // processors that other processes may take beyond what they took in the pilot, before a pair is left out
 };

@@ -41,6 +41,16 @@ std::optional<CaptureDone> CaptureWindow::cut() {
     return std::nullopt;
 }
 
+std::optional<CaptureWindow::Ending> CaptureWindow::end(std::int64_t step) {
+    const auto wanted = asked();
+    if (!wanted) return std::nullopt;
+    if (auto done = cut())
+        return Ending{fmt::format("The capture has {} of {} steps: the run has ended.", done->steps, wanted->steps), std::move(done)};
+    return Ending{wanted->firstStep > step ? fmt::format("Nothing was captured: the run has ended before step {}.", wanted->firstStep)
+                                           : "Nothing was captured: the run has ended before another step.",
+                  std::nullopt};
+}
+
 CaptureDone CaptureWindow::finish() {
     for (const auto& source : m_sources) source->finish(m_done);
     m_sources.clear();

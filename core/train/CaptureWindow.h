@@ -20,6 +20,13 @@ public:
     std::optional<CaptureDone> after(std::int64_t step, TimeNs begin, TimeNs end);
     // The run is over: the event of the steps that were captured, if any.
     std::optional<CaptureDone> cut();
+    // The run is over at `step`: what was captured of what was asked, and a sentence; what never was is not forgotten in silence. Nothing where all
+    // is told.
+    struct Ending {
+        std::string sentence;
+        std::optional<CaptureDone> done;
+    };
+    std::optional<Ending> end(std::int64_t step);
 
     bool observing() const { return !m_sources.empty(); }
     const std::optional<Capture>& asked() const { return m_asked; }

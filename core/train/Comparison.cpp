@@ -2,8 +2,6 @@
 
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +12,7 @@
 #include "core/experiment/Judgement.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/profile/OperationCounter.h"
+#include "core/profile/ProcessUsage.h"
 #include "core/train/Failure.h"
 
 namespace stepscope {
@@ -27,18 +26,6 @@ constexpr std::array kArms{Arm::A, Arm::B};
 
 std::size_t index(Arm arm) {
     return arm == Arm::A ? 0 : 1;
-}
-
-std::int64_t faultsSoFar() {
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    return used.ru_minflt + used.ru_majflt;
-}
-
-std::int64_t ownProcessorNs() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
 }  // namespace
@@ -144,7 +131,7 @@ Status Comparison::step(Arm arm, StepResult& result) {
 }
 
 Comparison::Reading Comparison::read() const {
-    return {m_setup.clock->now(), processorTimes(m_processors), ownProcessorNs(), faultsSoFar(), m_energy.joules()};
+    return {m_setup.clock->now(), processorTimes(m_processors), processorNs(), pageFaults(), m_energy.joules()};
 }
 
 Status Comparison::carryOut(const BlockOrder& order) {

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 #include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -9,6 +10,16 @@
 #include "core/model/Gpt.h"
 
 namespace stepscope {
+
+std::string whyNothingToEvaluateOn(const Corpus& corpus, std::int64_t context) {
+    const std::int64_t tokens = corpus.validationTokens();
+    if (tokens > context) return {};
+    if (tokens == 0) return "There is no validation part to evaluate on; set validation-fraction above 0 in a new run.";
+    return fmt::format(
+        "There is nothing to evaluate on: the validation part has {} tokens, and one sequence needs {}; lower context, or raise validation-fraction "
+        "in a new run.",
+        tokens, context + 1);
+}
 
 Result<Evaluation> evaluateRow(const GeneratorWeights& model, const TokenRow& row, std::int64_t begin, std::int64_t end, std::int64_t context,
                                std::int64_t batch, const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& cancelled) {

@@ -3,12 +3,16 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <string>
 
 #include "core/base/Result.h"
 #include "core/data/Corpus.h"
 #include "core/train/Generator.h"
 
 namespace stepscope {
+
+// Why a run cannot validate on these data with this context, a sentence; empty = it can.
+std::string whyNothingToEvaluateOn(const Corpus& corpus, std::int64_t context);
 
 struct Evaluation {
     double loss = 0;          // mean over the tokens, nats

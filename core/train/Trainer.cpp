@@ -1,12 +1,10 @@
 #include "core/train/Trainer.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <thread>
 
 #include "core/base/Format.h"
@@ -15,7 +13,8 @@
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/SystemMemory.h"
 #include "core/profile/OperationCounter.h"
-#include "core/state/Checkpoint.h"
+#include "core/profile/ProcessUsage.h"
+#include "core/train/Evaluation.h"
 #include "core/train/Failure.h"
 
 namespace stepscope {
@@ -23,46 +22,29 @@ namespace {
 
 constexpr std::chrono::milliseconds kPausePoll{20};
 
-std::int64_t pageFaults() {
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    return used.ru_minflt + used.ru_majflt;
-}
-
 // The most that tensors held since it was last asked, with what graphs hold; unknown where nobody counts (an allocator that is not ours).
 double highestSince(at::Device device, std::int64_t graphBytes) {
     const Bytes most = device_memory::takePeak(device);
     return most.count > 0 ? static_cast<double>(most.count + graphBytes) : kUnknown;
 }
 
-// Free for this user on the disk of a folder that need not be there yet; all there can be where nobody can tell.
-std::int64_t roomAt(std::filesystem::path folder) {
-    std::error_code problem;
-    while (!std::filesystem::exists(folder, problem) && folder.has_parent_path() && folder != folder.parent_path()) folder = folder.parent_path();
-    const auto space = std::filesystem::space(folder, problem);
-    return problem ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(space.available);
-}
-
 bool dueEvery(std::int64_t every, std::int64_t step) {
     return every > 0 && step % every == 0;
-}
-
-// A sentence; empty = there is something.
-std::string whyNothingToEvaluateOn(const Corpus& corpus, std::int64_t context) {
-    const std::int64_t tokens = corpus.validationTokens();
-    if (tokens > context) return {};
-    if (tokens == 0) return "There is no validation part to evaluate on; set validation-fraction above 0 in a new run.";
-    return fmt::format(
-        "There is nothing to evaluate on: the validation part has {} tokens, and one sequence needs {}; lower context, or raise validation-fraction "
-        "in a new run.",
-        tokens, context + 1);
 }
 
 }  // namespace
 
 Trainer::Trainer(TrainerSetup setup)
-    : m_setup(std::move(setup)), m_config(m_setup.config), m_state(std::move(m_setup.state)), m_retention(m_config.keep, m_config.keepBest == "on") {
-    if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return roomAt(folder); };
+    : m_setup(std::move(setup)),
+      m_config(m_setup.config),
+      m_state(std::move(m_setup.state)),
+      m_keeper({.folder = m_setup.checkpointFolder,
+                .origin = m_setup.origin,
+                .corpus = &m_setup.batches->corpus(),
+                .clock = m_setup.clock,
+                .sink = m_setup.sink},
+               m_config) {
+    if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return freeSpaceAt(folder); };
 }
 
 TrainerOutcome Trainer::run() {
@@ -79,6 +61,7 @@ TrainerOutcome Trainer::run() {
         log(LogLevel::Error, fmt::format("{} of the checkpoints that were due could not be written; the log above says why.", m_lostCheckpoints));
     endCapture();
     // Memory comes back before anybody is told that the run has ended.
+    m_measuring.reset();
     m_program.reset();
     const at::Device device = m_state.weights.device();
     if (device.is_cuda())
@@ -114,7 +97,10 @@ TrainerOutcome Trainer::loop() {
         takeCommands();
         waitForRecorder();
         waitWhilePaused();
-        if (m_stopAsked) return {RunState::Stopped, {}};
+        if (m_stopAsked) {
+            endMeasuring(true);
+            return {RunState::Stopped, {}};
+        }
         const std::int64_t cursor = m_state.cursor;
         if (!trainOneStep()) return {RunState::Failed, m_failure};
         const std::int64_t step = m_state.updates;
@@ -123,6 +109,7 @@ TrainerOutcome Trainer::loop() {
         if (dueEvery(m_config.sampleEvery, step)) m_setup.generate(GenerateText{}, m_state);
     }
     takeCommands();
+    endMeasuring(true);
     if (m_plan.validation.happens() && m_validatedAt != m_state.updates) validateAsDue();
     return {RunState::Finished, {}};
 }
@@ -144,13 +131,15 @@ void Trainer::takeCommands() {
                        [&](const SaveCheckpoint& asked) {
                            const Kept kept = checkpoint(asked.path);
                            if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState());
-                           if (kept == Kept::Yes) m_retention.protect(m_lastCheckpoint);
+                           if (kept == Kept::Yes) m_keeper.protectNewest();
                        },
                        [&](const ValidateNow&) { validate(); },
                        [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
                        [&](const Capture& asked) {
                            if (const Status taken = m_capture.ask(asked); !taken) log(LogLevel::Warning, taken.error().sentence);
                        },
+                       [&](const Measure& asked) { measure(asked); },
+                       [&](const StopMeasuring&) { endMeasuring(true); },
                    },
                    command);
     }
@@ -191,10 +180,8 @@ void Trainer::tellHeldUp() {
 
 void Trainer::flip(const Flip& asked) {
     const std::int64_t step = m_state.updates;
-    const auto refuse = [&](const Error& why) {
-        m_setup.sink->publish(SwitchRefused{step, m_setup.clock->now(), asked.id, asked.value, why.sentence, why.code, why.subject});
-        log(LogLevel::Warning, fmt::format("{} stays as it is: {}", asked.id, why.sentence));
-    };
+    const auto refuse = [&](const Error& why) { this->refuse(asked.id, asked.value, why); };
+    endMeasuring(true);  // it compared with what changes now
     auto wanted = m_setup.factory->flipped(m_config, asked.id, asked.value);
     if (!wanted) return refuse(wanted.error());
     const Value from = m_config.switches.at(asked.id), to = wanted->switches.at(asked.id);
@@ -218,6 +205,64 @@ void Trainer::flip(const Flip& asked) {
     log(LogLevel::Info,
         fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, lost.empty() ? "" : "; ", lost));
     tellFallback(m_plan.notes);
+}
+
+void Trainer::refuse(const std::string& id, const Value& value, const Error& why) {
+    m_setup.sink->publish(SwitchRefused{m_state.updates, m_setup.clock->now(), id, value, why.sentence, why.code, why.subject});
+    log(LogLevel::Warning, fmt::format("{} stays as it is: {}", id, why.sentence));
+}
+
+// Not by way of flip(): a turn rebuilds nothing, trims nothing and leaves no marker.
+void Trainer::measure(const Measure& asked) {
+    if (m_measuring) return refuse(asked.id, asked.value, makeError(ErrorCode::BadInput, "another value is being measured; stop that first."));
+    auto setup = inRunSetup(asked, {.config = &m_config,
+                                    .plan = &m_plan,
+                                    .state = &m_state,
+                                    .batches = m_setup.batches.get(),
+                                    .factory = m_setup.factory,
+                                    .clock = m_setup.clock,
+                                    .sink = m_setup.sink,
+                                    .fits = m_setup.fits,
+                                    .questionOf = m_setup.questionOf});
+    if (!setup) return refuse(asked.id, asked.value, setup.error());
+    log(LogLevel::Info, fmt::format("{} takes turns between {} and {} from step {} on, for at most {:.0f} s.", asked.id, toString(setup->from),
+                                    toString(setup->to), m_state.updates + 1, asked.budgetSeconds));
+    m_program.reset();  // both arms are instances of their own
+    m_measuring = std::make_unique<InRunExperiment>(std::move(*setup), m_state.updates);
+}
+
+void Trainer::endMeasuring(bool stopped) {
+    if (!m_measuring) return;
+    const auto ended = std::exchange(m_measuring, nullptr);
+    ended->conclude(m_state.updates, stopped);
+    const Arm chosen = ended->chosen();
+    const auto& setup = ended->setup();
+    m_program = ended->take(chosen);
+    if (!m_program) m_program = m_setup.factory->build(setup.plans[chosen == Arm::A ? 0 : 1]);
+    m_stepsOfProgram = 0;
+    m_operations = kUnknown;
+    if (chosen == Arm::A) return log(LogLevel::Info, fmt::format("{} stays {}.", setup.id, toString(setup.from)));
+    m_config = setup.configs[1];
+    m_plan = setup.plans[1];
+    m_setup.sink->publish(
+        SwitchApplied{m_state.updates, m_setup.clock->now(), setup.id, setup.from, setup.to, "measured in turns, and found faster"});
+    log(LogLevel::Info,
+        fmt::format("{} {} → {} from step {} on: found faster.", setup.id, toString(setup.from), toString(setup.to), m_state.updates + 1));
+    tellFallback(m_plan.notes);
+}
+
+StepProgram& Trainer::programForNextStep() {
+    if (!m_measuring) return *m_program;
+    try {
+        if (StepProgram* turn = m_measuring->next(m_state)) return *turn;
+        endMeasuring(false);
+    } catch (const std::exception& thrown) {
+        const Error error = describeException(thrown);
+        if (error.code != ErrorCode::OutOfMemory) throw;
+        log(LogLevel::Warning, fmt::format("The measurement ends here: {}", error.sentence));
+        endMeasuring(true);
+    }
+    return *m_program;
 }
 
 // The State is converted last, and is as it was where that fails.
@@ -251,15 +296,22 @@ bool Trainer::trainOneStep() {
     const bool busyBefore = *m_setup.disturbances > 0;
     const double rate = learningRate(m_config, m_state.updates + 1);
     const std::int64_t attempted = m_state.updates + 1;
-    device_memory::takePeak(m_state.weights.device());  // what was done between the steps is not this one's
+    StepProgram& program = programForNextStep();
+    const bool measured = m_measuring != nullptr;
+    if (!measured) device_memory::takePeak(m_state.weights.device());  // what was done between the steps is not this one's
     m_capture.before(attempted);
     const bool captured = m_capture.observing();
     const TimeNs begin = m_setup.clock->now();
-    const StepResult result = stepOfProgram(rate);
+    const StepResult result = stepOf(program, rate);
     const TimeNs end = m_setup.clock->now();
     if (result.breakdown != Breakdown::None || !std::isfinite(result.loss)) {
         breakDown(result.breakdown == Breakdown::Gradients ? Breakdown::Gradients : Breakdown::Loss, attempted, rate);
         return false;
+    }
+    if (measured && (captured || *m_setup.disturbances > 0 || busyBefore)) {
+        m_measuring->interrupted();
+    } else if (measured) {
+        m_measuring->done(m_state, end - begin, result.skipped ? 0 : result.tokens, result.loss);
     }
     m_lastLoss = result.loss;
     m_lowestLoss = std::fmin(m_lowestLoss, result.loss);
@@ -278,60 +330,55 @@ bool Trainer::trainOneStep() {
                                    .phaseNs = result.phaseNs,
                                    .residentBytes = residentMemory().count,
                                    .allocatedBytes = device_memory::live(m_state.weights.device()).count,
-                                   .peakBytes = highestSince(m_state.weights.device(), m_program->report().graphBytes),
+                                   .peakBytes = measured ? kUnknown : highestSince(m_state.weights.device(), program.report().graphBytes),
                                    .pageFaults = pageFaults() - faultsBefore,
                                    .operations = m_operations,
-                                   .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0 || captured});
+                                   .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0 || captured || measured});
     m_disturbed = false;
     if (auto done = m_capture.after(m_state.updates, begin, end)) m_setup.sink->publish(std::move(*done));
-    if (m_attentionTold != m_program->report().attention) {
-        m_attentionTold = m_program->report().attention;
+    if (measured) return true;  // two Programs would say the same in turn
+    if (m_attentionTold != program.report().attention) {
+        m_attentionTold = program.report().attention;
         log(LogLevel::Info, fmt::format("Attention that runs: {}.", m_attentionTold));
     }
-    if (m_preparationTold != m_program->report().preparation) {
-        m_preparationTold = m_program->report().preparation;
+    if (m_preparationTold != program.report().preparation) {
+        m_preparationTold = program.report().preparation;
         log(LogLevel::Info, m_preparationTold);
     }
     return true;
 }
 
-StepResult Trainer::stepOfProgram(double rate) {
+StepResult Trainer::stepOf(StepProgram& program, double rate) {
     // The first step of a Program still prepares: back-ends are asked for, weights packed. One that captures its step has done so by the fifth; those
     // after it are compared with the ones before a flip, and counting costs time.
-    ++m_stepsOfProgram;
+    if (!m_measuring) ++m_stepsOfProgram;
     const auto step = [&] {
         const StepRange range({.kind = RangeFacts::Kind::Step, .step = m_state.updates + 1});
-        return m_program->step(m_state, *m_setup.batches, rate);
+        return program.step(m_state, *m_setup.batches, rate);
     };
-    if (m_stepsOfProgram != 2 && m_stepsOfProgram != 5) return step();
+    if (m_measuring || (m_stepsOfProgram != 2 && m_stepsOfProgram != 5)) return step();
     const OperationCounter counter;
     const StepResult result = step();
     m_operations = static_cast<double>(counter.count());
     return result;
 }
 
-// What was captured is told, and what never was is not forgotten in silence.
 void Trainer::endCapture() {
-    const auto asked = m_capture.asked();
-    if (!asked) return;
-    if (auto done = m_capture.cut()) {
-        log(LogLevel::Warning, fmt::format("The capture has {} of {} steps: the run has ended.", done->steps, asked->steps));
-        return m_setup.sink->publish(std::move(*done));
-    }
-    log(LogLevel::Warning, asked->firstStep > m_state.updates
-                               ? fmt::format("Nothing was captured: the run has ended before step {}.", asked->firstStep)
-                               : "Nothing was captured: the run has ended before another step.");
+    auto ended = m_capture.end(m_state.updates);
+    if (!ended) return;
+    log(LogLevel::Warning, std::move(ended->sentence));
+    if (ended->done) m_setup.sink->publish(std::move(*ended->done));
 }
 
 void Trainer::breakDown(Breakdown kind, std::int64_t step, double rate) {
     keepState();
     BreakdownFacts facts = factsOf(kind, step, rate);
     facts.stateIsFinite = m_state.isFinite();
-    const bool keptNow = m_checkpointedAt == m_state.updates;
-    if (keptNow) facts.kept = m_lastCheckpoint;
+    const bool keptNow = m_keeper.keptAt() == m_state.updates;
+    if (keptNow) facts.kept = m_keeper.newest();
     // Weights that give no loss are nothing to go back to.
     std::error_code ignored;
-    if (keptNow && kind == Breakdown::Loss) facts.checkpoint = std::filesystem::exists(m_earlierCheckpoint, ignored) ? m_earlierCheckpoint : "";
+    if (keptNow && kind == Breakdown::Loss) facts.checkpoint = std::filesystem::exists(m_keeper.earlier(), ignored) ? m_keeper.earlier() : "";
     m_failure = makeError(ErrorCode::Training, breakdownSentence(facts));
 }
 
@@ -348,32 +395,33 @@ BreakdownFacts Trainer::factsOf(Breakdown kind, std::int64_t step, double rate) 
             .lowestLoss = m_lowestLoss,
             .clips = m_plan.maxNorm > 0,
             .fp16 = m_plan.precision == Precision::Fp16,
-            .checkpoint = m_lastCheckpoint};
+            .checkpoint = m_keeper.newest()};
 }
 
 void Trainer::keepAfterFailure(Error& failure) {
     if (!std::isfinite(m_lastLoss)) return;  // no step was made
-    m_program.reset();                       // writing needs some memory, which may be what is missing
+    m_measuring.reset();
+    m_program.reset();  // writing needs some memory, which may be what is missing
     device_memory::trim(m_state.weights.device());
     try {
         keepState();
     } catch (const std::exception& thrown) {
         log(LogLevel::Error, describeException(thrown));
     }
-    if (m_lastCheckpoint.empty()) return;
-    failure.sentence += fmt::format(" Step {} is kept; resume from {}.", m_checkpointedAt, m_lastCheckpoint);
-    failure = std::move(failure).about(Subject::Kind::Checkpoint, m_lastCheckpoint);
+    if (m_keeper.newest().empty()) return;
+    failure.sentence += fmt::format(" Step {} is kept; resume from {}.", m_keeper.keptAt(), m_keeper.newest());
+    failure = std::move(failure).about(Subject::Kind::Checkpoint, m_keeper.newest());
 }
 
 // The State is as it was before the step that broke: worth keeping, unless there is nothing to keep or no place for it.
 void Trainer::keepState() {
-    if (m_state.updates > 0 && m_state.updates != m_checkpointedAt && !m_setup.checkpointFolder.empty()) checkpoint({});
+    if (m_state.updates > 0 && m_state.updates != m_keeper.keptAt() && m_keeper.hasFolder()) checkpoint({});
 }
 
 // A disk without room is told, not waited for: the run is over. Nothing is kept of a sweep of learning rates, or where no step was made.
 void Trainer::keepAtEnd() {
     if (m_config.checkpointAtEnd != "on" || m_config.schedule == "range-test") return;
-    if (!std::isfinite(m_lastLoss) || m_setup.checkpointFolder.empty() || m_checkpointedAt == m_state.updates) return;
+    if (!std::isfinite(m_lastLoss) || !m_keeper.hasFolder() || m_keeper.keptAt() == m_state.updates) return;
     const Kept kept = checkpoint({});
     if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState().sentence);
     if (kept == Kept::Yes) retain();
@@ -384,7 +432,9 @@ void Trainer::validate() {
     const TimeNs begin = m_setup.clock->now();
     const PlaceScope place(Activity::Evaluation);
     const StepRange range({.kind = RangeFacts::Kind::Evaluation, .activity = Activity::Evaluation, .step = m_state.updates});
-    const double loss = m_program->evaluate(m_state, *m_setup.batches, m_config.validationTokens);
+    if (m_measuring) m_measuring->interrupted();
+    StepProgram& program = programForNextStep();
+    const double loss = program.evaluate(m_state, *m_setup.batches, m_config.validationTokens);
     const TimeNs end = m_setup.clock->now();
     m_validatedAt = m_state.updates;
     m_validationLoss = loss;
@@ -398,7 +448,7 @@ bool Trainer::dueCheckpoint() {
     for (Kept kept = checkpoint({}); kept != Kept::Yes; kept = checkpoint({})) {
         if (kept == Kept::BrokenState) return false;
         const std::int64_t needed = checkpointBytes(m_state);
-        if (m_setup.checkpointFolder.empty() || m_setup.room() >= needed || m_stopAsked) {
+        if (!m_keeper.hasFolder() || m_setup.room() >= needed || m_stopAsked) {
             m_lostCheckpoints += 1;
             return true;
         }
@@ -422,42 +472,11 @@ bool Trainer::dueCheckpoint() {
     return true;
 }
 
-// The newest of those that were due is kept; older ones go as `keep` says. Of what cannot be removed nothing is said: its disk may be full or gone.
-void Trainer::retain() {
-    for (const auto& path : m_retention.add(m_lastCheckpoint, m_validatedAt == m_state.updates ? m_validationLoss : kUnknown))
-        if (removeCheckpoint(path)) log(LogLevel::Info, fmt::format("The checkpoint {} is removed: keep={}.", path, m_config.keep));
-}
-
-// Whether it is kept now. Values that are no numbers never are: a run resumed from them could only break again.
 Trainer::Kept Trainer::checkpoint(const std::string& path) {
-    // A person may ask for what checkpoint-every has just written.
-    if (path.empty() && m_checkpointedAt == m_state.updates) {
-        log(LogLevel::Info, fmt::format("Step {} is kept already in {}.", m_state.updates, m_lastCheckpoint));
-        return Kept::Yes;
-    }
-    const std::string place = !path.empty()                      ? path
-                              : m_setup.checkpointFolder.empty() ? ""
-                                                                 : fmt::format("{}/step-{:07}", m_setup.checkpointFolder, m_state.updates);
-    if (place.empty()) {
-        log(LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.");
-        return Kept::No;
-    }
-    if (!m_state.isFinite()) return Kept::BrokenState;
-    const TimeNs begin = m_setup.clock->now();
-    const auto& tokenizer = m_setup.batches->corpus().tokenizer;
-    const auto saved = saveCheckpoint(place, m_state, m_config, tokenizer ? tokenizer->toJson() : "", m_lastLoss, m_setup.origin);
-    const TimeNs end = m_setup.clock->now();
-    m_disturbed = true;
-    // A checkpoint that cannot be written does not end a run that may have taken days.
-    if (!saved) {
-        log(LogLevel::Error, saved.error());
-        return Kept::No;
-    }
-    m_earlierCheckpoint = std::exchange(m_lastCheckpoint, place);
-    m_checkpointedAt = m_state.updates;
-    m_setup.sink->publish(CheckpointSaved{m_state.updates, end, end - begin, place});
-    log(LogLevel::Info, fmt::format("Checkpoint of step {} written to {}.", m_state.updates, place));
-    return Kept::Yes;
+    const Kept kept = m_keeper.keep(m_state, m_config, m_lastLoss, path);
+    m_disturbed = m_disturbed || kept == Kept::Yes;
+    if (m_measuring) m_measuring->interrupted();
+    return kept;
 }
 
 void Trainer::changeState(RunState state, std::string why) {

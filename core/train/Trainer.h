@@ -11,9 +11,9 @@
 #include "core/events/Command.h"
 #include "core/events/Event.h"
 #include "core/program/ProgramFactory.h"
-#include "core/state/Checkpoint.h"
-#include "core/state/CheckpointRetention.h"
 #include "core/train/CaptureWindow.h"
+#include "core/train/CheckpointKeeper.h"
+#include "core/train/InRunExperiment.h"
 
 namespace stepscope {
 
@@ -32,7 +32,9 @@ struct TrainerSetup {
     // Whether there is memory for the second plan in place of the first; asked before a flip.
     std::function<Status(const RunPlan&, const RunPlan&)> fits = [](const RunPlan&, const RunPlan&) { return Status(); };
     std::function<void(GenerateText, const TrainState&)> generate;  // copies what it needs and returns at once
-    const std::atomic<int>* disturbances = nullptr;                 // > 0 while something else uses the machine for this run
+    // What an experiment within the run asks, to be found again; empty = nothing is.
+    std::function<std::string(const RunConfig&, const RunConfig&)> questionOf;
+    const std::atomic<int>* disturbances = nullptr;  // > 0 while something else uses the machine for this run
 };
 
 struct TrainerOutcome {
@@ -55,6 +57,10 @@ private:
     void tellHeldUp();
     void tellFallback(const std::string& fallback);
     void flip(const Flip& flip);
+    void measure(const Measure& asked);
+    void endMeasuring(bool stopped);
+    StepProgram& programForNextStep();
+    void refuse(const std::string& id, const Value& value, const Error& why);
     struct Flipped {
         std::unique_ptr<StepProgram> program;
         std::string lost;  // by converting the State, in a few words
@@ -62,7 +68,7 @@ private:
     Result<Flipped> buildFlipped(const RunPlan& wanted);
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
-    StepResult stepOfProgram(double rate);
+    StepResult stepOf(StepProgram& program, double rate);
     void endCapture();
     void breakDown(Breakdown kind, std::int64_t step, double rate);
     Error brokenState() const;
@@ -71,10 +77,10 @@ private:
     void keepAfterFailure(Error& failure);
     void keepState();
     void keepAtEnd();
-    enum class Kept { Yes, No, BrokenState };
+    using Kept = CheckpointKeeper::Kept;
     Kept checkpoint(const std::string& path);
     bool dueCheckpoint();
-    void retain();
+    void retain() { m_keeper.retain(m_state.updates, m_validatedAt == m_state.updates ? m_validationLoss : kUnknown); }
     void changeState(RunState state, std::string why = {});
     void tellState(RunState state, const Error& why);
     void log(LogLevel level, std::string text);
@@ -91,12 +97,11 @@ private:
     bool m_heldUp = false;      // nothing can be recorded, or a checkpoint finds no room
     bool m_disturbed = false;
     double m_lastLoss = kUnknown, m_lowestLoss = kUnknown;
-    std::string m_lastCheckpoint, m_earlierCheckpoint;
-    std::int64_t m_checkpointedAt = -1;
     std::int64_t m_lostCheckpoints = 0;
     std::int64_t m_validatedAt = -1;
     double m_validationLoss = kUnknown;  // at that step
-    CheckpointRetention m_retention;
+    CheckpointKeeper m_keeper;
+    std::unique_ptr<InRunExperiment> m_measuring;
     std::string m_fallbackTold;  // RunPlan::notes, when it was last said
     std::string m_attentionTold, m_preparationTold;
     CaptureWindow m_capture;

@@ -91,7 +91,7 @@ TEST(Course, GivesArmsOfTheSameBatchEqualStepsAndOthersEqualSeconds) {
         double elapsed = 0;
         std::array<std::int64_t, 2> steps{};
         while (const auto order = course.next()) {
-            const double each = order->arm == Arm::A ? 0.02 : 0.08;
+            const double each = order->arm == Arm::A ? 0.02 : 0.05;
             BlockTimes times = blockOf(*order, each, 0);
             times.elapsed = elapsed += times.seconds;
             if (order->pair >= 0) steps[order->arm == Arm::A ? 0 : 1] = order->steps;
@@ -99,11 +99,20 @@ TEST(Course, GivesArmsOfTheSameBatchEqualStepsAndOthersEqualSeconds) {
         }
         ASSERT_GT(steps[0] * steps[1], 0);
         if (equalSeconds) {
-            EXPECT_NEAR(static_cast<double>(steps[0]) * 0.02, static_cast<double>(steps[1]) * 0.08, 0.081);
+            EXPECT_NEAR(static_cast<double>(steps[0]) * 0.02, static_cast<double>(steps[1]) * 0.05, 0.051);
         } else {
             EXPECT_EQ(steps[0], steps[1]);
         }
     }
+}
+
+TEST(Course, DoesNotSpendTheBudgetOnAnArmThatIsManyTimesSlower) {
+    PlayOptions options{.rules = {.budgetSeconds = 60}, .slowdownOfB = 100};
+    const Course course = playCourse(steady(0.001, 100'000), options);
+    ASSERT_TRUE(course.plan());
+    EXPECT_LT(course.plan()->pairSeconds, 2);
+    EXPECT_EQ(course.verdict().outcome, PairedOutcome::Slower);
+    EXPECT_NEAR(course.verdict().ratio, 0.01, 1e-6);
 }
 
 TEST(Course, FindsHowManyStepsAfterATurnAreSlow) {

@@ -156,6 +156,8 @@ bool FakeRun::obey(const Command& command) {
                 publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the word.", true});
                 return true;
             },
+            [](const Measure&) { return true; },
+            [](const StopMeasuring&) { return true; },
             [this](const Capture& wanted) {
                 publish(CaptureDone{.step = m_step, .at = m_clock.now(), .firstStep = m_step, .steps = wanted.steps, .operations = 41});
                 return true;

@@ -1,0 +1,58 @@
+#include "core/train/CheckpointKeeper.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+namespace stepscope {
+
+std::int64_t freeSpaceAt(std::filesystem::path folder) {
+    std::error_code problem;
+    while (!std::filesystem::exists(folder, problem) && folder.has_parent_path() && folder != folder.parent_path()) folder = folder.parent_path();
+    const auto space = std::filesystem::space(folder, problem);
+    return problem ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(space.available);
+}
+
+CheckpointKeeper::CheckpointKeeper(Setup setup, const RunConfig& config)
+    : m_setup(std::move(setup)), m_retention(config.keep, config.keepBest == "on"), m_keepNewest(config.keep) {}
+
+CheckpointKeeper::Kept CheckpointKeeper::keep(const TrainState& state, const RunConfig& config, double loss, const std::string& path) {
+    // A person may ask for what checkpoint-every has just written.
+    if (path.empty() && m_keptAt == state.updates) {
+        log(state.updates, LogLevel::Info, fmt::format("Step {} is kept already in {}.", state.updates, m_newest));
+        return Kept::Yes;
+    }
+    const std::string place = !path.empty() ? path : hasFolder() ? fmt::format("{}/step-{:07}", m_setup.folder, state.updates) : "";
+    if (place.empty()) {
+        log(state.updates, LogLevel::Warning, "This run is not recorded and has no checkpoint folder; name a path for the checkpoint.");
+        return Kept::No;
+    }
+    if (!state.isFinite()) return Kept::BrokenState;
+    const TimeNs begin = m_setup.clock->now();
+    const auto& tokenizer = m_setup.corpus->tokenizer;
+    const auto saved = saveCheckpoint(place, state, config, tokenizer ? tokenizer->toJson() : "", loss, m_setup.origin);
+    const TimeNs end = m_setup.clock->now();
+    if (!saved) {
+        const Error& error = saved.error();
+        m_setup.sink->publish(LogLine{end, state.updates, LogLevel::Error, error.sentence, error.code, error.subject});
+        return Kept::No;
+    }
+    m_earlier = std::exchange(m_newest, place);
+    m_keptAt = state.updates;
+    m_setup.sink->publish(CheckpointSaved{state.updates, end, end - begin, place});
+    log(state.updates, LogLevel::Info, fmt::format("Checkpoint of step {} written to {}.", state.updates, place));
+    return Kept::Yes;
+}
+
+// Of what cannot be removed nothing is said: its disk may be full or gone.
+void CheckpointKeeper::retain(std::int64_t step, double validationLoss) {
+    for (const auto& path : m_retention.add(m_newest, validationLoss))
+        if (removeCheckpoint(path)) log(step, LogLevel::Info, fmt::format("The checkpoint {} is removed: keep={}.", path, m_keepNewest));
+}
+
+void CheckpointKeeper::log(std::int64_t step, LogLevel level, std::string text) {
+    m_setup.sink->publish(LogLine{m_setup.clock->now(), step, level, std::move(text)});
+}
+
+}  // namespace stepscope

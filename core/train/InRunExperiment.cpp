@@ -1,0 +1,207 @@
+#include "core/train/InRunExperiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/analysis/Statistics.h"
+#include "core/events/ConfigJson.h"
+#include "core/experiment/Judgement.h"
+#include "core/memory/DeviceMemory.h"
+#include "core/profile/ProcessUsage.h"
+
+namespace stepscope {
+namespace {
+
+// The first steps of an instance prepare; one that captures its step has done so by the fifth.
+constexpr std::int64_t kFirstSteps = 2, kFirstStepsOfCaptured = 6;
+
+Arm other(Arm arm) {
+    return arm == Arm::A ? Arm::B : Arm::A;
+}
+
+}  // namespace
+
+Result<InRunExperiment::Setup> inRunSetup(const Measure& asked, const InRunContext& run) {
+    auto wanted = run.factory->flipped(*run.config, asked.id, asked.value);
+    if (!wanted) return wanted.error();
+    const Value from = run.config->switches.at(asked.id), to = wanted->switches.at(asked.id);
+    if (from == to) return makeError(ErrorCode::BadInput, fmt::format("it is {} already; measure another value.", toString(to)));
+    auto plan = run.factory->plan(*wanted, run.state->config.vocabulary);
+    if (!plan) return plan.error();
+    if (auto fits = run.batches->accepts(*plan); !fits) return fits.error();
+    if (auto fits = run.fits(*run.plan, *plan); !fits) return fits.error();
+    if (!run.state->has(run.factory->formOf(*plan, *run.state)))
+        return makeError(
+            ErrorCode::Unsupported,
+            fmt::format("{} needs the State in another form, and turns convert nothing; measure it beside the run instead (ab).", toString(to)));
+    const bool alike = sameArithmetic(*run.plan, *plan);
+    if (!alike && !asked.lossMayMove)
+        return makeError(
+            ErrorCode::BadInput,
+            fmt::format("{} is other arithmetic than {}: the loss may move while they take turns; agree to that, or measure it beside the run (ab).",
+                        toString(to), toString(from)));
+    const auto tokens = [](const RunPlan& of) { return of.batchSize * of.context * of.accumulation; };
+    InRunExperiment::Setup setup{
+        .configs = {*run.config, *wanted},
+        .plans = {*run.plan, *plan},
+        .id = asked.id,
+        .from = from,
+        .to = to,
+        .rules = {.seed = static_cast<std::uint64_t>(asked.seed), .budgetSeconds = asked.budgetSeconds, .delta = asked.delta},
+        .factory = run.factory,
+        .clock = run.clock,
+        .sink = run.sink,
+        .question = run.questionOf ? run.questionOf(*run.config, *wanted) : std::string(),
+        .comparison = alike ? std::string() : "The arithmetic differs, so the loss of the run may move for that."};
+    setup.rules.equalSeconds = tokens(*run.plan) != tokens(*plan) || run.plan->context != plan->context;
+    return setup;
+}
+
+InRunExperiment::InRunExperiment(Setup setup, std::int64_t step)
+    : m_setup(std::move(setup)), m_course(m_setup.rules), m_processors(usableProcessors()), m_began(m_setup.clock->now()) {
+    m_setup.sink->publish(ExperimentBegan{.step = step,
+                                          .at = m_began,
+                                          .configA = configToJson(m_setup.configs[0]),
+                                          .configB = configToJson(m_setup.configs[1]),
+                                          .question = m_setup.question,
+                                          .seed = static_cast<std::int64_t>(m_setup.rules.seed),
+                                          .budgetSeconds = m_setup.rules.budgetSeconds,
+                                          .delta = m_setup.rules.delta,
+                                          .alpha = m_setup.rules.alpha,
+                                          .comparison = m_setup.comparison});
+}
+
+InRunExperiment::Reading InRunExperiment::read() const {
+    return {m_setup.clock->now(), processorTimes(m_processors), processorNs(), pageFaults()};
+}
+
+StepProgram* InRunExperiment::next(const TrainState& state) {
+    if (m_concluded) return nullptr;
+    if (!m_order) {
+        m_order = m_course.next();
+        if (!m_order) {
+            conclude(state.updates, false);
+            return nullptr;
+        }
+        begin(state);
+    }
+    if (m_steps.empty() && m_warmed >= warmUp()) {
+        device_memory::synchronise(state.weights.device());
+        device_memory::takePeak(state.weights.device());
+        m_liveBefore = device_memory::live(state.weights.device()).count;
+        m_counted = read();
+        m_tokens = 0;
+    }
+    return of(m_order->arm).program.get();
+}
+
+void InRunExperiment::begin(const TrainState& state) {
+    m_turn = read();
+    m_rebuildSeconds = 0;
+    m_warmed = 0;
+    m_steps.clear();
+    const at::Device device = state.weights.device();
+    if (m_order->rebuild) {
+        for (Instance& instance : m_instances) instance = {};
+        device_memory::trim(device);
+        for (const Arm arm : {m_order->builtFirst, other(m_order->builtFirst)}) {
+            const std::int64_t before = device_memory::live(device).count;
+            of(arm).program = m_setup.factory->build(planOf(arm));
+            of(arm).program->prepare(state);
+            of(arm).owned = device_memory::live(device).count - before;
+        }
+        ++m_builds;
+        m_rebuildSeconds = (m_setup.clock->now() - m_turn.at).seconds();
+    }
+    of(m_order->arm).program->prepare(state);
+    device_memory::synchronise(device);
+}
+
+// Steps that do not count: those that the pilot found, and the first ones of an instance.
+std::int64_t InRunExperiment::warmUp() const {
+    const Instance& instance = m_instances[m_order->arm == Arm::A ? 0 : 1];
+    const std::int64_t first = planOf(m_order->arm).execution == Execution::Captured ? kFirstStepsOfCaptured : kFirstSteps;
+    return std::max(m_order->warmUp, first - (instance.steps - m_warmed));
+}
+
+void InRunExperiment::done(const TrainState& state, TimeNs duration, std::int64_t tokens, double loss) {
+    Instance& instance = of(m_order->arm);
+    if (m_steps.empty() && m_warmed < warmUp()) {
+        ++instance.steps;
+        ++m_warmed;
+        return;
+    }
+    ++instance.steps;
+    m_steps.push_back(duration.seconds());
+    m_tokens += tokens;
+    const double seconds = std::accumulate(m_steps.begin(), m_steps.end(), 0.0);
+    if (static_cast<std::int64_t>(m_steps.size()) >= m_order->steps && seconds >= m_order->leastSeconds) finishBlock(state, loss);
+}
+
+void InRunExperiment::finishBlock(const TrainState& state, double loss) {
+    const BlockOrder order = *m_order;
+    m_order.reset();
+    const at::Device device = state.weights.device();
+    device_memory::synchronise(device);
+    const Reading end = read();
+    BlockTimes times;
+    times.steps = std::move(m_steps);
+    m_steps.clear();
+    times.seconds = std::accumulate(times.steps.begin(), times.steps.end(), 0.0);
+    times.tokens = m_tokens;
+    times.turnSeconds = (m_counted.at - m_turn.at).seconds();
+    times.rebuildSeconds = m_rebuildSeconds;
+    times.elapsed = (end.at - m_began).seconds();
+    double stealPct = kUnknown;
+    if (m_turn.processors && end.processors)
+        if (const auto shares = sharesBetween(*m_turn.processors, *end.processors, end.ownNs - m_turn.ownNs)) {
+            times.others = shares->othersPct / 100 * static_cast<double>(m_processors.size());
+            stealPct = shares->stealPct;
+        }
+    const Bytes peak = device_memory::takePeak(device);
+    Instance& instance = of(order.arm);
+    instance.owned += device_memory::live(device).count - m_liveBefore;
+    const std::size_t before = m_course.pairs().size();
+    m_course.done(times);
+    m_setup.sink->publish(BlockDone{.step = state.updates,
+                                    .at = end.at,
+                                    .duration = TimeNs::fromSeconds(times.seconds),
+                                    .pair = order.pair,
+                                    .arm = order.arm,
+                                    .second = order.second,
+                                    .rebuild = m_builds - 1,
+                                    .warmUp = m_warmed,
+                                    .steps = static_cast<std::int64_t>(times.steps.size()),
+                                    .tokens = times.tokens,
+                                    .turn = TimeNs::fromSeconds(times.turnSeconds),
+                                    .median = TimeNs::fromSeconds(median(times.steps)),
+                                    .slowest = TimeNs::fromSeconds(*std::ranges::max_element(times.steps)),
+                                    .loss = loss,
+                                    .others = times.others,
+                                    .stealPct = stealPct,
+                                    .pageFaults = end.faults - m_counted.faults,
+                                    // The State is both arms'; the other Program's own memory is not this one's.
+                                    .peakBytes = peak.count > 0 ? static_cast<double>(peak.count - of(other(order.arm)).owned) : kUnknown});
+    if (m_course.pairs().size() != before) judge(state.updates, false);
+}
+
+void InRunExperiment::judge(std::int64_t step, bool over) {
+    ExperimentJudged judged = judgementOf(m_course, over);
+    judged.step = step;
+    judged.at = m_setup.clock->now();
+    m_setup.sink->publish(std::move(judged));
+}
+
+void InRunExperiment::conclude(std::int64_t step, bool stopped) {
+    if (std::exchange(m_concluded, true)) return;
+    if (stopped) m_course.stop();
+    judge(step, true);
+}
+
+Arm InRunExperiment::chosen() const {
+    return m_course.verdict().outcome == PairedOutcome::Faster ? Arm::B : Arm::A;
+}
+
+}  // namespace stepscope

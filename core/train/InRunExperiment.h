@@ -1,0 +1,99 @@
+// InRunExperiment: two Programs that take turns over the one State of a run that trains on: every step counts for the training, and what the pairs of
+// blocks say comes for free. It carries out a Course's orders a step at a time; the Trainer makes the steps. Only Programs for one form of the State
+// can take turns: nothing is converted. Trainer thread.
+#pragma once
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/events/Command.h"
+#include "core/experiment/Course.h"
+#include "core/profile/ProcessorTimes.h"
+#include "core/program/ProgramFactory.h"
+
+namespace stepscope {
+
+class InRunExperiment {
+public:
+    struct Setup {
+        std::array<RunConfig, 2> configs;  // A: as the run is; B: with the other value
+        std::array<RunPlan, 2> plans;
+        std::string id;  // of the switch
+        Value from, to;
+        CourseRules rules;
+        const ProgramFactory* factory = nullptr;
+        const SessionClock* clock = nullptr;
+        EventSink* sink = nullptr;
+        std::string question, comparison;  // ExperimentBegan
+    };
+    // Publishes ExperimentBegan.
+    InRunExperiment(Setup setup, std::int64_t step);
+
+    // The Program that makes the next step: turned to, with all that it keeps of the State made fresh. Nothing when it is over. Throws what building
+    // and preparing throw.
+    StepProgram* next(const TrainState& state);
+    // The step was made by it. tokens: none where its update was left out.
+    void done(const TrainState& state, TimeNs duration, std::int64_t tokens, double loss);
+    // Something else was done between two steps (validation, a checkpoint, text): the block begins again with its warm-up.
+    void interrupted() { m_steps.clear(), m_warmed = 0; }
+    // A person wants it over, or the run ends: what is known is judged. Publishes the last ExperimentJudged; once.
+    void conclude(std::int64_t step, bool stopped);
+
+    bool over() const { return m_concluded; }
+    // Which value is to stay: B where it was found faster, else A.
+    Arm chosen() const;
+    std::unique_ptr<StepProgram> take(Arm arm) { return std::move(m_instances[arm == Arm::A ? 0 : 1].program); }
+    const Setup& setup() const { return m_setup; }
+
+private:
+    struct Instance {
+        std::unique_ptr<StepProgram> program;
+        std::int64_t steps = 0;  // that this instance has made
+        std::int64_t owned = 0;  // bytes of tensors that are there for it alone
+    };
+    struct Reading {
+        TimeNs at;
+        std::optional<ProcessorTimes> processors;
+        std::int64_t ownNs = 0, faults = 0;
+    };
+    Instance& of(Arm arm) { return m_instances[arm == Arm::A ? 0 : 1]; }
+    const RunPlan& planOf(Arm arm) const { return m_setup.plans[arm == Arm::A ? 0 : 1]; }
+    void begin(const TrainState& state);
+    std::int64_t warmUp() const;
+    void finishBlock(const TrainState& state, double loss);
+    Reading read() const;
+    void judge(std::int64_t step, bool over);
+
+    Setup m_setup;
+    Course m_course;
+    std::array<Instance, 2> m_instances;
+    std::optional<BlockOrder> m_order;
+    Reading m_turn, m_counted;    // at the turn, and when the first step that counts began
+    double m_rebuildSeconds = 0;  // of this order
+    std::int64_t m_warmed = 0;    // steps made since the turn that do not count
+    std::vector<double> m_steps;  // that count, seconds
+    std::int64_t m_tokens = 0, m_liveBefore = 0, m_builds = 0;
+    std::vector<int> m_processors;
+    TimeNs m_began;
+    bool m_concluded = false;
+};
+
+// What a run that is asked to measure has.
+struct InRunContext {
+    const RunConfig* config;
+    const RunPlan* plan;
+    const TrainState* state;
+    const BatchSource* batches;
+    const ProgramFactory* factory;
+    const SessionClock* clock;
+    EventSink* sink;
+    std::function<Status(const RunPlan&, const RunPlan&)> fits;                 // whether there is memory for the second plan too
+    std::function<std::string(const RunConfig&, const RunConfig&)> questionOf;  // empty = the question has no key
+};
+// Or why not, a sentence for after "id stays as it is:": the value, what does not go with it, a State in another form, arithmetic that the person has
+// not agreed to.
+Result<InRunExperiment::Setup> inRunSetup(const Measure& asked, const InRunContext& run);
+
+}  // namespace stepscope

@@ -1,0 +1,171 @@
+// Two values of a switch that take turns while a run trains on: every step counts, the losses are those of the same flips made by hand, and the run
+// ends on the value that was found faster, or on its own. CTest.
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "TinyTraining.h"
+#include "core/train/InRunExperiment.h"
+
+namespace stepscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct InRun : ::testing::Test {
+    void SetUp() override { at::set_num_threads(1); }
+
+    RunConfig config(std::int64_t steps = 1'000'000) {
+        RunConfig made = testing::tinyConfig(registry, steps);
+        made.switches["fusion"] = std::string("off");
+        return registry.complete(made).value();
+    }
+    // Asks at step `at`, and stops the run when the answer is there.
+    void runMeasuring(testing::TinyTrainer& trainer, Measure asked, std::int64_t at = 3) {
+        trainer.sink.onEvent = [&trainer, asked, at](const Event& event) {
+            if (const auto* done = std::get_if<StepDone>(&event); done && done->step == at) trainer.commands.push(asked);
+            if (const auto* judged = std::get_if<ExperimentJudged>(&event); judged && judged->over) trainer.commands.push(Stop{});
+            if (std::holds_alternative<SwitchRefused>(event)) trainer.commands.push(Stop{});
+        };
+        EXPECT_NE(trainer.run().state, RunState::Failed);
+    }
+
+    Registry registry{testing::plainCpu()};
+};
+
+TEST_F(InRun, TakesTurnsWithoutAMarkerAndEveryStepTrains) {
+    testing::TinyTrainer trainer(config());
+    runMeasuring(trainer, {.id = "fusion", .value = std::string("kernels"), .budgetSeconds = 8});
+    const auto began = trainer.sink.all<ExperimentBegan>();
+    ASSERT_EQ(began.size(), 1u);
+    EXPECT_EQ(began[0].step, 3);
+    const auto blocks = trainer.sink.all<BlockDone>();
+    ASSERT_GE(blocks.size(), 4u);
+    const auto steps = trainer.sink.all<StepDone>();
+    for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(steps[i].step, static_cast<std::int64_t>(i) + 1);
+    EXPECT_TRUE(steps[5].disturbed);
+    EXPECT_LT(steps.back().loss, steps.front().loss);
+    const auto judged = trainer.sink.all<ExperimentJudged>();
+    EXPECT_TRUE(judged.back().over);
+    EXPECT_LE(trainer.sink.all<SwitchApplied>().size(), 1u) << "one marker at most: that of the value that stays";
+}
+
+TEST_F(InRun, HasTheLossesOfTheSameFlipsMadeByHand) {
+    testing::TinyTrainer measured(config());
+    runMeasuring(measured, {.id = "fusion", .value = std::string("step"), .budgetSeconds = 6});
+    const auto steps = measured.sink.all<StepDone>();
+    // Which Program made which step: blocks follow each other without a gap, and warm-ups belong to their block.
+    std::vector<std::string> fusion(steps.size() + 2, "off");
+    std::int64_t from = 4;
+    for (const auto& block : measured.sink.all<BlockDone>()) {
+        for (std::int64_t step = from; step <= block.step; ++step) fusion[static_cast<std::size_t>(step)] = block.arm == Arm::A ? "off" : "step";
+        from = block.step + 1;
+    }
+    const std::int64_t last = from - 1;
+    testing::TinyTrainer byHand(config(last));
+    byHand.sink.onEvent = [&](const Event& event) {
+        if (const auto* done = std::get_if<StepDone>(&event)) byHand.commands.push(Flip{"fusion", fusion[static_cast<std::size_t>(done->step) + 1]});
+    };
+    EXPECT_EQ(byHand.run().state, RunState::Finished);
+    const auto again = byHand.sink.losses();
+    ASSERT_EQ(again.size(), static_cast<std::size_t>(last));
+    for (std::size_t i = 0; i < again.size(); ++i) EXPECT_EQ(again[i], steps[i].loss) << "step " << i + 1;
+}
+
+TEST_F(InRun, EndsOnTheValueThatWasFoundFasterAndSaysSo) {
+    RunConfig made = config();
+    made.switches["batch-creation"] = std::string("vectorised");
+    testing::TinyTrainer trainer(registry.complete(made).value());
+    runMeasuring(trainer, {.id = "fusion", .value = std::string("step"), .budgetSeconds = 60});
+    const auto judged = trainer.sink.all<ExperimentJudged>().back();
+    const auto applied = trainer.sink.all<SwitchApplied>();
+    if (judged.outcome == "faster") {
+        ASSERT_EQ(applied.size(), 1u);
+        EXPECT_EQ(applied[0].to, Value{std::string("step")});
+    } else {
+        EXPECT_TRUE(applied.empty()) << judged.outcome;
+    }
+    EXPECT_EQ(judged.outcome, "faster") << judged.why;
+}
+
+TEST_F(InRun, StoppedByAPersonKeepsTheOldValueAndWhatIsKnown) {
+    testing::TinyTrainer trainer(config(400));
+    bool asked = false;
+    trainer.sink.onEvent = [&](const Event& event) {
+        if (const auto* done = std::get_if<StepDone>(&event); done && done->step == 2)
+            trainer.commands.push(Measure{.id = "fusion", .value = std::string("kernels"), .budgetSeconds = 600});
+        if (std::holds_alternative<BlockDone>(event) && !std::exchange(asked, true)) trainer.commands.push(StopMeasuring{});
+    };
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    const auto judged = trainer.sink.all<ExperimentJudged>();
+    ASSERT_EQ(judged.size(), 1u);
+    EXPECT_TRUE(judged[0].over);
+    EXPECT_EQ(judged[0].outcome, "inconclusive");
+    EXPECT_TRUE(trainer.sink.all<SwitchApplied>().empty());
+    EXPECT_EQ(trainer.sink.all<StepDone>().size(), 400u);
+    EXPECT_FALSE(trainer.sink.all<StepDone>().back().disturbed);
+}
+
+TEST_F(InRun, AFlipEndsItFirst) {
+    testing::TinyTrainer trainer(config(300));
+    bool asked = false;
+    trainer.sink.onEvent = [&](const Event& event) {
+        if (const auto* done = std::get_if<StepDone>(&event); done && done->step == 2)
+            trainer.commands.push(Measure{.id = "fusion", .value = std::string("kernels"), .budgetSeconds = 600});
+        if (std::holds_alternative<BlockDone>(event) && !std::exchange(asked, true)) trainer.commands.push(Flip{"zero-grad", std::string("zero")});
+    };
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    EXPECT_TRUE(trainer.sink.all<ExperimentJudged>().back().over);
+    ASSERT_EQ(trainer.sink.all<SwitchApplied>().size(), 1u);
+    EXPECT_EQ(trainer.sink.all<SwitchApplied>()[0].id, "zero-grad");
+}
+
+TEST_F(InRun, ARunThatEndsMeanwhileJudgesWhatThereIs) {
+    testing::TinyTrainer trainer(config(40));
+    trainer.sink.onEvent = [&](const Event& event) {
+        if (const auto* done = std::get_if<StepDone>(&event); done && done->step == 2)
+            trainer.commands.push(Measure{.id = "fusion", .value = std::string("kernels"), .budgetSeconds = 600});
+    };
+    EXPECT_EQ(trainer.run().state, RunState::Finished);
+    ASSERT_FALSE(trainer.sink.all<ExperimentJudged>().empty());
+    EXPECT_TRUE(trainer.sink.all<ExperimentJudged>().back().over);
+    EXPECT_EQ(trainer.sink.all<StepDone>().size(), 40u);
+}
+
+TEST_F(InRun, RefusesWhatWouldConvertTheStateOrMoveTheLossUnasked) {
+    const auto refusal = [&](Measure asked) {
+        testing::TinyTrainer trainer(config());
+        runMeasuring(trainer, std::move(asked));
+        const auto refused = trainer.sink.all<SwitchRefused>();
+        EXPECT_EQ(refused.size(), 1u);
+        EXPECT_TRUE(trainer.sink.all<ExperimentBegan>().empty());
+        return refused.empty() ? std::string() : refused[0].why;
+    };
+    EXPECT_THAT(refusal({.id = "optimizer", .value = std::string("8-bit"), .lossMayMove = true}), HasSubstr("another form"));
+    EXPECT_THAT(refusal({.id = "amp", .value = std::string("bf16")}), HasSubstr("other arithmetic"));
+    EXPECT_THAT(refusal({.id = "batch-size", .value = std::int64_t{2}}), HasSubstr("other arithmetic"));
+    EXPECT_THAT(refusal({.id = "fusion", .value = std::string("off")}), HasSubstr("already"));
+    EXPECT_FALSE(refusal({.id = "fusion", .value = std::string("everything")}).empty());
+    EXPECT_FALSE(refusal({.id = "no-such-switch", .value = std::string("on")}).empty());
+}
+
+TEST_F(InRun, TakesTurnsBetweenTwoArithmeticsWhereThePersonAgrees) {
+    testing::TinyTrainer trainer(config());
+    runMeasuring(trainer, {.id = "amp", .value = std::string("bf16"), .budgetSeconds = 3, .lossMayMove = true});
+    ASSERT_EQ(trainer.sink.all<ExperimentBegan>().size(), 1u);
+    EXPECT_FALSE(trainer.sink.all<ExperimentBegan>()[0].comparison.empty());
+}
+
+TEST_F(InRun, ValidationInTheMiddleOfABlockBeginsItAgain) {
+    RunConfig made = config();
+    made.switches["validation-every"] = std::int64_t{7};
+    testing::TinyTrainer trainer(registry.complete(made).value());
+    runMeasuring(trainer, {.id = "fusion", .value = std::string("kernels"), .budgetSeconds = 4});
+    EXPECT_FALSE(trainer.sink.all<ValidationDone>().empty());
+    EXPECT_TRUE(trainer.sink.all<ExperimentJudged>().back().over);
+}
+
+}  // namespace
+}  // namespace stepscope
