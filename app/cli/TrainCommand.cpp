@@ -1,6 +1,7 @@
 // `train`: one run to its end. The main thread waits; the console sink shows and logs; Ctrl-C asks for a clean stop.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 
@@ -23,6 +24,9 @@ struct Options {
     RunRequest request;
     bool noRecord = false, json = false, initShape = false;
     std::string stepLog, logEvery = "0";
+    std::vector<std::string> flips, measures;  // STEP:KEY=VALUE
+    std::string measureBudget = "180";
+    bool lossMayMove = false;
     Capture capture;  // when firstStep > 0
 };
 
@@ -40,6 +44,46 @@ Result<RunConfig> configFor(const Options& options, const Workbench& workbench) 
         return makeError(ErrorCode::BadInput, fmt::format("{} was made with preset {}, so it cannot go on with preset {}; leave out --preset.",
                                                           options.request.resume, checkpoint->config.preset, options.run.preset()));
     return options.run.configure(workbench, checkpoint->config);
+}
+
+struct At {
+    std::int64_t step;
+    std::string id;
+    Value value;
+};
+
+// "100:amp=bf16". Whether the value goes with the others then, the run says when it comes to that step; words that no switch knows are said now.
+Result<At> parseAt(const char* option, const std::string& text, const SwitchCatalogue& catalogue) {
+    const auto colon = text.find(':'), equals = text.find('=');
+    if (colon == std::string::npos || equals == std::string::npos || colon > equals || colon + 1 == equals)
+        return makeError(ErrorCode::BadInput, fmt::format("{} takes STEP:KEY=VALUE, such as 100:amp=bf16, not \"{}\".", option, text));
+    const auto step = parseValue(IntegerRange{1, 1'000'000'000'000}, std::string(option) + "'s step", text.substr(0, colon));
+    if (!step) return step.error();
+    const std::string id = text.substr(colon + 1, equals - colon - 1);
+    const auto entry = std::ranges::find(catalogue, id, &SwitchInfo::id);
+    if (entry == catalogue.end())
+        return makeError(ErrorCode::BadInput, fmt::format("{}: there is no switch \"{}\" that a run could flip; `switches` lists them.", option, id));
+    const auto value = parseValue(entry->values, id, text.substr(equals + 1));
+    if (!value) return makeError(value.error().code, fmt::format("{}: {}", option, value.error().sentence));
+    return At{std::get<std::int64_t>(*step), id, *value};
+}
+
+Status schedule(Options& options, const Workbench& workbench) {
+    const SwitchCatalogue catalogue = workbench.switches(options.request.config);
+    for (const std::string& text : options.flips) {
+        const auto at = parseAt("--flip", text, catalogue);
+        if (!at) return at.error();
+        options.request.scheduled.push_back({at->step, Flip{at->id, at->value}});
+    }
+    const auto budget = parseValue(RealRange{kShortestBudget, kLongestBudget}, "--measure-budget", options.measureBudget);
+    if (!budget) return budget.error();
+    for (const std::string& text : options.measures) {
+        const auto at = parseAt("--measure", text, catalogue);
+        if (!at) return at.error();
+        options.request.scheduled.push_back(
+            {at->step, Measure{.id = at->id, .value = at->value, .budgetSeconds = std::get<double>(*budget), .lossMayMove = options.lossMayMove}});
+    }
+    return {};
 }
 
 // Known before the run, and a run may take days: a checkpoint lies in its session's folder, and such a run has none.
@@ -67,6 +111,7 @@ Result<ExitCode> train(Options& options) {
     options.request.record = !options.noRecord;
     if (options.capture.firstStep > 0) options.request.capture = options.capture;
     if (auto good = checkPlaceForCheckpoints(options); !good) return good.error();
+    if (auto good = schedule(options, *workbench); !good) return good.error();
 
     std::unique_ptr<StepLog> stepLog;
     if (!options.stepLog.empty()) {
@@ -145,6 +190,19 @@ void addTrain(CLI::App& parent, Actions& actions) {
         ->check(CLI::Range(std::int64_t{1}, kMostCapturedSteps))
         ->needs(captureAt)
         ->take_last();
+    command->add_option("--flip", options->flips, "Set a switch to another value at a step, as a person does in the window; may be repeated")
+        ->type_name("STEP:KEY=VALUE")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--measure", options->measures,
+                     "From a step on, take turns between a switch's value and this one until it is known which is faster")
+        ->type_name("STEP:KEY=VALUE")
+        ->allow_extra_args(false);
+    command->add_option("--measure-budget", options->measureBudget, "Seconds that one may take")
+        ->type_name("SECONDS")
+        ->capture_default_str()
+        ->take_last();
+    command->add_flag("--measure-any", options->lossMayMove, "Measure values of other arithmetic too: the loss may move while they take turns");
     command->add_option("--step-log", options->stepLog, "Write one JSON line a step to this file")->type_name("FILE")->take_last();
     command->add_option("--log-every", options->logEvery, "Print a line every so many steps, also into a pipe; 0 = never")
         ->type_name("N")

@@ -6,6 +6,7 @@
 
 #include "app/cli/output/Json.h"
 #include "app/cli/sessions/CaptureReport.h"
+#include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
@@ -25,6 +26,7 @@ std::string summaryText(const RunSummary& summary) {
     if (summary.skipped > 0) text += fmt::format(" · {} step{} left out by fp16", format::count(summary.skipped), summary.skipped == 1 ? "" : "s");
     text += fmt::format(" · peak {} ({} predicted), of it tensors {}\n", format::bytes({summary.peakMemoryBytes}),
                         format::bytes({summary.predictedMemoryBytes}), format::bytes({summary.peakAllocatedBytes}));
+    for (const auto& judged : summary.judged) text += judgedSentence(judged) + "\n";
     for (const auto& capture : summary.captures) text += "\n" + captureTable(capture, kCapturedRows);
     return text;
 }
@@ -40,6 +42,14 @@ std::string summaryLine(const RunSummary& summary) {
                 {"skipped", summary.skipped},
                 {"peak_memory_bytes", summary.peakMemoryBytes},
                 {"peak_allocated_bytes", summary.peakAllocatedBytes}};
+    for (const auto& judged : summary.judged)
+        all["measured"].push_back({{"verdict", judged.outcome},
+                                   {"why", judged.why},
+                                   {"ratio", number(judged.ratio)},
+                                   {"low", number(judged.low)},
+                                   {"high", number(judged.high)},
+                                   {"pairs", judged.pairs},
+                                   {"seconds", number(judged.seconds)}});
     for (const auto& capture : summary.captures) all["captures"].push_back(toJson(capture));
     return line(all);
 }

@@ -61,7 +61,9 @@ void EventTee::note(const Event& event) {
                    [&](const CaptureDone& done) { m_summary.captures.push_back(done); },
                    [](const ExperimentBegan&) {},
                    [](const BlockDone&) {},
-                   [&](const ExperimentJudged& judged) { m_summary.judged = judged; },
+                   [&](const ExperimentJudged& judged) {
+                       if (judged.over) m_summary.judged.push_back(judged);
+                   },
                },
                event);
 }

@@ -42,7 +42,8 @@ LiveRun::LiveRun(RunRequest request, RunPlan plan, std::shared_ptr<const Registr
       m_plan(std::move(plan)),
       m_registry(std::move(registry)),
       m_forecast(std::move(forecast)),
-      m_tee(sink),
+      m_scheduled(m_request.scheduled, m_commands, sink),
+      m_tee(m_scheduled),
       m_generator(m_tee, m_clock),
       m_thread([this] { work(); }) {}
 

@@ -9,6 +9,7 @@
 #include "app/workbench/EventTee.h"
 #include "app/workbench/GeneratorThread.h"
 #include "app/workbench/MemoryNeed.h"
+#include "app/workbench/ScheduledCommands.h"
 #include "core/optimizations/registry/Registry.h"
 #include "core/train/Trainer.h"
 
@@ -37,8 +38,9 @@ private:
     std::shared_ptr<const Registry> m_registry;
     RunForecast m_forecast;
     SessionClock m_clock;
-    EventTee m_tee;
     Channel<Command> m_commands;
+    ScheduledCommands m_scheduled;
+    EventTee m_tee;
     std::shared_ptr<Recorder> m_recorder;
     GeneratorThread m_generator;
     std::string m_checkpointFolder;

@@ -18,6 +18,12 @@
 
 namespace stepscope {
 
+// Taken at the step boundary before `step`, counted from 1.
+struct ScheduledCommand {
+    std::int64_t step = 1;
+    Command command;
+};
+
 struct RunRequest {
     RunConfig config;
     std::string name;  // empty = made from what differs from the preset
@@ -28,7 +34,8 @@ struct RunRequest {
     std::string init;                  // safetensors weights to start from, GPT-2 names (Hugging Face layout); empty = random
     bool initPartial = false;          // take what fits of them, draw the rest
     std::optional<Capture> capture{};  // asked of the trainer before its first step
-    std::string resume;                // checkpoint folder, or a session id whose newest checkpoint is taken
+    std::vector<ScheduledCommand> scheduled{};
+    std::string resume;  // checkpoint folder, or a session id whose newest checkpoint is taken
 };
 
 // Two configurations that take turns: is B faster than A here, how sure is that?
@@ -64,7 +71,7 @@ struct RunSummary {
     std::int64_t lostCheckpoints = 0;       // that were due and could not be written
     std::int64_t skipped = 0;               // steps whose update fp16's overflow left out
     std::vector<CaptureDone> captures;
-    std::optional<ExperimentJudged> judged;  // the newest answer of an experiment
+    std::vector<ExperimentJudged> judged{};  // the answers of experiments, in their order; the last one may be of one that was cut off
 };
 
 // A live run: a trainer thread, a recorder thread, a sampler. Destroying it stops the run cleanly and waits.

@@ -122,6 +122,34 @@ TEST_F(Ab, StoppedByCtrlCKeepsWhatIsKnown) {
     EXPECT_EQ(newest()["state"], "stopped");
 }
 
+TEST_F(Ab, AFlipAtAStepLeavesItsMarkerThereAndTrainsOn) {
+    const Json summary = train({"--steps", "20", "--flip", "5:amp=bf16", "--flip", "11:amp=off", "--flip", "11:zero-grad=zero"});
+    EXPECT_EQ(summary["steps"], 20);
+    const Json kept = newest();
+    const Json switches = session(kept["id"])["switches"];
+    ASSERT_EQ(switches.size(), 3u);
+    EXPECT_EQ(switches[0]["step"], 4) << "the first step that runs with it is 5";
+    EXPECT_EQ(switches[1]["step"], 10);
+    EXPECT_EQ(switches[2]["id"], "zero-grad");
+}
+
+TEST_F(Ab, AFlipOrAMeasurementThatCannotBeIsSaidBeforeTheRun) {
+    expectRefused(cli(tiny({"--flip", "amp=bf16"})), {"--flip", "STEP:KEY=VALUE"}, kBadInput);
+    expectRefused(cli(tiny({"--flip", "0:amp=bf16"})), {"--flip"}, kBadInput);
+    expectRefused(cli(tiny({"--flip", "5:lr=1"})), {"lr"}, kBadInput);
+    expectRefused(cli(tiny({"--measure", "5:amp=fp64"})), {"amp"}, kBadInput);
+    expectRefused(cli(tiny({"--measure", "5:amp=bf16", "--measure-budget", "x"})), {"--measure-budget"}, kBadInput);
+}
+
+TEST_F(Ab, AMeasurementWithinARunIsInItsSummaryAndItsSession) {
+    const Json summary = train({"--steps", "3000", "--measure", "5:fusion=kernels", "--measure-budget", "5"});
+    ASSERT_TRUE(summary.contains("measured"));
+    EXPECT_EQ(summary["measured"].size(), 1u);
+    const Json kept = session(newest()["id"]);
+    EXPECT_EQ(kept["experiment"]["verdict"], summary["measured"][0]["verdict"]);
+    EXPECT_EQ(kept["kind"], "run");
+}
+
 TEST_F(Ab, IsUsedWithTheWordsThatHelpNames) {
     const Finished help = cli({"ab", "--help"});
     EXPECT_EQ(help.exitCode, 0);

@@ -5,6 +5,7 @@
 
 #include "app/cli/output/Output.h"
 #include "core/analysis/CaptureSentence.h"
+#include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
@@ -51,10 +52,11 @@ void ConsoleSink::publish(Event event) {
             },
             [](const RecorderWaited&) {},
             [&](const CaptureDone& e) { say(LogLevel::Info, captureSentence(e)); },
-            // An experiment has a sink of its own (AbReport.h).
-            [](const ExperimentBegan&) {},
+            [&](const ExperimentBegan& e) { m_delta = e.delta; },
             [](const BlockDone&) {},
-            [](const ExperimentJudged&) {},
+            [&](const ExperimentJudged& e) {
+                if (e.over) say(LogLevel::Info, fmt::format("step {}: {}", format::count(e.step), judgedSentence(e, m_delta)));
+            },
         },
         event);
 }

@@ -38,6 +38,7 @@ private:
     ProgressBar m_bar;
     std::shared_ptr<spdlog::logger> m_log;
     std::set<std::string> m_errorsShown;
+    double m_delta = 0.01;  // of the experiment that goes on
 };
 
 }  // namespace stepscope::cli
