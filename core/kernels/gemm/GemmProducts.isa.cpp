@@ -37,24 +37,30 @@ inline const Word* rowAt(const Rows& a, i64 row) {
 // Where sums begin and end: zero and stored, what lies there and stored, zero and added to what lies there.
 enum class Mode { Fresh, Carry, Add };
 
-// out[i * stride + j] = sum over k of A(i, k) * B(k, j), i < MR, j < kBlock. Packed: rowStride is 1. Flush: as the dot product of pairs treats
-// denormals.
-template <class Kind, int MR, bool Packed, bool Flush>
-STEPSCOPE_INLINE void block(const Word* a, i64 rowStride, i64 stepStride, const Word* b, i64 steps, Mode mode, float* out, i64 stride) {
-    Vec sum[MR][kVectors];
+// out[i * stride + j] = sum over k of A(i, k) * B(k, j), i < MR, j < kBlock, for NP panels of B, `next` words apart, whose results lie `nextOut`
+// apart. Packed: rowStride is 1. Flush: as the dot product of pairs treats denormals.
+template <class Kind, int MR, int NP, bool Packed, bool Flush>
+STEPSCOPE_INLINE void block(const Word* a, i64 rowStride, i64 stepStride, const Word* b, i64 next, i64 steps, Mode mode, float* out, i64 stride,
+                            i64 nextOut) {
+    constexpr int V = kVectors * NP;
+    const auto to = [&](int i, int j) { return out + i * stride + j / kVectors * nextOut + j % kVectors * kLanes; };
+    Vec sum[MR][V];
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 4
-        for (int j = 0; j < kVectors; ++j) sum[i][j] = mode == Mode::Carry ? load(out + i * stride + j * kLanes) : zero();
+        for (int j = 0; j < V; ++j) sum[i][j] = mode == Mode::Carry ? load(to(i, j)) : zero();
     {
         const FlushDenormals flushing(Flush);
+#pragma GCC unroll 2
         for (i64 k = 0; k < steps; ++k) {
-            const Words b0 = words(b), b1 = words(b + kLanes);
+            Words right[V];
+#pragma GCC unroll 4
+            for (int j = 0; j < V; ++j) right[j] = words(b + j / kVectors * next + j % kVectors * kLanes);
 #pragma GCC unroll 16
             for (int i = 0; i < MR; ++i) {
                 const Words one = allWords(a[Packed ? i : i * rowStride]);
-                sum[i][0] = Kind::add(sum[i][0], one, b0);
-                sum[i][1] = Kind::add(sum[i][1], one, b1);
+#pragma GCC unroll 4
+                for (int j = 0; j < V; ++j) sum[i][j] = Kind::add(sum[i][j], one, right[j]);
             }
             a += stepStride;
             b += kPanel;
@@ -63,16 +69,13 @@ STEPSCOPE_INLINE void block(const Word* a, i64 rowStride, i64 stepStride, const 
 #pragma GCC unroll 16
             for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 4
-                for (int j = 0; j < kVectors; ++j) settle(sum[i][j]);
+                for (int j = 0; j < V; ++j) settle(sum[i][j]);
         }
     }
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 4
-        for (int j = 0; j < kVectors; ++j) {
-            float* to = out + i * stride + j * kLanes;
-            store(to, mode == Mode::Add ? load(to) + sum[i][j] : sum[i][j]);
-        }
+        for (int j = 0; j < V; ++j) store(to(i, j), mode == Mode::Add ? load(to(i, j)) + sum[i][j] : sum[i][j]);
 }
 
 // The next panel of B is brought near while this one is worked on, a part with each strip: weights come from far away, once.
@@ -102,7 +105,8 @@ void strip(const Word* a, i64 rowStride, i64 stepStride, const Word* b, i64 rows
     for (i64 column = 0; column < kPanel; column += kBlock) {
         i64 row = 0;
         const auto some = [&]<int MR>() {
-            block<Kind, MR, false, false>(a + row * rowStride, rowStride, stepStride, b + column, steps, mode, out + row * stride + column, stride);
+            block<Kind, MR, 1, false, false>(a + row * rowStride, rowStride, stepStride, b + column, 0, steps, mode, out + row * stride + column,
+                                             stride, 0);
             row += MR;
         };
         while (row + kDirectRows <= rows) some.template operator()<kDirectRows>();
@@ -228,19 +232,35 @@ inline void splitPanel(const Word* panel, i64 steps, Word* to) {
         for (i64 c = 0; c < kPanel; c += kLanes) put<true>(words(panel + c), to + c, kPanel);
 }
 
+// NP panels of B that are multiplied together, and where their results go.
+struct Together {
+    const Word* b;
+    i64 next;
+    float* out;
+    i64 stride, nextOut;
+};
+
 // `rows` of a strip that is `wide` rows high, even and at most MR.
-template <class Kind, int MR, bool Flush>
-STEPSCOPE_INLINE void packedRows(i64 rows, const Word* a, i64 wide, const Word* b, i64 steps, Mode mode, float* out, i64 stride) {
+template <class Kind, int MR, int NP, bool Flush>
+STEPSCOPE_INLINE void packedRows(i64 rows, const Word* a, i64 wide, const Together& by, i64 row, i64 steps, Mode mode) {
+    static_assert(NP == 1 || kBlock == kPanel);
     if (rows == MR)
         for (i64 column = 0; column < kPanel; column += kBlock)
-            block<Kind, MR, true, Flush>(a, 1, wide, b + column, steps, mode, out + column, stride);
+            block<Kind, MR, NP, true, Flush>(a, 1, wide, by.b + column, by.next, steps, mode, by.out + row * by.stride + column, by.stride,
+                                             by.nextOut);
     else if constexpr (MR > 2)
-        packedRows<Kind, MR - 2, Flush>(rows, a, wide, b, steps, mode, out, stride);
+        packedRows<Kind, MR - 2, NP, Flush>(rows, a, wide, by, row, steps, mode);
 }
-template <class Kind, int MR, bool Flush>
-void packedStrip(i64 wide, const Word* a, const Word* b, i64 steps, Mode mode, float* out, i64 stride) {
-    for (i64 row = 0; row < wide; row += MR)
-        packedRows<Kind, MR, Flush>(least(MR, wide - row), a + row, wide, b, steps, mode, out + row * stride, stride);
+template <class Kind, int MR, int NP, bool Flush>
+void packedStrip(i64 wide, const Word* a, const Together& by, i64 steps, Mode mode) {
+    for (i64 row = 0; row < wide; row += MR) packedRows<Kind, MR, NP, Flush>(least(MR, wide - row), a + row, wide, by, row, steps, mode);
+}
+template <class Kind, int MR, int NP, bool Flush>
+void packedStrip(i64 panels, i64 wide, const Word* a, const Together& by, i64 steps, Mode mode) {
+    if (panels == NP)
+        packedStrip<Kind, MR, NP, Flush>(wide, a, by, steps, mode);
+    else if constexpr (NP > 1)
+        packedStrip<Kind, MR, 1, Flush>(wide, a, by, steps, mode);
 }
 
 // What the two products have in common: A's rows [row, row + n) over steps [first, first + steps), repacked block by block of 32 rows.
@@ -265,72 +285,83 @@ inline i64 rowsAtOnce(i64 rows, i64 depth) {
     return (each + kPanel - 1) / kPanel * kPanel;
 }
 
-template <class Kind, bool Split, int MR, bool Flush, class Whole>
+template <class Kind, bool Split, int MR, int NP, bool Flush, class Whole>
 void tilesPacked(Rows a, Panels b, i64 rows, i64 columns, i64 steps, TileFunction function, void* context) {
-    constexpr i64 factor = Split ? 2 : 1;
+    constexpr i64 factor = Split ? 2 : 1, tileFloats = kMostRows * kPanel;
     const i64 depth = steps * factor, together = depth == 0 ? 0 : rowsAtOnce(rows, depth), atOnce = Split ? kRightSteps / 2 : steps;
     if (together == 0) return tilesDirect<Whole>(a, b, rows, columns, steps, function, context);
-    alignas(64) Word left[kLeftWords + kPanel * kLanes], right[Split ? kRightSteps * kPanel : 1];
-    alignas(64) float tile[kMostRows * kPanel];
+    alignas(64) Word left[kLeftWords + kPanel * kLanes], right[Split ? NP * kRightSteps * kPanel : 1];
+    alignas(64) float tile[NP * tileFloats];
     for (i64 row = 0; row < rows; row += together) {
         const i64 n = least(together, rows - row);
         packRows<Split, MR>(a, row, n, 0, steps, left);
-        for (i64 column = 0; column < columns; column += kPanel) {
+        for (i64 column = 0; column < columns; column += NP * kPanel) {
             const Word* panel = b.words + column / kPanel * b.panelStride;
-            Prefetch next(column + kPanel < columns ? panel + b.panelStride : nullptr, steps, (n + kPanel - 1) / kPanel);
+            const i64 width = least(NP * kPanel, columns - column), count = (width + kPanel - 1) / kPanel;
+            Prefetch next(column + NP * kPanel < columns ? panel + NP * b.panelStride : nullptr, steps, (n + kPanel - 1) / kPanel);
             for (i64 first = 0; first < steps; first += atOnce) {
                 const i64 here = least(atOnce, steps - first);
                 const bool last = first + here == steps;
-                if constexpr (Split) splitPanel(panel + first * kPanel, here, right);
+                if constexpr (Split)
+                    for (i64 p = 0; p < count; ++p) splitPanel(panel + p * b.panelStride + first * kPanel, here, right + p * kRightSteps * kPanel);
                 for (i64 r = 0; r < n; r += kPanel) {
                     const i64 high = least(kPanel, n - r);
                     float* const of = tile + (depth > kRightSteps ? r * kPanel : 0);
                     const Strips<MR> strips(high);
                     if (last) next.part();
                     for (i64 s = 0; s < strips.count; ++s)
-                        packedStrip<Kind, MR, Flush>(strips.height(s), left + (r + strips.begin(s)) * depth + first * factor * strips.height(s),
-                                                     Split ? right : panel, here * factor, first == 0 ? Mode::Fresh : Mode::Carry,
-                                                     of + strips.begin(s) * kPanel, kPanel);
+                        packedStrip<Kind, MR, NP, Flush>(
+                            count, strips.height(s), left + (r + strips.begin(s)) * depth + first * factor * strips.height(s),
+                            {Split ? right : panel, Split ? kRightSteps * kPanel : b.panelStride, of + strips.begin(s) * kPanel, kPanel, tileFloats},
+                            here * factor, first == 0 ? Mode::Fresh : Mode::Carry);
                     if (!last) continue;
-                    for (i64 g = 0; g < high; g += kStrip)
-                        function(context, of + g * kPanel, row + r + g, column, least(kStrip, high - g), least(kPanel, columns - column));
+                    for (i64 p = 0; p < count; ++p)
+                        for (i64 g = 0; g < high; g += kStrip)
+                            function(context, of + p * tileFloats + g * kPanel, row + r + g, column + p * kPanel, least(kStrip, high - g),
+                                     least(kPanel, width - p * kPanel));
                 }
             }
         }
     }
 }
 
-template <class Kind, bool Split, int MR, bool Flush, class Whole>
+template <class Kind, bool Split, int MR, int NP, bool Flush, class Whole>
 void storePacked(Rows a, Panels b, i64 rows, i64 columns, i64 steps, float* c, i64 stride, bool addTo) {
-    constexpr i64 factor = Split ? 2 : 1;
+    constexpr i64 factor = Split ? 2 : 1, rightWords = kStepsAtOnce * 2 * kPanel;
     if (steps == 0) return storeDirect<Whole>(a, b, rows, columns, steps, c, stride, addTo);
-    alignas(64) Word left[kLeftWords + kPanel * kLanes], right[Split ? kStepsAtOnce * 2 * kPanel : 1];
-    alignas(64) float tile[kPanel * kPanel];
+    alignas(64) Word left[kLeftWords + kPanel * kLanes], right[Split ? NP * rightWords : 1];
+    alignas(64) float tile[NP * kPanel * kPanel];
     for (i64 first = 0; first < steps; first += kStepsAtOnce) {
         const i64 here = least(kStepsAtOnce, steps - first), depth = here * factor, together = rowsAtOnce(rows, depth);
         const Mode mode = addTo || first > 0 ? Mode::Add : Mode::Fresh;
         for (i64 row = 0; row < rows; row += together) {
             const i64 n = least(together, rows - row);
             packRows<Split, MR>(a, row, n, first, here, left);
-            for (i64 column = 0; column < columns; column += kPanel) {
+            for (i64 column = 0; column < columns; column += NP * kPanel) {
                 const Word* panel = b.words + column / kPanel * b.panelStride + first * kPanel;
-                const i64 wide = least(kPanel, columns - column);
-                Prefetch next(column + kPanel < columns ? panel + b.panelStride : nullptr, here, (n + kPanel - 1) / kPanel);
-                if constexpr (Split) splitPanel(panel, here, right);
+                const i64 width = least(NP * kPanel, columns - column), count = (width + kPanel - 1) / kPanel;
+                Prefetch next(column + NP * kPanel < columns ? panel + NP * b.panelStride : nullptr, here, (n + kPanel - 1) / kPanel);
+                if constexpr (Split)
+                    for (i64 p = 0; p < count; ++p) splitPanel(panel + p * b.panelStride, here, right + p * rightWords);
+                const Word* const from = Split ? right : panel;
+                const i64 nextPanel = Split ? rightWords : b.panelStride;
                 for (i64 r = 0; r < n; r += kPanel) {
                     const i64 high = least(kPanel, n - r);
                     const Strips<MR> strips(high);
                     next.part();
                     for (i64 s = 0; s < strips.count; ++s) {
                         const i64 begin = strips.begin(s), height = strips.height(s);
-                        const Word* from = left + (r + begin) * depth;
                         float* to = c + (row + r + begin) * stride + column;
-                        if (wide == kPanel && begin + height <= high) {
-                            packedStrip<Kind, MR, Flush>(height, from, Split ? right : panel, depth, mode, to, stride);
+                        const Word* const rowsOfA = left + (r + begin) * depth;
+                        if (width == count * kPanel && begin + height <= high) {
+                            packedStrip<Kind, MR, NP, Flush>(count, height, rowsOfA, {from, nextPanel, to, stride, kPanel}, depth, mode);
                             continue;
                         }
-                        packedStrip<Kind, MR, Flush>(height, from, Split ? right : panel, depth, Mode::Fresh, tile, kPanel);
-                        copyTile(tile, least(height, high - begin), wide, to, stride, mode == Mode::Add);
+                        packedStrip<Kind, MR, NP, Flush>(count, height, rowsOfA, {from, nextPanel, tile, kPanel, kPanel * kPanel}, depth,
+                                                         Mode::Fresh);
+                        for (i64 p = 0; p < count; ++p)
+                            copyTile(tile + p * kPanel * kPanel, least(height, high - begin), least(kPanel, width - p * kPanel), to + p * kPanel,
+                                     stride, mode == Mode::Add);
                     }
                 }
             }
@@ -342,14 +373,15 @@ template <class Kind>
 constexpr Kernels direct() {
     return {.store = storeDirect<Kind>, .tiles = tilesDirect<Kind>};
 }
-template <class Kind, int MR>
+// MR rows by NP panels.
+template <class Kind, int MR, int NP>
 constexpr Kernels packed() {
-    return {.store = storePacked<Kind, false, MR, false, Kind>, .tiles = tilesPacked<Kind, false, MR, false, Kind>};
+    return {.store = storePacked<Kind, false, MR, NP, false, Kind>, .tiles = tilesPacked<Kind, false, MR, NP, false, Kind>};
 }
-template <int MR>
+template <int MR, int NP>
 constexpr Kernels split() {
-    return {.store = storePacked<Floats, true, MR, (STEPSCOPE_ISA_LEVEL >= 3), Pairs>,
-            .tiles = tilesPacked<Floats, true, MR, (STEPSCOPE_ISA_LEVEL >= 3), Pairs>};
+    return {.store = storePacked<Floats, true, MR, NP, (STEPSCOPE_ISA_LEVEL >= 3), Pairs>,
+            .tiles = tilesPacked<Floats, true, MR, NP, (STEPSCOPE_ISA_LEVEL >= 3), Pairs>};
 }
 
 }  // namespace
@@ -357,17 +389,18 @@ constexpr Kernels split() {
 extern const gemm::FormTable gemmForms;  // a constant is local to its file otherwise
 #if STEPSCOPE_ISA_LEVEL >= 2
 const gemm::FormTable gemmForms = {.forms = {
-                                       {{"direct", direct<Floats>()}, {"packed-8", packed<Floats, 8>()}, {"packed-12", packed<Floats, 12>()}},
+                                       {{"direct", direct<Floats>()}, {"packed-12", packed<Floats, 12, 1>()}, {"packed-6x2", packed<Floats, 6, 2>()}},
                                        {{"direct", direct<Pairs>()},
-                                        {"packed-8", packed<Pairs, 8>()},
-                                        {"packed-12", packed<Pairs, 12>()},
-                                        {"split-8", split<8>()},
-                                        {"split-12", split<12>()}},
+                                        {"packed-12", packed<Pairs, 12, 1>()},
+                                        {"packed-6x2", packed<Pairs, 6, 2>()},
+                                        {"split-8", split<8, 1>()},
+                                        {"split-12", split<12, 1>()},
+                                        {"split-6x2", split<6, 2>()}},
                                    }};
 #elif STEPSCOPE_ISA_LEVEL == 1
 const gemm::FormTable gemmForms = {.forms = {
-                                       {{"direct", direct<Floats>()}, {"packed-6", packed<Floats, 6>()}},
-                                       {{"direct", direct<Pairs>()}, {"split-4", split<4>()}, {"split-6", split<6>()}},
+                                       {{"direct", direct<Floats>()}, {"packed-6", packed<Floats, 6, 1>()}},
+                                       {{"direct", direct<Pairs>()}, {"split-4", split<4, 1>()}, {"split-6", split<6, 1>()}},
                                    }};
 #else
 const gemm::FormTable gemmForms = {.forms = {{{"direct", direct<Floats>()}}, {{"direct", direct<Pairs>()}}}};

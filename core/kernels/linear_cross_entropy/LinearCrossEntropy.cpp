@@ -1,5 +1,7 @@
 #include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,9 +11,16 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kTile = 384;               // logits of a row block worked on at a time: both packings of the rows fit the second-level cache
-constexpr std::int64_t kSlice = 192;              // rows of the weights' gradient worked on at a time; divides the tile
-constexpr std::int64_t kBlockBytes = 640 * 1024;  // of a row block's hidden state, its gradient and its tile
+constexpr std::int64_t kTile = 384;   // logits of a row block worked on at a time: both packings of the rows fit the second-level cache
+constexpr std::int64_t kSlice = 192;  // rows of the weights' gradient worked on at a time; divides the tile
+
+// Of a row block's hidden state, its gradient and its tile: five eighths of the second-level cache, as far as the system says how large that is. All
+// weights pass by once for each block.
+std::int64_t blockBytes() {
+    static const std::int64_t bytes =
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(::sysconf(_SC_LEVEL2_CACHE_SIZE)) / 8 * 5, 640 * 1024, 1280 * 1024);
+    return bytes;
+}
 
 std::int64_t tiles(std::int64_t vocabulary) {
     return (vocabulary + kTile - 1) / kTile;
@@ -81,7 +90,7 @@ LinearCrossEntropy::LinearCrossEntropy(LinearCrossEntropyShape shape)
     // In parts of equal size: a small last one would cost as much memory traffic as a whole one.
     m_pieces = m_shape.gradients ? static_cast<int>(partsOf(most, within(m_shape.keptBytes / workers(), rowBytes))) : 1;
     m_pieceRows = upTo32(partsOf(most, m_pieces));
-    const std::int64_t blocks = partsOf(m_pieceRows, std::min<std::int64_t>(256, within(kBlockBytes, m_shape.width * (4 + bytes) + kTile * bytes)));
+    const std::int64_t blocks = partsOf(m_pieceRows, std::min<std::int64_t>(256, within(blockBytes(), m_shape.width * (4 + bytes) + kTile * bytes)));
     m_rowBlock = upTo32(partsOf(m_pieceRows, blocks));
     m_steps = steps(m_pieceRows) * workers();
 }
