@@ -229,7 +229,12 @@ void Course::concludePilot() {
     // The median of so few deviations may be far too small by luck, and what is cut too early needs more pairs; a part of the standard deviation is
     // as much fixed beforehand as it is.
     plan.mad = std::max({median(off), std::sqrt(plan.variance) / 2, kLeastSpread});
-    if (!others.empty()) plan.othersLimit = median(others) + m_rules.othersSlack;
+    if (!others.empty()) {
+        std::vector<double> offOthers;
+        for (const double each : others) offOthers.push_back(std::abs(each - median(others)));
+        // Where somebody computes all the time, how much they take moves by itself; what is more than that is new.
+        plan.othersLimit = median(others) + std::max(m_rules.othersSlack, 3 * median(offOthers));
+    }
 
     const double left = std::max(0.0, m_rules.budgetSeconds - m_elapsed);
     const auto most = static_cast<std::int64_t>(left / std::max(plan.pairSeconds, 1e-9) / static_cast<double>(m_rules.leastRebuilds + 2));
