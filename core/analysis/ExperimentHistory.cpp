@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "core/analysis/Statistics.h"
 
@@ -19,21 +20,19 @@ void ExperimentHistory::add(const Event& event) {
     }
 }
 
-bool ExperimentHistory::counts(const BlockDone& block) const {
-    if (block.pair < 0) return false;
-    const auto found = std::ranges::find(m_pairs, block.pair, &ExperimentJudged::pair);
-    return found != m_pairs.end() && !found->discarded;
-}
-
 SideFacts ExperimentHistory::facts(Arm arm) const {
+    std::unordered_set<std::int64_t> counts;
+    for (const ExperimentJudged& judged : m_pairs)
+        if (!judged.discarded) counts.insert(judged.pair);
+    // Sums of what a file holds, which may be any numbers.
+    double blocks = 0, steps = 0, tokens = 0, seconds = 0, faults = 0, joules = 0;
     SideFacts facts;
-    double seconds = 0, faults = 0, joules = 0;
     std::vector<double> medians;
     for (const BlockDone& block : m_blocks) {
-        if (block.arm != arm || !counts(block)) continue;
-        ++facts.blocks;
-        facts.steps += block.steps;
-        facts.tokens += block.tokens;
+        if (block.arm != arm || block.pair < 0 || !counts.contains(block.pair)) continue;
+        ++blocks;
+        steps += static_cast<double>(block.steps);
+        tokens += static_cast<double>(block.tokens);
         seconds += block.duration.seconds();
         faults += static_cast<double>(block.pageFaults);
         joules += block.joules;
@@ -42,8 +41,11 @@ SideFacts ExperimentHistory::facts(Arm arm) const {
         facts.peakBytes = std::fmax(facts.peakBytes, block.peakBytes);
         if (std::isfinite(block.operations)) facts.operations = block.operations;
     }
-    if (facts.steps == 0 || facts.tokens == 0 || !(seconds > 0)) return facts;
-    const auto steps = static_cast<double>(facts.steps), tokens = static_cast<double>(facts.tokens);
+    const auto whole = [](double value) { return static_cast<std::int64_t>(std::clamp(value, 0.0, 9e18)); };
+    facts.blocks = whole(blocks);
+    facts.steps = whole(steps);
+    facts.tokens = whole(tokens);
+    if (!(steps > 0 && tokens > 0 && seconds > 0)) return facts;
     facts.msPerStep = seconds / steps * 1e3;
     facts.medianMsPerStep = median(medians);
     facts.tokensPerSecond = tokens / seconds;

@@ -34,8 +34,6 @@ public:
     double lossDifference() const;
 
 private:
-    bool counts(const BlockDone& block) const;
-
     std::optional<ExperimentBegan> m_began;
     std::vector<BlockDone> m_blocks;
     std::vector<ExperimentJudged> m_pairs;

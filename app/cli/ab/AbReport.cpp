@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/cli/output/Output.h"
@@ -84,7 +85,8 @@ std::vector<std::string> row(const char* name, const std::string& settings, cons
             unknownOr(facts.msPerStep, format::milliseconds(facts.msPerStep)),
             unknownOr(facts.slowestMs, format::milliseconds(facts.slowestMs)),
             unknownOr(facts.tokensPerSecond, format::rate(facts.tokensPerSecond, "tok/s")),
-            unknownOr(facts.peakBytes, format::bytes({static_cast<std::int64_t>(std::isfinite(facts.peakBytes) ? facts.peakBytes : 0)})),
+            unknownOr(facts.peakBytes,
+                      format::bytes({std::isfinite(facts.peakBytes) ? static_cast<std::int64_t>(std::clamp(facts.peakBytes, 0.0, 9e18)) : 0})),
             unknownOr(facts.faultsPerStep, format::significant(facts.faultsPerStep)),
             unknownOr(facts.operations, format::significant(facts.operations, 4)),
             unknownOr(facts.joulesPerToken, format::significant(facts.joulesPerToken * 1e3) + " mJ")};
@@ -158,7 +160,7 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
                  {"ENERGY A TOKEN", Right}});
     table.add(row("A", printable(began.same ? "as given" : ofA), history.facts(Arm::A)));
     table.add(row("B", printable(began.same ? "the same" : ofB), history.facts(Arm::B)));
-    std::string text = table.text() + "\n" + judgedSentence(judged, began.delta) + "\n";
+    std::string text = table.text() + "\n" + printable(judgedSentence(judged, began.delta)) + "\n";
     if (std::isfinite(judged.ratio))
         text += fmt::format("Time per token of A ÷ that of B: {:.4f}, {:.0f} % interval [{:.4f}, {:.4f}], over {} rebuilds of both.\n", judged.ratio,
                             (1 - began.alpha) * 100, judged.low, judged.high, judged.rebuilds);

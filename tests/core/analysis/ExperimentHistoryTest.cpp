@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "core/analysis/ExperimentHistory.h"
 
@@ -55,6 +56,30 @@ TEST(ExperimentHistory, ComparesLossesAtEqualTokensOnly) {
     history.add(block(2, Arm::A, 10, 1000, 1.0, 40));
     EXPECT_DOUBLE_EQ(history.lossDifference(), 0.75);
     EXPECT_TRUE(std::isnan(ExperimentHistory().lossDifference()));
+}
+
+TEST(ExperimentHistory, OfAStrangersFileIsBoundedInTimeAndNumbers) {
+    ExperimentHistory history;
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    for (std::int64_t pair = 0; pair < 200'000; ++pair) {
+        history.add(BlockDone{.duration = {kMost}, .pair = pair, .steps = kMost, .tokens = kMost, .pageFaults = kMost, .peakBytes = 1e300});
+        history.add(ExperimentJudged{.pair = pair});
+    }
+    const SideFacts facts = history.facts(Arm::A);
+    EXPECT_EQ(facts.blocks, 200'000);
+    EXPECT_GT(facts.tokens, 0);
+    EXPECT_GT(facts.tokensPerSecond, 0);
+}
+
+TEST(ExperimentHistory, OfARunWithSeveralExperimentsIsOfTheNewestOne) {
+    ExperimentHistory history;
+    history.add(ExperimentBegan{.configA = "first"});
+    history.add(block(0, Arm::A, 20));
+    history.add(ExperimentJudged{.pair = 0, .outcome = "faster"});
+    history.add(ExperimentBegan{.configA = "second"});
+    EXPECT_EQ(history.began()->configA, "second");
+    EXPECT_TRUE(history.blocks().empty());
+    EXPECT_FALSE(history.newest());
 }
 
 TEST(ExperimentHistory, WithoutBlocksKnowsNothing) {
