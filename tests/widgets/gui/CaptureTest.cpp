@@ -78,6 +78,9 @@ TEST(CaptureDialog, ShowsEveryKindOfOperationWithItsShare) {
         << text(0).join('|').toStdString();
     EXPECT_EQ(text(1), (QStringList{"norm + QKV", "norm", "forward", "attention/qkv", "1.00", "1.00\u2009ms", "25.0 %"}))
         << text(1).join('|').toStdString();
+    dialog.show();
+    QCoreApplication::processEvents();
+    WindowTest::picture(dialog, "capture");
     EXPECT_TRUE(dialog.sentence().endsWith("2 more kinds with less time are left out.")) << dialog.sentence().toStdString();
     dialog.setResult(CaptureDone{.step = 10, .firstStep = 10, .steps = 1});
     EXPECT_EQ(table->rowCount(), 0);

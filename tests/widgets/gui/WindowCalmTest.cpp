@@ -126,6 +126,7 @@ TEST_F(WindowCalmTest, NoNoticeVerdictOrMistakeMovesARow) {
     EXPECT_EQ(rows(), before) << "a flip that is being measured";
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().flipStrip().reading().note.contains("comparisons without a flip"); }, 5000));
     EXPECT_EQ(rows(), before) << "a verdict";
+    picture(window(), "flip-inconclusive");
     Q_EMIT window().experiment().row("amp")->committed("amp", "fp16");
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().experiment().row("amp")->problem().contains("float16"); }, 5000));
     EXPECT_EQ(rows(), before) << "a refusal";

@@ -17,6 +17,14 @@
 namespace stepscope {
 
 class WindowTest : public testing::Test {
+public:
+    // To be looked at: saved where STEPSCOPE_PICTURES names a folder.
+    static void picture(QWidget& of, const QString& name) {
+        const QString folder = qEnvironmentVariable("STEPSCOPE_PICTURES");
+        if (folder.isEmpty()) return;
+        EXPECT_TRUE(of.grab().save(folder + '/' + name + ".png"));
+    }
+
 protected:
     WindowTest() {
         QSettings().clear();

@@ -222,6 +222,8 @@ TEST_F(WindowTest, ShowsWhatAFlipDidBelowTheChartsAndOnTheSwitchsCard) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().flipStrip().isVisible(); }, 5000));
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().flipStrip().reading().note.contains("20 after"); }, 5000));
     const FlipStripReading shown = window().flipStrip().reading();
+    QTest::qWait(100);
+    picture(window(), "flip");
     EXPECT_EQ(shown.heading, "Mixed precision: off → bf16");
     ASSERT_EQ(shown.figures.size(), 4u);
     EXPECT_EQ(shown.figures[0].verdict, FlipStripReading::Verdict::Better) << shown.figures[0].spread.toStdString();

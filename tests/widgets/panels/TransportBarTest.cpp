@@ -128,7 +128,9 @@ TEST_F(TransportBarTest, BesideTheTabsOfASmallWindowTheEndGoesAndTheSliderStaysU
     centre.resize(300, 40);
     narrow->setGeometry(0, 0, 300, 30);
     QCoreApplication::processEvents();
-    EXPECT_GE(narrow->findChild<ScrubBar*>()->width(), 48);
+    EXPECT_GE(narrow->findChild<ScrubBar*>()->width(), 64);
+    const auto* speed = narrow->findChild<QComboBox*>();
+    EXPECT_GE(speed->width(), speed->sizeHint().width()) << "its number is read whole";
     int shown = 0;
     for (const auto* part : narrow->findChildren<QLabel*>()) {
         if (!part->isVisible()) continue;
@@ -138,6 +140,7 @@ TEST_F(TransportBarTest, BesideTheTabsOfASmallWindowTheEndGoesAndTheSliderStaysU
     }
     EXPECT_EQ(shown, 1);
     for (const auto* part : narrow->findChildren<QToolButton*>()) {
+        if (!part->isVisible()) continue;
         EXPECT_LE(part->geometry().right(), 300) << part->accessibleName().toStdString();
         EXPECT_GE(part->width(), part->minimumSizeHint().width() - 4) << part->accessibleName().toStdString();
     }

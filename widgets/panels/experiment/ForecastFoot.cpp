@@ -67,7 +67,7 @@ void ForecastFoot::setTime(const QString& sentence, const QString& source) {
 
 void ForecastFoot::showTime() {
     m_time->setTone(m_ofNextRun ? Tone::Warning : Tone::Muted);
-    const QString time = m_isRunning && !m_timeText.isEmpty() ? "next run: " + m_timeText : m_timeText;
+    const QString time = m_isRunning && m_timeText.startsWith("about") ? "next run: " + m_timeText : m_timeText;
     m_time->setText(m_ofNextRun ? QString("Settings of the next run, not of the replay.") : time);
     m_time->setMore(m_ofNextRun ? QString() : m_timeSource);
 }

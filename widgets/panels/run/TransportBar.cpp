@@ -30,14 +30,15 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     m_title = new QLabel(m_titleText);
     m_title->setFont(headFont(m_title->font()));
     m_title->setTextFormat(Qt::PlainText);
-    auto* toStart = button("to-start", "To the start");
+    m_toStart = button("to-start", "To the start");
     m_play = button("run", "Play");
-    auto* toEnd = button("to-end", "To the end");
+    m_toEnd = button("to-end", "To the end");
     m_speed = new QComboBox;
     for (int factor : {1, 2, 5, 10, 30, 100, 300, 1000}) m_speed->addItem(QString("×%1").arg(factor), factor);
     m_speed->setCurrentIndex(3);
     m_speed->setToolTip("How many times faster than it happened");
     m_speed->setAccessibleName("Replay speed");
+    m_speed->setMinimumWidth(m_speed->sizeHint().width());
     m_scrub = new ScrubBar;
     m_scrub->setMinimumWidth(0);  // fit() knows what else to take
     m_step = new QLabel;
@@ -56,17 +57,17 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     layout->setContentsMargins(space(2), 0, space(1), 0);  // as high as a row of tabs
     layout->setSpacing(space(1));
     layout->addWidget(m_title);
-    layout->addWidget(toStart);
+    layout->addWidget(m_toStart);
     layout->addWidget(m_play);
-    layout->addWidget(toEnd);
+    layout->addWidget(m_toEnd);
     layout->addWidget(m_speed);
     layout->addWidget(m_scrub, 1);
     layout->addWidget(m_step);
     layout->addWidget(m_time);
     layout->addWidget(m_back);
 
-    connect(toStart, &QToolButton::clicked, this, [this] { Q_EMIT seekRequested(TimeNs{}); });
-    connect(toEnd, &QToolButton::clicked, this, &TransportBar::endRequested);
+    connect(m_toStart, &QToolButton::clicked, this, [this] { Q_EMIT seekRequested(TimeNs{}); });
+    connect(m_toEnd, &QToolButton::clicked, this, &TransportBar::endRequested);
     connect(m_play, &QToolButton::clicked, this, [this] { m_place.playing ? Q_EMIT pauseRequested() : Q_EMIT playRequested(); });
     connect(m_speed, &QComboBox::activated, this, [this] { Q_EMIT speedChanged(speed()); });
     connect(m_back, &QToolButton::clicked, this, &TransportBar::closeRequested);
@@ -80,30 +81,39 @@ void TransportBar::setName(const QString& name) {
     fit();
 }
 
-int TransportBar::widthBesideTitle(bool withStep) const {
+int TransportBar::timeWidth(Room room) const {
+    const QString end = QString::fromStdString(format::duration(m_place.end));
+    return m_time->fontMetrics().horizontalAdvance(room == Room::Tight ? end : end + " / " + end) + 4;
+}
+
+int TransportBar::widthBesideTitle(Room room) const {
     const QMargins margins = layout()->contentsMargins();
     int width = margins.left() + margins.right();
     for (int i = 0; i < layout()->count(); ++i) {
         const QWidget* part = layout()->itemAt(i)->widget();
-        if (part == m_title || (part == m_step && !withStep)) continue;
+        const bool isEnd = part == m_toStart || part == m_toEnd;
+        if (part == m_title || (part == m_step && room != Room::Wide) || (isEnd && room == Room::Tight)) continue;
         const QSize wanted = part->sizeHint().boundedTo(part->maximumSize()).expandedTo(part->minimumSize());
-        width += (part == m_scrub ? kLeastSlider : wanted.width()) + layout()->spacing();
+        width += (part == m_scrub ? kLeastSlider : part == m_time ? timeWidth(room) : wanted.width()) + layout()->spacing();
     }
     return width;
 }
 
 void TransportBar::fit() {
     m_back->setToolButtonStyle(Qt::ToolButtonTextOnly);
-    showTime(true);
-    const bool withStep = widthBesideTitle(true) <= width();
-    if (!withStep && widthBesideTitle(false) > width()) m_back->setToolButtonStyle(Qt::ToolButtonIconOnly);
-    if (!withStep && widthBesideTitle(false) > width()) showTime(false);
-    m_step->setVisible(withStep);
+    Room room = widthBesideTitle(Room::Wide) <= width() ? Room::Wide : Room::WithoutStep;
+    if (room == Room::WithoutStep && widthBesideTitle(room) > width()) {
+        m_back->setToolButtonStyle(Qt::ToolButtonIconOnly);
+        if (widthBesideTitle(room) > width()) room = Room::Tight;
+    }
+    showTime(room);
+    m_step->setVisible(room == Room::Wide);
+    for (QToolButton* end : {m_toStart, m_toEnd}) end->setVisible(room != Room::Tight);
     const QFontMetrics metrics(m_title->font());
-    const int room = std::min(metrics.horizontalAdvance(m_titleText) + 2, std::max(0, width() - widthBesideTitle(withStep)));
-    m_title->setVisible(room >= metrics.horizontalAdvance("replay"));
-    m_title->setFixedWidth(room);
-    m_title->setText(metrics.elidedText(m_titleText, Qt::ElideRight, room));
+    const int left = std::min(metrics.horizontalAdvance(m_titleText) + 2, std::max(0, width() - widthBesideTitle(room)));
+    m_title->setVisible(left >= metrics.horizontalAdvance("replay"));
+    m_title->setFixedWidth(left);
+    m_title->setText(metrics.elidedText(m_titleText, Qt::ElideRight, left));
 }
 
 // The tint that says: this is not live.
@@ -134,11 +144,11 @@ void TransportBar::setPlace(const Place& place) {
     fit();
 }
 
-void TransportBar::showTime(bool withEnd) {
+void TransportBar::showTime(Room room) {
     const QString at = QString::fromStdString(format::duration(m_place.at)), end = QString::fromStdString(format::duration(m_place.end));
-    m_time->setText(withEnd ? at + " / " + end : at);
+    m_time->setText(room == Room::Tight ? at : at + " / " + end);
     m_time->setToolTip(at + " of " + end);
-    m_time->setFixedWidth(m_time->fontMetrics().horizontalAdvance(withEnd ? end + " / " + end : end) + 4);  // so that the slider stands still
+    m_time->setFixedWidth(timeWidth(room));  // so that the slider stands still
 }
 
 void TransportBar::setMarks(std::vector<ScrubMark> marks) {

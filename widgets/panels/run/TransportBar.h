@@ -1,6 +1,6 @@
 // The replay's controls beside the tabs: to the start, play or pause, to the end, speed, the scrubber, the step under the cursor,
-// and the way back to live. Where room is scarce the name is elided first, then the step goes, then the word on the way back, then when it ends;
-// then the slider becomes shorter. The time is never cut. Signals say what was asked; GUI thread.
+// and the way back to live. Where room is scarce the name is elided first, then the step goes, then the word on the way back, then when it ends and
+// the ways to both ends (the slider's own), then the slider becomes shorter. The time is never cut. Signals say what was asked; GUI thread.
 #pragma once
 #include <QWidget>
 #include <vector>
@@ -47,12 +47,14 @@ protected:
 
 private:
     void fit();
-    int widthBesideTitle(bool withStep) const;  // the slider at its least
-    void showTime(bool withEnd);
+    enum class Room { Wide, WithoutStep, Tight };  // Tight: without the ways to both ends, and only the time
+    int widthBesideTitle(Room room) const;         // the slider at its least
+    int timeWidth(Room room) const;
+    void showTime(Room room);
 
     QString m_titleText = "replay";
     QLabel* m_title;
-    QToolButton* m_play;
+    QToolButton *m_toStart, *m_play, *m_toEnd;
     QComboBox* m_speed;
     ScrubBar* m_scrub;
     QLabel *m_step, *m_time;
