@@ -11,7 +11,7 @@ TimeNs threadTime();
 
 class RedrawBudget {
 public:
-    static constexpr double kTrainingShare = 0.015;  // of one core, while a run wants the machine: with the feed's own work below 2 %
+    static constexpr double kTrainingShare = 0.012;  // of one core, while a run wants the machine: with the feed's own work below 2 % on a busy one
     static constexpr double kIdleShare = 0.25;       // replay, or nothing running
     static constexpr TimeNs kLongestPaint{10'000'000};
 
