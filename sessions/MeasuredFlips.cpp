@@ -159,6 +159,13 @@ struct RealFlip {
     std::string context;
 };
 
+std::vector<RealFlip> realFlips(const std::vector<SwitchApplied>& flips, const std::vector<std::string>& contexts) {
+    std::vector<RealFlip> real;
+    for (std::size_t i = 0; i < contexts.size(); ++i)
+        if (flips[i].from != flips[i].to) real.push_back({flips[i], contexts[i]});
+    return real;
+}
+
 // Cuts what lies behind the first `kept` steps into shams.
 void addShams(std::vector<ShamFlip>& all, const std::vector<StepSample>& steps, std::size_t kept, bool backwards, std::size_t most) {
     if (steps.size() <= kept || all.size() >= most) return;
@@ -219,9 +226,7 @@ Result<std::vector<MeasuredFlip>> measuredFlips(const std::string& path, const M
         for (const Stored& run : sessionsHere(database, machine)) {
             const std::vector<SwitchApplied> flips = flipsOf(database, run.session);
             const std::vector<std::string> contexts = contextsOf(database, run.session, flips);
-            std::vector<RealFlip> real;
-            for (std::size_t i = 0; i < contexts.size(); ++i)
-                if (flips[i].from != flips[i].to) real.push_back({flips[i], contexts[i]});
+            const std::vector<RealFlip> real = realFlips(flips, contexts);
             for (std::size_t i = 0; i < real.size() && looked < kMostMeasured; ++i) {
                 const auto former = done.find({real[i].flip.id, real[i].context});
                 if (former != done.end() && newest[former->second].effect.decided()) continue;
@@ -238,6 +243,22 @@ Result<std::vector<MeasuredFlip>> measuredFlips(const std::string& path, const M
             }
         }
         return newest;
+    });
+}
+
+Result<std::vector<MeasuredFlip>> measuredFlipsOf(const std::string& path, std::int64_t session) {
+    auto opened = openForReading(path);
+    if (!opened) return opened.error();
+    return guarded(path, [&]() -> Result<std::vector<MeasuredFlip>> {
+        std::vector<MeasuredFlip> all;
+        if (!*opened) return all;
+        SQLite::Database& database = **opened;
+        const std::vector<SwitchApplied> flips = flipsOf(database, session);
+        const std::vector<RealFlip> real = realFlips(flips, contextsOf(database, session, flips));
+        for (std::size_t i = 0; i < std::min(real.size(), kMostMeasured); ++i)
+            all.push_back({session, {}, 0, real[i].flip, real[i].context, measureFlip(sidesOf(database, session, real, i))});
+        std::ranges::reverse(all);
+        return all;
     });
 }
 

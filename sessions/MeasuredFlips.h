@@ -23,4 +23,8 @@ struct MeasuredFlip {
 // flip, a text or a checkpoint disturbed. No database yet is an empty list.
 Result<std::vector<MeasuredFlip>> measuredFlips(const std::string& path, const Machine& machine);
 
+// Of one session, whatever machine it ran on: its newest 100 flips, the first of them first; fewer where the session cannot be read. One without
+// flips, or that is not there, is an empty list.
+Result<std::vector<MeasuredFlip>> measuredFlipsOf(const std::string& path, std::int64_t session);
+
 }  // namespace stepscope

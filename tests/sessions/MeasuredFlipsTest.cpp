@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/analysis/FlipContext.h"
+#include "core/analysis/FlipSentence.h"
 #include "core/analysis/FlipsOfRun.h"
 #include "sessions/MeasuredFlips.h"
 #include "sessions/SessionStore.h"
@@ -163,6 +164,27 @@ TEST(MeasuredFlips, SaysOfAStoredFlipWhatTheWindowSaidOfTheLiveOne) {
             EXPECT_TRUE(stored.effect.decided()) << id;
         }
     }
+}
+
+TEST(MeasuredFlips, SaysOfEveryFlipOfOneSessionWhatItDidOrWhyThatIsNotKnown) {
+    const TempFolder folder;
+    Story(folder.file("s.db"), onDay(1))
+        .steps(5 + 40 * 45 + 20, 20)
+        .flip("amp", "off", "bf16")
+        .steps(60, 10)
+        .flip("attention", "auto", "auto")
+        .flip("attention", "auto", "manual")
+        .steps(8, 10);
+    Story(folder.file("s.db"), onDay(2)).steps(5 + 2 * 45 + 20, 20).flip("amp", "off", "bf16").steps(30, 10);
+    const auto found = measuredFlipsOf(folder.file("s.db"), 1);
+    ASSERT_TRUE(found) << found.error().sentence;
+    ASSERT_EQ(found->size(), 2u) << "one that changed nothing is none";
+    EXPECT_EQ(flipSentence((*found)[0].effect), "step time 20.0\u2009ms → 10.0\u2009ms, −50 %");
+    EXPECT_EQ(flipSentence((*found)[1].effect), "not measured: 20 steps before it and 3 after, 10 are needed");
+    EXPECT_EQ(flipSentence(measuredFlipsOf(folder.file("s.db"), 2)->front().effect),
+              "step time 20.0\u2009ms → 10.0\u2009ms, inconclusive: 2 of 39 comparisons without a flip so far");
+    EXPECT_TRUE(measuredFlipsOf(folder.file("s.db"), 77)->empty());
+    EXPECT_FALSE(measuredFlipsOf(folder.file("none.db"), 1).ok());
 }
 
 TEST(MeasuredFlips, PrefersAnOlderFlipOfWhichSomethingCanBeSaid) {

@@ -7,8 +7,10 @@
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
 #include "app/cli/sessions/SessionJson.h"
+#include "core/analysis/FlipSentence.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
+#include "sessions/MeasuredFlips.h"
 
 namespace stepscope::cli {
 namespace {
@@ -17,7 +19,25 @@ struct Shown {
     SessionSummary summary;
     SessionInfo info;
     SessionPoints points;
+    std::vector<MeasuredFlip> flips;
 };
+
+Json asJson(const std::vector<MeasuredFlip>& flips) {
+    Json all = Json::array();
+    for (const auto& [session, name, started, flip, context, effect] : flips)
+        all.push_back({{"step", flip.step},
+                       {"id", flip.id},
+                       {"from", toString(flip.from)},
+                       {"to", toString(flip.to)},
+                       {"steps_before", effect.stepsBefore},
+                       {"steps_after", effect.stepsAfter},
+                       {"ms_before", number(effect.ms.before.median)},
+                       {"ms_after", number(effect.ms.after.median)},
+                       {"comparisons", effect.shams},
+                       {"conclusive", effect.machineChange.empty() && effect.ms.conclusive()},
+                       {"verdict", flipSentence(effect)}});
+    return all;
+}
 
 Json asJson(const Shown& s) {
     Json all = toJson(s.summary);
@@ -32,6 +52,7 @@ Json asJson(const Shown& s) {
     all["machine"] = s.info.machine ? toJson(*s.info.machine) : Json(nullptr);
     all["validation"] = s.points.validation;
     all["switches"] = s.points.switches;
+    all["flips"] = asJson(s.flips);
     all["refused"] = s.points.refused;
     all["checkpoints"] = s.points.checkpoints;
     all["captures"] = s.points.captures;
@@ -90,6 +111,8 @@ std::string asText(const Shown& s) {
         return fmt::format("{} from {} to {}{}{}", word(p["id"]), word(p["from"]), word(p["to"]), word(p["note"]).empty() ? "" : "; ",
                            word(p["note"]));
     });
+    text += list("flips", asJson(s.flips),
+                 [](const Json& p) { return fmt::format("{} {} → {}: {}", word(p["id"]), word(p["from"]), word(p["to"]), word(p["verdict"])); });
     text +=
         list("refused", s.points.refused, [](const Json& p) { return fmt::format("{} {}: {}", word(p["id"]), word(p["value"]), word(p["why"])); });
     text += list("checkpoints", s.points.checkpoints, [](const Json& p) { return word(p["path"]); });
@@ -103,7 +126,8 @@ std::string asText(const Shown& s) {
 Result<Shown> read(const std::string& database, const std::string& idText) {
     const auto id = parseSessionId(idText);
     if (!id) return id.error();
-    auto reader = SessionReader::open(database.empty() ? defaultDatabasePath() : database);
+    const std::string path = database.empty() ? defaultDatabasePath() : database;
+    auto reader = SessionReader::open(path);
     if (!reader) return reader.error();
     auto summary = (*reader)->summary(*id);
     if (!summary) return summary.error();
@@ -111,7 +135,9 @@ Result<Shown> read(const std::string& database, const std::string& idText) {
     if (!info) return info.error();
     auto points = readPoints(**reader, *id);
     if (!points) return points.error();
-    return Shown{std::move(*summary), std::move(*info), std::move(*points)};
+    auto flips = measuredFlipsOf(path, *id);
+    if (!flips) return flips.error();
+    return Shown{std::move(*summary), std::move(*info), std::move(*points), std::move(*flips)};
 }
 
 }  // namespace

@@ -125,7 +125,8 @@ TEST(ShamFlips, OfAThousandFlipsThatDoNothingAtMostSixtyOneAreCalledSomethingWha
         for (const std::size_t shams : {ShamTest::kFewest, ShamTest::kMost}) {
             const Rates rates = called(series, shams, 1);
             RecordProperty(std::string(name) + "_" + std::to_string(shams), rates.shown);
-            EXPECT_LE(rates.shown, 61) << name << ", " << shams << " shams; " << rates.time << " without the look at the machine";
+            EXPECT_LE(rates.shown, 61) << name << ", " << shams << " shams";
+            EXPECT_LE(rates.time, 61) << name << ", " << shams << " shams, without the look at the machine";
         }
 }
 
