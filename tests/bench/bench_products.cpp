@@ -20,7 +20,8 @@ namespace {
 using gemm::kPanel;
 
 constexpr int kRepeats = 7;
-constexpr std::int64_t kRowBlock = 128;  // as a planned step's; the second-level cache holds it
+constexpr std::int64_t kRowBlock = 256;  // as a planned step's of a narrow model; the second-level cache holds it
+constexpr std::int64_t kLongSum = 4096, kPart = 192;
 
 // Seconds of the fastest of some runs of work(thread) on all threads.
 double fastest(int threads, const std::function<void(int)>& work) {
@@ -57,9 +58,16 @@ std::vector<double> secondsOf(gemm::Element element, Layer layer, int threads) {
         const std::int64_t steps = gemm::steps(element, summed);
         const auto a = words(rows, summed), b = words(gemm::panels(columns) * kPanel, summed);
         std::vector<float> sink(static_cast<std::size_t>(threads) * 16);
+        // A long sum is taken in parts, as the head's is over the vocabulary.
+        std::vector<float> sums(static_cast<std::size_t>(steps > kLongSum ? threads * kRowBlock * columns : 0));
         return fastest(threads, [&](int thread) {
             const Share mine = share(rows, thread, threads);
-            for (std::int64_t row = mine.begin; row < mine.end; row += kRowBlock)
+            for (std::int64_t row = mine.begin; steps > kLongSum && row < mine.end; row += kRowBlock)
+                for (std::int64_t first = 0; first < steps; first += kPart)
+                    kernels.store({a.data() + row * steps + first, steps, 1}, {b.data() + first * kPanel, steps * kPanel},
+                                  std::min(kRowBlock, mine.end - row), columns, std::min(kPart, steps - first),
+                                  sums.data() + thread * kRowBlock * columns, columns, first > 0);
+            for (std::int64_t row = mine.begin; steps <= kLongSum && row < mine.end; row += kRowBlock)
                 kernels.tiles(
                     {a.data() + row * steps, steps, 1}, {b.data(), steps * kPanel}, std::min(kRowBlock, mine.end - row), columns, steps,
                     [](void* to, float* tile, std::int64_t, std::int64_t, std::int64_t, std::int64_t) { *static_cast<float*>(to) += *tile; },
