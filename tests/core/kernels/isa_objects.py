@@ -6,11 +6,11 @@ import sys
 
 
 def leaks(text, isa):
-    """Lines of `nm -C` that define a global or weak symbol outside stepscope::<isa>::."""
+    """Lines of `nm -C` that define a global or weak symbol outside stepscope::<isa>::. The address of the routine that unwinds is data, the same in all."""
     found = []
     for line in text.splitlines():
         match = re.match(r"[0-9a-f]+ ([A-Zuvw]) (.*)", line)
-        if match and not re.search(rf"\bstepscope::{isa}::", match[2]):
+        if match and match[2] != "DW.ref.__gxx_personality_v0" and not re.search(rf"\bstepscope::{isa}::", match[2]):
             found.append(line)
     return found
 

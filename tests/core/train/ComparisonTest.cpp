@@ -73,7 +73,7 @@ TEST_F(ComparisonTest, OfTwoIdenticalArmsHasEqualLossesAfterEqualSteps) {
 }
 
 TEST_F(ComparisonTest, OfDifferentProgramsOverOneStartKeepsEachStateToItself) {
-    sides({{"fusion", std::string("off")}}, {{"fusion", std::string("step")}});
+    sides({{"fusion", std::string("off")}}, {{"fusion", std::string("kernels")}});
     EXPECT_EQ(run().state, RunState::Finished);
     EXPECT_LT(std::abs(history.lossDifference()), 1e-4);
     EXPECT_EQ(setup.sides[0].start->updates, 0) << "what both start from is not trained";
