@@ -14,6 +14,7 @@
 namespace stepscope {
 namespace {
 
+constexpr double kMostOverBudget = 1.25, kGraceSeconds = 5;
 // The first steps of an instance prepare; one that captures its step has done so by the fifth.
 constexpr std::int64_t kFirstSteps = 2, kFirstStepsOfCaptured = 6;
 
@@ -79,6 +80,11 @@ InRunExperiment::Reading InRunExperiment::read() const {
 
 StepProgram* InRunExperiment::next(const TrainState& state) {
     if (m_concluded) return nullptr;
+    // Of a run that does something else after every step no block is ever whole.
+    if ((m_setup.clock->now() - m_began).seconds() > kMostOverBudget * m_setup.rules.budgetSeconds + kGraceSeconds) {
+        conclude(state.updates, true);
+        return nullptr;
+    }
     if (!m_order) {
         m_order = m_course.next();
         if (!m_order) {
@@ -100,7 +106,7 @@ StepProgram* InRunExperiment::next(const TrainState& state) {
 void InRunExperiment::begin(const TrainState& state) {
     m_turn = read();
     m_rebuildSeconds = 0;
-    m_warmed = 0;
+    m_warmed = m_rewarm = 0;
     m_steps.clear();
     const at::Device device = state.weights.device();
     if (m_order->rebuild) {
@@ -134,6 +140,10 @@ void InRunExperiment::done(const TrainState& state, TimeNs duration, std::int64_
         return;
     }
     ++instance.steps;
+    if (m_rewarm > 0) {
+        --m_rewarm;
+        return;
+    }
     m_steps.push_back(duration.seconds());
     m_tokens += tokens;
     const double seconds = std::accumulate(m_steps.begin(), m_steps.end(), 0.0);

@@ -2,6 +2,7 @@
 // blocks say comes for free. It carries out a Course's orders a step at a time; the Trainer makes the steps. Only Programs for one form of the State
 // can take turns: nothing is converted. Trainer thread.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
@@ -36,8 +37,9 @@ public:
     StepProgram* next(const TrainState& state);
     // The step was made by it. tokens: none where its update was left out.
     void done(const TrainState& state, TimeNs duration, std::int64_t tokens, double loss);
-    // Something else was done between two steps (validation, a checkpoint, text): the block begins again with its warm-up.
-    void interrupted() { m_steps.clear(), m_warmed = 0; }
+    // Something else was done between two steps (validation, a checkpoint, text): the next ones warm up again. What was counted of the block stays,
+    // so that a run that validates often comes to an end of it.
+    void interrupted() { m_rewarm = m_order ? std::max<std::int64_t>(1, m_order->warmUp) : 0; }
     // A person wants it over, or the run ends: what is known is judged. Publishes the last ExperimentJudged; once.
     void conclude(std::int64_t step, bool stopped);
 
@@ -73,6 +75,7 @@ private:
     Reading m_turn, m_counted;    // at the turn, and when the first step that counts began
     double m_rebuildSeconds = 0;  // of this order
     std::int64_t m_warmed = 0;    // steps made since the turn that do not count
+    std::int64_t m_rewarm = 0;    // more of them, after an interruption
     std::vector<double> m_steps;  // that count, seconds
     std::int64_t m_tokens = 0, m_liveBefore = 0, m_builds = 0;
     std::vector<int> m_processors;

@@ -162,7 +162,7 @@ TEST_F(InRun, TakesTurnsBetweenTwoArithmeticsWhereThePersonAgrees) {
     EXPECT_FALSE(trainer.sink.all<ExperimentBegan>()[0].comparison.empty());
 }
 
-TEST_F(InRun, ValidationInTheMiddleOfABlockBeginsItAgain) {
+TEST_F(InRun, ComesToAnEndThoughItValidatesInTheMiddleOfEachBlock) {
     RunConfig made = config();
     made.switches["validation-every"] = std::int64_t{7};
     testing::TinyTrainer trainer(registry.complete(made).value());
