@@ -16,6 +16,7 @@
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/TextPage.h"
+#include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/RowParts.h"
 #include "widgets/panels/experiment/WheelGuard.h"
@@ -83,7 +84,9 @@ QWidget* MainWindow::buildCentre() {
     m_pages = new QTabWidget;
     // A page has the focus at first, so that the single keys (Space, F, /) act on the window and not on the first button.
     m_sessionsPage = new SessionsPage(m_sessions->model());
-    for (QWidget* page : {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage)})
+    m_compare = new ComparePage;
+    for (QWidget* page :
+         {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage), static_cast<QWidget*>(m_compare)})
         page->setFocusPolicy(Qt::StrongFocus);
     m_live->setMinimumSize(320, 200);  // in a small window the charts are less high than they would like
     m_live->setAccessibleName("Live charts");
@@ -93,6 +96,7 @@ QWidget* MainWindow::buildCentre() {
     m_pages->addTab(m_live, "Live");
     m_pages->addTab(m_text, "Text");
     m_pages->addTab(m_sessionsPage, "Sessions");
+    m_pages->addTab(m_compare, "Compare");
     m_pages->setAccessibleName("Pages");
     // The tab widget gives the keyboard to the first field of the page that comes, where 1, ? and Space would be typed.
     connect(m_pages, &QTabWidget::currentChanged, this, [this] {

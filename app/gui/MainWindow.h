@@ -8,6 +8,7 @@ class QTabWidget;
 
 namespace stepscope {
 
+class ComparePage;
 class ExperimentPanel;
 class FlipStrip;
 class HintStrip;
@@ -36,6 +37,7 @@ public:
     LivePage& livePage() { return *m_live; }
     TextPage& textPage() { return *m_text; }
     SessionsPage& sessionsPage() { return *m_sessionsPage; }
+    ComparePage& comparePage() { return *m_compare; }
     SessionsPanel& sessions() { return *m_sessions; }
     LogPanel& log() { return *m_log; }
 
@@ -70,6 +72,7 @@ private:
     LivePage* m_live;
     TextPage* m_text;
     SessionsPage* m_sessionsPage;
+    ComparePage* m_compare;
     SessionsPanel* m_sessions;
     LogPanel* m_log;
     SidePanels* m_sides;

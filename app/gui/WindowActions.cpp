@@ -40,7 +40,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Ctrl+Shift+V", "validate now"},
         {"Ctrl+Shift+C", "capture what runs in some steps"},
         {"Ctrl+Shift+R", "draw other batches: the next seed"},
-        {"1  2  3", "page Live, page Text, page Sessions"},
+        {"1  2  3  4", "page Live, page Text, page Sessions, page Compare"},
         {"F", "fit the charts to the whole run"},
         {"Wheel, drag", "zoom and pan the charts; double click fits"},
         {"Enter, L", "on a chart: it alone; logarithmic y"},
@@ -130,9 +130,10 @@ void WindowActions::buildMenu() {
 }
 
 // Made when it is asked for: reading and laying out the chapters is not part of starting.
-void WindowActions::openGuide() {
+void WindowActions::openGuide(const QString& chapter) {
     if (m_guide == nullptr) m_guide = new GuidePanel(&m_window);
     m_guide->open();
+    if (!chapter.isEmpty()) m_guide->showChapter(chapter);
 }
 
 void WindowActions::addThemes(QMenu* menu) {

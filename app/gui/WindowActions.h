@@ -20,13 +20,13 @@ class WindowActions : public QObject {
     Q_OBJECT
 public:
     WindowActions(MainWindow& window, RunWiring& running, SessionsWiring& sessions, CaptureWiring& capture, Stage& stage, QObject* parent = nullptr);
+    void openGuide(const QString& chapter = {});  // a chapter's file; empty = where it was left
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     void buildMenu();
-    void openGuide();
     void addThemes(QMenu* menu);
     bool act(int key, const QString& text);
     bool openMenuByKey(const QEvent& event);

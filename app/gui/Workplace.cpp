@@ -30,9 +30,13 @@ Workplace::Workplace(const Options& options)
       m_sessions({m_window.experiment(), m_window.hints(), m_window.livePage(), m_window.sessions(), m_window.pages(), m_window.sessionsPage(),
                   m_window.transport(), m_window.log()},
                  m_reader, m_replay, m_runs, m_stage, m_running),
+      m_compare({m_window.experiment(), m_window.pages(), m_window.comparePage(), m_window.notice()}, m_runs, m_running, m_reader, m_stage,
+                m_measured),
       m_capture(m_window, m_runs, m_running, m_live),
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
+    connect(&m_sessions, &SessionsWiring::experimentRequested, &m_compare, &CompareWiring::open);
+    connect(&m_compare, &CompareWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
     connect(&m_window.livePage(), &LivePage::said, this, [this](const QString& sentence, bool isError) {
         if (isError) return m_running.say(sentence, true);

@@ -8,6 +8,8 @@
 #include "app/gui/process/Options.h"
 #include "app/gui/process/QuitSignals.h"
 #include "app/gui/wiring/CaptureWiring.h"
+#include "app/gui/wiring/CompareWiring.h"
+#include "app/gui/wiring/ExperimentFeed.h"
 #include "app/gui/wiring/ExperimentWiring.h"
 #include "app/gui/wiring/FlipWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
@@ -40,6 +42,7 @@ private:
     Options m_options;
     MainWindow m_window;
     LiveFeed m_live, m_replayed;
+    ExperimentFeed m_measured;
     RunController m_runs;
     SessionsReader m_reader;
     ReplayController m_replay;
@@ -49,6 +52,7 @@ private:
     ExperimentWiring m_experiment;
     FlipWiring m_flips;
     SessionsWiring m_sessions;
+    CompareWiring m_compare;
     CaptureWiring m_capture;
     WindowActions m_actions;
     Departure m_departure;

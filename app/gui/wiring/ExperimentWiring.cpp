@@ -31,7 +31,7 @@ ExperimentWiring::ExperimentWiring(const Panels& panels, RunController& runs, Li
     connect(&live, &LiveFeed::switchApplied, this, &ExperimentWiring::applied);
     connect(&live, &LiveFeed::switchRefused, this, [this](const SwitchRefused& refused) { m_panels.experiment.refused(refused.id, refused.why); });
     connect(&runs, &RunController::phaseChanged, this, [this] {
-        if (m_runs.phase() == RunController::Phase::Starting) m_panels.experiment.setPreparing();
+        if (m_runs.training() && m_runs.phase() == RunController::Phase::Starting) m_panels.experiment.setPreparing();
         if (m_runs.phase() == RunController::Phase::None) m_panels.experiment.setRunning(nullptr);
     });
     panels.livePage.setPlannedConfig(panel.config());
@@ -106,7 +106,7 @@ void ExperimentWiring::show(const EditAnswer& found) {
 
 // A run of a few steps may have ended before its events are drained.
 void ExperimentWiring::runStarted() {
-    if (m_runs.busy() && m_live.history()->info()) m_panels.experiment.setRunning(&m_live.history()->config());
+    if (m_runs.training() && m_live.history()->info()) m_panels.experiment.setRunning(&m_live.history()->config());
 }
 
 void ExperimentWiring::applied(const SwitchApplied& flip) {

@@ -49,7 +49,7 @@ void RunController::setPhase(Phase phase) {
 void RunController::start(RunRequest request) {
     if (busy() || m_workbench == nullptr) return;
     m_request = std::move(request);
-    m_stopWhenStarted = false;
+    m_stopWhenStarted = m_measuring = false;
     m_early.clear();
     setPhase(Phase::Starting);
     m_thread.post([this, workbench = m_workbench, wanted = m_request] {
@@ -63,12 +63,7 @@ void RunController::start(RunRequest request) {
         }
         std::shared_ptr<Run> run = std::move(*started);
         if (m_leaving) run->send(Stop{});
-        answer(this, [this, run] {
-            m_run = run;
-            for (Command& command : std::exchange(m_early, {})) m_run->send(std::move(command));
-            setPhase(Phase::Live);
-            if (m_stopWhenStarted) stop();
-        });
+        answer(this, [this, run] { becomeLive(run); });
         const RunSummary summary = run->wait();
         answer(this, [this, summary] {
             m_run.reset();
@@ -76,6 +71,40 @@ void RunController::start(RunRequest request) {
             Q_EMIT ended(summary);
         });
     });
+}
+
+void RunController::measure(ExperimentRequest request, EventSink& sink) {
+    if (busy() || m_workbench == nullptr) return;
+    m_stopWhenStarted = false;
+    m_measuring = true;
+    m_early.clear();
+    setPhase(Phase::Starting);
+    m_thread.post([this, workbench = m_workbench, wanted = std::move(request), &sink] {
+        auto started = workbench->startExperiment(wanted, sink);
+        if (!started) {
+            answer(this, [this, sentence = QString::fromStdString(started.error().sentence)] {
+                setPhase(Phase::None);
+                Q_EMIT measureFailed(sentence);
+            });
+            return;
+        }
+        std::shared_ptr<Run> run = std::move(*started);
+        if (m_leaving) run->send(Stop{});
+        answer(this, [this, run] { becomeLive(run); });
+        const RunSummary summary = run->wait();
+        answer(this, [this, summary] {
+            m_run.reset();
+            setPhase(Phase::None);
+            Q_EMIT measured(summary);
+        });
+    });
+}
+
+void RunController::becomeLive(std::shared_ptr<Run> run) {
+    m_run = std::move(run);
+    for (Command& command : std::exchange(m_early, {})) m_run->send(std::move(command));
+    setPhase(Phase::Live);
+    if (m_stopWhenStarted) stop();
 }
 
 void RunController::send(Command command) {

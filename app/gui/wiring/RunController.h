@@ -1,5 +1,5 @@
-// Owns the engine on behalf of the window: makes the Workbench, starts runs, sends them commands, sees them off. Everything that
-// can take time (looking at the machine, opening SQLite, the end of a run) happens on its thread; the GUI thread only posts.
+// Owns the engine on behalf of the window: makes the Workbench, starts runs and experiments, one at a time, sends them commands, sees them off.
+// Everything that can take time (looking at the machine, opening SQLite, the end of a run) happens on its thread; the GUI thread only posts.
 #pragma once
 #include <QObject>
 #include <atomic>
@@ -32,11 +32,15 @@ public:
 
     Phase phase() const { return m_phase; }
     bool busy() const { return m_phase != Phase::None; }
-    const RunRequest& request() const { return m_request; }  // of the newest run
+    bool measuring() const { return busy() && m_measuring; }  // an experiment keeps it busy,
+    bool training() const { return busy() && !m_measuring; }  //   or a run
+    const RunRequest& request() const { return m_request; }   // of the newest run
     // Whether what kept that run from starting is where it would be stored; without recording it could.
     bool isAboutStorage(const Subject& subject) const;
 
     void start(RunRequest request);
+    // Answered with measureFailed() or, when it is over, measured(). The sink outlives this.
+    void measure(ExperimentRequest request, EventSink& sink);
     void send(Command command);  // while a run is being started, kept for it; ignored when there is none
     void stop();
     // Saves a checkpoint, stops the run and waits for it, without an event loop: for an end of the program that nobody asked for. False: no run.
@@ -49,9 +53,12 @@ Q_SIGNALS:
     // database: the run could not start because of where it would be stored; without recording it could.
     void startFailed(const QString& sentence, bool database);
     void ended(const stepscope::RunSummary& summary);
+    void measureFailed(const QString& sentence);
+    void measured(const stepscope::RunSummary& summary);
 
 private:
     void setPhase(Phase phase);
+    void becomeLive(std::shared_ptr<Run> run);
 
     LiveFeed& m_feed;
     std::shared_ptr<Workbench> m_workbench;
@@ -59,7 +66,7 @@ private:
     RunRequest m_request;
     std::vector<Command> m_early;  // for the run that is being started
     Phase m_phase = Phase::None;
-    bool m_stopWhenStarted = false;
+    bool m_stopWhenStarted = false, m_measuring = false;
     std::atomic<bool> m_leaving = false;
     BackThread m_thread;  // last: joined first
 };

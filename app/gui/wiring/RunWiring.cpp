@@ -55,6 +55,7 @@ void RunWiring::run() {
         Q_EMIT returnToLive();
         if (m_runs.busy()) return;
     }
+    if (m_runs.measuring()) return say("An experiment is being measured, and a run would disturb it; stop it first, or wait for its end.", false);
     if (m_runs.phase() == RunController::Phase::Live) {
         if (m_liveState == RunState::Paused) m_runs.send(Resume{});
         return;
@@ -67,7 +68,7 @@ void RunWiring::run() {
 }
 
 void RunWiring::runOrPause() {
-    const bool going = m_runs.phase() == RunController::Phase::Live && m_liveState == RunState::Running && !m_stage.replaying();
+    const bool going = m_runs.training() && m_runs.phase() == RunController::Phase::Live && m_liveState == RunState::Running && !m_stage.replaying();
     if (going)
         m_runs.send(Pause{});
     else
@@ -98,7 +99,7 @@ void RunWiring::drawOtherBatches() {
 }
 
 bool RunWiring::takesCommands() const {
-    return m_runs.phase() == RunController::Phase::Live && (m_liveState == RunState::Running || m_liveState == RunState::Paused);
+    return m_runs.training() && m_runs.phase() == RunController::Phase::Live && (m_liveState == RunState::Running || m_liveState == RunState::Paused);
 }
 
 void RunWiring::say(const QString& sentence, bool isError) {
@@ -162,6 +163,8 @@ void RunWiring::showReading() {
     if (reading.engine == RunReading::Engine::Failed) reading.note = "no engine";
     reading.replay = m_stage.replaying();
     reading.heldUp = m_heldUp;
+    reading.measuring = m_runs.measuring();
+    if (reading.measuring && !reading.replay) reading.state = RunState::Running;
     reading.refused = m_refused && !m_runs.busy() && !m_stage.replaying();
     m_panels.runBar.setReading(reading);
     tellWhatCanBeAsked(reading.canStop());

@@ -19,6 +19,7 @@ QString words(const std::string& text) {
 SessionRow rowOf(const SessionSummary& from) {
     SessionRow row;
     row.id = from.id;
+    row.kind = from.kind;
     row.name = from.name.empty() ? QString("session %1").arg(from.id) : words(from.name);
     row.notes = words(from.notes);
     for (const auto& tag : from.tags) row.tags << words(tag);

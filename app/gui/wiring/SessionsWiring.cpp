@@ -89,8 +89,14 @@ void SessionsWiring::connectTransport() {
     });
 }
 
+bool SessionsWiring::isExperiment(qint64 session) const {
+    const SessionRow* row = m_panels.sessions.model().find(session);
+    return row != nullptr && row->kind == SessionKind::Experiment;
+}
+
 void SessionsWiring::replay(qint64 session) {
-    const bool isLive = m_runs.busy() && m_stage.live().history()->session() == session;
+    if (isExperiment(session)) return Q_EMIT experimentRequested(session);
+    const bool isLive = m_runs.training() && m_stage.live().history()->session() == session;
     if (isLive) return returnToLive();
     m_marks = 0;
     m_panels.transport.setMarks({});
@@ -112,7 +118,7 @@ void SessionsWiring::returnToLive() {
 
 void SessionsWiring::show(const std::vector<SessionRow>& rows) {
     std::vector<SessionRow> marked = rows;
-    for (auto& row : marked) row.here = m_runs.busy() && row.id != 0 && row.id == m_stage.live().history()->session();
+    for (auto& row : marked) row.here = m_runs.training() && row.id != 0 && row.id == m_stage.live().history()->session();
     m_panels.sessions.setRows(std::move(marked));
     const SessionRow* replayed = m_panels.sessions.model().find(m_replay.session());
     m_replay.setFollowing(replayed != nullptr && !ended(replayed->state));
@@ -123,7 +129,7 @@ void SessionsWiring::show(const std::vector<SessionRow>& rows) {
 void SessionsWiring::showLiveRow() {
     m_sinceLiveRow.start();
     const RunHistory& live = *m_stage.live().history();
-    if (!m_runs.busy() || !live.state() || live.session() == 0) return;
+    if (!m_runs.training() || !live.state() || live.session() == 0) return;
     const RunNumbers numbers = live.numbers();
     m_panels.sessions.model().setLive(live.session(), live.state()->state, numbers.step, numbers.stepMsMedian, numbers.loss);
 }
@@ -136,6 +142,8 @@ void SessionsWiring::showMarks(TimeNs end) {
 }
 
 void SessionsWiring::runAgain(qint64 session, bool resume) {
+    if (isExperiment(session)) return Q_EMIT experimentRequested(session);  // its page repeats it
+    if (m_runs.measuring()) return m_running.say("An experiment is being measured; stop it before starting a run.", true);
     if (m_runs.busy()) return m_running.say("A run is in progress; stop it before starting another.", true);
     if (!resume)
         return m_reader.withInfo(session, [this](const SessionInfo& info) {

@@ -44,7 +44,11 @@ public:
     void replay(qint64 session);
     void returnToLive();
 
+Q_SIGNALS:
+    void experimentRequested(qint64 session);  // the session is no run: its page shows it
+
 private:
+    bool isExperiment(qint64 session) const;
     void connectPanel();
     void connectTransport();
     void show(const std::vector<SessionRow>& rows);

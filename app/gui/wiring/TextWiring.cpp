@@ -37,7 +37,7 @@ TextWiring::~TextWiring() {
 }
 
 std::int64_t TextWiring::sessionInView() const {
-    if (m_runs.busy() && !m_stage.replaying()) return 0;
+    if (m_runs.training() && !m_stage.replaying()) return 0;
     return m_stage.shown().history()->session();
 }
 
@@ -77,7 +77,7 @@ void TextWiring::showState() {
     page.setSource({});
     const bool live = m_running.takesCommands() && !m_stage.replaying();
     page.setReady(live, sessionInView() > 0 ? "Looking for a checkpoint of this session…"
-                        : m_runs.busy()
+                        : m_runs.training()
                             ? "The run is being prepared; text can be written from its first step on."
                             : "Text is written by the weights of a run in progress or of a session's checkpoint: press Run, or double-click "
                               "a session.");

@@ -7,8 +7,10 @@
 #include <set>
 #include <thread>
 
+#include "FakeExperiment.h"
 #include "FakeRun.h"
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/ExperimentQuestion.h"
 #include "core/events/ConfigKeys.h"
 #include "sessions/record/Recorder.h"
 
@@ -19,6 +21,7 @@ std::atomic<double> g_stepMs = 2;
 std::atomic<int> g_estimateMs = 0;
 
 std::string g_refusal;
+FakeExperimentPlan g_experiment;
 std::atomic<bool> g_checkpoints = false;
 
 std::mutex g_asking;
@@ -69,8 +72,25 @@ public:
         return e;
     }
 
-    Result<std::unique_ptr<Run>> startExperiment(ExperimentRequest, EventSink&) override {
-        return makeError(ErrorCode::Unsupported, "The test's engine makes no experiments.");
+    Result<std::unique_ptr<Run>> startExperiment(ExperimentRequest request, EventSink& sink) override {
+        if (!g_experiment.refusal.empty()) return makeError(ErrorCode::OutOfMemory, g_experiment.refusal);
+        if (const std::string why = whyNotComparable(request.a, request.b, request.same); !why.empty()) return makeError(ErrorCode::BadInput, why);
+        SessionInfo info;
+        info.kind = SessionKind::Experiment;
+        info.config = request.a;
+        info.name = questionWords(request.a, request.b, request.same);
+        info.machine = m_machine;
+        info.startedUnixMs = nowUnixMs();
+        std::unique_ptr<Recorder> recorder;
+        if (request.record && g_experiment.failure.empty()) {
+            Recorder::Options options;
+            options.path = request.database;
+            auto opened = Recorder::open(options, info);
+            if (!opened) return opened.error();
+            recorder = std::move(*opened);
+        }
+        return std::unique_ptr<Run>(
+            std::make_unique<FakeExperiment>(request, g_experiment, std::make_shared<const SessionInfo>(info), std::move(recorder), sink));
     }
 
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
@@ -137,6 +157,9 @@ void setFakeRefusal(const std::string& sentence) {
 }
 void setFakeCheckpoints(bool have) {
     g_checkpoints = have;
+}
+void setFakeExperiment(const FakeExperimentPlan& plan) {
+    g_experiment = plan;
 }
 void setFakeEstimateMs(int ms) {
     g_estimateMs = ms;

@@ -13,6 +13,18 @@ void setFakeEstimateMs(int ms);
 void setFakeRefusal(const std::string& sentence);
 // Whether sessions have a checkpoint of step 42, which writes " out of checkpoint-SESSION.".
 void setFakeCheckpoints(bool have);
+// How experiments started from now on go.
+struct FakeExperimentPlan {
+    double ratio = 1.12;    // time of A / time of B
+    double scatter = 0.02;  // of a pair's logarithm
+    int pairs = 16;         // that are made, left-out ones among them
+    int usAPair = 4'000;    // microseconds
+    bool leavesOut = true;  // some of them
+    std::string outcome = "faster", reason, why;
+    std::string refusal;  // instead of beginning
+    std::string failure;  // while it is prepared
+};
+void setFakeExperiment(const FakeExperimentPlan& plan);
 // Whether one of them was asked for verdicts, a whole configuration, a prediction or a run from the thread that calls this.
 bool fakeWasAskedHere();
 SwitchCatalogue fakeCatalogue(const RunConfig& config);

@@ -164,11 +164,14 @@ void RunBar::keepFocus() {
 }
 
 void RunBar::showProgress(const RunReading& r) {
-    const bool any = (r.hasRun || r.starting) && !r.refused;
+    // Nothing moves up here while an experiment is measured: drawing takes time from what is timed.
+    const bool measuring = r.measuring && !r.replay;
+    const bool any = (r.hasRun || r.starting) && !r.refused && !measuring;
     m_progress->setVisible(any);
     m_left->setVisible(any);
     if (!any) {
-        m_step->setText(r.refused                                  ? "not started"
+        m_step->setText(measuring                                  ? (r.stopping ? "stopping the experiment…" : "measuring, see the page Compare")
+                        : r.refused                                ? "not started"
                         : r.engine == RunReading::Engine::Starting ? "looking at this machine…"
                         : r.engine == RunReading::Engine::Failed   ? r.note
                                                                    : "ready");

@@ -14,8 +14,9 @@ struct RunReading {
     bool replay = false;    // what is looked at is a stored session
     bool starting = false;  // Run was pressed, the run is not there yet
     bool stopping = false;
-    bool refused = false;  // the newest run ended before its first step could be made: there is nothing to show of it
-    bool heldUp = false;   // paused because nothing can be stored; goes on by itself unless it is paused as well
+    bool measuring = false;  // what is live is an experiment: its page says how far it is
+    bool refused = false;    // the newest run ended before its first step could be made: there is nothing to show of it
+    bool heldUp = false;     // paused because nothing can be stored; goes on by itself unless it is paused as well
     RunState state = RunState::Preparing;
     QString note;                // what is being prepared, why it paused or failed
     double fraction = kUnknown;  // of the preparation
@@ -30,7 +31,7 @@ struct RunReading {
     // What can be asked of the run now, by button, menu or key.
     bool canStop() const { return live && !stopping; }
     bool canPause() const {
-        return live && !starting && !stopping && !replay && (state == RunState::Running || (state == RunState::Paused && heldUp));
+        return live && !measuring && !starting && !stopping && !replay && (state == RunState::Running || (state == RunState::Paused && heldUp));
     }
 };
 

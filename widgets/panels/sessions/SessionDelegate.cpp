@@ -66,6 +66,7 @@ QString roughTime(double ms) {
 }  // namespace
 
 QString SessionDelegate::figures(const SessionRow& row, const QFontMetrics& metrics, int room) {
+    if (row.kind != SessionKind::Run) return metrics.elidedText(toString(row.kind), Qt::ElideRight, room);
     const QString steps = row.steps == 0 ? QString("no steps") : words(format::count(row.steps)) + (row.steps == 1 ? " step" : " steps");
     const QString fewDigits = row.steps < 1000 ? steps : words(format::rate(static_cast<double>(row.steps), "steps"));
     QStringList all;

@@ -11,6 +11,7 @@ namespace stepscope {
 
 struct SessionRow {
     std::int64_t id = 0;
+    SessionKind kind = SessionKind::Run;
     QString name;
     QString notes;
     QStringList tags;

@@ -17,8 +17,12 @@ QString tooltip(const SessionRow& row) {
     QStringList lines{row.name, "session " + QString::number(row.id) + ", " + toString(row.state),
                       "started " + absoluteTime(QDateTime::fromMSecsSinceEpoch(row.startedUnixMs))};
     if (!row.why.isEmpty()) lines << row.why;
-    lines << QString::fromStdString(format::count(row.steps)) + " steps" +
-                 (std::isfinite(row.msPerStep) ? ", median " + QString::fromStdString(format::milliseconds(row.msPerStep)) + " a step" : QString());
+    if (row.kind != SessionKind::Run)
+        lines << QString("an %1: a double click shows it on the page Compare").arg(toString(row.kind));
+    else
+        lines << QString::fromStdString(format::count(row.steps)) + " steps" +
+                     (std::isfinite(row.msPerStep) ? ", median " + QString::fromStdString(format::milliseconds(row.msPerStep)) + " a step"
+                                                   : QString());
     if (std::isfinite(row.loss)) lines << QString("loss %1 at the last step").arg(row.loss, 0, 'f', 4);
     if (std::isfinite(row.validationLoss)) lines << QString("validation loss %1").arg(row.validationLoss, 0, 'f', 4);
     if (!row.tags.isEmpty()) lines << "tags: " + row.tags.join(", ");
@@ -29,8 +33,8 @@ QString tooltip(const SessionRow& row) {
 }  // namespace
 
 bool SessionRow::operator==(const SessionRow& other) const {
-    return id == other.id && name == other.name && notes == other.notes && tags == other.tags && state == other.state && why == other.why &&
-           startedUnixMs == other.startedUnixMs && steps == other.steps && same(msPerStep, other.msPerStep) &&
+    return id == other.id && kind == other.kind && name == other.name && notes == other.notes && tags == other.tags && state == other.state &&
+           why == other.why && startedUnixMs == other.startedUnixMs && steps == other.steps && same(msPerStep, other.msPerStep) &&
            same(tokensPerSecond, other.tokensPerSecond) && same(loss, other.loss) && same(validationLoss, other.validationLoss) &&
            config == other.config && here == other.here;
 }
@@ -86,6 +90,7 @@ QVariant SessionsModel::data(const QModelIndex& index, int role) const {
         case Qt::ToolTipRole:
             return tooltip(row);
         case Qt::AccessibleTextRole:
+            if (row.kind != SessionKind::Run) return QString("%1, %2, %3").arg(row.name, toString(row.kind), toString(row.state));
             return QString("%1, %2, %3 steps").arg(row.name, toString(row.state)).arg(row.steps);
         case IdRole:
             return static_cast<qlonglong>(row.id);
@@ -109,7 +114,7 @@ bool SessionsFilter::filterAcceptsRow(int row, const QModelIndex&) const {
 
 bool holdsWords(const SessionRow& session, const QStringList& words) {
     if (words.isEmpty()) return true;
-    QStringList places{session.name, toString(session.state), session.notes};
+    QStringList places{session.name, toString(session.state), toString(session.kind), session.notes};
     places += session.tags;
     for (const auto& [key, value] : session.config) places << key + "=" + value;
     return std::ranges::all_of(words, [&](const QString& word) {

@@ -1,0 +1,258 @@
+// The page Compare in the window: asked, measured live, stopped, its verdict stored and read again, mistakes, a run that is in the way.
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QPushButton>
+#include <QTabWidget>
+#include <cmath>
+
+#include "WindowFixture.h"
+#include "core/analysis/ExperimentHistory.h"
+#include "sessions/record/Recorder.h"
+#include "widgets/charts/LivePage.h"
+#include "widgets/charts/RatioChart.h"
+#include "widgets/panels/compare/CompareForm.h"
+#include "widgets/panels/compare/ComparePage.h"
+#include "widgets/panels/compare/CompareResult.h"
+#include "widgets/panels/compare/DifferenceRow.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/experiment/ValueEdit.h"
+#include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
+
+namespace stepscope {
+namespace {
+
+class PaintCounter : public QObject {
+public:
+    int painted = 0;
+    bool eventFilter(QObject*, QEvent* event) override {
+        painted += event->type() == QEvent::Paint ? 1 : 0;
+        return false;
+    }
+};
+
+class WindowCompareTest : public WindowTest {
+protected:
+    ~WindowCompareTest() override { setFakeExperiment({}); }
+    void openPage(const FakeExperimentPlan& plan = {}) {
+        setFakeExperiment(plan);
+        open();
+        window().pages().setCurrentWidget(&page());
+        window().resize(1280, 800);
+    }
+    ComparePage& page() { return window().comparePage(); }
+    CompareForm& form() { return page().form(); }
+    CompareResult& result() { return page().result(); }
+    QPushButton* on(QWidget& where, const QString& text) {
+        for (auto* found : where.findChildren<QPushButton*>())
+            if (found->text() == text) return found;
+        return nullptr;
+    }
+    bool askable() {
+        return QTest::qWaitFor([&] { return form().canMeasure(); }, 5000);
+    }
+    void measure() {
+        ASSERT_TRUE(askable());
+        QTest::mouseClick(form().measureButton(), Qt::LeftButton);
+        ASSERT_TRUE(place->runs().measuring());
+    }
+    bool says(const QString& verdict) {
+        return QTest::qWaitFor([&] { return result().verdict().startsWith(verdict); }, 15'000);
+    }
+    void choose(const QString& key, const QString& a, const QString& b) {
+        DifferenceRow* row = form().rows()[0];
+        row->setDifference({key.toStdString(), a.toStdString(), b.toStdString()});
+        Q_EMIT row->edited();
+    }
+    bool mistakeSaid(const QString& part) {
+        return QTest::qWaitFor([&] { return form().rows()[0]->problem().contains(part); }, 5000);
+    }
+};
+
+TEST_F(WindowCompareTest, AnswersAQuestionAndKeepsItAmongTheSessions) {
+    openPage();
+    EXPECT_TRUE(page().asking());
+    measure();
+    EXPECT_FALSE(page().asking());
+    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(idle());
+    EXPECT_EQ(result().chart()->pairs().size(), 16u);
+    EXPECT_TRUE(result().basis().contains("left out")) << result().basis().toStdString();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    const auto list = stored();
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].kind, SessionKind::Experiment);
+    EXPECT_EQ(list[0].name, "amp=off beside amp=bf16");
+    QTest::mouseClick(on(result(), "Use B's settings"), Qt::LeftButton);
+    EXPECT_EQ(window().experiment().config().word("amp"), "bf16");
+}
+
+TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer) {
+    openPage();
+    measure();
+    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(idle());
+    const QString verdict = result().verdict(), basis = result().basis(), why = result().why();
+    const auto pairs = result().chart()->pairs().size();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    place.reset();
+    open();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    Q_EMIT window().sessions().replayRequested(1);
+    EXPECT_EQ(window().pages().currentWidget(), &page());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return result().verdict() == verdict; }, 5000)) << result().verdict().toStdString();
+    EXPECT_EQ(result().basis(), basis);
+    EXPECT_EQ(result().why(), why);
+    EXPECT_EQ(result().chart()->pairs().size(), pairs);
+    EXPECT_TRUE(result().progress().contains("session 1")) << result().progress().toStdString();
+    EXPECT_FALSE(place->stage().replaying()) << "it is no run to replay";
+    // Asked again: the earlier answer is named, and the coins are others.
+    QTest::mouseClick(on(result(), "Repeat"), Qt::LeftButton);
+    ASSERT_TRUE(place->runs().measuring());
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(says("B is faster by"));
+    const auto earlierSaid = [&] {
+        for (auto* label : result().findChildren<QLabel*>())
+            if (label->isVisible() && label->text().startsWith("This was asked once before")) return true;
+        return false;
+    };
+    EXPECT_TRUE(QTest::qWaitFor(earlierSaid, 5000));
+    EXPECT_EQ(stored().size(), 2u);
+}
+
+TEST_F(WindowCompareTest, StopKeepsWhatIsKnown) {
+    openPage({.pairs = 4000});
+    measure();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return result().chart()->pairs().size() >= 2; }, 10'000));
+    EXPECT_TRUE(result().progress().contains("of at most 03:00")) << result().progress().toStdString();
+    QTest::mouseClick(on(result(), "Stop"), Qt::LeftButton);
+    ASSERT_TRUE(idle());
+    EXPECT_GE(result().chart()->pairs().size(), 2u);
+    EXPECT_NE(result().verdict(), "Not decided yet");
+    EXPECT_EQ(stored().at(0).state, RunState::Stopped);
+}
+
+TEST_F(WindowCompareTest, SaysWhyItIsInconclusive) {
+    openPage({.ratio = 1.01, .pairs = 12, .outcome = "inconclusive", .reason = "order-matters", .why = "Something on this machine drifts."});
+    measure();
+    ASSERT_TRUE(says("Inconclusive"));
+    EXPECT_EQ(result().why(), "Something on this machine drifts.");
+}
+
+TEST_F(WindowCompareTest, MistakesAreSaidBesideTheRowBeforeAnythingIsMeasured) {
+    openPage();
+    ASSERT_TRUE(askable());
+    choose("batch-size", "12", "a dozen");
+    EXPECT_TRUE(mistakeSaid("batch-size")) << form().rows()[0]->problem().toStdString();
+    EXPECT_FALSE(form().canMeasure());
+    choose("amp", "bf16", "bf16");
+    EXPECT_TRUE(mistakeSaid("same value"));
+    choose("device", "cpu", "cpu");
+    EXPECT_TRUE(mistakeSaid("same value"));
+    choose("tokenizer", "byte", "gpt2");
+    EXPECT_TRUE(mistakeSaid("same tokens")) << form().rows()[0]->problem().toStdString();
+    choose("heads", "4", "7");
+    EXPECT_TRUE(mistakeSaid("B:")) << form().rows()[0]->problem().toStdString();
+    choose("amp", "off", "bf16");
+    EXPECT_TRUE(askable());
+    EXPECT_TRUE(form().rows()[0]->problem().isEmpty());
+    EXPECT_FALSE(fakeWasAskedHere()) << "the engine is asked on another thread";
+}
+
+TEST_F(WindowCompareTest, ARefusalWhileItStartsIsOneSentenceOnThePageAndInTheLog) {
+    openPage({.refusal = "B: both sides need about 90 GB, and 8 GB are available."});
+    measure();
+    ASSERT_TRUE(says("No answer"));
+    EXPECT_EQ(result().why(), "B: both sides need about 90 GB, and 8 GB are available.");
+    ASSERT_TRUE(idle());
+    QTest::mouseClick(on(result(), "Ask something else"), Qt::LeftButton);
+    EXPECT_TRUE(page().asking());
+    EXPECT_TRUE(askable());
+}
+
+TEST_F(WindowCompareTest, ARunInTheWayIsStoppedOrWaitedFor) {
+    openPage();
+    setFakeStepMs(1);
+    ASSERT_TRUE(askable());
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    EXPECT_FALSE(form().measureButton()->isEnabled());
+    QTest::mouseClick(on(form(), "Measure when it ends"), Qt::LeftButton);
+    press("Stop");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 10'000));
+    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(idle());
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    QTest::mouseClick(on(result(), "Ask something else"), Qt::LeftButton);
+    QTest::mouseClick(on(form(), "Stop the run and measure"), Qt::LeftButton);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 10'000));
+    ASSERT_TRUE(idle());
+}
+
+TEST_F(WindowCompareTest, ARunDoesNotBeginWhileAnExperimentIsMeasured) {
+    openPage({.pairs = 4000});
+    measure();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().phase() == RunController::Phase::Live; }, 5000));
+    EXPECT_FALSE(button("Run")->isEnabled());
+    EXPECT_TRUE(button("Stop")->isEnabled());
+    place->window().pages().setFocus();
+    key(Qt::Key_Space);
+    EXPECT_TRUE(place->runs().measuring());
+    press("Stop");
+    ASSERT_TRUE(idle());
+}
+
+// Drawing takes time from the very steps that are timed.
+TEST_F(WindowCompareTest, WhatIsShownIsRepaintedAtMostOnceASecondHoweverFastThePairsCome) {
+    openPage({.pairs = 100'000, .usAPair = 2'000});
+    measure();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return result().chart()->pairs().size() >= 2; }, 10'000));
+    PaintCounter counter;
+    result().chart()->installEventFilter(&counter);
+    const auto before = result().chart()->pairs().size();
+    QElapsedTimer clock;
+    clock.start();
+    QTest::qWait(3000);
+    EXPECT_GE(counter.painted, 1);
+    EXPECT_LE(counter.painted, clock.elapsed() / ExperimentFeed::kTickMs + 2) << "beside the ticks, earlier answers may have come in";
+    EXPECT_GT(result().chart()->pairs().size(), before + 100);
+    place->runs().stop();
+    ASSERT_TRUE(idle());
+}
+
+TEST_F(WindowCompareTest, OneThatWasKilledInTheMiddleShowsWhatItHadMeasured) {
+    SessionInfo info;
+    info.kind = SessionKind::Experiment;
+    info.config = RunConfig{};
+    info.name = "amp=off beside amp=bf16";
+    info.startedUnixMs = 1'000'000;
+    {
+        auto recorder = Recorder::open({.path = options.database.toStdString()}, info);
+        ASSERT_TRUE(recorder.ok());
+        const std::string config = configToJson(RunConfig{});
+        (*recorder)->publish(StateChanged{TimeNs{1}, 0, RunState::Running, {}});
+        (*recorder)->publish(ExperimentBegan{.at = TimeNs{2}, .configA = config, .configB = config, .question = "q", .budgetSeconds = 60});
+        for (int i = 0; i < 3; ++i)
+            (*recorder)->publish(
+                ExperimentJudged{.at = TimeNs{3 + i}, .pair = i, .difference = 0.1, .outcome = "inconclusive", .ratio = 1.1, .pairs = i + 1});
+        ASSERT_TRUE((*recorder)->finish().ok());  // its end was never said, as after a kill
+    }
+    openPage();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    Q_EMIT window().sessions().replayRequested(1);
+    ASSERT_TRUE(says("No verdict: it was cut off"));
+    EXPECT_EQ(result().chart()->pairs().size(), 3u);
+    EXPECT_TRUE(result().progress().contains("cut off in the middle"));
+}
+
+TEST_F(WindowCompareTest, ThePageIsReachedByItsKeyAndTheGuideByItsLink) {
+    open();
+    window().livePage().setFocus();
+    key(Qt::Key_4);
+    EXPECT_EQ(window().pages().currentWidget(), &page());
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,200 @@
+// An experiment on the page Compare: what is said while it goes on and at its end, its dots, its table, one that was cut off.
+#include <gtest/gtest.h>
+
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+#include <cmath>
+
+#include "widgets/charts/RatioChart.h"
+#include "widgets/panels/compare/CompareFacts.h"
+#include "widgets/panels/compare/CompareResult.h"
+
+namespace stepscope {
+namespace {
+
+class CompareResultTest : public testing::Test {
+protected:
+    CompareResultTest() {
+        result.resize(660, 560);
+        result.show();
+    }
+    void begin(double delta = 0.01) { history->add(ExperimentBegan{.seed = 3, .budgetSeconds = 60, .delta = delta, .comparison = ""}); }
+    void pair(int number, double ratio, bool left = false, double low = 0, double high = std::numeric_limits<double>::infinity()) {
+        for (const Arm arm : {Arm::A, Arm::B}) {
+            BlockDone block{.step = number, .pair = number, .arm = arm};
+            block.steps = 10;
+            block.tokens = 1000;
+            block.duration = TimeNs::fromSeconds(arm == Arm::A ? 0.5 * ratio : 0.5);
+            block.median = TimeNs::fromSeconds(0.05);
+            block.slowest = TimeNs::fromSeconds(0.07);
+            block.pageFaults = 20;
+            block.peakBytes = 5e7;
+            history->add(block);
+        }
+        ExperimentJudged judged{
+            .pair = number, .difference = std::log(ratio), .discarded = left, .ratio = ratio, .low = low, .high = high, .pairs = number + 1};
+        judged.rebuild = number / 3;
+        history->add(judged);
+    }
+    void show(CompareView::Stage stage, bool live = false) {
+        CompareView view;
+        view.stage = stage;
+        view.live = live;
+        view.title = "amp=off beside amp=bf16";
+        view.settingsA = "amp=off";
+        view.settingsB = "amp=bf16";
+        view.history = history;
+        view.elapsed = 12;
+        view.canUse = true;
+        result.setView(view);
+    }
+    QPushButton* button(const QString& text) const {
+        for (auto* found : result.findChildren<QPushButton*>())
+            if (found->text() == text) return found;
+        return nullptr;
+    }
+    std::shared_ptr<ExperimentHistory> history = std::make_shared<ExperimentHistory>();
+    CompareResult result;
+};
+
+TEST_F(CompareResultTest, SaysThePhaseAndTheTimeAgainstTheBudget) {
+    show(CompareView::Stage::Data, true);
+    EXPECT_TRUE(result.progress().contains("being prepared"));
+    begin();
+    show(CompareView::Stage::Pilot, true);
+    EXPECT_TRUE(result.progress().contains("pilot")) << result.progress().toStdString();
+    EXPECT_TRUE(result.progress().contains("00:12 of at most 01:00")) << result.progress().toStdString();
+    pair(0, 1.1);
+    pair(1, 1.1);
+    show(CompareView::Stage::Pairs, true);
+    EXPECT_TRUE(result.progress().contains("pair 3"));
+    EXPECT_EQ(result.findChild<QProgressBar*>()->value(), 200);
+    EXPECT_EQ(result.verdict(), "Not decided yet");
+    EXPECT_TRUE(button("Stop")->isEnabled());
+    EXPECT_FALSE(button("Repeat")->isEnabled());
+}
+
+TEST_F(CompareResultTest, EndsWithASentenceAndWhatItRestsOn) {
+    begin();
+    for (int i = 0; i < 12; ++i) pair(i, 1.2 + 0.01 * (i % 3), i == 4, 1.18, 1.23);
+    history->add(ExperimentJudged{.over = true,
+                                  .outcome = "faster",
+                                  .ratio = 1.21,
+                                  .low = 1.18,
+                                  .high = 1.23,
+                                  .floor = 1.007,
+                                  .pairs = 11,
+                                  .left = 1,
+                                  .rebuilds = 4,
+                                  .seconds = 41});
+    show(CompareView::Stage::Over);
+    EXPECT_EQ(result.verdict(), "B is faster by 21.0 % [18.0 %, 23.0 %]");
+    EXPECT_TRUE(result.basis().contains("11 pairs, 1 left out")) << result.basis().toStdString();
+    EXPECT_TRUE(result.basis().contains("within 0.70 %")) << result.basis().toStdString();
+    EXPECT_TRUE(result.basis().contains("1.210 [1.180, 1.230] at 95 %")) << result.basis().toStdString();
+    EXPECT_FALSE(button("Stop")->isEnabled());
+    EXPECT_TRUE(button("Repeat")->isEnabled());
+    QSignalSpy use(&result, &CompareResult::useRequested);
+    QTest::mouseClick(button("Use B's settings"), Qt::LeftButton);
+    EXPECT_EQ(use.size(), 1);
+}
+
+TEST_F(CompareResultTest, SaysWhyItIsInconclusive) {
+    begin();
+    for (int i = 0; i < 9; ++i) pair(i, 1.01, false, 0.98, 1.05);
+    history->add(ExperimentJudged{.over = true,
+                                  .outcome = "inconclusive",
+                                  .reason = "too-wide",
+                                  .why = "The interval [0.980, 1.050] holds both \"equal\" and \"different\". About 4 minutes more would decide it.",
+                                  .ratio = 1.01,
+                                  .low = 0.98,
+                                  .high = 1.05,
+                                  .pairs = 9});
+    show(CompareView::Stage::Over);
+    EXPECT_EQ(result.verdict(), "Inconclusive");
+    EXPECT_TRUE(result.why().contains("4 minutes more")) << result.why().toStdString();
+}
+
+TEST_F(CompareResultTest, OneThatWasCutOffShowsWhatItHad) {
+    begin();
+    for (int i = 0; i < 5; ++i) pair(i, 1.1);
+    show(CompareView::Stage::CutOff);
+    EXPECT_TRUE(result.progress().contains("cut off"));
+    EXPECT_EQ(result.verdict(), "No verdict: it was cut off");
+    EXPECT_EQ(result.chart()->pairs().size(), 5u);
+    EXPECT_EQ(result.facts()->cell("mean step", 0), "55.0\u2009ms");
+}
+
+TEST_F(CompareResultTest, TheTableSaysUnknownWhereNothingTells) {
+    begin();
+    EXPECT_EQ(result.facts()->cell("energy a token", 0), QString("–"));
+    pair(0, 1.2);
+    show(CompareView::Stage::Pairs, true);
+    EXPECT_EQ(result.facts()->cell("faults a step", 1), "2.00");
+    EXPECT_EQ(result.facts()->cell("energy a token", 0), "unknown");
+    EXPECT_EQ(result.facts()->cell("peak memory", 1), "50.0\u2009MB");
+}
+
+TEST_F(CompareResultTest, NothingMovesFromTheFirstMomentToTheLast) {
+    show(CompareView::Stage::Data, true);
+    QCoreApplication::processEvents();
+    const QPoint stop = button("Stop")->mapTo(&result, QPoint()), chart = result.chart()->mapTo(&result, QPoint());
+    begin();
+    for (int i = 0; i < 9; ++i) pair(i, 1.2, false, 1.1, 1.3);
+    show(CompareView::Stage::Pairs, true);
+    history->add(ExperimentJudged{.over = true,
+                                  .outcome = "faster",
+                                  .why = "A sentence that is quite long, so that it would need a second line in any window of a usual size.",
+                                  .ratio = 1.2,
+                                  .low = 1.1,
+                                  .high = 1.3,
+                                  .floor = 1.01,
+                                  .pairs = 9});
+    show(CompareView::Stage::Over);
+    QCoreApplication::processEvents();
+    EXPECT_EQ(button("Stop")->mapTo(&result, QPoint()), stop);
+    EXPECT_EQ(result.chart()->mapTo(&result, QPoint()), chart);
+}
+
+TEST_F(CompareResultTest, OneIsInViewAndAsFarUpAsDownUnlessAllPairsLieFarFromIt) {
+    RatioChart chart;
+    chart.resize(400, 240);
+    chart.setPairs({{.ratio = 1.03}, {.ratio = 0.99, .number = 1}}, 0.01);
+    EXPECT_NEAR(chart.scale().high * chart.scale().low, 1, 1e-9);
+    EXPECT_GT(chart.scale().high, 1.03);
+    chart.setPairs({{.ratio = 3.3}, {.ratio = 3.4, .number = 1}}, 0.01);
+    EXPECT_LT(chart.scale().low, 1);
+    EXPECT_GT(chart.scale().low, 0.7);
+    const double before = chart.scale().high;
+    chart.setPairs({{.ratio = 3.3}, {.ratio = 3.4, .number = 1}, {.ratio = 40, .left = true, .number = 2}}, 0.01);
+    EXPECT_EQ(chart.scale().high, before) << "what is left out squeezes nothing";
+    // Twice as fast and half as fast are equally far from 1.
+    chart.setPairs({{.ratio = 2}, {.ratio = 0.5, .number = 1}, {.ratio = 1, .number = 2}}, 0.01);
+    EXPECT_NEAR(chart.placeOf(2).y() - chart.placeOf(0).y(), chart.placeOf(1).y() - chart.placeOf(2).y(), 0.01);
+}
+
+TEST_F(CompareResultTest, AllPairsAreReadByKeysAndALeftOutOneSaysSo) {
+    RatioChart chart;
+    chart.resize(400, 240);
+    chart.show();
+    chart.setPairs({{.ratio = 1.031}, {.ratio = 0.9, .left = true, .number = 1}}, 0.01);
+    EXPECT_EQ(chart.readOut(0), "pair 1: B 3.10 % faster");
+    EXPECT_TRUE(chart.readOut(1).startsWith("pair 2: A 11.1 % faster, left out")) << chart.readOut(1).toStdString();
+    QTest::keyClick(&chart, Qt::Key_End);
+    EXPECT_EQ(chart.accessibleDescription(), chart.readOut(1));
+    QTest::keyClick(&chart, Qt::Key_Left);
+    EXPECT_EQ(chart.accessibleDescription(), chart.readOut(0));
+}
+
+TEST_F(CompareResultTest, NumbersThatAreNoneAreNotDrawn) {
+    RatioChart chart;
+    chart.resize(400, 240);
+    chart.setPairs({{.ratio = kUnknown}, {.ratio = std::numeric_limits<double>::infinity(), .number = 1}, {.ratio = 0, .number = 2}}, 0.01);
+    EXPECT_FALSE(chart.grab().isNull());
+    EXPECT_TRUE(std::isfinite(chart.scale().high));
+}
+
+}  // namespace
+}  // namespace stepscope

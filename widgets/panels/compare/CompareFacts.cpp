@@ -1,0 +1,118 @@
+#include "widgets/panels/compare/CompareFacts.h"
+
+#include <QEvent>
+#include <QHeaderView>
+#include <cmath>
+#include <functional>
+
+#include "core/base/Format.h"
+#include "widgets/style/Metrics.h"
+#include "widgets/style/SeriesColours.h"
+#include "widgets/style/Theme.h"
+
+namespace stepscope {
+namespace {
+
+QString factText(double value, const std::function<std::string(double)>& text) {
+    return std::isfinite(value) ? QString::fromStdString(text(value)) : QString("unknown");
+}
+
+struct Fact {
+    const char *name, *tooltip;
+    QString (*text)(const SideFacts&);
+};
+
+const Fact kFacts[] = {
+    {"mean step", "Mean time of a step: people pay for all of them",
+     [](const SideFacts& f) { return factText(f.msPerStep, [](double v) { return format::milliseconds(v); }); }},
+    {"slowest step", "The slowest step of all that counted",
+     [](const SideFacts& f) { return factText(f.slowestMs, [](double v) { return format::milliseconds(v); }); }},
+    {"speed", "Tokens trained per second, over all steps that counted",
+     [](const SideFacts& f) { return factText(f.tokensPerSecond, [](double v) { return format::rate(v, "tok/s"); }); }},
+    {"peak memory", "The most bytes of tensors at a time, of this side alone",
+     [](const SideFacts& f) { return factText(f.peakBytes, [](double v) { return format::bytes({static_cast<std::int64_t>(v)}); }); }},
+    {"faults a step", "Page faults: memory that the system had to hand out anew",
+     [](const SideFacts& f) { return factText(f.faultsPerStep, [](double v) { return format::significant(v); }); }},
+    {"operations", "Operations that a step runs",
+     [](const SideFacts& f) { return factText(f.operations, [](double v) { return format::significant(v, 4); }); }},
+    {"energy a token", "Of the machine's processors, where it tells",
+     [](const SideFacts& f) { return factText(f.joulesPerToken, [](double v) { return format::significant(v * 1e3) + " mJ"; }); }},
+};
+constexpr int kCounted = static_cast<int>(std::size(kFacts));
+
+}  // namespace
+
+CompareFacts::CompareFacts(QWidget* parent) : QTableWidget(kCounted + 1, 3, parent) {
+    setAccessibleName("Both sides beside time");
+    setHorizontalHeaderLabels({"", "A", "B"});
+    verticalHeader()->hide();
+    horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+    verticalHeader()->setMinimumSectionSize(1);
+    horizontalHeader()->setSectionsClickable(false);
+    horizontalHeader()->setHighlightSections(false);
+    setShowGrid(false);
+    setFrameShape(QFrame::NoFrame);
+    setEditTriggers(QAbstractItemView::NoEditTriggers);
+    setSelectionMode(QAbstractItemView::NoSelection);
+    setTabKeyNavigation(false);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFont(tabularFont(font()));
+    for (int row = 0; row < rowCount(); ++row) {
+        setRowHeight(row, fontMetrics().height() + 3);
+        for (int column = 0; column < 3; ++column) {
+            auto* item = new QTableWidgetItem;
+            item->setTextAlignment((column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+            setItem(row, column, item);
+        }
+        item(row, 0)->setText(row < kCounted ? kFacts[row].name : "loss");
+        item(row, 0)->setToolTip(row < kCounted
+                                     ? kFacts[row].tooltip
+                                     : "Of B beside A where both had trained as many tokens, on average; soon after the start, so no claim");
+    }
+    for (int column = 1; column < 3; ++column) horizontalHeaderItem(column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    setFacts({}, {}, kUnknown);
+    tint();
+}
+
+void CompareFacts::setFacts(const SideFacts& a, const SideFacts& b, double lossDifference) {
+    const bool any = a.blocks > 0 || b.blocks > 0;
+    for (int row = 0; row < kCounted; ++row)
+        for (const int side : {0, 1}) item(row, side + 1)->setText(any ? kFacts[row].text(side == 0 ? a : b) : QString("–"));
+    item(kCounted, 1)->setText(any ? QString("0") : QString("–"));
+    item(kCounted, 2)
+        ->setText(!any                              ? QString("–")
+                  : std::abs(lossDifference) < 5e-5 ? QString("the same")
+                  : std::isfinite(lossDifference)   ? QString(lossDifference < 0 ? "\u2212%1" : "+%1").arg(std::abs(lossDifference), 0, 'f', 4)
+                                                    : QString("unknown"));
+    if (any && !std::isfinite(lossDifference)) item(kCounted, 1)->setText("unknown");
+}
+
+QString CompareFacts::cell(const QString& row, int side) const {
+    for (int at = 0; at < rowCount(); ++at)
+        if (item(at, 0)->text() == row) return item(at, side + 1)->text();
+    return {};
+}
+
+void CompareFacts::tint() {
+    const bool dark = isDark(palette());
+    horizontalHeaderItem(1)->setForeground(seriesColour(SeriesRole::A, dark));
+    horizontalHeaderItem(2)->setForeground(seriesColour(SeriesRole::B, dark));
+    for (int row = 0; row < rowCount(); ++row) item(row, 0)->setForeground(mutedText(palette()));
+}
+
+void CompareFacts::changeEvent(QEvent* event) {
+    QTableWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && rowCount() > 0 && item(0, 0) != nullptr) tint();
+}
+
+QSize CompareFacts::sizeHint() const {
+    return {300, horizontalHeader()->sizeHint().height() + verticalHeader()->length() + 2};
+}
+
+QSize CompareFacts::minimumSizeHint() const {
+    return {272, sizeHint().height()};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,291 @@
+#include "widgets/panels/compare/CompareResult.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/JudgedSentence.h"
+#include "core/base/Format.h"
+#include "widgets/charts/RatioChart.h"
+#include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/TitleButton.h"
+#include "widgets/panels/compare/CompareFacts.h"
+#include "widgets/panels/compare/EarlierAnswers.h"
+#include "widgets/style/Metrics.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kFoldBelow = 620;  // narrower, the table stands below the chart
+
+QString minutesText(double seconds) {
+    return asText(format::duration(TimeNs::fromSeconds(std::max(0.0, seconds))));
+}
+
+QPushButton* actionButton(const char* text, const char* icon) {
+    auto* made = new QPushButton(text);
+    made->setIcon(lineIcon(icon));
+    made->setAutoDefault(false);
+    return made;
+}
+
+}  // namespace
+
+QString verdictWords(const ExperimentJudged& judged, double delta) {
+    const QString said = asText(judgedWords(judged, delta));
+    const bool differs = judged.outcome == toString(PairedOutcome::Faster) || judged.outcome == toString(PairedOutcome::Slower);
+    return differs ? "B is " + said : said.left(1).toUpper() + said.mid(1);
+}
+
+CompareResult::CompareResult(QWidget* parent) : QScrollArea(parent) {
+    m_view.history = std::make_shared<const ExperimentHistory>();
+    setFrameShape(QFrame::NoFrame);
+    setWidgetResizable(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFocusPolicy(Qt::NoFocus);
+    auto* inside = new QWidget;
+    auto* layout = new QVBoxLayout(inside);
+    layout->setContentsMargins(space(3), space(2), space(3), space(3));
+    layout->setSpacing(space(2));
+    layout->addWidget(buildHead());
+    layout->addWidget(buildVerdict());
+    m_chart = new RatioChart;
+    m_facts = new CompareFacts;
+    m_middle = new QHBoxLayout;
+    m_middle->setSpacing(space(3));
+    m_middle->addWidget(m_chart, 3);
+    m_middle->addWidget(m_facts, 2, Qt::AlignTop);
+    layout->addLayout(m_middle, 1);
+    layout->addWidget(buildActions());
+    m_notes = sentenceLabel(Tone::Muted);
+    m_notes->setAccessibleName("What is compared");
+    layout->addWidget(m_notes);
+    m_earlier = new EarlierAnswers;
+    layout->addWidget(m_earlier);
+    setWidget(inside);
+    connect(m_earlier, &EarlierAnswers::chosen, this, &CompareResult::earlierRequested);
+    setView(m_view);
+}
+
+QWidget* CompareResult::buildHead() {
+    auto* head = new QWidget;
+    m_question = new ElidedLabel(Tone::Normal);
+    m_question->setFont(headFont(m_question->font()));
+    m_question->setAccessibleName("Question");
+    m_sides = new ElidedLabel(Tone::Muted);
+    m_progress = new ElidedLabel(Tone::Muted);
+    m_progress->setAccessibleName("How far it is");
+    m_bar = new QProgressBar;
+    m_bar->setTextVisible(false);
+    m_bar->setRange(0, 1000);
+    m_bar->setFixedHeight(6);
+    m_bar->setAccessibleName("Time against the budget");
+    auto* layout = new QVBoxLayout(head);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    layout->addWidget(m_question);
+    layout->addWidget(m_sides);
+    layout->addWidget(m_progress);
+    layout->addWidget(m_bar);
+    return head;
+}
+
+QWidget* CompareResult::buildVerdict() {
+    auto* card = new QFrame;
+    card->setFrameShape(QFrame::StyledPanel);
+    card->setBackgroundRole(QPalette::Base);
+    card->setAutoFillBackground(true);
+    m_verdict = new ElidedLabel(Tone::Normal);
+    QFont large = headFont(m_verdict->font());
+    large.setPointSizeF(large.pointSizeF() * 1.25);
+    m_verdict->setFont(large);
+    m_verdict->setAccessibleName("Verdict");
+    m_why = new ElidedLabel(Tone::Normal, 2);
+    m_why->setAccessibleName("Why");
+    m_basis = new ElidedLabel(Tone::Muted, 2);
+    m_basis->setAccessibleName("What it rests on");
+    m_method = new ElidedLabel(Tone::Muted, 2);
+    m_method->setAccessibleName("Method");
+    auto* layout = new QVBoxLayout(card);
+    layout->setContentsMargins(space(3), space(2), space(3), space(2));
+    layout->setSpacing(2);
+    for (ElidedLabel* line : {m_verdict, m_why, m_basis, m_method}) layout->addWidget(line);
+    return card;
+}
+
+QWidget* CompareResult::buildActions() {
+    m_stop = actionButton("Stop", "stop");
+    m_stop->setToolTip("Ends it and keeps what is known");
+    m_repeat = actionButton("Repeat", "again");
+    m_repeat->setToolTip("Asks the same again, with the next seed");
+    m_use = actionButton("Use B's settings", "undo");
+    m_use->setToolTip("Puts the settings of side B into the panel at the left");
+    m_ask = actionButton("Ask something else", "note");
+    m_guide = new TitleButton("How measuring works");
+    m_guide->setLink(true);
+    m_guide->setFocusPolicy(Qt::TabFocus);
+    auto* all = new QWidget;
+    auto* layout = new QHBoxLayout(all);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space(2));
+    for (QPushButton* one : {m_stop, m_repeat, m_use, m_ask}) layout->addWidget(one);
+    layout->addWidget(m_guide);
+    layout->addStretch(1);
+    connect(m_stop, &QPushButton::clicked, this, &CompareResult::stopRequested);
+    connect(m_repeat, &QPushButton::clicked, this, &CompareResult::repeatRequested);
+    connect(m_use, &QPushButton::clicked, this, &CompareResult::useRequested);
+    connect(m_ask, &QPushButton::clicked, this, &CompareResult::askRequested);
+    connect(m_guide, &TitleButton::clicked, this, &CompareResult::guideRequested);
+    return all;
+}
+
+void CompareResult::setRepeatable(bool can) {
+    m_repeatable = can;
+    m_repeat->setEnabled(can && !m_view.live && m_view.history->began().has_value());
+}
+
+void CompareResult::setView(const CompareView& view) {
+    m_view = view;
+    const ExperimentHistory& history = *view.history;
+    const double delta = history.began() ? history.began()->delta : 0.01;
+    m_question->setText(view.title.isEmpty() ? QString("An experiment") : view.title);
+    showSides();
+    showProgress();
+    showVerdict();
+    std::vector<RatioPair> pairs;
+    for (const ExperimentJudged& pair : history.pairs())
+        pairs.push_back({std::exp(pair.difference), pair.discarded, pair.pair, pair.rebuild, pair.low, pair.high});
+    m_chart->setPairs(std::move(pairs), delta);
+    m_facts->setFacts(history.facts(Arm::A), history.facts(Arm::B), history.lossDifference());
+    m_notes->setText(history.began() ? asText(history.began()->comparison) : QString());
+    m_notes->setVisible(!m_notes->text().isEmpty());
+    m_earlier->setAnswers(view.earlier, view.earlierCount);
+    m_stop->setEnabled(view.live && !view.stopping);
+    m_use->setEnabled(view.canUse);
+    setRepeatable(m_repeatable);
+}
+
+// A stays blue and B vermilion; the letters say it as well.
+void CompareResult::showSides() {
+    const bool same = m_view.history->began() && m_view.history->began()->same;
+    m_sides->setText(same ? QString("A and B are the same settings: what differs is this machine's doing")
+                          : QString("A: %1   B: %2").arg(m_view.settingsA, m_view.settingsB));
+    m_sides->setVisible(!m_view.settingsA.isEmpty() || same);
+}
+
+void CompareResult::showProgress() {
+    using Stage = CompareView::Stage;
+    const ExperimentHistory& history = *m_view.history;
+    const double budget = history.began() ? history.began()->budgetSeconds : 0;
+    const double seconds = m_view.live ? m_view.elapsed : history.newest() ? history.newest()->seconds : 0;
+    QString said;
+    switch (m_view.stage) {
+        case Stage::Data:
+            said = m_view.doing.isEmpty() ? QString("being prepared") : m_view.doing;
+            break;
+        case Stage::Pilot:
+            said = "pilot: finds out how long a turn must be and how much pairs scatter; it does not count";
+            break;
+        case Stage::Pairs:
+            said = QString("pair %1").arg(history.pairs().size() + 1);
+            break;
+        case Stage::Over:
+            said = QString("measured in %1").arg(minutesText(seconds));
+            break;
+        case Stage::CutOff:
+            said = "cut off in the middle: its program ended";
+            break;
+        case Stage::Failed:
+            said = "could not be measured";
+            break;
+    }
+    if (m_view.stopping && m_view.live) said = "stopping: what is known is kept";
+    const bool counts = m_view.live && budget > 0 && m_view.stage != Stage::Over;
+    if (counts) said = minutesText(seconds) + " of at most " + minutesText(budget) + " · " + said;
+    if (!m_view.source.isEmpty()) said += " · " + m_view.source;
+    m_progress->setText(said);
+    m_bar->setValue(m_view.stage == Stage::Over ? 1000 : budget > 0 ? static_cast<int>(std::clamp(seconds / budget, 0.0, 1.0) * 1000) : 0);
+}
+
+void CompareResult::showVerdict() {
+    using Stage = CompareView::Stage;
+    const ExperimentHistory& history = *m_view.history;
+    const double delta = history.began() ? history.began()->delta : 0.01;
+    const double level = history.began() ? (1 - history.began()->alpha) * 100 : 95;
+    const auto& judged = history.newest();
+    const bool over = judged && judged->over;
+    m_why->setTone(m_view.stage == Stage::Failed ? Tone::Error : Tone::Normal);
+    if (m_view.stage == Stage::Failed) {
+        m_verdict->setText("No answer");
+        m_why->setText(m_view.doing);
+    } else if (over || (judged && m_view.stage == Stage::CutOff)) {
+        m_verdict->setText(over ? verdictWords(*judged, delta) : "No verdict: it was cut off");
+        m_why->setText(over ? asText(judged->why)
+                            : QString("What it had measured by then is below; after %1 pairs it stood at %2.")
+                                  .arg(judged->pairs)
+                                  .arg(asText(judgedWords(*judged, delta))));
+    } else if (judged && std::isfinite(judged->ratio)) {
+        m_verdict->setText("Not decided yet");
+        m_why->setText(std::isfinite(judged->secondsToGo) && judged->secondsToGo > 0
+                           ? QString("If the pairs go on to scatter like this, about %1 more decide it.").arg(minutesText(judged->secondsToGo))
+                           : QString("Eight pairs are the least that says anything."));
+    } else {
+        m_verdict->setText(m_view.live ? "Not decided yet" : m_view.stage == Stage::CutOff ? "No verdict: it was cut off" : "No answer");
+        m_why->setText(m_view.live ? "Please leave this machine to it: what else runs here costs pairs."
+                                   : QString("It ended before a pair was made."));
+    }
+    QString basis;
+    if (judged && std::isfinite(judged->ratio)) {
+        basis = QString("time of A ÷ time of B %1").arg(judged->ratio, 0, 'f', 3);
+        if (judged->low > 0 && std::isfinite(judged->high))
+            basis += QString(" [%1, %2] at %3 %").arg(judged->low, 0, 'f', 3).arg(judged->high, 0, 'f', 3).arg(level, 0, 'g', 3);
+        basis += QString(" · %1 pair%2").arg(judged->pairs).arg(judged->pairs == 1 ? "" : "s");
+        if (judged->left > 0) basis += QString(", %1 left out").arg(judged->left);
+        if (judged->rebuilds > 0)
+            basis += QString(" · both made anew %1").arg(judged->rebuilds == 1 ? QString("once") : QString("%1 times").arg(judged->rebuilds));
+        basis += std::isfinite(judged->floor) ? QString(" · a side beside itself: within %1 %").arg((judged->floor - 1) * 100, 0, 'f', 2)
+                                              : QString(" · a side beside itself: not known yet");
+    }
+    m_basis->setText(basis);
+    m_method->setText(QString("Method: turns ordered by a coin (seed %1); a self-normalised confidence sequence on log(A ÷ B); Student's t over "
+                              "the times both were made anew. Equal: within ±%2 %.")
+                          .arg(history.began() ? history.began()->seed : 1)
+                          .arg(delta * 100, 0, 'g', 3));
+}
+
+void CompareResult::fold() {
+    const bool narrow = viewport()->width() < kFoldBelow;
+    m_middle->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    m_chart->setMinimumHeight(narrow ? 170 : 200);
+    m_guide->setVisible(!narrow);
+}
+
+void CompareResult::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    fold();
+}
+
+void CompareResult::changeEvent(QEvent* event) {
+    QScrollArea::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_view.history != nullptr) showSides();
+}
+
+QString CompareResult::verdict() const {
+    return m_verdict->text();
+}
+QString CompareResult::why() const {
+    return m_why->text();
+}
+QString CompareResult::basis() const {
+    return m_basis->text();
+}
+QString CompareResult::progress() const {
+    return m_progress->text();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,73 @@
+// An experiment, live or stored: what is asked, how far it is, what the pairs say, every pair as a dot, both sides beside time, what was answered
+// earlier. The same picture for both; what comes later has its place from the beginning. Used by ComparePage; GUI thread.
+#pragma once
+#include <QScrollArea>
+
+#include "widgets/panels/compare/CompareTypes.h"
+
+class QBoxLayout;
+class QProgressBar;
+class QPushButton;
+
+namespace stepscope {
+
+class CompareFacts;
+class EarlierAnswers;
+class ElidedLabel;
+class RatioChart;
+class TitleButton;
+class ToneLabel;
+
+// "B is faster by 12.3 % [11.0 %, 13.6 %]", "No difference of more than 1 %", "Inconclusive".
+QString verdictWords(const ExperimentJudged& judged, double delta);
+
+class CompareResult : public QScrollArea {
+    Q_OBJECT
+public:
+    explicit CompareResult(QWidget* parent = nullptr);
+
+    void setView(const CompareView& view);
+    void setRepeatable(bool can);  // nothing else keeps this machine busy
+    RatioChart* chart() const { return m_chart; }
+    CompareFacts* facts() const { return m_facts; }
+    QString verdict() const;
+    QString why() const;
+    QString basis() const;
+    QString progress() const;
+
+Q_SIGNALS:
+    void stopRequested();
+    void repeatRequested();
+    void useRequested();
+    void askRequested();  // back to the question
+    void earlierRequested(qint64 session);
+    void guideRequested();
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    QWidget* buildHead();
+    QWidget* buildVerdict();
+    QWidget* buildActions();
+    void showProgress();
+    void showVerdict();
+    void showSides();
+    void fold();
+
+    CompareView m_view;
+    bool m_repeatable = true;
+    ElidedLabel *m_question, *m_sides, *m_progress;
+    QProgressBar* m_bar;
+    ElidedLabel *m_verdict, *m_why, *m_basis, *m_method;
+    RatioChart* m_chart;
+    CompareFacts* m_facts;
+    QBoxLayout* m_middle;
+    EarlierAnswers* m_earlier;
+    ToneLabel* m_notes;
+    QPushButton *m_stop, *m_repeat, *m_use, *m_ask;
+    TitleButton* m_guide;
+};
+
+}  // namespace stepscope

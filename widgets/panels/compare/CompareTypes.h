@@ -1,0 +1,62 @@
+// What the page Compare is told and what it tells: a question, what the engine says of it before it is measured, and an experiment to look at.
+// Plain structs, made by app/gui and by the page.
+#pragma once
+#include <QString>
+#include <memory>
+#include <vector>
+
+#include "core/analysis/ExperimentHistory.h"
+
+namespace stepscope {
+
+inline QString asText(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+struct Difference {
+    std::string key, a, b;  // texts as setKey() takes them
+    bool operator==(const Difference&) const = default;
+};
+
+struct CompareQuestion {
+    std::vector<Difference> differences;
+    bool same = false;  // the settings beside themselves; differences count for nothing then
+    double budgetSeconds = 180, delta = 0.01;
+    std::int64_t seed = 1;
+    bool operator==(const CompareQuestion&) const = default;
+};
+
+struct EarlierRow {
+    std::int64_t session = 0;
+    QString when, words;
+};
+
+// Of a question, before it is measured.
+struct CompareCheck {
+    std::vector<QString> rows;        // what is wrong with each difference; empty = nothing
+    QString problem;                  // of the whole of it
+    QString notes;                    // what is compared, where they differ in more than speed
+    std::vector<EarlierRow> earlier;  // newest first
+    std::size_t earlierCount = 0;     // of them all
+    bool possible() const;
+};
+
+enum class CompareBusy { Free, NoEngine, Training, Waiting, Measuring };  // Waiting: for a run's end, and then it is measured
+
+struct CompareView {
+    enum class Stage { Data, Pilot, Pairs, Over, CutOff, Failed };
+    Stage stage = Stage::Data;
+    bool live = false;      // this window measures it
+    bool stopping = false;  // Stop was pressed
+    QString doing;          // Stage::Data: what is being prepared; Failed: why
+    QString title;          // of the session
+    QString settingsA, settingsB;
+    QString source;  // of a stored one: "session 12, 3 h ago"
+    double elapsed = 0;
+    std::shared_ptr<const ExperimentHistory> history;  // never null
+    std::vector<EarlierRow> earlier;
+    std::size_t earlierCount = 0;
+    bool canUse = false;  // B's settings can be put into the panel
+};
+
+}  // namespace stepscope
