@@ -32,7 +32,9 @@ std::vector<ComparableKey> comparableKeys(const SwitchCatalogue& catalogue) {
     std::vector<ComparableKey> all;
     for (int group = 0; group <= static_cast<int>(SwitchGroup::Loop); ++group)
         for (const auto& entry : catalogue)
-            if (static_cast<int>(entry.group) == group) all.push_back({entry.id, asText(entry.title), entry.values, entry.refusedChoices});
+            if (static_cast<int>(entry.group) == group)
+                all.push_back({entry.id, asText(entry.title), entry.values, entry.refusedChoices,
+                               entry.group == SwitchGroup::Precision && entry.applicable.usable});
     for (const auto& key : configKeys()) all.push_back({key.id, asText(key.title), key.values, {}});
     return all;
 }
@@ -111,7 +113,8 @@ void DifferenceRow::fillKeys() {
     const QSignalBlocker quiet(m_keys);
     m_keys->clear();
     for (const auto& key : m_all) m_keys->addItem(QString("%1 (%2)").arg(key.title, asText(key.id)), asText(key.id));
-    const int at = m_keys->findData(kept.isValid() ? kept : QVariant("amp"));
+    const auto first = std::ranges::find(m_all, true, &ComparableKey::asksFirst);
+    const int at = kept.isValid() ? m_keys->findData(kept) : first == m_all.end() ? 0 : static_cast<int>(first - m_all.begin());
     m_keys->setCurrentIndex(std::max(at, 0));
 }
 

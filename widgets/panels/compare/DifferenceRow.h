@@ -21,6 +21,7 @@ struct ComparableKey {
     QString title;
     ValueRange values;
     std::vector<std::pair<std::string, std::string>> refused;
+    bool asksFirst = false;  // a question to begin with: a precision that this machine has
 };
 std::vector<ComparableKey> comparableKeys(const SwitchCatalogue& catalogue);
 // A value that is not `now` and can be used: the other word, the next one, twice the number.
