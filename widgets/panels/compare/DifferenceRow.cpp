@@ -113,8 +113,9 @@ void DifferenceRow::fillKeys() {
     const QSignalBlocker quiet(m_keys);
     m_keys->clear();
     for (const auto& key : m_all) m_keys->addItem(QString("%1 (%2)").arg(key.title, asText(key.id)), asText(key.id));
-    const auto first = std::ranges::find(m_all, true, &ComparableKey::asksFirst);
-    const int at = kept.isValid() ? m_keys->findData(kept) : first == m_all.end() ? 0 : static_cast<int>(first - m_all.begin());
+    // The last of the precisions is the one that changes most.
+    const auto first = std::find_if(m_all.rbegin(), m_all.rend(), [](const ComparableKey& key) { return key.asksFirst; });
+    const int at = kept.isValid() ? m_keys->findData(kept) : first == m_all.rend() ? 0 : static_cast<int>(m_all.rend() - first) - 1;
     m_keys->setCurrentIndex(std::max(at, 0));
 }
 
