@@ -10,6 +10,7 @@
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/StartingState.h"
+#include "app/workbench/diagnose/MachineTurn.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/memory/DeviceMemory.h"
@@ -62,6 +63,7 @@ void LiveExperiment::publishState(RunState state, const Error& why) {
 }
 
 void LiveExperiment::work() {
+    const RunTurn turn;
     m_tee.publish(StateChanged{m_clock.now(), 0, RunState::Preparing, {}});
     ComparisonOutcome outcome;
     try {

@@ -14,6 +14,7 @@
 #include "app/workbench/RunName.h"
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/StartingState.h"
+#include "app/workbench/diagnose/MachineTurn.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"
@@ -90,6 +91,7 @@ void LiveRun::fail(const Error& error) {
 }
 
 void LiveRun::work() {
+    const RunTurn turn;
     m_tee.publish(StateChanged{m_clock.now(), 0, RunState::Preparing, {}});
     try {
         const LibraryWarningListener warnings([this](const std::string& sentence) {

@@ -1,0 +1,89 @@
+// Steps timed without a run: what they leave alone, and how they give way.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "app/workbench/diagnose/MachineTurn.h"
+#include "app/workbench/diagnose/TimedSteps.h"
+#include "core/events/Presets.h"
+
+namespace stepscope {
+namespace {
+
+StepsRequest tiny() {
+    RunConfig config = presetConfig("tiny-cpu").value();
+    config.data = "generated";
+    config.layers = 1;
+    config.heads = 2;
+    config.width = 16;
+    config.threads = 1;
+    config.switches["context"] = std::int64_t{16};
+    config.switches["batch-size"] = std::int64_t{2};
+    return {.config = Workbench::create()->complete(config).value(), .warmUp = 2, .steps = 5};
+}
+
+TEST(TimedSteps, MeasureWhatARunWould) {
+    const std::atomic<bool> no{false};
+    StepsRequest request = tiny();
+    request.validation = true;
+    request.capturedSteps = 2;
+    std::vector<std::string> said;
+    const auto timing = timeSteps(
+        Workbench::create()->machine(), request, [&](const std::string& what) { said.push_back(what); }, no);
+    ASSERT_TRUE(timing) << timing.error().sentence;
+    EXPECT_EQ(timing->stepMs.size(), 5u);
+    EXPECT_GT(timing->validationMs, 0);
+    ASSERT_TRUE(timing->captured);
+    EXPECT_EQ(timing->captured->steps, 2);
+    EXPECT_DOUBLE_EQ(timing->captured->operations, timing->operations);
+    EXPECT_FALSE(said.empty());
+}
+
+TEST(TimedSteps, EndWhenTheirTimeIsSpentButNotBeforeThree) {
+    const std::atomic<bool> no{false};
+    StepsRequest request = tiny();
+    request.steps = 1000;
+    request.mostSeconds = 1e-9;
+    const auto timing = timeSteps(Workbench::create()->machine(), request, {}, no);
+    ASSERT_TRUE(timing);
+    EXPECT_EQ(timing->stepMs.size(), static_cast<std::size_t>(kFewestTimed));
+}
+
+TEST(TimedSteps, AreRefusedWhileARunGoesOn) {
+    const std::atomic<bool> no{false};
+    const RunTurn run;
+    const auto timing = timeSteps(Workbench::create()->machine(), tiny(), {}, no);
+    ASSERT_FALSE(timing);
+    EXPECT_EQ(timing.error().code, ErrorCode::Unsupported);
+}
+
+TEST(TimedSteps, GiveWayToARunThatBegins) {
+    const std::atomic<bool> no{false};
+    StepsRequest request = tiny();
+    request.steps = kMostTimed;
+    std::atomic<bool> timingNow{false};
+    std::optional<Result<StepsTiming>> timing;
+    std::jthread look([&] {
+        timing = timeSteps(
+            Workbench::create()->machine(), request, [&](const std::string& what) { timingNow = timingNow || what == "timing steps"; }, no);
+    });
+    while (!timingNow) std::this_thread::yield();
+    {
+        const RunTurn run;  // waits for the look's end
+        EXPECT_FALSE(LookTurn().taken());
+    }
+    look.join();
+    ASSERT_TRUE(timing && !*timing);
+    EXPECT_EQ(timing->error().code, ErrorCode::Cancelled);
+    EXPECT_TRUE(LookTurn().taken());
+}
+
+TEST(TimedSteps, StopWhenAskedTo) {
+    const std::atomic<bool> yes{true};
+    const auto timing = timeSteps(Workbench::create()->machine(), tiny(), {}, yes);
+    ASSERT_FALSE(timing);
+    EXPECT_EQ(timing.error().code, ErrorCode::Cancelled);
+}
+
+}  // namespace
+}  // namespace stepscope
