@@ -46,7 +46,7 @@ Arm armFrom(const std::string& word) {
 }
 
 Subject::Kind subjectKindFrom(const std::string& word) {
-    return valueOf(word, Subject::Kind::File, "subject");
+    return valueOf(word, Subject::Kind::Loss, "subject");
 }
 
 LogLevel logLevelFrom(const std::string& word) {

@@ -27,6 +27,7 @@ Workplace::Workplace(const Options& options)
       m_text({m_window.textPage()}, m_runs, m_running, m_stage, databaseOf(options)),
       m_experiment({m_window.experiment(), m_window.hints(), m_window.livePage(), m_window.sessions()}, m_runs, m_live),
       m_flips({m_window.experiment(), m_window.flipStrip()}, m_runs, m_reader, m_stage),
+      m_inTurns({m_window.experiment(), m_window.flipStrip()}, m_runs, m_running, m_flips, m_stage),
       m_sessions({m_window.experiment(), m_window.hints(), m_window.livePage(), m_window.sessions(), m_window.pages(), m_window.sessionsPage(),
                   m_window.transport(), m_window.log()},
                  m_reader, m_replay, m_runs, m_stage, m_running),
@@ -35,6 +36,7 @@ Workplace::Workplace(const Options& options)
       m_capture(m_window, m_runs, m_running, m_live),
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
+    connect(&m_flips, &FlipWiring::measureRequested, &m_inTurns, &MeasureWiring::ask);
     connect(&m_sessions, &SessionsWiring::experimentRequested, &m_compare, &CompareWiring::open);
     connect(&m_compare, &CompareWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);

@@ -5,11 +5,12 @@
 #include "app/gui/MainWindow.h"
 #include "app/gui/Stage.h"
 #include "app/gui/WindowActions.h"
+#include "app/gui/measuring/CompareWiring.h"
+#include "app/gui/measuring/ExperimentFeed.h"
+#include "app/gui/measuring/MeasureWiring.h"
 #include "app/gui/process/Options.h"
 #include "app/gui/process/QuitSignals.h"
 #include "app/gui/wiring/CaptureWiring.h"
-#include "app/gui/wiring/CompareWiring.h"
-#include "app/gui/wiring/ExperimentFeed.h"
 #include "app/gui/wiring/ExperimentWiring.h"
 #include "app/gui/wiring/FlipWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
@@ -51,6 +52,7 @@ private:
     TextWiring m_text;
     ExperimentWiring m_experiment;
     FlipWiring m_flips;
+    MeasureWiring m_inTurns;
     SessionsWiring m_sessions;
     CompareWiring m_compare;
     CaptureWiring m_capture;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/analysis/LrRange.h"
 
 namespace stepscope {
@@ -27,6 +28,7 @@ void RunHistory::append(const Event& event) {
                    [&](const StateChanged& e) {
                        m_state = e;
                        m_latest = std::max(m_latest, e.at);
+                       if (ended(e.state)) m_measuring = false;
                        if (ended(e.state) && rangeTest()) markSuggestion();
                    },
                    [&](const CheckpointSaved& e) {
@@ -37,9 +39,9 @@ void RunHistory::append(const Event& event) {
                    [&](const Preparing& e) { m_preparing = e; },
                    [](const RecorderWaited&) {},
                    [](const CaptureDone&) {},
-                   [](const ExperimentBegan&) {},
-                   [](const BlockDone&) {},
-                   [](const ExperimentJudged&) {},
+                   [&](const ExperimentBegan&) { m_measuring = true; },
+                   [&](const BlockDone& e) { addBlock(e); },
+                   [&](const ExperimentJudged& e) { addJudged(e); },
                },
                event);
 }
@@ -107,6 +109,18 @@ void RunHistory::addSwitch(const SwitchApplied& event) {
     std::string detail = fmt::format("{}: {} \u2192 {} from step {} on.", event.id, toString(event.from), toString(event.to), event.step + 1);
     if (!event.note.empty()) detail += " " + event.note;
     addMarker({Marker::Kind::Switch, placeNow(event.step, event.at), event.id + " " + toString(event.to), std::move(detail)});
+}
+
+void RunHistory::addBlock(const BlockDone& event) {
+    if (event.steps <= 0 || event.step < event.steps) return;
+    m_turns.push_back({event.step - event.steps + 1, event.step, event.at, event.arm, event.pair >= 0});
+}
+
+void RunHistory::addJudged(const ExperimentJudged& event) {
+    if (!event.over) return;
+    m_measuring = false;
+    // Of an experiment that stands alone there is no run to mark.
+    if (rows() > 0) addMarker({Marker::Kind::Measured, placeNow(event.step, event.at), "measured", judgedSentence(event)});
 }
 
 RunPlace RunHistory::placeNow(std::int64_t step, TimeNs at) const {

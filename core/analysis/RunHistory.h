@@ -55,7 +55,7 @@ struct ValidationPoint {
 };
 
 struct Marker {
-    enum class Kind { Switch, Checkpoint, Validation, Suggestion };
+    enum class Kind { Switch, Checkpoint, Validation, Suggestion, Measured };
     Kind kind = Kind::Switch;
     RunPlace place;
     std::string label;   // "bf16 on", "checkpoint": fits beside a line
@@ -75,6 +75,14 @@ struct RunNumbers {
     double tokensPerSecond = kUnknown;  // median, as the time beside it: one slow step moves neither
     double cpuPct = kUnknown, gpuPct = kUnknown;
     std::int64_t residentBytes = 0, availableBytes = 0;
+};
+
+// Steps that one value had while two took turns within the run (InRunExperiment).
+struct TurnBlock {
+    std::int64_t firstStep = 0, lastStep = 0;
+    TimeNs at;  // end of it
+    Arm arm = Arm::A;
+    bool counts = false;  // false: of the pilot
 };
 
 // A live flip of a switch, and the first row that ran with it.
@@ -105,6 +113,8 @@ public:
     const std::vector<ValidationPoint>& validation() const { return m_validation; }
     const std::vector<Marker>& markers() const { return m_markers; }           // in order of place
     const std::vector<FlippedSwitch>& flips() const { return m_flips; }        // in order of time; to the same value too
+    const std::vector<TurnBlock>& turns() const { return m_turns; }            // in order of time
+    bool measuring() const { return m_measuring && !m_replay; }                // two values of a live run take turns
     const std::optional<StateChanged>& state() const { return m_state; }       // the last one
     const std::optional<Preparing>& preparing() const { return m_preparing; }  // until the first step
     const std::optional<TextGenerated>& text() const { return m_text; }        // the last one
@@ -124,6 +134,8 @@ private:
     void addStep(const StepDone& event);
     void addDeviceSample(const DeviceSample& event);
     void addSwitch(const SwitchApplied& event);
+    void addBlock(const BlockDone& event);
+    void addJudged(const ExperimentJudged& event);
     RunPlace placeNow(std::int64_t step, TimeNs at) const;
     void addMarker(Marker marker);
     void markSuggestion();  // of a range test that has ended
@@ -137,6 +149,8 @@ private:
     std::vector<ValidationPoint> m_validation;
     std::vector<Marker> m_markers;
     std::vector<FlippedSwitch> m_flips;
+    std::vector<TurnBlock> m_turns;
+    bool m_measuring = false;
     std::optional<StateChanged> m_state;
     std::optional<Preparing> m_preparing;
     std::optional<TextGenerated> m_text;

@@ -50,6 +50,8 @@ void RunHistory::rewind(TimeNs to, const StandingEvents& standing) {
     const bool over = m_state && ended(m_state->state);
     std::erase_if(m_markers, [&](const Marker& marker) { return later(marker.place) || (marker.kind == Marker::Kind::Suggestion && !over); });
 
+    while (!m_turns.empty() && m_turns.back().at > to) m_turns.pop_back();
+    m_measuring = false;
     while (!m_flips.empty() && m_flips.back().flip.at > to) m_flips.pop_back();
     m_config = m_info->config.value_or(RunConfig{});
     for (const FlippedSwitch& flipped : m_flips) m_config.switches[flipped.flip.id] = flipped.flip.to;

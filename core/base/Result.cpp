@@ -48,6 +48,8 @@ const char* toString(Subject::Kind kind) {
             return "text";
         case Subject::Kind::File:
             return "file";
+        case Subject::Kind::Loss:
+            return "loss";
     }
     SS_CHECK(false);
 }

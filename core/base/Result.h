@@ -39,6 +39,7 @@ struct Subject {
         Switch,      // its id
         Text,        // that was asked of the model; no name
         File,        // any other; its path
+        Loss,        // that may move, which the person has not agreed to
     };
     Kind kind = Kind::None;
     std::string name;

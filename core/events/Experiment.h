@@ -11,6 +11,9 @@ namespace stepscope {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
+// SwitchApplied's note of the value that a measurement in turns left a run with.
+constexpr const char* kMeasuredNote = "measured in turns, and found faster";
+
 enum class Arm { A, B };
 inline const char* toString(Arm arm) {
     return arm == Arm::A ? "A" : "B";

@@ -40,9 +40,11 @@ Result<InRunExperiment::Setup> inRunSetup(const Measure& asked, const InRunConte
     const bool alike = sameArithmetic(*run.plan, *plan);
     if (!alike && !asked.lossMayMove)
         return makeError(
-            ErrorCode::BadInput,
-            fmt::format("{} is other arithmetic than {}: the loss may move while they take turns; agree to that, or measure it beside the run (ab).",
-                        toString(to), toString(from)));
+                   ErrorCode::BadInput,
+                   fmt::format(
+                       "{} is other arithmetic than {}: the loss may move while they take turns; agree to that, or measure it beside the run (ab).",
+                       toString(to), toString(from)))
+            .about(Subject::Kind::Loss);
     const auto tokens = [](const RunPlan& of) { return of.batchSize * of.context * of.accumulation; };
     InRunExperiment::Setup setup{
         .configs = {*run.config, *wanted},

@@ -244,8 +244,7 @@ void Trainer::endMeasuring(bool stopped) {
     if (chosen == Arm::A) return log(LogLevel::Info, fmt::format("{} stays {}.", setup.id, toString(setup.from)));
     m_config = setup.configs[1];
     m_plan = setup.plans[1];
-    m_setup.sink->publish(
-        SwitchApplied{m_state.updates, m_setup.clock->now(), setup.id, setup.from, setup.to, "measured in turns, and found faster"});
+    m_setup.sink->publish(SwitchApplied{m_state.updates, m_setup.clock->now(), setup.id, setup.from, setup.to, kMeasuredNote});
     log(LogLevel::Info,
         fmt::format("{} {} → {} from step {} on: found faster.", setup.id, toString(setup.from), toString(setup.to), m_state.updates + 1));
     tellFallback(m_plan.notes);

@@ -58,6 +58,8 @@ void paintHead(QPainter& painter, const ChartFrame& frame, const HeadPlan& head)
 void paintBeyond(QPainter& painter, const ChartFrame& frame, const QString& value);
 // Labels of flips; where not all of them fit, flags with their numbers.
 void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers);
+// Which of two values each step had while they took turns: along the foot of the plot, B in colour, A in grey, what does not count fainter.
+void paintTurns(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const RunHistory& history);
 void paintCursor(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes, double at, const QString& label,
                  const std::vector<CursorDot>& dots);
 // A stretch that is or was selected, from one edge of the chart to the other.

@@ -23,6 +23,10 @@ struct Mark {
     std::size_t first = 0, last = 0;  // numbers of its flips within the run, from 1
 };
 
+bool isImportant(Marker::Kind kind) {
+    return kind == Marker::Kind::Suggestion || kind == Marker::Kind::Measured;
+}
+
 // Validations, which are many, are only notches in the axis: `notch` is called with their places.
 template <class Notch>
 std::vector<Mark> visibleMarks(const std::vector<Marker>& markers, const Scale& x, XAxis axis, double width, Notch notch) {
@@ -41,7 +45,7 @@ std::vector<Mark> visibleMarks(const std::vector<Marker>& markers, const Scale& 
         } else if (flip && !marks.empty() && marks.back().flip && marks.back().x == at) {
             marks.back().last = flips;
         } else {
-            marks.push_back({at, QString::fromStdString(marker.label), flip, flip || marker.kind == Marker::Kind::Suggestion, flips, flips});
+            marks.push_back({at, QString::fromStdString(marker.label), flip, flip || isImportant(marker.kind), flips, flips});
         }
     }
     for (Mark& mark : marks)
@@ -148,6 +152,24 @@ private:
 void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers) {
     MarkerPainter marker(painter, frame);
     marker.paint(visibleMarks(markers, x, axis, frame.plot.width(), [&](double at) { marker.notch(at); }));
+}
+
+void paintTurns(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const RunHistory& history) {
+    if (history.turns().empty() || history.rows() == 0) return;
+    constexpr double kHeight = 4;
+    const QColor ground = frame.palette.color(QPalette::Base);
+    const QColor ofA = mutedText(frame.palette), ofB = accentColour(isDark(frame.palette));
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    const auto placeOf = [&](std::int64_t step) {
+        const double at = x.toShare(history.x(axis, history.rowAt(XAxis::Step, static_cast<double>(step))));
+        return frame.plot.left() + std::clamp(at, 0.0, 1.0) * frame.plot.width();
+    };
+    for (const TurnBlock& block : history.turns()) {
+        const double left = placeOf(block.firstStep - 1), right = placeOf(block.lastStep);
+        if (!(right > left)) continue;
+        const QColor colour = block.arm == Arm::B ? ofB : ofA;
+        painter.fillRect(QRectF(left, frame.plot.bottom() - kHeight, right - left, kHeight), block.counts ? colour : faint(colour, ground, 0.4));
+    }
 }
 
 std::vector<const Marker*> markersNear(const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers, double pixel) {

@@ -148,6 +148,7 @@ ChartView::Picture ChartView::paintPicture(QPainter& painter, const ChartFrame& 
     paintAxes(painter, frame, drawn.axes);
     m_canvas.render(painter, frame.plot);
     paintRightAxis(painter, frame, drawn.axes);
+    if (m_history != nullptr) paintTurns(painter, frame, request.x, request.axis, *m_history);
     if (m_history != nullptr) paintMarkers(painter, frame, request.x, request.axis, m_history->markers());
     drawn.beyond = m_content->beyond();
     if (drawn.beyond) paintBeyond(painter, frame, readOut(*drawn.beyond, m_content->quantity()));

@@ -144,8 +144,18 @@ void LivePage::tick() {
     const int pace = now < m_answerUntil ? kAnswerEveryMs : kTickMs;
     if (m_timer.isActive() && m_timer.interval() != pace) m_timer.setInterval(pace);
     if (!m_budget.allows(now)) return;  // looking for what to draw costs too
+    if (now >= m_answerUntil && training() && m_history->measuring() && !mayDrawWhileMeasuring(now)) return;
     drawNext(now);
     if (!hasToDraw()) m_timer.stop();
+}
+
+// The window must not take time from steps that are being compared. A person who zooms is answered all the same.
+bool LivePage::mayDrawWhileMeasuring(TimeNs now) {
+    if ((now - m_secondBegan).seconds() >= 1) {
+        m_secondBegan = now;
+        m_inSecond = 0;
+    }
+    return m_inSecond++ < kCharts;
 }
 
 void LivePage::drawNext(TimeNs now) {

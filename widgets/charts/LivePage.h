@@ -96,6 +96,7 @@ private:
     void hurry();
     void drawNext(TimeNs now);
     bool hasToDraw() const;
+    bool mayDrawWhileMeasuring(TimeNs now);
     void moveCursor(int rows);
     bool training() const;
     bool keyOnChart(QKeyEvent* event, ChartView& chart);
@@ -114,6 +115,8 @@ private:
     SessionClock m_clock;
     QTimer m_timer;
     TimeNs m_answerUntil;
+    TimeNs m_secondBegan;             // while values take turns: each chart is drawn at most once in a second,
+    std::size_t m_inSecond = 0;       //   and so many of them were
     TimeNs m_ticked{-1'000'000'000};  // long ago
     std::array<ChartView*, kCharts> m_charts{};
     std::size_t m_next = 0;       // whose turn it is

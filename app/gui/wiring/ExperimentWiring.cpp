@@ -29,7 +29,10 @@ ExperimentWiring::ExperimentWiring(const Panels& panels, RunController& runs, Li
     });
     connect(&live, &LiveFeed::started, this, &ExperimentWiring::runStarted);
     connect(&live, &LiveFeed::switchApplied, this, &ExperimentWiring::applied);
-    connect(&live, &LiveFeed::switchRefused, this, [this](const SwitchRefused& refused) { m_panels.experiment.refused(refused.id, refused.why); });
+    connect(&live, &LiveFeed::switchRefused, this, [this](const SwitchRefused& refused) {
+        // Of a measurement the strip asks for agreement; nothing was flipped, so nothing goes back.
+        if (refused.subject.kind != Subject::Kind::Loss) m_panels.experiment.refused(refused.id, refused.why);
+    });
     connect(&runs, &RunController::phaseChanged, this, [this] {
         if (m_runs.training() && m_runs.phase() == RunController::Phase::Starting) m_panels.experiment.setPreparing();
         if (m_runs.phase() == RunController::Phase::None) m_panels.experiment.setRunning(nullptr);

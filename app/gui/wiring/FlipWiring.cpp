@@ -59,7 +59,8 @@ void FlipWiring::follow(LiveFeed& feed) {
         // The steps after the former flip end here: what they say already is said now.
         if (const auto former = m_meter.read(*feed.history()); !m_told && former && former->effect.measured()) tellReading(*former);
         m_meter.flipped(*feed.history(), flip);
-        m_told = false;
+        // The value that a measurement chose: what it does is known already, and better.
+        m_told = m_held || flip.note == kMeasuredNote;
         m_countTold = -1;
         m_lookFrom = 0;
     });
@@ -76,6 +77,27 @@ void FlipWiring::forget() {
     m_meter.forget();
     m_told = true;
     m_panels.flipStrip.hide();
+}
+
+void FlipWiring::hold(bool held) {
+    m_held = held;
+    m_told = true;
+}
+
+void FlipWiring::askToMeasure() {
+    const auto reading = m_meter.read(*m_stage.shown().history());
+    if (!reading || m_stage.replaying()) return;
+    const SwitchApplied& flip = reading->flips.back();
+    Q_EMIT measureRequested(flip.id, flip.from);
+}
+
+void FlipWiring::learn(const Measured& asked, const ExperimentJudged& judged, double delta) {
+    m_verdicts << measuredVerdict(asked, judged, delta);
+    const SwitchInfo* entry = find(asked.id);
+    if (entry == nullptr || judged.pairs == 0) return;
+    m_badges[{asked.id, flipContext(m_stage.live().history()->config(), asked.id)}] = {measuredChip(asked, judged, entry->byDefault),
+                                                                                       measuredSentence(asked, judged, delta, "In this run.")};
+    showBadges();
 }
 
 void FlipWiring::showReading(bool inPassing) {
@@ -97,7 +119,16 @@ void FlipWiring::showReading(bool inPassing) {
     for (const SwitchApplied& flip : reading->flips) {
         titles << titleOf(flip.id);
     }
-    m_panels.flipStrip.setReading(stripOf(*reading, titles));
+    FlipStripReading strip = stripOf(*reading, titles);
+    if (!m_stage.replaying() && !reading->over && reading->alone) {
+        strip.action = "Measure properly";
+        strip.actionHint =
+            QString(
+                "%1 and %2 take turns while the run trains on, until it is known which one is faster, for at most 3 minutes. The "
+                "faster one stays.")
+                .arg(QString::fromStdString(toString(reading->flips.back().from)), QString::fromStdString(toString(reading->flips.back().to)));
+    }
+    m_panels.flipStrip.setReading(strip);
     // Both sides are there; comparisons without a flip may still be missing, and come with every so many steps.
     const bool last = reading->complete && (reading->effect.decided() || !reading->effect.complete());
     if (reading->complete) m_lookFrom = history.rows() + ShamTest::kPlace;
@@ -143,7 +174,7 @@ void FlipWiring::sumUp() {
     m_ended.reset();
     if (end.heading.isEmpty()) return;
     m_stage.live().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentenceOf(end), 0}});
-    if (!m_stage.replaying()) m_panels.flipStrip.setReading(end);
+    if (!m_stage.replaying() && !m_held) m_panels.flipStrip.setReading(end);
 }
 
 const SwitchInfo* FlipWiring::find(const std::string& id) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "app/gui/measuring/MeasureWords.h"
 #include "app/workbench/Workbench.h"
 #include "core/analysis/FlipMeter.h"
 #include "core/events/SwitchCatalogue.h"
@@ -31,6 +32,17 @@ public:
     };
     FlipWiring(const Panels& panels, RunController& runs, SessionsReader& reader, Stage& stage, QObject* parent = nullptr);
 
+    // While a measurement has the strip: nothing of flips is shown in it.
+    void hold(bool held);
+    // The strip's button, while what it shows is a flip's: that switch, the value before beside the one it has now.
+    void askToMeasure();
+    // What a measurement in turns found, for the switch's chip and card and for the summary of the run.
+    void learn(const Measured& asked, const ExperimentJudged& judged, double delta);
+    QString titleOf(const std::string& id);
+
+Q_SIGNALS:
+    void measureRequested(const std::string& id, const stepscope::Value& value);
+
 private:
     void follow(LiveFeed& feed);
     void forget();
@@ -42,7 +54,6 @@ private:
     // Each switch has the badge of the context that the panel shows, or none.
     void showBadges();
     const SwitchInfo* find(const std::string& id);
-    QString titleOf(const std::string& id);
     void sumUp();  // of a run that has ended, once everything it said is here
 
     struct Badge {
@@ -59,7 +70,8 @@ private:
     std::optional<RunSummary> m_ended;
     int m_countTold = -1;        // of the steps after it, in tens
     std::size_t m_lookFrom = 0;  // rows of the history; nothing is new before
-    bool m_told = true;          // what the meter reads is measured to its end, and said
+    bool m_held = false;
+    bool m_told = true;  // what the meter reads is measured to its end, and said
 };
 
 }  // namespace stepscope

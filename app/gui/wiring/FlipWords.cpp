@@ -123,13 +123,17 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) 
     return strip;
 }
 
-QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault) {
-    const std::string usual = toString(byDefault), from = toString(flip.from), to = toString(flip.to);
-    const Change& speed = effect.tokensPerSecond;
-    if (from == to || !effect.machineChange.empty() || !speed.conclusive()) return {};  // the card has it
-    if (to == usual) return words(from) + ' ' + gainOf(1 / speed.ratio());
-    const QString gain = words(to) + ' ' + gainOf(speed.ratio());
+QString gainChip(const Value& fromValue, const Value& toValue, double ratio, const Value& byDefault) {
+    const std::string usual = toString(byDefault), from = toString(fromValue), to = toString(toValue);
+    if (to == usual) return words(from) + ' ' + gainOf(1 / ratio);
+    const QString gain = words(to) + ' ' + gainOf(ratio);
     return from == usual ? gain : gain + " vs " + words(from);
+}
+
+QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault) {
+    const Change& speed = effect.tokensPerSecond;
+    if (flip.from == flip.to || !effect.machineChange.empty() || !speed.conclusive()) return {};  // the card has it
+    return gainChip(flip.from, flip.to, speed.ratio(), byDefault);
 }
 
 QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where) {

@@ -16,6 +16,8 @@ QString sinceOf(const SwitchApplied& flip);
 // "bf16 ×2.20", "bf16 −8 %": what the value that is not the default does to the tokens/s of the default. Where neither side of
 // the flip is the default, against the value before, by its name: "step ×1.20 vs kernels". Empty where nothing can be said.
 QString chipOf(const SwitchApplied& flip, const FlipEffect& effect, const Value& byDefault);
+// The same of two values and the ratio of their tokens/s, `to` over `from`.
+QString gainChip(const Value& from, const Value& to, double ratio, const Value& byDefault);
 // "Measured here, off → bf16: 65.1 → 50.3 ms a step (−23 %), 283 → 283 MB. Session “tiny-cpu”, from step 146 on,
 // 21 Nov 2026."
 QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where);

@@ -123,9 +123,9 @@ void LiveFeed::tell(const Event& event) {
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},
                    [this](const CaptureDone& e) { Q_EMIT captured(e); },
-                   [](const ExperimentBegan&) {},
-                   [](const BlockDone&) {},
-                   [](const ExperimentJudged&) {},
+                   [&](const ExperimentBegan&) { Q_EMIT experimented(event); },
+                   [&](const BlockDone&) { Q_EMIT experimented(event); },
+                   [&](const ExperimentJudged&) { Q_EMIT experimented(event); },
                },
                event);
 }

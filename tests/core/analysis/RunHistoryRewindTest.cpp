@@ -50,6 +50,10 @@ std::vector<Told> session(const std::string& schedule = "constant") {
             tell(SwitchApplied{step, {}, "batch-size", batch, batch + 1, ""});
             ++batch;
         }
+        if (step % 500 == 20) tell(ExperimentBegan{.step = step});
+        if (step % 500 > 20 && step % 500 <= 320 && step % 20 == 0)
+            tell(BlockDone{.step = step, .pair = step % 500 / 40 - 2, .arm = step % 40 == 0 ? Arm::A : Arm::B, .steps = 15});
+        if (step % 500 == 321) tell(ExperimentJudged{.step = step, .over = true, .outcome = "faster", .ratio = 1.2, .low = 1.1, .high = 1.3});
         if (step % 300 == 0) tell(TextGenerated{step, {}, "In", fmt::format("text {}", step), true});
         if (step % 400 == 0) {
             tell(StateChanged{{}, step, RunState::Paused, ""});
@@ -119,6 +123,9 @@ std::string textOf(const RunHistory& history) {
     for (const ValidationPoint& point : history.validation()) text += fmt::format("\n{} {}", point.loss, textOf(point.place));
     for (const Marker& marker : history.markers()) text += fmt::format("\n{} {} {}", marker.label, marker.detail, textOf(marker.place));
     for (const FlippedSwitch& flipped : history.flips()) text += fmt::format("\n{} row {}", flipped.flip.step, flipped.row);
+    for (const TurnBlock& block : history.turns())
+        text += fmt::format("\nturn {} {} {} {} {}", block.firstStep, block.lastStep, block.at.ns, toString(block.arm), block.counts);
+    text += history.measuring() ? "\nmeasuring" : "";
     if (history.state()) text += fmt::format("\nstate {} {}", static_cast<int>(history.state()->state), history.state()->at.ns);
     if (history.preparing()) text += "\npreparing " + history.preparing()->what;
     if (history.text()) text += "\ntext " + history.text()->text;

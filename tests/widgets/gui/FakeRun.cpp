@@ -3,10 +3,16 @@
 
 #include <cmath>
 
+#include "core/events/ConfigJson.h"
 #include "core/events/Schedule.h"
 #include "sessions/record/Recorder.h"
 
 namespace stepscope {
+namespace {
+
+constexpr int kFakeBlock = 20, kFakePilotPairs = 2, kFakePairs = 8;  // steps; pairs of blocks
+
+}  // namespace
 
 FakeRun::FakeRun(RunRequest request, std::shared_ptr<const SessionInfo> info, std::unique_ptr<Recorder> recorder, EventSink& sink, double stepMs,
                  std::string refusal)
@@ -107,9 +113,67 @@ void FakeRun::step() {
     for (std::size_t i = 0; i < kPhases; ++i) done.phaseNs[i] = static_cast<std::int64_t>(ms * 1e6 * shares[i]);
     done.residentBytes = 412'000'000;
     done.allocatedBytes = 96'000'000;
+    done.disturbed = m_measured.has_value();
     publish(done);
+    turn();
     if (m_step % 25 == 1) sample();
     if (m_step % 100 == 0) publish(ValidationDone{m_step, m_clock.now(), TimeNs{40'000'000}, m_loss + 0.08});
+}
+
+// Two steps a block, eight pairs; "bf16" is faster, whatever else there is is not.
+void FakeRun::measure(const Measure& asked) {
+    const Value from = m_config.switches[asked.id];
+    if (asked.id == "amp" && !asked.lossMayMove) {
+        publish(SwitchRefused{m_step, m_clock.now(), asked.id, asked.value, "The loss may move.", ErrorCode::BadInput, {Subject::Kind::Loss, {}}});
+        return;
+    }
+    m_measured = asked;
+    m_blocks = 0;
+    publish(
+        ExperimentBegan{.step = m_step, .at = m_clock.now(), .configA = configToJson(m_config), .configB = configToJson(m_config), .delta = 0.01});
+}
+
+void FakeRun::judge(bool over, const std::string& outcome) {
+    if (!m_measured) return;
+    ExperimentJudged judged;
+    judged.step = m_step;
+    judged.at = m_clock.now();
+    judged.over = over;
+    judged.pair = m_blocks / 2 - 1;
+    judged.pairs = std::max(0, m_blocks / 2 - kFakePilotPairs);
+    judged.outcome = outcome;
+    const bool slower = outcome == "slower";
+    judged.ratio = slower ? 1 / 1.24 : 1.24;
+    judged.low = slower ? 1 / 1.28 : 1.2;
+    judged.high = slower ? 1 / 1.2 : 1.28;
+    judged.floor = 1.01;
+    judged.secondsToGo = over ? 0 : 20;
+    publish(judged);
+    if (!over) return;
+    const Measure asked = *std::exchange(m_measured, std::nullopt);
+    if (outcome != "faster") return;
+    const Value from = m_config.switches[asked.id];
+    m_config.switches[asked.id] = asked.value;
+    publish(SwitchApplied{m_step, m_clock.now(), asked.id, from, asked.value, kMeasuredNote});
+}
+
+void FakeRun::turn() {
+    if (!m_measured || m_step % kFakeBlock != 0) return;
+    const Arm arm = m_blocks % 2 == 0 ? Arm::A : Arm::B;
+    const int pair = m_blocks / 2 - kFakePilotPairs;
+    publish(BlockDone{.step = m_step,
+                      .at = m_clock.now(),
+                      .duration = TimeNs::fromSeconds(kFakeBlock * (arm == Arm::A ? 0.0620 : 0.0500)),
+                      .pair = std::max(-1, pair),
+                      .arm = arm,
+                      .second = arm == Arm::B,
+                      .steps = kFakeBlock,
+                      .tokens = kFakeBlock * 1536,
+                      .peakBytes = arm == Arm::A ? 67e6 : 46e6});
+    ++m_blocks;
+    if (m_blocks % 2 != 0 || pair < 0) return;
+    const bool fast = m_measured->value == Value{std::string("bf16")};
+    judge(pair + 1 == kFakePairs, pair + 1 < kFakePairs ? "inconclusive" : fast ? "faster" : "slower");
 }
 
 bool FakeRun::obey(const Command& command) {
@@ -156,8 +220,14 @@ bool FakeRun::obey(const Command& command) {
                 publish(TextGenerated{m_step, m_clock.now(), wanted.prompt, " was the word.", true});
                 return true;
             },
-            [](const Measure&) { return true; },
-            [](const StopMeasuring&) { return true; },
+            [this](const Measure& asked) {
+                measure(asked);
+                return true;
+            },
+            [this](const StopMeasuring&) {
+                judge(true, "inconclusive");
+                return true;
+            },
             [this](const Capture& wanted) {
                 publish(CaptureDone{.step = m_step, .at = m_clock.now(), .firstStep = m_step, .steps = wanted.steps, .operations = 41});
                 return true;

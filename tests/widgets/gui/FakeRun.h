@@ -27,6 +27,9 @@ private:
     void publish(Event event);
     void step();
     void sample();
+    void measure(const Measure& asked);
+    void turn();
+    void judge(bool over, const std::string& outcome);
     bool obey(const Command& command);  // false = stop
     void setState(RunState state, std::string why = {});
 
@@ -41,6 +44,8 @@ private:
     Channel<Command> m_commands;
     std::int64_t m_step = 0;
     double m_loss = kUnknown;
+    std::optional<Measure> m_measured;  // takes turns
+    int m_blocks = 0;                   // of it
     bool m_paused = false;
     RunState m_state = RunState::Preparing;
     std::atomic<bool> m_done = false;

@@ -1,5 +1,5 @@
 // The page "Compare": is B faster than A here? The question (CompareForm) or an experiment (CompareResult), one at a time. Takes plain structs, gives
-// intents out as signals; app/gui/wiring/CompareWiring measures. GUI thread.
+// intents out as signals; app/gui/measuring/CompareWiring measures. GUI thread.
 #pragma once
 #include <QStackedWidget>
 

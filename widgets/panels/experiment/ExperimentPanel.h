@@ -3,6 +3,7 @@
 #pragma once
 #include <QWidget>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -13,6 +14,7 @@
 
 class QComboBox;
 class QLineEdit;
+class QMenu;
 class QSettings;
 class QVBoxLayout;
 
@@ -57,9 +59,16 @@ public:
     void save(QSettings& settings) const;
     bool restore(const QSettings& settings);
 
+    // What can be done with a switch beside editing it; null for what is no switch.
+    std::unique_ptr<QMenu> menuOf(const std::string& id);
+
 Q_SIGNALS:
+    void measureRequested(const QString& id, const stepscope::Value& value);  // beside the one that the live run has
     void edited(const stepscope::RunConfig& config);
     void flipRequested(const QString& id, const stepscope::Value& value);  // a step switch while a run is live
+
+protected:
+    void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
     void buildSections(QVBoxLayout* into);

@@ -2,6 +2,7 @@
 
 #include <QGridLayout>
 #include <QHBoxLayout>
+#include <QPushButton>
 #include <QToolButton>
 #include <tuple>
 
@@ -29,7 +30,7 @@ auto tied(const FlipStripReading::Figure& f) {
 }  // namespace
 
 bool FlipStripReading::operator==(const FlipStripReading& other) const {
-    return heading == other.heading && note == other.note &&
+    return heading == other.heading && note == other.note && action == other.action && actionHint == other.actionHint &&
            std::equal(figures.begin(), figures.end(), other.figures.begin(), other.figures.end(),
                       [](const Figure& a, const Figure& b) { return tied(a) == tied(b); });
 }
@@ -40,6 +41,11 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     m_heading->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     m_note = new ElidedLabel(Tone::Muted);
     m_note->setFont(smallFont(font()));
+    m_action = new QPushButton;
+    m_action->setAutoDefault(false);
+    m_action->setFont(smallFont(font()));
+    m_action->hide();
+    connect(m_action, &QPushButton::clicked, this, &FlipStrip::actionRequested);
     auto* close = new QToolButton;
     close->setIcon(lineIcon("close"));
     close->setAutoRaise(true);
@@ -51,6 +57,7 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     head->setSpacing(space(2));
     head->addWidget(m_heading);
     head->addWidget(m_note, 1);
+    head->addWidget(m_action);
     head->addWidget(close);
     m_table = new QWidget;
     m_figures = new QGridLayout(m_table);
@@ -65,6 +72,9 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     layout->setSpacing(0);
     layout->addLayout(head);
     layout->addWidget(m_table);
+    m_below = new ElidedLabel(Tone::Normal, 4);
+    m_below->setFont(smallFont(font()));
+    layout->addWidget(m_below);
     layout->addStretch();
     hide();
 }
@@ -109,7 +119,14 @@ void FlipStrip::setReading(const FlipStripReading& reading) {
     if (reading == m_reading && !isHidden()) return;
     m_reading = reading;
     m_heading->setText(reading.heading);
-    m_note->setText(reading.note);
+    const bool wide = !reading.figures.empty();
+    m_note->setText(wide ? reading.note : QString());
+    m_below->setText(wide ? QString() : reading.note);
+    m_below->setVisible(!wide && !reading.note.isEmpty());
+    m_action->setText(reading.action);
+    m_action->setToolTip(reading.actionHint.isEmpty() ? QString() : "<p>" + reading.actionHint.toHtmlEscaped() + "</p>");
+    m_action->setAccessibleDescription(reading.actionHint);
+    m_action->setVisible(!reading.action.isEmpty());
     while (m_columns.size() < reading.figures.size()) m_columns.push_back(addColumn());
     QStringList spoken{reading.heading, reading.note};
     for (std::size_t i = 0; i < m_columns.size(); ++i) {

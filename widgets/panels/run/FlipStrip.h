@@ -6,6 +6,7 @@
 #include <vector>
 
 class QGridLayout;
+class QPushButton;
 
 namespace stepscope {
 
@@ -22,6 +23,8 @@ struct FlipStripReading {
     };
     QString heading;  // "Mixed precision: off → bf16"
     QString note;     // from which step on; how many steps it is taken over, or what is still awaited
+    QString action;   // "Measure properly", "Stop measuring": a button; empty = none
+    QString actionHint{};
     std::vector<Figure> figures;
 
     bool operator==(const FlipStripReading& other) const;
@@ -34,6 +37,9 @@ public:
     void setReading(const FlipStripReading& reading);  // shows it
     const FlipStripReading& reading() const { return m_reading; }
     QSize minimumSizeHint() const override;  // what shares the window with it decides how much of it is seen
+
+Q_SIGNALS:
+    void actionRequested();
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -50,6 +56,8 @@ private:
     std::vector<Column> m_columns;
     ElidedLabel* m_heading;
     ElidedLabel* m_note;
+    ElidedLabel* m_below;  // the note again, in as many lines as it needs, where there are no figures
+    QPushButton* m_action;
     QGridLayout* m_figures;
     QWidget* m_table;
 };

@@ -1,0 +1,84 @@
+// The page Compare and the engine: looks at a question as it is asked, measures it, shows it while it goes on and any stored experiment as it was
+// when live. Nothing is measured beside a run: that is stopped, or waited for. GUI thread; the engine and the database are asked on a thread of its
+// own.
+#pragma once
+#include <QObject>
+#include <QTimer>
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "app/gui/measuring/CompareCheck.h"
+#include "app/gui/process/BackThread.h"
+
+class QTabWidget;
+
+namespace stepscope {
+
+class ComparePage;
+class ExperimentFeed;
+class ExperimentPanel;
+class NoticeBar;
+class RunController;
+class RunWiring;
+class SessionsReader;
+class Stage;
+
+class CompareWiring : public QObject {
+    Q_OBJECT
+public:
+    struct Panels {  // that it speaks to
+        ExperimentPanel& experiment;
+        QTabWidget& pages;
+        ComparePage& page;
+        NoticeBar& notice;
+    };
+    CompareWiring(const Panels& panels, RunController& runs, RunWiring& running, SessionsReader& reader, Stage& stage, ExperimentFeed& feed,
+                  QObject* parent = nullptr);
+    ~CompareWiring() override;
+
+    void open(qint64 session);  // an experiment, stored or going on, on its page
+
+Q_SIGNALS:
+    void guideRequested(const QString& chapter);
+
+private:
+    void connectForm();
+    void connectResult();
+    void lookSoon();
+    void measureReady();
+    void look();  // at the question as it stands
+    void measure(ExperimentRequest request);
+    void measureWhenFree();
+    void repeat();
+    void useB();
+    void ended(const RunSummary& summary);
+    void failed(const QString& sentence);
+    void showLive();
+    void refreshLive();
+    void read(qint64 session);
+    void showStored(CompareView view);
+    void lookForEarlier();
+    void showBusy();
+
+    Panels m_panels;
+    RunController& m_runs;
+    RunWiring& m_running;
+    SessionsReader& m_reader;
+    Stage& m_stage;
+    ExperimentFeed& m_feed;
+    ComparePage& m_page;
+    QTimer m_soon;                             // an edit is followed by the next one
+    std::atomic<std::uint64_t> m_newest = 0;   // number of the newest question
+    std::optional<ExperimentRequest> m_ready;  // the question as it stands, where it can be measured
+    bool m_looking = true;                     // it is being looked at
+    bool m_wanted = false;                     // and measured as soon as it was
+    bool m_waiting = false;                    // for the end of a run
+    CompareView m_live;                        // the newest one that this window measured
+    std::int64_t m_stored = 0;                 // the session that is shown instead; 0 = none
+    bool m_storedGoesOn = false;               // another program still measures it
+    CompareView m_storedView;
+    BackThread m_thread;  // last: joined first
+};
+
+}  // namespace stepscope

@@ -1,0 +1,94 @@
+#include "app/gui/measuring/MeasureWiring.h"
+
+#include "app/gui/Stage.h"
+#include "app/gui/wiring/FlipWiring.h"
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/RunController.h"
+#include "app/gui/wiring/RunWiring.h"
+#include "core/analysis/FlipContext.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+
+namespace stepscope {
+namespace {
+
+constexpr qint64 kShowEveryMs = 1000;
+
+}  // namespace
+
+MeasureWiring::MeasureWiring(const Panels& panels, RunController& runs, RunWiring& running, FlipWiring& flips, Stage& stage, QObject* parent)
+    : QObject(parent), m_panels(panels), m_runs(runs), m_running(running), m_flips(flips), m_stage(stage) {
+    connect(&panels.flipStrip, &FlipStrip::actionRequested, this, &MeasureWiring::act);
+    connect(&panels.experiment, &ExperimentPanel::measureRequested, this,
+            [this](const QString& id, const Value& value) { ask(id.toStdString(), value); });
+    connect(&stage.live(), &LiveFeed::switchRefused, this, &MeasureWiring::refused);
+    connect(&stage.live(), &LiveFeed::experimented, this, &MeasureWiring::take);
+    connect(&stage.live(), &LiveFeed::started, this, &MeasureWiring::release);
+    connect(&runs, &RunController::ended, this, [this] {
+        if (!m_begun) release();  // of one that has begun, what is known is still on its way
+    });
+    connect(&stage, &Stage::switched, this, [this] {
+        if (m_begun) show(measuredStrip(*m_asked, m_history));
+    });
+}
+
+void MeasureWiring::ask(const std::string& id, const Value& value) {
+    const RunHistory& history = *m_stage.live().history();
+    const auto used = history.config().switches.find(id);
+    if (!m_running.takesCommands() || used == history.config().switches.end())
+        return m_running.say("Nothing runs that could be measured; the page Compare measures without a run.", false);
+    if (m_begun) return m_running.say("Another value is being measured; stop that first.", false);
+    m_asked = Measured{id, used->second, value, m_flips.titleOf(id)};
+    send(/*lossMayMove=*/false);
+}
+
+void MeasureWiring::send(bool lossMayMove) {
+    m_mayAgree = false;
+    m_flips.hold(true);
+    show(askedStrip(*m_asked));
+    m_runs.send(Measure{.id = m_asked->id, .value = m_asked->to, .lossMayMove = lossMayMove});
+}
+
+void MeasureWiring::act() {
+    if (!m_asked) return m_flips.askToMeasure();
+    if (m_begun) return m_runs.send(StopMeasuring{});
+    if (m_mayAgree) send(/*lossMayMove=*/true);
+}
+
+void MeasureWiring::refused(const SwitchRefused& refusal) {
+    if (!m_asked || m_begun || refusal.id != m_asked->id || refusal.value != m_asked->to) return;
+    m_mayAgree = refusal.subject.kind == Subject::Kind::Loss;
+    show(refusedStrip(*m_asked, QString::fromStdString(refusal.why), m_mayAgree));
+    m_flips.hold(false);
+    if (!m_mayAgree) m_asked.reset();
+}
+
+void MeasureWiring::take(const Event& event) {
+    if (!m_asked) return;  // asked by a script, or by the command line
+    if (std::holds_alternative<ExperimentBegan>(event)) {
+        m_history = {};
+        m_begun = true;
+        m_shown.invalidate();
+    }
+    if (!m_begun) return;
+    m_history.add(event);
+    const auto* judged = std::get_if<ExperimentJudged>(&event);
+    const bool over = judged != nullptr && judged->over;
+    if (!over && m_shown.isValid() && m_shown.elapsed() < kShowEveryMs) return;
+    m_shown.start();
+    show(measuredStrip(*m_asked, m_history));
+    if (!over) return;
+    m_flips.learn(*m_asked, *judged, m_history.began()->delta);
+    release();
+}
+
+void MeasureWiring::show(const FlipStripReading& reading) {
+    if (!m_stage.replaying()) m_panels.flipStrip.setReading(reading);
+}
+
+void MeasureWiring::release() {
+    m_asked.reset();
+    m_begun = m_mayAgree = false;
+    m_flips.hold(false);
+}
+
+}  // namespace stepscope

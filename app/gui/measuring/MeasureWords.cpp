@@ -1,0 +1,139 @@
+#include "app/gui/measuring/MeasureWords.h"
+
+#include <cmath>
+
+#include "app/gui/wiring/FlipWords.h"
+#include "core/analysis/JudgedSentence.h"
+#include "core/base/Format.h"
+
+namespace stepscope {
+namespace {
+
+using Figure = FlipStripReading::Figure;
+using Verdict = FlipStripReading::Verdict;
+
+QString shown(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+QString headingOf(const Measured& asked) {
+    return QString("%1: %2 beside %3").arg(asked.title, shown(toString(asked.to)), shown(toString(asked.from)));
+}
+
+bool claims(const ExperimentJudged& judged) {
+    return judged.outcome == toString(PairedOutcome::Faster) || judged.outcome == toString(PairedOutcome::Slower);
+}
+
+Verdict verdictKindOf(const ExperimentJudged& judged) {
+    return judged.outcome == toString(PairedOutcome::Faster)       ? Verdict::Better
+           : judged.outcome == toString(PairedOutcome::Slower)     ? Verdict::Worse
+           : judged.outcome == toString(PairedOutcome::Equivalent) ? Verdict::Neutral
+                                                                   : Verdict::Inconclusive;
+}
+
+template <class Format>
+void addFact(std::vector<Figure>& figures, const char* name, double a, double b, Format text) {
+    if (!std::isfinite(a) || !std::isfinite(b)) return;
+    figures.push_back({name, text(a) + QString(" → ") + text(b), a == b ? "the same" : QString(), {}, Verdict::Neutral});
+}
+
+std::vector<Figure> figuresOf(const ExperimentHistory& history, double delta) {
+    std::vector<Figure> figures;
+    const SideFacts a = history.facts(Arm::A), b = history.facts(Arm::B);
+    const auto& newest = history.newest();
+    const auto ms = [](double value) { return shown(format::milliseconds(value)); };
+    addFact(figures, "step time", a.msPerStep, b.msPerStep, ms);
+    if (!figures.empty() && newest) {
+        Figure& time = figures.front();
+        time.verdict = verdictKindOf(*newest);
+        time.change = claims(*newest) && newest->ratio < 2 ? shown(judgedWords(*newest, delta)).section(" [", 0, 0) : shown(newest->outcome);
+        if (claims(*newest) && newest->ratio >= 2) time.change = QString("×%1").arg(newest->ratio, 0, 'f', 2);
+        if (std::isfinite(newest->low) && std::isfinite(newest->high) && newest->low > 0)
+            time.spread = QString("×%1 to ×%2").arg(newest->low, 0, 'f', 3).arg(newest->high, 0, 'f', 3);
+    }
+    // Where both train as many tokens a step it says the same once more.
+    if (a.steps > 0 && b.steps > 0 && a.tokens * b.steps != b.tokens * a.steps)
+        addFact(figures, "throughput", a.tokensPerSecond, b.tokensPerSecond, [](double value) { return shown(format::rate(value, "tok/s")); });
+    addFact(figures, "memory", a.peakBytes, b.peakBytes, [](double value) { return shown(format::bytes({static_cast<std::int64_t>(value)})); });
+    addFact(figures, "page faults", a.faultsPerStep, b.faultsPerStep, [](double value) { return shown(format::count(std::llround(value))); });
+    if (newest && std::isfinite(newest->floor))
+        figures.push_back({"floor", QString("±%1 %").arg((newest->floor - 1) * 100, 0, 'f', 1), {}, "a value beside itself"});
+    return figures;
+}
+
+}  // namespace
+
+FlipStripReading askedStrip(const Measured& asked) {
+    FlipStripReading strip;
+    strip.heading = headingOf(asked);
+    strip.note = "takes turns from the next step on";
+    return strip;
+}
+
+FlipStripReading refusedStrip(const Measured& asked, const QString& why, bool mayAgree) {
+    FlipStripReading strip;
+    strip.heading = headingOf(asked);
+    if (mayAgree) {
+        strip.note = "the two compute differently, so the loss of this run may move a little while they take turns";
+        strip.action = "Measure all the same";
+        strip.actionHint = "Both values train the same weights in turn. No claim is made about the loss.";
+    } else {
+        strip.note = "not measured: " + why;
+    }
+    return strip;
+}
+
+FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& history) {
+    FlipStripReading strip;
+    strip.heading = headingOf(asked);
+    const double delta = history.began() ? history.began()->delta : 0.01;
+    const auto& newest = history.newest();
+    const bool over = newest && newest->over;
+    if (!over) {
+        strip.action = "Stop measuring";
+        strip.actionHint = "What is known so far is kept, and the run trains on. The faster value stays; where nobody can tell, the old one.";
+    }
+    if (!newest || newest->pairs == 0) {
+        strip.note = over ? shown(newest->why)
+                     : history.blocks().empty()
+                         ? "takes turns; the first blocks only fix how long a turn is"
+                         : QString("takes turns; %1 blocks so far that only fix how long a turn is").arg(history.blocks().size());
+        return strip;
+    }
+    strip.figures = figuresOf(history, delta);
+    const QString said = shown(judgedWords(*newest, delta));
+    const QString pairs = QString("%1 pair%2 of blocks").arg(newest->pairs).arg(newest->pairs == 1 ? "" : "s");
+    const QString left = newest->left > 0 ? QString(", %1 left out").arg(newest->left) : QString();
+    if (!over) {
+        const QString more = std::isfinite(newest->secondsToGo) && newest->secondsToGo > 0 && newest->secondsToGo < 1800
+                                 ? QString("; about %1 more would decide it").arg(shown(format::duration(TimeNs::fromSeconds(newest->secondsToGo))))
+                                 : QString();
+        strip.note = QString("so far %1, %2%3%4").arg(said, pairs, left, more);
+        return strip;
+    }
+    const bool changed = newest->outcome == toString(PairedOutcome::Faster);
+    strip.note =
+        QString("%1, in %2%3; %4 %5. %6")
+            .arg(said, pairs, left, shown(toString(changed ? asked.to : asked.from)), changed ? "is used from here on" : "stays", shown(newest->why))
+            .trimmed();
+    return strip;
+}
+
+QString measuredVerdict(const Measured& asked, const ExperimentJudged& judged, double delta) {
+    return QString("%1 %2 beside %3, in turns: %4")
+        .arg(asked.title, shown(toString(asked.to)), shown(toString(asked.from)), shown(judgedWords(judged, delta)));
+}
+
+QString measuredChip(const Measured& asked, const ExperimentJudged& judged, const Value& byDefault) {
+    if (!claims(judged) && judged.outcome != toString(PairedOutcome::Equivalent)) return {};
+    return gainChip(asked.from, asked.to, claims(judged) ? judged.ratio : 1, byDefault);
+}
+
+QString measuredSentence(const Measured& asked, const ExperimentJudged& judged, double delta, const QString& where) {
+    return QString("Measured in turns here, %1 → %2: %3, in %4 pairs of blocks. %5")
+        .arg(shown(toString(asked.from)), shown(toString(asked.to)), shown(judgedWords(judged, delta)))
+        .arg(judged.pairs)
+        .arg(where);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,108 @@
+// "Measure properly" in the window: a switch of the live run takes turns with another value, asked by the strip's button or the row's menu.
+#include <QMenu>
+#include <QPushButton>
+
+#include "WindowFixture.h"
+#include "widgets/charts/LivePage.h"
+#include "widgets/panels/run/FlipStrip.h"
+
+namespace stepscope {
+namespace {
+
+class WindowMeasureTest : public WindowTest {
+protected:
+    const FlipStripReading& strip() { return window().flipStrip().reading(); }
+    QPushButton* action() { return window().flipStrip().findChild<QPushButton*>(); }
+    bool says(const QString& words) {
+        return QTest::qWaitFor([&] { return window().flipStrip().isVisible() && strip().note.contains(words); }, 20'000);
+    }
+    void startLong() {
+        Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
+        press("Run");
+        ASSERT_TRUE(reaches(60));
+    }
+    void choose(const std::string& id, const QString& words) {
+        const auto menu = window().experiment().menuOf(id);
+        ASSERT_NE(menu, nullptr);
+        for (QAction* entry : menu->actions())
+            if (entry->text() == words) return entry->trigger();
+        FAIL() << "the menu has no entry " << words.toStdString();
+    }
+};
+
+TEST_F(WindowMeasureTest, AFlipIsMeasuredInTurnsByTheButtonBesideIt) {
+    open();
+    startLong();
+    Q_EMIT window().experiment().row("host-memory")->committed("host-memory", "system");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().flipStrip().isVisible() && strip().action == "Measure properly"; }, 10'000))
+        << strip().note.toStdString();
+    ASSERT_TRUE(action()->isVisible());
+    QTest::qWait(50);  // until it has its place
+    QTest::mouseClick(action(), Qt::LeftButton);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Stop measuring"; }, 10'000)) << strip().note.toStdString();
+    EXPECT_TRUE(strip().heading.endsWith("caching beside system")) << strip().heading.toStdString();
+    picture(window(), "measure-taking-turns");
+    ASSERT_TRUE(says("system stays")) << strip().note.toStdString();
+    EXPECT_TRUE(strip().action.isEmpty());
+    ASSERT_FALSE(strip().figures.empty());
+    EXPECT_EQ(strip().figures.front().verdict, FlipStripReading::Verdict::Worse);
+    EXPECT_FALSE(live().turns().empty()) << "the charts know which steps had which value";
+    picture(window(), "measure-over");
+}
+
+TEST_F(WindowMeasureTest, WhereTheLossMayMoveThePersonIsAskedAndTheFasterValueStays) {
+    open();
+    startLong();
+    choose("amp", "Measure bf16 beside off in this run");
+    ASSERT_TRUE(says("loss of this run may move")) << strip().note.toStdString();
+    EXPECT_TRUE(window().experiment().row("amp")->problem().isEmpty()) << "nothing was refused, it was asked";
+    EXPECT_EQ(strip().action, "Measure all the same");
+    picture(window(), "measure-agree");
+    QTest::mouseClick(action(), Qt::LeftButton);
+    ASSERT_TRUE(says("bf16 is used from here on")) << strip().note.toStdString();
+    EXPECT_EQ(strip().figures.front().verdict, FlipStripReading::Verdict::Better);
+    EXPECT_TRUE(strip().note.startsWith("faster by 24.0 %")) << strip().note.toStdString();
+    EXPECT_EQ(window().experiment().config().word("amp"), "bf16");
+    QTest::qWait(200);
+    EXPECT_TRUE(strip().note.startsWith("faster by 24.0 %")) << "the flip that it ends with takes nothing away: " << strip().note.toStdString();
+    EXPECT_TRUE(window().experiment().row("amp")->details().contains("Measured in turns here, off → bf16: faster by 24.0 %"))
+        << window().experiment().row("amp")->details().toStdString();
+}
+
+TEST_F(WindowMeasureTest, StoppedItKeepsWhatIsKnownAndTheRunGoesOn) {
+    setFakeStepMs(10);
+    open();
+    startLong();
+    choose("host-memory", "Measure system beside caching in this run");
+    ASSERT_TRUE(says("takes turns")) << strip().note.toStdString();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action == "Stop measuring"; }, 10'000));
+    QTest::mouseClick(action(), Qt::LeftButton);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip().action.isEmpty(); }, 10'000)) << strip().note.toStdString();
+    EXPECT_TRUE(place->runs().training());
+    const auto before = live().numbers(1).step;
+    EXPECT_TRUE(reaches(before + 3));
+}
+
+TEST_F(WindowMeasureTest, ARunThatEndsMeanwhileIsSummedUp) {
+    setFakeStepMs(10);
+    open();
+    startLong();
+    choose("host-memory", "Measure system beside caching in this run");
+    ASSERT_TRUE(says("takes turns")) << strip().note.toStdString();
+    press("Stop");
+    ASSERT_TRUE(idle());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return strip().heading.startsWith("Stopped: "); }, 5000)) << strip().heading.toStdString();
+}
+
+TEST_F(WindowMeasureTest, WithoutARunTheMenuSaysWhereToMeasure) {
+    open();
+    const auto menu = window().experiment().menuOf("amp");
+    ASSERT_NE(menu, nullptr);
+    ASSERT_EQ(menu->actions().size(), 1);
+    EXPECT_TRUE(menu->actions().front()->text().contains("page Compare"));
+    EXPECT_FALSE(menu->actions().front()->isEnabled());
+    EXPECT_EQ(window().experiment().menuOf("layers"), nullptr) << "a setting is no switch";
+}
+
+}  // namespace
+}  // namespace stepscope
