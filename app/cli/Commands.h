@@ -23,6 +23,7 @@ void addCheckpoint(CLI::App& parent, Actions& actions);
 void addGenerate(CLI::App& parent, Actions& actions);
 void addAb(CLI::App& parent, Actions& actions);
 void addBench(CLI::App& parent, Actions& actions);
+void addDiagnose(CLI::App& parent, Actions& actions);
 void addEval(CLI::App& parent, Actions& actions);
 void addSwitches(CLI::App& parent, Actions& actions);
 void addLrRange(CLI::App& parent, Actions& actions);

@@ -25,6 +25,16 @@ constexpr double kHardlyMoved = 0.05, kHardlyRose = 0.02;  // of the loss at the
 constexpr double kStandsStill = 0.005, kDrops = 0.02;      // of the loss before the decay
 constexpr double kDecayed = 0.9;                           // of the highest rate
 
+struct Usual {
+    double millions;  // of parameters
+    UsualRates rates;
+    const char* words;
+};
+constexpr std::array<Usual, 4> kUsual{{{124, {3e-4, 6e-4}, "3e-4 to 6e-4"},
+                                       {355, {1e-4, 3e-4}, "1e-4 to 3e-4"},
+                                       {774, {1e-4, 2e-4}, "1e-4 to 2e-4"},
+                                       {1558, {5e-5, 1e-4}, "5e-5 to 1e-4"}}};
+
 double meanLoss(Steps steps) {
     double sum = 0;
     for (const auto& step : steps) sum += step.loss;
@@ -73,7 +83,7 @@ double correlationOfNeighbours(Steps steps) {
     return square > 0 ? product / square : 0;
 }
 
-std::optional<std::string> tooHigh(Steps steps, double highest) {
+std::optional<RateFinding> tooHigh(Steps steps, double highest) {
     const std::size_t length = steps.size() / kBlocks;
     const auto means = blockMeans(steps, length);
     const double level = median(means), spread = noise(steps);
@@ -83,10 +93,12 @@ std::optional<std::string> tooHigh(Steps steps, double highest) {
     if (swung < kFewestSwings && !alternates) return std::nullopt;
     const std::string seen =
         alternates ? "jumped up and down from step to step" : fmt::format("went up by more than {:.2g} and down again {} times", least, swung);
-    return fmt::format("The loss {}: the learning rate (lr {:.2g}) is probably too high; try a third of it, or a longer warmup.", seen, highest);
+    return RateFinding{
+        RateTrouble::TooHigh, highest,
+        fmt::format("The loss {}: the learning rate (lr {:.2g}) is probably too high; try a third of it, or a longer warmup.", seen, highest)};
 }
 
-std::optional<std::string> tooLow(Steps steps, double highest, double untrained, std::size_t every) {
+std::optional<RateFinding> tooLow(Steps steps, double highest, double untrained, std::size_t every) {
     // While it warms up a rate is low on purpose.
     const auto warm =
         static_cast<std::size_t>(std::ranges::find_if(steps, [&](const auto& step) { return step.rate >= kDecayed * highest; }) - steps.begin());
@@ -96,13 +108,14 @@ std::optional<std::string> tooLow(Steps steps, double highest, double untrained,
     const auto early = blockMeans(steps.subspan(warm, 5 * length), length);
     const bool rose = std::ranges::any_of(early, [&](double mean) { return mean > (1 + kHardlyRose) * start; });
     if (rose || early.back() < (1 - kHardlyMoved) * start || early.back() < kUnlearnt * untrained) return std::nullopt;
-    return fmt::format(
-        "The loss hardly moved in the first {} steps ({:.3g} to {:.3g}): the learning rate (lr {:.2g}) is probably too low; try ten times as much, "
-        "or find one with lr-range.",
-        every * (warm + early.size() * length), start, early.back(), highest);
+    return RateFinding{
+        RateTrouble::TooLow, highest,
+        fmt::format("The loss hardly moved in the first {} steps ({:.3g} to {:.3g}): the learning rate (lr {:.2g}) is probably too low; try ten "
+                    "times as much, or find one with lr-range.",
+                    every * (warm + early.size() * length), start, early.back(), highest)};
 }
 
-std::optional<std::string> decaysLate(Steps steps, double highest, std::size_t every) {
+std::optional<RateFinding> decaysLate(Steps steps, double highest, std::size_t every) {
     const auto high = [&](const auto& step) { return step.rate >= kDecayed * highest; };
     const auto first = static_cast<std::size_t>(std::ranges::find_if(steps, high) - steps.begin());
     const auto decay =
@@ -114,32 +127,40 @@ std::optional<std::string> decaysLate(Steps steps, double highest, std::size_t e
                  error = noise(fourth) * std::sqrt(2.0 / static_cast<double>(quarter));
     const double mostStill = std::fabs(meanLoss(third) - level) + 2 * error;
     if (mostStill > kStandsStill * level || level - fallen < std::max(kDrops * level, 5 * mostStill)) return std::nullopt;
-    return fmt::format(
-        "The loss stood still at {:.3g} up to step {} and fell to {:.3g} once the learning rate decayed: let it decay earlier (schedule, steps).",
-        level, every * decay, fallen);
+    return RateFinding{
+        RateTrouble::DecaysLate, highest,
+        fmt::format(
+            "The loss stood still at {:.3g} up to step {} and fell to {:.3g} once the learning rate decayed: let it decay earlier (schedule, steps).",
+            level, every * decay, fallen)};
 }
 
 }  // namespace
 
-std::optional<std::string> diagnoseRate(Steps steps, double untrained, std::size_t every) {
+std::optional<RateFinding> findRateTrouble(Steps steps, double untrained, std::size_t every) {
     if (steps.size() < kFewest || !std::ranges::all_of(steps, [](const auto& step) { return std::isfinite(step.loss); })) return std::nullopt;
     const double highest = std::ranges::max(steps, {}, &LrRangePoint::rate).rate;
-    if (auto said = tooHigh(steps, highest)) return said;
-    if (auto said = tooLow(steps, highest, untrained, every)) return said;
+    if (auto found = tooHigh(steps, highest)) return found;
+    if (auto found = tooLow(steps, highest, untrained, every)) return found;
     return decaysLate(steps, highest, every);
 }
 
-std::string typicalRates(std::int64_t parameters) {
-    struct Typical {
-        double millions;
-        const char* rates;
-    };
-    constexpr std::array<Typical, 4> kTypical{{{124, "3e-4 to 6e-4"}, {355, "1e-4 to 3e-4"}, {774, "1e-4 to 2e-4"}, {1558, "5e-5 to 1e-4"}}};
+std::optional<std::string> diagnoseRate(Steps steps, double untrained, std::size_t every) {
+    auto found = findRateTrouble(steps, untrained, every);
+    return found ? std::optional(std::move(found->sentence)) : std::nullopt;
+}
+
+std::optional<UsualRates> usualRates(std::int64_t parameters) {
     const double millions = static_cast<double>(parameters) / 1e6;
-    if (millions < kTypical.front().millions / 2) return "Typical with 124 M parameters: 3e-4 to 6e-4; smaller models bear more.";
-    const auto nearest = std::ranges::min_element(kTypical, {}, [&](const Typical& one) { return std::fabs(std::log(millions / one.millions)); });
-    return fmt::format("Typical with {:.0f} M parameters: {}{}.", nearest->millions, nearest->rates,
-                       millions > 2 * kTypical.back().millions ? "; larger models want less" : "");
+    if (millions < kUsual.front().millions / 2) return std::nullopt;
+    return std::ranges::min_element(kUsual, {}, [&](const Usual& one) { return std::fabs(std::log(millions / one.millions)); })->rates;
+}
+
+std::string typicalRates(std::int64_t parameters) {
+    const double millions = static_cast<double>(parameters) / 1e6;
+    if (millions < kUsual.front().millions / 2) return "Typical with 124 M parameters: 3e-4 to 6e-4; smaller models bear more.";
+    const auto nearest = std::ranges::min_element(kUsual, {}, [&](const Usual& one) { return std::fabs(std::log(millions / one.millions)); });
+    return fmt::format("Typical with {:.0f} M parameters: {}{}.", nearest->millions, nearest->words,
+                       millions > 2 * kUsual.back().millions ? "; larger models want less" : "");
 }
 
 }  // namespace stepscope

@@ -12,12 +12,27 @@
 
 namespace stepscope {
 
+enum class RateTrouble { TooHigh, TooLow, DecaysLate };
+struct RateFinding {
+    RateTrouble trouble = RateTrouble::TooHigh;
+    double highest = 0;    // rate of all steps
+    std::string sentence;  // what was seen and what to try
+};
+
 // steps: rate and loss of every step, in order. untrained: the loss of a model that knows nothing, ln(vocabulary); NaN where the run did not begin
 // there, or its data hold nothing to learn: then a flat beginning means nothing. A loss that is no number: no diagnosis (see Breakdown). every: of
 // so many steps one is in `steps` (Thinned).
+std::optional<RateFinding> findRateTrouble(std::span<const LrRangePoint> steps, double untrained = std::numeric_limits<double>::quiet_NaN(),
+                                           std::size_t every = 1);
+// Its sentence alone.
 std::optional<std::string> diagnoseRate(std::span<const LrRangePoint> steps, double untrained = std::numeric_limits<double>::quiet_NaN(),
                                         std::size_t every = 1);
 
+// The rates that models of about this size are usually trained with; nothing below 62 M parameters: small ones bear more.
+struct UsualRates {
+    double low = 0, high = 0;
+};
+std::optional<UsualRates> usualRates(std::int64_t parameters);
 // Which rates models of about this size are usually trained with, as a sentence.
 std::string typicalRates(std::int64_t parameters);
 

@@ -16,6 +16,7 @@ ALLOWED = {
     "core/analysis": {"core/base", "core/trace", "core/events"},
     "core/prediction": {"core/base", "core/events"},
     "core/experiment": _WORDS,
+    "core/advice": _WORDS | {"core/prediction"},
     "core/data": {"core/base", "core/events"},
     "core/memory": {"core/base", "core/events"},
     "core/model": {"core/base", "core/events"},
@@ -29,10 +30,10 @@ ALLOWED = {
     "core/train": _ENGINE | {"core/analysis", "core/experiment", "core/state", "core/program"},
     "core/optimizations": _ENGINE | {"core/fused", "core/state", "core/program"},
     "sessions": _WORDS,
-    "widgets": _WORDS,
-    "app/workbench": _ENGINE | {"core/prediction", "core/state", "core/program", "core/train", "core/optimizations", "sessions"},
-    "app/cli": _WORDS | {"app/workbench", "sessions"},
-    "app/gui": _WORDS | {"app/workbench", "widgets"},
+    "widgets": _WORDS | {"core/advice"},
+    "app/workbench": _ENGINE | {"core/prediction", "core/advice", "core/state", "core/program", "core/train", "core/optimizations", "sessions"},
+    "app/cli": _WORDS | {"core/advice", "app/workbench", "sessions"},
+    "app/gui": _WORDS | {"core/advice", "app/workbench", "widgets"},
 }
 # Single headers beyond the rooms above.
 ALLOWED_HEADERS = {

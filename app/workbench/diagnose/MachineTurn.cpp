@@ -18,6 +18,8 @@ Turns& turns() {
     return all;
 }
 
+thread_local int heldHere = 0;  // turns of this thread, one within the other
+
 }  // namespace
 
 RunTurn::RunTurn() {
@@ -34,12 +36,13 @@ RunTurn::~RunTurn() {
 
 LookTurn::LookTurn() {
     std::lock_guard lock(turns().mutex);
-    if (turns().runs > 0 || turns().looking) return;
+    if (heldHere == 0 && (turns().runs > 0 || turns().looking)) return;
+    ++heldHere;
     turns().looking = m_taken = true;
 }
 
 LookTurn::~LookTurn() {
-    if (!m_taken) return;
+    if (!m_taken || --heldHere > 0) return;
     {
         std::lock_guard lock(turns().mutex);
         turns().looking = false;

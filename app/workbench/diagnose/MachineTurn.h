@@ -13,7 +13,7 @@ public:
     RunTurn& operator=(const RunTurn&) = delete;
 };
 
-// Held by a look.
+// Held by a look; the parts of one, on its thread, hold it with it.
 class LookTurn {
 public:
     LookTurn();

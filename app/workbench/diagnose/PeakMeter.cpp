@@ -13,6 +13,7 @@
 #include <cmath>
 #include <thread>
 
+#include "app/workbench/diagnose/MachineTurn.h"
 #include "core/base/Share.h"
 #include "core/data/Hash128.h"
 #include "core/kernels/forms/FormChoice.h"
@@ -100,7 +101,7 @@ private:
     double fastest(double seconds, Work work) const {
         double best = 1e30;
         const auto begin = Clock::now();
-        for (int run = 0; run < 2 || (since(begin) < seconds && !m_cancelled); ++run) {
+        for (int run = 0; run < 2 || (since(begin) < seconds && !m_cancelled && !LookTurn::wanted()); ++run) {
             const auto at = Clock::now();
             work();
             if (run > 0) best = std::min(best, since(at));
@@ -217,6 +218,8 @@ bool keepPeaks(const Machine& machine, const PeaksRequest& request, const Machin
 
 Result<MachinePeaks> measurePeaks(const Machine& machine, const PeaksRequest& request, const std::function<void(const std::string&)>& progress,
                                   const std::atomic<bool>& cancelled) {
+    const LookTurn turn;
+    if (!turn.taken()) return makeError(ErrorCode::Unsupported, "This machine's peaks cannot be measured while a run or an experiment goes on.");
     MachinePeaks peaks = knownPeaks(machine, request);
     const std::vector<int> processors = usableProcessors();
     const auto before = processorTimes(processors);
@@ -227,10 +230,10 @@ Result<MachinePeaks> measurePeaks(const Machine& machine, const PeaksRequest& re
         Meter meter(request, threads, cancelled);
         bool measured = false;
         const auto measure = [&](double& into, const std::string& what, const auto& work) {
-            if (std::isfinite(into) || cancelled) return;
+            if (std::isfinite(into) || cancelled || LookTurn::wanted()) return;
             if (progress) progress("measuring " + what);
             const double found = work();
-            if (cancelled) return;
+            if (cancelled || LookTurn::wanted()) return;
             into = found;
             measured = true;
         };
@@ -245,7 +248,7 @@ Result<MachinePeaks> measurePeaks(const Machine& machine, const PeaksRequest& re
         measure(peaks.bytesPerSecond, "memory", [&] { return meter.bytesPerSecond(); });
         if (request.device == "cpu") measure(peaks.secondsAPage, "what a page of memory costs", [&] { return meter.secondsAPage(); });
         device_memory::trim(at::Device(request.device));
-        if (cancelled) return makeError(ErrorCode::Cancelled, "Stopped before this machine's peaks were measured.");
+        if (cancelled || LookTurn::wanted()) return makeError(ErrorCode::Cancelled, "Stopped before this machine's peaks were measured.");
         // What was measured beside other programs holds for this process alone: a later one may find a quieter machine.
         const auto after = processorTimes(processors);
         const auto shares = before && after ? sharesBetween(*before, *after, processorNs() - ownBefore) : std::nullopt;

@@ -9,6 +9,7 @@
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/StartingState.h"
 #include "app/workbench/diagnose/MachineTurn.h"
+#include "app/workbench/diagnose/OpenBatches.h"
 #include "core/analysis/Statistics.h"
 #include "core/base/OperationSpan.h"
 #include "core/events/Schedule.h"
@@ -51,40 +52,26 @@ private:
         return {};
     }
 
-    Status openData() {
-        const RunConfig& config = m_request.config;
-        auto corpus = openCorpus(
-                          {.data = config.data,
-                           .tokenizer = config.tokenizer,
-                           .vocabulary = config.vocabulary,
-                           .validationFraction = config.validationFraction,
-                           .validation = config.validation,
-                           .separator = config.separator,
-                           .with = {},
-                           .context = m_timing.plan.context,
-                           .seed = static_cast<std::uint64_t>(config.seed),
-                           .cacheFolder = {},
-                           .keepText = m_timing.plan.feed.place == TokenPlace::Text,
-                           .freeMemory = [] { return host_memory::affordable(); }},
-                          [&](const std::string& what, double) { say(what); }, m_cancelled)
-                          .about(Subject::Kind::Data, config.data);
-        if (!corpus) return corpus.error();
-        m_batches = std::make_shared<BatchSource>(std::move(*corpus));
-        return m_batches->accepts(m_timing.plan);
+    Status plan(std::int64_t vocabulary) {
+        auto made = m_registry.plan(m_request.config, vocabulary);
+        if (!made) return made.error();
+        m_timing.plan = std::move(*made);
+        if (m_request.batchSize > 0) m_timing.plan.batchSize = m_request.batchSize;
+        return {};
     }
 
     Status prepare() {
         const RunConfig& config = m_request.config;
-        auto plan = m_registry.plan(config);
-        if (!plan) return plan.error();
-        m_timing.plan = std::move(*plan);
+        if (auto planned = plan(0); !planned) return planned;
         const std::int64_t threads = config.threads > 0 ? config.threads : m_registry.machine().cores;
         at::set_num_threads(static_cast<int>(threads));
         m_liveBefore = device_memory::live(device()).count;
-        if (auto opened = openData(); !opened) return opened;
+        auto batches = openBatches(m_timing.plan, m_progress, m_cancelled);
+        if (!batches) return batches.error();
+        m_batches = std::move(*batches);
         const Corpus& corpus = m_batches->corpus();
         host_memory::refreshBudget();
-        if (auto exact = m_registry.plan(config, corpus.vocabulary)) m_timing.plan = std::move(*exact);
+        if (auto exact = plan(corpus.vocabulary); !exact) return exact;
         m_timing.memory = estimateMemory(m_registry, m_timing.plan, corpus.vocabulary);
         if (auto fits = checkMemory(m_timing.plan, m_timing.memory); !fits) return fits;
         say("building the model");
@@ -101,11 +88,12 @@ private:
         m_timing.trainTokens = corpus.trainTokens;
         m_timing.validationTokens = corpus.validationTokens();
         m_timing.sequences = m_timing.plan.batchSize * m_timing.plan.accumulation;
-        m_timing.work = stepWork(m_timing.plan, {.parameters = ParameterLayout(shape).size(),
-                                                 .vocabulary = shape.paddedVocabulary,
-                                                 .hidden = shape.hidden(),
-                                                 .hiddenRows = shape.hiddenRows(),
-                                                 .threads = threads});
+        m_timing.sizes = {.parameters = ParameterLayout(shape).size(),
+                          .vocabulary = shape.paddedVocabulary,
+                          .hidden = shape.hidden(),
+                          .hiddenRows = shape.hiddenRows(),
+                          .threads = threads};
+        m_timing.work = stepWork(m_timing.plan, m_timing.sizes);
         return {};
     }
 

@@ -24,6 +24,7 @@ struct StepsRequest {
     double mostSeconds = 86'400;     // of the steps that count; fewer of them where it is spent, but kFewestTimed at least
     std::int64_t capturedSteps = 0;  // more of them, whose operations are looked at: they are not timed
     bool validation = false;         // one is timed too, where the configuration validates
+    std::int64_t batchSize = 0;      // in place of the configuration\'s; 0 = that
     std::string from;                // checkpoint folder; empty = weights drawn from the seed
 };
 
@@ -42,6 +43,7 @@ struct StepsTiming {
     double clippedShare = kUnknown;                    // of the steps that counted: gradient norm above grad-clip; unknown where nothing clips
     double validationMs = kUnknown;                    // of one validation
     std::string attention;                             // what really ran
+    ModelSizes sizes;
     StepWork work;
     Workbench::Estimate memory;
     std::optional<CaptureDone> captured;

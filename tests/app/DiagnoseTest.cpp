@@ -1,0 +1,125 @@
+// `diagnose`: what it knows before a run, what it advises and what it says to bad input, by the real program.
+#include <gmock/gmock.h>
+
+#include "tests/app/CliFixture.h"
+
+namespace stepscope::test {
+namespace {
+
+constexpr int kBadInput = 3, kNotFound = 4, kOutOfMemory = 6;
+
+class Diagnose : public CliFixture {
+protected:
+    Words words(const Words& more) const {
+        Words all = tiny(more);
+        all.front() = "diagnose";
+        return all;
+    }
+    static Json lastLine(const Finished& finished) { return Json::parse(finished.out.substr(finished.out.rfind('\n', finished.out.size() - 2) + 1)); }
+    Json answer(Words more) const {
+        more.push_back("--json");
+        const Finished finished = cli(words(more));
+        EXPECT_EQ(finished.exitCode, 0) << finished.err;
+        return lastLine(finished);
+    }
+    static Json advice(const Json& said, const std::string& rule) {
+        for (const Json& one : said["advice"])
+            if (one["rule"] == rule) return one;
+        return nullptr;
+    }
+};
+
+TEST_F(Diagnose, TellsMachineDataMemoryAndTimeAsOneLineOfJson) {
+    const Json said = answer({"--steps", "1000"});
+    EXPECT_GT(said["machine"]["cores"], 0);
+    EXPECT_GT(said["disk"]["free_bytes"], 0);
+    EXPECT_GT(said["disk"]["checkpoint_bytes"], 12 * said["parameters"].get<std::int64_t>() - 1);
+    EXPECT_EQ(said["text"]["ids"], 256);
+    EXPECT_NEAR(said["text"]["epochs"].get<double>(), 1000 * 32.0 / said["text"]["train_tokens"].get<double>(), 1e-9);
+    EXPECT_TRUE(said["memory"]["fits"]);
+    EXPECT_GT(said["memory"]["batch_that_fits"], 1000);
+    EXPECT_GT(said["switches"].size(), 25u);
+    EXPECT_TRUE(said["runs"]);
+    const Json& estimate = said["estimate"];
+    EXPECT_EQ(estimate["timed_steps"], 5);
+    EXPECT_EQ(estimate["steps"], 1000);
+    EXPECT_LE(estimate["low"], estimate["seconds"]);
+    EXPECT_LE(estimate["seconds"], estimate["high"]);
+    EXPECT_NEAR(
+        estimate["seconds"].get<double>(),
+        (1000 * estimate["ms_per_step"].get<double>() + estimate["validations"].get<double>() * estimate["validation_ms"].get<double>()) / 1e3, 1e-6);
+    EXPECT_GT(said["peaks"]["float32_flop_per_s"], 1e8);
+    EXPECT_FALSE(std::filesystem::exists(database())) << "nothing is recorded";
+}
+
+TEST_F(Diagnose, GivesAdviceWithItsEvidenceAndTheLineThatTestsIt) {
+    const Json said = answer({"--set", "optimizer=loop", "--set", "host-memory=system", "--set", "validation-every=1"});
+    const Json one = advice(said, "validation-share");
+    ASSERT_FALSE(one.is_null());
+    EXPECT_FALSE(one["evidence"].empty());
+    EXPECT_EQ(one["test"], "validation-every=2");
+    EXPECT_THAT(one["ab"].get<std::string>(), testing::AllOf(testing::StartsWith("stepscope-cli ab "), testing::EndsWith("--b validation-every=2"),
+                                                             testing::HasSubstr("--set optimizer=loop")));
+    for (const Json& each : said["advice"]) EXPECT_FALSE(each["evidence"].empty()) << each;
+}
+
+TEST_F(Diagnose, WithNothingTimedKnowsTheRest) {
+    const Json said = answer({"--time-steps", "0"});
+    EXPECT_TRUE(said["estimate"].is_null());
+    EXPECT_TRUE(said["bench"].is_null());
+    EXPECT_GT(said["parameters"], 0);
+    EXPECT_EQ(said["advice"][0]["rule"], "threads") << "one thread on a machine of more";
+}
+
+TEST_F(Diagnose, LearnsFromAStoredRunOfTheseSettings) {
+    train({"--set", "lr=0.001", "--steps", "60", "--set", "grad-clip=0.0001", "--set", "validation-every=0"});
+    const Finished finished = cli({"diagnose", "--session", "1", "--db", database(), "--time-steps", "0", "--json"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json said = lastLine(finished);
+    EXPECT_EQ(said["settings"]["width"], 16);
+    const Json one = advice(said, "clips-always");
+    ASSERT_FALSE(one.is_null()) << said["advice"];
+    EXPECT_EQ(one["test"], "grad-clip=0.0002");
+    EXPECT_THAT(one["ab"].get<std::string>(), testing::HasSubstr("--set width=16"));
+}
+
+TEST_F(Diagnose, PrintsEachPartForAPerson) {
+    const Finished finished = cli(words({}));
+    EXPECT_EQ(finished.exitCode, 0) << finished.err;
+    for (const char* word : {"Machine", "Disk", "Data", "Model", "Memory", "Time", "Peaks", "Switches", "Advice"})
+        EXPECT_THAT(finished.out, testing::HasSubstr(word));
+}
+
+TEST_F(Diagnose, OfDataThatCannotBeReadStillTellsTheRestAndEndsWithTheReason) {
+    Words all = words({"--data", path("nothing.txt"), "--json"});
+    const Finished finished = cli(all);
+    EXPECT_EQ(finished.exitCode, kNotFound);
+    const Json said = lastLine(finished);
+    EXPECT_FALSE(said["runs"]);
+    EXPECT_FALSE(said["text"]["readable"]);
+    EXPECT_GT(said["machine"]["cores"], 0);
+    EXPECT_THAT(said["problems"][0].get<std::string>(), testing::HasSubstr("nothing.txt"));
+    std::filesystem::create_directory(path("empty"));
+    EXPECT_EQ(cli(words({"--data", path("empty")})).exitCode, kBadInput);
+    EXPECT_EQ(cli(words({"--data", write("image.txt", std::string("\x89PNG\0\0\0", 7))})).exitCode, kBadInput);
+}
+
+TEST_F(Diagnose, OfAModelThatDoesNotFitSaysSoAndWhatWouldFit) {
+    const Finished finished = cli(words({"--set", "width=8192", "--set", "layers=200", "--json"}));
+    EXPECT_EQ(finished.exitCode, kOutOfMemory);
+    const Json said = lastLine(finished);
+    EXPECT_FALSE(said["memory"]["fits"]);
+    EXPECT_EQ(said["memory"]["batch_that_fits"], 0);
+    EXPECT_TRUE(said["estimate"].is_null());
+}
+
+TEST_F(Diagnose, RefusesWhatCannotBeInOneSentence) {
+    expectRefused(cli(words({"--time-steps", "2"})), {"--time-steps", "3"}, kBadInput);
+    expectRefused(cli(words({"--seconds", "0"})), {"--seconds"}, kBadInput);
+    expectRefused(cli({"diagnose", "--session", "x", "--db", database()}), {"x"});
+    train();
+    expectRefused(cli({"diagnose", "--session", "99", "--db", database()}), {"99"}, kNotFound);
+}
+
+}  // namespace
+}  // namespace stepscope::test
