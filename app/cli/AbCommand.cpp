@@ -11,9 +11,11 @@
 #include "app/cli/StopSignals.h"
 #include "app/cli/ab/AbReport.h"
 #include "app/cli/ab/AbSink.h"
+#include "app/cli/ab/ReportFile.h"
 #include "app/cli/output/Output.h"
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/ExperimentQuestion.h"
+#include "core/analysis/JudgedSentence.h"
 #include "core/analysis/PairedVerdict.h"
 #include "core/events/ConfigKeys.h"
 
@@ -26,6 +28,7 @@ struct Options {
     bool asksSame = false, noRecord = false, json = false;
     // Texts, so that the range checks name the option.
     std::string budget = "180", delta = "1", seed = "1", failIfSlower;
+    std::vector<std::string> reports;
     ExperimentRequest request;
 };
 
@@ -52,6 +55,8 @@ Result<RunConfig> side(const char* option, const Workbench& workbench, RunConfig
 
 Status prepare(Options& options, const Workbench& workbench) {
     ExperimentRequest& request = options.request;
+    for (const std::string& path : options.reports)
+        if (const auto format = reportFormatOf(path); !format) return format.error();
     if (options.asksSame && (!options.a.empty() || !options.b.empty()))
         return makeError(ErrorCode::BadInput, "--aa measures one configuration beside itself; leave out --a and --b.");
     if (!options.asksSame && options.a.empty() && options.b.empty())
@@ -94,16 +99,7 @@ Status prepare(Options& options, const Workbench& workbench) {
 // One line that asks the same again.
 std::string repeatLine(const Options& options) {
     std::string words = "stepscope-cli ab";
-    const auto add = [&](const std::string& word) {
-        const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+") == std::string::npos;
-        if (plain) {
-            words += " " + word;
-            return;
-        }
-        words += " '";
-        for (const char c : word) words += c == '\'' ? std::string("'\\''") : std::string(1, c);
-        words += "'";
-    };
+    const auto add = [&](const std::string& word) { words += " " + shellWord(word); };
     for (const auto& word : options.both.words()) add(word);
     const auto sideWords = [&](const char* name, const std::vector<std::string>& settings) {
         if (settings.empty()) return;
@@ -127,6 +123,17 @@ ExitCode bySlowness(const ExperimentJudged& judged, double percent) {
     if (known && judged.high < allowed) return ExitCode::Slower;
     if (known && judged.low >= allowed) return ExitCode::Ok;
     return ExitCode::Undecided;
+}
+
+Status writeReports(const Options& options, const Workbench& workbench, const AbSink& sink, const std::vector<EarlierAnswer>& earlier) {
+    if (options.reports.empty()) return {};
+    StoredReport report{sink.history(), reportFacts(workbench, *sink.history().began(), *sink.info())};
+    report.facts.repeat = repeatLine(options);
+    for (const EarlierAnswer& one : earlier)
+        report.facts.earlier.push_back(fmt::format("Session {}: {}", one.session, judgedWords(one.judged, one.delta)));
+    for (const std::string& path : options.reports)
+        if (auto written = writeReport(report, sink.session(), *reportFormatOf(path), path); !written) return written;
+    return {};
 }
 
 Result<ExitCode> ab(Options& options) {
@@ -167,6 +174,8 @@ Result<ExitCode> ab(Options& options) {
     }
     if (sink.history().began())
         print(options.json ? abLine(sink.history(), sink.session(), earlier) : abText(sink.history(), sink.session(), earlier, repeatLine(options)));
+    if (sink.history().began() && sink.info())
+        if (auto written = writeReports(options, *workbench, sink, earlier); !written) return written.error();
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
         return exitCode(summary.code);
@@ -212,6 +221,9 @@ void addAb(CLI::App& parent, Actions& actions) {
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
     command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
     command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
+    command->add_option("--report", options->reports, "Write a report: FILE.html, FILE.md or FILE.json; may be repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
     command->add_flag("--json", options->json, "End with one line of JSON");
     actions[command] = [options, same] {
         options->asksSame = same->count() > 0;

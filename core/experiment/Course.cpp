@@ -36,6 +36,14 @@ double sum(const std::vector<double>& values, std::size_t from) {
     return all;
 }
 
+// Of equality it is enough that it is bounded: to narrow it below delta would take far longer than the answer.
+bool floorIsBelow(const PairedVerdict& verdict, double delta) {
+    constexpr double kShare = 1.0 / 3;  // of the difference
+    if (!std::isfinite(verdict.floor)) return false;
+    if (verdict.outcome == PairedOutcome::Equivalent) return true;
+    return std::log(verdict.floor) <= std::max(std::log1p(delta), kShare * std::abs(std::log(verdict.ratio)));
+}
+
 }  // namespace
 
 double Course::Block::perToken() const {
@@ -129,9 +137,10 @@ void Course::done(const BlockTimes& times) {
 }
 
 void Course::concludePair() {
-    // What one side beside itself says here is part of the answer: where there is time for it, a decided experiment goes on until that is bounded.
+    // What one side beside itself says here is part of the answer: where there is time for it, a decided experiment goes on until a reader can see
+    // that the difference is not of that size.
     const PairedVerdict now = verdict();
-    if (now.settled && std::isfinite(now.floor)) {
+    if (now.settled && floorIsBelow(now, m_rules.delta)) {
         m_over = true;
     } else if (!timeForAnother()) {
         m_over = m_spent = true;

@@ -1,8 +1,10 @@
 // `ab`: the question, the answer and what is kept of it, by the real program.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <sstream>
 #include <thread>
 
 #include "tests/app/CliFixture.h"
@@ -65,6 +67,48 @@ TEST_F(Ab, IsKeptAsASessionOfItsOwnKindAndShownAgain) {
     const Json again = answer({"--aa", "--budget", "5", "--seed", "9"});
     ASSERT_EQ(again["earlier"].size(), 1u);
     EXPECT_EQ(again["earlier"][0]["experiment"], said["experiment"]);
+}
+
+TEST_F(Ab, IsWrittenAsAReportAtItsEndAndFromWhatIsStored) {
+    const auto place = [&](const char* name) { return path(name); };
+    const Json said = answer({"--a", "fusion=off", "--b", "fusion=step", "--budget", "6", "--report", place("r.html"), "--report", place("r.json")});
+    const std::string html = read(place("r.html"));
+    EXPECT_THAT(html, testing::StartsWith("<!DOCTYPE html>"));
+    EXPECT_THAT(html, testing::HasSubstr("stepscope-cli ab"));
+    const Json report = Json::parse(read(place("r.json")));
+    EXPECT_EQ(report["verdict"], said["verdict"]);
+    EXPECT_EQ(report["pairs"], said["pairs"]);
+    EXPECT_EQ(report["every_pair"].size(), said["pairs"].get<std::size_t>() + said["discarded"].get<std::size_t>());
+    EXPECT_EQ(report["differing"][0]["key"], "fusion");
+    EXPECT_FALSE(report["machine"]["cpu"].get<std::string>().empty());
+    const std::string id = std::to_string(said["experiment"].get<int>());
+    const Finished markdown = cli({"report", id, "--db", database()});
+    EXPECT_EQ(markdown.exitCode, 0) << markdown.err;
+    EXPECT_THAT(markdown.out, testing::StartsWith("# Is B faster than A here?"));
+    const Finished json = cli({"report", id, "--db", database(), "--format", "json"});
+    EXPECT_EQ(Json::parse(json.out)["every_pair"], report["every_pair"]);
+    // What is printed to ask it again asks the same question.
+    const std::string repeat = Json::parse(json.out)["repeat"];
+    EXPECT_THAT(repeat, testing::HasSubstr(" --a fusion=off --b fusion=step"));
+    EXPECT_THAT(repeat, testing::HasSubstr(" --set layers=1"));
+    Words again;
+    std::istringstream words(repeat);
+    for (std::string word; words >> word;) again.push_back(word);
+    again.erase(again.begin());
+    std::replace(again.begin(), again.end(), std::string("6"), std::string("5"));
+    for (const char* more : {"--db", "--json"}) again.push_back(more);
+    again.insert(again.end() - 1, database());
+    const Finished repeated = cli(again);
+    EXPECT_EQ(repeated.exitCode, 0) << repeated.err << repeat;
+    EXPECT_EQ(Json::parse(repeated.out)["earlier"].size(), 1U) << "the same question: " << repeat;
+}
+
+TEST_F(Ab, AReportThatCannotBeIsSaidInOneSentence) {
+    expectRefused(cli(words({"--a", "fusion=off", "--b", "fusion=step", "--report", "r.pdf"})), {"r.pdf", ".html, .md or .json"}, kBadInput);
+    const std::string id = std::to_string(train()["session"].get<int>());
+    expectRefused(cli({"report", id, "--db", database()}), {"Session " + id, "holds no experiment"}, kBadInput);
+    expectRefused(cli({"report", "4711", "--db", database()}), {"4711"});
+    expectRefused(cli({"report", "x", "--db", database()}), {"x"});
 }
 
 TEST_F(Ab, NotRecordedLeavesNoDatabase) {

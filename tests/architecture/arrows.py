@@ -17,6 +17,7 @@ ALLOWED = {
     "core/prediction": {"core/base", "core/events"},
     "core/experiment": _WORDS,
     "core/advice": _WORDS | {"core/prediction"},
+    "core/report": _WORDS,
     "core/data": {"core/base", "core/events"},
     "core/memory": {"core/base", "core/events"},
     "core/model": {"core/base", "core/events"},
@@ -31,9 +32,9 @@ ALLOWED = {
     "core/optimizations": _ENGINE | {"core/fused", "core/state", "core/program"},
     "sessions": _WORDS,
     "widgets": _WORDS | {"core/advice"},
-    "app/workbench": _ENGINE | {"core/prediction", "core/advice", "core/state", "core/program", "core/train", "core/optimizations", "sessions"},
-    "app/cli": _WORDS | {"core/advice", "app/workbench", "sessions"},
-    "app/gui": _WORDS | {"core/advice", "app/workbench", "widgets"},
+    "app/workbench": _ENGINE | {"core/prediction", "core/advice", "core/report", "core/state", "core/program", "core/train", "core/optimizations", "sessions"},
+    "app/cli": _WORDS | {"core/advice", "core/report", "app/workbench", "sessions"},
+    "app/gui": _WORDS | {"core/advice", "core/report", "app/workbench", "widgets"},
 }
 # Single headers beyond the rooms above.
 ALLOWED_HEADERS = {

@@ -12,6 +12,7 @@
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
+#include "app/workbench/ExperimentReports.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/compare/CompareForm.h"
 #include "widgets/panels/compare/ComparePage.h"
@@ -102,6 +103,7 @@ void CompareWiring::connectResult() {
         refreshLive();
     });
     connect(&result, &CompareResult::repeatRequested, this, &CompareWiring::repeat);
+    connect(&result, &CompareResult::reportRequested, this, &CompareWiring::report);
     connect(&result, &CompareResult::useRequested, this, &CompareWiring::useB);
     connect(&result, &CompareResult::earlierRequested, this, &CompareWiring::open);
     connect(&result, &CompareResult::guideRequested, this, [this] { Q_EMIT guideRequested(kChapter); });
@@ -252,6 +254,22 @@ void CompareWiring::useB() {
     if (!request) return m_running.say(asText(request.error().sentence), true);
     m_panels.experiment.adopt(request->b);
     m_running.say("The settings of side B are in the panel on the left.", false);
+}
+
+void CompareWiring::report(const QString& path) {
+    const CompareView& shown = m_stored != 0 ? m_storedView : m_live;
+    if (!shown.history->began()) return m_running.say("There is nothing to report yet: it is not known what is asked.", true);
+    const std::int64_t session = m_stored != 0 ? m_stored : m_feed.session();
+    m_thread.post([this, path, session, history = shown.history, database = m_reader.database(), workbench = m_runs.workbench()] {
+        if (workbench == nullptr) return;
+        SessionInfo here;  // of one that is not recorded
+        here.machine = workbench->machine();
+        const auto stored = session != 0 ? storedReport(*workbench, database, session)
+                                         : Result<StoredReport>(StoredReport{*history, reportFacts(*workbench, *history->began(), here)});
+        const Status written = stored ? exportReport(*stored, path.toStdString()) : Status(stored.error());
+        answer(this,
+               [this, path, written] { m_running.say(written ? "The report is in " + path + "." : asText(written.error().sentence), !written); });
+    });
 }
 
 void CompareWiring::open(qint64 session) {

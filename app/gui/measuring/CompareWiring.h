@@ -52,6 +52,7 @@ private:
     void measureWhenFree();
     void repeat();
     void useB();
+    void report(const QString& path);
     void ended(const RunSummary& summary);
     void failed(const QString& sentence);
     void showLive();

@@ -197,6 +197,16 @@ TEST(Course, ComparesTwoBlocksOfOneArmInTurnAndGoesOnUntilThatIsBounded) {
     EXPECT_TRUE(std::isfinite(course.verdict().floor));
 }
 
+TEST(Course, OfADifferenceGoesOnUntilASideBesideItselfIsFarSmaller) {
+    StepSeries series = steady(0.05, 2000);
+    for (std::size_t i = 0; i < series.seconds.size(); ++i) series.seconds[i] *= 1 + 0.1 * std::sin(0.7 * static_cast<double>(i * i));
+    const Course course = playCourse(series, {.rules = {.budgetSeconds = 900}, .slowdownOfB = 1.4});
+    const PairedVerdict verdict = course.verdict();
+    EXPECT_EQ(verdict.outcome, PairedOutcome::Slower);
+    EXPECT_LE(std::log(verdict.floor), std::log(1.4) / 3 + 0.02);
+    EXPECT_LT(course.elapsed(), 400) << "it did not need its budget";
+}
+
 TEST(Course, StoppedEarlySaysWhatItKnows) {
     Course course({.budgetSeconds = 600});
     double elapsed = 0;

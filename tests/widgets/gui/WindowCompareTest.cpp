@@ -1,5 +1,6 @@
 // The page Compare in the window: asked, measured live, stopped, its verdict stored and read again, mistakes, a run that is in the way.
 #include <QElapsedTimer>
+#include <QFile>
 #include <QLabel>
 #include <QPushButton>
 #include <QTabWidget>
@@ -17,6 +18,7 @@
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/ValueEdit.h"
 #include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/run/NoticeBar.h"
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 
@@ -119,6 +121,30 @@ TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer
     };
     EXPECT_TRUE(QTest::qWaitFor(earlierSaid, 5000));
     EXPECT_EQ(stored().size(), 2u);
+}
+
+TEST_F(WindowCompareTest, AReportIsWrittenOfWhatIsShownLiveOrStored) {
+    openPage();
+    measure();
+    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(idle());
+    const auto contents = [](const QString& path) {
+        QFile file(path);
+        return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+    };
+    const QString html = folder.filePath("report.html"), markdown = folder.filePath("report.md");
+    Q_EMIT result().reportRequested(html);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return contents(html).contains("</html>"); }, 5000));
+    EXPECT_TRUE(contents(html).contains("B is faster by"));
+    EXPECT_TRUE(contents(html).contains("stepscope-cli ab"));
+    Q_EMIT page().result().earlierRequested(1);
+    ASSERT_TRUE(says("B is faster by"));
+    Q_EMIT result().reportRequested(markdown);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return contents(markdown).contains("**B is faster by"); }, 5000)) << contents(markdown).toStdString();
+    Q_EMIT result().reportRequested(folder.filePath("no/such/folder/report.html"));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().notice().sentence().contains("no/such/folder"); }, 5000))
+        << window().notice().sentence().toStdString();
+    EXPECT_TRUE(on(result(), "Report…")->isEnabled());
 }
 
 TEST_F(WindowCompareTest, StopKeepsWhatIsKnown) {

@@ -1,9 +1,11 @@
 #include "widgets/panels/compare/CompareResult.h"
 
 #include <QEvent>
+#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QStandardPaths>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -125,6 +127,8 @@ QWidget* CompareResult::buildActions() {
     m_repeat->setToolTip("Asks the same again, with the next seed");
     m_use = actionButton("Use B's settings", "undo");
     m_use->setToolTip("Puts the settings of side B into the panel at the left");
+    m_report = actionButton("Report…", "export");
+    m_report->setToolTip("A page to keep or to send: question, verdict, every pair, this machine, and how to ask it again");
     m_ask = actionButton("Ask something else", "note");
     m_guide = new TitleButton("How measuring works");
     m_guide->setLink(true);
@@ -133,15 +137,28 @@ QWidget* CompareResult::buildActions() {
     auto* layout = new QHBoxLayout(all);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space(2));
-    for (QPushButton* one : {m_stop, m_repeat, m_use, m_ask}) layout->addWidget(one);
+    for (QPushButton* one : {m_stop, m_repeat, m_use, m_report, m_ask}) layout->addWidget(one);
     layout->addWidget(m_guide);
     layout->addStretch(1);
     connect(m_stop, &QPushButton::clicked, this, &CompareResult::stopRequested);
     connect(m_repeat, &QPushButton::clicked, this, &CompareResult::repeatRequested);
     connect(m_use, &QPushButton::clicked, this, &CompareResult::useRequested);
+    connect(m_report, &QPushButton::clicked, this, &CompareResult::chooseReport);
     connect(m_ask, &QPushButton::clicked, this, &CompareResult::askRequested);
     connect(m_guide, &TitleButton::clicked, this, &CompareResult::guideRequested);
     return all;
+}
+
+void CompareResult::chooseReport() {
+    const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+    auto* dialog = new QFileDialog(this, "Report of the experiment", folder + "/report.html", "Web page (*.html);;Markdown (*.md)");
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix("html");
+    connect(dialog, &QFileDialog::filterSelected, dialog,
+            [dialog](const QString& filter) { dialog->setDefaultSuffix(filter.contains("*.md") ? "md" : "html"); });
+    connect(dialog, &QFileDialog::fileSelected, this, &CompareResult::reportRequested);
+    dialog->open();
 }
 
 void CompareResult::setRepeatable(bool can) {
@@ -167,6 +184,7 @@ void CompareResult::setView(const CompareView& view) {
     m_earlier->setAnswers(view.earlier, view.earlierCount);
     m_stop->setEnabled(view.live && !view.stopping);
     m_use->setEnabled(view.canUse);
+    m_report->setEnabled(history.began().has_value());
     setRepeatable(m_repeatable);
 }
 

@@ -39,7 +39,8 @@ Q_SIGNALS:
     void stopRequested();
     void repeatRequested();
     void useRequested();
-    void askRequested();  // back to the question
+    void reportRequested(const QString& path);  // .html or .md
+    void askRequested();                        // back to the question
     void earlierRequested(qint64 session);
     void guideRequested();
 
@@ -55,6 +56,7 @@ private:
     void showVerdict();
     void showSides();
     void fold();
+    void chooseReport();
 
     CompareView m_view;
     bool m_repeatable = true;
@@ -66,7 +68,7 @@ private:
     QBoxLayout* m_middle;
     EarlierAnswers* m_earlier;
     ToneLabel* m_notes;
-    QPushButton *m_stop, *m_repeat, *m_use, *m_ask;
+    QPushButton *m_stop, *m_repeat, *m_use, *m_report, *m_ask;
     TitleButton* m_guide;
 };
 

@@ -1,0 +1,53 @@
+// `report`: a stored experiment as a page to keep or to send: HTML that needs nothing else, Markdown, or JSON. Main thread.
+#include <algorithm>
+
+#include "app/cli/Commands.h"
+#include "app/cli/ab/ReportFile.h"
+#include "app/cli/output/Output.h"
+
+namespace stepscope::cli {
+namespace {
+
+struct Options {
+    std::string id, database, format, file;
+};
+
+Result<ReportFormat> formatOf(const Options& options) {
+    if (options.format == "html") return ReportFormat::Html;
+    if (options.format == "markdown") return ReportFormat::Markdown;
+    if (options.format == "json") return ReportFormat::Json;
+    return options.file.empty() || options.file == "-" ? Result<ReportFormat>(ReportFormat::Markdown) : reportFormatOf(options.file);
+}
+
+Result<ExitCode> report(const Options& options) {
+    const auto id = parseSessionId(options.id);
+    if (!id) return id.error();
+    const auto format = formatOf(options);
+    if (!format) return format.error();
+    const auto workbench = Workbench::create();
+    const auto stored = storedReport(*workbench, options.database.empty() ? defaultDatabasePath() : options.database, *id);
+    if (!stored) return stored.error();
+    if (options.file.empty() || options.file == "-") {
+        print(reportText(*stored, *id, *format));
+        return ExitCode::Ok;
+    }
+    if (auto written = writeReport(*stored, *id, *format, options.file); !written) return written.error();
+    return ExitCode::Ok;
+}
+
+}  // namespace
+
+void addReport(CLI::App& parent, Actions& actions) {
+    auto options = std::make_shared<Options>();
+    auto* command = parent.add_subcommand("report", "A stored experiment as a page to keep or to send");
+    command->add_option("ID", options->id, "The session's number")->required();
+    command->add_option("--output,-o", options->file, "Where to: FILE.html, FILE.md or FILE.json; stdout otherwise")->type_name("FILE")->take_last();
+    command->add_option("--format", options->format, "Whatever the file is called")
+        ->check(CLI::IsMember({"html", "markdown", "json"}))
+        ->type_name("html|markdown|json")
+        ->take_last();
+    addDatabaseOption(*command, options->database);
+    actions[command] = [options] { return report(*options); };
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,159 @@
+#include "core/report/ExperimentReport.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "core/analysis/JudgedSentence.h"
+#include "core/base/Format.h"
+
+namespace stepscope::report {
+namespace {
+
+std::string unknownOr(double value, const std::string& text) {
+    return std::isfinite(value) ? text : "unknown";
+}
+
+std::string bytesText(double count) {
+    return unknownOr(count, format::bytes({static_cast<std::int64_t>(std::isfinite(count) ? std::clamp(count, 0.0, 9e18) : 0.0)}));
+}
+
+Table sidesTable(const SideFacts& a, const SideFacts& b) {
+    Table table{.head = {"", "A", "B"}, .rows = {}, .textColumns = 1};
+    const auto add = [&](const char* name, const std::string& ofA, const std::string& ofB) { table.rows.push_back({name, ofA, ofB}); };
+    const auto ms = [](double value) { return unknownOr(value, format::milliseconds(value)); };
+    add("mean step", ms(a.msPerStep), ms(b.msPerStep));
+    add("median step", ms(a.medianMsPerStep), ms(b.medianMsPerStep));
+    add("slowest step", ms(a.slowestMs), ms(b.slowestMs));
+    const auto rate = [](double value) { return unknownOr(value, format::rate(value, "tok/s")); };
+    add("speed", rate(a.tokensPerSecond), rate(b.tokensPerSecond));
+    add("peak memory", bytesText(a.peakBytes), bytesText(b.peakBytes));
+    const auto number = [](double value) {
+        return unknownOr(value, (value >= 100 || value == std::floor(value)) && std::abs(value) < 9e15 ? format::count(std::llround(value))
+                                                                                                       : format::significant(value));
+    };
+    add("page faults a step", number(a.faultsPerStep), number(b.faultsPerStep));
+    add("operations a step", number(a.operations), number(b.operations));
+    const auto energy = [](double value) { return unknownOr(value, format::significant(value * 1e3) + " mJ"); };
+    add("energy a token", energy(a.joulesPerToken), energy(b.joulesPerToken));
+    add("steps that count", format::count(a.steps), format::count(b.steps));
+    return table;
+}
+
+PairPicture pictureOf(const ExperimentHistory& history, double delta) {
+    PairPicture picture{.dots = {}, .delta = delta, .aboveOne = "above 1: B is faster", .belowOne = "below 1: A is faster"};
+    for (const ExperimentJudged& pair : history.pairs()) {
+        if (!std::isfinite(pair.difference)) continue;
+        const bool bounded = std::isfinite(pair.low) && pair.low > 0 && std::isfinite(pair.high);
+        picture.dots.push_back(
+            {std::exp(pair.difference), pair.discarded, static_cast<long>(pair.rebuild), bounded ? pair.low : 0, bounded ? pair.high : 0});
+    }
+    return picture;
+}
+
+Verdict verdictOf(const ExperimentJudged& judged, const ExperimentBegan& began) {
+    const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
+    std::string words = judgedWords(judged, began.delta);
+    if (faster || slower)
+        words = "B is " + words;
+    else if (!words.empty())
+        words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+    return {words + (judged.over ? "" : " (cut off before it was over)"), faster   ? Verdict::Tone::Good
+                                                                          : slower ? Verdict::Tone::Bad
+                                                                                   : Verdict::Tone::Neutral};
+}
+
+void addMachine(Document& document, const ExperimentFacts& facts) {
+    document.blocks.push_back(Heading{"Where"});
+    if (!facts.machineKnown) {
+        document.blocks.push_back(Paragraph{"The machine was not stored."});
+        return;
+    }
+    const Machine& machine = facts.machine;
+    Table table{.head = {}, .rows = {}, .textColumns = 2};
+    table.rows.push_back({"processor", fmt::format("{}, {} cores", machine.cpu, machine.cores)});
+    if (!machine.instructions.empty()) table.rows.push_back({"instructions", fmt::format("{}", fmt::join(machine.instructions, " "))});
+    table.rows.push_back({"memory", format::bytes(machine.memory)});
+    std::string gpus;
+    for (const Gpu& gpu : machine.gpus) gpus += (gpus.empty() ? "" : "; ") + gpu.name + ", " + format::bytes(gpu.memory);
+    table.rows.push_back({"GPU", gpus.empty() ? machine.whyNoCuda : gpus});
+    table.rows.push_back({"versions", fmt::format("Stepscope {}, LibTorch {}, {}", machine.stepscope, machine.libtorch, machine.system)});
+    if (facts.parameters > 0) table.rows.push_back({"model", fmt::format("{} parameters", format::count(facts.parameters))});
+    document.blocks.push_back(std::move(table));
+}
+
+}  // namespace
+
+std::string questionOf(const std::vector<Differing>& keys, bool same) {
+    if (same) return "One configuration beside itself";
+    std::vector<std::string> parts;
+    for (const Differing& key : keys) parts.push_back(fmt::format("{}: {} (A), {} (B)", key.key, key.a, key.b));
+    return parts.empty() ? "Two configurations" : fmt::format("{}", fmt::join(parts, "; "));
+}
+
+Document experimentReport(const ExperimentHistory& history, const ExperimentFacts& facts) {
+    const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
+    const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
+    Document document;
+    document.title = began.same ? "What does this machine do by itself?" : "Is B faster than A here?";
+    document.subtitle = questionOf(facts.keys, began.same);
+    if (!facts.preset.empty()) document.subtitle += ", preset " + facts.preset;
+    if (!facts.started.empty()) document.subtitle += ", " + facts.started;
+    document.blocks.push_back(verdictOf(judged, began));
+    if (!judged.why.empty()) document.blocks.push_back(Paragraph{judged.why});
+    const bool bounded = std::isfinite(judged.low) && judged.low > 0 && std::isfinite(judged.high);
+    if (std::isfinite(judged.ratio) && judged.pairs > 0 && !bounded)
+        document.blocks.push_back(Paragraph{fmt::format(
+            "{} pairs of blocks count so far ({} left out), too few for an interval: at least 8 are needed.", judged.pairs, judged.left)});
+    if (std::isfinite(judged.ratio) && judged.pairs > 0 && bounded)
+        document.blocks.push_back(Paragraph{
+            fmt::format("Time per token of A as a multiple of B's: {:.4f}, {:.0f} % interval [{:.4f}, {:.4f}], from {} pairs of blocks ({} left out) "
+                        "with both made "
+                        "anew {} times, in {:.0f} s.",
+                        judged.ratio, (1 - began.alpha) * 100, judged.low, judged.high, judged.pairs, judged.left, judged.rebuilds, judged.seconds)});
+    document.blocks.push_back(Paragraph{
+        std::isfinite(judged.floor) ? fmt::format("A side beside itself in this experiment: within {:.2f} %. A smaller difference should not be "
+                                                  "believed.",
+                                                  (judged.floor - 1) * 100)
+                                    : "A side beside itself: not known, no two blocks of one side came in turn."});
+    document.blocks.push_back(pictureOf(history, began.delta));
+    document.blocks.push_back(Heading{"Both sides"});
+    if (!facts.keys.empty()) {
+        Table keys{.head = {"setting", "A", "B"}, .rows = {}, .textColumns = 3};
+        for (const Differing& key : facts.keys) keys.rows.push_back({key.key, key.a, key.b});
+        document.blocks.push_back(std::move(keys));
+    }
+    document.blocks.push_back(sidesTable(history.facts(Arm::A), history.facts(Arm::B)));
+    if (const double loss = history.lossDifference(); std::isfinite(loss)) {
+        const std::string apart = std::abs(loss) < 5e-5
+                                      ? "the same to four digits"
+                                      : fmt::format("that of B is {:.4f} {} on average", std::abs(loss), loss < 0 ? "lower" : "higher");
+        document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: {}, soon after the start. Time to a loss was not asked.", apart)});
+    }
+    if (!began.comparison.empty()) document.blocks.push_back(Paragraph{began.comparison});
+    if (began.swapped) document.blocks.push_back(Paragraph{"One State at a time was in the device's memory: both did not fit."});
+    addMachine(document, facts);
+    document.blocks.push_back(Heading{"How it was measured"});
+    document.blocks.push_back(Paragraph{fmt::format(
+        "Both sides took turns in blocks of steps; a coin (seed {}) decided which one began each pair. The interval is a self-normalised confidence "
+        "sequence on the logarithm of the ratio of both times per token (de la Peña 1999; Howard et al. 2020), which stays valid however often one "
+        "looks; "
+        "a difference is claimed only if Student's t over the times that both were made anew excludes none as well. Whole pairs are left out for "
+        "other "
+        "programs' use of the processors alone. A ratio within ±{:g} % counts as equal.",
+        began.seed, began.delta * 100)});
+    if (!facts.earlier.empty()) {
+        document.blocks.push_back(Heading{fmt::format("Asked {} time{} before", facts.earlier.size(), facts.earlier.size() == 1 ? "" : "s")});
+        for (const std::string& answer : facts.earlier) document.blocks.push_back(Paragraph{answer});
+    }
+    if (!facts.repeat.empty()) {
+        document.blocks.push_back(Heading{"Ask it again"});
+        document.blocks.push_back(Code{facts.repeat});
+    }
+    return document;
+}
+
+}  // namespace stepscope::report

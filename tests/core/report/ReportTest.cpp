@@ -1,0 +1,158 @@
+// Reports: what stands in them, that texts of any origin stay texts, and that the picture shows every pair.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+
+#include "core/report/ExperimentReport.h"
+#include "core/report/Html.h"
+#include "core/report/Markdown.h"
+#include "core/report/Svg.h"
+
+namespace stepscope::report {
+namespace {
+
+std::size_t countOf(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+    return count;
+}
+
+const std::string kHostile = "<script>alert('1')</script> & \"x\" | `y` **z** \x1b[31m\x01\xff\xc0\xaf end";
+
+ExperimentHistory measured(double ratio, const std::string& outcome, int pairs) {
+    ExperimentHistory history;
+    ExperimentBegan began;
+    began.budgetSeconds = 60;
+    history.add(began);
+    for (int i = 0; i < pairs; ++i) {
+        for (const Arm arm : {Arm::A, Arm::B})
+            history.add(BlockDone{.duration = TimeNs::fromSeconds(arm == Arm::A ? ratio : 1),
+                                  .pair = i,
+                                  .arm = arm,
+                                  .second = arm == Arm::B,
+                                  .steps = 10,
+                                  .tokens = 1000,
+                                  .median = TimeNs::fromSeconds(0.1),
+                                  .slowest = TimeNs::fromSeconds(0.2),
+                                  .peakBytes = 1e6});
+        ExperimentJudged judged{.pair = i,
+                                .difference = std::log(ratio) + 0.01 * std::sin(i),
+                                .rebuild = i / 3,
+                                .discarded = i == 2,
+                                .outcome = outcome,
+                                .ratio = ratio,
+                                .low = ratio * 0.97,
+                                .high = ratio * 1.03,
+                                .floor = 1.012};
+        judged.pairs = i + 1;
+        history.add(judged);
+    }
+    ExperimentJudged last = *history.newest();
+    last.over = true;
+    last.rebuilds = 6;
+    history.add(last);
+    return history;
+}
+
+ExperimentFacts facts() {
+    ExperimentFacts known;
+    known.keys = {{"amp", "off", "bf16"}};
+    known.preset = "tiny-cpu";
+    known.started = "2026-11-22 16:30";
+    known.machine.cpu = "A processor";
+    known.machine.cores = 2;
+    known.machineKnown = true;
+    known.repeat = "stepscope-cli ab --a amp=off --b amp=bf16";
+    return known;
+}
+
+TEST(Report, OfAnExperimentSaysVerdictIntervalFloorMachineAndHowToRepeatIt) {
+    const Document document = experimentReport(measured(1.24, "faster", 12), facts());
+    for (const std::string& text : {toHtml(document), toMarkdown(document)}) {
+        for (const char* said : {"B is faster by 24.0 %", "1.2400", "1.2028", "1.2772", "within 1.20 %", "A processor", "amp", "bf16", "tiny-cpu",
+                                 "2026-11-22", "self-normalised", "12 pairs", "anew 6 times"})
+            EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
+        EXPECT_NE(text.find("stepscope-cli ab --a amp=off --b amp=bf16"), std::string::npos);
+    }
+}
+
+TEST(Report, SaysWhatIsNotKnown) {
+    ExperimentHistory history;
+    history.add(ExperimentBegan{});
+    const std::string text = toMarkdown(experimentReport(history, {}));
+    EXPECT_NE(text.find("Inconclusive"), std::string::npos) << text;
+    EXPECT_NE(text.find("The machine was not stored."), std::string::npos);
+    EXPECT_NE(text.find("not known"), std::string::npos);
+    EXPECT_NE(text.find("unknown"), std::string::npos);
+    EXPECT_EQ(text.find("nan"), std::string::npos) << text;
+}
+
+TEST(Report, OfOneThatWasCutOffSaysSo) {
+    ExperimentHistory history = measured(1.24, "faster", 9);
+    ExperimentJudged cut = *history.newest();
+    cut.over = false;
+    history.add(cut);
+    EXPECT_NE(toMarkdown(experimentReport(history, facts())).find("cut off"), std::string::npos);
+}
+
+TEST(Report, TextsOfAnyOriginStayTexts) {
+    ExperimentFacts known = facts();
+    known.name = known.preset = known.started = known.machine.cpu = known.machine.system = known.repeat = kHostile;
+    known.keys = {{kHostile, kHostile, kHostile}};
+    known.earlier = {kHostile};
+    const Document document = experimentReport(measured(1.24, "faster", 9), known);
+    const std::string html = toHtml(document);
+    EXPECT_EQ(html.find("<script"), std::string::npos);
+    EXPECT_EQ(html.find('\x1b'), std::string::npos);
+    EXPECT_EQ(html.find('\x01'), std::string::npos);
+    EXPECT_EQ(html.find('\xff'), std::string::npos);
+    EXPECT_NE(html.find("&lt;script&gt;"), std::string::npos);
+    const std::string markdown = toMarkdown(document);
+    EXPECT_EQ(countOf(markdown, "<script"), 1U) << "in the line to type alone, which is fenced";
+    EXPECT_NE(markdown.find("\\|"), std::string::npos) << "a table's cells end where they end";
+}
+
+TEST(Report, ALineToTypeStaysInItsFence) {
+    const Document document{"t", "", {Code{"echo ```` it"}}};
+    const std::string text = toMarkdown(document);
+    EXPECT_NE(text.find("`````sh\necho ```` it\n`````"), std::string::npos) << text;
+}
+
+TEST(Report, NeedsNothingFromElsewhere) {
+    const std::string html = toHtml(experimentReport(measured(0.8, "slower", 20), facts()));
+    for (const char* foreign : {"http:", "https:", "src=", "href=", "@import", "url("}) EXPECT_EQ(html.find(foreign), std::string::npos) << foreign;
+    EXPECT_NE(html.find("prefers-color-scheme: dark"), std::string::npos);
+    EXPECT_NE(html.find("@media print"), std::string::npos);
+}
+
+TEST(Report, ThePictureHasADotForEachPairWithinItsFrame) {
+    for (const double ratio : {1e-300, 0.01, 0.97, 1.0, 1.24, 40.0, 1e300}) {
+        PairPicture picture;
+        for (int i = 0; i < 40; ++i)
+            picture.dots.push_back({ratio * std::exp(0.02 * std::sin(i)), i % 9 == 4, i / 7, i > 5 ? ratio * 0.9 : 0, i > 5 ? ratio * 1.1 : 0});
+        const std::string svg = toSvg(picture);
+        EXPECT_EQ(countOf(svg, "<circle"), 40U) << ratio;
+        EXPECT_EQ(countOf(svg, "class=\"left\""), 4U);
+        EXPECT_EQ(svg.find("nan"), std::string::npos);
+        EXPECT_EQ(svg.find("inf"), std::string::npos);
+        const std::regex place("c([xy])=\"([0-9.-]+)\"");
+        for (std::sregex_iterator at(svg.begin(), svg.end(), place), end; at != end; ++at) {
+            const double value = std::stod((*at)[2]);
+            EXPECT_GE(value, 0);
+            EXPECT_LE(value, (*at)[1] == "x" ? 860 : 300);
+        }
+        EXPECT_GE(countOf(svg, "class=\"axis\""), 1U) << ratio;
+    }
+    EXPECT_EQ(toSvg({}), "");
+}
+
+TEST(Report, PicturesOfBrokenNumbersLeaveThemOut) {
+    PairPicture picture;
+    for (const double ratio : {std::nan(""), 0.0, -1.0, HUGE_VAL, 1.1}) picture.dots.push_back({ratio});
+    EXPECT_EQ(countOf(toSvg(picture), "<circle"), 1U);
+}
+
+}  // namespace
+}  // namespace stepscope::report
