@@ -34,7 +34,7 @@ RunState runStateFrom(const std::string& word) {
 }
 
 SessionKind sessionKindFrom(const std::string& word) {
-    return valueOf(word, SessionKind::Trace, "kind of session");
+    return valueOf(word, SessionKind::Tune, "kind of session");
 }
 
 ErrorCode errorCodeFrom(const std::string& word) {

@@ -21,8 +21,9 @@ template <class E>
 struct Table;  // the name of the table of one kind of event
 
 // Every kind but SessionStarted, which is the session's own row.
-using StoredEvents = std::tuple<StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged, CheckpointSaved,
-                                TextGenerated, Preparing, RecorderWaited, CaptureDone, ExperimentBegan, BlockDone, ExperimentJudged>;
+using StoredEvents =
+    std::tuple<StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged, CheckpointSaved, TextGenerated, Preparing,
+               RecorderWaited, CaptureDone, ExperimentBegan, BlockDone, ExperimentJudged, StudyBegan, StudyRow>;
 static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<Event>);
 
 constexpr std::array<const char*, kPhases> kPhaseColumns{"batch_ns", "copy_ns", "forward_ns", "backward_ns", "clip_ns", "optimizer_ns"};
@@ -256,6 +257,55 @@ void fields(auto& io, Like<ExperimentJudged> auto& e) {
     io("others_limit", e.othersLimit);
     io("pilot_pairs", e.pilotPairs);
     io("pairs_a_rebuild", e.pairsARebuild);
+}
+
+template <>
+struct Table<StudyBegan> {
+    static constexpr const char* name = "studies";
+};
+void fields(auto& io, Like<StudyBegan> auto& e) {
+    io("kind", e.kind);
+    io("title", e.title);
+    io("source", e.source);
+    io("unit", e.unit);
+    io("config", e.config);
+    io("question", e.question);
+    io("budget_s", e.budgetSeconds);
+    io("delta", e.delta);
+    io("alpha", e.alpha);
+    io("seed", e.seed);
+    io("legs", e.legs);
+    io("leave_one_out", e.leaveOneOut);
+    io("pairs", e.pairs);
+}
+
+template <>
+struct Table<StudyRow> {
+    static constexpr const char* name = "study_rows";
+};
+void fields(auto& io, Like<StudyRow> auto& e) {
+    io("row", e.row);
+    io("role", e.role);
+    io("state", e.state);
+    io("name", e.name);
+    io("settings", e.settings);
+    io("reported", e.reported);
+    io("why", e.why);
+    io("outcome", e.outcome);
+    io("ratio", e.ratio);
+    io("low", e.low);
+    io("high", e.high);
+    io("total", e.total);
+    io("total_low", e.totalLow);
+    io("total_high", e.totalHigh);
+    io("step_ms", e.msPerStep);
+    io("tokens_per_s", e.tokensPerSecond);
+    io("peak_bytes", e.peakBytes);
+    io("operations", e.operations);
+    io("loss", e.loss);
+    io("floor", e.floor);
+    io("pairs", e.pairs);
+    io("seconds", e.seconds);
 }
 
 // A row of its table is keyed by the capture's (session, at_ns, seq) and its position.

@@ -20,6 +20,8 @@ TimeNs timeOf(const Event& event) {
                           [](const ExperimentBegan& e) { return e.at; },
                           [](const BlockDone& e) { return e.at; },
                           [](const ExperimentJudged& e) { return e.at; },
+                          [](const StudyBegan& e) { return e.at; },
+                          [](const StudyRow& e) { return e.at; },
                       },
                       event);
 }

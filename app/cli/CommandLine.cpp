@@ -42,6 +42,7 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     m_app.footer(exitCodeTable());
     addTrain(m_app, m_actions);
     addAb(m_app, m_actions);
+    addLadder(m_app, m_actions);
     addReport(m_app, m_actions);
     addSessions(m_app, m_actions);
     addCheckpoint(m_app, m_actions);

@@ -25,6 +25,7 @@ void addAb(CLI::App& parent, Actions& actions);
 void addBench(CLI::App& parent, Actions& actions);
 void addDiagnose(CLI::App& parent, Actions& actions);
 void addReport(CLI::App& parent, Actions& actions);
+void addLadder(CLI::App& parent, Actions& actions);
 void addEval(CLI::App& parent, Actions& actions);
 void addSwitches(CLI::App& parent, Actions& actions);
 void addLrRange(CLI::App& parent, Actions& actions);

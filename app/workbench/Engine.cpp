@@ -5,34 +5,19 @@
 #include <filesystem>
 
 #include "app/workbench/Checkpoints.h"
-#include "app/workbench/ExperimentQuestion.h"
 #include "app/workbench/Gpus.h"
 #include "app/workbench/LibraryWarnings.h"
-#include "app/workbench/LiveExperiment.h"
 #include "app/workbench/LiveRun.h"
 #include "app/workbench/MemoryNeed.h"
+#include "app/workbench/Starts.h"
+#include "app/workbench/StudyRequests.h"
 #include "app/workbench/Workbench.h"
 #include "app/workbench/WorkerWaits.h"
-#include "core/data/Corpus.h"
 #include "core/memory/HostAllocator.h"
 #include "core/profile/MachineProbe.h"
 
 namespace stepscope {
 namespace {
-
-// Rows of the embedding when the data have not been read yet: what the tokenizer has, for characters the most that is usual, for ready tokens
-// GPT-2's.
-std::int64_t likelyVocabulary(const RunConfig& config) {
-    if (config.vocabulary > 0) return config.vocabulary;
-    if (isReadyTokens(config.data)) return 50257;
-    return config.tokenizer == "gpt2" ? 50257 : config.tokenizer == "byte" ? 256 : 128;
-}
-
-// 0 for ready tokens and characters: how many ids there are is known when the data have been read.
-std::int64_t knownVocabulary(const RunConfig& config) {
-    const bool known = config.vocabulary > 0 || (config.tokenizer != "char" && !isReadyTokens(config.data));
-    return known ? likelyVocabulary(config) : 0;
-}
 
 Machine thisMachine() {
     Machine machine = probeMachine();
@@ -76,28 +61,14 @@ public:
     }
 
     Result<std::unique_ptr<Run>> startExperiment(ExperimentRequest request, EventSink& sink) override {
-        if (!(request.budgetSeconds >= kShortestBudget && request.budgetSeconds <= kLongestBudget))
-            return makeError(ErrorCode::BadInput, fmt::format("The budget is {:g} seconds; it takes a number from {:g} to {:g}.",
-                                                              request.budgetSeconds, kShortestBudget, kLongestBudget));
-        if (!(request.delta >= kLeastDelta && request.delta <= kMostDelta))
-            return makeError(ErrorCode::BadInput, fmt::format("What counts as equal is {:g} %; it takes a number from {:g} to {:g}.",
-                                                              request.delta * 100, kLeastDelta * 100, kMostDelta * 100));
-        if (!request.name.empty())
-            if (auto good = checkSessionName(request.name); !good) return good.error();
-        std::array<RunPlan, 2> plans;
-        for (const bool second : {false, true}) {
-            RunConfig& config = second ? request.b : request.a;
-            const auto named = [&](const Error& error) { return makeError(error.code, fmt::format("{}: {}", second ? "B" : "A", error.sentence)); };
-            auto complete = m_registry->complete(config);
-            if (!complete) return named(complete.error());
-            config = std::move(*complete);
-            auto plan = m_registry->plan(config, knownVocabulary(config));
-            if (!plan) return named(plan.error());
-            plans[second ? 1 : 0] = std::move(*plan);
-        }
-        if (const std::string why = whyNotComparable(request.a, request.b, request.same); !why.empty()) return makeError(ErrorCode::BadInput, why);
-        return std::unique_ptr<Run>(std::make_unique<LiveExperiment>(std::move(request), std::move(plans), m_registry, sink));
+        return startExperimentOn(m_registry, std::move(request), sink);
     }
+
+    Result<std::unique_ptr<Run>> startLadder(LadderRequest request, EventSink& sink) override {
+        return startLadderOn(m_registry, std::move(request), sink);
+    }
+
+    Result<LadderForecast> forecast(LadderRequest request) const override { return forecastOn(m_registry, std::move(request)); }
 
 private:
     // A session's number means its newest checkpoint.

@@ -61,6 +61,8 @@ void EventTee::note(const Event& event) {
                    [&](const CaptureDone& done) { m_summary.captures.push_back(done); },
                    [](const ExperimentBegan&) {},
                    [](const BlockDone&) {},
+                   [](const StudyBegan&) {},
+                   [](const StudyRow&) {},
                    [&](const ExperimentJudged& judged) {
                        if (judged.over) m_summary.judged.push_back(judged);
                    },

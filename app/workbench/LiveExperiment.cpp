@@ -169,6 +169,8 @@ Result<ComparisonSetup> LiveExperiment::prepare() {
     setup.rules.seed = static_cast<std::uint64_t>(m_request.seed);
     setup.rules.budgetSeconds = m_request.budgetSeconds;
     setup.rules.delta = m_request.delta;
+    setup.rules.alpha = m_request.alpha;
+    setup.rules.mostSeconds = m_request.mostSeconds;
     std::vector<std::string> notes;
     std::array<GptConfig, 2> shapes{m_registry->modelShape(m_plans[0], corpus.vocabulary), m_registry->modelShape(m_plans[1], corpus.vocabulary)};
     for (const Arm arm : kArms) {

@@ -43,9 +43,11 @@ struct ExperimentRequest {
     RunConfig a, b;
     bool same = false;  // A beside itself, and b is a: what is found then is this machine's
     double budgetSeconds = 180;
-    double delta = 0.01;    // a ratio within 1 +- delta counts as equal
-    std::int64_t seed = 1;  // of the coins that order the turns
-    std::string name;       // empty = made from what differs
+    double mostSeconds = 0;  // CourseRules
+    double delta = 0.01;     // a ratio within 1 +- delta counts as equal
+    double alpha = 0.05;     // of claiming a difference that is not there
+    std::int64_t seed = 1;   // of the coins that order the turns
+    std::string name;        // empty = made from what differs
     std::string notes;
     std::vector<std::string> tags;
     std::string database;  // empty = defaultDatabasePath()
@@ -55,6 +57,9 @@ struct ExperimentRequest {
 };
 constexpr double kShortestBudget = 5, kLongestBudget = 86'400;  // seconds
 constexpr double kLeastDelta = 0.0005, kMostDelta = 0.5;
+
+struct LadderRequest;  // StudyRequests.h
+struct LadderForecast;
 
 struct RunSummary {
     std::int64_t session = 0;
@@ -117,6 +122,11 @@ public:
     // The same for an experiment. Errors name the side (A or B) that cannot be run here; configurations that cannot be compared are BadInput with the
     // sentence of whyNotComparable (ExperimentQuestion.h).
     virtual Result<std::unique_ptr<Run>> startExperiment(ExperimentRequest request, EventSink& sink) = 0;
+
+    // A ladder of switches: many experiments, one after the other, in one session.
+    virtual Result<std::unique_ptr<Run>> startLadder(LadderRequest request, EventSink& sink) = 0;
+    // What of a ladder can be measured here, and how long that takes. Errors as startLadder.
+    virtual Result<LadderForecast> forecast(LadderRequest request) const = 0;
 };
 
 // YAML with the keys of ConfigKeys.h.

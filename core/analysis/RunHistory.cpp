@@ -42,6 +42,8 @@ void RunHistory::append(const Event& event) {
                    [&](const ExperimentBegan&) { m_measuring = true; },
                    [&](const BlockDone& e) { addBlock(e); },
                    [&](const ExperimentJudged& e) { addJudged(e); },
+                   [](const StudyBegan&) {},
+                   [](const StudyRow&) {},
                },
                event);
 }

@@ -16,6 +16,7 @@
 #include "core/events/Experiment.h"
 #include "core/events/Machine.h"
 #include "core/events/RunConfig.h"
+#include "core/events/Study.h"
 #include "core/trace/Chunk.h"
 
 namespace stepscope {
@@ -32,8 +33,8 @@ inline bool ended(RunState state) {
 }
 
 // What a session is a record of. Stored as a word.
-enum class SessionKind { Run, Experiment, Trace };
-const char* toString(SessionKind kind);  // "run", "experiment", "trace"
+enum class SessionKind { Run, Experiment, Trace, Ladder, Tune };
+const char* toString(SessionKind kind);  // "run", "experiment", "trace", "ladder", "tune"
 
 struct SessionInfo {
     SessionKind kind = SessionKind::Run;
@@ -188,8 +189,9 @@ struct CaptureDone {        // what ran in the steps that a Capture asked for
     std::shared_ptr<const std::vector<CapturedOperation>> rows;  // most time of their own first; null: none
 };
 
-using Event = std::variant<SessionStarted, StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged,
-                           CheckpointSaved, TextGenerated, Preparing, RecorderWaited, CaptureDone, ExperimentBegan, BlockDone, ExperimentJudged>;
+using Event =
+    std::variant<SessionStarted, StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged, CheckpointSaved,
+                 TextGenerated, Preparing, RecorderWaited, CaptureDone, ExperimentBegan, BlockDone, ExperimentJudged, StudyBegan, StudyRow>;
 
 // The one door. Both may be called from any thread and must not throw.
 class EventSink {

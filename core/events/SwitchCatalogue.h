@@ -36,6 +36,18 @@ struct Verdict {
     static Verdict notHere(std::string why) { return {false, std::move(why), true}; }
 };
 
+// How a search for the fastest settings treats a switch.
+enum class RaceRole {
+    Free,  // another way to compute: every value that can be used is tried
+    Size,  // another batch: only when a person allows it
+    Never  // it changes what is learnt, is none of a step's, or is the person's to choose
+};
+struct Racing {
+    RaceRole role = RaceRole::Free;
+    int promise = 10;                   // those with more of it are tried first, and the first ones in every combination
+    std::vector<std::string> values{};  // to be tried; empty: every word, of numbers none
+};
+
 struct SwitchInfo {
     std::string id;  // never renamed: --set key, YAML key, stored column
     std::string title;
@@ -51,7 +63,11 @@ struct SwitchInfo {
     std::vector<std::pair<std::string, std::string>> refusedChoices;  // choice -> why it cannot be used here
     std::string fallback;  // the value chosen does not run with the other switches: what does, and why; empty = it runs
     std::string note;      // of the value that runs: that it does nothing beside the others, or what it costs on this machine; empty = nothing to say
+    Racing racing{};
 };
+
+// Whether such a note says that a value changes nothing where it is chosen.
+bool saysNothingChanges(const std::string& note);
 using SwitchCatalogue = std::vector<SwitchInfo>;
 
 }  // namespace stepscope

@@ -17,11 +17,12 @@ constexpr std::uint64_t kOrderCoin = 0x70616972, kBuildCoin = 0x6275696c, kSignC
 constexpr std::size_t kLeastPilotPairs = 2, kMostPilotPairs = 6;
 constexpr double kPilotShare = 0.12;  // of the budget, beyond the least number of pairs
 constexpr std::int64_t kMostBlockSteps = 2000;
-constexpr double kMostUnlike = 3;            // times that one arm's step may take of the other's, for blocks of equal steps
-constexpr double kFlat = 0.01;               // a position is as fast as those after it when its mean is within this of theirs, or within its scatter
-constexpr std::int64_t kLongestRebuild = 4;  // pairs, where rebuilding costs nothing to speak of
-constexpr double kRebuildShare = 0.25;       // of the time of the pairs between two rebuilds
-constexpr double kLeastSpread = 1e-5;        // of a pair's difference: clocks are no finer
+constexpr double kMostUnlike = 3;             // times that one arm's step may take of the other's, for blocks of equal steps
+constexpr double kFlat = 0.01;                // a position is as fast as those after it when its mean is within this of theirs, or within its scatter
+constexpr std::int64_t kLongestRebuild = 4;   // pairs, where rebuilding costs nothing to speak of
+constexpr double kRebuildShare = 0.25;        // of the time of the pairs between two rebuilds
+constexpr double kPairsForAnInterval = 1.75;  // times the least number of pairs, where alpha is shared among a dozen experiments
+constexpr double kLeastSpread = 1e-5;         // of a pair's difference: clocks are no finer
 
 std::size_t index(Arm arm) {
     return arm == Arm::A ? 0 : 1;
@@ -104,7 +105,7 @@ void Course::done(const BlockTimes& times) {
         const std::size_t pairs = m_pilot.size() / 2;
         if (pairs >= kMostPilotPairs || (pairs >= kLeastPilotPairs && m_elapsed > kPilotShare * m_rules.budgetSeconds))
             concludePilot();
-        else if (m_elapsed >= m_rules.budgetSeconds)
+        else if (m_elapsed >= std::max(m_rules.budgetSeconds, m_rules.mostSeconds))
             m_over = m_spent = true;
         return;
     }
@@ -142,14 +143,16 @@ void Course::concludePair() {
     const PairedVerdict now = verdict();
     if (now.settled && floorIsBelow(now, m_rules.delta)) {
         m_over = true;
-    } else if (!timeForAnother()) {
+    } else if (!timeForAnother(now.low > 0 && std::isfinite(now.high))) {
         m_over = m_spent = true;
     }
 }
 
-bool Course::timeForAnother() const {
+bool Course::timeForAnother(bool bounded) const {
     const bool rebuilds = m_pairsOfRebuild >= m_plan->pairsARebuild;
-    return m_elapsed + m_plan->pairSeconds + (rebuilds ? m_rebuildSeconds : 0) <= m_rules.budgetSeconds;
+    // For slow steps, not for pairs that others disturb: who computes all day would make it wait all day.
+    const double most = bounded ? 0 : std::min(m_rules.mostSeconds, kPairsForAnInterval * leastBudget());
+    return m_elapsed + m_plan->pairSeconds + (rebuilds ? m_rebuildSeconds : 0) <= std::max(m_rules.budgetSeconds, most);
 }
 
 // Mean time by position after the turn, over the pilot's blocks of an arm, each divided by the median of its own steps.
@@ -252,7 +255,7 @@ void Course::concludePilot() {
         std::clamp<std::int64_t>(std::max<std::int64_t>(2, cheap), 1, std::max<std::int64_t>(1, std::min(most, std::max(cheap, kLongestRebuild))));
     m_plan = plan;
     m_pairsOfRebuild = -1;  // the first pair is run by instances of its own
-    if (!timeForAnother()) m_over = m_spent = true;
+    if (!timeForAnother(false)) m_over = m_spent = true;
 }
 
 PairedVerdict Course::verdict() const {

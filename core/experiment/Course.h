@@ -16,7 +16,9 @@ namespace stepscope {
 struct CourseRules {
     std::uint64_t seed = 1;      // of every coin
     double budgetSeconds = 180;  // of everything, pilot and rebuilding included
-    double delta = 0.01;         // a ratio within 1 +- delta counts as equal
+    // Where steps are so slow that the budget is too short for an interval, it goes on beyond it, until so long; less than the budget: it does not.
+    double mostSeconds = 0;
+    double delta = 0.01;  // a ratio within 1 +- delta counts as equal
     double alpha = 0.05;
     double blockSeconds = 0.5;    // a block lasts at least so long
     std::int64_t blockSteps = 3;  //   and has at least so many steps
@@ -90,7 +92,7 @@ private:
     std::vector<double> positions(Arm arm) const;
     std::int64_t warmUpOf(Arm arm, std::int64_t most) const;
     void concludePair();
-    bool timeForAnother() const;
+    bool timeForAnother(bool bounded) const;
 
     CourseRules m_rules;
     std::optional<CoursePlan> m_plan;

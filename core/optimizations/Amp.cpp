@@ -53,7 +53,8 @@ Switch amp() {
         .byDefault = "off",
         .applicable = usable,
         .note = slowHere,
-        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.precision = precisionOf(word(value)); }};
+        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.precision = precisionOf(word(value)); },
+        .racing = {.promise = 90}};
 }
 
 }  // namespace stepscope

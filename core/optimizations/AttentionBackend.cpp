@@ -84,7 +84,8 @@ Switch attention() {
             return "attention=sdpa-flash changes nothing on a CPU without a fused attention: auto takes it too.";
         },
         .resolve = resolve,
-        .install = install};
+        .install = install,
+        .racing = {.promise = 80}};
 }
 
 }  // namespace stepscope

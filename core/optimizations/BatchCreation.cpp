@@ -26,7 +26,8 @@ Switch batchCreation() {
                 if (draft.plan.feed.place != TokenPlace::Device) return {};
                 return "batch-creation=" + word(value) + " does nothing with data-source=device, where the device cuts in one way of its own.";
             },
-            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.creation = creationOf(word(value)); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.creation = creationOf(word(value)); },
+            .racing = {.promise = 30}};
 }
 
 }  // namespace stepscope

@@ -12,7 +12,8 @@ Switch batchSize() {
             .reported = "16/32/64/128 → about 4/6/10/18 GB; 256 → 128: ×1.3 on a 16 GB card that was swapping",
             .values = IntegerRange{1, 1'000'000'000},
             .byDefault = std::int64_t{12},
-            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.batchSize = integer(value); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.batchSize = integer(value); },
+            .racing = {.role = RaceRole::Size}};
 }
 
 }  // namespace stepscope

@@ -42,7 +42,8 @@ Switch chunkedLossSwitch() {
                     builder.setLossOp(
                         [rows = plan.lossRows](const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
                                                const LossSettings& settings) { return chunkedLoss(rows, hidden, head, targets, settings); });
-                }};
+                },
+            .racing = {.promise = 20, .values = {"0", "512", "4096"}}};
 }
 
 }  // namespace stepscope

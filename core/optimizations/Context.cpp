@@ -13,7 +13,8 @@ Switch context() {
             .values = IntegerRange{1, 1'000'000},
             .byDefault = std::int64_t{128},
             .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.context = integer(value); },
-            .shape = [](GptConfig& wanted, const RunPlan& plan) { wanted.positions = std::max(wanted.positions, plan.context); }};
+            .shape = [](GptConfig& wanted, const RunPlan& plan) { wanted.positions = std::max(wanted.positions, plan.context); },
+            .racing = {.role = RaceRole::Size}};
 }
 
 }  // namespace stepscope

@@ -51,7 +51,8 @@ Switch cudaGraph() {
                     if (plan.execution == Execution::Captured)
                         builder.setProgram(
                             [](ProgramParts parts) -> std::unique_ptr<StepProgram> { return std::make_unique<GraphProgram>(std::move(parts)); });
-                }};
+                },
+            .racing = {.promise = 75}};
 }
 
 }  // namespace stepscope

@@ -37,7 +37,8 @@ Switch dataSource() {
         .values = Choices{{"text", "mmap", "ram", "device"}},
         .byDefault = "mmap",
         .applicable = usable,
-        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.place = placeOf(word(value)); }};
+        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.place = placeOf(word(value)); },
+        .racing = {.promise = 35}};
 }
 
 }  // namespace stepscope

@@ -56,7 +56,8 @@ Switch deviceSwitch() {
             .values = Choices{{"cpu", "cuda:0", "cuda:1", "cuda:2", "cuda:3", "cuda:4", "cuda:5", "cuda:6", "cuda:7"}},
             .byDefault = "cpu",
             .applicable = usable,
-            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.gpu = indexOf(word(value)); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.gpu = indexOf(word(value)); },
+            .racing = {.role = RaceRole::Never}};
 }
 
 }  // namespace stepscope

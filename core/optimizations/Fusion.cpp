@@ -59,12 +59,14 @@ Switch fusion() {
             .applicable = usable,
             .fallback = fallback,
             .resolve = resolve,
-            .install = [](ProgramBuilder& builder, const RunPlan& plan) {
-                if (plan.fused.linear) builder.setLinearOp(fused::linear);
-                if (plan.execution == Execution::Planned)
-                    builder.setProgram(
-                        [](ProgramParts parts) -> std::unique_ptr<StepProgram> { return std::make_unique<PlannedProgram>(std::move(parts)); });
-            }};
+            .install =
+                [](ProgramBuilder& builder, const RunPlan& plan) {
+                    if (plan.fused.linear) builder.setLinearOp(fused::linear);
+                    if (plan.execution == Execution::Planned)
+                        builder.setProgram(
+                            [](ProgramParts parts) -> std::unique_ptr<StepProgram> { return std::make_unique<PlannedProgram>(std::move(parts)); });
+                },
+            .racing = {.promise = 100}};
 }
 
 }  // namespace stepscope

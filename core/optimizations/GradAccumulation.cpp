@@ -14,7 +14,8 @@ Switch gradAccumulation() {
             .reported = "effective batch 512 with the memory of one micro-batch",
             .values = IntegerRange{1, 65536},
             .byDefault = std::int64_t{1},
-            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.accumulation = integer(value); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.accumulation = integer(value); },
+            .racing = {.role = RaceRole::Never}};
 }
 
 }  // namespace stepscope

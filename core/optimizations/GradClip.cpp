@@ -13,7 +13,8 @@ Switch gradClip() {
         .reported = "stability",
         .values = RealRange{0, 1e6},
         .byDefault = 1.0,
-        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.maxNorm = std::get<double>(value); }};
+        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.maxNorm = std::get<double>(value); },
+        .racing = {.role = RaceRole::Never}};
 }
 
 }  // namespace stepscope

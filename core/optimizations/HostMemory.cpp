@@ -15,9 +15,9 @@ Switch hostMemory() {
             .reported = "nobody",
             .values = Choices{{"system", "caching"}},
             .byDefault = "caching",
-            .resolve = [](PlanDraft& draft, const Value& value) {
-                draft.plan.hostMemory = word(value) == "caching" ? HostMemory::Caching : HostMemory::System;
-            }};
+            .resolve = [](PlanDraft& draft,
+                          const Value& value) { draft.plan.hostMemory = word(value) == "caching" ? HostMemory::Caching : HostMemory::System; },
+            .racing = {.promise = 50}};
 }
 
 }  // namespace stepscope

@@ -27,7 +27,8 @@ Switch loaderPrefetch() {
             .values = IntegerRange{1, 1024},
             .byDefault = std::int64_t{2},
             .note = idle,
-            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.prefetch = integer(value); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.prefetch = integer(value); },
+            .racing = {.promise = 5, .values = {"2", "8"}}};
 }
 
 }  // namespace stepscope

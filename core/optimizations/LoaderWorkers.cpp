@@ -24,7 +24,8 @@ Switch loaderWorkers() {
                 if (draft.plan.feed.place != TokenPlace::Device) return {};
                 return fmt::format("loader-workers={} does nothing with data-source=device, where the device cuts.", integer(value));
             },
-            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.workers = integer(value); }};
+            .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.workers = integer(value); },
+            .racing = {.promise = 25, .values = {"0", "1", "2"}}};
 }
 
 }  // namespace stepscope

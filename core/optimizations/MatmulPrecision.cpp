@@ -38,7 +38,8 @@ Switch matmulPrecision() {
         .values = Choices{{"highest", "high", "medium"}},
         .byDefault = "highest",
         .applicable = usable,
-        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.matmulPrecision = precision(word(value)); }};
+        .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.matmulPrecision = precision(word(value)); },
+        .racing = {.promise = 60}};
 }
 
 }  // namespace stepscope

@@ -53,7 +53,8 @@ Switch optimizer() {
                    "GPUs.";
         },
         .resolve = resolve,
-        .install = install};
+        .install = install,
+        .racing = {.promise = 70}};
 }
 
 }  // namespace stepscope

@@ -21,10 +21,12 @@ Switch validationAmp() {
             .values = offOn(),
             .byDefault = "off",
             .note = idle,
-            .resolve = [](PlanDraft& draft, const Value& value) {
-                // amp stands before it in the list.
-                draft.plan.validation.precision = word(value) == "on" ? draft.plan.precision : Precision::Float32;
-            }};
+            .resolve =
+                [](PlanDraft& draft, const Value& value) {
+                    // amp stands before it in the list.
+                    draft.plan.validation.precision = word(value) == "on" ? draft.plan.precision : Precision::Float32;
+                },
+            .racing = {.role = RaceRole::Never}};
 }
 
 }  // namespace stepscope

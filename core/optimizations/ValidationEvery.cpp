@@ -13,11 +13,13 @@ Switch validationEvery() {
             .cost = "The time of a few forward passes, shown apart from the steps.",
             .values = IntegerRange{0, 1'000'000'000, "epoch"},
             .byDefault = std::int64_t{100},
-            .resolve = [](PlanDraft& draft, const Value& value) {
-                const auto* steps = std::get_if<std::int64_t>(&value);
-                draft.plan.validation.everyEpoch = steps == nullptr;
-                draft.plan.validation.everySteps = steps == nullptr ? 0 : *steps;
-            }};
+            .resolve =
+                [](PlanDraft& draft, const Value& value) {
+                    const auto* steps = std::get_if<std::int64_t>(&value);
+                    draft.plan.validation.everyEpoch = steps == nullptr;
+                    draft.plan.validation.everySteps = steps == nullptr ? 0 : *steps;
+                },
+            .racing = {.role = RaceRole::Never}};
 }
 
 }  // namespace stepscope

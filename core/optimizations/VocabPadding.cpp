@@ -37,7 +37,8 @@ Switch vocabPadding() {
                     const std::string& how = word(value);
                     draft.plan.padding = {.multiple = how == "64" ? 64 : how == "128" ? 128 : 1, .powerOfTwo = how == "power-of-two"};
                 },
-            .shape = [](GptConfig& wanted, const RunPlan& plan) { wanted.paddedVocabulary = padded(wanted.vocabulary, plan.padding); }};
+            .shape = [](GptConfig& wanted, const RunPlan& plan) { wanted.paddedVocabulary = padded(wanted.vocabulary, plan.padding); },
+            .racing = {.promise = 40}};
 }
 
 }  // namespace stepscope

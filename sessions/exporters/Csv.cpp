@@ -108,6 +108,8 @@ void add(Lines& lines, const Event& event) {
                        lines.add("pair_log_ratio", e.difference);
                    },
                    [](const ExperimentBegan&) {},
+                   [](const StudyBegan&) {},
+                   [](const StudyRow&) {},
                    // Words, not numbers.
                    [](const SwitchApplied&) {},
                    [](const SwitchRefused&) {},

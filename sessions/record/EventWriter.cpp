@@ -77,6 +77,8 @@ void EventWriter::write(const Event& event, std::int64_t sequence) {
                    [&](const ExperimentBegan& e) { insert(e, sequence); },
                    [&](const BlockDone& e) { insert(e, sequence); },
                    [&](const ExperimentJudged& e) { insert(e, sequence); },
+                   [&](const StudyBegan& e) { insert(e, sequence); },
+                   [&](const StudyRow& e) { insert(e, sequence); },
                },
                event);
 }

@@ -32,7 +32,7 @@ ALLOWED = {
     "core/optimizations": _ENGINE | {"core/fused", "core/state", "core/program"},
     "sessions": _WORDS,
     "widgets": _WORDS | {"core/advice"},
-    "app/workbench": _ENGINE | {"core/prediction", "core/advice", "core/report", "core/state", "core/program", "core/train", "core/optimizations", "sessions"},
+    "app/workbench": _ENGINE | {"core/experiment", "core/prediction", "core/advice", "core/report", "core/state", "core/program", "core/train", "core/optimizations", "sessions"},
     "app/cli": _WORDS | {"core/advice", "core/report", "app/workbench", "sessions"},
     "app/gui": _WORDS | {"core/advice", "core/report", "app/workbench", "widgets"},
 }

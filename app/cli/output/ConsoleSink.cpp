@@ -57,6 +57,8 @@ void ConsoleSink::publish(Event event) {
             [&](const ExperimentJudged& e) {
                 if (e.over) say(LogLevel::Info, fmt::format("step {}: {}", format::count(e.step), judgedSentence(e, m_delta)));
             },
+            [](const StudyBegan&) {},
+            [](const StudyRow&) {},
         },
         event);
 }

@@ -52,6 +52,8 @@ void collect(SessionPoints& points, const Event& event) {
                    [&](const ExperimentBegan& e) { points.experiment.add(e); },
                    [&](const BlockDone& e) { points.experiment.add(e); },
                    [&](const ExperimentJudged& e) { points.experiment.add(e); },
+                   [&](const StudyBegan& e) { points.study.add(e); },
+                   [&](const StudyRow& e) { points.study.add(e); },
                },
                event);
 }

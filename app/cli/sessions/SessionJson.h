@@ -3,6 +3,7 @@
 #pragma once
 #include "app/cli/output/Json.h"
 #include "core/analysis/ExperimentHistory.h"
+#include "core/analysis/StudyHistory.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope::cli {
@@ -16,6 +17,7 @@ struct SessionPoints {  // arrays, each in order of time
     Json refused = Json::array();
     Json checkpoints = Json::array();
     ExperimentHistory experiment;
+    StudyHistory study;
     Json captures = Json::array();  // without their rows: see sessions captures
     Json log = Json::array();
 };

@@ -7,6 +7,7 @@
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
 #include "app/cli/sessions/SessionJson.h"
+#include "app/cli/study/StudyReport.h"
 #include "core/analysis/FlipSentence.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
@@ -57,6 +58,7 @@ Json asJson(const Shown& s) {
     all["checkpoints"] = s.points.checkpoints;
     all["captures"] = s.points.captures;
     all["experiment"] = experimentJson(s.points.experiment);
+    all["study"] = studyJson(s.points.study, s.summary.id);
     all["log"] = s.points.log;
     // The same keys as the last line of `train --json`, as far as they are stored.
     all["summary"] = {{"steps", s.summary.steps},
@@ -105,7 +107,10 @@ std::string asText(const Shown& s) {
     if (!s.info.config) text += "  none: it was not run by Stepscope\n";
     if (s.info.config)
         for (const auto& [key, value] : listConfig(*s.info.config)) text += fmt::format("  {}: {}\n", printable(key), printable(value));
-    if (s.points.experiment.began()) text += "\nexperiment\n" + abText(s.points.experiment, 0, {}, {});
+    const bool study = s.points.study.began().has_value();
+    if (study) text += "\n" + std::string(toString(s.info.kind)) + "\n" + studyText(s.points.study, 0, {});
+    // Of a study its table is what it says; the newest of its experiments would be one row of it.
+    if (!study && s.points.experiment.began()) text += "\nexperiment\n" + abText(s.points.experiment, 0, {}, {});
     text += list("validation", s.points.validation, [](const Json& p) { return "loss " + p["loss"].dump(); });
     text += list("switches", s.points.switches, [](const Json& p) {
         return fmt::format("{} from {} to {}{}{}", word(p["id"]), word(p["from"]), word(p["to"]), word(p["note"]).empty() ? "" : "; ",

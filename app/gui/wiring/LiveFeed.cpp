@@ -126,6 +126,8 @@ void LiveFeed::tell(const Event& event) {
                    [&](const ExperimentBegan&) { Q_EMIT experimented(event); },
                    [&](const BlockDone&) { Q_EMIT experimented(event); },
                    [&](const ExperimentJudged&) { Q_EMIT experimented(event); },
+                   [](const StudyBegan&) {},
+                   [](const StudyRow&) {},
                },
                event);
 }

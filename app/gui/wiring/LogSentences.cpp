@@ -93,6 +93,8 @@ Line lineOf(const Event& event) {
             [](const ExperimentJudged& e) {
                 return e.over ? Line{LogLevel::Info, judgedSentence(e), e.step, e.at} : Line{};
             },
+            [](const StudyBegan&) { return Line{}; },
+            [](const StudyRow&) { return Line{}; },
         },
         event);
 }

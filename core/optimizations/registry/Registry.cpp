@@ -89,7 +89,8 @@ SwitchCatalogue Registry::catalogue(const RunConfig& config, std::int64_t vocabu
                         .applicable = Verdict::yes(),
                         .refusedChoices = {},
                         .fallback = {},
-                        .note = noteOf(entry, draft)};
+                        .note = noteOf(entry, draft),
+                        .racing = entry.racing};
         if (const auto fallback = fallbackOf(entry, full)) info.fallback = fallback->why;
         if (const auto* choices = std::get_if<Choices>(&entry.values)) {
             for (const auto& choice : choices->words)

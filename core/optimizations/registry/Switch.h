@@ -46,6 +46,7 @@ struct Switch {
     std::function<void(GptConfig& wanted, const RunPlan&)> shape;
     // Fills a slot of the Program where the plan says that this switch's operation runs. Absent = the plan alone says it.
     std::function<void(ProgramBuilder&, const RunPlan&)> install;
+    Racing racing{};
 };
 
 inline const std::string& word(const Value& value) {

@@ -11,6 +11,7 @@
 #include "FakeRun.h"
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/ExperimentQuestion.h"
+#include "app/workbench/LiveLadder.h"
 #include "core/events/ConfigKeys.h"
 #include "sessions/record/Recorder.h"
 
@@ -91,6 +92,39 @@ public:
         }
         return std::unique_ptr<Run>(
             std::make_unique<FakeExperiment>(request, g_experiment, std::make_shared<const SessionInfo>(info), std::move(recorder), sink));
+    }
+
+    // The real ladder over experiments that are not.
+    LadderEngine ladderEngine(const LadderRequest& request) {
+        LadderEngine engine;
+        engine.machine = m_machine;
+        engine.config = [this, ladder = request.ladder, base = request.config](const RungSet& rungs) -> Result<RunConfig> {
+            auto config = onLadder(ladder, rungs, base, fakeCatalogue(base));
+            if (!config) return config;
+            return complete(std::move(*config));
+        };
+        engine.whyNot = [config = engine.config](const RungSet& a, const RungSet& b) -> std::string {
+            const auto configA = config(a), configB = config(b);
+            if (!configA || !configB) return (configA ? configB : configA).error().sentence;
+            return configB->switches == configA->switches ? "It does nothing here: the same runs as without it." : "";
+        };
+        engine.start = [this](ExperimentRequest experiment, EventSink& sink) { return startExperiment(std::move(experiment), sink); };
+        return engine;
+    }
+
+    Result<LadderForecast> forecast(LadderRequest request) const override {
+        if (auto good = checkLadder(request.ladder, request.config, fakeCatalogue(request.config)); !good) return good.error();
+        const LadderCourse course = courseOf(request, const_cast<FakeWorkbench*>(this)->ladderEngine(request));
+        return LadderForecast{course.rows(), course.legs(), course.budgetSeconds(), course.pairSeconds()};
+    }
+
+    Result<std::unique_ptr<Run>> startLadder(LadderRequest request, EventSink& sink) override {
+        if (auto good = checkLadder(request.ladder, request.config, fakeCatalogue(request.config)); !good) return good.error();
+        LadderEngine engine = ladderEngine(request);
+        LadderCourse course = courseOf(request, engine);
+        auto run = std::make_unique<LiveLadder>(std::move(request), std::move(engine), std::move(course), sink);
+        run->begin();
+        return std::unique_ptr<Run>(std::move(run));
     }
 
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {

@@ -1,0 +1,175 @@
+// `ladder`: switches added one at a time, each measured beside the rung below it. Main thread; Ctrl-C ends it and keeps what is known, and
+// --resume goes on with what a kill or a stop left.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <charconv>
+#include <csignal>
+
+#include "app/cli/Commands.h"
+#include "app/cli/RunOptions.h"
+#include "app/cli/StopSignals.h"
+#include "app/cli/output/Output.h"
+#include "app/cli/study/RepeatLine.h"
+#include "app/cli/study/StudyReport.h"
+#include "app/cli/study/StudySink.h"
+#include "app/workbench/StudyRequests.h"
+#include "core/events/ConfigKeys.h"
+
+namespace stepscope::cli {
+namespace {
+
+struct Options {
+    RunOptions base;
+    std::string ladder, resume;
+    bool noLeaveOneOut = false, noRecord = false, json = false, plan = false;
+    // Texts, so that the range checks name the option.
+    std::string budget, delta = "1", seed = "1";
+    LadderRequest request;
+};
+
+Result<double> realOption(const char* name, const std::string& text, double least, double most) {
+    const auto value = parseValue(RealRange{least, most}, name, text);
+    if (!value) return value.error();
+    return std::get<double>(*value);
+}
+
+// Everything of an earlier session but where it is kept.
+Status resume(Options& options, const Workbench& workbench) {
+    if (!options.ladder.empty() || !options.base.words().empty() || options.noLeaveOneOut || options.request.pairs)
+        return makeError(ErrorCode::BadInput, "--resume goes on with what the session asked; leave out the ladder's name and other settings.");
+    const auto id = parseSessionId(options.resume);
+    if (!id) return id.error();
+    auto request = resumedLadder(options.request.database, *id, workbench.machine());
+    if (!request) return request.error();
+    request->database = options.request.database;
+    request->record = !options.noRecord;
+    if (!options.request.name.empty()) request->name = options.request.name;
+    if (!options.request.notes.empty()) request->notes = options.request.notes;
+    if (!options.budget.empty()) {
+        const auto budget = realOption("--budget", options.budget, kShortestBudget, kLongestBudget);
+        if (!budget) return budget.error();
+        request->budgetSeconds = *budget;
+    }
+    options.request = std::move(*request);
+    return {};
+}
+
+Status prepare(Options& options, const Workbench& workbench) {
+    if (!options.resume.empty()) return resume(options, workbench);
+    LadderRequest& request = options.request;
+    if (options.ladder.empty()) {
+        std::string names;
+        for (const auto& name : builtInLadders()) names += (names.empty() ? "" : ", ") + name;
+        return makeError(ErrorCode::BadInput, fmt::format("Which ladder? Give {}, or a YAML file of rungs.", names));
+    }
+    if (!options.budget.empty()) {
+        const auto budget = realOption("--budget", options.budget, kShortestBudget, kLongestBudget);
+        if (!budget) return budget.error();
+        request.budgetSeconds = *budget;
+    }
+    const auto delta = realOption("--delta", options.delta, kLeastDelta * 100, kMostDelta * 100);
+    if (!delta) return delta.error();
+    const auto seed = parseValue(IntegerRange{0, 1'000'000'000'000}, "--seed", options.seed);
+    if (!seed) return seed.error();
+    request.delta = *delta / 100;
+    request.seed = std::get<std::int64_t>(*seed);
+    request.leaveOneOut = !options.noLeaveOneOut;
+    request.record = !options.noRecord;
+    auto ladder = loadLadder(options.ladder);
+    if (!ladder) return ladder.error();
+    request.ladder = std::move(*ladder);
+    auto config = options.base.configure(workbench);
+    if (!config) return config.error();
+    request.config = std::move(*config);
+    return {};
+}
+
+std::string repeatLine(const Options& options) {
+    RepeatLine line("ladder");
+    if (!options.resume.empty()) return "";
+    line.add(options.ladder);
+    for (const auto& word : options.base.words()) line.add(word);
+    if (options.noLeaveOneOut) line.add("--no-leave-one-out");
+    if (options.request.pairs) line.add("--pairs");
+    if (!options.budget.empty()) line.add("--budget"), line.add(options.budget);
+    line.add("--delta"), line.add(options.delta), line.add("--seed"), line.add(options.seed);
+    return line.text();
+}
+
+Result<ExitCode> ladder(Options& options) {
+    const auto workbench = Workbench::create();
+    if (auto ready = prepare(options, *workbench); !ready) return ready.error();
+    const auto forecast = workbench->forecast(options.request);
+    if (!forecast) return forecast.error();
+    const std::string cost = fmt::format("{} measurements, about {:.1f} minutes{}", forecast->legs, forecast->budgetSeconds / 60,
+                                         options.request.budgetSeconds > 0 ? "" : ", more where steps are slow");
+    const std::string ofPairs = forecast->pairSeconds > 0 ? fmt::format(", {:.1f} of them for pairs", forecast->pairSeconds / 60) : "";
+    if (options.plan) {
+        print(ladderPlanText(forecast->rows) + cost + ofPairs + ".\n");
+        return ExitCode::Ok;
+    }
+    if (stderrIsTerminal() || options.request.pairs) printError(cost + ofPairs + ".");
+    std::signal(SIGPIPE, SIG_IGN);
+    StudySink sink(stderrIsTerminal());
+    std::atomic<Run*> running{nullptr};
+    std::atomic<bool> stopAsked{false};
+    std::unique_ptr<Run> run;
+    RunSummary summary;
+    {
+        const StopSignals signals([&] {
+            stopAsked = true;
+            if (Run* told = running.load()) told->send(Stop{});
+        });
+        auto started = workbench->startLadder(options.request, sink);
+        if (!started) return started.error();
+        run = std::move(*started);
+        running = run.get();
+        if (stopAsked) run->send(Stop{});
+        summary = run->wait();
+    }
+    const bool shown = sink.finish(summary.why);
+    if (sink.history().began())
+        print(options.json ? line(studyJson(sink.history(), sink.session())) : studyText(sink.history(), sink.session(), repeatLine(options)));
+    if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
+        if (!shown) printError(summary.why);
+        return exitCode(summary.code);
+    }
+    return summary.state == RunState::Stopped ? ExitCode::Stopped : ExitCode::Ok;
+}
+
+}  // namespace
+
+void addLadder(CLI::App& parent, Actions& actions) {
+    auto options = std::make_shared<Options>();
+    LadderRequest& request = options->request;
+    std::string names;
+    for (const auto& name : builtInLadders()) names += name + ", ";
+    auto* command = parent.add_subcommand("ladder", "Switches added one at a time: what does each give here, and all together?");
+    command->add_option("LADDER", options->ladder, names + "or a YAML file: rungs of key=value")->type_name("NAME|FILE");
+    options->base.add(*command);
+    options->base.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .bin");
+    options->base.addKey(*command, "threads", "CPU threads; 0 = every core");
+    command
+        ->add_option("--budget", options->budget,
+                     fmt::format("Of everything; default: about {:g} a measurement, longer where steps are slow", kSecondsALeg))
+        ->type_name("SECONDS")
+        ->take_last();
+    command->add_flag("--no-leave-one-out", options->noLeaveOneOut, "Do not measure the top without each of its rungs");
+    command->add_flag("--pairs", request.pairs, "Measure the top without each two of its rungs, too: do they give more together?");
+    command->add_flag("--plan", options->plan, "Only say what would be measured, what cannot be and how long it takes");
+    command->add_option("--resume", options->resume, "Go on with a session's ladder: rungs that were measured are kept")
+        ->type_name("ID")
+        ->take_last();
+    command->add_option("--delta", options->delta, "Differences below this count as none")->type_name("PCT")->capture_default_str()->take_last();
+    command->add_option("--seed", options->seed, "Of the coins that order the turns")->type_name("N")->capture_default_str()->take_last();
+    addDatabaseOption(*command, request.database);
+    command->add_flag("--no-record", options->noRecord, "Store nothing");
+    command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
+    command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
+    command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
+    command->add_flag("--json", options->json, "End with one line of JSON");
+    actions[command] = [options] { return ladder(*options); };
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,176 @@
+#include "app/cli/study/StudyReport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "app/cli/output/Output.h"
+#include "app/cli/output/Table.h"
+#include "core/base/Format.h"
+
+namespace stepscope::cli {
+namespace {
+
+using enum Table::Align;
+
+Json settingsJson(const std::string& words) {
+    Json all = Json::object();
+    std::istringstream in(words);
+    std::string word;
+    while (in >> word) {
+        const auto equals = word.find('=');
+        if (equals != std::string::npos) all[word.substr(0, equals)] = word.substr(equals + 1);
+    }
+    return all;
+}
+
+Json rowJson(const StudyRow& row) {
+    return {{"row", row.row},
+            {"role", row.role},
+            {"state", row.state},
+            {"name", row.name},
+            {"settings", settingsJson(row.settings)},
+            {"reported", row.reported},
+            {"why", row.why},
+            {"verdict", row.outcome},
+            {"ratio", number(row.ratio)},
+            {"low", number(row.low)},
+            {"high", number(row.high)},
+            {"total", number(row.total)},
+            {"total_low", number(row.totalLow)},
+            {"total_high", number(row.totalHigh)},
+            {"ms_per_step", number(row.msPerStep)},
+            {"tokens_per_s", number(row.tokensPerSecond)},
+            {"peak_bytes", number(row.peakBytes)},
+            {"operations_per_step", number(row.operations)},
+            {"loss_difference", number(row.loss)},
+            {"floor", std::isfinite(row.floor) ? number(row.floor - 1) : Json(nullptr)},
+            {"pairs", row.pairs},
+            {"seconds", number(row.seconds)}};
+}
+
+std::string times(double ratio, double low, double high) {
+    if (!std::isfinite(ratio)) return "";
+    if (!(low > 0 && std::isfinite(high))) return fmt::format("×{:.3g}, too few pairs", ratio);
+    return fmt::format("×{:.3g} [{:.3g}, {:.3g}]", ratio, low, high);
+}
+
+std::string known(double value, const std::string& text) {
+    return std::isfinite(value) ? text : "";
+}
+
+std::vector<std::string> cells(const StudyRow& row) {
+    const bool apart = row.state == study::kSkipped || row.state == study::kFailed;
+    const bool waits = row.state == study::kWaiting && !std::isfinite(row.ratio);
+    return {printable(row.name),
+            known(row.msPerStep, format::milliseconds(row.msPerStep)),
+            known(row.tokensPerSecond, format::rate(row.tokensPerSecond, "tok/s")),
+            apart   ? "not measured"
+            : waits ? (row.role == study::kBottom ? "" : "not yet measured")
+                    : times(row.ratio, row.low, row.high),
+            times(row.total, row.totalLow, row.totalHigh),
+            known(row.peakBytes, format::bytes({std::isfinite(row.peakBytes) ? static_cast<std::int64_t>(std::clamp(row.peakBytes, 0.0, 9e18)) : 0})),
+            known(row.operations, format::significant(row.operations, 4)),
+            known(row.loss, fmt::format("{:+.4f}", row.loss)),
+            printable(row.reported)};
+}
+
+Table tableOf(const char* title, const char* beside, const char* total, bool reported) {
+    return Table({{title},
+                  {"STEP", Right},
+                  {"SPEED", Right},
+                  {beside},
+                  {total},
+                  {"MEMORY", Right},
+                  {"OPERATIONS", Right},
+                  {"LOSS", Right},
+                  {reported ? "REPORTED" : ""}});
+}
+
+// The rows of these roles; empty where there are none.
+std::string part(const StudyHistory& history, Table table, std::initializer_list<const char*> roles) {
+    bool any = false;
+    for (const StudyRow& row : history.rows())
+        for (const char* role : roles)
+            if (row.role == role) {
+                table.add(cells(row));
+                any = true;
+            }
+    return any ? table.text() : std::string();
+}
+
+// Why rows were not measured, or what to know of those that were.
+std::string reasons(const StudyHistory& history) {
+    std::string text;
+    for (const StudyRow& row : history.rows())
+        if (!row.why.empty()) text += fmt::format("{}: {}\n", printable(row.name), printable(row.why));
+    return text;
+}
+
+std::string topWords(const StudyHistory& history) {
+    const StudyRow* top = history.find(study::kTop);
+    if (top == nullptr || !std::isfinite(top->ratio)) return "";
+    return fmt::format("The top is {} as fast as the bottom, measured beside it.\n", times(top->ratio, top->low, top->high));
+}
+
+std::string ladderText(const StudyHistory& history) {
+    const StudyBegan& began = *history.began();
+    std::string text = part(history, tableOf("RUNG", "× THE RUNG BELOW", "× THE BOTTOM", true), {study::kBottom, study::kRung, study::kTop});
+    if (const auto left = part(history, tableOf("THE TOP", "× WHAT IT LACKS GIVES", "", false), {study::kWithout}); !left.empty())
+        text += "\n" + left;
+    if (const auto two = part(history, tableOf("THE TOP", "× WHAT BOTH GIVE", "× OF WHAT EACH GIVES", false), {study::kPair}); !two.empty())
+        text += "\n" + two;
+    text += "\n" + topWords(history) + reasons(history);
+    if (!began.unit.empty()) text += fmt::format("Reported elsewhere: {}; on other hardware, not by this program.\n", printable(began.unit));
+    text += fmt::format(
+        "Method: each × is an experiment of its own, two programs taking turns (see `ab`); all intervals of the table hold together at {:.0f} %.\n"
+        "Loss: beside the rung below at equal tokens, soon after the start. {:.0f} s of measuring.\n",
+        (1 - began.alpha) * 100, history.seconds());
+    return text;
+}
+
+}  // namespace
+
+Json studyJson(const StudyHistory& history, std::int64_t session) {
+    const auto& began = history.began();
+    if (!began) return nullptr;
+    Json rows = Json::array();
+    for (const StudyRow& row : history.rows()) rows.push_back(rowJson(row));
+    const StudyRow* top = history.find(study::kTop);
+    // With one rung that can be measured, the top is that rung.
+    if (top == nullptr)
+        for (const StudyRow& row : history.rows())
+            if (row.role == study::kRung && row.state == study::kMeasured) top = &row;
+    return {{"ladder", began->title},
+            {"ratio", number(top != nullptr ? top->ratio : kUnknown)},
+            {"low", number(top != nullptr ? top->low : kUnknown)},
+            {"high", number(top != nullptr ? top->high : kUnknown)},
+            {"rows", rows},
+            {"unit", began->unit},
+            {"alpha", began->alpha},
+            {"delta", began->delta},
+            {"budget", began->budgetSeconds},
+            {"seconds", number(history.seconds())},
+            {"seed", began->seed},
+            {"session", session > 0 ? Json(session) : Json(nullptr)}};
+}
+
+std::string ladderPlanText(const std::vector<StudyRow>& rows) {
+    Table table({{"ROW"}, {"SETS"}, {"REPORTED"}, {"HERE"}});
+    for (const StudyRow& row : rows)
+        table.add({printable(row.name), printable(row.settings), printable(row.reported),
+                   row.role == study::kBottom ? "" : printable(row.why.empty() ? "will be measured" : row.why)});
+    return table.text();
+}
+
+std::string studyText(const StudyHistory& history, std::int64_t session, const std::string& repeat) {
+    if (!history.began()) return "";
+    std::string text = ladderText(history);
+    if (session > 0) text += fmt::format("Kept as session {}.\n", session);
+    if (!repeat.empty()) text += "Repeat it: " + printable(repeat) + "\n";
+    return text;
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,20 @@
+// What `ladder` and `tune` print at their end: a table for a person, or the one line of JSON that scripts read. Also of a stored study (`sessions
+// show`), so whatever it prints may be a stranger's. Main thread.
+#pragma once
+#include <string>
+
+#include "app/cli/output/Json.h"
+#include "core/analysis/StudyHistory.h"
+
+namespace stepscope::cli {
+
+// Null where there is none. session: 0 = not recorded.
+Json studyJson(const StudyHistory& history, std::int64_t session);
+
+// repeat: the line that asks it again; may be empty.
+std::string studyText(const StudyHistory& history, std::int64_t session, const std::string& repeat);
+
+// The rows of a ladder that was not measured yet, with what cannot be.
+std::string ladderPlanText(const std::vector<StudyRow>& rows);
+
+}  // namespace stepscope::cli

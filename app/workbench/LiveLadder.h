@@ -1,0 +1,36 @@
+// LiveLadder: a ladder that is measured rung by rung, stored as a session of its own kind. Carries out a LadderCourse; each leg is an experiment like
+// any other.
+#pragma once
+#include "app/workbench/LiveStudy.h"
+#include "app/workbench/StudyRequests.h"
+#include "core/experiment/LadderCourse.h"
+
+namespace stepscope {
+
+// What a ladder asks of the engine.
+struct LadderEngine {
+    // The complete configuration with these rungs on top of the request's; or why it cannot run here.
+    std::function<Result<RunConfig>(const RungSet&)> config;
+    LadderCourse::WhyNot whyNot;
+    ExperimentStart start;
+    Machine machine;
+};
+
+class LiveLadder final : public LiveStudy {
+public:
+    LiveLadder(LadderRequest request, LadderEngine engine, LadderCourse course, EventSink& sink);
+    ~LiveLadder() override { end(); }
+
+private:
+    Outcome study() override;
+    StudyBegan began() const override;
+    void publishRows();
+
+    LadderRequest m_request;
+    LadderEngine m_engine;
+    LadderCourse m_course;
+};
+
+LadderCourse courseOf(const LadderRequest& request, const LadderEngine& engine);
+
+}  // namespace stepscope

@@ -1,0 +1,39 @@
+// What a study is asked: a ladder of switches. Built by the window and the command line for Workbench::startLadder.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/workbench/Workbench.h"
+#include "core/experiment/Ladder.h"
+
+namespace stepscope {
+
+struct LadderRequest {
+    Ladder ladder;
+    RunConfig config;  // what the ladder's bottom is set on top of
+    bool leaveOneOut = true;
+    bool pairs = false;        // the top without each two rungs too
+    double budgetSeconds = 0;  // of everything; 0 = by the number of measurements (LadderCourse)
+    double delta = 0.01;
+    std::int64_t seed = 1;
+    std::string name;  // empty = made from the ladder's
+    std::string notes;
+    std::vector<std::string> tags;
+    std::string database;  // empty = defaultDatabasePath()
+    bool record = true;
+    std::string resumedFrom;     // "session 3": where `kept` comes from
+    std::vector<StudyRow> kept;  // rows that were measured there
+};
+
+// The request that goes on with a stored ladder: what it asked, with the rows that it has measured. Errors: no such session, no ladder, measured on
+// another machine, or stored by a stranger.
+Result<LadderRequest> resumedLadder(const std::string& database, std::int64_t session, const Machine& machine);
+
+// What would be done and what cannot be, before anything is measured: the rows of the table, how many measurements, and seconds.
+struct LadderForecast {
+    std::vector<StudyRow> rows;
+    std::int64_t legs = 0;
+    double budgetSeconds = 0, pairSeconds = 0;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,38 @@
+#include "core/analysis/StudyHistory.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepscope {
+
+void StudyHistory::add(const Event& event) {
+    if (const auto* began = std::get_if<StudyBegan>(&event)) {
+        *this = {};
+        m_began = *began;
+        return;
+    }
+    if (const auto* row = std::get_if<StudyRow>(&event)) {
+        if (row->row < 0 || row->row >= kMostStudyRows) return;
+        const auto at = std::ranges::lower_bound(m_rows, row->row, {}, &StudyRow::row);
+        if (at != m_rows.end() && at->row == row->row)
+            *at = *row;
+        else
+            m_rows.insert(at, *row);
+        return;
+    }
+    m_experiment.add(event);
+}
+
+const StudyRow* StudyHistory::find(const char* role) const {
+    const auto found = std::ranges::find(m_rows, role, &StudyRow::role);
+    return found == m_rows.end() ? nullptr : &*found;
+}
+
+double StudyHistory::seconds() const {
+    double all = 0;
+    for (const StudyRow& row : m_rows)
+        if (std::isfinite(row.seconds)) all += row.seconds;
+    return all;
+}
+
+}  // namespace stepscope

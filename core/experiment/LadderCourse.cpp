@@ -1,0 +1,256 @@
+#include "core/experiment/LadderCourse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/Check.h"
+
+namespace stepscope {
+namespace {
+
+RungSet without(const RungSet& all, const RungSet& left) {
+    RungSet rest;
+    std::ranges::copy_if(all, std::back_inserter(rest), [&](std::size_t rung) { return std::ranges::find(left, rung) == left.end(); });
+    return rest;
+}
+
+bool isLeg(const StudyRow& row) {
+    return row.role != study::kBottom;
+}
+
+}  // namespace
+
+LadderCourse::LadderCourse(Ladder ladder, LadderRules rules, WhyNot whyNot)
+    : m_ladder(std::move(ladder)), m_rules(rules), m_whyNot(std::move(whyNot)) {
+    SS_CHECK(m_rules.alpha > 0 && m_rules.alpha < 1 && !m_ladder.rungs.empty());
+    plan();
+}
+
+void LadderCourse::add(Slot slot, StudyRow row) {
+    row.row = static_cast<std::int64_t>(m_rows.size());
+    row.role = slot.role;
+    if (row.state.empty()) row.state = study::kWaiting;
+    m_slots.push_back(std::move(slot));
+    m_rows.push_back(std::move(row));
+    m_changed.push_back(true);
+}
+
+void LadderCourse::plan() {
+    const auto rowOf = [](const LadderRung& rung) { return StudyRow{.name = rung.name, .settings = settingsWords(rung), .reported = rung.reported}; };
+    add({study::kBottom, {}}, rowOf(m_ladder.bottom));
+    for (std::size_t i = 0; i < m_ladder.rungs.size(); ++i) {
+        StudyRow row = rowOf(m_ladder.rungs[i]);
+        RungSet with = m_kept;
+        with.push_back(i);
+        row.why = m_whyNot(m_kept, with);
+        if (row.why.empty())
+            m_kept = std::move(with);
+        else
+            row.state = study::kSkipped;
+        add({study::kRung, {i}}, std::move(row));
+    }
+    if (m_kept.size() > 1) add({study::kTop, {}}, {.name = "the top beside the bottom"});
+    const auto named = [&](std::size_t rung) { return m_ladder.rungs[rung].name; };
+    // The top without its last rung is the rung below it, which is measured.
+    if (m_rules.leaveOneOut && m_kept.size() > 1)
+        for (std::size_t i = 0; i + 1 < m_kept.size(); ++i) {
+            const std::size_t rung = m_kept[i];
+            add({study::kWithout, {rung}}, {.name = fmt::format("without {}", named(rung)), .settings = settingsWords(m_ladder.rungs[rung])});
+        }
+    if (m_rules.pairs && m_kept.size() > 2)
+        for (std::size_t i = 0; i < m_kept.size(); ++i)
+            for (std::size_t j = i + 1; j < m_kept.size(); ++j) {
+                const std::size_t one = m_kept[i], other = m_kept[j];
+                add({study::kPair, {one, other}}, {.name = fmt::format("without {} and {}", named(one), named(other)),
+                                                   .settings = settingsWords(m_ladder.rungs[one]) + " " + settingsWords(m_ladder.rungs[other])});
+            }
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        if (!open(i)) continue;
+        RungSet a, b;
+        sides(m_slots[i], a, b);
+        if (m_slots[i].role != study::kRung) m_rows[i].why = m_whyNot(a, b);
+        if (m_rows[i].why.empty())
+            ++m_legs;
+        else
+            m_rows[i].state = study::kSkipped;
+    }
+    m_budget = m_rules.budgetSeconds > 0 ? m_rules.budgetSeconds : std::max(kLeastByDefault, kSecondsALeg * static_cast<double>(m_legs));
+}
+
+double LadderCourse::pairSeconds() const {
+    const auto open = std::ranges::count_if(m_rows, [](const StudyRow& row) { return row.role == study::kPair && row.state != study::kSkipped; });
+    return m_legs == 0 ? 0 : m_budget * static_cast<double>(open) / static_cast<double>(m_legs);
+}
+
+bool LadderCourse::open(std::size_t row) const {
+    return isLeg(m_rows[row]) && m_rows[row].state == study::kWaiting;
+}
+
+void LadderCourse::sides(const Slot& slot, RungSet& a, RungSet& b) const {
+    if (slot.role == study::kRung) {
+        std::ranges::copy_if(m_kept, std::back_inserter(a), [&](std::size_t rung) { return rung < slot.rungs.front(); });
+        b = a;
+        b.push_back(slot.rungs.front());
+        return;
+    }
+    a = slot.role == study::kTop ? RungSet() : without(m_kept, slot.rungs);
+    b = m_kept;
+}
+
+StudyRow& LadderCourse::change(std::size_t row) {
+    m_changed[row] = true;
+    return m_rows[row];
+}
+
+void LadderCourse::restore(const std::vector<StudyRow>& rows) {
+    for (const StudyRow& stored : rows) {
+        if (stored.row < 0 || stored.row >= static_cast<std::int64_t>(m_rows.size())) continue;
+        const auto at = static_cast<std::size_t>(stored.row);
+        StudyRow& own = m_rows[at];
+        if (own.role != stored.role || own.settings != stored.settings) continue;
+        if (own.role == study::kBottom ? std::isfinite(stored.msPerStep) : own.state == study::kWaiting && stored.state == study::kMeasured)
+            change(at) = stored;
+    }
+    totals();
+}
+
+std::optional<LadderLeg> LadderCourse::next(double elapsed) {
+    SS_CHECK(!m_running);
+    std::int64_t left = 0;
+    for (std::size_t i = 0; i < m_rows.size(); ++i) left += open(i) ? 1 : 0;
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        if (!open(i)) continue;
+        LadderLeg leg{.row = m_rows[i].row};
+        sides(m_slots[i], leg.a, leg.b);
+        // A rung that broke off meanwhile may have been what it stood on.
+        if (const std::string why = m_whyNot(leg.a, leg.b); !why.empty()) {
+            StudyRow& row = change(i);
+            row.state = study::kSkipped;
+            row.why = why;
+            --left;
+            continue;
+        }
+        // What one did not need is there for the others.
+        const bool given = m_rules.budgetSeconds > 0;
+        // The table's own rungs are measured however long their steps take; what comes after them waits for a budget that somebody gives.
+        const bool after = m_rows[i].role != study::kRung && m_rows[i].role != study::kTop;
+        if (!given && after && elapsed + kSecondsALeg > m_budget) {
+            StudyRow& row = change(i);
+            row.state = study::kSkipped;
+            row.why = fmt::format("Not measured: the {:.0f} s of this ladder were spent on its rungs. A larger budget measures it.", m_budget);
+            --left;
+            continue;
+        }
+        leg.budgetSeconds = std::max(given ? kLeastLegSeconds : kSecondsALeg, (m_budget - elapsed) / static_cast<double>(left));
+        leg.mostSeconds = given ? 0 : kLongestLegByDefault;
+        leg.alpha = m_rules.alpha / static_cast<double>(std::max<std::int64_t>(m_legs, 1));
+        change(i).state = study::kRunning;
+        m_running = i;
+        return leg;
+    }
+    return std::nullopt;
+}
+
+void LadderCourse::note(const ExperimentHistory& history) {
+    const std::size_t at = *m_running;
+    StudyRow& row = change(at);
+    if (const auto& judged = history.newest()) {
+        row.outcome = judged->outcome;
+        row.ratio = judged->ratio;
+        row.low = judged->low;
+        row.high = judged->high;
+        row.floor = judged->floor;
+        row.pairs = judged->pairs;
+        row.seconds = judged->seconds;
+        row.why = judged->why;
+    }
+    // What a row is about: the rung itself, the top, or the top without something.
+    const bool lacks = row.role == study::kWithout || row.role == study::kPair;
+    const auto facts = [&](StudyRow& into, Arm arm) {
+        const SideFacts seen = history.facts(arm);
+        into.msPerStep = seen.msPerStep;
+        into.tokensPerSecond = seen.tokensPerSecond;
+        into.peakBytes = seen.peakBytes;
+        into.operations = seen.operations;
+    };
+    facts(row, lacks ? Arm::A : Arm::B);
+    const double loss = history.lossDifference();
+    row.loss = lacks ? -loss : loss;
+    if (row.role == study::kRung && std::ranges::none_of(m_kept, [&](std::size_t rung) { return rung < m_slots[at].rungs.front(); })) {
+        facts(change(0), Arm::A);
+        m_rows[0].state = study::kMeasured;
+    }
+}
+
+void LadderCourse::totals() {
+    // Intervals that hold together at alpha multiply to one that does.
+    double total = 1, low = 1, high = 1;
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        StudyRow& row = m_rows[i];
+        if (row.role == study::kRung && row.state == study::kMeasured) {
+            total *= row.ratio;
+            low *= row.low;
+            high *= row.high;
+            if (row.total != total || row.totalLow != low || row.totalHigh != high) m_changed[i] = true;
+            row.total = total;
+            row.totalLow = low;
+            row.totalHigh = high;
+        } else if (row.role == study::kTop && row.state == study::kMeasured) {
+            row.total = row.ratio;
+            row.totalLow = row.low;
+            row.totalHigh = row.high;
+        } else if (row.role == study::kPair && row.state == study::kMeasured) {
+            // What the two give together beside what each gives at the top; the last rung's own is in its rung.
+            double apart = 1, apartLow = 1, apartHigh = 1;
+            for (const std::size_t rung : m_slots[i].rungs)
+                for (std::size_t other = 0; other < m_rows.size(); ++other) {
+                    const bool alone = m_slots[other].role == study::kWithout || (m_slots[other].role == study::kRung && rung == m_kept.back());
+                    if (!alone || m_slots[other].rungs != RungSet{rung}) continue;
+                    const bool known = m_rows[other].state == study::kMeasured;
+                    apart *= known ? m_rows[other].ratio : kUnknown;
+                    apartLow *= known ? m_rows[other].low : kUnknown;
+                    apartHigh *= known ? m_rows[other].high : kUnknown;
+                }
+            row.total = row.ratio / apart;
+            row.totalLow = row.low / apartHigh;
+            row.totalHigh = row.high / apartLow;
+        }
+    }
+}
+
+void LadderCourse::update(const ExperimentHistory& history) {
+    SS_CHECK(m_running);
+    note(history);
+}
+
+void LadderCourse::done(const ExperimentHistory& history, bool stopped) {
+    SS_CHECK(m_running);
+    note(history);
+    change(*m_running).state = stopped ? study::kWaiting : study::kMeasured;
+    m_running.reset();
+    totals();
+}
+
+void LadderCourse::failed(const std::string& why, const ExperimentHistory& history) {
+    SS_CHECK(m_running);
+    const std::size_t at = *m_running;
+    note(history);
+    StudyRow& row = change(at);
+    row.state = study::kFailed;
+    row.why = why;
+    m_running.reset();
+    if (row.role == study::kRung) m_kept = without(m_kept, m_slots[at].rungs);
+    totals();
+}
+
+std::vector<std::int64_t> LadderCourse::takeChanged() {
+    std::vector<std::int64_t> rows;
+    for (std::size_t i = 0; i < m_changed.size(); ++i)
+        if (m_changed[i]) rows.push_back(static_cast<std::int64_t>(i));
+    m_changed.assign(m_changed.size(), false);
+    return rows;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,85 @@
+// LadderCourse: which two configurations of a ladder are measured beside each other next, for how long, and what the table says so far. Rungs first,
+// each beside the one below it; then the top beside the bottom; then the top beside itself without each rung; on request without each two. Whoever
+// carries a leg out (app/workbench/LiveLadder) tells it what came of it. Knows no clock and no configuration, so that tests play it. One thread.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/analysis/ExperimentHistory.h"
+#include "core/experiment/Ladder.h"
+
+namespace stepscope {
+
+using RungSet = std::vector<std::size_t>;  // numbers of rungs that are on, ascending
+
+struct LadderRules {
+    bool leaveOneOut = true;   // from the top
+    bool pairs = false;        // and two at a time
+    double budgetSeconds = 0;  // of everything; 0: kSecondsALeg a leg, at least kLeastByDefault
+    double alpha = 0.05;       // of all intervals together
+};
+constexpr double kLeastByDefault = 290, kLeastLegSeconds = 5, kLongestLegByDefault = 300;
+
+struct LadderLeg {
+    std::int64_t row = 0;
+    RungSet a, b;
+    double budgetSeconds = 0, alpha = 0.05;
+    double mostSeconds = 0;  // where no budget was given, until there is an interval: CourseRules
+};
+
+class LadderCourse {
+public:
+    // Why two sets of rungs cannot be measured beside each other here, or would be the same: a sentence; empty = they can.
+    using WhyNot = std::function<std::string(const RungSet& a, const RungSet& b)>;
+
+    LadderCourse(Ladder ladder, LadderRules rules, WhyNot whyNot);
+
+    const Ladder& ladder() const { return m_ladder; }
+    const std::vector<StudyRow>& rows() const { return m_rows; }  // by their number, from 0
+    std::int64_t legs() const { return m_legs; }                  // that are meant to be measured, those restored included
+    double budgetSeconds() const { return m_budget; }
+    double pairSeconds() const;  // of the budget, that pairs take
+
+    // Of an earlier session of the same ladder: rows that were measured are kept. Before the first next().
+    void restore(const std::vector<StudyRow>& rows);
+
+    // Nothing when all is measured. elapsed: seconds since this began. Each leg is answered by done() or failed() before the next is asked for.
+    std::optional<LadderLeg> next(double elapsed);
+    // How the leg stands: its row has what is known so far.
+    void update(const ExperimentHistory& history);
+    // stopped: by a person, so that the row is to be measured again when the ladder goes on.
+    void done(const ExperimentHistory& history, bool stopped);
+    // It broke off; a rung that did is left out of what is built on it.
+    void failed(const std::string& why, const ExperimentHistory& history);
+    // Numbers of rows that changed since it was last asked.
+    std::vector<std::int64_t> takeChanged();
+
+private:
+    struct Slot {  // of a row
+        std::string role;
+        RungSet rungs;  // of a rung itself; of those left out, which
+    };
+    void add(Slot slot, StudyRow row);
+    void plan();
+    bool open(std::size_t row) const;
+    void sides(const Slot& slot, RungSet& a, RungSet& b) const;
+    void note(const ExperimentHistory& history);
+    void totals();
+    StudyRow& change(std::size_t row);
+
+    Ladder m_ladder;
+    LadderRules m_rules;
+    WhyNot m_whyNot;
+    std::vector<Slot> m_slots;  // beside m_rows
+    std::vector<StudyRow> m_rows;
+    RungSet m_kept;  // rungs that are measured or will be
+    std::vector<bool> m_changed;
+    std::optional<std::size_t> m_running;
+    std::int64_t m_legs = 0;
+    double m_budget = 0;
+};
+
+}  // namespace stepscope

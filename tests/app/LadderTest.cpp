@@ -1,0 +1,146 @@
+// `ladder`: rungs, the table, what is kept of it and what a kill leaves, by the real program.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "tests/app/CliFixture.h"
+
+namespace stepscope::test {
+namespace {
+
+constexpr int kBadInput = 3, kNotFound = 4, kStopped = 10;
+
+class LadderCli : public CliFixture {
+protected:
+    Words words(const Words& more) const {
+        Words all{"ladder"};
+        const Words tinyTrain = tiny();
+        for (std::size_t i = 1; i < tinyTrain.size(); ++i) {
+            if (tinyTrain[i] == "--steps" || tinyTrain[i] == "--step-log") {
+                ++i;
+                continue;
+            }
+            if (tinyTrain[i] == "--json") continue;
+            all.push_back(tinyTrain[i]);
+        }
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }
+    static Json lastLine(const Finished& finished) { return Json::parse(finished.out.substr(finished.out.rfind('\n', finished.out.size() - 2) + 1)); }
+    std::string two() const { return write("two.yaml", "bottom: {set: amp=off fusion=off}\nrungs:\n  - zero-grad=zero\n  - fusion=kernels\n"); }
+    Json study(std::int64_t id) const { return session(id)["study"]; }
+    static Json rowOf(const Json& study, const std::string& role) {
+        for (const auto& row : study["rows"])
+            if (row["role"] == role) return row;
+        return nullptr;
+    }
+};
+
+TEST_F(LadderCli, EndsWithOneLineOfJsonAndIsShownAgainAsASessionOfItsOwnKind) {
+    const Finished finished = cli(words({two(), "--budget", "24", "--json"}));
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json said = lastLine(finished);
+    EXPECT_EQ(said["ladder"], "two");
+    ASSERT_EQ(said["rows"].size(), 5u) << "bottom, two rungs, the top, the top without the first";
+    EXPECT_EQ(said["rows"][1]["settings"]["zero-grad"], "zero");
+    for (const auto& row : said["rows"]) {
+        EXPECT_EQ(row["state"], "measured") << row;
+        EXPECT_GT(row["ms_per_step"], 0);
+        EXPECT_GT(row["tokens_per_s"], 0);
+        if (row["role"] == "bottom") continue;
+        EXPECT_GT(row["ratio"], 0);
+        EXPECT_GT(row["pairs"], 0);
+    }
+    EXPECT_EQ(said["ratio"], rowOf(said, "top")["ratio"]);
+    EXPECT_LT(said["seconds"], 60);
+    const Json kept = session(said["session"]);
+    EXPECT_EQ(kept["kind"], "ladder");
+    EXPECT_EQ(kept["state"], "finished");
+    EXPECT_EQ(kept["study"]["rows"], said["rows"]);
+    const Finished text = cli({"sessions", "show", std::to_string(said["session"].get<int>()), "--db", database()});
+    EXPECT_EQ(text.exitCode, 0);
+    EXPECT_THAT(text.out, testing::AllOf(testing::HasSubstr("THE RUNG BELOW"), testing::HasSubstr("the top beside the bottom")));
+}
+
+TEST_F(LadderCli, RungsThatDoNothingOrCannotRunHereStayWithTheirReason) {
+    const std::string file = write("idle.yaml", "- amp=off\n- device=cuda:7\n- grad-clip=0.5\n- zero-grad=zero\n");
+    const Finished plan = cli(words({file, "--plan", "--set", "fusion=step"}));
+    ASSERT_EQ(plan.exitCode, 0) << plan.err;
+    EXPECT_THAT(plan.out, testing::AllOf(testing::HasSubstr("It changes nothing"), testing::HasSubstr("cuda:7"),
+                                         testing::HasSubstr("does nothing beside"), testing::HasSubstr("1 measurements")));
+    EXPECT_FALSE(std::filesystem::exists(database())) << "a plan measures nothing";
+    const Finished finished = cli(words({write("none.yaml", "- amp=off\n- device=cuda:7\n"), "--json"}));
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json said = lastLine(finished);
+    EXPECT_EQ(said["rows"][1]["state"], "skipped");
+    EXPECT_FALSE(said["rows"][2]["why"].get<std::string>().empty());
+    EXPECT_TRUE(said["ratio"].is_null());
+}
+
+TEST_F(LadderCli, RefusesWhatIsNoLadderInOneSentenceWithFileAndLine) {
+    expectRefused(cli(words({})), {"Which ladder", "precision-to-padding"}, kBadInput);
+    expectRefused(cli(words({"no-such"})), {"no-such", "precision-to-padding"}, kNotFound);
+    expectRefused(cli(words({write("key.yaml", "- amp=bf16\n- colour=red\n")})), {"key.yaml, line 2", "colour"}, kBadInput);
+    expectRefused(cli(words({write("value.yaml", "- amp=fp64\n")})), {"value.yaml, line 1", "fp64"}, kBadInput);
+    expectRefused(cli(words({write("empty.yaml", "")})), {"no rungs"}, kBadInput);
+    expectRefused(cli(words({write("twice.yaml", "- amp=bf16\n- amp=bf16\n")})), {"line 2", "line 1"}, kBadInput);
+    expectRefused(cli(words({write("include.yaml", "include: include.yaml\n")})), {"include"}, kBadInput);
+    std::string many;
+    for (int i = 1; i <= 10'000; ++i) many += "- batch-size=" + std::to_string(i) + "\n";
+    expectRefused(cli(words({write("many.yaml", many)})), {"10000 rungs", "30"}, kBadInput);
+    expectRefused(cli(words({two(), "--budget", "1"})), {"--budget"}, kBadInput);
+    expectRefused(cli(words({two(), "--delta", "0"})), {"--delta"}, kBadInput);
+    expectRefused(cli({"ladder", "--resume", "99", "--db", database()}), {});
+    expectRefused(cli({"ladder", "--resume", "x", "--db", database()}), {"x"}, kBadInput);
+    expectRefused(cli({"ladder", "precision-to-padding", "--resume", "1", "--db", database()}), {"--resume"}, kBadInput);
+}
+
+TEST_F(LadderCli, AfterAKillTheRungsThatWereDecidedAreKeptAndTheOthersGoOn) {
+    Words all{STEPSCOPE_CLI};
+    for (const auto& word : words({two(), "--budget", "24", "--json"})) all.push_back(word);
+    {
+        Process process(all, options());
+        // Until the first rung is decided and the second is under way.
+        for (int i = 0; i < 600; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            if (!std::filesystem::exists(database())) continue;
+            const Finished shown = cli({"sessions", "show", "1", "--json", "--db", database()});
+            if (shown.exitCode != 0) continue;
+            const Json kept = Json::parse(shown.out)["study"];
+            if (kept.is_object() && kept["rows"].size() > 2 && kept["rows"][1]["state"] == "measured" && kept["rows"][2]["state"] == "running") break;
+        }
+        process.send(SIGKILL);
+        process.wait();
+    }
+    const Json before = study(1);
+    ASSERT_EQ(before["rows"][1]["state"], "measured");
+    EXPECT_EQ(session(1)["state"], "interrupted");
+    const Finished finished = cli({"ladder", "--resume", "1", "--db", database(), "--json"});
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json said = lastLine(finished);
+    EXPECT_EQ(said["rows"][1], before["rows"][1]) << "a rung that was decided is not measured again";
+    EXPECT_EQ(said["rows"][0], before["rows"][0]);
+    for (const auto& row : said["rows"]) EXPECT_EQ(row["state"], "measured") << row;
+    EXPECT_EQ(session(said["session"])["resumed_from"], "session 1");
+    expectRefused(cli({"ladder", "--resume", "1", "--db", database(), "--pairs"}), {"--resume"}, kBadInput);
+}
+
+TEST_F(LadderCli, StoppedByCtrlCKeepsWhatIsKnownAndOfAnotherKindIsNotResumed) {
+    Words all{STEPSCOPE_CLI};
+    for (const auto& word : words({two(), "--budget", "600", "--json"})) all.push_back(word);
+    Process process(all, options());
+    std::this_thread::sleep_for(std::chrono::seconds(6));
+    process.send(SIGINT);
+    const Finished finished = process.wait();
+    EXPECT_EQ(finished.exitCode, kStopped) << finished.err;
+    const Json said = Json::parse(finished.out);
+    EXPECT_EQ(said["rows"].size(), 5u);
+    EXPECT_EQ(newest()["state"], "stopped");
+    train({"--steps", "3"});
+    expectRefused(cli({"ladder", "--resume", "2", "--db", database()}), {"no ladder"}, kBadInput);
+}
+
+}  // namespace
+}  // namespace stepscope::test

@@ -1,0 +1,176 @@
+// A ladder's measurements in their order: what is beside what, what stays unmeasured, what goes on after a kill, and the figures of the table.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/experiment/LadderCourse.h"
+
+namespace stepscope {
+namespace {
+
+Ladder threeRungs() {
+    return parseLadder("bottom: {set: a=0}\nrungs: [a=1, b=1, c=1]\n", "mine.yaml", "mine").value();
+}
+
+std::string everythingGoes(const RungSet& a, const RungSet& b) {
+    return a == b ? "the same" : "";
+}
+
+// What an experiment says of B beside A.
+ExperimentHistory measured(double ratio, double low, double high) {
+    ExperimentHistory history;
+    history.add(ExperimentBegan{});
+    for (const bool b : {false, true})
+        history.add(
+            BlockDone{.duration = TimeNs::fromSeconds(b ? 1 / ratio : 1.0), .pair = 0, .arm = b ? Arm::B : Arm::A, .steps = 10, .tokens = 100});
+    history.add(ExperimentJudged{.pair = 0, .outcome = "faster", .ratio = ratio, .low = low, .high = high, .pairs = 20});
+    history.add(ExperimentJudged{.over = true, .outcome = "faster", .ratio = ratio, .low = low, .high = high, .pairs = 20, .seconds = 20});
+    return history;
+}
+
+std::vector<LadderLeg> playAll(LadderCourse& course, double ratio = 2) {
+    std::vector<LadderLeg> legs;
+    while (const auto leg = course.next(0)) {
+        legs.push_back(*leg);
+        course.done(measured(ratio, ratio - 0.5, ratio + 0.5), false);
+    }
+    return legs;
+}
+
+TEST(LadderCourse, MeasuresRungsThenTheTopThenTheTopWithoutEach) {
+    LadderCourse course(threeRungs(), {}, everythingGoes);
+    const auto legs = playAll(course);
+    ASSERT_EQ(legs.size(), 6u);
+    EXPECT_EQ(course.legs(), 6);
+    EXPECT_EQ(legs[0].a, RungSet{});
+    EXPECT_EQ(legs[0].b, RungSet{0});
+    EXPECT_EQ(legs[2].a, (RungSet{0, 1}));
+    EXPECT_EQ(legs[2].b, (RungSet{0, 1, 2}));
+    EXPECT_EQ(legs[3].a, RungSet{}) << "the top is measured beside the bottom itself";
+    EXPECT_EQ(legs[3].b, (RungSet{0, 1, 2}));
+    EXPECT_EQ(legs[4].a, (RungSet{1, 2}));
+    EXPECT_EQ(legs[5].a, (RungSet{0, 2})) << "without the last rung it is the rung below, which was measured";
+    for (const auto& leg : legs) EXPECT_DOUBLE_EQ(leg.alpha, 0.05 / 6);
+}
+
+TEST(LadderCourse, CumulativeFiguresAreProductsAndTheTopIsWhatWasMeasured) {
+    LadderCourse course(threeRungs(), {.leaveOneOut = false}, everythingGoes);
+    playAll(course);
+    const auto& rows = course.rows();
+    EXPECT_EQ(rows[0].role, study::kBottom);
+    EXPECT_DOUBLE_EQ(rows[0].msPerStep, 100);
+    EXPECT_DOUBLE_EQ(rows[1].msPerStep, 50);
+    EXPECT_DOUBLE_EQ(rows[3].total, 8);
+    EXPECT_DOUBLE_EQ(rows[3].totalLow, 1.5 * 1.5 * 1.5);
+    EXPECT_DOUBLE_EQ(rows[3].totalHigh, 2.5 * 2.5 * 2.5);
+    EXPECT_EQ(rows[4].role, study::kTop);
+    EXPECT_DOUBLE_EQ(rows[4].total, 2);
+}
+
+TEST(LadderCourse, ARungThatCannotRunStaysWithItsReasonAndNothingStandsOnIt) {
+    const auto whyNot = [](const RungSet& a, const RungSet& b) -> std::string {
+        for (const RungSet* set : {&a, &b})
+            if (std::ranges::find(*set, 1u) != set->end()) return "it needs a GPU.";
+        return {};
+    };
+    LadderCourse course(threeRungs(), {}, whyNot);
+    EXPECT_EQ(course.rows()[2].state, study::kSkipped);
+    EXPECT_EQ(course.rows()[2].why, "it needs a GPU.");
+    const auto legs = playAll(course);
+    ASSERT_EQ(legs.size(), 4u) << "two rungs, the top, the top without the first";
+    EXPECT_EQ(legs[1].a, RungSet{0});
+    EXPECT_EQ(legs[1].b, (RungSet{0, 2}));
+    EXPECT_EQ(course.rows().size(), 6u);
+}
+
+TEST(LadderCourse, ARungThatBreaksOffIsLeftOutOfWhatIsBuiltOnIt) {
+    LadderCourse course(threeRungs(), {}, everythingGoes);
+    course.next(0);
+    course.done(measured(2, 1.5, 2.5), false);
+    course.next(0);
+    course.failed("B diverged.", {});
+    const auto leg = course.next(0);
+    EXPECT_EQ(leg->a, RungSet{0});
+    EXPECT_EQ(leg->b, (RungSet{0, 2}));
+    EXPECT_EQ(course.rows()[2].state, study::kFailed);
+    EXPECT_EQ(course.rows()[2].why, "B diverged.");
+    course.done(measured(2, 1.5, 2.5), false);
+    EXPECT_DOUBLE_EQ(course.rows()[3].total, 4);
+}
+
+TEST(LadderCourse, PairsAreMeasuredOnRequestAndTheirCostIsKnownBefore) {
+    LadderCourse course(threeRungs(), {.pairs = true}, everythingGoes);
+    EXPECT_EQ(course.legs(), 9);
+    EXPECT_DOUBLE_EQ(course.pairSeconds(), kLeastByDefault / 3);
+    EXPECT_EQ(LadderCourse(threeRungs(), {}, everythingGoes).pairSeconds(), 0);
+    const auto legs = playAll(course);
+    EXPECT_EQ(legs[6].a, RungSet{2});
+    const StudyRow& row = course.rows()[static_cast<std::size_t>(legs[6].row)];
+    EXPECT_EQ(row.role, study::kPair);
+    EXPECT_DOUBLE_EQ(row.total, 0.5) << "2 together, 2 x 2 apart";
+    EXPECT_LT(row.totalLow, row.total);
+    EXPECT_TRUE(std::isfinite(course.rows().back().total)) << "the last rung's own is in its rung";
+}
+
+TEST(LadderCourse, TimeThatOneDidNotNeedIsThereForTheOthers) {
+    LadderCourse course(threeRungs(), {.leaveOneOut = false, .budgetSeconds = 100}, everythingGoes);
+    EXPECT_DOUBLE_EQ(course.next(0)->budgetSeconds, 25);
+    course.done(measured(2, 1, 3), false);
+    EXPECT_DOUBLE_EQ(course.next(10)->budgetSeconds, 30);
+    course.done(measured(2, 1, 3), false);
+    const auto late = course.next(200);
+    EXPECT_DOUBLE_EQ(late->budgetSeconds, kLeastLegSeconds);
+    EXPECT_EQ(late->mostSeconds, 0) << "a budget that was given is kept";
+    EXPECT_GT(LadderCourse(threeRungs(), {}, everythingGoes).next(0)->mostSeconds, kSecondsALeg);
+}
+
+TEST(LadderCourse, WithoutABudgetRungsAreMeasuredHoweverSlowAndWhatComesAfterThemWaits) {
+    LadderCourse course(threeRungs(), {}, everythingGoes);
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_GE(course.next(1000.0 * i)->budgetSeconds, kSecondsALeg);
+        course.done(measured(2, 1, 3), false);
+    }
+    EXPECT_FALSE(course.next(4000).has_value());
+    EXPECT_EQ(course.rows()[5].state, study::kSkipped);
+    EXPECT_THAT(course.rows()[5].why, testing::HasSubstr("larger budget"));
+}
+
+TEST(LadderCourse, WhatWasDecidedIsKeptWhenItGoesOnAndTheRestIsMeasured) {
+    LadderCourse first(threeRungs(), {}, everythingGoes);
+    first.next(0);
+    first.done(measured(2, 1.5, 2.5), false);
+    first.next(0);
+    first.update(measured(3, 1, 9));  // and killed here
+    LadderCourse second(threeRungs(), {}, everythingGoes);
+    second.restore(first.rows());
+    EXPECT_EQ(second.rows()[1].state, study::kMeasured);
+    EXPECT_DOUBLE_EQ(second.rows()[1].ratio, 2);
+    EXPECT_DOUBLE_EQ(second.rows()[0].msPerStep, 100);
+    EXPECT_EQ(second.next(0)->row, 2) << "it was cut off in the middle";
+    // Rows of another ladder, and a stranger's numbers, are no part of this one.
+    LadderCourse third(threeRungs(), {}, everythingGoes);
+    third.restore({StudyRow{.row = 1, .role = study::kRung, .state = study::kMeasured, .settings = "z=1", .ratio = 9},
+                   StudyRow{.row = -5, .role = study::kRung}, StudyRow{.row = 4'000'000'000, .role = study::kTop}});
+    EXPECT_EQ(third.next(0)->row, 1);
+}
+
+TEST(LadderCourse, OneThatIsStoppedKeepsItsFiguresAndIsMeasuredAgainLater) {
+    LadderCourse course(threeRungs(), {}, everythingGoes);
+    course.next(0);
+    course.done(measured(2, 1.5, 2.5), true);
+    EXPECT_EQ(course.rows()[1].state, study::kWaiting);
+    EXPECT_DOUBLE_EQ(course.rows()[1].ratio, 2);
+    EXPECT_FALSE(std::isfinite(course.rows()[1].total));
+}
+
+TEST(LadderCourse, OfWhichNothingCanBeMeasuredEndsAtOnce) {
+    LadderCourse course(threeRungs(), {.pairs = true}, [](const RungSet&, const RungSet&) { return "not here."; });
+    EXPECT_EQ(course.legs(), 0);
+    EXPECT_EQ(course.pairSeconds(), 0);
+    EXPECT_FALSE(course.next(0).has_value());
+    EXPECT_EQ(course.rows().size(), 4u);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,125 @@
+// Ladders as files: what is read, what is refused, and with which line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/experiment/Ladder.h"
+
+namespace stepscope {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refused(const std::string& text) {
+    const auto ladder = parseLadder(text, "mine.yaml", "mine");
+    if (ladder.ok()) return "was read";
+    EXPECT_EQ(ladder.error().code, ErrorCode::BadInput);
+    const std::string& sentence = ladder.error().sentence;
+    EXPECT_TRUE(sentence.starts_with("mine.yaml")) << sentence;
+    EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
+    EXPECT_LT(sentence.size(), 400u);
+    return sentence;
+}
+
+SwitchCatalogue twoSwitches() {
+    SwitchCatalogue all;
+    all.push_back({.id = "amp", .values = Choices{{"off", "bf16"}}, .byDefault = std::string("off")});
+    all.push_back({.id = "fusion", .values = Choices{{"off", "step"}}, .byDefault = std::string("off")});
+    return all;
+}
+
+TEST(Ladder, IsAListOfSettingsOrAMappingWithMore) {
+    const auto plain = parseLadder("- amp=bf16\n- fusion=step amp=off\n", "mine.yaml", "mine").value();
+    EXPECT_EQ(plain.title, "mine");
+    ASSERT_EQ(plain.rungs.size(), 2u);
+    EXPECT_EQ(plain.rungs[1].settings.size(), 2u);
+    EXPECT_EQ(plain.rungs[1].name, "fusion=step amp=off");
+    EXPECT_EQ(plain.rungs[1].line, 2);
+    const auto whole = parseLadder(
+        "title: precision\nunit: ms\nbottom:\n  name: plain\n  set: amp=off\n  reported: 1000\nrungs:\n  - name: bf16\n    set: amp=bf16\n"
+        "    reported: 300 ms\n",
+        "mine.yaml", "mine");
+    ASSERT_TRUE(whole.ok()) << whole.error().sentence;
+    EXPECT_EQ(whole->title, "precision");
+    EXPECT_EQ(whole->bottom.reported, "1000");
+    EXPECT_EQ(whole->rungs[0].reported, "300 ms");
+    EXPECT_EQ(settingsWords(whole->rungs[0]), "amp=bf16");
+}
+
+TEST(Ladder, TheBuiltInOnesAreThoseOfTheWriteUpsWithTheirFigures) {
+    EXPECT_THAT(builtInLadders(), testing::ElementsAre("four-hours", "precision-to-padding", "sixteen-fold"));
+    for (const auto& name : builtInLadders()) {
+        const auto ladder = loadLadder(name);
+        ASSERT_TRUE(ladder.ok()) << ladder.error().sentence;
+        EXPECT_EQ(ladder->title, name);
+        EXPECT_GE(ladder->rungs.size(), 6u);
+        EXPECT_FALSE(ladder->bottom.reported.empty());
+        EXPECT_FALSE(ladder->rungs.back().reported.empty());
+    }
+    const auto precision = loadLadder("precision-to-padding").value();
+    std::vector<std::string> reported{precision.bottom.reported};
+    for (const auto& rung : precision.rungs) reported.push_back(rung.reported);
+    EXPECT_THAT(reported, testing::ElementsAre("1000", "333", "300", "130", "96", "93", "90"));
+}
+
+TEST(Ladder, RefusesWhatIsNoneInOneSentenceWithItsLine) {
+    EXPECT_THAT(refused(""), HasSubstr("no rungs"));
+    EXPECT_THAT(refused("[]"), HasSubstr("no rungs"));
+    EXPECT_THAT(refused("title: x\n"), HasSubstr("no rungs"));
+    EXPECT_THAT(refused("title: x\nrungs: []\n"), HasSubstr("no rungs"));
+    EXPECT_THAT(refused("just words"), HasSubstr("a list"));
+    EXPECT_THAT(refused("- amp=bf16\n- amp\n"), testing::AllOf(HasSubstr("line 2"), HasSubstr("key=value")));
+    EXPECT_THAT(refused("- amp=bf16\n- fusion=step\n- amp=bf16\n"), testing::AllOf(HasSubstr("line 3"), HasSubstr("at line 1")));
+    EXPECT_THAT(refused("- amp=bf16 amp=off\n"), HasSubstr("twice in one rung"));
+    EXPECT_THAT(refused("rungs:\n  - set: amp=bf16\n    colour: red\n"), testing::AllOf(HasSubstr("line 3"), HasSubstr("colour")));
+    EXPECT_THAT(refused("include: other.yaml\nrungs:\n  - amp=bf16\n"), testing::AllOf(HasSubstr("include"), HasSubstr("includes nothing")));
+    EXPECT_THAT(refused("rungs: {a: b}\n"), HasSubstr("a list"));
+    EXPECT_THAT(refused("- [amp=bf16]\n"), HasSubstr("no rung"));
+    EXPECT_THAT(refused("- {name: x}\n"), HasSubstr("sets nothing"));
+    EXPECT_THAT(refused("- {set: [a=b]}\n"), HasSubstr("set takes"));
+    EXPECT_THAT(refused("title: {a: b}\nrungs:\n  - amp=bf16\n"), HasSubstr("title"));
+    EXPECT_THAT(refused("title: a\ntitle: b\nrungs:\n  - amp=bf16\n"), testing::AllOf(HasSubstr("line 2"), HasSubstr("twice")));
+    EXPECT_THAT(refused("- {amp: bf16"), HasSubstr("not YAML"));
+    EXPECT_THAT(refused(std::string("- amp=bf16\0x", 12)), HasSubstr("UTF-8"));
+}
+
+TEST(Ladder, TenThousandRungsACycleAndDeepNestingAreRefusedAtOnce) {
+    std::string many;
+    for (int i = 0; i < 10'000; ++i) many += "- batch-size=" + std::to_string(i + 1) + "\n";
+    EXPECT_THAT(refused(many), testing::AllOf(HasSubstr("10000 rungs"), HasSubstr("at most 30")));
+    EXPECT_NE(refused("- &a [*a]\n"), "was read");
+    EXPECT_NE(refused("rungs: &r\n  - *r\n"), "was read");
+    EXPECT_THAT(refused(std::string(100'000, '[')), HasSubstr("brackets"));
+    EXPECT_THAT(refused("title: " + std::string(2'000'000, 'x')), HasSubstr("too large"));
+    EXPECT_THAT(refused("- " + std::string(100'000, 'k') + "=1\n"), HasSubstr("key=value"));
+}
+
+TEST(Ladder, AnUnknownKeyOrValueIsNamedWithItsLineBeforeAnythingRuns) {
+    const auto check = [](const std::string& text) {
+        return checkLadder(parseLadder(text, "mine.yaml", "mine").value(), RunConfig{}, twoSwitches());
+    };
+    EXPECT_TRUE(check("- amp=bf16\n- fusion=step\n- layers=2\n").ok());
+    EXPECT_THAT(check("- amp=bf16\n- colour=red\n").error().sentence, testing::AllOf(HasSubstr("mine.yaml, line 2"), HasSubstr("colour")));
+    EXPECT_THAT(check("- amp=bf16\n- fusion=whole\n").error().sentence, testing::AllOf(HasSubstr("mine.yaml, line 2"), HasSubstr("whole")));
+    EXPECT_THAT(check("bottom: {set: amp=fp64}\nrungs: [amp=bf16]\n").error().sentence, testing::AllOf(HasSubstr("line 1"), HasSubstr("fp64")));
+}
+
+TEST(Ladder, RungsAreSetOnTopOfTheBottomInTheirOrder) {
+    const auto ladder = parseLadder("bottom: {set: amp=off layers=2}\nrungs:\n  - amp=bf16\n  - layers=3\n  - layers=5\n", "mine.yaml", "").value();
+    const auto config = onLadder(ladder, {0, 2}, RunConfig{}, twoSwitches()).value();
+    EXPECT_EQ(config.layers, 5);
+    EXPECT_EQ(config.word("amp"), "bf16");
+    EXPECT_EQ(onLadder(ladder, {}, RunConfig{}, twoSwitches()).value().layers, 2);
+}
+
+TEST(Ladder, AFileThatIsNotThereNamesTheKnownLadders) {
+    const auto missing = loadLadder("no-such-ladder");
+    EXPECT_EQ(missing.error().code, ErrorCode::NotFound);
+    EXPECT_THAT(missing.error().sentence, HasSubstr("precision-to-padding"));
+    EXPECT_EQ(loadLadder("/").error().code, ErrorCode::BadInput);
+}
+
+}  // namespace
+}  // namespace stepscope
