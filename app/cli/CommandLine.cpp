@@ -44,6 +44,7 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     addAb(m_app, m_actions);
     addLadder(m_app, m_actions);
     addReport(m_app, m_actions);
+    addCompare(m_app, m_actions);
     addSessions(m_app, m_actions);
     addCheckpoint(m_app, m_actions);
     addGenerate(m_app, m_actions);

@@ -24,6 +24,7 @@ void addGenerate(CLI::App& parent, Actions& actions);
 void addAb(CLI::App& parent, Actions& actions);
 void addBench(CLI::App& parent, Actions& actions);
 void addDiagnose(CLI::App& parent, Actions& actions);
+void addCompare(CLI::App& parent, Actions& actions);
 void addReport(CLI::App& parent, Actions& actions);
 void addLadder(CLI::App& parent, Actions& actions);
 void addEval(CLI::App& parent, Actions& actions);

@@ -103,5 +103,31 @@ TEST_F(StoredSessions, OfADatabaseThatWasMovedAwayKeepTheirCheckpoints) {
     EXPECT_TRUE(std::filesystem::exists(old));
 }
 
+TEST_F(StoredSessions, AreComparedWithWhatDiffersAndHowFarThatCanBeBelieved) {
+    train();
+    train({"--set", "grad-clip=0.5"});
+    change("UPDATE sessions SET name = 'x' || char(27) || '[31mred' WHERE id = 2");
+    const Words both{"compare", "1", "2", "--db", database()};
+    const Finished text = cli(both);
+    EXPECT_EQ(text.exitCode, 0) << text.err;
+    for (const char* said : {"SESSION 1", "SESSION 2", "grad-clip", "0.5", "no verdict", "not interleaved", "stepscope-cli ab", "--b grad-clip=0.5"})
+        EXPECT_THAT(text.out, testing::HasSubstr(said));
+    EXPECT_EQ(text.out.find('\x1b'), std::string::npos);
+    Words json = both;
+    json.push_back("--json");
+    const Json all = Json::parse(cli(json).out);
+    EXPECT_EQ(all["sessions"].size(), 2u);
+    EXPECT_EQ(all["sessions"][1]["differing"]["grad-clip"], "0.5");
+    EXPECT_GT(all["ratio_of_medians"], 0);
+    EXPECT_LE(all["comparability"]["score"], 75);
+    expectRefused(cli({"compare", "1", "--db", database()}), {"2 to 20"}, kBadInput);
+    expectRefused(cli({"compare", "1", "1", "--db", database()}), {"named twice"}, kBadInput);
+    expectRefused(cli({"compare", "1", "99", "--db", database()}), {"99"});
+    change("UPDATE sessions SET kind = 'trace', config = 'null', machine = 'null' WHERE id = 2; DELETE FROM config WHERE session = 2");
+    const Finished foreign = cli(both);
+    EXPECT_EQ(foreign.exitCode, 0) << foreign.err;
+    EXPECT_THAT(foreign.out, testing::HasSubstr("the machine of one of them is not known"));
+}
+
 }  // namespace
 }  // namespace stepscope::test

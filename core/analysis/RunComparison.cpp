@@ -1,0 +1,171 @@
+#include "core/analysis/RunComparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/events/ConfigKeys.h"
+#include "core/events/ConfigNumbers.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kWarmUp = 3, kLossSteps = 20;
+constexpr std::size_t kFewSteps = 30;  // fewer tell little of a median
+constexpr double kOthersPoints = 10;   // of the processors, between the two
+constexpr double kStealPoints = 5;
+constexpr double kClockShare = 0.05;  // of the higher median clock
+const std::set<std::string> kDataKeys{"data", "tokenizer", "validation-fraction", "validation", "separator", "vocabulary"};
+const std::set<std::string> kModelKeys{"layers", "heads", "width"};
+
+struct Reason {
+    int cost = 0;
+    std::string sentence;
+};
+
+double lossUpTo(const StoredRun& run, const std::vector<double>& places, double place) {
+    const auto end = static_cast<std::size_t>(std::ranges::upper_bound(places, place) - places.begin());
+    double sum = 0;
+    std::size_t count = 0;
+    for (std::size_t i = std::min(end, run.losses.size()); i > 0 && count < kLossSteps; --i) {
+        if (!std::isfinite(run.losses[i - 1])) continue;
+        sum += run.losses[i - 1];
+        ++count;
+    }
+    return count > 0 ? sum / static_cast<double>(count) : kUnknown;
+}
+
+std::vector<double> known(const std::vector<double>& samples) {
+    std::vector<double> kept;
+    std::ranges::copy_if(samples, std::back_inserter(kept), [](double value) { return std::isfinite(value); });
+    return kept;
+}
+
+// Apart by more than `points`; unknown on either side is no reason.
+bool apart(const std::vector<double>& a, const std::vector<double>& b, double points, double& ofA, double& ofB) {
+    ofA = mean(known(a));
+    ofB = mean(known(b));
+    return std::isfinite(ofA) && std::isfinite(ofB) && std::abs(ofA - ofB) > points;
+}
+
+void lookAtMachines(const StoredRun& a, const StoredRun& b, std::vector<Reason>& reasons) {
+    const bool both = a.info && b.info && a.info->machine && b.info->machine;
+    if (!both) {
+        reasons.push_back({40, "the machine of one of them is not known"});
+        return;
+    }
+    const Machine &ofA = *a.info->machine, &ofB = *b.info->machine;
+    if (ofA.cpu != ofB.cpu || ofA.cores != ofB.cores || ofA.gpus != ofB.gpus)
+        reasons.push_back({60, fmt::format("another machine ({}, {} cores; {}, {} cores)", ofA.cpu, ofA.cores, ofB.cpu, ofB.cores)});
+    if (ofA.stepscope != ofB.stepscope || ofA.libtorch != ofB.libtorch || ofA.driver != ofB.driver || ofA.system != ofB.system)
+        reasons.push_back({10, "other versions of the program, LibTorch, driver or system"});
+    double shareA = 0, shareB = 0;
+    if (apart(a.othersPct, b.othersPct, kOthersPoints, shareA, shareB))
+        reasons.push_back(
+            {25, fmt::format("other programs took {:.0f} % of the processors during one and {:.0f} % during the other", shareA, shareB)});
+    if (apart(a.stealPct, b.stealPct, kStealPoints, shareA, shareB))
+        reasons.push_back(
+            {25, fmt::format("the host of this virtual machine took {:.0f} % of the time during one and {:.0f} % during the other", shareA, shareB)});
+    const std::vector<double> clockA = known(a.gpuClockMhz), clockB = known(b.gpuClockMhz);
+    if (!clockA.empty() && !clockB.empty()) {
+        const double mhzA = median(clockA), mhzB = median(clockB);
+        if (std::abs(mhzA - mhzB) > kClockShare * std::max(mhzA, mhzB))
+            reasons.push_back({20, fmt::format("throttled: the GPU ran at {:.0f} MHz during one and at {:.0f} MHz during the other", mhzA, mhzB)});
+    }
+}
+
+}  // namespace
+
+StoredRun storedRun(const std::vector<Event>& events) {
+    StoredRun run;
+    double tokens = 0;
+    for (const Event& event : events) {
+        if (const auto* started = std::get_if<SessionStarted>(&event)) {
+            run.session = started->session;
+            run.info = started->info;
+        } else if (const auto* step = std::get_if<StepDone>(&event)) {
+            tokens += static_cast<double>(step->tokens);
+            run.ms.push_back(step->duration.milliseconds());
+            run.seconds.push_back(step->at.seconds());
+            run.tokens.push_back(tokens);
+            run.losses.push_back(step->loss);
+            if (std::isfinite(step->peakBytes))
+                run.peakBytes = std::isfinite(run.peakBytes) ? std::max(run.peakBytes, step->peakBytes) : step->peakBytes;
+            if (run.ms.size() <= kWarmUp || step->disturbed || step->tokens <= 0) continue;
+            run.steadyMs.push_back(step->duration.milliseconds());
+            run.steadyMsPerToken.push_back(step->duration.milliseconds() / static_cast<double>(step->tokens));
+        } else if (const auto* sample = std::get_if<DeviceSample>(&event)) {
+            run.othersPct.push_back(sample->othersPct);
+            run.stealPct.push_back(sample->stealPct);
+            run.gpuClockMhz.push_back(sample->gpuClockMhz);
+        } else if (const auto* validation = std::get_if<ValidationDone>(&event)) {
+            run.validationLoss = validation->loss;
+        } else if (const auto* flip = std::get_if<SwitchApplied>(&event)) {
+            run.flips += flip->from != flip->to ? 1 : 0;
+        }
+    }
+    return run;
+}
+
+std::vector<DifferingKeys> differingKeys(const std::vector<StoredRun>& runs) {
+    std::vector<std::string> order;
+    std::vector<std::map<std::string, std::string>> values(runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (!runs[i].info || !runs[i].info->config) continue;
+        for (const auto& [key, value] : listConfig(*runs[i].info->config)) {
+            if (key == "preset") continue;
+            if (std::ranges::find(order, key) == order.end()) order.push_back(key);
+            values[i][key] = value;
+        }
+    }
+    std::vector<DifferingKeys> differing;
+    for (const std::string& key : order) {
+        DifferingKeys one{key, {}};
+        for (const auto& of : values) {
+            const auto found = of.find(key);
+            one.values.push_back(found == of.end() ? std::string() : found->second);
+        }
+        if (std::ranges::adjacent_find(one.values, std::not_equal_to<>()) != one.values.end()) differing.push_back(std::move(one));
+    }
+    return differing;
+}
+
+double lossAtTokens(const StoredRun& run, double tokens) {
+    return lossUpTo(run, run.tokens, tokens);
+}
+
+double lossAtSeconds(const StoredRun& run, double seconds) {
+    return lossUpTo(run, run.seconds, seconds);
+}
+
+Comparability comparabilityOf(const StoredRun& a, const StoredRun& b) {
+    std::vector<Reason> reasons{{25, "not interleaved: what the machine did meanwhile is in the difference"}};
+    lookAtMachines(a, b, reasons);
+    std::string data, model;
+    for (const DifferingKeys& key : differingKeys({a, b})) {
+        if (kDataKeys.contains(key.key)) data += (data.empty() ? "" : ", ") + key.key;
+        if (kModelKeys.contains(key.key)) model += (model.empty() ? "" : ", ") + key.key;
+    }
+    if (a.info && b.info && a.info->config && b.info->config) {
+        const BatchShape ofA = batchShape(*a.info->config), ofB = batchShape(*b.info->config);
+        if (ofA.tokens() != ofB.tokens() || ofA.context != ofB.context) model += (model.empty() ? "" : ", ") + std::string("tokens a step");
+    }
+    if (!data.empty()) reasons.push_back({40, fmt::format("other data ({})", data)});
+    if (!model.empty()) reasons.push_back({30, fmt::format("not the same work a step ({})", model)});
+    if (a.flips > 0 || b.flips > 0) reasons.push_back({20, "a switch was flipped in the middle: its median is of several settings"});
+    const std::size_t fewest = std::min(a.steadyMs.size(), b.steadyMs.size());
+    if (fewest < kFewSteps) reasons.push_back({fewest == 0 ? 75 : 20, fmt::format("only {} steps of one of them tell its speed", fewest)});
+    std::ranges::stable_sort(reasons, std::greater<>(), &Reason::cost);
+    Comparability found{100, {}};
+    for (const Reason& reason : reasons) {
+        found.score -= reason.cost;
+        found.reasons.push_back(reason.sentence);
+    }
+    found.score = std::max(0, found.score);
+    return found;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,47 @@
+// Runs that were stored apart, beside each other: what each was like, which keys differ, what the loss was after as many tokens and after as much
+// time, and how far two of them can be compared at all: they were not interleaved, so what the machine did meanwhile is in every difference. Pure
+// functions, any thread.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/analysis/Statistics.h"
+#include "core/events/Event.h"
+
+namespace stepscope {
+
+struct StoredRun {
+    std::int64_t session = 0;
+    std::shared_ptr<const SessionInfo> info;          // null: not known
+    std::vector<double> ms, seconds, tokens, losses;  // by step: its time, its end since the beginning, tokens trained so far, loss (may be unknown)
+    std::vector<double> steadyMs, steadyMsPerToken;   // of steps that tell its speed: not the first 3, none that something else disturbed
+    std::vector<double> othersPct, stealPct, gpuClockMhz;
+    double peakBytes = kUnknown, validationLoss = kUnknown;
+    std::int64_t flips = 0;
+};
+
+// Events of one session, in order; the first is SessionStarted.
+StoredRun storedRun(const std::vector<Event>& events);
+
+struct DifferingKeys {
+    std::string key;
+    std::vector<std::string> values;  // one a run, in their order; empty where a run has no such key
+};
+// Without the preset's name; keys in their fixed order.
+std::vector<DifferingKeys> differingKeys(const std::vector<StoredRun>& runs);
+
+// Mean of the last 20 known losses among the steps up to there; unknown where there are none.
+double lossAtTokens(const StoredRun& run, double tokens);
+double lossAtSeconds(const StoredRun& run, double seconds);
+
+// 100: as good as it gets for runs that were not interleaved, which is 75 at most; 0: a comparison says nothing.
+struct Comparability {
+    int score = 0;
+    std::vector<std::string> reasons;  // sentences, the heaviest first; never empty
+};
+Comparability comparabilityOf(const StoredRun& a, const StoredRun& b);
+
+}  // namespace stepscope
