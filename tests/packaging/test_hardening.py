@@ -36,6 +36,12 @@ class Hardening(unittest.TestCase):
         for program in self.each():
             self.assertNotIn('not found', output('ldd', program))
 
+    def test_copies_of_known_size_are_checked(self):
+        """_FORTIFY_SOURCE: glibc's checking forms are called, for one memcpy at least (distributions that define it themselves do the same)."""
+        for program in self.each():
+            imported = output('readelf', '--dyn-syms', '-W', program)
+            self.assertRegex(imported, r'__mem(cpy|move|set)_chk', 'built without _FORTIFY_SOURCE')
+
     def test_programs_are_position_independent(self):
         for program in self.each():
             self.assertIn('DYN (', output('readelf', '-hW', program))
