@@ -66,6 +66,7 @@ void purgeRows(SQLite::Database& database, std::int64_t session) {
     (std::make_index_sequence<std::tuple_size_v<StoredEvents>>());
     purgeChunks(database, session);
     purge(kCapturedOperations, "session");
+    for (const char* foretold : {"forecasts", "timed_steps"}) purge(foretold, "session");
     purge("config", "session");
     purge("sessions", "id");
 }

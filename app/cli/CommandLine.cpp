@@ -50,6 +50,8 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     addGenerate(m_app, m_actions);
     addBench(m_app, m_actions);
     addDiagnose(m_app, m_actions);
+    addPredict(m_app, m_actions);
+    addFindBatch(m_app, m_actions);
     addEval(m_app, m_actions);
     addSwitches(m_app, m_actions);
     addConfig(m_app, m_actions);

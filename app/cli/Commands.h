@@ -27,6 +27,8 @@ void addDiagnose(CLI::App& parent, Actions& actions);
 void addCompare(CLI::App& parent, Actions& actions);
 void addReport(CLI::App& parent, Actions& actions);
 void addLadder(CLI::App& parent, Actions& actions);
+void addPredict(CLI::App& parent, Actions& actions);
+void addFindBatch(CLI::App& parent, Actions& actions);
 void addEval(CLI::App& parent, Actions& actions);
 void addSwitches(CLI::App& parent, Actions& actions);
 void addLrRange(CLI::App& parent, Actions& actions);

@@ -141,7 +141,11 @@ Result<ExitCode> train(Options& options) {
         summary = run->wait();
     }
     const bool shown = sink.finish(summary.why);
-    print(options.json ? summaryLine(summary) : summaryText(summary));
+    std::optional<StoredForecast> forecast;
+    if (summary.session != 0)
+        if (auto kept = forecastOfSession(options.request.database.empty() ? defaultDatabasePath() : options.request.database, summary.session))
+            forecast = std::move(*kept);
+    print(options.json ? summaryLine(summary, forecast) : summaryText(summary, forecast));
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
         return exitCode(summary.code);

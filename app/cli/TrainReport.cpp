@@ -16,7 +16,7 @@ constexpr std::size_t kCapturedRows = 20;  // sessions captures has them all
 
 }  // namespace
 
-std::string summaryText(const RunSummary& summary) {
+std::string summaryText(const RunSummary& summary, const std::optional<StoredForecast>& forecast) {
     std::string text = summary.session != 0 ? fmt::format("session {} {}", summary.session, toString(summary.state)) : toString(summary.state);
     text += fmt::format(": {} step{}", format::count(summary.steps), summary.steps == 1 ? "" : "s");
     if (std::isfinite(summary.lossLast)) text += fmt::format(" · loss {:.4f} → {:.4f}", summary.lossFirst, summary.lossLast);
@@ -26,12 +26,23 @@ std::string summaryText(const RunSummary& summary) {
     if (summary.skipped > 0) text += fmt::format(" · {} step{} left out by fp16", format::count(summary.skipped), summary.skipped == 1 ? "" : "s");
     text += fmt::format(" · peak {} ({} predicted), of it tensors {}\n", format::bytes({summary.peakMemoryBytes}),
                         format::bytes({summary.predictedMemoryBytes}), format::bytes({summary.peakAllocatedBytes}));
+    if (forecast && std::isfinite(forecast->measuredSeconds)) text += forecastOutcome(*forecast) + "\n";
     for (const auto& judged : summary.judged) text += judgedSentence(judged) + "\n";
     for (const auto& capture : summary.captures) text += "\n" + captureTable(capture, kCapturedRows);
     return text;
 }
 
-std::string summaryLine(const RunSummary& summary) {
+Json forecastJson(const std::optional<StoredForecast>& forecast) {
+    if (!forecast) return nullptr;
+    return {{"seconds", number(forecast->seconds)},
+            {"low", number(forecast->low)},
+            {"high", number(forecast->high)},
+            {"source", forecast->source},
+            {"measured_seconds", number(forecast->measuredSeconds)},
+            {"error", number(forecast->measuredSeconds / forecast->seconds - 1)}};
+}
+
+std::string summaryLine(const RunSummary& summary, const std::optional<StoredForecast>& forecast) {
     Json all = {{"session", summary.session},
                 {"steps", summary.steps},
                 {"loss_first", nineDigits(summary.lossFirst)},
@@ -42,6 +53,7 @@ std::string summaryLine(const RunSummary& summary) {
                 {"skipped", summary.skipped},
                 {"peak_memory_bytes", summary.peakMemoryBytes},
                 {"peak_allocated_bytes", summary.peakAllocatedBytes}};
+    all["forecast"] = forecastJson(forecast);
     for (const auto& judged : summary.judged)
         all["measured"].push_back({{"verdict", judged.outcome},
                                    {"why", judged.why},

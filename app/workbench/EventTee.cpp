@@ -32,11 +32,17 @@ void EventTee::note(const Event& event) {
                        m_summary.lossLast = done.loss;
                        m_summary.steps = done.step;
                        m_stepMs.add(done.duration.milliseconds());
+                       ++m_took.steps;
+                       m_took.stepSeconds += done.duration.seconds();
                        m_curve.add({done.learningRate, done.loss});
                        m_summary.skipped += done.skipped ? 1 : 0;
                        m_tokensPerStep = done.tokens;
                    },
-                   [&](const ValidationDone& done) { m_summary.validationLoss = done.loss; },
+                   [&](const ValidationDone& done) {
+                       m_summary.validationLoss = done.loss;
+                       ++m_took.validations;
+                       m_took.validationSeconds += done.duration.seconds();
+                   },
                    [&](const StateChanged& changed) {
                        m_summary.state = changed.state;
                        m_summary.why = changed.why;
@@ -47,6 +53,7 @@ void EventTee::note(const Event& event) {
                        m_config = started.info->config.value_or(RunConfig{});
                    },
                    [&](const SwitchApplied& applied) {
+                       m_took.asBegun = false;
                        const std::int64_t before = batchShape(m_config).context;
                        m_config.switches[applied.id] = applied.to;
                        if (batchShape(m_config).context != before) m_curve.clear();  // longer contexts have other losses
@@ -60,9 +67,9 @@ void EventTee::note(const Event& event) {
                    [](const RecorderWaited&) {},
                    [&](const CaptureDone& done) { m_summary.captures.push_back(done); },
                    [](const ExperimentBegan&) {},
-                   [](const BlockDone&) {},
                    [](const StudyBegan&) {},
                    [](const StudyRow&) {},
+                   [&](const BlockDone&) { m_took.asBegun = false; },
                    [&](const ExperimentJudged& judged) {
                        if (judged.over) m_summary.judged.push_back(judged);
                    },
@@ -84,6 +91,15 @@ std::optional<LogLine> EventTee::lastWords(const StateChanged& end) const {
 std::int64_t EventTee::lastStep() const {
     std::lock_guard lock(m_mutex);
     return m_summary.steps;
+}
+
+RunTook EventTee::took() const {
+    std::lock_guard lock(m_mutex);
+    RunTook took = m_took;
+    const auto steps = withoutWarmUp(m_stepMs.values());
+    took.lowMs = quantile(steps, 0.1);
+    took.highMs = quantile(steps, 0.9);
+    return took;
 }
 
 RunSummary EventTee::summary() const {

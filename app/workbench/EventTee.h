@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/workbench/Workbench.h"
+#include "app/workbench/diagnose/RunForecast.h"
 #include "core/analysis/LrRange.h"
 #include "core/analysis/Thinned.h"
 #include "sessions/record/Recorder.h"
@@ -24,6 +25,7 @@ public:
     // From here on events are recorded too. Called once, before the first event that matters.
     void record(std::shared_ptr<Recorder> recorder);
     RunSummary summary() const;
+    RunTook took() const;
     std::int64_t lastStep() const;  // 0 = none yet
 
 private:
@@ -39,6 +41,7 @@ private:
     Thinned<double> m_stepMs;
     Thinned<LrRangePoint> m_curve;  // since the loss last changed its meaning
     std::int64_t m_tokensPerStep = 0;
+    RunTook m_took;
 };
 
 }  // namespace stepscope

@@ -114,6 +114,7 @@ void LiveRun::work() {
     }
     m_generator.cancel();
     m_generator.finish();
+    tellForecast();
     if (m_recorder) {
         m_stored = m_recorder->finish();
         if (!m_stored) {
@@ -122,6 +123,18 @@ void LiveRun::work() {
         }
     }
     m_done = true;
+}
+
+// The run is over: what it took beside what was foretold, and what is known now of runs like it.
+void LiveRun::tellForecast() {
+    if (!m_recorder) return;
+    const RunTook took = m_tee.took();
+    const std::string database = m_request.database.empty() ? defaultDatabasePath() : m_request.database;
+    keepTimedSteps(database, took, m_recorder->session(), m_request.config, m_registry->machine());
+    if (!m_timeForecast || !took.asBegun || m_tee.summary().state != RunState::Finished) return;
+    m_timeForecast->measuredSeconds = took.stepSeconds + took.validationSeconds;
+    (void)storeForecast(database, m_recorder->session(), *m_timeForecast);
+    m_tee.publish(LogLine{m_clock.now(), m_tee.lastStep(), LogLevel::Info, forecastOutcome(*m_timeForecast)});
 }
 
 Result<TrainerSetup> LiveRun::prepare() {
@@ -233,6 +246,15 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
     m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, corpus.description});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_forecast.sentence});
+    if (m_recorder) {
+        const std::string database = m_request.database.empty() ? defaultDatabasePath() : m_request.database;
+        m_timeForecast = forecastFrom(database, m_plan, m_registry->machine(), corpus.trainTokens, setup.state.updates);
+        if (m_timeForecast) {
+            (void)storeForecast(database, session, *m_timeForecast);
+            m_tee.publish(
+                LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, fmt::format("Expected to take {}.", forecastWords(*m_timeForecast))});
+        }
+    }
     for (const auto& note : notes) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Warning, note});
     if (!m_checkpointFolder.empty()) {
         removeUnfinished(std::filesystem::path(m_checkpointFolder).parent_path().string());

@@ -30,6 +30,7 @@ private:
     Result<TrainerSetup> prepare();
     Result<std::shared_ptr<const BatchSource>> openData();
     Status forecast(std::int64_t vocabulary);
+    void tellForecast();
     Status openSession(const TrainerSetup& setup, const std::vector<std::string>& notes);
     void fail(const Error& error);
 
@@ -37,6 +38,7 @@ private:
     RunPlan m_plan;
     std::shared_ptr<const Registry> m_registry;
     RunForecast m_forecast;
+    std::optional<StoredForecast> m_timeForecast;
     SessionClock m_clock;
     Channel<Command> m_commands;
     ScheduledCommands m_scheduled;

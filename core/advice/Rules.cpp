@@ -87,7 +87,7 @@ void slowerAttention(const AdviceFacts& facts, Finding& into) {
     into.sentence = fmt::format("{} is {:.1f} times as slow here as {} at this shape: about {} of a step.",
                                 manual ? "Attention written out" : "The library's attention", now / other,
                                 manual ? "the library's" : "attention written out", format::percent(saved));
-    into.evidence = {ms("a layer's attention as it is", now), ms("the other way", other), share("of a step", saved)};
+    into.evidence = {ms("a layer's attention as it is", now), ms("the other way", other), share("share of a step", saved)};
     into.remedies = {WantedPlan(
         [manual](const RunPlan& wanted) { return manual ? wanted.attention == AttentionKind::Auto : wanted.attention == AttentionKind::Manual; })};
 }
@@ -97,7 +97,7 @@ void pageFaults(const AdviceFacts& facts, Finding& into) {
     if (facts.plan.gpu || facts.plan.hostMemory != HostMemory::System || !(spent >= kFaultShare)) return;
     into.sentence = fmt::format("Memory is asked of the system anew each step: {} pages, about {} of a step.",
                                 format::significant(facts.faultsPerStep), format::percent(spent));
-    into.evidence = {count("page faults a step", facts.faultsPerStep), ms("a page", facts.peaks.secondsAPage * 1e3), share("of a step", spent)};
+    into.evidence = {count("page faults a step", facts.faultsPerStep), ms("a page", facts.peaks.secondsAPage * 1e3), share("share of a step", spent)};
     into.remedies = {WantedPlan([](const RunPlan& other) { return other.hostMemory == HostMemory::Caching; })};
 }
 
@@ -106,7 +106,7 @@ void unpaddedVocabulary(const AdviceFacts& facts, Finding& into) {
     if (facts.vocabularyRows <= 0 || facts.vocabularyRows % kTile == 0 || !(head >= kHeadShare)) return;
     into.sentence = fmt::format("The vocabulary's product has {} columns, no multiple of {}: the last tile of each row is computed in part.",
                                 format::count(facts.vocabularyRows), kTile);
-    into.evidence = {count("rows of the vocabulary", static_cast<double>(facts.vocabularyRows)), share("its share of all products", head)};
+    into.evidence = {count("rows of the vocabulary", static_cast<double>(facts.vocabularyRows)), share("share of all products", head)};
     into.remedies = {WantedPlan([](const RunPlan& other) { return other.padding.multiple == kTile; })};
 }
 
@@ -114,7 +114,7 @@ void loaderWait(const AdviceFacts& facts, Finding& into) {
     const double wait = (phase(facts, Phase::Batch) + phase(facts, Phase::Copy)) / facts.stepMs;
     if (!(wait >= kWaitShare)) return;
     into.sentence = fmt::format("A step waits {} of its time for its batch.", format::percent(wait));
-    into.evidence = {ms("batch", phase(facts, Phase::Batch)), ms("copy", phase(facts, Phase::Copy)), share("of a step", wait)};
+    into.evidence = {ms("batch", phase(facts, Phase::Batch)), ms("copy", phase(facts, Phase::Copy)), share("share of a step", wait)};
     const FeedSettings now = facts.plan.feed;
     if (now.place == TokenPlace::Text)
         into.remedies.emplace_back(WantedPlan([](const RunPlan& other) { return other.feed.place == TokenPlace::Mapped; }));
@@ -131,7 +131,7 @@ void validationShare(const AdviceFacts& facts, Finding& into) {
     if (every <= 0 || !(spent >= kValidationShare)) return;
     into.sentence = fmt::format("Validation takes {} of the run: one every {} steps, each as long as {} steps.", format::percent(spent), every,
                                 format::significant(facts.validationMs / facts.stepMs));
-    into.evidence = {ms("a validation", facts.validationMs), ms("a step", facts.stepMs), share("of the run", spent)};
+    into.evidence = {ms("a validation", facts.validationMs), ms("a step", facts.stepMs), share("share of the run", spent)};
     into.remedies = {WantedPlan([every](const RunPlan& other) { return other.validation.everySteps == 2 * every; })};
 }
 
@@ -141,7 +141,7 @@ void unfusedOptimizer(const AdviceFacts& facts, Finding& into) {
     if (!unfused || !(spent >= kUpdateShare)) return;
     into.sentence =
         fmt::format("The update takes {} of a step, in one pass over memory after the other; one pass can do all of it.", format::percent(spent));
-    into.evidence = {ms("the update", phase(facts, Phase::Optimizer)), share("of a step", spent)};
+    into.evidence = {ms("the update", phase(facts, Phase::Optimizer)), share("share of a step", spent)};
     into.remedies = {WantedPlan([](const RunPlan& other) { return other.optimizer == OptimizerKind::Fused; })};
 }
 
@@ -149,7 +149,7 @@ void smallOperations(const AdviceFacts& facts, Finding& into) {
     if (facts.plan.execution != Execution::Eager || !(facts.smallLaunches >= kSmallLaunches) || !(facts.smallShare >= kSmallShare)) return;
     into.sentence = fmt::format("{} of a step goes into {} small operations that are neither matrix products nor attention.",
                                 format::percent(facts.smallShare), format::significant(facts.smallLaunches));
-    into.evidence = {count("small operations a step", facts.smallLaunches), share("of a step", facts.smallShare)};
+    into.evidence = {count("small operations a step", facts.smallLaunches), share("share of a step", facts.smallShare)};
     into.remedies = {WantedPlan([](const RunPlan& other) { return other.execution == Execution::Planned; }),
                      WantedPlan([](const RunPlan& other) { return other.fused.norm && other.fused.activation; })};
 }
@@ -158,17 +158,18 @@ void tightMemory(const AdviceFacts& facts, Finding& into) {
     if (!(facts.memoryShare > kMuchMemory)) return;
     into.sentence = fmt::format("A step is predicted to take {} of the memory that is available: what else runs may push it over.",
                                 format::percent(facts.memoryShare));
-    into.evidence = {share("of the available memory", facts.memoryShare)};
+    into.evidence = {share("share of the available memory", facts.memoryShare)};
     const std::int64_t half = facts.plan.batchSize / 2;
     into.remedies = {WantedPlan([](const RunPlan& other) { return other.recompute.everyKthBlock > 0; })};
     if (half > 0) into.remedies.emplace_back(WantedPlan([half](const RunPlan& other) { return other.batchSize == half; }));
 }
 
 void recomputesWithRoom(const AdviceFacts& facts, Finding& into) {
-    if (facts.plan.recompute.everyKthBlock <= 0 || !(facts.memoryShare < kLittleMemory)) return;
+    const auto recomputes = [](const RunPlan& plan) { return plan.recompute.everyKthBlock > 0 || plan.recompute.attentionOnly; };
+    if (!recomputes(facts.plan) || !(facts.memoryShare < kLittleMemory)) return;
     into.sentence = fmt::format("Activations are computed twice to save memory, and {} of it would be used.", format::percent(facts.memoryShare));
-    into.evidence = {share("of the available memory", facts.memoryShare)};
-    into.remedies = {WantedPlan([](const RunPlan& other) { return other.recompute.everyKthBlock == 0; })};
+    into.evidence = {share("share of the available memory", facts.memoryShare)};
+    into.remedies = {WantedPlan([recomputes](const RunPlan& other) { return !recomputes(other); })};
 }
 
 WantedPlan twiceTheBatch(const AdviceFacts& facts) {
@@ -180,7 +181,7 @@ void idleMemory(const AdviceFacts& facts, Finding& into) {
     if (std::isfinite(facts.twiceTheBatchGain) || !(facts.memoryShare < kLittleMemory) || !(reached < kIdleUnits)) return;
     into.sentence = fmt::format("Memory is used to {}, and products reach {} of this machine's peak: a larger batch may fill both.",
                                 format::percent(facts.memoryShare), format::percent(reached));
-    into.evidence = {share("of the available memory", facts.memoryShare), share("of the product peak", reached)};
+    into.evidence = {share("share of the available memory", facts.memoryShare), share("share of the product peak", reached)};
     into.remedies = {twiceTheBatch(facts)};
 }
 
@@ -238,7 +239,7 @@ void clipsAlways(const AdviceFacts& facts, Finding& into) {
     if (!(facts.plan.maxNorm > 0) || facts.stepsMade < kClippedSteps || !(facts.clippedShare >= kClippedShare)) return;
     into.sentence = fmt::format("Gradients were clipped in {} of {} steps: the norm bounds every step, and the learning rate is not what it says.",
                                 format::percent(facts.clippedShare), format::count(facts.stepsMade));
-    into.evidence = {share("of the steps clipped", facts.clippedShare), count("steps", static_cast<double>(facts.stepsMade)),
+    into.evidence = {share("steps clipped", facts.clippedShare), count("steps", static_cast<double>(facts.stepsMade)),
                      count("at a norm of", facts.plan.maxNorm)};
     into.remedies = {WantedPlan([twice = 2 * facts.plan.maxNorm](const RunPlan& other) { return other.maxNorm == twice; }),
                      learningRate(facts.plan.config.lr / 2)};

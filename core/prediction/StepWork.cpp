@@ -13,8 +13,8 @@ StepWork stepWork(const RunPlan& plan, const ModelSizes& sizes) {
     const std::int64_t every = plan.recompute.everyKthBlock;
     const double again = every > 0 ? real((config.layers + every - 1) / every) : 0;
     work.head = 3 * 2 * width * real(sizes.vocabulary) * work.tokens;
-    work.products = (3 * layers + (plan.recompute.attentionOnly ? 0 : again)) * block * work.tokens + work.head;
-    work.attention = (3 * layers + again) * attention * work.tokens;
+    work.products = (3 * layers + again) * block * work.tokens + work.head;
+    work.attention = (3 * layers + (plan.recompute.attentionOnly ? layers : again)) * attention * work.tokens;
     const double momentBytes = plan.optimizer == OptimizerKind::EightBit ? 1 : 4;
     work.updateBytes = real(sizes.parameters) * (2 * 4 + 4 + 2 * 2 * momentBytes);
     return work;

@@ -30,7 +30,7 @@ protected:
 };
 
 TEST_F(Diagnose, TellsMachineDataMemoryAndTimeAsOneLineOfJson) {
-    const Json said = answer({"--steps", "1000"});
+    const Json said = answer({"--steps", "1000", "--no-record"});
     EXPECT_GT(said["machine"]["cores"], 0);
     EXPECT_GT(said["disk"]["free_bytes"], 0);
     EXPECT_GT(said["disk"]["checkpoint_bytes"], 12 * said["parameters"].get<std::int64_t>() - 1);
@@ -81,6 +81,29 @@ TEST_F(Diagnose, LearnsFromAStoredRunOfTheseSettings) {
     ASSERT_FALSE(one.is_null()) << said["advice"];
     EXPECT_EQ(one["test"], "grad-clip=0.0002");
     EXPECT_THAT(one["ab"].get<std::string>(), testing::HasSubstr("--set width=16"));
+}
+
+TEST_F(Diagnose, ItsEstimateIsKeptWithTheNextRunOfTheseSettingsAndHeldAgainstWhatItTook) {
+    const Json said = answer({"--steps", "400"});
+    const Json ran = train({"--steps", "400"});
+    ASSERT_TRUE(ran["forecast"].is_object()) << ran;
+    EXPECT_EQ(ran["forecast"]["source"], "5 timed steps");
+    EXPECT_NEAR(ran["forecast"]["seconds"].get<double>(), said["estimate"]["seconds"].get<double>(), 1e-6);
+    const double took = ran["forecast"]["measured_seconds"];
+    EXPECT_GT(took, 0);
+    EXPECT_NEAR(ran["forecast"]["error"].get<double>(), took / ran["forecast"]["seconds"].get<double>() - 1, 1e-9);
+    const Json kept = session(1);
+    EXPECT_EQ(kept["forecast"], ran["forecast"]);
+    EXPECT_THAT(kept["log"].dump(), testing::AllOf(testing::HasSubstr("Expected to take"), testing::HasSubstr("Foretold: ")));
+}
+
+TEST_F(Diagnose, ARunIsForecastFromTheLastOneLikeIt) {
+    EXPECT_TRUE(train({"--steps", "30"})["forecast"].is_null());
+    const Json second = train({"--steps", "60", "--set", "lr=0.01"});
+    EXPECT_EQ(second["forecast"]["source"], "session 1") << "another rate takes as long";
+    EXPECT_TRUE(train({"--steps", "30", "--set", "width=32"})["forecast"].is_null());
+    const Json flipped = train({"--steps", "60", "--flip", "20:fusion=step"});
+    EXPECT_TRUE(flipped["forecast"]["measured_seconds"].is_null()) << "it was not the run that was foretold";
 }
 
 TEST_F(Diagnose, PrintsEachPartForAPerson) {

@@ -18,7 +18,7 @@ namespace {
 struct Options {
     RunOptions run;
     std::string steps = "5", seconds = "20", session, database;
-    bool json = false;
+    bool json = false, noRecord = false;
 };
 
 // The settings of a stored run, checked as --set checks them.
@@ -48,7 +48,7 @@ std::string testLineOf(const Options& options, const Workbench& workbench, const
 
 Result<ExitCode> diagnoseSettings(const Options& options) {
     const auto workbench = Workbench::create();
-    DiagnoseRequest wanted{.database = options.database};
+    DiagnoseRequest wanted{.database = options.database, .keep = !options.noRecord};
     const auto steps = wholeOption("--time-steps", options.steps, 0, 1000);
     if (!steps) return steps.error();
     if (*steps != 0 && *steps < kFewestTimed)
@@ -95,6 +95,7 @@ void addDiagnose(CLI::App& parent, Actions& actions) {
     addNumber(*command, "--seconds", "SECONDS", options->seconds, "Fewer of them where they take longer than this");
     command->add_option("--session", options->session, "The settings of a stored run, and advice from how it went")->type_name("ID")->take_last();
     addDatabaseOption(*command, options->database);
+    command->add_flag("--no-record", options->noRecord, "Keep no timed steps for the forecast of a run");
     command->add_flag("--json", options->json, "As one line of JSON");
     actions[command] = [options] { return diagnoseSettings(*options); };
 }

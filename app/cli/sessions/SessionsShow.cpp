@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "app/cli/Commands.h"
+#include "app/cli/TrainReport.h"
 #include "app/cli/ab/AbReport.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
@@ -21,6 +22,7 @@ struct Shown {
     SessionInfo info;
     SessionPoints points;
     std::vector<MeasuredFlip> flips;
+    std::optional<StoredForecast> forecast;
 };
 
 Json asJson(const std::vector<MeasuredFlip>& flips) {
@@ -66,6 +68,7 @@ Json asJson(const Shown& s) {
                       {"val_loss", nineDigits(s.summary.validationLossLast)},
                       {"ms_per_step_median", number(s.summary.msPerStepMedian)},
                       {"tokens_per_s", number(s.summary.tokensPerSecond)}};
+    all["forecast"] = forecastJson(s.forecast);
     return all;
 }
 
@@ -94,6 +97,7 @@ std::string asText(const Shown& s) {
     facts.add({"validation loss", format::significant(s.summary.validationLossLast, 5)});
     facts.add({"median step", format::milliseconds(s.summary.msPerStepMedian)});
     facts.add({"speed", format::rate(s.summary.tokensPerSecond, "tok/s")});
+    if (s.forecast) facts.add({"foretold", std::isfinite(s.forecast->measuredSeconds) ? forecastOutcome(*s.forecast) : forecastWords(*s.forecast)});
     facts.add({"parameters", format::count(s.info.parameters)});
     facts.add({"tokens", fmt::format("{} training, {} validation", format::count(s.info.trainTokens), format::count(s.info.validationTokens))});
     if (s.info.machine) {
@@ -142,7 +146,9 @@ Result<Shown> read(const std::string& database, const std::string& idText) {
     if (!points) return points.error();
     auto flips = measuredFlipsOf(path, *id);
     if (!flips) return flips.error();
-    return Shown{std::move(*summary), std::move(*info), std::move(*points), std::move(*flips)};
+    auto forecast = forecastOfSession(path, *id);
+    if (!forecast) return forecast.error();
+    return Shown{std::move(*summary), std::move(*info), std::move(*points), std::move(*flips), std::move(*forecast)};
 }
 
 }  // namespace

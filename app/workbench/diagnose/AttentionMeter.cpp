@@ -20,7 +20,7 @@ namespace {
 constexpr int kRounds = 7;
 constexpr double kMostSeconds = 1;  // of one of the two
 
-at::ScalarType typeOf(Precision precision) {
+at::ScalarType elementType(Precision precision) {
     return precision == Precision::Float32 ? at::kFloat : precision == Precision::Bf16 ? at::kBFloat16 : at::kHalf;
 }
 
@@ -35,7 +35,7 @@ Result<AttentionTimes> measureAttention(const RunPlan& plan, Bytes room, const s
     if (5 * scores > static_cast<double>(room.count)) return times;
     try {
         const at::AutoGradMode learning(true);
-        const auto options = at::TensorOptions(typeOf(plan.precision)).device(device);
+        const auto options = at::TensorOptions(elementType(plan.precision)).device(device);
         std::vector<at::Tensor> heads;
         for (int i = 0; i < 3; ++i)
             heads.push_back(at::randn({plan.batchSize, config.heads, plan.context, config.width / config.heads}, options).requires_grad_());

@@ -14,6 +14,7 @@
 #include "app/workbench/diagnose/OpenBatches.h"
 #include "app/workbench/diagnose/PeakMeter.h"
 #include "app/workbench/diagnose/RunFacts.h"
+#include "app/workbench/diagnose/RunForecast.h"
 #include "core/base/Format.h"
 #include "core/data/DataFolders.h"
 #include "core/memory/SystemMemory.h"
@@ -185,6 +186,7 @@ private:
         if (!measured) return measured.error();
         m_facts.peaks = *measured;
         m_found.estimate = estimateTime(*timing);
+        if (m_request.keep) keepTimedSteps(m_request.database.empty() ? defaultDatabasePath() : m_request.database, *timing, m_registry.machine());
         m_found.timing = std::move(*timing);
         return {};
     }

@@ -14,6 +14,7 @@ namespace stepscope {
 struct DiagnoseRequest {
     RunConfig config;          // complete
     std::string database;      // where sessions go; empty = the default one
+    bool keep = true;          // timed steps are stored there, for the forecast of a run
     std::int64_t session = 0;  // a run of these settings whose curve and gradients are looked at; 0 = none
     std::int64_t steps = 5;    // timed; 0 = nothing is timed, and peaks are taken from what is known
     double mostSeconds = 20;   // of the timed steps; and as many for those with twice the batch

@@ -10,7 +10,6 @@
 #include "app/workbench/StartingState.h"
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "app/workbench/diagnose/OpenBatches.h"
-#include "core/analysis/Statistics.h"
 #include "core/base/OperationSpan.h"
 #include "core/events/Schedule.h"
 #include "core/memory/DeviceMemory.h"
@@ -211,25 +210,6 @@ private:
 };
 
 }  // namespace
-
-double StepsTiming::meanMs() const {
-    return mean(stepMs);
-}
-double StepsTiming::medianMs() const {
-    return median(stepMs);
-}
-double StepsTiming::quantileMs(double q) const {
-    return quantile(stepMs, q);
-}
-double StepsTiming::tokensPerSecond() const {
-    return static_cast<double>(tokens) / meanMs() * 1e3;
-}
-double StepsTiming::sequencesPerSecond() const {
-    return static_cast<double>(sequences) / meanMs() * 1e3;
-}
-double StepsTiming::shareOfPeak(const MachinePeaks& peaks) const {
-    return work.products / (meanMs() / 1e3) / peaks.of(plan.precision);
-}
 
 Status checkSteps(const StepsRequest& request) {
     const auto outside = [](const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {

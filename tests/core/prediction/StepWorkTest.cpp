@@ -31,7 +31,7 @@ TEST(StepWork, CountsWhatIsRunAgain) {
     again.recompute.everyKthBlock = 2;  // blocks 0 and 2
     const StepWork plain = stepWork(plan(), kSizes), work = stepWork(again, kSizes);
     EXPECT_EQ(work.products - plain.products, 2.0 * 80 * 2 * (4 * 64 + 2 * 8 * 32));
-    again.recompute.attentionOnly = true;
+    again.recompute = {.everyKthBlock = 0, .attentionOnly = true};
     EXPECT_EQ(stepWork(again, kSizes).products, plain.products);
     EXPECT_GT(stepWork(again, kSizes).attention, plain.attention);
 }

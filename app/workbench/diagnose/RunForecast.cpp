@@ -1,0 +1,78 @@
+#include "app/workbench/diagnose/RunForecast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/workbench/RunRecorder.h"
+#include "app/workbench/diagnose/SpeedKey.h"
+#include "core/base/Format.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kFewestOfARun = 10;  // steps; fewer are mostly its first ones, which are slow
+
+std::string clockTime(double seconds) {
+    return seconds < 1 ? format::milliseconds(seconds * 1e3) : format::duration(TimeNs::fromSeconds(std::min(seconds, 9e8)));
+}
+
+}  // namespace
+
+StoredForecast forecastFrom(const TimedSteps& timed, const RunPlan& plan, std::int64_t trainTokens, std::int64_t done) {
+    RunPlan rest = plan;
+    rest.config.steps = std::max<std::int64_t>(0, plan.config.steps - done);
+    const double besides = std::isfinite(timed.validationMs) ? timed.validationMs * static_cast<double>(validationsOf(rest, trainTokens)) : 0;
+    const auto of = [&](double ms) { return (static_cast<double>(rest.config.steps) * ms + besides) / 1e3; };
+    return {.source = timed.session > 0 ? fmt::format("session {}", timed.session) : fmt::format("{} timed steps", timed.steps),
+            .seconds = of(timed.ms),
+            .low = of(timed.lowMs),
+            .high = of(timed.highMs)};
+}
+
+std::optional<StoredForecast> forecastFrom(const std::string& database, const RunPlan& plan, const Machine& machine, std::int64_t trainTokens,
+                                           std::int64_t done) {
+    const auto timed = newestTimedSteps(database, speedKey(plan.config, machine));
+    if (!timed || !*timed) return std::nullopt;
+    return forecastFrom(**timed, plan, trainTokens, done);
+}
+
+std::string forecastWords(const StoredForecast& forecast) {
+    return fmt::format("about {}, between {} and {}, from {}", clockTime(forecast.seconds), clockTime(forecast.low), clockTime(forecast.high),
+                       forecast.source);
+}
+
+std::string forecastOutcome(const StoredForecast& forecast) {
+    const double ratio = forecast.measuredSeconds / forecast.seconds;
+    const std::string off =
+        std::fabs(ratio - 1) < 0.005 ? "as foretold" : fmt::format("{} {}", format::percent(std::fabs(ratio - 1)), ratio > 1 ? "more" : "less");
+    return fmt::format("Foretold: {}; steps and validations took {}, {}.", forecastWords(forecast), clockTime(forecast.measuredSeconds), off);
+}
+
+void keepTimedSteps(const std::string& database, const StepsTiming& timing, const Machine& machine) {
+    (void)storeTimedSteps(database, {.setting = speedKey(timing.plan.config, machine),
+                                     .atUnixMs = unixMillisecondsNow(),
+                                     .session = 0,
+                                     .steps = static_cast<std::int64_t>(timing.stepMs.size()),
+                                     .ms = timing.meanMs(),
+                                     .lowMs = timing.quantileMs(0),
+                                     .highMs = timing.quantileMs(1),
+                                     .validationMs = timing.validationMs});
+}
+
+void keepTimedSteps(const std::string& database, const RunTook& took, std::int64_t session, const RunConfig& config, const Machine& machine) {
+    if (took.steps < kFewestOfARun || !took.asBegun) return;
+    const double ms = took.stepSeconds / static_cast<double>(took.steps) * 1e3;
+    (void)storeTimedSteps(database,
+                          {.setting = speedKey(config, machine),
+                           .atUnixMs = unixMillisecondsNow(),
+                           .session = session,
+                           .steps = took.steps,
+                           .ms = ms,
+                           .lowMs = std::fmin(took.lowMs, ms),
+                           .highMs = std::fmax(took.highMs, ms),
+                           .validationMs = took.validations > 0 ? took.validationSeconds / static_cast<double>(took.validations) * 1e3 : kUnknown});
+}
+
+}  // namespace stepscope

@@ -1,0 +1,24 @@
+#include "app/workbench/diagnose/TimeLook.h"
+
+#include "app/workbench/diagnose/RunForecast.h"
+#include "app/workbench/diagnose/TimedSteps.h"
+#include "core/optimizations/registry/Registry.h"
+
+namespace stepscope {
+
+std::optional<StoredForecast> knownForecast(const Machine& machine, const RunConfig& config, const std::string& database) {
+    const auto plan = Registry(machine).plan(config);
+    return plan ? forecastFrom(database, *plan, machine, 0) : std::nullopt;
+}
+
+Result<StoredForecast> timeForecast(const Machine& machine, const RunConfig& config, const std::string& database, double seconds,
+                                    const std::atomic<bool>& cancelled) {
+    const auto timing = timeSteps(machine, {.config = config, .warmUp = 3, .steps = 5, .mostSeconds = seconds, .validation = true}, {}, cancelled);
+    if (!timing) return timing.error();
+    keepTimedSteps(database, *timing, machine);
+    const TimeEstimate estimate = estimateTime(*timing);
+    return StoredForecast{
+        .source = std::to_string(estimate.timed) + " timed steps", .seconds = estimate.seconds, .low = estimate.low, .high = estimate.high};
+}
+
+}  // namespace stepscope

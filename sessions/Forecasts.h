@@ -1,0 +1,46 @@
+// What was foretold and is held against what happened: steps timed before a run, how long a run would take, what a change would do. Each call opens a
+// short connection of its own, so that it may run beside a recorder. Any thread but the window's own. Errors are those of opening the database; a
+// write makes it where it is missing. What is read is checked: rows whose numbers cannot be are left out.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/Result.h"
+#include "core/events/Experiment.h"
+
+namespace stepscope {
+
+struct TimedSteps {
+    std::string setting;  // a hash of what the time of a step depends on
+    std::int64_t atUnixMs = 0;
+    std::int64_t session = 0;  // of the run whose steps they are; 0 = they were timed without a run
+    std::int64_t steps = 0;
+    double ms = kUnknown, lowMs = kUnknown, highMs = kUnknown;  // of a step: mean, and what was usual around it
+    double validationMs = kUnknown;                             // of a validation; unknown where there was none
+};
+Status storeTimedSteps(const std::string& database, const TimedSteps& timed);
+// The newest; nothing where there is none, and none where there is no database.
+Result<std::optional<TimedSteps>> newestTimedSteps(const std::string& database, const std::string& setting);
+
+struct StoredForecast {
+    std::string source;  // "5 timed steps", "session 12"
+    double seconds = kUnknown, low = kUnknown, high = kUnknown;
+    double measuredSeconds = kUnknown;  // steps and validations alone, as the forecast counts
+};
+Status storeForecast(const std::string& database, std::int64_t session, const StoredForecast& forecast);  // in place of an earlier one
+Result<std::optional<StoredForecast>> forecastOfSession(const std::string& database, std::int64_t session);
+
+struct StoredPrediction {
+    std::string question;  // as an experiment's
+    std::int64_t atUnixMs = 0;
+    std::string setting;  // key=value
+    double ratio = kUnknown, ms = kUnknown;
+    std::string basis;
+};
+Status storePredictions(const std::string& database, const std::vector<StoredPrediction>& predictions);
+// The newest one made before `before`.
+Result<std::optional<StoredPrediction>> predictionOf(const std::string& database, const std::string& question, std::int64_t before);
+
+}  // namespace stepscope

@@ -1,0 +1,103 @@
+// Predicted times, against sums by hand; and silence on whatever peaks do not tell.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "core/prediction/TimePrediction.h"
+
+namespace stepscope {
+namespace {
+
+constexpr ModelSizes kSizes{.parameters = 1000, .vocabulary = 64, .hidden = 64, .hiddenRows = 64};
+
+RunPlan plan() {
+    RunPlan plan;
+    plan.config.layers = 2;
+    plan.config.width = 16;
+    plan.batchSize = 4;
+    plan.context = 32;
+    plan.accumulation = 1;
+    return plan;
+}
+
+// Products take 40 ms in float32 and 10 in bf16.
+MachinePeaks peaks() {
+    MachinePeaks peaks;
+    peaks.float32 = stepWork(plan(), kSizes).products / 0.040;
+    peaks.bf16 = 4 * peaks.float32;
+    return peaks;
+}
+constexpr StepTimes kTimes{.ms = 100, .updateMs = 10, .manualAttentionMs = 5, .sdpaAttentionMs = 2};
+
+TEST(TimePrediction, OfAnotherFormatChangesTheProductsAlone) {
+    RunPlan low = plan();
+    low.precision = Precision::Bf16;
+    const auto told = predictTime(plan(), low, kSizes, kTimes, peaks());
+    ASSERT_TRUE(told.known);
+    EXPECT_NEAR(told.ms, 70, 1e-9);
+    EXPECT_NEAR(told.ratio, 100.0 / 70, 1e-9);
+    const auto back = predictTime(low, plan(), kSizes, {.ms = 70, .updateMs = 10}, peaks());
+    EXPECT_NEAR(back.ms, 100, 1e-9);
+}
+
+TEST(TimePrediction, OfALargerBatchPaysTheUpdateOnce) {
+    RunPlan twice = plan();
+    twice.batchSize = 8;
+    const auto told = predictTime(plan(), twice, kSizes, kTimes, peaks());
+    ASSERT_TRUE(told.known);
+    EXPECT_NEAR(told.ms, 190, 1e-9);
+    EXPECT_NEAR(told.ratio, 200.0 / 190, 1e-9);
+    EXPECT_TRUE(predictTime(plan(), twice, kSizes, kTimes, MachinePeaks{}).known) << "no peak is needed for it";
+}
+
+TEST(TimePrediction, OfTheOtherAttentionTakesWhatWasMeasured) {
+    RunPlan manual = plan();
+    manual.attention = AttentionKind::Manual;
+    const auto told = predictTime(plan(), manual, kSizes, kTimes, peaks());
+    ASSERT_TRUE(told.known);
+    EXPECT_NEAR(told.ms, 100 + 2 * (5 - 2), 1e-9);
+    EXPECT_FALSE(predictTime(plan(), manual, kSizes, {.ms = 100}, peaks()).known);
+}
+
+TEST(TimePrediction, OfBlocksRunAgainAddsTheirForwardPass) {
+    RunPlan again = plan();
+    again.recompute.everyKthBlock = 1;
+    const auto told = predictTime(plan(), again, kSizes, kTimes, peaks());
+    ASSERT_TRUE(told.known);
+    EXPECT_NEAR(told.ms, 100 + 40 * (stepWork(again, kSizes).products / stepWork(plan(), kSizes).products - 1), 1e-9);
+}
+
+TEST(TimePrediction, OfAnythingElseIsSilent) {
+    const auto silent = [](const std::function<void(RunPlan&)>& change) {
+        RunPlan other = plan();
+        change(other);
+        return !predictTime(plan(), other, kSizes, kTimes, peaks()).known;
+    };
+    EXPECT_TRUE(silent([](RunPlan&) {})) << "nothing differs";
+    EXPECT_TRUE(silent([](RunPlan& p) { p.execution = Execution::Planned; }));
+    EXPECT_TRUE(silent([](RunPlan& p) { p.hostMemory = HostMemory::System; }));
+    EXPECT_TRUE(silent([](RunPlan& p) { p.optimizer = OptimizerKind::Loop; }));
+    EXPECT_TRUE(silent([](RunPlan& p) { p.padding.multiple = 64; }));
+    EXPECT_TRUE(silent([](RunPlan& p) { p.attention = AttentionKind::Flash; }));
+    EXPECT_TRUE(silent([](RunPlan& p) { p.precision = Precision::Fp16; })) << "its peak was not measured";
+    EXPECT_TRUE(silent([](RunPlan& p) {
+        p.precision = Precision::Bf16;
+        p.fused.norm = true;
+    })) << "one of two changes is not told";
+}
+
+TEST(TimePrediction, NeverTakesMoreOffThanThereWas) {
+    RunPlan low = plan();
+    low.precision = Precision::Bf16;
+    MachinePeaks slow = peaks();
+    slow.float32 /= 100;  // a peak that the step itself beats
+    slow.bf16 /= 100;
+    const auto told = predictTime(plan(), low, kSizes, kTimes, slow);
+    ASSERT_TRUE(told.known);
+    EXPECT_GE(told.ms, 10);
+    EXPECT_LE(told.ms, 100);
+}
+
+}  // namespace
+}  // namespace stepscope

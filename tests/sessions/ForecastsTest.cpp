@@ -1,0 +1,92 @@
+// Forecasts beside what happened: kept, found again, and not believed where their numbers cannot be.
+#include <SQLiteCpp/Database.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "sessions/Forecasts.h"
+#include "sessions/SessionStore.h"
+#include "sessions/record/Recorder.h"
+#include "tests/sessions/TestSupport.h"
+
+namespace stepscope::test {
+namespace {
+
+TEST(Forecasts, OfNoDatabaseAreNone) {
+    const TempFolder folder;
+    const auto none = newestTimedSteps(folder.file("s.db"), "x");
+    ASSERT_TRUE(none);
+    EXPECT_FALSE(*none);
+    EXPECT_FALSE(std::filesystem::exists(folder.file("s.db")));
+}
+
+TEST(Forecasts, TheNewestTimedStepsOfASettingAreFound) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    ASSERT_TRUE(storeTimedSteps(path, {.setting = "x", .atUnixMs = 10, .steps = 5, .ms = 20, .lowMs = 18, .highMs = 25, .validationMs = 7}));
+    ASSERT_TRUE(storeTimedSteps(path, {.setting = "x", .atUnixMs = 30, .session = 4, .steps = 500, .ms = 21, .lowMs = 20, .highMs = 22}));
+    ASSERT_TRUE(storeTimedSteps(path, {.setting = "x", .atUnixMs = 20, .steps = 5, .ms = 99, .lowMs = 98, .highMs = 100}));
+    ASSERT_TRUE(storeTimedSteps(path, {.setting = "y", .atUnixMs = 40, .steps = 5, .ms = 1, .lowMs = 1, .highMs = 1}));
+    const auto found = newestTimedSteps(path, "x");
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ((*found)->session, 4);
+    EXPECT_DOUBLE_EQ((*found)->ms, 21);
+    EXPECT_TRUE(std::isnan((*found)->validationMs));
+    EXPECT_FALSE(*newestTimedSteps(path, "z"));
+}
+
+TEST(Forecasts, OfASessionAreKeptWithWhatItTookAndGoWithIt) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    {
+        auto recorder = Recorder::open({.path = path}, sampleInfo());
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    ASSERT_TRUE(storeForecast(path, 1, {.source = "5 timed steps", .seconds = 100, .low = 90, .high = 120}));
+    EXPECT_TRUE(std::isnan((*forecastOfSession(path, 1))->measuredSeconds));
+    ASSERT_TRUE(storeForecast(path, 1, {.source = "5 timed steps", .seconds = 100, .low = 90, .high = 120, .measuredSeconds = 104}));
+    EXPECT_DOUBLE_EQ((*forecastOfSession(path, 1))->measuredSeconds, 104);
+    EXPECT_FALSE(*forecastOfSession(path, 2));
+    ASSERT_TRUE(deleteSession(path, 1));
+    ASSERT_TRUE(purgeDeletedSessions(path));
+    EXPECT_FALSE(*forecastOfSession(path, 1));
+}
+
+TEST(Forecasts, APredictionIsFoundByItsQuestionAndOnlyIfItCameFirst) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    ASSERT_TRUE(storePredictions(path, {{.question = "q", .atUnixMs = 10, .setting = "amp=bf16", .ratio = 1.5, .ms = 20, .basis = "products"},
+                                        {.question = "q", .atUnixMs = 50, .setting = "amp=bf16", .ratio = 1.7, .ms = 18, .basis = "products"}}));
+    EXPECT_DOUBLE_EQ((*predictionOf(path, "q", 30))->ratio, 1.5);
+    EXPECT_DOUBLE_EQ((*predictionOf(path, "q", 60))->ratio, 1.7);
+    EXPECT_FALSE(*predictionOf(path, "q", 10));
+}
+
+TEST(Forecasts, NumbersThatCannotBeAreLeftOut) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    ASSERT_TRUE(storeTimedSteps(path, {.setting = "x", .atUnixMs = 10, .steps = 5, .ms = 20, .lowMs = 18, .highMs = 25}));
+    ASSERT_TRUE(storeForecast(path, 1, {.source = "s", .seconds = 1, .low = 1, .high = 1}));
+    SQLite::Database database(path, SQLite::OPEN_READWRITE);
+    for (const char* row : {"-5, 1, 1", "20, 30, 40", "9e999, 1, 9e999", "20, 18, 'much'"})
+        database.exec(std::string("INSERT INTO timed_steps (setting, at_unix_ms, session, steps, ms, low_ms, high_ms) VALUES ('x', 99, 0, 5, ") +
+                      row + ")");
+    database.exec("UPDATE forecasts SET seconds = 'long'");
+    const auto found = newestTimedSteps(path, "x");
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ((*found)->atUnixMs, 10);
+    EXPECT_FALSE(*forecastOfSession(path, 1));
+}
+
+TEST(Forecasts, OfADamagedFileAreAnErrorAndNoCrash) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    std::ofstream(path) << "this is no database, and long enough to be looked at as one";
+    EXPECT_FALSE(newestTimedSteps(path, "x"));
+    EXPECT_FALSE(storeTimedSteps(path, {.setting = "x", .steps = 5, .ms = 1, .lowMs = 1, .highMs = 1}));
+}
+
+}  // namespace
+}  // namespace stepscope::test
