@@ -43,6 +43,7 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     addTrain(m_app, m_actions);
     addAb(m_app, m_actions);
     addLadder(m_app, m_actions);
+    addTune(m_app, m_actions);
     addReport(m_app, m_actions);
     addCompare(m_app, m_actions);
     addSessions(m_app, m_actions);

@@ -26,6 +26,7 @@ void addBench(CLI::App& parent, Actions& actions);
 void addDiagnose(CLI::App& parent, Actions& actions);
 void addCompare(CLI::App& parent, Actions& actions);
 void addReport(CLI::App& parent, Actions& actions);
+void addTune(CLI::App& parent, Actions& actions);
 void addLadder(CLI::App& parent, Actions& actions);
 void addPredict(CLI::App& parent, Actions& actions);
 void addFindBatch(CLI::App& parent, Actions& actions);

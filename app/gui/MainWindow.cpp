@@ -20,6 +20,7 @@
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/RowParts.h"
 #include "widgets/panels/experiment/WheelGuard.h"
+#include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/run/FlipStrip.h"
 #include "widgets/panels/run/HintStrip.h"
 #include "widgets/panels/run/NoticeBar.h"
@@ -85,8 +86,9 @@ QWidget* MainWindow::buildCentre() {
     // A page has the focus at first, so that the single keys (Space, F, /) act on the window and not on the first button.
     m_sessionsPage = new SessionsPage(m_sessions->model());
     m_compare = new ComparePage;
-    for (QWidget* page :
-         {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage), static_cast<QWidget*>(m_compare)})
+    m_ladder = new LadderPage;
+    for (QWidget* page : {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage),
+                          static_cast<QWidget*>(m_compare), static_cast<QWidget*>(m_ladder)})
         page->setFocusPolicy(Qt::StrongFocus);
     m_live->setMinimumSize(320, 200);  // in a small window the charts are less high than they would like
     m_live->setAccessibleName("Live charts");
@@ -97,6 +99,7 @@ QWidget* MainWindow::buildCentre() {
     m_pages->addTab(m_text, "Text");
     m_pages->addTab(m_sessionsPage, "Sessions");
     m_pages->addTab(m_compare, "Compare");
+    m_pages->addTab(m_ladder, "Ladder");
     m_pages->setAccessibleName("Pages");
     // The tab widget gives the keyboard to the first field of the page that comes, where 1, ? and Space would be typed.
     connect(m_pages, &QTabWidget::currentChanged, this, [this] {

@@ -9,6 +9,7 @@ class QTabWidget;
 namespace stepscope {
 
 class ComparePage;
+class LadderPage;
 class ExperimentPanel;
 class FlipStrip;
 class HintStrip;
@@ -38,6 +39,7 @@ public:
     TextPage& textPage() { return *m_text; }
     SessionsPage& sessionsPage() { return *m_sessionsPage; }
     ComparePage& comparePage() { return *m_compare; }
+    LadderPage& ladderPage() { return *m_ladder; }
     SessionsPanel& sessions() { return *m_sessions; }
     LogPanel& log() { return *m_log; }
 
@@ -73,6 +75,7 @@ private:
     TextPage* m_text;
     SessionsPage* m_sessionsPage;
     ComparePage* m_compare;
+    LadderPage* m_ladder;
     SessionsPanel* m_sessions;
     LogPanel* m_log;
     SidePanels* m_sides;

@@ -40,7 +40,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Ctrl+Shift+V", "validate now"},
         {"Ctrl+Shift+C", "capture what runs in some steps"},
         {"Ctrl+Shift+R", "draw other batches: the next seed"},
-        {"1  2  3  4", "page Live, page Text, page Sessions, page Compare"},
+        {"1  2  3  4  5", "page Live, Text, Sessions, Compare, Ladder"},
         {"F", "fit the charts to the whole run"},
         {"Wheel, drag", "zoom and pan the charts; double click fits"},
         {"Enter, L", "on a chart: it alone; logarithmic y"},

@@ -33,11 +33,14 @@ Workplace::Workplace(const Options& options)
                  m_reader, m_replay, m_runs, m_stage, m_running),
       m_compare({m_window.experiment(), m_window.pages(), m_window.comparePage(), m_window.notice()}, m_runs, m_running, m_reader, m_stage,
                 m_measured),
+      m_ladder({m_window.experiment(), m_window.pages(), m_window.ladderPage()}, m_runs, m_running, m_reader, m_stage, m_studied),
       m_capture(m_window, m_runs, m_running, m_live),
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
     connect(&m_flips, &FlipWiring::measureRequested, &m_inTurns, &MeasureWiring::ask);
     connect(&m_sessions, &SessionsWiring::experimentRequested, &m_compare, &CompareWiring::open);
+    connect(&m_sessions, &SessionsWiring::studyRequested, &m_ladder, &LadderWiring::open);
+    connect(&m_ladder, &LadderWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_compare, &CompareWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
     connect(&m_window.livePage(), &LivePage::said, this, [this](const QString& sentence, bool isError) {

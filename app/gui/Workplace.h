@@ -7,7 +7,9 @@
 #include "app/gui/WindowActions.h"
 #include "app/gui/measuring/CompareWiring.h"
 #include "app/gui/measuring/ExperimentFeed.h"
+#include "app/gui/measuring/LadderWiring.h"
 #include "app/gui/measuring/MeasureWiring.h"
+#include "app/gui/measuring/StudyFeed.h"
 #include "app/gui/process/Options.h"
 #include "app/gui/process/QuitSignals.h"
 #include "app/gui/wiring/CaptureWiring.h"
@@ -44,6 +46,7 @@ private:
     MainWindow m_window;
     LiveFeed m_live, m_replayed;
     ExperimentFeed m_measured;
+    StudyFeed m_studied;
     RunController m_runs;
     SessionsReader m_reader;
     ReplayController m_replay;
@@ -55,6 +58,7 @@ private:
     MeasureWiring m_inTurns;
     SessionsWiring m_sessions;
     CompareWiring m_compare;
+    LadderWiring m_ladder;
     CaptureWiring m_capture;
     WindowActions m_actions;
     Departure m_departure;

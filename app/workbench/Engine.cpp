@@ -68,6 +68,10 @@ public:
         return startLadderOn(m_registry, std::move(request), sink);
     }
 
+    Result<std::unique_ptr<Run>> startTune(TuneRequest request, EventSink& sink) override {
+        return startTuneOn(m_registry, std::move(request), sink);
+    }
+
     Result<LadderForecast> forecast(LadderRequest request) const override { return forecastOn(m_registry, std::move(request)); }
 
 private:

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "app/workbench/RunRecorder.h"
+#include "app/workbench/diagnose/MachineTurn.h"
 
 namespace stepscope {
 
@@ -130,6 +131,7 @@ LiveStudy::Outcome LiveStudy::measure(ExperimentRequest request, ExperimentHisto
 }
 
 void LiveStudy::work() {
+    const RunTurn turn;  // between its experiments too
     m_tee.publish(StateChanged{m_clock.now(), 0, RunState::Preparing, {}});
     Outcome outcome;
     try {

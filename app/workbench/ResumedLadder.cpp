@@ -1,9 +1,9 @@
 // A ladder that goes on where an earlier session of it ended: what that asked, read with the care that a stranger's file needs.
 #include <fmt/format.h>
 
+#include "app/workbench/Checkpoints.h"
 #include "app/workbench/StudyRequests.h"
 #include "core/analysis/StudyHistory.h"
-#include "core/optimizations/registry/StoredSwitches.h"
 
 namespace stepscope {
 namespace {
@@ -43,7 +43,7 @@ Result<LadderRequest> resumedLadder(const std::string& chosen, std::int64_t sess
     LadderRequest request;
     auto config = configFromJson(began->config);
     if (!config) return refused(ErrorCode::Damaged, "has settings that cannot be read: " + config.error().sentence);
-    auto checked = checkStoredSwitches(std::move(*config), place);
+    auto checked = storedConfig(std::move(*config), place);
     if (!checked) return checked.error();
     request.config = std::move(*checked);
     auto ladder = parseLadder(began->source, place, began->title);

@@ -5,6 +5,7 @@
 #include "app/workbench/ExperimentQuestion.h"
 #include "app/workbench/LiveExperiment.h"
 #include "app/workbench/LiveLadder.h"
+#include "app/workbench/LiveTune.h"
 #include "core/data/Corpus.h"
 #include "core/events/ConfigKeys.h"
 
@@ -120,6 +121,27 @@ Result<std::unique_ptr<Run>> startLadderOn(const std::shared_ptr<const Registry>
         return makeError(bottom.error().code, fmt::format("The bottom of {} cannot run here: {}", request.ladder.title, bottom.error().sentence));
     LadderCourse course = courseOf(request, engine);
     auto run = std::make_unique<LiveLadder>(std::move(request), std::move(engine), std::move(course), sink);
+    run->begin();
+    return std::unique_ptr<Run>(std::move(run));
+}
+
+Result<std::unique_ptr<Run>> startTuneOn(const std::shared_ptr<const Registry>& registry, TuneRequest request, EventSink& sink) {
+    if (!(request.budgetSeconds >= kShortestTune && request.budgetSeconds <= kLongestBudget))
+        return makeError(ErrorCode::BadInput, fmt::format("The budget is {:g} seconds; a search takes a number from {:g} to {:g}.",
+                                                          request.budgetSeconds, kShortestTune, kLongestBudget));
+    if (!(request.delta >= kLeastDelta && request.delta <= kMostDelta))
+        return makeError(ErrorCode::BadInput, fmt::format("What counts as equal is {:g} %; it takes a number from {:g} to {:g}.", request.delta * 100,
+                                                          kLeastDelta * 100, kMostDelta * 100));
+    if (!request.name.empty())
+        if (auto good = checkSessionName(request.name); !good) return good.error();
+    auto complete = registry->complete(request.config);
+    if (!complete) return complete.error();
+    request.config = std::move(*complete);
+    const auto plan = registry->plan(request.config, knownVocabulary(request.config));
+    if (!plan) return plan.error();
+    auto run = std::make_unique<LiveTune>(
+        std::move(request), registry,
+        [registry](ExperimentRequest experiment, EventSink& events) { return startExperimentOn(registry, std::move(experiment), events); }, sink);
     run->begin();
     return std::unique_ptr<Run>(std::move(run));
 }

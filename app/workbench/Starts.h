@@ -16,6 +16,7 @@ std::int64_t knownVocabulary(const RunConfig& config);
 // As in Workbench.
 Result<std::unique_ptr<Run>> startExperimentOn(const std::shared_ptr<const Registry>& registry, ExperimentRequest request, EventSink& sink);
 Result<std::unique_ptr<Run>> startLadderOn(const std::shared_ptr<const Registry>& registry, LadderRequest request, EventSink& sink);
+Result<std::unique_ptr<Run>> startTuneOn(const std::shared_ptr<const Registry>& registry, TuneRequest request, EventSink& sink);
 Result<LadderForecast> forecastOn(const std::shared_ptr<const Registry>& registry, LadderRequest request);
 
 }  // namespace stepscope

@@ -1,5 +1,7 @@
-// What a study is asked: a ladder of switches. Built by the window and the command line for Workbench::startLadder.
+// What a study is asked: a ladder of switches, or a search for the fastest settings. Built by the window and the command line for
+// Workbench::startLadder and startTune.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,20 @@ struct LadderRequest {
     std::string resumedFrom;     // "session 3": where `kept` comes from
     std::vector<StudyRow> kept;  // rows that were measured there
 };
+
+struct TuneRequest {
+    RunConfig config;  // the present settings
+    double budgetSeconds = 300;
+    bool sizes = false;           // batch size and context may change too
+    std::optional<Bytes> memory;  // what the predicted peak may be at most, beside what the device has
+    double delta = 0.01;
+    std::int64_t seed = 1;
+    std::string name, notes;
+    std::vector<std::string> tags;
+    std::string database;
+    bool record = true;
+};
+constexpr double kShortestTune = 20;  // seconds
 
 // The request that goes on with a stored ladder: what it asked, with the rows that it has measured. Errors: no such session, no ladder, measured on
 // another machine, or stored by a stranger.

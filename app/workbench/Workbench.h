@@ -60,6 +60,7 @@ constexpr double kLeastDelta = 0.0005, kMostDelta = 0.5;
 
 struct LadderRequest;  // StudyRequests.h
 struct LadderForecast;
+struct TuneRequest;
 
 struct RunSummary {
     std::int64_t session = 0;
@@ -125,6 +126,8 @@ public:
 
     // A ladder of switches: many experiments, one after the other, in one session.
     virtual Result<std::unique_ptr<Run>> startLadder(LadderRequest request, EventSink& sink) = 0;
+    // A search for the fastest settings.
+    virtual Result<std::unique_ptr<Run>> startTune(TuneRequest request, EventSink& sink) = 0;
     // What of a ladder can be measured here, and how long that takes. Errors as startLadder.
     virtual Result<LadderForecast> forecast(LadderRequest request) const = 0;
 };

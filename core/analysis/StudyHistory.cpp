@@ -29,6 +29,12 @@ const StudyRow* StudyHistory::find(const char* role) const {
 }
 
 double StudyHistory::seconds() const {
+    TimeNs newest = m_began ? m_began->at : TimeNs{};
+    for (const StudyRow& row : m_rows) newest = std::max(newest, row.at, [](TimeNs a, TimeNs b) { return a.ns < b.ns; });
+    return m_began ? static_cast<double>(newest.ns - m_began->at.ns) / 1e9 : 0;
+}
+
+double StudyHistory::measuredSeconds() const {
     double all = 0;
     for (const StudyRow& row : m_rows)
         if (std::isfinite(row.seconds)) all += row.seconds;

@@ -17,7 +17,8 @@ public:
     const std::vector<StudyRow>& rows() const { return m_rows; }          // ascending by their number
     const StudyRow* find(const char* role) const;                         // the first of this role; null: there is none
     const ExperimentHistory& experiment() const { return m_experiment; }  // the newest of its experiments
-    double seconds() const;                                               // that its rows took
+    double measuredSeconds() const;                                       // that its rows took
+    double seconds() const;                                               // from its begin to its newest row
 
 private:
     std::optional<StudyBegan> m_began;

@@ -33,6 +33,7 @@ constexpr const char* kTop = "top";              //   the top beside the bottom,
 constexpr const char* kWithout = "without";      //   the top beside itself without one rung,
 constexpr const char* kPair = "pair";            //   or without two
 constexpr const char* kCandidate = "candidate";  // a search: settings that race,
+constexpr const char* kValue = "value";          //   a value of a switch that was not chosen,
 constexpr const char* kFinal = "final";          //   and the best of them beside the present ones
 
 constexpr const char* kWaiting = "waiting";

@@ -14,12 +14,11 @@
 #include "core/profile/OperationCounter.h"
 #include "core/profile/ProcessUsage.h"
 #include "core/train/Failure.h"
+#include "core/train/Settling.h"
 
 namespace stepscope {
 namespace {
 
-// The first step of an instance asks for back-ends and packs weights; one that captures its step has done so by the fifth.
-constexpr int kSettlingSteps = 2, kSettlingStepsOfCaptured = 6;
 constexpr std::int64_t kMostBallast = 4 << 20;  // bytes
 
 constexpr std::array kArms{Arm::A, Arm::B};
@@ -91,7 +90,7 @@ Status Comparison::buildOne(Arm arm) {
     if (!m_setup.swapStates) instance.state.convert(m_setup.factory->formOf(own.plan, instance.state));
     instance.program = m_setup.factory->build(own.plan);
     turnTo(arm);
-    const int settling = own.plan.execution == Execution::Captured ? kSettlingStepsOfCaptured : kSettlingSteps;
+    const int settling = settlingSteps(own.plan);
     for (int i = 0; i < settling && !stopAsked(); ++i) {
         StepResult result;
         if (i + 1 == settling && !std::isfinite(m_operations[index(arm)])) {

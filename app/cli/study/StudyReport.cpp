@@ -53,8 +53,9 @@ Json rowJson(const StudyRow& row) {
 
 std::string times(double ratio, double low, double high) {
     if (!std::isfinite(ratio)) return "";
-    if (!(low > 0 && std::isfinite(high))) return fmt::format("×{:.3g}, too few pairs", ratio);
-    return fmt::format("×{:.3g} [{:.3g}, {:.3g}]", ratio, low, high);
+    const int digits = ratio < 10 ? 2 : 1;
+    if (!(low > 0 && std::isfinite(high))) return fmt::format("×{:.{}f}, too few pairs", ratio, digits);
+    return fmt::format("×{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]", ratio, low, high, digits);
 }
 
 std::string known(double value, const std::string& text) {
@@ -127,7 +128,75 @@ std::string ladderText(const StudyHistory& history) {
     text += fmt::format(
         "Method: each × is an experiment of its own, two programs taking turns (see `ab`); all intervals of the table hold together at {:.0f} %.\n"
         "Loss: beside the rung below at equal tokens, soon after the start. {:.0f} s of measuring.\n",
-        (1 - began.alpha) * 100, history.seconds());
+        (1 - began.alpha) * 100, history.measuredSeconds());
+    return text;
+}
+
+// What a search recommends: keys that differ from the present settings; none where it found nothing, or nothing that held when it was measured anew.
+Json recommended(const StudyHistory& history) {
+    const StudyRow* last = history.find(study::kFinal);
+    return last == nullptr || last->state == study::kRejected || last->state == study::kFailed ? Json::object() : settingsJson(last->settings);
+}
+
+Json tuneJson(const StudyHistory& history, std::int64_t session) {
+    const StudyBegan& began = *history.began();
+    const StudyRow none, *last = history.find(study::kFinal);
+    if (last == nullptr) last = &none;
+    Json rejected = Json::array(), rows = Json::array();
+    for (const StudyRow& row : history.rows()) {
+        if (row.role == study::kValue) {
+            const Json setting = settingsJson(row.settings);
+            for (const auto& [key, value] : setting.items()) rejected.push_back({{"key", key}, {"value", value}, {"why", row.why}});
+        } else {
+            rows.push_back(rowJson(row));
+        }
+    }
+    return {{"recommended", recommended(history)},
+            {"ratio", number(last->ratio)},
+            {"low", number(last->low)},
+            {"high", number(last->high)},
+            {"rejected", rejected},
+            {"seconds", number(history.seconds())},
+            {"verdict", last->outcome},
+            {"why", last->why},
+            {"state", last->state},
+            {"rows", rows},
+            {"budget", began.budgetSeconds},
+            {"delta", began.delta},
+            {"alpha", began.alpha},
+            {"seed", began.seed},
+            {"session", session > 0 ? Json(session) : Json(nullptr)}};
+}
+
+std::string tuneText(const StudyHistory& history) {
+    Table table({{"RACED"}, {"STEP", Right}, {"ROUNDS", Right}, {"MEMORY", Right}, {"WHAT CAME OF IT"}});
+    for (const StudyRow& row : history.rows()) {
+        if (row.role != study::kCandidate || row.state == study::kSkipped) continue;
+        const std::string why = !row.why.empty() ? row.why : row.state == study::kChosen ? "the fastest" : row.state;
+        table.add({printable(row.name), known(row.msPerStep, format::milliseconds(row.msPerStep)), std::to_string(row.pairs),
+                   known(row.peakBytes,
+                         format::bytes({std::isfinite(row.peakBytes) ? static_cast<std::int64_t>(std::clamp(row.peakBytes, 0.0, 9e18)) : 0})),
+                   printable(why)});
+    }
+    std::string text = table.text();
+    const StudyRow* last = history.find(study::kFinal);
+    for (const StudyRow& row : history.rows())
+        if (row.role == study::kValue) text += fmt::format("not {}: {}\n", printable(row.settings), printable(row.why));
+    text += "\n";
+    if (last == nullptr) return text + "It was ended before the race was decided: nothing is recommended.\n";
+    const bool has = !recommended(history).empty();
+    if (has)
+        text += fmt::format("Recommended: {}\nMeasured anew beside the present settings: {}{}.\n", printable(last->settings),
+                            times(last->ratio, last->low, last->high),
+                            std::isfinite(last->msPerStep) ? ", " + format::milliseconds(last->msPerStep) + " a step" : "");
+    else
+        text += "Recommended: the present settings.\n";
+    if (!last->why.empty()) text += printable(last->why) + "\n";
+    text += fmt::format(
+        "Method: settings race in rounds, in random order, made anew for each block; those that are slower for sure, or would waste time, leave. The "
+        "race's\n"
+        "own figures favour its winner, so only the interval of the fresh experiment counts ({:.0f} %). {:.0f} s in all.\n",
+        (1 - history.began()->alpha) * 100, history.seconds());
     return text;
 }
 
@@ -136,6 +205,7 @@ std::string ladderText(const StudyHistory& history) {
 Json studyJson(const StudyHistory& history, std::int64_t session) {
     const auto& began = history.began();
     if (!began) return nullptr;
+    if (began->kind != "ladder") return tuneJson(history, session);
     Json rows = Json::array();
     for (const StudyRow& row : history.rows()) rows.push_back(rowJson(row));
     const StudyRow* top = history.find(study::kTop);
@@ -152,7 +222,7 @@ Json studyJson(const StudyHistory& history, std::int64_t session) {
             {"alpha", began->alpha},
             {"delta", began->delta},
             {"budget", began->budgetSeconds},
-            {"seconds", number(history.seconds())},
+            {"seconds", number(history.measuredSeconds())},
             {"seed", began->seed},
             {"session", session > 0 ? Json(session) : Json(nullptr)}};
 }
@@ -167,7 +237,7 @@ std::string ladderPlanText(const std::vector<StudyRow>& rows) {
 
 std::string studyText(const StudyHistory& history, std::int64_t session, const std::string& repeat) {
     if (!history.began()) return "";
-    std::string text = ladderText(history);
+    std::string text = history.began()->kind == "ladder" ? ladderText(history) : tuneText(history);
     if (session > 0) text += fmt::format("Kept as session {}.\n", session);
     if (!repeat.empty()) text += "Repeat it: " + printable(repeat) + "\n";
     return text;

@@ -8,7 +8,7 @@
 
 namespace stepscope::cli {
 
-// Null where there is none. session: 0 = not recorded.
+// Null where there is none. session: 0 = not recorded. Promised of a search: recommended, ratio, low, high, rejected, seconds.
 Json studyJson(const StudyHistory& history, std::int64_t session);
 
 // repeat: the line that asks it again; may be empty.

@@ -74,17 +74,27 @@ void RunController::start(RunRequest request) {
 }
 
 void RunController::measure(ExperimentRequest request, EventSink& sink) {
+    carryOut([wanted = std::move(request)](Workbench& workbench, EventSink& into) { return workbench.startExperiment(wanted, into); }, sink,
+             &RunController::measureFailed, &RunController::measured);
+}
+
+void RunController::study(StudyStart start, EventSink& sink) {
+    carryOut(std::move(start), sink, &RunController::studyFailed, &RunController::studied);
+}
+
+void RunController::carryOut(StudyStart start, EventSink& sink, void (RunController::*failed)(const QString&),
+                             void (RunController::*done)(const RunSummary&)) {
     if (busy() || m_workbench == nullptr) return;
     m_stopWhenStarted = false;
     m_measuring = true;
     m_early.clear();
     setPhase(Phase::Starting);
-    m_thread.post([this, workbench = m_workbench, wanted = std::move(request), &sink] {
-        auto started = workbench->startExperiment(wanted, sink);
+    m_thread.post([this, workbench = m_workbench, start = std::move(start), &sink, failed, done] {
+        auto started = start(*workbench, sink);
         if (!started) {
-            answer(this, [this, sentence = QString::fromStdString(started.error().sentence)] {
+            answer(this, [this, failed, sentence = QString::fromStdString(started.error().sentence)] {
                 setPhase(Phase::None);
-                Q_EMIT measureFailed(sentence);
+                Q_EMIT(this->*failed)(sentence);
             });
             return;
         }
@@ -92,10 +102,10 @@ void RunController::measure(ExperimentRequest request, EventSink& sink) {
         if (m_leaving) run->send(Stop{});
         answer(this, [this, run] { becomeLive(run); });
         const RunSummary summary = run->wait();
-        answer(this, [this, summary] {
+        answer(this, [this, done, summary] {
             m_run.reset();
             setPhase(Phase::None);
-            Q_EMIT measured(summary);
+            Q_EMIT(this->*done)(summary);
         });
     });
 }

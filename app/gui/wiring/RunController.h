@@ -3,6 +3,7 @@
 #pragma once
 #include <QObject>
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "app/gui/process/BackThread.h"
@@ -41,6 +42,9 @@ public:
     void start(RunRequest request);
     // Answered with measureFailed() or, when it is over, measured(). The sink outlives this.
     void measure(ExperimentRequest request, EventSink& sink);
+    // A ladder or a search, the same way. start is called on the engine's thread. Answered with studyFailed() or, when it is over, studied().
+    using StudyStart = std::function<Result<std::unique_ptr<Run>>(Workbench& workbench, EventSink& sink)>;
+    void study(StudyStart start, EventSink& sink);
     void send(Command command);  // while a run is being started, kept for it; ignored when there is none
     void stop();
     // Saves a checkpoint, stops the run and waits for it, without an event loop: for an end of the program that nobody asked for. False: no run.
@@ -55,9 +59,12 @@ Q_SIGNALS:
     void ended(const stepscope::RunSummary& summary);
     void measureFailed(const QString& sentence);
     void measured(const stepscope::RunSummary& summary);
+    void studyFailed(const QString& sentence);
+    void studied(const stepscope::RunSummary& summary);
 
 private:
     void setPhase(Phase phase);
+    void carryOut(StudyStart start, EventSink& sink, void (RunController::*failed)(const QString&), void (RunController::*done)(const RunSummary&));
     void becomeLive(std::shared_ptr<Run> run);
 
     LiveFeed& m_feed;

@@ -89,13 +89,19 @@ void SessionsWiring::connectTransport() {
     });
 }
 
-bool SessionsWiring::isExperiment(qint64 session) const {
+// What is no run has a page of its own. Whether this is.
+bool SessionsWiring::shownElsewhere(qint64 session) {
     const SessionRow* row = m_panels.sessions.model().find(session);
-    return row != nullptr && row->kind == SessionKind::Experiment;
+    if (row == nullptr || row->kind == SessionKind::Run || row->kind == SessionKind::Trace) return false;
+    if (row->kind == SessionKind::Experiment)
+        Q_EMIT experimentRequested(session);
+    else
+        Q_EMIT studyRequested(session);
+    return true;
 }
 
 void SessionsWiring::replay(qint64 session) {
-    if (isExperiment(session)) return Q_EMIT experimentRequested(session);
+    if (shownElsewhere(session)) return;
     const bool isLive = m_runs.training() && m_stage.live().history()->session() == session;
     if (isLive) return returnToLive();
     m_marks = 0;
@@ -142,7 +148,7 @@ void SessionsWiring::showMarks(TimeNs end) {
 }
 
 void SessionsWiring::runAgain(qint64 session, bool resume) {
-    if (isExperiment(session)) return Q_EMIT experimentRequested(session);  // its page repeats it
+    if (shownElsewhere(session)) return;  // its page repeats it
     if (m_runs.measuring()) return m_running.say("An experiment is being measured; stop it before starting a run.", true);
     if (m_runs.busy()) return m_running.say("A run is in progress; stop it before starting another.", true);
     if (!resume)

@@ -45,10 +45,11 @@ public:
     void returnToLive();
 
 Q_SIGNALS:
+    void studyRequested(qint64 session);       // a ladder or a search: the same
     void experimentRequested(qint64 session);  // the session is no run: its page shows it
 
 private:
-    bool isExperiment(qint64 session) const;
+    bool shownElsewhere(qint64 session);
     void connectPanel();
     void connectTransport();
     void show(const std::vector<SessionRow>& rows);

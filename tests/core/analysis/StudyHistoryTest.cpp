@@ -17,7 +17,7 @@ TEST(StudyHistory, TheNewestOfEveryRowIsTheTable) {
     EXPECT_EQ(history.rows()[1].state, "measured");
     EXPECT_EQ(history.find("rung")->ratio, 2);
     EXPECT_EQ(history.find("top"), nullptr);
-    EXPECT_EQ(history.seconds(), 20);
+    EXPECT_EQ(history.measuredSeconds(), 20);
     history.add(StudyBegan{.kind = "tune"});
     EXPECT_TRUE(history.rows().empty()) << "a replay that jumped back begins anew";
 }

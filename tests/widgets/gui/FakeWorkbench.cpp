@@ -9,6 +9,7 @@
 
 #include "FakeExperiment.h"
 #include "FakeRun.h"
+#include "FakeTune.h"
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/ExperimentQuestion.h"
 #include "app/workbench/LiveLadder.h"
@@ -123,6 +124,14 @@ public:
         LadderEngine engine = ladderEngine(request);
         LadderCourse course = courseOf(request, engine);
         auto run = std::make_unique<LiveLadder>(std::move(request), std::move(engine), std::move(course), sink);
+        run->begin();
+        return std::unique_ptr<Run>(std::move(run));
+    }
+
+    Result<std::unique_ptr<Run>> startTune(TuneRequest request, EventSink& sink) override {
+        auto run = std::make_unique<FakeTune>(
+            std::move(request), m_machine,
+            [this](ExperimentRequest experiment, EventSink& events) { return startExperiment(std::move(experiment), events); }, sink);
         run->begin();
         return std::unique_ptr<Run>(std::move(run));
     }

@@ -1,0 +1,124 @@
+// `tune`: which settings are fastest here? A race among the values of all switches that compute the same, then a fresh experiment of what won beside
+// the present settings. Main thread; Ctrl-C ends it and keeps what is known.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "app/cli/Commands.h"
+#include "app/cli/RunOptions.h"
+#include "app/cli/StopSignals.h"
+#include "app/cli/output/Output.h"
+#include "app/cli/study/RepeatLine.h"
+#include "app/cli/study/StudyReport.h"
+#include "app/cli/study/StudySink.h"
+#include "app/workbench/StudyRequests.h"
+#include "core/events/ConfigKeys.h"
+
+namespace stepscope::cli {
+namespace {
+
+struct Options {
+    RunOptions base;
+    bool noRecord = false, json = false;
+    // Texts, so that the range checks name the option.
+    std::string budget = "5", delta = "1", seed = "1", memory;
+    TuneRequest request;
+};
+
+Result<double> realOption(const char* name, const std::string& text, double least, double most) {
+    const auto value = parseValue(RealRange{least, most}, name, text);
+    if (!value) return value.error();
+    return std::get<double>(*value);
+}
+
+Status prepare(Options& options, const Workbench& workbench) {
+    TuneRequest& request = options.request;
+    const auto budget = realOption("--budget", options.budget, kShortestTune / 60, kLongestBudget / 60);
+    if (!budget) return budget.error();
+    const auto delta = realOption("--delta", options.delta, kLeastDelta * 100, kMostDelta * 100);
+    if (!delta) return delta.error();
+    const auto seed = parseValue(IntegerRange{0, 1'000'000'000'000}, "--seed", options.seed);
+    if (!seed) return seed.error();
+    if (!options.memory.empty()) {
+        const auto gigabytes = realOption("--memory", options.memory, 0.01, 1e6);
+        if (!gigabytes) return gigabytes.error();
+        request.memory = Bytes{static_cast<std::int64_t>(*gigabytes * 1e9)};
+    }
+    request.budgetSeconds = *budget * 60;
+    request.delta = *delta / 100;
+    request.seed = std::get<std::int64_t>(*seed);
+    request.record = !options.noRecord;
+    auto config = options.base.configure(workbench);
+    if (!config) return config.error();
+    request.config = std::move(*config);
+    return {};
+}
+
+std::string repeatLine(const Options& options) {
+    RepeatLine line("tune");
+    for (const auto& word : options.base.words()) line.add(word);
+    if (options.request.sizes) line.add("--sizes");
+    if (!options.memory.empty()) line.add("--memory"), line.add(options.memory);
+    line.add("--budget"), line.add(options.budget), line.add("--delta"), line.add(options.delta), line.add("--seed"), line.add(options.seed);
+    return line.text();
+}
+
+Result<ExitCode> tune(Options& options) {
+    const auto workbench = Workbench::create();
+    if (auto ready = prepare(options, *workbench); !ready) return ready.error();
+    std::signal(SIGPIPE, SIG_IGN);
+    StudySink sink(stderrIsTerminal());
+    std::atomic<Run*> running{nullptr};
+    std::atomic<bool> stopAsked{false};
+    std::unique_ptr<Run> run;
+    RunSummary summary;
+    {
+        const StopSignals signals([&] {
+            stopAsked = true;
+            if (Run* told = running.load()) told->send(Stop{});
+        });
+        auto started = workbench->startTune(options.request, sink);
+        if (!started) return started.error();
+        run = std::move(*started);
+        running = run.get();
+        if (stopAsked) run->send(Stop{});
+        summary = run->wait();
+    }
+    const bool shown = sink.finish(summary.why);
+    if (sink.history().began())
+        print(options.json ? line(studyJson(sink.history(), sink.session())) : studyText(sink.history(), sink.session(), repeatLine(options)));
+    if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
+        if (!shown) printError(summary.why);
+        return exitCode(summary.code);
+    }
+    return summary.state == RunState::Stopped ? ExitCode::Stopped : ExitCode::Ok;
+}
+
+}  // namespace
+
+void addTune(CLI::App& parent, Actions& actions) {
+    auto options = std::make_shared<Options>();
+    TuneRequest& request = options->request;
+    auto* command = parent.add_subcommand("tune", "Which settings are fastest here? All that compute the same race; what won is measured anew");
+    options->base.add(*command);
+    options->base.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .bin");
+    options->base.addKey(*command, "threads", "CPU threads; 0 = every core");
+    command->add_option("--budget", options->budget, "Of everything; the last fifth of it measures what won")
+        ->type_name("MINUTES")
+        ->capture_default_str()
+        ->take_last();
+    command->add_flag("--sizes", request.sizes, "Batch size and context may change too: half of what is set, and twice as much");
+    command->add_option("--memory", options->memory, "Nothing that is predicted to take more races")->type_name("GB")->take_last();
+    command->add_option("--delta", options->delta, "Differences below this count as none")->type_name("PCT")->capture_default_str()->take_last();
+    command->add_option("--seed", options->seed, "Of the order within rounds and of the coins")->type_name("N")->capture_default_str()->take_last();
+    addDatabaseOption(*command, request.database);
+    command->add_flag("--no-record", options->noRecord, "Store nothing");
+    command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
+    command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
+    command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
+    command->add_flag("--json", options->json, "End with one line of JSON");
+    actions[command] = [options] { return tune(*options); };
+}
+
+}  // namespace stepscope::cli

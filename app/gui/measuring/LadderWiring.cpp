@@ -1,0 +1,331 @@
+#include "app/gui/measuring/LadderWiring.h"
+
+#include <QDateTime>
+#include <QFileDialog>
+#include <QTabWidget>
+
+#include "app/gui/Stage.h"
+#include "app/gui/measuring/StudyFeed.h"
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/LogSentences.h"
+#include "app/gui/wiring/RunController.h"
+#include "app/gui/wiring/RunWiring.h"
+#include "app/gui/wiring/SessionsReader.h"
+#include "app/workbench/Checkpoints.h"
+#include "core/events/ConfigKeys.h"
+#include "widgets/panels/LogModel.h"
+#include "widgets/panels/compare/CompareTypes.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/ladder/LadderPage.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kLookSoonMs = 150;
+constexpr std::int64_t kStudyEventsAtOnce = 4096;
+const char* kLadderChapter = "ladders.md";
+
+// The settings that a study ends with: of a search what it recommends, of a ladder its top.
+Result<RunConfig> settingsOf(const StudyHistory& history, const SwitchCatalogue& catalogue) {
+    const auto& began = history.began();
+    if (!began) return makeError(ErrorCode::NotFound, "Nothing is known of its settings.");
+    auto config = configFromJson(began->config);
+    if (!config) return config;
+    auto here = storedConfig(std::move(*config), "This session");
+    if (!here) return here;
+    const auto apply = [&](const std::string& settings) -> Status {
+        LadderRung rung;
+        if (settings.empty()) return {};
+        auto read = parseLadder("- " + settings, "This session", "");
+        if (!read) return read.error();
+        for (const auto& [key, value] : read->rungs.front().settings)
+            if (auto done = setKey(*here, catalogue, key, value); !done) return done;
+        return {};
+    };
+    if (began->kind != "ladder") {
+        const StudyRow* last = history.find(study::kFinal);
+        if (last == nullptr || last->state == study::kRejected || last->state == study::kFailed) return here;
+        if (auto done = apply(last->settings); !done) return done.error();
+        return here;
+    }
+    for (const StudyRow& row : history.rows()) {
+        const bool part = row.role == study::kBottom || (row.role == study::kRung && (row.state == study::kMeasured || row.state == study::kWaiting));
+        if (!part) continue;
+        if (auto done = apply(row.settings); !done) return done.error();
+    }
+    return here;
+}
+
+struct StoredStudy {
+    LadderView view;
+    bool goesOn = false;
+};
+
+Result<StoredStudy> storedStudy(const std::string& database, std::int64_t session) {
+    auto reader = SessionReader::open(database);
+    if (!reader) return reader.error();
+    const auto summary = (*reader)->summary(session);
+    if (!summary) return summary.error();
+    auto history = std::make_shared<StudyHistory>();
+    for (std::int64_t from = 0;; from += kStudyEventsAtOnce) {
+        const auto events = (*reader)->events(session, from, kStudyEventsAtOnce);
+        if (!events) return events.error();
+        if (events->empty()) break;
+        for (const Event& event : *events)
+            if (std::holds_alternative<StudyBegan>(event) || std::holds_alternative<StudyRow>(event)) history->add(event);
+    }
+    StoredStudy stored;
+    stored.goesOn = !ended(summary->state);
+    stored.view.title = asText(summary->name);
+    stored.view.source = QString("session %1%2").arg(session).arg(stored.goesOn ? ", another program measures it now" : "");
+    stored.view.doing = summary->state == RunState::Finished || stored.goesOn
+                            ? QString()
+                            : QString("%1%2").arg(toString(summary->state), summary->why.empty() ? QString() : ": " + asText(summary->why));
+    stored.view.resumable = summary->kind == SessionKind::Ladder && !stored.goesOn && summary->state != RunState::Finished && history->began();
+    stored.view.canUse = history->began() && !stored.goesOn;
+    stored.view.history = std::move(history);
+    return stored;
+}
+
+}  // namespace
+
+LadderWiring::LadderWiring(const Panels& panels, RunController& runs, RunWiring& running, SessionsReader& reader, Stage& stage, StudyFeed& feed,
+                           QObject* parent)
+    : QObject(parent), m_panels(panels), m_runs(runs), m_running(running), m_reader(reader), m_feed(feed), m_page(panels.page) {
+    m_live.history = m_storedView.history = std::make_shared<const StudyHistory>();
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(kLookSoonMs);
+    m_page.setLadders(builtInLadders());
+    connect(&m_soon, &QTimer::timeout, this, &LadderWiring::look);
+    connect(&m_page, &LadderPage::edited, this, &LadderWiring::lookSoon);
+    connect(&m_page, &LadderPage::fileRequested, this, [this] {
+        const QString path = QFileDialog::getOpenFileName(&m_page, "A ladder of your own", {}, "YAML (*.yaml *.yml);;All files (*)");
+        if (!path.isEmpty()) openFile(path);
+    });
+    connect(&m_page, &LadderPage::measureRequested, this, &LadderWiring::measure);
+    connect(&m_page, &LadderPage::resumeRequested, this, &LadderWiring::resume);
+    connect(&m_page, &LadderPage::useRequested, this, &LadderWiring::use);
+    connect(&m_page, &LadderPage::guideRequested, this, [this] { Q_EMIT guideRequested(kLadderChapter); });
+    connect(&m_page, &LadderPage::stopRequested, this, [this] {
+        if (!m_mine) return;
+        m_runs.stop();
+        refreshLive();
+    });
+    connect(&panels.experiment, &ExperimentPanel::edited, this, &LadderWiring::lookSoon);
+    connect(&runs, &RunController::engineReady, this, &LadderWiring::lookSoon);
+    connect(&runs, &RunController::phaseChanged, this, &LadderWiring::showBusy);
+    connect(&runs, &RunController::studied, this, &LadderWiring::ended);
+    connect(&runs, &RunController::studied, &reader, &SessionsReader::refresh);
+    connect(&runs, &RunController::studyFailed, this, &LadderWiring::failed);
+    connect(&feed, &StudyFeed::grew, this, &LadderWiring::refreshLive);
+    connect(&feed, &StudyFeed::began, &reader, &SessionsReader::refresh);
+    connect(&feed, &StudyFeed::said, this, [&stage](const Event& event) {
+        if (auto line = logSentence(event, QDateTime::currentMSecsSinceEpoch())) {
+            line->when = QDateTime::currentDateTime();
+            line->step = 0;  // its steps are on no chart
+            stage.live().log().add({*line});
+        }
+    });
+    showBusy();
+}
+
+LadderWiring::~LadderWiring() {
+    ++m_newest;  // what the thread is at is wanted no more
+}
+
+void LadderWiring::showBusy() {
+    m_page.setBusy(m_runs.workbench() == nullptr ? LadderBusy::NoEngine
+                   : m_runs.measuring()          ? LadderBusy::Measuring
+                   : m_runs.busy()               ? LadderBusy::Training
+                                                 : LadderBusy::Free);
+}
+
+void LadderWiring::lookSoon() {
+    m_ladder.reset();
+    ++m_newest;
+    m_soon.start();
+}
+
+void LadderWiring::look() {
+    if (m_runs.workbench() == nullptr) return;
+    showBusy();
+    const LadderQuestion question = m_page.question();
+    const RunConfig settings = m_panels.experiment.config();
+    if (m_panels.experiment.hasProblem()) return m_page.setForecast("The settings at the left: " + m_panels.experiment.problem(), true);
+    if (question.search) {
+        const double minutes = question.minutes > 0 ? question.minutes : 5;
+        return m_page.setForecast(
+            QString("All values of all switches that compute the same race beside the settings at the left, %1 min; the last fifth "
+                    "measures what won anew.")
+                .arg(minutes, 0, 'g', 3),
+            minutes * 60 < kShortestTune);
+    }
+    const std::uint64_t number = m_newest;
+    m_thread.post([this, number, question, settings, workbench = m_runs.workbench(), database = m_reader.database()] {
+        if (number != m_newest) return;
+        LadderRequest request{.config = settings, .leaveOneOut = question.leaveOneOut, .pairs = question.pairs, .database = database};
+        request.budgetSeconds = question.minutes * 60;
+        QString said;
+        bool problem = false;
+        if (auto ladder = loadLadder(question.ladder); !ladder) {
+            said = asText(ladder.error().sentence);
+            problem = true;
+        } else {
+            request.ladder = std::move(*ladder);
+            if (const auto forecast = workbench->forecast(request); !forecast) {
+                said = asText(forecast.error().sentence);
+                problem = true;
+            } else {
+                int left = 0;
+                QString first;
+                for (const StudyRow& row : forecast->rows)
+                    if (row.role == study::kRung && row.state == study::kSkipped && ++left == 1)
+                        first = QString("%1: %2").arg(asText(row.name), asText(row.why));
+                said = QString("%1 measurements, about %2 minutes%3.")
+                           .arg(forecast->legs)
+                           .arg(forecast->budgetSeconds / 60, 0, 'f', 1)
+                           .arg(question.minutes > 0 ? "" : ", more where steps are slow");
+                if (forecast->pairSeconds > 0) said += QString(" Pairs take %1 of them.").arg(forecast->pairSeconds / 60, 0, 'f', 1);
+                if (left > 0) said += QString(" Not measured here: %1%2").arg(first, left > 1 ? QString(" And %1 more.").arg(left - 1) : QString());
+                problem = forecast->legs == 0;
+            }
+        }
+        answer(this, [this, number, said, problem, request = std::move(request)] {
+            if (number != m_newest) return;
+            m_ladder = problem ? std::nullopt : std::optional(request);
+            m_page.setForecast(said, problem);
+        });
+    });
+}
+
+void LadderWiring::begin() {
+    m_live = {};
+    m_feed.begin();
+    m_live.history = m_feed.history();
+    m_live.live = true;
+    m_live.doing = "it begins";
+    m_stored = 0;
+    m_mine = true;
+    m_panels.pages.setCurrentWidget(&m_page);
+    show();
+}
+
+void LadderWiring::measure() {
+    if (m_runs.busy() || m_runs.workbench() == nullptr) return;
+    const LadderQuestion question = m_page.question();
+    if (!question.search) {
+        if (!m_ladder) return;
+        begin();
+        return m_runs.study([request = *m_ladder](Workbench& workbench, EventSink& sink) { return workbench.startLadder(request, sink); }, m_feed);
+    }
+    TuneRequest request{.config = m_panels.experiment.config(), .sizes = question.sizes, .database = m_reader.database()};
+    if (question.minutes > 0) request.budgetSeconds = question.minutes * 60;
+    begin();
+    m_runs.study([request](Workbench& workbench, EventSink& sink) { return workbench.startTune(request, sink); }, m_feed);
+}
+
+void LadderWiring::resume() {
+    if (m_runs.busy() || m_runs.workbench() == nullptr || m_stored == 0) return;
+    const std::int64_t session = m_stored;
+    begin();
+    m_runs.study(
+        [session, database = m_reader.database()](Workbench& workbench, EventSink& sink) -> Result<std::unique_ptr<Run>> {
+            auto request = resumedLadder(database, session, workbench.machine());
+            if (!request) return request.error();
+            request->database = database;
+            return workbench.startLadder(std::move(*request), sink);
+        },
+        m_feed);
+}
+
+void LadderWiring::use() {
+    const LadderView& shown = m_stored != 0 ? m_storedView : m_live;
+    if (m_runs.workbench() == nullptr) return;
+    m_thread.post([this, history = shown.history, workbench = m_runs.workbench(), settings = m_panels.experiment.config()] {
+        auto config = settingsOf(*history, workbench->switches(settings));
+        answer(this, [this, config = std::move(config), search = history->began() && history->began()->kind != "ladder"] {
+            if (!config) return m_running.say(asText(config.error().sentence), true);
+            m_panels.experiment.adopt(*config);
+            m_running.say(search ? "The settings that are recommended are in the panel on the left."
+                                 : "The settings of the top of the ladder are in the panel on the left.",
+                          false);
+        });
+    });
+}
+
+void LadderWiring::refreshLive() {
+    if (!m_mine) return;
+    m_live.history = m_feed.history();
+    m_live.stopping = m_runs.phase() == RunController::Phase::Stopping;
+    m_live.elapsed = m_feed.elapsed();
+    m_live.doing = m_feed.doing();
+    m_live.title = m_feed.name();
+    if (m_stored == 0) show();
+}
+
+void LadderWiring::ended(const RunSummary& summary) {
+    m_feed.end();
+    m_mine = false;
+    m_live.history = m_feed.history();
+    m_live.live = m_live.stopping = false;
+    m_live.title = m_feed.name();
+    m_live.source = m_feed.session() > 0 ? QString("session %1").arg(m_feed.session()) : QString();
+    m_live.doing = summary.state == RunState::Stopped ? QString("stopped") : QString();
+    m_live.failed = summary.state == RunState::Failed || summary.state == RunState::Interrupted ? asText(summary.why) : QString();
+    m_live.canUse = m_live.history->began().has_value();
+    if (!m_live.failed.isEmpty()) m_running.say(m_live.failed, true);
+    // What was stopped is gone on with as what it is now: stored.
+    if (summary.state == RunState::Stopped && m_feed.session() > 0) return open(m_feed.session());
+    if (m_stored == 0) show();
+}
+
+void LadderWiring::failed(const QString& sentence) {
+    m_feed.end();
+    m_mine = false;
+    m_live.live = m_live.stopping = false;
+    m_live.doing = {};
+    m_live.failed = sentence;
+    m_running.say(sentence, true);
+    if (m_stored == 0) show();
+}
+
+void LadderWiring::show() {
+    m_page.setView(m_stored != 0 ? m_storedView : m_live);
+    showBusy();
+}
+
+void LadderWiring::openFile(const QString& path) {
+    m_page.setFile(path);
+}
+
+void LadderWiring::open(qint64 session) {
+    m_panels.pages.setCurrentWidget(&m_page);
+    if (m_mine && m_feed.session() == session && session != 0) {
+        m_stored = 0;
+        return show();
+    }
+    m_storedView = {};
+    m_storedView.history = std::make_shared<const StudyHistory>();
+    m_storedView.title = QString("session %1").arg(session);
+    m_storedView.doing = "reading it";
+    m_stored = session;
+    show();
+    read(session);
+}
+
+void LadderWiring::read(qint64 session) {
+    m_thread.post([this, session, database = m_reader.database()] {
+        answer(this, [this, session, found = storedStudy(database, session)] {
+            if (m_stored != session) return;
+            if (!found) {
+                m_running.say(asText(found.error().sentence), true);
+                m_stored = 0;
+                return show();
+            }
+            m_storedView = found->view;
+            show();
+        });
+    });
+}
+
+}  // namespace stepscope

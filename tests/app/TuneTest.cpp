@@ -1,0 +1,91 @@
+// `tune`: what is recommended, what was rejected and why, and what is kept of it, by the real program.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "tests/app/CliFixture.h"
+
+namespace stepscope::test {
+namespace {
+
+constexpr int kBadInput = 3, kStopped = 10, kOutOfMemory = 6;
+
+class TuneCli : public CliFixture {
+protected:
+    Words words(const Words& more) const {
+        Words all{"tune"};
+        const Words tinyTrain = tiny();
+        for (std::size_t i = 1; i < tinyTrain.size(); ++i) {
+            if (tinyTrain[i] == "--steps" || tinyTrain[i] == "--step-log") {
+                ++i;
+                continue;
+            }
+            if (tinyTrain[i] == "--json") continue;
+            all.push_back(tinyTrain[i]);
+        }
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }
+    static Json lastLine(const Finished& finished) { return Json::parse(finished.out.substr(finished.out.rfind('\n', finished.out.size() - 2) + 1)); }
+};
+
+TEST_F(TuneCli, EndsWithOneLineOfJsonWithEveryPromisedKeyAndIsShownAgain) {
+    const Finished finished = cli(words({"--budget", "0.5", "--json"}));
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json said = lastLine(finished);
+    for (const char* key : {"recommended", "ratio", "low", "high", "rejected", "seconds"}) EXPECT_TRUE(said.contains(key)) << key;
+    EXPECT_TRUE(said["recommended"].is_object());
+    EXPECT_GT(said["rejected"].size(), 10u);
+    for (const auto& one : said["rejected"]) {
+        EXPECT_FALSE(one["why"].get<std::string>().empty()) << one;
+        EXPECT_FALSE(one["value"].get<std::string>().empty()) << one;
+        // What changes what is learnt takes no part.
+        EXPECT_THAT(one["key"],
+                    testing::Not(testing::AnyOf("batch-size", "context", "grad-clip", "grad-accumulation", "device", "validation-every")));
+    }
+    EXPECT_LT(said["seconds"], 60);
+    const Json kept = session(said["session"]);
+    EXPECT_EQ(kept["kind"], "tune");
+    EXPECT_EQ(kept["state"], "finished");
+    EXPECT_EQ(kept["study"]["recommended"], said["recommended"]);
+    EXPECT_EQ(kept["study"]["rejected"], said["rejected"]);
+    const Finished text = cli({"sessions", "show", std::to_string(said["session"].get<int>()), "--db", database()});
+    EXPECT_EQ(text.exitCode, 0);
+    EXPECT_THAT(text.out, testing::HasSubstr("Recommended:"));
+}
+
+TEST_F(TuneCli, BatchSizesTakePartWhenTheyAreAllowedAndMemoryIsBounded) {
+    const Finished finished = cli(words({"--budget", "0.4", "--sizes", "--memory", "0.01", "--json", "--no-record"}));
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json said = lastLine(finished);
+    bool size = false;
+    for (const auto& one : said["rejected"]) size = size || one["key"] == "batch-size";
+    EXPECT_TRUE(size || said["recommended"].contains("batch-size"));
+    EXPECT_TRUE(said["session"].is_null());
+    EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(TuneCli, RefusesWhatCannotBeAskedInOneSentence) {
+    expectRefused(cli(words({"--budget", "0.1"})), {"--budget"}, kBadInput);
+    expectRefused(cli(words({"--budget", "soon"})), {"--budget"}, kBadInput);
+    expectRefused(cli(words({"--memory", "-1"})), {"--memory"}, kBadInput);
+    expectRefused(cli(words({"--set", "amp=fp64"})), {"amp"}, kBadInput);
+    expectRefused(cli(words({"--set", "batch-size=100000000"})), {}, kOutOfMemory);
+}
+
+TEST_F(TuneCli, StoppedByCtrlCKeepsWhatIsKnown) {
+    Words all{STEPSCOPE_CLI};
+    for (const auto& word : words({"--budget", "5", "--json"})) all.push_back(word);
+    Process process(all, options());
+    std::this_thread::sleep_for(std::chrono::seconds(6));
+    process.send(SIGINT);
+    const Finished finished = process.wait();
+    EXPECT_EQ(finished.exitCode, kStopped) << finished.err;
+    EXPECT_GT(Json::parse(finished.out)["rows"].size(), 1u);
+    EXPECT_EQ(newest()["state"], "stopped");
+}
+
+}  // namespace
+}  // namespace stepscope::test

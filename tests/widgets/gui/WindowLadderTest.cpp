@@ -1,0 +1,113 @@
+// The page Ladder in the window: a ladder and a search measured live, used, stopped, gone on with, and shown again from the list.
+#include <QLabel>
+#include <QPushButton>
+#include <QTabWidget>
+#include <fstream>
+
+#include "WindowFixture.h"
+#include "core/analysis/StudyHistory.h"
+#include "widgets/charts/StudyChart.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/ladder/LadderPage.h"
+#include "widgets/panels/ladder/LadderTable.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
+
+namespace stepscope {
+namespace {
+
+class WindowLadderTest : public WindowTest {
+protected:
+    ~WindowLadderTest() override { setFakeExperiment({}); }
+    void openPage(const FakeExperimentPlan& plan = {}) {
+        setFakeExperiment(plan);
+        open();
+        window().pages().setCurrentWidget(&page());
+        window().resize(1280, 800);
+    }
+    LadderPage& page() { return window().ladderPage(); }
+    QPushButton* button(const QString& text) {
+        for (auto* found : page().findChildren<QPushButton*>())
+            if (found->text() == text) return found;
+        return nullptr;
+    }
+    QString write(const std::string& text) {
+        const QString path = QDir(QDir::tempPath()).filePath(QString("stepscope-ladder-%1.yaml").arg(QCoreApplication::applicationPid()));
+        std::ofstream(path.toStdString()) << text;
+        return path;
+    }
+    void ask(const LadderQuestion& question) {
+        page().setQuestion(question);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return button("Measure")->isEnabled(); }, 8000)) << page().forecast().toStdString();
+    }
+    void measure() {
+        QTest::mouseClick(button("Measure"), Qt::LeftButton);
+        ASSERT_TRUE(place->runs().measuring());
+    }
+};
+
+TEST_F(WindowLadderTest, MeasuresALadderRungByRungAndKeepsItAmongTheSessions) {
+    openPage();
+    const QString file = write("- amp=bf16\n- device=cuda:0\n- zero-grad=zero\n");
+    ask({.search = false, .ladder = file.toStdString(), .minutes = 1});
+    EXPECT_TRUE(page().forecast().contains("measurements")) << page().forecast().toStdString();
+    measure();
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("The top is ×"); }, 5000)) << page().answer().toStdString();
+    EXPECT_TRUE(page().table().cell("amp=bf16", "× below").startsWith("×1.12 ["));
+    EXPECT_GE(page().chart().bars().size(), 5u);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    EXPECT_EQ(stored()[0].kind, SessionKind::Ladder);
+    QTest::mouseClick(button("Use it"), Qt::LeftButton);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().experiment().config().word("amp") == "bf16"; }, 5000));
+    EXPECT_EQ(window().experiment().config().word("zero-grad"), "zero");
+
+    const QString answer = page().answer();
+    place.reset();
+    open();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    Q_EMIT window().sessions().replayRequested(1);
+    EXPECT_EQ(window().pages().currentWidget(), &page());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().answer() == answer; }, 5000)) << page().answer().toStdString();
+    EXPECT_FALSE(place->stage().replaying()) << "it is no run to replay";
+}
+
+TEST_F(WindowLadderTest, FindsWhatIsBestAndPutsItIntoTheSettings) {
+    openPage();
+    ask({.search = true, .minutes = 1});
+    measure();
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("Recommended: amp=bf16, ×1.12"); }, 5000)) << page().answer().toStdString();
+    EXPECT_TRUE(page().table().cell("attention=manual", "what came of it").contains("for sure"));
+    EXPECT_EQ(page().table().cell("not amp=fp16", "what came of it"), "Slow here.");
+    QTest::mouseClick(button("Use it"), Qt::LeftButton);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().experiment().config().word("amp") == "bf16"; }, 5000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    EXPECT_EQ(stored()[0].kind, SessionKind::Tune);
+}
+
+TEST_F(WindowLadderTest, StopKeepsWhatIsKnownAndGoOnMeasuresTheRest) {
+    openPage({.pairs = 400, .usAPair = 20'000});
+    ask({.search = false, .ladder = write("- amp=bf16\n- zero-grad=zero\n").toStdString(), .minutes = 1});
+    measure();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().table().cell("amp=bf16", "× below").startsWith("×"); }, 10'000));
+    QTest::mouseClick(button("Stop"), Qt::LeftButton);
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return button("Go on")->isVisible() && button("Go on")->isEnabled(); }, 8000));
+    setFakeExperiment({});
+    QTest::mouseClick(button("Go on"), Qt::LeftButton);
+    ASSERT_TRUE(idle());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("The top is ×"); }, 5000)) << page().answer().toStdString();
+    EXPECT_EQ(stored().size(), 2u);
+}
+
+TEST_F(WindowLadderTest, SaysWhatIsWrongWithAFileBeforeAnythingIsMeasured) {
+    openPage();
+    page().setFile(write("- amp=bf16\n- colour=red\n"));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().forecast().contains("line 2") && page().forecast().contains("colour"); }, 8000))
+        << page().forecast().toStdString();
+    EXPECT_FALSE(button("Measure")->isEnabled());
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,301 @@
+#include "widgets/panels/ladder/LadderPage.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QSplitter>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/Format.h"
+#include "widgets/charts/StudyChart.h"
+#include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/TitleButton.h"
+#include "widgets/panels/ladder/LadderTable.h"
+#include "widgets/style/Metrics.h"
+
+namespace stepscope {
+namespace {
+
+QPushButton* ladderButton(const char* text, const char* icon, const char* tooltip) {
+    auto* made = new QPushButton(text);
+    made->setIcon(lineIcon(icon));
+    made->setAutoDefault(false);
+    made->setToolTip(tooltip);
+    return made;
+}
+
+StudyBar barOf(const StudyRow& row) {
+    using Kind = StudyBar::Kind;
+    StudyBar bar{.name = QString::fromStdString(row.role == study::kFinal ? row.name + ", measured anew" : row.name),
+                 .ratio = row.ratio,
+                 .low = row.low,
+                 .high = row.high,
+                 .note = QString::fromStdString(row.why)};
+    bar.kind = row.state == study::kChosen     ? Kind::Chosen
+               : row.state == study::kRunning  ? Kind::Running
+               : row.state == study::kWaiting  ? Kind::Waiting
+               : row.state == study::kMeasured ? Kind::Measured
+                                               : Kind::Out;
+    if (row.role == study::kBottom || (row.role == study::kCandidate && row.row == 0)) bar.ratio = bar.low = bar.high = 1;
+    if (bar.kind == Kind::Waiting && bar.note.isEmpty()) bar.note = "waits";
+    if (bar.kind == Kind::Running && bar.note.isEmpty()) bar.note = "being measured";
+    return bar;
+}
+
+// Cumulative for the rungs, which is what a ladder is about; the others as they are.
+std::vector<StudyBar> barsOf(const StudyHistory& history) {
+    const bool search = history.began() && history.began()->kind != "ladder";
+    std::vector<StudyBar> bars;
+    for (const StudyRow& row : history.rows()) {
+        if (row.role == study::kValue || (search && row.state == study::kSkipped)) continue;
+        StudyBar bar = barOf(row);
+        if (row.role == study::kRung && row.state == study::kMeasured) {
+            bar.ratio = row.total;
+            bar.low = row.totalLow;
+            bar.high = row.totalHigh;
+        }
+        bars.push_back(std::move(bar));
+    }
+    return bars;
+}
+
+}  // namespace
+
+QString studyAnswer(const StudyHistory& history) {
+    if (!history.began()) return {};
+    if (history.began()->kind != "ladder") {
+        const StudyRow* last = history.find(study::kFinal);
+        if (last == nullptr) return {};
+        if (last->settings.empty() || last->state == study::kRejected) return "The present settings are the fastest that were found.";
+        const QString settings = QString::fromStdString(last->settings);
+        if (last->state == study::kFailed) return "What won the race could not be measured anew: " + QString::fromStdString(last->why);
+        const QString times = timesText(last->ratio, last->low, last->high);
+        if (last->state == study::kRunning) return QString("%1 won the race and is measured anew: %2").arg(settings, times.isEmpty() ? "…" : times);
+        return QString("Recommended: %1, %2 as fast as the present settings").arg(settings, times);
+    }
+    const StudyRow* top = history.find(study::kTop);
+    if (top != nullptr && std::isfinite(top->ratio))
+        return QString("The top is %1 as fast as the bottom").arg(timesText(top->ratio, top->low, top->high));
+    const StudyRow* newest = nullptr;
+    for (const StudyRow& row : history.rows())
+        if (row.role == study::kRung && row.state == study::kMeasured) newest = &row;
+    return newest == nullptr ? QString()
+                             : QString("So far, up to %1: %2")
+                                   .arg(QString::fromStdString(newest->name), timesText(newest->total, newest->totalLow, newest->totalHigh));
+}
+
+LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
+    m_view.history = std::make_shared<const StudyHistory>();
+    setAccessibleName("Ladder");
+    m_title = new ElidedLabel(Tone::Muted);
+    m_answer = new ElidedLabel(Tone::Normal, 2);
+    QFont large = headFont(m_answer->font());
+    large.setPointSizeF(large.pointSizeF() * 1.15);
+    m_answer->setFont(large);
+    m_answer->setAccessibleName("Answer");
+    m_progress = new ElidedLabel(Tone::Muted);
+    m_progress->setAccessibleName("How far it is");
+    m_chart = new StudyChart;
+    m_table = new LadderTable;
+    auto* parts = new QSplitter(Qt::Vertical);
+    parts->addWidget(m_chart);
+    parts->addWidget(m_table);
+    parts->setStretchFactor(0, 3);
+    parts->setStretchFactor(1, 2);
+    parts->setChildrenCollapsible(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(space(3), space(2), space(3), space(3));
+    layout->setSpacing(space(1));
+    layout->addWidget(buildQuestion());
+    layout->addWidget(m_answer);
+    layout->addWidget(m_title);
+    layout->addWidget(m_progress);
+    layout->addWidget(parts, 1);
+    layout->addWidget(buildActions());
+    setView(m_view);
+}
+
+QWidget* LadderPage::buildQuestion() {
+    m_what = new QComboBox;
+    m_what->setAccessibleName("What is measured");
+    m_what->addItem("Find what is best here", QString());
+    m_minutes = new QDoubleSpinBox;
+    m_minutes->setAccessibleName("Budget in minutes");
+    m_minutes->setRange(0, 600);
+    m_minutes->setDecimals(1);
+    m_minutes->setSuffix(" min");
+    m_minutes->setSpecialValueText("as long as it needs");
+    m_minutes->setValue(5);
+    m_minutes->setToolTip("Of everything; a ladder without a budget takes longer where steps are slow");
+    m_leaveOneOut = new QCheckBox("Leave each out");
+    m_leaveOneOut->setChecked(true);
+    m_leaveOneOut->setToolTip("The top beside itself without each of its rungs: gains interact");
+    m_pairs = new QCheckBox("and each two");
+    m_pairs->setToolTip("The top without each two of its rungs, too: many measurements");
+    m_sizes = new QCheckBox("Other batch sizes too");
+    m_sizes->setToolTip("Half and twice the batch size and context race too: what is learnt a token changes with them");
+    m_file = ladderButton("File…", "file", "A ladder of your own: a YAML file of rungs");
+    m_forecast = new ElidedLabel(Tone::Muted, 2);
+    m_forecast->setAccessibleName("What would be measured");
+    auto* first = new QHBoxLayout;
+    first->setSpacing(space(2));
+    first->addWidget(m_what, 1);
+    first->addWidget(m_file);
+    first->addWidget(m_minutes);
+    auto* second = new QHBoxLayout;
+    second->setSpacing(space(3));
+    for (QCheckBox* box : {m_leaveOneOut, m_pairs, m_sizes}) second->addWidget(box);
+    second->addStretch(1);
+    auto* all = new QWidget;
+    auto* layout = new QVBoxLayout(all);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space(1));
+    layout->addLayout(first);
+    layout->addLayout(second);
+    layout->addWidget(m_forecast);
+    connect(m_what, &QComboBox::currentIndexChanged, this, [this] {
+        showButtons();
+        Q_EMIT edited();
+    });
+    connect(m_minutes, &QDoubleSpinBox::valueChanged, this, &LadderPage::edited);
+    for (QCheckBox* box : {m_leaveOneOut, m_pairs, m_sizes}) connect(box, &QCheckBox::toggled, this, &LadderPage::edited);
+    connect(m_file, &QPushButton::clicked, this, &LadderPage::fileRequested);
+    return all;
+}
+
+QWidget* LadderPage::buildActions() {
+    m_measure = ladderButton("Measure", "run", "Begins");
+    m_stop = ladderButton("Stop", "stop", "Ends it and keeps what is known");
+    m_resume = ladderButton("Go on", "resume", "Goes on with this ladder: rungs that were decided are kept");
+    m_use = ladderButton("Use it", "undo", "Puts what is recommended into the panel at the left");
+    m_guide = new TitleButton("Which switch first");
+    m_guide->setLink(true);
+    m_guide->setFocusPolicy(Qt::TabFocus);
+    auto* all = new QWidget;
+    auto* layout = new QHBoxLayout(all);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space(2));
+    for (QPushButton* one : {m_measure, m_stop, m_resume, m_use}) layout->addWidget(one);
+    layout->addWidget(m_guide);
+    layout->addStretch(1);
+    connect(m_measure, &QPushButton::clicked, this, &LadderPage::measureRequested);
+    connect(m_stop, &QPushButton::clicked, this, &LadderPage::stopRequested);
+    connect(m_resume, &QPushButton::clicked, this, &LadderPage::resumeRequested);
+    connect(m_use, &QPushButton::clicked, this, &LadderPage::useRequested);
+    connect(m_guide, &TitleButton::clicked, this, &LadderPage::guideRequested);
+    return all;
+}
+
+void LadderPage::setLadders(const std::vector<std::string>& names) {
+    for (const auto& name : names)
+        if (m_what->findData(QString::fromStdString(name)) < 0)
+            m_what->addItem("Ladder " + QString::fromStdString(name), QString::fromStdString(name));
+}
+
+void LadderPage::setFile(const QString& path) {
+    int at = m_what->findData(path);
+    if (at < 0) {
+        m_what->addItem("Ladder of " + QFileInfo(path).fileName(), path);
+        at = m_what->count() - 1;
+    }
+    m_what->setCurrentIndex(at);
+}
+
+LadderQuestion LadderPage::question() const {
+    const QString chosen = m_what->currentData().toString();
+    return {.search = chosen.isEmpty(),
+            .ladder = chosen.toStdString(),
+            .minutes = m_minutes->value(),
+            .leaveOneOut = m_leaveOneOut->isChecked(),
+            .pairs = m_pairs->isChecked(),
+            .sizes = m_sizes->isChecked()};
+}
+
+void LadderPage::setQuestion(const LadderQuestion& question) {
+    if (question.search)
+        m_what->setCurrentIndex(0);
+    else if (const int at = m_what->findData(QString::fromStdString(question.ladder)); at >= 0)
+        m_what->setCurrentIndex(at);
+    else
+        setFile(QString::fromStdString(question.ladder));
+    m_minutes->setValue(question.minutes);
+    m_leaveOneOut->setChecked(question.leaveOneOut);
+    m_pairs->setChecked(question.pairs);
+    m_sizes->setChecked(question.sizes);
+}
+
+void LadderPage::setForecast(const QString& sentence, bool problem) {
+    m_problem = problem;
+    m_forecast->setTone(problem ? Tone::Warning : Tone::Muted);
+    m_forecast->setText(sentence);
+    showButtons();
+}
+
+void LadderPage::setBusy(LadderBusy busy) {
+    m_busy = busy;
+    showButtons();
+}
+
+void LadderPage::showButtons() {
+    const bool search = m_what->currentData().toString().isEmpty(), free = m_busy == LadderBusy::Free;
+    m_leaveOneOut->setVisible(!search);
+    m_pairs->setVisible(!search);
+    m_sizes->setVisible(search);
+    m_measure->setEnabled(free && !m_problem);
+    m_measure->setToolTip(free                              ? "Begins"
+                          : m_busy == LadderBusy::Training  ? "A run is in progress; stop it first, or wait for its end"
+                          : m_busy == LadderBusy::Measuring ? "Something is being measured; stop it first, or wait for its end"
+                                                            : "The engine is not ready yet");
+    m_stop->setEnabled(m_view.live && !m_view.stopping);
+    m_resume->setVisible(m_view.resumable);
+    m_resume->setEnabled(free);
+    m_use->setEnabled(m_view.canUse && !m_view.live);
+}
+
+void LadderPage::setView(const LadderView& view) {
+    m_view = view;
+    const StudyHistory& history = *view.history;
+    const bool search = history.began() && history.began()->kind != "ladder";
+    m_answer->setText(!view.failed.isEmpty() ? view.failed : studyAnswer(history));
+    m_answer->setVisible(!m_answer->text().isEmpty());
+    m_title->setText(view.source.isEmpty() ? view.title : view.title + ", " + view.source);
+    m_title->setVisible(!m_title->text().isEmpty());
+    QString progress = view.doing;
+    if (view.live) {
+        const auto count = [&](const char* state) { return static_cast<qlonglong>(std::ranges::count(history.rows(), state, &StudyRow::state)); };
+        const QString time = QString::fromStdString(format::duration(TimeNs::fromSeconds(std::max(0.0, view.elapsed))));
+        if (view.stopping)
+            progress = "stopping";
+        else if (history.began() && search)
+            progress = QString("%1 · %2 racing, %3 rejected").arg(time).arg(count(study::kRunning)).arg(count(study::kRejected));
+        else if (history.began())
+            progress =
+                QString("%1 · %2 of %3 measured").arg(time).arg(std::max<qlonglong>(0, count(study::kMeasured) - 1)).arg(history.began()->legs);
+    }
+    m_progress->setText(progress);
+    m_progress->setVisible(!progress.isEmpty());
+    m_chart->setBars(barsOf(history), !history.began() ? QString()
+                                      : search ? QString("time of what was best before ÷ time of these settings, per token: right of ×1 is faster")
+                                               : QString("times as fast as the bottom; below it, what is lost without a rung, as times as fast"));
+    m_table->setVisible(history.began().has_value());
+    m_table->setHistory(history);
+    showButtons();
+}
+
+QString LadderPage::answer() const {
+    return m_answer->text();
+}
+QString LadderPage::progress() const {
+    return m_progress->text();
+}
+QString LadderPage::forecast() const {
+    return m_forecast->text();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,139 @@
+#include "widgets/panels/ladder/LadderTable.h"
+
+#include <QHeaderView>
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/Format.h"
+#include "widgets/style/Metrics.h"
+
+namespace stepscope {
+namespace {
+
+struct LadderColumn {
+    const char *ladder, *search, *tooltip;
+};
+const LadderColumn kLadderColumns[] = {
+    {"row", "settings", "What is added, left out or raced"},
+    {"step", "step", "Mean time of a step"},
+    {"speed", "speed", "Tokens trained per second"},
+    {"× below", "× best before", "Times as fast per token as the rung below; of a search, as what was best before its heat"},
+    {"× bottom", "rounds", "Times as fast as the bottom: the product so far, of the last row measured; of a search, how many rounds it raced"},
+    {"memory", "memory", "The most bytes of tensors at a time"},
+    {"operations", "operations", "Operations that a step runs"},
+    {"loss", "loss", "Beside the rung below at equal tokens, soon after the start"},
+    {"reported", "", "What others report, on other hardware"},
+    {"what to know", "what came of it", "Why it was not measured, or what to know of it"},
+};
+constexpr int kLadderColumnCount = static_cast<int>(std::size(kLadderColumns));
+
+QString ladderFigure(double value, const std::string& text) {
+    return std::isfinite(value) ? QString::fromStdString(text) : QString();
+}
+
+QString ladderStateText(const StudyRow& row) {
+    if (!row.why.empty()) return QString::fromStdString(row.why);
+    if (row.state == study::kRunning) return row.role == study::kCandidate ? "racing" : "being measured";
+    if (row.state == study::kWaiting) return "waits";
+    if (row.state == study::kChosen) return row.role == study::kFinal ? "recommended" : "the fastest of the race";
+    return {};
+}
+
+}  // namespace
+
+QString timesText(double ratio, double low, double high) {
+    if (!std::isfinite(ratio)) return {};
+    const int digits = ratio < 10 ? 2 : 1;
+    const QString times = QString("×%1").arg(ratio, 0, 'f', digits);
+    if (!(low > 0 && std::isfinite(high))) return times + ", too few pairs";
+    return times + QString(" [%1, %2]").arg(low, 0, 'f', digits).arg(high, 0, 'f', digits);
+}
+
+LadderTable::LadderTable(QWidget* parent) : QTableWidget(0, kLadderColumnCount, parent) {
+    setAccessibleName("Rows");
+    verticalHeader()->hide();
+    verticalHeader()->setMinimumSectionSize(1);
+    horizontalHeader()->setHighlightSections(false);
+    horizontalHeader()->setSectionsClickable(false);
+    horizontalHeader()->setStretchLastSection(true);
+    horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    setEditTriggers(QAbstractItemView::NoEditTriggers);
+    setSelectionBehavior(QAbstractItemView::SelectRows);
+    setSelectionMode(QAbstractItemView::SingleSelection);
+    setTabKeyNavigation(false);
+    setShowGrid(false);
+    setWordWrap(false);
+    setFont(tabularFont(font()));
+}
+
+void LadderTable::setHistory(const StudyHistory& history) {
+    const bool search = history.began() && history.began()->kind != "ladder";
+    for (int column = 0; column < kLadderColumnCount; ++column) {
+        auto* head = new QTableWidgetItem(search ? kLadderColumns[column].search : kLadderColumns[column].ladder);
+        head->setToolTip(kLadderColumns[column].tooltip);
+        setHorizontalHeaderItem(column, head);
+    }
+    // The reasons of a search are what it is about; a small window shows them without scrolling.
+    for (const int column : {2, 6, 7, 8}) setColumnHidden(column, search);
+    std::vector<const StudyRow*> rows;
+    for (const StudyRow& row : history.rows()) {
+        // Values that were not chosen have their reason in the row of the settings that raced, or say it here.
+        if (search && row.role == study::kCandidate && row.state == study::kSkipped) continue;
+        rows.push_back(&row);
+    }
+    // What is recommended stands first, then who raced; reasons last.
+    if (search)
+        std::ranges::stable_sort(rows, {}, [](const StudyRow* row) {
+            return row->role == study::kFinal ? 0 : row->role == study::kCandidate ? 1 : 2;
+        });
+    const int before = rowCount();
+    setRowCount(static_cast<int>(rows.size()));
+    for (int at = 0; at < rowCount(); ++at) {
+        const StudyRow& row = *rows[static_cast<std::size_t>(at)];
+        const bool apart = row.state == study::kSkipped || row.state == study::kFailed;
+        const double bytes = std::isfinite(row.peakBytes) ? std::clamp(row.peakBytes, 0.0, 9e18) : 0;
+        const QString name = QString::fromStdString(row.role == study::kValue   ? "not " + row.settings
+                                                    : row.role == study::kFinal ? row.name + ", measured anew"
+                                                                                : row.name);
+        const QString cells[] = {
+            name,
+            ladderFigure(row.msPerStep, format::milliseconds(row.msPerStep)),
+            ladderFigure(row.tokensPerSecond, format::rate(row.tokensPerSecond, "tok/s")),
+            apart ? QString("not measured") : timesText(row.ratio, row.low, row.high),
+            search ? (row.pairs > 0 ? QString::number(row.pairs) : QString()) : timesText(row.total, row.totalLow, row.totalHigh),
+            ladderFigure(row.peakBytes, format::bytes({static_cast<std::int64_t>(bytes)})),
+            ladderFigure(row.operations, format::significant(row.operations, 4)),
+            std::isfinite(row.loss) ? QString("%1%2").arg(row.loss < 0 ? "\u2212" : "+").arg(std::abs(row.loss), 0, 'f', 4) : QString(),
+            QString::fromStdString(row.reported),
+            ladderStateText(row)};
+        for (int column = 0; column < kLadderColumnCount; ++column) {
+            auto* cell = item(at, column);
+            if (cell == nullptr) setItem(at, column, cell = new QTableWidgetItem);
+            const bool figure = column > 0 && column < kLadderColumnCount - 1 && column != 3 && column != 4;
+            cell->setTextAlignment((figure ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+            if (cell->text() != cells[column]) cell->setText(cells[column]);
+            // Rich text by our own hand alone: what is stored may be a stranger's.
+            cell->setToolTip(column == 0 || column == kLadderColumnCount - 1 ? "<p>" + cells[column].toHtmlEscaped() + "</p>" : QString());
+            QFont text = font();
+            text.setBold(row.state == study::kChosen || row.role == study::kTop);
+            cell->setFont(text);
+        }
+        setRowHeight(at, fontMetrics().height() + 5);
+    }
+    if (rowCount() == before && rowCount() > 0 && columnWidth(0) > 0 && before > 0) {
+        for (int column = 1; column < kLadderColumnCount - 1; ++column)
+            setColumnWidth(column, std::max(columnWidth(column), sizeHintForColumn(column) + space(2)));
+        return;
+    }
+    for (int column = 0; column < kLadderColumnCount - 1; ++column) resizeColumnToContents(column);
+    setColumnWidth(0, std::min(columnWidth(0), 260));
+}
+
+QString LadderTable::cell(const QString& row, const QString& column) const {
+    for (int at = 0; at < rowCount(); ++at)
+        for (int across = 0; across < columnCount(); ++across)
+            if (item(at, 0)->text() == row && horizontalHeaderItem(across)->text() == column) return item(at, across)->text();
+    return {};
+}
+
+}  // namespace stepscope

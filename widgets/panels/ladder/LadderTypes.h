@@ -1,0 +1,31 @@
+// What the page Ladder shows and is asked, as plain structs. GUI thread.
+#pragma once
+#include <QString>
+#include <memory>
+#include <vector>
+
+#include "core/analysis/StudyHistory.h"
+
+namespace stepscope {
+
+// A question of the page: a built-in ladder or a file, or the search for what is best.
+struct LadderQuestion {
+    bool search = true;
+    std::string ladder;  // name or file
+    double minutes = 0;  // 0: as long as it needs
+    bool leaveOneOut = true, pairs = false, sizes = false;
+};
+
+enum class LadderBusy { NoEngine, Training, Measuring, Free };
+
+struct LadderView {
+    std::shared_ptr<const StudyHistory> history;
+    QString title, source, doing;
+    bool live = false, stopping = false;
+    QString failed;          // it broke off: why
+    double elapsed = 0;      // seconds, while live
+    bool resumable = false;  // a ladder that was cut off or stopped
+    bool canUse = false;     // its settings can be put into the panel at the left
+};
+
+}  // namespace stepscope
