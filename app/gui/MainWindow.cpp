@@ -17,6 +17,7 @@
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/TextPage.h"
 #include "widgets/panels/compare/ComparePage.h"
+#include "widgets/panels/diagnose/DiagnosePage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/RowParts.h"
 #include "widgets/panels/experiment/WheelGuard.h"
@@ -87,8 +88,9 @@ QWidget* MainWindow::buildCentre() {
     m_sessionsPage = new SessionsPage(m_sessions->model());
     m_compare = new ComparePage;
     m_ladder = new LadderPage;
+    m_diagnose = new DiagnosePage;
     for (QWidget* page : {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage),
-                          static_cast<QWidget*>(m_compare), static_cast<QWidget*>(m_ladder)})
+                          static_cast<QWidget*>(m_compare), static_cast<QWidget*>(m_ladder), static_cast<QWidget*>(m_diagnose)})
         page->setFocusPolicy(Qt::StrongFocus);
     m_live->setMinimumSize(320, 200);  // in a small window the charts are less high than they would like
     m_live->setAccessibleName("Live charts");
@@ -100,6 +102,7 @@ QWidget* MainWindow::buildCentre() {
     m_pages->addTab(m_sessionsPage, "Sessions");
     m_pages->addTab(m_compare, "Compare");
     m_pages->addTab(m_ladder, "Ladder");
+    m_pages->addTab(m_diagnose, "Diagnose");
     m_pages->setAccessibleName("Pages");
     // The tab widget gives the keyboard to the first field of the page that comes, where 1, ? and Space would be typed.
     connect(m_pages, &QTabWidget::currentChanged, this, [this] {

@@ -10,6 +10,7 @@ namespace stepscope {
 
 class ComparePage;
 class LadderPage;
+class DiagnosePage;
 class ExperimentPanel;
 class FlipStrip;
 class HintStrip;
@@ -40,6 +41,7 @@ public:
     SessionsPage& sessionsPage() { return *m_sessionsPage; }
     ComparePage& comparePage() { return *m_compare; }
     LadderPage& ladderPage() { return *m_ladder; }
+    DiagnosePage& diagnosePage() { return *m_diagnose; }
     SessionsPanel& sessions() { return *m_sessions; }
     LogPanel& log() { return *m_log; }
 
@@ -76,6 +78,7 @@ private:
     SessionsPage* m_sessionsPage;
     ComparePage* m_compare;
     LadderPage* m_ladder;
+    DiagnosePage* m_diagnose;
     SessionsPanel* m_sessions;
     LogPanel* m_log;
     SidePanels* m_sides;

@@ -25,7 +25,8 @@ Workplace::Workplace(const Options& options)
       m_running({m_window.experiment(), m_window.hints(), m_window.sessions(), m_window.notice(), m_window.runBar()}, m_runs, m_stage,
                 databaseOf(options)),
       m_text({m_window.textPage()}, m_runs, m_running, m_stage, databaseOf(options)),
-      m_experiment({m_window.experiment(), m_window.hints(), m_window.livePage(), m_window.sessions()}, m_runs, m_live),
+      m_experiment({m_window.experiment(), m_window.hints(), m_window.livePage()}, m_runs, m_live),
+      m_time(m_window.experiment(), m_window.sessions(), m_runs, m_reader),
       m_flips({m_window.experiment(), m_window.flipStrip()}, m_runs, m_reader, m_stage),
       m_inTurns({m_window.experiment(), m_window.flipStrip()}, m_runs, m_running, m_flips, m_stage),
       m_sessions({m_window.experiment(), m_window.hints(), m_window.livePage(), m_window.sessions(), m_window.pages(), m_window.sessionsPage(),
@@ -34,6 +35,7 @@ Workplace::Workplace(const Options& options)
       m_compare({m_window.experiment(), m_window.pages(), m_window.comparePage(), m_window.notice()}, m_runs, m_running, m_reader, m_stage,
                 m_measured),
       m_ladder({m_window.experiment(), m_window.pages(), m_window.ladderPage()}, m_runs, m_running, m_reader, m_stage, m_studied),
+      m_diagnose({m_window.experiment(), m_window.pages(), m_window.diagnosePage()}, m_runs, m_running, m_reader, m_stage),
       m_capture(m_window, m_runs, m_running, m_live),
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
@@ -42,6 +44,9 @@ Workplace::Workplace(const Options& options)
     connect(&m_sessions, &SessionsWiring::studyRequested, &m_ladder, &LadderWiring::open);
     connect(&m_ladder, &LadderWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_compare, &CompareWiring::guideRequested, &m_actions, &WindowActions::openGuide);
+    connect(&m_diagnose, &DiagnoseWiring::guideRequested, &m_actions, &WindowActions::openGuide);
+    connect(&m_diagnose, &DiagnoseWiring::testRequested, &m_compare, &CompareWiring::test);
+    connect(&m_diagnose, &DiagnoseWiring::timed, &m_time, &TimeWiring::refresh);
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
     connect(&m_window.livePage(), &LivePage::said, this, [this](const QString& sentence, bool isError) {
         if (isError) return m_running.say(sentence, true);

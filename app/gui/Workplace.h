@@ -5,6 +5,8 @@
 #include "app/gui/MainWindow.h"
 #include "app/gui/Stage.h"
 #include "app/gui/WindowActions.h"
+#include "app/gui/diagnose/DiagnoseWiring.h"
+#include "app/gui/diagnose/TimeWiring.h"
 #include "app/gui/measuring/CompareWiring.h"
 #include "app/gui/measuring/ExperimentFeed.h"
 #include "app/gui/measuring/LadderWiring.h"
@@ -54,11 +56,13 @@ private:
     RunWiring m_running;
     TextWiring m_text;
     ExperimentWiring m_experiment;
+    TimeWiring m_time;
     FlipWiring m_flips;
     MeasureWiring m_inTurns;
     SessionsWiring m_sessions;
     CompareWiring m_compare;
     LadderWiring m_ladder;
+    DiagnoseWiring m_diagnose;
     CaptureWiring m_capture;
     WindowActions m_actions;
     Departure m_departure;

@@ -33,7 +33,8 @@ Evidence ms(const char* name, double value) {
     return {name, value, format::milliseconds(value)};
 }
 Evidence count(const char* name, double value) {
-    return {name, value, format::significant(value, 4)};
+    const bool whole = value == std::floor(value) && std::fabs(value) < 1e15;
+    return {name, value, whole ? format::count(static_cast<std::int64_t>(value)) : format::significant(value, 4)};
 }
 Evidence flops(const char* name, double value) {
     return {name, value, format::significant(value / 1e9) + " GFLOP/s"};
@@ -248,7 +249,7 @@ void clipsAlways(const AdviceFacts& facts, Finding& into) {
 void threads(const AdviceFacts& facts, Finding& into) {
     const std::int64_t threads = facts.plan.config.threads, cores = facts.machine.cores;
     if (threads == 0 || threads == cores || facts.plan.gpu) return;
-    into.sentence = threads < cores ? fmt::format("{} of {} cores stand idle.", cores - threads, cores)
+    into.sentence = threads < cores ? fmt::format("{} of {} cores {} idle.", cores - threads, cores, cores - threads == 1 ? "stands" : "stand")
                                     : fmt::format("{} threads share {} cores: each waits for the others.", threads, cores);
     into.evidence = {count("threads", static_cast<double>(threads)), count("cores", static_cast<double>(cores))};
     into.remedies = {KeyValue{"threads", "0"}};

@@ -122,6 +122,14 @@ void CompareWiring::lookSoon() {
     m_soon.start();
 }
 
+void CompareWiring::test(const CompareQuestion& question) {
+    m_panels.pages.setCurrentWidget(&m_page);
+    m_page.ask();
+    m_asked = question;
+    lookSoon();
+    m_wanted = true;
+}
+
 void CompareWiring::look() {
     if (m_runs.workbench() == nullptr) return;
     showBusy();
@@ -134,6 +142,8 @@ void CompareWiring::look() {
             if (number != m_newest) return;
             // Rows take up what the panel says before they are looked at.
             m_page.form().setSettings(settings, catalogue);
+            // Its rows know the switches by now; the form says that it was edited, and is looked at anew.
+            if (const auto asked = std::exchange(m_asked, std::nullopt)) return m_page.form().setQuestion(*asked);
             const CompareQuestion question = m_page.form().question();
             m_thread.post([this, number, settings, question, workbench = m_runs.workbench(), database = m_reader.database()] {
                 if (number != m_newest) return;

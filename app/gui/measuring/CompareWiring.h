@@ -37,6 +37,8 @@ public:
                   QObject* parent = nullptr);
     ~CompareWiring() override;
 
+    // Asks this of the settings at the left and measures it as soon as it was looked at.
+    void test(const stepscope::CompareQuestion& question);
     void open(qint64 session);  // an experiment, stored or going on, on its page
 
 Q_SIGNALS:
@@ -72,6 +74,7 @@ private:
     QTimer m_soon;                             // an edit is followed by the next one
     std::atomic<std::uint64_t> m_newest = 0;   // number of the newest question
     std::optional<ExperimentRequest> m_ready;  // the question as it stands, where it can be measured
+    std::optional<CompareQuestion> m_asked;    // by test(), for the form when it has been given the settings
     bool m_looking = true;                     // it is being looked at
     bool m_wanted = false;                     // and measured as soon as it was
     bool m_waiting = false;                    // for the end of a run

@@ -6,12 +6,10 @@
 #include "app/gui/wiring/EditAnswer.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
-#include "app/gui/wiring/TimeForecast.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/run/HintStrip.h"
-#include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
 
@@ -42,13 +40,6 @@ ExperimentWiring::ExperimentWiring(const Panels& panels, RunController& runs, Li
     m_keep.setSingleShot(true);
     m_keep.setInterval(kKeepMs);
     connect(&m_keep, &QTimer::timeout, this, &ExperimentWiring::keep);
-    const auto tellTime = [this] {
-        const TimeForecast forecast = forecastTime(m_panels.experiment.config(), m_panels.sessions.model());
-        m_panels.experiment.setTimeForecast(forecast.sentence, forecast.source);
-    };
-    connect(&panel, &ExperimentPanel::edited, this, tellTime);
-    connect(&panels.sessions.model(), &QAbstractItemModel::modelReset, this, tellTime);
-    connect(&panels.sessions.model(), &QAbstractItemModel::dataChanged, this, tellTime);
     connect(&panel, &ExperimentPanel::edited, &m_keep, qOverload<>(&QTimer::start));
     connect(&runs, &RunController::phaseChanged, this, [this] {
         if (m_runs.phase() == RunController::Phase::Starting) Q_EMIT keep();

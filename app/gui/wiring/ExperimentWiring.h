@@ -18,7 +18,6 @@ class HintStrip;
 class LiveFeed;
 class LivePage;
 class RunController;
-class SessionsPanel;
 struct EditAnswer;
 struct EngineAnswer;
 
@@ -29,7 +28,6 @@ public:
         ExperimentPanel& experiment;
         HintStrip& hints;
         LivePage& livePage;
-        SessionsPanel& sessions;
     };
     ExperimentWiring(const Panels& panels, RunController& runs, LiveFeed& live, QObject* parent = nullptr);
     ~ExperimentWiring() override;

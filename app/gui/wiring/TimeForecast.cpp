@@ -48,15 +48,16 @@ TimeForecast forecastTime(const RunConfig& config, const SessionsModel& sessions
         if (newest == nullptr || row.startedUnixMs > newest->startedUnixMs) newest = &row;
     }
     if (newest == nullptr)
-        return {"time: a forecast comes with the first run of these settings",
-                "No stored session has this model under these switches. It is known as soon as one has made ten steps."};
+        return {"time: not known yet",
+                "No stored session has this model under these switches. It is known as soon as one has made ten steps, or when a few are timed now."};
     const double seconds = newest->msPerStep / 1000 * static_cast<double>(config.steps);
     return {QString("about %1 for %2 steps of %3")
                 .arg(words(format::duration(TimeNs::fromSeconds(seconds))), words(format::count(config.steps)),
                      words(format::milliseconds(newest->msPerStep))),
             QString("A step takes as long as the median one of session %1, “%2”, of %3. Validation, checkpoints and texts come on top.")
                 .arg(newest->id)
-                .arg(newest->name, absoluteTime(QDateTime::fromMSecsSinceEpoch(newest->startedUnixMs)))};
+                .arg(newest->name, absoluteTime(QDateTime::fromMSecsSinceEpoch(newest->startedUnixMs))),
+            true};
 }
 
 }  // namespace stepscope

@@ -12,6 +12,7 @@ namespace stepscope {
 struct TimeForecast {
     QString sentence;  // "about 02:11 for 2 000 steps of 65.1 ms"
     QString source;    // which session says so, or what to do
+    bool known = false;
 };
 TimeForecast forecastTime(const RunConfig& config, const SessionsModel& sessions);
 

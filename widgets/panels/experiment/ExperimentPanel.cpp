@@ -193,6 +193,10 @@ void ExperimentPanel::setForecast(const MemoryForecast& forecast) {
     for (const char* key : {"checkpoint-every", "checkpoint-at-end"}) m_settings.at(key)->setHint(size);
 }
 
+void ExperimentPanel::setTimeOffered(bool isOffered) {
+    m_foot->setTimeOffered(isOffered);
+}
+
 void ExperimentPanel::setTimeForecast(const QString& sentence, const QString& source) {
     m_foot->setTime(sentence, source);
 }

@@ -38,12 +38,14 @@ public:
     void setCatalogue(const SwitchCatalogue& catalogue);
     void setForecast(const MemoryForecast& forecast);
     void setTimeForecast(const QString& sentence, const QString& source);  // ForecastFoot::setTime()
-    void setProblem(const QString& sentence);                              // what keeps this configuration from running; empty = nothing
-    void setDataProblem(const QString& sentence);                          // the same of the chosen data: said beside them as well
-    void setPreparing();                        // Run was pressed: switches moved from here on are flipped when the run is known
-    void setRunning(const RunConfig* running);  // nullptr = no live run
-    void setReplaying(bool replaying);          // says then that these are not the settings of what plays
-    void adopt(const RunConfig& config);        // e.g. "run again with these settings"
+    void setTimeOffered(bool isOffered);                                   // ForecastFoot::setTimeOffered()
+    ForecastFoot* foot() const { return m_foot; }
+    void setProblem(const QString& sentence);      // what keeps this configuration from running; empty = nothing
+    void setDataProblem(const QString& sentence);  // the same of the chosen data: said beside them as well
+    void setPreparing();                           // Run was pressed: switches moved from here on are flipped when the run is known
+    void setRunning(const RunConfig* running);     // nullptr = no live run
+    void setReplaying(bool replaying);             // says then that these are not the settings of what plays
+    void adopt(const RunConfig& config);           // e.g. "run again with these settings"
 
     void applied(const std::string& id, const Value& value);      // the live run took a value
     void refused(const std::string& id, const std::string& why);  // or did not: back to what it uses
@@ -63,6 +65,7 @@ public:
     std::unique_ptr<QMenu> menuOf(const std::string& id);
 
 Q_SIGNALS:
+    void timeRequested();                                                     // how long a run of these settings takes
     void measureRequested(const QString& id, const stepscope::Value& value);  // beside the one that the live run has
     void edited(const stepscope::RunConfig& config);
     void flipRequested(const QString& id, const stepscope::Value& value);  // a step switch while a run is live

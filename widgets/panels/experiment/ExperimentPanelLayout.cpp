@@ -60,6 +60,7 @@ ExperimentPanel::ExperimentPanel(QWidget* parent) : QWidget(parent) {
     layout->addWidget(scroll, 1);
 
     m_foot = new ForecastFoot;
+    connect(m_foot, &ForecastFoot::timeRequested, this, &ExperimentPanel::timeRequested);
     layout->addWidget(m_foot);
     setMinimumWidth(276);
 

@@ -6,6 +6,7 @@
 
 #include "core/base/Format.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/TitleButton.h"
 
 namespace stepscope {
 namespace {
@@ -35,7 +36,16 @@ ForecastFoot::ForecastFoot(QWidget* parent) : QWidget(parent) {
     lines->setContentsMargins(0, 0, 0, 0);
     lines->setSpacing(2);
     lines->addWidget(m_memory);
-    lines->addWidget(m_time);
+    m_timeIt = new TitleButton("Time it");
+    m_timeIt->setLink(true);
+    m_timeIt->setFocusPolicy(Qt::TabFocus);
+    m_timeIt->setToolTip("Times five steps of these settings on weights of their own, to say how long a run will take");
+    m_timeIt->hide();
+    auto* time = new QHBoxLayout;
+    time->setSpacing(6);
+    time->addWidget(m_time, 1);
+    time->addWidget(m_timeIt);
+    lines->addLayout(time);
     lines->addStretch();
     m_stack = new QStackedWidget;
     m_stack->addWidget(forecast);
@@ -44,6 +54,7 @@ ForecastFoot::ForecastFoot(QWidget* parent) : QWidget(parent) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_stack);
+    connect(m_timeIt, &TitleButton::clicked, this, &ForecastFoot::timeRequested);
 }
 
 void ForecastFoot::setMemory(const MemoryForecast& forecast) {
@@ -63,6 +74,14 @@ void ForecastFoot::setTime(const QString& sentence, const QString& source) {
     m_timeText = sentence;
     m_timeSource = source;
     showTime();
+}
+
+void ForecastFoot::setTimeOffered(bool isOffered) {
+    m_timeIt->setVisible(isOffered);
+}
+
+QAbstractButton* ForecastFoot::timeButton() const {
+    return m_timeIt;
 }
 
 void ForecastFoot::showTime() {

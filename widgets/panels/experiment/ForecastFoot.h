@@ -5,11 +5,13 @@
 
 #include "core/base/Units.h"
 
+class QAbstractButton;
 class QStackedWidget;
 
 namespace stepscope {
 
 class ElidedLabel;
+class TitleButton;
 
 // What a run is expected to need.
 struct MemoryForecast {
@@ -25,16 +27,22 @@ public:
     void setMemory(const MemoryForecast& forecast);
     // "about 02:11"; where it comes from is for the tool tip. Both empty = nothing is known.
     void setTime(const QString& sentence, const QString& source);
+    void setTimeOffered(bool isOffered);  // a few steps can be timed now
+    QAbstractButton* timeButton() const;
     void setProblem(const QString& sentence);  // empty = none: the forecast is shown
     QString problem() const;
     void setOfNextRun(bool isOfNextRun);  // while a replay is looked at: these are not its settings
     void setRunning(bool isRunning);      // how long that run has left is said beside its progress; here it is the next one
+
+Q_SIGNALS:
+    void timeRequested();
 
 private:
     void showTime();
 
     QStackedWidget* m_stack;
     ElidedLabel *m_memory, *m_time, *m_problem;
+    TitleButton* m_timeIt;
     QString m_timeText, m_timeSource;
     bool m_ofNextRun = false, m_isRunning = false;
 };

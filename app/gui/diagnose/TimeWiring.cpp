@@ -1,0 +1,113 @@
+#include "app/gui/diagnose/TimeWiring.h"
+
+#include <memory>
+#include <utility>
+
+#include "app/gui/wiring/RunController.h"
+#include "app/gui/wiring/SessionsReader.h"
+#include "app/gui/wiring/TimeForecast.h"
+#include "app/workbench/diagnose/TimeLook.h"
+#include "core/base/Format.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kLookUpMs = 250;
+constexpr double kTimingSeconds = 10;  // that the timed steps may take, three of them at least
+
+TimeForecast forecastOf(const StoredForecast& from, const RunConfig& config) {
+    const auto clockTime = [](double seconds) {
+        return QString::fromStdString(seconds < 1 ? format::milliseconds(seconds * 1e3)
+                                                  : format::duration(TimeNs::fromSeconds(std::min(seconds, 9e8))));
+    };
+    return {QString("about %1 for %2 steps").arg(clockTime(from.seconds), QString::fromStdString(format::count(config.steps))),
+            QString("Between %1 and %2, from %3 on this machine, validations included. Checkpoints and texts come on top.")
+                .arg(clockTime(from.low), clockTime(from.high), QString::fromStdString(from.source))};
+}
+
+}  // namespace
+
+TimeWiring::TimeWiring(ExperimentPanel& panel, SessionsPanel& sessions, RunController& runs, SessionsReader& reader, QObject* parent)
+    : QObject(parent), m_panel(panel), m_sessions(sessions), m_runs(runs), m_reader(reader) {
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(kLookUpMs);
+    connect(&m_soon, &QTimer::timeout, this, &TimeWiring::lookUp);
+    connect(&panel, &ExperimentPanel::edited, this, &TimeWiring::refresh);
+    connect(&panel, &ExperimentPanel::timeRequested, this, &TimeWiring::timeNow);
+    connect(&sessions.model(), &QAbstractItemModel::modelReset, this, &TimeWiring::tell);
+    connect(&sessions.model(), &QAbstractItemModel::dataChanged, this, &TimeWiring::tell);
+    connect(&runs, &RunController::engineReady, this, &TimeWiring::refresh);
+    connect(&runs, &RunController::phaseChanged, this, [this] {
+        if (m_runs.busy()) m_cancel = true;
+        offer();
+    });
+}
+
+TimeWiring::~TimeWiring() {
+    m_cancel = true;
+    ++m_newest;
+}
+
+// Of other settings from here on.
+void TimeWiring::refresh() {
+    ++m_newest;
+    m_cancel = true;
+    m_timing = m_known = false;
+    tell();
+}
+
+void TimeWiring::tell() {
+    if (m_timing) return;
+    const TimeForecast forecast = forecastTime(m_panel.config(), m_sessions.model());
+    if (forecast.known || !m_known) m_panel.setTimeForecast(forecast.sentence, forecast.source);
+    m_known = m_known || forecast.known;
+    if (!m_known) m_soon.start();
+    offer();
+}
+
+void TimeWiring::offer() {
+    m_panel.setTimeOffered(!m_known && !m_timing && !m_runs.busy() && m_runs.workbench() != nullptr);
+}
+
+// What was timed without a run is in no list.
+void TimeWiring::lookUp() {
+    if (m_known || m_timing || m_runs.workbench() == nullptr) return;
+    m_thread.post([this, number = m_newest.load(), config = m_panel.config(), workbench = m_runs.workbench(), database = m_reader.database()] {
+        if (number != m_newest) return;
+        const auto complete = workbench->complete(config);
+        const auto found = complete ? knownForecast(workbench->machine(), *complete, database) : std::nullopt;
+        if (!found) return;
+        answer(this, [this, number, forecast = forecastOf(*found, config)] {
+            if (number != m_newest || m_known) return;
+            m_known = true;
+            m_panel.setTimeForecast(forecast.sentence, forecast.source);
+            offer();
+        });
+    });
+}
+
+void TimeWiring::timeNow() {
+    if (m_timing || m_runs.busy() || m_runs.workbench() == nullptr) return;
+    m_timing = true;
+    m_cancel = false;
+    offer();
+    m_panel.setTimeForecast("timing a few steps …", "On weights of their own; nothing is recorded but the time of a step.");
+    m_thread.post([this, number = m_newest.load(), config = m_panel.config(), workbench = m_runs.workbench(), database = m_reader.database()] {
+        const auto complete = workbench->complete(config);
+        const auto found = std::make_shared<const Result<StoredForecast>>(
+            complete ? timeForecast(workbench->machine(), *complete, database, kTimingSeconds, m_cancel) : Result<StoredForecast>(complete.error()));
+        answer(this, [this, number, config, found] {
+            if (number != m_newest) return;
+            m_timing = false;
+            m_known = found->ok();
+            const TimeForecast forecast =
+                *found ? forecastOf(**found, config) : TimeForecast{"time: could not be found out", QString::fromStdString(found->error().sentence)};
+            m_panel.setTimeForecast(forecast.sentence, forecast.source);
+            offer();
+        });
+    });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,45 @@
+// How long a run of the panel's settings will take, said at its foot: from a stored run of such settings, from steps that were timed before, or,
+// where nobody knows, from five steps that are timed when a person asks; never beside a run or an experiment. GUI thread; engine and database are
+// asked on a thread of its own.
+#pragma once
+#include <QObject>
+#include <QTimer>
+#include <atomic>
+
+#include "app/gui/process/BackThread.h"
+#include "core/events/RunConfig.h"
+
+namespace stepscope {
+
+class ExperimentPanel;
+class RunController;
+class SessionsPanel;
+class SessionsReader;
+
+class TimeWiring : public QObject {
+    Q_OBJECT
+public:
+    TimeWiring(ExperimentPanel& panel, SessionsPanel& sessions, RunController& runs, SessionsReader& reader, QObject* parent = nullptr);
+    ~TimeWiring() override;
+
+    void refresh();  // what is known may have changed
+
+private:
+    void tell();
+    void lookUp();
+    void timeNow();
+    void offer();
+
+    ExperimentPanel& m_panel;
+    SessionsPanel& m_sessions;
+    RunController& m_runs;
+    SessionsReader& m_reader;
+    QTimer m_soon;         // an edit is followed by the next one
+    bool m_known = false;  // the foot says a time
+    bool m_timing = false;
+    std::atomic<std::uint64_t> m_newest = 0;  // number of the newest question
+    std::atomic<bool> m_cancel = false;
+    BackThread m_thread;  // last: joined first
+};
+
+}  // namespace stepscope

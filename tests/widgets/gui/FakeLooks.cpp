@@ -1,0 +1,152 @@
+// The looks of the window's tests (FakeLooks.h), in place of app/workbench/diagnose.
+#include "FakeLooks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "FakeWorkbench.h"
+#include "app/workbench/diagnose/Diagnose.h"
+#include "app/workbench/diagnose/FindBatch.h"
+#include "app/workbench/diagnose/TimeLook.h"
+#include "core/events/ConfigKeys.h"
+
+namespace stepscope {
+namespace {
+
+std::mutex g_mutex;
+FakeLook g_look;
+RunConfig g_config;
+int g_looks = 0;
+std::set<std::thread::id> g_threads;
+
+// Takes its time; an error when it was stopped or is to fail.
+Status take(const RunConfig& config, const std::atomic<bool>& cancelled) {
+    FakeLook look;
+    {
+        std::lock_guard lock(g_mutex);
+        look = g_look;
+        g_config = config;
+        ++g_looks;
+        g_threads.insert(std::this_thread::get_id());
+    }
+    for (int waited = 0; waited < look.ms && !cancelled; ++waited) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (cancelled) return makeError(ErrorCode::Cancelled, "Stopped before it was timed.");
+    if (!look.failure.empty()) return makeError(look.code, look.failure);
+    return {};
+}
+
+std::vector<Advice> someAdvice() {
+    return {{.rule = "clips-always",
+             .title = "Look at clipping",
+             .sentence = "Gradients were clipped in 96 % of 500 steps: the norm bounds every step, and the learning rate is not what it says.",
+             .threshold = "gradients clipped in at least 90 % of a run's steps, of 50 or more",
+             .evidence = {{"steps clipped", 0.96, "96 %"}, {"steps", 500, "500"}, {"at a norm of", 1, "1.00"}},
+             .key = "grad-clip",
+             .from = "1",
+             .value = "2",
+             .besideItself = false},
+            {.rule = "noisy-machine",
+             .title = "Find out how noisy this machine is",
+             .sentence = "Something else moves the times of this machine's steps: close what can be closed, and give a comparison more minutes.",
+             .threshold = "other programs at least 10 %, the host at least 5 %, or quartiles at least 10 % of the median step apart",
+             .evidence = {{"other programs", 31, "31 % of the processors"}},
+             .key = {},
+             .from = {},
+             .value = {},
+             .besideItself = true}};
+}
+
+}  // namespace
+
+void setFakeLook(const FakeLook& look) {
+    std::lock_guard lock(g_mutex);
+    g_look = look;
+    g_looks = 0;
+}
+
+std::string fakeLookedAt(const std::string& key) {
+    std::lock_guard lock(g_mutex);
+    for (const auto& [name, value] : listConfig(g_config))
+        if (name == key) return value;
+    return {};
+}
+
+int fakeLooks() {
+    std::lock_guard lock(g_mutex);
+    return g_looks;
+}
+
+bool fakeLookWasHere() {
+    std::lock_guard lock(g_mutex);
+    return g_threads.contains(std::this_thread::get_id());
+}
+
+Result<Diagnosis> diagnose(const Machine& machine, const DiagnoseRequest& request, const LookProgress& progress, const std::atomic<bool>& cancelled) {
+    progress("timing steps");
+    if (auto taken = take(request.config, cancelled); !taken) return taken.error();
+    Diagnosis found;
+    found.machine = machine;
+    found.config = request.config;
+    found.availableMemory = {24'000'000'000};
+    found.disk = {"~/.local/share/stepscope", 69'800'000'000, 10'100'000};
+    found.data = {
+        request.config.data, "generated text, 4 000 347 byte tokens", "UTF-8 text in byte tokens", 4'000'347, 3'600'312, 400'035, 256, 0.853};
+    found.memory.parameters = 842'496;
+    found.memory.tensors = found.memory.total = {67'000'000};
+    found.memory.available = {23'000'000'000};
+    found.memory.parts = "MLP 25.2 MB, residual sums and norms 14.3 MB, q, k, v 9.44 MB, moments 6.74 MB";
+    found.batchThatFits = 4'370;
+    SwitchInfo refused;
+    refused.id = "device";
+    refused.applicable = Verdict::no("No NVIDIA driver is installed.");
+    found.switches = {refused};
+    if (request.config.data == "tiny.txt")
+        found.problems = {"2 000 steps read the text 41 times: it will be learnt by heart; give more text or fewer steps."};
+    StepsTiming timing;
+    timing.plan.config = request.config;
+    timing.stepMs = {80, 82, 84, 85, 90};
+    timing.tokens = 1536;
+    timing.sequences = 12;
+    timing.validationMs = 104;
+    timing.work.products = 7.5e9;
+    found.peaks.float32 = 3.16e11;
+    timing.plan.validation.everySteps = 100;
+    found.estimate = estimateTime(timing);
+    found.timing = std::move(timing);
+    std::lock_guard lock(g_mutex);
+    if (g_look.advises) found.advice = someAdvice();
+    return found;
+}
+
+Result<BatchSearch> findBatch(const Machine&, const FindBatchRequest& request, const LookProgress& progress, const std::atomic<bool>& cancelled) {
+    progress("timing batches of 4");
+    if (auto taken = take(request.config, cancelled); !taken) return taken.error();
+    BatchSearch found;
+    found.now = 12;
+    found.largestThatFits = 4'370;
+    found.knee = 32;
+    found.gain = 1.31;
+    found.points = {{1, 9.1, 14'000, 2e7, {20'000'000}},
+                    {12, 84, 18'200, 6.7e7, {67'000'000}},
+                    {32, 172, 23'900, 1.6e8, {160'000'000}},
+                    {64, 340, 24'100, 3e8, {300'000'000}}};
+    found.setting = "grad-clip=3";  // a switch that the fake engine has
+    found.ended = "Larger ones stopped winning anything.";
+    return found;
+}
+
+std::optional<StoredForecast> knownForecast(const Machine&, const RunConfig&, const std::string&) {
+    std::lock_guard lock(g_mutex);
+    if (!g_look.knowsTime) return std::nullopt;
+    return StoredForecast{.source = "5 timed steps", .seconds = 131, .low = 120, .high = 150};
+}
+
+Result<StoredForecast> timeForecast(const Machine&, const RunConfig& config, const std::string&, double, const std::atomic<bool>& cancelled) {
+    if (auto taken = take(config, cancelled); !taken) return taken.error();
+    return StoredForecast{.source = "5 timed steps", .seconds = 131, .low = 120, .high = 150};
+}
+
+}  // namespace stepscope

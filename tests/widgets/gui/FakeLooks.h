@@ -1,0 +1,23 @@
+// The looks of the window's tests: what Diagnose finds, how long that takes, and what the search for a batch size says. Never linked together with
+// the real ones of app/workbench/diagnose.
+#pragma once
+#include <string>
+
+#include "core/base/Result.h"
+
+namespace stepscope {
+
+struct FakeLook {
+    int ms = 1;           // that a look takes, unless it is cancelled
+    std::string failure;  // instead of finding something
+    ErrorCode code = ErrorCode::BadInput;
+    bool advises = true;
+    bool knowsTime = false;  // from earlier
+};
+void setFakeLook(const FakeLook& look);
+// Of the newest look: the settings' value of this switch or setting.
+std::string fakeLookedAt(const std::string& key);
+int fakeLooks();         // that were begun
+bool fakeLookWasHere();  // one was asked on the thread that calls this
+
+}  // namespace stepscope

@@ -1,0 +1,200 @@
+// The page Diagnose in the window: looked at, advised, tested on the page Compare, stopped, in the way of nothing; and the forecast at the panel's
+// foot.
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QTabWidget>
+
+#include "FakeLooks.h"
+#include "WindowFixture.h"
+#include "widgets/panels/compare/CompareForm.h"
+#include "widgets/panels/compare/ComparePage.h"
+#include "widgets/panels/diagnose/AdviceCard.h"
+#include "widgets/panels/diagnose/DiagnosePage.h"
+#include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/style/Theme.h"
+
+namespace stepscope {
+namespace {
+
+class WindowDiagnoseTest : public WindowTest {
+protected:
+    ~WindowDiagnoseTest() override {
+        setFakeLook({});
+        setFakeExperiment({});
+    }
+    void openPage(const FakeLook& look = {}) {
+        setFakeLook(look);
+        open();
+        window().resize(1280, 800);
+        window().pages().setCurrentWidget(&page());
+        ASSERT_TRUE(QTest::qWaitFor([&] { return page().lookButton()->isEnabled(); }, 5000));
+    }
+    DiagnosePage& page() { return window().diagnosePage(); }
+    static void click(QAbstractButton* button) {
+        ASSERT_TRUE(button->isEnabled()) << button->text().toStdString();
+        QTest::mouseClick(button, Qt::LeftButton);
+    }
+    void look() {
+        click(page().lookButton());
+        ASSERT_TRUE(QTest::qWaitFor([&] { return !page().factText("Time").isEmpty(); }, 5000)) << page().state().toStdString();
+    }
+    QAbstractButton* timeIt() { return window().experiment().foot()->timeButton(); }
+    QString foot() {
+        for (const auto* label : window().experiment().foot()->findChildren<QLabel*>())
+            if (label->accessibleName() == "Predicted time") return label->text();
+        return {};
+    }
+};
+
+TEST_F(WindowDiagnoseTest, IsEmptyWithAReasonUntilSomebodyLooks) {
+    openPage();
+    EXPECT_TRUE(page().cards().empty());
+    EXPECT_TRUE(page().state().contains("nothing is recorded")) << page().state().toStdString();
+    EXPECT_FALSE(page().stopButton()->isEnabled());
+    EXPECT_EQ(fakeLooks(), 0);
+}
+
+TEST_F(WindowDiagnoseTest, TellsWhatWasFoundOfTheSettingsAtTheLeft) {
+    openPage();
+    Q_EMIT window().experiment().row("layers")->committed("layers", "6");
+    look();
+    EXPECT_EQ(fakeLookedAt("layers"), "6");
+    EXPECT_FALSE(fakeLookWasHere()) << "the window's thread waits for nothing";
+    EXPECT_TRUE(page().factText("Time").startsWith("about 02:50 for 2\u2009000 steps")) << page().factText("Time").toStdString();
+    EXPECT_TRUE(page().factText("Time").contains("20 validations"));
+    EXPECT_TRUE(page().factText("Memory").contains("predicted of 23.0")) << page().factText("Memory").toStdString();
+    EXPECT_TRUE(page().factText("Fits").contains("4\u2009370"));
+    EXPECT_TRUE(page().factText("Switches").contains("device: No NVIDIA driver"));
+    ASSERT_EQ(page().cards().size(), 2u);
+}
+
+TEST_F(WindowDiagnoseTest, ChangedSettingsMakeItStaleAndAreTestedNoMore) {
+    openPage();
+    look();
+    EXPECT_TRUE(page().cards()[0]->testButton()->isEnabled());
+    Q_EMIT window().experiment().row("layers")->committed("layers", "6");
+    EXPECT_TRUE(page().state().contains("have changed")) << page().state().toStdString();
+    EXPECT_FALSE(page().cards()[0]->testButton()->isEnabled());
+    Q_EMIT window().experiment().row("layers")->committed("layers", "4");
+    EXPECT_FALSE(page().state().contains("have changed"));
+    EXPECT_TRUE(page().cards()[0]->testButton()->isEnabled());
+}
+
+TEST_F(WindowDiagnoseTest, OneClickTestsAnAdviceOnThePageCompare) {
+    openPage();
+    look();
+    click(page().cards()[0]->testButton());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 5000));
+    EXPECT_EQ(window().pages().currentWidget(), &window().comparePage());
+    const CompareQuestion asked = window().comparePage().form().question();
+    ASSERT_EQ(asked.differences.size(), 1u);
+    EXPECT_EQ(asked.differences[0], (Difference{"grad-clip", "1", "2"}));
+    EXPECT_FALSE(asked.same);
+}
+
+TEST_F(WindowDiagnoseTest, ANoisyMachineIsMeasuredBesideItself) {
+    openPage();
+    look();
+    click(page().cards()[1]->testButton());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return place->runs().measuring(); }, 5000));
+    EXPECT_TRUE(window().comparePage().form().question().same);
+}
+
+TEST_F(WindowDiagnoseTest, LooksAtNothingBesideARunAndGivesWayToOne) {
+    openPage({.ms = 60'000});
+    click(page().lookButton());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().state() == "timing steps"; }, 5000)) << page().state().toStdString();
+    EXPECT_TRUE(page().stopButton()->isEnabled());
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().state().contains("goes on"); }, 5000)) << page().state().toStdString();
+    for (QPushButton* button : {page().lookButton(), page().batchButton(), page().rateButton(), page().stopButton()})
+        EXPECT_FALSE(button->isEnabled());
+    press("Stop");
+    ASSERT_TRUE(idle());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().lookButton()->isEnabled(); }, 5000));
+}
+
+TEST_F(WindowDiagnoseTest, IsStopped) {
+    openPage({.ms = 60'000});
+    click(page().lookButton());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().stopButton()->isEnabled(); }, 5000));
+    click(page().stopButton());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().lookButton()->isEnabled(); }, 5000));
+}
+
+TEST_F(WindowDiagnoseTest, SaysWhyItFoundNothing) {
+    openPage({.failure = "There is no text in \"/nowhere\"; choose another."});
+    click(page().lookButton());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().state().contains("There is no text"); }, 5000)) << page().state().toStdString();
+    EXPECT_TRUE(page().lookButton()->isEnabled());
+}
+
+TEST_F(WindowDiagnoseTest, FindsABatchSizeAndPutsItIntoThePanel) {
+    openPage();
+    click(page().batchButton());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().useButton()->isEnabled(); }, 5000));
+    click(page().useButton());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return toString(window().experiment().config().switches.at("grad-clip")) == "3"; }, 5000));
+}
+
+TEST_F(WindowDiagnoseTest, ARangeTestRunsOnThePageLive) {
+    openPage();
+    click(page().rateButton());
+    ASSERT_TRUE(reaches(1));
+    EXPECT_EQ(window().pages().currentIndex(), 0);
+    EXPECT_EQ(live().config().schedule, "range-test");
+    EXPECT_EQ(live().config().steps, 200);
+    EXPECT_NE(window().experiment().config().schedule, "range-test") << "the settings stay";
+}
+
+TEST_F(WindowDiagnoseTest, TheFootTimesAFewStepsWhenAsked) {
+    openPage();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return timeIt()->isVisible(); }, 5000));
+    EXPECT_EQ(foot(), "time: not known yet");
+    click(timeIt());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return foot() == "about 02:11 for 2\u2009000 steps"; }, 5000)) << foot().toStdString();
+    EXPECT_FALSE(timeIt()->isVisible());
+    EXPECT_FALSE(fakeLookWasHere());
+    setFakeLook({});
+    Q_EMIT window().experiment().row("layers")->committed("layers", "6");
+    EXPECT_EQ(foot(), "time: not known yet") << "another model";
+}
+
+TEST_F(WindowDiagnoseTest, TheFootKnowsWhatWasTimedEarlier) {
+    openPage({.knowsTime = true});
+    EXPECT_TRUE(QTest::qWaitFor([&] { return foot() == "about 02:11 for 2\u2009000 steps"; }, 5000)) << foot().toStdString();
+    EXPECT_FALSE(timeIt()->isVisible());
+}
+
+TEST_F(WindowDiagnoseTest, TheFootOffersNothingBesideARunAndGivesWayToOne) {
+    openPage({.ms = 60'000});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return timeIt()->isVisible(); }, 5000));
+    click(timeIt());
+    EXPECT_TRUE(foot().startsWith("timing"));
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    EXPECT_FALSE(timeIt()->isVisible());
+}
+
+TEST_F(WindowDiagnoseTest, CanBeLookedAt) {
+    openPage();
+    look();
+    click(page().batchButton());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().useButton()->isVisible(); }, 5000));
+    QTest::qWait(50);
+    picture(window(), "diagnose-1280x800");
+    page().verticalScrollBar()->setValue(page().verticalScrollBar()->maximum());
+    applyStyle(*qApp, Theme::Dark);
+    QTest::qWait(50);
+    picture(window(), "diagnose-dark-1280x800");
+    window().resize(1024, 640);
+    QTest::qWait(50);
+    picture(window(), "diagnose-1024x640");
+    EXPECT_LE(page().widget()->width(), page().viewport()->width());
+    applyStyle(*qApp, Theme::Light);
+}
+
+}  // namespace
+}  // namespace stepscope
