@@ -24,6 +24,7 @@ constexpr double kProofAtMost = 0.4;  // where steps are so slow that it would h
 
 const char* wordOf(const RaceCandidate& candidate) {
     if (candidate.unusable) return study::kSkipped;
+    if (candidate.state == RaceState::Waiting) return study::kWaiting;
     return candidate.state == RaceState::Racing ? study::kRunning : candidate.state == RaceState::Chosen ? study::kChosen : study::kRejected;
 }
 

@@ -18,7 +18,7 @@ constexpr std::size_t kPilotBlocks = 5, kMostJointKnobs = 3;
 constexpr double kJointRound = 0.1;    // of the budget, that a round of all combinations may take
 constexpr double kLeastSpread = 1e-4;  // of a block's logarithm
 constexpr std::int64_t kMostRounds = 60;
-constexpr int kMostRepeats = 3, kMostPasses = 4;
+constexpr int kMostRepeats = 2, kMostPasses = 4;
 constexpr double kTimeForAnotherPass = 0.1;  // of the budget, that must be left
 constexpr double kWantedRounds = 6;          // that those who race beside the best have time for
 constexpr double kHopeless = 1.4;            // exp of it: four times as slow in a single block
@@ -169,7 +169,11 @@ void Race::concludePilot() {
     m_variance = std::max(m_variance, kLeastSpread);
     m_mad = std::max(off.empty() ? 0.0 : median(off), std::sqrt(m_variance) / 2);
     m_othersLimit = std::numeric_limits<double>::quiet_NaN();
-    if (!m_pilotOthers.empty()) m_othersLimit = median(m_pilotOthers) + m_rules.othersSlack;
+    if (!m_pilotOthers.empty()) {
+        std::vector<double> away;
+        for (const double others : m_pilotOthers) away.push_back(std::abs(others - median(m_pilotOthers)));
+        m_othersLimit = median(m_pilotOthers) + std::max(m_rules.othersSlack, 3 * median(away));
+    }
 }
 
 // What comes after the heat that ended.
@@ -238,7 +242,7 @@ bool Race::neighbours() {
             if (value == centre[knob]) continue;
             const auto candidate = usable(choice);
             // What lost beside this very one before stays lost.
-            if (candidate && (m_candidates[*candidate].state == RaceState::Racing || (m_again && !m_candidates[*candidate].sure)) &&
+            if (candidate && (m_candidates[*candidate].state == RaceState::Waiting || (m_again && !m_candidates[*candidate].sure)) &&
                 std::ranges::find(all, *candidate) == all.end())
                 all.push_back(*candidate);
         }
@@ -247,8 +251,11 @@ bool Race::neighbours() {
     const auto most = static_cast<std::size_t>(0.8 * left() / (kWantedRounds * std::max(m_blockCost, 1e-6)));
     if (all.size() > std::max<std::size_t>(most, 2)) {
         for (std::size_t i = std::max<std::size_t>(most, 2); i < all.size(); ++i) {
-            m_candidates[all[i]].state = RaceState::Rejected;
-            m_candidates[all[i]].why = "It did not race: the budget has no time for it.";
+            // One that raced before keeps what came of it.
+            RaceCandidate& candidate = m_candidates[all[i]];
+            if (candidate.state != RaceState::Waiting) continue;
+            candidate.state = RaceState::Rejected;
+            candidate.why = kNoTime;
             change(all[i]);
         }
         all.resize(std::max<std::size_t>(most, 2));

@@ -53,11 +53,13 @@ struct RaceTimes {
     std::string failure;  // it broke off: a sentence
 };
 
-enum class RaceState { Racing, Rejected, Chosen };
+enum class RaceState { Waiting, Racing, Rejected, Chosen };
+
+inline const std::string kNoTime = "It did not race: the budget has no time for it.";
 
 struct RaceCandidate {
     RaceChoice choice;
-    RaceState state = RaceState::Racing;
+    RaceState state = RaceState::Waiting;
     std::string why;                      // it left the race
     std::size_t beside = 0;               // the candidate that ratio is beside: the best before its heat
     double ratio = 0, low = 0, high = 0;  // time of that one / of this; 0: not known

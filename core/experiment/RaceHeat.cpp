@@ -35,11 +35,13 @@ std::vector<double> Race::gains(const Member& of, const Member& over) const {
 
 // Standard deviation of a gain: what these show, and no less than what the pilot did while they are few.
 double Race::spread(const std::vector<double>& gains) const {
+    // By the median: one block that others disturbed must not make all of them look uncertain.
     const double centre = median(gains);
-    double squares = 0;
-    for (const double gain : gains) squares += (gain - centre) * (gain - centre);
+    std::vector<double> away;
+    for (const double gain : gains) away.push_back(std::abs(gain - centre));
+    const double typical = 1.4826 * median(away), n = static_cast<double>(gains.size());
     // The pilot counts as three of them.
-    return std::sqrt((squares + 3 * m_variance) / (static_cast<double>(gains.size()) + 2));
+    return std::sqrt((n * typical * typical + 3 * m_variance) / (n + 3));
 }
 
 // The knob that this candidate turns beside the best before the heat; none where it turns several.
@@ -159,7 +161,7 @@ void Race::conclude() {
         if (!over.empty() && (around.low > 0 || around.centre > least))
             won.push_back({member.candidate, around.centre});
         else if (over.empty())
-            reject(member, "It did not race: the budget has no time for it.");
+            reject(member, kNoTime);
         else
             reject(member, fmt::format("No gain of more than {:.1f} % that its {} rounds would show ({:+.1f} %).", 100 * least, over.size(),
                                        100 * std::expm1(around.centre)));
@@ -211,7 +213,7 @@ std::vector<Race::Rejected> Race::rejected() const {
                 found = &candidate;
                 nearest = apart;
             }
-            std::string why = found != nullptr ? found->why : "It did not race: the budget has no time for it.";
+            std::string why = found != nullptr && found->state != RaceState::Waiting ? found->why : kNoTime;
             if (why.empty()) why = "The race was stopped before it was decided.";
             all.push_back({m_knobs[knob].key, m_knobs[knob].values[value], std::move(why)});
         }

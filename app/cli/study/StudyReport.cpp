@@ -171,7 +171,7 @@ Json tuneJson(const StudyHistory& history, std::int64_t session) {
 std::string tuneText(const StudyHistory& history) {
     Table table({{"RACED"}, {"STEP", Right}, {"ROUNDS", Right}, {"MEMORY", Right}, {"WHAT CAME OF IT"}});
     for (const StudyRow& row : history.rows()) {
-        if (row.role != study::kCandidate || row.state == study::kSkipped) continue;
+        if (row.role != study::kCandidate || row.state == study::kSkipped || (row.state == study::kWaiting && row.pairs == 0)) continue;
         const std::string why = !row.why.empty() ? row.why : row.state == study::kChosen ? "the fastest" : row.state;
         table.add({printable(row.name), known(row.msPerStep, format::milliseconds(row.msPerStep)), std::to_string(row.pairs),
                    known(row.peakBytes,

@@ -53,7 +53,7 @@ std::vector<StudyBar> barsOf(const StudyHistory& history) {
     const bool search = history.began() && history.began()->kind != "ladder";
     std::vector<StudyBar> bars;
     for (const StudyRow& row : history.rows()) {
-        if (row.role == study::kValue || (search && row.state == study::kSkipped)) continue;
+        if (row.role == study::kValue || (search && (row.state == study::kSkipped || row.state == study::kWaiting))) continue;
         StudyBar bar = barOf(row);
         if (row.role == study::kRung && row.state == study::kMeasured) {
             bar.ratio = row.total;

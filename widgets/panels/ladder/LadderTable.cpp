@@ -78,7 +78,7 @@ void LadderTable::setHistory(const StudyHistory& history) {
     std::vector<const StudyRow*> rows;
     for (const StudyRow& row : history.rows()) {
         // Values that were not chosen have their reason in the row of the settings that raced, or say it here.
-        if (search && row.role == study::kCandidate && row.state == study::kSkipped) continue;
+        if (search && row.role == study::kCandidate && (row.state == study::kSkipped || row.state == study::kWaiting)) continue;
         rows.push_back(&row);
     }
     // What is recommended stands first, then who raced; reasons last.
