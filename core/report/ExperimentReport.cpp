@@ -13,6 +13,8 @@
 namespace stepscope::report {
 namespace {
 
+constexpr std::size_t kMostDots = 5000;  // hours of pairs; a stranger's file may hold millions
+
 std::string unknownOr(double value, const std::string& text) {
     return std::isfinite(value) ? text : "unknown";
 }
@@ -46,6 +48,7 @@ Table sidesTable(const SideFacts& a, const SideFacts& b) {
 PairPicture pictureOf(const ExperimentHistory& history, double delta) {
     PairPicture picture{.dots = {}, .delta = delta, .aboveOne = "above 1: B is faster", .belowOne = "below 1: A is faster"};
     for (const ExperimentJudged& pair : history.pairs()) {
+        if (picture.dots.size() == kMostDots) break;
         if (!std::isfinite(pair.difference)) continue;
         const bool bounded = std::isfinite(pair.low) && pair.low > 0 && std::isfinite(pair.high);
         picture.dots.push_back(
@@ -120,6 +123,8 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
                                                   (judged.floor - 1) * 100)
                                     : "A side beside itself: not known, no two blocks of one side came in turn."});
     document.blocks.push_back(pictureOf(history, began.delta));
+    if (history.pairs().size() > kMostDots)
+        document.blocks.push_back(Paragraph{fmt::format("The picture shows the first {} of {} pairs.", kMostDots, history.pairs().size())});
     document.blocks.push_back(Heading{"Both sides"});
     if (!facts.keys.empty()) {
         Table keys{.head = {"setting", "A", "B"}, .rows = {}, .textColumns = 3};

@@ -156,7 +156,7 @@ std::string asText(const Compared& compared) {
     if (std::isfinite(compared.ratio))
         text += fmt::format("\nMedian time per token of session {} ÷ that of session {}: {:.3f}. That is no verdict: the two did not take turns.\n",
                             compared.runs[0].session, compared.runs[1].session, compared.ratio);
-    text += fmt::format("Comparability: {} of 100. {}.\n", compared.comparability->score,
+    text += fmt::format("Comparability: {} of 100: {}.\n", compared.comparability->score,
                         printable(fmt::format("{}", fmt::join(compared.comparability->reasons, "; "))));
     text += compared.ask.empty() ? printable(compared.whyNot) + "\n" : "Measure it properly: " + printable(compared.ask) + "\n";
     return text;

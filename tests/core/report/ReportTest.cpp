@@ -148,6 +148,12 @@ TEST(Report, ThePictureHasADotForEachPairWithinItsFrame) {
     EXPECT_EQ(toSvg({}), "");
 }
 
+TEST(Report, OfMillionsOfPairsShowsSomeAndSaysSo) {
+    const std::string html = toHtml(experimentReport(measured(1.1, "faster", 6000), facts()));
+    EXPECT_EQ(countOf(html, "<circle"), 5000U);
+    EXPECT_NE(html.find("the first 5000 of 6000 pairs"), std::string::npos);
+}
+
 TEST(Report, PicturesOfBrokenNumbersLeaveThemOut) {
     PairPicture picture;
     for (const double ratio : {std::nan(""), 0.0, -1.0, HUGE_VAL, 1.1}) picture.dots.push_back({ratio});
