@@ -56,6 +56,11 @@ TEST_F(WindowLadderTest, MeasuresALadderRungByRungAndKeepsItAmongTheSessions) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("The top is ×"); }, 5000)) << page().answer().toStdString();
     EXPECT_TRUE(page().table().cell("amp=bf16", "× below").startsWith("×1.12 ["));
     EXPECT_GE(page().chart().bars().size(), 5u);
+    picture(window(), "ladder-1280x800");
+    window().resize(1024, 640);
+    QTest::qWait(50);
+    picture(window(), "ladder-1024x640");
+    window().resize(1280, 800);
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
     EXPECT_EQ(stored()[0].kind, SessionKind::Ladder);
     QTest::mouseClick(button("Use it"), Qt::LeftButton);
