@@ -20,6 +20,7 @@ protected:
 
 private:
     void place();
+    void fitTabs(int room);
 
     QTabWidget* m_pages;
     TransportBar* m_transport;

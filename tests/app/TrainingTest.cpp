@@ -21,7 +21,7 @@ TEST_F(Training, EndsWithTheSummaryAsOneLineOfJson) {
     std::vector<std::string> keys;
     for (const auto& [key, value] : summary.items()) keys.push_back(key);
     EXPECT_THAT(keys, testing::ElementsAre("session", "steps", "loss_first", "loss_last", "val_loss", "ms_per_step_median", "tokens_per_s", "skipped",
-                                           "peak_memory_bytes", "peak_allocated_bytes"));
+                                           "peak_memory_bytes", "peak_allocated_bytes", "forecast"));
     EXPECT_EQ(summary["steps"], 12);
     EXPECT_NEAR(summary["loss_first"].get<double>(), 5.55, 0.5);  // ln 256
     EXPECT_LT(summary["loss_last"].get<double>(), summary["loss_first"].get<double>());

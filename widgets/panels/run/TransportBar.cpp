@@ -94,8 +94,19 @@ int TransportBar::widthBesideTitle(Room room) const {
         const bool isEnd = part == m_toStart || part == m_toEnd;
         if (part == m_title || (part == m_step && room != Room::Wide) || (isEnd && room == Room::Tight)) continue;
         const QSize wanted = part->sizeHint().boundedTo(part->maximumSize()).expandedTo(part->minimumSize());
-        width += (part == m_scrub ? kLeastSlider : part == m_time ? timeWidth(room) : wanted.width()) + layout()->spacing();
+        width += (part == m_scrub  ? (room == Room::Tight ? kTightSlider : kLeastSlider)
+                  : part == m_time ? timeWidth(room)
+                                   : wanted.width()) +
+                 layout()->spacing();
     }
+    return width;
+}
+
+int TransportBar::leastWidth() const {
+    const Qt::ToolButtonStyle style = m_back->toolButtonStyle();
+    m_back->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    const int width = widthBesideTitle(Room::Tight);
+    m_back->setToolButtonStyle(style);
     return width;
 }
 

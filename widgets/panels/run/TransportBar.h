@@ -19,7 +19,7 @@ struct ScrubMark;
 class TransportBar : public QWidget {
     Q_OBJECT
 public:
-    static constexpr int kLeastSlider = 150;
+    static constexpr int kLeastSlider = 150, kTightSlider = 80;
 
     explicit TransportBar(QWidget* parent = nullptr);
 
@@ -32,6 +32,8 @@ public:
     void setPlace(const Place& place);
     void setMarks(std::vector<ScrubMark> marks);
     double speed() const;
+
+    int leastWidth() const;  // with what it cannot do without
 
 Q_SIGNALS:
     void playRequested();
