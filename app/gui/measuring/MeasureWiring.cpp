@@ -23,8 +23,9 @@ MeasureWiring::MeasureWiring(const Panels& panels, RunController& runs, RunWirin
     connect(&stage.live(), &LiveFeed::switchRefused, this, &MeasureWiring::refused);
     connect(&stage.live(), &LiveFeed::experimented, this, &MeasureWiring::take);
     connect(&stage.live(), &LiveFeed::started, this, &MeasureWiring::release);
-    connect(&runs, &RunController::ended, this, [this] {
-        if (!m_begun) release();  // of one that has begun, what is known is still on its way
+    // The last event of a run: whatever of the measurement was still to come has come, or never will.
+    connect(&stage.live(), &LiveFeed::stateChanged, this, [this](const StateChanged& change) {
+        if (ended(change.state)) release();
     });
     connect(&stage, &Stage::switched, this, [this] {
         if (m_begun) show(measuredStrip(*m_asked, m_history));
