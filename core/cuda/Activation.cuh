@@ -130,7 +130,9 @@ const char* backward(const CudaRows& shape, const void* gradOut, const void* in,
         else
             launchWith(backwardKernel<Activation, T, 1>, 1);
     });
-    if (gradBias) sumChunks(chunks, Activation::kParts * shape.columns, partial, gradBias, shape.stream);
+    if (gradBias)
+        sumChunks(chunks, Activation::kParts * shape.columns, partial, {.first = gradBias, .count = Activation::kParts * shape.columns},
+                  shape.stream);
     return launchError();
 }
 

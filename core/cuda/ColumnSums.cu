@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // A tile of kTile columns; row y of the block takes chunks y, y + kTile, ...
 __global__ void __launch_bounds__(kTile* kTile)
-    sumChunksKernel(std::int64_t chunks, std::int64_t columns, const float* __restrict__ partial, float* __restrict__ sums) {
+    sumChunksKernel(std::int64_t chunks, std::int64_t columns, const float* __restrict__ partial, ColumnSumsPlace sums) {
     __shared__ float tile[kTile][kTile];
     const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kTile + threadIdx.x;
     float sum = 0.0f;
@@ -42,7 +42,10 @@ __global__ void __launch_bounds__(kTile* kTile)
     __syncthreads();
     if (threadIdx.y != 0 || column >= columns) return;
     for (int y = 1; y < kTile; ++y) sum += tile[y][threadIdx.x];
-    sums[column] = sum;
+    if (column < sums.count) {
+        if (sums.first) sums.first[column] = sum;
+    } else if (sums.rest)
+        sums.rest[column - sums.count] = sum;
 }
 
 template <class T, int Width>
@@ -57,7 +60,7 @@ std::int64_t sumChunkCount(std::int64_t rows) {
     return launch::rowChunks(rows, kRowsWorthwhile, kMostChunks);
 }
 
-void sumChunks(std::int64_t chunks, std::int64_t columns, const float* partial, float* sums, void* stream) {
+void sumChunks(std::int64_t chunks, std::int64_t columns, const float* partial, ColumnSumsPlace sums, void* stream) {
     launchKernel(sumChunksKernel, static_cast<unsigned>(launch::ceilDivide(columns, kTile)), dim3(kTile, kTile), stream, chunks, columns, partial,
                  sums);
 }
@@ -77,7 +80,7 @@ const char* columnSums(const CudaRows& shape, const void* in, float* sums, void*
         else
             launchChunkSums<T, 1>(shape, in, partial);
     });
-    sumChunks(sumChunkCount(shape.rows), shape.columns, partial, sums, shape.stream);
+    sumChunks(sumChunkCount(shape.rows), shape.columns, partial, {.first = sums, .count = shape.columns}, shape.stream);
     return launchError();
 }
 

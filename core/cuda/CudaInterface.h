@@ -9,10 +9,11 @@
 #include <cstdint>
 
 #include "core/kernels/adamw/AdamWStep.h"
+#include "core/kernels/residual_norm/NormArguments.h"
 
 namespace stepscope {
 
-inline constexpr int kCudaInterfaceVersion = 6;
+inline constexpr int kCudaInterfaceVersion = 7;
 
 enum class CudaScalar : std::int32_t { Float32 = 0, BFloat16 = 1, Float16 = 2 };
 
@@ -23,33 +24,7 @@ struct CudaRows {
     void* stream = nullptr;  // a cudaStream_t
 };
 
-// core/kernels/residual_norm/ResidualNormCpu.h says what these are; at most kMostNormColumns columns.
-inline constexpr std::int64_t kMostNormColumns = 16384;
-struct CudaNormForward {
-    float epsilon = 1e-5f;
-    bool rms = false;
-    const float* x = nullptr;
-    const void* delta = nullptr;  // null = nothing is added and sum is not written
-    const float* weight = nullptr;
-    const float* bias = nullptr;  // null = none
-    float* sum = nullptr;
-    void* normed = nullptr;
-    float* mean = nullptr;  // (rows); untouched for RMSNorm
-    float* rstd = nullptr;  // (rows)
-};
-struct CudaNormBackward {
-    bool rms = false;
-    const void* gradNormed = nullptr;
-    const float* sum = nullptr;
-    const float* mean = nullptr;
-    const float* rstd = nullptr;
-    const float* weight = nullptr;
-    const float* gradResidual = nullptr;  // null = nothing came back along the stream
-    float* gradSum = nullptr;
-    void* gradDelta = nullptr;           // the same numbers as `scalar`; null = not wanted
-    float* gradWeightAndBias = nullptr;  // (2 columns): of the weight, then of the bias
-};
-
+inline constexpr std::int64_t kMostNormColumns = 16384;  // of residualNormForward and residualNormBackward
 struct CudaCrossEntropy {
     std::int64_t vocabulary = 0;  // ids that can occur, <= columns; those beyond it get the gradient 0
     float smoothing = 0;
@@ -139,8 +114,9 @@ struct CudaInterface {
     const char* (*swigluBackward)(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias,
                                   void* workspace);
 
-    const char* (*residualNormForward)(const CudaRows& shape, const CudaNormForward& norm);
-    const char* (*residualNormBackward)(const CudaRows& shape, const CudaNormBackward& norm, void* workspace);
+    // gradWeight and gradBias are set, not added to.
+    const char* (*residualNormForward)(const CudaRows& shape, const NormForward<void>& norm);
+    const char* (*residualNormBackward)(const CudaRows& shape, const NormBackward<void>& norm, void* workspace);
     std::size_t (*residualNormWorkspaceBytes)(std::int64_t rows, std::int64_t columns);
 
     const char* (*crossEntropy)(const CudaRows& shape, const CudaCrossEntropy& loss);
@@ -180,9 +156,6 @@ struct CudaInterface {
 
     // What cuptiGetVersion() answers: 130000 and above for CUPTI 13.
     const char* (*cuptiVersion)(std::uint32_t* version);
-
-    // The kernels run on the CPU and their pointers are of the program's own memory: so in tests/core/cuda/emulation alone.
-    bool onHost;
 };
 
 }  // namespace stepscope

@@ -13,8 +13,8 @@ const char* swigluForward(const CudaRows& shape, const void* in, const float* bi
 const char* swigluBackward(const CudaRows& shape, const void* gradOut, const void* in, const float* bias, void* gradIn, float* gradBias,
                            void* workspace);
 
-const char* residualNormForward(const CudaRows& shape, const CudaNormForward& norm);
-const char* residualNormBackward(const CudaRows& shape, const CudaNormBackward& norm, void* workspace);
+const char* residualNormForward(const CudaRows& shape, const NormForward<void>& norm);
+const char* residualNormBackward(const CudaRows& shape, const NormBackward<void>& norm, void* workspace);
 std::size_t residualNormWorkspaceBytes(std::int64_t rows, std::int64_t columns);
 
 const char* crossEntropy(const CudaRows& shape, const CudaCrossEntropy& loss);

@@ -82,7 +82,7 @@ const char* mergeHeads(const CudaRows& shape, std::int64_t context, std::int64_t
         else
             launchWith(mergeHeadsKernel<T, 1>, 1);
     });
-    if (gradBias) sumChunks(chunks, shape.columns, partial, gradBias, shape.stream);
+    if (gradBias) sumChunks(chunks, shape.columns, partial, {.first = gradBias, .count = shape.columns}, shape.stream);
     return launchError();
 }
 

@@ -44,7 +44,6 @@ constexpr CudaInterface kInterface = {
     .describeGpu = describeGpu,
     .sampleGpu = sampleGpu,
     .cuptiVersion = cuptiVersion,
-    .onHost = false,
 };
 
 }  // namespace

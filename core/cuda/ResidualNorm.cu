@@ -1,5 +1,5 @@
 // Residual addition + LayerNorm or RMSNorm on the GPU, one block a row, the row in registers between its passes; backwards a block walks
-// through a chunk of rows, so that the sums of weight and bias stay in registers too. See core/kernels/residual_norm/ResidualNormCpu.h.
+// through a chunk of rows, so that the sums of weight and bias stay in registers too. See core/kernels/residual_norm/NormArguments.h.
 #include "core/cuda/ColumnSums.h"
 #include "core/cuda/Elements.cuh"
 #include "core/cuda/Forms.h"
@@ -21,7 +21,7 @@ __device__ __forceinline__ void eachPack(int columns, Function function) {
 }
 
 template <class T, int Packs, int Width>
-__global__ void __launch_bounds__(1024) forwardKernel(int columns, CudaNormForward norm) {
+__global__ void __launch_bounds__(1024) forwardKernel(int columns, NormForward<void> norm) {
     const std::int64_t row = blockIdx.x, at = row * columns;
     const float share = 1.0f / static_cast<float>(columns);
     float x[Packs][Width], total[1] = {0.0f};
@@ -72,7 +72,7 @@ __device__ __forceinline__ Pack<T, Width> packAt(const T* from) {
 // share: 1 / columns. Bounds: without the 1 some compilers spare registers by spilling.
 template <class T, int Packs, int Width>
 __global__ void __launch_bounds__(1024, 1)
-    backwardKernel(std::int64_t rows, int columns, float share, CudaNormBackward norm, float* __restrict__ partial) {
+    backwardKernel(std::int64_t rows, int columns, float share, NormBackward<void> norm, float* __restrict__ partial) {
     constexpr bool held = Packs * Width <= 8;  // a wider row does not stay in registers: it is read a second time, out of the cache
     const launch::Range mine = launch::part(rows, gridDim.x, blockIdx.x);
     float gradWeight[Packs][Width] = {}, gradBias[Packs][Width] = {};
@@ -153,7 +153,7 @@ std::size_t residualNormWorkspaceBytes(std::int64_t rows, std::int64_t columns) 
     return static_cast<std::size_t>(launch::rowChunks(rows, kRowsWorthwhile, kMostChunks) * 2 * columns) * sizeof(float);
 }
 
-const char* residualNormForward(const CudaRows& shape, const CudaNormForward& norm) {
+const char* residualNormForward(const CudaRows& shape, const NormForward<void>& norm) {
     if (const char* why = refuseNorm(shape)) return why;
     if (shape.rows == 0) return nullptr;
     const bool wide = launch::packs(shape.columns, 4) && aligned(norm.x, norm.delta, norm.weight, norm.bias, norm.sum, norm.normed);
@@ -166,7 +166,7 @@ const char* residualNormForward(const CudaRows& shape, const CudaNormForward& no
     return launchError();
 }
 
-const char* residualNormBackward(const CudaRows& shape, const CudaNormBackward& norm, void* workspace) {
+const char* residualNormBackward(const CudaRows& shape, const NormBackward<void>& norm, void* workspace) {
     if (const char* why = refuseNorm(shape)) return why;
     auto* const partial = static_cast<float*>(workspace);
     const std::int64_t chunks = launch::rowChunks(shape.rows, kRowsWorthwhile, kMostChunks);
@@ -178,7 +178,7 @@ const char* residualNormBackward(const CudaRows& shape, const CudaNormBackward& 
                          shape.rows, static_cast<int>(shape.columns), 1.0f / static_cast<float>(shape.columns), norm, partial);
         });
     });
-    sumChunks(chunks, 2 * shape.columns, partial, norm.gradWeightAndBias, shape.stream);
+    sumChunks(chunks, 2 * shape.columns, partial, {norm.gradWeight, shape.columns, norm.gradBias}, shape.stream);
     return launchError();
 }
 

@@ -4,10 +4,10 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "core/base/OperationSpan.h"
 #include "core/cuda/loader/CudaPlugin.h"
+#include "core/model/DeviceStream.h"
 
 namespace stepscope::fused {
 
@@ -15,21 +15,8 @@ inline CudaScalar scalarOf(at::ScalarType type) {
     return type == at::kBFloat16 ? CudaScalar::BFloat16 : type == at::kHalf ? CudaScalar::Float16 : CudaScalar::Float32;
 }
 
-// Whether the CUDA form is the one for `t`.
-inline bool takesCudaForm(const at::Tensor& t) {
-    const CudaInterface* const cuda = cudaPlugin().interface;
-    return t.is_cuda() || (cuda && cuda->onHost);
-}
-
-// LibTorch's current stream on the device of `like`, a cudaStream_t.
-inline void* streamOf(const at::Tensor& like) {
-    if (like.is_cpu()) return nullptr;
-    const c10::impl::VirtualGuardImpl device(like.device().type());
-    return device.getStreamNativeHandle(device.getStream(like.device()));
-}
-
 inline CudaRows rowsOf(const at::Tensor& like, at::ScalarType type, std::int64_t rows, std::int64_t columns) {
-    return {.scalar = scalarOf(type), .rows = rows, .columns = columns, .stream = streamOf(like)};
+    return {.scalar = scalarOf(type), .rows = rows, .columns = columns, .stream = streamOf(like.device())};
 }
 inline CudaRows rowsOf(const at::Tensor& like, std::int64_t rows, std::int64_t columns) {
     return rowsOf(like, like.scalar_type(), rows, columns);

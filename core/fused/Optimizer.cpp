@@ -46,7 +46,7 @@ struct CudaList {
     explicit CudaList(const std::vector<at::Tensor>& gradients) : all(contiguous(gradients)) {
         for (const auto& g : all) parameters.push_back({.gradient = floats(g), .count = g.numel()});
     }
-    CudaUpdate update() const { return {parameters.data(), static_cast<std::int64_t>(parameters.size()), streamOf(all.front())}; }
+    CudaUpdate update() const { return {parameters.data(), static_cast<std::int64_t>(parameters.size()), streamOf(all.front().device())}; }
 
     std::vector<at::Tensor> all;  // alive until the launch
     std::vector<CudaParameter> parameters;

@@ -2,6 +2,8 @@
 #include <ATen/ops/empty_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <type_traits>
+
 #include "core/fused/FusedOps.h"
 #include "core/fused/KeptPlace.h"
 #include "core/fused/Rows.h"
@@ -21,32 +23,33 @@ public:
         keepPlace(ctx);
         const at::Tensor delta = maybeDelta.value_or(at::Tensor()), bias = maybeBias.value_or(at::Tensor());
         ctx->set_materialize_grads(false);
-        const NormShape shape{.columns = x.size(-1), .epsilon = static_cast<float>(kNormEpsilon), .rms = rms};
-        const std::int64_t rows = shape.columns > 0 ? x.numel() / shape.columns : 0;
+        const std::int64_t C = x.size(-1), rows = C > 0 ? x.numel() / C : 0;
         const at::Tensor from = x.contiguous();
         const at::Tensor sum = delta.defined() ? at::empty_like(from) : from;
         const at::Tensor normed = at::empty(x.sizes(), x.options().dtype(outType)), mean = at::empty({rows}, x.options()),
                          rstd = at::empty({rows}, x.options());
+        const auto arguments = [&]<class T>(std::type_identity<T>) {
+            return NormForward<T>{.epsilon = static_cast<float>(kNormEpsilon),
+                                  .rms = rms,
+                                  .x = floats(from),
+                                  .delta = pointer<T>(delta),
+                                  .weight = floats(weight),
+                                  .bias = floats(bias),
+                                  .sum = floats(sum),
+                                  .normed = pointer<T>(normed),
+                                  .mean = floats(mean),
+                                  .rstd = floats(rstd)};
+        };
         const auto cpu = [&] {
             withElement(outType, [&](auto element) {
-                using T = decltype(element);
-                overRows("residual + norm", rows, shape.columns, [&](std::int64_t begin, std::int64_t end) {
-                    residualNormCpu<T>().forward(shape, pointer<float>(from), pointer<T>(delta), pointer<float>(weight), pointer<float>(bias),
-                                                 pointer<float>(sum), pointer<T>(normed), pointer<float>(mean), pointer<float>(rstd), begin, end);
+                const auto norm = arguments(std::type_identity<decltype(element)>{});
+                overRows("residual + norm", rows, C, [&](std::int64_t begin, std::int64_t end) {
+                    residualNormCpu<decltype(element)>().forward({.columns = C}, norm, begin, end);
                 });
             });
         };
         onDevice("residual + norm", from, cpu, [&](const CudaInterface& cuda) {
-            return cuda.residualNormForward(rowsOf(from, outType, rows, shape.columns), {.epsilon = shape.epsilon,
-                                                                                         .rms = rms,
-                                                                                         .x = floats(from),
-                                                                                         .delta = data(delta),
-                                                                                         .weight = floats(weight),
-                                                                                         .bias = floats(bias),
-                                                                                         .sum = floats(sum),
-                                                                                         .normed = data(normed),
-                                                                                         .mean = floats(mean),
-                                                                                         .rstd = floats(rstd)});
+            return cuda.residualNormForward(rowsOf(from, outType, rows, C), arguments(std::type_identity<void>{}));
         });
         ctx->save_for_backward({sum, mean, rstd, weight});
         ctx->saved_data["rms"] = rms;
@@ -65,37 +68,36 @@ public:
         const at::Tensor along = hasDelta && gradients[0].defined() ? gradients[0].contiguous() : at::Tensor();
         const at::Tensor down = gradients[hasDelta ? 1 : 0].defined() ? gradients[hasDelta ? 1 : 0].contiguous() : at::Tensor();
         if (!down.defined()) return {along, along.defined() ? along.to(outType) : along, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
-        const NormShape shape{.columns = sum.size(-1), .epsilon = static_cast<float>(kNormEpsilon), .rms = rms};
-        const std::int64_t C = shape.columns, rows = C > 0 ? sum.numel() / C : 0;
+        const std::int64_t C = sum.size(-1), rows = C > 0 ? sum.numel() / C : 0;
         const at::Tensor gradSum = at::empty_like(sum);
         const bool lowDelta = hasDelta && outType != at::kFloat;
         const at::Tensor gradLow = lowDelta ? at::empty(sum.sizes(), sum.options().dtype(outType)) : at::Tensor();
         at::Tensor sums;  // (2C): of the weight, then of the bias
+        const auto arguments = [&]<class T>(std::type_identity<T>, float* both) {
+            return NormBackward<T>{.rms = rms,
+                                   .gradNormed = pointer<T>(down),
+                                   .sum = floats(sum),
+                                   .mean = floats(mean),
+                                   .rstd = floats(rstd),
+                                   .weight = floats(weight),
+                                   .gradResidual = floats(along),
+                                   .gradSum = floats(gradSum),
+                                   .gradDelta = pointer<T>(gradLow),
+                                   .gradWeight = both,
+                                   .gradBias = hasBias ? both + C : nullptr};
+        };
         const auto cpu = [&] {
             withElement(outType, [&](auto element) {
-                using T = decltype(element);
                 sums = sumOverRows("residual + norm backward", rows, 2 * C, [&](std::int64_t begin, std::int64_t end, float* both) {
-                    residualNormCpu<T>().backward(shape, pointer<T>(down), pointer<float>(sum), pointer<float>(mean), pointer<float>(rstd),
-                                                  pointer<float>(weight), pointer<float>(along), pointer<float>(gradSum), pointer<T>(gradLow), both,
-                                                  hasBias ? both + C : nullptr, begin, end);
+                    residualNormCpu<decltype(element)>().backward({.columns = C}, arguments(std::type_identity<decltype(element)>{}, both), begin,
+                                                                  end);
                 });
             });
         };
         onDevice("residual + norm backward", sum, cpu, [&](const CudaInterface& cuda) {
             sums = at::empty({2 * C}, sum.options());
             const at::Tensor partial = workspace(cuda.residualNormWorkspaceBytes(rows, C), sum);
-            return cuda.residualNormBackward(rowsOf(sum, outType, rows, C),
-                                             {.rms = rms,
-                                              .gradNormed = data(down),
-                                              .sum = floats(sum),
-                                              .mean = floats(mean),
-                                              .rstd = floats(rstd),
-                                              .weight = floats(weight),
-                                              .gradResidual = floats(along),
-                                              .gradSum = floats(gradSum),
-                                              .gradDelta = data(gradLow),
-                                              .gradWeightAndBias = floats(sums)},
-                                             data(partial));
+            return cuda.residualNormBackward(rowsOf(sum, outType, rows, C), arguments(std::type_identity<void>{}, floats(sums)), data(partial));
         });
         return {gradSum,
                 lowDelta   ? gradLow

@@ -39,7 +39,9 @@ template <class T>
 T* pointer(const at::Tensor& t) {
     using Element = std::remove_const_t<T>;
     if (!t.defined()) return nullptr;
-    if constexpr (std::is_same_v<Element, Bf16>)
+    if constexpr (std::is_void_v<Element>)  // of whatever type
+        return t.data_ptr();
+    else if constexpr (std::is_same_v<Element, Bf16>)
         return reinterpret_cast<T*>(t.data_ptr<at::BFloat16>());
     else
         return t.data_ptr<Element>();

@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "core/base/Check.h"
 #include "core/base/OperationSpan.h"
 #include "core/cuda/loader/CudaPlugin.h"
+#include "core/model/DeviceStream.h"
 #include "core/state/BlockCode.h"
 
 namespace stepscope {
@@ -87,17 +87,6 @@ struct BlockUpdate {
         secondMomentCode().encode(v, count, v8, vScale);
     }
 };
-
-bool takesCudaForm(const at::Tensor& t) {
-    return t.is_cuda() || (cudaPlugin().interface && cudaPlugin().interface->onHost);
-}
-
-// LibTorch's current stream there, a cudaStream_t.
-void* streamOf(at::Device device) {
-    if (device.is_cpu()) return nullptr;
-    const c10::impl::VirtualGuardImpl gpu(device.type());
-    return gpu.getStreamNativeHandle(gpu.getStream(device));
-}
 
 // All parameters of the group at once.
 void updateOnGpu(const ParameterGroup& group, const AdamW& s) {

@@ -8,16 +8,33 @@ void StepEngine::normForward(const NormPlace& place, const NormPlan& norm, std::
     const StepShape& s = m_shape;
     withElement(s.element, [&](auto element) {
         using E = decltype(element);
-        residualNormCpu<E>().forward(normShape(s.leading(s.width)), norm.input + row * s.width, nullptr, weightsAt(place.weight),
-                                     weightsAt(place.bias), nullptr, reinterpret_cast<E*>(out), norm.mean + row, norm.inverse + row, 0, n);
+        residualNormCpu<E>().forward({.columns = s.width, .stride = s.leading(s.width)},
+                                     {.rms = s.rms,
+                                      .x = norm.input + row * s.width,
+                                      .weight = weightsAt(place.weight),
+                                      .bias = weightsAt(place.bias),
+                                      .normed = reinterpret_cast<E*>(out),
+                                      .mean = norm.mean + row,
+                                      .rstd = norm.rstd + row},
+                                     0, n);
     });
 }
 
 void StepEngine::normBackward(int worker, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row,
                               std::int64_t n) {
     const std::int64_t C = m_shape.width;
-    residualNormCpu<float>().backward(normShape(), gradient, norm.input + row * C, norm.mean + row, norm.inverse + row, weightsAt(place.weight),
-                                      along, m_plan->dx + row * C, nullptr, vectorAt(worker, place.weight), vectorAt(worker, place.bias), 0, n);
+    residualNormCpu<float>().backward({.columns = C},
+                                      {.rms = m_shape.rms,
+                                       .gradNormed = gradient,
+                                       .sum = norm.input + row * C,
+                                       .mean = norm.mean + row,
+                                       .rstd = norm.rstd + row,
+                                       .weight = weightsAt(place.weight),
+                                       .gradResidual = along,
+                                       .gradSum = m_plan->dx + row * C,
+                                       .gradWeight = vectorAt(worker, place.weight),
+                                       .gradBias = vectorAt(worker, place.bias)},
+                                      0, n);
 }
 
 void StepEngine::enterBranch(int worker, const BranchPlace& place, const BranchPlan& branch, std::int64_t row, std::int64_t n) {
@@ -42,8 +59,15 @@ void StepEngine::leaveBranch(const BranchPlace& place, const BranchPlan& branch,
     m_gemm.tiles({wordsOf(from), stride / gemm::perWord(s.element), 1}, {branch.out.forward, steps * gemm::kPanel}, n, C, steps,
                  drops() ? m_rows.droppedResidualTile : m_rows.residualTile, &tile);
     if (!s.postNorm) return;
-    residualNormCpu<float>().forward(normShape(), sum + row * C, nullptr, weightsAt(place.norm.weight), weightsAt(place.norm.bias), nullptr,
-                                     branch.after + row * C, branch.norm.mean + row, branch.norm.inverse + row, 0, n);
+    residualNormCpu<float>().forward({.columns = C},
+                                     {.rms = s.rms,
+                                      .x = sum + row * C,
+                                      .weight = weightsAt(place.norm.weight),
+                                      .bias = weightsAt(place.norm.bias),
+                                      .normed = branch.after + row * C,
+                                      .mean = branch.norm.mean + row,
+                                      .rstd = branch.norm.rstd + row},
+                                     0, n);
 }
 
 void StepEngine::leaveBranchBackward(int worker, const BranchPlace& place, const BranchPlan& branch, const BranchDeltas& deltas, std::uint64_t site,

@@ -112,7 +112,7 @@ void StepEngine::placeLayers(Arena& arena) {
         branch.out = gemm::PackedLinear::place(arena, s.element, at.out.out, at.out.in);
         branch.norm.input = arena.take<float>(N * C);
         branch.norm.mean = arena.take<float>(N);
-        branch.norm.inverse = arena.take<float>(N);
+        branch.norm.rstd = arena.take<float>(N);
         branch.inPairs = pairsOf(C);
     };
     // What backward makes anew for one layer at a time; in turn, as the deltas.

@@ -100,7 +100,6 @@ private:
     void normForward(const NormPlace& place, const NormPlan& norm, std::int64_t row, std::int64_t n, std::byte* out);
     void normBackward(int worker, const NormPlace& place, const NormPlan& norm, const float* gradient, const float* along, std::int64_t row,
                       std::int64_t n);
-    NormShape normShape(std::int64_t stride = 0) const { return {.columns = m_shape.width, .rms = m_shape.rms, .stride = stride}; }
 
     // ActivationStage: own.normed -> own.activated, and own.delta -> own.dExpanded.
     void gelu(int worker, std::int64_t layer, std::int64_t row, std::int64_t n);

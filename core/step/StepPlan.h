@@ -23,8 +23,8 @@ void withElement(gemm::Element element, Function&& function) {
 }
 
 struct NormPlan {
-    float* input = nullptr;                     // (N, C)
-    float *mean = nullptr, *inverse = nullptr;  // (N); inverse = 1 / deviation
+    float* input = nullptr;                  // (N, C)
+    float *mean = nullptr, *rstd = nullptr;  // (N)
 };
 
 // Half of a block. Where the norm comes first, its input is the stream before the branch, and the stream after it has a buffer of its own; where it

@@ -13,6 +13,7 @@ struct CudaPlugin {
     const CudaInterface* interface = nullptr;  // lives as long as the process; null when the plug-in is not loaded
     const CudaGraphs* graphs = nullptr;        // null when steps cannot be captured
     bool torchCuda = false;                    // libtorch_cuda is loaded: tensors can live on a GPU
+    bool onHost = false;                       // the kernels take tensors of the CPU: so in tests/core/cuda/emulation alone
     std::string whyNot;                        // a sentence for the person when interface or torchCuda is missing, else empty
     std::string whyNoGraphs;                   // the same of graphs
 
@@ -33,5 +34,11 @@ CudaPlugin loadCudaPlugin(const CudaLibraries& libraries = {});
 // The plug-in of this process: loaded at the first call, the same at every later one. STEPSCOPE_CUDA_PLUGIN names one that lies elsewhere, with
 // libstepscope_cuda_graphs.so beside it.
 const CudaPlugin& cudaPlugin();
+
+// Whether the CUDA form of an operation is the one for `t`. Tensor: LibTorch's, which this folder does not see.
+template <class Tensor>
+bool takesCudaForm(const Tensor& t) {
+    return t.is_cuda() || cudaPlugin().onHost;
+}
 
 }  // namespace stepscope

@@ -1,12 +1,17 @@
 // Residual addition + LayerNorm or RMSNorm: the plain reference in double that every fast version is held against. Called by tests;
-// any thread, no state. Arguments as in ResidualNormCpu.h.
+// any thread, no state. Arguments as in NormArguments.h.
 #pragma once
+#include <cstdint>
 #include <span>
 #include <vector>
 
-#include "core/kernels/residual_norm/ResidualNormCpu.h"
-
 namespace stepscope {
+
+struct NormShape {
+    std::int64_t columns = 0;
+    float epsilon = 1e-5f;
+    bool rms = false;  // RMSNorm: no mean is taken away
+};
 
 struct NormedRows {
     std::vector<float> sum, normed;  // (rows, columns)

@@ -7,34 +7,39 @@ namespace stepscope::STEPSCOPE_ISA {
 namespace {
 
 template <class T>
-void forward(NormShape shape, const float* x, const T* delta, const float* weight, const float* bias, float* sums, T* normed, float* mean,
-             float* rstd, std::int64_t begin, std::int64_t end) {
-    const std::int64_t C = shape.columns, stride = shape.stride > 0 ? shape.stride : C;
+void forward(NormRows rows, const NormForward<T>& norm, std::int64_t begin, std::int64_t end) {
+    // Copied: what is written below could lie where the arguments do, as far as the compiler knows.
+    const float *const x = norm.x, *const weight = norm.weight, *const bias = norm.bias;
+    const T* const delta = norm.delta;
+    T* const normed = norm.normed;
+    const bool rms = norm.rms;
+    const float epsilon = norm.epsilon;
+    const std::int64_t C = rows.columns, stride = rows.stride > 0 ? rows.stride : C;
     const float share = C > 0 ? 1.0f / static_cast<float>(C) : 0.0f;
     for (std::int64_t r = begin; r < end; ++r) {
         const float* row = x + r * C;
         Vec total = zero();
         if (delta != nullptr) {
-            float* to = sums + r * C;
+            float* to = norm.sum + r * C;
             forLanes(C, [&](std::int64_t c, std::int64_t lanes) {
                 const Vec s = get(row + c, lanes) + get(delta + r * C + c, lanes);
                 put(to + c, s, lanes);
                 total = total + s;
             });
             row = to;
-        } else if (!shape.rms) {
+        } else if (!rms) {
             forLanes(C, [&](std::int64_t c, std::int64_t lanes) { total = total + get(row + c, lanes); });
         }
-        const float centre = shape.rms ? 0.0f : sum(total) * share;
+        const float centre = rms ? 0.0f : sum(total) * share;
         // Two passes over a row that is in L1: the mean of squares less the square of the mean would lose the digits of a large mean.
         Vec squares = zero();
         forLanes(C, [&](std::int64_t c, std::int64_t lanes) {
             const Vec d = firstLanes(get(row + c, lanes) - all(centre), lanes, zero());
             squares = fma(d, d, squares);
         });
-        const float scale = 1.0f / __builtin_sqrtf(sum(squares) * share + shape.epsilon);
-        if (!shape.rms) mean[r] = centre;
-        rstd[r] = scale;
+        const float scale = 1.0f / __builtin_sqrtf(sum(squares) * share + epsilon);
+        if (!rms) norm.mean[r] = centre;
+        norm.rstd[r] = scale;
         forLanes(C, [&](std::int64_t c, std::int64_t lanes) {
             const Vec hat = (get(row + c, lanes) - all(centre)) * all(scale);
             const Vec w = get(weight + c, lanes);
@@ -44,12 +49,16 @@ void forward(NormShape shape, const float* x, const T* delta, const float* weigh
 }
 
 template <class T>
-void backward(NormShape shape, const T* gradNormed, const float* sums, const float* mean, const float* rstd, const float* weight,
-              const float* gradResidual, float* gradSum, T* gradDelta, float* gradWeight, float* gradBias, std::int64_t begin, std::int64_t end) {
-    const std::int64_t C = shape.columns, stride = shape.stride > 0 ? shape.stride : C;
+void backward(NormRows rows, const NormBackward<T>& norm, std::int64_t begin, std::int64_t end) {
+    const T* const gradNormed = norm.gradNormed;
+    const float *const sums = norm.sum, *const weight = norm.weight, *const gradResidual = norm.gradResidual;
+    float *const gradSum = norm.gradSum, *const gradWeight = norm.gradWeight, *const gradBias = norm.gradBias;
+    T* const gradDelta = norm.gradDelta;
+    const bool rms = norm.rms;
+    const std::int64_t C = rows.columns, stride = rows.stride > 0 ? rows.stride : C;
     const float share = C > 0 ? 1.0f / static_cast<float>(C) : 0.0f;
     for (std::int64_t r = begin; r < end; ++r) {
-        const Vec centre = all(shape.rms ? 0.0f : mean[r]), scale = all(rstd[r]);
+        const Vec centre = all(rms ? 0.0f : norm.mean[r]), scale = all(norm.rstd[r]);
         Vec plain = zero(), alongHat = zero();
         forLanes(C, [&](std::int64_t c, std::int64_t lanes) {
             const Vec g = get(gradNormed + r * stride + c, lanes);
@@ -60,7 +69,7 @@ void backward(NormShape shape, const T* gradNormed, const float* sums, const flo
             plain = plain + scaled;
             alongHat = fma(scaled, firstLanes(hat, lanes, zero()), alongHat);
         });
-        const Vec a = all(shape.rms ? 0.0f : sum(plain) * share), b = all(sum(alongHat) * share);
+        const Vec a = all(rms ? 0.0f : sum(plain) * share), b = all(sum(alongHat) * share);
         forLanes(C, [&](std::int64_t c, std::int64_t lanes) {
             const Vec hat = (get(sums + r * C + c, lanes) - centre) * scale;
             const Vec scaled = get(gradNormed + r * stride + c, lanes) * get(weight + c, lanes);

@@ -89,16 +89,17 @@ void expectNorm(const CudaInterface& cuda, const CudaRows& rows, Shape shape, fl
     expectNear(dSum.read(), wanted.sum, 1e-6f, "sum");
     expectNear(dNormed.read(), wanted.normed, tolerance, "normed");
     const auto backward = [&] {
-        const CudaNormBackward norm{.rms = rms,
-                                    .gradNormed = dGradNormed,
-                                    .sum = dSum,
-                                    .mean = dMean,
-                                    .rstd = dRstd,
-                                    .weight = dWeight,
-                                    .gradResidual = dResidual,
-                                    .gradSum = dGradSum,
-                                    .gradDelta = dGradDelta,
-                                    .gradWeightAndBias = dGradParameters};
+        const NormBackward<void> norm{.rms = rms,
+                                      .gradNormed = dGradNormed,
+                                      .sum = dSum,
+                                      .mean = dMean,
+                                      .rstd = dRstd,
+                                      .weight = dWeight,
+                                      .gradResidual = dResidual,
+                                      .gradSum = dGradSum,
+                                      .gradDelta = dGradDelta,
+                                      .gradWeight = dGradParameters,
+                                      .gradBias = dGradParameters + shape.columns};
         return cuda.residualNormBackward(rows, norm, partial);
     };
     ASSERT_EQ(backward(), nullptr);

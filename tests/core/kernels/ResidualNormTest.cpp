@@ -4,6 +4,7 @@
 
 #include "Numbers.h"
 #include "core/kernels/residual_norm/ResidualNorm.h"
+#include "core/kernels/residual_norm/ResidualNormCpu.h"
 
 namespace stepscope {
 namespace {
@@ -48,21 +49,42 @@ TYPED_TEST(ResidualNormCpu, GivesWhatTheReferenceGivesForBothNormsAtRaggedWidths
     for (const bool rms : {false, true})
         for (const std::int64_t columns : {1L, 2L, 15L, 16L, 17L, 33L, 64L, 129L}) {
             const NormShape shape{.columns = columns, .rms = rms};
+            const NormRows all{.columns = columns};
             const auto C = static_cast<std::size_t>(columns), rows = std::size_t{5}, count = rows * C;
             const auto x = numbers<float>(count, 1, 2.0), weight = numbers<float>(C, 2), bias = numbers<float>(C, 3),
                        along = numbers<float>(count, 4);
             const auto delta = numbers<TypeParam>(count, 5), g = numbers<TypeParam>(count, 6);
             std::vector<float> sum(count), mean(rows), rstd(rows), gradSum = along, gradWeight(C), gradBias(C);
             std::vector<TypeParam> normed(count), gradDelta(count);
-            kernel.forward(shape, x.data(), delta.data(), weight.data(), bias.data(), sum.data(), normed.data(), mean.data(), rstd.data(), 0, 2);
-            kernel.forward(shape, x.data(), delta.data(), weight.data(), bias.data(), sum.data(), normed.data(), mean.data(), rstd.data(), 2, 5);
+            const NormForward<TypeParam> forward{.rms = rms,
+                                                 .x = x.data(),
+                                                 .delta = delta.data(),
+                                                 .weight = weight.data(),
+                                                 .bias = bias.data(),
+                                                 .sum = sum.data(),
+                                                 .normed = normed.data(),
+                                                 .mean = mean.data(),
+                                                 .rstd = rstd.data()};
+            kernel.forward(all, forward, 0, 2);
+            kernel.forward(all, forward, 2, 5);
             const auto wanted = residualNormForward(shape, x, widened(delta), weight, bias);
             testing::expectNear(sum, wanted.sum);
             testing::expectNear(rstd, wanted.rstd, 2e-6 * wanted.rstd[0]);
             // One column: x - mean is rounding, which rstd = 316 enlarges.
             testing::expectNear(normed, wanted.normed, columns < 3 ? 1e-4 : 2e-6);
-            kernel.backward(shape, g.data(), sum.data(), mean.data(), rstd.data(), weight.data(), gradSum.data(), gradSum.data(), gradDelta.data(),
-                            gradWeight.data(), gradBias.data(), 0, 5);
+            kernel.backward(all,
+                            {.rms = rms,
+                             .gradNormed = g.data(),
+                             .sum = sum.data(),
+                             .mean = mean.data(),
+                             .rstd = rstd.data(),
+                             .weight = weight.data(),
+                             .gradResidual = gradSum.data(),
+                             .gradSum = gradSum.data(),
+                             .gradDelta = gradDelta.data(),
+                             .gradWeight = gradWeight.data(),
+                             .gradBias = gradBias.data()},
+                            0, 5);
             const auto gradients = residualNormBackward(shape, widened(g), wanted.sum, weight, along);
             const double slack = columns < 3 ? 2e-3 : 1e-5;
             testing::expectNear(gradSum, gradients.sum, slack);
@@ -74,35 +96,47 @@ TYPED_TEST(ResidualNormCpu, GivesWhatTheReferenceGivesForBothNormsAtRaggedWidths
 
 TYPED_TEST(ResidualNormCpu, WithoutDeltaBiasAndResidualGradientUsesXAsItIs) {
     const NormShape shape{.columns = 20};
+    const NormRows all{.columns = 20};
     const auto x = numbers<float>(60, 1), weight = numbers<float>(20, 2);
     const auto g = numbers<TypeParam>(60, 3);
     std::vector<TypeParam> normed(60);
     std::vector<float> mean(3), rstd(3), gradSum(60);
-    const TypeParam* none = nullptr;
-    residualNormCpu<TypeParam>().forward(shape, x.data(), none, weight.data(), nullptr, nullptr, normed.data(), mean.data(), rstd.data(), 0, 3);
-    residualNormCpu<TypeParam>().backward(shape, g.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradSum.data(), nullptr,
-                                          nullptr, nullptr, 0, 3);
+    const auto& kernel = residualNormCpu<TypeParam>();
+    kernel.forward(all, {.x = x.data(), .weight = weight.data(), .normed = normed.data(), .mean = mean.data(), .rstd = rstd.data()}, 0, 3);
+    kernel.backward(
+        all, {.gradNormed = g.data(), .sum = x.data(), .mean = mean.data(), .rstd = rstd.data(), .weight = weight.data(), .gradSum = gradSum.data()},
+        0, 3);
     testing::expectNear(normed, residualNormForward(shape, x, {}, weight, {}).normed, 2e-6);
     testing::expectNear(gradSum, residualNormBackward(shape, widened(g), x, weight, {}).sum, 1e-5);
 }
 
 TYPED_TEST(ResidualNormCpu, RowsOfTheNormedSideMayLieApart) {
     const std::int64_t columns = 19, stride = 32;
-    const NormShape dense{.columns = columns}, apart{.columns = columns, .stride = stride};
+    const NormRows dense{.columns = columns}, apart{.columns = columns, .stride = stride};
     const auto x = numbers<float>(3 * 19, 1), weight = numbers<float>(19, 2), bias = numbers<float>(19, 3);
     const auto g = numbers<TypeParam>(3 * 19, 4);
     std::vector<TypeParam> normed(3 * 19), spread(3 * 32, testing::from<TypeParam>(5)), gSpread(3 * 32);
     for (std::size_t i = 0; i < g.size(); ++i) gSpread[i / 19 * 32 + i % 19] = g[i];
     std::vector<float> mean(3), rstd(3), gradSum(3 * 19), gradApart(3 * 19), gradWeight(19), weightApart(19);
     const auto& kernel = residualNormCpu<TypeParam>();
-    const TypeParam* none = nullptr;
-    kernel.forward(dense, x.data(), none, weight.data(), bias.data(), nullptr, normed.data(), mean.data(), rstd.data(), 0, 3);
-    kernel.forward(apart, x.data(), none, weight.data(), bias.data(), nullptr, spread.data(), mean.data(), rstd.data(), 0, 3);
+    NormForward<TypeParam> forward{
+        .x = x.data(), .weight = weight.data(), .bias = bias.data(), .normed = normed.data(), .mean = mean.data(), .rstd = rstd.data()};
+    kernel.forward(dense, forward, 0, 3);
+    forward.normed = spread.data();
+    kernel.forward(apart, forward, 0, 3);
     for (std::size_t i = 0; i < spread.size(); ++i) EXPECT_EQ(toFloat(spread[i]), i % 32 < 19 ? toFloat(normed[i / 32 * 19 + i % 32]) : 5) << i;
-    kernel.backward(dense, g.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradSum.data(), nullptr, gradWeight.data(), nullptr,
-                    0, 3);
-    kernel.backward(apart, gSpread.data(), x.data(), mean.data(), rstd.data(), weight.data(), nullptr, gradApart.data(), nullptr, weightApart.data(),
-                    nullptr, 0, 3);
+    NormBackward<TypeParam> backward{.gradNormed = g.data(),
+                                     .sum = x.data(),
+                                     .mean = mean.data(),
+                                     .rstd = rstd.data(),
+                                     .weight = weight.data(),
+                                     .gradSum = gradSum.data(),
+                                     .gradWeight = gradWeight.data()};
+    kernel.backward(dense, backward, 0, 3);
+    backward.gradNormed = gSpread.data();
+    backward.gradSum = gradApart.data();
+    backward.gradWeight = weightApart.data();
+    kernel.backward(apart, backward, 0, 3);
     EXPECT_EQ(gradApart, gradSum);
     EXPECT_EQ(weightApart, gradWeight);
 }
@@ -115,9 +149,9 @@ TYPED_TEST(ResidualNormCpu, ANonFiniteNumberSpoilsItsOwnRowOnly) {
         const auto weight = numbers<float>(18, 2), bias = numbers<float>(18, 3);
         std::vector<TypeParam> normed(54);
         std::vector<float> mean(3), rstd(3);
-        const TypeParam* none = nullptr;
-        residualNormCpu<TypeParam>().forward(shape, x.data(), none, weight.data(), bias.data(), nullptr, normed.data(), mean.data(), rstd.data(), 0,
-                                             3);
+        const NormForward<TypeParam> forward{
+            .x = x.data(), .weight = weight.data(), .bias = bias.data(), .normed = normed.data(), .mean = mean.data(), .rstd = rstd.data()};
+        residualNormCpu<TypeParam>().forward({.columns = 18}, forward, 0, 3);
         testing::expectNear(normed, residualNormForward(shape, x, {}, weight, bias).normed, 2e-6);
     }
 }

@@ -79,9 +79,7 @@ std::vector<at::Tensor> gradientsOf(RunConfig config) {
 
 class CudaForms : public ::testing::TestWithParam<Model> {
 protected:
-    void SetUp() override {
-        ASSERT_TRUE(cudaPlugin().interface && cudaPlugin().interface->onHost) << "this program is not linked to the forms on the host";
-    }
+    void SetUp() override { ASSERT_TRUE(cudaPlugin().interface && cudaPlugin().onHost) << "this program is not linked to the forms on the host"; }
 };
 
 TEST_P(CudaForms, GiveEveryGradientTensorOfThePlainProgramInFloat32) {

@@ -22,10 +22,5 @@ extern "C" cudaError_t CUDARTAPI cudaDeviceGetPCIBusId(char*, int, int) {
 }
 
 extern "C" __attribute__((visibility("default"))) const stepscope::CudaInterface* stepscope_cuda_on_host() {
-    static const stepscope::CudaInterface table = [] {
-        stepscope::CudaInterface all = *stepscope_cuda_interface(stepscope::kCudaInterfaceVersion);
-        all.onHost = true;
-        return all;
-    }();
-    return &table;
+    return stepscope_cuda_interface(stepscope::kCudaInterfaceVersion);
 }

@@ -9,6 +9,7 @@ const CudaPlugin& cudaPlugin() {
     static const CudaPlugin onHost = [] {
         CudaPlugin plugin;
         plugin.interface = stepscope_cuda_on_host();
+        plugin.onHost = true;
         return plugin;
     }();
     return onHost;
