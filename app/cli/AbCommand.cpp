@@ -2,7 +2,6 @@
 // is known.
 #include <fmt/format.h>
 
-#include <atomic>
 #include <csignal>
 
 #include "app/cli/CheckpointChoice.h"
@@ -22,7 +21,7 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct AbOptions {
     RunOptions both;
     std::vector<std::string> a, b, same;
     bool asksSame = false, noRecord = false, json = false;
@@ -31,12 +30,6 @@ struct Options {
     std::vector<std::string> reports;
     ExperimentRequest request;
 };
-
-Result<double> realOption(const char* name, const std::string& text, double least, double most) {
-    const auto value = parseValue(RealRange{least, most}, name, text);
-    if (!value) return value.error();
-    return std::get<double>(*value);
-}
 
 // The configuration of both with the settings of one side on top.
 Result<RunConfig> side(const char* option, const Workbench& workbench, RunConfig config, const std::vector<std::string>& settings) {
@@ -53,7 +46,7 @@ Result<RunConfig> side(const char* option, const Workbench& workbench, RunConfig
     return complete;
 }
 
-Status prepare(Options& options, const Workbench& workbench) {
+Status prepare(AbOptions& options, const Workbench& workbench) {
     ExperimentRequest& request = options.request;
     for (const std::string& path : options.reports)
         if (const auto format = reportFormatOf(path); !format) return format.error();
@@ -65,13 +58,13 @@ Status prepare(Options& options, const Workbench& workbench) {
     if (!budget) return budget.error();
     const auto delta = realOption("--delta", options.delta, kLeastDelta * 100, kMostDelta * 100);
     if (!delta) return delta.error();
-    const auto seed = parseValue(IntegerRange{0, 1'000'000'000'000}, "--seed", options.seed);
+    const auto seed = wholeOption("--seed", options.seed, 0, 1'000'000'000'000);
     if (!seed) return seed.error();
     if (!options.failIfSlower.empty())
         if (const auto bound = realOption("--fail-if-slower", options.failIfSlower, 0, 99); !bound) return bound.error();
     request.budgetSeconds = *budget;
     request.delta = *delta / 100;
-    request.seed = std::get<std::int64_t>(*seed);
+    request.seed = *seed;
     request.same = options.asksSame;
     request.record = !options.noRecord;
     std::optional<RunConfig> begun;
@@ -97,7 +90,7 @@ Status prepare(Options& options, const Workbench& workbench) {
 }
 
 // One line that asks the same again.
-std::string repeatLine(const Options& options) {
+std::string repeatLine(const AbOptions& options) {
     std::string words = "stepscope-cli ab";
     const auto add = [&](const std::string& word) { words += " " + shellWord(word); };
     for (const auto& word : options.both.words()) add(word);
@@ -125,7 +118,7 @@ ExitCode bySlowness(const ExperimentJudged& judged, double percent) {
     return ExitCode::Undecided;
 }
 
-Status writeReports(const Options& options, const Workbench& workbench, const AbSink& sink, const std::vector<EarlierAnswer>& earlier) {
+Status writeReports(const AbOptions& options, const Workbench& workbench, const AbSink& sink, const std::vector<EarlierAnswer>& earlier) {
     if (options.reports.empty()) return {};
     StoredReport report{sink.history(), reportFacts(workbench, *sink.history().began(), *sink.info())};
     report.facts.repeat = repeatLine(options);
@@ -136,7 +129,7 @@ Status writeReports(const Options& options, const Workbench& workbench, const Ab
     return {};
 }
 
-Result<ExitCode> ab(Options& options) {
+Result<ExitCode> ab(AbOptions& options) {
     const auto workbench = Workbench::create();
     if (auto ready = prepare(options, *workbench); !ready) return ready.error();
     const ExperimentRequest& request = options.request;
@@ -146,22 +139,9 @@ Result<ExitCode> ab(Options& options) {
     }
     std::signal(SIGPIPE, SIG_IGN);
     AbSink sink(stderrIsTerminal());
-    std::atomic<Run*> running{nullptr};
-    std::atomic<bool> stopAsked{false};
-    std::unique_ptr<Run> run;
-    RunSummary summary;
-    {
-        const StopSignals signals([&] {
-            stopAsked = true;
-            if (Run* told = running.load()) told->send(Stop{});
-        });
-        auto started = workbench->startExperiment(request, sink);
-        if (!started) return started.error();
-        run = std::move(*started);
-        running = run.get();
-        if (stopAsked) run->send(Stop{});
-        summary = run->wait();
-    }
+    const auto ended = waitOrStop([&] { return workbench->startExperiment(request, sink); });
+    if (!ended) return ended.error();
+    const RunSummary& summary = *ended;
     const bool shown = sink.finish(summary.why);
     std::vector<EarlierAnswer> earlier;
     if (sink.history().began() && request.record) {
@@ -188,7 +168,7 @@ Result<ExitCode> ab(Options& options) {
 }  // namespace
 
 void addAb(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<AbOptions>();
     ExperimentRequest& request = options->request;
     auto* command = parent.add_subcommand("ab", "Is B faster than A here, and how sure is that? Both take turns until it is known");
     options->both.add(*command);

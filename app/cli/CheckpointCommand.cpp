@@ -14,7 +14,7 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct CheckpointOptions {
     std::string what, database;
     bool json = false;
 };
@@ -37,7 +37,7 @@ std::string asText(const CheckpointInfo& c) {
     return text;
 }
 
-Result<ExitCode> show(const Options& options) {
+Result<ExitCode> show(const CheckpointOptions& options) {
     const auto path = chooseCheckpoint(options.what, options.database);
     if (!path) return path.error();
     const auto checkpoint = inspectCheckpoint(*path);
@@ -46,7 +46,7 @@ Result<ExitCode> show(const Options& options) {
     return ExitCode::Ok;
 }
 
-Result<ExitCode> list(const Options& options) {
+Result<ExitCode> list(const CheckpointOptions& options) {
     const auto id = parseSessionId(options.what);
     if (!id) return id.error();
     const auto paths = checkpointsOf(options.database.empty() ? defaultDatabasePath() : options.database, *id);
@@ -68,8 +68,9 @@ Result<ExitCode> list(const Options& options) {
     return ExitCode::Ok;
 }
 
-void add(CLI::App& group, Actions& actions, const char* name, const char* help, const char* positional, Result<ExitCode> (*action)(const Options&)) {
-    auto options = std::make_shared<Options>();
+void add(CLI::App& group, Actions& actions, const char* name, const char* help, const char* positional,
+         Result<ExitCode> (*action)(const CheckpointOptions&)) {
+    auto options = std::make_shared<CheckpointOptions>();
     auto* command = group.add_subcommand(name, help);
     command->add_option(positional, options->what)->required();
     addDatabaseOption(*command, options->database);

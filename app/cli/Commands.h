@@ -39,5 +39,8 @@ void addConfig(CLI::App& parent, Actions& actions);
 void addDatabaseOption(CLI::App& command, std::string& path);
 // A session id typed by a person.
 Result<std::int64_t> parseSessionId(const std::string& text);
+// A number typed by a person, within [least, most]; the sentence names the option.
+Result<std::int64_t> wholeOption(const char* name, const std::string& text, std::int64_t least, std::int64_t most);
+Result<double> realOption(const char* name, const std::string& text, double least, double most);
 
 }  // namespace stepscope::cli

@@ -16,14 +16,14 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct EvalOptions {
     std::string from, database, data;
     // Texts, so that the range checks name the option.
     std::string context = "0", batch = "8", tokens = "0", threads = "0";
     bool json = false;
 };
 
-Result<EvaluateRequest> request(const Options& options) {
+Result<EvaluateRequest> request(const EvalOptions& options) {
     EvaluateRequest wanted{.data = options.data};
     const auto whole = [](const char* name, const std::string& text, std::int64_t least, std::int64_t most, std::int64_t& into) -> Status {
         const auto value = parseValue(IntegerRange{least, most}, name, text);
@@ -41,7 +41,7 @@ Result<EvaluateRequest> request(const Options& options) {
     return wanted;
 }
 
-Result<ExitCode> eval(const Options& options) {
+Result<ExitCode> eval(const EvalOptions& options) {
     const auto wanted = request(options);
     if (!wanted) return wanted.error();
     std::atomic<bool> cancelled{false};
@@ -72,7 +72,7 @@ Result<ExitCode> eval(const Options& options) {
 }  // namespace
 
 void addEval(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<EvalOptions>();
     auto* command = parent.add_subcommand("eval", "Loss and perplexity of a checkpoint on a text or tokens");
     command->add_option("--from", options->from, "A checkpoint, by its folder or a file in it, or a session, whose newest is taken")
         ->type_name("FILE|ID")

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::int64_t kMany = 1'000'000'000'000;
 
-struct Options {
+struct GenerateOptions {
     std::string from, database, prompt = "\n";
     // Texts, so that the range checks name the option.
     std::string tokens = "200", temperature = "0.8", topK = "0", topP = "1", seed = "1";
 };
 
-Result<GenerateText> request(const Options& options) {
+Result<GenerateText> request(const GenerateOptions& options) {
     GenerateText wanted;
     wanted.prompt = options.prompt;
     const auto whole = [](const char* name, const std::string& text, std::int64_t least, std::int64_t most, std::int64_t& into) -> Status {
@@ -44,7 +44,7 @@ Result<GenerateText> request(const Options& options) {
     return wanted;
 }
 
-Result<ExitCode> generate(const Options& options) {
+Result<ExitCode> generate(const GenerateOptions& options) {
     const auto wanted = request(options);
     if (!wanted) return wanted.error();
     const auto path = chooseCheckpoint(options.from, options.database);
@@ -64,7 +64,7 @@ Result<ExitCode> generate(const Options& options) {
 }  // namespace
 
 void addGenerate(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<GenerateOptions>();
     auto* command = parent.add_subcommand("generate", "Write text with the weights of a checkpoint");
     command->add_option("--from", options->from, "A checkpoint, by its folder or a file in it, or a session, whose newest is taken")
         ->type_name("FILE|ID")

@@ -2,7 +2,6 @@
 // --resume goes on with what a kill or a stop left.
 #include <fmt/format.h>
 
-#include <atomic>
 #include <charconv>
 #include <csignal>
 
@@ -19,7 +18,7 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct LadderOptions {
     RunOptions base;
     std::string ladder, resume;
     bool noLeaveOneOut = false, noRecord = false, json = false, plan = false;
@@ -28,14 +27,8 @@ struct Options {
     LadderRequest request;
 };
 
-Result<double> realOption(const char* name, const std::string& text, double least, double most) {
-    const auto value = parseValue(RealRange{least, most}, name, text);
-    if (!value) return value.error();
-    return std::get<double>(*value);
-}
-
 // Everything of an earlier session but where it is kept.
-Status resume(Options& options, const Workbench& workbench) {
+Status resume(LadderOptions& options, const Workbench& workbench) {
     if (!options.ladder.empty() || !options.base.words().empty() || options.noLeaveOneOut || options.request.pairs)
         return makeError(ErrorCode::BadInput, "--resume goes on with what the session asked; leave out the ladder's name and other settings.");
     const auto id = parseSessionId(options.resume);
@@ -55,7 +48,7 @@ Status resume(Options& options, const Workbench& workbench) {
     return {};
 }
 
-Status prepare(Options& options, const Workbench& workbench) {
+Status prepare(LadderOptions& options, const Workbench& workbench) {
     if (!options.resume.empty()) return resume(options, workbench);
     LadderRequest& request = options.request;
     if (options.ladder.empty()) {
@@ -70,10 +63,10 @@ Status prepare(Options& options, const Workbench& workbench) {
     }
     const auto delta = realOption("--delta", options.delta, kLeastDelta * 100, kMostDelta * 100);
     if (!delta) return delta.error();
-    const auto seed = parseValue(IntegerRange{0, 1'000'000'000'000}, "--seed", options.seed);
+    const auto seed = wholeOption("--seed", options.seed, 0, 1'000'000'000'000);
     if (!seed) return seed.error();
     request.delta = *delta / 100;
-    request.seed = std::get<std::int64_t>(*seed);
+    request.seed = *seed;
     request.leaveOneOut = !options.noLeaveOneOut;
     request.record = !options.noRecord;
     auto ladder = loadLadder(options.ladder);
@@ -85,7 +78,7 @@ Status prepare(Options& options, const Workbench& workbench) {
     return {};
 }
 
-std::string repeatLine(const Options& options) {
+std::string repeatLine(const LadderOptions& options) {
     RepeatLine line("ladder");
     if (!options.resume.empty()) return "";
     line.add(options.ladder);
@@ -97,7 +90,7 @@ std::string repeatLine(const Options& options) {
     return line.text();
 }
 
-Result<ExitCode> ladder(Options& options) {
+Result<ExitCode> ladder(LadderOptions& options) {
     const auto workbench = Workbench::create();
     if (auto ready = prepare(options, *workbench); !ready) return ready.error();
     const auto forecast = workbench->forecast(options.request);
@@ -112,22 +105,9 @@ Result<ExitCode> ladder(Options& options) {
     if (stderrIsTerminal() || options.request.pairs) printError(cost + ofPairs + ".");
     std::signal(SIGPIPE, SIG_IGN);
     StudySink sink(stderrIsTerminal());
-    std::atomic<Run*> running{nullptr};
-    std::atomic<bool> stopAsked{false};
-    std::unique_ptr<Run> run;
-    RunSummary summary;
-    {
-        const StopSignals signals([&] {
-            stopAsked = true;
-            if (Run* told = running.load()) told->send(Stop{});
-        });
-        auto started = workbench->startLadder(options.request, sink);
-        if (!started) return started.error();
-        run = std::move(*started);
-        running = run.get();
-        if (stopAsked) run->send(Stop{});
-        summary = run->wait();
-    }
+    const auto ended = waitOrStop([&] { return workbench->startLadder(options.request, sink); });
+    if (!ended) return ended.error();
+    const RunSummary& summary = *ended;
     const bool shown = sink.finish(summary.why);
     if (sink.history().began())
         print(options.json ? line(studyJson(sink.history(), sink.session())) : studyText(sink.history(), sink.session(), repeatLine(options)));
@@ -141,7 +121,7 @@ Result<ExitCode> ladder(Options& options) {
 }  // namespace
 
 void addLadder(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<LadderOptions>();
     LadderRequest& request = options->request;
     std::string names;
     for (const auto& name : builtInLadders()) names += name + ", ";

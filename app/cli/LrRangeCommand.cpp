@@ -22,7 +22,7 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct LrRangeOptions {
     RunOptions run;
     std::string low = "1e-6", high = "1", steps = "200";
     bool json = false;
@@ -55,7 +55,7 @@ private:
     Run* m_run = nullptr;
 };
 
-Result<RunConfig> sweepConfig(const Options& options, const Workbench& workbench) {
+Result<RunConfig> sweepConfig(const LrRangeOptions& options, const Workbench& workbench) {
     auto config = options.run.configure(workbench);
     if (!config) return config;
     const SwitchCatalogue catalogue = workbench.switches(*config);
@@ -106,7 +106,7 @@ std::string asJson(const Result<LrRange>& range, const Points& points) {
     return line(all);
 }
 
-Result<ExitCode> sweep(const Options& options) {
+Result<ExitCode> sweep(const LrRangeOptions& options) {
     const auto workbench = Workbench::create();
     auto config = sweepConfig(options, *workbench);
     if (!config) return config.error();
@@ -144,7 +144,7 @@ Result<ExitCode> sweep(const Options& options) {
 }  // namespace
 
 void addLrRange(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<LrRangeOptions>();
     auto* command = parent.add_subcommand("lr-range", "Find a learning rate: sweep it and read the curve of the loss");
     options->run.add(*command);
     options->run.addKey(*command, "data", "kjv, generated, random, or a path: text, folder, .jsonl (either packed as .zst too), .bin");

@@ -8,18 +8,18 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
     std::string id, database, format, file;
 };
 
-Result<ReportFormat> formatOf(const Options& options) {
+Result<ReportFormat> formatOf(const ReportOptions& options) {
     if (options.format == "html") return ReportFormat::Html;
     if (options.format == "markdown") return ReportFormat::Markdown;
     if (options.format == "json") return ReportFormat::Json;
     return options.file.empty() || options.file == "-" ? Result<ReportFormat>(ReportFormat::Markdown) : reportFormatOf(options.file);
 }
 
-Result<ExitCode> report(const Options& options) {
+Result<ExitCode> report(const ReportOptions& options) {
     const auto id = parseSessionId(options.id);
     if (!id) return id.error();
     const auto format = formatOf(options);
@@ -38,7 +38,7 @@ Result<ExitCode> report(const Options& options) {
 }  // namespace
 
 void addReport(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ReportOptions>();
     auto* command = parent.add_subcommand("report", "A stored experiment as a page to keep or to send");
     command->add_option("ID", options->id, "The session's number")->required();
     command->add_option("--output,-o", options->file, "Where to: FILE.html, FILE.md or FILE.json; stdout otherwise")->type_name("FILE")->take_last();

@@ -65,4 +65,20 @@ StopSignals::~StopSignals() {
     close(pipeEnds[1]);
 }
 
+Result<RunSummary> waitOrStop(const std::function<Result<std::unique_ptr<Run>>()>& start) {
+    std::atomic<Run*> running{nullptr};
+    std::atomic<bool> stopAsked{false};
+    std::unique_ptr<Run> run;  // outlives the signals' thread, which may still tell it
+    const StopSignals signals([&] {
+        stopAsked = true;
+        if (Run* told = running.load()) told->send(Stop{});
+    });
+    auto started = start();
+    if (!started) return started.error();
+    run = std::move(*started);
+    running = run.get();
+    if (stopAsked) run->send(Stop{});
+    return run->wait();
+}
+
 }  // namespace stepscope::cli

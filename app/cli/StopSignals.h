@@ -3,7 +3,10 @@
 // One at a time; made by `train` on the main thread.
 #pragma once
 #include <functional>
+#include <memory>
 #include <thread>
+
+#include "app/workbench/Workbench.h"
 
 namespace stepscope::cli {
 
@@ -18,5 +21,8 @@ private:
     std::function<void()> m_onFirst;
     std::thread m_listener;
 };
+
+// Starts something and waits until it is over; the first signal asks it to stop, also while it is being started. Errors are those of `start`.
+Result<RunSummary> waitOrStop(const std::function<Result<std::unique_ptr<Run>>()>& start);
 
 }  // namespace stepscope::cli

@@ -19,7 +19,7 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct TrainOptions {
     RunOptions run;
     RunRequest request;
     bool noRecord = false, json = false, initShape = false;
@@ -30,7 +30,7 @@ struct Options {
     Capture capture;  // when firstStep > 0
 };
 
-Result<RunConfig> configFor(const Options& options, const Workbench& workbench) {
+Result<RunConfig> configFor(const TrainOptions& options, const Workbench& workbench) {
     if (options.request.resume.empty() && !options.initShape) return options.run.configure(workbench);
     if (options.initShape) {
         auto config = options.run.base(workbench);
@@ -68,7 +68,7 @@ Result<At> parseAt(const char* option, const std::string& text, const SwitchCata
     return At{std::get<std::int64_t>(*step), id, *value};
 }
 
-Status schedule(Options& options, const Workbench& workbench) {
+Status schedule(TrainOptions& options, const Workbench& workbench) {
     const SwitchCatalogue catalogue = workbench.switches(options.request.config);
     for (const std::string& text : options.flips) {
         const auto at = parseAt("--flip", text, catalogue);
@@ -87,7 +87,7 @@ Status schedule(Options& options, const Workbench& workbench) {
 }
 
 // Known before the run, and a run may take days: a checkpoint lies in its session's folder, and such a run has none.
-Status checkPlaceForCheckpoints(const Options& options) {
+Status checkPlaceForCheckpoints(const TrainOptions& options) {
     const std::int64_t every = options.request.config.checkpointEvery;
     if (!options.noRecord || every == 0) return {};
     return makeError(ErrorCode::BadInput,
@@ -96,7 +96,7 @@ Status checkPlaceForCheckpoints(const Options& options) {
                                  every));
 }
 
-Result<ExitCode> train(Options& options) {
+Result<ExitCode> train(TrainOptions& options) {
     const auto logEvery = parseValue(IntegerRange{0, 1'000'000'000}, "log-every", options.logEvery);
     if (!logEvery) return logEvery.error();
     const auto workbench = Workbench::create();
@@ -157,7 +157,7 @@ Result<ExitCode> train(Options& options) {
 }  // namespace
 
 void addTrain(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<TrainOptions>();
     RunRequest& request = options->request;
     auto* command = parent.add_subcommand("train", "Train a model and record the run");
     options->run.add(*command);

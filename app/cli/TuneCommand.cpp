@@ -2,7 +2,6 @@
 // the present settings. Main thread; Ctrl-C ends it and keeps what is known.
 #include <fmt/format.h>
 
-#include <atomic>
 #include <csignal>
 
 #include "app/cli/Commands.h"
@@ -18,7 +17,7 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct TuneOptions {
     RunOptions base;
     bool noRecord = false, json = false;
     // Texts, so that the range checks name the option.
@@ -26,19 +25,13 @@ struct Options {
     TuneRequest request;
 };
 
-Result<double> realOption(const char* name, const std::string& text, double least, double most) {
-    const auto value = parseValue(RealRange{least, most}, name, text);
-    if (!value) return value.error();
-    return std::get<double>(*value);
-}
-
-Status prepare(Options& options, const Workbench& workbench) {
+Status prepare(TuneOptions& options, const Workbench& workbench) {
     TuneRequest& request = options.request;
     const auto budget = realOption("--budget", options.budget, kShortestTune / 60, kLongestBudget / 60);
     if (!budget) return budget.error();
     const auto delta = realOption("--delta", options.delta, kLeastDelta * 100, kMostDelta * 100);
     if (!delta) return delta.error();
-    const auto seed = parseValue(IntegerRange{0, 1'000'000'000'000}, "--seed", options.seed);
+    const auto seed = wholeOption("--seed", options.seed, 0, 1'000'000'000'000);
     if (!seed) return seed.error();
     if (!options.memory.empty()) {
         const auto gigabytes = realOption("--memory", options.memory, 0.01, 1e6);
@@ -47,7 +40,7 @@ Status prepare(Options& options, const Workbench& workbench) {
     }
     request.budgetSeconds = *budget * 60;
     request.delta = *delta / 100;
-    request.seed = std::get<std::int64_t>(*seed);
+    request.seed = *seed;
     request.record = !options.noRecord;
     auto config = options.base.configure(workbench);
     if (!config) return config.error();
@@ -55,7 +48,7 @@ Status prepare(Options& options, const Workbench& workbench) {
     return {};
 }
 
-std::string repeatLine(const Options& options) {
+std::string repeatLine(const TuneOptions& options) {
     RepeatLine line("tune");
     for (const auto& word : options.base.words()) line.add(word);
     if (options.request.sizes) line.add("--sizes");
@@ -64,27 +57,14 @@ std::string repeatLine(const Options& options) {
     return line.text();
 }
 
-Result<ExitCode> tune(Options& options) {
+Result<ExitCode> tune(TuneOptions& options) {
     const auto workbench = Workbench::create();
     if (auto ready = prepare(options, *workbench); !ready) return ready.error();
     std::signal(SIGPIPE, SIG_IGN);
     StudySink sink(stderrIsTerminal());
-    std::atomic<Run*> running{nullptr};
-    std::atomic<bool> stopAsked{false};
-    std::unique_ptr<Run> run;
-    RunSummary summary;
-    {
-        const StopSignals signals([&] {
-            stopAsked = true;
-            if (Run* told = running.load()) told->send(Stop{});
-        });
-        auto started = workbench->startTune(options.request, sink);
-        if (!started) return started.error();
-        run = std::move(*started);
-        running = run.get();
-        if (stopAsked) run->send(Stop{});
-        summary = run->wait();
-    }
+    const auto ended = waitOrStop([&] { return workbench->startTune(options.request, sink); });
+    if (!ended) return ended.error();
+    const RunSummary& summary = *ended;
     const bool shown = sink.finish(summary.why);
     if (sink.history().began())
         print(options.json ? line(studyJson(sink.history(), sink.session())) : studyText(sink.history(), sink.session(), repeatLine(options)));
@@ -98,7 +78,7 @@ Result<ExitCode> tune(Options& options) {
 }  // namespace
 
 void addTune(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<TuneOptions>();
     TuneRequest& request = options->request;
     auto* command = parent.add_subcommand("tune", "Which settings are fastest here? All that compute the same race; what won is measured anew");
     options->base.add(*command);

@@ -23,6 +23,7 @@ if(STEPSCOPE_GUI)
 endif()
 
 stepscope_precompiled(stepscope_standard_pch standard.h DEPS fmt::fmt)
+stepscope_precompiled(stepscope_cli_pch cli.h DEPS fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json OPTIONS -fPIE)
 if(STEPSCOPE_TESTS)
   stepscope_precompiled(stepscope_standard_test_pch standard_test.h DEPS fmt::fmt GTest::gtest GTest::gmock OPTIONS -fPIE ${STEPSCOPE_TEST_OPTIONS})
 endif()

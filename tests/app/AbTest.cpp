@@ -12,8 +12,6 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kBadInput = 3, kUsage = 2, kStopped = 10, kUndecided = 12, kSlower = 13;
-
 class Ab : public CliFixture {
 protected:
     // Two layers, generated text: a step takes milliseconds.

@@ -9,8 +9,6 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kBadInput = 3;
-
 class Configuration : public CliFixture {
 protected:
     Json config(const Words& more) const {

@@ -11,8 +11,6 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kNotStored = 7, kStopped = 10, kKilled = 11;
-
 class Ending : public CliFixture {
 protected:
     std::unique_ptr<Process> endless(const Words& more = {}) const {
@@ -86,7 +84,7 @@ TEST_F(Ending, WhatCannotBeStoredIsGivenUpOnlyWhenAskedAndThenTheRunHasFailed) {
     std::this_thread::sleep_for(std::chrono::seconds(4));  // more than the recorder waits for a lock before it says so
     process.send(SIGINT);
     const auto finished = process.wait();
-    EXPECT_EQ(finished.exitCode, kNotStored) << finished.err;
+    EXPECT_EQ(finished.exitCode, kIo) << finished.err;
     EXPECT_THAT(finished.err, testing::HasSubstr("locked by another program"));
     EXPECT_THAT(finished.err, testing::HasSubstr("are not stored"));
     holder.exec("ROLLBACK");

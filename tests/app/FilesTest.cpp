@@ -17,8 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
-constexpr int kBadInput = 3, kIo = 7, kDamaged = 8;
-
 class Files : public CliFixture {
 protected:
     // The folder of a session's newest checkpoint.

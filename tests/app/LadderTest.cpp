@@ -10,8 +10,6 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kBadInput = 3, kNotFound = 4, kStopped = 10;
-
 class LadderCli : public CliFixture {
 protected:
     Words words(const Words& more) const {

@@ -8,8 +8,6 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kBadInput = 3;
-
 class LrRangeCommand : public CliFixture {
 protected:
     Finished sweep(const Words& more) const {

@@ -6,8 +6,6 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kBadInput = 3, kNotFound = 4, kOutOfMemory = 6;
-
 class Foretelling : public CliFixture {
 protected:
     Words words(const char* command, const Words& more) const {

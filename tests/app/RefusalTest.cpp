@@ -8,8 +8,6 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kUsage = 2, kBadInput = 3, kNotFound = 4, kUnsupported = 5, kOutOfMemory = 6;
-
 class Refusal : public CliFixture {
 protected:
     Finished trainWith(const Words& more) const { return cli(tiny(more)); }

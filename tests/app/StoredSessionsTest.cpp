@@ -10,8 +10,6 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kBadInput = 3, kDamaged = 8;
-
 class StoredSessions : public CliFixture {
 protected:
     void change(const std::string& sql) const { SQLite::Database(database(), SQLite::OPEN_READWRITE, 5000).exec(sql); }

@@ -10,8 +10,6 @@
 namespace stepscope::test {
 namespace {
 
-constexpr int kBadInput = 3, kStopped = 10, kOutOfMemory = 6;
-
 class TuneCli : public CliFixture {
 protected:
     Words words(const Words& more) const {

@@ -15,13 +15,13 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
     RunOptions run;
     std::string steps = "50", warmUp = "5", from, database;
     bool json = false;
 };
 
-Result<StepsRequest> request(const Options& options, const Workbench& workbench) {
+Result<StepsRequest> request(const BenchOptions& options, const Workbench& workbench) {
     StepsRequest wanted;
     const auto steps = wholeOption("--steps", options.steps, kFewestTimed, kMostTimed);
     if (!steps) return steps.error();
@@ -45,7 +45,7 @@ Result<StepsRequest> request(const Options& options, const Workbench& workbench)
     return wanted;
 }
 
-Result<ExitCode> bench(const Options& options) {
+Result<ExitCode> bench(const BenchOptions& options) {
     const auto workbench = Workbench::create();
     const auto wanted = request(options, *workbench);
     if (!wanted) return wanted.error();
@@ -70,7 +70,7 @@ Result<ExitCode> bench(const Options& options) {
 }  // namespace
 
 void addBench(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BenchOptions>();
     auto* command = parent.add_subcommand("bench", "How fast are these settings here? Times some steps and shows where the time goes");
     addConfiguration(options->run, *command);
     addNumber(*command, "--steps", "N", options->steps, "Steps that are timed");

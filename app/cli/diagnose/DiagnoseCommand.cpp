@@ -15,7 +15,7 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct DiagnoseOptions {
     RunOptions run;
     std::string steps = "5", seconds = "20", session, database;
     bool json = false, noRecord = false;
@@ -32,7 +32,7 @@ Result<RunConfig> settingsOf(const std::string& database, std::int64_t session) 
 }
 
 // `ab` of these settings, as one line to which what is to be tested is added.
-std::string testLineOf(const Options& options, const Workbench& workbench, const RunConfig& config) {
+std::string testLineOf(const DiagnoseOptions& options, const Workbench& workbench, const RunConfig& config) {
     std::string words = "stepscope-cli ab";
     if (options.session.empty()) {
         for (const auto& word : options.run.words()) words += " " + shellWord(word);
@@ -46,7 +46,7 @@ std::string testLineOf(const Options& options, const Workbench& workbench, const
     return words;
 }
 
-Result<ExitCode> diagnoseSettings(const Options& options) {
+Result<ExitCode> diagnoseSettings(const DiagnoseOptions& options) {
     const auto workbench = Workbench::create();
     DiagnoseRequest wanted{.database = options.database, .keep = !options.noRecord};
     const auto steps = wholeOption("--time-steps", options.steps, 0, 1000);
@@ -87,7 +87,7 @@ Result<ExitCode> diagnoseSettings(const Options& options) {
 }  // namespace
 
 void addDiagnose(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DiagnoseOptions>();
     auto* command = parent.add_subcommand("diagnose", "What to know before a run: machine, disk, data, memory, time, and what is worth trying");
     addConfiguration(options->run, *command);
     options->run.addKey(*command, "steps", "Updates that the run is to make");

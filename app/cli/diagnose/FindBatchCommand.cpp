@@ -15,7 +15,7 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct FindBatchOptions {
     RunOptions run;
     std::string budget = "60", most = "65536";
     bool json = false;
@@ -61,7 +61,7 @@ std::string searchText(const BatchSearch& found) {
     return text;
 }
 
-Result<ExitCode> search(const Options& options) {
+Result<ExitCode> search(const FindBatchOptions& options) {
     const auto workbench = Workbench::create();
     const auto budget = realOption("--budget", options.budget, kShortestSearch, kLongestSearch);
     if (!budget) return budget.error();
@@ -85,7 +85,7 @@ Result<ExitCode> search(const Options& options) {
 }  // namespace
 
 void addFindBatch(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<FindBatchOptions>();
     auto* command =
         parent.add_subcommand("find-batch", "Find a batch size: the largest that fits, and the smallest that is nearly as fast as the fastest");
     addConfiguration(options->run, *command);

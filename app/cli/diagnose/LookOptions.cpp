@@ -19,18 +19,6 @@ void addNumber(CLI::App& command, const char* name, const char* unit, std::strin
     command.add_option(name, text, help)->type_name(unit)->capture_default_str()->take_last();
 }
 
-Result<std::int64_t> wholeOption(const char* name, const std::string& text, std::int64_t least, std::int64_t most) {
-    const auto value = parseValue(IntegerRange{least, most}, name, text);
-    if (!value) return value.error();
-    return std::get<std::int64_t>(*value);
-}
-
-Result<double> realOption(const char* name, const std::string& text, double least, double most) {
-    const auto value = parseValue(RealRange{least, most}, name, text);
-    if (!value) return value.error();
-    return std::get<double>(*value);
-}
-
 StatusLine::StatusLine() : m_terminal(stderrIsTerminal()) {}
 
 StatusLine::~StatusLine() {

@@ -14,8 +14,6 @@ void addConfiguration(RunOptions& options, CLI::App& command);
 
 // A number option, kept as text so that the range check names it.
 void addNumber(CLI::App& command, const char* name, const char* unit, std::string& text, const char* help);
-Result<std::int64_t> wholeOption(const char* name, const std::string& text, std::int64_t least, std::int64_t most);
-Result<double> realOption(const char* name, const std::string& text, double least, double most);
 
 // One line on stderr that is written over, where stderr is a terminal; gone when this goes.
 class StatusLine {

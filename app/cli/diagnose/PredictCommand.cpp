@@ -17,7 +17,7 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct PredictOptions {
     RunOptions run;
     std::string steps = "5", seconds = "20", database;
     bool json = false, noRecord = false;
@@ -80,7 +80,7 @@ std::string answerText(const PredictAnswer& answer) {
     return printable(text, true);
 }
 
-Result<ExitCode> predictValues(const Options& options) {
+Result<ExitCode> predictValues(const PredictOptions& options) {
     const auto workbench = Workbench::create();
     const auto steps = wholeOption("--time-steps", options.steps, kFewestTimed, 1000);
     if (!steps) return steps.error();
@@ -105,7 +105,7 @@ Result<ExitCode> predictValues(const Options& options) {
 }  // namespace
 
 void addPredict(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<PredictOptions>();
     auto* command = parent.add_subcommand("predict", "What would each switch do here? Foretold from this machine's peaks, or \"measure it\"");
     addConfiguration(options->run, *command);
     addNumber(*command, "--time-steps", "N", options->steps, "Steps of the settings as they are, that are timed");

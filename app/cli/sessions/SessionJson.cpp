@@ -3,8 +3,6 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::int64_t kEventsAtOnce = 20'000;
-
 const char* word(LogLevel level) {
     return level == LogLevel::Error ? "error" : level == LogLevel::Warning ? "warning" : "info";
 }

@@ -8,6 +8,8 @@
 
 namespace stepscope::cli {
 
+inline constexpr std::int64_t kEventsAtOnce = 20'000;  // read from a session at a time
+
 Json toJson(const SessionSummary& summary);
 Json toJson(const Machine& machine);
 

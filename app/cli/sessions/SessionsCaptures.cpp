@@ -4,6 +4,7 @@
 #include "app/cli/Commands.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/sessions/CaptureReport.h"
+#include "app/cli/sessions/SessionJson.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope::cli {
@@ -12,7 +13,7 @@ namespace {
 constexpr std::int64_t kEventsAtOnce = 20'000;
 constexpr std::size_t kRows = 40;
 
-Result<std::vector<CaptureDone>> read(const std::string& database, const std::string& idText) {
+Result<std::vector<CaptureDone>> readCaptures(const std::string& database, const std::string& idText) {
     const auto id = parseSessionId(idText);
     if (!id) return id.error();
     auto reader = SessionReader::open(database.empty() ? defaultDatabasePath() : database);
@@ -42,7 +43,7 @@ void addSessionsCaptures(CLI::App& parent, Actions& actions) {
     command->add_flag("--all", options->all, fmt::format("Every operation, not only the {} with the most time", kRows));
     command->add_flag("--json", options->json, "As JSON, with every operation");
     actions[command] = [options]() -> Result<ExitCode> {
-        const auto captures = read(options->database, options->id);
+        const auto captures = readCaptures(options->database, options->id);
         if (!captures) return captures.error();
         if (options->json) {
             Json all = Json::array();

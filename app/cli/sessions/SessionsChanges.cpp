@@ -9,20 +9,20 @@
 namespace stepscope::cli {
 namespace {
 
-struct Options {
+struct ChangeOptions {
     std::string id, database, text;
 
     std::string path() const { return database.empty() ? defaultDatabasePath() : database; }
 };
 
-Status writeCsv(const Options& options, std::int64_t session) {
+Status writeCsv(const ChangeOptions& options, std::int64_t session) {
     if (options.text.empty() || options.text == "-") return exportCsv(options.path(), session, std::cout);
     return exportCsvFile(options.path(), session, options.text);
 }
 
 // A command on one session: ID, --db, and what it does; a positional of its own in between.
-CLI::App* add(CLI::App& parent, Actions& actions, const char* name, const char* help, const std::shared_ptr<Options>& options,
-              std::function<Status(const Options&, std::int64_t)> change) {
+CLI::App* add(CLI::App& parent, Actions& actions, const char* name, const char* help, const std::shared_ptr<ChangeOptions>& options,
+              std::function<Status(const ChangeOptions&, std::int64_t)> change) {
     auto* command = parent.add_subcommand(name, help);
     command->add_option("ID", options->id, "The session's number")->required();
     addDatabaseOption(*command, options->database);
@@ -38,22 +38,22 @@ CLI::App* add(CLI::App& parent, Actions& actions, const char* name, const char* 
 }  // namespace
 
 void addSessionsChanges(CLI::App& parent, Actions& actions) {
-    const auto exporting = std::make_shared<Options>();
+    const auto exporting = std::make_shared<ChangeOptions>();
     add(parent, actions, "export-csv", "Every number of a session as CSV, to a file or stdout", exporting, writeCsv)
         ->add_option("FILE", exporting->text, "Default: stdout");
 
-    const auto renaming = std::make_shared<Options>();
+    const auto renaming = std::make_shared<ChangeOptions>();
     add(parent, actions, "rename", "Give a session another name", renaming,
-        [](const Options& o, std::int64_t id) { return renameSession(o.path(), id, o.text); })
+        [](const ChangeOptions& o, std::int64_t id) { return renameSession(o.path(), id, o.text); })
         ->add_option("NAME", renaming->text, "The new name")
         ->required();
 
-    add(parent, actions, "delete", "Mark a session as deleted; restore brings it back, purge removes it", std::make_shared<Options>(),
-        [](const Options& o, std::int64_t id) { return deleteSession(o.path(), id); });
-    add(parent, actions, "restore", "Bring a deleted session back", std::make_shared<Options>(),
-        [](const Options& o, std::int64_t id) { return restoreSession(o.path(), id); });
+    add(parent, actions, "delete", "Mark a session as deleted; restore brings it back, purge removes it", std::make_shared<ChangeOptions>(),
+        [](const ChangeOptions& o, std::int64_t id) { return deleteSession(o.path(), id); });
+    add(parent, actions, "restore", "Bring a deleted session back", std::make_shared<ChangeOptions>(),
+        [](const ChangeOptions& o, std::int64_t id) { return restoreSession(o.path(), id); });
 
-    const auto purging = std::make_shared<Options>();
+    const auto purging = std::make_shared<ChangeOptions>();
     auto* purge = parent.add_subcommand("purge", "Really remove what was deleted, with its checkpoints; it cannot be restored after that");
     addDatabaseOption(*purge, purging->database);
     actions[purge] = [purging]() -> Result<ExitCode> {

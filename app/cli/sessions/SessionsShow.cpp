@@ -132,7 +132,7 @@ std::string asText(const Shown& s) {
     return text;
 }
 
-Result<Shown> read(const std::string& database, const std::string& idText) {
+Result<Shown> readShown(const std::string& database, const std::string& idText) {
     const auto id = parseSessionId(idText);
     if (!id) return id.error();
     const std::string path = database.empty() ? defaultDatabasePath() : database;
@@ -164,7 +164,7 @@ void addSessionsShow(CLI::App& parent, Actions& actions) {
     addDatabaseOption(*command, options->database);
     command->add_flag("--json", options->json, "As JSON");
     actions[command] = [options]() -> Result<ExitCode> {
-        const auto shown = read(options->database, options->id);
+        const auto shown = readShown(options->database, options->id);
         if (!shown) return shown.error();
         print(options->json ? line(asJson(*shown)) : asText(*shown));
         return ExitCode::Ok;
