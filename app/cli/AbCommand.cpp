@@ -48,8 +48,7 @@ Result<RunConfig> side(const char* option, const Workbench& workbench, RunConfig
 
 Status prepare(AbOptions& options, const Workbench& workbench) {
     ExperimentRequest& request = options.request;
-    for (const std::string& path : options.reports)
-        if (const auto format = reportFormatOf(path); !format) return format.error();
+    if (auto named = checkReports(options.reports); !named) return named;
     if (options.asksSame && (!options.a.empty() || !options.b.empty()))
         return makeError(ErrorCode::BadInput, "--aa measures one configuration beside itself; leave out --a and --b.");
     if (!options.asksSame && options.a.empty() && options.b.empty())
@@ -118,15 +117,15 @@ ExitCode bySlowness(const ExperimentJudged& judged, double percent) {
     return ExitCode::Undecided;
 }
 
-Status writeReports(const AbOptions& options, const Workbench& workbench, const AbSink& sink, const std::vector<EarlierAnswer>& earlier) {
+Status writeAbReports(const AbOptions& options, const Workbench& workbench, const AbSink& sink, const std::vector<EarlierAnswer>& earlier) {
     if (options.reports.empty()) return {};
-    StoredReport report{sink.history(), reportFacts(workbench, *sink.history().began(), *sink.info())};
+    StoredReport report;
+    report.history = sink.history();
+    report.facts = reportFacts(workbench, *sink.history().began(), *sink.info());
     report.facts.repeat = repeatLine(options);
     for (const EarlierAnswer& one : earlier)
         report.facts.earlier.push_back(fmt::format("Session {}: {}", one.session, judgedWords(one.judged, one.delta)));
-    for (const std::string& path : options.reports)
-        if (auto written = writeReport(report, sink.session(), *reportFormatOf(path), path); !written) return written;
-    return {};
+    return writeReports(report, sink.session(), options.reports);
 }
 
 Result<ExitCode> ab(AbOptions& options) {
@@ -155,7 +154,7 @@ Result<ExitCode> ab(AbOptions& options) {
     if (sink.history().began())
         print(options.json ? abLine(sink.history(), sink.session(), earlier) : abText(sink.history(), sink.session(), earlier, repeatLine(options)));
     if (sink.history().began() && sink.info())
-        if (auto written = writeReports(options, *workbench, sink, earlier); !written) return written.error();
+        if (auto written = writeAbReports(options, *workbench, sink, earlier); !written) return written.error();
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
         return exitCode(summary.code);
@@ -201,9 +200,7 @@ void addAb(CLI::App& parent, Actions& actions) {
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
     command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
     command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
-    command->add_option("--report", options->reports, "Write a report: FILE.html, FILE.md or FILE.json; may be repeated")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
+    addReports(*command, options->reports);
     command->add_flag("--json", options->json, "End with one line of JSON");
     actions[command] = [options, same] {
         options->asksSame = same->count() > 0;

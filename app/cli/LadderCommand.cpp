@@ -8,10 +8,11 @@
 #include "app/cli/Commands.h"
 #include "app/cli/RunOptions.h"
 #include "app/cli/StopSignals.h"
+#include "app/cli/ab/ReportFile.h"
 #include "app/cli/output/Output.h"
-#include "app/cli/study/RepeatLine.h"
 #include "app/cli/study/StudyReport.h"
 #include "app/cli/study/StudySink.h"
+#include "app/cli/study/TellStudy.h"
 #include "app/workbench/StudyRequests.h"
 #include "core/events/ConfigKeys.h"
 
@@ -24,6 +25,7 @@ struct LadderOptions {
     bool noLeaveOneOut = false, noRecord = false, json = false, plan = false;
     // Texts, so that the range checks name the option.
     std::string budget, delta = "1", seed = "1";
+    std::vector<std::string> reports;  // files
     LadderRequest request;
 };
 
@@ -78,21 +80,10 @@ Status prepare(LadderOptions& options, const Workbench& workbench) {
     return {};
 }
 
-std::string repeatLine(const LadderOptions& options) {
-    RepeatLine line("ladder");
-    if (!options.resume.empty()) return "";
-    line.add(options.ladder);
-    for (const auto& word : options.base.words()) line.add(word);
-    if (options.noLeaveOneOut) line.add("--no-leave-one-out");
-    if (options.request.pairs) line.add("--pairs");
-    if (!options.budget.empty()) line.add("--budget"), line.add(options.budget);
-    line.add("--delta"), line.add(options.delta), line.add("--seed"), line.add(options.seed);
-    return line.text();
-}
-
 Result<ExitCode> ladder(LadderOptions& options) {
     const auto workbench = Workbench::create();
     if (auto ready = prepare(options, *workbench); !ready) return ready.error();
+    if (auto writable = checkReports(options.reports); !writable) return writable.error();
     const auto forecast = workbench->forecast(options.request);
     if (!forecast) return forecast.error();
     const std::string cost = fmt::format("{} measurements, about {:.1f} minutes{}", forecast->legs, forecast->budgetSeconds / 60,
@@ -110,7 +101,7 @@ Result<ExitCode> ladder(LadderOptions& options) {
     const RunSummary& summary = *ended;
     const bool shown = sink.finish(summary.why);
     if (sink.history().began())
-        print(options.json ? line(studyJson(sink.history(), sink.session())) : studyText(sink.history(), sink.session(), repeatLine(options)));
+        if (auto told = tellStudy(*workbench, sink, options.json, options.reports); !told) return told.error();
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
         return exitCode(summary.code);
@@ -148,6 +139,7 @@ void addLadder(CLI::App& parent, Actions& actions) {
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
     command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
     command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
+    addReports(*command, options->reports);
     command->add_flag("--json", options->json, "End with one line of JSON");
     actions[command] = [options] { return ladder(*options); };
 }

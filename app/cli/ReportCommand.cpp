@@ -1,4 +1,4 @@
-// `report`: a stored experiment as a page to keep or to send: HTML that needs nothing else, Markdown, or JSON. Main thread.
+// `report`: a stored experiment, ladder or search as a page to keep or to send: HTML that needs nothing else, Markdown, or JSON. Main thread.
 #include <algorithm>
 
 #include "app/cli/Commands.h"
@@ -39,7 +39,7 @@ Result<ExitCode> report(const ReportOptions& options) {
 
 void addReport(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<ReportOptions>();
-    auto* command = parent.add_subcommand("report", "A stored experiment as a page to keep or to send");
+    auto* command = parent.add_subcommand("report", "A stored experiment, ladder or search as a page to keep or to send");
     command->add_option("ID", options->id, "The session's number")->required();
     command->add_option("--output,-o", options->file, "Where to: FILE.html, FILE.md or FILE.json; stdout otherwise")->type_name("FILE")->take_last();
     command->add_option("--format", options->format, "Whatever the file is called")

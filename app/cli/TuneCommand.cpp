@@ -7,10 +7,10 @@
 #include "app/cli/Commands.h"
 #include "app/cli/RunOptions.h"
 #include "app/cli/StopSignals.h"
+#include "app/cli/ab/ReportFile.h"
 #include "app/cli/output/Output.h"
-#include "app/cli/study/RepeatLine.h"
-#include "app/cli/study/StudyReport.h"
 #include "app/cli/study/StudySink.h"
+#include "app/cli/study/TellStudy.h"
 #include "app/workbench/StudyRequests.h"
 #include "core/events/ConfigKeys.h"
 
@@ -22,6 +22,7 @@ struct TuneOptions {
     bool noRecord = false, json = false;
     // Texts, so that the range checks name the option.
     std::string budget = "5", delta = "1", seed = "1", memory;
+    std::vector<std::string> reports;  // files
     TuneRequest request;
 };
 
@@ -48,18 +49,10 @@ Status prepare(TuneOptions& options, const Workbench& workbench) {
     return {};
 }
 
-std::string repeatLine(const TuneOptions& options) {
-    RepeatLine line("tune");
-    for (const auto& word : options.base.words()) line.add(word);
-    if (options.request.sizes) line.add("--sizes");
-    if (!options.memory.empty()) line.add("--memory"), line.add(options.memory);
-    line.add("--budget"), line.add(options.budget), line.add("--delta"), line.add(options.delta), line.add("--seed"), line.add(options.seed);
-    return line.text();
-}
-
 Result<ExitCode> tune(TuneOptions& options) {
     const auto workbench = Workbench::create();
     if (auto ready = prepare(options, *workbench); !ready) return ready.error();
+    if (auto writable = checkReports(options.reports); !writable) return writable.error();
     std::signal(SIGPIPE, SIG_IGN);
     StudySink sink(stderrIsTerminal());
     const auto ended = waitOrStop([&] { return workbench->startTune(options.request, sink); });
@@ -67,7 +60,7 @@ Result<ExitCode> tune(TuneOptions& options) {
     const RunSummary& summary = *ended;
     const bool shown = sink.finish(summary.why);
     if (sink.history().began())
-        print(options.json ? line(studyJson(sink.history(), sink.session())) : studyText(sink.history(), sink.session(), repeatLine(options)));
+        if (auto told = tellStudy(*workbench, sink, options.json, options.reports); !told) return told.error();
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
         return exitCode(summary.code);
@@ -97,6 +90,7 @@ void addTune(CLI::App& parent, Actions& actions) {
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
     command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();
     command->add_option("--tag", request.tags, "A tag; may be repeated")->type_name("WORD")->allow_extra_args(false);
+    addReports(*command, options->reports);
     command->add_flag("--json", options->json, "End with one line of JSON");
     actions[command] = [options] { return tune(*options); };
 }

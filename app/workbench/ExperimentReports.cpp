@@ -8,12 +8,14 @@
 #include <limits>
 #include <map>
 #include <ostream>
+#include <sstream>
 
 #include "app/workbench/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/Presets.h"
+#include "core/experiment/Ladder.h"
 #include "core/report/Html.h"
 #include "core/report/Markdown.h"
 #include "sessions/Experiments.h"
@@ -37,6 +39,33 @@ std::optional<RunConfig> parsed(const std::string& json) {
     return std::move(*config);
 }
 
+// What the configuration's preset comes to on this machine, key by key; of an unknown preset, what nothing comes to.
+std::map<std::string, std::string> usualOf(const Workbench& workbench, const RunConfig& config) {
+    RunConfig base;
+    if (auto preset = presetConfig(config.preset)) base = std::move(*preset);
+    if (auto complete = workbench.complete(base)) base = std::move(*complete);
+    std::map<std::string, std::string> usual;
+    for (const auto& [key, value] : listConfig(base)) usual[key] = value;
+    return usual;
+}
+
+// Of the ladders that are built in the one with this text; empty: it is somebody's own.
+std::string builtInNameOf(const std::string& source) {
+    for (const std::string& name : builtInLadders())
+        if (const auto ladder = loadLadder(name); ladder && ladder->source == source) return name;
+    return "";
+}
+
+template <class Facts>
+void fillFacts(Facts& facts, const SessionInfo& info) {
+    facts.name = info.name;
+    facts.started = localTime(info.startedUnixMs);
+    facts.parameters = info.parameters;
+    if (!info.machine) return;
+    facts.machine = *info.machine;
+    facts.machineKnown = true;
+}
+
 }  // namespace
 
 std::string shellWord(const std::string& word) {
@@ -50,14 +79,8 @@ std::string shellWord(const std::string& word) {
 std::string repeatLine(const Workbench& workbench, const ExperimentBegan& began, const RunConfig& a, const RunConfig& b, const std::string& from) {
     std::string line = "stepscope-cli ab";
     const auto add = [&](const std::string& word) { line += " " + shellWord(word); };
-    RunConfig base;
-    if (const auto preset = presetConfig(a.preset)) {
-        base = *preset;
-        add("--preset"), add(a.preset);
-    }
-    if (auto complete = workbench.complete(base)) base = std::move(*complete);
-    std::map<std::string, std::string> usual;
-    for (const auto& [key, value] : listConfig(base)) usual[key] = value;
+    const auto usual = usualOf(workbench, a);
+    if (presetConfig(a.preset)) add("--preset"), add(a.preset);
     std::map<std::string, std::string> ofB;
     for (const auto& [key, value] : listConfig(b)) ofB[key] = value;
     std::string sideA, sideB;
@@ -79,14 +102,8 @@ std::string repeatLine(const Workbench& workbench, const ExperimentBegan& began,
 
 report::ExperimentFacts reportFacts(const Workbench& workbench, const ExperimentBegan& began, const SessionInfo& info) {
     report::ExperimentFacts facts;
-    facts.name = info.name;
-    facts.started = localTime(info.startedUnixMs);
-    facts.parameters = info.parameters;
+    fillFacts(facts, info);
     facts.trainTokens = info.trainTokens;
-    if (info.machine) {
-        facts.machine = *info.machine;
-        facts.machineKnown = true;
-    }
     const auto a = parsed(began.configA), b = parsed(began.configB);
     if (!a || !b) return facts;
     facts.preset = a->preset;
@@ -96,13 +113,51 @@ report::ExperimentFacts reportFacts(const Workbench& workbench, const Experiment
     return facts;
 }
 
+std::string studyRepeatLine(const Workbench& workbench, const StudyBegan& began) {
+    const auto config = parsed(began.config);
+    if (!config) return "";
+    const bool ladder = began.kind == "ladder";
+    std::string line = std::string("stepscope-cli ") + (ladder ? "ladder" : "tune");
+    const auto add = [&](const std::string& word) { line += " " + shellWord(word); };
+    if (ladder) {
+        const std::string name = builtInNameOf(began.source);
+        add(name.empty() ? "ladder.yaml" : name);
+    }
+    const auto usual = usualOf(workbench, *config);
+    if (presetConfig(config->preset)) add("--preset"), add(config->preset);
+    for (const auto& [key, value] : listConfig(*config))
+        if (const auto known = usual.find(key); key != "preset" && (known == usual.end() || known->second != value))
+            add("--set"), add(key + "=" + value);
+    if (ladder && !began.leaveOneOut) line += " --no-leave-one-out";
+    if (ladder && began.pairs) line += " --pairs";
+    if (!ladder && !began.source.empty()) {  // its own options, as words
+        std::istringstream words(began.source);
+        for (std::string word; words >> word;) add(word);
+    }
+    if (began.budgetSeconds > 0) line += fmt::format(" --budget {:g}", ladder ? began.budgetSeconds : began.budgetSeconds / 60);
+    return line + fmt::format(" --delta {:g} --seed {}", began.delta * 100, began.seed);
+}
+
+report::StudyFacts studyFacts(const Workbench& workbench, const StudyBegan& began, const SessionInfo& info) {
+    report::StudyFacts facts;
+    fillFacts(facts, info);
+    if (const auto config = parsed(began.config)) facts.preset = config->preset;
+    facts.repeat = studyRepeatLine(workbench, began);
+    if (began.kind == "ladder" && builtInNameOf(began.source).empty()) facts.ladderFile = began.source;
+    return facts;
+}
+
+report::Document documentOf(const StoredReport& stored) {
+    return stored.study ? report::studyReport(*stored.study, stored.studyFacts) : report::experimentReport(stored.history, stored.facts);
+}
+
 Status exportReport(const StoredReport& stored, const std::string& path) {
     const std::string ending = std::filesystem::path(path).extension().string();
     const bool html = ending == ".html" || ending == ".htm";
     if (!html && ending != ".md" && ending != ".markdown")
         return makeError(ErrorCode::BadInput, fmt::format("A report is .html or .md; \"{}\" ends in neither. Name the file so.", path));
     return exportToFile(path, [&](std::ostream& out) -> Status {
-        const report::Document document = report::experimentReport(stored.history, stored.facts);
+        const report::Document document = documentOf(stored);
         out << (html ? report::toHtml(document) : report::toMarkdown(document));
         return {};
     });
@@ -116,9 +171,18 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
     auto events = (*reader)->events(session, 0, std::numeric_limits<std::int64_t>::max());
     if (!events) return events.error();
     StoredReport stored;
+    if (info->kind == SessionKind::Ladder || info->kind == SessionKind::Tune) {
+        StudyHistory study;
+        for (const Event& event : *events) study.add(event);
+        if (!study.began()) return makeError(ErrorCode::BadInput, fmt::format("Session {} ended before it was known what it asks.", session));
+        stored.studyFacts = studyFacts(workbench, *study.began(), *info);
+        stored.study = std::move(study);
+        return stored;
+    }
     for (const Event& event : *events) stored.history.add(event);
     if (!stored.history.began())
-        return makeError(ErrorCode::BadInput, fmt::format("Session {} holds no experiment; `ab` or the page Compare makes one.", session));
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("Session {} holds no experiment, ladder or search; `ab`, `ladder` and `tune` make one.", session));
     stored.facts = reportFacts(workbench, *stored.history.began(), *info);
     auto earlier = earlierAnswers(database, stored.history.began()->question, session);
     if (!earlier) return earlier.error();

@@ -1,24 +1,32 @@
-// The report of a stored experiment: what a database holds of it, with the line that asks the same again. Torch-free but for the engine that knows
-// what a preset comes to here; any thread but the one that draws.
+// Reports of what was measured: an experiment, a ladder or a search, live or stored, with the line that asks the same again. Torch-free but for the
+// engine that knows what a preset comes to here; any thread but the one that draws.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "app/workbench/Workbench.h"
 #include "core/report/ExperimentReport.h"
+#include "core/report/StudyReport.h"
 
 namespace stepscope {
 
 struct StoredReport {
     ExperimentHistory history;
     report::ExperimentFacts facts;
+    std::optional<StudyHistory> study;  // of a ladder or a search; history and facts are empty then
+    report::StudyFacts studyFacts;
 };
 
-// Of the newest experiment in a session: one that stands alone, or one within a run. Errors: those of SessionReader, and that the session holds no
-// experiment.
+report::Document documentOf(const StoredReport& stored);
+
+// Of a ladder or a search; else of the newest experiment in a session: one that stands alone, or one within a run. Errors: those of SessionReader,
+// and that the session holds nothing of the kind.
 Result<StoredReport> storedReport(const Workbench& workbench, const std::string& database, std::int64_t session);
 
 // What a report says beside the events. started: "2026-11-22 16:30", in local time; empty for 0.
 report::ExperimentFacts reportFacts(const Workbench& workbench, const ExperimentBegan& began, const SessionInfo& info);
+
+report::StudyFacts studyFacts(const Workbench& workbench, const StudyBegan& began, const SessionInfo& info);
 
 // As a page: .html or .md by the name's ending, whole or not at all. A sentence for other endings, and for what the disk says.
 Status exportReport(const StoredReport& stored, const std::string& path);
@@ -26,6 +34,9 @@ Status exportReport(const StoredReport& stored, const std::string& path);
 // "stepscope-cli ab --preset tiny-cpu --set layers=2 --a amp=off --b amp=bf16 --budget 180 --delta 1 --seed 1": what differs from the preset as this
 // machine completes it, quoted for a shell.
 std::string repeatLine(const Workbench& workbench, const ExperimentBegan& began, const RunConfig& a, const RunConfig& b, const std::string& from);
+
+// The same of a ladder or a search. A ladder of somebody's own is called ladder.yaml. Empty where its settings cannot be read.
+std::string studyRepeatLine(const Workbench& workbench, const StudyBegan& began);
 
 // As a POSIX shell reads it back.
 std::string shellWord(const std::string& word);

@@ -22,6 +22,13 @@ namespace {
 constexpr double kProofShare = 0.2;   // of the budget: the fresh experiment at the end
 constexpr double kProofAtMost = 0.4;  // where steps are so slow that it would have no interval: what is not bounded is no answer
 
+// As `tune` reads them.
+std::string optionsOf(const TuneRequest& request) {
+    std::string words = request.sizes ? "--sizes" : "";
+    if (request.memory) words += fmt::format("{}--memory {:g}", words.empty() ? "" : " ", static_cast<double>(request.memory->count) / 1e9);
+    return words;
+}
+
 const char* wordOf(const RaceCandidate& candidate) {
     if (candidate.unusable) return study::kSkipped;
     if (candidate.state == RaceState::Waiting) return study::kWaiting;
@@ -50,7 +57,7 @@ StudyBegan LiveTune::began() const {
         if (key != "preset" && key != "steps") text += fmt::format("|{}={}", key, value);
     return {.kind = "tune",
             .title = "what is best here",
-            .source = {},
+            .source = optionsOf(m_request),
             .unit = {},
             .config = configToJson(m_request.config),
             .question = hashOf(text).hex(),

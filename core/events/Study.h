@@ -15,7 +15,7 @@ struct StudyBegan {
     TimeNs at;
     std::string kind;      // "ladder" or "tune"
     std::string title;     // of the ladder
-    std::string source;    // its YAML text, from which it can be asked again; empty for a search
+    std::string source;    // its YAML text, from which it can be asked again; of a search the options of its own, as words
     std::string unit;      // what the figures reported elsewhere count, and of what
     std::string config;    // JSON, complete: what everything else is set on top of
     std::string question;  // the same text for the same question on the same machine

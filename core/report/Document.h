@@ -41,7 +41,20 @@ struct PairPicture {
     std::string aboveOne, belowOne;  // what a ratio on that side means: "B is faster"
 };
 
-using Block = std::variant<Heading, Paragraph, Verdict, Table, Code, PairPicture>;
+// What several measurements said, one bar each: ratios with their intervals.
+struct RatioBar {
+    std::string name;
+    double ratio = 1;          // not positive, or no number: not measured
+    double low = 0, high = 0;  // 0, 0: no interval
+    std::string note;          // in place of the bar where there is none
+    bool strong = false;       // the one that sums the others up
+};
+struct BarPicture {
+    std::string label;  // what a ratio is: "times as fast as the rung below"
+    std::vector<RatioBar> bars;
+};
+
+using Block = std::variant<Heading, Paragraph, Verdict, Table, Code, PairPicture, BarPicture>;
 
 struct Document {
     std::string title, subtitle;

@@ -69,25 +69,6 @@ Verdict verdictOf(const ExperimentJudged& judged, const ExperimentBegan& began) 
                                                                                    : Verdict::Tone::Neutral};
 }
 
-void addMachine(Document& document, const ExperimentFacts& facts) {
-    document.blocks.push_back(Heading{"Where"});
-    if (!facts.machineKnown) {
-        document.blocks.push_back(Paragraph{"The machine was not stored."});
-        return;
-    }
-    const Machine& machine = facts.machine;
-    Table table{.head = {}, .rows = {}, .textColumns = 2};
-    table.rows.push_back({"processor", fmt::format("{}, {} cores", machine.cpu, machine.cores)});
-    if (!machine.instructions.empty()) table.rows.push_back({"instructions", fmt::format("{}", fmt::join(machine.instructions, " "))});
-    table.rows.push_back({"memory", format::bytes(machine.memory)});
-    std::string gpus;
-    for (const Gpu& gpu : machine.gpus) gpus += (gpus.empty() ? "" : "; ") + gpu.name + ", " + format::bytes(gpu.memory);
-    table.rows.push_back({"GPU", gpus.empty() ? machine.whyNoCuda : gpus});
-    table.rows.push_back({"versions", fmt::format("Stepscope {}, LibTorch {}, {}", machine.stepscope, machine.libtorch, machine.system)});
-    if (facts.parameters > 0) table.rows.push_back({"model", fmt::format("{} parameters", format::count(facts.parameters))});
-    document.blocks.push_back(std::move(table));
-}
-
 }  // namespace
 
 std::string questionOf(const std::vector<Differing>& keys, bool same) {
@@ -154,10 +135,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
         document.blocks.push_back(Heading{fmt::format("Asked {} time{} before", facts.earlier.size(), facts.earlier.size() == 1 ? "" : "s")});
         for (const std::string& answer : facts.earlier) document.blocks.push_back(Paragraph{answer});
     }
-    if (!facts.repeat.empty()) {
-        document.blocks.push_back(Heading{"Ask it again"});
-        document.blocks.push_back(Code{facts.repeat});
-    }
+    addRepeat(document, facts);
     return document;
 }
 

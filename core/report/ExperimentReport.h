@@ -2,12 +2,11 @@
 // how to ask it again. Pure function.
 #pragma once
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/analysis/ExperimentHistory.h"
-#include "core/events/Machine.h"
 #include "core/report/Document.h"
+#include "core/report/ReportFacts.h"
 
 namespace stepscope::report {
 
@@ -15,16 +14,9 @@ struct Differing {
     std::string key, a, b;
 };
 
-// What the events of an experiment do not say; empty where nobody knows.
-struct ExperimentFacts {
-    std::string name;
-    std::string started;  // "2026-11-22 16:30"
+struct ExperimentFacts : ReportFacts {
     std::vector<Differing> keys;
-    std::string preset;  // of both
-    Machine machine;
-    bool machineKnown = false;
-    std::int64_t parameters = 0, trainTokens = 0;
-    std::string repeat;                // one line to type
+    std::int64_t trainTokens = 0;
     std::vector<std::string> earlier;  // answers to the same question, a sentence each
 };
 

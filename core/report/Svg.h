@@ -1,4 +1,4 @@
-// The picture of an experiment's pairs as SVG inside a page: colours are the page's (classes, see Html.cpp). Pure function.
+// Pictures as SVG inside a page: colours are the page's (classes, see Html.cpp). Pure function.
 #pragma once
 #include <string>
 
@@ -8,5 +8,8 @@ namespace stepscope::report {
 
 // Ratios on a logarithmic axis; pairs beyond it are drawn at its edge. Empty where there are no pairs.
 std::string toSvg(const PairPicture& picture);
+
+// A bar a row from 1 to its ratio on a logarithmic axis, with its interval; rows that were not measured say why. Empty where there are no rows.
+std::string toSvg(const BarPicture& picture);
 
 }  // namespace stepscope::report

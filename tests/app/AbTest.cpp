@@ -15,26 +15,13 @@ namespace {
 class Ab : public CliFixture {
 protected:
     // Two layers, generated text: a step takes milliseconds.
-    Words words(const Words& more) const {
-        Words all{"ab"};
-        const Words tinyTrain = tiny();
-        for (std::size_t i = 1; i < tinyTrain.size(); ++i) {
-            if (tinyTrain[i] == "--steps" || tinyTrain[i] == "--step-log") {
-                ++i;
-                continue;
-            }
-            all.push_back(tinyTrain[i]);
-        }
-        all.insert(all.end(), more.begin(), more.end());
-        return all;
-    }
+    Words words(const Words& more) const { return measuring("ab", more); }
     Json answer(const Words& more) const {
         Words all = words(more);
         all.push_back("--json");
         const Finished finished = cli(all);
         EXPECT_EQ(finished.exitCode, 0) << finished.err;
-        const auto last = finished.out.substr(finished.out.rfind('\n', finished.out.size() - 2) + 1);
-        return Json::parse(last);
+        return lastLine(finished);
     }
 };
 

@@ -53,6 +53,23 @@ Words CliFixture::tiny(const Words& more) const {
     return words;
 }
 
+Words CliFixture::measuring(const std::string& command, const Words& more) const {
+    Words all{command};
+    const Words words = tiny();
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        if (words[i] == "--steps" || words[i] == "--step-log")
+            ++i;
+        else if (words[i] != "--json")
+            all.push_back(words[i]);
+    }
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+Json CliFixture::lastLine(const Finished& finished) {
+    return Json::parse(finished.out.substr(finished.out.rfind('\n', finished.out.size() - 2) + 1));
+}
+
 Json CliFixture::train(const Words& more) const {
     auto words = tiny(more);
     words.push_back("--json");

@@ -35,8 +35,11 @@ protected:
     // `train` of a model that takes milliseconds a step, on generated text, into database(); more words at the end.
     Words tiny(const Words& more = {}) const;
     Json train(const Words& more = {}) const;  // expects success; the summary
-    Json session(std::int64_t id) const;       // sessions show --json
-    Json newest() const;                       // first of sessions list --json
+    // `ab`, `ladder` or `tune` of the same model.
+    Words measuring(const std::string& command, const Words& more) const;
+    static Json lastLine(const Finished& finished);  // of stdout, as JSON
+    Json session(std::int64_t id) const;             // sessions show --json
+    Json newest() const;                             // first of sessions list --json
     static std::vector<Json> stepLog(const std::string& path);
     static std::vector<std::string> losses(const std::string& stepLogPath);  // as written, digit for digit
     bool waitForSteps(const std::string& stepLogPath, std::size_t count) const;

@@ -12,21 +12,7 @@ namespace {
 
 class LadderCli : public CliFixture {
 protected:
-    Words words(const Words& more) const {
-        Words all{"ladder"};
-        const Words tinyTrain = tiny();
-        for (std::size_t i = 1; i < tinyTrain.size(); ++i) {
-            if (tinyTrain[i] == "--steps" || tinyTrain[i] == "--step-log") {
-                ++i;
-                continue;
-            }
-            if (tinyTrain[i] == "--json") continue;
-            all.push_back(tinyTrain[i]);
-        }
-        all.insert(all.end(), more.begin(), more.end());
-        return all;
-    }
-    static Json lastLine(const Finished& finished) { return Json::parse(finished.out.substr(finished.out.rfind('\n', finished.out.size() - 2) + 1)); }
+    Words words(const Words& more) const { return measuring("ladder", more); }
     std::string two() const { return write("two.yaml", "bottom: {set: amp=off fusion=off}\nrungs:\n  - zero-grad=zero\n  - fusion=kernels\n"); }
     Json study(std::int64_t id) const { return session(id)["study"]; }
     static Json rowOf(const Json& study, const std::string& role) {
@@ -37,10 +23,16 @@ protected:
 };
 
 TEST_F(LadderCli, EndsWithOneLineOfJsonAndIsShownAgainAsASessionOfItsOwnKind) {
-    const Finished finished = cli(words({two(), "--budget", "24", "--json"}));
+    const Finished finished = cli(words({two(), "--budget", "24", "--json", "--report", path("r.html")}));
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
     const Json said = lastLine(finished);
     EXPECT_EQ(said["ladder"], "two");
+    const std::string html = read(path("r.html"));
+    EXPECT_THAT(html, testing::AllOf(testing::HasSubstr("</html>"), testing::HasSubstr("zero-grad=zero"), testing::HasSubstr("ladder.yaml"),
+                                     testing::HasSubstr("as fast as the bottom")));
+    const Finished markdown = cli({"report", std::to_string(said["session"].get<int>()), "--db", database()});
+    EXPECT_EQ(markdown.exitCode, 0) << markdown.err;
+    EXPECT_THAT(markdown.out, testing::AllOf(testing::HasSubstr("## Rung by rung"), testing::HasSubstr("stepscope-cli ladder ladder.yaml")));
     ASSERT_EQ(said["rows"].size(), 5u) << "bottom, two rungs, the top, the top without the first";
     EXPECT_EQ(said["rows"][1]["settings"]["zero-grad"], "zero");
     for (const auto& row : said["rows"]) {

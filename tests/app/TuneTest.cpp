@@ -12,21 +12,7 @@ namespace {
 
 class TuneCli : public CliFixture {
 protected:
-    Words words(const Words& more) const {
-        Words all{"tune"};
-        const Words tinyTrain = tiny();
-        for (std::size_t i = 1; i < tinyTrain.size(); ++i) {
-            if (tinyTrain[i] == "--steps" || tinyTrain[i] == "--step-log") {
-                ++i;
-                continue;
-            }
-            if (tinyTrain[i] == "--json") continue;
-            all.push_back(tinyTrain[i]);
-        }
-        all.insert(all.end(), more.begin(), more.end());
-        return all;
-    }
-    static Json lastLine(const Finished& finished) { return Json::parse(finished.out.substr(finished.out.rfind('\n', finished.out.size() - 2) + 1)); }
+    Words words(const Words& more) const { return measuring("tune", more); }
 };
 
 TEST_F(TuneCli, EndsWithOneLineOfJsonWithEveryPromisedKeyAndIsShownAgain) {
@@ -52,6 +38,12 @@ TEST_F(TuneCli, EndsWithOneLineOfJsonWithEveryPromisedKeyAndIsShownAgain) {
     const Finished text = cli({"sessions", "show", std::to_string(said["session"].get<int>()), "--db", database()});
     EXPECT_EQ(text.exitCode, 0);
     EXPECT_THAT(text.out, testing::HasSubstr("Recommended:"));
+    const Finished report = cli({"report", std::to_string(said["session"].get<int>()), "--db", database(), "--format", "json"});
+    ASSERT_EQ(report.exitCode, 0) << report.err;
+    const Json again = Json::parse(report.out);
+    EXPECT_EQ(again["recommended"], said["recommended"]);
+    EXPECT_THAT(again["repeat"].get<std::string>(), testing::StartsWith("stepscope-cli tune"));
+    EXPECT_THAT(again["repeat"].get<std::string>(), testing::HasSubstr("--budget 0.5"));
 }
 
 TEST_F(TuneCli, BatchSizesTakePartWhenTheyAreAllowedAndMemoryIsBounded) {

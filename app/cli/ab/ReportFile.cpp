@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "app/cli/ab/AbReport.h"
+#include "app/cli/study/StudyReport.h"
 #include "core/report/Html.h"
 #include "core/report/Markdown.h"
 #include "sessions/exporters/ExportFile.h"
@@ -14,7 +15,32 @@
 namespace stepscope::cli {
 namespace {
 
+Json machineJson(const report::ReportFacts& facts) {
+    if (!facts.machineKnown) return nullptr;
+    const Machine& machine = facts.machine;
+    return {{"cpu", machine.cpu},
+            {"cores", machine.cores},
+            {"memory_bytes", machine.memory.count},
+            {"system", machine.system},
+            {"driver", machine.driver},
+            {"instructions", machine.instructions},
+            {"stepscope", machine.stepscope},
+            {"libtorch", machine.libtorch}};
+}
+
+Json studyAsJson(const StoredReport& stored, std::int64_t session) {
+    const report::StudyFacts& facts = stored.studyFacts;
+    Json all = studyJson(*stored.study, session);
+    all["name"] = facts.name;
+    all["started"] = facts.started;
+    all["preset"] = facts.preset;
+    all["machine"] = machineJson(facts);
+    all["repeat"] = facts.repeat;
+    return all;
+}
+
 Json asJson(const StoredReport& stored, std::int64_t session) {
+    if (stored.study) return studyAsJson(stored, session);
     const report::ExperimentFacts& facts = stored.facts;
     Json all = experimentJson(stored.history);
     all["experiment"] = session > 0 ? Json(session) : Json(nullptr);
@@ -24,16 +50,7 @@ Json asJson(const StoredReport& stored, std::int64_t session) {
     Json keys = Json::array();
     for (const auto& key : facts.keys) keys.push_back({{"key", key.key}, {"a", key.a}, {"b", key.b}});
     all["differing"] = keys;
-    all["machine"] = nullptr;
-    if (facts.machineKnown)
-        all["machine"] = {{"cpu", facts.machine.cpu},
-                          {"cores", facts.machine.cores},
-                          {"memory_bytes", facts.machine.memory.count},
-                          {"system", facts.machine.system},
-                          {"driver", facts.machine.driver},
-                          {"instructions", facts.machine.instructions},
-                          {"stepscope", facts.machine.stepscope},
-                          {"libtorch", facts.machine.libtorch}};
+    all["machine"] = machineJson(facts);
     Json pairs = Json::array();
     for (const ExperimentJudged& pair : stored.history.pairs())
         pairs.push_back({{"pair", pair.pair},
@@ -60,9 +77,27 @@ Result<ReportFormat> reportFormatOf(const std::string& path) {
     return makeError(ErrorCode::BadInput, fmt::format("A report is .html, .md or .json; \"{}\" ends in neither. Name the file so.", path));
 }
 
+void addReports(CLI::App& command, std::vector<std::string>& files) {
+    command.add_option("--report", files, "Write a report: FILE.html, FILE.md or FILE.json; may be repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+}
+
+Status checkReports(const std::vector<std::string>& files) {
+    for (const std::string& path : files)
+        if (const auto format = reportFormatOf(path); !format) return format.error();
+    return {};
+}
+
+Status writeReports(const StoredReport& stored, std::int64_t session, const std::vector<std::string>& files) {
+    for (const std::string& path : files)
+        if (auto written = writeReport(stored, session, *reportFormatOf(path), path); !written) return written;
+    return {};
+}
+
 std::string reportText(const StoredReport& stored, std::int64_t session, ReportFormat format) {
     if (format == ReportFormat::Json) return line(asJson(stored, session));
-    const report::Document document = report::experimentReport(stored.history, stored.facts);
+    const report::Document document = documentOf(stored);
     return format == ReportFormat::Html ? report::toHtml(document) : report::toMarkdown(document);
 }
 

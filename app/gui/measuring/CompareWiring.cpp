@@ -274,8 +274,10 @@ void CompareWiring::report(const QString& path) {
         if (workbench == nullptr) return;
         SessionInfo here;  // of one that is not recorded
         here.machine = workbench->machine();
-        const auto stored = session != 0 ? storedReport(*workbench, database, session)
-                                         : Result<StoredReport>(StoredReport{*history, reportFacts(*workbench, *history->began(), here)});
+        StoredReport live;
+        live.history = *history;
+        live.facts = reportFacts(*workbench, *history->began(), here);
+        const auto stored = session != 0 ? storedReport(*workbench, database, session) : Result<StoredReport>(std::move(live));
         const Status written = stored ? exportReport(*stored, path.toStdString()) : Status(stored.error());
         answer(this,
                [this, path, written] { m_running.say(written ? "The report is in " + path + "." : asText(written.error().sentence), !written); });

@@ -12,6 +12,7 @@
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/ExperimentReports.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/compare/CompareTypes.h"
@@ -105,6 +106,7 @@ LadderWiring::LadderWiring(const Panels& panels, RunController& runs, RunWiring&
     connect(&m_page, &LadderPage::measureRequested, this, &LadderWiring::measure);
     connect(&m_page, &LadderPage::resumeRequested, this, &LadderWiring::resume);
     connect(&m_page, &LadderPage::useRequested, this, &LadderWiring::use);
+    connect(&m_page, &LadderPage::reportRequested, this, &LadderWiring::report);
     connect(&m_page, &LadderPage::guideRequested, this, [this] { Q_EMIT guideRequested(kLadderChapter); });
     connect(&m_page, &LadderPage::stopRequested, this, [this] {
         if (!m_mine) return;
@@ -250,6 +252,23 @@ void LadderWiring::use() {
                                  : "The settings of the top of the ladder are in the panel on the left.",
                           false);
         });
+    });
+}
+
+void LadderWiring::report(const QString& path) {
+    const LadderView& shown = m_stored != 0 ? m_storedView : m_live;
+    const std::int64_t session = m_stored != 0 ? m_stored : m_feed.session();
+    m_thread.post([this, path, session, history = shown.history, database = m_reader.database(), workbench = m_runs.workbench()] {
+        if (workbench == nullptr || !history->began()) return;
+        StoredReport live;  // of one that was not recorded
+        SessionInfo here;
+        here.machine = workbench->machine();
+        live.study = *history;
+        live.studyFacts = studyFacts(*workbench, *history->began(), here);
+        const auto stored = session != 0 ? storedReport(*workbench, database, session) : Result<StoredReport>(std::move(live));
+        const Status written = stored ? exportReport(*stored, path.toStdString()) : Status(stored.error());
+        answer(this,
+               [this, path, written] { m_running.say(written ? "The report is in " + path + "." : asText(written.error().sentence), !written); });
     });
 }
 

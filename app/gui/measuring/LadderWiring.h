@@ -47,6 +47,7 @@ private:
     void measure();
     void resume();
     void use();
+    void report(const QString& path);
     void begin();
     void refreshLive();
     void ended(const RunSummary& summary);

@@ -145,7 +145,7 @@ TEST(Report, ThePictureHasADotForEachPairWithinItsFrame) {
         }
         EXPECT_GE(countOf(svg, "class=\"axis\""), 1U) << ratio;
     }
-    EXPECT_EQ(toSvg({}), "");
+    EXPECT_EQ(toSvg(PairPicture{}), "");
 }
 
 TEST(Report, OfMillionsOfPairsShowsSomeAndSaysSo) {

@@ -56,6 +56,14 @@ TEST_F(WindowLadderTest, MeasuresALadderRungByRungAndKeepsItAmongTheSessions) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("The top is ×"); }, 5000)) << page().answer().toStdString();
     EXPECT_TRUE(page().table().cell("amp=bf16", "× below").startsWith("×1.12 ["));
     EXPECT_GE(page().chart().bars().size(), 5u);
+    const QString html = folder.filePath("ladder.html");
+    EXPECT_TRUE(button("Report…")->isEnabled());
+    Q_EMIT page().reportRequested(html);
+    const auto written = [&] {
+        QFile file(html);
+        return file.open(QIODevice::ReadOnly) && QString::fromUtf8(file.readAll()).contains("ladder.yaml");
+    };
+    EXPECT_TRUE(QTest::qWaitFor(written, 5000)) << "the ladder was somebody's own";
     picture(window(), "ladder-1280x800");
     window().resize(1024, 640);
     QTest::qWait(50);

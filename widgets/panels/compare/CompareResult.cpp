@@ -1,11 +1,9 @@
 #include "widgets/panels/compare/CompareResult.h"
 
 #include <QEvent>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QStandardPaths>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -15,6 +13,7 @@
 #include "widgets/charts/RatioChart.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ReportDialog.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/compare/CompareFacts.h"
 #include "widgets/panels/compare/EarlierAnswers.h"
@@ -150,15 +149,7 @@ QWidget* CompareResult::buildActions() {
 }
 
 void CompareResult::chooseReport() {
-    const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
-    auto* dialog = new QFileDialog(this, "Report of the experiment", folder + "/report.html", "Web page (*.html);;Markdown (*.md)");
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix("html");
-    connect(dialog, &QFileDialog::filterSelected, dialog,
-            [dialog](const QString& filter) { dialog->setDefaultSuffix(filter.contains("*.md") ? "md" : "html"); });
-    connect(dialog, &QFileDialog::fileSelected, this, &CompareResult::reportRequested);
-    dialog->open();
+    connect(openReportDialog(this, "Report of the experiment"), &QFileDialog::fileSelected, this, &CompareResult::reportRequested);
 }
 
 void CompareResult::setRepeatable(bool can) {

@@ -15,6 +15,7 @@
 #include "widgets/charts/StudyChart.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ReportDialog.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/ladder/LadderTable.h"
 #include "widgets/style/Metrics.h"
@@ -174,6 +175,7 @@ QWidget* LadderPage::buildActions() {
     m_stop = ladderButton("Stop", "stop", "Ends it and keeps what is known");
     m_resume = ladderButton("Go on", "resume", "Goes on with this ladder: rungs that were decided are kept");
     m_use = ladderButton("Use it", "undo", "Puts what is recommended into the panel at the left");
+    m_report = ladderButton("Report…", "export", "A page to keep or to send: every row with its interval, this machine, and how to ask it again");
     m_guide = new TitleButton("Which switch first");
     m_guide->setLink(true);
     m_guide->setFocusPolicy(Qt::TabFocus);
@@ -181,13 +183,18 @@ QWidget* LadderPage::buildActions() {
     auto* layout = new QHBoxLayout(all);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space(2));
-    for (QPushButton* one : {m_measure, m_stop, m_resume, m_use}) layout->addWidget(one);
+    for (QPushButton* one : {m_measure, m_stop, m_resume, m_use, m_report}) layout->addWidget(one);
     layout->addWidget(m_guide);
     layout->addStretch(1);
     connect(m_measure, &QPushButton::clicked, this, &LadderPage::measureRequested);
     connect(m_stop, &QPushButton::clicked, this, &LadderPage::stopRequested);
     connect(m_resume, &QPushButton::clicked, this, &LadderPage::resumeRequested);
     connect(m_use, &QPushButton::clicked, this, &LadderPage::useRequested);
+    connect(m_report, &QPushButton::clicked, this, [this] {
+        const bool search = m_view.history->began() && m_view.history->began()->kind != "ladder";
+        connect(openReportDialog(this, search ? "Report of the search" : "Report of the ladder"), &QFileDialog::fileSelected, this,
+                &LadderPage::reportRequested);
+    });
     connect(m_guide, &TitleButton::clicked, this, &LadderPage::guideRequested);
     return all;
 }
@@ -256,6 +263,7 @@ void LadderPage::showButtons() {
     m_resume->setVisible(m_view.resumable);
     m_resume->setEnabled(free);
     m_use->setEnabled(m_view.canUse && !m_view.live);
+    m_report->setEnabled(m_view.history->began().has_value() && !m_view.live);
 }
 
 void LadderPage::setView(const LadderView& view) {

@@ -44,6 +44,7 @@ Q_SIGNALS:
     void stopRequested();
     void resumeRequested();
     void useRequested();
+    void reportRequested(const QString& path);  // .html or .md
     void guideRequested();
 
 private:
@@ -57,7 +58,7 @@ private:
     QComboBox* m_what;
     QDoubleSpinBox* m_minutes;
     QCheckBox *m_leaveOneOut, *m_pairs, *m_sizes;
-    QPushButton *m_file, *m_measure, *m_stop, *m_resume, *m_use;
+    QPushButton *m_file, *m_measure, *m_stop, *m_resume, *m_use, *m_report;
     TitleButton* m_guide;
     ElidedLabel *m_forecast, *m_title, *m_answer, *m_progress;
     StudyChart* m_chart;

@@ -1,0 +1,124 @@
+// Reports of ladders and of searches: what stands in them, that texts of any origin stay texts, and that nothing is said that was not measured.
+#include <gtest/gtest.h>
+
+#include "core/report/Html.h"
+#include "core/report/Markdown.h"
+#include "core/report/StudyReport.h"
+#include "core/report/Svg.h"
+
+namespace stepscope::report {
+namespace {
+
+StudyRow row(std::int64_t number, const char* role, const char* state, const std::string& name, double ratio = kUnknown) {
+    StudyRow one{.row = number, .role = role, .state = state, .name = name, .settings = "amp=bf16", .reported = "1.5x", .ratio = ratio};
+    if (ratio > 0) one.low = ratio * 0.95, one.high = ratio * 1.05, one.pairs = 12, one.seconds = 20, one.msPerStep = 12.5, one.peakBytes = 5e7;
+    return one;
+}
+
+StudyHistory ladder() {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder", .title = "precision to padding", .unit = "tokens/s of an A100", .alpha = 0.05, .legs = 3});
+    history.add(row(0, study::kBottom, study::kMeasured, "nothing"));
+    history.add(row(1, study::kRung, study::kMeasured, "half precision", 1.43));
+    StudyRow skipped = row(2, study::kRung, study::kSkipped, "TF32");
+    skipped.why = "This machine has no GPU.";
+    history.add(skipped);
+    history.add(row(3, study::kTop, study::kMeasured, "all of it", 2.5));
+    history.add(row(4, study::kWithout, study::kMeasured, "without half precision", 1.7));
+    return history;
+}
+
+StudyFacts facts() {
+    StudyFacts known;
+    known.preset = "tiny-cpu";
+    known.started = "2026-11-22 16:30";
+    known.machine.cpu = "A processor";
+    known.machineKnown = true;
+    known.repeat = "stepscope-cli ladder precision-to-padding --seed 1";
+    return known;
+}
+
+TEST(StudyReport, OfALadderSaysWhatTheTopGivesEveryRungWhatWasNotMeasuredAndHowToRepeatIt) {
+    const Document document = studyReport(ladder(), facts());
+    for (const std::string& text : {toHtml(document), toMarkdown(document)})
+        for (const char* said :
+             {"×2.500", "2.375, 2.625", "half precision", "×1.430", "This machine has no GPU.", "not measured", "×1.700", "tokens/s of an A100",
+              "A processor", "tiny-cpu", "precision to padding", "self-normalised", "ladder precision-to-padding"})
+            EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
+}
+
+TEST(StudyReport, OfALadderThatWasCutOffClaimsNothingOfItsTop) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder", .title = "mine"});
+    history.add(row(0, study::kBottom, study::kMeasured, "nothing"));
+    history.add(row(1, study::kRung, study::kWaiting, "half precision"));
+    history.add(row(2, study::kTop, study::kWaiting, "all of it"));
+    StudyFacts own = facts();
+    own.ladderFile = "- amp=bf16\n";
+    const std::string text = toMarkdown(studyReport(history, own));
+    EXPECT_NE(text.find("ended before the top was measured"), std::string::npos) << text;
+    EXPECT_NE(text.find("not yet measured"), std::string::npos);
+    EXPECT_NE(text.find("- amp=bf16"), std::string::npos) << "the ladder's own file goes with it";
+    EXPECT_EQ(text.find("nan"), std::string::npos) << text;
+}
+
+TEST(StudyReport, OfASearchSaysWhatItRecommendsAndWhyTheOthersWereNotChosen) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "tune", .title = "what is best here"});
+    history.add(row(0, study::kCandidate, study::kChosen, "fusion=step amp=bf16", 1.9));
+    StudyRow value = row(1, study::kValue, study::kRejected, "");
+    value.settings = "attention=manual";
+    value.why = "slower by 12 %";
+    history.add(value);
+    StudyRow last = row(2, study::kFinal, study::kMeasured, "what won", 1.96);
+    last.settings = "fusion=step amp=bf16";
+    history.add(last);
+    const std::string text = toMarkdown(studyReport(history, facts()));
+    for (const char* said : {"Recommended: fusion=step amp=bf16", "×1.960", "attention=manual", "slower by 12 %", "the fastest"})
+        EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
+    last.state = study::kRejected;
+    history.add(last);
+    EXPECT_NE(toMarkdown(studyReport(history, facts())).find("Recommended: the present settings"), std::string::npos);
+}
+
+TEST(StudyReport, TextsOfAnyOriginStayTexts) {
+    const std::string hostile = "<script>alert('1')</script> & | `y` \x1b[31m\xff";
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder", .title = hostile, .unit = hostile});
+    StudyRow one = row(0, study::kRung, study::kMeasured, hostile, 1.2);
+    one.settings = one.reported = one.why = hostile;
+    history.add(one);
+    one.row = 1;
+    one.ratio = -3, one.low = 1e308, one.high = -1e308, one.peakBytes = 1e300, one.total = 0;
+    history.add(one);
+    StudyFacts known = facts();
+    known.repeat = known.ladderFile = known.preset = hostile;
+    const std::string html = toHtml(studyReport(history, known));
+    for (const char* part : {"<script", "\x1b", "\xff", "nan", "inf"}) EXPECT_EQ(html.find(part), std::string::npos) << part;
+}
+
+TEST(StudyReport, ThePictureHasABarForEachRowThatWasMeasuredAndAWordForTheOthers) {
+    BarPicture picture{.label = "times as fast", .bars = {}};
+    EXPECT_EQ(toSvg(picture), "");
+    picture.bars = {{"up", 2, 1.8, 2.2, "", false},
+                    {"down", 0.5, 0.4, 0.6, "", false},
+                    {"unsure", 1.3, 0, 0, "", false},
+                    {"not", kUnknown, 0, 0, "not measured", false},
+                    {"far", 1e9, 1, 1e12, "", true}};
+    const std::string svg = toSvg(picture);
+    const auto count = [&](const std::string& part) {
+        std::size_t found = 0;
+        for (std::size_t at = svg.find(part); at != std::string::npos; at = svg.find(part, at + 1)) ++found;
+        return found;
+    };
+    EXPECT_EQ(count("<rect"), 4U);
+    EXPECT_EQ(count("class=\"whisker\""), 3U);
+    EXPECT_EQ(count("open"), 1U) << "without an interval nothing is claimed";
+    EXPECT_EQ(count("slower"), 1U);
+    EXPECT_EQ(count("not measured"), 1U);
+    picture.bars.assign(6000, {"rung", 1.1, 1, 1.2, "", false});
+    EXPECT_LT(toSvg(picture).size(), 200'000U) << "a stranger's file may hold any number";
+}
+
+}  // namespace
+}  // namespace stepscope::report

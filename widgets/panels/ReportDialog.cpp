@@ -1,0 +1,19 @@
+#include "widgets/panels/ReportDialog.h"
+
+#include <QStandardPaths>
+
+namespace stepscope {
+
+QFileDialog* openReportDialog(QWidget* parent, const QString& title) {
+    const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+    auto* dialog = new QFileDialog(parent, title, folder + "/report.html", "Web page (*.html);;Markdown (*.md)");
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix("html");
+    QObject::connect(dialog, &QFileDialog::filterSelected, dialog,
+                     [dialog](const QString& filter) { dialog->setDefaultSuffix(filter.contains("*.md") ? "md" : "html"); });
+    dialog->open();
+    return dialog;
+}
+
+}  // namespace stepscope
