@@ -1,0 +1,252 @@
+#include "core/trace/SliceCodec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "core/base/Check.h"
+#include "core/trace/ByteColumns.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kColumns = 15;         // each has a byte a slice at least
+constexpr std::uint64_t kRecomputed = 0x80;  // beside a slice's kind
+constexpr std::int64_t kDeepest = 1 << 16;
+constexpr std::int64_t kMostLayers = 1 << 20;
+
+// Arithmetic that wraps: what a stranger wrote may be anything until it is checked.
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+std::int64_t minus(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
+bool canBe(const Slice& slice) {
+    std::int64_t end = 0;
+    return slice.duration >= 0 && slice.called >= 0 && slice.called <= slice.duration && !__builtin_add_overflow(slice.start, slice.duration, &end) &&
+           slice.depth >= 0 && slice.depth <= kDeepest && slice.layer >= -1 && slice.layer <= kMostLayers && slice.sequence >= -1;
+}
+
+// Only what the slices use, in the order of its first use.
+template <class Thing>
+class Used {
+public:
+    explicit Used(const std::vector<Thing>& all) : m_all(all), m_places(all.size(), 0) {}
+    std::uint32_t placeOf(std::uint32_t old) {
+        if (old == 0) return 0;
+        SS_CHECK(old < m_all.size());
+        if (m_places[old] == 0) {
+            m_kept.push_back(old);
+            m_places[old] = static_cast<std::uint32_t>(m_kept.size());
+        }
+        return m_places[old];
+    }
+    const std::vector<std::uint32_t>& kept() const { return m_kept; }
+
+private:
+    const std::vector<Thing>& m_all;
+    std::vector<std::uint32_t> m_places, m_kept;
+};
+
+// The column `value` of all slices as differences from slice to slice.
+template <class Value>
+void differences(ByteWriter& out, const std::vector<Slice>& slices, Value value) {
+    std::int64_t before = 0;
+    for (const auto& slice : slices) {
+        const auto now = static_cast<std::int64_t>(value(slice));
+        out.integer(minus(now, before));
+        before = now;
+    }
+}
+template <class Set>
+void readDifferences(ByteReader& in, std::vector<Slice>& slices, Set set) {
+    std::int64_t before = 0;
+    for (auto& slice : slices) {
+        before = plus(before, in.integer());
+        set(slice, before);
+    }
+}
+
+// A column where most are `none`: a 0 for those, else one more than the zigzag difference from the last that was there.
+std::uint64_t zigzag(std::int64_t value) {
+    return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
+}
+template <class Value>
+void sparse(ByteWriter& out, const std::vector<Slice>& slices, std::int64_t none, Value value) {
+    std::int64_t before = 0;
+    for (const auto& slice : slices) {
+        const std::int64_t now = value(slice);
+        if (now == none) {
+            out.whole(0);
+            continue;
+        }
+        const std::uint64_t code = zigzag(minus(now, before));
+        out.whole(code + 1 == 0 ? code : code + 1);  // the one difference that has no code cannot come up between numbers that are not negative
+        before = now;
+    }
+}
+template <class Set>
+void readSparse(ByteReader& in, std::vector<Slice>& slices, std::int64_t none, Set set) {
+    std::int64_t before = 0;
+    for (auto& slice : slices) {
+        const std::uint64_t code = in.whole();
+        if (code == 0) {
+            set(slice, none);
+            continue;
+        }
+        const std::uint64_t zig = code - 1;
+        before = plus(before, static_cast<std::int64_t>(zig >> 1) ^ -static_cast<std::int64_t>(zig & 1));
+        set(slice, before);
+    }
+}
+
+void writeColumns(ByteWriter& out, const std::vector<Slice>& all, std::int64_t begin, Used<std::string>& strings, Used<SliceArguments>& arguments) {
+    std::int64_t before = begin;
+    for (const auto& slice : all) {
+        out.whole(static_cast<std::uint64_t>(minus(slice.start, before)));
+        before = slice.start;
+    }
+    for (const auto& slice : all) out.whole(static_cast<std::uint64_t>(slice.duration));
+    for (const auto& slice : all) out.whole(static_cast<std::uint64_t>(slice.called));
+    for (const auto& slice : all) out.whole(strings.placeOf(slice.name));
+    for (const auto& slice : all) out.whole(strings.placeOf(slice.phase));
+    for (const auto& slice : all) out.whole(strings.placeOf(slice.role));
+    for (const auto& slice : all) out.whole(arguments.placeOf(slice.arguments));
+    for (const auto& slice : all) out.whole(static_cast<std::uint64_t>(slice.kind) | (slice.recomputed ? kRecomputed : 0));
+    differences(out, all, [](const Slice& s) { return s.depth; });
+    differences(out, all, [](const Slice& s) { return s.layer; });
+    differences(out, all, [](const Slice& s) { return s.step; });
+    sparse(out, all, -1, [](const Slice& s) { return s.sequence; });
+    sparse(out, all, 0, [](const Slice& s) { return s.forwardThread; });
+    sparse(out, all, 0, [](const Slice& s) { return s.forwardStart; });
+    sparse(out, all, 0, [](const Slice& s) { return s.correlation; });
+}
+
+void readColumns(ByteReader& in, SliceBlock& block, std::int64_t begin) {
+    auto& all = block.slices;
+    const std::uint64_t strings = block.strings.size() - 1, arguments = block.arguments.size() - 1;
+    const auto place = [&](std::uint64_t most, const char* what) { return static_cast<std::uint32_t>(in.upTo(most, what)); };
+    std::int64_t before = begin;
+    for (auto& slice : all) slice.start = before = plus(before, static_cast<std::int64_t>(in.whole()));
+    for (auto& slice : all) slice.duration = static_cast<std::int64_t>(in.whole());
+    for (auto& slice : all) slice.called = static_cast<std::int64_t>(in.whole());
+    for (auto& slice : all) slice.name = place(strings, "a name is not in its table");
+    for (auto& slice : all) slice.phase = place(strings, "a phase is not in its table");
+    for (auto& slice : all) slice.role = place(strings, "a role is not in its table");
+    for (auto& slice : all) slice.arguments = place(arguments, "arguments are not in their table");
+    for (auto& slice : all) {
+        const std::uint64_t code = in.whole();
+        if ((code & ~kRecomputed) >= kSliceKinds) in.fail("a slice is of an unknown kind");
+        slice.kind = in.good() ? static_cast<SliceKind>(code & ~kRecomputed) : SliceKind::Operation;
+        slice.recomputed = (code & kRecomputed) != 0;
+    }
+    readDifferences(in, all, [&](Slice& s, std::int64_t value) {
+        if (value < 0 || value > kDeepest) in.fail("a slice is nested too deeply");
+        s.depth = static_cast<std::int32_t>(value);
+    });
+    readDifferences(in, all, [&](Slice& s, std::int64_t value) {
+        if (value < -1 || value > kMostLayers) in.fail("there is no such layer");
+        s.layer = static_cast<std::int32_t>(value);
+    });
+    readDifferences(in, all, [](Slice& s, std::int64_t value) { s.step = value; });
+    readSparse(in, all, -1, [&](Slice& s, std::int64_t value) {
+        if (value < -1) in.fail("a sequence number is negative");
+        s.sequence = value;
+    });
+    readSparse(in, all, 0, [](Slice& s, std::int64_t value) { s.forwardThread = value; });
+    readSparse(in, all, 0, [](Slice& s, std::int64_t value) { s.forwardStart = value; });
+    readSparse(in, all, 0, [](Slice& s, std::int64_t value) { s.correlation = value; });
+}
+
+Error damaged(std::size_t at, std::string_view what) {
+    return makeError(ErrorCode::Damaged, fmt::format("A block of slices is damaged at byte {}: {}.", at, what));
+}
+
+}  // namespace
+
+Chunk encodeSlices(SliceBlock block, TimeNs at) {
+    auto& all = block.slices;
+    SS_CHECK(all.size() <= kMostSlices);
+    block.invalid += static_cast<std::int64_t>(std::erase_if(all, [](const Slice& slice) { return !canBe(slice); }));
+    std::ranges::stable_sort(
+        all, [](const Slice& a, const Slice& b) { return std::tuple(a.start, a.depth, b.duration) < std::tuple(b.start, b.depth, a.duration); });
+    Chunk chunk{.kind = kSlices, .lane = block.thread.thread, .begin = at, .end = at, .count = static_cast<std::int64_t>(all.size()), .bytes = {}};
+    if (!all.empty()) {
+        chunk.begin = {all.front().start};
+        chunk.end = chunk.begin;
+        // Half-open: what takes no time lies in it too.
+        for (const auto& slice : all) chunk.end = std::max(chunk.end, TimeNs{slice.start + slice.duration + (slice.duration == 0 ? 1 : 0)});
+    }
+    Used<std::string> strings(block.strings);
+    Used<SliceArguments> arguments(block.arguments);
+    ByteWriter columns;
+    writeColumns(columns, all, chunk.begin.ns, strings, arguments);
+
+    ByteWriter out;
+    out.integer(block.thread.process);
+    out.integer(block.thread.thread);
+    out.integer(block.thread.number);
+    out.text(std::string_view(block.thread.name).substr(0, kLongestSliceName));
+    out.whole(static_cast<std::uint64_t>(block.lost));
+    out.whole(static_cast<std::uint64_t>(block.invalid));
+    out.whole(strings.kept().size());
+    for (const std::uint32_t place : strings.kept()) out.text(std::string_view(block.strings[place]).substr(0, kLongestSliceName));
+    out.whole(arguments.kept().size());
+    for (const std::uint32_t place : arguments.kept()) {
+        out.text(std::string_view(block.arguments[place].text).substr(0, kLongestSliceName));
+        out.whole(static_cast<std::uint64_t>(block.arguments[place].flops));
+        out.whole(static_cast<std::uint64_t>(block.arguments[place].bytes));
+    }
+    out.whole(all.size());
+    chunk.bytes = out.take();
+    const auto packed = columns.take();
+    chunk.bytes.insert(chunk.bytes.end(), packed.begin(), packed.end());
+    return chunk;
+}
+
+Result<SliceBlock> decodeSlices(const Chunk& chunk) {
+    if (chunk.kind != kSlices)
+        return makeError(ErrorCode::BadInput, fmt::format("A block of kind {} holds no slices; those are of kind {}.", chunk.kind, kSlices));
+    if (const Status good = checkChunk(chunk); !good) return good.error();
+    constexpr std::uint64_t kMostCount = 1ULL << 62;
+    ByteReader in(chunk.bytes);
+    SliceBlock block;
+    block.thread.process = in.integer();
+    block.thread.thread = in.integer();
+    block.thread.number = in.integer();
+    block.thread.name = in.text(kLongestSliceName);
+    block.lost = static_cast<std::int64_t>(in.upTo(kMostCount, "more slices are lost than there can be"));
+    block.invalid = static_cast<std::int64_t>(in.upTo(kMostCount, "more slices are invalid than there can be"));
+    // Each text takes a byte at least, each slice one a column: a count that the bytes cannot hold is refused before memory is taken for it.
+    const std::size_t strings = in.upTo(std::min(kMostSliceStrings, in.left()), "there are more names than bytes");
+    for (std::size_t i = 0; i < strings && in.good(); ++i) block.strings.push_back(in.text(kLongestSliceName));
+    const std::size_t arguments = in.upTo(std::min(kMostSliceStrings, in.left() / 3), "there are more arguments than bytes");
+    for (std::size_t i = 0; i < arguments && in.good(); ++i) {
+        SliceArguments one;
+        one.text = in.text(kLongestSliceName);
+        one.flops = static_cast<std::int64_t>(in.upTo(kMostCount, "an operation computes more than there can be"));
+        one.bytes = static_cast<std::int64_t>(in.upTo(kMostCount, "an operation moves more than there can be"));
+        block.arguments.push_back(std::move(one));
+    }
+    const std::size_t count = in.upTo(std::min(kMostSlices, in.left() / kColumns), "there are more slices than bytes");
+    if (!in.good()) return damaged(in.wrongAt(), in.wrong());
+    if (static_cast<std::int64_t>(count) != chunk.count)
+        return damaged(in.at(), fmt::format("it says that it holds {} slices, and its row says {}", count, chunk.count));
+    block.slices.resize(count);
+    readColumns(in, block, chunk.begin.ns);
+    if (!in.good()) return damaged(in.wrongAt(), in.wrong());
+    if (in.left() > 0) return damaged(in.at(), "bytes follow its end");
+    for (std::size_t i = 0; i < count; ++i) {
+        const Slice& slice = block.slices[i];
+        const bool ordered = i == 0 || block.slices[i - 1].start <= slice.start;
+        if (!canBe(slice) || !ordered || slice.start < chunk.begin.ns || slice.start + slice.duration > chunk.end.ns)
+            return damaged(chunk.bytes.size(), fmt::format("slice {} of it lies outside of the block or of what calls it", i));
+    }
+    return block;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,24 @@
+// How a SliceBlock becomes a Chunk of kind "slices/1" and back. Columns of variable-length integers, differences from slice to slice: what the
+// recorder packs with zstd comes to a few bytes a slice (tests/bench/bench_slices prints it). Called where slices are recorded and by whoever reads
+// a session; any thread.
+#pragma once
+#include "core/base/Result.h"
+#include "core/trace/Chunk.h"
+#include "core/trace/Slice.h"
+
+namespace stepscope {
+
+constexpr const char* kSlices = "slices/1";
+constexpr std::size_t kMostSlices = 1 << 20;        // in one block
+constexpr std::size_t kLongestSliceName = 4096;     // bytes; what is longer is cut
+constexpr std::size_t kMostSliceStrings = 1 << 18;  // in one block
+
+// Slices need not be in order; those that cannot be (a negative duration, or less than what they called) are left out and counted as invalid. Its
+// lane is the thread's number in the system. `at`: where a block that holds nothing but counts lies.
+Chunk encodeSlices(SliceBlock block, TimeNs at = {});
+
+// By start, those around others first. The bytes are a stranger's: limits are checked before memory is taken, and what is wrong is one sentence with
+// the place of the byte.
+Result<SliceBlock> decodeSlices(const Chunk& chunk);
+
+}  // namespace stepscope
