@@ -35,6 +35,7 @@ struct StepPlace {
     std::int32_t layer = -1;  // -1: in none
     Role role = Role::None;
     Activity activity = Activity::None;
+    bool recomputed = false;  // the forward pass of a part, run again within the backward pass
 
     bool operator==(const StepPlace&) const = default;
 };

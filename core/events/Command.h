@@ -35,6 +35,7 @@ struct GenerateText {
 struct Capture {  // what runs in some steps, answered by CaptureDone
     std::int64_t steps = 1;
     std::int64_t firstStep = 0;  // the number of an update; of one that is made already: the next one
+    std::int64_t warmUp = 0;     // steps before it that are observed likewise and not kept, as far as they are not made already
 };
 constexpr std::int64_t kMostCapturedSteps = 1000;
 

@@ -1,12 +1,14 @@
 #include "core/profile/CaptureSource.h"
 
+#include "core/profile/OperationSource.h"
 #include "core/profile/OperationTable.h"
 
 namespace stepscope {
 
-std::vector<std::unique_ptr<CaptureSource>> captureSources(const Capture&) {
+std::vector<std::unique_ptr<CaptureSource>> captureSources(const Capture&, const CaptureOutlet& outlet) {
     std::vector<std::unique_ptr<CaptureSource>> all;
     all.push_back(std::make_unique<OperationTable>());
+    if (outlet.sink != nullptr) all.push_back(std::make_unique<OperationSource>(outlet));
     return all;
 }
 

@@ -1,6 +1,6 @@
-// CaptureSource: something that observes the steps of a Capture and tells of them at its end. core/train/CaptureWindow makes all of them before the
-// first step, lets them listen on the trainer thread, and finishes them after the last. To add a source, write the class and name it in
-// captureSources().
+// CaptureSource: something that observes the steps of a Capture and tells of them: what is small at its end, what is much as it comes. core/train/
+// CaptureWindow makes all of them before the first step, lets them listen on the trainer thread, and finishes them after the last. To add a source,
+// write the class and name it in captureSources().
 #pragma once
 #include <memory>
 #include <vector>
@@ -10,14 +10,22 @@
 
 namespace stepscope {
 
+// Where the bulk of a capture goes, and by which clock it is told. Without a sink a capture is the rows of CaptureDone and nothing more.
+struct CaptureOutlet {
+    EventSink* sink = nullptr;
+    const SessionClock* clock = nullptr;
+};
+
 // Listens from when it is made until it is destroyed; beside it others may (OperationStream.h, core/base/OperationSpan.h).
 class CaptureSource {
 public:
     virtual ~CaptureSource() = default;
-    // Once, after the last step: adds what it saw. into.steps is there already.
-    virtual void finish(CaptureDone& into) = 0;
+    // Behind each step, outside of its time: hands on what is complete.
+    virtual void stepDone() {}
+    // Once, after the last step: adds what it saw. into.steps is there already. Returns a sentence where not all of it could be kept.
+    virtual std::string finish(CaptureDone& into) = 0;
 };
 
-std::vector<std::unique_ptr<CaptureSource>> captureSources(const Capture& asked);
+std::vector<std::unique_ptr<CaptureSource>> captureSources(const Capture& asked, const CaptureOutlet& outlet = {});
 
 }  // namespace stepscope

@@ -5,7 +5,9 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <unordered_map>
+
+#include "core/profile/OperationNames.h"
 
 namespace stepscope {
 namespace {
@@ -53,7 +55,23 @@ constexpr Word kWords[] = {
     {"CUDA graph", OperationKind::Other},
 };
 
-// Kept apart in a table: without layers, whose number has no bound worth storing.
+// Kept apart in a table: without layers, whose number has no bound worth storing. The kind follows from it.
+struct Cell {
+    const OperationName* name;
+    Activity activity;
+    Role role;
+    bool ours;
+    bool backward;
+    bool operator==(const Cell&) const = default;
+};
+struct HashOfCell {
+    std::size_t operator()(const Cell& cell) const {
+        const auto place = static_cast<std::size_t>(cell.activity) << 8 | static_cast<std::size_t>(cell.role) << 16 |
+                           static_cast<std::size_t>(cell.ours) << 24 | static_cast<std::size_t>(cell.backward) << 25;
+        return (reinterpret_cast<std::uintptr_t>(cell.name) ^ place) * 0x9E3779B97F4A7C15ULL >> 16;
+    }
+};
+// As rows are told: several overloads have one name.
 struct Key {
     std::string name;
     OperationKind kind;
@@ -64,6 +82,7 @@ struct Key {
 };
 
 struct Sum {
+    OperationKind kind = OperationKind::Other;
     std::int64_t runs = 0, launches = 0, totalNs = 0, selfNs = 0;
 };
 
@@ -79,6 +98,7 @@ OperationKind kindOf(const OperationDone& operation) {
     const Activity activity = operation.place.activity;
     if (activity == Activity::Batch || activity == Activity::Copy) return OperationKind::Data;
     if (activity == Activity::Clip || activity == Activity::Optimizer) return OperationKind::Optimizer;
+    if (operation.backward) return OperationKind::Other;  // it calls what does the work
     const std::string_view name = operation.name;
     if (name.starts_with("autograd::")) return OperationKind::Other;  // the way into an operation
     for (const auto& [part, kind] : kWords)
@@ -89,15 +109,14 @@ OperationKind kindOf(const OperationDone& operation) {
 class OperationTable::Sums final : public OperationObserver {
 public:
     void operationEnds(const OperationDone& operation) noexcept override {
-        Key key{std::string(std::string_view(operation.name).substr(0, kLongestOperationName)), kindOf(operation), operation.place.activity,
-                operation.place.role, operation.ours};
+        const Cell cell{operation.known, operation.place.activity, operation.place.role, operation.ours, operation.backward};
         const std::lock_guard lock(m_mutex);
         // Those of the steps, not of what is done between them.
         m_launches += operation.launch && operation.step != 0 ? 1 : 0;
-        auto found = m_sums.find(key);
+        auto found = m_sums.find(cell);
         if (found == m_sums.end()) {
             if (m_sums.size() == kMostKinds) return;
-            found = m_sums.emplace(std::move(key), Sum{}).first;
+            found = m_sums.emplace(cell, Sum{.kind = kindOf(operation)}).first;
         }
         Sum& sum = found->second;
         sum.runs += operation.worker == 0 ? 1 : 0;
@@ -108,8 +127,16 @@ public:
 
     void addTo(CaptureDone& done) const {
         const std::lock_guard lock(m_mutex);
+        std::map<Key, Sum> merged;
+        for (const auto& [cell, sum] : m_sums) {
+            Sum& into = merged[{cell.name->text.substr(0, kLongestOperationName), sum.kind, cell.activity, cell.role, cell.ours}];
+            into.runs += sum.runs;
+            into.launches += sum.launches;
+            into.totalNs += sum.totalNs;
+            into.selfNs += sum.selfNs;
+        }
         auto rows = std::make_shared<std::vector<CapturedOperation>>();
-        for (const auto& [key, sum] : m_sums)
+        for (const auto& [key, sum] : merged)
             rows->push_back({.name = key.name,
                              .kind = toString(key.kind),
                              .phase = toString(key.activity),
@@ -130,15 +157,16 @@ public:
 
 private:
     mutable std::mutex m_mutex;
-    std::map<Key, Sum> m_sums;
+    std::unordered_map<Cell, Sum, HashOfCell> m_sums;
     std::int64_t m_launches = 0;
 };
 
 OperationTable::OperationTable() : m_sums(std::make_shared<Sums>()), m_listening(m_sums) {}
 OperationTable::~OperationTable() = default;
 
-void OperationTable::finish(CaptureDone& into) {
+std::string OperationTable::finish(CaptureDone& into) {
     m_sums->addTo(into);
+    return {};
 }
 
 }  // namespace stepscope

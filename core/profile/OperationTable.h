@@ -18,7 +18,7 @@ class OperationTable final : public CaptureSource {
 public:
     OperationTable();
     ~OperationTable() override;
-    void finish(CaptureDone& into) override;
+    std::string finish(CaptureDone& into) override;
 
 private:
     class Sums;

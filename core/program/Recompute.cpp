@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/base/Check.h"
+#include "core/base/StepPlace.h"
 #include "core/program/ProgramScope.h"
 
 namespace stepscope {
@@ -36,6 +37,9 @@ struct Recomputed final : torch::autograd::Function<Recomputed> {
         at::Tensor again;
         {
             const c10::AutoGradMode recording(true);
+            StepPlace place = placeHere();
+            place.recomputed = true;
+            const PlaceScope recomputed(place);
             const AutocastScope scope(kept->device, kept->autocast);
             again = kept->part(inputs);
         }

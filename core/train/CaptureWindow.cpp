@@ -5,11 +5,22 @@
 #include <utility>
 
 namespace stepscope {
+namespace {
+
+// What is seen while a capture warms up.
+class Nowhere final : public EventSink {
+    void publish(Event) override {}
+};
+Nowhere nowhere;
+
+}  // namespace
 
 Status CaptureWindow::ask(const Capture& wanted) {
     if (wanted.steps < 1 || wanted.steps > kMostCapturedSteps)
         return makeError(ErrorCode::BadInput, fmt::format("A capture is of 1 to {} steps, not of {}.", kMostCapturedSteps, wanted.steps));
     if (wanted.firstStep < 0) return makeError(ErrorCode::BadInput, fmt::format("A capture cannot begin at step {}.", wanted.firstStep));
+    if (wanted.warmUp < 0 || wanted.warmUp > kMostCapturedSteps)
+        return makeError(ErrorCode::BadInput, fmt::format("A capture warms up for at most {} steps, not for {}.", kMostCapturedSteps, wanted.warmUp));
     if (m_asked)
         return makeError(ErrorCode::BadInput, observing()
                                                   ? "Steps are being captured at the moment; ask again when that is done."
@@ -19,13 +30,19 @@ Status CaptureWindow::ask(const Capture& wanted) {
 }
 
 void CaptureWindow::before(std::int64_t step) {
-    if (!m_asked || observing() || step < m_asked->firstStep) return;
+    if (!m_asked || step < m_asked->firstStep - m_asked->warmUp) return;
+    const bool warming = step < m_asked->firstStep;
+    if (observing() && warming == m_warming) return;
+    m_warming = warming;
     m_done = {.firstStep = step};
-    m_sources = captureSources(*m_asked);
+    m_sources.clear();
+    m_sources = captureSources(*m_asked, warming ? CaptureOutlet{&nowhere, m_outlet.clock} : m_outlet);
 }
 
 std::optional<CaptureDone> CaptureWindow::after(std::int64_t step, TimeNs begin, TimeNs end) {
     if (!observing()) return std::nullopt;
+    for (const auto& source : m_sources) source->stepDone();
+    if (m_warming) return std::nullopt;
     m_done.step = step;
     m_done.at = end;
     m_done.duration += end - begin;
@@ -52,7 +69,9 @@ std::optional<CaptureWindow::Ending> CaptureWindow::end(std::int64_t step) {
 }
 
 CaptureDone CaptureWindow::finish() {
-    for (const auto& source : m_sources) source->finish(m_done);
+    for (const auto& source : m_sources)
+        if (auto loss = source->finish(m_done); !loss.empty() && m_outlet.sink != nullptr)
+            m_outlet.sink->publish(LogLine{m_done.at, m_done.step, LogLevel::Warning, std::move(loss)});
     m_sources.clear();
     m_asked.reset();
     return std::exchange(m_done, {});

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/Result.h"
@@ -12,10 +13,12 @@ namespace stepscope {
 
 class CaptureWindow {
 public:
+    explicit CaptureWindow(CaptureOutlet outlet = {}) : m_outlet(outlet) {}
+
     // Refused with a sentence: a number of steps that cannot be, or a capture that is asked for already.
     Status ask(const Capture& wanted);
 
-    // Around every step; step: its number. after() gives the event when that was the last.
+    // Around every step; step: its number. after() gives the event when that was the last. Steps to warm up are observed too, and nothing is kept.
     void before(std::int64_t step);
     std::optional<CaptureDone> after(std::int64_t step, TimeNs begin, TimeNs end);
     // The run is over: the event of the steps that were captured, if any.
@@ -34,9 +37,11 @@ public:
 private:
     CaptureDone finish();
 
+    CaptureOutlet m_outlet;
     std::optional<Capture> m_asked;
     std::vector<std::unique_ptr<CaptureSource>> m_sources;
-    CaptureDone m_done;  // of the steps so far
+    bool m_warming = false;  // the sources are of steps that are not kept
+    CaptureDone m_done;      // of the steps so far
 };
 
 }  // namespace stepscope

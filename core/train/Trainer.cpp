@@ -43,7 +43,8 @@ Trainer::Trainer(TrainerSetup setup)
                 .corpus = &m_setup.batches->corpus(),
                 .clock = m_setup.clock,
                 .sink = m_setup.sink},
-               m_config) {
+               m_config),
+      m_capture({m_setup.sink, m_setup.clock}) {
     if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return freeSpaceAt(folder); };
 }
 

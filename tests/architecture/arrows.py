@@ -25,7 +25,7 @@ ALLOWED = {
     "core/step": {"core/base", "core/kernels"},
     "core/fused": {"core/base", "core/events", "core/kernels", "core/model", "core/cuda"},
     "core/cuda": {"core/base", "core/events", "core/kernels"},
-    "core/profile": {"core/base", "core/events", "core/memory", "core/cuda"},
+    "core/profile": {"core/base", "core/trace", "core/events", "core/memory", "core/cuda"},
     "core/state": {"core/base", "core/events", "core/data", "core/kernels", "core/model", "core/cuda"},
     "core/program": _ENGINE | {"core/state"},
     "core/train": _ENGINE | {"core/analysis", "core/experiment", "core/state", "core/program"},

@@ -6,6 +6,7 @@
 
 #include "core/base/OperationSpan.h"
 #include "core/profile/OperationCounter.h"
+#include "core/profile/OperationSource.h"
 #include "core/profile/OperationTable.h"
 #include "core/program/PhaseClock.h"
 
@@ -36,6 +37,28 @@ void additions(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(a + a);
 }
 
+// What a capture of operations hands on goes nowhere; making it into chunks is part of the measurement, as it is of a run (behind its steps).
+class Source {
+public:
+    ~Source() {
+        CaptureDone done;
+        m_source.finish(done);
+    }
+
+private:
+    struct Nowhere final : EventSink {
+        void publish(Event) override {}
+    };
+    Nowhere m_nowhere;
+    SessionClock m_clock;
+    OperationSource m_source{{&m_nowhere, &m_clock}};
+};
+// Both sources of a Capture.
+struct Both {
+    OperationTable table;
+    Source source;
+};
+
 // The same while an observer listens.
 template <class Observer, void (*measured)(benchmark::State&)>
 void beside(benchmark::State& state) {
@@ -49,8 +72,12 @@ BENCHMARK(ranges)->Name("range/nobody listens");
 BENCHMARK(additions)->Name("aten::add/nobody listens");
 BENCHMARK(beside<OperationCounter, spans>)->Name("span/counter");
 BENCHMARK(beside<OperationCounter, additions>)->Name("aten::add/counter");
-BENCHMARK(beside<OperationTable, spans>)->Name("span/capture");
-BENCHMARK(beside<OperationTable, additions>)->Name("aten::add/capture");
+BENCHMARK(beside<OperationTable, spans>)->Name("span/table");
+BENCHMARK(beside<OperationTable, additions>)->Name("aten::add/table");
+BENCHMARK(beside<Source, spans>)->Name("span/slices");
+BENCHMARK(beside<Source, additions>)->Name("aten::add/slices");
+BENCHMARK(beside<Both, spans>)->Name("span/capture");
+BENCHMARK(beside<Both, additions>)->Name("aten::add/capture");
 
 }  // namespace
 }  // namespace stepscope

@@ -1,0 +1,124 @@
+#include "core/profile/OperationWork.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stepscope {
+namespace {
+
+using Operands = std::vector<OperandShape>;
+
+std::int64_t dim(const OperandShape& shape, int fromEnd) {
+    const auto size = static_cast<int>(shape.dims.size());
+    return fromEnd <= size ? shape.dims[static_cast<std::size_t>(size - fromEnd)] : 1;
+}
+
+std::int64_t bytesOf(const OperandShape& shape) {
+    return shape.elements() * shape.elementBytes;
+}
+
+// a (.., m, k) times b (.., k, n); extra: what is read besides.
+OperationWork product(const OperandShape& a, const OperandShape& b, std::int64_t extra) {
+    const std::int64_t k = dim(a, 1), n = b.dims.size() > 1 ? dim(b, 1) : 1;
+    const std::int64_t rows = k > 0 ? a.elements() / k : 0;
+    return {2 * rows * k * n, bytesOf(a) + bytesOf(b) + rows * n * a.elementBytes + extra};
+}
+
+// q, k, v: (.., T, D). Products with T x T, each 2 T T D a head; causal: of them what lies on and below the diagonal.
+OperationWork attention(const Operands& all, std::size_t firstOfThree, std::int64_t products, bool causal) {
+    if (all.size() < firstOfThree + 3) return {};
+    const OperandShape &q = all[firstOfThree], &k = all[firstOfThree + 1];
+    const std::int64_t queries = dim(q, 2), keys = dim(k, 2), width = dim(q, 1);
+    const std::int64_t heads = queries * width > 0 ? q.elements() / (queries * width) : 0;
+    const bool square = causal && queries == keys;
+    const std::int64_t pairs = square ? queries * (queries + 1) / 2 : queries * keys;
+    std::int64_t bytes = bytesOf(q);  // the result
+    for (const auto& operand : all) bytes += bytesOf(operand);
+    return {2 * products * heads * pairs * width, bytes};
+}
+
+std::int64_t operandBytes(const Operands& all) {
+    std::int64_t sum = 0;
+    for (const auto& operand : all) sum += bytesOf(operand);
+    return sum;
+}
+
+// One result as large as the largest operand, in its type.
+OperationWork pointwise(const Operands& all) {
+    const auto largest = std::ranges::max_element(all, {}, &OperandShape::elements);
+    return {0, operandBytes(all) + (largest == all.end() ? 0 : bytesOf(*largest))};
+}
+
+constexpr std::array<std::string_view, 22> kPointwise{"aten::add",
+                                                      "aten::sub",
+                                                      "aten::mul",
+                                                      "aten::div",
+                                                      "aten::gelu",
+                                                      "aten::gelu_backward",
+                                                      "aten::silu",
+                                                      "aten::silu_backward",
+                                                      "aten::exp",
+                                                      "aten::rsqrt",
+                                                      "aten::pow",
+                                                      "aten::neg",
+                                                      "aten::native_layer_norm",
+                                                      "aten::native_layer_norm_backward",
+                                                      "aten::_fused_rms_norm",
+                                                      "aten::_softmax",
+                                                      "aten::_softmax_backward_data",
+                                                      "aten::_log_softmax",
+                                                      "aten::_log_softmax_backward_data",
+                                                      "aten::masked_fill",
+                                                      "aten::where",
+                                                      "aten::cat"};
+// They write into an operand of theirs, or their result is small.
+constexpr std::array<std::string_view, 22> kInPlace{"aten::add_",
+                                                    "aten::mul_",
+                                                    "aten::div_",
+                                                    "aten::sub_",
+                                                    "aten::copy_",
+                                                    "aten::zero_",
+                                                    "aten::fill_",
+                                                    "aten::masked_fill_",
+                                                    "aten::sum",
+                                                    "aten::mean",
+                                                    "aten::_foreach_mul_",
+                                                    "aten::_foreach_add_",
+                                                    "aten::_foreach_div_",
+                                                    "aten::_foreach_addcdiv_",
+                                                    "aten::_foreach_addcmul_",
+                                                    "aten::_foreach_sqrt",
+                                                    "aten::_foreach_norm",
+                                                    "aten::_foreach_lerp_",
+                                                    "aten::_fused_adamw_",
+                                                    "aten::nll_loss_forward",
+                                                    "aten::linalg_vector_norm",
+                                                    "aten::_amp_foreach_non_finite_check_and_unscale_"};
+
+bool among(const auto& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+std::int64_t OperandShape::elements() const {
+    std::int64_t product = 1;
+    for (const std::int64_t size : dims) product *= size;
+    return product;
+}
+
+OperationWork workOf(std::string_view name, const std::vector<OperandShape>& all, bool causal) {
+    const std::size_t count = all.size();
+    if ((name == "aten::mm" || name == "aten::bmm" || name == "aten::mv" || name == "aten::dot") && count >= 2) return product(all[0], all[1], 0);
+    if ((name == "aten::addmm" || name == "aten::baddbmm" || name == "aten::addmm_" || name == "aten::baddbmm_") && count >= 3)
+        return product(all[1], all[2], bytesOf(all[0]));
+    if (name == "aten::_scaled_dot_product_flash_attention_for_cpu") return attention(all, 0, 2, causal);
+    if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward") return attention(all, 1, 5, causal);
+    if (name == "aten::embedding" && count >= 2) return {0, 2 * all[1].elements() * dim(all[0], 1) * all[0].elementBytes + bytesOf(all[1])};
+    if (name == "aten::embedding_dense_backward" && count >= 1) return {0, 2 * bytesOf(all[0])};
+    if (among(kPointwise, name)) return pointwise(all);
+    if (among(kInPlace, name)) return {0, operandBytes(all)};
+    return {};
+}
+
+}  // namespace stepscope
