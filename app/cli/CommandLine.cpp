@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/cli/sessions/ProfileCommand.h"
+
 namespace stepscope::cli {
 namespace {
 
@@ -46,6 +48,7 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     addTune(m_app, m_actions);
     addReport(m_app, m_actions);
     addCompare(m_app, m_actions);
+    addProfile(m_app, m_actions);
     addSessions(m_app, m_actions);
     addCheckpoint(m_app, m_actions);
     addGenerate(m_app, m_actions);

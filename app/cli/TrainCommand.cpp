@@ -7,6 +7,7 @@
 
 #include "app/cli/CheckpointChoice.h"
 #include "app/cli/Commands.h"
+#include "app/cli/ProfileSchedule.h"
 #include "app/cli/RunOptions.h"
 #include "app/cli/StopSignals.h"
 #include "app/cli/TrainReport.h"
@@ -27,7 +28,8 @@ struct TrainOptions {
     std::vector<std::string> flips, measures;  // STEP:KEY=VALUE
     std::string measureBudget = "180";
     bool lossMayMove = false;
-    Capture capture;  // when firstStep > 0
+    Capture capture;      // when firstStep > 0
+    std::string profile;  // empty: nothing is recorded of the steps
 };
 
 Result<RunConfig> configFor(const TrainOptions& options, const Workbench& workbench) {
@@ -86,6 +88,27 @@ Status schedule(TrainOptions& options, const Workbench& workbench) {
     return {};
 }
 
+// The first round is asked for before the run begins, so that one that never comes is told at its end; each of the others when the one before is
+// done.
+Status scheduleProfile(Options& options) {
+    if (options.profile.empty()) return {};
+    if (options.noRecord)
+        return makeError(ErrorCode::BadInput, "train --no-record makes no session that --profile could record into; leave out one of the two.");
+    const auto wanted = parseProfile(options.profile);
+    if (!wanted) return wanted.error();
+    std::int64_t made = 0;
+    if (!options.request.resume.empty()) {
+        const auto checkpoint = inspectCheckpoint(options.request.resume);
+        if (!checkpoint) return checkpoint.error();
+        made = checkpoint->step;
+    }
+    const auto captures = capturesOf(*wanted, made);
+    options.request.capture = captures.front();
+    for (std::size_t i = 1; i < captures.size(); ++i)
+        options.request.scheduled.push_back({captures[i - 1].firstStep + captures[i - 1].steps, captures[i]});
+    return {};
+}
+
 // Known before the run, and a run may take days: a checkpoint lies in its session's folder, and such a run has none.
 Status checkPlaceForCheckpoints(const TrainOptions& options) {
     const std::int64_t every = options.request.config.checkpointEvery;
@@ -112,6 +135,7 @@ Result<ExitCode> train(TrainOptions& options) {
     if (options.capture.firstStep > 0) options.request.capture = options.capture;
     if (auto good = checkPlaceForCheckpoints(options); !good) return good.error();
     if (auto good = schedule(options, *workbench); !good) return good.error();
+    if (auto good = scheduleProfile(options); !good) return good.error();
 
     std::unique_ptr<StepLog> stepLog;
     if (!options.stepLog.empty()) {
@@ -189,6 +213,16 @@ void addTrain(CLI::App& parent, Actions& actions) {
             ->type_name("STEP")
             ->check(CLI::PositiveNumber)
             ->take_last();
+    command
+        ->add_option("--profile", options->profile,
+                     "Record every operation of some steps, for `profile` and `sessions export-trace`: wait=N,warmup=N,active=N[,repeat=N]")
+        ->type_name("SCHEDULE")
+        ->check([](const std::string& text) {
+            const auto good = parseProfile(text);
+            return good ? std::string() : good.error().sentence;
+        })
+        ->excludes(captureAt)
+        ->take_last();
     command->add_option("--capture-steps", options->capture.steps, "Steps to capture from there on")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, kMostCapturedSteps))

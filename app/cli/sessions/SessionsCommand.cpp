@@ -1,5 +1,6 @@
 // `sessions`: the group, and what its commands share: --db and session ids.
 #include "app/cli/Commands.h"
+#include "app/cli/sessions/ProfileCommand.h"
 
 namespace stepscope::cli {
 
@@ -8,6 +9,7 @@ void addSessions(CLI::App& parent, Actions& actions) {
     addSessionsList(*group, actions);
     addSessionsShow(*group, actions);
     addSessionsCaptures(*group, actions);
+    addSessionsExportTrace(*group, actions);
     addSessionsChanges(*group, actions);
 }
 

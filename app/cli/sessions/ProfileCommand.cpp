@@ -1,0 +1,168 @@
+// `profile ID`: where the time of a session's captured steps went, by operation, layer or role; `sessions export-trace ID [FILE]`: the same steps as
+// a trace that other tools open.
+#include "app/cli/sessions/ProfileCommand.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/output/Json.h"
+#include "app/cli/output/Output.h"
+#include "app/cli/output/Table.h"
+#include "core/analysis/OperationSummary.h"
+#include "core/base/Format.h"
+#include "sessions/SessionStore.h"
+#include "sessions/Slices.h"
+#include "sessions/exporters/KinetoTrace.h"
+
+namespace stepscope::cli {
+namespace {
+
+constexpr const char* kNoKernels =
+    "No kernels were captured: this machine has no NVIDIA driver, or the run was not on its GPU; operations are shown without --by kernel.";
+
+struct Options {
+    std::string id, database, sort = "self", by = "op", file;
+    std::int64_t limit = 40;
+    bool json = false;
+
+    std::string path() const { return database.empty() ? defaultDatabasePath() : database; }
+};
+
+Json asJson(const SummaryRow& row) {
+    Json json = {{"name", row.name},
+                 {"calls", row.calls},
+                 {"self_ms", number(row.self.milliseconds())},
+                 {"total_ms", number(row.total.milliseconds())},
+                 {"mean_us", number(static_cast<double>(row.mean().ns) / 1e3)},
+                 {"min_us", number(static_cast<double>(row.shortest.ns) / 1e3)},
+                 {"max_us", number(static_cast<double>(row.longest.ns) / 1e3)},
+                 {"layer", row.layer < 0 ? Json(nullptr) : Json(row.layer)},
+                 {"role", row.role.empty() ? Json(nullptr) : Json(row.role)},
+                 {"phase", row.phase.empty() ? Json(nullptr) : Json(row.phase)},
+                 {"places", row.places},
+                 {"recomputed", row.recomputed},
+                 {"own", row.own},
+                 {"flops", row.flops == 0 ? Json(nullptr) : Json(row.flops)},
+                 {"bytes", row.bytes == 0 ? Json(nullptr) : Json(row.bytes)}};
+    return json;
+}
+
+Json asJson(const OperationSummary& summary, const std::vector<SummaryRow>& rows, const std::string& why) {
+    Json list = Json::array();
+    for (const auto& row : rows) list.push_back(asJson(row));
+    const SummaryTotals& totals = summary.totals();
+    Json json = {{"rows", list},
+                 {"steps", totals.steps},
+                 {"step_ms", number(totals.stepTime.milliseconds())},
+                 {"operations", totals.operations},
+                 {"self_ms", number(totals.self.milliseconds())},
+                 {"lost", totals.lost},
+                 {"invalid", totals.invalid}};
+    if (!why.empty()) json["why"] = why;
+    return json;
+}
+
+std::string rate(std::int64_t amount, const SummaryRow& row, const char* unit) {
+    return amount == 0 || row.self.ns <= 0 ? std::string("-") : format::rate(static_cast<double>(amount) / row.self.seconds(), unit);
+}
+
+std::string asText(const OperationSummary& summary, const std::vector<SummaryRow>& rows, SummaryBy by) {
+    using enum Table::Align;
+    const SummaryTotals& totals = summary.totals();
+    std::string text =
+        fmt::format("{} operations in {} captured steps, {} a step.\n", format::count(totals.operations), format::count(totals.steps),
+                    format::milliseconds(totals.stepTime.milliseconds() / static_cast<double>(std::max<std::int64_t>(1, totals.steps))));
+    if (totals.lost + totals.invalid > 0)
+        text += fmt::format("{} slices were lost and {} invalid: these sums are without them.\n", format::count(totals.lost),
+                            format::count(totals.invalid));
+    Table table({{by == SummaryBy::Operation ? "OPERATION"
+                  : by == SummaryBy::Layer   ? "LAYER"
+                                             : "ROLE"},
+                 {"CALLS", Right},
+                 {"SELF", Right},
+                 {"SHARE", Right},
+                 {"TOTAL", Right},
+                 {"MEAN", Right},
+                 {"LAYER", Right},
+                 {"ROLE"},
+                 {"COMPUTES", Right},
+                 {"MOVES", Right}});
+    for (const auto& row : rows)
+        table.add({printable(row.name), format::count(row.calls), format::milliseconds(row.self.milliseconds()),
+                   totals.self.ns > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(row.self.ns) / static_cast<double>(totals.self.ns)) : "-",
+                   format::milliseconds(row.total.milliseconds()), format::milliseconds(row.mean().milliseconds()),
+                   row.layer < 0 ? std::string("-") : std::to_string(row.layer),
+                   row.role.empty() ? std::string("-") : printable(row.role) + (row.places > 1 ? fmt::format(" (and {} more)", row.places - 1) : ""),
+                   rate(row.flops, row, "FLOP/s"), rate(row.bytes, row, "B/s")});
+    return text + table.text();
+}
+
+Result<ExitCode> profile(const Options& options) {
+    const auto id = parseSessionId(options.id);
+    if (!id) return id.error();
+    const auto by = summaryBy(options.by);
+    if (!by) return by.error();
+    const auto sort = summarySort(options.sort);
+    if (!sort) return sort.error();
+    auto reader = SessionReader::open(options.path());
+    if (!reader) return reader.error();
+    if (const auto known = (*reader)->summary(*id); !known) return known.error();
+    OperationSummary summary;
+    auto read = forEachSliceBlock(**reader, *id, [&](const SliceBlock& block) -> Status {
+        summary.add(block);
+        return {};
+    });
+    if (!read) return read.error();
+    const auto rows = summary.rows(*by, *sort, static_cast<std::size_t>(options.limit));
+    std::string why;
+    if (*by == SummaryBy::Kernel)
+        why = kNoKernels;
+    else if (summary.totals().slices == 0)
+        why = noCapture(*id).sentence;
+    if (options.json)
+        print(line(asJson(summary, rows, why)));
+    else
+        print(why.empty() ? asText(summary, rows, *by) : why + "\n");
+    return ExitCode::Ok;
+}
+
+}  // namespace
+
+void addProfile(CLI::App& parent, Actions& actions) {
+    auto options = std::make_shared<Options>();
+    auto* command = parent.add_subcommand("profile", "Where the time of captured steps went; train --profile captures them");
+    command->add_option("ID", options->id, "The session's number")->required();
+    command->add_option("--by", options->by, "Rows: op, kernel, layer or role")
+        ->check(CLI::IsMember({"op", "kernel", "layer", "role"}))
+        ->capture_default_str()
+        ->take_last();
+    command->add_option("--sort", options->sort, "By self time, total time, or memory: bytes read and written")
+        ->check(CLI::IsMember({"self", "total", "memory"}))
+        ->capture_default_str()
+        ->take_last();
+    command->add_option("--limit", options->limit, "Rows at most; 0 = all")
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
+        ->capture_default_str()
+        ->take_last();
+    addDatabaseOption(*command, options->database);
+    command->add_flag("--json", options->json, "End with one line of JSON");
+    actions[command] = [options] { return profile(*options); };
+}
+
+void addSessionsExportTrace(CLI::App& parent, Actions& actions) {
+    auto options = std::make_shared<Options>();
+    auto* command = parent.add_subcommand("export-trace", "Captured steps as a trace for Perfetto, TensorBoard and others");
+    command->add_option("ID", options->id, "The session's number")->required();
+    command->add_option("FILE", options->file, "Ends in .json or .json.gz; default: session-ID.pt.trace.json.gz here; -: stdout");
+    addDatabaseOption(*command, options->database);
+    actions[command] = [options]() -> Result<ExitCode> {
+        const auto id = parseSessionId(options->id);
+        if (!id) return id.error();
+        const auto written = exportKinetoTraceFile(options->path(), *id, options->file);
+        if (!written) return written.error();
+        if (options->file.empty()) print(fmt::format("{}\n", *written));
+        return ExitCode::Ok;
+    };
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,80 @@
+#include "sessions/Slices.h"
+
+#include <fmt/format.h>
+
+#include "core/trace/SliceCodec.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kBytesAtOnce = std::int64_t{8} << 20;
+
+Result<std::vector<std::int64_t>> lanesOf(SessionReader& reader, std::int64_t session) {
+    const auto lanes = reader.chunkLanes(session);
+    if (!lanes) return lanes.error();
+    std::vector<std::int64_t> all;
+    for (const auto& lane : *lanes)
+        if (lane.kind == kSlices) all.push_back(lane.lane);
+    return all;
+}
+
+ChunkRange whole(std::int64_t lane) {
+    return {kSlices, lane, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}};
+}
+
+}  // namespace
+
+Status forEachSliceBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const SliceBlock&)>& take) {
+    const auto lanes = lanesOf(reader, session);
+    if (!lanes) return lanes.error();
+    for (const std::int64_t lane : *lanes) {
+        ChunkPlace after;
+        for (bool more = true; more;) {
+            const auto page = reader.chunks(session, whole(lane), after, kBytesAtOnce);
+            if (!page) return page.error();
+            for (const auto& chunk : page->chunks) {
+                const auto block = decodeSlices(*chunk);
+                if (!block) return block.error();
+                if (auto good = take(*block); !good) return good;
+            }
+            after = page->next;
+            more = page->more;
+        }
+    }
+    return {};
+}
+
+Result<std::vector<SliceThread>> sliceThreads(SessionReader& reader, std::int64_t session) {
+    const auto lanes = lanesOf(reader, session);
+    if (!lanes) return lanes.error();
+    std::vector<SliceThread> threads;
+    for (const std::int64_t lane : *lanes) {
+        const auto page = reader.chunks(session, whole(lane), {}, 1);
+        if (!page) return page.error();
+        if (page->chunks.empty()) continue;
+        const auto block = decodeSlices(*page->chunks.front());
+        if (!block) return block.error();
+        threads.push_back(block->thread);
+    }
+    return threads;
+}
+
+Result<std::int64_t> sliceCount(SessionReader& reader, std::int64_t session) {
+    const auto lanes = reader.chunkLanes(session);
+    if (!lanes) return lanes.error();
+    std::int64_t count = 0;
+    for (const auto& lane : *lanes)
+        if (lane.kind == kSlices) count += lane.records;
+    return count;
+}
+
+Error noCapture(std::int64_t session) {
+    return makeError(
+               ErrorCode::NotFound,
+               fmt::format("Session {} holds no capture; `train --profile wait=1,warmup=1,active=3` records one, and so does Capture now on the "
+                           "page Operations while a run goes on.",
+                           session))
+        .about(Subject::Kind::Session, std::to_string(session));
+}
+
+}  // namespace stepscope

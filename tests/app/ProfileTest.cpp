@@ -1,0 +1,103 @@
+// `train --profile`, `profile` and `sessions export-trace`: from a schedule in words to rows and to a trace, and a sentence for everything else.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <set>
+
+#include "tests/app/CliFixture.h"
+
+using namespace stepscope::test;
+using testing::HasSubstr;
+
+namespace {
+
+struct Profile : CliFixture {
+    Json rows(const Words& more = {}) {
+        Words words{"profile", "1", "--json", "--db", database()};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto printed = cli(words);
+        EXPECT_EQ(printed.exitCode, 0) << printed.err;
+        return Json::parse(printed.out);
+    }
+    Json trace() {
+        const auto done = cli({"sessions", "export-trace", "1", path("x.pt.trace.json"), "--db", database()});
+        EXPECT_EQ(done.exitCode, 0) << done.err;
+        return Json::parse(read(path("x.pt.trace.json")));
+    }
+    static std::set<std::string> steps(const Json& trace) {
+        std::set<std::string> found;
+        for (const auto& row : trace["traceEvents"])
+            if (row["name"].get<std::string>().starts_with("ProfilerStep#")) found.insert(row["name"]);
+        return found;
+    }
+};
+
+}  // namespace
+
+TEST_F(Profile, RecordsTheStepsOfTheScheduleAndPrintsRows) {
+    train({"--profile", "wait=2,warmup=1,active=2"});
+    const Json all = rows();
+    EXPECT_EQ(all["steps"], 2);
+    EXPECT_EQ(all["lost"], 0);
+    ASSERT_FALSE(all["rows"].empty());
+    double before = 1e300;
+    for (const auto& row : all["rows"]) {
+        for (const char* key : {"name", "calls", "self_ms", "total_ms", "mean_us", "layer", "role"}) EXPECT_TRUE(row.contains(key)) << row;
+        EXPECT_LE(row["self_ms"].get<double>(), before) << "most time of its own first";
+        EXPECT_LE(row["self_ms"].get<double>(), row["total_ms"].get<double>() + 1e-9);
+        before = row["self_ms"];
+    }
+    EXPECT_EQ(steps(trace()), (std::set<std::string>{"ProfilerStep#4", "ProfilerStep#5"}));
+    EXPECT_EQ(rows({"--limit", "2"})["rows"].size(), 2u);
+    std::set<std::string> layers;
+    for (const auto& row : rows({"--by", "layer"})["rows"]) layers.insert(row["name"]);
+    EXPECT_TRUE(layers.contains("layer 0"));
+    EXPECT_FALSE(rows({"--by", "role", "--sort", "total"})["rows"].empty());
+    EXPECT_FALSE(rows({"--sort", "memory"})["rows"].empty());
+    const auto table = cli({"profile", "1", "--db", database()});
+    EXPECT_THAT(table.out, HasSubstr("OPERATION"));
+    EXPECT_THAT(table.out, HasSubstr("in 2 captured steps"));
+}
+
+TEST_F(Profile, RepeatsItsRounds) {
+    train({"--profile", "wait=1,active=1,repeat=3"});
+    EXPECT_EQ(steps(trace()), (std::set<std::string>{"ProfilerStep#2", "ProfilerStep#4", "ProfilerStep#6"}));
+}
+
+TEST_F(Profile, CountsFromWhereARunGoesOn) {
+    train({"--steps", "6", "--checkpoint-every", "3"});
+    const auto more = cli({"train", "--resume", "1", "--steps", "12", "--profile", "wait=1,active=2", "--db", database(), "--json"});
+    ASSERT_EQ(more.exitCode, 0) << more.err;
+    const auto done = cli({"sessions", "export-trace", "2", path("y.json"), "--db", database()});
+    ASSERT_EQ(done.exitCode, 0) << done.err;
+    EXPECT_EQ(steps(Json::parse(read(path("y.json")))), (std::set<std::string>{"ProfilerStep#8", "ProfilerStep#9"}));
+}
+
+TEST_F(Profile, RefusesAScheduleThatIsNoneInOneSentence) {
+    for (const char* bad : {"", "x", "active", "active=", "active=0", "active=-1", "active=1.5", "wait=1", "active=3,active=4", "active=3,,wait=1",
+                            "active=3,turns=2", "active=99999999999999999999", "active=1001", "repeat=0,active=1", "wait=-1,active=1", "active=3,"})
+        expectRefused(cli(tiny({"--profile", bad})), {"--profile"}, 2);
+    expectRefused(cli(tiny({"--profile", "active=2", "--capture-at", "3"})), {"--profile"}, 2);
+    expectRefused(cli({"train", "--no-record", "--steps", "2", "--profile", "active=1"}), {"--no-record", "--profile"});
+}
+
+TEST_F(Profile, SaysWhyItIsEmpty) {
+    train();
+    const Json none = rows();
+    EXPECT_TRUE(none["rows"].empty());
+    EXPECT_THAT(none["why"].get<std::string>(), HasSubstr("train --profile"));
+    EXPECT_THAT(cli({"profile", "1", "--db", database()}).out, HasSubstr("Session 1 holds no capture"));
+    EXPECT_THAT(cli({"profile", "1", "--by", "kernel", "--db", database()}).out, HasSubstr("NVIDIA"));
+    expectRefused(cli({"profile", "77", "--db", database()}), {"77"}, 4);
+    expectRefused(cli({"profile", "x", "--db", database()}), {"x"});
+    expectRefused(cli({"profile", "1", "--sort", "size", "--db", database()}), {"--sort"}, 2);
+    expectRefused(cli({"profile", "1", "--by", "thread", "--db", database()}), {"--by"}, 2);
+    expectRefused(cli({"sessions", "export-trace", "1", path("z.json"), "--db", database()}), {"Session 1"}, 4);
+    expectRefused(cli({"sessions", "export-trace", "1", path("z.txt"), "--db", database()}), {});
+}
+
+TEST_F(Profile, SaysThatARoundNeverCame) {
+    const auto finished = cli(tiny({"--profile", "wait=100,active=1"}));
+    EXPECT_EQ(finished.exitCode, 0);
+    EXPECT_THAT(finished.err, HasSubstr("Nothing was captured"));
+}

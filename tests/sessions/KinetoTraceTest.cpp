@@ -1,0 +1,215 @@
+// Captured slices as the trace that PyTorch's profiler writes: its fields, exact times, flows inside their slices, and valid JSON whatever names
+// hold.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "core/trace/SliceCodec.h"
+#include "sessions/SessionStore.h"
+#include "sessions/exporters/KinetoTrace.h"
+#include "sessions/record/Recorder.h"
+#include "tests/sessions/TestSupport.h"
+
+using namespace stepscope;
+using namespace stepscope::test;
+using Json = nlohmann::json;
+
+namespace {
+
+SliceBlock trainerBlock() {
+    SliceBlock block{.thread = {.process = 100, .thread = 101, .number = 1, .name = "trainer"}};
+    block.strings = {"", "step 5", "forward", "backward", "aten::addmm", "AddmmBackward0", "mlp/up", "norm + QKV"};
+    block.arguments = {{}, {"Float[64] BFloat16[48,16] {Float[3];Float[4]} int true -", 98304, 4096}};
+    block.slices = {
+        {.start = 1'000'001, .duration = 9'000'000, .called = 8'000'000, .name = 1, .kind = SliceKind::Step, .step = 5},
+        {.start = 1'000'001, .duration = 3'000'000, .called = 1'000, .name = 2, .phase = 2, .depth = 1, .kind = SliceKind::Phase, .step = 5},
+        {.start = 1'500'002, .duration = 1'000, .name = 4, .phase = 2, .role = 6, .arguments = 1, .depth = 2, .layer = 3, .step = 5, .sequence = 17},
+        {.start = 4'000'001, .duration = 5'000'000, .called = 2'500, .name = 3, .phase = 3, .depth = 1, .kind = SliceKind::Phase, .step = 5},
+        {.start = 5'000'003,
+         .duration = 2'500,
+         .name = 5,
+         .phase = 3,
+         .role = 6,
+         .depth = 2,
+         .layer = 3,
+         .kind = SliceKind::Backward,
+         .step = 5,
+         .sequence = 17,
+         .forwardThread = 1,
+         .forwardStart = 1'500'002},
+    };
+    return block;
+}
+
+struct KinetoTrace : testing::Test {
+    TempFolder folder;
+    std::string path = folder.file("s.db");
+
+    void record(const std::vector<SliceBlock>& blocks) {
+        auto recorder = Recorder::open({.path = path}, sampleInfo());
+        ASSERT_TRUE(recorder) << recorder.error().sentence;
+        for (const auto& block : blocks) (*recorder)->publishChunk(std::make_shared<const Chunk>(encodeSlices(block)));
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    std::string text() {
+        std::ostringstream out;
+        const Status done = exportKinetoTrace(path, 1, out, "a trace");
+        EXPECT_TRUE(done) << done.error().sentence;
+        return out.str();
+    }
+    static Json named(const Json& trace, const std::string& name) {
+        for (const auto& row : trace["traceEvents"])
+            if (row["name"] == name && row["ph"] == "X") return row;
+        return nullptr;
+    }
+};
+
+std::string unzipped(const std::string& path) {
+    gzFile file = gzopen(path.c_str(), "rb");
+    std::string all(1 << 20, '\0');
+    all.resize(static_cast<std::size_t>(std::max(0, gzread(file, all.data(), 1 << 20))));
+    gzclose(file);
+    return all;
+}
+
+}  // namespace
+
+TEST_F(KinetoTrace, HasWhatReadersLookFor) {
+    record({trainerBlock()});
+    const std::string written = text();
+    EXPECT_TRUE(std::regex_search(written, std::regex("\"rank\":\\s+(\\d+)"))) << "a space behind the colon";
+    const Json trace = Json::parse(written);
+    EXPECT_EQ(trace["schemaVersion"], 1);
+    EXPECT_EQ(trace["deviceProperties"], Json::array());
+    EXPECT_EQ(trace["distributedInfo"]["world_size"], 1);
+    EXPECT_TRUE(trace["baseTimeNanoseconds"].is_number_integer());
+    for (const auto& row : trace["traceEvents"]) {
+        for (const char* key : {"ph", "name", "pid", "tid", "ts"}) EXPECT_TRUE(row.contains(key)) << row;
+        for (const char* key : {"cat", "dur", "args"}) EXPECT_TRUE(row["ph"] != "X" || row.contains(key)) << row;
+    }
+    const Json step = named(trace, "ProfilerStep#5");
+    EXPECT_EQ(step["cat"], "user_annotation");
+    EXPECT_EQ(named(trace, "forward")["cat"], "user_annotation");
+    const Json product = named(trace, "aten::addmm");
+    EXPECT_EQ(product["cat"], "cpu_op");
+    EXPECT_EQ(product["pid"], 100);
+    EXPECT_EQ(product["tid"], 101);
+    const Json& args = product["args"];
+    EXPECT_EQ(args["External id"], 1);
+    EXPECT_EQ(args["Ev Idx"], 0);
+    EXPECT_EQ(args["Sequence number"], 17);
+    EXPECT_EQ(args["Fwd thread id"], 0);
+    EXPECT_EQ(args["Input Dims"].dump(), "[[64],[48,16],[[3],[4]],[],[],[]]");
+    EXPECT_EQ(args["Input type"].dump(), R"(["float","c10::BFloat16","TensorList","Scalar","Scalar",""])");
+    EXPECT_EQ(args["flops"], 98304);
+    EXPECT_EQ(args["Layer"], 3);
+    EXPECT_EQ(args["Role"], "mlp/up");
+    EXPECT_EQ(named(trace, "AddmmBackward0")["args"]["Fwd thread id"], 1);
+}
+
+TEST_F(KinetoTrace, WritesTimesToTheNanosecond) {
+    record({trainerBlock()});
+    const std::string written = text();
+    EXPECT_THAT(written, testing::HasSubstr(R"("ts": 1500.002, "dur": 1.000)"));
+    EXPECT_THAT(written, testing::HasSubstr(R"("ts": 5000.003, "dur": 2.500)"));
+}
+
+TEST_F(KinetoTrace, LeadsFromAForwardOperationToItsBackwardFunction) {
+    record({trainerBlock()});
+    const Json trace = Json::parse(text());
+    Json start, finish;
+    for (const auto& row : trace["traceEvents"]) {
+        if (row["ph"] == "s") start = row;
+        if (row["ph"] == "f") finish = row;
+    }
+    EXPECT_EQ(start["cat"], "fwdbwd");
+    EXPECT_EQ(start["id"], finish["id"]);
+    EXPECT_EQ(start["ts"], 1500.002) << "inside of the forward operation";
+    EXPECT_EQ(finish["ts"], 5000.003);
+    EXPECT_EQ(finish["bp"], "e");
+}
+
+TEST_F(KinetoTrace, NamesThreadsAndTheProcessOnce) {
+    SliceBlock worker{.thread = {.process = 100, .thread = 102, .number = 2, .name = "worker 1"}};
+    worker.strings = {"", "norm + QKV"};
+    worker.slices = {{.start = 7, .duration = 1, .name = 1, .kind = SliceKind::Own}};
+    record({trainerBlock(), worker});
+    const Json trace = Json::parse(text());
+    std::map<std::string, int> rows;
+    for (const auto& row : trace["traceEvents"])
+        if (row["ph"] == "M") rows[row["name"]] += 1;
+    EXPECT_EQ(rows, (std::map<std::string, int>{
+                        {"process_name", 1}, {"process_labels", 1}, {"process_sort_index", 1}, {"thread_name", 2}, {"thread_sort_index", 2}}));
+}
+
+TEST_F(KinetoTrace, IsValidJsonWhateverNamesHold) {
+    SliceBlock block = trainerBlock();
+    std::string nasty = "\"\\\x7f</script>\xff\xfe";
+    for (char c = 1; c < 32; ++c) nasty += c;
+    block.strings[4] = nasty;
+    block.strings[6] = nasty;
+    block.thread.name = nasty;
+    block.arguments[1].text = nasty + " Float[\x01] {" + nasty + "[4]}";
+    record({block});
+    const std::string written = text();
+    ASSERT_TRUE(Json::accept(written));
+    for (const char c : written) ASSERT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n') << "escaped";
+}
+
+TEST_F(KinetoTrace, GivesEveryOperationAnExternalIdOfItsOwn) {
+    std::vector<SliceBlock> blocks;
+    for (int i = 0; i < 40; ++i) {
+        SliceBlock block{.thread = {.process = 1, .thread = 2}};
+        block.strings = {"", "aten::add"};
+        for (int j = 0; j < 100; ++j) block.slices.push_back({.start = i * 1000 + j, .duration = 1, .name = 1});
+        blocks.push_back(block);
+    }
+    record(blocks);
+    const Json trace = Json::parse(text());
+    std::set<int> ids;
+    for (const auto& row : trace["traceEvents"])
+        if (row["ph"] == "X") ids.insert(row["args"]["External id"].get<int>());
+    EXPECT_EQ(ids.size(), 4000u);
+}
+
+TEST_F(KinetoTrace, GoesIntoAFileThatReadersKnowByItsName) {
+    record({trainerBlock()});
+    const std::string file = folder.file("x.pt.trace.json.gz");
+    ASSERT_TRUE(exportKinetoTraceFile(path, 1, file));
+    EXPECT_TRUE(Json::accept(unzipped(file)));
+    ASSERT_TRUE(exportKinetoTraceFile(path, 1, folder.file("plain.json")));
+    EXPECT_TRUE(Json::accept(contentOf(folder.file("plain.json"))));
+    const auto odd = exportKinetoTraceFile(path, 1, folder.file("x.txt"));
+    ASSERT_FALSE(odd);
+    EXPECT_THAT(odd.error().sentence, testing::HasSubstr(".pt.trace.json.gz"));
+    EXPECT_FALSE(exportKinetoTraceFile(path, 1, folder.file("no/such/folder.json")));
+}
+
+TEST_F(KinetoTrace, SaysHowToCaptureWhereNothingWas) {
+    record({});
+    const auto none = exportKinetoTraceFile(path, 1, folder.file("x.json"));
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().code, ErrorCode::NotFound);
+    EXPECT_THAT(none.error().sentence, testing::HasSubstr("train --profile"));
+    EXPECT_FALSE(std::ifstream(folder.file("x.json")).good()) << "no file is left";
+}
+
+TEST_F(KinetoTrace, RefusesABlockThatSomebodyChanged) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    Chunk chunk = encodeSlices(trainerBlock());
+    chunk.bytes.resize(chunk.bytes.size() / 2);
+    (*recorder)->publishChunk(std::make_shared<const Chunk>(chunk));
+    ASSERT_TRUE((*recorder)->finish());
+    const auto broken = exportKinetoTraceFile(path, 1, folder.file("x.json"));
+    ASSERT_FALSE(broken);
+    EXPECT_EQ(broken.error().code, ErrorCode::Damaged);
+    EXPECT_THAT(broken.error().sentence, testing::HasSubstr("at byte"));
+    EXPECT_FALSE(std::ifstream(folder.file("x.json")).good());
+}
