@@ -4,6 +4,7 @@
 
 #include "sessions/Columns.h"
 #include "sessions/EventFields.h"
+#include "sessions/Plausible.h"
 #include "sessions/file/Connection.h"
 #include "sessions/file/SqliteError.h"
 
@@ -47,6 +48,7 @@ Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, c
             RowReader row(newest);
             row("at_ns", answer.judged.at);
             fields(row, answer.judged);
+            checkPlausible(answer.judged);
             all.push_back(std::move(answer));
         }
         return all;

@@ -37,7 +37,7 @@ bool sameHardware(const Machine& a, const Machine& b) {
 // Newest session first.
 std::vector<Stored> sessionsHere(SQLite::Database& database, const Machine& machine) {
     SQLite::Statement select(database,
-                             "SELECT id, name, started_unix_ms, machine FROM sessions WHERE deleted_unix_ms = 0"
+                             "SELECT id, substr(name, 1, 1000), started_unix_ms, machine FROM sessions WHERE deleted_unix_ms = 0"
                              " AND EXISTS (SELECT 1 FROM switches_applied WHERE session = sessions.id) ORDER BY started_unix_ms DESC, id DESC");
     std::vector<Stored> all;
     while (select.executeStep()) {

@@ -131,7 +131,8 @@ private:
         // as running although its lock was free before we looked has no process any more.
         const bool locked = SessionLock::held(m_path, session);
         SQLite::Statement select(*m_connection,
-                                 "SELECT name, notes, tags, state, why, started_unix_ms, ended_unix_ms, step_ns_median, step_tokens_median, kind"
+                                 "SELECT substr(name, 1, 1000), substr(notes, 1, 1000000), tags, state, why, started_unix_ms, ended_unix_ms, "
+                                 "step_ns_median, step_tokens_median, kind"
                                  " FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
         select.bind(1, session);
         if (!select.executeStep()) return std::nullopt;

@@ -87,7 +87,8 @@ void updateState(SQLite::Database& database, std::int64_t session, const StateCh
 
 Result<SessionInfo> readInfo(SQLite::Database& database, const std::string& path, std::int64_t session) {
     SQLite::Statement select(database,
-                             "SELECT name, notes, tags, started_unix_ms, config, machine, vocabulary, parameters, train_tokens, validation_tokens,"
+                             "SELECT substr(name, 1, 1000), substr(notes, 1, 1000000), tags, started_unix_ms, config, machine, vocabulary, "
+                             "parameters, train_tokens, validation_tokens,"
                              " first_step, resumed_from, kind FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
     select.bind(1, session);
     if (!select.executeStep()) return noSuchSession(path, session);

@@ -9,8 +9,16 @@
 
 namespace stepscope::cli {
 
+// An empty word is mostly a script's variable that was never set: it means no default.
+CLI::Validator notEmpty(const std::string& option) {
+    return {[option](const std::string& text) { return text.empty() ? option + " is empty; name a file, or leave it out." : std::string(); }, "", ""};
+}
+
 void addDatabaseOption(CLI::App& command, std::string& path) {
-    command.add_option("--db", path, "The file of sessions; default: in the data folder of the user")->type_name("FILE")->take_last();
+    command.add_option("--db", path, "The file of sessions; default: in the data folder of the user")
+        ->type_name("FILE")
+        ->take_last()
+        ->check(notEmpty("--db"));
 }
 
 Result<std::int64_t> parseSessionId(const std::string& text) {

@@ -35,6 +35,7 @@ void addSwitches(CLI::App& parent, Actions& actions);
 void addLrRange(CLI::App& parent, Actions& actions);
 void addConfig(CLI::App& parent, Actions& actions);
 
+CLI::Validator notEmpty(const std::string& option);
 // The --db option, the same words everywhere. Empty = the default database.
 void addDatabaseOption(CLI::App& command, std::string& path);
 // A session id typed by a person.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/cli/Commands.h"
 #include "app/workbench/PresetChoice.h"
 #include "core/events/ConfigKeys.h"
 
@@ -21,7 +22,10 @@ RunConfig fittingPreset(const Workbench& workbench) {
 
 void RunOptions::add(CLI::App& command) {
     command.add_option("--preset", m_preset, "Where the settings start from; default: what fits this machine")->type_name("NAME")->take_last();
-    command.add_option("--config", m_file, "YAML file with keys and values, as `config` prints it")->type_name("FILE")->take_last();
+    command.add_option("--config", m_file, "YAML file with keys and values, as `config` prints it")
+        ->type_name("FILE")
+        ->take_last()
+        ->check(notEmpty("--config"));
     // Without allow_extra_args(false) a vector would swallow the words that follow.
     command.add_option("--set", m_settings, "A setting or switch; may be repeated, the last one wins")
         ->type_name("KEY=VALUE")

@@ -72,9 +72,16 @@ Result<At> parseAt(const char* option, const std::string& text, const SwitchCata
 
 Status schedule(TrainOptions& options, const Workbench& workbench) {
     const SwitchCatalogue catalogue = workbench.switches(options.request.config);
+    const auto checkReached = [&](const char* option, const std::string& text, std::int64_t step) -> Status {
+        const std::int64_t steps = options.request.config.steps;
+        if (!options.request.resume.empty() || step <= steps) return {};
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("{} {}: the run ends after step {}; give an earlier step, or more --steps.", option, text, steps));
+    };
     for (const std::string& text : options.flips) {
         const auto at = parseAt("--flip", text, catalogue);
         if (!at) return at.error();
+        if (auto reached = checkReached("--flip", text, at->step); !reached) return reached;
         options.request.scheduled.push_back({at->step, Flip{at->id, at->value}});
     }
     const auto budget = parseValue(RealRange{kShortestBudget, kLongestBudget}, "--measure-budget", options.measureBudget);
@@ -82,6 +89,7 @@ Status schedule(TrainOptions& options, const Workbench& workbench) {
     for (const std::string& text : options.measures) {
         const auto at = parseAt("--measure", text, catalogue);
         if (!at) return at.error();
+        if (auto reached = checkReached("--measure", text, at->step); !reached) return reached;
         options.request.scheduled.push_back(
             {at->step, Measure{.id = at->id, .value = at->value, .budgetSeconds = std::get<double>(*budget), .lossMayMove = options.lossMayMove}});
     }

@@ -39,7 +39,7 @@ Workplace::Workplace(const Options& options)
       m_capture(m_window, m_runs, m_running, m_live),
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
-    connect(&m_flips, &FlipWiring::measureRequested, &m_inTurns, &MeasureWiring::ask);
+    connect(&m_flips, &FlipWiring::measureRequested, &m_inTurns, &MeasureWiring::askOfFlip);
     connect(&m_sessions, &SessionsWiring::experimentRequested, &m_compare, &CompareWiring::open);
     connect(&m_sessions, &SessionsWiring::studyRequested, &m_ladder, &LadderWiring::open);
     connect(&m_ladder, &LadderWiring::guideRequested, &m_actions, &WindowActions::openGuide);

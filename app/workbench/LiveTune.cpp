@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <ranges>
 
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/StartingState.h"
@@ -21,6 +23,22 @@ namespace {
 
 constexpr double kProofShare = 0.2;   // of the budget: the fresh experiment at the end
 constexpr double kProofAtMost = 0.4;  // where steps are so slow that it would have no interval: what is not bounded is no answer
+
+constexpr std::int64_t kRoundsThatSay = 3;  // fewer compare nothing
+
+struct RaceCounts {
+    std::int64_t raced = 0, all = 0;
+};
+// Of the other settings that can be used: how many were compared, and how many there are.
+RaceCounts raceCounts(const Race& race) {
+    RaceCounts counts;
+    for (const RaceCandidate& candidate : race.candidates() | std::views::drop(1)) {
+        if (candidate.unusable) continue;
+        ++counts.all;
+        if (candidate.sure || candidate.rounds >= kRoundsThatSay) ++counts.raced;
+    }
+    return counts;
+}
 
 // As `tune` reads them.
 std::string optionsOf(const TuneRequest& request) {
@@ -229,7 +247,13 @@ LiveStudy::Outcome LiveTune::proof() {
     };
     if (row.settings.empty()) {
         row.state = study::kChosen;
-        row.why = "Nothing that raced is faster than the present settings.";
+        const auto [raced, all] = raceCounts(*m_race);
+        row.outcome = toString(2 * raced >= all ? PairedOutcome::Equivalent : PairedOutcome::Inconclusive);
+        row.why =
+            2 * raced >= all
+                ? std::string("Nothing that raced is faster than the present settings.")
+                : fmt::format("Too little time to say: {} of {} other settings took part in {} rounds or left before for sure; give it more minutes.",
+                              raced, all, kRoundsThatSay);
         tell();
         return {};
     }
@@ -264,9 +288,17 @@ LiveStudy::Outcome LiveTune::proof() {
                                  history, note);
     note();
     if (outcome.state == RunState::Finished) {
-        const bool worth = row.outcome != toString(PairedOutcome::Slower) && row.outcome != toString(PairedOutcome::Equivalent);
+        // What is not borne out for sure is recommended only where the fresh pairs have an interval and lean the same way; and it says so.
+        const bool bounded = std::isfinite(row.low) && row.low > 0 && std::isfinite(row.high);
+        const bool open = row.outcome == toString(PairedOutcome::Inconclusive), leans = open && bounded && row.ratio > 1 + m_request.delta;
+        const bool worth = row.outcome == toString(PairedOutcome::Faster) || leans;
         row.state = worth ? study::kChosen : study::kRejected;
-        if (!worth) row.why = "Measured anew, it is not faster than the present settings. " + row.why;
+        if (leans)
+            row.why = "It won the race, and measuring it anew did not confirm that for sure. " + row.why;
+        else if (open)
+            row.why = "It won the race, and measuring it anew did not bear that out. " + row.why;
+        else if (!worth)
+            row.why = "Measured anew, it is not faster than the present settings. " + row.why;
     } else {
         row.state = outcome.state == RunState::Failed ? study::kFailed : study::kRunning;
         if (outcome.state == RunState::Failed) row.why = outcome.error.sentence;

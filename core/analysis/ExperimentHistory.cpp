@@ -65,4 +65,9 @@ double ExperimentHistory::lossDifference() const {
     return mean(differences);
 }
 
+std::size_t ExperimentHistory::sameArmPairs() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(m_pairs, [](const ExperimentJudged& pair) { return !pair.discarded && std::isfinite(pair.sameArm); }));
+}
+
 }  // namespace stepscope

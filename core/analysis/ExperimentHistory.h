@@ -30,6 +30,7 @@ public:
     const std::vector<ExperimentJudged>& pairs() const { return m_pairs; }      // one a pair, as judged when it was made
     const std::optional<ExperimentJudged>& newest() const { return m_newest; }  // the last of them; over when it has ended
     SideFacts facts(Arm arm) const;
+    std::size_t sameArmPairs() const;  // that count and told something of a side beside itself
     // Mean of loss(B) - loss(A) at ends of pairs where both had trained as many tokens since they were made anew; unknown where they never had.
     double lossDifference() const;
 

@@ -77,4 +77,11 @@ std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
     return "";
 }
 
+std::string floorWords(double floor, std::size_t same) {
+    if (std::isfinite(floor)) return fmt::format("within {:.2f} %", (floor - 1) * 100);
+    if (same == 0) return "not known: no two blocks of one side came in turn";
+    return fmt::format("not known: {} comparison{} of a side's blocks {} too few for an interval", same, same == 1 ? "" : "s",
+                       same == 1 ? "is" : "are");
+}
+
 }  // namespace stepscope

@@ -23,4 +23,7 @@ struct WhyContext {
 // Why a verdict is inconclusive or what must be known beside it: one or two sentences, empty where nothing must be said.
 std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context);
 
+// What a side said beside itself: "within 0.70 %", or why that is not known; `same` comparisons of one side's blocks counted. Without a full stop.
+std::string floorWords(double floor, std::size_t same);
+
 }  // namespace stepscope

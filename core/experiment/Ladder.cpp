@@ -180,7 +180,9 @@ Result<Ladder> parseLadder(const std::string& text, const std::string& place, co
     for (const char c : text) open += c == '[' || c == '{' ? 1 : 0;
     if (open > 4 * kMostRungs) return refused("this is no ladder: too many brackets.");
     try {
-        auto ladder = Reader(place).read(YAML::Load(text));
+        const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+        if (documents.size() > 1) return refused(fmt::format("it holds {} YAML documents (\"---\"); give a file with one.", documents.size()));
+        auto ladder = Reader(place).read(documents.empty() ? YAML::Node() : documents.front());
         if (!ladder) return ladder;
         ladder->source = text;
         if (ladder->title.empty()) ladder->title = title;

@@ -98,11 +98,9 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
                         "with both made "
                         "anew {} times, in {:.0f} s.",
                         judged.ratio, (1 - began.alpha) * 100, judged.low, judged.high, judged.pairs, judged.left, judged.rebuilds, judged.seconds)});
-    document.blocks.push_back(Paragraph{
-        std::isfinite(judged.floor) ? fmt::format("A side beside itself in this experiment: within {:.2f} %. A smaller difference should not be "
-                                                  "believed.",
-                                                  (judged.floor - 1) * 100)
-                                    : "A side beside itself: not known, no two blocks of one side came in turn."});
+    document.blocks.push_back(
+        Paragraph{fmt::format("A side beside itself in this experiment: {}.{}", floorWords(judged.floor, history.sameArmPairs()),
+                              std::isfinite(judged.floor) ? " A smaller difference should not be believed." : "")});
     document.blocks.push_back(pictureOf(history, began.delta));
     if (history.pairs().size() > kMostDots)
         document.blocks.push_back(Paragraph{fmt::format("The picture shows the first {} of {} pairs.", kMostDots, history.pairs().size())});

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "core/analysis/PairedVerdict.h"
 #include "core/base/Format.h"
 
 namespace stepscope::report {
@@ -113,6 +114,8 @@ void addSearch(Document& document, const StudyHistory& history) {
     const StudyRow* last = history.find(study::kFinal);
     if (last == nullptr)
         document.blocks.push_back(Verdict{"It was ended before the race was decided: nothing is recommended.", Verdict::Tone::Neutral});
+    else if (last->settings.empty() && last->outcome == toString(PairedOutcome::Inconclusive))
+        document.blocks.push_back(Verdict{"Nothing is recommended.", Verdict::Tone::Neutral});
     else if (!recommends(last))
         document.blocks.push_back(Verdict{"Recommended: the present settings.", Verdict::Tone::Neutral});
     else

@@ -12,6 +12,7 @@
 
 #include "sessions/Columns.h"
 #include "sessions/EventFields.h"
+#include "sessions/Plausible.h"
 
 namespace stepscope {
 namespace {
@@ -38,7 +39,15 @@ Event decode(SQLite::Statement& row) {
     if (event.at.ns < 0 || event.at.ns > kLatest) throw std::out_of_range(fmt::format("{}: an event at {} ns", Table<E>::name, event.at.ns));
     if constexpr (requires { event.step; })
         if (event.step < 0 || event.step > kLatest) throw std::out_of_range(fmt::format("{}: step {}", Table<E>::name, event.step));
+    if constexpr (requires { checkPlausible(event); }) checkPlausible(event);
     return event;
+}
+
+// A key that a stranger made a text or a fraction is greater than every number to SQLite and 0 to us: reading would never come to its end.
+EventKey keyOf(SQLite::Statement& row) {
+    for (const int column : {0, 1})
+        if (!row.getColumn(column).isInteger()) throw std::out_of_range("the time or the number of an event is no whole number");
+    return {row.getColumn(0).getInt64(), row.getColumn(1).getInt64()};
 }
 
 // The rows beneath a capture. Somebody else may have written them: no more are read than we write.
@@ -96,7 +105,7 @@ EventKey EventMerge::read(std::int64_t session, EventKey after, std::int64_t mos
     std::array<EventKey, kTables> heads;
     const auto advance = [&](std::size_t table) {
         auto& row = m_tables[table];
-        heads[table] = row.executeStep() ? EventKey{row.getColumn(0).getInt64(), row.getColumn(1).getInt64()} : kExhausted;
+        heads[table] = row.executeStep() ? keyOf(row) : kExhausted;
     };
     // Open statements hold the snapshot, and an old snapshot keeps the write-ahead log from being emptied.
     struct ResetAll {
@@ -131,7 +140,7 @@ EventKey EventMerge::skip(std::int64_t session, std::int64_t count) {
     SQLite::Statement select(m_database, unionOf("SELECT at_ns, seq FROM {} WHERE session = ?1") + " ORDER BY 1, 2 LIMIT 1 OFFSET ?2");
     select.bind(1, session);
     select.bind(2, count - 1);
-    if (select.executeStep()) return {select.getColumn(0).getInt64(), select.getColumn(1).getInt64()};
+    if (select.executeStep()) return keyOf(select);
     return {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
 }
 

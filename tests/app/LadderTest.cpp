@@ -29,7 +29,7 @@ TEST_F(LadderCli, EndsWithOneLineOfJsonAndIsShownAgainAsASessionOfItsOwnKind) {
     EXPECT_EQ(said["ladder"], "two");
     const std::string html = read(path("r.html"));
     EXPECT_THAT(html, testing::AllOf(testing::HasSubstr("</html>"), testing::HasSubstr("zero-grad=zero"), testing::HasSubstr("ladder.yaml"),
-                                     testing::HasSubstr("as fast as the bottom")));
+                                     testing::HasSubstr("Rung by rung")));
     const Finished markdown = cli({"report", std::to_string(said["session"].get<int>()), "--db", database()});
     EXPECT_EQ(markdown.exitCode, 0) << markdown.err;
     EXPECT_THAT(markdown.out, testing::AllOf(testing::HasSubstr("## Rung by rung"), testing::HasSubstr("stepscope-cli ladder ladder.yaml")));

@@ -1,6 +1,7 @@
 // A database that is ours by its header and not by what is in it: tables that are gone or something else, rows that mean nothing, numbers at the end
 // of their range. One sentence, the code for damage, and as little as possible hidden.
 #include <SQLiteCpp/Database.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,9 +11,11 @@
 #include <filesystem>
 #include <limits>
 
+#include "sessions/Experiments.h"
 #include "sessions/MeasuredFlips.h"
 #include "sessions/Replayer.h"
 #include "sessions/SessionStore.h"
+#include "sessions/exporters/Csv.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
@@ -141,6 +144,60 @@ TEST_F(HostileFile, WithNumbersAtTheEndOfTheirRangeIsRefusedWithASentence) {
     EXPECT_EQ(events.error().code, ErrorCode::Damaged);
     change("DELETE FROM states; UPDATE steps SET step = " + most + " WHERE step = 20");
     EXPECT_FALSE((*SessionReader::open(path))->events(1, 0, 1000));
+}
+
+TEST_F(HostileFile, WhoseEventsHaveNoTimeIsReadToAnEnd) {
+    for (const char* table : {"steps", "states", "switches_applied"}) {
+        std::filesystem::remove(path);
+        record("first");
+        change(fmt::format("UPDATE {0} SET at_ns = 'x' WHERE at_ns = (SELECT max(at_ns) FROM {0})", table));
+        auto reader = SessionReader::open(path);
+        std::int64_t read = 0;
+        for (bool more = true; more && read < 10'000;) {
+            const auto events = (*reader)->events(1, read, 10);
+            more = events && !events->empty();
+            if (!events) {
+                EXPECT_EQ(events.error().code, ErrorCode::Damaged) << events.error().sentence;
+            }
+            if (more) read += static_cast<std::int64_t>(events->size());
+        }
+        EXPECT_LT(read, 100) << table;
+        const auto written = exportCsvFile(path, 1, folder.file("out.csv"));
+        ASSERT_FALSE(written) << table;
+        EXPECT_EQ(written.error().code, ErrorCode::Damaged) << written.error().sentence;
+    }
+}
+
+TEST_F(HostileFile, AnAnswerThatCannotBeIsNotShownAsOne) {
+    const auto judged = [] {
+        ExperimentJudged one{.at = {29'000'000}, .over = true, .pair = 8, .outcome = "faster", .ratio = 1.2, .low = 1.1, .high = 1.3};
+        one.pairs = 9;
+        return one;
+    };
+    for (const char* bad : {"ratio = -5", "low = 9, high = 1", "pairs = -3", "outcome = 'won'", "low = 0.9", "outcome = 'slower'", "seconds = -1"}) {
+        std::filesystem::remove(path);
+        {
+            auto recorder = Recorder::open({.path = path}, sampleInfo("asked"));
+            ASSERT_TRUE(recorder);
+            (*recorder)->publish(ExperimentBegan{.at = {1'000'000}, .question = "q"});
+            (*recorder)->publish(judged());
+            ASSERT_TRUE((*recorder)->finish());
+        }
+        ASSERT_TRUE((*SessionReader::open(path))->events(1, 0, 100)) << "as it was stored";
+        change(std::string("UPDATE judgements SET ") + bad);
+        const auto events = (*SessionReader::open(path))->events(1, 0, 100);
+        ASSERT_FALSE(events) << bad;
+        EXPECT_EQ(events.error().code, ErrorCode::Damaged);
+        EXPECT_FALSE(earlierAnswers(path, "q")) << bad;
+    }
+}
+
+TEST_F(HostileFile, ANameThatFillsTheScreenIsCut) {
+    record("first");
+    change("UPDATE sessions SET name = replace(hex(zeroblob(3000000)), '0', 'n')");
+    auto reader = SessionReader::open(path);
+    EXPECT_LE((*reader)->list()->front().name.size(), 4000u);
+    EXPECT_LE((*reader)->info(1)->name.size(), 4000u);
 }
 
 TEST_F(HostileFile, WithAMillionFlipsIsReadInBoundedTime) {

@@ -25,7 +25,7 @@ bool hasPlace(double ratio) {
 StudyChart::StudyChart(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Chart of the rows");
     setAccessibleDescription("Nothing has been measured yet.");
-    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::MinimumExpanding);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
 }
 
 void StudyChart::setBars(std::vector<StudyBar> bars, const QString& head) {
@@ -36,6 +36,10 @@ void StudyChart::setBars(std::vector<StudyBar> bars, const QString& head) {
         QString("%1 rows, %2 of them with a figure. The table has them all.").arg(m_bars.size()).arg(static_cast<qlonglong>(measured)));
     updateGeometry();
     update();
+}
+
+QSize StudyChart::minimumSizeHint() const {
+    return {220, std::max(100, static_cast<int>(static_cast<double>(m_bars.size()) * kLeastBarRow) + 60)};
 }
 
 QSize StudyChart::sizeHint() const {
@@ -130,7 +134,9 @@ void StudyChart::paintEvent(QPaintEvent*) {
             painter.setPen(one ? QPen(muted, 1, Qt::DashLine) : QPen(gridColour(palette()), 1));
             painter.drawLine(QPointF(at, area.top()), QPointF(at, bottom));
             painter.setPen(one ? palette().color(QPalette::WindowText) : muted);
-            painter.drawText(QRectF(at - 30, bottom + 1, 60, painter.fontMetrics().height()), Qt::AlignCenter, text);
+            // Within the chart, though its value stands at the edge.
+            const double left = std::min(at - 30, width() - space(1) - 30.0 - painter.fontMetrics().horizontalAdvance(text) / 2.0);
+            painter.drawText(QRectF(left, bottom + 1, 60, painter.fontMetrics().height()), Qt::AlignCenter, text);
         };
         for (const Tick& tick : ticks.ticks) {
             const double at = placeOf(tick.value);

@@ -25,8 +25,8 @@ public:
     void setBars(std::vector<StudyBar> bars, const QString& head);
     const std::vector<StudyBar>& bars() const { return m_bars; }
     Scale scale() const;
-    double placeOf(double ratio) const;  // across
-    QSize minimumSizeHint() const override { return {220, 120}; }
+    double placeOf(double ratio) const;      // across
+    QSize minimumSizeHint() const override;  // all rows, as close together as can be read
     QSize sizeHint() const override;
 
 protected:

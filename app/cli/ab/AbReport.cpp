@@ -60,8 +60,8 @@ Json answer(const ExperimentHistory& history) {
             {"why", why},
             {"reason", judged.reason},
             {"ratio", number(judged.ratio)},
-            {"low", number(judged.low)},
-            {"high", number(judged.high)},
+            {"low", bound(judged.low, judged.high, judged.low)},
+            {"high", bound(judged.low, judged.high, judged.high)},
             {"pairs", judged.pairs},
             {"discarded", judged.left},
             {"rebuilds", judged.rebuilds},
@@ -115,8 +115,8 @@ std::string abLine(const ExperimentHistory& history, std::int64_t session, const
         before.push_back({{"experiment", one.session},
                           {"verdict", one.judged.outcome},
                           {"ratio", number(one.judged.ratio)},
-                          {"low", number(one.judged.low)},
-                          {"high", number(one.judged.high)},
+                          {"low", bound(one.judged.low, one.judged.high, one.judged.low)},
+                          {"high", bound(one.judged.low, one.judged.high, one.judged.high)},
                           {"delta", number(one.delta)}});
     all["earlier"] = before;
     return line(all);
@@ -161,11 +161,13 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
     table.add(row("A", printable(began.same ? "as given" : ofA), history.facts(Arm::A)));
     table.add(row("B", printable(began.same ? "the same" : ofB), history.facts(Arm::B)));
     std::string text = table.text() + "\n" + printable(judgedSentence(judged, began.delta)) + "\n";
-    if (std::isfinite(judged.ratio))
+    const bool bounded = std::isfinite(judged.low) && judged.low > 0 && std::isfinite(judged.high);
+    if (std::isfinite(judged.ratio) && !bounded)
+        text += fmt::format("Time per token of A ÷ that of B so far: {:.4f}; too few pairs for an interval.\n", judged.ratio);
+    if (std::isfinite(judged.ratio) && bounded)
         text += fmt::format("Time per token of A ÷ that of B: {:.4f}, {:.0f} % interval [{:.4f}, {:.4f}], over {} rebuilds of both.\n", judged.ratio,
                             (1 - began.alpha) * 100, judged.low, judged.high, judged.rebuilds);
-    text += std::isfinite(judged.floor) ? fmt::format("A side beside itself in this experiment: within {:.2f} %.\n", (judged.floor - 1) * 100)
-                                        : "A side beside itself: not known, no two blocks of one side came in turn.\n";
+    text += fmt::format("A side beside itself in this experiment: {}.\n", floorWords(judged.floor, history.sameArmPairs()));
     if (const double loss = history.lossDifference(); std::isfinite(loss))
         text += fmt::format("Loss at equal tokens: that of B is {:.4f} {} on average, soon after the start; time to a loss was not asked.\n",
                             std::abs(loss), loss < 0 ? "lower" : "higher");

@@ -14,6 +14,10 @@ Json number(double value) {
     return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
+Json bound(double low, double high, double which) {
+    return low > 0 && std::isfinite(high) ? number(which) : Json(nullptr);
+}
+
 Json nineDigits(double value) {
     // The shortest form of the rounded number has at most nine digits.
     return std::isfinite(value) ? Json(std::stod(fmt::format("{:.9g}", value))) : Json(nullptr);

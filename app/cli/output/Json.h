@@ -11,8 +11,9 @@ namespace stepscope::cli {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value);      // null when not finite
-Json nineDigits(double value);  // rounded to nine significant digits, null when not finite
+Json number(double value);                          // null when not finite
+Json bound(double low, double high, double which);  // `which` of an interval's bounds; null where 0 or infinity bound nothing
+Json nineDigits(double value);                      // rounded to nine significant digits, null when not finite
 Json toJson(const Value& value);
 Json toJson(const RunConfig& config);  // every key by its name, switches among them
 Json isoTime(std::int64_t unixMs);     // "2025-11-12T14:02:11.250Z", null for 0

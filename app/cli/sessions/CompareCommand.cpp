@@ -30,6 +30,7 @@ struct Compared {
     double ratio = kUnknown;  // median time per token of the first / of the second
     std::optional<Comparability> comparability;
     std::string ask, whyNot;  // the line that measures it, or why nothing can
+    std::string note;         // what to know of that line
 };
 
 Result<StoredRun> read(SessionReader& reader, std::int64_t id) {
@@ -49,11 +50,26 @@ void lookAtTwo(Compared& compared) {
         compared.whyNot = "One of them was not run by Stepscope, so it cannot be repeated here.";
         return;
     }
-    compared.whyNot = whyNotComparable(*a.info->config, *b.info->config, false);
-    if (!compared.whyNot.empty()) return;
-    const auto workbench = Workbench::create();
-    const ExperimentBegan usual{.budgetSeconds = 180, .delta = 0.01};
-    compared.ask = repeatLine(*workbench, usual, *a.info->config, *b.info->config, "");
+    // What an experiment never does within the steps that it times is no difference to measure.
+    RunConfig of = *b.info->config;
+    const RunConfig& like = *a.info->config;
+    of.steps = like.steps;
+    of.validationTokens = like.validationTokens;
+    of.checkpointEvery = like.checkpointEvery;
+    of.checkpointAtEnd = like.checkpointAtEnd;
+    of.keep = like.keep;
+    of.keepBest = like.keepBest;
+    compared.whyNot = differingKeys(like, of).empty() ? "Their settings do not differ in what a timed step does, so there is nothing to measure."
+                                                      : whyNotComparable(like, of, false);
+    if (compared.whyNot.empty()) {
+        const auto workbench = Workbench::create();
+        const ExperimentBegan usual{.budgetSeconds = 180, .delta = 0.01};
+        compared.ask = repeatLine(*workbench, usual, like, of, "");
+    }
+    for (const StoredRun* run : {&a, &b})
+        if (run->flips > 0)
+            compared.note += fmt::format("{}In session {} switches were flipped while it ran; its settings are those that it began with.",
+                                         compared.note.empty() ? "" : " ", run->session);
 }
 
 Result<Compared> compare(const std::string& database, const std::vector<std::string>& ids) {
@@ -159,6 +175,7 @@ std::string asText(const Compared& compared) {
     text += fmt::format("Comparability: {} of 100: {}.\n", compared.comparability->score,
                         printable(fmt::format("{}", fmt::join(compared.comparability->reasons, "; "))));
     text += compared.ask.empty() ? printable(compared.whyNot) + "\n" : "Measure it properly: " + printable(compared.ask) + "\n";
+    if (!compared.note.empty()) text += compared.note + "\n";
     return text;
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
+#include "core/analysis/PairedVerdict.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {
@@ -36,11 +37,11 @@ Json rowJson(const StudyRow& row) {
             {"why", row.why},
             {"verdict", row.outcome},
             {"ratio", number(row.ratio)},
-            {"low", number(row.low)},
-            {"high", number(row.high)},
+            {"low", bound(row.low, row.high, row.low)},
+            {"high", bound(row.low, row.high, row.high)},
             {"total", number(row.total)},
-            {"total_low", number(row.totalLow)},
-            {"total_high", number(row.totalHigh)},
+            {"total_low", bound(row.totalLow, row.totalHigh, row.totalLow)},
+            {"total_high", bound(row.totalLow, row.totalHigh, row.totalHigh)},
             {"ms_per_step", number(row.msPerStep)},
             {"tokens_per_s", number(row.tokensPerSecond)},
             {"peak_bytes", number(row.peakBytes)},
@@ -153,8 +154,8 @@ Json tuneJson(const StudyHistory& history, std::int64_t session) {
     }
     return {{"recommended", recommended(history)},
             {"ratio", number(last->ratio)},
-            {"low", number(last->low)},
-            {"high", number(last->high)},
+            {"low", bound(last->low, last->high, last->low)},
+            {"high", bound(last->low, last->high, last->high)},
             {"rejected", rejected},
             {"seconds", number(history.seconds())},
             {"verdict", last->outcome},
@@ -189,6 +190,8 @@ std::string tuneText(const StudyHistory& history) {
         text += fmt::format("Recommended: {}\nMeasured anew beside the present settings: {}{}.\n", printable(last->settings),
                             times(last->ratio, last->low, last->high),
                             std::isfinite(last->msPerStep) ? ", " + format::milliseconds(last->msPerStep) + " a step" : "");
+    else if (last->settings.empty() && last->outcome == toString(PairedOutcome::Inconclusive))
+        text += "Nothing is recommended.\n";
     else
         text += "Recommended: the present settings.\n";
     if (!last->why.empty()) text += printable(last->why) + "\n";
@@ -215,8 +218,8 @@ Json studyJson(const StudyHistory& history, std::int64_t session) {
             if (row.role == study::kRung && row.state == study::kMeasured) top = &row;
     return {{"ladder", began->title},
             {"ratio", number(top != nullptr ? top->ratio : kUnknown)},
-            {"low", number(top != nullptr ? top->low : kUnknown)},
-            {"high", number(top != nullptr ? top->high : kUnknown)},
+            {"low", top != nullptr ? bound(top->low, top->high, top->low) : Json(nullptr)},
+            {"high", top != nullptr ? bound(top->low, top->high, top->high) : Json(nullptr)},
             {"rows", rows},
             {"unit", began->unit},
             {"alpha", began->alpha},

@@ -19,7 +19,7 @@ MeasureWiring::MeasureWiring(const Panels& panels, RunController& runs, RunWirin
     : QObject(parent), m_panels(panels), m_runs(runs), m_running(running), m_flips(flips), m_stage(stage) {
     connect(&panels.flipStrip, &FlipStrip::actionRequested, this, &MeasureWiring::act);
     connect(&panels.experiment, &ExperimentPanel::measureRequested, this,
-            [this](const QString& id, const Value& value) { ask(id.toStdString(), value); });
+            [this](const QString& id, const Value& value) { ask(id.toStdString(), value, /*afterFlip=*/false); });
     connect(&stage.live(), &LiveFeed::switchRefused, this, &MeasureWiring::refused);
     connect(&stage.live(), &LiveFeed::experimented, this, &MeasureWiring::take);
     connect(&stage.live(), &LiveFeed::started, this, &MeasureWiring::release);
@@ -32,13 +32,13 @@ MeasureWiring::MeasureWiring(const Panels& panels, RunController& runs, RunWirin
     });
 }
 
-void MeasureWiring::ask(const std::string& id, const Value& value) {
+void MeasureWiring::ask(const std::string& id, const Value& value, bool afterFlip) {
     const RunHistory& history = *m_stage.live().history();
     const auto used = history.config().switches.find(id);
     if (!m_running.takesCommands() || used == history.config().switches.end())
         return m_running.say("Nothing runs that could be measured; the page Compare measures without a run.", false);
     if (m_begun) return m_running.say("Another value is being measured; stop that first.", false);
-    m_asked = Measured{id, used->second, value, m_flips.titleOf(id)};
+    m_asked = Measured{id, used->second, value, m_flips.titleOf(id), afterFlip};
     send(/*lossMayMove=*/false);
 }
 

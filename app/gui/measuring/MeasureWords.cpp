@@ -1,6 +1,8 @@
 #include "app/gui/measuring/MeasureWords.h"
 
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "app/gui/wiring/FlipWords.h"
 #include "core/analysis/JudgedSentence.h"
@@ -16,8 +18,28 @@ QString shown(const std::string& text) {
     return QString::fromStdString(text);
 }
 
+// The value that is told of, and the one it stands beside.
+const Value& newValue(const Measured& asked) {
+    return asked.afterFlip ? asked.from : asked.to;
+}
+const Value& oldValue(const Measured& asked) {
+    return asked.afterFlip ? asked.to : asked.from;
+}
+
 QString headingOf(const Measured& asked) {
-    return QString("%1: %2 beside %3").arg(asked.title, shown(toString(asked.to)), shown(toString(asked.from)));
+    return QString("%1: %2 beside %3").arg(asked.title, shown(toString(newValue(asked))), shown(toString(oldValue(asked))));
+}
+
+// Of the new value beside the old one.
+ExperimentJudged told(const Measured& asked, ExperimentJudged judged) {
+    if (!asked.afterFlip) return judged;
+    judged.ratio = 1 / judged.ratio;
+    std::tie(judged.low, judged.high) = std::pair(1 / judged.high, 1 / judged.low);
+    if (judged.outcome == toString(PairedOutcome::Faster))
+        judged.outcome = toString(PairedOutcome::Slower);
+    else if (judged.outcome == toString(PairedOutcome::Slower))
+        judged.outcome = toString(PairedOutcome::Faster);
+    return judged;
 }
 
 bool claims(const ExperimentJudged& judged) {
@@ -37,10 +59,11 @@ void addFact(std::vector<Figure>& figures, const char* name, double a, double b,
     figures.push_back({name, text(a) + QString(" → ") + text(b), a == b ? "the same" : QString(), {}, Verdict::Neutral});
 }
 
-std::vector<Figure> figuresOf(const ExperimentHistory& history, double delta) {
+std::vector<Figure> figuresOf(const Measured& asked, const ExperimentHistory& history, double delta) {
     std::vector<Figure> figures;
-    const SideFacts a = history.facts(Arm::A), b = history.facts(Arm::B);
-    const auto& newest = history.newest();
+    const SideFacts a = history.facts(asked.afterFlip ? Arm::B : Arm::A), b = history.facts(asked.afterFlip ? Arm::A : Arm::B);
+    std::optional<ExperimentJudged> newest;
+    if (history.newest()) newest = told(asked, *history.newest());
     const auto ms = [](double value) { return shown(format::milliseconds(value)); };
     addFact(figures, "step time", a.msPerStep, b.msPerStep, ms);
     if (!figures.empty() && newest) {
@@ -66,7 +89,7 @@ std::vector<Figure> figuresOf(const ExperimentHistory& history, double delta) {
 FlipStripReading askedStrip(const Measured& asked) {
     FlipStripReading strip;
     strip.heading = headingOf(asked);
-    strip.note = "takes turns from the next step on";
+    strip.note = "takes turns from the next step on; the run goes on with the faster value";
     return strip;
 }
 
@@ -74,9 +97,9 @@ FlipStripReading refusedStrip(const Measured& asked, const QString& why, bool ma
     FlipStripReading strip;
     strip.heading = headingOf(asked);
     if (mayAgree) {
-        strip.note = "the two compute differently, so the loss of this run may move a little while they take turns";
+        strip.note = "the two compute differently, so the loss of this run may move a little while they take turns; it goes on with the faster one";
         strip.action = "Measure all the same";
-        strip.actionHint = "Both values train the same weights in turn. No claim is made about the loss.";
+        strip.actionHint = "Both values train the same weights in turn, and the run goes on with the faster one. No claim is made about the loss.";
     } else {
         strip.note = "not measured: " + why;
     }
@@ -100,8 +123,8 @@ FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& h
                          : QString("takes turns; %1 blocks so far that only fix how long a turn is").arg(history.blocks().size());
         return strip;
     }
-    strip.figures = figuresOf(history, delta);
-    const QString said = shown(judgedWords(*newest, delta));
+    strip.figures = figuresOf(asked, history, delta);
+    const QString said = shown(judgedWords(told(asked, *newest), delta));
     const QString pairs = QString("%1 pair%2 of blocks").arg(newest->pairs).arg(newest->pairs == 1 ? "" : "s");
     const QString left = newest->left > 0 ? QString(", %1 left out").arg(newest->left) : QString();
     if (!over) {
@@ -121,17 +144,17 @@ FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& h
 
 QString measuredVerdict(const Measured& asked, const ExperimentJudged& judged, double delta) {
     return QString("%1 %2 beside %3, in turns: %4")
-        .arg(asked.title, shown(toString(asked.to)), shown(toString(asked.from)), shown(judgedWords(judged, delta)));
+        .arg(asked.title, shown(toString(newValue(asked))), shown(toString(oldValue(asked))), shown(judgedWords(told(asked, judged), delta)));
 }
 
 QString measuredChip(const Measured& asked, const ExperimentJudged& judged, const Value& byDefault) {
     if (!claims(judged) && judged.outcome != toString(PairedOutcome::Equivalent)) return {};
-    return gainChip(asked.from, asked.to, claims(judged) ? judged.ratio : 1, byDefault);
+    return gainChip(oldValue(asked), newValue(asked), claims(judged) ? told(asked, judged).ratio : 1, byDefault);
 }
 
 QString measuredSentence(const Measured& asked, const ExperimentJudged& judged, double delta, const QString& where) {
     return QString("Measured in turns here, %1 → %2: %3, in %4 pairs of blocks. %5")
-        .arg(shown(toString(asked.from)), shown(toString(asked.to)), shown(judgedWords(judged, delta)))
+        .arg(shown(toString(oldValue(asked))), shown(toString(newValue(asked))), shown(judgedWords(told(asked, judged), delta)))
         .arg(judged.pairs)
         .arg(where);
 }

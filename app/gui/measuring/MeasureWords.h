@@ -13,6 +13,8 @@ struct Measured {
     std::string id;
     Value from, to;
     QString title;  // of the switch
+    // Asked because the run was flipped from `to` to `from`: then people ask what that flip did, so it is told in the flip's direction.
+    bool afterFlip = false;
 };
 
 // Sent, and not answered yet; or refused with this sentence. mayAgree: it would be measured if the person agreed that the loss may move.

@@ -80,13 +80,12 @@ void CompareFacts::setFacts(const SideFacts& a, const SideFacts& b, double lossD
     const bool any = a.blocks > 0 || b.blocks > 0;
     for (int row = 0; row < kCounted; ++row)
         for (const int side : {0, 1}) item(row, side + 1)->setText(any ? kFacts[row].text(side == 0 ? a : b) : QString("–"));
-    item(kCounted, 1)->setText(any ? QString("0") : QString("–"));
+    item(kCounted, 1)->setText("–");
     item(kCounted, 2)
         ->setText(!any                              ? QString("–")
                   : std::abs(lossDifference) < 5e-5 ? QString("the same")
                   : std::isfinite(lossDifference)   ? QString(lossDifference < 0 ? "\u2212%1" : "+%1").arg(std::abs(lossDifference), 0, 'f', 4)
                                                     : QString("unknown"));
-    if (any && !std::isfinite(lossDifference)) item(kCounted, 1)->setText("unknown");
 }
 
 QString CompareFacts::cell(const QString& row, int side) const {
@@ -112,7 +111,9 @@ QSize CompareFacts::sizeHint() const {
 }
 
 QSize CompareFacts::minimumSizeHint() const {
-    return {272, sizeHint().height()};
+    // Every figure whole: what does not fit beside the chart goes below it.
+    const int names = sizeHintForColumn(0), figures = fontMetrics().horizontalAdvance("000.0 K tok/s") + space(4);
+    return {std::max(240, names + 2 * figures), sizeHint().height()};
 }
 
 }  // namespace stepscope

@@ -22,7 +22,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kFoldBelow = 620;  // narrower, the table stands below the chart
+constexpr int kFoldBelow = 720;  // narrower, the table stands below the chart
 
 QString minutesText(double seconds) {
     return asText(format::duration(TimeNs::fromSeconds(std::max(0.0, seconds))));
@@ -257,8 +257,9 @@ void CompareResult::showVerdict() {
         if (judged->left > 0) basis += QString(", %1 left out").arg(judged->left);
         if (judged->rebuilds > 0)
             basis += QString(" · both made anew %1").arg(judged->rebuilds == 1 ? QString("once") : QString("%1 times").arg(judged->rebuilds));
-        basis += std::isfinite(judged->floor) ? QString(" · a side beside itself: within %1 %").arg((judged->floor - 1) * 100, 0, 'f', 2)
-                                              : QString(" · a side beside itself: not known yet");
+        basis += QString(" · a side beside itself: ") + (std::isfinite(judged->floor) || judged->over
+                                                             ? QString::fromStdString(floorWords(judged->floor, history.sameArmPairs()))
+                                                             : QString("not known yet"));
     }
     m_basis->setText(basis);
     m_method->setText(QString("Method: turns ordered by a coin (seed %1); a self-normalised confidence sequence on log(A ÷ B); Student's t over "

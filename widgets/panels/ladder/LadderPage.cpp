@@ -6,11 +6,13 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/PairedVerdict.h"
 #include "core/base/Format.h"
 #include "widgets/charts/StudyChart.h"
 #include "widgets/panels/ElidedLabel.h"
@@ -22,6 +24,8 @@
 
 namespace stepscope {
 namespace {
+
+constexpr int kLeastChart = 110;  // of its height that is in view
 
 QPushButton* ladderButton(const char* text, const char* icon, const char* tooltip) {
     auto* made = new QPushButton(text);
@@ -73,6 +77,7 @@ QString studyAnswer(const StudyHistory& history) {
     if (history.began()->kind != "ladder") {
         const StudyRow* last = history.find(study::kFinal);
         if (last == nullptr) return {};
+        if (last->settings.empty() && last->outcome == toString(PairedOutcome::Inconclusive)) return QString::fromStdString(last->why);
         if (last->settings.empty() || last->state == study::kRejected) return "The present settings are the fastest that were found.";
         const QString settings = QString::fromStdString(last->settings);
         if (last->state == study::kFailed) return "What won the race could not be measured anew: " + QString::fromStdString(last->why);
@@ -105,7 +110,14 @@ LadderPage::LadderPage(QWidget* parent) : QWidget(parent) {
     m_chart = new StudyChart;
     m_table = new LadderTable;
     auto* parts = new QSplitter(Qt::Vertical);
-    parts->addWidget(m_chart);
+    // As tall as its rows: it scrolls, and never asks the window for more than the screen has.
+    auto* scroll = new QScrollArea;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setMinimumHeight(kLeastChart);
+    scroll->setWidget(m_chart);
+    parts->addWidget(scroll);
     parts->addWidget(m_table);
     parts->setStretchFactor(0, 3);
     parts->setStretchFactor(1, 2);

@@ -170,7 +170,7 @@ void RunBar::showProgress(const RunReading& r) {
     m_progress->setVisible(any);
     m_left->setVisible(any);
     if (!any) {
-        m_step->setText(measuring                                  ? (r.stopping ? "stopping the experiment…" : "measuring, see the page Compare")
+        m_step->setText(measuring                                  ? (r.stopping ? "stopping the experiment…" : "measuring, see its page")
                         : r.refused                                ? "not started"
                         : r.engine == RunReading::Engine::Starting ? "looking at this machine…"
                         : r.engine == RunReading::Engine::Failed   ? r.note

@@ -132,7 +132,7 @@ QWidget* SessionsPage::buildControls() {
     m_load = add("undo", "Load settings", "Put the chosen session's settings into the panel on the left, without starting a run",
                  first(&SessionsPage::loadRequested));
     m_again = add("again", "Run again", "Start a run with the chosen session's settings", first(&SessionsPage::runAgainRequested));
-    m_remove = add("trash", "Delete", "Delete the chosen sessions; the last one can be undone", [this] {
+    m_remove = add("trash", "Delete", "Delete the chosen sessions; it can be undone", [this] {
         std::vector<std::pair<std::int64_t, QString>> gone;  // the list changes with the first of them
         for (const SessionRow* row : rows())
             if (ended(row->state)) gone.emplace_back(row->id, row->name);

@@ -9,6 +9,7 @@
 #include <QStandardPaths>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ToneLabel.h"
@@ -74,7 +75,9 @@ SessionsPanel::SessionsPanel(QWidget* parent) : QWidget(parent) {
     connect(m_view, &QListView::customContextMenuRequested, this, &SessionsPanel::showMenu);
     connect(m_editor, &SessionEditor::renamed, this, &SessionsPanel::renameRequested);
     connect(m_editor, &SessionEditor::annotated, this, &SessionsPanel::annotateRequested);
-    connect(m_undo, &NoticeBar::acted, this, [this] { Q_EMIT restoreRequested(m_deleted); });
+    connect(m_undo, &NoticeBar::acted, this, [this] {
+        for (const std::int64_t session : std::exchange(m_deleted, {})) Q_EMIT restoreRequested(session);
+    });
     showEmptiness();
 }
 
@@ -190,8 +193,11 @@ void SessionsPanel::remove(const SessionRow& row) {
 }
 
 void SessionsPanel::offerUndo(std::int64_t session, const QString& name) {
-    m_deleted = session;
-    m_undo->say(NoticeBar::Kind::Note, "Deleted “" + name + "”.", "Undo");
+    // While the offer stands it grows: what was deleted together arrives one by one, and comes back together.
+    if (!m_undo->isVisibleTo(this)) m_deleted.clear();
+    m_deleted.push_back(session);
+    m_undo->say(NoticeBar::Kind::Note, m_deleted.size() == 1 ? "Deleted “" + name + "”." : QString("Deleted %1 sessions.").arg(m_deleted.size()),
+                "Undo");
 }
 
 bool SessionsPanel::eventFilter(QObject* watched, QEvent* event) {

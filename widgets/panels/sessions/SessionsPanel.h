@@ -67,7 +67,7 @@ private:
     ToneLabel* m_empty;
     SessionEditor* m_editor;
     NoticeBar* m_undo;
-    std::int64_t m_deleted = 0;
+    std::vector<std::int64_t> m_deleted;  // since the offer to undo stands
     QString m_unavailable;
     bool m_read = false;
 };

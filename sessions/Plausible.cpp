@@ -1,0 +1,58 @@
+#include "sessions/Plausible.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "core/analysis/PairedVerdict.h"
+
+namespace stepscope {
+namespace {
+
+void expect(bool holds, const char* what) {
+    if (!holds) throw std::out_of_range(fmt::format("an answer was stored that cannot be: {}", what));
+}
+
+// Unknown is NaN, and allowed.
+bool isRatio(double value) {
+    return std::isnan(value) || value > 0;
+}
+bool isBound(double value) {
+    return std::isnan(value) || value >= 0;
+}
+
+void checkRatio(const std::string& outcome, double ratio, double low, double high) {
+    const std::array known{PairedOutcome::Faster, PairedOutcome::Slower, PairedOutcome::Equivalent, PairedOutcome::Inconclusive};
+    expect(outcome.empty() || std::ranges::any_of(known, [&](PairedOutcome one) { return outcome == toString(one); }), "an unknown outcome");
+    expect(isRatio(ratio), "a ratio of times that is not positive");
+    expect(isBound(low) && isBound(high), "a negative bound");
+    expect(!(low > high), "an interval that runs backwards");
+    // What is not known to lie on one side of 1 was never claimed to.
+    expect(outcome != toString(PairedOutcome::Faster) || low >= 1, "\"faster\" with an interval that holds \"equal\"");
+    expect(outcome != toString(PairedOutcome::Slower) || high <= 1, "\"slower\" with an interval that holds \"equal\"");
+}
+
+}  // namespace
+
+void checkPlausible(const BlockDone& block) {
+    expect(block.duration.ns >= 0 && block.turn.ns >= 0 && block.median.ns >= 0 && block.slowest.ns >= 0, "a negative time");
+    expect(block.steps >= 0 && block.tokens >= 0 && block.warmUp >= 0, "a negative count");
+}
+
+void checkPlausible(const ExperimentJudged& judged) {
+    checkRatio(judged.outcome, judged.ratio, judged.low, judged.high);
+    expect(isBound(judged.floor), "a negative floor");
+    expect(judged.pairs >= 0 && judged.left >= 0 && judged.rebuilds >= 0, "a negative count");
+    expect(!(judged.seconds < 0), "a negative time");
+}
+
+void checkPlausible(const StudyRow& row) {
+    checkRatio(row.outcome, row.ratio, row.low, row.high);
+    expect(isRatio(row.total) && isBound(row.totalLow) && isBound(row.totalHigh) && !(row.totalLow > row.totalHigh), "an impossible total");
+    expect(row.pairs >= 0 && !(row.seconds < 0), "a negative count or time");
+}
+
+}  // namespace stepscope
