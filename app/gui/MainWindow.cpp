@@ -22,6 +22,7 @@
 #include "widgets/panels/experiment/RowParts.h"
 #include "widgets/panels/experiment/WheelGuard.h"
 #include "widgets/panels/ladder/LadderPage.h"
+#include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/panels/run/FlipStrip.h"
 #include "widgets/panels/run/HintStrip.h"
 #include "widgets/panels/run/NoticeBar.h"
@@ -89,8 +90,10 @@ QWidget* MainWindow::buildCentre() {
     m_compare = new ComparePage;
     m_ladder = new LadderPage;
     m_diagnose = new DiagnosePage;
-    for (QWidget* page : {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage),
-                          static_cast<QWidget*>(m_compare), static_cast<QWidget*>(m_ladder), static_cast<QWidget*>(m_diagnose)})
+    m_operations = new OperationsPage;
+    for (QWidget* page :
+         {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage), static_cast<QWidget*>(m_compare),
+          static_cast<QWidget*>(m_ladder), static_cast<QWidget*>(m_diagnose), static_cast<QWidget*>(m_operations)})
         page->setFocusPolicy(Qt::StrongFocus);
     m_live->setMinimumSize(320, 200);  // in a small window the charts are less high than they would like
     m_live->setAccessibleName("Live charts");
@@ -103,6 +106,7 @@ QWidget* MainWindow::buildCentre() {
     m_pages->addTab(m_compare, "Compare");
     m_pages->addTab(m_ladder, "Ladder");
     m_pages->addTab(m_diagnose, "Diagnose");
+    m_pages->addTab(m_operations, "Operations");
     m_pages->setAccessibleName("Pages");
     // The tab widget gives the keyboard to the first field of the page that comes, where 1, ? and Space would be typed.
     connect(m_pages, &QTabWidget::currentChanged, this, [this] {

@@ -22,6 +22,7 @@ class SessionsPage;
 class SessionsPanel;
 class SidePanels;
 class TextPage;
+class OperationsPage;
 class TransportBar;
 
 class MainWindow : public QMainWindow {
@@ -42,6 +43,7 @@ public:
     ComparePage& comparePage() { return *m_compare; }
     LadderPage& ladderPage() { return *m_ladder; }
     DiagnosePage& diagnosePage() { return *m_diagnose; }
+    OperationsPage& operationsPage() { return *m_operations; }
     SessionsPanel& sessions() { return *m_sessions; }
     LogPanel& log() { return *m_log; }
 
@@ -79,6 +81,7 @@ private:
     ComparePage* m_compare;
     LadderPage* m_ladder;
     DiagnosePage* m_diagnose;
+    OperationsPage* m_operations;
     SessionsPanel* m_sessions;
     LogPanel* m_log;
     SidePanels* m_sides;

@@ -18,6 +18,7 @@
 #include "app/gui/wiring/ExperimentWiring.h"
 #include "app/gui/wiring/FlipWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/OperationsWiring.h"
 #include "app/gui/wiring/ReplayController.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
@@ -40,6 +41,7 @@ public:
     SessionsReader& reader() { return m_reader; }
     ReplayController& replay() { return m_replay; }
     CaptureWiring& capture() { return m_capture; }
+    OperationsWiring& operations() { return m_operations; }
 
 private:
     void startDemo(const EngineAnswer& answer);
@@ -64,6 +66,7 @@ private:
     LadderWiring m_ladder;
     DiagnoseWiring m_diagnose;
     CaptureWiring m_capture;
+    OperationsWiring m_operations;
     WindowActions m_actions;
     Departure m_departure;
     QuitSignals m_signals;

@@ -85,6 +85,7 @@ void OperationSummary::add(const SliceBlock& block) {
     for (const auto& slice : block.slices) {
         if (slice.kind == SliceKind::Step) {
             m_totals.steps += 1;
+            m_totals.lastStep = std::max(m_totals.lastStep, slice.step);
             m_totals.stepTime.ns = bounded(m_totals.stepTime.ns, slice.duration);
         }
         if (!isOperation(slice.kind)) continue;

@@ -41,9 +41,10 @@ struct SummaryTotals {
     std::int64_t operations = 0;  // slices that are operations
     std::int64_t slices = 0;      // all
     std::int64_t lost = 0, invalid = 0;
-    std::int64_t steps = 0;  // whole ones among the slices
-    TimeNs stepTime;         // of them together
-    TimeNs self;             // of all operations on all threads
+    std::int64_t steps = 0;     // whole ones among the slices
+    TimeNs stepTime;            // of them together
+    std::int64_t lastStep = 0;  // the highest number among them
+    TimeNs self;                // of all operations on all threads
     // Own time of the operations of the backward pass, and of those of them that have a place in the model.
     TimeNs backward, backwardPlaced;
 };

@@ -76,6 +76,7 @@ TEST(OperationSummary, KnowsTheWholeAndTheShareOfTheBackwardPassThatHasAPlace) {
     EXPECT_EQ(totals.slices, 8);
     EXPECT_EQ(totals.operations, 6);
     EXPECT_EQ(totals.steps, 1);
+    EXPECT_EQ(totals.lastStep, 1);
     EXPECT_EQ(totals.stepTime.ns, 1000);
     EXPECT_EQ(totals.self.ns, 450);
     EXPECT_EQ(totals.lost, 3);

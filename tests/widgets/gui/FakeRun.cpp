@@ -5,10 +5,40 @@
 
 #include "core/events/ConfigJson.h"
 #include "core/events/Schedule.h"
+#include "core/trace/SliceCodec.h"
 #include "sessions/record/Recorder.h"
 
 namespace stepscope {
 namespace {
+
+// Of each step 40 operations of two layers.
+SliceBlock fakeSlices(std::int64_t at, std::int64_t first, std::int64_t steps) {
+    SliceBlock block{.thread = {.process = 1, .thread = 2, .number = 1, .name = "trainer"}};
+    block.strings = {"",
+                     "aten::addmm",
+                     "aten::gelu",
+                     "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+                     "AddmmBackward0",
+                     "forward",
+                     "backward",
+                     "mlp/up",
+                     "mlp/down",
+                     "attention/core"};
+    for (std::int64_t step = first; step < first + steps; ++step) {
+        block.slices.push_back({.start = at, .duration = 4'000'000, .kind = SliceKind::Step, .step = step});
+        for (std::uint32_t i = 0; i < 40; ++i)
+            block.slices.push_back({.start = at + 90'000 * i,
+                                    .duration = 80'000 - 1'000 * static_cast<std::int64_t>(i),
+                                    .name = 1 + i % 4,
+                                    .phase = 5 + (i % 4) / 2,
+                                    .role = 7 + i % 3,
+                                    .depth = 1,
+                                    .layer = static_cast<std::int32_t>(i % 2),
+                                    .step = step});
+        at += 4'000'000;
+    }
+    return block;
+}
 
 constexpr int kFakeBlock = 20, kFakePilotPairs = 2, kFakePairs = 8;  // steps; pairs of blocks
 
@@ -229,6 +259,9 @@ bool FakeRun::obey(const Command& command) {
                 return true;
             },
             [this](const Capture& wanted) {
+                const auto slices = std::make_shared<const Chunk>(encodeSlices(fakeSlices(m_clock.now().ns, m_step, wanted.steps)));
+                if (m_recorder) m_recorder->publishChunk(slices);
+                m_sink.publishChunk(slices);
                 publish(CaptureDone{.step = m_step, .at = m_clock.now(), .firstStep = m_step, .steps = wanted.steps, .operations = 41});
                 return true;
             },

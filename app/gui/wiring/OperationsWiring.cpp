@@ -1,0 +1,120 @@
+#include "app/gui/wiring/OperationsWiring.h"
+
+#include <QFileDialog>
+#include <QTabWidget>
+#include <QTimer>
+#include <functional>
+
+#include "app/gui/Stage.h"
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/RunController.h"
+#include "app/gui/wiring/RunWiring.h"
+#include "sessions/SessionStore.h"
+#include "sessions/Slices.h"
+#include "sessions/exporters/KinetoTrace.h"
+#include "widgets/panels/operations/OperationsPage.h"
+
+namespace stepscope {
+namespace {
+
+// The recorder stores every 100 ms; a slow disk takes longer, so it is looked at again until the capture is there.
+constexpr int kStoredMs = 300, kMostLooks = 40;
+
+QString plainText(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+OperationsView readView(const std::string& database, std::int64_t session, const std::function<bool()>& goesOn) {
+    OperationsView view{.session = session};
+    const auto failed = [&](const Error& error) {
+        view.problem = plainText(error.sentence);
+        return view;
+    };
+    auto reader = SessionReader::open(database);
+    if (!reader) return failed(reader.error());
+    OperationSummary summary;
+    const auto done = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
+        if (!goesOn()) return makeError(ErrorCode::Cancelled, "Something else is shown now.");
+        summary.add(block);
+        return {};
+    });
+    if (!done) return failed(done.error());
+    view.totals = summary.totals();
+    view.operations = summary.rows(SummaryBy::Operation, SummarySort::Self);
+    view.layers = summary.rows(SummaryBy::Layer, SummarySort::Self);
+    view.roles = summary.rows(SummaryBy::Role, SummarySort::Self);
+    return view;
+}
+
+}  // namespace
+
+OperationsWiring::OperationsWiring(const Panels& panels, RunController& runs, RunWiring& running, LiveFeed& live, Stage& stage, std::string database,
+                                   QObject* parent)
+    : QObject(parent), m_panels(panels), m_running(running), m_stage(stage), m_database(std::move(database)) {
+    connect(&panels.page, &OperationsPage::captureRequested, this, [this, &runs](int steps) {
+        m_panels.page.setWaiting(true);
+        runs.send(Capture{.steps = steps});
+    });
+    connect(&panels.page, &OperationsPage::exportRequested, this, &OperationsWiring::askWhere);
+    connect(&running, &RunWiring::takesCommandsChanged, &panels.page, &OperationsPage::setReady);
+    connect(&live, &LiveFeed::captured, this, [this](const CaptureDone& capture) {
+        m_panels.page.setWaiting(false);
+        m_awaited = capture.step;
+        m_looks = kMostLooks;
+        QTimer::singleShot(kStoredMs, this, &OperationsWiring::shownChanged);
+    });
+    connect(&live, &LiveFeed::started, this, [this] { m_awaited = 0; });
+    // A refusal of the capture is told in the log; nobody waits for it here.
+    connect(&live, &LiveFeed::logged, this, [this](const LogLine& line) {
+        if (line.level == LogLevel::Warning) m_panels.page.setWaiting(false);
+    });
+    connect(&stage, &Stage::started, this, &OperationsWiring::shownChanged);
+    connect(&stage, &Stage::switched, this, &OperationsWiring::shownChanged);
+    connect(&panels.pages, &QTabWidget::currentChanged, this, &OperationsWiring::readIfSeen);
+    panels.page.setReady(running.takesCommands());
+}
+
+OperationsWiring::~OperationsWiring() {
+    ++m_reading;
+}
+
+void OperationsWiring::shownChanged() {
+    m_stale = true;
+    readIfSeen();
+}
+
+void OperationsWiring::readIfSeen() {
+    if (m_stale && m_panels.pages.currentWidget() == &m_panels.page) read();
+}
+
+void OperationsWiring::read() {
+    m_stale = false;
+    const std::uint64_t number = ++m_reading;
+    const std::int64_t session = m_stage.shown().history()->session();
+    if (session <= 0) return m_panels.page.setView({});
+    m_thread.post([this, number, session] {
+        auto view = readView(m_database, session, [&] { return number == m_reading; });
+        answer(this, [this, number, view = std::move(view)]() mutable {
+            if (number != m_reading) return;
+            const bool late = !m_stage.replaying() && view.problem.isEmpty() && view.totals.lastStep < m_awaited;
+            if (late && m_looks-- > 0) QTimer::singleShot(kStoredMs, this, &OperationsWiring::shownChanged);
+            m_panels.page.setView(std::move(view));
+        });
+    });
+}
+
+void OperationsWiring::askWhere() {
+    const QString name = QString("session-%1.pt.trace.json.gz").arg(m_stage.shown().history()->session());
+    const QString path = QFileDialog::getSaveFileName(&m_panels.page, "Export trace", name, "Traces (*.pt.trace.json.gz *.json.gz *.json)");
+    if (!path.isEmpty()) exportTrace(path);
+}
+
+void OperationsWiring::exportTrace(const QString& path) {
+    m_thread.post([this, session = m_stage.shown().history()->session(), file = path.toStdString()] {
+        const auto written = exportKinetoTraceFile(m_database, session, file);
+        answer(this, [this, sentence = written ? "The trace is written to " + plainText(*written) + "." : plainText(written.error().sentence),
+                      failed = !written.ok()] { m_running.say(sentence, failed); });
+    });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,98 @@
+// The page Operations by itself: rows that sort by what they mean, a filter over names and places, ways to group, and a sentence for each state.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+
+#include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/panels/operations/OperationsTable.h"
+
+namespace stepscope {
+namespace {
+
+OperationsView someView() {
+    SliceBlock block;
+    block.strings = {"", "aten::mm", "aten::gelu", "aten::add", "mlp/up", "head/loss"};
+    block.slices = {{.start = 0, .duration = 9'000'000, .name = 1, .role = 4, .layer = 1},
+                    {.start = 0, .duration = 11'000'000, .name = 2, .role = 4, .layer = 0},
+                    {.start = 0, .duration = 200'000, .name = 3, .role = 5},
+                    {.start = 0, .duration = 30'000'000, .kind = SliceKind::Step, .step = 1}};
+    OperationSummary summary;
+    summary.add(block);
+    OperationsView view{.session = 7, .totals = summary.totals()};
+    view.operations = summary.rows(SummaryBy::Operation, SummarySort::Self);
+    view.layers = summary.rows(SummaryBy::Layer, SummarySort::Self);
+    view.roles = summary.rows(SummaryBy::Role, SummarySort::Self);
+    return view;
+}
+
+std::vector<std::string> names(const OperationsPage& page) {
+    std::vector<std::string> all;
+    const auto* rows = page.table()->model();
+    for (int row = 0; row < rows->rowCount(); ++row) all.push_back(rows->index(row, 0).data().toString().toStdString());
+    return all;
+}
+
+TEST(OperationsPage, SortsByNumbersAndNotByTheirText) {
+    OperationsPage page;
+    page.setView(someView());
+    EXPECT_EQ(names(page), (std::vector<std::string>{"aten::gelu", "aten::mm", "aten::add"})) << "11 ms before 9 ms before 200 us";
+    page.table()->sortByColumn(OperationsTable::Self, Qt::AscendingOrder);
+    EXPECT_EQ(names(page).front(), "aten::add");
+    page.table()->sortByColumn(OperationsTable::Name, Qt::AscendingOrder);
+    EXPECT_EQ(names(page).front(), "aten::add");
+}
+
+TEST(OperationsPage, FiltersByNameLayerAndRole) {
+    OperationsPage page;
+    page.setView(someView());
+    page.filter()->setText("MLP");
+    EXPECT_EQ(names(page).size(), 2u);
+    page.filter()->setText("mlp layer 1");
+    EXPECT_EQ(names(page), std::vector<std::string>{"aten::mm"});
+    page.filter()->setText("nothing like it");
+    EXPECT_TRUE(names(page).empty());
+}
+
+TEST(OperationsPage, GroupsByLayerAndByPartOfTheModel) {
+    OperationsPage page;
+    page.setView(someView());
+    page.grouping()->setCurrentIndex(1);
+    EXPECT_EQ(names(page), (std::vector<std::string>{"layer 0", "layer 1", "head/loss"}));
+    page.grouping()->setCurrentIndex(2);
+    EXPECT_EQ(names(page), (std::vector<std::string>{"mlp/up", "head/loss"}));
+}
+
+TEST(OperationsPage, HasASentenceForEachState) {
+    OperationsPage page;
+    EXPECT_TRUE(page.sentence().contains("start a run")) << page.sentence().toStdString();
+    EXPECT_FALSE(page.captureButton()->isEnabled());
+    page.setReady(true);
+    EXPECT_TRUE(page.captureButton()->isEnabled());
+    QSignalSpy asked(&page, &OperationsPage::captureRequested);
+    page.captureButton()->click();
+    ASSERT_EQ(asked.size(), 1);
+    EXPECT_EQ(asked[0][0].toInt(), 3);
+    page.setWaiting(true);
+    EXPECT_FALSE(page.captureButton()->isEnabled()) << "once at a time";
+    EXPECT_EQ(page.sentence(), "Waiting for the steps.");
+    page.setWaiting(false);
+    page.setView({.session = 4});
+    EXPECT_TRUE(page.sentence().contains("No step of session 4")) << page.sentence().toStdString();
+    EXPECT_FALSE(page.exportButton()->isEnabled());
+    page.setView({.session = 4, .problem = "A block of slices is damaged at byte 7: the bytes end within a number."});
+    EXPECT_TRUE(page.sentence().contains("byte 7"));
+    OperationsView lossy = someView();
+    lossy.totals.lost = 5;
+    page.setView(lossy);
+    EXPECT_TRUE(page.sentence().contains("5 more could not be kept")) << page.sentence().toStdString();
+    EXPECT_TRUE(page.exportButton()->isEnabled());
+    page.setReady(false);
+    EXPECT_FALSE(page.captureButton()->isEnabled());
+}
+
+}  // namespace
+}  // namespace stepscope

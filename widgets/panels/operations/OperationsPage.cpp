@@ -1,0 +1,160 @@
+#include "widgets/panels/operations/OperationsPage.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "core/base/Format.h"
+#include "core/events/Command.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/operations/OperationsTable.h"
+#include "widgets/style/Metrics.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kStepsAtFirst = 3;
+
+QString sentenceText(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+}  // namespace
+
+OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
+    setAccessibleName("Operations");
+    m_capture = new QPushButton("Capture now");
+    m_capture->setAutoDefault(false);
+    m_capture->setToolTip("Records every operation of the next steps of the run; those steps take longer and are left out where steps are compared");
+    m_steps = new QSpinBox;
+    m_steps->setRange(1, static_cast<int>(kMostCapturedSteps));
+    m_steps->setValue(kStepsAtFirst);
+    m_steps->setSuffix(" steps");
+    m_steps->setAccessibleName("Steps to capture");
+    m_by = new QComboBox;
+    m_by->addItems({"by operation", "by layer", "by part of the model"});
+    m_by->setAccessibleName("What a row is");
+    m_filter = new QLineEdit;
+    m_filter->setPlaceholderText("Filter: name, layer, role");
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setAccessibleName("Filter the rows");
+    m_export = new QPushButton("Export trace…");
+    m_export->setAutoDefault(false);
+    m_export->setToolTip("Writes the captured steps as a trace for Perfetto, TensorBoard and others");
+
+    m_rows = new OperationsTable(this);
+    m_order = new OperationsOrder(this);
+    m_order->setSourceModel(m_rows);
+    m_order->setSortRole(OperationsTable::kSortRole);
+    m_table = new QTableView;
+    m_table->setModel(m_order);
+    m_table->setAccessibleName("Operations of the captured steps");
+    m_table->setSortingEnabled(true);
+    m_table->sortByColumn(OperationsTable::Self, Qt::DescendingOrder);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
+    m_table->setTabKeyNavigation(false);
+    m_table->setFont(tabularFont(font()));
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+    QHeaderView* heads = m_table->horizontalHeader();
+    heads->setHighlightSections(false);
+    heads->setSectionResizeMode(QHeaderView::ResizeToContents);
+    heads->setSectionResizeMode(OperationsTable::Name, QHeaderView::Interactive);
+    heads->resizeSection(OperationsTable::Name, fontMetrics().averageCharWidth() * 24);
+    m_sentence = sentenceLabel(Tone::Muted);
+    m_sentence->setAccessibleName("What is shown");
+
+    auto* top = new QHBoxLayout;
+    top->setSpacing(space(2));
+    top->addWidget(m_capture);
+    top->addWidget(m_steps);
+    top->addStretch(1);
+    top->addWidget(m_export);
+    auto* narrow = new QHBoxLayout;
+    narrow->setSpacing(space(2));
+    narrow->addWidget(m_by);
+    narrow->addWidget(m_filter, 1);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(space(3), space(3), space(3), space(3));
+    layout->setSpacing(space(2));
+    layout->addLayout(top);
+    layout->addWidget(m_sentence);
+    layout->addLayout(narrow);
+    layout->addWidget(m_table, 1);
+    layout->addStretch(0);
+
+    connect(m_capture, &QPushButton::clicked, this, [this] { Q_EMIT captureRequested(m_steps->value()); });
+    connect(m_export, &QPushButton::clicked, this, &OperationsPage::exportRequested);
+    connect(m_by, &QComboBox::currentIndexChanged, this, &OperationsPage::showRows);
+    connect(m_filter, &QLineEdit::textChanged, m_order, &OperationsOrder::setWords);
+    showState();
+}
+
+void OperationsPage::setView(OperationsView view) {
+    m_view = std::move(view);
+    showRows();
+    showState();
+}
+
+void OperationsPage::setReady(bool ready) {
+    m_ready = ready;
+    m_waiting = m_waiting && ready;
+    showState();
+}
+
+void OperationsPage::setWaiting(bool waiting) {
+    m_waiting = waiting;
+    showState();
+}
+
+QString OperationsPage::sentence() const {
+    return m_sentence->text();
+}
+
+void OperationsPage::showRows() {
+    const int by = m_by->currentIndex();
+    m_rows->setRows(by == 0 ? m_view.operations : by == 1 ? m_view.layers : m_view.roles, m_view.totals.self);
+    m_table->setColumnHidden(OperationsTable::Role, by == 1);
+    m_table->setColumnHidden(OperationsTable::Layer, by != 0);
+    m_table->setColumnHidden(OperationsTable::Total, by != 0);  // the same as self there
+}
+
+void OperationsPage::showState() {
+    const bool some = m_view.totals.operations > 0;
+    m_capture->setEnabled(m_ready && !m_waiting);
+    m_steps->setEnabled(m_ready && !m_waiting);
+    m_export->setEnabled(some);
+    for (QWidget* part : {static_cast<QWidget*>(m_by), static_cast<QWidget*>(m_filter), static_cast<QWidget*>(m_table)}) part->setVisible(some);
+    m_sentence->setTone(m_view.problem.isEmpty() ? Tone::Muted : Tone::Error);
+    const QString how = m_ready ? QString("“Capture now” records its next steps.")
+                                : QString("While a run goes on, “Capture now” records its next steps; so does train --profile on the command line.");
+    if (m_waiting)
+        m_sentence->setText("Waiting for the steps.");
+    else if (!m_view.problem.isEmpty())
+        m_sentence->setText(m_view.problem);
+    else if (m_view.loading)
+        m_sentence->setText("Reading what was captured.");
+    else if (m_view.session == 0)
+        m_sentence->setText("Nothing is shown yet: start a run, or double-click a session at the right. " + how);
+    else if (!some)
+        m_sentence->setText(QString("No step of session %1 was captured. %2").arg(m_view.session).arg(how));
+    else {
+        const SummaryTotals& totals = m_view.totals;
+        QString text =
+            QString("%1 operations in %2 captured steps, %3 a step. Times are those of all threads and all these steps together.")
+                .arg(sentenceText(format::count(totals.operations)), sentenceText(format::count(totals.steps)),
+                     sentenceText(format::milliseconds(totals.stepTime.milliseconds() / std::max<double>(1, static_cast<double>(totals.steps)))));
+        if (totals.lost + totals.invalid > 0)
+            text += QString(" %1 more could not be kept.").arg(sentenceText(format::count(totals.lost + totals.invalid)));
+        m_sentence->setText(text);
+    }
+}
+
+}  // namespace stepscope
