@@ -98,7 +98,7 @@ Status schedule(TrainOptions& options, const Workbench& workbench) {
 
 // The first round is asked for before the run begins, so that one that never comes is told at its end; each of the others when the one before is
 // done.
-Status scheduleProfile(Options& options) {
+Status scheduleProfile(TrainOptions& options) {
     if (options.profile.empty()) return {};
     if (options.noRecord)
         return makeError(ErrorCode::BadInput, "train --no-record makes no session that --profile could record into; leave out one of the two.");

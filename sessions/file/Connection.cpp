@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr int kBusyMs = 3000;
 
 int pragmaInteger(SQLite::Database& database, const char* pragma) {
-    return database.execAndGet(std::string("PRAGMA ") + pragma).getInt();
+    return database.execAndGet(fmt::format("PRAGMA {}", pragma)).getInt();
 }
 
 // The file may be a stranger's: views and triggers, which we have none of, are not followed, functions named by its schema are not called, and no

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kNoKernels =
     "No kernels were captured: this machine has no NVIDIA driver, or the run was not on its GPU; operations are shown without --by kernel.";
 
-struct Options {
+struct ProfileOptions {
     std::string id, database, sort = "self", by = "op", file;
     std::int64_t limit = 40;
     bool json = false;
@@ -96,7 +96,7 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     return text + table.text();
 }
 
-Result<ExitCode> profile(const Options& options) {
+Result<ExitCode> profile(const ProfileOptions& options) {
     const auto id = parseSessionId(options.id);
     if (!id) return id.error();
     const auto by = summaryBy(options.by);
@@ -128,7 +128,7 @@ Result<ExitCode> profile(const Options& options) {
 }  // namespace
 
 void addProfile(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ProfileOptions>();
     auto* command = parent.add_subcommand("profile", "Where the time of captured steps went; train --profile captures them");
     command->add_option("ID", options->id, "The session's number")->required();
     command->add_option("--by", options->by, "Rows: op, kernel, layer or role")
@@ -150,7 +150,7 @@ void addProfile(CLI::App& parent, Actions& actions) {
 }
 
 void addSessionsExportTrace(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ProfileOptions>();
     auto* command = parent.add_subcommand("export-trace", "Captured steps as a trace for Perfetto, TensorBoard and others");
     command->add_option("ID", options->id, "The session's number")->required();
     command->add_option("FILE", options->file, "Ends in .json or .json.gz; default: session-ID.pt.trace.json.gz here; -: stdout");

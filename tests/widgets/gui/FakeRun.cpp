@@ -190,19 +190,19 @@ void FakeRun::judge(bool over, const std::string& outcome) {
 void FakeRun::turn() {
     if (!m_measured || m_step % kFakeBlock != 0) return;
     const Arm arm = m_blocks % 2 == 0 ? Arm::A : Arm::B;
+    const bool fast = m_measured->value == Value{std::string("bf16")};  // the value that was asked for
     const int pair = m_blocks / 2 - kFakePilotPairs;
     publish(BlockDone{.step = m_step,
                       .at = m_clock.now(),
-                      .duration = TimeNs::fromSeconds(kFakeBlock * (arm == Arm::A ? 0.0620 : 0.0500)),
+                      .duration = TimeNs::fromSeconds(kFakeBlock * ((arm == Arm::B) == fast ? 0.0500 : 0.0620)),
                       .pair = std::max(-1, pair),
                       .arm = arm,
                       .second = arm == Arm::B,
                       .steps = kFakeBlock,
                       .tokens = kFakeBlock * 1536,
-                      .peakBytes = arm == Arm::A ? 67e6 : 46e6});
+                      .peakBytes = (arm == Arm::B) == fast ? 46e6 : 67e6});
     ++m_blocks;
     if (m_blocks % 2 != 0 || pair < 0) return;
-    const bool fast = m_measured->value == Value{std::string("bf16")};
     judge(pair + 1 == kFakePairs, pair + 1 < kFakePairs ? "inconclusive" : fast ? "faster" : "slower");
 }
 

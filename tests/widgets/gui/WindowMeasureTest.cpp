@@ -47,6 +47,8 @@ TEST_F(WindowMeasureTest, AFlipIsMeasuredInTurnsByTheButtonBesideIt) {
     ASSERT_FALSE(strip().figures.empty());
     EXPECT_EQ(strip().figures.front().verdict, FlipStripReading::Verdict::Better) << "told in the direction of the flip";
     EXPECT_TRUE(strip().note.startsWith("faster by")) << strip().note.toStdString();
+    EXPECT_TRUE(strip().figures.front().medians.contains("62.0")) << strip().figures.front().medians.toStdString();
+    EXPECT_LT(strip().figures.front().medians.indexOf("62.0"), strip().figures.front().medians.indexOf("50.0")) << "before → after";
     EXPECT_FALSE(live().turns().empty()) << "the charts know which steps had which value";
     picture(window(), "measure-over");
 }
