@@ -32,8 +32,6 @@ struct Profile : CliFixture {
     }
 };
 
-}  // namespace
-
 TEST_F(Profile, RecordsTheStepsOfTheScheduleAndPrintsRows) {
     train({"--profile", "wait=2,warmup=1,active=2"});
     const Json all = rows();
@@ -101,3 +99,5 @@ TEST_F(Profile, SaysThatARoundNeverCame) {
     EXPECT_EQ(finished.exitCode, 0);
     EXPECT_THAT(finished.err, HasSubstr("Nothing was captured"));
 }
+
+}  // namespace
