@@ -9,8 +9,6 @@
 using namespace stepscope::test;
 using testing::HasSubstr;
 
-namespace {
-
 struct Profile : CliFixture {
     Json rows(const Words& more = {}) {
         Words words{"profile", "1", "--json", "--db", database()};
@@ -48,7 +46,8 @@ TEST_F(Profile, RecordsTheStepsOfTheScheduleAndPrintsRows) {
     EXPECT_EQ(steps(trace()), (std::set<std::string>{"ProfilerStep#4", "ProfilerStep#5"}));
     EXPECT_EQ(rows({"--limit", "2"})["rows"].size(), 2u);
     std::set<std::string> layers;
-    for (const auto& row : rows({"--by", "layer"})["rows"]) layers.insert(row["name"]);
+    const Json byLayer = rows({"--by", "layer"});
+    for (const auto& row : byLayer["rows"]) layers.insert(row["name"]);
     EXPECT_TRUE(layers.contains("layer 0"));
     EXPECT_FALSE(rows({"--by", "role", "--sort", "total"})["rows"].empty());
     EXPECT_FALSE(rows({"--sort", "memory"})["rows"].empty());
