@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kLargestState = 16'000'000;          // of state.json; all characters of Unicode as a tokenizer take a third of it
+constexpr std::uintmax_t kLargestHeader = 64u << 20;          // of a file of tensors, beside their data
 constexpr std::int64_t kMostCounted = 1'000'000'000'000'000;  // steps, sequences: products with a context stay within 64 bits
 constexpr std::int64_t kMostRows = 10'000'000;                // of the tables, as the key vocabulary allows
 constexpr const char* kWeightsFile = "model.safetensors";
@@ -150,6 +151,11 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
         const auto held = fs::file_size(path + "/" + kWeightsFile, problem);
         if (!problem && held / sizeof(float) < static_cast<std::uintmax_t>(parameterCount(read.model)))
             return damaged(fmt::format("a model of its sizes has {} parameters, more than {} can hold", parameterCount(read.model), kWeightsFile));
+        // And nothing that is much larger is read, or hashed, to its end.
+        const auto most = static_cast<std::uintmax_t>(parameterCount(read.model)) * sizeof(double) + kLargestHeader;
+        for (const auto& [file, copies] : {std::pair{kWeightsFile, 1}, std::pair{kMomentsFile, 2}})
+            if (const auto size = fs::file_size(path + "/" + file, problem); !problem && size > most * static_cast<std::uintmax_t>(copies))
+                return damaged(fmt::format("{} is larger than a model of its sizes, with {} parameters", file, parameterCount(read.model)));
         return read;
     } catch (const json::exception& wrong) {
         return makeError(ErrorCode::Damaged, fmt::format("{}/state.json is damaged: an entry is missing or of the wrong kind.", path), wrong.what());

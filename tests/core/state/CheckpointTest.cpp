@@ -167,6 +167,11 @@ TEST_F(Checkpoint, IsRefusedWhenItsDescriptionClaimsWhatItsFilesCannotHold) {
     EXPECT_NE(refusal({{"/model/n_layer", 1000}, {"/config/layers", 1000}}).sentence.find("parameters"), std::string::npos);
     std::ofstream(path("a") + "/state.json") << whole;
     EXPECT_TRUE(readCheckpointMeta(path("a")).ok());
+    // A file with a hole in it, larger than memory: said before any of it is read.
+    std::filesystem::resize_file(path("a") + "/optimizer.safetensors", std::uintmax_t{1} << 36);
+    const auto read = readCheckpointMeta(path("a"));
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().sentence.find("optimizer.safetensors is larger"), std::string::npos) << read.error().sentence;
 }
 
 TEST_F(Checkpoint, IsRefusedWhenItsDescriptionNestsDeepOrIsLarge) {
