@@ -48,6 +48,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Ctrl+B", "fold the left panel away; with Shift the right one"},
         {"/", "search the sessions"},
         {"Enter, F2, Delete, C", "in the list: replay, rename, delete, details or what differs"},
+        {"O", "in the list: lay the chosen sessions over each other"},
         {"E", "export the chosen session as CSV"},
         {"Ctrl+Return", "generate text"},
         {"Esc", "close a replay, clear the search, leave a field of the page Text"},

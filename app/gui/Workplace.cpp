@@ -32,6 +32,7 @@ Workplace::Workplace(const Options& options)
       m_sessions({m_window.experiment(), m_window.hints(), m_window.livePage(), m_window.sessions(), m_window.pages(), m_window.sessionsPage(),
                   m_window.transport(), m_window.log()},
                  m_reader, m_replay, m_runs, m_stage, m_running),
+      m_overlay({m_window.livePage(), m_window.sessions(), m_window.sessionsPage(), m_window.pages()}, m_reader, m_stage, m_running, m_sessions),
       m_compare({m_window.experiment(), m_window.pages(), m_window.comparePage(), m_window.notice()}, m_runs, m_running, m_reader, m_stage,
                 m_measured),
       m_ladder({m_window.experiment(), m_window.pages(), m_window.ladderPage()}, m_runs, m_running, m_reader, m_stage, m_studied),

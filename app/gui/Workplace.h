@@ -12,6 +12,7 @@
 #include "app/gui/measuring/LadderWiring.h"
 #include "app/gui/measuring/MeasureWiring.h"
 #include "app/gui/measuring/StudyFeed.h"
+#include "app/gui/overlay/OverlayWiring.h"
 #include "app/gui/process/Options.h"
 #include "app/gui/process/QuitSignals.h"
 #include "app/gui/wiring/CaptureWiring.h"
@@ -42,6 +43,7 @@ public:
     ReplayController& replay() { return m_replay; }
     CaptureWiring& capture() { return m_capture; }
     OperationsWiring& operations() { return m_operations; }
+    OverlayWiring& overlay() { return m_overlay; }
 
 private:
     void startDemo(const EngineAnswer& answer);
@@ -62,6 +64,7 @@ private:
     FlipWiring m_flips;
     MeasureWiring m_inTurns;
     SessionsWiring m_sessions;
+    OverlayWiring m_overlay;
     CompareWiring m_compare;
     LadderWiring m_ladder;
     DiagnoseWiring m_diagnose;

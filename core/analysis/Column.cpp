@@ -22,6 +22,21 @@ Column::Node Column::leaf(std::size_t row) const {
     return {index, index, value > 0 ? index : kNone};
 }
 
+// As widening by each leaf would, with the values at hand instead of looked up again for every comparison.
+Column::Node Column::leaves(std::size_t begin, std::size_t end) const {
+    Node node;
+    float low = 0, high = 0, lowPositive = 0;
+    for (std::size_t row = begin; row < end; ++row) {
+        const float value = m_values[row];
+        if (!std::isfinite(value)) continue;
+        const auto index = static_cast<std::uint32_t>(row);
+        if (node.low == kNone || value < low) low = value, node.low = index;
+        if (node.high == kNone || value > high) high = value, node.high = index;
+        if (value > 0 && (node.lowPositive == kNone || value < lowPositive)) lowPositive = value, node.lowPositive = index;
+    }
+    return node;
+}
+
 void Column::append(double value) {
     SS_CHECK(m_values.size() < kNone);
     m_values.push_back(static_cast<float>(value));
@@ -29,7 +44,10 @@ void Column::append(double value) {
     for (std::size_t level = 0; below % kFan == 0; ++level) {
         if (level == m_levels.size()) m_levels.emplace_back();
         Node node;
-        for (std::size_t i = below - kFan; i < below; ++i) widen(node, level == 0 ? leaf(i) : m_levels[level - 1][i]);
+        if (level == 0)
+            node = leaves(below - kFan, below);
+        else
+            for (std::size_t i = below - kFan; i < below; ++i) widen(node, m_levels[level - 1][i]);
         m_levels[level].push_back(node);
         below = m_levels[level].size();
     }

@@ -39,6 +39,7 @@ private:
     };
     void widen(Node& node, const Node& by) const;
     Node leaf(std::size_t row) const;
+    Node leaves(std::size_t begin, std::size_t end) const;
 
     std::deque<float> m_values;               // 7 digits are more than a pixel can show
     std::vector<std::vector<Node>> m_levels;  // m_levels[k][i] covers rows [i * kFan^(k+1), (i + 1) * kFan^(k+1))

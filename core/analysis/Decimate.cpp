@@ -16,8 +16,14 @@ double Scale::fromShare(double share) const {
     return logarithmic ? low * std::pow(high / low, share) : low + (high - low) * share;
 }
 
+// By doubling steps from `from` on, then by bisection: who asks for one place after the other pays for the distance between them, not for the run.
 std::size_t Places::firstAt(double x, std::size_t from) const {
-    std::size_t begin = std::min(from, count), length = count - begin;
+    std::size_t begin = std::min(from, count), reach = 1;
+    while (begin + reach <= count && at(begin + reach - 1) < x) {
+        begin += reach;
+        reach *= 2;
+    }
+    std::size_t length = std::min(reach, count - begin);
     while (length > 0) {
         const std::size_t half = length / 2;
         if (at(begin + half) < x) {

@@ -1,6 +1,7 @@
 #include "core/analysis/RunComparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -166,6 +167,25 @@ Comparability comparabilityOf(const StoredRun& a, const StoredRun& b) {
     }
     found.score = std::max(0, found.score);
     return found;
+}
+
+std::string sentenceOf(const Comparability& comparability) {
+    return fmt::format("Comparability: {} of 100: {}.", comparability.score, fmt::join(comparability.reasons, "; "));
+}
+
+std::string ratioSentence(const StoredRun& a, const StoredRun& b) {
+    if (a.steadyMsPerToken.empty() || b.steadyMsPerToken.empty()) return {};
+    const double ratio = median(a.steadyMsPerToken) / median(b.steadyMsPerToken);
+    if (!std::isfinite(ratio)) return {};
+    return fmt::format("Median time per token of session {} \u00f7 that of session {}: {:.3f}. That is no verdict: the two did not take turns.",
+                       a.session, b.session, ratio);
+}
+
+std::string workOf(const RunConfig& config) {
+    std::string work;
+    for (const auto& [key, value] : listConfig(config))
+        if (kDataKeys.contains(key) || kModelKeys.contains(key)) work += key + "=" + value + "\n";
+    return work;
 }
 
 }  // namespace stepscope

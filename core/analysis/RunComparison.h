@@ -43,5 +43,12 @@ struct Comparability {
     std::vector<std::string> reasons;  // sentences, the heaviest first; never empty
 };
 Comparability comparabilityOf(const StoredRun& a, const StoredRun& b);
+// As sentences, for the command line and the window alike.
+std::string sentenceOf(const Comparability& comparability);  // "Comparability: 50 of 100: not interleaved: ...; ..."
+// Of two sessions, by the median time a token; empty where one of them has none.
+std::string ratioSentence(const StoredRun& a, const StoredRun& b);
+
+// Data and model of a configuration, as one word: two runs with the same trained the same model on the same data.
+std::string workOf(const RunConfig& config);
 
 }  // namespace stepscope

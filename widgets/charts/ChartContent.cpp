@@ -73,6 +73,18 @@ void VisibleValues::add(const Column& column, RowRange rows, bool positiveOnly) 
     add(column[found.high]);
 }
 
+std::vector<LineValue> ChartContent::valuesAt(const DrawRequest&, double) const {
+    return {};
+}
+
+PointedLine ChartContent::pointedLine(const DrawRequest&) const {
+    return {};
+}
+
+std::string ChartContent::csv(const DrawRequest&) const {
+    return {};
+}
+
 QString ChartContent::whyEmpty(const DrawRequest& request) const {
     if (request.hasSteps()) {
         const Places places = stepPlaces(*request.history, request.axis);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "core/analysis/RunHistory.h"
@@ -19,9 +20,13 @@
 
 namespace stepscope {
 
+class RunsOverlay;
+
 struct DrawRequest {
-    const RunHistory* history = nullptr;  // null: no run chosen
-    const RunConfig* planned = nullptr;   // of the next run
+    const RunHistory* history = nullptr;   // null: no run chosen
+    const RunConfig* planned = nullptr;    // of the next run
+    const RunsOverlay* overlay = nullptr;  // stored runs instead of the history; null: none
+    std::optional<double> cursor{};        // along x, of an overlay
     XAxis axis = XAxis::Step;
     Scale x;
     std::size_t pixels = 0;  // width of the plot
@@ -39,7 +44,7 @@ struct DrawRequest {
 };
 
 struct LegendItem {
-    enum class Mark { None, Line, Bold, Faint, Dashed, Diamond, Area };
+    enum class Mark { None, Line, Bold, Faint, Dashed, Dotted, Diamond, Area };
     Mark mark = Mark::Line;  // None: a number about the whole chart
     QColor colour;
     QString name;
@@ -51,6 +56,20 @@ struct LegendItem {
 
 struct CursorDot {
     double x = 0, y = 0;  // in units of the axes
+    QColor colour;
+};
+
+// What one line of an overlay has under the cursor.
+struct LineValue {
+    QString series, name;
+    QColor colour;
+    LegendItem::Mark mark = LegendItem::Mark::Line;
+    double value = kUnknown;
+};
+
+// The line of an overlay that a person points at, to be drawn over the picture.
+struct PointedLine {
+    std::vector<Line> runs;  // in units of the axes
     QColor colour;
 };
 
@@ -90,6 +109,11 @@ public:
     virtual std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const = 0;
     virtual std::vector<CursorDot> dots(const DrawRequest& request, std::size_t row) const = 0;
     virtual ValueTable values(const RunHistory& history) const = 0;
+
+    // Of an overlay alone (DrawRequest::overlay).
+    virtual std::vector<LineValue> valuesAt(const DrawRequest& request, double x) const;
+    virtual PointedLine pointedLine(const DrawRequest& request) const;
+    virtual std::string csv(const DrawRequest& request) const;  // every row in the visible part
 };
 
 std::unique_ptr<ChartContent> makeLossContent();

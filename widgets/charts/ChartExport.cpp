@@ -58,6 +58,7 @@ QImage pictureOf(ChartView& chart) {
 }
 
 std::string valuesOf(const ChartView& chart) {
+    if (chart.overlaid()) return chart.overlayCsv();
     std::string text = "step,tokens,seconds";
     if (chart.history() == nullptr) return text + "\n";
     const ValueTable table = chart.content().values(*chart.history());

@@ -33,6 +33,8 @@ void paintSwatch(QPainter& painter, const LegendItem& item, const QPointF& left)
             return line(1.25, Qt::SolidLine);
         case LegendItem::Mark::Dashed:
             return line(1.75, Qt::DashLine);
+        case LegendItem::Mark::Dotted:
+            return line(1.75, Qt::DotLine);
         case LegendItem::Mark::Diamond: {
             const QPointF middle = (left + right) / 2;
             painter.setPen(Qt::NoPen);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/analysis/overlay/RunsOverlay.h"
 #include "widgets/charts/RedrawBudget.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
@@ -22,7 +23,7 @@ Quantity quantityOf(XAxis axis) {
 }
 
 ChartView::ChartView(std::unique_ptr<ChartContent> content, ViewRange* range, QWidget* parent)
-    : QWidget(parent), m_content(std::move(content)), m_range(range) {
+    : QWidget(parent), m_content(std::move(content)), m_range(range), m_canvas(std::make_unique<ChartCanvas>()) {
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_OpaquePaintEvent);
@@ -42,6 +43,25 @@ void ChartView::setFeed(const RunHistory* history, const RunConfig* planned) {
     m_history = history;
     m_planned = planned;
     invalidate();
+}
+
+void ChartView::setOverlay(const RunsOverlay* overlay, std::unique_ptr<ChartContent> content) {
+    m_overlay = overlay;
+    if (content != nullptr) {
+        if (m_kept.content == nullptr) m_kept = {std::move(m_content), std::move(m_canvas), m_y};
+        m_content = std::move(content);
+        m_canvas = std::make_unique<ChartCanvas>();
+        m_y.reset();
+    } else if (m_kept.content != nullptr) {
+        m_content = std::move(m_kept.content);
+        m_canvas = std::move(m_kept.canvas);
+        m_y = m_kept.y;
+        m_kept = {};
+    }
+    setAccessibleName(m_content->title() + tr(" chart"));
+    setAccessibleDescription(m_content->help());
+    invalidate();
+    update();
 }
 
 void ChartView::setLogarithmicY(bool logarithmic) {
@@ -117,6 +137,8 @@ DrawRequest ChartView::request(const View& view, const QPalette& palette) const 
     DrawRequest request;
     request.history = m_history;
     request.planned = m_planned;
+    request.overlay = m_overlay;
+    if (m_overlay != nullptr) request.cursor = m_range->cursor();
     request.axis = view.axis;
     request.x = view.x;
     request.logarithmicY = m_logarithmicY;
@@ -134,7 +156,7 @@ ChartView::Picture ChartView::paintPicture(QPainter& painter, const ChartFrame& 
     request.pixels = static_cast<std::size_t>(frame.plot.width());
     Picture drawn;
     drawn.view = view;
-    const Scale y = m_content->fill(m_canvas, request);
+    const Scale y = m_content->fill(*m_canvas, request);
     drawn.whyEmpty = m_content->whyEmpty(request);
     drawn.axes = makeAxes(frame, request.x, quantityOf(request.axis), y, m_content->quantity(), m_content->rightAxis());
     if (!drawn.whyEmpty.isEmpty()) {
@@ -146,7 +168,7 @@ ChartView::Picture ChartView::paintPicture(QPainter& painter, const ChartFrame& 
         return drawn;
     }
     paintAxes(painter, frame, drawn.axes);
-    m_canvas.render(painter, frame.plot);
+    m_canvas->render(painter, frame.plot);
     paintRightAxis(painter, frame, drawn.axes);
     if (m_history != nullptr) paintTurns(painter, frame, request.x, request.axis, *m_history);
     if (m_history != nullptr) paintMarkers(painter, frame, request.x, request.axis, m_history->markers());
@@ -204,6 +226,12 @@ void ChartView::paintOn(QPainter& painter, QSize size, const QPalette& palette) 
     invalidate();  // the canvas has another size now
 }
 
+const std::vector<Marker>& ChartView::markers() const {
+    static const std::vector<Marker> none;
+    if (m_overlay != nullptr) return m_overlay->marks();
+    return m_history != nullptr ? m_history->markers() : none;
+}
+
 std::optional<std::size_t> ChartView::cursorRow() const {
     if (m_history == nullptr || m_history->rows() == 0 || !m_range->cursor()) return std::nullopt;
     return m_history->rowAt(m_range->axis(), *m_range->cursor());
@@ -223,6 +251,50 @@ HeadPlan ChartView::head(const ChartFrame& frame) const {
     return planHead(frame, m_content->title(), unit, legend());
 }
 
+// What follows the mouse over several runs: the line pointed at, its flips, and a dot on every line. None of it is in the picture, so that
+// pointing never draws the lines anew.
+void ChartView::paintOverlayCursor(QPainter& painter, const ChartFrame& frame, const View& view) {
+    if (!m_front.whyEmpty.isEmpty() || view.axis != m_range->axis()) return;
+    DrawRequest request = this->request(view, palette());
+    request.pixels = static_cast<std::size_t>(frame.plot.width());
+    if (const PointedLine line = m_content->pointedLine(request); !line.runs.empty()) {
+        painter.save();
+        painter.setClipRect(frame.plot);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(line.colour, 3.0, Qt::SolidLine, Qt::FlatCap, Qt::BevelJoin));
+        for (const Line& run : toShares(line.runs, view.x, m_front.axes.y)) {
+            QPolygonF points;
+            for (const Point& point : run)
+                points << QPointF(frame.plot.left() + point.x * frame.plot.width(), frame.plot.bottom() - point.y * frame.plot.height());
+            painter.drawPolyline(points);
+        }
+        painter.restore();
+        paintMarkers(painter, frame, view.x, view.axis, markers());
+    }
+    if (!m_range->cursor()) return;
+    const double at = *m_range->cursor();
+    std::vector<CursorDot> dots;
+    for (const LineValue& value : m_content->valuesAt(request, at))
+        if (std::isfinite(value.value)) dots.push_back({at, value.value, value.colour});
+    paintCursor(painter, frame, m_front.axes, at, readOut(at, quantityOf(view.axis)), dots);
+}
+
+QString ChartView::seriesNear(QPointF place) const {
+    constexpr double kNear = 14;
+    const ChartFrame frame = this->frame();
+    if (m_overlay == nullptr || !m_front.whyEmpty.isEmpty() || !frame.plot.contains(place)) return {};
+    QString series;
+    double nearest = kNear;
+    for (const LineValue& value : m_content->valuesAt(request(), placeAt(place.x()))) {
+        const double y = frame.plot.bottom() - m_front.axes.y.toShare(value.value) * frame.plot.height();
+        if (const double apart = std::abs(y - place.y()); apart < nearest) {
+            nearest = apart;
+            series = value.series;
+        }
+    }
+    return series;
+}
+
 QString ChartView::readOutText() const {
     QStringList parts;
     for (const LegendItem& item : legend()) {
@@ -230,6 +302,7 @@ QString ChartView::readOutText() const {
         parts += item.value.isEmpty() ? item.name : item.name + ' ' + item.value;
     }
     QString text = m_content->title();
+    if (m_overlay != nullptr && m_range->cursor()) text += tr(" at ") + readOut(*m_range->cursor(), quantityOf(m_range->axis()));
     if (const auto row = cursorRow()) text += tr(" at ") + readOut(m_history->x(XAxis::Step, *row), Quantity::Count);
     return text + QStringLiteral(": ") + parts.join(QStringLiteral(", "));
 }
@@ -237,6 +310,7 @@ QString ChartView::readOutText() const {
 void ChartView::paintOverlays(QPainter& painter, const ChartFrame& frame) {
     paintHead(painter, frame, head(frame));
     const View& view = *m_front.view;
+    if (m_overlay != nullptr) paintOverlayCursor(painter, frame, view);
     const bool current = view.axis == m_range->axis();
     if (const auto& selection = m_range->selection(); selection && current) paintSelection(painter, frame, view.x, selection->from, selection->to);
     if (m_drag == Drag::Box) paintRubberBand(painter, frame, QRectF(m_dragFrom, m_dragTo).normalized() & frame.plot);

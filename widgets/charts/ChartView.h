@@ -24,6 +24,12 @@ public:
 
     // Both outlive the view or are replaced before they go; null = none.
     void setFeed(const RunHistory* history, const RunConfig* planned);
+    // Stored runs instead of the feed: `content` draws them, with a y axis of its own. Both null: back to the feed. The overlay outlives that.
+    void setOverlay(const RunsOverlay* overlay, std::unique_ptr<ChartContent> content);
+    bool overlaid() const { return m_overlay != nullptr; }
+    std::vector<LineValue> valuesAt(double x) const { return m_content->valuesAt(request(), x); }
+    QString seriesNear(QPointF place) const;  // of an overlay, the line within a few pixels; empty = none
+    std::string overlayCsv() const { return m_content->csv(request()); }
     void setLogarithmicY(bool logarithmic);  // of charts that can
     bool logarithmicY() const { return m_logarithmicY; }
     void setSmoothing(std::size_t half);  // steps on either side
@@ -76,6 +82,9 @@ Q_SIGNALS:
     void enlargeWanted();                   // double click on the title
     void flipsWanted();                     // click on the marks' labels
     void menuWanted(QPoint global);
+    void hideWanted(const QString& series, bool hidden);  // of an overlay, where a line is hidden in every chart
+    void pointed(QPointF place);                          // of an overlay: the mouse is there
+    void pointedAway();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -108,6 +117,8 @@ private:
     // Fills and paints everything but head and overlays; returns what it drew with.
     Picture paintPicture(QPainter& painter, const ChartFrame& frame, const View& view, const QPalette& palette);
     std::optional<std::size_t> cursorRow() const;
+    void paintOverlayCursor(QPainter& painter, const ChartFrame& frame, const View& view);
+    const std::vector<Marker>& markers() const;
     HeadPlan head(const ChartFrame& frame) const;
     const LegendItem* itemAt(const HeadPlan& head, QPointF place) const;
     Drag dragAt(QPointF place, Qt::KeyboardModifiers modifiers) const;
@@ -122,13 +133,20 @@ private:
     ViewRange* m_range;
     const RunHistory* m_history = nullptr;
     const RunConfig* m_planned = nullptr;
+    const RunsOverlay* m_overlay = nullptr;
+    struct Kept {  // of the feed, while an overlay is shown
+        std::unique_ptr<ChartContent> content;
+        std::unique_ptr<ChartCanvas> canvas;
+        std::optional<Scale> y;
+    };
+    Kept m_kept;
     bool m_logarithmicY = false;
     std::size_t m_smoothing = CentredSmoothing::kHalf;
     std::optional<Scale> m_y;  // as the person zoomed it
     std::set<QString> m_hidden;
     int m_headRows = 2;
     Tool m_tool = Tool::Move;
-    ChartCanvas m_canvas;
+    std::unique_ptr<ChartCanvas> m_canvas;
     Picture m_front, m_back;
     bool m_waiting = false;  // m_back holds a picture that is not up yet
     bool m_stale = true;

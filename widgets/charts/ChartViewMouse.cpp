@@ -82,7 +82,10 @@ void ChartView::mousePressEvent(QMouseEvent* event) {
     if (frame.markerLane.contains(place) && m_history != nullptr && !m_history->markers().empty()) return Q_EMIT flipsWanted();
     if (place.y() < frame.head.bottom()) {
         if (const HeadPlan plan = head(frame); const LegendItem* item = itemAt(plan, place)) {
-            setHidden(item->series, !item->hidden);
+            if (m_overlay != nullptr)
+                Q_EMIT hideWanted(item->series, !item->hidden);
+            else
+                setHidden(item->series, !item->hidden);
             Q_EMIT touched();
         }
         return;
@@ -99,6 +102,7 @@ void ChartView::pointAt(QPointF place) {
     // The picture may still be along the axis before.
     if (m_front.view && m_front.view->axis != m_range->axis()) return;
     m_range->setCursor(inside ? std::optional(placeAt(place.x())) : std::nullopt);
+    if (m_overlay != nullptr) Q_EMIT pointed(place);
     const bool clickable = titleArea().contains(place) || (place.y() < frame.head.bottom() && itemAt(head(frame), place) != nullptr);
     const Drag would = dragAt(place, Qt::NoModifier);
     setCursor(clickable                                     ? Qt::PointingHandCursor
@@ -178,6 +182,7 @@ void ChartView::contextMenuEvent(QContextMenuEvent* event) {
 }
 
 void ChartView::leaveEvent(QEvent*) {
+    if (m_overlay != nullptr) Q_EMIT pointedAway();
     m_range->setCursor(std::nullopt);
 }
 
@@ -196,8 +201,8 @@ bool ChartView::event(QEvent* event) {
     auto* help = static_cast<QHelpEvent*>(event);
     const ChartFrame frame = this->frame();
     QStringList lines;
-    if (m_history != nullptr && m_front.view && help->pos().y() >= frame.markerLane.top())
-        for (const Marker* marker : markersNear(frame, m_front.view->x, m_front.view->axis, m_history->markers(), help->pos().x()))
+    if (m_front.view && help->pos().y() >= frame.markerLane.top())
+        for (const Marker* marker : markersNear(frame, m_front.view->x, m_front.view->axis, markers(), help->pos().x()))
             lines += QString::fromStdString(marker->detail);
     constexpr qsizetype kMostLines = 6;
     if (lines.size() > kMostLines) lines = lines.mid(0, kMostLines) << tr("… and %1 more").arg(lines.size() - kMostLines);

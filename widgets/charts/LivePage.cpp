@@ -5,6 +5,7 @@
 #include <QShowEvent>
 #include <algorithm>
 
+#include "core/analysis/overlay/RunsOverlay.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/events/Schedule.h"
 #include "widgets/charts/ChartContent.h"
@@ -36,7 +37,7 @@ LivePage::LivePage(QWidget* parent) : QWidget(parent), m_range(new ViewRange(thi
     buildGrid();
     buildTables();
     connect(m_range, &ViewRange::cursorChanged, this, [this] {
-        const bool on = m_range->cursor() && m_history && m_history->rows() > 0;
+        const bool on = !m_overlay && m_range->cursor() && m_history && m_history->rows() > 0;
         Q_EMIT cursorStepChanged(on ? m_history->steps().step[m_history->rowAt(m_range->axis(), *m_range->cursor())] : -1);
     });
     connect(m_range, &ViewRange::changed, this, &LivePage::wake);
@@ -48,6 +49,11 @@ LivePage::LivePage(QWidget* parent) : QWidget(parent), m_range(new ViewRange(thi
 LivePage::~LivePage() = default;
 
 void LivePage::setHistory(std::shared_ptr<RunHistory> history) {
+    if (m_overlay) {  // shown when the overlay is closed
+        m_history = std::move(history);
+        m_budget.setShare(training() ? RedrawBudget::kTrainingShare : RedrawBudget::kIdleShare);
+        return;
+    }
     clearSelection();
     for (ChartView* chart : m_charts) chart->setFeed(history.get(), &m_planned);
     m_history = std::move(history);
@@ -58,6 +64,7 @@ void LivePage::setHistory(std::shared_ptr<RunHistory> history) {
 }
 
 void LivePage::historyChanged() {
+    if (m_overlay) return m_budget.setShare(training() ? RedrawBudget::kTrainingShare : RedrawBudget::kIdleShare);
     if (m_history && m_history->info() != m_session) {  // another run, or a replay that jumped back
         const bool sameRun = m_session != nullptr && m_history->replay();
         m_session = m_history->info();
@@ -73,7 +80,7 @@ void LivePage::historyChanged() {
 
 void LivePage::setPlannedConfig(const RunConfig& config) {
     m_planned = config;
-    if (m_history && m_history->started()) return;
+    if (m_overlay || (m_history && m_history->started())) return;
     updateExtent();
     invalidate();
 }
@@ -85,6 +92,7 @@ bool LivePage::training() const {
 }
 
 void LivePage::updateExtent() {
+    if (m_overlay) return m_range->setExtent(overlayExtent());
     const XAxis axis = m_range->axis();
     Extent extent;
     if (!m_history || !m_history->started()) {
@@ -181,7 +189,7 @@ void LivePage::drawNext(TimeNs now) {
 }
 
 void LivePage::showStep(std::int64_t step) {
-    if (!m_history || m_history->rows() == 0) return;
+    if (m_overlay || !m_history || m_history->rows() == 0) return;
     const double x = m_history->x(m_range->axis(), m_history->rowAt(XAxis::Step, static_cast<double>(step)));
     m_range->show(x);
     m_range->setCursor(x);

@@ -22,11 +22,15 @@ class QLabel;
 class QMenu;
 class QScrollArea;
 class QSlider;
+class QSplitter;
 class QToolButton;
 
 namespace stepscope {
 
+class OverlayPane;
 class OverlayTable;
+class RunsOverlay;
+class ValuesAtCursor;
 
 class LivePage : public QWidget {
     Q_OBJECT
@@ -47,6 +51,12 @@ public:
     bool isAwake() const { return m_timer.isActive(); }
     // One turn of the clock: draws at most one chart, when the budget has room and the page can be seen.
     void tick();
+
+    // Stored runs laid over each other, instead of the history, which goes on filling meanwhile. Null: back to it.
+    void setOverlay(std::shared_ptr<RunsOverlay> overlay);
+    RunsOverlay* overlay() const { return m_overlay.get(); }
+    void overlayChanged();       // runs came or went, are hidden or grouped
+    OverlayPane& overlayPane();  // made when it is first asked for
 
     // Puts the cursor on a step and brings it into view (the log's lines jump here).
     void showStep(std::int64_t step);
@@ -70,6 +80,7 @@ public:
     std::unique_ptr<QMenu> menuOf(ChartView& chart);
 
 Q_SIGNALS:
+    void overlayCloseWanted();
     void cursorStepChanged(qint64 step);               // -1 = the mouse left
     void said(const QString& sentence, bool isError);  // what came of a copy or a file
 
@@ -106,10 +117,17 @@ private:
     void measureNext();
     void fillFlips();
     void saveAs(ChartView& chart, const QString& kind);
+    void fitHeads();
+    Extent overlayExtent() const;
+    void connectOverlay(ChartView& chart);
+    void pointAt(ChartView& chart, QPointF place);
 
     std::shared_ptr<RunHistory> m_history;
     std::shared_ptr<const SessionInfo> m_session;  // that the view was fitted to
     RunConfig m_planned;
+    std::shared_ptr<RunsOverlay> m_overlay;
+    OverlayPane* m_pane = nullptr;
+    ValuesAtCursor* m_values = nullptr;
     ViewRange* m_range = nullptr;
     RedrawBudget m_budget;
     SessionClock m_clock;
@@ -136,6 +154,7 @@ private:
 
     QWidget* m_bar = nullptr;
     QScrollArea* m_scroll = nullptr;
+    QSplitter* m_split = nullptr;
     QGridLayout* m_grid = nullptr;
     QLabel *m_axisLabel = nullptr, *m_smoothingLabel = nullptr;
     QComboBox* m_axis = nullptr;

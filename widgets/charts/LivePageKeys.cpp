@@ -17,6 +17,11 @@
 namespace stepscope {
 
 void LivePage::moveCursor(int rows) {
+    if (m_overlay) {  // of several runs no row is the next one: a pixel
+        const Scale x = m_range->scale();
+        const double share = (m_range->cursor() ? x.toShare(*m_range->cursor()) : 0.5) + rows / std::max(1.0, m_charts[0]->plot().width());
+        return m_range->setCursor(x.fromShare(std::clamp(share, 0.0, 1.0)));
+    }
     if (!m_history || m_history->rows() == 0) return;
     const XAxis axis = m_range->axis();
     const auto last = static_cast<std::int64_t>(m_history->rows()) - 1;
@@ -37,6 +42,10 @@ bool LivePage::stepBack() {
         if (table->isVisible()) return table->close(), true;
     if (m_enlarged) return enlarge(std::nullopt), true;
     if (m_range->selection()) return clearSelection(), true;
+    if (m_overlay) {
+        Q_EMIT overlayCloseWanted();
+        return true;
+    }
     return false;
 }
 
@@ -143,7 +152,10 @@ std::unique_ptr<QMenu> LivePage::menuOf(ChartView& chart) {
     for (const LegendItem& item : chart.legend()) {
         if (item.series.isEmpty()) continue;
         QAction* shown = add(menu.get(), item.name, {}, [this, &chart, item] {
-            chart.setHidden(item.series, !item.hidden);
+            if (m_overlay)
+                Q_EMIT chart.hideWanted(item.series, !item.hidden);
+            else
+                chart.setHidden(item.series, !item.hidden);
             hurry();
         });
         shown->setCheckable(true);

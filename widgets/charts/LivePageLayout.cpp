@@ -5,6 +5,7 @@
 #include <QResizeEvent>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSplitter>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -65,7 +66,10 @@ void LivePage::buildGrid() {
     m_scroll->setAccessibleName(tr("Charts"));
     m_scroll->setWidget(sheet);
     connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, this, &LivePage::hurry);
-    column->addWidget(m_scroll, 1);
+    m_split = new QSplitter(Qt::Vertical, this);  // below the charts, the table of runs that are laid over each other
+    m_split->setChildrenCollapsible(false);
+    m_split->addWidget(m_scroll);
+    column->addWidget(m_split, 1);
 
     for (std::size_t i = 0; i < kCharts; ++i) {
         m_charts[i] = new ChartView(kPlaces[i].make(), m_range, sheet);
@@ -75,10 +79,12 @@ void LivePage::buildGrid() {
             hurry();
         });
         connect(m_charts[i], &ChartView::selected, this, [this](double from, double to) {
+            if (m_overlay) return m_range->setSelection(std::nullopt);
             if (!m_history) return;
             const XAxis axis = m_range->axis();
             select(m_history->firstRowAt(axis, from), m_history->firstRowAt(axis, std::nextafter(to, std::numeric_limits<double>::infinity())));
         });
+        connectOverlay(*m_charts[i]);
         connect(m_charts[i], &ChartView::enlargeWanted, this, [this, i] { enlarge(m_enlarged ? std::nullopt : std::optional(i)); });
         connect(m_charts[i], &ChartView::flipsWanted, this, &LivePage::showFlips);
         connect(m_charts[i], &ChartView::menuWanted, this, [this, i](QPoint at) { menuOf(*m_charts[i])->exec(at); });
@@ -126,13 +132,17 @@ void LivePage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     fitBar();
     if (m_twoColumns != (width() >= kTwoColumns)) arrange();
+    fitHeads();
+    hurry();
+}
+
+void LivePage::fitHeads() {
     // One row of head where every chart has room for it, else two everywhere: plots in a row stay level.
     constexpr int kWhole = kColumnShares[0] + kColumnShares[1];
     bool oneRow = width() >= kTwoColumns;
     for (std::size_t i = 0; i < kCharts; ++i)
         oneRow = oneRow && m_charts[i]->headWidth() * kWhole < width() * kColumnShares[static_cast<std::size_t>(kPlaces[i].column)];
     for (ChartView* chart : m_charts) chart->setHeadRows(oneRow ? 1 : 2);
-    hurry();
 }
 
 }  // namespace stepscope

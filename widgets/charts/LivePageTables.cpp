@@ -95,7 +95,7 @@ void LivePage::buildTables() {
 }
 
 void LivePage::select(std::size_t begin, std::size_t end) {
-    if (!m_history || begin >= end || end > m_history->rows()) return clearSelection();
+    if (m_overlay || !m_history || begin >= end || end > m_history->rows()) return clearSelection();
     m_selected = Selected{begin, end};
     const XAxis axis = m_range->axis();
     m_range->setSelection(Stretch{m_history->x(axis, begin), m_history->x(axis, end - 1)});
@@ -135,7 +135,7 @@ void LivePage::clearSelection() {
 
 // Keys: from here, up to here.
 void LivePage::markSelectionEdge(bool begin) {
-    if (!m_history || m_history->rows() == 0) return;
+    if (m_overlay || !m_history || m_history->rows() == 0) return;
     const XAxis axis = m_range->axis();
     const std::size_t last = m_history->rows() - 1, row = m_range->cursor() ? m_history->rowAt(axis, *m_range->cursor()) : begin ? 0 : last;
     const std::size_t from = begin ? row : m_selected ? m_selected->begin : 0;

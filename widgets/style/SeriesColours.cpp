@@ -1,6 +1,7 @@
 #include "widgets/style/SeriesColours.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace stepscope {
@@ -85,6 +86,26 @@ QColor seriesColour(SeriesRole role, bool dark) {
             return orange(dark);
     }
     return grey(dark);
+}
+
+namespace {
+
+constexpr std::size_t kHues = 7;
+// Those of Okabe and Ito, as far as a line of that colour is seen on the ground: on white orange, sky and purple are deeper here.
+constexpr std::array<QRgb, kHues> kOnLight{0x0072b2, 0xd55e00, 0x008a64, 0xb9578f, 0xa87200, 0x3f8fd2, 0x6b6f74};
+constexpr std::array<QRgb, kHues> kOnDark{0x4ba3e3, 0xee7733, 0x1fb98b, 0xd98bb4, 0xe6b24c, 0x7fcaf5, 0xa9b0b7};
+constexpr std::array<double, 3> kDeeper{0, 0.38, 0.62};  // towards black on light ground, towards white on dark
+
+}  // namespace
+
+QColor overlayColour(std::size_t place, bool dark) {
+    const QColor hue(dark ? kOnDark[place % kHues] : kOnLight[place % kHues]);
+    return faint(dark ? QColor(Qt::white) : QColor(Qt::black), hue, kDeeper[place / kHues % kDeeper.size()]);
+}
+
+Qt::PenStyle overlayDash(std::size_t place) {
+    constexpr std::array kDashes{Qt::SolidLine, Qt::DashLine, Qt::DotLine};
+    return kDashes[place / kHues % kDashes.size()];
 }
 
 SeriesRole roleOf(Phase phase) {

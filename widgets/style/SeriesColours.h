@@ -4,6 +4,7 @@
 #pragma once
 #include <QColor>
 #include <QString>
+#include <Qt>
 
 #include "core/events/Event.h"
 
@@ -39,6 +40,10 @@ enum class SeriesRole {
 
 QColor seriesColour(SeriesRole role, bool dark);
 SeriesRole roleOf(Phase phase);
+// Colour and dash of the n-th of up to 20 runs laid over each other: seven hues, then the same deeper and dashed, then dotted. The first is that of
+// A, the second that of B.
+QColor overlayColour(std::size_t place, bool dark);
+Qt::PenStyle overlayDash(std::size_t place);
 // `colour` laid over `ground` at `share`: opaque, because overlapping translucent segments would draw beads.
 QColor faint(const QColor& colour, const QColor& ground, double share);
 // WCAG 2's contrast of two colours: 1 (none) to 21. A line that is to be seen needs 3.

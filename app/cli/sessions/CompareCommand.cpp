@@ -1,7 +1,6 @@
 // `compare S1 S2 ...`: stored sessions beside each other: the keys that differ, speed, memory, loss after as many tokens and after as much time; of
 // two of them how far they can be compared, and the line that measures it properly. Main thread.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -169,11 +168,8 @@ std::string asText(const Compared& compared) {
     std::string text = table.text();
     if (compared.keys.empty()) text += "\nNo setting differs.\n";
     if (!compared.comparability) return text;
-    if (std::isfinite(compared.ratio))
-        text += fmt::format("\nMedian time per token of session {} ÷ that of session {}: {:.3f}. That is no verdict: the two did not take turns.\n",
-                            compared.runs[0].session, compared.runs[1].session, compared.ratio);
-    text += fmt::format("Comparability: {} of 100: {}.\n", compared.comparability->score,
-                        printable(fmt::format("{}", fmt::join(compared.comparability->reasons, "; "))));
+    if (const std::string ratio = ratioSentence(compared.runs[0], compared.runs[1]); !ratio.empty()) text += "\n" + printable(ratio) + "\n";
+    text += printable(sentenceOf(*compared.comparability)) + "\n";
     text += compared.ask.empty() ? printable(compared.whyNot) + "\n" : "Measure it properly: " + printable(compared.ask) + "\n";
     if (!compared.note.empty()) text += compared.note + "\n";
     return text;

@@ -11,7 +11,7 @@ namespace stepscope {
 namespace {
 
 using Figure = FlipStripReading::Figure;
-using Verdict = FlipStripReading::Verdict;
+using StripVerdict = FlipStripReading::Verdict;
 
 QString words(const std::string& text) {
     return QString::fromStdString(text);
@@ -51,11 +51,11 @@ Figure figure(const char* name, const Change& change, bool lessIsBetter, bool me
                       .arg(withoutUnit(text(change.before.low), last), withoutUnit(text(change.before.high), last),
                            withoutUnit(text(change.after.low), last), last);
     const bool less = change.ratio() < 1;
-    made.verdict = !change.conclusive() ? Verdict::Inconclusive : less == lessIsBetter ? Verdict::Better : Verdict::Worse;
-    made.change = made.verdict == Verdict::Inconclusive ? QString("inconclusive") : percentOf(change.ratio());
+    made.verdict = !change.conclusive() ? StripVerdict::Inconclusive : less == lessIsBetter ? StripVerdict::Better : StripVerdict::Worse;
+    made.change = made.verdict == StripVerdict::Inconclusive ? QString("inconclusive") : percentOf(change.ratio());
     // Nothing moved at all: that is a result, not a doubt.
     if (change.before.median == change.after.median) {
-        made.verdict = Verdict::Neutral;
+        made.verdict = StripVerdict::Neutral;
         made.change = "the same";
     }
     return made;
@@ -72,7 +72,7 @@ QString bytes(double count) {
 Figure timeFigure(const char* name, const FlipEffect& effect, const Change& change, bool lessIsBetter, bool measured, QString (*text)(double)) {
     Figure made = figure(name, change, lessIsBetter, measured, text);
     if (!measured || effect.machineChange.empty()) return made;
-    made.verdict = Verdict::Inconclusive;
+    made.verdict = StripVerdict::Inconclusive;
     made.change = "the machine changed";
     return made;
 }

@@ -212,6 +212,22 @@ TEST_F(SessionsPanelTest, OffersEverythingInTheContextMenu) {
                                   "Rename", "Note", "Tags", "Export as CSV…", "Delete"}));
 }
 
+TEST_F(SessionsPanelTest, OffersToLaySeveralOverEachOtherInTheMenuAndByItsKey) {
+    std::vector<std::int64_t> asked;
+    QObject::connect(&panel, &SessionsPanel::overlayRequested, &panel, [&](const std::vector<std::int64_t>& sessions) { asked = sessions; });
+    panel.view().setCurrentIndex(panel.filter().index(0, 0));
+    panel.view().selectAll();
+    Q_EMIT panel.view().customContextMenuRequested(panel.view().visualRect(panel.filter().index(1, 0)).center());
+    const int many = panel.filter().rowCount();
+    ASSERT_GT(many, 1);
+    for (auto* action : panel.findChild<QMenu*>()->actions())
+        if (action->text() == QString("Lay %1 sessions over each other").arg(many)) action->trigger();
+    EXPECT_EQ(asked, panel.allSelected());
+    asked.clear();
+    QTest::keyClick(&panel.view(), Qt::Key_O);
+    EXPECT_EQ(asked, panel.allSelected());
+}
+
 TEST_F(SessionsPanelTest, BringsTheLiveRowUpToDateWithoutReadingTheDatabase) {
     panel.model().setLive(3, RunState::Paused, 412, 20.0, 1.5);
     const SessionRow* row = panel.model().find(3);

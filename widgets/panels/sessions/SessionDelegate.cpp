@@ -8,6 +8,8 @@
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/sessions/RelativeTime.h"
 #include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/style/SeriesColours.h"
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {
@@ -47,6 +49,13 @@ void drawDot(QPainter* painter, const QRectF& area, RunState state) {
         painter->setBrush(colour);
         painter->drawPie(area, 90 * 16, 180 * 16);
     }
+}
+
+// In the colour of its line in the charts; on a selected row with a rim, so that every colour is seen on it.
+void drawPatch(QPainter* painter, const QRectF& area, std::size_t colour, const QPalette& palette, bool selected) {
+    painter->setPen(selected ? QPen(palette.color(QPalette::HighlightedText), 1.6) : QPen(Qt::NoPen));
+    painter->setBrush(overlayColour(colour, isDark(palette)));
+    painter->drawRoundedRect(area, 2, 2);
 }
 
 QString when(const SessionRow& row) {
@@ -95,7 +104,10 @@ void SessionDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
     const QRect area = option.rect.adjusted(kPad, kPad - 2, -kPad, -kPad + 2);
     const int left = area.left() + kDot + 7;
 
-    if (!selected)
+    const auto overlaid = m_overlaid.find(row.id);
+    if (overlaid != m_overlaid.end())
+        drawPatch(painter, QRectF(area.left(), area.top() + (line - kDot) / 2.0, kDot, kDot), overlaid->second, option.palette, selected);
+    else if (!selected)
         drawDot(painter, QRectF(area.left(), area.top() + (line - kDot) / 2.0, kDot, kDot), row.state);
     else {
         painter->setPen(QPen(ink, 1.6));

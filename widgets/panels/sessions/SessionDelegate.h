@@ -3,6 +3,8 @@
 #pragma once
 #include <QFontMetrics>
 #include <QStyledItemDelegate>
+#include <cstdint>
+#include <map>
 
 namespace stepscope {
 
@@ -13,6 +15,8 @@ class SessionDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
     void setReplayed(std::int64_t id) { m_replayed = id; }  // carries a mark while it is replayed
+    // Laid over each other in the charts: a short piece of its line instead of the dot. By session, its place among them.
+    void setOverlaid(std::map<std::int64_t, std::size_t> colours) { m_overlaid = std::move(colours); }
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     // "65.6 ms  1 909 steps", as much of it as `room` has: decimals go first, then digits of the steps, then the time of a step. Whole always
     // and on the tool tip.
@@ -21,6 +25,7 @@ public:
 
 private:
     std::int64_t m_replayed = 0;
+    std::map<std::int64_t, std::size_t> m_overlaid;
 };
 
 }  // namespace stepscope

@@ -140,6 +140,8 @@ QWidget* SessionsPage::buildControls() {
     });
     below->addStretch();
     layout = above;
+    m_overlay = add("layers", "Lay over", "Lay the chosen sessions over each other in the live charts (2 to 20)",
+                    [this] { Q_EMIT overlayRequested(chosen()); });
     add("export", "Export…", "Write the table as it is shown to a CSV file", [this] { exportTable(); });
     return lines;
 }
@@ -175,6 +177,7 @@ void SessionsPage::showSettings() {
     const std::size_t all = shown.size();
     if (shown.size() > kMostBesideEachOther) shown.resize(kMostBesideEachOther);
     for (QPushButton* button : {m_replay, m_load, m_again}) button->setEnabled(all == 1);
+    m_overlay->setEnabled(all > 1);
     m_remove->setEnabled(std::ranges::any_of(rows(), [](const SessionRow* row) { return ended(row->state); }));
     m_differing->setEnabled(all > 1);
     m_heading->setText(

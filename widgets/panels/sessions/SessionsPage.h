@@ -37,6 +37,7 @@ Q_SIGNALS:
     void replayRequested(qint64 session);
     void loadRequested(qint64 session);  // its settings into the experiment panel, without a run
     void runAgainRequested(qint64 session);
+    void overlayRequested(const std::vector<std::int64_t>& sessions);  // laid over each other in the charts
     void deleteRequested(qint64 session, const QString& name);
     void exportRequested(const QString& path, const QString& text);
 
@@ -53,7 +54,7 @@ private:
     QLineEdit* m_search = nullptr;
     QCheckBox* m_differing = nullptr;
     QLabel* m_heading;
-    QPushButton *m_replay = nullptr, *m_load = nullptr, *m_again = nullptr, *m_remove = nullptr;
+    QPushButton *m_overlay = nullptr, *m_replay = nullptr, *m_load = nullptr, *m_again = nullptr, *m_remove = nullptr;
 };
 
 }  // namespace stepscope

@@ -109,6 +109,11 @@ void SessionsPanel::setReplayed(std::int64_t session) {
     m_view->viewport()->update();
 }
 
+void SessionsPanel::setOverlaid(std::map<std::int64_t, std::size_t> colours) {
+    m_delegate->setOverlaid(std::move(colours));
+    m_view->viewport()->update();
+}
+
 void SessionsPanel::showEmptiness() {
     const bool bad = !m_unavailable.isEmpty();
     m_empty->setTone(bad ? Tone::Error : Tone::Muted);
@@ -151,6 +156,9 @@ void SessionsPanel::showMenu(const QPoint& at) {
     menu->addAction(lineIcon("undo"), "Load these settings", this, [this, row] { Q_EMIT loadRequested(row.id); });
     menu->addAction(lineIcon("note"), several.size() > 1 ? QString("Compare %1 sessions").arg(several.size()) : QString("Details"), this,
                     [this, several] { Q_EMIT compareRequested(several); });
+    if (several.size() > 1)
+        menu->addAction(lineIcon("layers"), QString("Lay %1 sessions over each other").arg(several.size()), this,
+                        [this, several] { Q_EMIT overlayRequested(several); });
     QAction* resume = menu->addAction(lineIcon("resume"), "Resume from its last checkpoint", this, [this, row] { Q_EMIT resumeRequested(row.id); });
     resume->setEnabled(over);
     menu->addSeparator();
@@ -221,6 +229,8 @@ bool SessionsPanel::eventFilter(QObject* watched, QEvent* event) {
                 removeAll(allSelected());
             else if (key == Qt::Key_C)
                 Q_EMIT compareRequested(allSelected());
+            else if (key == Qt::Key_O)
+                Q_EMIT overlayRequested(allSelected());
             else
                 return QWidget::eventFilter(watched, event);
             return true;

@@ -2,6 +2,7 @@
 // deleting needs no question because it can be undone. Signals say what was asked; the window does it. GUI thread.
 #pragma once
 #include <QWidget>
+#include <map>
 
 #include "widgets/panels/sessions/SessionRow.h"
 
@@ -26,6 +27,8 @@ public:
     void setRows(std::vector<SessionRow> rows);
     void setUnavailable(const QString& why);  // the database cannot be read: the sentence instead of the list
     void setReplayed(std::int64_t session);   // 0 = none
+    // Sessions that lie over each other in the charts, each with its place among them: their dots have the colours of their lines.
+    void setOverlaid(std::map<std::int64_t, std::size_t> colours);
     void offerUndo(std::int64_t session, const QString& name);
     void focusSearch();
     std::int64_t selected() const;  // the current one; 0 = none
@@ -43,6 +46,7 @@ Q_SIGNALS:
     void runAgainRequested(qint64 session);
     void loadRequested(qint64 session);                                // its settings, without a run
     void compareRequested(const std::vector<std::int64_t>& sessions);  // details of one, differences of several
+    void overlayRequested(const std::vector<std::int64_t>& sessions);  // laid over each other in the charts; however many are chosen
     void resumeRequested(qint64 session);
     void exportRequested(qint64 session, const QString& path);
     void deleteRequested(qint64 session, const QString& name);

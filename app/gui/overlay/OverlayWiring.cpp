@@ -1,0 +1,131 @@
+#include "app/gui/overlay/OverlayWiring.h"
+
+#include <QTabWidget>
+#include <algorithm>
+
+#include "app/gui/Stage.h"
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/RunWiring.h"
+#include "app/gui/wiring/SessionsReader.h"
+#include "app/gui/wiring/SessionsWiring.h"
+#include "core/analysis/overlay/RunsOverlay.h"
+#include "widgets/charts/LivePage.h"
+#include "widgets/panels/overlay/OverlayPane.h"
+#include "widgets/panels/overlay/RunsTable.h"
+#include "widgets/panels/sessions/SessionsPage.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
+
+namespace stepscope {
+namespace {
+constexpr int kRefreshMs = 400;
+}
+
+OverlayWiring::OverlayWiring(const Panels& panels, SessionsReader& reader, Stage& stage, RunWiring& running, SessionsWiring& stored, QObject* parent)
+    : QObject(parent), m_panels(panels), m_stage(stage), m_running(running), m_stored(stored), m_job(reader.database()) {
+    connect(&panels.sessions, &SessionsPanel::overlayRequested, this, &OverlayWiring::open);
+    connect(&panels.sessionsPage, &SessionsPage::overlayRequested, this, &OverlayWiring::open);
+    connect(&panels.livePage, &LivePage::overlayCloseWanted, this, &OverlayWiring::close);
+    connect(&reader, &SessionsReader::listed, this, &OverlayWiring::look);
+    // Who asks for a replay, for the live run or for a new one wants to see that.
+    connect(&stage, &Stage::switched, this, &OverlayWiring::close);
+    connect(&running, &RunWiring::returnToLive, this, &OverlayWiring::close);
+    connect(&stage.live(), &LiveFeed::started, this, &OverlayWiring::close);
+    connect(&m_job, &OverlayJob::read, this, [this](const std::shared_ptr<const OverlaidRun>& run) {
+        if (!m_overlay) return;
+        const bool first = m_overlay->read() == 0;
+        m_overlay->put(run);
+        if (first) {
+            refresh();
+            m_panels.livePage.fit();
+        } else if (!m_refresh.isActive()) {
+            m_refresh.start();
+        }
+    });
+    m_refresh.setSingleShot(true);
+    m_refresh.setInterval(kRefreshMs);
+    connect(&m_refresh, &QTimer::timeout, this, &OverlayWiring::refresh);
+    connect(&m_job, &OverlayJob::failed, this, &OverlayWiring::leaveOut);
+    connect(&m_job, &OverlayJob::progressed, this, [this](double share) {
+        if (m_overlay) m_panels.livePage.overlayPane().setProgress(share);
+    });
+    connect(&m_job, &OverlayJob::finished, this, [this](const QString& sentence, const QString& more) {
+        if (!m_overlay) return;
+        refresh();
+        OverlayPane& pane = m_panels.livePage.overlayPane();
+        pane.setProgress(1);
+        const QString remark = QString::fromStdString(m_overlay->remark());
+        pane.setRemark(sentence.isEmpty() ? remark : sentence, sentence.isEmpty() ? QString() : (more + "\n" + remark).trimmed());
+    });
+}
+
+void OverlayWiring::open(const std::vector<std::int64_t>& sessions) {
+    std::vector<std::int64_t> chosen;
+    for (const std::int64_t session : sessions)
+        if (std::ranges::find(chosen, session) == chosen.end()) chosen.push_back(session);
+    if (const std::string why = whyNotOverlaid(chosen.size()); !why.empty()) return m_running.say(QString::fromStdString(why), true);
+    if (m_stage.replaying()) m_stored.returnToLive();
+    close();
+    if (!m_paneConnected) connectPane();
+    m_panels.pages.setCurrentWidget(&m_panels.livePage);
+    m_overlay = std::make_shared<RunsOverlay>(chosen);
+    m_panels.livePage.setOverlay(m_overlay);
+    colourDots();
+    m_job.begin(chosen);
+}
+
+void OverlayWiring::connectPane() {
+    m_paneConnected = true;
+    OverlayPane& pane = m_panels.livePage.overlayPane();
+    connect(&pane.table(), &RunsTable::replayRequested, this, [this](qint64 session) {
+        // Closing it takes the table away that is still sending this.
+        QMetaObject::invokeMethod(
+            this, [this, session] { m_stored.replay(session); }, Qt::QueuedConnection);
+    });
+    connect(&pane, &OverlayPane::groupRequested, this, &OverlayWiring::colourDots);
+}
+
+void OverlayWiring::refresh() {
+    m_refresh.stop();
+    if (m_overlay) m_panels.livePage.overlayChanged();
+}
+
+void OverlayWiring::close() {
+    m_refresh.stop();
+    m_job.cancel();
+    if (!m_overlay) return;
+    m_panels.livePage.setOverlay(nullptr);
+    m_panels.sessions.setOverlaid({});
+    m_job.release(std::exchange(m_overlay, nullptr));
+}
+
+// The others stay; where none is left, there is nothing to show.
+void OverlayWiring::leaveOut(std::int64_t session, const QString& sentence) {
+    if (!m_overlay || !m_overlay->remove(session)) return;
+    m_running.say(sentence, true);
+    if (m_overlay->slots().empty()) return close();
+    m_panels.livePage.overlayChanged();
+    m_panels.livePage.overlayPane().setRemark(QString::fromStdString(m_overlay->remark()));
+    colourDots();
+}
+
+// Deleted here or by another program.
+void OverlayWiring::look(const std::vector<SessionRow>& rows) {
+    if (!m_overlay) return;
+    std::vector<std::int64_t> gone;
+    for (const OverlaidSlot& slot : m_overlay->slots())
+        if (slot.run != nullptr && std::ranges::find(rows, slot.session, &SessionRow::id) == rows.end()) gone.push_back(slot.session);
+    for (const std::int64_t session : gone) leaveOut(session, QString("Session %1 was deleted; the others stay in the charts.").arg(session));
+}
+
+// A line of a group has the colour of the first that belongs to it.
+void OverlayWiring::colourDots() {
+    std::map<std::int64_t, std::size_t> colours;
+    if (m_overlay)
+        for (const OverlaidSlot& slot : m_overlay->slots()) {
+            const OverlayLine* line = m_overlay->lineOf(slot.session);
+            colours[slot.session] = line != nullptr ? line->colour : slot.colour;
+        }
+    m_panels.sessions.setOverlaid(std::move(colours));
+}
+
+}  // namespace stepscope

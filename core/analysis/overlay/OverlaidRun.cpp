@@ -1,0 +1,153 @@
+// See OverlaidRun.h: how steps become rows.
+#include "core/analysis/overlay/OverlaidRun.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/Check.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kWarmUp = 3, kLossSteps = 20;  // as RunComparison has them
+
+void take(double value, std::size_t& count, double& sum, double& low, double& high) {
+    if (!std::isfinite(value)) return;
+    low = count == 0 ? value : std::min(low, value);
+    high = count == 0 ? value : std::max(high, value);
+    sum += value;
+    ++count;
+}
+
+void append(RowExtremes& column, bool several, std::size_t count, double sum, double low, double high) {
+    column.low.append(count > 0 ? low : kUnknown);
+    if (several) column.high.append(count > 0 ? high : kUnknown);
+    column.smoothed.append(count > 0 ? sum / static_cast<double>(count) : kUnknown);
+}
+
+double percent(double value) {
+    return std::isfinite(value) ? std::clamp(value, 0.0, 100.0) : kUnknown;
+}
+
+}  // namespace
+
+OverlaidRunBuilder::OverlaidRunBuilder(std::int64_t session, std::shared_ptr<const SessionInfo> info, std::size_t every)
+    : m_run(std::make_shared<OverlaidRun>()) {
+    SS_CHECK(every >= 1);
+    m_run->session = session;
+    m_run->every = every;
+    m_run->info = info;
+    m_facts.session = session;
+    m_facts.info = std::move(info);
+}
+
+void OverlaidRunBuilder::expect(std::size_t steps) {
+    for (auto* column : {&m_run->step, &m_run->tokens, &m_run->seconds}) column->reserve(steps / m_run->every + 1);
+    for (auto* column : {&m_facts.steadyMs, &m_facts.steadyMsPerToken}) column->reserve(steps);
+}
+
+void OverlaidRunBuilder::add(const OverlaidStep& step) {
+    // Every axis is searched by bisection: places may stand still, never go back.
+    m_last.step = std::max(m_last.step, step.step);
+    m_last.seconds = std::max(m_last.seconds, step.seconds);
+    m_tokens += static_cast<double>(std::max<std::int64_t>(0, step.tokens));
+    const double ms = std::isfinite(step.ms) ? std::max(0.0, step.ms) : 0;
+    m_row.ms += ms;
+    take(step.loss, m_row.losses, m_row.loss, m_row.lossLow, m_row.lossHigh);
+    take(step.gradientNorm, m_row.norms, m_row.norm, m_row.normLow, m_row.normHigh);
+    m_row.rate = step.learningRate;
+    if (std::isfinite(step.bytes)) {
+        m_row.bytes = std::isfinite(m_row.bytes) ? std::max(m_row.bytes, step.bytes) : step.bytes;
+        m_facts.peakBytes = std::isfinite(m_facts.peakBytes) ? std::max(m_facts.peakBytes, step.bytes) : step.bytes;
+    }
+    if (std::isfinite(step.loss)) {
+        if (m_lastLosses.size() == kLossSteps) m_lastLosses.erase(m_lastLosses.begin());
+        m_lastLosses.push_back(step.loss);
+    }
+    ++m_run->figures.steps;
+    if (steps() > kWarmUp && !step.disturbed && step.tokens > 0) {
+        m_facts.steadyMs.push_back(ms);
+        m_facts.steadyMsPerToken.push_back(ms / static_cast<double>(step.tokens));
+    }
+    if (++m_row.steps == m_run->every) closeRow();
+}
+
+void OverlaidRunBuilder::closeRow() {
+    if (m_row.steps == 0) return;
+    const bool several = m_run->every > 1;
+    m_run->step.push_back(static_cast<double>(m_last.step));
+    m_run->tokens.push_back(m_tokens);
+    m_run->seconds.push_back(m_last.seconds);
+    append(m_run->loss, several, m_row.losses, m_row.loss, m_row.lossLow, m_row.lossHigh);
+    append(m_run->gradientNorm, several, m_row.norms, m_row.norm, m_row.normLow, m_row.normHigh);
+    m_run->learningRate.append(m_row.rate);
+    m_run->bytes.append(m_row.bytes);
+    m_run->ms.append(m_row.ms);
+    m_row = {};
+}
+
+void OverlaidRunBuilder::addSample(const DeviceSample& sample) {
+    m_facts.othersPct.push_back(sample.othersPct);
+    m_facts.stealPct.push_back(sample.stealPct);
+    m_facts.gpuClockMhz.push_back(sample.gpuClockMhz);
+    m_run->ofGpu = m_run->ofGpu || std::isfinite(sample.gpuPct);
+    m_samples.push_back(sample);
+}
+
+void OverlaidRunBuilder::addFlip(const SwitchApplied& flip) {
+    if (flip.from == flip.to) return;
+    ++m_facts.flips;
+    m_flips.push_back(flip);
+}
+
+std::shared_ptr<const OverlaidRun> OverlaidRunBuilder::finish() {
+    closeRow();
+    OverlaidRun& run = *m_run;
+    const auto placeAt = [&](double seconds) {
+        if (run.rows() == 0) return RunPlace{0, 0, seconds};
+        const auto after = std::ranges::upper_bound(run.seconds, seconds);
+        if (after == run.seconds.begin()) return RunPlace{std::max(0.0, run.step[0] - 1), 0, seconds};
+        const auto row = static_cast<std::size_t>(after - run.seconds.begin()) - 1;
+        return RunPlace{run.step[row], run.tokens[row], seconds};
+    };
+    double latest = 0;
+    for (const DeviceSample& sample : m_samples) {
+        latest = std::max(latest, sample.at.seconds());
+        run.samplePlaces.push_back(placeAt(latest));
+        run.utilisation.append(percent(run.ofGpu ? sample.gpuPct : sample.cpuPct));
+    }
+    for (const SwitchApplied& flip : m_flips) {
+        RunPlace place = placeAt(flip.at.seconds());
+        place.step = static_cast<double>(flip.step);
+        std::string detail =
+            fmt::format("Session {}: {}: {} \u2192 {} from step {} on.", run.session, flip.id, toString(flip.from), toString(flip.to), flip.step + 1);
+        if (!flip.note.empty()) detail += " " + flip.note;
+        run.flips.push_back({Marker::Kind::Switch, place, flip.id + " " + toString(flip.to), std::move(detail)});
+    }
+    std::ranges::stable_sort(run.flips, {}, [](const Marker& marker) { return marker.place.step; });
+    run.figures.msMedian = median(m_facts.steadyMs);
+    if (const double perToken = median(m_facts.steadyMsPerToken); perToken > 0) run.figures.tokensPerSecond = 1000 / perToken;
+    run.figures.lossLast = mean(m_lastLosses);
+    run.figures.peakBytes = m_facts.peakBytes;
+    run.figures.flips = m_facts.flips;
+    m_facts.validationLoss = run.figures.validationLoss;
+    return m_run;
+}
+
+double lossUpTo(const OverlaidRun& run, XAxis axis, double place) {
+    const auto& places = run.places(axis);
+    const auto end = static_cast<std::size_t>(std::ranges::upper_bound(places, place) - places.begin());
+    double sum = 0;
+    std::size_t count = 0;
+    for (std::size_t row = end; row > 0 && count < kLossSteps; --row) {
+        const double low = run.loss.low[row - 1], high = run.loss.highest()[row - 1];
+        if (!std::isfinite(low)) continue;
+        sum += (low + high) / 2;
+        ++count;
+    }
+    return count > 0 ? sum / static_cast<double>(count) : kUnknown;
+}
+
+}  // namespace stepscope
