@@ -60,7 +60,8 @@ TEST(OverlayPane, SortsUnknownFiguresLastAndLeavesOutTheColumnsNobodyWants) {
     }
     pane.show(overlay);
     EXPECT_EQ(table.session(0), 5) << "it stays sorted when runs come";
-    for (QAction* action : table.columnsMenu()->actions()) action->setChecked(false);
+    const auto menu = table.columnsMenu();
+    for (QAction* action : menu->actions()) action->setChecked(false);
     EXPECT_EQ(table.shownColumns(), QStringList{"session"}) << "the legend stays";
 }
 
