@@ -98,5 +98,3 @@ TEST_F(Profile, SaysThatARoundNeverCame) {
     EXPECT_EQ(finished.exitCode, 0);
     EXPECT_THAT(finished.err, HasSubstr("Nothing was captured"));
 }
-
-}  // namespace
