@@ -54,7 +54,12 @@ public:
         return value <= most ? value : fail(what);
     }
     std::string text(std::size_t most) {
-        const std::size_t size = upTo(std::min(most, left()), "a text is longer than it can be");
+        const std::uint64_t size = whole();
+        // What is left is asked behind the size, whose own bytes are no part of the text.
+        if (size > most || size > left()) {
+            fail("a text is longer than it can be");
+            return {};
+        }
         std::string text(reinterpret_cast<const char*>(m_bytes.data()) + m_at, size);
         m_at += size;
         return text;

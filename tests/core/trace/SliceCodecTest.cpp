@@ -174,6 +174,14 @@ TEST(SliceCodec, RefusesACountThatTheBytesCannotHold) {
     EXPECT_THAT(back.error().sentence, ::testing::HasSubstr("there are more slices than bytes"));
 }
 
+TEST(SliceCodec, RefusesATextThatReachesBeyondTheBytesByLessThanItsOwnSize) {
+    Chunk chunk{.kind = kSlices, .lane = 0, .begin = {0}, .end = {1}, .count = 0, .bytes = {}};
+    for (const int byte : {0, 0, 0, 2, 120}) chunk.bytes.push_back(static_cast<std::byte>(byte));
+    const auto back = decodeSlices(chunk);
+    ASSERT_FALSE(back);
+    EXPECT_EQ(back.error().sentence, "A block of slices is damaged at byte 4: a text is longer than it can be.");
+}
+
 TEST(SliceCodec, RefusesWhatIsOfAnotherKindOrDoesNotMatchItsRow) {
     Chunk chunk = encodeSlices(randomBlock(2, 10));
     Chunk other = chunk;
