@@ -10,6 +10,7 @@
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QSettings>
+#include <QTabBar>
 #include <QTabWidget>
 #include <algorithm>
 
@@ -40,7 +41,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Ctrl+Shift+V", "validate now"},
         {"Ctrl+Shift+C", "capture what runs in some steps"},
         {"Ctrl+Shift+R", "draw other batches: the next seed"},
-        {"1  2  3  4  5", "page Live, Text, Sessions, Compare, Ladder"},
+        {"1 … 7", "page Live, Text, Sessions, Compare, Ladder, Diagnose, Operations"},
         {"F", "fit the charts to the whole run"},
         {"Wheel, drag", "zoom and pan the charts; double click fits"},
         {"Enter, L", "on a chart: it alone; logarithmic y"},
@@ -85,6 +86,11 @@ WindowActions::WindowActions(MainWindow& window, RunWiring& running, SessionsWir
     m_overlay = new ShortcutsOverlay(shortcutLines(), window.centralWidget());
     buildMenu();
     qApp->installEventFilter(this);
+    // Qt hands the focus of what is hidden to whatever comes next: that may be a field, which would take single-letter keys for text.
+    connect(qApp, &QApplication::focusChanged, this, [this](const QWidget* before, const QWidget* now) {
+        if (before != nullptr && now != nullptr && !before->isVisible() && before->window() == &m_window && takesText(now))
+            m_window.pages().tabBar()->setFocus(Qt::OtherFocusReason);
+    });
 }
 
 void WindowActions::buildMenu() {

@@ -56,13 +56,15 @@ std::string bytes(Bytes value) {
 
 std::string rate(double perSecond, const std::string& unit) {
     if (!std::isfinite(perSecond)) return "n/a";
-    static constexpr std::array<const char*, 5> kPrefixes{"", "K ", "M ", "G ", "T "};
+    static constexpr std::array<const char*, 5> kPrefixes{"", "K", "M", "G", "T"};
     std::size_t prefix = 0;
     while (perSecond >= 1000 && prefix + 1 < kPrefixes.size()) {
         perSecond /= 1000;
         ++prefix;
     }
-    return significant(perSecond) + kThin + kPrefixes[prefix] + unit;
+    // A symbol carries its prefix, GB/s; a word stands beside it, K tok/s.
+    const bool symbol = unit == "B/s" || unit == "FLOP/s";
+    return significant(perSecond) + kThin + kPrefixes[prefix] + (prefix > 0 && !symbol ? " " : "") + unit;
 }
 
 std::string duration(TimeNs value) {

@@ -62,6 +62,7 @@ TEST(Format, ChoosesTheUnitOfASizeInPowersOf1000) {
 
 TEST(Format, WritesRatesDurationsAndShares) {
     EXPECT_EQ(rate(62'800, "tok/s"), "62.8" + kThin + "K tok/s");
+    EXPECT_EQ(rate(1.25e9, "B/s"), "1.25" + kThin + "GB/s");
     EXPECT_EQ(rate(12, "tok/s"), "12.0" + kThin + "tok/s");
     EXPECT_EQ(duration(TimeNs::fromSeconds(131)), "02:11");
     EXPECT_EQ(duration(TimeNs::fromSeconds(3731)), "1:02:11");

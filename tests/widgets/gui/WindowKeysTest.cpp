@@ -66,6 +66,22 @@ TEST_F(WindowKeysTest, TheKeysOfThePagesAreNotTypedIntoThePrompt) {
     EXPECT_TRUE(window().textPage().hasFocus()) << "not the field that had it last";
 }
 
+TEST_F(WindowKeysTest, WhatHadTheKeyboardAndGoesLeavesItToNoField) {
+    open();
+    window().activateWindow();
+    window().pages().setCurrentIndex(3);
+    auto* field = window().pages().currentWidget()->findChild<QComboBox*>();
+    ASSERT_NE(field, nullptr);
+    field->setFocus();
+    window().pages().setCurrentIndex(0);
+    QApplication::processEvents();
+    auto* search = window().sessions().findChild<QLineEdit*>();
+    EXPECT_FALSE(search->hasFocus());
+    key(Qt::Key_2);
+    EXPECT_TRUE(search->text().isEmpty()) << search->text().toStdString();
+    EXPECT_EQ(window().pages().currentIndex(), 1);
+}
+
 TEST_F(WindowKeysTest, F6JumpsFromPanelToPanelAndBack) {
     open();
     window().activateWindow();
