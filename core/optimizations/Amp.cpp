@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
+Verdict ampUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off" || config.word("device") == "cpu") return Verdict::yes();  // slow without bf16 units, but right
     if (word(value) == "fp16") return Verdict::yes();                                   // every GPU since Volta
     return needsAmpere(machine, config, "bf16");
@@ -51,7 +51,7 @@ Switch amp() {
         .reported = "333 → 300 ms; ×1.5–3; −40…50 % memory",
         .values = Choices{{"off", "bf16", "fp16"}},
         .byDefault = "off",
-        .applicable = usable,
+        .applicable = ampUsable,
         .note = slowHere,
         .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.precision = precisionOf(word(value)); },
         .racing = {.promise = 90}};

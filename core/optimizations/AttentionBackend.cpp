@@ -10,7 +10,7 @@ namespace {
 
 // What LibTorch 2.11's sdp_utils.cpp demands of each kernel under a causal mask. Flash attention pads other head sizes, up to 256, which costs what
 // it is forced for: refused.
-Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
+Verdict attentionBackendUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     const std::string& name = word(value);
     const bool cuda = config.word("device") != "cpu";
     if (!cuda && name == "sdpa-efficient") return onlyOnGpus(machine, "the memory-efficient kernel exists for NVIDIA GPUs only.");
@@ -41,7 +41,7 @@ constexpr std::pair<const char*, AttentionKind> kKinds[] = {{"manual", Attention
                                                             {"sdpa-efficient", AttentionKind::Efficient},
                                                             {"sdpa-cudnn", AttentionKind::Cudnn}};
 
-void resolve(PlanDraft& draft, const Value& value) {
+void attentionBackendResolve(PlanDraft& draft, const Value& value) {
     // "auto" claims nothing: SDPA with every back-end is what a Program has anyway, and another switch may know better.
     for (const auto& [name, kind] : kKinds)
         if (word(value) == name) {
@@ -50,7 +50,7 @@ void resolve(PlanDraft& draft, const Value& value) {
         }
 }
 
-void install(ProgramBuilder& builder, const RunPlan& plan) {
+void attentionBackendInstall(ProgramBuilder& builder, const RunPlan& plan) {
     const AttentionKind kind = plan.attention;
     if (kind == AttentionKind::Manual) return builder.setAttention({"manual", manualAttention, {}});
     for (const auto& [name, forced] : kKinds)
@@ -77,14 +77,14 @@ Switch attention() {
         .reported = "130 → 96 ms; ×1.2–4; −60…90 % attention memory; 8192 context only fits with it",
         .values = Choices{{"manual", "sdpa-math", "sdpa-flash", "sdpa-efficient", "sdpa-cudnn", "auto"}},
         .byDefault = "auto",
-        .applicable = usable,
+        .applicable = attentionBackendUsable,
         .note = [](const Machine&, const PlanDraft& draft, const Value& value) -> std::string {
             // LibTorch's choice on a CPU (sdp_utils_cpp.cpp): flash wherever it can, and it can here.
             if (word(value) != "sdpa-flash" || draft.plan.onGpu() || fusedOn(draft.running(), "fused-attention")) return {};
             return "attention=sdpa-flash changes nothing on a CPU without a fused attention: auto takes it too.";
         },
-        .resolve = resolve,
-        .install = install,
+        .resolve = attentionBackendResolve,
+        .install = attentionBackendInstall,
         .racing = {.promise = 80}};
 }
 

@@ -7,7 +7,7 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
+Verdict cudaGraphUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off") return Verdict::yes();
     if (machine.gpus.empty()) return Verdict::notHere("CUDA graphs are captured on NVIDIA GPUs, and there is none usable here.");
     if (onCpu(config)) return Verdict::no("this run is on the CPU, where there are no launches to save; choose a GPU as device.");
@@ -39,7 +39,7 @@ Switch cudaGraph() {
             .reported = "small batches: up to 5×",
             .values = offOn(),
             .byDefault = "off",
-            .applicable = usable,
+            .applicable = cudaGraphUsable,
             .resolve =
                 [](PlanDraft& draft, const Value& value) {
                     if (word(value) != "on") return;

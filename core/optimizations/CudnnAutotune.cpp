@@ -4,7 +4,7 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
+Verdict cudnnAutotuneUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "on" && config.word("device") == "cpu") return onlyOnGpus(machine, "cuDNN runs on NVIDIA GPUs only.");
     return Verdict::yes();
 }
@@ -23,7 +23,7 @@ Switch cudnnAutotune() {
             .reported = "1–2 %",
             .values = offOn(),
             .byDefault = "off",
-            .applicable = usable,
+            .applicable = cudnnAutotuneUsable,
             .note = [](const Machine&, const PlanDraft&,
                        const Value&) { return std::string("cudnn-autotune=on does nothing here: a GPT has no convolutions."); },
             .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.cudnnAutotune = word(value) == "on"; }};

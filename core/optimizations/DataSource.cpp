@@ -4,7 +4,7 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
+Verdict dataSourceUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     const std::string& name = word(value);
     if (name == "device" && config.word("device") == "cpu") return onlyOnGpus(machine, "the device is the CPU, whose memory is the RAM; choose ram.");
     if (name == "device" && config.data == "random")
@@ -36,7 +36,7 @@ Switch dataSource() {
         .reported = "pre-tokenising about 2×; RAM about 2–3× over mmap",
         .values = Choices{{"text", "mmap", "ram", "device"}},
         .byDefault = "mmap",
-        .applicable = usable,
+        .applicable = dataSourceUsable,
         .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.place = placeOf(word(value)); },
         .racing = {.promise = 35}};
 }

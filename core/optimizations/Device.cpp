@@ -22,7 +22,7 @@ const Gpu* gpuNamed(const Machine& machine, const std::string& name) {
     return index && static_cast<std::size_t>(*index) < machine.gpus.size() ? &machine.gpus[static_cast<std::size_t>(*index)] : nullptr;
 }
 
-Verdict usable(const Machine& machine, const RunConfig&, const Value& value) {
+Verdict deviceUsable(const Machine& machine, const RunConfig&, const Value& value) {
     if (word(value) == "cpu") return Verdict::yes();
     if (machine.gpus.empty()) return Verdict::notHere(machine.whyNoCuda.empty() ? "there is no usable NVIDIA GPU here." : machine.whyNoCuda);
     if (gpuNamed(machine, word(value)) == nullptr) return Verdict::notHere(fmt::format("this machine has {} GPU(s).", machine.gpus.size()));
@@ -55,7 +55,7 @@ Switch deviceSwitch() {
             .reported = "a baseline above 1000 ms a step",
             .values = Choices{{"cpu", "cuda:0", "cuda:1", "cuda:2", "cuda:3", "cuda:4", "cuda:5", "cuda:6", "cuda:7"}},
             .byDefault = "cpu",
-            .applicable = usable,
+            .applicable = deviceUsable,
             .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.gpu = indexOf(word(value)); },
             .racing = {.role = RaceRole::Never}};
 }

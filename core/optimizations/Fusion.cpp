@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine&, const RunConfig& config, const Value& value) {
+Verdict fusionUsable(const Machine&, const RunConfig& config, const Value& value) {
     if (word(value) == "off") return Verdict::yes();
     // On a GPU step is kernels: fallback() below.
     if (word(value) == "kernels" || !onCpu(config)) return fusedKernelsUsable(config);
@@ -27,7 +27,7 @@ std::optional<Fallback> fallback(const RunConfig& config, const Value& value) {
     return std::nullopt;
 }
 
-void resolve(PlanDraft& draft, const Value& value) {
+void fusionResolve(PlanDraft& draft, const Value& value) {
     // The linears that no fused-* switch has; what is won on LibTorch's is won on a GPU.
     if (word(value) == "kernels") draft.plan.fused.linear = fusedKernelsUsable(draft.running()).usable;
     if (word(value) != "step") return;
@@ -56,9 +56,9 @@ Switch fusion() {
             .reported = "300 → 130 ms; forward kernels ~434 → ~109 (−75 %): embedding 2→1, norms 96→24, attention 240→60, MLP 96→24; 1.1–3x",
             .values = Choices{{"off", "kernels", "step"}},
             .byDefault = "off",
-            .applicable = usable,
+            .applicable = fusionUsable,
             .fallback = fallback,
-            .resolve = resolve,
+            .resolve = fusionResolve,
             .install =
                 [](ProgramBuilder& builder, const RunPlan& plan) {
                     if (plan.fused.linear) builder.setLinearOp(fused::linear);

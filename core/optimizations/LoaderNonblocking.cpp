@@ -4,7 +4,7 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
+Verdict loaderNonblockingUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off" || config.word("device") != "cpu") return Verdict::yes();
     return onlyOnGpus(machine, "the batch stays in the memory of the CPU, so there is no copy that could run on.");
 }
@@ -22,7 +22,7 @@ Switch loaderNonblocking() {
             .reported = "1.1–1.2×, with the threads",
             .values = offOn(),
             .byDefault = "off",
-            .applicable = usable,
+            .applicable = loaderNonblockingUsable,
             .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.nonBlocking = word(value) == "on"; }};
 }
 

@@ -4,7 +4,7 @@
 namespace stepscope {
 namespace {
 
-Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
+Verdict loaderPinnedUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "off" || config.word("device") != "cpu") return Verdict::yes();
     return onlyOnGpus(machine, "the batch stays in the memory of the CPU, so there is no copy that pinned memory could speed up.");
 }
@@ -22,7 +22,7 @@ Switch loaderPinned() {
             .reported = "1.1–1.2×, with the threads",
             .values = offOn(),
             .byDefault = "off",
-            .applicable = usable,
+            .applicable = loaderPinnedUsable,
             .note = [](const Machine&, const PlanDraft& draft, const Value&) -> std::string {
                 return draft.plan.feed.place == TokenPlace::Device ? "loader-pinned=on does nothing with data-source=device: no batch is copied."
                                                                    : "";

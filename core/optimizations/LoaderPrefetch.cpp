@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-std::string idle(const Machine&, const PlanDraft& draft, const Value& value) {
+std::string loaderPrefetchIdle(const Machine&, const PlanDraft& draft, const Value& value) {
     if (draft.plan.feed.place == TokenPlace::Device)
         return fmt::format("loader-prefetch={} does nothing with data-source=device, where the device cuts.", integer(value));
     if (draft.plan.feed.workers > 0) return {};
@@ -26,7 +26,7 @@ Switch loaderPrefetch() {
             .reported = "1.1–1.2×, with the threads",
             .values = IntegerRange{1, 1024},
             .byDefault = std::int64_t{2},
-            .note = idle,
+            .note = loaderPrefetchIdle,
             .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.feed.prefetch = integer(value); },
             .racing = {.promise = 5, .values = {"2", "8"}}};
 }

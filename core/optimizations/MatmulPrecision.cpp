@@ -8,7 +8,7 @@ bool onCpu(const RunConfig& config) {
     return config.word("device") == "cpu";
 }
 
-Verdict usable(const Machine& machine, const RunConfig& config, const Value& value) {
+Verdict matmulPrecisionUsable(const Machine& machine, const RunConfig& config, const Value& value) {
     if (word(value) == "highest") return Verdict::yes();
     if (!onCpu(config)) return needsAmpere(machine, config, "TF32");
     if (word(value) == "high")
@@ -37,7 +37,7 @@ Switch matmulPrecision() {
         .reported = "1000 → 333 ms on an A100; ×1.5; \"up to 8x matmul\"",
         .values = Choices{{"highest", "high", "medium"}},
         .byDefault = "highest",
-        .applicable = usable,
+        .applicable = matmulPrecisionUsable,
         .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.matmulPrecision = precision(word(value)); },
         .racing = {.promise = 60}};
 }

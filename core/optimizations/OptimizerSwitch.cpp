@@ -15,7 +15,7 @@ constexpr Implementation kImplementations[] = {{"loop", OptimizerKind::Loop, ada
                                                {"fused", OptimizerKind::Fused, adamWFused},
                                                {"8-bit", OptimizerKind::EightBit, adamWEightBit}};
 
-void resolve(PlanDraft& draft, const Value& value) {
+void optimizerResolve(PlanDraft& draft, const Value& value) {
     for (const Implementation& one : kImplementations) {
         if (word(value) != one.name) continue;
         draft.plan.optimizer = one.kind;
@@ -24,7 +24,7 @@ void resolve(PlanDraft& draft, const Value& value) {
     }
 }
 
-void install(ProgramBuilder& builder, const RunPlan& plan) {
+void optimizerInstall(ProgramBuilder& builder, const RunPlan& plan) {
     for (const Implementation& one : kImplementations)
         if (plan.optimizer == one.kind) builder.setOptimizer(one.name, one.update);
 }
@@ -52,8 +52,8 @@ Switch optimizer() {
             return "optimizer=foreach takes one tensor after the other on a CPU, as loop does: LibTorch's kernels over lists of tensors are for "
                    "GPUs.";
         },
-        .resolve = resolve,
-        .install = install,
+        .resolve = optimizerResolve,
+        .install = optimizerInstall,
         .racing = {.promise = 70}};
 }
 

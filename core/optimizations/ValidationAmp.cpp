@@ -4,7 +4,7 @@
 namespace stepscope {
 namespace {
 
-std::string idle(const Machine&, const PlanDraft& draft, const Value&) {
+std::string validationAmpIdle(const Machine&, const PlanDraft& draft, const Value&) {
     if (draft.plan.precision == Precision::Float32) return "validation-amp=on does nothing while amp is off: validation is float32 as training is.";
     if (!draft.plan.validation.happens()) return "validation-amp=on does nothing while validation-every is 0, but for a validation that you ask for.";
     return {};
@@ -20,7 +20,7 @@ Switch validationAmp() {
             .cost = "The validation loss is rounded as the training loss is.",
             .values = offOn(),
             .byDefault = "off",
-            .note = idle,
+            .note = validationAmpIdle,
             .resolve =
                 [](PlanDraft& draft, const Value& value) {
                     // amp stands before it in the list.

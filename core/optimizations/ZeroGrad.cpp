@@ -4,7 +4,7 @@
 namespace stepscope {
 namespace {
 
-std::string idle(const Machine&, const PlanDraft& draft, const Value&) {
+std::string zeroGradIdle(const Machine&, const PlanDraft& draft, const Value&) {
     if (draft.plan.execution == Execution::Eager) return {};
     const std::string other = draft.plan.execution == Execution::Planned ? "fusion=step" : "cuda-graph=on";
     return "zero-grad=zero does nothing beside " + other + ", which keeps the gradients in one place and writes them afresh.";
@@ -26,7 +26,7 @@ Switch zeroGrad() {
             .reported = "small",
             .values = Choices{{"zero", "set-to-none"}},
             .byDefault = "set-to-none",
-            .note = idle,
+            .note = zeroGradIdle,
             .resolve = [](PlanDraft& draft, const Value& value) { draft.plan.keepsGradients = word(value) == "zero"; }};
 }
 
