@@ -1,5 +1,5 @@
 # What makes the first build short: precompiled headers, and several files compiled as one (unity). Both change nothing in the programs.
-# Single files were timed; a whole first build has not been measured since (packaging/build-times does it).
+# Measured: CONTRIBUTING.md.
 #
 # stepscope_precompiled(NAME HEADER DEPS... [OPTIONS...]) makes a precompiled header, stepscope_precompile(TARGET NAME) lets a target use it.
 # A file still includes what it needs, so that -DSTEPSCOPE_PCH=OFF builds: packaging/tidy reads the files that way.
