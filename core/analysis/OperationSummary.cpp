@@ -79,9 +79,13 @@ void OperationSummary::add(const SliceBlock& block) {
     m_totals.invalid = bounded(m_totals.invalid, block.invalid);
     m_totals.slices += static_cast<std::int64_t>(block.slices.size());
     std::vector<std::uint32_t> texts;
-    for (const auto& text : block.strings) texts.push_back(textOf(text));
     std::vector<bool> backward;
-    for (const auto& text : block.strings) backward.push_back(text == "backward");
+    texts.reserve(block.strings.size());
+    backward.reserve(block.strings.size());
+    for (const auto& text : block.strings) {
+        texts.push_back(textOf(text));
+        backward.push_back(text == "backward");
+    }
     for (const auto& slice : block.slices) {
         if (slice.kind == SliceKind::Step) {
             m_totals.steps += 1;

@@ -1,6 +1,7 @@
 // Captured slices added up: own and total time, places, the ways to group and to sort, and the same answer however the slices were cut.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "core/analysis/OperationSummary.h"
@@ -105,7 +106,7 @@ TEST(OperationSummary, GivesTheSameRowsHoweverSlicesWereCutAndInWhicheverOrder) 
             part.slices.assign(begin, begin + static_cast<std::ptrdiff_t>(std::min(most, whole.slices.size() - from)));
             parts.push_back(part);
         }
-        std::ranges::shuffle(parts, random);
+        std::shuffle(parts.begin(), parts.end(), random);
         OperationSummary cut;
         for (const auto& part : parts) cut.add(part);
         for (const SummaryBy by : {SummaryBy::Operation, SummaryBy::Layer, SummaryBy::Role})

@@ -127,7 +127,8 @@ TEST(SliceCodec, CarriesCountsWithoutAnySlice) {
 
 TEST(SliceCodec, CutsNamesThatAreTooLong) {
     SliceBlock block;
-    block.strings.push_back(std::string(10'000'000, 'x'));
+    block.strings.emplace_back();
+    block.strings.back().resize(10'000'000, 'x');
     block.slices = {{.start = 1, .duration = 1, .name = 1}};
     const Chunk chunk = encodeSlices(block);
     EXPECT_LT(chunk.bytes.size(), 5000u);

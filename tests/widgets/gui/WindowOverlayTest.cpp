@@ -147,6 +147,7 @@ TEST_F(WindowOverlayTest, LaysTwoSessionsOverEachOtherAndSaysHowFarTheyCanBeComp
 
 TEST_F(WindowOverlayTest, TakesTwentyAndSaysOneSentenceOfTwentyOneAndOfOne) {
     std::vector<std::int64_t> all;
+    all.reserve(21);
     for (int i = 0; i < 21; ++i) all.push_back(store(120, 2 + i % 3, i, "run " + std::to_string(i)));
     open();
     layOver(all);
