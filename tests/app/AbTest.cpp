@@ -166,6 +166,10 @@ TEST_F(Ab, AFlipOrAMeasurementThatCannotBeIsSaidBeforeTheRun) {
     expectRefused(cli(tiny({"--flip", "amp=bf16"})), {"--flip", "STEP:KEY=VALUE"}, kBadInput);
     expectRefused(cli(tiny({"--flip", "0:amp=bf16"})), {"--flip"}, kBadInput);
     expectRefused(cli(tiny({"--flip", "5:lr=1"})), {"lr"}, kBadInput);
+    expectRefused(cli(tiny({"--flip", "100000:amp=bf16"})), {"--flip", "ends after step"}, kBadInput);
+    expectRefused(cli({"sessions", "list", "--db", ""}), {"--db", "empty"}, kUsage);
+    expectRefused(cli({"config", "--config", ""}), {"--config", "empty"}, kUsage);
+    expectRefused(cli({"config", "--config", write("two.yaml", "lr: 0.1\n---\nlr: 0.2\n")}), {"two.yaml", "2 YAML documents"}, kBadInput);
     expectRefused(cli(tiny({"--measure", "5:amp=fp64"})), {"amp"}, kBadInput);
     expectRefused(cli(tiny({"--measure", "5:amp=bf16", "--measure-budget", "x"})), {"--measure-budget"}, kBadInput);
 }
