@@ -121,7 +121,7 @@ Status Comparison::step(Arm arm, StepResult& result) {
     TrainState& state = stateOf(arm);
     result = of(arm).program->step(state, *m_setup.batches, learningRate(side(arm).config, state.updates + 1));
     m_newestStep = state.updates;
-    if (m_setup.afterStep) m_setup.afterStep(arm);
+    if (m_setup.afterStep) m_setup.afterStep(arm, state.updates, result);
     if (result.breakdown == Breakdown::None && std::isfinite(result.loss)) return {};
     return makeError(
         ErrorCode::Training,

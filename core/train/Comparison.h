@@ -32,8 +32,9 @@ struct ComparisonSetup {
     const SessionClock* clock = nullptr;
     EventSink* sink = nullptr;
     const std::atomic<bool>* stop = nullptr;
-    // Called after each step of an arm, within what is timed: for tests that make one slower. Empty = nothing.
-    std::function<void(Arm)> afterStep;
+    // Called after each step of an arm, within what is timed: for tests that make one slower or look at every loss. The
+    // arm's count of updates starts again where its State is made anew. Empty = nothing.
+    std::function<void(Arm, std::int64_t update, const StepResult&)> afterStep;
 };
 
 struct ComparisonOutcome {
