@@ -9,17 +9,14 @@ namespace {
 
 constexpr std::int64_t kBytesAtOnce = std::int64_t{8} << 20;
 
-Result<std::vector<std::int64_t>> lanesOf(SessionReader& reader, std::int64_t session) {
+Result<std::vector<ChunkRange>> lanesOf(SessionReader& reader, std::int64_t session) {
     const auto lanes = reader.chunkLanes(session);
     if (!lanes) return lanes.error();
-    std::vector<std::int64_t> all;
+    std::vector<ChunkRange> all;
     for (const auto& lane : *lanes)
-        if (lane.kind == kSlices) all.push_back(lane.lane);
+        if (isSlices(lane.kind))
+            all.push_back({lane.kind, lane.lane, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}});
     return all;
-}
-
-ChunkRange whole(std::int64_t lane) {
-    return {kSlices, lane, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}};
 }
 
 }  // namespace
@@ -27,10 +24,10 @@ ChunkRange whole(std::int64_t lane) {
 Status forEachSliceBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const SliceBlock&)>& take) {
     const auto lanes = lanesOf(reader, session);
     if (!lanes) return lanes.error();
-    for (const std::int64_t lane : *lanes) {
+    for (const ChunkRange& lane : *lanes) {
         ChunkPlace after;
         for (bool more = true; more;) {
-            const auto page = reader.chunks(session, whole(lane), after, kBytesAtOnce);
+            const auto page = reader.chunks(session, lane, after, kBytesAtOnce);
             if (!page) return page.error();
             for (const auto& chunk : page->chunks) {
                 const auto block = decodeSlices(*chunk);
@@ -48,8 +45,8 @@ Result<std::vector<SliceThread>> sliceThreads(SessionReader& reader, std::int64_
     const auto lanes = lanesOf(reader, session);
     if (!lanes) return lanes.error();
     std::vector<SliceThread> threads;
-    for (const std::int64_t lane : *lanes) {
-        const auto page = reader.chunks(session, whole(lane), {}, 1);
+    for (const ChunkRange& lane : *lanes) {
+        const auto page = reader.chunks(session, lane, {}, 1);
         if (!page) return page.error();
         if (page->chunks.empty()) continue;
         const auto block = decodeSlices(*page->chunks.front());
@@ -64,7 +61,7 @@ Result<std::int64_t> sliceCount(SessionReader& reader, std::int64_t session) {
     if (!lanes) return lanes.error();
     std::int64_t count = 0;
     for (const auto& lane : *lanes)
-        if (lane.kind == kSlices) count += lane.records;
+        if (isSlices(lane.kind)) count += lane.records;
     return count;
 }
 

@@ -1,7 +1,9 @@
-// Slice: something that had a begin and an end on one thread of a traced program: an operation, a step, a phase. SliceBlock: a few thousand of them
-// of one thread with their names, as they are recorded, stored (SliceCodec.h), added up (core/analysis/OperationSummary.h) and exported. A block
-// stands for itself: whoever has one needs no other to read it, and what is asked of many comes out the same however they were cut into blocks.
+// Slice: something that had a begin and an end in one lane of a traced program, a thread or a stream of a device: an operation, a step, a kernel.
+// SliceBlock: a few thousand of them of one lane with their names, as they are recorded or imported, stored (SliceCodec.h), added up
+// (core/analysis/OperationSummary.h) and exported. A block stands for itself: whoever has one needs no other to read it, and what is asked of many
+// comes out the same however they were cut into blocks.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,10 +17,25 @@ enum class SliceKind : std::uint8_t {  // stored as numbers: never renumbered
     Step,
     Phase,
     Evaluation,
+    Annotation,        // a range that the traced program named itself: record_function, NVTX
+    Python,            // a Python function
+    Runtime,           // a call of the CUDA or HIP runtime
+    Driver,            //   or of the driver below it
+    Kernel,            // on a device, as are the five below
+    Memcpy,            // a copy, SliceArguments::bytes large
+    Memset,            //
+    Synchronisation,   // a stream, an event or a context that is waited for
+    DeviceAnnotation,  // an Annotation as its kernels spanned it
+    Overhead,          // the profiler's own, on a thread or a device
+    Other,             // of an imported trace; its category is "cat" of SliceArguments::extra
 };
-constexpr int kSliceKinds = 6;
+constexpr int kSliceKinds = 17;
 inline bool isOperation(SliceKind kind) {
     return kind <= SliceKind::Backward;
+}
+// What keeps a device busy.
+inline bool isDeviceWork(SliceKind kind) {
+    return kind == SliceKind::Kernel || kind == SliceKind::Memcpy || kind == SliceKind::Memset;
 }
 
 struct Slice {
@@ -38,23 +55,36 @@ struct Slice {
     std::int64_t forwardThread = 0;  // of a backward function: where its forward operation ran (SliceThread::number); 0: unknown
     std::int64_t forwardStart = 0;   //   and when that began, where it was seen; 0: unknown
     std::int64_t correlation = 0;    // joins a launch with what it launched; 0: none
+    std::int64_t external = 0;       // joins what was launched with the operation that had it launched (Kineto's External id); 0: none
 
     std::int64_t self() const { return duration - called; }
     bool operator==(const Slice&) const = default;
 };
 
-// What operations were called with; few kinds of it, many calls.
+// What operations were called with and kernels launched with; few kinds of it, many calls.
 struct SliceArguments {
-    std::string text;        // one word an argument: Float[4,12], {Float[3];Float[4]}, int, float, true, false, -; see argumentsOf()
-    std::int64_t flops = 0;  // of one call, 0: unknown
-    std::int64_t bytes = 0;  // read and written by one call, 0: unknown
+    std::string text;                     // one word an argument: Float[4,12], {Float[3];Float[4]}, int, float, true, false, -; see argumentsOf()
+    std::int64_t flops = 0;               // of one call, 0: unknown
+    std::int64_t bytes = 0;               // read and written by one call, of a copy its size, 0: unknown
+    std::array<std::int64_t, 3> grid{};   // of a kernel's launch, in blocks x, y, z; 0: unknown
+    std::array<std::int64_t, 3> block{};  //   and in threads
+    std::int64_t registers = 0;           // of one thread of a kernel, 0: unknown
+    std::int64_t sharedBytes = 0;         // of one block of a kernel
+    std::string extra;                    // what else an imported trace says of it, a JSON object without line breaks; empty: nothing
     bool operator==(const SliceArguments&) const = default;
 };
 
+// A lane: where slices nest. A thread of the host, or a stream of a device.
 struct SliceThread {
-    std::int64_t process = 0, thread = 0;  // as the system numbers them
+    std::int64_t process = 0, thread = 0;  // as the system numbers them; of a device its ordinal and the number of the stream
     std::int64_t number = 0;               // as autograd numbers threads; 0: unknown
     std::string name;
+    std::int64_t lane = 0;     // told from the session's other lanes by this; 0: by `thread`
+    std::int64_t device = -1;  // ordinal of the device whose stream it is; -1: a thread of the host
+    std::int64_t rank = 0;     // which of the workers of a distributed run
+    std::string processName;   // empty: unknown
+
+    std::int64_t laneNumber() const { return lane != 0 ? lane : thread; }
     bool operator==(const SliceThread&) const = default;
 };
 

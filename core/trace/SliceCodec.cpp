@@ -12,10 +12,13 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kColumns = 15;         // each has a byte a slice at least
+// Of "slices/1" each column has a byte a slice at least. Of "slices/2" the first two; of the others one byte says that they hold nothing but what
+// a new Slice holds (then nothing follows) or that they are there.
+constexpr std::size_t kColumns = 2, kColumnsBefore = 15;
 constexpr std::uint64_t kRecomputed = 0x80;  // beside a slice's kind
 constexpr std::int64_t kDeepest = 1 << 16;
 constexpr std::int64_t kMostLayers = 1 << 20;
+constexpr std::uint64_t kMostCount = 1ULL << 62;
 
 // Arithmetic that wraps: what a stranger wrote may be anything until it is checked.
 std::int64_t plus(std::int64_t a, std::int64_t b) {
@@ -105,61 +108,125 @@ void readSparse(ByteReader& in, std::vector<Slice>& slices, std::int64_t none, S
 }
 
 void writeColumns(ByteWriter& out, const std::vector<Slice>& all, std::int64_t begin, Used<std::string>& strings, Used<SliceArguments>& arguments) {
+    if (all.empty()) return;
     std::int64_t before = begin;
     for (const auto& slice : all) {
         out.whole(static_cast<std::uint64_t>(minus(slice.start, before)));
         before = slice.start;
     }
     for (const auto& slice : all) out.whole(static_cast<std::uint64_t>(slice.duration));
-    for (const auto& slice : all) out.whole(static_cast<std::uint64_t>(slice.called));
-    for (const auto& slice : all) out.whole(strings.placeOf(slice.name));
-    for (const auto& slice : all) out.whole(strings.placeOf(slice.phase));
-    for (const auto& slice : all) out.whole(strings.placeOf(slice.role));
-    for (const auto& slice : all) out.whole(arguments.placeOf(slice.arguments));
-    for (const auto& slice : all) out.whole(static_cast<std::uint64_t>(slice.kind) | (slice.recomputed ? kRecomputed : 0));
-    differences(out, all, [](const Slice& s) { return s.depth; });
-    differences(out, all, [](const Slice& s) { return s.layer; });
-    differences(out, all, [](const Slice& s) { return s.step; });
-    sparse(out, all, -1, [](const Slice& s) { return s.sequence; });
-    sparse(out, all, 0, [](const Slice& s) { return s.forwardThread; });
-    sparse(out, all, 0, [](const Slice& s) { return s.forwardStart; });
-    sparse(out, all, 0, [](const Slice& s) { return s.correlation; });
+    const auto column = [&](auto value, auto write) {
+        const auto none = value(Slice());
+        const bool there = std::ranges::any_of(all, [&](const Slice& slice) { return value(slice) != none; });
+        out.whole(there ? 1 : 0);
+        if (there) write(value);
+    };
+    const auto plain = [&](auto value) {
+        for (const auto& slice : all) out.whole(static_cast<std::uint64_t>(value(slice)));
+    };
+    const auto string = [&](auto value) {
+        for (const auto& slice : all) out.whole(strings.placeOf(value(slice)));
+    };
+    const auto changes = [&](auto value) { differences(out, all, value); };
+    const auto seldom = [&](auto value) { sparse(out, all, value(Slice()), value); };
+    column([](const Slice& s) { return s.called; }, plain);
+    column([](const Slice& s) { return s.name; }, string);
+    column([](const Slice& s) { return s.phase; }, string);
+    column([](const Slice& s) { return s.role; }, string);
+    column([](const Slice& s) { return s.arguments; },
+           [&](auto value) {
+               for (const auto& slice : all) out.whole(arguments.placeOf(value(slice)));
+           });
+    column([](const Slice& s) { return static_cast<std::uint64_t>(s.kind) | (s.recomputed ? kRecomputed : 0); }, plain);
+    column([](const Slice& s) { return s.depth; }, changes);
+    column([](const Slice& s) { return s.layer; }, changes);
+    column([](const Slice& s) { return s.step; }, changes);
+    column([](const Slice& s) { return s.sequence; }, seldom);
+    column([](const Slice& s) { return s.forwardThread; }, seldom);
+    column([](const Slice& s) { return s.forwardStart; }, seldom);
+    column([](const Slice& s) { return s.correlation; }, seldom);
+    column([](const Slice& s) { return s.external; }, seldom);
 }
 
-void readColumns(ByteReader& in, SliceBlock& block, std::int64_t begin) {
+void readColumns(ByteReader& in, SliceBlock& block, std::int64_t begin, bool before2) {
     auto& all = block.slices;
+    if (all.empty()) return;
     const std::uint64_t strings = block.strings.size() - 1, arguments = block.arguments.size() - 1;
     const auto place = [&](std::uint64_t most, const char* what) { return static_cast<std::uint32_t>(in.upTo(most, what)); };
+    const auto there = [&] { return before2 || in.upTo(1, "a column is neither there nor left out") == 1; };
     std::int64_t before = begin;
     for (auto& slice : all) slice.start = before = plus(before, static_cast<std::int64_t>(in.whole()));
     for (auto& slice : all) slice.duration = static_cast<std::int64_t>(in.whole());
-    for (auto& slice : all) slice.called = static_cast<std::int64_t>(in.whole());
-    for (auto& slice : all) slice.name = place(strings, "a name is not in its table");
-    for (auto& slice : all) slice.phase = place(strings, "a phase is not in its table");
-    for (auto& slice : all) slice.role = place(strings, "a role is not in its table");
-    for (auto& slice : all) slice.arguments = place(arguments, "arguments are not in their table");
-    for (auto& slice : all) {
-        const std::uint64_t code = in.whole();
-        if ((code & ~kRecomputed) >= kSliceKinds) in.fail("a slice is of an unknown kind");
-        slice.kind = in.good() ? static_cast<SliceKind>(code & ~kRecomputed) : SliceKind::Operation;
-        slice.recomputed = (code & kRecomputed) != 0;
+    if (there())
+        for (auto& slice : all) slice.called = static_cast<std::int64_t>(in.whole());
+    if (there())
+        for (auto& slice : all) slice.name = place(strings, "a name is not in its table");
+    if (there())
+        for (auto& slice : all) slice.phase = place(strings, "a phase is not in its table");
+    if (there())
+        for (auto& slice : all) slice.role = place(strings, "a role is not in its table");
+    if (there())
+        for (auto& slice : all) slice.arguments = place(arguments, "arguments are not in their table");
+    if (there())
+        for (auto& slice : all) {
+            const std::uint64_t code = in.whole();
+            if ((code & ~kRecomputed) >= kSliceKinds) in.fail("a slice is of an unknown kind");
+            slice.kind = in.good() ? static_cast<SliceKind>(code & ~kRecomputed) : SliceKind::Operation;
+            slice.recomputed = (code & kRecomputed) != 0;
+        }
+    if (there())
+        readDifferences(in, all, [&](Slice& s, std::int64_t value) {
+            if (value < 0 || value > kDeepest) in.fail("a slice is nested too deeply");
+            s.depth = static_cast<std::int32_t>(value);
+        });
+    if (there())
+        readDifferences(in, all, [&](Slice& s, std::int64_t value) {
+            if (value < -1 || value > kMostLayers) in.fail("there is no such layer");
+            s.layer = static_cast<std::int32_t>(value);
+        });
+    if (there()) readDifferences(in, all, [](Slice& s, std::int64_t value) { s.step = value; });
+    if (there())
+        readSparse(in, all, -1, [&](Slice& s, std::int64_t value) {
+            if (value < -1) in.fail("a sequence number is negative");
+            s.sequence = value;
+        });
+    if (there()) readSparse(in, all, 0, [](Slice& s, std::int64_t value) { s.forwardThread = value; });
+    if (there()) readSparse(in, all, 0, [](Slice& s, std::int64_t value) { s.forwardStart = value; });
+    if (there()) readSparse(in, all, 0, [](Slice& s, std::int64_t value) { s.correlation = value; });
+    if (!before2 && there()) readSparse(in, all, 0, [](Slice& s, std::int64_t value) { s.external = value; });
+}
+
+void writeArguments(ByteWriter& out, const SliceArguments& arguments) {
+    out.text(std::string_view(arguments.text).substr(0, kLongestSliceName));
+    out.whole(static_cast<std::uint64_t>(arguments.flops));
+    out.whole(static_cast<std::uint64_t>(arguments.bytes));
+    const bool launch = arguments.grid != SliceArguments().grid || arguments.block != SliceArguments().block || arguments.registers != 0 ||
+                        arguments.sharedBytes != 0;
+    out.whole(launch ? 1 : 0);
+    if (launch) {
+        for (const auto& sizes : {arguments.grid, arguments.block})
+            for (const std::int64_t size : sizes) out.whole(static_cast<std::uint64_t>(size));
+        out.whole(static_cast<std::uint64_t>(arguments.registers));
+        out.whole(static_cast<std::uint64_t>(arguments.sharedBytes));
     }
-    readDifferences(in, all, [&](Slice& s, std::int64_t value) {
-        if (value < 0 || value > kDeepest) in.fail("a slice is nested too deeply");
-        s.depth = static_cast<std::int32_t>(value);
-    });
-    readDifferences(in, all, [&](Slice& s, std::int64_t value) {
-        if (value < -1 || value > kMostLayers) in.fail("there is no such layer");
-        s.layer = static_cast<std::int32_t>(value);
-    });
-    readDifferences(in, all, [](Slice& s, std::int64_t value) { s.step = value; });
-    readSparse(in, all, -1, [&](Slice& s, std::int64_t value) {
-        if (value < -1) in.fail("a sequence number is negative");
-        s.sequence = value;
-    });
-    readSparse(in, all, 0, [](Slice& s, std::int64_t value) { s.forwardThread = value; });
-    readSparse(in, all, 0, [](Slice& s, std::int64_t value) { s.forwardStart = value; });
-    readSparse(in, all, 0, [](Slice& s, std::int64_t value) { s.correlation = value; });
+    out.text(arguments.extra.size() <= kLongestSliceExtra ? std::string_view(arguments.extra) : std::string_view());
+}
+
+SliceArguments readArguments(ByteReader& in, bool before2) {
+    const auto number = [&](const char* what) { return static_cast<std::int64_t>(in.upTo(kMostCount, what)); };
+    SliceArguments one;
+    one.text = in.text(kLongestSliceName);
+    one.flops = number("an operation computes more than there can be");
+    one.bytes = number("an operation moves more than there can be");
+    if (before2) return one;
+    if (in.upTo(1, "a launch is neither there nor left out") == 1) {
+        for (auto* sizes : {&one.grid, &one.block})
+            for (auto& size : *sizes) size = number("a kernel is launched on more than there can be");
+        one.registers = number("a kernel takes more registers than there can be");
+        one.sharedBytes = number("a kernel takes more shared memory than there can be");
+    }
+    one.extra = in.text(kLongestSliceExtra);
+    return one;
 }
 
 Error damaged(std::size_t at, std::string_view what) {
@@ -174,7 +241,8 @@ Chunk encodeSlices(SliceBlock block, TimeNs at) {
     block.invalid += static_cast<std::int64_t>(std::erase_if(all, [](const Slice& slice) { return !canBe(slice); }));
     std::ranges::stable_sort(
         all, [](const Slice& a, const Slice& b) { return std::tuple(a.start, a.depth, b.duration) < std::tuple(b.start, b.depth, a.duration); });
-    Chunk chunk{.kind = kSlices, .lane = block.thread.thread, .begin = at, .end = at, .count = static_cast<std::int64_t>(all.size()), .bytes = {}};
+    Chunk chunk{
+        .kind = kSlices, .lane = block.thread.laneNumber(), .begin = at, .end = at, .count = static_cast<std::int64_t>(all.size()), .bytes = {}};
     if (!all.empty()) {
         chunk.begin = {all.front().start};
         chunk.end = chunk.begin;
@@ -191,16 +259,16 @@ Chunk encodeSlices(SliceBlock block, TimeNs at) {
     out.integer(block.thread.thread);
     out.integer(block.thread.number);
     out.text(std::string_view(block.thread.name).substr(0, kLongestSliceName));
+    out.integer(block.thread.lane);
+    out.integer(block.thread.device);
+    out.integer(block.thread.rank);
+    out.text(std::string_view(block.thread.processName).substr(0, kLongestSliceName));
     out.whole(static_cast<std::uint64_t>(block.lost));
     out.whole(static_cast<std::uint64_t>(block.invalid));
     out.whole(strings.kept().size());
     for (const std::uint32_t place : strings.kept()) out.text(std::string_view(block.strings[place]).substr(0, kLongestSliceName));
     out.whole(arguments.kept().size());
-    for (const std::uint32_t place : arguments.kept()) {
-        out.text(std::string_view(block.arguments[place].text).substr(0, kLongestSliceName));
-        out.whole(static_cast<std::uint64_t>(block.arguments[place].flops));
-        out.whole(static_cast<std::uint64_t>(block.arguments[place].bytes));
-    }
+    for (const std::uint32_t place : arguments.kept()) writeArguments(out, block.arguments[place]);
     out.whole(all.size());
     chunk.bytes = out.take();
     const auto packed = columns.take();
@@ -209,35 +277,36 @@ Chunk encodeSlices(SliceBlock block, TimeNs at) {
 }
 
 Result<SliceBlock> decodeSlices(const Chunk& chunk) {
-    if (chunk.kind != kSlices)
+    if (!isSlices(chunk.kind))
         return makeError(ErrorCode::BadInput, fmt::format("A block of kind {} holds no slices; those are of kind {}.", chunk.kind, kSlices));
     if (const Status good = checkChunk(chunk); !good) return good.error();
-    constexpr std::uint64_t kMostCount = 1ULL << 62;
+    const bool before2 = chunk.kind == kSlicesBefore;
     ByteReader in(chunk.bytes);
     SliceBlock block;
     block.thread.process = in.integer();
     block.thread.thread = in.integer();
     block.thread.number = in.integer();
     block.thread.name = in.text(kLongestSliceName);
+    if (!before2) {
+        block.thread.lane = in.integer();
+        block.thread.device = in.integer();
+        block.thread.rank = in.integer();
+        block.thread.processName = in.text(kLongestSliceName);
+    }
     block.lost = static_cast<std::int64_t>(in.upTo(kMostCount, "more slices are lost than there can be"));
     block.invalid = static_cast<std::int64_t>(in.upTo(kMostCount, "more slices are invalid than there can be"));
-    // Each text takes a byte at least, each slice one a column: a count that the bytes cannot hold is refused before memory is taken for it.
+    // Each text takes a byte at least, each slice one of each column that is always there: a count that the bytes cannot hold is refused before
+    // memory is taken for it.
     const std::size_t strings = in.upTo(std::min(kMostSliceStrings, in.left()), "there are more names than bytes");
     for (std::size_t i = 0; i < strings && in.good(); ++i) block.strings.push_back(in.text(kLongestSliceName));
     const std::size_t arguments = in.upTo(std::min(kMostSliceStrings, in.left() / 3), "there are more arguments than bytes");
-    for (std::size_t i = 0; i < arguments && in.good(); ++i) {
-        SliceArguments one;
-        one.text = in.text(kLongestSliceName);
-        one.flops = static_cast<std::int64_t>(in.upTo(kMostCount, "an operation computes more than there can be"));
-        one.bytes = static_cast<std::int64_t>(in.upTo(kMostCount, "an operation moves more than there can be"));
-        block.arguments.push_back(std::move(one));
-    }
-    const std::size_t count = in.upTo(std::min(kMostSlices, in.left() / kColumns), "there are more slices than bytes");
+    for (std::size_t i = 0; i < arguments && in.good(); ++i) block.arguments.push_back(readArguments(in, before2));
+    const std::size_t count = in.upTo(std::min(kMostSlices, in.left() / (before2 ? kColumnsBefore : kColumns)), "there are more slices than bytes");
     if (!in.good()) return damaged(in.wrongAt(), in.wrong());
     if (static_cast<std::int64_t>(count) != chunk.count)
         return damaged(in.at(), fmt::format("it says that it holds {} slices, and its row says {}", count, chunk.count));
     block.slices.resize(count);
-    readColumns(in, block, chunk.begin.ns);
+    readColumns(in, block, chunk.begin.ns, before2);
     if (!in.good()) return damaged(in.wrongAt(), in.wrong());
     if (in.left() > 0) return damaged(in.at(), "bytes follow its end");
     for (std::size_t i = 0; i < count; ++i) {

@@ -14,9 +14,26 @@ namespace {
 SliceBlock randomBlock(unsigned seed, std::size_t count) {
     std::mt19937_64 random(seed);
     const auto below = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)); };
-    SliceBlock block{.thread = {.process = 4711, .thread = 4712, .number = 1, .name = "trainer"}, .lost = below(3), .invalid = 0};
+    SliceBlock block{.thread = {.process = 4711,
+                                .thread = 4712,
+                                .number = 1,
+                                .name = "trainer",
+                                .lane = below(5),
+                                .device = below(3) - 1,
+                                .rank = below(8),
+                                .processName = "GPU"},
+                     .lost = below(3),
+                     .invalid = 0};
     for (int i = 1; i < 40; ++i) block.strings.push_back("aten::operation_" + std::to_string(i));
-    for (int i = 1; i < 20; ++i) block.arguments.push_back({"Float[" + std::to_string(i) + ",64] int -", below(1LL << 40), below(1LL << 40)});
+    for (int i = 1; i < 20; ++i) {
+        block.arguments.push_back({.text = "Float[" + std::to_string(i) + ",64] int -", .flops = below(1LL << 40), .bytes = below(1LL << 40)});
+        if (i % 3 == 0) continue;
+        block.arguments.back().grid = {below(1 << 20), below(9), 1};
+        block.arguments.back().block = {below(1025), 1, 1};
+        block.arguments.back().registers = below(256);
+        block.arguments.back().sharedBytes = below(1 << 16);
+        block.arguments.back().extra = R"({"context":)" + std::to_string(i) + "}";
+    }
     std::int64_t at = below(1LL << 50);
     for (std::size_t i = 0; i < count; ++i) {
         at += below(20'000);
@@ -34,6 +51,7 @@ SliceBlock randomBlock(unsigned seed, std::size_t count) {
         slice.forwardThread = slice.kind == SliceKind::Backward ? below(3) : 0;
         slice.forwardStart = slice.kind == SliceKind::Backward ? below(at + 1) : 0;
         slice.correlation = below(4) == 0 ? below(1LL << 60) : 0;
+        slice.external = below(2) == 0 ? below(1LL << 40) : 0;
         block.slices.push_back(slice);
     }
     return block;
@@ -45,10 +63,31 @@ std::vector<std::string> spelledOut(const SliceBlock& block) {
     for (const auto& s : block.slices) {
         const auto& arguments = block.arguments.at(s.arguments);
         std::string text = block.strings.at(s.name) + "|" + block.strings.at(s.phase) + "|" + block.strings.at(s.role) + "|" + arguments.text;
-        for (const std::int64_t value :
-             {arguments.flops, arguments.bytes, s.start, s.duration, s.called, std::int64_t{s.depth}, std::int64_t{s.layer},
-              static_cast<std::int64_t>(s.kind), std::int64_t{s.recomputed}, s.step, s.sequence, s.forwardThread, s.forwardStart, s.correlation})
+        for (const std::int64_t value : {arguments.flops,
+                                         arguments.bytes,
+                                         s.start,
+                                         s.duration,
+                                         s.called,
+                                         std::int64_t{s.depth},
+                                         std::int64_t{s.layer},
+                                         static_cast<std::int64_t>(s.kind),
+                                         std::int64_t{s.recomputed},
+                                         s.step,
+                                         s.sequence,
+                                         s.forwardThread,
+                                         s.forwardStart,
+                                         s.correlation,
+                                         s.external,
+                                         arguments.grid[0],
+                                         arguments.grid[1],
+                                         arguments.grid[2],
+                                         arguments.block[0],
+                                         arguments.block[1],
+                                         arguments.block[2],
+                                         arguments.registers,
+                                         arguments.sharedBytes})
             text += "|" + std::to_string(value);
+        text += "|" + arguments.extra;
         all.push_back(text);
     }
     std::ranges::sort(all);
@@ -165,6 +204,27 @@ TEST(SliceCodec, TakesAnyBytesForWhatTheyAreWorth) {
     }
 }
 
+TEST(SliceCodec, StillReadsBlocksThatWereRecordedBeforeThereWereStreams) {
+    // As "slices/1" had it: process 7, thread 8, number 1, "t", nothing lost or invalid, one name, no arguments, one slice and a byte or two of each
+    // of 15 columns.
+    Chunk chunk{.kind = kSlicesBefore, .lane = 8, .begin = {100}, .end = {150}, .count = 1, .bytes = {}};
+    for (const int byte : {14, 16, 2, 1, 0x74, 0, 0, 1, 4, 0x61, 0x64, 0x64, 0x21, 0, 1, 0, 50, 20, 1, 0, 1, 0, 0x81, 1, 4, 10, 18, 7, 3, 0, 5})
+        chunk.bytes.push_back(static_cast<std::byte>(byte));
+    const auto back = decodeSlices(chunk);
+    ASSERT_TRUE(back) << back.error().sentence;
+    ASSERT_EQ(back->slices.size(), 1u);
+    const Slice& slice = back->slices.front();
+    EXPECT_EQ(back->thread, (SliceThread{.process = 7, .thread = 8, .number = 1, .name = "t"}));
+    EXPECT_EQ(back->strings.at(slice.name), "add!");
+    EXPECT_EQ(slice.start, 100);
+    EXPECT_EQ(slice.duration, 50);
+    EXPECT_EQ(slice.called, 20);
+    EXPECT_EQ(slice.kind, SliceKind::Own);
+    EXPECT_TRUE(slice.recomputed);
+    EXPECT_EQ(slice.step, 9);
+    EXPECT_EQ(slice.correlation, 2);
+}
+
 TEST(SliceCodec, RefusesACountThatTheBytesCannotHold) {
     Chunk chunk = encodeSlices(SliceBlock{});
     ASSERT_EQ(std::to_integer<int>(chunk.bytes.back()), 0) << "the number of slices";
@@ -187,7 +247,7 @@ TEST(SliceCodec, RefusesWhatIsOfAnotherKindOrDoesNotMatchItsRow) {
     Chunk chunk = encodeSlices(randomBlock(2, 10));
     Chunk other = chunk;
     other.kind = "pairs/1";
-    EXPECT_EQ(decodeSlices(other).error().sentence, "A block of kind pairs/1 holds no slices; those are of kind slices/1.");
+    EXPECT_EQ(decodeSlices(other).error().sentence, "A block of kind pairs/1 holds no slices; those are of kind slices/2.");
     other = chunk;
     other.count += 1;
     EXPECT_THAT(decodeSlices(other).error().sentence, ::testing::HasSubstr("its row says 11"));
