@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_map>
 
 #include "core/base/Check.h"
 #include "core/trace/ByteColumns.h"
+#include "core/trace/CodecParts.h"
 
 namespace stepscope {
 namespace {
@@ -20,40 +20,11 @@ constexpr std::int64_t kDeepest = 1 << 16;
 constexpr std::int64_t kMostLayers = 1 << 20;
 constexpr std::uint64_t kMostCount = 1ULL << 62;
 
-// Arithmetic that wraps: what a stranger wrote may be anything until it is checked.
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-std::int64_t minus(std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-
 bool canBe(const Slice& slice) {
     std::int64_t end = 0;
     return slice.duration >= 0 && slice.called >= 0 && slice.called <= slice.duration && !__builtin_add_overflow(slice.start, slice.duration, &end) &&
            slice.depth >= 0 && slice.depth <= kDeepest && slice.layer >= -1 && slice.layer <= kMostLayers && slice.sequence >= -1;
 }
-
-// Only what the slices use, in the order of its first use.
-template <class Thing>
-class Used {
-public:
-    explicit Used(const std::vector<Thing>& all) : m_all(all), m_places(all.size(), 0) {}
-    std::uint32_t placeOf(std::uint32_t old) {
-        if (old == 0) return 0;
-        SS_CHECK(old < m_all.size());
-        if (m_places[old] == 0) {
-            m_kept.push_back(old);
-            m_places[old] = static_cast<std::uint32_t>(m_kept.size());
-        }
-        return m_places[old];
-    }
-    const std::vector<std::uint32_t>& kept() const { return m_kept; }
-
-private:
-    const std::vector<Thing>& m_all;
-    std::vector<std::uint32_t> m_places, m_kept;
-};
 
 // The column `value` of all slices as differences from slice to slice.
 template <class Value>
@@ -61,7 +32,7 @@ void differences(ByteWriter& out, const std::vector<Slice>& slices, Value value)
     std::int64_t before = 0;
     for (const auto& slice : slices) {
         const auto now = static_cast<std::int64_t>(value(slice));
-        out.integer(minus(now, before));
+        out.integer(wrappingDifference(now, before));
         before = now;
     }
 }
@@ -69,7 +40,7 @@ template <class Set>
 void readDifferences(ByteReader& in, std::vector<Slice>& slices, Set set) {
     std::int64_t before = 0;
     for (auto& slice : slices) {
-        before = plus(before, in.integer());
+        before = wrappingSum(before, in.integer());
         set(slice, before);
     }
 }
@@ -87,7 +58,7 @@ void sparse(ByteWriter& out, const std::vector<Slice>& slices, std::int64_t none
             out.whole(0);
             continue;
         }
-        const std::uint64_t code = zigzag(minus(now, before));
+        const std::uint64_t code = zigzag(wrappingDifference(now, before));
         out.whole(code + 1 == 0 ? code : code + 1);  // the one difference that has no code cannot come up between numbers that are not negative
         before = now;
     }
@@ -102,16 +73,17 @@ void readSparse(ByteReader& in, std::vector<Slice>& slices, std::int64_t none, S
             continue;
         }
         const std::uint64_t zig = code - 1;
-        before = plus(before, static_cast<std::int64_t>(zig >> 1) ^ -static_cast<std::int64_t>(zig & 1));
+        before = wrappingSum(before, static_cast<std::int64_t>(zig >> 1) ^ -static_cast<std::int64_t>(zig & 1));
         set(slice, before);
     }
 }
 
-void writeColumns(ByteWriter& out, const std::vector<Slice>& all, std::int64_t begin, Used<std::string>& strings, Used<SliceArguments>& arguments) {
+void writeColumns(ByteWriter& out, const std::vector<Slice>& all, std::int64_t begin, UsedOf<std::string>& strings,
+                  UsedOf<SliceArguments>& arguments) {
     if (all.empty()) return;
     std::int64_t before = begin;
     for (const auto& slice : all) {
-        out.whole(static_cast<std::uint64_t>(minus(slice.start, before)));
+        out.whole(static_cast<std::uint64_t>(wrappingDifference(slice.start, before)));
         before = slice.start;
     }
     for (const auto& slice : all) out.whole(static_cast<std::uint64_t>(slice.duration));
@@ -155,7 +127,7 @@ void readColumns(ByteReader& in, SliceBlock& block, std::int64_t begin, bool bef
     const auto place = [&](std::uint64_t most, const char* what) { return static_cast<std::uint32_t>(in.upTo(most, what)); };
     const auto there = [&] { return before2 || in.upTo(1, "a column is neither there nor left out") == 1; };
     std::int64_t before = begin;
-    for (auto& slice : all) slice.start = before = plus(before, static_cast<std::int64_t>(in.whole()));
+    for (auto& slice : all) slice.start = before = wrappingSum(before, static_cast<std::int64_t>(in.whole()));
     for (auto& slice : all) slice.duration = static_cast<std::int64_t>(in.whole());
     if (there())
         for (auto& slice : all) slice.called = static_cast<std::int64_t>(in.whole());
@@ -249,8 +221,8 @@ Chunk encodeSlices(SliceBlock block, TimeNs at) {
         // Half-open: what takes no time lies in it too.
         for (const auto& slice : all) chunk.end = std::max(chunk.end, TimeNs{slice.start + slice.duration + (slice.duration == 0 ? 1 : 0)});
     }
-    Used<std::string> strings(block.strings);
-    Used<SliceArguments> arguments(block.arguments);
+    UsedOf<std::string> strings(block.strings);
+    UsedOf<SliceArguments> arguments(block.arguments);
     ByteWriter columns;
     writeColumns(columns, all, chunk.begin.ns, strings, arguments);
 

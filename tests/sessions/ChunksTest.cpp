@@ -10,6 +10,9 @@
 #include <set>
 #include <thread>
 
+#include "core/trace/AllocationCodec.h"
+#include "core/trace/SampleCodec.h"
+#include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/FileSizeLimit.h"
@@ -217,4 +220,35 @@ TEST(ChunkRules, RefuseWhatCouldNotBeReadBack) {
     for (const Chunk& wrong : {Chunk{"", 0, {0}, {0}, 0, {}}, Chunk{"Two Words", 0, {0}, {0}, 0, {}}, Chunk{"slices/1", 0, {2}, {1}, 0, {}},
                                Chunk{"slices/1", 0, {0}, {1}, -1, {}}, Chunk{std::string(65, 'a'), 0, {0}, {1}, 0, {}}})
         EXPECT_FALSE(checkChunk(wrong));
+}
+
+TEST_F(Chunks, SamplesAndAllocationsAreReadBlockByBlockAndByRange) {
+    SampleBlock samples{.lane = 4, .name = "GPU 0"};
+    samples.series.push_back({"power", "W"});
+    samples.samples = {{10, 1, 250.5}, {20, 1, 251.0}};
+    SampleBlock later = samples;
+    later.samples = {{1000, 1, 90.0}};
+    AllocationBlock memory{.lane = 9};
+    memory.allocations = {{.at = 15, .address = 4096, .bytes = 512, .device = 0, .totalAllocated = 512}};
+    record({std::make_shared<const Chunk>(encodeSamples(samples)), std::make_shared<const Chunk>(encodeSamples(later)),
+            std::make_shared<const Chunk>(encodeAllocations(memory)), chunk(0, 1, 2)});
+    auto reader = SessionReader::open(path);
+    std::vector<SampleBlock> blocks;
+    const auto keep = [&](const SampleBlock& block) -> Status {
+        blocks.push_back(block);
+        return {};
+    };
+    ASSERT_TRUE(forEachSampleBlock(**reader, 1, keep));
+    EXPECT_EQ(blocks, (std::vector{samples, later}));
+    blocks.clear();
+    ASSERT_TRUE(forEachSampleBlock(**reader, 1, keep, {{500}, {2000}}));
+    EXPECT_EQ(blocks, std::vector{later});
+    std::vector<AllocationBlock> taken;
+    ASSERT_TRUE(forEachAllocationBlock(**reader, 1, [&](const AllocationBlock& block) -> Status {
+        taken.push_back(block);
+        return {};
+    }));
+    EXPECT_EQ(taken, std::vector{memory});
+    EXPECT_EQ(*sampleCount(**reader, 1), 3);
+    EXPECT_EQ(*allocationCount(**reader, 1), 1);
 }

@@ -1,0 +1,62 @@
+#include "sessions/Samples.h"
+
+#include "core/trace/AllocationCodec.h"
+#include "core/trace/SampleCodec.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kSampleBytesAtOnce = std::int64_t{8} << 20;
+
+template <class Decode, class Take>
+Status forEachBlockOf(SessionReader& reader, std::int64_t session, const char* kind, const BlockRange& range, Decode decode, const Take& take) {
+    const auto lanes = reader.chunkLanes(session);
+    if (!lanes) return lanes.error();
+    for (const auto& lane : *lanes) {
+        if (lane.kind != kind) continue;
+        ChunkPlace after;
+        for (bool more = true; more;) {
+            const auto page = reader.chunks(session, {lane.kind, lane.lane, range.from, range.to}, after, kSampleBytesAtOnce);
+            if (!page) return page.error();
+            for (const auto& chunk : page->chunks) {
+                const auto block = decode(*chunk);
+                if (!block) return block.error();
+                if (auto good = take(*block); !good) return good;
+            }
+            after = page->next;
+            more = page->more;
+        }
+    }
+    return {};
+}
+
+Result<std::int64_t> recordsOf(SessionReader& reader, std::int64_t session, const char* kind) {
+    const auto lanes = reader.chunkLanes(session);
+    if (!lanes) return lanes.error();
+    std::int64_t count = 0;
+    for (const auto& lane : *lanes)
+        if (lane.kind == kind) count += lane.records;
+    return count;
+}
+
+}  // namespace
+
+Status forEachSampleBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const SampleBlock&)>& take,
+                          const BlockRange& range) {
+    return forEachBlockOf(reader, session, kSamples, range, decodeSamples, take);
+}
+
+Status forEachAllocationBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const AllocationBlock&)>& take,
+                              const BlockRange& range) {
+    return forEachBlockOf(reader, session, kAllocations, range, decodeAllocations, take);
+}
+
+Result<std::int64_t> sampleCount(SessionReader& reader, std::int64_t session) {
+    return recordsOf(reader, session, kSamples);
+}
+
+Result<std::int64_t> allocationCount(SessionReader& reader, std::int64_t session) {
+    return recordsOf(reader, session, kAllocations);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,28 @@
+// The samples and allocations of a session, block by block: never more than a few of them in memory. Whoever adds up, draws or exports counters or
+// memory reads it by this. On a reader's thread.
+#pragma once
+#include <functional>
+
+#include "core/base/Result.h"
+#include "core/trace/Allocation.h"
+#include "core/trace/Sample.h"
+#include "sessions/SessionStore.h"
+
+namespace stepscope {
+
+// Those of [from, to) and of blocks that reach into it; by default all.
+struct BlockRange {
+    TimeNs from{std::numeric_limits<std::int64_t>::min()};
+    TimeNs to{std::numeric_limits<std::int64_t>::max()};
+};
+
+// Lane by lane, in a lane by the begin of the blocks. The first error of `take` ends it and is handed on.
+Status forEachSampleBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const SampleBlock&)>& take,
+                          const BlockRange& range = {});
+Status forEachAllocationBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const AllocationBlock&)>& take,
+                              const BlockRange& range = {});
+// How many there are, without reading them.
+Result<std::int64_t> sampleCount(SessionReader& reader, std::int64_t session);
+Result<std::int64_t> allocationCount(SessionReader& reader, std::int64_t session);
+
+}  // namespace stepscope
