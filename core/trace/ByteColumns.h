@@ -23,6 +23,7 @@ public:
         const auto* data = reinterpret_cast<const std::byte*>(text.data());
         m_bytes.insert(m_bytes.end(), data, data + text.size());
     }
+    void bytes(const std::vector<std::byte>& part) { m_bytes.insert(m_bytes.end(), part.begin(), part.end()); }
     std::vector<std::byte> take() { return std::move(m_bytes); }
 
 private:
@@ -65,6 +66,12 @@ public:
         return text;
     }
     std::size_t left() const { return m_bytes.size() - m_at; }
+    void skip(std::size_t bytes) {
+        if (bytes > left())
+            fail("the bytes end within a part");
+        else
+            m_at += bytes;
+    }
     std::size_t at() const { return m_at; }
     // Remembers the first failure only.
     std::uint64_t fail(const char* what) {

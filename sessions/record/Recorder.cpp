@@ -21,6 +21,7 @@
 #include "sessions/file/SqliteError.h"
 #include "sessions/record/ChunkPacking.h"
 #include "sessions/record/EventWriter.h"
+#include "sessions/record/LodRecording.h"
 #include "sessions/record/RecorderQueue.h"
 #include "sessions/record/StepSummary.h"
 #include "sessions/record/WalCheckpointer.h"
@@ -82,14 +83,18 @@ private:
     void run() {
         std::vector<Queued> batch;
         while (m_queue.take(batch, kTransactionEvery)) {
-            if (const Status stored = storeOrWait(batch); !stored) {
+            if (const Status stored = storeOrWait(batch, m_lod.of(batch)); !stored) {
                 end(stored.error(), batch.size());
                 break;
             }
             m_queue.committed(batch);
         }
         (void)m_queue.abandon();
-        if (m_outcome) (void)storeMedians();
+        if (m_outcome) {
+            // What a reader would make anew otherwise: nothing is lost where it cannot be stored.
+            if (const auto rest = m_lod.rest(); !rest.empty()) (void)storeOrWait({}, rest);
+            (void)storeMedians();
+        }
         m_sync.reset();  // waits for the disk once more
         m_lock.release();
         m_checkpointer.reset();
@@ -115,13 +120,15 @@ private:
 
     // Tries until the batch is committed, telling the run when it has to hold on. An error when waiting cannot mend it, and when finish() was told
     // to give up.
-    Status storeOrWait(const std::vector<Queued>& batch) {
+    // more: blocks that are made from those of the batch.
+    Status storeOrWait(const std::vector<Queued>& batch, const std::vector<ChunkPtr>& more) {
         std::optional<Clock::time_point> lastTry;
         std::vector<std::string> frames;
         for (const Queued& item : batch)
             if (const auto* chunk = std::get_if<ChunkPtr>(&item)) frames.push_back(packed(**chunk));
+        for (const ChunkPtr& chunk : more) frames.push_back(packed(*chunk));
         for (;;) {
-            const Status stored = store(batch, frames);
+            const Status stored = store(batch, more, frames);
             if (stored) {
                 setBlocked(false, {});
                 return stored;
@@ -136,8 +143,8 @@ private:
         }
     }
 
-    // frames: of the chunks among the batch, in their order.
-    Status store(const std::vector<Queued>& batch, const std::vector<std::string>& frames) {
+    // frames: of the chunks among the batch, in their order, and behind them those of `more`.
+    Status store(const std::vector<Queued>& batch, const std::vector<ChunkPtr>& more, const std::vector<std::string>& frames) {
         return guarded(m_options.path, [&]() -> Status {
             // A file without a name takes every write and keeps none.
             int moved = 0;
@@ -156,6 +163,7 @@ private:
                 else
                     m_writer->write(std::get<Event>(item), sequence++);
             }
+            for (const ChunkPtr& chunk : more) m_chunks->write(*chunk, *frame++, sequence++);
             transaction.commit();
             m_nextSequence = sequence;
             if (m_sync) m_sync->committed();
@@ -187,6 +195,7 @@ private:
     Connection m_connection;
     std::optional<EventWriter> m_writer;
     std::optional<ChunkWriter> m_chunks;
+    LodRecording m_lod;
     std::optional<WalSync> m_sync;
     std::optional<WalCheckpointer> m_checkpointer;
     RecorderQueue m_queue;

@@ -1,0 +1,247 @@
+// What TraceIndex answers beside pictures: sums over a range, kin, one slice, the next of a name, where arrows lead.
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <map>
+
+#include "core/trace/SliceCodec.h"
+#include "core/trace/TraceIndex.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kFirstLook = std::int64_t{1} << 24;  // ns: how far arrows are followed at first, eight times as far each time
+constexpr std::int64_t kLastLook = std::int64_t{1} << 36;   // 69 s
+constexpr std::size_t kMostFlows = 64;
+
+std::string lowered(std::string_view text) {
+    std::string lower(text);
+    std::ranges::transform(lower, lower.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    return lower;
+}
+
+std::int64_t clampedAdd(std::int64_t time, std::int64_t by) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(time, by, &sum)) return by > 0 ? kAlways : std::numeric_limits<std::int64_t>::min();
+    return sum;
+}
+
+TraceSlice whole(std::int64_t lane, const SliceBlock& block, const Slice& slice) {
+    return {.lane = lane,
+            .thread = block.thread,
+            .slice = slice,
+            .name = block.strings[slice.name],
+            .phase = block.strings[slice.phase],
+            .role = block.strings[slice.role],
+            .arguments = block.arguments[slice.arguments]};
+}
+
+class Sums {
+public:
+    void add(const std::string& name, SliceKind kind, std::int64_t count, std::int64_t total, std::int64_t self) {
+        RangeSum& sum = m_sums[{name, kind}];
+        sum.count += count;
+        sum.total = cappedSum(sum.total, total);
+        sum.self = cappedSum(sum.self, self);
+    }
+    std::vector<RangeSum> take() {
+        std::vector<RangeSum> all;
+        for (auto& [key, sum] : m_sums) {
+            sum.name = key.first;
+            sum.kind = key.second;
+            all.push_back(sum);
+        }
+        std::ranges::stable_sort(all, std::ranges::greater{}, &RangeSum::self);
+        return all;
+    }
+
+private:
+    std::map<std::pair<std::string, SliceKind>, RangeSum> m_sums;
+};
+
+}  // namespace
+
+Result<RangeSums> TraceIndex::sums(std::int64_t from, std::int64_t to, std::optional<std::int64_t> only) {
+    RangeSums answer;
+    if (to <= from) return answer;
+    Sums sums;
+    for (const TraceLane& lane : m_lanes) {
+        if (only && lane.lane != *only) continue;
+        // Base chunks that lie in the range with all their slices are in a table; what the range cuts is read itself.
+        const auto inside = [&](std::int64_t first, std::int64_t last) { return first >= from && last < to; };
+        const auto tables = m_source.read(kNames, lane.lane, from, to, [&](const Chunk& chunk) -> Status {
+            if (auto go = cancelled(); !go) return go;
+            const auto block = decodeNames(chunk);
+            if (!block) return block.error();
+            std::vector<NameSum> all;
+            std::map<std::pair<std::uint32_t, SliceKind>, std::size_t> places;
+            for (const NameTable& table : block->tables) {
+                if (!inside(table.first, table.last)) continue;
+                answer.slices += table.slices;
+                answer.lost += table.lost;
+                answer.invalid += table.invalid;
+                for (const NameSum& sum : table.sums) {
+                    const auto [found, added] = places.try_emplace({sum.name, sum.kind}, all.size());
+                    if (added) all.push_back({.name = sum.name, .kind = sum.kind});
+                    NameSum& into = all[found->second];
+                    into.count += sum.count;
+                    into.total = cappedSum(into.total, sum.total);
+                    into.self = cappedSum(into.self, sum.self);
+                }
+            }
+            for (const NameSum& sum : all) sums.add(block->strings[sum.name], sum.kind, sum.count, sum.total, sum.self);
+            return {};
+        });
+        if (!tables) return tables.error();
+        const auto edge = [&](std::int64_t a, std::int64_t b, std::int64_t butNotAt) {
+            return m_source.read(m_kinds[lane.lane], lane.lane, a, b, [&](const Chunk& chunk) -> Status {
+                if (auto go = cancelled(); !go) return go;
+                if (butNotAt != kAlways && chunk.begin.ns <= butNotAt && chunk.end.ns > butNotAt) return {};
+                const auto block = decodeSlices(chunk);
+                if (!block) return block.error();
+                if (block->slices.empty() || inside(block->slices.front().start, block->slices.back().start)) return {};
+                std::map<std::pair<std::uint32_t, SliceKind>, NameSum> cut;
+                for (const Slice& slice : block->slices) {
+                    if (slice.start < from || slice.start >= to) continue;
+                    ++answer.slices;
+                    NameSum& into = cut[{slice.name, slice.kind}];
+                    ++into.count;
+                    into.total = cappedSum(into.total, slice.duration);
+                    into.self = cappedSum(into.self, slice.self());
+                }
+                for (const auto& [key, sum] : cut) sums.add(block->strings[key.first], key.second, sum.count, sum.total, sum.self);
+                return {};
+            });
+        };
+        // A chunk that holds both edges is read once.
+        if (const auto done = edge(from, clampedAdd(from, 1), kAlways); !done) return done.error();
+        if (const auto done = edge(clampedAdd(to, -1), to, from); !done) return done.error();
+    }
+    answer.sums = sums.take();
+    return answer;
+}
+
+Result<KinSum> TraceIndex::kin(const std::string& name, SliceKind kind) {
+    KinSum answer;
+    answer.name = name;
+    answer.kind = kind;
+    for (const TraceLane& lane : m_lanes) {
+        const auto done = m_source.read(kKin, lane.lane, std::numeric_limits<std::int64_t>::min(), kAlways, [&](const Chunk& chunk) -> Status {
+            if (auto go = cancelled(); !go) return go;
+            const auto block = decodeKin(chunk);
+            if (!block) return block.error();
+            for (const KinSum& sum : block->sums)
+                if (sum.name == name && sum.kind == kind) answer.add(sum);
+            return {};
+        });
+        if (!done) return done.error();
+    }
+    return answer;
+}
+
+Result<std::optional<TraceSlice>> TraceIndex::at(std::int64_t lane, std::int32_t depth, std::int64_t time, std::int64_t near) {
+    std::optional<TraceSlice> best;
+    std::int64_t away = 0;
+    const auto done = slices(lane, clampedAdd(time, -near), clampedAdd(time, near + 1), [&](const SliceBlock& block, const Slice& slice) {
+        if (slice.depth != depth) return true;
+        const std::int64_t end = slice.start + slice.duration;
+        const std::int64_t distance = time < slice.start ? slice.start - time : time >= end && time != slice.start ? time - end + 1 : 0;
+        if (distance > near || (best && distance >= away)) return true;
+        best = whole(lane, block, slice);
+        away = distance;
+        return true;
+    });
+    if (!done) return done.error();
+    return best;
+}
+
+Result<std::optional<TraceSlice>> TraceIndex::find(const std::string& words, std::int64_t time, bool forwards) {
+    const std::string wanted = lowered(words);
+    std::optional<TraceSlice> best;
+    const auto better = [&](std::int64_t start) {
+        if (forwards ? start <= time : start >= time) return false;
+        return !best || (forwards ? start < best->slice.start : start > best->slice.start);
+    };
+    for (const TraceLane& lane : m_lanes) {
+        // The tables tell which base chunks have it; only the nearest of those is read.
+        std::vector<std::pair<std::int64_t, std::int64_t>> places;
+        const auto tables = m_source.read(kNames, lane.lane, forwards ? time : std::numeric_limits<std::int64_t>::min(), forwards ? kAlways : time,
+                                          [&](const Chunk& chunk) -> Status {
+                                              if (auto go = cancelled(); !go) return go;
+                                              const auto block = decodeNames(chunk);
+                                              if (!block) return block.error();
+                                              std::vector<bool> fits;
+                                              for (const auto& text : block->strings) fits.push_back(lowered(text).find(wanted) != std::string::npos);
+                                              if (std::ranges::find(fits, true) == fits.end()) return {};
+                                              for (const NameTable& table : block->tables)
+                                                  if (std::ranges::any_of(table.sums, [&](const NameSum& sum) { return fits[sum.name]; }))
+                                                      places.emplace_back(table.first, table.last);
+                                              return {};
+                                          });
+        if (!tables) return tables.error();
+        if (forwards)
+            std::ranges::sort(places);
+        else
+            std::ranges::sort(places, [](const auto& a, const auto& b) { return a.second > b.second; });
+        for (const auto& [first, last] : places) {
+            if (forwards ? last <= time : first >= time) continue;
+            if (best && (forwards ? first >= best->slice.start : last <= best->slice.start)) break;
+            const auto done = slices(lane.lane, first, clampedAdd(last, 1), [&](const SliceBlock& block, const Slice& slice) {
+                if (better(slice.start) && lowered(block.strings[slice.name]).find(wanted) != std::string::npos)
+                    best = whole(lane.lane, block, slice);
+                return true;
+            });
+            if (!done) return done.error();
+        }
+    }
+    return best;
+}
+
+Result<std::vector<TraceSlice>> TraceIndex::flows(const TraceSlice& from) {
+    std::vector<TraceSlice> ends;
+    const Slice& one = from.slice;
+    const auto look = [&](std::int64_t a, std::int64_t b, bool devices, const auto& fits) -> Status {
+        for (const TraceLane& lane : m_lanes) {
+            if ((lane.thread.device >= 0) != devices || lane.thread.rank != from.thread.rank) continue;
+            const auto done = slices(lane.lane, a, b, [&](const SliceBlock& block, const Slice& slice) {
+                if (slice.start >= a && slice.start < b && fits(block, slice)) ends.push_back(whole(lane.lane, block, slice));
+                return ends.size() < kMostFlows;
+            });
+            if (!done) return done;
+        }
+        return {};
+    };
+    // Ahead of `from` or behind it, further each time until something is there.
+    const auto away = [&](bool ahead, bool devices, const auto& fits) -> Status {
+        std::int64_t before = 0;
+        for (std::int64_t reach = kFirstLook; reach <= kLastLook && ends.empty(); reach *= 8) {
+            const std::int64_t a = ahead ? clampedAdd(one.start, before) : clampedAdd(one.start, -reach);
+            const std::int64_t b = ahead ? clampedAdd(one.start, reach) : clampedAdd(one.start, 1 - before);
+            if (auto done = look(a, b, devices, fits); !done) return done;
+            before = reach;
+        }
+        return {};
+    };
+    Status done;
+    if (one.correlation != 0) {
+        const bool onDevice = from.thread.device >= 0;
+        done = away(!onDevice, !onDevice, [&](const SliceBlock&, const Slice& slice) { return slice.correlation == one.correlation; });
+    } else if (one.kind == SliceKind::Backward && one.forwardStart != 0) {
+        done = look(one.forwardStart, clampedAdd(one.forwardStart, 1), false, [&](const SliceBlock& block, const Slice& slice) {
+            return slice.sequence == one.sequence && slice.kind != SliceKind::Backward && block.thread.number == one.forwardThread;
+        });
+    } else if (one.sequence >= 0 && one.kind == SliceKind::Backward) {
+        done = away(false, false,
+                    [&](const SliceBlock&, const Slice& slice) { return slice.sequence == one.sequence && slice.kind == SliceKind::Operation; });
+    } else if (one.sequence >= 0) {
+        done = away(true, false, [&](const SliceBlock& block, const Slice& slice) {
+            return slice.sequence == one.sequence && (slice.kind == SliceKind::Backward || slice.forwardThread != 0) &&
+                   (slice.forwardStart == 0 || (slice.forwardStart == one.start && block.slices.size() > 0));
+        });
+    }
+    if (!done) return done.error();
+    return ends;
+}
+
+}  // namespace stepscope

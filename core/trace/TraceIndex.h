@@ -1,0 +1,107 @@
+// TraceIndex: what is asked of a session's slices: pictures in tiles, sums over a range, one slice with all that is known of it, the next of a name,
+// where an arrow leads. It reads what it needs from a TraceSource and keeps nothing but the styles, so that a session of any size takes no memory;
+// who draws keeps tiles. On a reader's thread; never the GUI's. Every answer can be cut short: `goesOn` false ends it with ErrorCode::Cancelled.
+#pragma once
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/Result.h"
+#include "core/trace/Chunk.h"
+#include "core/trace/Lod.h"
+#include "core/trace/LodCodec.h"
+
+namespace stepscope {
+
+struct TraceSourceLane {
+    std::string kind;
+    std::int64_t lane = 0;
+    std::int64_t records = 0;
+    TimeNs begin, end;
+};
+
+class TraceSource {
+public:
+    virtual ~TraceSource() = default;
+    virtual Result<std::vector<TraceSourceLane>> lanes() = 0;
+    // The blocks that overlap [from, to), by their begin. An error of `take` ends it and is handed on.
+    virtual Status read(const std::string& kind, std::int64_t lane, std::int64_t from, std::int64_t to,
+                        const std::function<Status(const Chunk&)>& take) = 0;
+};
+
+struct TraceLane {
+    std::int64_t lane = 0;
+    SliceThread thread;
+    std::int32_t depths = 0;  // rows
+    std::int64_t slices = 0;
+    std::int64_t begin = 0, end = 0;  // ns
+    bool steps = false;               // it has ranges of steps
+};
+struct TraceLanes {
+    std::vector<TraceLane> lanes;  // ranks, in each who runs the steps, other threads, streams
+    std::int64_t begin = 0, end = 0;
+    bool whole = true;  // the level of detail stands for every slice; else it has to be built anew, or the session is being recorded
+};
+
+struct RangeSum {
+    std::string name;
+    SliceKind kind = SliceKind::Operation;
+    std::int64_t count = 0, total = 0, self = 0;
+};
+struct RangeSums {
+    std::vector<RangeSum> sums;  // by self, then name
+    std::int64_t slices = 0, lost = 0, invalid = 0;
+};
+
+// A slice with everything that its block says of it.
+struct TraceSlice {
+    std::int64_t lane = 0;
+    SliceThread thread;
+    Slice slice;  // its places in tables mean nothing here
+    std::string name, phase, role;
+    SliceArguments arguments;
+};
+
+class TraceIndex {
+public:
+    using GoesOn = std::function<bool()>;
+    explicit TraceIndex(
+        TraceSource& source, GoesOn goesOn = [] { return true; })
+        : m_source(source), m_goesOn(std::move(goesOn)) {}
+
+    Result<TraceLanes> lanes();
+    // Those with indices first to last, both included; each is there, be it empty.
+    Result<std::vector<LodTilePtr>> tiles(std::int64_t lane, int level, std::int64_t first, std::int64_t last);
+    // Styles that tiles name by their place; those from `from` on. Any thread.
+    std::vector<LodStyle> stylesFrom(std::size_t from) const;
+
+    // Of slices that begin in [from, to). lane: all when not given.
+    Result<RangeSums> sums(std::int64_t from, std::int64_t to, std::optional<std::int64_t> lane = {});
+    // Over everything that was captured; count 0: there is none. By name and kind.
+    Result<KinSum> kin(const std::string& name, SliceKind kind);
+    // The slice of a row that covers this time, or begins or ends at most `near` ns from it.
+    Result<std::optional<TraceSlice>> at(std::int64_t lane, std::int32_t depth, std::int64_t time, std::int64_t near);
+    // The first slice that begins behind `time` (or, backwards, the last before it) whose name holds `words` in whatever case.
+    Result<std::optional<TraceSlice>> find(const std::string& words, std::int64_t time, bool forwards);
+    // Where arrows lead to and come from: launch and kernel, forward and backward operation.
+    Result<std::vector<TraceSlice>> flows(const TraceSlice& slice);
+
+private:
+    std::uint32_t styleOf(const LodStyle& style);
+    Status cancelled() const;
+    // Slices of the lane's base blocks in the range, until `take` says that it has enough.
+    Status slices(std::int64_t lane, std::int64_t from, std::int64_t to, const std::function<bool(const SliceBlock&, const Slice&)>& take);
+
+    TraceSource& m_source;
+    GoesOn m_goesOn;
+    mutable std::mutex m_mutex;
+    std::vector<LodStyle> m_styles;
+    std::unordered_map<std::string, std::uint32_t> m_places;
+    std::unordered_map<std::int64_t, std::string> m_kinds;  // of the base blocks of a lane
+    std::vector<TraceLane> m_lanes;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,121 @@
+// The level of detail of stored sessions: it is there as soon as a capture is stored, and is built anew where it is not, whoever wrote the file.
+#include <SQLiteCpp/Database.h>
+#include <gtest/gtest.h>
+
+#include "core/trace/LodCodec.h"
+#include "core/trace/SliceCodec.h"
+#include "sessions/SessionStore.h"
+#include "sessions/SessionTrace.h"
+#include "sessions/record/Recorder.h"
+#include "tests/sessions/TestSupport.h"
+
+using namespace stepscope;
+using namespace stepscope::test;
+
+namespace {
+
+ChunkPtr sliceChunk(std::int64_t lane, std::int64_t from, int count) {
+    SliceBlock block{.thread = {.process = 1, .thread = lane, .number = 1, .name = "trainer"}};
+    block.strings = {"", "step 1", "aten::mm"};
+    block.slices.push_back({.start = from, .duration = count * 10'000LL, .called = 0, .name = 1, .kind = SliceKind::Step, .step = 1});
+    for (int i = 0; i < count; ++i) block.slices.push_back({.start = from + i * 10'000LL, .duration = 9'000, .name = 2, .depth = 1});
+    return std::make_shared<const Chunk>(encodeSlices(std::move(block)));
+}
+
+struct SessionTraces : testing::Test {
+    TempFolder folder;
+    std::string path = folder.file("sessions.db");
+
+    std::unique_ptr<Recorder> record() {
+        auto recorder = Recorder::open({.path = path}, sampleInfo());
+        EXPECT_TRUE(recorder) << recorder.error().sentence;
+        return std::move(*recorder);
+    }
+    void edit(const std::string& sql) {
+        SQLite::Database database(path, SQLite::OPEN_READWRITE);
+        database.exec(sql);
+    }
+    // Slices that the sums by name tell of, or -1 where the level of detail is not whole.
+    std::int64_t told() {
+        auto trace = SessionTrace::open(path, 1);
+        EXPECT_TRUE(trace);
+        TraceIndex index(**trace);
+        const auto lanes = index.lanes();
+        EXPECT_TRUE(lanes) << lanes.error().sentence;
+        if (!lanes || !lanes->whole) return -1;
+        const auto sums = index.sums(lanes->begin, lanes->end);
+        EXPECT_TRUE(sums) << sums.error().sentence;
+        return sums ? sums->slices : -1;
+    }
+    Status complete() {
+        auto trace = SessionTrace::open(path, 1);
+        return (*trace)->complete([] { return true; });
+    }
+};
+
+TEST_F(SessionTraces, AreWholeAsSoonAsACaptureIsStored) {
+    const auto recorder = record();
+    recorder->publishChunk(sliceChunk(5, 1'000, 3000));
+    recorder->publishChunk(sliceChunk(6, 2'000, 100));
+    CaptureDone done;
+    done.at = {40'000'000};
+    recorder->publish(done);
+    recorder->flush();
+    EXPECT_EQ(told(), 3102);
+    recorder->publishChunk(sliceChunk(5, 90'000'000, 50));
+    ASSERT_TRUE(recorder->finish());
+    EXPECT_EQ(told(), 3153);
+}
+
+TEST_F(SessionTraces, WithoutALevelOfDetailGetItOnce) {
+    {
+        const auto recorder = record();
+        for (int i = 0; i < 40; ++i) recorder->publishChunk(sliceChunk(5, i * 50'000'000LL, 4000));
+        ASSERT_TRUE(recorder->finish());
+    }
+    ASSERT_EQ(told(), 40 * 4001);
+    // As an older version left it, and as a kill does: some blocks, but not the last.
+    for (const char* sql : {"DELETE FROM chunks WHERE lane IN (SELECT id FROM chunk_lanes WHERE kind NOT LIKE 'slices%');"
+                            "DELETE FROM chunk_lanes WHERE kind NOT LIKE 'slices%'",
+                            "DELETE FROM chunks WHERE lane IN (SELECT id FROM chunk_lanes WHERE kind = 'lod/1');"
+                            "DELETE FROM chunk_lanes WHERE kind = 'lod/1'"}) {
+        edit(sql);
+        ASSERT_EQ(told(), -1);
+        const auto stopped = SessionTrace::open(path, 1).value()->complete([] { return false; });
+        ASSERT_FALSE(stopped);
+        EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
+        const Status done = complete();
+        ASSERT_TRUE(done) << done.error().sentence;
+        EXPECT_EQ(told(), 40 * 4001);
+        ASSERT_TRUE(complete());
+        EXPECT_EQ(told(), 40 * 4001);
+    }
+}
+
+TEST_F(SessionTraces, OfARunThatGoesOnAreLeftToItsRecorder) {
+    const auto recorder = record();
+    recorder->publishChunk(sliceChunk(5, 1'000, 10));
+    recorder->flush();
+    if (told() == -1) {
+        ASSERT_TRUE(complete());
+        EXPECT_EQ(told(), -1);
+    }
+    ASSERT_TRUE(recorder->finish());
+    EXPECT_EQ(told(), 11);
+}
+
+TEST_F(SessionTraces, WhoseLevelOfDetailIsDamagedSaySo) {
+    {
+        const auto recorder = record();
+        recorder->publishChunk(sliceChunk(5, 1'000, 3000));
+        ASSERT_TRUE(recorder->finish());
+    }
+    edit("UPDATE chunks SET packed = x'00112233' WHERE lane IN (SELECT id FROM chunk_lanes WHERE kind = 'lod/1')");
+    auto trace = SessionTrace::open(path, 1);
+    TraceIndex index(**trace);
+    const auto lanes = index.lanes();
+    ASSERT_FALSE(lanes);
+    EXPECT_FALSE(lanes.error().sentence.empty());
+}
+
+}  // namespace
