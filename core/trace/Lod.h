@@ -2,7 +2,9 @@
 // slices as they were recorded. Each level above has a bucket width, four times that of the one below, on an absolute grid of the session's clock:
 // what is shorter than a bucket is folded into the one that it begins in, by depth, and what is not is kept slice by slice. A slice is kept by one
 // level only, the highest whose buckets are not wider than it (its class), so that level k is drawn from the folds of k and what k and all levels
-// above it keep: together every slice once. Made by LodBuilder, stored as chunks (LodCodec.h), read by TraceIndex.
+// above it keep: together every slice once. A lane has levels only from the one on that is worth it (`finest`): where slices lie so far apart that
+// buckets would hold few of them, level 0 is drawn up to a coarser zoom and stands for all classes below. Made by LodBuilder, stored as chunks
+// (LodCodec.h), read by TraceIndex.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -14,10 +16,10 @@
 
 namespace stepscope {
 
-constexpr int kLodLevels = 12;     // above level 0
-constexpr int kFinestShift = 14;   // level 1 has buckets of 2^14 ns, 16 us
-constexpr int kTileBuckets = 12;   // a tile is 2^12 buckets wide
-constexpr int kRecordedTile = 22;  // of level 0: 2^22 ns, 4 ms
+constexpr int kLodLevels = 12;    // above level 0
+constexpr int kFinestShift = 14;  // level 1 has buckets of 2^14 ns, 16 us
+constexpr int kTileBuckets = 12;  // a tile is 2^12 buckets wide
+constexpr int kRecordedTile = 8;  // of level 0: 2^8 buckets of the finest level
 
 // log2 of the bucket width in ns; level 1 to kLodLevels.
 constexpr int lodShift(int level) {
@@ -26,18 +28,19 @@ constexpr int lodShift(int level) {
 constexpr std::int64_t lodWidth(int level) {
     return level == 0 ? 0 : std::int64_t{1} << lodShift(level);
 }
-constexpr int tileShift(int level) {
-    return level == 0 ? kRecordedTile : lodShift(level) + kTileBuckets;
+constexpr int tileShift(int level, int finest) {
+    return level == 0 ? lodShift(finest) + kRecordedTile : lodShift(level) + kTileBuckets;
 }
 // The level that keeps a slice of this duration.
-constexpr int lodClass(std::int64_t duration) {
-    if (duration < lodWidth(1)) return 0;
+constexpr int lodClass(std::int64_t duration, int finest = 1) {
+    if (duration < lodWidth(finest)) return 0;
     const int level = (std::bit_width(static_cast<std::uint64_t>(duration)) - 1 - kFinestShift) / 2 + 1;
     return level < kLodLevels ? level : kLodLevels;
 }
 // The level to draw where a pixel is so many ns wide: what it folds is narrower than a pixel.
-constexpr int lodLevel(double nsPerPixel) {
-    int level = 0;
+constexpr int lodLevel(double nsPerPixel, int finest) {
+    if (nsPerPixel < static_cast<double>(lodWidth(finest))) return 0;
+    int level = finest;
     while (level < kLodLevels && static_cast<double>(lodWidth(level + 1)) <= nsPerPixel) ++level;
     return level;
 }
@@ -77,7 +80,7 @@ struct LodRow {
     bool operator==(const LodRow&) const = default;
 };
 
-// Of one lane and level what begins in [index << tileShift(level), (index + 1) << tileShift(level)).
+// Of one lane and level what begins in [index << s, (index + 1) << s), s = tileShift(level, finest).
 struct LodTile {
     std::int64_t lane = 0;
     int level = 0;

@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t kEntries = 8192;        // folds and slices of one level that fill a block
 constexpr std::size_t kTables = 64;           // base chunks whose sums fill a block
 constexpr std::int64_t kKinSlices = 1 << 18;  // slices whose histograms fill a block
+constexpr std::size_t kWorth = 4;             // slices a fold at least on average, for a level to be worth its room
+constexpr std::int64_t kManySlices = 4096;    // what tells how dense a lane is; before that many it is taken for
+constexpr int kSparseLevel = 4;               //   no sparser than worth this level
 constexpr std::size_t kMostKin = 1 << 14;     // names of them
 constexpr std::size_t kMostStyles = 1 << 16;  // of a lane, until it is brought up to date: then all blocks are written
 
@@ -133,12 +136,16 @@ public:
 
     void add(const SliceBlock& block, std::vector<ChunkPtr>& out) {
         m_news = true;
+        m_seen += static_cast<std::int64_t>(block.slices.size());
         m_slices += static_cast<std::int64_t>(block.slices.size());
         if (m_styles.size() > kMostStyles || m_kinPlaces.size() > kMostKin) writeAll(out);
         fold(block);
         sum(block);
-        for (int level = 1; level <= kLodLevels; ++level)
-            if (m_open[index(level)].entries() >= kEntries) write({level}, lodKind(level), 0, out);
+        for (int level = 1; level <= kLodLevels; ++level) {
+            if (m_open[index(level)].entries() < kEntries) continue;
+            if (m_finest == 0) decide();
+            if (level >= m_finest) write({level}, lodKind(level), 0, out);
+        }
         if (m_names.tables.size() >= kTables) writeNames(out);
         if (m_kinSlices >= kKinSlices) writeKin(out);
     }
@@ -151,6 +158,19 @@ public:
 private:
     static std::size_t index(int level) { return static_cast<std::size_t>(level - 1); }
 
+    // From which level on folds save enough; from now on it stays, so that the whole lane is drawn alike.
+    void decide() {
+        std::int64_t folded = 0;
+        for (int level = 1; level <= kLodLevels && m_finest == 0; ++level) {
+            folded = 0;
+            for (const auto& [place, part] : m_open[index(level)].folds) folded += part.count;
+            const auto folds = static_cast<std::int64_t>(m_open[index(level)].folds.size() * kWorth);
+            const bool few = m_seen < kManySlices && level >= kSparseLevel;
+            if (folds <= folded || few || level == kLodLevels) m_finest = level;
+        }
+        for (int level = 1; level < m_finest; ++level) m_open[index(level)] = {};
+    }
+
     void fold(const SliceBlock& block) {
         std::vector<std::vector<Part>> classes(kLodLevels + 1);
         // Of a block most slices share few styles: looked up once each.
@@ -162,7 +182,8 @@ private:
             if (added) found->second = styleOf(block.strings[slice.name], block.strings[slice.role], slice.kind);
             m_last = std::max(m_last, slice.start);
             m_depths = std::max(m_depths, slice.depth + 1);
-            const int level = lodClass(slice.duration);
+            const int finest = std::max(1, m_finest);
+            const int level = lodClass(slice.duration, finest);
             if (level > 0)
                 m_open[index(level)].kept.push_back({slice.depth, {.start = slice.start, .duration = slice.duration, .style = found->second}});
             Part part{.depth = slice.depth, .at = slice.start, .count = 1, .total = std::min(slice.duration, kMostTime), .styles = {}};
@@ -172,7 +193,7 @@ private:
         // Level by level: what a level folds are the folds of the one below and the slices which that one kept.
         std::vector<Part> parts = std::move(classes[0]);
         std::ranges::stable_sort(parts, before);
-        for (int level = 1; level <= kLodLevels; ++level) {
+        for (int level = std::max(1, m_finest); level <= kLodLevels; ++level) {
             std::vector<Part> folded;
             for (const Part& part : parts) {
                 const std::int64_t at = bucketBegin(part.at, level);
@@ -258,7 +279,7 @@ private:
 
     // These levels as one block, with the styles that they use.
     void write(const std::vector<int>& levels, const std::string& kind, std::int64_t slices, std::vector<ChunkPtr>& out) {
-        LodBlock block{.lane = m_lane, .slices = slices, .depths = m_depths, .styles = {}, .sections = {}};
+        LodBlock block{.lane = m_lane, .slices = slices, .depths = m_depths, .finest = m_finest, .styles = {}, .sections = {}};
         std::unordered_map<std::uint32_t, std::uint32_t> places;
         const auto place = [&](std::uint32_t style) {
             const auto [found, added] = places.try_emplace(style, static_cast<std::uint32_t>(block.styles.size()));
@@ -293,8 +314,9 @@ private:
         m_kinSlices = 0;
     }
     void writeAll(std::vector<ChunkPtr>& out) {
+        if (m_finest == 0) decide();
         std::vector<int> rest;
-        for (int level = 1; level <= kLodLevels; ++level) rest.push_back(level);
+        for (int level = m_finest; level <= kLodLevels; ++level) rest.push_back(level);
         write(rest, kLod, std::exchange(m_slices, 0), out);
         writeNames(out);
         writeKin(out);
@@ -305,6 +327,8 @@ private:
 
     std::int64_t m_lane;
     bool m_news = false;
+    int m_finest = 0;           // level; 0: not decided yet
+    std::int64_t m_seen = 0;    // slices
     std::int64_t m_slices = 0;  // since the lane was brought up to date
     std::int64_t m_last = 0;
     std::int32_t m_depths = 0;

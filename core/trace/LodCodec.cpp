@@ -152,6 +152,7 @@ bool isLod(const std::string& kind) {
 Chunk encodeLod(const LodBlock& block, const std::string& kind, TimeNs at) {
     ByteWriter out;
     out.whole(static_cast<std::uint64_t>(block.depths));
+    out.whole(static_cast<std::uint64_t>(block.finest));
     out.whole(block.styles.size());
     for (const auto& style : block.styles) {
         out.text(std::string_view(style.name).substr(0, kLongestSliceName));
@@ -178,6 +179,8 @@ Result<LodBlock> decodeLod(const Chunk& chunk, int only) {
     block.lane = chunk.lane;
     block.slices = chunk.count;
     block.depths = static_cast<std::int32_t>(in.upTo(kMostDepths + 1, "a lane is nested too deeply"));
+    block.finest = static_cast<std::int32_t>(in.upTo(kLodLevels, "there is no such level"));
+    if (in.good() && block.finest == 0) in.fail("there is no such level");
     if (only >= 0) {
         const std::size_t styles = in.upTo(in.left() / 3, "there are more styles than bytes");
         for (std::size_t i = 0; i < styles && in.good(); ++i) {

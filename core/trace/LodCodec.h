@@ -30,6 +30,7 @@ struct LodBlock {
     std::int64_t lane = 0;
     std::int64_t slices = 0;  // that it brings the lane up to date by
     std::int32_t depths = 0;  // that the lane has so far
+    std::int32_t finest = 1;  // level of the lane
     std::vector<LodStyle> styles;
     std::vector<LodSection> sections;
     bool operator==(const LodBlock&) const = default;

@@ -12,8 +12,8 @@ struct Times {
 };
 
 // No slice of a class below the highest is longer than four of its buckets.
-std::int64_t reach(int level) {
-    return level == 0 ? lodWidth(1) : 4 * lodWidth(level);
+std::int64_t reach(int level, int finest) {
+    return level == 0 ? lodWidth(finest) : 4 * lodWidth(level);
 }
 
 Times seen(std::int64_t begin, std::int64_t end, const PixelSpan& span) {
@@ -25,14 +25,14 @@ Times seen(std::int64_t begin, std::int64_t end, const PixelSpan& span) {
 
 class Composer {
 public:
-    Composer(const TileLookup& tiles, std::int64_t lane, std::int32_t depth, const PixelSpan& span, std::int64_t begin, RowPicture& picture)
-        : m_tiles(tiles), m_lane(lane), m_depth(depth), m_span(span), m_begin(begin), m_perNs(1 / span.nsPerPixel), m_picture(picture) {}
+    Composer(const TileLookup& tiles, const LaneSpan& lane, std::int32_t depth, const PixelSpan& span, RowPicture& picture)
+        : m_tiles(tiles), m_lane(lane), m_depth(depth), m_span(span), m_perNs(1 / span.nsPerPixel), m_picture(picture) {}
 
     void kept(int level, const Times& times) {
-        const std::int64_t from = level == kLodLevels ? m_begin : std::max(m_begin, times.from - reach(level));
-        const int shift = tileShift(level);
+        const std::int64_t from = level == kLodLevels ? m_lane.begin : std::max(m_lane.begin, times.from - reach(level, m_lane.finest));
+        const int shift = tileShift(level, m_lane.finest);
         for (std::int64_t index = from >> shift; index <= (times.to - 1) >> shift; ++index) {
-            const LodTile* tile = m_tiles({m_lane, level, index});
+            const LodTile* tile = m_tiles({m_lane.lane, level, index});
             const LodRow* row = tile == nullptr ? nullptr : tile->row(m_depth);
             if (row == nullptr) continue;
             auto slice = std::ranges::lower_bound(row->kept, from, {}, &KeptSlice::start);
@@ -42,13 +42,13 @@ public:
     }
     void folds(int level, const Times& times) {
         if (level > kLodLevels || times.empty()) return;
-        const int shift = tileShift(level);
+        const int shift = tileShift(level, m_lane.finest);
         for (std::int64_t index = times.from >> shift; index <= (times.to - 1) >> shift; ++index) {
             const std::int64_t tileBegin = index * (std::int64_t{1} << shift);
             const Times part{std::max(times.from, tileBegin), std::min(times.to, tileBegin + (std::int64_t{1} << shift))};
-            const LodTile* tile = m_tiles({m_lane, level, index});
+            const LodTile* tile = m_tiles({m_lane.lane, level, index});
             if (tile == nullptr) {
-                folds(level + 1, part);
+                folds(level == 0 ? m_lane.finest : level + 1, part);
                 continue;
             }
             const LodRow* row = tile->row(m_depth);
@@ -98,40 +98,46 @@ private:
     }
 
     const TileLookup& m_tiles;
-    std::int64_t m_lane;
+    const LaneSpan& m_lane;
     std::int32_t m_depth;
     const PixelSpan& m_span;
-    std::int64_t m_begin;
     double m_perNs;
     RowPicture& m_picture;
 };
 
+// The levels that play a part, the coarsest first: there are few tiles of those, and a picture can be made of them.
+template <class Use>
+void eachLevel(const LaneSpan& lane, const PixelSpan& span, Use use) {
+    const int level = lodLevel(span.nsPerPixel, lane.finest);
+    for (int each = kLodLevels; each >= std::max(level, lane.finest); --each) use(each);
+    if (level == 0) use(0);
+}
+
 }  // namespace
 
-std::vector<TilePlace> tilesOf(std::int64_t lane, std::int64_t begin, std::int64_t end, const PixelSpan& span) {
+std::vector<TilePlace> tilesOf(const LaneSpan& lane, const PixelSpan& span) {
     std::vector<TilePlace> all;
-    const Times times = seen(begin, end, span);
+    const Times times = seen(lane.begin, lane.end, span);
     if (times.empty()) return all;
-    // Coarse ones first: there are few of them, and a picture can be made of them.
-    for (int level = kLodLevels; level >= lodLevel(span.nsPerPixel); --level) {
-        const std::int64_t from = level == kLodLevels ? begin : std::max(begin, times.from - reach(level));
-        for (std::int64_t index = from >> tileShift(level); index <= (times.to - 1) >> tileShift(level); ++index) all.push_back({lane, level, index});
-    }
+    eachLevel(lane, span, [&](int level) {
+        const std::int64_t from = level == kLodLevels ? lane.begin : std::max(lane.begin, times.from - reach(level, lane.finest));
+        const int shift = tileShift(level, lane.finest);
+        for (std::int64_t index = from >> shift; index <= (times.to - 1) >> shift; ++index) all.push_back({lane.lane, level, index});
+    });
     return all;
 }
 
-void composeRow(const TileLookup& tiles, std::int64_t lane, std::int32_t depth, std::int64_t begin, std::int64_t end, const PixelSpan& span,
-                RowPicture& picture, std::set<TilePlace>* missing) {
+void composeRow(const TileLookup& tiles, const LaneSpan& lane, std::int32_t depth, const PixelSpan& span, RowPicture& picture,
+                std::set<TilePlace>* missing) {
     picture.bars.clear();
     picture.columns.clear();
-    const Times times = seen(begin, end, span);
+    const Times times = seen(lane.begin, lane.end, span);
     if (times.empty() || span.pixels <= 0) return;
-    const int level = lodLevel(span.nsPerPixel);
-    Composer composer(tiles, lane, depth, span, begin, picture);
-    for (int each = kLodLevels; each >= level; --each) composer.kept(each, times);
-    composer.folds(level, times);
+    Composer composer(tiles, lane, depth, span, picture);
+    eachLevel(lane, span, [&](int level) { composer.kept(level, times); });
+    composer.folds(lodLevel(span.nsPerPixel, lane.finest), times);
     if (missing == nullptr) return;
-    for (const TilePlace& place : tilesOf(lane, begin, end, span))
+    for (const TilePlace& place : tilesOf(lane, span))
         if (tiles(place) == nullptr) missing->insert(place);
 }
 

@@ -43,12 +43,18 @@ struct RowPicture {
     std::vector<Column> columns;  // one a pixel; empty: nothing is folded
 };
 
+struct LaneSpan {
+    std::int64_t lane = 0;
+    std::int64_t begin = 0, end = 0;  // ns; outside of it nothing is asked for
+    int finest = 1;                   // TraceLane::finest
+};
+
 using TileLookup = std::function<const LodTile*(const TilePlace&)>;  // null: not there yet
 
-// `begin`, `end`: of the lane, ns; outside of it nothing is asked for. `missing`: gathers what a sharp picture of this span lacks.
-void composeRow(const TileLookup& tiles, std::int64_t lane, std::int32_t depth, std::int64_t begin, std::int64_t end, const PixelSpan& span,
-                RowPicture& picture, std::set<TilePlace>* missing = nullptr);
+// `missing`: gathers what a sharp picture of this span lacks.
+void composeRow(const TileLookup& tiles, const LaneSpan& lane, std::int32_t depth, const PixelSpan& span, RowPicture& picture,
+                std::set<TilePlace>* missing = nullptr);
 // The tiles that a sharp picture of the span needs, of every level that plays a part.
-std::vector<TilePlace> tilesOf(std::int64_t lane, std::int64_t begin, std::int64_t end, const PixelSpan& span);
+std::vector<TilePlace> tilesOf(const LaneSpan& lane, const PixelSpan& span);
 
 }  // namespace stepscope

@@ -81,6 +81,7 @@ Result<TraceLanes> TraceIndex::lanes() {
     const auto all = m_source.lanes();
     if (!all) return all.error();
     std::map<std::int64_t, std::int64_t> covered, depths;
+    std::map<std::int64_t, int> finest;
     TraceLanes answer;
     m_kinds.clear();
     for (const auto& one : *all) {
@@ -91,6 +92,7 @@ Result<TraceLanes> TraceIndex::lanes() {
             const auto block = decodeLod(chunk, -1);
             if (!block) return block.error();
             depths[one.lane] = std::max<std::int64_t>(depths[one.lane], block->depths);
+            finest[one.lane] = std::max(finest[one.lane], block->finest);
             return {};
         });
         if (!done) return done.error();
@@ -108,6 +110,7 @@ Result<TraceLanes> TraceIndex::lanes() {
     for (auto& [number, lane] : lanes) {
         answer.whole = answer.whole && covered[number] >= lane.slices;
         lane.depths = std::max<std::int32_t>(1, static_cast<std::int32_t>(depths[number]));
+        lane.finest = std::max(1, finest[number]);
         bool first = true;
         // The first block tells whose lane it is.
         const auto done = m_source.read(m_kinds[number], number, lane.begin, cappedSum(lane.begin, 1), [&](const Chunk& chunk) -> Status {
@@ -130,7 +133,9 @@ Result<TraceLanes> TraceIndex::lanes() {
 }
 
 Result<std::vector<LodTilePtr>> TraceIndex::tiles(std::int64_t lane, int level, std::int64_t first, std::int64_t last) {
-    const int shift = tileShift(level);
+    const auto known = std::ranges::find(m_lanes, lane, &TraceLane::lane);
+    const int finest = known == m_lanes.end() ? 1 : known->finest;
+    const int shift = tileShift(level, finest);
     std::vector<LodTile> tiles(static_cast<std::size_t>(last - first + 1));
     std::vector<std::map<std::int32_t, LodRow>> rows(tiles.size());
     const auto rowOf = [&](std::int64_t start, std::int32_t depth) -> LodRow* {
@@ -143,7 +148,7 @@ Result<std::vector<LodTilePtr>> TraceIndex::tiles(std::int64_t lane, int level, 
     const std::int64_t from = first * (std::int64_t{1} << shift), to = (last + 1) * (std::int64_t{1} << shift);
     if (level == 0) {
         const auto done = slices(lane, from, to, [&](const SliceBlock& block, const Slice& slice) {
-            if (lodClass(slice.duration) == 0)
+            if (lodClass(slice.duration, finest) == 0)
                 if (LodRow* row = rowOf(slice.start, slice.depth))
                     row->kept.push_back({slice.start, slice.duration, styleOf({block.strings[slice.name], block.strings[slice.role], slice.kind})});
             return true;

@@ -36,6 +36,7 @@ struct TraceLane {
     std::int64_t lane = 0;
     SliceThread thread;
     std::int32_t depths = 0;  // rows
+    int finest = 1;           // level that it has beside level 0
     std::int64_t slices = 0;
     std::int64_t begin = 0, end = 0;  // ns
     bool steps = false;               // it has ranges of steps
