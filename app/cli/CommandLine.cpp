@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "app/cli/sessions/ProfileCommand.h"
+#include "app/cli/sessions/QueryCommand.h"
 
 namespace stepscope::cli {
 namespace {
@@ -49,6 +50,7 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     addReport(m_app, m_actions);
     addCompare(m_app, m_actions);
     addProfile(m_app, m_actions);
+    addQuery(m_app, m_actions);
     addSessions(m_app, m_actions);
     addCheckpoint(m_app, m_actions);
     addGenerate(m_app, m_actions);

@@ -1,0 +1,49 @@
+// QueryGuard: what a query may do and for how long: its deadline, its memory, the functions and views it may read. Set on the connection in memory
+// that a query runs in; asked from inside SQLite while it prepares and steps, and by the views between blocks. One a run, on its thread.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/base/Result.h"
+#include "sessions/query/QueryMemory.h"
+#include "sessions/query/SessionQuery.h"
+
+struct sqlite3;
+
+namespace stepscope::query {
+
+class QueryGuard {
+public:
+    QueryGuard(const QueryLimits& limits, const std::atomic<bool>& cancelled);
+
+    // Limits of the connection, its functions, and from here on nothing but reading. Before views are added to it.
+    void watch(sqlite3* connection);
+    // Whether it has to end; error() says why from then on.
+    bool over();
+    const std::optional<Error>& error() const { return m_error; }
+    void fail(Error error) {
+        if (!m_error) m_error = std::move(error);
+    }
+    // While a view says which columns it has, which SQLite takes for making a table.
+    void setDeclaring(bool declaring) { m_declaring = declaring; }
+    // What the authorizer refused, as a sentence; empty: nothing.
+    const std::string& refusal() const { return m_refusal; }
+
+private:
+    static int authorize(void* self, int action, const char* first, const char* second, const char* database, const char* trigger);
+    int allows(int action, const char* first, const char* second);
+
+    using Clock = std::chrono::steady_clock;
+    QueryLimits m_limits;
+    const std::atomic<bool>& m_cancelled;
+    Clock::time_point m_deadline;
+    std::optional<Error> m_error;
+    std::string m_refusal;
+    bool m_declaring = false;
+    QueryMemory m_memory;
+};
+
+}  // namespace stepscope::query
