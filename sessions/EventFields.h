@@ -257,6 +257,15 @@ void fields(auto& io, Like<ExperimentJudged> auto& e) {
     io("others_limit", e.othersLimit);
     io("pilot_pairs", e.pilotPairs);
     io("pairs_a_rebuild", e.pairsARebuild);
+    io("equal_seconds", e.equalTime.seconds);
+    io("equal_seeds", e.equalTime.seeds);
+    io("equal_loss_a", e.equalTime.a);
+    io("equal_loss_b", e.equalTime.b);
+    io("equal_difference", e.equalTime.difference);
+    io("equal_low", e.equalTime.low);
+    io("equal_high", e.equalTime.high);
+    io("equal_steps_a", e.equalTime.stepsA);
+    io("equal_steps_b", e.equalTime.stepsB);
 }
 
 template <>

@@ -47,6 +47,9 @@ void checkPlausible(const ExperimentJudged& judged) {
     expect(isBound(judged.floor), "a negative floor");
     expect(judged.pairs >= 0 && judged.left >= 0 && judged.rebuilds >= 0, "a negative count");
     expect(!(judged.seconds < 0), "a negative time");
+    const EqualTimeLoss& loss = judged.equalTime;
+    expect(!(loss.seconds < 0) && loss.seeds >= 0 && !(loss.stepsA < 0) && !(loss.stepsB < 0), "a negative count or time of a loss");
+    expect(!(loss.low > loss.difference) && !(loss.high < loss.difference), "a difference of losses outside of its interval");
 }
 
 void checkPlausible(const StudyRow& row) {

@@ -24,9 +24,9 @@ namespace {
 struct AbOptions {
     RunOptions both;
     std::vector<std::string> a, b, same;
-    bool asksSame = false, noRecord = false, json = false;
+    bool asksSame = false, noRecord = false, noWhy = false, json = false;
     // Texts, so that the range checks name the option.
-    std::string budget = "180", delta = "1", seed = "1", failIfSlower;
+    std::string budget = "180", delta = "1", seed = "1", failIfSlower, lossSeconds = "0", lossSeeds = "5";
     std::vector<std::string> reports;
     ExperimentRequest request;
 };
@@ -59,11 +59,19 @@ Status prepare(AbOptions& options, const Workbench& workbench) {
     if (!delta) return delta.error();
     const auto seed = wholeOption("--seed", options.seed, 0, 1'000'000'000'000);
     if (!seed) return seed.error();
+    const auto lossSeconds =
+        options.lossSeconds == "0" ? Result<double>(0.0) : realOption("--loss-after", options.lossSeconds, kLeastLossSeconds, kMostLossSeconds);
+    if (!lossSeconds) return lossSeconds.error();
+    const auto lossSeeds = wholeOption("--loss-seeds", options.lossSeeds, kLeastLossSeeds, kMostLossSeeds);
+    if (!lossSeeds) return lossSeeds.error();
     if (!options.failIfSlower.empty())
         if (const auto bound = realOption("--fail-if-slower", options.failIfSlower, 0, 99); !bound) return bound.error();
     request.budgetSeconds = *budget;
     request.delta = *delta / 100;
     request.seed = *seed;
+    if (options.noWhy) request.whyWindows = 0;
+    request.lossSeconds = *lossSeconds;
+    request.lossSeeds = *lossSeeds;
     request.same = options.asksSame;
     request.record = !options.noRecord;
     std::optional<RunConfig> begun;
@@ -105,6 +113,8 @@ std::string repeatLine(const AbOptions& options) {
     if (!options.request.from.empty()) add("--from"), add(options.request.from);
     if (!options.request.init.empty()) add("--init"), add(options.request.init);
     add("--budget"), add(options.budget), add("--delta"), add(options.delta), add("--seed"), add(options.seed);
+    if (options.noWhy) add("--no-why");
+    if (options.lossSeconds != "0") add("--loss-after"), add(options.lossSeconds), add("--loss-seeds"), add(options.lossSeeds);
     return words;
 }
 
@@ -185,6 +195,8 @@ void addAb(CLI::App& parent, Actions& actions) {
     add("--budget", "SECONDS", options->budget, "It ends when it is known, or after so long");
     add("--delta", "PCT", options->delta, "Differences below this count as none");
     add("--seed", "N", options->seed, "Of the coins that order the turns");
+    add("--loss-after", "SECONDS", options->lossSeconds, "Then train both for so long with each of some seeds, and compare the losses; 0 = do not");
+    add("--loss-seeds", "N", options->lossSeeds, "How many seeds that are");
     command
         ->add_option("--fail-if-slower", options->failIfSlower,
                      "Exit with 13 when B is slower by more than this for sure, with 12 when nobody can tell")
@@ -196,6 +208,7 @@ void addAb(CLI::App& parent, Actions& actions) {
             ->take_last();
     command->add_option("--init", request.init, "Both start from the weights in a safetensors file")->type_name("FILE")->take_last()->excludes(from);
     addDatabaseOption(*command, request.database);
+    command->add_flag("--no-why", options->noWhy, "Do not capture some steps of both afterwards, which tell why");
     command->add_flag("--no-record", options->noRecord, "Store nothing");
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
     command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();

@@ -183,7 +183,7 @@ Result<ExitCode> train(TrainOptions& options) {
         return exitCode(summary.code);
     }
     if (summary.state == RunState::Stopped) return ExitCode::Stopped;
-    return summary.lostCheckpoints > 0 ? ExitCode::Io : ExitCode::Ok;
+    return summary.lostCheckpoints > 0 || !sink.stepLogWhole() ? ExitCode::Io : ExitCode::Ok;
 }
 
 }  // namespace

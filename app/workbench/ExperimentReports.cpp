@@ -19,6 +19,7 @@
 #include "core/report/Html.h"
 #include "core/report/Markdown.h"
 #include "sessions/Experiments.h"
+#include "sessions/Slices.h"
 #include "sessions/exporters/ExportFile.h"
 
 namespace stepscope {
@@ -183,6 +184,14 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
     if (!stored.history.began())
         return makeError(ErrorCode::BadInput,
                          fmt::format("Session {} holds no experiment, ladder or search; `ab`, `ladder` and `tune` make one.", session));
+    if (info->kind == SessionKind::Experiment)
+        if (auto captured = forEachSliceBlock(**reader, session,
+                                              [&](const SliceBlock& block) {
+                                                  stored.history.add(block);
+                                                  return Status();
+                                              });
+            !captured)
+            return captured.error();
     stored.facts = reportFacts(workbench, *stored.history.began(), *info);
     auto earlier = earlierAnswers(database, stored.history.began()->question, session);
     if (!earlier) return earlier.error();

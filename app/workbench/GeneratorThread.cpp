@@ -41,9 +41,11 @@ void GeneratorThread::write(const Job& job) {
     const auto publish = [&](const std::string& text, bool complete) {
         m_sink.publish(TextGenerated{job.step, m_clock.now(), job.request.prompt, text, complete});
     };
+    m_cutOff = false;
+    if (m_cancelled) m_cutOff = true;  // asked for meanwhile
     try {
         const auto text = generateText(
-            job.model, *job.tokenizer, job.request, [&](const std::string& soFar) { publish(soFar, false); }, m_cancelled);
+            job.model, *job.tokenizer, job.request, [&](const std::string& soFar) { publish(soFar, false); }, m_cutOff);
         if (text && m_cancelled)
             m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Info, "The text of this step was cut off: the run was stopped."});
         if (text)

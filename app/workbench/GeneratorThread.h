@@ -26,7 +26,12 @@ public:
     };
     void post(Job job);
     // From now on texts are cut off, the one under way too. Any thread.
-    void cancel() { m_cancelled = true; }
+    void cancel() {
+        m_cancelled = true;
+        m_cutOff = true;
+    }
+    // The one under way ends where it is. Any thread.
+    void cutOff() { m_cutOff = true; }
     // Waits until every text that was asked for is written, or cut off; nothing is published afterwards.
     void finish();
     // > 0 while it works: the trainer marks its steps as disturbed.
@@ -40,7 +45,7 @@ private:
     const SessionClock& m_clock;
     Channel<std::shared_ptr<const Job>> m_jobs;
     std::atomic<int> m_busy{0};
-    std::atomic<bool> m_cancelled{false};
+    std::atomic<bool> m_cancelled{false}, m_cutOff{false};
     std::thread m_thread;
 };
 

@@ -171,6 +171,10 @@ Result<ComparisonSetup> LiveExperiment::prepare() {
     setup.rules.delta = m_request.delta;
     setup.rules.alpha = m_request.alpha;
     setup.rules.mostSeconds = m_request.mostSeconds;
+    setup.whyWindows = m_request.whyWindows;
+    setup.lossSeconds = m_request.lossSeconds;
+    setup.lossSeeds = m_request.lossSeeds;
+    setup.drawWeights = m_request.init.empty() && m_request.from.empty();
     std::vector<std::string> notes;
     std::array<GptConfig, 2> shapes{m_registry->modelShape(m_plans[0], corpus.vocabulary), m_registry->modelShape(m_plans[1], corpus.vocabulary)};
     for (const Arm arm : kArms) {

@@ -58,6 +58,7 @@ void LiveRun::send(Command command) {
         m_cancelled = true;
         m_generator.cancel();
     }
+    if (const auto* text = std::get_if<GenerateText>(&command); text != nullptr && text->tokens == 0) return m_generator.cutOff();
     m_commands.push(std::move(command));
 }
 

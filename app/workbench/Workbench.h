@@ -54,7 +54,13 @@ struct ExperimentRequest {
     bool record = true;
     std::string init;  // safetensors weights that both start from; empty = random
     std::string from;  // checkpoint folder that both start from
+    // Afterwards, what both learn in so many seconds of training each, with each of so many seeds; 0 seconds: nothing.
+    double lossSeconds = 0;
+    std::int64_t whyWindows = 4;  // short captures of each side when it is decided, which tell why; 0: none
+    std::int64_t lossSeeds = 5;
 };
+constexpr double kLeastLossSeconds = 1, kMostLossSeconds = 86'400;
+constexpr std::int64_t kLeastLossSeeds = 2, kMostLossSeeds = 100;
 constexpr double kShortestBudget = 5, kLongestBudget = 86'400;  // seconds
 constexpr double kLeastDelta = 0.0005, kMostDelta = 0.5;
 

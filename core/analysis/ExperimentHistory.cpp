@@ -54,6 +54,18 @@ SideFacts ExperimentHistory::facts(Arm arm) const {
     return facts;
 }
 
+void ExperimentHistory::add(const SliceBlock& block) {
+    if (block.thread.rank == 0 || block.thread.rank == 1) m_waterfall.add(block.thread.rank == 0 ? Arm::A : Arm::B, block);
+}
+
+WaterfallResult ExperimentHistory::why() const {
+    const SideFacts a = facts(Arm::A), b = facts(Arm::B);
+    if (!m_waterfall.has(Arm::A) || !m_waterfall.has(Arm::B) || a.steps == 0 || b.steps == 0 || a.tokens == 0 || b.tokens == 0) return {};
+    const double tokensOfA = static_cast<double>(a.tokens) / static_cast<double>(a.steps);
+    const double tokensOfB = static_cast<double>(b.tokens) / static_cast<double>(b.steps);
+    return m_waterfall.result(a.msPerStep, b.msPerStep * tokensOfA / tokensOfB, tokensOfA / tokensOfB);
+}
+
 double ExperimentHistory::lossDifference() const {
     std::vector<double> differences;
     for (std::size_t i = 0; i + 1 < m_blocks.size(); ++i) {

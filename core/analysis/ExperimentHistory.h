@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/analysis/why/Waterfall.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -24,6 +25,8 @@ struct SideFacts {
 class ExperimentHistory {
 public:
     void add(const Event& event);
+    // Of its captured steps: rank 0 is A, 1 is B; others are left out.
+    void add(const SliceBlock& block);
 
     const std::optional<ExperimentBegan>& began() const { return m_began; }
     const std::vector<BlockDone>& blocks() const { return m_blocks; }
@@ -33,12 +36,15 @@ public:
     std::size_t sameArmPairs() const;  // that count and told something of a side beside itself
     // Mean of loss(B) - loss(A) at ends of pairs where both had trained as many tokens since they were made anew; unknown where they never had.
     double lossDifference() const;
+    // Why one of them is faster, of their captured steps and the measured times; without classes where either has none.
+    WaterfallResult why() const;
 
 private:
     std::optional<ExperimentBegan> m_began;
     std::vector<BlockDone> m_blocks;
     std::vector<ExperimentJudged> m_pairs;
     std::optional<ExperimentJudged> m_newest;
+    Waterfall m_waterfall;
 };
 
 }  // namespace stepscope

@@ -58,8 +58,8 @@ std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
             if (context.stopped)
                 return fmt::format("It was stopped after {} pair{}, too few to say anything.", verdict.pairs, verdict.pairs == 1 ? "" : "s");
             return (context.leastSeconds > 0
-                        ? fmt::format("The budget was spent after {} pairs; the least that says anything would have taken about {}.", verdict.pairs,
-                                      minutes(context.leastSeconds))
+                        ? fmt::format("The budget was spent after {} pair{}; the least that says anything would have taken about {}.", verdict.pairs,
+                                      verdict.pairs == 1 ? "" : "s", minutes(context.leastSeconds))
                         : "The budget was spent before a pair was made; give it more seconds.") +
                    busy;
         case PairedReason::TooWide:
@@ -75,6 +75,25 @@ std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
             return "It differs in rare slow steps: most steps are equal, the mean is not.";
     }
     return "";
+}
+
+std::string equalTimeSentence(const ExperimentJudged& judged) {
+    const EqualTimeLoss& loss = judged.equalTime;
+    if (loss.seconds <= 0) return "";
+    if (loss.seeds < 1 || !std::isfinite(loss.a) || !std::isfinite(loss.b)) return "Loss at equal time was asked for and is not known.";
+    std::string said = fmt::format(
+        "After {:g} s of training each, with {} seed{}, the validation loss of A is {:.4f} ({:.0f} steps) and that of B {:.4f} ({:.0f} steps)",
+        loss.seconds, loss.seeds, loss.seeds == 1 ? "" : "s", loss.a, loss.stepsA, loss.b, loss.stepsB);
+    if (!std::isfinite(loss.low) || !std::isfinite(loss.high)) return said + ": too few seeds to say which is lower.";
+    const bool lower = loss.high<0, higher = loss.low> 0;
+    if (lower || higher)
+        said += fmt::format(": B's is {} by {:.4f} [{:.4f}, {:.4f}].", lower ? "lower" : "higher", std::abs(loss.difference),
+                            lower ? -loss.high : loss.low, lower ? -loss.low : loss.high);
+    else
+        said += fmt::format(": nobody can tell which is lower, B's minus A's is {:.4f} [{:.4f}, {:.4f}].", loss.difference, loss.low, loss.high);
+    if (judged.outcome == toString(PairedOutcome::Faster) && !lower) said += " B is faster per token, not to this loss.";
+    if (judged.outcome == toString(PairedOutcome::Slower) && !higher) said += " B is slower per token, not to this loss.";
+    return said;
 }
 
 std::string floorWords(double floor, std::size_t same) {

@@ -13,6 +13,9 @@ std::string judgedWords(const ExperimentJudged& judged, double delta);
 // A whole sentence: the words above, on how many pairs, and why where it is inconclusive.
 std::string judgedSentence(const ExperimentJudged& judged, double delta = 0.01);
 
+// What both sides learnt in equally long training, and whether what is faster per token shows there; empty where it was not asked.
+std::string equalTimeSentence(const ExperimentJudged& judged);
+
 struct WhyContext {
     bool stopped = false;           // by a person
     double secondsToGo = kUnknown;  // that would decide it if the pairs scatter as these do

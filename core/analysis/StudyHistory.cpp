@@ -28,6 +28,10 @@ const StudyRow* StudyHistory::find(const char* role) const {
     return found == m_rows.end() ? nullptr : &*found;
 }
 
+bool StudyHistory::saysAnything() const {
+    return std::ranges::any_of(m_rows, [](const StudyRow& row) { return row.pairs > 0 && row.state != study::kRunning; });
+}
+
 double StudyHistory::seconds() const {
     TimeNs newest = m_began ? m_began->at : TimeNs{};
     for (const StudyRow& row : m_rows) newest = std::max(newest, row.at, [](TimeNs a, TimeNs b) { return a.ns < b.ns; });

@@ -18,6 +18,7 @@ public:
     const StudyRow* find(const char* role) const;                         // the first of this role; null: there is none
     const ExperimentHistory& experiment() const { return m_experiment; }  // the newest of its experiments
     double measuredSeconds() const;                                       // that its rows took
+    bool saysAnything() const;                                            // a row is there that pairs or rounds stand behind
     double seconds() const;                                               // from its begin to its newest row
 
 private:

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "core/base/JsonDepth.h"
 
@@ -62,8 +64,18 @@ Result<std::map<std::string, TensorEntry>> parseSafeTensorsHeader(std::string_vi
         return makeError(ErrorCode::Damaged, fmt::format("{} is not a whole safetensors file: {}.", file, what));
     };
     if (nestsDeeper(text)) return damaged("the brackets of its header nest deeper than those of any such file");
-    const json header = json::parse(text, nullptr, false);
+    std::set<std::string> names;
+    std::optional<std::string> twice;
+    const json header = json::parse(
+        text,
+        [&](int depth, json::parse_event_t event, json& parsed) {
+            if (event == json::parse_event_t::key && depth == 1 && !names.insert(parsed.get<std::string>()).second && !twice)
+                twice = parsed.get<std::string>();
+            return true;
+        },
+        false);
     if (!header.is_object()) return damaged("its header is not JSON");
+    if (twice) return damaged(fmt::format("its header names {} twice", *twice));
     std::map<std::string, TensorEntry> entries;
     for (const auto& [name, stored] : header.items()) {
         if (name == "__metadata__") continue;

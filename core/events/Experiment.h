@@ -55,6 +55,16 @@ struct BlockDone {
 };
 
 // After every pair, and once more when the experiment is over.
+// What both sides had learnt after equally long training, over several seeds of which each side trained with each: a side that is faster per step is
+// not always faster to a loss.
+struct EqualTimeLoss {
+    double seconds = 0;                                             // of training that each side had with each seed; 0: not asked
+    std::int64_t seeds = 0;                                         // that both sides trained with to the end
+    double a = kUnknown, b = kUnknown;                              // mean validation loss, nats
+    double difference = kUnknown, low = kUnknown, high = kUnknown;  // mean of b - a over the seeds, and Student's 95 % interval; of one seed: none
+    double stepsA = kUnknown, stepsB = kUnknown;                    // mean number of updates
+};
+
 struct ExperimentJudged {
     std::int64_t step = 0;
     TimeNs at;
@@ -79,6 +89,7 @@ struct ExperimentJudged {
     // What the pilot fixed before the first pair.
     double pilotVariance = kUnknown, pilotMad = kUnknown, othersLimit = kUnknown;
     std::int64_t pilotPairs = 0, pairsARebuild = 0;
+    EqualTimeLoss equalTime;  // of the last event alone
 };
 
 }  // namespace stepscope

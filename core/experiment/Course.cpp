@@ -254,6 +254,7 @@ void Course::concludePilot() {
     plan.pairsARebuild =
         std::clamp<std::int64_t>(std::max<std::int64_t>(2, cheap), 1, std::max<std::int64_t>(1, std::min(most, std::max(cheap, kLongestRebuild))));
     m_plan = plan;
+    m_plannedAt = m_elapsed;
     m_pairsOfRebuild = -1;  // the first pair is run by instances of its own
     if (!timeForAnother(false)) m_over = m_spent = true;
 }
@@ -267,6 +268,12 @@ PairedVerdict Course::verdict() const {
                             .leastPairs = m_rules.leastPairs,
                             .leastRebuilds = m_rules.leastRebuilds};
     return judgePairs(m_pairs, rules, m_spent || m_stopped);
+}
+
+double Course::secondsACountedPair() const {
+    if (!m_plan) return 0;
+    const auto counted = static_cast<double>(std::ranges::count(m_pairs, false, &BlockPair::discarded));
+    return counted > 0 ? std::max(m_plan->pairSeconds, (m_elapsed - m_plannedAt) / counted) : m_plan->pairSeconds;
 }
 
 double Course::leastBudget() const {

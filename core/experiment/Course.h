@@ -77,6 +77,8 @@ public:
     PairedVerdict verdict() const;
     bool stopped() const { return m_stopped; }
     double elapsed() const { return m_elapsed; }  // seconds at the end of the newest block
+    // Seconds that a pair which counts takes here, with what it costs to make both anew now and then and with the pairs that were left out.
+    double secondsACountedPair() const;
     // Seconds that would have been enough for the least number of pairs; 0 while there is no plan.
     double leastBudget() const;
 
@@ -110,6 +112,7 @@ private:
     std::int32_t m_rebuild = -1;
     std::int64_t m_pairsOfRebuild = 0;
     double m_elapsed = 0, m_rebuildSeconds = 0;
+    double m_plannedAt = 0;  // m_elapsed when the pilot was over
     bool m_over = false, m_stopped = false, m_spent = false;
 };
 

@@ -34,7 +34,7 @@ ExperimentJudged judgementOf(const Course& course, bool over) {
         judged.othersLimit = context.othersLimit = plan->othersLimit;
         judged.pilotPairs = static_cast<std::int64_t>(plan->pilotPairs);
         judged.pairsARebuild = plan->pairsARebuild;
-        judged.secondsToGo = context.secondsToGo = verdict.pairsToGo * plan->pairSeconds;
+        judged.secondsToGo = context.secondsToGo = verdict.pairsToGo * course.secondsACountedPair();
     }
     if (over) judged.why = whyJudged(verdict, context);
     return judged;

@@ -2,7 +2,9 @@
 // CaptureWindow makes all of them before the first step, lets them listen on the trainer thread, and finishes them after the last. To add a source,
 // write the class and name it in captureSources().
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/events/Command.h"
@@ -14,6 +16,9 @@ namespace stepscope {
 struct CaptureOutlet {
     EventSink* sink = nullptr;
     const SessionClock* clock = nullptr;
+    // Told apart from other captures of the session by this (SliceThread::rank, processName): of an experiment which arm it is of.
+    std::int64_t rank = 0;
+    std::string process;
 };
 
 // Listens from when it is made until it is destroyed; beside it others may (OperationStream.h, core/base/OperationSpan.h).

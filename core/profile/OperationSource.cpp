@@ -95,7 +95,12 @@ std::int64_t steadyNow() {
 class OperationSource::Recording final : public OperationObserver {
 public:
     explicit Recording(const CaptureOutlet& outlet)
-        : m_sink(*outlet.sink), m_toSession(outlet.clock->now().ns - steadyNow()), m_trainer(::gettid()), m_number(++s_numbers) {}
+        : m_sink(*outlet.sink),
+          m_toSession(outlet.clock->now().ns - steadyNow()),
+          m_trainer(::gettid()),
+          m_number(++s_numbers),
+          m_rank(outlet.rank),
+          m_process(outlet.process) {}
 
     void operationEnds(const OperationDone& done) noexcept override {
         const SliceKind kind = done.ours ? SliceKind::Own : done.backward ? SliceKind::Backward : SliceKind::Operation;
@@ -184,7 +189,10 @@ private:
                          .number = static_cast<std::int64_t>(at::RecordFunction::currentThreadId()),
                          .name = id == m_trainer ? "trainer"
                                  : worker > 0    ? fmt::format("worker {}", worker)
-                                                 : "LibTorch"};
+                                                 : "LibTorch",
+                         .lane = m_rank == 0 ? 0 : (m_rank << 32) + id,
+                         .rank = m_rank,
+                         .processName = m_process};
         thread->records.reserve(kBlock);
         const std::lock_guard lock(m_mutex);
         m_threads.push_back(thread);
@@ -223,6 +231,8 @@ private:
     std::int64_t m_toSession;  // added to a time of the steady clock
     std::int64_t m_trainer;
     std::uint64_t m_number;
+    std::int64_t m_rank;
+    std::string m_process;
     std::mutex m_mutex;
     std::vector<Full> m_waiting;
     std::vector<std::shared_ptr<Thread>> m_threads;

@@ -14,6 +14,7 @@ namespace stepscope::report {
 namespace {
 
 constexpr std::size_t kMostDots = 5000;  // hours of pairs; a stranger's file may hold millions
+constexpr std::size_t kMostPlaces = 15;
 
 std::string unknownOr(double value, const std::string& text) {
     return std::isfinite(value) ? text : "unknown";
@@ -69,6 +70,36 @@ Verdict verdictOf(const ExperimentJudged& judged, const ExperimentBegan& began) 
                                                                                    : Verdict::Tone::Neutral};
 }
 
+std::string signedMs(double ms) {
+    return (ms > 0 ? "+" : ms < 0 ? "\u2212" : "") + format::milliseconds(std::abs(ms));
+}
+
+void addWhy(Document& document, const WaterfallResult& why) {
+    if (why.classes.empty()) return;
+    document.blocks.push_back(Heading{"Why"});
+    if (const std::string said = waterfallSentence(why); !said.empty()) document.blocks.push_back(Paragraph{said});
+    Table classes{.head = {"kind of work", "A", "B", "B less A", "95 % interval"}, .rows = {}, .textColumns = 1};
+    for (const auto& one : why.classes)
+        classes.rows.push_back({toString(one.kind), format::milliseconds(one.a), format::milliseconds(one.b), signedMs(one.difference()),
+                                std::isfinite(one.low) ? signedMs(one.low) + " to " + signedMs(one.high) : "unknown"});
+    classes.rows.push_back({"not explained", "", "", signedMs(why.unexplained), ""});
+    classes.rows.push_back({"measured", format::milliseconds(why.measuredA), format::milliseconds(why.measuredB), signedMs(why.difference()), ""});
+    document.blocks.push_back(std::move(classes));
+    Table places{.head = {"phase", "part of the model", "operations", "A", "B", "B less A"}, .rows = {}, .textColumns = 3};
+    for (std::size_t i = 0; i < std::min(kMostPlaces, why.places.size()); ++i) {
+        const PlaceDifference& one = why.places[i];
+        places.rows.push_back({one.phase.empty() ? "between the phases" : one.phase, one.role, one.change(), format::milliseconds(one.a),
+                               format::milliseconds(one.b), signedMs(one.difference())});
+    }
+    document.blocks.push_back(std::move(places));
+    document.blocks.push_back(Paragraph{fmt::format(
+        "Of {} captured steps of A and {} of B, in turns behind the timing. Each instant of the thread that runs the steps is given to the innermost "
+        "operation that ran. Captured, a step takes {} and {}; {:.0f} ns a record are taken out of that and all times multiplied by {:.2f}, the same "
+        "for "
+        "both sides, which brings the two together to what was measured. What then remains of the difference is not explained.",
+        why.stepsA, why.stepsB, format::milliseconds(why.capturedA), format::milliseconds(why.capturedB), why.nsARecord, why.scale)});
+}
+
 }  // namespace
 
 std::string questionOf(const std::vector<Differing>& keys, bool same) {
@@ -90,8 +121,8 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
     if (!judged.why.empty()) document.blocks.push_back(Paragraph{judged.why});
     const bool bounded = std::isfinite(judged.low) && judged.low > 0 && std::isfinite(judged.high);
     if (std::isfinite(judged.ratio) && judged.pairs > 0 && !bounded)
-        document.blocks.push_back(Paragraph{fmt::format(
-            "{} pairs of blocks count so far ({} left out), too few for an interval: at least 8 are needed.", judged.pairs, judged.left)});
+        document.blocks.push_back(Paragraph{fmt::format("{} pair{} of blocks so far ({} left out), too few for an interval: at least 8 are needed.",
+                                                        judged.pairs, judged.pairs == 1 ? "" : "s", judged.left)});
     if (std::isfinite(judged.ratio) && judged.pairs > 0 && bounded)
         document.blocks.push_back(Paragraph{
             fmt::format("Time per token of A as a multiple of B's: {:.4f}, {:.0f} % interval [{:.4f}, {:.4f}], from {} pairs of blocks ({} left out) "
@@ -104,6 +135,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
     document.blocks.push_back(pictureOf(history, began.delta));
     if (history.pairs().size() > kMostDots)
         document.blocks.push_back(Paragraph{fmt::format("The picture shows the first {} of {} pairs.", kMostDots, history.pairs().size())});
+    addWhy(document, history.why());
     document.blocks.push_back(Heading{"Both sides"});
     if (!facts.keys.empty()) {
         Table keys{.head = {"setting", "A", "B"}, .rows = {}, .textColumns = 3};
@@ -112,10 +144,11 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
     }
     document.blocks.push_back(sidesTable(history.facts(Arm::A), history.facts(Arm::B)));
     if (const double loss = history.lossDifference(); std::isfinite(loss)) {
+        const std::string asked = judged.equalTime.seconds > 0 ? "" : " Loss at equal time was not asked.";
         const std::string apart = std::abs(loss) < 5e-5
                                       ? "the same to four digits"
                                       : fmt::format("that of B is {:.4f} {} on average", std::abs(loss), loss < 0 ? "lower" : "higher");
-        document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: {}, soon after the start. Time to a loss was not asked.", apart)});
+        document.blocks.push_back(Paragraph{fmt::format("Loss at equal tokens: {}, soon after the start.{}", apart, asked)});
     }
     if (!began.comparison.empty()) document.blocks.push_back(Paragraph{began.comparison});
     if (began.swapped) document.blocks.push_back(Paragraph{"One State at a time was in the device's memory: both did not fit."});

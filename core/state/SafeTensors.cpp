@@ -62,6 +62,8 @@ Result<SafeTensorsFile> SafeTensorsFile::open(const std::string& path) {
     std::error_code ignored;
     SafeTensorsFile all;
     all.m_path = path;
+    if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+        return makeError(ErrorCode::BadInput, fmt::format("{} is not a file; give a safetensors file.", path));
     if (std::filesystem::is_regular_file(path, ignored)) all.m_file.open(path, std::ios::binary | std::ios::ate);
     if (!all.m_file.is_open()) return makeError(ErrorCode::NotFound, fmt::format("{} cannot be opened; check the path.", path));
     const auto size = static_cast<std::uint64_t>(all.m_file.tellg());

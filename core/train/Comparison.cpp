@@ -6,19 +6,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/analysis/Statistics.h"
 #include "core/base/CounterRandom.h"
+#include "core/base/OperationSpan.h"
 #include "core/events/Schedule.h"
 #include "core/experiment/Judgement.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/profile/OperationCounter.h"
+#include "core/profile/OperationSource.h"
+#include "core/profile/OperationTable.h"
 #include "core/profile/ProcessUsage.h"
 #include "core/train/Failure.h"
+#include "core/train/LossAtEqualTime.h"
 #include "core/train/Settling.h"
 
 namespace stepscope {
 namespace {
 
+constexpr double kCaptured = 0.3;  // seconds of steps in a captured window, of at least
+constexpr std::int64_t kLeastCaptured = 2, kMostCaptured = 20;
 constexpr std::int64_t kMostBallast = 4 << 20;  // bytes
 
 constexpr std::array kArms{Arm::A, Arm::B};
@@ -52,20 +59,109 @@ ComparisonOutcome Comparison::run() {
         }
         if (outcome.state != RunState::Finished) break;
     }
+    // What is known is told where a part that comes behind it fails.
+    const auto then = [&](auto part) {
+        if (outcome.state != RunState::Finished) return;
+        Status done;
+        try {
+            done = part();
+        } catch (const std::exception& thrown) {
+            done = describeException(thrown);
+        }
+        if (stopAsked())
+            outcome.state = RunState::Stopped;
+        else if (!done)
+            outcome = {RunState::Failed, done.error()};
+    };
+    if (m_setup.whyWindows > 0 && !m_course.pairs().empty()) then([this] { return captureBoth(); });
     // Memory comes back before anybody is told that it is over.
     for (Instance& instance : m_instances) instance = {};
     m_shared = {};
     m_ballast = at::Tensor();
     for (const Arm arm : kArms) device_memory::trim(deviceOf(arm));
+    if (m_setup.lossSeconds > 0) then([this] { return learnFor(m_equalTime); });
     judge(true);
     return outcome;
+}
+
+Status Comparison::learnFor(EqualTimeLoss& loss) const {
+    EqualTimeSetup setup{.batches = m_setup.batches,
+                         .factory = m_setup.factory,
+                         .clock = m_setup.clock,
+                         .seconds = m_setup.lossSeconds,
+                         .seeds = m_setup.lossSeeds,
+                         .seed = m_setup.rules.seed,
+                         .drawWeights = m_setup.drawWeights,
+                         .together = !m_setup.swapStates,
+                         .stopAsked = [this] { return stopAsked(); },
+                         .progress =
+                             [this](double fraction) {
+                                 m_setup.sink->publish(Preparing{m_setup.clock->now(), "training both sides for their losses", fraction});
+                             }};
+    for (const Arm arm : kArms) setup.sides[index(arm)] = {side(arm).config, side(arm).plan, side(arm).start};
+    const auto found = lossAtEqualTime(setup);
+    if (!found) return found.error();
+    loss = *found;
+    return {};
 }
 
 void Comparison::judge(bool over) {
     ExperimentJudged judged = judgementOf(m_course, over);
     judged.at = m_setup.clock->now();
     judged.step = m_newestStep;
+    if (over && m_setup.lossSeconds > 0) {
+        judged.equalTime = m_equalTime;
+        judged.equalTime.seconds = m_setup.lossSeconds;
+        judged.why += std::string(judged.why.empty() ? "" : " ") + equalTimeSentence(judged);
+    }
     m_setup.sink->publish(std::move(judged));
+}
+
+// Windows rather than one long capture: whatever this machine does meanwhile meets both.
+Status Comparison::captureBoth() {
+    m_setup.sink->publish(Preparing{m_setup.clock->now(), "capturing both sides", kUnknown});
+    if (auto built = build(Arm::A); !built) return built;
+    for (std::int64_t window = 0; window < m_setup.whyWindows && !stopAsked(); ++window) {
+        const bool turned = counterRandomBelow(m_setup.rules.seed, 0x77687963, static_cast<std::uint64_t>(window), 2) == 1;
+        for (const Arm arm : {turned ? Arm::B : Arm::A, turned ? Arm::A : Arm::B}) {
+            turnTo(arm);
+            StepResult result;
+            const std::int64_t warmUp = std::max<std::int64_t>(1, m_course.plan() ? m_course.plan()->warmUp[index(arm)] : 1);
+            TimeNs begin;
+            for (std::int64_t i = 0; i < warmUp && !stopAsked(); ++i) {
+                begin = m_setup.clock->now();
+                if (auto stepped = step(arm, result); !stepped) return stepped;
+            }
+            device_memory::synchronise(deviceOf(arm));
+            const double seconds = std::max(1e-6, (m_setup.clock->now() - begin).seconds());
+            const auto steps = std::clamp<std::int64_t>(static_cast<std::int64_t>(kCaptured / seconds), kLeastCaptured, kMostCaptured);
+            if (auto captured = captureSteps(arm, steps); !captured) return captured;
+        }
+    }
+    return {};
+}
+
+Status Comparison::captureSteps(Arm arm, std::int64_t steps) {
+    const CaptureOutlet outlet{.sink = m_setup.sink, .clock = m_setup.clock, .rank = arm == Arm::A ? 0 : 1, .process = toString(arm)};
+    StepResult result;
+    {
+        // The first step that is observed meets names and shapes for the first time.
+        const OperationTable unkept;
+        if (auto stepped = step(arm, result); !stepped) return stepped;
+    }
+    OperationSource source(outlet);
+    for (std::int64_t i = 0; i < steps && !stopAsked(); ++i) {
+        {
+            const StepRange range({.kind = RangeFacts::Kind::Step, .step = stateOf(arm).updates + 1});
+            if (auto stepped = step(arm, result); !stepped) return stepped;
+            device_memory::synchronise(deviceOf(arm));
+        }
+        source.stepDone();
+    }
+    CaptureDone unused;
+    if (const std::string lost = source.finish(unused); !lost.empty())
+        m_setup.sink->publish(LogLine{m_setup.clock->now(), m_newestStep, LogLevel::Warning, lost});
+    return {};
 }
 
 Status Comparison::build(Arm first) {

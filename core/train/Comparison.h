@@ -28,6 +28,12 @@ struct ComparisonSetup {
     // One State at a time lies on the device, the other one in the host's memory meanwhile: where both do not fit.
     bool swapStates = false;
     CourseRules rules;
+    // When it is decided which one is faster: what both learn in so many seconds, with each of so many seeds (LossAtEqualTime.h). 0: not asked.
+    double lossSeconds = 0;
+    std::int64_t lossSeeds = 0;
+    bool drawWeights = true;  // for those; false where both start from weights that were trained
+    // Before that, captured windows of steps of each arm in turns, which tell why it is faster: chunks of slices of rank 0 (A) and 1 (B). 0: none.
+    std::int64_t whyWindows = 0;
     const ProgramFactory* factory = nullptr;
     const SessionClock* clock = nullptr;
     EventSink* sink = nullptr;
@@ -74,6 +80,9 @@ private:
     Reading read() const;
     bool stopAsked() const { return m_setup.stop != nullptr && m_setup.stop->load(); }
     void judge(bool over);
+    Status learnFor(EqualTimeLoss& loss) const;
+    Status captureBoth();
+    Status captureSteps(Arm arm, std::int64_t steps);
 
     ComparisonSetup m_setup;
     Course m_course;
@@ -87,6 +96,7 @@ private:
     std::uint64_t m_builds = 0;
     std::int64_t m_newestStep = 0;
     TimeNs m_begin;
+    EqualTimeLoss m_equalTime;
 };
 
 }  // namespace stepscope

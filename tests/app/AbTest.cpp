@@ -38,6 +38,21 @@ TEST_F(Ab, EndsWithOneLineOfJsonWithEveryPromisedKey) {
     EXPECT_GT(said["a"]["tokens_per_s"], 0);
 }
 
+TEST_F(Ab, ComparesLossesAtEqualTimeWhereThatIsAsked) {
+    const Json said =
+        answer({"--a", "lr=1e-3", "--b", "lr=1e-9", "--budget", "5", "--loss-after", "1", "--loss-seeds", "3", "--report", path("r.md")});
+    const Json& loss = said["loss_at_equal_time"];
+    ASSERT_TRUE(loss.is_object()) << said;
+    EXPECT_EQ(loss["seconds"], 1);
+    EXPECT_EQ(loss["seeds"], 3);
+    EXPECT_GT(loss["low"], 0) << "B learns nothing, and its loss is higher";
+    EXPECT_GT(loss["steps_a"], 0);
+    EXPECT_THAT(said["why"].get<std::string>(), testing::HasSubstr("After 1 s of training each, with 3 seeds, the validation loss of A is"));
+    EXPECT_EQ(session(said["experiment"])["experiment"]["loss_at_equal_time"], loss) << "it is stored";
+    EXPECT_THAT(read(path("r.md")), testing::HasSubstr("After 1 s of training each"));
+    EXPECT_TRUE(answer({"--aa", "--budget", "5"})["loss_at_equal_time"].is_null()) << "not asked";
+}
+
 TEST_F(Ab, IsKeptAsASessionOfItsOwnKindAndShownAgain) {
     const Json said = answer({"--aa", "--budget", "6"});
     const Json kept = session(said["experiment"]);

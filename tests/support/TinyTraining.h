@@ -30,6 +30,14 @@ public:
         m_events.push_back(std::move(event));
         if (onEvent) onEvent(m_events.back());
     }
+    void publishChunk(ChunkPtr chunk) override {
+        std::lock_guard lock(m_mutex);
+        m_chunks.push_back(std::move(chunk));
+    }
+    std::vector<ChunkPtr> chunks() const {
+        std::lock_guard lock(m_mutex);
+        return m_chunks;
+    }
     template <class T>
     std::vector<T> all() const {
         std::lock_guard lock(m_mutex);
@@ -48,6 +56,7 @@ public:
 private:
     mutable std::mutex m_mutex;
     std::vector<Event> m_events;
+    std::vector<ChunkPtr> m_chunks;
 };
 
 // Runs a Trainer to its end on this thread.

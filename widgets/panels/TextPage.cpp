@@ -105,9 +105,11 @@ QHBoxLayout* TextPage::buildPrompt() {
     layout->addWidget(m_prompt, 1);
     m_generate = new QPushButton("Generate");
     m_generate->setIcon(lineIcon("text"));
-    m_generate->setToolTip("Write text with the weights as they are now (Ctrl+Return)");
     m_generate->setShortcut(QKeySequence("Ctrl+Return"));
-    connect(m_generate, &QPushButton::clicked, this, &TextPage::generate);
+    // Neither word moves what stands beside the button.
+    const QFontMetrics metrics = m_generate->fontMetrics();
+    m_generate->setMinimumWidth(std::max(metrics.horizontalAdvance("Generate"), metrics.horizontalAdvance("Stop")) + 56);
+    connect(m_generate, &QPushButton::clicked, this, &TextPage::generateOrStop);
     layout->addWidget(m_generate, 0, Qt::AlignBottom);
     return layout;
 }
@@ -142,7 +144,18 @@ void TextPage::showState() {
     m_problem->setTone(wrong.isEmpty() ? Tone::Muted : Tone::Error);
     m_problem->setText(!wrong.isEmpty() ? wrong : m_waiting ? QString("Writing…") : m_ready ? m_source : m_why);
     m_problem->setVisible(!m_problem->text().isEmpty());
-    m_generate->setEnabled(m_ready && !m_waiting && (wrong.isEmpty() || wrong == m_refusal));
+    m_generate->setText(m_waiting ? "Stop" : "Generate");
+    m_generate->setShortcut(QKeySequence("Ctrl+Return"));  // a new text clears it
+    m_generate->setIcon(lineIcon(m_waiting ? "stop" : "text"));
+    m_generate->setToolTip(m_waiting ? "End the text where it is (Ctrl+Return)" : "Write text with the weights as they are now (Ctrl+Return)");
+    m_generate->setEnabled(m_waiting || (m_ready && (wrong.isEmpty() || wrong == m_refusal)));
+}
+
+void TextPage::generateOrStop() {
+    if (m_waiting)
+        Q_EMIT stopRequested();
+    else
+        generate();
 }
 
 void TextPage::generate() {

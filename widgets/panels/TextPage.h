@@ -33,6 +33,7 @@ public:
 
 Q_SIGNALS:
     void generateRequested(const stepscope::GenerateText& request);
+    void stopRequested();  // what is written so far is enough
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;  // Esc leaves a field
@@ -41,6 +42,7 @@ private:
     QHBoxLayout* buildPrompt();
     QWidget* buildControls();
     void generate();
+    void generateOrStop();
     void showState();
 
     struct Control {

@@ -50,6 +50,73 @@ Json sideJson(const Json& settings, const SideFacts& facts) {
             {"joules_per_token", number(facts.joulesPerToken)}};
 }
 
+Json equalTime(const EqualTimeLoss& loss) {
+    if (loss.seconds <= 0) return nullptr;
+    return {{"seconds", number(loss.seconds)},       {"seeds", loss.seeds},     {"a", number(loss.a)},       {"b", number(loss.b)},
+            {"difference", number(loss.difference)}, {"low", number(loss.low)}, {"high", number(loss.high)}, {"steps_a", number(loss.stepsA)},
+            {"steps_b", number(loss.stepsB)}};
+}
+
+Json whyJson(const WaterfallResult& why) {
+    if (why.classes.empty()) return nullptr;
+    Json classes = Json::array(), places = Json::array();
+    for (const auto& one : why.classes)
+        classes.push_back({{"class", toString(one.kind)},
+                           {"a_ms", number(one.a)},
+                           {"b_ms", number(one.b)},
+                           {"difference_ms", number(one.difference())},
+                           {"low_ms", number(one.low)},
+                           {"high_ms", number(one.high)}});
+    for (const auto& one : why.places)
+        places.push_back({{"phase", one.phase},
+                          {"role", one.role},
+                          {"a_ms", number(one.a)},
+                          {"b_ms", number(one.b)},
+                          {"difference_ms", number(one.difference())},
+                          {"a_calls", number(one.callsA)},
+                          {"b_calls", number(one.callsB)},
+                          {"a_operations", one.namesA},
+                          {"b_operations", one.namesB}});
+    return {{"a_ms", number(why.measuredA)},
+            {"b_ms", number(why.measuredB)},
+            {"a_captured_ms", number(why.capturedA)},
+            {"b_captured_ms", number(why.capturedB)},
+            {"a_steps", why.stepsA},
+            {"b_steps", why.stepsB},
+            {"ns_per_record", number(why.nsARecord)},
+            {"scale", number(why.scale)},
+            {"unexplained_ms", number(why.unexplained)},
+            {"classes", classes},
+            {"places", places}};
+}
+
+std::string signedMs(double ms) {
+    return (ms > 0 ? "+" : ms < 0 ? "\u2212" : "") + format::milliseconds(std::abs(ms));
+}
+
+std::string whyText(const WaterfallResult& why) {
+    using enum Table::Align;
+    if (why.classes.empty()) return "";
+    Table classes({{"WHY: A STEP, BY KIND OF WORK"}, {"A", Right}, {"B", Right}, {"B LESS A", Right}, {"95 % INTERVAL", Right}});
+    for (const auto& one : why.classes)
+        classes.add({toString(one.kind), format::milliseconds(one.a), format::milliseconds(one.b), signedMs(one.difference()),
+                     std::isfinite(one.low) ? signedMs(one.low) + " to " + signedMs(one.high) : "unknown"});
+    classes.add({"not explained", "", "", signedMs(why.unexplained), ""});
+    classes.add({"measured", format::milliseconds(why.measuredA), format::milliseconds(why.measuredB), signedMs(why.difference()), ""});
+    Table places({{"WHERE"}, {"A", Right}, {"B", Right}, {"B LESS A", Right}, {"OPERATIONS"}});
+    for (std::size_t i = 0; i < std::min<std::size_t>(8, why.places.size()); ++i) {
+        const PlaceDifference& one = why.places[i];
+        const std::string where = one.phase + (one.phase.empty() || one.role.empty() ? "" : ", ") + one.role;
+        places.add({printable(where.empty() ? "between the phases" : where), format::milliseconds(one.a), format::milliseconds(one.b),
+                    signedMs(one.difference()), one.change()});
+    }
+    return "\n" + classes.text() + "\n" + places.text() + printable(waterfallSentence(why)) +
+           fmt::format(
+               "\nOf {} captured steps of A and {} of B, without {:.0f} ns a record for the capture, times {:.2f} for the speed of this machine "
+               "then.\n\n",
+               why.stepsA, why.stepsB, why.nsARecord, why.scale);
+}
+
 Json answer(const ExperimentHistory& history) {
     const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
     const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
@@ -71,6 +138,8 @@ Json answer(const ExperimentHistory& history) {
             {"seconds_to_go", number(judged.secondsToGo)},
             {"seed", began.seed},
             {"loss_difference_at_equal_tokens", number(history.lossDifference())},
+            {"loss_at_equal_time", equalTime(judged.equalTime)},
+            {"waterfall", whyJson(history.why())},
             {"a", sideJson(settings(sides.a, sides.b, true), history.facts(Arm::A))},
             {"b", sideJson(settings(sides.a, sides.b, false), history.facts(Arm::B))}};
 }
@@ -168,9 +237,10 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
         text += fmt::format("Time per token of A ÷ that of B: {:.4f}, {:.0f} % interval [{:.4f}, {:.4f}], over {} rebuilds of both.\n", judged.ratio,
                             (1 - began.alpha) * 100, judged.low, judged.high, judged.rebuilds);
     text += fmt::format("A side beside itself in this experiment: {}.\n", floorWords(judged.floor, history.sameArmPairs()));
+    text += whyText(history.why());
     if (const double loss = history.lossDifference(); std::isfinite(loss))
-        text += fmt::format("Loss at equal tokens: that of B is {:.4f} {} on average, soon after the start; time to a loss was not asked.\n",
-                            std::abs(loss), loss < 0 ? "lower" : "higher");
+        text += fmt::format("Loss at equal tokens: that of B is {:.4f} {} on average, soon after the start{}.\n", std::abs(loss),
+                            loss < 0 ? "lower" : "higher", judged.equalTime.seconds > 0 ? "" : "; --loss-after compares it at equal time");
     if (!began.comparison.empty()) text += printable(began.comparison) + "\n";
     text += fmt::format(
         "Method: pairs of blocks in an order that a coin decides (seed {}), judged after each pair by a self-normalised confidence sequence on\n"

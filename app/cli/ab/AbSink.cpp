@@ -2,9 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "core/trace/SliceCodec.h"
+
 namespace stepscope::cli {
 
+void AbSink::publishChunk(ChunkPtr chunk) {
+    if (!isSlices(chunk->kind)) return;
+    const auto block = decodeSlices(*chunk);
+    const std::lock_guard lock(m_mutex);
+    if (block) m_history.add(*block);
+}
+
 void AbSink::take(const Event& event) {
+    const std::lock_guard lock(m_mutex);
     m_history.add(event);
     if (const auto* block = std::get_if<BlockDone>(&event)) {
         if (block->pair < 0) status("pilot: how long a block must be, and how much pairs scatter");

@@ -8,11 +8,13 @@ namespace stepscope::cli {
 class AbSink final : public MeasuringSink {
 public:
     using MeasuringSink::MeasuringSink;
-    const ExperimentHistory& history() const { return m_history; }
+    const ExperimentHistory& history() const { return m_history; }  // when it is over
+    void publishChunk(ChunkPtr chunk) override;
 
 private:
     void take(const Event& event) override;
 
+    std::mutex m_mutex;  // events and chunks come from threads of their own
     ExperimentHistory m_history;
 };
 

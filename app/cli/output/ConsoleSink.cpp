@@ -71,7 +71,10 @@ bool ConsoleSink::finish(const std::string& why) {
 
 void ConsoleSink::onStep(const StepDone& step) {
     if (m_stepLog)
-        if (auto written = m_stepLog->append(step); !written) say(LogLevel::Warning, written.error().sentence);
+        if (auto written = m_stepLog->append(step); !written) {
+            m_stepLogFailed = true;
+            say(LogLevel::Warning, written.error().sentence);
+        }
     if (const auto line = m_lines.after(step)) say(LogLevel::Info, *line);
     if (m_terminal) m_bar.advance(step);
 }

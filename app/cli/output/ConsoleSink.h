@@ -26,6 +26,8 @@ public:
     void publish(Event event) override;
     // Takes the bar away. Whether the sentence has already been shown as an error.
     bool finish(const std::string& why);
+    // Whether every step is in the step log that was asked for.
+    bool stepLogWhole() const { return !m_stepLogFailed; }
 
 private:
     void say(LogLevel level, const std::string& words);
@@ -35,6 +37,7 @@ private:
     std::unique_ptr<StepLog> m_stepLog;
     StepLines m_lines;
     bool m_terminal;
+    bool m_stepLogFailed = false;  // read when the run is over
     ProgressBar m_bar;
     std::shared_ptr<spdlog::logger> m_log;
     std::set<std::string> m_errorsShown;

@@ -150,7 +150,7 @@ std::string asText(const Compared& compared) {
         table.add(cells);
     }
     add("steps", [](const StoredRun& run) { return format::count(static_cast<std::int64_t>(run.ms.size())); });
-    add("median step", [](const StoredRun& run) { return format::milliseconds(median(run.steadyMs)); });
+    add("median step, steady", [](const StoredRun& run) { return format::milliseconds(median(run.steadyMs)); });
     add("quartiles", [](const StoredRun& run) {
         const Summary ms = summarise(run.steadyMs);
         return fmt::format("{} to {}", format::milliseconds(ms.lowerQuartile), format::milliseconds(ms.upperQuartile));

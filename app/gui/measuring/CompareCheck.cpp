@@ -95,6 +95,7 @@ CheckedQuestion checkQuestion(const Workbench& workbench, const RunConfig& setti
     request.budgetSeconds = std::clamp(question.budgetSeconds, kShortestBudget, kLongestBudget);
     request.delta = std::clamp(question.delta, kLeastDelta, kMostDelta);
     request.seed = question.seed;
+    request.lossSeconds = question.lossSeconds <= 0 ? 0 : std::clamp(question.lossSeconds, kLeastLossSeconds, kMostLossSeconds);
     request.database = database;
     checked.request = std::move(request);
     return checked;

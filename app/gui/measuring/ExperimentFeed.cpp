@@ -1,5 +1,9 @@
 #include "app/gui/measuring/ExperimentFeed.h"
 
+#include <cmath>
+
+#include "core/trace/SliceCodec.h"
+
 namespace stepscope {
 
 ExperimentFeed::ExperimentFeed(QObject* parent) : QObject(parent), m_history(std::make_shared<ExperimentHistory>()) {
@@ -9,6 +13,10 @@ ExperimentFeed::ExperimentFeed(QObject* parent) : QObject(parent), m_history(std
 
 void ExperimentFeed::publish(Event event) {
     m_channel.push(std::move(event));
+}
+
+void ExperimentFeed::publishChunk(ChunkPtr chunk) {
+    if (isSlices(chunk->kind)) m_chunks.push(std::move(chunk));
 }
 
 void ExperimentFeed::begin() {
@@ -39,6 +47,10 @@ void ExperimentFeed::tick() {
     m_channel.drain(m_batch);
     for (const Event& event : m_batch) take(event);
     m_batch.clear();
+    m_chunks.drain(m_chunkBatch);
+    for (const ChunkPtr& chunk : m_chunkBatch)
+        if (const auto block = decodeSlices(*chunk)) m_history->add(*block);
+    m_chunkBatch.clear();
     Q_EMIT grew();
 }
 
@@ -49,6 +61,9 @@ void ExperimentFeed::take(const Event& event) {
         m_name = QString::fromStdString(started->info->name);
     } else if (const auto* preparing = std::get_if<Preparing>(&event)) {
         m_doing = QString::fromStdString(preparing->what);
+        if (std::isfinite(preparing->fraction)) m_doing += QString(", %1 %").arg(preparing->fraction * 100, 0, 'f', 0);
+    } else if (std::holds_alternative<BlockDone>(event)) {
+        m_doing.clear();
     } else if (std::holds_alternative<ExperimentBegan>(event)) {
         m_since.start();
         Q_EMIT began();

@@ -19,6 +19,7 @@ public:
     explicit ExperimentFeed(QObject* parent = nullptr);
 
     void publish(Event event) override;
+    void publishChunk(ChunkPtr chunk) override;
     void begin();  // another experiment: forgets the former one
     void end();    // takes what is left; nothing more comes
 
@@ -39,12 +40,14 @@ private:
     void take(const Event& event);
 
     Channel<Event> m_channel;
+    Channel<ChunkPtr> m_chunks;
     QTimer m_timer;
     QElapsedTimer m_since;
     std::shared_ptr<ExperimentHistory> m_history;
     std::int64_t m_session = 0;
     QString m_name, m_doing;
     std::vector<Event> m_batch;
+    std::vector<ChunkPtr> m_chunkBatch;
 };
 
 }  // namespace stepscope

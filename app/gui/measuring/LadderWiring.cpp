@@ -83,7 +83,7 @@ Result<StoredStudy> storedStudy(const std::string& database, std::int64_t sessio
                             ? QString()
                             : QString("%1%2").arg(toString(summary->state), summary->why.empty() ? QString() : ": " + asText(summary->why));
     stored.view.resumable = summary->kind == SessionKind::Ladder && !stored.goesOn && summary->state != RunState::Finished && history->began();
-    stored.view.canUse = history->began() && !stored.goesOn;
+    stored.view.canUse = history->began() && history->saysAnything() && !stored.goesOn;
     stored.view.history = std::move(history);
     return stored;
 }
@@ -291,7 +291,7 @@ void LadderWiring::ended(const RunSummary& summary) {
     m_live.source = m_feed.session() > 0 ? QString("session %1").arg(m_feed.session()) : QString();
     m_live.doing = summary.state == RunState::Stopped ? QString("stopped") : QString();
     m_live.failed = summary.state == RunState::Failed || summary.state == RunState::Interrupted ? asText(summary.why) : QString();
-    m_live.canUse = m_live.history->began().has_value();
+    m_live.canUse = m_live.history->began() && m_live.history->saysAnything();
     if (!m_live.failed.isEmpty()) m_running.say(m_live.failed, true);
     // What was stopped is gone on with as what it is now: stored.
     if (summary.state == RunState::Stopped && m_feed.session() > 0) return open(m_feed.session());

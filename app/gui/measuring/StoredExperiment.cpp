@@ -1,11 +1,13 @@
 #include "app/gui/measuring/StoredExperiment.h"
 
 #include <QDateTime>
+#include <algorithm>
 #include <limits>
 
 #include "app/gui/measuring/CompareCheck.h"
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/ExperimentQuestion.h"
+#include "sessions/Slices.h"
 #include "widgets/panels/sessions/RelativeTime.h"
 
 namespace stepscope {
@@ -51,16 +53,21 @@ Result<StoredView> storedView(const std::string& database, std::int64_t session)
     if (!events) return events.error();
     auto history = std::make_shared<ExperimentHistory>();
     for (const Event& event : *events) history->add(event);
+    // What it captured says why; where that is damaged the answer stands without it.
+    const Status captured = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) {
+        history->add(block);
+        return Status();
+    });
     StoredView stored;
     CompareView& view = stored.view;
     view.stage = stageOf(*history, summary->state);
     view.doing = asText(summary->why);
     view.title = asText(summary->name);
     stored.goesOn = !ended(summary->state);
-    view.source = QString("session %1, %2%3")
+    view.source = QString("session %1, %2%3%4")
                       .arg(session)
                       .arg(relativeTime(QDateTime::fromMSecsSinceEpoch(summary->startedUnixMs), QDateTime::currentDateTime()),
-                           stored.goesOn ? ", another program measures it now" : "");
+                           stored.goesOn ? ", another program measures it now" : "", captured ? QString() : ". " + asText(captured.error().sentence));
     if (const auto& began = history->began()) {
         const auto a = configFromJson(began->configA), b = configFromJson(began->configB);
         if (a && b) nameSides(view, *a, *b, began->same);
@@ -88,6 +95,10 @@ Result<ExperimentRequest> requestAgain(const ExperimentHistory& history, const s
     request.budgetSeconds = began->budgetSeconds;
     request.delta = began->delta;
     request.seed = began->seed + 1;
+    if (const auto& judged = history.newest(); judged && judged->equalTime.seconds > 0) {
+        request.lossSeconds = std::clamp(judged->equalTime.seconds, kLeastLossSeconds, kMostLossSeconds);
+        request.lossSeeds = std::clamp(judged->equalTime.seeds, kLeastLossSeeds, kMostLossSeeds);
+    }
     request.database = database;
     return request;
 }

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "app/workbench/ExperimentQuestion.h"
 #include "core/analysis/CaptureSentence.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
+#include "core/events/ConfigJson.h"
 
 namespace stepscope {
 namespace {
@@ -24,6 +26,19 @@ std::string startedText(const SessionStarted& event) {
     return fmt::format("{} “{}”: {}, {} training tokens, {} tokens of {}.", event.replay ? "Replay of" : "Session", info.name,
                        format::rate(static_cast<double>(info.parameters), "parameters"), format::count(info.trainTokens), info.config->tokenizer,
                        info.config->data);
+}
+
+// The sentences that follow speak of A and B.
+std::string sidesText(const ExperimentBegan& event) {
+    const auto a = configFromJson(event.configA), b = configFromJson(event.configB);
+    if (!a || !b) return "An experiment takes turns between A and B; what they are is not readable.";
+    std::string sides[2];
+    for (const auto& key : differingKeys(*a, *b)) {
+        sides[0] += (sides[0].empty() ? "" : " ") + fmt::format("{}={}", key.key, key.a);
+        sides[1] += (sides[1].empty() ? "" : " ") + fmt::format("{}={}", key.key, key.b);
+    }
+    if (sides[0].empty()) return "An experiment takes turns between two equal sides, A and B.";
+    return fmt::format("An experiment takes turns: A is {}, B is {}.", sides[0], sides[1]);
 }
 
 Line stateLine(const StateChanged& event) {
@@ -88,7 +103,9 @@ Line lineOf(const Event& event) {
             [](const CaptureDone& e) {
                 return Line{LogLevel::Info, captureSentence(e), e.step, e.at};
             },
-            [](const ExperimentBegan&) { return Line{}; },
+            [](const ExperimentBegan& e) {
+                return Line{LogLevel::Info, sidesText(e), e.step, e.at};
+            },
             [](const BlockDone&) { return Line{}; },
             [](const ExperimentJudged& e) {
                 return e.over ? Line{LogLevel::Info, judgedSentence(e), e.step, e.at} : Line{};

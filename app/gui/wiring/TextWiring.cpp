@@ -20,6 +20,7 @@ QString words(const std::string& text) {
 TextWiring::TextWiring(const Panels& panels, RunController& runs, RunWiring& running, Stage& stage, std::string database, QObject* parent)
     : QObject(parent), m_panels(panels), m_runs(runs), m_running(running), m_stage(stage), m_database(std::move(database)) {
     connect(&panels.textPage, &TextPage::generateRequested, this, &TextWiring::generate);
+    connect(&panels.textPage, &TextPage::stopRequested, this, &TextWiring::stopWriting);
     // The engine answers a text it cannot write with such a line.
     connect(&stage.live(), &LiveFeed::logged, this, [this](const LogLine& line) {
         if (line.level != LogLevel::Info && line.subject.kind == Subject::Kind::Text) m_panels.textPage.refuse(words(line.text));
@@ -34,6 +35,7 @@ TextWiring::TextWiring(const Panels& panels, RunController& runs, RunWiring& run
 
 TextWiring::~TextWiring() {
     m_cancelled = true;
+    m_cutOff = true;
 }
 
 std::int64_t TextWiring::sessionInView() const {
@@ -88,9 +90,16 @@ void TextWiring::generate(const GenerateText& request) {
     if (!m_source.path.empty()) writeFrom(m_source, request);
 }
 
+void TextWiring::stopWriting() {
+    if (m_running.takesCommands() && !m_stage.replaying()) m_runs.send(GenerateText{.tokens = 0});
+    m_cutOff = true;
+}
+
 void TextWiring::writeFrom(const Source& source, const GenerateText& request) {
     const std::uint64_t job = ++m_job;
     m_thread.post([this, source, request, job] {
+        m_cutOff = false;
+        if (m_cancelled) m_cutOff = true;  // meanwhile
         std::string all;
         const auto show = [&](bool complete) {
             answer(this, [this, job, text = TextGenerated{source.step, {}, request.prompt, all, complete}] {
@@ -103,7 +112,7 @@ void TextWiring::writeFrom(const Source& source, const GenerateText& request) {
                 all += piece;
                 show(false);
             },
-            m_cancelled);
+            m_cutOff);
         if (written) {
             all = *written;
             return show(true);

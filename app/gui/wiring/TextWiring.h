@@ -38,6 +38,7 @@ private:
     void showState();
     std::int64_t sessionInView() const;  // whose checkpoint would write; 0 = a live run does, or nothing can
     void generate(const GenerateText& request);
+    void stopWriting();
     void writeFrom(const Source& source, const GenerateText& request);
 
     Panels m_panels;
@@ -47,7 +48,8 @@ private:
     std::string m_database;
     Source m_source;
     std::int64_t m_asked = 0;              // session whose checkpoint is being looked for
-    std::atomic<bool> m_cancelled{false};  // of what the thread writes
+    std::atomic<bool> m_cancelled{false};  // for good: the window goes
+    std::atomic<bool> m_cutOff{false};     // what the thread writes
     std::uint64_t m_job = 0;               // the newest text
     BackThread m_thread;                   // last: joined first
 };

@@ -35,6 +35,13 @@ TEST(SafeTensorsHeader, RefusesTensorsThatShareBytes) {
                      .ok());
 }
 
+TEST(SafeTensorsHeader, RefusesANameThatIsThereTwice) {
+    const auto read = parseSafeTensorsHeader(
+        R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4, "f.safetensors");
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().sentence, "f.safetensors is not a whole safetensors file: its header names a twice.");
+}
+
 TEST(SafeTensorsHeader, RefusesWhatDoesNotFitItsDataOrNestsDeep) {
     for (const char* header :
          {R"({"x":{"dtype":"F32","shape":[4],"data_offsets":[0,8]}})", R"({"x":{"dtype":"F32","shape":[1e30],"data_offsets":[0,8]}})",

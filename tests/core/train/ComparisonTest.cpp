@@ -9,6 +9,8 @@
 
 #include "TinyTraining.h"
 #include "core/analysis/ExperimentHistory.h"
+#include "core/base/OperationSpan.h"
+#include "core/trace/SliceCodec.h"
 #include "core/train/Comparison.h"
 
 namespace stepscope {
@@ -116,6 +118,44 @@ TEST_F(ComparisonTest, FindsAnArmThatSpins) {
     EXPECT_EQ(history.newest()->outcome, "slower") << history.newest()->why;
     EXPECT_LT(history.newest()->high, 1);
     EXPECT_GE(history.newest()->rebuilds, 6);
+}
+
+TEST_F(ComparisonTest, TellsWhyAnArmIsSlowerByTheClassOfWorkThatItSpinsIn) {
+    setup.rules.budgetSeconds = 5;
+    setup.whyWindows = 3;
+    setup.afterStep = [](Arm arm, std::int64_t, const StepResult&) {
+        if (arm == Arm::A) return;
+        const PlaceScope place(Activity::Optimizer);
+        const OperationSpan span("spin", Role::Optimizer);
+        const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(6);
+        while (std::chrono::steady_clock::now() < until) {
+        }
+    };
+    EXPECT_EQ(run().state, RunState::Finished);
+    ASSERT_FALSE(sink.chunks().empty());
+    for (const auto& chunk : sink.chunks()) history.add(decodeSlices(*chunk).value());
+    const WaterfallResult why = history.why();
+    ASSERT_EQ(why.classes.size(), static_cast<std::size_t>(kWorkClasses));
+    EXPECT_GE(why.stepsA, 6);
+    EXPECT_GE(why.stepsB, 6);
+    const ClassDifference& optimizer = why.classes[static_cast<std::size_t>(WorkClass::Optimizer)];
+    EXPECT_GT(optimizer.difference(), 0.8 * why.difference()) << why.difference() << " ms between them";
+    EXPECT_GT(optimizer.low, 0);
+    for (const auto& one : why.classes) EXPECT_LE(one.difference(), optimizer.difference()) << toString(one.kind);
+    EXPECT_LE(why.unexplainedShare(), 0.1);
+    EXPECT_THAT(waterfallSentence(why), ::testing::HasSubstr("more in optimizer step"));
+    ASSERT_FALSE(why.places.empty());
+    EXPECT_EQ(why.places.front().role, "optimizer");
+}
+
+TEST_F(ComparisonTest, AfterTheVerdictTrainsBothForEquallyLongWhereThatIsAsked) {
+    setup.rules.budgetSeconds = 1;
+    setup.lossSeconds = 0.3;
+    setup.lossSeeds = 2;
+    EXPECT_EQ(run().state, RunState::Finished);
+    EXPECT_EQ(history.newest()->equalTime.seeds, 2);
+    EXPECT_TRUE(std::isfinite(history.newest()->equalTime.difference));
+    EXPECT_THAT(history.newest()->why, ::testing::HasSubstr("of training each, with 2 seeds"));
 }
 
 TEST_F(ComparisonTest, StoppedByAPersonKeepsWhatIsKnown) {

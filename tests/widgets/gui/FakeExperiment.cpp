@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/workbench/ExperimentQuestion.h"
+#include "core/trace/SliceCodec.h"
 #include "sessions/record/Recorder.h"
 
 namespace stepscope {
@@ -69,8 +70,49 @@ void FakeExperiment::work() {
     publish(StateChanged{m_clock.now(), 0, RunState::Running, {}});
     pilot();
     while (m_pairs + m_left < m_plan.pairs && !m_stop) pair(m_pairs + m_left);
+    if (!m_stop && m_pairs > 0)
+        for (const Arm arm : {Arm::A, Arm::B}) capture(arm);
     publish(judge(true));
     end(m_stop ? RunState::Stopped : RunState::Finished);
+}
+
+// B's step differs in its pointwise work and its head, and by as much as the blocks say.
+void FakeExperiment::capture(Arm arm) {
+    SliceBlock block{
+        .thread = {.process = 1, .thread = 2, .number = 1, .name = "trainer", .lane = arm == Arm::B ? 3 : 0, .rank = arm == Arm::B ? 1 : 0}};
+    const double step = kStepMs * (arm == Arm::B ? 1 / m_plan.ratio : 1), saved = kStepMs - kStepMs / m_plan.ratio;
+    struct Work {
+        const char *name, *phase, *role;
+        double ms;
+    };
+    const double less = arm == Arm::B ? saved : 0;
+    const std::vector<Work> works{{"aten::addmm", "forward", "mlp/up", 12},
+                                  {"aten::mm", "backward", "mlp/down", 14},
+                                  {"aten::gelu", "forward", "mlp/up", 8 - 0.6 * less},
+                                  {"aten::native_layer_norm", "forward", "norm1", 3},
+                                  {"attention", "forward", "attention/core", 5},
+                                  {"aten::mm", "backward", "head/loss", 9 - 0.4 * less},
+                                  {"aten::_fused_adamw_", "optimizer", "optimizer", 2}};
+    for (const Work& work : works)
+        for (const char* text : {work.name, work.phase, work.role}) block.strings.emplace_back(text);
+    std::int64_t at = m_clock.now().ns;
+    for (std::int64_t number = 1; number <= 6; ++number) {
+        const auto whole = static_cast<std::int64_t>(step * 1e6 * (1 + 0.01 * static_cast<double>(number % 3)));
+        block.slices.push_back({.start = at, .duration = whole, .called = 0, .kind = SliceKind::Step, .step = number});
+        const std::size_t mine = block.slices.size() - 1;
+        std::int64_t inside = at;
+        for (std::uint32_t i = 0; i < works.size(); ++i) {
+            const auto ns = static_cast<std::int64_t>(works[i].ms * 1e6 * (1 + 0.02 * static_cast<double>((number + i) % 3)));
+            block.slices.push_back(
+                {.start = inside, .duration = ns, .name = 1 + 3 * i, .phase = 2 + 3 * i, .role = 3 + 3 * i, .depth = 1, .layer = 0, .step = number});
+            inside += ns;
+        }
+        block.slices[mine].called = std::min(whole, inside - at);
+        at += std::max(whole, inside - at);
+    }
+    const auto chunk = std::make_shared<const Chunk>(encodeSlices(block));
+    if (m_recorder) m_recorder->publishChunk(chunk);
+    m_sink.publishChunk(chunk);
 }
 
 void FakeExperiment::pilot() {

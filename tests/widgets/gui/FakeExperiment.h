@@ -26,6 +26,7 @@ private:
     void pilot();
     void pair(int number);
     void block(int pair, bool second, Arm arm);
+    void capture(Arm arm);
     void end(RunState state, const std::string& why = {});
     ExperimentJudged judge(bool over) const;
 

@@ -1,6 +1,7 @@
 // The page Compare in the window: asked, measured live, stopped, its verdict stored and read again, mistakes, a run that is in the way.
 #include <QElapsedTimer>
 #include <QFile>
+#include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
 #include <QTabWidget>
@@ -15,12 +16,15 @@
 #include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/compare/CompareResult.h"
 #include "widgets/panels/compare/DifferenceRow.h"
+#include "widgets/panels/compare/WaterfallChart.h"
+#include "widgets/panels/compare/WhyPane.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/ValueEdit.h"
 #include "widgets/panels/experiment/ValueRow.h"
 #include "widgets/panels/run/NoticeBar.h"
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
+#include "widgets/style/Theme.h"
 
 namespace stepscope {
 namespace {
@@ -81,6 +85,17 @@ TEST_F(WindowCompareTest, AnswersAQuestionAndKeepsItAmongTheSessions) {
     ASSERT_TRUE(idle());
     EXPECT_EQ(result().chart()->pairs().size(), 16u);
     EXPECT_TRUE(result().basis().contains("left out")) << result().basis().toStdString();
+    EXPECT_TRUE(result().reasons()->isVisible());
+    EXPECT_TRUE(result().reasons()->sentence().contains("less in pointwise")) << result().reasons()->sentence().toStdString();
+    const auto& bars = result().reasons()->chart()->bars();
+    ASSERT_GE(bars.size(), 4u);
+    EXPECT_EQ(bars.front().name, "A");
+    EXPECT_EQ(bars[1].name, "pointwise") << "the largest difference comes first";
+    EXPECT_EQ(bars.back().name, "B");
+    for (std::size_t i = 1; i + 1 < bars.size(); ++i)
+        EXPECT_NEAR(bars[i].from, bars[i - 1].to, 1e-9) << bars[i].name.toStdString() << " begins where the one above it ended";
+    EXPECT_NEAR(bars[bars.size() - 2].to, bars.back().to, 1e-9) << "and the last one ends at B";
+    EXPECT_GT(result().reasons()->places()->rowCount(), 2);
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
     const auto list = stored();
     ASSERT_EQ(list.size(), 1u);
@@ -95,6 +110,7 @@ TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer
     measure();
     ASSERT_TRUE(says("B is faster by"));
     ASSERT_TRUE(idle());
+    const QString sentence = result().reasons()->sentence();
     const QString verdict = result().verdict(), basis = result().basis(), why = result().why();
     const auto pairs = result().chart()->pairs().size();
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
@@ -106,6 +122,7 @@ TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer
     ASSERT_TRUE(QTest::qWaitFor([&] { return result().verdict() == verdict; }, 5000)) << result().verdict().toStdString();
     EXPECT_EQ(result().basis(), basis);
     EXPECT_EQ(result().why(), why);
+    EXPECT_EQ(result().reasons()->sentence(), sentence);
     EXPECT_EQ(result().chart()->pairs().size(), pairs);
     EXPECT_TRUE(result().progress().contains("session 1")) << result().progress().toStdString();
     EXPECT_FALSE(place->stage().replaying()) << "it is no run to replay";
@@ -121,6 +138,33 @@ TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer
     };
     EXPECT_TRUE(QTest::qWaitFor(earlierSaid, 5000));
     EXPECT_EQ(stored().size(), 2u);
+}
+
+TEST_F(WindowCompareTest, TheReasonsStandBelowTheVerdictAtEverySize) {
+    openPage();
+    measure();
+    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(idle());
+    for (const QSize size : {QSize(1024, 640), QSize(1280, 800), QSize(1920, 1080)})
+        for (const Theme theme : {Theme::Light, Theme::Dark}) {
+            applyStyle(*qApp, theme);
+            window().resize(size);
+            QCoreApplication::processEvents();
+            WhyPane& why = *result().reasons();
+            result().ensureWidgetVisible(&why);
+            QCoreApplication::processEvents();
+            picture(window(), QString("why-%1-%2").arg(theme == Theme::Dark ? "dark" : "light").arg(size.width()));
+            const auto& bars = why.chart()->bars();
+            for (std::size_t bar = 0; bar < bars.size(); ++bar) {
+                const QRectF place = why.chart()->barPlace(bar);
+                EXPECT_GE(place.left(), 0);
+                EXPECT_LE(place.right(), why.chart()->width()) << bars[bar].name.toStdString();
+                EXPECT_LE(place.bottom(), why.chart()->height());
+            }
+            EXPECT_GE(why.places()->columnWidth(0), why.places()->fontMetrics().horizontalAdvance("forward, norm1")) << size.width();
+            EXPECT_LE(why.places()->horizontalHeader()->length(), why.places()->viewport()->width());
+        }
+    applyStyle(*qApp, Theme::System);
 }
 
 TEST_F(WindowCompareTest, AReportIsWrittenOfWhatIsShownLiveOrStored) {

@@ -59,7 +59,21 @@ TEST_F(TextPageTest, AsksForTextWithWhatIsSet) {
     EXPECT_EQ(asked->topK, 40);
     EXPECT_DOUBLE_EQ(asked->topP, 0.9);
     EXPECT_EQ(asked->seed, 7);
-    EXPECT_FALSE(generate()->isEnabled()) << "one at a time";
+    EXPECT_EQ(generate()->text(), "Stop") << "one at a time";
+}
+
+TEST_F(TextPageTest, StopsTheTextByTheSameButtonAndTheSameKeys) {
+    int stops = 0;
+    QObject::connect(&page, &TextPage::stopRequested, &page, [&] { ++stops; });
+    page.setReady(true, {});
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    EXPECT_EQ(stops, 0);
+    QTest::mouseClick(generate(), Qt::LeftButton);
+    EXPECT_EQ(stops, 1);
+    EXPECT_EQ(generate()->shortcut(), QKeySequence("Ctrl+Return")) << "a new text on a button clears its keys";
+    page.setText({12, {}, "In the", " beg", true});
+    EXPECT_EQ(generate()->text(), "Generate") << "what was written stays, and another one can be asked for";
+    EXPECT_EQ(output(), "In the beg");
 }
 
 TEST_F(TextPageTest, RefusesANumberOutsideItsRangeWithASentence) {
@@ -74,9 +88,10 @@ TEST_F(TextPageTest, ShowsTheTextAsItComes) {
     QTest::mouseClick(generate(), Qt::LeftButton);
     page.setText({12, {}, "In the", " beg", false});
     EXPECT_EQ(output(), "In the beg");
-    EXPECT_FALSE(generate()->isEnabled());
+    EXPECT_EQ(generate()->text(), "Stop");
     page.setText({12, {}, "In the", " beginning", true});
     EXPECT_EQ(output(), "In the beginning");
+    EXPECT_EQ(generate()->text(), "Generate");
     EXPECT_TRUE(generate()->isEnabled());
     EXPECT_TRUE(says("step 12"));
 }

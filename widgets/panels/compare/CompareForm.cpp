@@ -157,6 +157,10 @@ QWidget* CompareForm::buildNumbers() {
     add("minutes", "At most, minutes", "It ends earlier as soon as the pairs decide", RealRange{kLeastMinutes, kMostMinutes}, 3);
     add("equal", "Equal within, %", "A difference of less than this is called no difference", RealRange{kLeastPercent, kMostPercent}, 1);
     add("seed", "Seed", "Of the coins that order the turns", IntegerRange{0, 1'000'000'000'000}, 1);
+    add("loss-after", "Loss after, s",
+        "Then both are trained for so many seconds with each of 5 seeds, and their validation losses are compared: ten times as many seconds in all. "
+        "0 = do not",
+        IntegerRange{0, 86'400}, 0);
     layout->addStretch(1);
     return cells;
 }
@@ -257,7 +261,7 @@ void CompareForm::setQuestion(const CompareQuestion& question) {
     while (m_rows.size() < std::min<std::size_t>(kMostRows, question.differences.size())) addRow();
     for (std::size_t i = 0; i < std::min(m_rows.size(), question.differences.size()); ++i) m_rows[i]->setDifference(question.differences[i]);
     m_same->setChecked(question.same);
-    const double values[] = {question.budgetSeconds / 60, question.delta * 100, static_cast<double>(question.seed)};
+    const double values[] = {question.budgetSeconds / 60, question.delta * 100, static_cast<double>(question.seed), question.lossSeconds};
     for (std::size_t i = 0; i < m_numbers.size(); ++i) {
         m_numbers[i].good = values[i];
         m_numbers[i].edit->setText(QString::number(values[i], 'g', 12));
@@ -271,7 +275,7 @@ CompareQuestion CompareForm::question() const {
     CompareQuestion asked;
     for (const DifferenceRow* row : m_rows) asked.differences.push_back(row->difference());
     asked.same = m_same->isChecked();
-    double values[3] = {};
+    double values[4] = {};
     for (std::size_t i = 0; i < m_numbers.size(); ++i) {
         const auto parsed = parseValue(m_numbers[i].range, m_numbers[i].key, m_numbers[i].edit->text().toStdString());
         const double* real = parsed ? std::get_if<double>(&*parsed) : nullptr;
@@ -281,6 +285,7 @@ CompareQuestion CompareForm::question() const {
     asked.budgetSeconds = values[0] * 60;
     asked.delta = values[1] / 100;
     asked.seed = static_cast<std::int64_t>(values[2]);
+    asked.lossSeconds = values[3];
     return asked;
 }
 

@@ -17,6 +17,7 @@
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/compare/CompareFacts.h"
 #include "widgets/panels/compare/EarlierAnswers.h"
+#include "widgets/panels/compare/WhyPane.h"
 #include "widgets/style/Metrics.h"
 
 namespace stepscope {
@@ -62,6 +63,8 @@ CompareResult::CompareResult(QWidget* parent) : QScrollArea(parent) {
     m_middle->addWidget(m_chart, 3);
     m_middle->addWidget(m_facts, 2, Qt::AlignTop);
     layout->addLayout(m_middle, 1);
+    m_reasons = new WhyPane;
+    layout->addWidget(m_reasons);
     layout->addWidget(buildActions());
     m_notes = sentenceLabel(Tone::Muted);
     m_notes->setAccessibleName("What is compared");
@@ -170,7 +173,12 @@ void CompareResult::setView(const CompareView& view) {
         pairs.push_back({std::exp(pair.difference), pair.discarded, pair.pair, pair.rebuild, pair.low, pair.high});
     m_chart->setPairs(std::move(pairs), delta);
     m_facts->setFacts(history.facts(Arm::A), history.facts(Arm::B), history.lossDifference());
-    m_notes->setText(history.began() ? asText(history.began()->comparison) : QString());
+    m_reasons->setResult(m_view.live ? WaterfallResult() : history.why());
+    QStringList notes;
+    if (history.began()) notes << asText(history.began()->comparison);
+    if (history.newest()) notes << asText(equalTimeSentence(*history.newest()));
+    notes.removeAll(QString());
+    m_notes->setText(notes.join(' '));
     m_notes->setVisible(!m_notes->text().isEmpty());
     m_earlier->setAnswers(view.earlier, view.earlierCount);
     m_stop->setEnabled(view.live && !view.stopping);
@@ -201,7 +209,7 @@ void CompareResult::showProgress() {
             said = "pilot: finds out how long a turn must be and how much pairs scatter; it does not count";
             break;
         case Stage::Pairs:
-            said = QString("pair %1").arg(history.pairs().size() + 1);
+            said = m_view.doing.isEmpty() ? QString("pair %1").arg(history.pairs().size() + 1) : m_view.doing;
             break;
         case Stage::Over:
             said = QString("measured in %1").arg(minutesText(seconds));
@@ -214,7 +222,8 @@ void CompareResult::showProgress() {
             break;
     }
     if (m_view.stopping && m_view.live) said = "stopping: what is known is kept";
-    const bool counts = m_view.live && budget > 0 && m_view.stage != Stage::Over;
+    const bool beside = m_view.stage == Stage::Pairs && !m_view.doing.isEmpty();  // not within the budget of the pairs
+    const bool counts = m_view.live && budget > 0 && m_view.stage != Stage::Over && !beside;
     if (counts) said = minutesText(seconds) + " of at most " + minutesText(budget) + " · " + said;
     if (!m_view.source.isEmpty()) said += " · " + m_view.source;
     m_progress->setText(said);
@@ -272,7 +281,10 @@ void CompareResult::fold() {
     const bool narrow = viewport()->width() < kFoldBelow;
     m_middle->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
     m_chart->setMinimumHeight(narrow ? 170 : 200);
+    m_reasons->setNarrow(narrow);
     m_guide->setVisible(!narrow);
+    m_use->setText(narrow ? "Use B" : "Use B's settings");
+    m_ask->setText(narrow ? "Ask anew" : "Ask something else");
 }
 
 void CompareResult::resizeEvent(QResizeEvent* event) {

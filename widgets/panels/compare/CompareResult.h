@@ -17,6 +17,7 @@ class ElidedLabel;
 class RatioChart;
 class TitleButton;
 class ToneLabel;
+class WhyPane;
 
 // "B is faster by 12.3 % [11.0 %, 13.6 %]", "No difference of more than 1 %", "Inconclusive".
 QString verdictWords(const ExperimentJudged& judged, double delta);
@@ -30,6 +31,7 @@ public:
     void setRepeatable(bool can);  // nothing else keeps this machine busy
     RatioChart* chart() const { return m_chart; }
     CompareFacts* facts() const { return m_facts; }
+    WhyPane* reasons() const { return m_reasons; }
     QString verdict() const;
     QString why() const;
     QString basis() const;
@@ -66,6 +68,7 @@ private:
     RatioChart* m_chart;
     CompareFacts* m_facts;
     QBoxLayout* m_middle;
+    WhyPane* m_reasons;
     EarlierAnswers* m_earlier;
     ToneLabel* m_notes;
     QPushButton *m_stop, *m_repeat, *m_use, *m_report, *m_ask;

@@ -23,6 +23,7 @@ struct CompareQuestion {
     bool same = false;  // the settings beside themselves; differences count for nothing then
     double budgetSeconds = 180, delta = 0.01;
     std::int64_t seed = 1;
+    double lossSeconds = 0;  // of training after which losses are compared too; 0: they are not
     bool operator==(const CompareQuestion&) const = default;
 };
 
@@ -48,7 +49,7 @@ struct CompareView {
     Stage stage = Stage::Data;
     bool live = false;      // this window measures it
     bool stopping = false;  // Stop was pressed
-    QString doing;          // Stage::Data: what is being prepared; Failed: why
+    QString doing;          // Stage::Data: what is being prepared; Pairs: what is done beside them, empty = nothing; Failed: why
     QString title;          // of the session
     QString settingsA, settingsB;
     QString source;  // of a stored one: "session 12, 3 h ago"

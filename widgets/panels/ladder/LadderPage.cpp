@@ -275,6 +275,9 @@ void LadderPage::showButtons() {
     m_resume->setVisible(m_view.resumable);
     m_resume->setEnabled(free);
     m_use->setEnabled(m_view.canUse && !m_view.live);
+    m_use->setToolTip(m_use->isEnabled() ? "Puts what is recommended into the panel at the left"
+                      : m_view.live      ? "There is something to use when this has ended"
+                                         : "Nothing was measured here that could be used");
     m_report->setEnabled(m_view.history->began().has_value() && !m_view.live);
 }
 

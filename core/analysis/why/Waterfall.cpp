@@ -1,0 +1,264 @@
+#include "core/analysis/why/Waterfall.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "core/analysis/Statistics.h"
+#include "core/base/Format.h"
+
+namespace stepscope {
+namespace {
+
+constexpr double kMsANs = 1e-6;
+constexpr std::size_t kMostNames = 3;
+constexpr double kMostARecord = 2000;        // ns that a record of a capture can cost: what is more is the machine's
+constexpr std::int64_t kMostSteps = 10'000;  // of an arm: what a stranger's file may hold beyond is left out
+
+std::size_t armPlace(Arm arm) {
+    return arm == Arm::A ? 0 : 1;
+}
+
+// Half of Welch's 95 % interval of mean(b) - mean(a).
+double halfWidth(const std::vector<double>& a, const std::vector<double>& b) {
+    if (a.size() < 2 || b.size() < 2) return kUnknown;
+    const auto spread = [](const std::vector<double>& all) {  // variance of the mean
+        const double centre = mean(all);
+        double squares = 0;
+        for (const double one : all) squares += (one - centre) * (one - centre);
+        return squares / static_cast<double>(all.size() - 1) / static_cast<double>(all.size());
+    };
+    const double ofA = spread(a), ofB = spread(b), both = ofA + ofB;
+    if (both <= 0) return 0;
+    const double freedom =
+        std::max(1.0, both * both / (ofA * ofA / static_cast<double>(a.size() - 1) + ofB * ofB / static_cast<double>(b.size() - 1)));
+    const boost::math::students_t t(freedom);
+    return boost::math::quantile(boost::math::complement(t, 0.025)) * std::sqrt(both);
+}
+
+double tokensRatioOf(Arm arm, double ratio) {
+    return arm == Arm::A ? 1 : ratio;
+}
+
+// "attention/out + norm2 + mlp": the parts that one stage does at once.
+std::vector<std::string> partsOf(const std::string& role) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at <= role.size();) {
+        const std::size_t end = std::min(role.find(" + ", at), role.size());
+        parts.push_back(role.substr(at, end - at));
+        at = end + 3;
+    }
+    return parts;
+}
+
+bool isPartOf(const std::string& role, const std::string& joined) {
+    const auto parts = partsOf(joined);
+    return parts.size() > 1 && std::ranges::any_of(parts, [&](const std::string& part) { return role == part || role.starts_with(part + "/"); });
+}
+
+constexpr const char* kBlockWeights = "weights of the block";
+constexpr const char* kLayers = "layers without attention";
+
+bool isOfLayers(const std::string& role) {
+    constexpr std::array<std::string_view, 5> parts{"norm1", "norm2", "attention/qkv", "attention/out", "mlp"};
+    return role == kBlockWeights || std::ranges::any_of(parts, [&](std::string_view part) { return role.starts_with(part); });
+}
+
+template <class Names>
+std::vector<std::string> longestNames(const Names& names) {
+    std::vector<std::pair<double, std::string>> all;
+    for (const auto& [name, ns] : names) all.emplace_back(ns, name);
+    std::ranges::sort(all, std::greater<>());
+    std::vector<std::string> first;
+    for (std::size_t i = 0; i < std::min(kMostNames, all.size()); ++i) first.push_back(all[i].second);
+    return first;
+}
+
+std::string callCount(double calls) {
+    return format::count(std::llround(calls));
+}
+
+}  // namespace
+
+std::string PlaceDifference::change() const {
+    if (callsA < 0.5 && callsB < 0.5) return "";
+    if (callsA < 0.5) return "new";
+    if (callsB < 0.5) return "gone";
+    if (callsA >= 2 * callsB || callsB >= 2 * callsA) return fmt::format("{} became {}", callCount(callsA), callCount(callsB));
+    return "";
+}
+
+double WaterfallResult::unexplainedShare() const {
+    return difference() == 0 ? kUnknown : std::abs(unexplained / difference());
+}
+
+void Waterfall::add(Arm arm, const SliceBlock& block) {
+    if (block.thread.device >= 0) return;
+    Lane& lane = m_lanes[armPlace(arm)][block.thread.laneNumber()];
+    for (const Slice& slice : block.slices) {
+        if (slice.step <= 0) continue;
+        if (static_cast<std::int64_t>(lane.steps.size()) >= kMostSteps && !lane.steps.contains(slice.step)) continue;
+        const std::string &name = block.strings[slice.name], &phase = block.strings[slice.phase], &role = block.strings[slice.role];
+        if (slice.kind == SliceKind::Evaluation || phase == "evaluation" || phase == "text") continue;
+        StepSums& step = lane.steps[slice.step];
+        if (slice.kind == SliceKind::Step) step.duration = slice.duration;
+        const WorkClass kind = workClass(slice.kind, name, phase, role);
+        step.classes[static_cast<std::size_t>(kind)] += slice.self();
+        step.records[static_cast<std::size_t>(kind)] += 1;
+        Place& place = lane.places[slice.step][{phase, role}];
+        place.ns += static_cast<double>(slice.self());
+        place.records += 1;
+        if (kind == WorkClass::Host) continue;
+        place.calls += 1;
+        place.names[name] += static_cast<double>(slice.self());
+    }
+}
+
+std::int64_t Waterfall::steps(Arm arm) const {
+    std::int64_t all = 0;
+    for (const auto& [number, lane] : lanes(arm)) all += std::ranges::count_if(lane.steps, [](const auto& step) { return step.second.duration > 0; });
+    return all;
+}
+
+std::map<Waterfall::PlaceKey, Waterfall::Place> Waterfall::placesOf(Arm arm) const {
+    std::map<PlaceKey, Place> all;
+    for (const auto& [number, lane] : lanes(arm))
+        for (const auto& [step, places] : lane.places) {
+            if (lane.steps.at(step).duration <= 0) continue;
+            for (const auto& [key, place] : places) {
+                Place& into = all[key];
+                into.ns += place.ns;
+                into.calls += place.calls;
+                into.records += place.records;
+                for (const auto& [name, ns] : place.names) into.names[name] += ns;
+            }
+        }
+    return all;
+}
+
+WaterfallResult Waterfall::result(double measuredA, double measuredB, double tokensRatio) const {
+    WaterfallResult found{.measuredA = measuredA, .measuredB = measuredB};
+    found.stepsA = steps(Arm::A);
+    found.stepsB = steps(Arm::B);
+    if (found.stepsA == 0 || found.stepsB == 0) return found;
+    const std::array<double, 2> unit{kMsANs, kMsANs * tokensRatio};
+    std::array<std::vector<const StepSums*>, 2> all;
+    std::array<double, 2> captured{}, records{};
+    for (const Arm arm : {Arm::A, Arm::B}) {
+        const std::size_t at = armPlace(arm);
+        for (const auto& [number, lane] : lanes(arm))
+            for (const auto& [stepNumber, step] : lane.steps)
+                if (step.duration > 0) all[at].push_back(&step);
+        for (const StepSums* step : all[at]) {
+            captured[at] += static_cast<double>(step->duration) * unit[at] / static_cast<double>(all[at].size());
+            records[at] += static_cast<double>(std::accumulate(step->records.begin(), step->records.end(), std::int64_t{0})) *
+                           tokensRatioOf(arm, tokensRatio) / static_cast<double>(all[at].size());
+        }
+    }
+    found.capturedA = captured[0];
+    found.capturedB = captured[1];
+    // What a capture costs is so much a record, as far as anybody can tell from both arms together.
+    const double more = captured[0] + captured[1] - measuredA - measuredB;
+    const double allRecords = records[0] + records[1];
+    const double cost = more > 0 && allRecords > 0 ? std::min(more / allRecords, kMostARecord * kMsANs) : 0;  // ms
+    found.nsARecord = cost / kMsANs;
+    // What remains is another speed of the machine, which meets both arms alike.
+    const double without = captured[0] + captured[1] - cost * allRecords;
+    found.scale = without > 0 ? (measuredA + measuredB) / without : 1;
+    std::array<std::array<std::vector<double>, kWorkClasses>, 2> classes;
+    for (const Arm arm : {Arm::A, Arm::B})
+        for (const StepSums* step : all[armPlace(arm)]) {
+            const auto host = static_cast<std::size_t>(WorkClass::Host);
+            // What no slice covers (some were lost) is nobody's work; and a record that was shorter than its cost took the rest from what called it.
+            double left = static_cast<double>(step->duration - std::accumulate(step->classes.begin(), step->classes.end(), std::int64_t{0})) *
+                          unit[armPlace(arm)];
+            for (std::size_t kind = 0; kind < kWorkClasses; ++kind) {
+                if (kind == host) continue;
+                const double ms = static_cast<double>(step->classes[kind]) * unit[armPlace(arm)] -
+                                  cost * static_cast<double>(step->records[kind]) * tokensRatioOf(arm, tokensRatio);
+                classes[armPlace(arm)][kind].push_back(std::max(0.0, ms));
+                left += std::min(0.0, ms);
+            }
+            left += static_cast<double>(step->classes[host]) * unit[armPlace(arm)] -
+                    cost * static_cast<double>(step->records[host]) * tokensRatioOf(arm, tokensRatio);
+            classes[armPlace(arm)][host].push_back(std::max(0.0, left));
+        }
+    double explained = 0;
+    for (std::size_t kind = 0; kind < kWorkClasses; ++kind) {
+        ClassDifference one{
+            .kind = static_cast<WorkClass>(kind), .a = mean(classes[0][kind]) * found.scale, .b = mean(classes[1][kind]) * found.scale};
+        const double half = halfWidth(classes[0][kind], classes[1][kind]) * found.scale;
+        one.low = one.difference() - half;
+        one.high = one.difference() + half;
+        explained += one.difference();
+        found.classes.push_back(one);
+    }
+    found.unexplained = found.difference() - explained;
+
+    std::array<std::map<PlaceKey, Place>, 2> places{placesOf(Arm::A), placesOf(Arm::B)};
+    std::set<PlaceKey> joined;
+    bool weightsApart = false;  // an arm that computes gradients of a layer's weights at once: of what is not told apart
+    for (const auto& of : places)
+        for (const auto& [key, place] : of) {
+            if (key.second.find(" + ") != std::string::npos) joined.insert(key);
+            weightsApart |= key.second == kBlockWeights;
+        }
+    const auto keyOf = [&](const PlaceKey& key) -> PlaceKey {
+        if (weightsApart && key.first == "backward" && isOfLayers(key.second)) return {key.first, kLayers};
+        for (const auto& one : joined)
+            if (one.first == key.first && isPartOf(key.second, one.second)) return one;
+        return key;
+    };
+    std::map<PlaceKey, std::array<Place, 2>> rows;
+    for (const std::size_t arm : {0, 1})
+        for (const auto& [key, place] : places[arm]) {
+            Place& into = rows[keyOf(key)][arm];
+            into.ns += place.ns;
+            into.calls += place.calls;
+            into.records += place.records;
+            for (const auto& [name, ns] : place.names) into.names[name] += ns;
+        }
+    const std::array<double, 2> steps{static_cast<double>(found.stepsA), static_cast<double>(found.stepsB)};
+    for (const auto& [key, of] : rows) {
+        const auto ms = [&](std::size_t arm) {
+            const double cheaper = cost * static_cast<double>(of[arm].records) * (arm == 0 ? 1 : tokensRatio);
+            return std::max(0.0, of[arm].ns * unit[arm] - cheaper) / steps[arm] * found.scale;
+        };
+        found.places.push_back({.phase = key.first,
+                                .role = key.second,
+                                .a = ms(0),
+                                .b = ms(1),
+                                .callsA = static_cast<double>(of[0].calls) / steps[0],
+                                .callsB = static_cast<double>(of[1].calls) / steps[1],
+                                .namesA = longestNames(of[0].names),
+                                .namesB = longestNames(of[1].names)});
+    }
+    std::ranges::stable_sort(found.places, [](const auto& x, const auto& y) { return std::abs(x.difference()) > std::abs(y.difference()); });
+    return found;
+}
+
+std::string waterfallSentence(const WaterfallResult& result) {
+    if (result.classes.empty() || result.stepsA == 0 || result.stepsB == 0) return "";
+    std::vector<const ClassDifference*> sure;
+    for (const auto& one : result.classes)
+        if (std::isfinite(one.low) && (one.low > 0 || one.high < 0)) sure.push_back(&one);
+    std::ranges::sort(sure, [](const auto* x, const auto* y) { return std::abs(x->difference()) > std::abs(y->difference()); });
+    std::string said =
+        fmt::format("A step takes {} with A and {} with B", format::milliseconds(result.measuredA), format::milliseconds(result.measuredB));
+    if (sure.empty()) return said + "; no kind of work differs for sure in what was captured.";
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, sure.size()); ++i)
+        said += fmt::format("{} {} {} in {}", i == 0 ? ":" : ",", format::milliseconds(std::abs(sure[i]->difference())),
+                            sure[i]->difference() < 0 ? "less" : "more", toString(sure[i]->kind));
+    said += ".";
+    if (const double share = result.unexplainedShare(); std::isfinite(share) && share > 0.1)
+        said += fmt::format(" {:.0f} % of the difference ({}) is not explained by what was captured.", share * 100,
+                            format::milliseconds(std::abs(result.unexplained)));
+    return said;
+}
+
+}  // namespace stepscope

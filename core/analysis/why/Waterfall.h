@@ -1,0 +1,81 @@
+// Waterfall: why one of two arms is faster. Captured steps of both, as slices; the thread that runs the steps is divided exactly, each instant to the
+// innermost operation that ran, into classes of work (WorkClass.h) and into places of the model. What capturing costs is taken out as so much a
+// record and another speed of the machine as one scale, the same for both arms; what then remains of the measured difference is unexplained. Blocks
+// are added in any order; any thread, no LibTorch.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/analysis/why/WorkClass.h"
+#include "core/events/Experiment.h"
+
+namespace stepscope {
+
+struct ClassDifference {
+    WorkClass kind = WorkClass::Host;
+    double a = 0, b = 0;                     // ms of a step, without the capture's cost; b's for as many tokens as a step of A has
+    double low = kUnknown, high = kUnknown;  // 95 % interval of b - a over the captured steps (Welch 1947)
+    double difference() const { return b - a; }
+};
+
+// Operations of one phase and one part of the model, over all layers, however many they are and whatever they are called.
+struct PlaceDifference {
+    std::string phase, role;                  // role "" : none; of parts that either arm runs as one, all of them
+    double a = 0, b = 0;                      // ms of a step, likewise
+    double callsA = 0, callsB = 0;            // of operations that compute something, a step
+    std::vector<std::string> namesA, namesB;  // those that took longest, at most three
+    double difference() const { return b - a; }
+    std::string change() const;  // "new", "gone", "12 became 1", or empty
+};
+
+struct WaterfallResult {
+    double measuredA = 0, measuredB = 0;  // ms of a step without a capture: what is explained
+    double capturedA = 0, capturedB = 0;  //   and of the captured ones, b's for A's tokens
+    std::int64_t stepsA = 0, stepsB = 0;
+    double nsARecord = 0;  // that a capture costs; 0: none was seen
+    double scale = 1;      // how many times as long this machine took for the measured steps as for the captured ones, without that cost
+    std::vector<ClassDifference> classes;  // all of them, in their order
+    std::vector<PlaceDifference> places;   // by size of the difference
+    double unexplained = 0;                // ms: measured difference less that of the classes
+    double difference() const { return measuredB - measuredA; }
+    // Of the measured difference; unknown where there is none.
+    double unexplainedShare() const;
+};
+
+class Waterfall {
+public:
+    void add(Arm arm, const SliceBlock& block);
+    bool has(Arm arm) const { return steps(arm) > 0; }
+    // measured: mean ms of a step without capture, of each arm. tokensRatio: tokens of a step of A over those of B; B's times are multiplied by it.
+    WaterfallResult result(double measuredA, double measuredB, double tokensRatio = 1) const;
+
+private:
+    struct Place {
+        double ns = 0;
+        std::int64_t calls = 0, records = 0;
+        std::map<std::string, double> names;  // ns of each
+    };
+    struct StepSums {
+        std::int64_t duration = 0;  // of its Step slice; 0: not seen
+        std::array<std::int64_t, kWorkClasses> classes{}, records{};
+    };
+    using PlaceKey = std::pair<std::string, std::string>;  // phase, role
+    struct Lane {
+        std::map<std::int64_t, StepSums> steps;  // by number
+        std::map<std::int64_t, std::map<PlaceKey, Place>> places;
+    };
+    std::int64_t steps(Arm arm) const;
+    const std::map<std::int64_t, Lane>& lanes(Arm arm) const { return m_lanes[arm == Arm::A ? 0 : 1]; }
+    std::map<PlaceKey, Place> placesOf(Arm arm) const;
+
+    std::array<std::map<std::int64_t, Lane>, 2> m_lanes;
+};
+
+// A sentence or two for people: what most of the difference is. Empty where nothing is known.
+std::string waterfallSentence(const WaterfallResult& result);
+
+}  // namespace stepscope

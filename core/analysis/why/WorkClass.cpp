@@ -1,0 +1,59 @@
+#include "core/analysis/why/WorkClass.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/StepPlace.h"
+
+namespace stepscope {
+namespace {
+
+bool holds(std::string_view name, std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+}
+template <std::size_t n>
+bool holdsOne(std::string_view name, const std::array<std::string_view, n>& parts) {
+    return std::ranges::any_of(parts, [&](std::string_view part) { return holds(name, part); });
+}
+template <std::size_t n>
+bool isOne(std::string_view name, const std::array<std::string_view, n>& names) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+// Parts of names, LibTorch's and ours, in the order in which they are asked for.
+constexpr std::array<std::string_view, 3> kAttention{"scaled_dot_product", "attention backward", "flash"};
+constexpr std::array<std::string_view, 10> kProducts{"::mm", "addmm",           "bmm",  "mkldnn_linear", "QKV", "projection",
+                                                     "MLP",  "weight gradient", "gemm", "::matmul"};
+constexpr std::array<std::string_view, 3> kNorms{"layer_norm", "rms_norm", "residual + norm"};
+constexpr std::array<std::string_view, 5> kCopies{"::copy_", "::_to_copy", "::cat", "::contiguous", "merge"};
+// Of these the name says that nothing is computed.
+constexpr std::array<std::string_view, 24> kNothing{
+    "aten::view",    "aten::t",          "aten::transpose", "aten::as_strided", "aten::empty",   "aten::empty_strided",
+    "aten::reshape", "aten::detach",     "detach",          "aten::item",       "aten::slice",   "aten::narrow",
+    "aten::select",  "aten::expand",     "aten::permute",   "aten::unsqueeze",  "aten::squeeze", "aten::split",
+    "aten::linear",  "aten::empty_like", "aten::to",        "aten::clone",      "aten::resize_", "aten::_local_scalar_dense"};
+
+}  // namespace
+
+const char* toString(WorkClass kind) {
+    constexpr std::array<const char*, kWorkClasses> words{"matrix products", "attention core", "normalisation", "pointwise",       "head and loss",
+                                                          "optimizer step",  "copies",         "data",          "host and waiting"};
+    return words[static_cast<std::size_t>(kind)];
+}
+
+WorkClass workClass(SliceKind kind, std::string_view name, std::string_view phase, std::string_view role) {
+    if (!isOperation(kind)) return WorkClass::Host;
+    if (phase == "batch" || phase == "copy") return WorkClass::Data;
+    // A node of autograd computes by the operations that it calls; its own time is the engine's.
+    if (kind == SliceKind::Backward || name.starts_with("autograd::") || name.starts_with("torch::autograd") || isOne(name, kNothing))
+        return WorkClass::Host;
+    if (phase == "clip" || phase == toString(Activity::Optimizer) || role == toString(Role::Optimizer)) return WorkClass::Optimizer;
+    if (role == "head/loss" || holds(name, "cross-entropy") || holds(name, "nll_loss")) return WorkClass::Loss;
+    if (holdsOne(name, kCopies)) return WorkClass::Copies;
+    if (role == "attention/core" || holdsOne(name, kAttention)) return WorkClass::Attention;
+    if (holdsOne(name, kNorms)) return WorkClass::Normalisation;
+    if (holdsOne(name, kProducts)) return WorkClass::MatrixProducts;
+    return WorkClass::Pointwise;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,252 @@
+// Why one arm is faster: each instant has one class, what capturing costs is on no class, and what ran as one is compared with what it replaced.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "core/analysis/why/Waterfall.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+// Steps one behind the other on the thread that runs them.
+class Steps {
+public:
+    explicit Steps(std::int64_t rank) { m_block.thread = {.process = 1, .thread = 10, .lane = rank == 0 ? 0 : 99, .rank = rank}; }
+    struct Operation {
+        std::string name, phase, role;
+        double ms;
+        SliceKind kind = SliceKind::Operation;
+    };
+    // hostMs: of the step, in no operation.
+    Steps& step(const std::vector<Operation>& operations, double hostMs = 0) {
+        const std::int64_t begin = m_at;
+        const std::size_t place = m_block.slices.size();
+        m_block.slices.emplace_back();
+        std::int64_t called = 0;
+        for (const Operation& one : operations) {
+            const auto ns = static_cast<std::int64_t>(one.ms * kMs);
+            m_block.slices.push_back({.start = m_at,
+                                      .duration = ns,
+                                      .name = text(one.name),
+                                      .phase = text(one.phase),
+                                      .role = text(one.role),
+                                      .depth = 1,
+                                      .kind = one.kind,
+                                      .step = m_step});
+            m_at += ns;
+            called += ns;
+        }
+        m_at += static_cast<std::int64_t>(hostMs * kMs);
+        m_block.slices[place] = {.start = begin, .duration = m_at - begin, .called = called, .kind = SliceKind::Step, .step = m_step};
+        ++m_step;
+        return *this;
+    }
+    const SliceBlock& block() const { return m_block; }
+
+private:
+    std::uint32_t text(const std::string& words) {
+        if (words.empty()) return 0;
+        m_block.strings.push_back(words);
+        return static_cast<std::uint32_t>(m_block.strings.size() - 1);
+    }
+    SliceBlock m_block;
+    std::int64_t m_at = 1000, m_step = 1;
+};
+
+const ClassDifference& of(const WaterfallResult& result, WorkClass kind) {
+    return result.classes.at(static_cast<std::size_t>(kind));
+}
+
+TEST(Waterfall, DividesEachStepExactly) {
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> ms(0, 2);
+    const std::array<Steps::Operation, 7> kinds{{{"aten::addmm", "forward", "mlp/up", 0},
+                                                 {"aten::native_layer_norm", "forward", "norm1", 0},
+                                                 {"aten::gelu", "forward", "mlp/up", 0},
+                                                 {"aten::view", "forward", "mlp/up", 0},
+                                                 {"aten::_fused_adamw_", "optimizer", "optimizer", 0},
+                                                 {"aten::index", "batch", "", 0},
+                                                 {"AddmmBackward0", "backward", "mlp/up", 0, SliceKind::Backward}}};
+    Steps a(0), b(1);
+    for (Steps* arm : {&a, &b})
+        for (int i = 0; i < 6; ++i) {
+            std::vector<Steps::Operation> step;
+            for (int j = 0; j < 20; ++j) {
+                step.push_back(kinds[random() % kinds.size()]);
+                step.back().ms = ms(random);
+            }
+            arm->step(step, ms(random));
+        }
+    Waterfall waterfall;
+    waterfall.add(Arm::A, a.block());
+    waterfall.add(Arm::B, b.block());
+    const WaterfallResult alone = waterfall.result(10, 10);
+    const WaterfallResult exact = waterfall.result(alone.capturedA, alone.capturedB);
+    double ofA = 0, ofB = 0, placesOfA = 0;
+    for (const auto& one : exact.classes) {
+        ofA += one.a;
+        ofB += one.b;
+    }
+    for (const auto& one : exact.places) placesOfA += one.a;
+    EXPECT_NEAR(ofA, exact.capturedA, 1e-9);
+    EXPECT_NEAR(ofB, exact.capturedB, 1e-9);
+    EXPECT_NEAR(placesOfA, exact.capturedA, 1e-9) << "by place it is the same time";
+    EXPECT_NEAR(exact.unexplained, 0, 1e-9);
+}
+
+TEST(Waterfall, GivesEachKindOfWorkItsClass) {
+    const auto kind = [](const char* name, const char* phase, const char* role, SliceKind of = SliceKind::Operation) {
+        return std::string(toString(workClass(of, name, phase, role)));
+    };
+    EXPECT_EQ(kind("aten::mm", "backward", "mlp/down"), "matrix products");
+    EXPECT_EQ(kind("norm + QKV", "forward", "norm1 + attention/qkv", SliceKind::Own), "matrix products");
+    EXPECT_EQ(kind("aten::bmm", "forward", "attention/core"), "attention core") << "the manual form's products are attention too";
+    EXPECT_EQ(kind("aten::mm", "forward", "head/loss"), "head and loss");
+    EXPECT_EQ(kind("norm + head + cross-entropy", "forward", "head/loss", SliceKind::Own), "head and loss");
+    EXPECT_EQ(kind("residual + norm backward", "backward", "norm1", SliceKind::Own), "normalisation");
+    EXPECT_EQ(kind("aten::gelu", "forward", "mlp/up"), "pointwise");
+    EXPECT_EQ(kind("aten::mul_", "clip", "optimizer step"), "optimizer step");
+    EXPECT_EQ(kind("aten::linalg_vector_norm", "clip", "optimizer step"), "optimizer step");
+    EXPECT_EQ(kind("aten::cat", "backward", "attention/qkv"), "copies");
+    EXPECT_EQ(kind("aten::copy_", "batch", ""), "data");
+    EXPECT_EQ(kind("aten::transpose", "forward", "mlp/up"), "host and waiting");
+    EXPECT_EQ(kind("step 3", "", "", SliceKind::Step), "host and waiting");
+}
+
+TEST(Waterfall, TakesOutWhatACaptureCostsByTheRecord) {
+    // Each record costs 0.001 ms. A runs 40 operations of 0.001 ms, B one of 0.01 ms; without a capture they take 0.04 and 0.01 ms.
+    Steps a(0), b(1);
+    for (int i = 0; i < 3; ++i) {
+        a.step(std::vector<Steps::Operation>(40, {"aten::gelu", "forward", "mlp/up", 0.002}), 0.001);
+        b.step({{"bias + activation", "forward", "mlp/up", 0.011, SliceKind::Own}}, 0.001);
+    }
+    Waterfall waterfall;
+    waterfall.add(Arm::A, a.block());
+    waterfall.add(Arm::B, b.block());
+    const WaterfallResult result = waterfall.result(0.04, 0.01);
+    EXPECT_NEAR(result.nsARecord, 1000, 1e-6);
+    EXPECT_NEAR(of(result, WorkClass::Pointwise).a, 0.04, 1e-9);
+    EXPECT_NEAR(of(result, WorkClass::Pointwise).b, 0.01, 1e-9);
+    EXPECT_NEAR(result.unexplained, 0, 1e-6);
+    EXPECT_EQ(result.places.front().change(), "40 became 1");
+}
+
+TEST(Waterfall, TakesAMachineThatIsSlowerByThenForWhatItIs) {
+    // Captured while nothing else ran, measured while everything took twice as long.
+    Steps a(0), b(1);
+    for (int i = 0; i < 3; ++i) {
+        a.step({{"aten::gelu", "forward", "mlp/up", 4}, {"aten::mm", "forward", "mlp/up", 6}});
+        b.step({{"aten::gelu", "forward", "mlp/up", 1}, {"aten::mm", "forward", "mlp/up", 6}});
+    }
+    Waterfall waterfall;
+    waterfall.add(Arm::A, a.block());
+    waterfall.add(Arm::B, b.block());
+    const WaterfallResult result = waterfall.result(20, 14);
+    EXPECT_NEAR(result.scale, 2, 1e-9);
+    EXPECT_NEAR(of(result, WorkClass::Pointwise).difference(), -6, 1e-9);
+    EXPECT_NEAR(result.unexplained, 0, 1e-9);
+}
+
+TEST(Waterfall, SaysWhatNoCaptureExplains) {
+    // Captured, both steps take 10 ms; measured, A takes 10 and B 8: nothing that was seen makes that.
+    Steps a(0), b(1);
+    for (int i = 0; i < 3; ++i) {
+        a.step({{"aten::mm", "forward", "mlp/up", 9}}, 1);
+        b.step({{"aten::mm", "forward", "mlp/up", 9}}, 1);
+    }
+    Waterfall waterfall;
+    waterfall.add(Arm::A, a.block());
+    waterfall.add(Arm::B, b.block());
+    const WaterfallResult result = waterfall.result(10, 8);
+    EXPECT_NEAR(result.unexplained, -2, 1e-9);
+    EXPECT_NEAR(result.unexplainedShare(), 1, 1e-9);
+    EXPECT_THAT(waterfallSentence(result), ::testing::HasSubstr("no kind of work differs for sure"));
+}
+
+TEST(Waterfall, SaysWhichKindOfWorkMakesTheDifferenceAndHowSureThatIs) {
+    std::mt19937 random(9);
+    std::normal_distribution<double> noise(0, 0.1);
+    int held = 0;
+    constexpr int kTimes = 400;
+    for (int i = 0; i < kTimes; ++i) {
+        Steps a(0), b(1);
+        for (int step = 0; step < 8; ++step) {
+            a.step({{"aten::gelu", "forward", "mlp/up", 4 + noise(random)}, {"aten::mm", "forward", "mlp/up", 6 + noise(random)}});
+            b.step({{"aten::gelu", "forward", "mlp/up", 1 + noise(random)}, {"aten::mm", "forward", "mlp/up", 6 + noise(random)}});
+        }
+        Waterfall waterfall;
+        waterfall.add(Arm::A, a.block());
+        waterfall.add(Arm::B, b.block());
+        const WaterfallResult result = waterfall.result(10, 7);
+        const ClassDifference& pointwise = of(result, WorkClass::Pointwise);
+        held += pointwise.low <= -3 && -3 <= pointwise.high;
+        ASSERT_LT(pointwise.high, 0);
+        EXPECT_LT(result.unexplainedShare(), 0.1);
+        EXPECT_THAT(waterfallSentence(result), ::testing::HasSubstr("less in pointwise"));
+    }
+    EXPECT_GT(static_cast<double>(held) / kTimes, 0.9);
+}
+
+TEST(Waterfall, ComparesAStageThatDoesSeveralPartsAtOnceWithThosePartsTogether) {
+    Steps a(0), b(1);
+    a.step({{"aten::native_layer_norm", "forward", "norm1", 1},
+            {"aten::addmm", "forward", "attention/qkv", 3},
+            {"aten::mul", "forward", "attention/qkv", 1},
+            {"aten::native_layer_norm_backward", "backward", "norm1", 2},
+            {"aten::mm", "backward", "attention/qkv", 4}});
+    b.step({{"norm + QKV", "forward", "norm1 + attention/qkv", 2, SliceKind::Own},
+            {"QKV + norm backward", "backward", "norm1 + attention/qkv", 2, SliceKind::Own},
+            {"weight gradients", "backward", "weights of the block", 1, SliceKind::Own}});
+    Waterfall waterfall;
+    waterfall.add(Arm::A, a.block());
+    waterfall.add(Arm::B, b.block());
+    const WaterfallResult result = waterfall.result(11, 5);
+    const auto row = [&](const char* phase, const char* role) {
+        for (const auto& one : result.places)
+            if (one.phase == phase && one.role == role) return one;
+        ADD_FAILURE() << "no row " << phase << ", " << role;
+        return PlaceDifference{};
+    };
+    const PlaceDifference forward = row("forward", "norm1 + attention/qkv"), backward = row("backward", "layers without attention");
+    EXPECT_NEAR(forward.a, 5, 1e-9);
+    EXPECT_NEAR(forward.b, 2, 1e-9);
+    EXPECT_EQ(forward.change(), "3 became 1");
+    EXPECT_NEAR(backward.a, 6, 1e-9);
+    EXPECT_NEAR(backward.b, 3, 1e-9);
+    EXPECT_EQ(forward.namesB, std::vector<std::string>{"norm + QKV"});
+    EXPECT_TRUE(std::ranges::is_sorted(result.places, std::greater<>(), [](const auto& one) { return std::abs(one.difference()); }));
+}
+
+TEST(Waterfall, BringsArmsOfOtherBatchesToAsManyTokens) {
+    Steps a(0), b(1);
+    for (int i = 0; i < 2; ++i) {
+        a.step({{"aten::mm", "forward", "mlp/up", 4}});
+        b.step({{"aten::mm", "forward", "mlp/up", 6}});  // twice the tokens
+    }
+    Waterfall waterfall;
+    waterfall.add(Arm::A, a.block());
+    waterfall.add(Arm::B, b.block());
+    const WaterfallResult result = waterfall.result(4, 3, 0.5);
+    EXPECT_NEAR(of(result, WorkClass::MatrixProducts).b, 3, 1e-9);
+    EXPECT_NEAR(result.unexplained, 0, 1e-9);
+}
+
+TEST(Waterfall, CountsStepsThatAreWholeAloneAndKnowsNothingOfAnArmThatIsMissing) {
+    Steps a(0);
+    a.step({{"aten::mm", "forward", "mlp/up", 4}});
+    SliceBlock cut = a.block();
+    cut.slices.erase(cut.slices.begin());  // its Step slice is lost
+    Waterfall waterfall;
+    waterfall.add(Arm::A, cut);
+    EXPECT_FALSE(waterfall.has(Arm::A));
+    waterfall.add(Arm::B, a.block());
+    EXPECT_TRUE(waterfall.result(1, 2).classes.empty());
+    EXPECT_EQ(waterfallSentence(waterfall.result(1, 2)), "");
+}
+
+}  // namespace
+}  // namespace stepscope
