@@ -108,7 +108,7 @@ void Waterfall::add(Arm arm, const SliceBlock& block) {
         StepSums& step = lane.steps[slice.step];
         if (slice.kind == SliceKind::Step) step.duration = slice.duration;
         const WorkClass kind = workClass(slice.kind, name, phase, role);
-        step.classes[static_cast<std::size_t>(kind)] += slice.self();
+        step.classes[static_cast<std::size_t>(kind)] += static_cast<double>(slice.self());
         step.records[static_cast<std::size_t>(kind)] += 1;
         Place& place = lane.places[slice.step][{phase, role}];
         place.ns += static_cast<double>(slice.self());
@@ -175,17 +175,16 @@ WaterfallResult Waterfall::result(double measuredA, double measuredB, double tok
         for (const StepSums* step : all[armPlace(arm)]) {
             const auto host = static_cast<std::size_t>(WorkClass::Host);
             // What no slice covers (some were lost) is nobody's work; and a record that was shorter than its cost took the rest from what called it.
-            double left = static_cast<double>(step->duration - std::accumulate(step->classes.begin(), step->classes.end(), std::int64_t{0})) *
-                          unit[armPlace(arm)];
+            double left =
+                (static_cast<double>(step->duration) - std::accumulate(step->classes.begin(), step->classes.end(), 0.0)) * unit[armPlace(arm)];
             for (std::size_t kind = 0; kind < kWorkClasses; ++kind) {
                 if (kind == host) continue;
-                const double ms = static_cast<double>(step->classes[kind]) * unit[armPlace(arm)] -
-                                  cost * static_cast<double>(step->records[kind]) * tokensRatioOf(arm, tokensRatio);
+                const double ms =
+                    step->classes[kind] * unit[armPlace(arm)] - cost * static_cast<double>(step->records[kind]) * tokensRatioOf(arm, tokensRatio);
                 classes[armPlace(arm)][kind].push_back(std::max(0.0, ms));
                 left += std::min(0.0, ms);
             }
-            left += static_cast<double>(step->classes[host]) * unit[armPlace(arm)] -
-                    cost * static_cast<double>(step->records[host]) * tokensRatioOf(arm, tokensRatio);
+            left += step->classes[host] * unit[armPlace(arm)] - cost * static_cast<double>(step->records[host]) * tokensRatioOf(arm, tokensRatio);
             classes[armPlace(arm)][host].push_back(std::max(0.0, left));
         }
     double explained = 0;

@@ -60,8 +60,9 @@ private:
         std::map<std::string, double> names;  // ns of each
     };
     struct StepSums {
-        std::int64_t duration = 0;  // of its Step slice; 0: not seen
-        std::array<std::int64_t, kWorkClasses> classes{}, records{};
+        std::int64_t duration = 0;                   // of its Step slice; 0: not seen
+        std::array<double, kWorkClasses> classes{};  // ns: what a stranger's file says may be any number, and its sum must not overflow
+        std::array<std::int64_t, kWorkClasses> records{};
     };
     using PlaceKey = std::pair<std::string, std::string>;  // phase, role
     struct Lane {

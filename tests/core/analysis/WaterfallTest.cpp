@@ -235,6 +235,23 @@ TEST(Waterfall, BringsArmsOfOtherBatchesToAsManyTokens) {
     EXPECT_NEAR(result.unexplained, 0, 1e-9);
 }
 
+TEST(Waterfall, TakesAnyNumbersThatAStrangersFileMayHold) {
+    SliceBlock block;
+    block.strings = {"", "aten::mm"};
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    for (std::int64_t step = 1; step <= 3; ++step) {
+        block.slices.push_back({.start = 0, .duration = kMost, .kind = SliceKind::Step, .step = step});
+        for (int i = 0; i < 3; ++i) block.slices.push_back({.start = 0, .duration = kMost, .name = 1, .depth = 1, .step = step});
+    }
+    block.slices.push_back({.start = 0, .duration = 1, .step = kMost});
+    Waterfall waterfall;
+    waterfall.add(Arm::A, block);
+    waterfall.add(Arm::B, block);
+    const WaterfallResult result = waterfall.result(1, 2);
+    EXPECT_EQ(result.stepsA, 3);
+    for (const auto& one : result.classes) EXPECT_TRUE(std::isfinite(one.difference())) << toString(one.kind);
+}
+
 TEST(Waterfall, CountsStepsThatAreWholeAloneAndKnowsNothingOfAnArmThatIsMissing) {
     Steps a(0);
     a.step({{"aten::mm", "forward", "mlp/up", 4}});

@@ -142,6 +142,9 @@ TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer
 
 TEST_F(WindowCompareTest, TheReasonsStandBelowTheVerdictAtEverySize) {
     openPage();
+    window().resize(1024, 640);
+    ASSERT_TRUE(askable());
+    picture(window(), "compare-form-1024");
     measure();
     ASSERT_TRUE(says("B is faster by"));
     ASSERT_TRUE(idle());
