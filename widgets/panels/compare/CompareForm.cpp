@@ -154,7 +154,7 @@ QWidget* CompareForm::buildNumbers() {
         });
         m_numbers.push_back({key, range, edit, value});
     };
-    add("minutes", "At most, minutes", "It ends earlier as soon as the pairs decide", RealRange{kLeastMinutes, kMostMinutes}, 3);
+    add("minutes", "Minutes", "At most: it ends earlier as soon as the pairs decide", RealRange{kLeastMinutes, kMostMinutes}, 3);
     add("equal", "Equal within, %", "A difference of less than this is called no difference", RealRange{kLeastPercent, kMostPercent}, 1);
     add("seed", "Seed", "Of the coins that order the turns", IntegerRange{0, 1'000'000'000'000}, 1);
     add("loss-after", "Loss after, s",
