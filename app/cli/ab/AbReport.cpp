@@ -106,9 +106,7 @@ std::string whyText(const WaterfallResult& why) {
     Table places({{"WHERE"}, {"A", Right}, {"B", Right}, {"B LESS A", Right}, {"OPERATIONS"}});
     for (std::size_t i = 0; i < std::min<std::size_t>(8, why.places.size()); ++i) {
         const PlaceDifference& one = why.places[i];
-        const std::string where = one.phase + (one.phase.empty() || one.role.empty() ? "" : ", ") + one.role;
-        places.add({printable(where.empty() ? "between the phases" : where), format::milliseconds(one.a), format::milliseconds(one.b),
-                    signedMs(one.difference()), one.change()});
+        places.add({printable(one.where()), format::milliseconds(one.a), format::milliseconds(one.b), signedMs(one.difference()), one.change()});
     }
     return "\n" + classes.text() + "\n" + places.text() + printable(waterfallSentence(why)) +
            fmt::format(

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kMsANs = 1e-6;
 constexpr std::size_t kMostNames = 3;
+constexpr double kHardly = 0.1;
 constexpr double kMostARecord = 2000;        // ns that a record of a capture can cost: what is more is the machine's
 constexpr std::int64_t kMostSteps = 10'000;  // of an arm: what a stranger's file may hold beyond is left out
 
@@ -87,10 +88,16 @@ std::string callCount(double calls) {
 
 std::string PlaceDifference::change() const {
     if (callsA < 0.5 && callsB < 0.5) return "";
-    if (callsA < 0.5) return "new";
-    if (callsB < 0.5) return "gone";
+    // Of a place that only waits now nothing is gone.
+    if (callsA < 0.5) return a < kHardly * b ? "new" : "";
+    if (callsB < 0.5) return b < kHardly * a ? "gone" : "";
     if (callsA >= 2 * callsB || callsB >= 2 * callsA) return fmt::format("{} became {}", callCount(callsA), callCount(callsB));
     return "";
+}
+
+std::string PlaceDifference::where() const {
+    if (phase.empty()) return role.empty() ? "between the phases" : role;
+    return phase + ", " + (role.empty() ? "no part of the model" : role);
 }
 
 double WaterfallResult::unexplainedShare() const {

@@ -29,6 +29,7 @@ struct PlaceDifference {
     double callsA = 0, callsB = 0;            // of operations that compute something, a step
     std::vector<std::string> namesA, namesB;  // those that took longest, at most three
     double difference() const { return b - a; }
+    std::string where() const;   // "forward, mlp/up"
     std::string change() const;  // "new", "gone", "12 became 1", or empty
 };
 
