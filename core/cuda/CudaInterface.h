@@ -8,12 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/cuda/CudaActivity.h"
 #include "core/kernels/adamw/AdamWStep.h"
 #include "core/kernels/residual_norm/NormArguments.h"
 
 namespace stepscope {
 
-inline constexpr int kCudaInterfaceVersion = 7;
+inline constexpr int kCudaInterfaceVersion = 8;
 
 enum class CudaScalar : std::int32_t { Float32 = 0, BFloat16 = 1, Float16 = 2 };
 
@@ -87,6 +88,17 @@ struct CudaGpuDescription {
     std::int64_t memoryBytes;
     std::int32_t computeMajor;
     std::int32_t computeMinor;
+    // What the driver does not tell is 0.
+    std::int32_t multiprocessors;
+    std::int32_t threadsPerMultiprocessor;
+    std::int32_t threadsPerBlock;
+    std::int32_t warp;
+    std::int64_t registersPerMultiprocessor, registersPerBlock;
+    std::int64_t sharedPerMultiprocessorBytes, sharedPerBlockBytes, sharedPerBlockAtMostBytes;
+    std::int64_t l2Bytes;
+    std::int64_t clockKHz, memoryClockKHz;  // at most
+    std::int64_t memoryBusBits;
+    double bandwidthBytesPerSecond;  // of its memory, as clock and bus give it: two transfers a clock
 };
 
 // One reading of NVML. What a device cannot tell is negative.
@@ -98,6 +110,10 @@ struct CudaGpuSample {
     double powerWatts;
     double temperatureCelsius;
     std::int64_t smClockMHz;
+    double energyJoules;             // since the driver was loaded
+    std::int64_t throttleReasons;    // NVML's bits of why the clock is not at its highest: nvmlClocksEventReasons
+    std::int64_t pcieSentBytes;      // a second, by the device
+    std::int64_t pcieReceivedBytes;  //
 };
 
 struct CudaInterface {
@@ -156,6 +172,22 @@ struct CudaInterface {
 
     // What cuptiGetVersion() answers: 130000 and above for CUPTI 13.
     const char* (*cuptiVersion)(std::uint32_t* version);
+
+    // A capture of what the process puts onto its devices, by CUPTI. Kernels, copies and memsets are recorded or it does not begin; other kinds where
+    // CUPTI has them. One at a time: begin, collect and end are called by one thread after the other.
+    const char* (*captureBegin)(const CudaCaptureOptions& options);
+    // Hands on what is complete, at least every 250 ms while a capture lives; last: all that is still under way, which it waits for. A sentence is
+    // no end: what was there has been handed on.
+    const char* (*captureCollect)(bool last, void* user, TakeCudaActivities take);
+    void (*captureEnd)(CudaCaptureCounts* counts);
+    // The calling thread is at work for `external` until it pops: what it has launched meanwhile says so, and nodes of graphs that it captures.
+    // Allowed at any time. Pop gives the id that was on top, 0 when there was none.
+    void (*capturePush)(std::int64_t external);
+    std::int64_t (*capturePop)();
+    std::uint64_t (*captureNow)();  // CUPTI's clock, ns; 0 outside of a capture
+    // Around the capture and the making of a CUDA graph: kernels of graphs that were made outside of it may not be recorded, and belong to nothing.
+    const char* (*captureGraphBegins)(const CudaCaptureOptions& options);
+    void (*captureGraphEnds)();
 };
 
 }  // namespace stepscope

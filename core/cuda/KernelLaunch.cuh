@@ -13,8 +13,8 @@ void launchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void* st
 }
 #else
 template <class... Parameters, class... Arguments>
-void launchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void*, const Arguments&... arguments) {
-    emulation::run(grid, block, [&] { kernel(arguments...); });
+void launchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void* stream, const Arguments&... arguments) {
+    emulation::launch({reinterpret_cast<const void*>(kernel), stream, grid, block}, [&] { kernel(arguments...); });
 }
 #endif
 

@@ -20,6 +20,7 @@ struct Utilisation {
 constexpr int kSuccess = 0;
 constexpr int kTemperatureGpu = 0;
 constexpr int kClockSm = 1;
+constexpr int kPcieSent = 0, kPcieReceived = 1;
 
 struct Library {
     int (*init)() = nullptr;
@@ -32,6 +33,10 @@ struct Library {
     int (*power)(Device, unsigned*) = nullptr;
     int (*temperature)(Device, int, unsigned*) = nullptr;
     int (*clock)(Device, int, unsigned*) = nullptr;
+    // Not every driver and GPU has these; null where it has not.
+    int (*energy)(Device, unsigned long long*) = nullptr;
+    int (*throttle)(Device, unsigned long long*) = nullptr;
+    int (*pcie)(Device, int, unsigned*) = nullptr;
     const char* why = nullptr;  // set when it cannot be used
 };
 
@@ -57,7 +62,12 @@ Library open() {
     bind(nvml.power, "nvmlDeviceGetPowerUsage");
     bind(nvml.temperature, "nvmlDeviceGetTemperature");
     bind(nvml.clock, "nvmlDeviceGetClockInfo");
-    if (!complete)
+    const bool allThere = complete;
+    bind(nvml.energy, "nvmlDeviceGetTotalEnergyConsumption");
+    bind(nvml.throttle, "nvmlDeviceGetCurrentClocksEventReasons");
+    if (nvml.throttle == nullptr) bind(nvml.throttle, "nvmlDeviceGetCurrentClocksThrottleReasons");  // as it was called before driver 535
+    bind(nvml.pcie, "nvmlDeviceGetPcieThroughput");
+    if (!allThere)
         nvml.why = "The NVIDIA driver's management library is too old: it lacks a function that Stepscope reads.";
     else if (nvml.init() != kSuccess)
         nvml.why = "The NVIDIA driver's management library could not be started; nvidia-smi says more.";
@@ -78,6 +88,29 @@ const char* findDevice(std::int32_t number, Device* device) {
         return "There is no GPU of that number on this machine.";
     }
     return nullptr;
+}
+
+// What NVML does not tell, by the CUDA runtime.
+void describeByRuntime(std::int32_t number, CudaGpuDescription& gpu) {
+    const auto ask = [&](auto& into, cudaDeviceAttr attribute) {
+        int value = 0;
+        if (cudaDeviceGetAttribute(&value, attribute, number) == cudaSuccess) into = value;
+    };
+    ask(gpu.multiprocessors, cudaDevAttrMultiProcessorCount);
+    ask(gpu.threadsPerMultiprocessor, cudaDevAttrMaxThreadsPerMultiProcessor);
+    ask(gpu.threadsPerBlock, cudaDevAttrMaxThreadsPerBlock);
+    ask(gpu.warp, cudaDevAttrWarpSize);
+    ask(gpu.registersPerMultiprocessor, cudaDevAttrMaxRegistersPerMultiprocessor);
+    ask(gpu.registersPerBlock, cudaDevAttrMaxRegistersPerBlock);
+    ask(gpu.sharedPerMultiprocessorBytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+    ask(gpu.sharedPerBlockBytes, cudaDevAttrMaxSharedMemoryPerBlock);
+    ask(gpu.sharedPerBlockAtMostBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    ask(gpu.l2Bytes, cudaDevAttrL2CacheSize);
+    ask(gpu.clockKHz, cudaDevAttrClockRate);
+    ask(gpu.memoryClockKHz, cudaDevAttrMemoryClockRate);
+    ask(gpu.memoryBusBits, cudaDevAttrGlobalMemoryBusWidth);
+    gpu.bandwidthBytesPerSecond = 2.0 * 1000.0 * static_cast<double>(gpu.memoryClockKHz) * static_cast<double>(gpu.memoryBusBits) / 8.0;
+    cudaGetLastError();
 }
 
 }  // namespace
@@ -105,11 +138,12 @@ const char* describeGpu(std::int32_t number, CudaGpuDescription* description) {
     description->memoryBytes = static_cast<std::int64_t>(memory.total);
     description->computeMajor = major;
     description->computeMinor = minor;
+    describeByRuntime(number, *description);
     return nullptr;
 }
 
 const char* sampleGpu(std::int32_t number, CudaGpuSample* sample) {
-    *sample = {-1, -1, -1, -1, -1, -1, -1};
+    *sample = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     Device device = nullptr;
     if (const char* why = findDevice(number, &device)) return why;
     const Library& nvml = library();
@@ -127,6 +161,12 @@ const char* sampleGpu(std::int32_t number, CudaGpuSample* sample) {
     if (nvml.power(device, &milliwatts) == kSuccess) sample->powerWatts = milliwatts / 1000.0;
     if (nvml.temperature(device, kTemperatureGpu, &celsius) == kSuccess) sample->temperatureCelsius = celsius;
     if (nvml.clock(device, kClockSm, &megahertz) == kSuccess) sample->smClockMHz = megahertz;
+    unsigned long long wide = 0;
+    unsigned kilobytes = 0;  // a second, over the last 20 ms, for which each call waits
+    if (nvml.energy && nvml.energy(device, &wide) == kSuccess) sample->energyJoules = static_cast<double>(wide) / 1000.0;
+    if (nvml.throttle && nvml.throttle(device, &wide) == kSuccess) sample->throttleReasons = static_cast<std::int64_t>(wide);
+    if (nvml.pcie && nvml.pcie(device, kPcieSent, &kilobytes) == kSuccess) sample->pcieSentBytes = kilobytes * 1000LL;
+    if (nvml.pcie && nvml.pcie(device, kPcieReceived, &kilobytes) == kSuccess) sample->pcieReceivedBytes = kilobytes * 1000LL;
     return nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include "core/cuda/ColumnSums.h"
 #include "core/cuda/Forms.h"
 #include "core/cuda/Nvml.h"
+#include "core/cuda/cupti/Cupti.h"
 
 namespace stepscope {
 namespace {
@@ -44,6 +45,14 @@ constexpr CudaInterface kInterface = {
     .describeGpu = describeGpu,
     .sampleGpu = sampleGpu,
     .cuptiVersion = cuptiVersion,
+    .captureBegin = captureBegin,
+    .captureCollect = captureCollect,
+    .captureEnd = captureEnd,
+    .capturePush = capturePush,
+    .capturePop = capturePop,
+    .captureNow = captureNow,
+    .captureGraphBegins = captureGraphBegins,
+    .captureGraphEnds = captureGraphEnds,
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct CaptureOutlet {
     // Told apart from other captures of the session by this (SliceThread::rank, processName): of an experiment which arm it is of.
     std::int64_t rank = 0;
     std::string process;
+    bool gpu = false;  // the steps put work onto a GPU
 };
 
 // Listens from when it is made until it is destroyed; beside it others may (OperationStream.h, core/base/OperationSpan.h).

@@ -25,6 +25,7 @@ struct Record {
     const OperationArguments* arguments = nullptr;
     StepPlace place;
     std::int64_t step = 0, sequence = -1, forwardBegin = 0;
+    std::int64_t external = 0;
     std::uint64_t forwardThread = 0;
     std::int32_t depth = 0;
     SliceKind kind = SliceKind::Operation;
@@ -55,7 +56,8 @@ public:
                     .step = r.step,
                     .sequence = r.sequence,
                     .forwardThread = static_cast<std::int64_t>(r.forwardThread),
-                    .forwardStart = r.forwardBegin == 0 ? 0 : r.forwardBegin + m_toSession};
+                    .forwardStart = r.forwardBegin == 0 ? 0 : r.forwardBegin + m_toSession,
+                    .external = r.external};
         m_block.slices.push_back(slice);
     }
     SliceBlock take() { return std::move(m_block); }
@@ -100,7 +102,8 @@ public:
           m_trainer(::gettid()),
           m_number(++s_numbers),
           m_rank(outlet.rank),
-          m_process(outlet.process) {}
+          m_process(outlet.process),
+          m_gpu(outlet.gpu) {}
 
     void operationEnds(const OperationDone& done) noexcept override {
         const SliceKind kind = done.ours ? SliceKind::Own : done.backward ? SliceKind::Backward : SliceKind::Operation;
@@ -114,6 +117,7 @@ public:
                   .step = done.step,
                   .sequence = done.sequence,
                   .forwardBegin = done.forwardBeginNs,
+                  .external = m_gpu && done.worker == 0 ? done.id : 0,
                   .forwardThread = done.forwardThread,
                   .depth = done.depth,
                   .kind = kind});
@@ -233,6 +237,7 @@ private:
     std::uint64_t m_number;
     std::int64_t m_rank;
     std::string m_process;
+    bool m_gpu;  // its operations have kernels that are joined with them
     std::mutex m_mutex;
     std::vector<Full> m_waiting;
     std::vector<std::shared_ptr<Thread>> m_threads;

@@ -25,6 +25,18 @@ std::int64_t now() {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
+// Each thread takes some of them at a time.
+std::int64_t nextId() {
+    constexpr std::int64_t kTaken = 256;
+    static std::atomic<std::int64_t> all{1};
+    thread_local std::int64_t next = 0, end = 0;
+    if (next == end) {
+        next = all.fetch_add(kTaken, std::memory_order_relaxed);
+        end = next + kTaken;
+    }
+    return next++;
+}
+
 bool located(const StepPlace& place) {
     return place.layer >= 0 || place.role != Role::None;
 }
@@ -32,6 +44,7 @@ bool located(const StepPlace& place) {
 // An operation of this thread that has begun and not ended.
 struct Open {
     const void* key = nullptr;  // its RecordFunction, or the facts of its span
+    std::int64_t id = 0;
     const OperationName* name = nullptr;
     Observers::Snapshot heard;  // who hears its end
     StepPlace place;
@@ -87,6 +100,7 @@ Open& begins(const void* key, const OperationName& name, bool ours, StepPlace pl
     if (!located(place) && (place.activity == Activity::Clip || place.activity == Activity::Optimizer)) place.role = Role::Optimizer;
     const bool inOurs = around != nullptr && (around->ours || around->inOurs);
     here.operations.push_back({.key = key,
+                               .id = nextId(),
                                .name = &name,
                                .heard = observers.now(),
                                .place = place,
@@ -95,6 +109,13 @@ Open& begins(const void* key, const OperationName& name, bool ours, StepPlace pl
                                .inOurs = inOurs,
                                .begin = 0});
     return here.operations.back();
+}
+
+// Once its place is known.
+void tellBegin(const Open& open, int worker) {
+    if (!open.heard) return;
+    const OperationBegun begun{.id = open.id, .known = open.name, .ours = open.ours, .worker = worker, .place = open.place, .step = open.step};
+    for (const auto& observer : *open.heard) observer->operationBegins(begun);
 }
 
 void tellLost(std::int64_t operations) {
@@ -129,7 +150,8 @@ void ends(const void* key, int worker) {
         t_here.ranges.back().called += total;
     }
     if (!open.heard) return;
-    const OperationDone done{.name = open.name->text.c_str(),
+    const OperationDone done{.id = open.id,
+                             .name = open.name->text.c_str(),
                              .known = open.name,
                              .ours = open.ours,
                              .backward = open.backward,
@@ -172,11 +194,13 @@ std::unique_ptr<at::ObserverContext> torchBegins(const at::RecordFunction& opera
     open.begin = now();
     if (operation.scope() == at::RecordScope::BACKWARD_FUNCTION) {
         beginsNode(operation, open);
+        tellBegin(open, 0);
         return nullptr;
     }
     open.sequence = operation.seqNr();
     const std::int64_t node = open.sequence >= 0 ? open.sequence : nodeOfFusedFunction(open.place);
     if (node >= 0) forward_places::note(node, open.place, open.begin);
+    tellBegin(open, 0);
     return nullptr;
 }
 void torchEnds(const at::RecordFunction& operation, at::ObserverContext*) {
@@ -191,6 +215,7 @@ class OwnOperations final : public StepObserver {
         open.begin = now();
         open.sequence = nodeOfFusedFunction(open.place);
         if (open.sequence >= 0) forward_places::note(open.sequence, open.place, open.begin);
+        tellBegin(open, span.worker);
     }
     void spanEnds(const SpanFacts& span) noexcept override {
         if (span.place.activity != Activity::Text) ends(&span, span.worker);

@@ -15,7 +15,18 @@ namespace stepscope {
 struct OperationName;
 struct OperationArguments;
 
+// An operation as it begins.
+struct OperationBegun {
+    std::int64_t id = 0;                   // of this one call: no other of the process has it; > 0
+    const OperationName* known = nullptr;  // as OperationDone's, as is what follows
+    bool ours = false;
+    int worker = 0;
+    StepPlace place;
+    std::int64_t step = 0;
+};
+
 struct OperationDone {
+    std::int64_t id = 0;                   // OperationBegun's
     const char* name = nullptr;            // valid during the call
     const OperationName* known = nullptr;  // OperationNames.h: the same for the same kind of operation, valid for ever
     bool ours = false;
@@ -51,6 +62,8 @@ struct RangeDone {
 class OperationObserver {
 public:
     virtual ~OperationObserver() = default;
+    // Each begin that an observer hears is followed by its end, or by lost().
+    virtual void operationBegins(const OperationBegun&) noexcept {}
     virtual void operationEnds(const OperationDone& operation) noexcept = 0;  // on the thread that did the work
     virtual void rangeDone(const RangeDone&) noexcept {}
     // Something began and its end cannot be told: operations of a thread that do not nest.

@@ -22,6 +22,7 @@
 #include "core/cuda/loader/CudaGraph.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/model/Gpt.h"
+#include "core/profile/KernelSource.h"
 
 namespace stepscope {
 namespace {
@@ -53,6 +54,7 @@ public:
     }
     std::unique_ptr<CapturedGraph> capture(at::Device device, const CapturedGraph* sharesWith, const std::function<void()>& work) const override {
         const CudaGraph* const with = sharesWith != nullptr ? &static_cast<const CapturedCudaGraph*>(sharesWith)->graph : nullptr;
+        const GraphListening listening(cudaPlugin());
         return std::make_unique<CapturedCudaGraph>(CudaGraph::capture(device.index(), with, work));
     }
 };

@@ -36,7 +36,7 @@ void CaptureWindow::before(std::int64_t step) {
     m_warming = warming;
     m_done = {.firstStep = step};
     m_sources.clear();
-    m_sources = captureSources(*m_asked, warming ? CaptureOutlet{&nowhere, m_outlet.clock} : m_outlet);
+    m_sources = captureSources(*m_asked, warming ? CaptureOutlet{&nowhere, m_outlet.clock, m_outlet.gpu} : m_outlet);
 }
 
 std::optional<CaptureDone> CaptureWindow::after(std::int64_t step, TimeNs begin, TimeNs end) {

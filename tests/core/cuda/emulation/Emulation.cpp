@@ -187,7 +187,19 @@ Device& theDevice() {
     return device;
 }
 
+LaunchObserver* g_observer = nullptr;
+
 }  // namespace
+
+void observeLaunches(LaunchObserver* observer) {
+    g_observer = observer;
+}
+void launch(const Launch& launch, const std::function<void()>& kernel) {
+    if (g_observer == nullptr)
+        run(launch.grid, launch.block, kernel);
+    else
+        g_observer->launched(launch, [&] { run(launch.grid, launch.block, kernel); });
+}
 
 const Place& place() {
     return theDevice().place();

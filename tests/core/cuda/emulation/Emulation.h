@@ -23,6 +23,21 @@ const Place& place();
 // reaches ends the program with a sentence: on a GPU it would hang or be undefined.
 void run(dim3 grid, dim3 block, const std::function<void()>& kernel);
 
+// Who is told of each launch, before and behind it; null: nobody. FakeLaunches.cpp makes records of a fake CUPTI of them.
+struct Launch {
+    const void* kernel = nullptr;  // the function
+    void* stream = nullptr;
+    dim3 grid, block;
+};
+class LaunchObserver {
+public:
+    virtual ~LaunchObserver() = default;
+    // Calls run() once.
+    virtual void launched(const Launch& launch, const std::function<void()>& run) = 0;
+};
+void observeLaunches(LaunchObserver* observer);
+void launch(const Launch& launch, const std::function<void()>& kernel);
+
 void waitForBlock();
 float shuffleXor(unsigned mask, float value, int distance);
 

@@ -17,6 +17,12 @@ extern "C" const char* CUDARTAPI cudaGetErrorString(cudaError_t) {
 extern "C" cudaError_t CUDARTAPI cudaGetDeviceCount(int*) {
     return cudaErrorNoDevice;
 }
+extern "C" cudaError_t CUDARTAPI cudaDeviceGetAttribute(int*, enum cudaDeviceAttr, int) {
+    return cudaErrorNoDevice;
+}
+extern "C" cudaError_t CUDARTAPI cudaDeviceSynchronize() {
+    return cudaSuccess;
+}
 extern "C" cudaError_t CUDARTAPI cudaDeviceGetPCIBusId(char*, int, int) {
     return cudaErrorNoDevice;
 }
