@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "core/cuda/loader/CudaPlugin.h"
+
 namespace stepscope {
 namespace {
 
@@ -29,12 +31,13 @@ Status CaptureWindow::ask(const Capture& wanted) {
     return {};
 }
 
-void CaptureWindow::before(std::int64_t step) {
+void CaptureWindow::before(std::int64_t step, bool onGpu) {
     if (!m_asked || step < m_asked->firstStep - m_asked->warmUp) return;
     const bool warming = step < m_asked->firstStep;
     if (observing() && warming == m_warming) return;
     m_warming = warming;
     m_done = {.firstStep = step};
+    m_outlet.gpu = onGpu || cudaPlugin().onHost;
     m_sources.clear();
     m_sources = captureSources(*m_asked, warming ? CaptureOutlet{&nowhere, m_outlet.clock, m_outlet.gpu} : m_outlet);
 }

@@ -18,10 +18,9 @@ public:
     // Refused with a sentence: a number of steps that cannot be, or a capture that is asked for already.
     Status ask(const Capture& wanted);
 
-    // Whether the steps put work onto a GPU, before each of them: switches are flipped meanwhile.
-    void onGpu(bool gpu) { m_outlet.gpu = gpu; }
     // Around every step; step: its number. after() gives the event when that was the last. Steps to warm up are observed too, and nothing is kept.
-    void before(std::int64_t step);
+    // onGpu: whether the step puts work onto a GPU; its kernels are captured then, too.
+    void before(std::int64_t step, bool onGpu = false);
     std::optional<CaptureDone> after(std::int64_t step, TimeNs begin, TimeNs end);
     // The run is over: the event of the steps that were captured, if any.
     std::optional<CaptureDone> cut();

@@ -9,7 +9,6 @@
 
 #include "core/base/Format.h"
 #include "core/base/OperationSpan.h"
-#include "core/cuda/loader/CudaPlugin.h"
 #include "core/events/Schedule.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/SystemMemory.h"
@@ -300,8 +299,7 @@ bool Trainer::trainOneStep() {
     StepProgram& program = programForNextStep();
     const bool measured = m_measuring != nullptr;
     if (!measured) device_memory::takePeak(m_state.weights.device());  // what was done between the steps is not this one's
-    m_capture.onGpu(m_state.weights.device().is_cuda() || cudaPlugin().onHost);
-    m_capture.before(attempted);
+    m_capture.before(attempted, m_state.weights.is_cuda());
     const bool captured = m_capture.observing();
     const TimeNs begin = m_setup.clock->now();
     const StepResult result = stepOf(program, rate);
