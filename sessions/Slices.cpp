@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "core/trace/Note.h"
 #include "core/trace/SliceCodec.h"
 
 namespace stepscope {
@@ -63,6 +66,17 @@ Result<std::int64_t> sliceCount(SessionReader& reader, std::int64_t session) {
     for (const auto& lane : *lanes)
         if (isSlices(lane.kind)) count += lane.records;
     return count;
+}
+
+Result<std::vector<std::string>> captureNotes(SessionReader& reader, std::int64_t session) {
+    constexpr std::int64_t kNotesAtOnce = std::int64_t{1} << 20;  // bytes: there are few, or nobody reads them
+    const ChunkRange all{kNote, 0, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}};
+    const auto page = reader.chunks(session, all, {}, kNotesAtOnce);
+    if (!page) return page.error();
+    std::vector<std::string> notes;
+    for (const auto& chunk : page->chunks)
+        if (std::string note = noteOf(*chunk); std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+    return notes;
 }
 
 Error noCapture(std::int64_t session) {

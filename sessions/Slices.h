@@ -15,6 +15,8 @@ Status forEachSliceBlock(SessionReader& reader, std::int64_t session, const std:
 Result<std::vector<SliceThread>> sliceThreads(SessionReader& reader, std::int64_t session);
 // How many slices there are, without reading them.
 Result<std::int64_t> sliceCount(SessionReader& reader, std::int64_t session);
+// What captures of it had to say, each sentence once: why kernels are missing, say.
+Result<std::vector<std::string>> captureNotes(SessionReader& reader, std::int64_t session);
 // What is said where there are none.
 Error noCapture(std::int64_t session);
 

@@ -74,6 +74,17 @@ std::uint32_t OperationSummary::textOf(const std::string& text) {
     return found->second;
 }
 
+void OperationSummary::count(Sum& sum, const Slice& slice, const SliceArguments& arguments) {
+    sum.shortest = sum.calls == 0 ? slice.duration : std::min(sum.shortest, slice.duration);
+    sum.longest = std::max(sum.longest, slice.duration);
+    sum.calls += 1;
+    sum.self = bounded(sum.self, slice.self());
+    sum.total = bounded(sum.total, slice.duration);
+    sum.recomputed += slice.recomputed ? 1 : 0;
+    sum.flops = bounded(sum.flops, arguments.flops);
+    sum.bytes = bounded(sum.bytes, arguments.bytes);
+}
+
 void OperationSummary::add(const SliceBlock& block) {
     m_totals.lost = bounded(m_totals.lost, block.lost);
     m_totals.invalid = bounded(m_totals.invalid, block.invalid);
@@ -92,6 +103,11 @@ void OperationSummary::add(const SliceBlock& block) {
             m_totals.lastStep = std::max(m_totals.lastStep, slice.step);
             m_totals.stepTime.ns = bounded(m_totals.stepTime.ns, slice.duration);
         }
+        if (isDeviceWork(slice.kind)) {
+            m_totals.kernels += 1;
+            m_totals.deviceTime.ns = bounded(m_totals.deviceTime.ns, slice.duration);
+            count(m_kernels[{texts[slice.name], texts[slice.phase], texts[slice.role], slice.layer, false}], slice, block.arguments[slice.arguments]);
+        }
         if (!isOperation(slice.kind)) continue;
         m_totals.operations += 1;
         m_totals.self.ns = bounded(m_totals.self.ns, slice.self());
@@ -99,31 +115,21 @@ void OperationSummary::add(const SliceBlock& block) {
             m_totals.backward.ns = bounded(m_totals.backward.ns, slice.self());
             if (slice.layer >= 0 || slice.role != 0) m_totals.backwardPlaced.ns = bounded(m_totals.backwardPlaced.ns, slice.self());
         }
-        Sum& sum = m_sums[{texts[slice.name], texts[slice.phase], texts[slice.role], slice.layer, slice.kind == SliceKind::Own}];
-        sum.shortest = sum.calls == 0 ? slice.duration : std::min(sum.shortest, slice.duration);
-        sum.longest = std::max(sum.longest, slice.duration);
-        sum.calls += 1;
-        sum.self = bounded(sum.self, slice.self());
-        sum.total = bounded(sum.total, slice.duration);
-        sum.recomputed += slice.recomputed ? 1 : 0;
-        sum.flops = bounded(sum.flops, block.arguments[slice.arguments].flops);
-        sum.bytes = bounded(sum.bytes, block.arguments[slice.arguments].bytes);
+        count(m_sums[{texts[slice.name], texts[slice.phase], texts[slice.role], slice.layer, slice.kind == SliceKind::Own}], slice,
+              block.arguments[slice.arguments]);
     }
 }
 
 std::vector<SummaryRow> OperationSummary::rows(SummaryBy by, SummarySort sort, std::size_t limit) const {
-    if (by == SummaryBy::Kernel) return {};
     std::map<std::pair<std::string, bool>, Growing> growing;
-    for (const auto& [place, sum] : m_sums) {
+    for (const auto& [place, sum] : by == SummaryBy::Kernel ? m_kernels : m_sums) {
         const std::string &role = m_texts[place.role], &phase = m_texts[place.phase];
-        std::string name = by == SummaryBy::Operation ? m_texts[place.name]
-                           : by == SummaryBy::Layer   ? layerName(place.layer, role)
-                           : role.empty()             ? "none"
-                                                      : role;
+        const bool byName = by == SummaryBy::Operation || by == SummaryBy::Kernel;
+        std::string name = byName ? m_texts[place.name] : by == SummaryBy::Layer ? layerName(place.layer, role) : role.empty() ? "none" : role;
         const bool own = by == SummaryBy::Operation && place.own;
         Growing& into = growing[{std::move(name), own}];
         SummaryRow& row = into.row;
-        const std::int64_t total = by == SummaryBy::Operation ? sum.total : sum.self;
+        const std::int64_t total = byName ? sum.total : sum.self;
         row.shortest.ns = row.calls == 0 ? sum.shortest : std::min(row.shortest.ns, sum.shortest);
         row.longest.ns = std::max(row.longest.ns, sum.longest);
         row.calls += sum.calls;

@@ -45,6 +45,8 @@ struct SummaryTotals {
     TimeNs stepTime;            // of them together
     std::int64_t lastStep = 0;  // the highest number among them
     TimeNs self;                // of all operations on all threads
+    std::int64_t kernels = 0;   // kernels, copies and memsets on GPUs
+    TimeNs deviceTime;          // of them together
     // Own time of the operations of the backward pass, and of those of them that have a place in the model.
     TimeNs backward, backwardPlaced;
 };
@@ -55,7 +57,7 @@ std::string layerName(std::int32_t layer, const std::string& role);
 class OperationSummary {
 public:
     void add(const SliceBlock& block);
-    // limit: 0 = all. By kernel there are none: slices of a GPU are not recorded yet.
+    // limit: 0 = all. By kernel: what ran on GPUs, kernels, copies and memsets; self and total are the same there.
     std::vector<SummaryRow> rows(SummaryBy by, SummarySort sort, std::size_t limit = 0) const;
     const SummaryTotals& totals() const { return m_totals; }
 
@@ -72,11 +74,12 @@ private:
     struct Sum {
         std::int64_t calls = 0, self = 0, total = 0, shortest = 0, longest = 0, recomputed = 0, flops = 0, bytes = 0;
     };
+    static void count(Sum& sum, const Slice& slice, const SliceArguments& arguments);
     std::uint32_t textOf(const std::string& text);
 
     std::vector<std::string> m_texts;
     std::unordered_map<std::string, std::uint32_t> m_textPlaces;
-    std::unordered_map<Place, Sum, Hash> m_sums;
+    std::unordered_map<Place, Sum, Hash> m_sums, m_kernels;  // of operations, of what ran on GPUs
     SummaryTotals m_totals;
 };
 

@@ -1,5 +1,5 @@
-// `profile ID`: where the time of a session's captured steps went, by operation, layer or role; `sessions export-trace ID [FILE]`: the same steps as
-// a trace that other tools open.
+// `profile ID`: where the time of a session's captured steps went, by operation, kernel, layer or role; `sessions export-trace ID [FILE]`: the same
+// steps as a trace that other tools open.
 #include "app/cli/sessions/ProfileCommand.h"
 
 #include <fmt/format.h>
@@ -16,8 +16,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr const char* kNoKernels =
-    "No kernels were captured: this machine has no NVIDIA driver, or the run was not on its GPU; operations are shown without --by kernel.";
+constexpr const char* kNoKernels = "No kernels were captured: the run was not on a GPU. Operations are shown without --by kernel.";
 
 struct ProfileOptions {
     std::string id, database, sort = "self", by = "op", file;
@@ -46,7 +45,7 @@ Json asJson(const SummaryRow& row) {
     return json;
 }
 
-Json asJson(const OperationSummary& summary, const std::vector<SummaryRow>& rows, const std::string& why) {
+Json asJson(const OperationSummary& summary, const std::vector<SummaryRow>& rows, const std::string& why, const std::vector<std::string>& notes) {
     Json list = Json::array();
     for (const auto& row : rows) list.push_back(asJson(row));
     const SummaryTotals& totals = summary.totals();
@@ -55,6 +54,9 @@ Json asJson(const OperationSummary& summary, const std::vector<SummaryRow>& rows
                  {"step_ms", number(totals.stepTime.milliseconds())},
                  {"operations", totals.operations},
                  {"self_ms", number(totals.self.milliseconds())},
+                 {"kernels", totals.kernels},
+                 {"device_ms", number(totals.deviceTime.milliseconds())},
+                 {"notes", notes},
                  {"lost", totals.lost},
                  {"invalid", totals.invalid}};
     if (!why.empty()) json["why"] = why;
@@ -65,7 +67,7 @@ std::string rate(std::int64_t amount, const SummaryRow& row, const char* unit) {
     return amount == 0 || row.self.ns <= 0 ? std::string("-") : format::rate(static_cast<double>(amount) / row.self.seconds(), unit);
 }
 
-std::string asText(const OperationSummary& summary, const std::vector<SummaryRow>& rows, SummaryBy by) {
+std::string asText(const OperationSummary& summary, const std::vector<SummaryRow>& rows, SummaryBy by, const std::vector<std::string>& notes) {
     using enum Table::Align;
     const SummaryTotals& totals = summary.totals();
     std::string text =
@@ -74,7 +76,12 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     if (totals.lost + totals.invalid > 0)
         text += fmt::format("{} slices were lost and {} invalid: these sums are without them.\n", format::count(totals.lost),
                             format::count(totals.invalid));
+    const TimeNs all = by == SummaryBy::Kernel ? totals.deviceTime : totals.self;
+    if (by == SummaryBy::Kernel)
+        text += fmt::format("{} kernels and copies took {} on GPUs.\n", format::count(totals.kernels), format::milliseconds(all.milliseconds()));
+    for (const auto& note : notes) text += printable(note) + "\n";
     Table table({{by == SummaryBy::Operation ? "OPERATION"
+                  : by == SummaryBy::Kernel  ? "KERNEL"
                   : by == SummaryBy::Layer   ? "LAYER"
                                              : "ROLE"},
                  {"CALLS", Right},
@@ -88,7 +95,7 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
                  {"MOVES", Right}});
     for (const auto& row : rows)
         table.add({printable(row.name), format::count(row.calls), format::milliseconds(row.self.milliseconds()),
-                   totals.self.ns > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(row.self.ns) / static_cast<double>(totals.self.ns)) : "-",
+                   all.ns > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(row.self.ns) / static_cast<double>(all.ns)) : "-",
                    format::milliseconds(row.total.milliseconds()), format::milliseconds(row.mean().milliseconds()),
                    row.layer < 0 ? std::string("-") : std::to_string(row.layer),
                    row.role.empty() ? std::string("-") : printable(row.role) + (row.places > 1 ? fmt::format(" (and {} more)", row.places - 1) : ""),
@@ -113,15 +120,17 @@ Result<ExitCode> profile(const ProfileOptions& options) {
     });
     if (!read) return read.error();
     const auto rows = summary.rows(*by, *sort, static_cast<std::size_t>(options.limit));
+    const auto notes = captureNotes(**reader, *id);
+    if (!notes) return notes.error();
     std::string why;
-    if (*by == SummaryBy::Kernel)
-        why = kNoKernels;
-    else if (summary.totals().slices == 0)
+    if (summary.totals().slices == 0)
         why = noCapture(*id).sentence;
+    else if (*by == SummaryBy::Kernel && summary.totals().kernels == 0)
+        why = notes->empty() ? kNoKernels : notes->front();
     if (options.json)
-        print(line(asJson(summary, rows, why)));
+        print(line(asJson(summary, rows, why, *notes)));
     else
-        print(why.empty() ? asText(summary, rows, *by) : why + "\n");
+        print(why.empty() ? asText(summary, rows, *by, *notes) : printable(why) + "\n");
     return ExitCode::Ok;
 }
 

@@ -8,6 +8,7 @@
 #include <QSpinBox>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "core/base/Format.h"
 #include "core/events/Command.h"
@@ -19,6 +20,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kStepsAtFirst = 3;
+constexpr int kByKernel = 3;  // of the choices of what a row is
 
 QString sentenceText(const std::string& text) {
     return QString::fromStdString(text);
@@ -37,7 +39,7 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
     m_steps->setSuffix(" steps");
     m_steps->setAccessibleName("Steps to capture");
     m_by = new QComboBox;
-    m_by->addItems({"by operation", "by layer", "by part of the model"});
+    m_by->addItems({"by operation", "by layer", "by part of the model", "by kernel"});
     m_by->setAccessibleName("What a row is");
     m_filter = new QLineEdit;
     m_filter->setPlaceholderText("Filter: name, layer, role");
@@ -92,7 +94,10 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
 
     connect(m_capture, &QPushButton::clicked, this, [this] { Q_EMIT captureRequested(m_steps->value()); });
     connect(m_export, &QPushButton::clicked, this, &OperationsPage::exportRequested);
-    connect(m_by, &QComboBox::currentIndexChanged, this, &OperationsPage::showRows);
+    connect(m_by, &QComboBox::currentIndexChanged, this, [this] {
+        showRows();
+        showState();
+    });
     connect(m_filter, &QLineEdit::textChanged, m_order, &OperationsOrder::setWords);
     showState();
 }
@@ -120,9 +125,10 @@ QString OperationsPage::sentence() const {
 
 void OperationsPage::showRows() {
     const int by = m_by->currentIndex();
-    m_rows->setRows(by == 0 ? m_view.operations : by == 1 ? m_view.layers : m_view.roles, m_view.totals.self);
+    const std::vector<SummaryRow>* const rows[] = {&m_view.operations, &m_view.layers, &m_view.roles, &m_view.kernels};
+    m_rows->setRows(*rows[std::clamp(by, 0, 3)], by == kByKernel ? m_view.totals.deviceTime : m_view.totals.self);
     m_table->setColumnHidden(OperationsTable::Role, by == 1);
-    m_table->setColumnHidden(OperationsTable::Layer, by != 0);
+    m_table->setColumnHidden(OperationsTable::Layer, by != 0 && by != kByKernel);
     m_table->setColumnHidden(OperationsTable::Total, by != 0);  // the same as self there
 }
 
@@ -151,6 +157,13 @@ void OperationsPage::showState() {
             QString("%1 operations in %2 captured steps, %3 a step. Times are those of all threads and all these steps together.")
                 .arg(sentenceText(format::count(totals.operations)), sentenceText(format::count(totals.steps)),
                      sentenceText(format::milliseconds(totals.stepTime.milliseconds() / std::max<double>(1, static_cast<double>(totals.steps)))));
+        if (m_by->currentIndex() == kByKernel)
+            text = totals.kernels == 0 ? m_view.note.isEmpty() ? QString("No kernels were captured: the run was not on a GPU.") : m_view.note
+                                       : QString("%1 kernels and copies in %2 captured steps took %3 on GPUs.")
+                                             .arg(sentenceText(format::count(totals.kernels)), sentenceText(format::count(totals.steps)),
+                                                  sentenceText(format::milliseconds(totals.deviceTime.milliseconds())));
+        else if (!m_view.note.isEmpty())
+            text += " " + m_view.note;
         if (totals.lost + totals.invalid > 0)
             text += QString(" %1 more could not be kept.").arg(sentenceText(format::count(totals.lost + totals.invalid)));
         m_sentence->setText(text);

@@ -22,7 +22,8 @@ struct OperationsView {
     bool loading = false;
     QString problem;  // why nothing can be read
     SummaryTotals totals;
-    std::vector<SummaryRow> operations, layers, roles;
+    std::vector<SummaryRow> operations, layers, roles, kernels;
+    QString note;  // why kernels are missing, where a capture said so
 };
 
 class OperationsPage : public QWidget {
