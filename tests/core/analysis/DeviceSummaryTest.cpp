@@ -1,0 +1,182 @@
+// What streams of GPUs did, against sums over every nanosecond of small timelines, whatever the order and the cuts of the blocks; how much of a GPU a
+// launch fills; and what no slice may break.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "core/analysis/DeviceSummary.h"
+
+namespace stepscope {
+namespace {
+
+constexpr GpuShape kV100{
+    .multiprocessors = 80, .threadsPerMultiprocessor = 2048, .registersPerMultiprocessor = 65536, .sharedPerMultiprocessorBytes = 98304};
+
+SliceArguments launchOf(std::int64_t blocks, std::int64_t threads, std::int64_t registers = 0, std::int64_t shared = 0) {
+    return {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .registers = registers, .sharedBytes = shared};
+}
+
+struct DeviceCase {
+    std::vector<SliceBlock> blocks;  // one slice each
+
+    void work(std::int64_t stream, std::int64_t start, std::int64_t end, std::int64_t correlation = 0, SliceKind kind = SliceKind::Kernel,
+              const SliceArguments& arguments = {}, const std::string& name = "gemm") {
+        SliceBlock block;
+        block.thread = {.process = 0, .thread = stream, .device = 0};
+        block.strings = {"", name};
+        block.arguments = {{}, arguments};
+        block.slices = {{.start = start, .duration = end - start, .name = 1, .arguments = 1, .kind = kind, .correlation = correlation}};
+        blocks.push_back(std::move(block));
+    }
+    void call(std::int64_t start, std::int64_t correlation) {
+        SliceBlock block;
+        block.thread = {.process = 1, .thread = 1};
+        block.strings = {"", "cudaLaunchKernel"};
+        block.slices = {{.start = start, .duration = 3, .name = 1, .kind = SliceKind::Runtime, .correlation = correlation}};
+        blocks.push_back(std::move(block));
+    }
+    DeviceSummary summary(const GpuShape& gpu = kV100) const {
+        DeviceSummary made(gpu);
+        for (const auto& block : blocks) made.add(block);
+        return made;
+    }
+};
+
+TEST(DeviceSummary, TellsWhatAStreamWaitedFor) {
+    DeviceCase one;
+    one.call(0, 1), one.work(7, 10, 100, 1);
+    one.call(20, 2), one.work(7, 105, 200, 2);   // launched long before: 5 ns between kernels
+    one.call(250, 3), one.work(7, 260, 300, 3);  // launched 50 ns after the stream had run dry
+    one.call(270, 4), one.work(7, 400, 450, 4);  // launched in time and begun late: it waited for something else
+    one.work(7, 460, 470);                       // by nobody knows whom
+    const auto streams = one.summary().streams({30});
+    ASSERT_EQ(streams.size(), 1u);
+    EXPECT_EQ(streams[0].works, 5);
+    EXPECT_EQ(streams[0].busy.ns, 90 + 95 + 40 + 50 + 10);
+    EXPECT_EQ(streams[0].hostWait.ns, 60);
+    EXPECT_EQ(streams[0].kernelWait.ns, 5 + 10);
+    EXPECT_EQ(streams[0].otherIdle.ns, 100);
+    EXPECT_EQ(one.summary().streams({6})[0].kernelWait.ns, 5) << "the last gap of 10 ns is longer";
+}
+
+TEST(DeviceSummary, AddsUpToWhatEveryNanosecondSays) {
+    std::mt19937 random(5);
+    for (int round = 0; round < 200; ++round) {
+        DeviceCase one;
+        std::vector<int> busy(600), kernels(600);
+        std::map<std::int64_t, std::vector<int>> ofStream;
+        std::int64_t correlation = 0, first = 600, last = 0;
+        for (int i = 0; i < 20; ++i) {
+            const auto stream = 7 + static_cast<std::int64_t>(random() % 3);
+            const auto start = static_cast<std::int64_t>(random() % 500);
+            const auto end = start + static_cast<std::int64_t>(random() % 60);
+            const bool kernel = random() % 3 != 0;
+            one.work(stream, start, end, ++correlation, kernel ? SliceKind::Kernel : SliceKind::Memcpy);
+            if (random() % 2 == 0) one.call(start - static_cast<std::int64_t>(random() % 80), correlation);
+            auto& marks = ofStream.try_emplace(stream, std::vector<int>(600)).first->second;
+            for (auto at = static_cast<std::size_t>(start); at < static_cast<std::size_t>(end); ++at)
+                busy[at] = marks[at] = 1, kernels[at] |= kernel ? 1 : 0;
+            first = std::min(first, start);
+            last = std::max(last, end);
+        }
+        const auto count = [](const std::vector<int>& marks) { return std::ranges::count(marks, 1); };
+        const DeviceSummary summary = one.summary();
+        ASSERT_EQ(summary.devices().size(), 1u);
+        const DeviceTime device = summary.devices()[0];
+        EXPECT_EQ(device.busy.ns, count(busy));
+        EXPECT_EQ(device.kernels.ns, count(kernels));
+        EXPECT_EQ(device.copies.ns, count(busy) - count(kernels));
+        EXPECT_EQ(device.begin.ns, first);
+        EXPECT_EQ(device.end.ns, last);
+        for (const StreamTime& stream : summary.streams()) {
+            EXPECT_EQ(stream.busy.ns, count(ofStream.at(stream.stream)));
+            EXPECT_EQ(stream.busy + stream.idle(), stream.end - stream.begin);
+            std::int64_t waited = 0, before = 0, length = 0;
+            for (const QueuePoint& point : summary.queue(0, stream.stream)) {
+                EXPECT_GE(point.length, 0);
+                waited += length * (point.at.ns - before);
+                before = point.at.ns;
+                length = point.length;
+            }
+            EXPECT_EQ(length, 0) << "whatever was launched has begun";
+            EXPECT_GE(waited, 0);
+        }
+    }
+}
+
+TEST(DeviceSummary, IsTheSameInWhateverOrderAndHoweverCut) {
+    std::mt19937 random(9);
+    DeviceCase one;
+    for (std::int64_t i = 1; i <= 500; ++i) {
+        const auto start = static_cast<std::int64_t>(random() % 100'000);
+        one.call(start - 40, i);
+        one.work(7 + i % 2, start, start + static_cast<std::int64_t>(random() % 300), i, i % 5 == 0 ? SliceKind::Memcpy : SliceKind::Kernel,
+                 launchOf(i, 128, 32), "kernel " + std::to_string(i % 7));
+    }
+    const auto said = [](const DeviceSummary& summary) {
+        std::string text;
+        for (const auto& row : summary.kernels()) text += row.name + std::to_string(row.total.ns) + " " + std::to_string(row.launchDelay.ns) + ";";
+        for (const auto& row : summary.copies()) text += row.name + std::to_string(row.total.ns) + ";";
+        for (const auto& row : summary.streams()) text += std::to_string(row.hostWait.ns) + " " + std::to_string(row.kernelWait.ns) + ";";
+        for (const auto& point : summary.queue(0, 7)) text += std::to_string(point.at.ns) + " " + std::to_string(point.length) + ";";
+        return text;
+    };
+    const std::string whole = said(one.summary());
+    EXPECT_FALSE(whole.empty());
+    for (int round = 0; round < 5; ++round) {
+        std::ranges::shuffle(one.blocks, random);
+        EXPECT_EQ(said(one.summary()), whole);
+    }
+}
+
+TEST(DeviceSummary, KnowsHowMuchOfAGpuALaunchFills) {
+    // 160 blocks of 256 threads: two on each of 80 multiprocessors, 512 of 2048 threads.
+    auto fill = kernelFill(launchOf(160, 256, 32), kV100);
+    ASSERT_TRUE(fill);
+    EXPECT_DOUBLE_EQ(fill->blocksPerMultiprocessor, 2);
+    EXPECT_DOUBLE_EQ(fill->occupancy, 0.25);
+    // As many as fit: 8 of 256 threads, whatever the grid.
+    EXPECT_DOUBLE_EQ(kernelFill(launchOf(1'000'000, 256, 32), kV100)->occupancy, 1);
+    // 255 registers a thread leave room for 8 warps, one block of 256 threads.
+    EXPECT_DOUBLE_EQ(kernelFill(launchOf(1'000'000, 256, 255), kV100)->occupancy, 0.125);
+    // 48 KiB of shared memory a block: two of them.
+    EXPECT_DOUBLE_EQ(kernelFill(launchOf(1'000'000, 256, 32, 49152), kV100)->occupancy, 0.25);
+    EXPECT_FALSE(kernelFill({}, kV100));
+    EXPECT_FALSE(kernelFill(launchOf(1, 1), {}));
+    EXPECT_FALSE(kernelFill({.grid = {std::int64_t{1} << 40, std::int64_t{1} << 40, 1}, .block = {1, 1, 1}}, kV100)) << "no GPU has as many blocks";
+}
+
+TEST(DeviceSummary, WeighsEfficiencyAndOccupancyAsTensorBoardsProfilerDoes) {
+    DeviceCase one;
+    one.work(7, 0, 100, 0, SliceKind::Kernel, launchOf(40, 256, 32));  // half of the multiprocessors
+    one.work(7, 100, 400, 0, SliceKind::Kernel, launchOf(8000, 256, 32));
+    one.work(7, 900, 1000, 0, SliceKind::Memcpy, {.bytes = 500});
+    const DeviceTime device = one.summary().devices()[0];
+    EXPECT_DOUBLE_EQ(device.efficiency, (0.5 * 100 + 300) / 1000);
+    EXPECT_NEAR(device.occupancy, (0.0625 * 100 + 1.0 * 300) / 400, 1e-6);
+    EXPECT_LT(one.summary({}).devices()[0].efficiency, 0) << "of a GPU that nobody described it is not known";
+    ASSERT_EQ(one.summary().copies().size(), 1u);
+    EXPECT_DOUBLE_EQ(one.summary().copies()[0].bytesPerSecond(), 5e9);
+}
+
+TEST(DeviceSummary, NamesTheOperationThatLaunchedAKernel) {
+    DeviceCase one;
+    one.work(7, 0, 10, 0, SliceKind::Kernel, {.extra = R"({"operation":"aten::\"mm\"","graph id":3})"});
+    one.work(7, 10, 40, 0, SliceKind::Kernel, {.extra = R"({"operation":"aten::addmm"})"});
+    ASSERT_EQ(one.summary().kernels().size(), 1u);
+    EXPECT_EQ(one.summary().kernels()[0].operation, "aten::addmm") << "the one where most time went";
+    EXPECT_EQ(launchingOperation(R"({"operation":"aten::\"mm\"","graph id":3})"), "aten::\"mm\"");
+    EXPECT_EQ(launchingOperation(R"({"operation":"unended)"), "unended");
+    EXPECT_EQ(launchingOperation("nothing of it"), "");
+}
+
+TEST(DeviceSummary, OfNothingIsNothing) {
+    const DeviceSummary none;
+    EXPECT_TRUE(none.empty());
+    EXPECT_TRUE(none.streams().empty() && none.devices().empty() && none.kernels().empty() && none.copies().empty() && none.queue(0, 7).empty());
+}
+
+}  // namespace
+}  // namespace stepscope
