@@ -1,0 +1,141 @@
+"""real_records.py PLAYER TRACES: what profilers recorded on real GPUs, as CUPTI's records through Stepscope's capture and decoder: the same totals.
+
+PLAYER is play_records, which plays lines of records by a fake CUPTI; TRACES the folder of recordings. For every stream and name: how many, how long, how
+many bytes, blocks and threads, and by which operations they were launched. Exits with 77 and a sentence where the folder is not there.
+"""
+import collections
+import gzip
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+KERNEL, MEMCPY, MEMSET, SYNC, RUNTIME = 10, 11, 12, 13, 8  # SliceKind
+COPIES = ['Unknown', 'HtoD', 'DtoH', 'HtoA', 'AtoH', 'AtoA', 'AtoD', 'DtoA', 'DtoD', 'HtoH', 'PtoP']
+MEMORIES = ['Unknown', 'Pageable', 'Pinned', 'Device', 'Array', 'Managed', 'Device Static', 'Managed Static']
+WAITS = ['Unknown Sync', 'Event Sync', 'Stream Wait Event', 'Stream Sync', 'Context Sync']
+
+
+class Recording:
+    def __init__(self):
+        self.lines, self.sums = [], collections.defaultdict(lambda: [0] * 6)
+
+    def add(self, word, kind, name, *, start, end, device=-1, context=1, stream=-1, thread=0, correlation=0, bytes=0, copy=0, source=0, target=0,
+            grid=(0, 0, 0), block=(0, 0, 0), registers=0, shared=0, external=0, type=0, shown=None):
+        fields = [word, device, context, stream, start, end, correlation, bytes, copy, source, target, *grid, *block, registers, shared, external, thread, type, name]
+        self.lines.append((start, '\t'.join(str(f) for f in fields)))
+        host = kind == RUNTIME
+        into = self.sums[-1 if host else device, thread if host else stream, kind, shown or name]
+        product = lambda three: three[0] * three[1] * three[2]
+        for i, value in enumerate((1, end - start, bytes, external, product(grid), product(block))):
+            into[i] += value
+
+
+def kineto(path):
+    made = Recording()
+    with gzip.open(path) as file:
+        rows = [row for row in json.load(file)['traceEvents'] if row.get('ph') == 'X']
+    # An external id is pushed by the thread that calls: a device's record has that of its call.
+    by_call = {row['args']['correlation']: row['args'].get('External id', 0) for row in rows if row['cat'] == 'cuda_runtime'}
+    first = min(float(row['ts']) for row in rows)
+    for row in rows:
+        args = row.get('args', {})
+        start = int(round((float(row['ts']) - first) * 1000)) + 1000  # a start of 0 is none
+        common = dict(start=start, end=start + int(round(float(row['dur']) * 1000)), correlation=args.get('correlation', 0),
+                      external=by_call.get(args.get('correlation'), 0))
+        name, category = row['name'], row['cat']
+        where = dict(device=args.get('device', 0), stream=args.get('stream', -1))
+        if category == 'kernel':
+            made.add('kernel', KERNEL, name, **common, **where, grid=args.get('grid', (1, 1, 1)), block=args.get('block', (1, 1, 1)),
+                     registers=args.get('registers per thread', 0), shared=args.get('shared memory', 0))
+        elif category == 'gpu_memcpy':
+            kind, source, _, target = name.removeprefix('Memcpy ').replace('(', '').replace(')', '').split(' ')
+            number = lambda word: MEMORIES.index(word) if word in MEMORIES else 0
+            shown = f'Memcpy {kind} ({MEMORIES[number(source)]} -> {MEMORIES[number(target)]})'  # AMD's "Host" is none of CUPTI's memories
+            made.add('memcpy', MEMCPY, name, **common, **where, bytes=args.get('bytes', 0), copy=COPIES.index(kind), source=number(source), target=number(target), shown=shown)
+        elif category == 'gpu_memset':
+            made.add('memset', MEMSET, name, **common, **where, bytes=args['bytes'], target=MEMORIES.index(name.removeprefix('Memset (').removesuffix(')')))
+        elif category == 'cuda_sync':
+            made.add('sync', SYNC, name, **common, **where, type=WAITS.index(name))
+        elif category == 'cuda_runtime':
+            made.add('runtime', RUNTIME, name, **common, thread=row['tid'] & 0xffffffff)
+    return made
+
+
+def nsys(path):
+    made = Recording()
+    base = sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)
+    base.row_factory = sqlite3.Row
+    text = dict(base.execute('SELECT id, value FROM StringIds').fetchall())
+    for row in base.execute('SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL'):
+        made.add('kernel', KERNEL, text[row['mangledName']], shown=text[row['demangledName']], start=row['start'], end=row['end'], device=row['deviceId'],
+                 context=row['contextId'], stream=row['streamId'], correlation=row['correlationId'], grid=(row['gridX'], row['gridY'], row['gridZ']),
+                 block=(row['blockX'], row['blockY'], row['blockZ']), registers=row['registersPerThread'],
+                 shared=row['staticSharedMemory'] + row['dynamicSharedMemory'])
+    for row in base.execute('SELECT * FROM CUPTI_ACTIVITY_KIND_MEMCPY'):
+        shown = f"Memcpy {COPIES[row['copyKind']]} ({MEMORIES[row['srcKind']]} -> {MEMORIES[row['dstKind']]})"
+        made.add('memcpy', MEMCPY, shown, start=row['start'], end=row['end'], device=row['deviceId'], context=row['contextId'], stream=row['streamId'],
+                 correlation=row['correlationId'], bytes=row['bytes'], copy=row['copyKind'], source=row['srcKind'], target=row['dstKind'])
+    for row in base.execute('SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME'):
+        name = text[row['nameId']]
+        made.add('runtime', RUNTIME, name, shown=name.split('_v')[0], start=row['start'], end=row['end'], correlation=row['correlationId'],
+                 thread=row['globalTid'] % 0x1000000)
+    return made
+
+
+def lines_of(player, recording, *gpu):
+    # As CUPTI hands them over: roughly in order of time.
+    text = '\n'.join(line for _, line in sorted(recording.lines)) + '\n'
+    done = subprocess.run([player, *(str(number) for number in gpu)], input=text, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def played(player, recording):
+    head, *rows = [line for line in lines_of(player, recording) if not line.startswith(('idle', 'device', 'fill'))]
+    counts = [int(n) for n in head.split('\t')[1:]]
+    sums = collections.defaultdict(lambda: [0] * 6)
+    for row in rows:
+        device, number, kind, *values, name = row.split('\t')
+        into = sums[int(device), int(number), int(kind), name]
+        for i, value in enumerate(values):
+            into[i] += int(value)
+    return counts, sums
+
+
+def compare(player, path):
+    recording = nsys(path) if path.endswith('.sqlite') else kineto(path)
+    (records, dropped, unknown, invalid, chunks, slices, size), sums = played(player, recording)
+    assert dropped == unknown == invalid == 0, (dropped, unknown, invalid)
+    assert slices == len(recording.lines), f'{slices} slices of {len(recording.lines)} records'
+    # CUPTI gives a wait no device, only its context; both are of the one device that has it.
+    wanted = dict(recording.sums)
+    for key in set(wanted) | set(sums):
+        if key[2] == SYNC:
+            continue
+        assert tuple(wanted.get(key, ())) == tuple(sums.get(key, ())), f'{key}: {wanted.get(key)} became {sums.get(key)}'
+    of_waits = lambda all: sorted((key[3], key[1], *values[:2]) for key, values in all.items() if key[2] == SYNC)
+    assert of_waits(wanted) == of_waits(sums), f'{of_waits(wanted)} became {of_waits(sums)}'
+    kernels = collections.Counter()
+    for (device, stream, kind, _), (count, time, *_) in wanted.items():
+        if kind == KERNEL:
+            kernels[f'device {device} stream {stream}', 'kernels'] += count
+            kernels[f'device {device} stream {stream}', 'ns'] += time
+    words = ', '.join(f'{where}: {kernels[where, "kernels"]} kernels {kernels[where, "ns"]} ns' for where in sorted({where for where, _ in kernels}))
+    print(f'{os.path.basename(path)}: {slices} records, {len(sums)} names by stream and thread agree, {size / slices:.1f} bytes each in {chunks} chunks; {words}')
+
+
+def main(player, folder):
+    files = ['v100-kineto.pt.trace.json.gz', 'a100-alexnet-sync.json.gz', 'mi250-minitoy.json.gz', 'a100-saxpy-nsys.sqlite']
+    missing = [name for name in files if not os.path.exists(os.path.join(folder, name))]
+    if missing:
+        print(f'not run: {", ".join(missing)} of the recordings of real GPUs are not in {folder}; STEPSCOPE_TRACES names their folder')
+        return 77
+    for name in files:
+        compare(player, os.path.join(folder, name))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1], os.environ.get('STEPSCOPE_TRACES', sys.argv[2])))
