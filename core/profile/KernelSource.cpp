@@ -6,17 +6,19 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "core/base/Format.h"
 #include "core/profile/DeviceFacts.h"
+#include "core/profile/DeviceMeter.h"
 #include "core/profile/OperationNames.h"
 #include "core/profile/activity/ActivityDecoder.h"
 #include "core/trace/Note.h"
+#include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
 
 namespace stepscope {
@@ -145,6 +147,7 @@ private:
                 for (std::size_t i = 0; i < count; ++i) static_cast<Recording*>(self)->m_decoder.add(records[i]);
             });
             if (problem != nullptr) m_problem = problem;
+            for (auto& [device, meter] : m_meters) meter.read(m_clock.now().ns);
             if (last) break;
             publish(m_decoder.take(false));
         }
@@ -153,6 +156,9 @@ private:
         m_decoder.addLost(counts.dropped);
         publish(m_decoder.take(true));
         const std::lock_guard lock(m_mutex);
+        for (auto& [device, meter] : m_meters)
+            if (SampleBlock block = meter.take(); !block.samples.empty() && m_sink != nullptr)
+                m_sink->publishChunk(std::make_shared<Chunk>(encodeSamples(std::move(block))));
         m_sentence = sentenceOf(counts);
         m_done = true;
         if (m_abandoned) g_stuck.store(false);
@@ -172,7 +178,7 @@ private:
     void publish(std::vector<SliceBlock> blocks) {
         for (SliceBlock& block : blocks) {
             const std::int64_t device = block.thread.device;
-            const bool unseen = device >= 0 && m_told.insert(device).second;
+            const bool unseen = device >= 0 && m_meters.try_emplace(device, m_cuda, device).second;
             auto chunk = std::make_shared<Chunk>(encodeSlices(std::move(block), m_clock.now()));
             ChunkPtr facts;
             if (unseen) facts = deviceFacts(m_cuda, device, m_clock.now());
@@ -210,8 +216,8 @@ private:
     const SessionClock m_clock;
     const std::int64_t m_toSession;  // added to a time of the steady clock
     Launches m_launches;
-    ActivityDecoder m_decoder;                // of the thread that fetches, as the two below
-    std::unordered_set<std::int64_t> m_told;  // devices
+    ActivityDecoder m_decoder;                     // of the thread that fetches, as the two below
+    std::map<std::int64_t, DeviceMeter> m_meters;  // of devices that have been told of
     std::string m_problem;
     std::mutex m_mutex;
     std::condition_variable m_changed;

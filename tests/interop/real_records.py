@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 KERNEL, MEMCPY, MEMSET, SYNC, RUNTIME = 10, 11, 12, 13, 8  # SliceKind
+LONGEST = 4096  # bytes of a name that are kept: kernels of PyTorch's lambdas have longer ones
 COPIES = ['Unknown', 'HtoD', 'DtoH', 'HtoA', 'AtoH', 'AtoA', 'AtoD', 'DtoA', 'DtoD', 'HtoH', 'PtoP']
 MEMORIES = ['Unknown', 'Pageable', 'Pinned', 'Device', 'Array', 'Managed', 'Device Static', 'Managed Static']
 WAITS = ['Unknown Sync', 'Event Sync', 'Stream Wait Event', 'Stream Sync', 'Context Sync']
@@ -26,7 +27,7 @@ class Recording:
         fields = [word, device, context, stream, start, end, correlation, bytes, copy, source, target, *grid, *block, registers, shared, external, thread, type, name]
         self.lines.append((start, '\t'.join(str(f) for f in fields)))
         host = kind == RUNTIME
-        into = self.sums[-1 if host else device, thread if host else stream, kind, shown or name]
+        into = self.sums[-1 if host else device, thread if host else stream, kind, (shown or name)[:LONGEST]]
         product = lambda three: three[0] * three[1] * three[2]
         for i, value in enumerate((1, end - start, bytes, external, product(grid), product(block))):
             into[i] += value
@@ -45,7 +46,7 @@ def kineto(path):
         common = dict(start=start, end=start + int(round(float(row['dur']) * 1000)), correlation=args.get('correlation', 0),
                       external=by_call.get(args.get('correlation'), 0))
         name, category = row['name'], row['cat']
-        where = dict(device=args.get('device', 0), stream=args.get('stream', -1))
+        where = dict(device=args.get('device', 0), stream=-1 if args.get('stream') == 0xffffffff else args.get('stream', -1))  # all ones: of no stream
         if category == 'kernel':
             made.add('kernel', KERNEL, name, **common, **where, grid=args.get('grid', (1, 1, 1)), block=args.get('block', (1, 1, 1)),
                      registers=args.get('registers per thread', 0), shared=args.get('shared memory', 0))
@@ -69,7 +70,7 @@ def nsys(path):
     base.row_factory = sqlite3.Row
     text = dict(base.execute('SELECT id, value FROM StringIds').fetchall())
     for row in base.execute('SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL'):
-        made.add('kernel', KERNEL, text[row['mangledName']], shown=text[row['demangledName']], start=row['start'], end=row['end'], device=row['deviceId'],
+        made.add('kernel', KERNEL, text[row['mangledName']], shown=text[row['demangledName']].replace(' *', '*'), start=row['start'], end=row['end'], device=row['deviceId'],
                  context=row['contextId'], stream=row['streamId'], correlation=row['correlationId'], grid=(row['gridX'], row['gridY'], row['gridZ']),
                  block=(row['blockX'], row['blockY'], row['blockZ']), registers=row['registersPerThread'],
                  shared=row['staticSharedMemory'] + row['dynamicSharedMemory'])

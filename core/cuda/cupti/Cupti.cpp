@@ -2,6 +2,7 @@
 
 #if __has_include(<cupti.h>)
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -261,6 +262,26 @@ void readBuffer(Capture& own, const Filled& filled, Batch& batch) {
     }
 }
 
+// Until all that the process has put onto its devices is done: on this thread alone, and only for devices that it uses, as asking the CUDA runtime
+// about another would take memory there.
+void waitForDevices() {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (driver == nullptr) return;
+    const auto device = reinterpret_cast<decltype(&cuDeviceGet)>(dlsym(driver, "cuDeviceGet"));
+    const auto state = reinterpret_cast<decltype(&cuDevicePrimaryCtxGetState)>(dlsym(driver, "cuDevicePrimaryCtxGetState"));
+    int count = 0;
+    if (device == nullptr || state == nullptr || cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        CUdevice one{};
+        unsigned flags = 0;
+        int active = 0;
+        if (device(&one, ordinal) != CUDA_SUCCESS || state(one, &flags, &active) != CUDA_SUCCESS || active == 0) continue;
+        if (cudaSetDevice(ordinal) == cudaSuccess) cudaDeviceSynchronize();
+    }
+    cudaGetLastError();
+    dlclose(driver);
+}
+
 // Records that CUPTI dropped since it was last asked, of `context` and stream; of all together with 0.
 void countDropped(Capture& own, CUcontext context, std::uint32_t stream) {
     std::size_t dropped = 0;
@@ -291,10 +312,7 @@ const char* captureBegin(const CudaCaptureOptions& options) {
 const char* captureCollect(bool last, void* user, TakeCudaActivities take) {
     Capture& own = capture();
     if (own.live.load() == nullptr) return "Kernels are not recorded: no capture has begun.";
-    if (last) {
-        cudaDeviceSynchronize();  // what runs would come without its end
-        cudaGetLastError();
-    }
+    if (last) waitForDevices();  // what runs would come without its end
     const CUptiResult flushed = own.library->flushAll(last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
     std::deque<Filled> filled;
     {

@@ -20,6 +20,9 @@ extern "C" cudaError_t CUDARTAPI cudaGetDeviceCount(int*) {
 extern "C" cudaError_t CUDARTAPI cudaDeviceGetAttribute(int*, enum cudaDeviceAttr, int) {
     return cudaErrorNoDevice;
 }
+extern "C" cudaError_t CUDARTAPI cudaSetDevice(int) {
+    return cudaErrorNoDevice;
+}
 extern "C" cudaError_t CUDARTAPI cudaDeviceSynchronize() {
     return cudaSuccess;
 }
