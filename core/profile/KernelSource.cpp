@@ -96,6 +96,7 @@ public:
         : m_cuda(*plugin.interface),
           m_sink(outlet.sink),
           m_clock(*outlet.clock),
+          m_rank(outlet.rank),
           m_toSession(outlet.clock->now().ns - steadyNow()),
           m_decoder(
               {.process = ::getpid(),
@@ -178,6 +179,8 @@ private:
     void publish(std::vector<SliceBlock> blocks) {
         for (SliceBlock& block : blocks) {
             const std::int64_t device = block.thread.device;
+            block.thread.rank = m_rank;
+            block.thread.lane += m_rank << 52;  // told from those of other captures of the session
             const bool unseen = device >= 0 && m_meters.try_emplace(device, m_cuda, device).second;
             auto chunk = std::make_shared<Chunk>(encodeSlices(std::move(block), m_clock.now()));
             ChunkPtr facts;
@@ -214,6 +217,7 @@ private:
     const CudaInterface& m_cuda;
     EventSink* m_sink;  // null: nobody waits any more
     const SessionClock m_clock;
+    const std::int64_t m_rank;
     const std::int64_t m_toSession;  // added to a time of the steady clock
     Launches m_launches;
     ActivityDecoder m_decoder;                     // of the thread that fetches, as the two below

@@ -39,7 +39,9 @@ void CaptureWindow::before(std::int64_t step, bool onGpu) {
     m_done = {.firstStep = step};
     m_outlet.gpu = onGpu || cudaPlugin().onHost;
     m_sources.clear();
-    m_sources = captureSources(*m_asked, warming ? CaptureOutlet{&nowhere, m_outlet.clock, m_outlet.gpu} : m_outlet);
+    CaptureOutlet outlet = m_outlet;
+    if (warming) outlet.sink = &nowhere;
+    m_sources = captureSources(*m_asked, outlet);
 }
 
 std::optional<CaptureDone> CaptureWindow::after(std::int64_t step, TimeNs begin, TimeNs end) {

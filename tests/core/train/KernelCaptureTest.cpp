@@ -215,11 +215,11 @@ TEST(KernelCapture, GoesOnWithoutACuptiThatDoesNotComeBackUntilItDoes) {
     KernelSink kept(events);
     const SessionClock clock;
     {
-        KernelSource source({&kept, &clock, true}, cudaPlugin(), std::chrono::milliseconds(100));
+        KernelSource source({.sink = &kept, .clock = &clock, .gpu = true}, cudaPlugin(), std::chrono::milliseconds(100));
         CaptureDone done;
         EXPECT_THAT(source.finish(done), HasSubstr("CUPTI did not hand its records over within"));
     }
-    KernelSource second({&kept, &clock, true}, cudaPlugin(), std::chrono::milliseconds(100));
+    KernelSource second({.sink = &kept, .clock = &clock, .gpu = true}, cudaPlugin(), std::chrono::milliseconds(100));
     CaptureDone done;
     EXPECT_THAT(second.finish(done), HasSubstr("start the program again"));
     const FakeCuptiScript none;
@@ -227,7 +227,7 @@ TEST(KernelCapture, GoesOnWithoutACuptiThatDoesNotComeBackUntilItDoes) {
     std::string sentence = "start the program again";
     for (int i = 0; i < 600 && sentence.find("start the program again") != std::string::npos; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        KernelSource later({&kept, &clock, true}, cudaPlugin());
+        KernelSource later({.sink = &kept, .clock = &clock, .gpu = true}, cudaPlugin());
         sentence = later.finish(done);
     }
     EXPECT_THAT(sentence, HasSubstr("CUPTI handed over no kernel")) << "of a step that ran none";
