@@ -30,6 +30,7 @@
 #include "widgets/panels/run/TransportBar.h"
 #include "widgets/panels/sessions/SessionsPage.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
+#include "widgets/timeline/TimelinePage.h"
 
 namespace stepscope {
 namespace {
@@ -91,9 +92,10 @@ QWidget* MainWindow::buildCentre() {
     m_ladder = new LadderPage;
     m_diagnose = new DiagnosePage;
     m_operations = new OperationsPage;
+    m_timeline = new TimelinePage;
     for (QWidget* page :
          {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage), static_cast<QWidget*>(m_compare),
-          static_cast<QWidget*>(m_ladder), static_cast<QWidget*>(m_diagnose), static_cast<QWidget*>(m_operations)})
+          static_cast<QWidget*>(m_ladder), static_cast<QWidget*>(m_diagnose), static_cast<QWidget*>(m_operations), static_cast<QWidget*>(m_timeline)})
         page->setFocusPolicy(Qt::StrongFocus);
     m_live->setMinimumSize(320, 200);  // in a small window the charts are less high than they would like
     m_live->setAccessibleName("Live charts");
@@ -107,6 +109,7 @@ QWidget* MainWindow::buildCentre() {
     m_pages->addTab(m_ladder, "Ladder");
     m_pages->addTab(m_diagnose, "Diagnose");
     m_pages->addTab(m_operations, "Operations");
+    m_pages->addTab(m_timeline, "Timeline");
     m_pages->setAccessibleName("Pages");
     // The tab widget gives the keyboard to the first field of the page that comes, where 1, ? and Space would be typed.
     connect(m_pages, &QTabWidget::currentChanged, this, [this] {

@@ -23,6 +23,7 @@ class SessionsPanel;
 class SidePanels;
 class TextPage;
 class OperationsPage;
+class TimelinePage;
 class TransportBar;
 
 class MainWindow : public QMainWindow {
@@ -44,6 +45,7 @@ public:
     LadderPage& ladderPage() { return *m_ladder; }
     DiagnosePage& diagnosePage() { return *m_diagnose; }
     OperationsPage& operationsPage() { return *m_operations; }
+    TimelinePage& timelinePage() { return *m_timeline; }
     SessionsPanel& sessions() { return *m_sessions; }
     LogPanel& log() { return *m_log; }
 
@@ -82,6 +84,7 @@ private:
     LadderPage* m_ladder;
     DiagnosePage* m_diagnose;
     OperationsPage* m_operations;
+    TimelinePage* m_timeline;
     SessionsPanel* m_sessions;
     LogPanel* m_log;
     SidePanels* m_sides;

@@ -29,6 +29,7 @@
 #include "widgets/panels/run/RunBar.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 #include "widgets/style/Theme.h"
+#include "widgets/timeline/TimelinePage.h"
 
 namespace stepscope {
 namespace {
@@ -41,7 +42,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Ctrl+Shift+V", "validate now"},
         {"Ctrl+Shift+C", "capture what runs in some steps"},
         {"Ctrl+Shift+R", "draw other batches: the next seed"},
-        {"1 … 7", "page Live, Text, Sessions, Compare, Ladder, Diagnose, Operations"},
+        {"1 … 8", "page Live, Text, Sessions, Compare, Ladder, Diagnose, Operations, Timeline"},
         {"F", "fit the charts to the whole run"},
         {"Wheel, drag", "zoom and pan the charts; double click fits"},
         {"Enter, L", "on a chart: it alone; logarithmic y"},
@@ -174,6 +175,7 @@ bool WindowActions::eventFilter(QObject* watched, QEvent* event) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if (m_overlay->isVisible() || takesText(widget) || (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) != 0) return false;
     if (key->key() == Qt::Key_Space && takesSpace(widget)) return false;
+    if (m_window.timelinePage().takesKey(key->key(), key->text())) return false;
     return act(key->key(), key->text());
 }
 

@@ -20,6 +20,7 @@
 #include "app/gui/wiring/FlipWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/OperationsWiring.h"
+#include "app/gui/wiring/TimelineWiring.h"
 #include "app/gui/wiring/ReplayController.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
@@ -70,6 +71,7 @@ private:
     DiagnoseWiring m_diagnose;
     CaptureWiring m_capture;
     OperationsWiring m_operations;
+    TimelineWiring m_timeline;
     WindowActions m_actions;
     Departure m_departure;
     QuitSignals m_signals;

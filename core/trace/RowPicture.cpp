@@ -68,8 +68,8 @@ private:
     }
     static void weigh(RowPicture::Column& column, std::uint32_t style, double covered) {
         column.covered += covered;
-        if (covered <= column.weight) return;
-        column.weight = covered;
+        if (static_cast<float>(covered) <= column.weight) return;
+        column.weight = static_cast<float>(covered);
         column.style = style;
     }
     void add(const KeptSlice& slice) {

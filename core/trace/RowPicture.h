@@ -34,7 +34,7 @@ struct RowPicture {
     struct Column {
         std::int64_t count = 0;  // folded slices that begin in it
         double covered = 0;      // ns of it that they take, more where they lie over each other
-        double weight = 0;       // of the style, ns
+        float weight = 0;        // of the style, ns
         std::uint32_t style = 0;
         bool coarse = false;  // a fold wider than the pixel stands in until finer ones are there
         bool some() const { return covered > 0 || count > 0; }

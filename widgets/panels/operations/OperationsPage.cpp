@@ -94,6 +94,10 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
 
     connect(m_capture, &QPushButton::clicked, this, [this] { Q_EMIT captureRequested(m_steps->value()); });
     connect(m_export, &QPushButton::clicked, this, &OperationsPage::exportRequested);
+    m_table->setToolTip("Double click or Enter: its slices in the timeline");
+    connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) {
+        if (m_by->currentIndex() == 0) Q_EMIT showInTimeline(index.siblingAtColumn(OperationsTable::Name).data().toString());
+    });
     connect(m_by, &QComboBox::currentIndexChanged, this, [this] {
         showRows();
         showState();

@@ -45,6 +45,7 @@ public:
 Q_SIGNALS:
     void captureRequested(int steps);
     void exportRequested();
+    void showInTimeline(const QString& name);  // its slices
 
 private:
     void showState();

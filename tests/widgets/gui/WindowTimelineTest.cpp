@@ -1,0 +1,182 @@
+// The page Timeline of the whole window, with real mouse and keys: empty with a reason, filled by a capture of the live run and by a stored session,
+// zoomed, panned, searched and selected, and pictures of it in the sizes and themes that people have.
+#include <gtest/gtest.h>
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTabWidget>
+#include <QTableView>
+#include <QToolButton>
+#include <QWheelEvent>
+
+#include "WindowFixture.h"
+#include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/style/Theme.h"
+#include "widgets/timeline/TimelinePage.h"
+
+namespace stepscope {
+namespace {
+
+class WindowTimelineTest : public WindowTest {
+protected:
+    TimelinePage& page() { return window().timelinePage(); }
+    TimelineView& view() { return page().view(); }
+    void look() { window().pages().setCurrentWidget(&page()); }
+    bool shows(const QString& words) {
+        return QTest::qWaitFor([&] { return page().sentence().contains(words); }, 6000);
+    }
+    bool filled() {
+        return QTest::qWaitFor([&] { return !view().content().lanes.lanes.empty() && page().sentence().isEmpty() && view().styles() > 0; }, 8000);
+    }
+    void capture() {
+        press("Run");
+        ASSERT_TRUE(reaches(10));
+        QTest::mouseClick(page().captureButton(), Qt::LeftButton);
+        ASSERT_TRUE(filled()) << page().sentence().toStdString();
+    }
+    void settle() {
+        EXPECT_TRUE(QTest::qWaitFor([&] { return view().sharp(); }, 5000));
+        QTest::qWait(150);
+    }
+    // Where the first slice of a lane's depth lies, from what the index told of it: the middle of the lanes, zoomed out.
+    QPoint onRow(int depth) {
+        return {static_cast<int>(view().lanesRect().center().x()), view().yOf(view().content().lanes.lanes.front().lane, depth)};
+    }
+};
+
+TEST_F(WindowTimelineTest, SaysWhatWouldFillItAndIsFilledByACaptureOfTheRun) {
+    options.size = {1280, 800};
+    open();
+    look();
+    EXPECT_TRUE(shows("start a run")) << page().sentence().toStdString();
+    EXPECT_FALSE(page().captureButton()->isEnabled());
+    press("Run");
+    ASSERT_TRUE(reaches(10));
+    EXPECT_TRUE(shows("No step of session 1 was captured")) << page().sentence().toStdString();
+    QTest::mouseClick(page().captureButton(), Qt::LeftButton);
+    ASSERT_TRUE(filled()) << page().sentence().toStdString();
+    settle();
+    picture(window(), "timeline");
+    applyStyle(*qApp, Theme::Dark);
+    settle();
+    picture(window(), "timeline-dark");
+    applyStyle(*qApp, Theme::Light);
+}
+
+TEST_F(WindowTimelineTest, TurnsMouseAndKeysIntoWhatIsSeen) {
+    options.size = {1280, 800};
+    open();
+    look();
+    capture();
+    view().setFocus();
+    view().fit();
+    settle();
+    const double fit = view().nsPerPixel();
+    QTest::keyClick(&view(), Qt::Key_W);
+    EXPECT_LT(view().nsPerPixel(), fit);
+    const double from = view().from();
+    QTest::keyClick(&view(), Qt::Key_D);
+    EXPECT_GT(view().from(), from);
+    QTest::keyClick(&view(), Qt::Key_A);
+    QTest::keyClick(&view(), Qt::Key_S);
+    QTest::keyClick(&view(), Qt::Key_F);
+    EXPECT_DOUBLE_EQ(view().nsPerPixel(), fit);
+    // The time under the pointer stays where it is.
+    const QPointF at(view().lanesRect().left() + 100, view().lanesRect().center().y());
+    const double under = view().from() + 100 * fit;
+    QWheelEvent wheel(at, view().mapToGlobal(at), {}, {0, 480}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(&view(), &wheel);
+    EXPECT_LT(view().nsPerPixel(), fit);
+    EXPECT_NEAR(view().from() + 100 * view().nsPerPixel(), under, view().nsPerPixel());
+    const double before = view().from();
+    QTest::mousePress(&view(), Qt::LeftButton, {}, QPoint(500, 300));
+    QTest::mouseMove(&view(), QPoint(440, 300));
+    QTest::mouseRelease(&view(), Qt::LeftButton, {}, QPoint(440, 300));
+    EXPECT_GT(view().from(), before);
+    QTest::keyClick(&view(), Qt::Key_M);
+    EXPECT_EQ(view().marks().size(), 1u);
+    QTest::keyClick(&view(), Qt::Key_M);
+    EXPECT_TRUE(view().marks().empty());
+    const qint64 lane = view().content().lanes.lanes.front().lane;
+    if (view().content().lanes.lanes.front().depths > 1) {
+        QTest::mouseClick(&view(), Qt::LeftButton, {}, QPoint(30, view().yOf(lane, 0)));
+        EXPECT_TRUE(view().isFolded(lane));
+        QTest::mouseClick(&view(), Qt::LeftButton, {}, QPoint(30, view().yOf(lane, 0)));
+    }
+    EXPECT_FALSE(view().isFolded(lane));
+}
+
+TEST_F(WindowTimelineTest, SelectsSearchesAndSumsUp) {
+    options.size = {1280, 800};
+    open();
+    look();
+    capture();
+    view().setFocus();
+    view().fit();
+    settle();
+    QTest::keyClick(&view(), '/');
+    EXPECT_TRUE(page().search()->hasFocus());
+    const auto sums = [&] { return page().details(); };
+    QTest::mousePress(&view(), Qt::LeftButton, Qt::ShiftModifier, QPoint(view().lanesRect().left() + 2, 200));
+    QTest::mouseMove(&view(), QPoint(view().lanesRect().right() - 2, 200));
+    QTest::mouseRelease(&view(), Qt::LeftButton, Qt::ShiftModifier, QPoint(view().lanesRect().right() - 2, 200));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return sums().contains("selected"); }, 5000)) << sums().toStdString();
+    EXPECT_TRUE(sums().contains("slices begin in it"));
+    settle();
+    picture(window(), "timeline-sums");
+    page().search()->setFocus();
+    QTest::keyClicks(page().search(), "a");
+    QTest::keyClick(page().search(), Qt::Key_Return);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return view().selected().has_value(); }, 5000)) << sums().toStdString();
+    EXPECT_TRUE(view().hasFocus());
+    EXPECT_TRUE(sums().contains("p50, p95")) << sums().toStdString();
+    settle();
+    picture(window(), "timeline-selected");
+    const qint64 first = view().selected()->slice.start;
+    QTest::keyClick(&view(), Qt::Key_N);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return view().selected()->slice.start > first || sums().contains("No slice"); }, 5000));
+    for (auto* button : page().findChildren<QToolButton*>())
+        if (button->text() == "Copy") QTest::mouseClick(button, Qt::LeftButton);
+    EXPECT_FALSE(QGuiApplication::clipboard()->text().isEmpty());
+    QTest::keyClick(&view(), Qt::Key_Escape);
+    EXPECT_FALSE(view().selected().has_value());
+    EXPECT_FALSE(view().range().has_value());
+}
+
+TEST_F(WindowTimelineTest, ShowsARowOfThePageOperations) {
+    options.size = {1280, 800};
+    open();
+    look();
+    capture();
+    window().pages().setCurrentWidget(&window().operationsPage());
+    auto* table = window().operationsPage().table();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return table->isVisible() && table->model()->rowCount() > 0; }, 6000));
+    table->setCurrentIndex(table->model()->index(0, 0));
+    const QString name = table->model()->index(0, 0).data().toString();
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_Return);
+    EXPECT_EQ(window().pages().currentWidget(), &page());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return view().selected().has_value(); }, 6000)) << page().details().toStdString();
+    EXPECT_EQ(QString::fromStdString(view().selected()->name), name);
+}
+
+TEST_F(WindowTimelineTest, IsReadableInASmallWindowAndInALargeOne) {
+    for (const QSize size : {QSize(1024, 640), QSize(1920, 1080)}) {
+        options.size = size;
+        open();
+        look();
+        if (size.width() == 1024) picture(window(), "timeline-small-empty");
+        capture();
+        settle();
+        picture(window(), QString("timeline-%1x%2").arg(size.width()).arg(size.height()));
+        EXPECT_GT(view().height(), 200);
+        press("Stop");
+        ASSERT_TRUE(idle());
+        place = nullptr;
+    }
+}
+
+}  // namespace
+}  // namespace stepscope

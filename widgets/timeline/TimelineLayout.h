@@ -1,0 +1,50 @@
+// TimelineLayout: which row of a timeline lies where, no QPainter in it: lanes with a row a depth, folded ones with one, counters below. Heights are
+// in logical pixels, y from the top of all rows (not of what is scrolled to). A value type of the GUI thread.
+#pragma once
+#include <QString>
+#include <set>
+#include <vector>
+
+#include "core/trace/TraceIndex.h"
+
+namespace stepscope {
+
+struct CounterSeries {
+    QString name, unit;
+    std::vector<std::pair<qint64, double>> points;  // by ns; a value holds until the next
+};
+
+struct TimelineContent {
+    qint64 session = 0;
+    TraceLanes lanes;
+    std::vector<CounterSeries> counters;
+};
+
+struct TimelineRow {
+    enum class Kind { Lane, Counter } kind = Kind::Lane;
+    int place = 0;  // in the lanes or counters
+    int depth = 0;
+    int y = 0, height = 0;
+};
+
+class TimelineLayout {
+public:
+    static constexpr int kBar = 18, kGap = 1, kBetween = 6, kCounter = 40;
+
+    void set(const TimelineContent& content, const std::set<qint64>& folded);
+    const std::vector<TimelineRow>& rows() const { return m_rows; }
+    int height() const { return m_height; }
+    const TimelineRow* rowAt(int y) const;
+    const TimelineRow* rowOf(qint64 lane, int depth) const;  // of a folded lane its one row
+    int lastRowOf(int place) const;                          // the y behind a lane's rows
+
+private:
+    const TimelineContent* m_content = nullptr;
+    std::vector<TimelineRow> m_rows;
+    int m_height = 0;
+};
+
+// "trainer", "stream 7 of GPU 0": what a lane is called.
+QString laneTitle(const TraceLane& lane, bool severalRanks);
+
+}  // namespace stepscope

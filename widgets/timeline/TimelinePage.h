@@ -1,0 +1,76 @@
+// The page Timeline: the timeline with its search, legend and the pane of what is selected: facts and kin of a slice, or the sums of a range. It
+// reads nothing itself: it is told what was found and says what a person wants to know. GUI thread.
+#pragma once
+#include <QWidget>
+
+#include "widgets/timeline/TimelineView.h"
+
+class QLineEdit;
+class QPushButton;
+class QSpinBox;
+class QSplitter;
+class QTextBrowser;
+class QToolButton;
+
+namespace stepscope {
+
+class ShortcutsOverlay;
+class TimelineLegend;
+class ToneLabel;
+
+class TimelinePage : public QWidget {
+    Q_OBJECT
+public:
+    explicit TimelinePage(QWidget* parent = nullptr);
+
+    void setContent(TimelineContent content);
+    void setNothing(qint64 session);           // that session has no capture; 0: none is shown
+    void setProblem(const QString& sentence);  // nothing can be read
+    void setLoading(const QString& sentence);  // something is being read
+    void setReady(bool ready);                 // whether there is a run that can be asked
+    void setWaiting(bool waiting);             // for the steps that were asked for
+    void setSlice(const TraceSlice& slice, const KinSum& kin, const std::vector<TraceSlice>& flows);
+    void setSums(qint64 from, qint64 to, const RangeSums& sums);
+    void addTiles(const std::vector<LodTilePtr>& tiles);
+    void setFound(const std::optional<TraceSlice>& slice, bool forwards);
+
+    TimelineView& view() { return *m_view; }
+    QLineEdit* search() const { return m_search; }
+    QPushButton* captureButton() const { return m_capture; }
+    QString sentence() const;
+    QString details() const;  // as text
+    // Single keys that are the timeline's while it has the keyboard, and not the window's.
+    bool takesKey(int key, const QString& text) const;
+    void searchFor(const QString& words);  // the first of it from where the view begins
+
+Q_SIGNALS:
+    void captureRequested(int steps);
+    void findWanted(const QString& words, qint64 time, bool forwards);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void showState();
+    void find(bool forwards);
+    void follow(bool forwards);
+    void copy();
+
+    TimelineView* m_view;
+    QPushButton* m_capture;
+    QSpinBox* m_steps;
+    QLineEdit* m_search;
+    QToolButton *m_back, *m_next, *m_copy, *m_help, *m_fit;
+    TimelineLegend* m_legend;
+    ToneLabel* m_sentence;
+    QTextBrowser* m_details;
+    QSplitter* m_split;
+    ShortcutsOverlay* m_keys;
+    QString m_problem, m_loading;
+    qint64 m_session = 0;
+    bool m_some = false, m_ready = false, m_waiting = false;
+    std::vector<TraceSlice> m_flows;
+    qint64 m_place = 0;  // where a search goes on from
+};
+
+}  // namespace stepscope

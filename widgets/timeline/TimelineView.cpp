@@ -1,0 +1,212 @@
+#include "widgets/timeline/TimelineView.h"
+
+#include <QEvent>
+#include <QHelpEvent>
+#include <QTimer>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/Format.h"
+#include "widgets/style/Metrics.h"
+#include "widgets/style/Theme.h"
+
+namespace stepscope {
+
+namespace {
+constexpr int kOverviewHeight = 30, kRulerHeight = 22;
+constexpr double kLeastNsPerPixel = 0.5;
+}  // namespace
+
+TimelineView::TimelineView(QWidget* parent) : QWidget(parent) {
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setAccessibleName("Timeline");
+    setAccessibleDescription("Lanes of what ran when. W and S zoom, A and D move, F shows all, / searches, ? lists the keys.");
+    m_moved.start();
+}
+
+int TimelineView::nameWidth() const {
+    return std::clamp(width() / 6, 72, 168);
+}
+
+QRect TimelineView::lanesRect() const {
+    const int top = kOverviewHeight + kRulerHeight;
+    return {nameWidth(), top, std::max(1, width() - nameWidth()), std::max(1, height() - top)};
+}
+
+void TimelineView::setContent(TimelineContent content) {
+    const bool another = content.session != m_content.session;
+    const auto before = m_content.lanes;
+    m_content = std::move(content);
+    if (another) {
+        m_shelf.clear();
+        m_folded.clear();
+        m_marks.clear();
+        m_range.reset();
+        m_selected.reset();
+        m_flows.clear();
+        m_looks.clear();
+        m_colours.clear();
+        m_shades.clear();
+        m_labels.clear();
+        m_prefixes.clear();
+        m_scroll = 0;
+        m_following = true;
+    } else if (m_content.lanes.end != before.end || m_content.lanes.lanes.size() != before.lanes.size()) {
+        const auto finest = [this](std::int64_t number) {
+            const auto lane = std::ranges::find(m_content.lanes.lanes, number, &TraceLane::lane);
+            return lane == m_content.lanes.lanes.end() ? 1 : lane->finest;
+        };
+        m_shelf.forgetFrom(before.end - (std::int64_t{1} << 30), finest);
+    }
+    m_missing.clear();
+    m_overviewImage = {};
+    m_layout.set(m_content, m_folded);
+    if (m_following)
+        fit();
+    else
+        clampView();
+    update();
+}
+
+void TimelineView::addStyles(const std::vector<LodStyle>& styles) {
+    const bool dark = isDark(palette());
+    for (const auto& style : styles) {
+        const LookClass look = lookOf(style);
+        m_looks.push_back({style, QString::fromStdString(style.name), look});
+        m_colours.push_back(lookColour(look, dark).rgb());
+    }
+}
+
+void TimelineView::forgetStyles() {
+    m_shelf.clear();
+    m_missing.clear();
+    m_looks.clear();
+    m_colours.clear();
+    m_shades.clear();
+    m_labels.clear();
+    m_prefixes.clear();
+    m_overviewTiles = 0;
+}
+
+void TimelineView::addTiles(const std::vector<LodTilePtr>& tiles) {
+    for (const auto& tile : tiles) {
+        m_missing.erase({tile->lane, tile->level, tile->index});
+        m_shelf.add(tile);
+    }
+    m_overviewTiles = 0;
+    update();
+}
+
+void TimelineView::setSelected(const std::optional<TraceSlice>& slice, const std::vector<TraceSlice>& flows) {
+    m_selected = slice;
+    m_flows = flows;
+    update();
+}
+
+void TimelineView::reveal(const TraceSlice& slice) {
+    const double wide = lanesRect().width() * m_nsPerPixel;
+    const auto start = static_cast<double>(slice.slice.start), length = static_cast<double>(slice.slice.duration);
+    if (length > wide || length < wide / 400) m_nsPerPixel = std::max(kLeastNsPerPixel, std::max(length, 1.0) * 8 / lanesRect().width());
+    if (start < m_from || start + length > m_from + lanesRect().width() * m_nsPerPixel)
+        m_from = start + length / 2 - lanesRect().width() * m_nsPerPixel / 2;
+    if (m_folded.contains(slice.lane) && slice.slice.depth > 0) setFolded(slice.lane, false);
+    if (const TimelineRow* row = m_layout.rowOf(slice.lane, slice.slice.depth))
+        if (row->y < m_scroll || row->y + row->height > m_scroll + lanesRect().height()) m_scroll = row->y - lanesRect().height() / 3;
+    m_following = false;
+    changed();
+}
+
+void TimelineView::setView(double from, double nsPerPixel) {
+    m_from = from;
+    m_nsPerPixel = nsPerPixel;
+    m_following = false;
+    changed();
+}
+
+void TimelineView::fit() {
+    const auto length = static_cast<double>(std::max<qint64>(1000, m_content.lanes.end - m_content.lanes.begin));
+    m_nsPerPixel = length * 1.02 / lanesRect().width();
+    m_from = static_cast<double>(m_content.lanes.begin) - length * 0.01;
+    changed();
+    m_following = true;
+}
+
+void TimelineView::changed() {
+    clampView();
+    m_moved.restart();
+    update();
+    Q_EMIT viewChanged();
+}
+
+void TimelineView::clampView() {
+    const auto length = static_cast<double>(std::max<qint64>(1000, m_content.lanes.end - m_content.lanes.begin));
+    m_nsPerPixel = std::clamp(m_nsPerPixel, kLeastNsPerPixel, length * 1.02 / lanesRect().width());
+    const double wide = m_nsPerPixel * lanesRect().width();
+    m_from = std::clamp(m_from, static_cast<double>(m_content.lanes.begin) - length * 0.01,
+                        static_cast<double>(m_content.lanes.end) + length * 0.01 - wide);
+    m_scroll = std::clamp(m_scroll, 0, std::max(0, m_layout.height() - lanesRect().height()));
+}
+
+void TimelineView::setFolded(qint64 lane, bool folded) {
+    if (folded)
+        m_folded.insert(lane);
+    else
+        m_folded.erase(lane);
+    m_layout.set(m_content, m_folded);
+    changed();
+}
+
+qint64 TimelineView::timeAt(double x) const {
+    return static_cast<qint64>(m_from + (x - lanesRect().left()) * m_nsPerPixel);
+}
+
+double TimelineView::overviewTime(double x) const {
+    const auto length = static_cast<double>(std::max<qint64>(1, m_content.lanes.end - m_content.lanes.begin));
+    return static_cast<double>(m_content.lanes.begin) + (x - lanesRect().left()) / lanesRect().width() * length;
+}
+
+int TimelineView::yOf(qint64 lane, int depth) const {
+    const TimelineRow* row = m_layout.rowOf(lane, depth);
+    return row == nullptr ? -1 : lanesRect().top() + row->y - m_scroll + row->height / 2;
+}
+
+std::vector<LookClass> TimelineView::looks() const {
+    std::set<LookClass> some;
+    for (const auto& look : m_looks) some.insert(look.look);
+    return {some.begin(), some.end()};
+}
+
+QString TimelineView::asText() const {
+    QString text = QString("%1 to %2\n").arg(exactTimeText(timeAt(lanesRect().left())), exactTimeText(timeAt(width())));
+    const bool ranks = !m_content.lanes.lanes.empty() && m_content.lanes.lanes.front().thread.rank != m_content.lanes.lanes.back().thread.rank;
+    for (const auto& lane : m_content.lanes.lanes)
+        text += QString("%1\t%2 slices\n").arg(laneTitle(lane, ranks), QString::fromStdString(format::count(lane.slices)));
+    for (const qint64 mark : m_marks) text += QString("mark\t%1\n").arg(exactTimeText(mark));
+    return text;
+}
+
+void TimelineView::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_overviewImage = {};
+    if (m_following)
+        fit();
+    else
+        clampView();
+}
+
+void TimelineView::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange && event->type() != QEvent::FontChange) return;
+    const bool dark = isDark(palette());
+    for (std::size_t i = 0; i < m_looks.size(); ++i) m_colours[i] = lookColour(m_looks[i].look, dark).rgb();
+    m_shades.clear();
+    m_labels.clear();
+    m_prefixes.clear();
+    m_overviewImage = {};
+    update();
+}
+
+}  // namespace stepscope

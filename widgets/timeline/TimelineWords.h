@@ -1,0 +1,13 @@
+// What the pane beside a timeline says of a slice, its kin and a range, as simple HTML. Pure functions; GUI thread.
+#pragma once
+#include <QString>
+#include <vector>
+
+#include "core/trace/TraceIndex.h"
+
+namespace stepscope {
+
+QString sliceWords(const TraceSlice& slice, const KinSum& kin, const std::vector<TraceSlice>& flows, qint64 origin);
+QString sumsWords(qint64 from, qint64 to, const RangeSums& sums);
+
+}  // namespace stepscope
