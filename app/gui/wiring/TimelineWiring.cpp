@@ -3,6 +3,7 @@
 #include <QTabWidget>
 #include <QTimer>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -23,20 +24,26 @@ constexpr int kTimelineStoredMs = 300, kTimelineLooks = 40;
 constexpr std::size_t kTilesAtOnce = 24;
 constexpr std::size_t kMostPoints = 200'000;  // of one counter
 
-// What was measured of the machine while the shown session ran.
-std::vector<CounterSeries> deviceCounters(const DeviceColumns& device) {
-    std::vector<CounterSeries> all;
-    const auto add = [&](const char* name, const char* unit, double scale, const Column& column) {
-        CounterSeries series{name, unit, {}};
-        for (std::size_t i = 0; i < std::min(column.size(), device.place.size()); ++i)
-            if (std::isfinite(column[i])) series.points.emplace_back(static_cast<qint64>(device.place[i].seconds * 1e9), column[i] * scale);
-        if (!series.points.empty()) all.push_back(std::move(series));
-    };
-    add("CPU", "%", 1, device.cpuPct);
-    add("memory", "GB", 1e-9, device.residentBytes);
-    add("GPU", "%", 1, device.gpuPct);
-    add("GPU memory", "GB", 1e-9, device.gpuMemoryBytes);
-    return all;
+// What was measured of the machine while the session ran. Events are read page by page; most are steps.
+Status deviceCounters(SessionReader& reader, std::int64_t session, const std::function<bool()>& goesOn, std::vector<CounterSeries>& into) {
+    constexpr std::int64_t kPage = 20'000;
+    std::vector<CounterSeries> all{{"CPU", "%", {}}, {"memory", "GB", {}}, {"GPU", "%", {}}, {"GPU memory", "GB", {}}, {"GPU power", "W", {}}};
+    for (std::int64_t from = 0;; from += kPage) {
+        if (!goesOn()) return makeError(ErrorCode::Cancelled, "Something else is shown now.");
+        const auto events = reader.events(session, from, kPage);
+        if (!events) return events.error();
+        for (const Event& event : *events)
+            if (const auto* sample = std::get_if<DeviceSample>(&event)) {
+                const std::array<double, 5> values{sample->cpuPct, static_cast<double>(sample->residentBytes) * 1e-9, sample->gpuPct,
+                                                   sample->gpuMemoryBytes * 1e-9, sample->gpuPowerW};
+                for (std::size_t i = 0; i < values.size(); ++i)
+                    if (std::isfinite(values[i]) && all[i].points.size() < kMostPoints) all[i].points.emplace_back(sample->at.ns, values[i]);
+            }
+        if (static_cast<std::int64_t>(events->size()) < kPage) break;
+    }
+    for (auto& series : all)
+        if (!series.points.empty()) into.push_back(std::move(series));
+    return {};
 }
 
 Status sampleCounters(SessionReader& reader, std::int64_t session, std::vector<CounterSeries>& into) {
@@ -145,16 +152,15 @@ void TimelineWiring::open() {
     m_stale = false;
     const std::uint64_t number = ++m_reading;
     m_wanted.clear();
-    const auto history = m_stage.shown().history();
-    const std::int64_t session = history->session();
+    const std::int64_t session = m_stage.shown().history()->session();
     if (session <= 0) return m_panels.page.setNothing(0);
     auto opened = std::make_shared<Opened>();
     opened->number = number;
     m_opened = opened;
     m_panels.page.setLoading(m_panels.page.view().content().session == session ? QString() : QString("Reading what was captured."));
-    m_thread.post([this, opened, session, counters = deviceCounters(history->device())]() mutable {
+    m_thread.post([this, opened, session]() mutable {
         const auto goesOn = [this, number = opened->number] { return number == m_reading; };
-        TimelineContent content{.session = session, .lanes = {}, .counters = std::move(counters)};
+        TimelineContent content{.session = session, .lanes = {}, .counters = {}};
         const Status done = [&]() -> Status {
             auto trace = SessionTrace::open(m_database, session);
             if (!trace) return trace.error();
@@ -165,7 +171,9 @@ void TimelineWiring::open() {
             if (!lanes) return lanes.error();
             content.lanes = std::move(*lanes);
             auto reader = SessionReader::open(m_database);
-            return reader ? sampleCounters(**reader, session, content.counters) : Status(reader.error());
+            if (!reader) return reader.error();
+            if (auto read = deviceCounters(**reader, session, goesOn, content.counters); !read) return read;
+            return sampleCounters(**reader, session, content.counters);
         }();
         answer(this, [this, number = opened->number, done, content = std::move(content)]() mutable {
             if (number != m_reading) return;

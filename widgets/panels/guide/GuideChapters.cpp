@@ -23,7 +23,9 @@ std::vector<GuideChapter> readGuide() {
     std::vector<GuideChapter> chapters;
     for (auto all = entry.globalMatch(readResource("README.md")); all.hasNext();) {
         const auto found = all.next();
-        chapters.push_back({found.captured(2), found.captured(1), readResource(found.captured(2)).remove(comment)});
+        // Pictures lie beside the guide on the disk, and in the program as resources.
+        const QString text = readResource(found.captured(2)).remove(comment).replace("](../screenshots/", "](qrc:/screenshots/");
+        chapters.push_back({found.captured(2), found.captured(1), text});
     }
     return chapters;
 }
