@@ -1,5 +1,6 @@
-// How a timeline is painted. Slices are written as lines of pixels into an image, a line a row and copied down its height: a screen of 3840 by 2160
-// full of rows is then little more than one pass over its memory. Only labels, rulers and what lies over the rows go through QPainter.
+// How a timeline is painted. The slices of a row are written as lines of pixels into an image as large as that row, which stays in the processor's
+// cache, and are copied from there: a screen of 3840 by 2160 full of rows is then little more than one pass over its memory. Only labels, rulers and
+// what lies over the rows go through QPainter.
 #include <QPainter>
 #include <QPainterPath>
 #include <QTimer>
@@ -34,10 +35,9 @@ std::uint32_t TimelineView::colourOf(std::uint32_t style) const {
 void TimelineView::paintEvent(QPaintEvent*) {
     m_shelf.frame();
     const double ratio = devicePixelRatioF();
-    drawLanes(ratio);
     QPainter painter(this);
     const QRect lanes = lanesRect();
-    painter.drawImage(lanes.topLeft(), m_canvas);
+    drawLanes(painter, ratio);
     painter.fillRect(QRect(0, 0, width(), lanes.top()), palette().window());
     painter.fillRect(QRect(0, lanes.top(), lanes.left(), lanes.height()), palette().window());
     drawOverview(painter);
@@ -59,18 +59,20 @@ void TimelineView::shade() {
     }
 }
 
-void TimelineView::drawLanes(double ratio) {
+void TimelineView::drawLanes(QPainter& painter, double ratio) {
     const QRect lanes = lanesRect();
-    const QSize size(static_cast<int>(std::ceil(lanes.width() * ratio)), static_cast<int>(std::ceil(lanes.height() * ratio)));
-    if (m_canvas.size() != size) m_canvas = QImage(size, QImage::Format_RGB32);
+    const QSize size(static_cast<int>(std::ceil(lanes.width() * ratio)), static_cast<int>(std::ceil(TimelineLayout::kBar * ratio)));
+    if (m_strip.size() != size) m_strip = QImage(size, QImage::Format_RGB32);
+    m_strip.setDevicePixelRatio(ratio);
     shade();
-    const auto ground = palette().color(QPalette::Base).rgb() | 0xff000000U;
-    int filled = 0;  // lines from the top that are drawn; those between rows are drawn with the row behind them
+    painter.save();
+    painter.setClipRect(lanes);
+    painter.translate(lanes.topLeft());
+    const QBrush ground = palette().brush(QPalette::Base);
+    int filled = 0;  // what is drawn of the height; between the rows that is the ground
     const auto fillTo = [&](int y) {
-        for (; filled < std::min(y, size.height()); ++filled) {
-            auto* line = reinterpret_cast<std::uint32_t*>(m_canvas.scanLine(filled));
-            std::fill(line, line + size.width(), ground);
-        }
+        if (y > filled) painter.fillRect(0, filled, lanes.width(), y - filled, ground);
+        filled = std::max(filled, y);
     };
     const PixelSpan span{m_from, m_nsPerPixel / ratio, size.width()};
     const TileLookup lookup = [this](const TilePlace& place) { return m_shelf.find(place); };
@@ -84,23 +86,18 @@ void TimelineView::drawLanes(double ratio) {
         const TraceLane& lane = m_content.lanes.lanes[static_cast<std::size_t>(row.place)];
         composeRow(lookup, spanOf(lane), row.depth, span, m_picture, row.place != lastLane ? &missing : nullptr);
         lastLane = row.place;
-        const int begin = std::max(0, static_cast<int>(top * ratio)), end = std::min(size.height(), static_cast<int>((top + row.height) * ratio));
-        fillTo(begin);
-        if (m_picture.bars.empty() && m_picture.columns.empty()) {
-            fillTo(end);
-            continue;
-        }
-        drawRow(m_picture, span.nsPerPixel, begin, end);
-        filled = std::max(filled, end);
+        fillTo(top);
+        if (m_picture.bars.empty() && m_picture.columns.empty()) continue;
+        drawRow(m_picture, span.nsPerPixel);
+        painter.drawImage(QPoint(0, top), m_strip);
+        filled = std::max(filled, top + row.height);
         std::vector<RowPicture::Bar> wide;
         for (const auto& bar : m_picture.bars)
             if (bar.right - bar.left >= kLeastLabel * ratio && bar.right > 0) wide.push_back(bar);
         if (!wide.empty()) labelled.emplace_back(&row, std::move(wide));
     }
-    fillTo(size.height());
+    fillTo(lanes.height());
     m_missing = std::move(missing);
-    QPainter painter(&m_canvas);
-    painter.scale(ratio, ratio);
     painter.setFont(smallFont(font()));
     // Letters take longest: while the view moves only as many as there is time for, and all of them once it stands still.
     QElapsedTimer spent;
@@ -118,10 +115,11 @@ void TimelineView::drawLanes(double ratio) {
     for (const TimelineRow& row : m_layout.rows())
         if (row.kind == TimelineRow::Kind::Counter && row.y - m_scroll < lanes.height() && row.y + row.height > m_scroll)
             drawCounter(painter, row, row.y - m_scroll);
+    painter.restore();
 }
 
-void TimelineView::drawRow(const RowPicture& picture, double perPixel, int top, int bottom) {
-    const auto width = static_cast<std::size_t>(m_canvas.width());
+void TimelineView::drawRow(const RowPicture& picture, double perPixel) {
+    const auto width = static_cast<std::size_t>(m_strip.width());
     const auto ground = palette().color(QPalette::Base).rgb() | 0xff000000U;
     m_plain.assign(width, ground);
     m_hatched.assign(width, ground);
@@ -151,8 +149,7 @@ void TimelineView::drawRow(const RowPicture& picture, double perPixel, int top, 
             for (std::size_t x = phase; x < width; x += 4) m_line[x] = m_hatched[x];
             line = &m_line;
         }
-        for (int y = top + static_cast<int>((4 - phase + static_cast<std::size_t>(top)) % 4); y < bottom; y += 4)
-            std::memcpy(m_canvas.scanLine(y), line->data(), width * 4);
+        for (int y = static_cast<int>(phase); y < m_strip.height(); y += 4) std::memcpy(m_strip.scanLine(y), line->data(), width * 4);
     }
 }
 

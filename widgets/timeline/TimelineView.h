@@ -75,8 +75,8 @@ private:
     enum class Drag { None, Pan, Range, Overview };
 
     // TimelinePaint.cpp
-    void drawLanes(double ratio);
-    void drawRow(const RowPicture& picture, double perPixel, int top, int bottom);
+    void drawLanes(QPainter& painter, double ratio);
+    void drawRow(const RowPicture& picture, double perPixel);
     void shade();
     void drawLabels(QPainter& painter, const TimelineRow& row, const std::vector<RowPicture::Bar>& bars, double ratio, int top);
     void drawCounter(QPainter& painter, const TimelineRow& row, int top);
@@ -113,7 +113,7 @@ private:
     std::vector<qint64> m_marks;
     std::optional<std::pair<qint64, qint64>> m_range;
     std::set<TilePlace> m_missing;
-    QImage m_canvas, m_overviewImage;
+    QImage m_strip, m_overviewImage;  // m_strip: of one row
     std::size_t m_overviewTiles = 0;
     std::vector<std::uint32_t> m_plain, m_hatched;  // one row of pixels: as it is, and with every pixel hatched that is a fold
     std::vector<std::uint32_t> m_line;

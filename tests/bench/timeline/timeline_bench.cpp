@@ -38,6 +38,13 @@ double residentMb() {
     return 0;
 }
 
+template <class T>
+T good(Result<T> result) {
+    if (result) return std::move(*result);
+    fmt::print(stderr, "{} {}\n", result.error().sentence, result.error().cause);
+    std::_Exit(1);
+}
+
 // Processor time of this thread.
 double threadMs() {
     timespec now{};
@@ -119,10 +126,10 @@ void bench(const std::string& path) {
     std::unique_ptr<TraceIndex> index;
     std::optional<TimelineContent> content;
     thread.post([&] {
-        trace = std::move(SessionTrace::open(path, 1).value());
+        trace = good(SessionTrace::open(path, 1));
         if (const auto done = trace->complete([] { return true; }); !done) throw std::runtime_error(done.error().sentence);
         index = std::make_unique<TraceIndex>(*trace);
-        auto lanes = std::move(index->lanes().value());
+        auto lanes = good(index->lanes());
         answer(&view, [&, lanes = std::move(lanes)] { content = TimelineContent{.session = 1, .lanes = lanes, .counters = {}}; });
     });
     std::vector<TilePlace> wanted;
@@ -135,7 +142,7 @@ void bench(const std::string& path) {
         wanted.erase(wanted.begin(), wanted.begin() + static_cast<std::ptrdiff_t>(count));
         thread.post([&, some, known = view.styles()] {
             std::vector<LodTilePtr> tiles;
-            for (const auto& place : some) tiles.push_back(index->tiles(place.lane, place.level, place.index, place.index).value().front());
+            for (const auto& place : some) tiles.push_back(good(index->tiles(place.lane, place.level, place.index, place.index)).front());
             answer(&view, [&, tiles, styles = index->stylesFrom(known)] {
                 reading = false;
                 view.addStyles(styles);
@@ -193,7 +200,7 @@ void bench(const std::string& path) {
         QElapsedTimer one;
         one.start();
         const double before = threadMs();
-        inside = index->sums(from, to).value().slices;
+        inside = good(index->sums(from, to)).slices;
         busy.push_back(threadMs() - before);
         times.push_back(static_cast<double>(one.nsecsElapsed()) / 1e6);
     }
