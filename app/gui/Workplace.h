@@ -20,13 +20,13 @@
 #include "app/gui/wiring/FlipWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/OperationsWiring.h"
-#include "app/gui/wiring/TimelineWiring.h"
 #include "app/gui/wiring/ReplayController.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
 #include "app/gui/wiring/SessionsWiring.h"
 #include "app/gui/wiring/TextWiring.h"
+#include "app/gui/wiring/TimelineWiring.h"
 
 namespace stepscope {
 

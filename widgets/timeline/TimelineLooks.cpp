@@ -4,14 +4,16 @@
 #include <cmath>
 
 #include "core/base/Format.h"
+#include "core/base/StepPlace.h"
 #include "widgets/style/SeriesColours.h"
 
 namespace stepscope {
 
 QString lookName(LookClass look) {
-    static constexpr std::array<const char*, kLookClasses> names{"attention", "MLP",     "norm",       "embedding", "head and loss",
-                                                                 "optimizer", "data",    "step",       "phase",     "kernel",
-                                                                 "copy",      "runtime", "annotation", "waiting",   "other"};
+    static constexpr std::array<const char*, kLookClasses> names{"self-attention", "MLP",     "norm",  "embedding", "head and loss", "",
+                                                                 "data",           "step",    "phase", "kernel",    "copy",          "runtime",
+                                                                 "annotation",     "waiting", "other"};
+    if (look == LookClass::Optimizer) return QString::fromLatin1(toString(Role::Optimizer));
     return QString::fromLatin1(names[static_cast<std::size_t>(look)]);
 }
 
@@ -72,14 +74,29 @@ LookClass lookOf(const LodStyle& style) {
             break;
     }
     const std::string& role = style.role;
-    if (role.starts_with("attention")) return LookClass::Attention;
-    if (role.starts_with("mlp")) return LookClass::Mlp;
-    if (role.starts_with("norm") || role.starts_with("last")) return LookClass::Norm;
-    if (role.starts_with("embedding")) return LookClass::Embedding;
-    if (role.starts_with("head")) return LookClass::Head;
-    if (role.starts_with("optimizer")) return LookClass::Optimizer;
-    if (role.starts_with("batch") || role.starts_with("data")) return LookClass::Data;
-    if (!role.empty()) return LookClass::Mlp;  // a stage that does several parts of a block at once
+    for (int i = 1; i < kRoles; ++i) {
+        if (role != toString(static_cast<Role>(i))) continue;
+        switch (static_cast<Role>(i)) {
+            case Role::AttentionQkv:
+            case Role::AttentionCore:
+            case Role::AttentionOut:
+            case Role::Norm1AndQkv:
+                return LookClass::Attention;
+            case Role::Norm1:
+            case Role::Norm2:
+            case Role::LastNorm:
+                return LookClass::Norm;
+            case Role::Embedding:
+                return LookClass::Embedding;
+            case Role::HeadLoss:
+                return LookClass::Head;
+            case Role::Optimizer:
+                return LookClass::Optimizer;
+            default:
+                return LookClass::Mlp;  // or a stage that does several parts of a block at once
+        }
+    }
+    if (!role.empty()) return LookClass::Annotation;
     return style.kind == SliceKind::Kernel ? LookClass::Kernel : LookClass::Other;
 }
 

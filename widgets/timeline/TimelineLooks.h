@@ -11,7 +11,7 @@ namespace stepscope {
 
 enum class LookClass { Attention, Mlp, Norm, Embedding, Head, Optimizer, Data, Step, Phase, Kernel, Copy, Runtime, Annotation, Waiting, Other };
 constexpr int kLookClasses = 15;
-QString lookName(LookClass look);  // "attention", ... for the legend
+QString lookName(LookClass look);  // for the legend
 QColor lookColour(LookClass look, bool dark);
 LookClass lookOf(const LodStyle& style);
 
