@@ -101,7 +101,8 @@ QString sumsWords(qint64 from, qint64 to, const RangeSums& sums) {
         text += QString(
                     "<tr><td style='padding-right:12px'>%1</td><td align='right' style='padding-right:12px'>%2</td><td align='right' "
                     "style='padding-right:12px'>%3</td><td align='right'>%4</td></tr>")
-                    .arg(html(sum.name), number(sum.count), timeText(static_cast<double>(sum.self)), timeText(static_cast<double>(sum.total)));
+                    .arg(sum.name.empty() ? kindName(sum.kind) : html(sum.name), number(sum.count), timeText(static_cast<double>(sum.self)),
+                         timeText(static_cast<double>(sum.total)));
     }
     text += "</table>";
     if (sums.sums.size() > kMostSums) text += QString("%1 more names, each with less time.").arg(sums.sums.size() - kMostSums);
