@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "sessions/CheckpointFolders.h"
-#include "sessions/ChunkTables.h"
-#include "sessions/EventFields.h"
+#include "sessions/PurgeSession.h"
 #include "sessions/SessionRow.h"
 #include "sessions/SessionStore.h"
 #include "sessions/file/Connection.h"
@@ -53,23 +52,6 @@ Status updateRow(const std::string& path, SQLite::Database& database, std::int64
 }  // namespace
 
 namespace {
-
-void purgeRows(SQLite::Database& database, std::int64_t session) {
-    const auto purge = [&](const std::string& table, const char* key) {
-        SQLite::Statement statement(database, "DELETE FROM " + table + " WHERE " + key + " = ?");
-        statement.bind(1, session);
-        statement.exec();
-    };
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (purge(Table<std::tuple_element_t<I, StoredEvents>>::name, "session"), ...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<StoredEvents>>());
-    purgeChunks(database, session);
-    purge(kCapturedOperations, "session");
-    for (const char* foretold : {"forecasts", "timed_steps"}) purge(foretold, "session");
-    purge("config", "session");
-    purge("sessions", "id");
-}
 
 // The sessions that are going and have no checkpoint on disk any more; `failed`: of the first whose folder stays.
 Result<std::vector<std::int64_t>> withoutCheckpoints(const std::string& path, Status& failed) {
@@ -126,7 +108,8 @@ Status deleteSession(const std::string& path, std::int64_t session) {
 
 Status restoreSession(const std::string& path, std::int64_t session) {
     return edit(path, [&](SQLite::Database& database) {
-        return updateRow(path, database, session, "UPDATE sessions SET deleted_unix_ms = 0 WHERE id = ?1 AND deleted_unix_ms >= 0");
+        return updateRow(path, database, session,
+                         "UPDATE sessions SET deleted_unix_ms = 0 WHERE id = ?1 AND deleted_unix_ms >= 0 AND deleted_unix_ms <> ?2", kBeingImported);
     });
 }
 
@@ -134,8 +117,18 @@ Status restoreSession(const std::string& path, std::int64_t session) {
 // going (negative), from when on none is restored; their folders are removed, without a lock that a recorder would wait for; then the rows of
 // those whose folders are gone.
 Status purgeDeletedSessions(const std::string& path) {
-    const Status marked = edit(path, [](SQLite::Database& database) -> Status {
-        database.exec("UPDATE sessions SET deleted_unix_ms = -abs(deleted_unix_ms) WHERE deleted_unix_ms > 0");
+    const Status marked = edit(path, [&](SQLite::Database& database) -> Status {
+        SQLite::Statement select(database, "SELECT id, deleted_unix_ms FROM sessions WHERE deleted_unix_ms > 0");
+        std::vector<std::int64_t> going;
+        while (select.executeStep()) {
+            const std::int64_t session = select.getColumn(0).getInt64();
+            // One that is being imported goes on, unless whoever imported it was killed.
+            if (select.getColumn(1).getInt64() != kBeingImported || !SessionLock::held(path, session)) going.push_back(session);
+        }
+        select.reset();
+        for (const std::int64_t session : going)
+            if (auto done = updateRow(path, database, session, "UPDATE sessions SET deleted_unix_ms = -abs(deleted_unix_ms) WHERE id = ?1"); !done)
+                return done;
         return {};
     });
     if (!marked) return marked;
@@ -143,7 +136,7 @@ Status purgeDeletedSessions(const std::string& path) {
     auto gone = withoutCheckpoints(path, folders);
     if (!gone) return gone.error();
     const Status purged = edit(path, [&](SQLite::Database& database) -> Status {
-        for (const std::int64_t session : *gone) purgeRows(database, session);
+        for (const std::int64_t session : *gone) purgeSession(database, session);
         return {};
     });
     if (!purged) return purged;

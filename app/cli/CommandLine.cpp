@@ -51,6 +51,7 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     addCompare(m_app, m_actions);
     addProfile(m_app, m_actions);
     addQuery(m_app, m_actions);
+    addImport(m_app, m_actions);
     addSessions(m_app, m_actions);
     addCheckpoint(m_app, m_actions);
     addGenerate(m_app, m_actions);

@@ -39,7 +39,7 @@ const char* toString(SessionKind kind) {
         case SessionKind::Experiment:
             return "experiment";
         case SessionKind::Trace:
-            return "trace";
+            return "imported";
         case SessionKind::Ladder:
             return "ladder";
         case SessionKind::Tune:

@@ -3,25 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
-#include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
 #include "sessions/exporters/ExportFile.h"
 #include "sessions/exporters/Gzip.h"
+#include "sessions/exporters/KinetoRows.h"
 
 namespace stepscope {
 namespace {
-
-// Quoted; control characters escaped, and what is no UTF-8 replaced.
-std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 // What a session's row says may be anything.
 std::int64_t baseTime(std::int64_t unixMs) {
@@ -29,137 +22,47 @@ std::int64_t baseTime(std::int64_t unixMs) {
     return std::clamp<std::int64_t>(unixMs, 0, std::numeric_limits<std::int64_t>::max() / kNsPerMs) * kNsPerMs;
 }
 
-// 1234567 ns -> "1234.567" us.
-std::string microseconds(std::int64_t ns) {
-    const bool negative = ns < 0;
-    const std::uint64_t size = negative ? ~static_cast<std::uint64_t>(ns) + 1 : static_cast<std::uint64_t>(ns);
-    return fmt::format("{}{}.{:03}", negative ? "-" : "", size / 1000, size % 1000);
-}
-
-// The words of PyTorch's profiler.
-std::string kinetoType(const std::string& type) {
-    constexpr std::array<std::pair<const char*, const char*>, 13> words{{{"Float", "float"},
-                                                                         {"Double", "double"},
-                                                                         {"Half", "c10::Half"},
-                                                                         {"BFloat16", "c10::BFloat16"},
-                                                                         {"Long", "long int"},
-                                                                         {"Int", "int"},
-                                                                         {"Short", "short int"},
-                                                                         {"Char", "signed char"},
-                                                                         {"Byte", "unsigned char"},
-                                                                         {"Bool", "bool"},
-                                                                         {"int", "Scalar"},
-                                                                         {"float", "Scalar"},
-                                                                         {"list", "ScalarList"}}};
-    for (const auto& [ours, theirs] : words)
-        if (type == ours) return theirs;
-    if (type == "true" || type == "false") return "Scalar";
-    return type == "-" || type == "other" ? "" : type;
-}
-
-void append(std::string& text, const std::vector<std::int64_t>& dims) {
-    text += '[';
-    for (std::size_t i = 0; i < dims.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(dims[i]);
-    text += ']';
-}
-
-// "Input Dims" and "Input type" of a kind of call.
-std::string inputs(const SliceArguments& arguments) {
-    if (arguments.text.empty()) return {};
-    std::string dims, types;
-    for (const auto& argument : argumentsOf(arguments.text)) {
-        if (!types.empty()) {
-            dims += ", ";
-            types += ", ";
-        }
-        types += argument.list ? "\"TensorList\"" : quoted(kinetoType(argument.type));
-        if (argument.list) dims += '[';
-        for (std::size_t i = 0; i < argument.dims.size(); ++i) {
-            if (i > 0) dims += ", ";
-            append(dims, argument.dims[i]);
-        }
-        if (argument.list || argument.dims.empty()) dims += argument.list ? "]" : "[]";
-    }
-    std::string text = fmt::format(", \"Input Dims\": [{}], \"Input type\": [{}]", dims, types);
-    if (arguments.flops > 0) text += fmt::format(", \"flops\": {}", arguments.flops);
-    if (arguments.bytes > 0) text += fmt::format(", \"bytes\": {}", arguments.bytes);
-    return text;
-}
-
-class Rows {
-public:
-    Rows(std::ostream& out, const std::vector<SliceThread>& threads) : m_out(out) {
-        for (const auto& thread : threads) m_threads[{thread.process, thread.number}] = thread.thread;
-    }
-
-    void metadata(const SliceThread& thread) {
-        const auto row = [&](const char* name, std::int64_t tid, const std::string& args) {
-            add(fmt::format(R"({{"ph": "M", "name": "{}", "ts": 0, "pid": {}, "tid": {}, "args": {{{}}}}})", name, thread.process, tid, args));
-        };
-        if (m_processes.insert(thread.process).second) {
-            row("process_name", 0, R"("name": "stepscope")");
-            row("process_labels", 0, R"("labels": "CPU")");
-            row("process_sort_index", 0, R"("sort_index": 0)");
-        }
-        row("thread_name", thread.thread, fmt::format(R"("name": {})", quoted(fmt::format("thread {} ({})", thread.thread, thread.name))));
-        row("thread_sort_index", thread.thread, fmt::format(R"("sort_index": {})", thread.thread));
-    }
-
-    Status add(const SliceBlock& block) {
-        std::vector<std::string> strings, arguments;
-        for (const auto& text : block.strings) strings.push_back(quoted(text));
-        for (const auto& one : block.arguments) arguments.push_back(inputs(one));
-        for (const auto& slice : block.slices) {
-            std::string args;
-            if (isOperation(slice.kind)) {
-                args = fmt::format(R"("External id": {}, "Ev Idx": {})", m_operations + 1, m_operations);
-                ++m_operations;
-                if (slice.sequence >= 0) args += fmt::format(R"(, "Sequence number": {}, "Fwd thread id": {})", slice.sequence, slice.forwardThread);
-                args += arguments[slice.arguments];
-                if (slice.layer >= 0) args += fmt::format(R"(, "Layer": {})", slice.layer);
-                if (slice.role != 0) args += fmt::format(R"(, "Role": {})", strings[slice.role]);
-                if (slice.recomputed) args += R"(, "Recomputed": true)";
-            }
-            if (slice.phase != 0 && isOperation(slice.kind)) args += fmt::format(R"(, "Phase": {})", strings[slice.phase]);
-            if (slice.step != 0) args += fmt::format(R"({}"Step": {})", args.empty() ? "" : ", ", slice.step);
-            const std::string name = slice.kind == SliceKind::Step ? fmt::format("\"ProfilerStep#{}\"", slice.step) : strings[slice.name];
-            add(fmt::format(R"({{"ph": "X", "cat": "{}", "name": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})",
-                            isOperation(slice.kind) ? "cpu_op" : "user_annotation", name, block.thread.process, block.thread.thread,
-                            microseconds(slice.start), microseconds(slice.duration), args));
-            if (slice.kind == SliceKind::Backward && slice.forwardStart != 0) flow(block.thread, slice);
-        }
-        flush();
-        return m_out ? Status() : makeError(ErrorCode::Io, "The trace could not be written; check the free room and the permissions of the target.");
-    }
-
-    void flush() {
-        m_out << m_text;
-        m_text.clear();
-    }
-
-private:
-    void flow(const SliceThread& thread, const Slice& slice) {
-        const auto from = m_threads.find({thread.process, slice.forwardThread});
-        if (from == m_threads.end()) return;
-        ++m_flows;
-        add(fmt::format(R"({{"ph": "s", "cat": "fwdbwd", "name": "fwdbwd", "id": {}, "pid": {}, "tid": {}, "ts": {}}})", m_flows, thread.process,
-                        from->second, microseconds(slice.forwardStart)));
-        add(fmt::format(R"({{"ph": "f", "bp": "e", "cat": "fwdbwd", "name": "fwdbwd", "id": {}, "pid": {}, "tid": {}, "ts": {}}})", m_flows,
-                        thread.process, thread.thread, microseconds(slice.start)));
-    }
-    void add(const std::string& row) {
-        m_text += m_first ? "\n" : ",\n";
-        m_text += row;
-        m_first = false;
-    }
-
-    std::ostream& m_out;
-    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> m_threads;  // process and autograd's number -> the system's
-    std::set<std::int64_t> m_processes;
-    std::string m_text;
-    bool m_first = true;
-    std::int64_t m_operations = 0, m_flows = 0;
+// What an imported trace said of itself, where the session is one: its devices, its workers, and when its first event was.
+struct TraceFacts {
+    std::int64_t originNs = 0;
+    std::string devices = "[]";
+    std::string workers = "{\"backend\": \"nccl\", \"rank\": 0, \"world_size\": 1}";
 };
+
+// With a space behind each colon: readers find the rank by a pattern that wants one.
+std::string spaced(const nlohmann::ordered_json& json) {
+    if (json.is_object()) {
+        std::string text = "{";
+        for (const auto& [key, value] : json.items())
+            text += fmt::format("{}{}: {}", text.size() > 1 ? ", " : "", kineto::quoted(key), spaced(value));
+        return text + "}";
+    }
+    if (json.is_array()) {
+        std::string text = "[";
+        for (const auto& value : json) text += fmt::format("{}{}", text.size() > 1 ? ", " : "", spaced(value));
+        return text + "]";
+    }
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Result<TraceFacts> factsOf(SessionReader& reader, std::int64_t session, std::int64_t startedUnixMs) {
+    TraceFacts found{.originNs = baseTime(startedUnixMs)};
+    const auto page =
+        reader.chunks(session, {"trace-facts/1", 0, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}}, {}, 1);
+    if (!page) return page.error();
+    if (page->chunks.empty()) return found;
+    const auto& bytes = page->chunks.front()->bytes;
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    const auto facts = nlohmann::ordered_json::parse(text, text + bytes.size(), nullptr, false);
+    if (!facts.is_object()) return found;
+    if (facts.contains("origin_ns") && facts["origin_ns"].is_number_unsigned() && facts["origin_ns"].get<std::uint64_t>() < 1ULL << 62)
+        found.originNs = facts["origin_ns"].get<std::int64_t>();
+    if (!facts.contains("facts") || !facts["facts"].is_object()) return found;
+    const auto& said = facts["facts"];
+    if (said.contains("deviceProperties") && said["deviceProperties"].is_array()) found.devices = spaced(said["deviceProperties"]);
+    if (said.contains("distributedInfo") && said["distributedInfo"].is_object()) found.workers = spaced(said["distributedInfo"]);
+    return found;
+}
 
 }  // namespace
 
@@ -173,16 +76,26 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     if (*count == 0) return noCapture(session);
     const auto threads = sliceThreads(**reader, session);
     if (!threads) return threads.error();
-    // A space behind each colon: readers find the rank by a pattern that wants one.
-    out << "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [],\n"
-        << "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 0, \"world_size\": 1},\n"
+    const auto facts = factsOf(**reader, session, info->startedUnixMs);
+    if (!facts) return facts.error();
+    kineto::KinetoLinks links;
+    auto linked = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
+        links.add(block);
+        return {};
+    });
+    if (!linked) return linked;
+    links.done();
+    out << "{\n\"schemaVersion\": 1,\n\"deviceProperties\": " << facts->devices << ",\n\"distributedInfo\": " << facts->workers << ",\n"
         << "\"record_shapes\": 1,\n\"with_flops\": 1,\n\"with_stack\": 0,\n\"profile_memory\": 0,\n"
-        << "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " << baseTime(info->startedUnixMs) << ",\n\"traceEvents\": [";
-    Rows rows(out, *threads);
+        << "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " << facts->originNs << ",\n\"traceEvents\": [";
+    kineto::KinetoRows rows(out, *threads, links);
     for (const auto& thread : *threads) rows.metadata(thread);
-    if (auto done = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) { return rows.add(block); }); !done) return done;
-    rows.flush();
-    out << "\n],\n\"traceName\": " << quoted(name) << "\n}\n";
+    const auto add = [&](const auto& block) { return rows.add(block); };
+    if (auto done = forEachSliceBlock(**reader, session, add); !done) return done;
+    if (auto done = forEachSampleBlock(**reader, session, add); !done) return done;
+    if (auto done = forEachAllocationBlock(**reader, session, add); !done) return done;
+    if (auto done = rows.flush(); !done) return done;
+    out << "\n],\n\"traceName\": " << kineto::quoted(name) << "\n}\n";
     out.flush();
     if (out) return {};
     return makeError(ErrorCode::Io, "The trace could not be written; check the free room and the permissions of the target.");

@@ -72,14 +72,14 @@ TEST_F(StoredSessions, ASessionThatIsNoRunIsShownWithoutSettingsAndNotExported) 
     change("UPDATE sessions SET kind = 'trace', config = 'null', machine = 'null'; DELETE FROM config");
     const auto shown = sessions({"show", "1"});
     EXPECT_EQ(shown.exitCode, 0) << shown.err;
-    EXPECT_THAT(shown.out, testing::HasSubstr("trace"));
+    EXPECT_THAT(shown.out, testing::HasSubstr("imported"));
     EXPECT_THAT(shown.out, testing::HasSubstr("it was not run by Stepscope"));
     const auto json = Json::parse(sessions({"show", "1", "--json"}).out);
-    EXPECT_EQ(json["kind"], "trace");
+    EXPECT_EQ(json["kind"], "imported");
     EXPECT_TRUE(json["config"].is_null());
     EXPECT_TRUE(json["machine"].is_null());
     EXPECT_EQ(sessions({"list"}).exitCode, 0);
-    expectRefused(sessions({"export-csv", "1", path("run.csv")}), {"trace"}, kBadInput);
+    expectRefused(sessions({"export-csv", "1", path("run.csv")}), {"imported"}, kBadInput);
 }
 
 TEST_F(StoredSessions, ACheckpointThatTheFileDoesNotKnowIsFoundByTheNumberOfItsSession) {

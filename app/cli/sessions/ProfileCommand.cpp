@@ -7,6 +7,7 @@
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
+#include "core/analysis/KernelSummary.h"
 #include "core/analysis/OperationSummary.h"
 #include "core/base/Format.h"
 #include "sessions/SessionStore.h"
@@ -18,6 +19,9 @@ namespace {
 
 constexpr const char* kNoKernels = "No kernels were captured: the run was not on a GPU. Operations are shown without --by kernel.";
 
+constexpr const char* kNoneImported =
+    "No kernels are in the imported trace: it was recorded without a GPU; operations are shown without --by kernel.";
+
 struct ProfileOptions {
     std::string id, database, sort = "self", by = "op", file;
     std::int64_t limit = 40;
@@ -25,6 +29,10 @@ struct ProfileOptions {
 
     std::string path() const { return database.empty() ? defaultDatabasePath() : database; }
 };
+
+const char* kindOf(SliceKind kind) {
+    return kind == SliceKind::Memcpy ? "copy" : kind == SliceKind::Memset ? "memset" : "kernel";
+}
 
 Json asJson(const SummaryRow& row) {
     Json json = {{"name", row.name},
@@ -45,7 +53,26 @@ Json asJson(const SummaryRow& row) {
     return json;
 }
 
-Json asJson(const OperationSummary& summary, const std::vector<SummaryRow>& rows, const std::string& why, const std::vector<std::string>& notes) {
+Json asJson(const LaunchedRow& row) {
+    return {{"name", row.name},
+            {"calls", row.calls},
+            {"self_ms", number(row.total.milliseconds())},
+            {"total_ms", number(row.total.milliseconds())},
+            {"mean_us", number(static_cast<double>(row.mean().ns) / 1e3)},
+            {"min_us", number(static_cast<double>(row.shortest.ns) / 1e3)},
+            {"max_us", number(static_cast<double>(row.longest.ns) / 1e3)},
+            {"layer", row.layer < 0 ? Json(nullptr) : Json(row.layer)},
+            {"role", row.role.empty() ? Json(nullptr) : Json(row.role)},
+            {"kind", kindOf(row.kind)},
+            {"grid", row.grid[0] == 0 ? Json(nullptr) : Json(row.grid)},
+            {"block", row.block[0] == 0 ? Json(nullptr) : Json(row.block)},
+            {"operation", row.operation.empty() ? Json(nullptr) : Json(row.operation)},
+            {"operations", row.operations},
+            {"bytes", row.bytes == 0 ? Json(nullptr) : Json(row.bytes)}};
+}
+
+template <class Row>
+Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, const std::string& why, const std::vector<std::string>& notes) {
     Json list = Json::array();
     for (const auto& row : rows) list.push_back(asJson(row));
     const SummaryTotals& totals = summary.totals();
@@ -103,6 +130,32 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     return text + table.text();
 }
 
+std::string sizes(const std::array<std::int64_t, 3>& of) {
+    return of[0] == 0 ? std::string("-") : fmt::format("{}x{}x{}", of[0], of[1], of[2]);
+}
+
+std::string asText(const KernelSummary& summary, const std::vector<LaunchedRow>& rows) {
+    using enum Table::Align;
+    Table table({{"KERNEL"},
+                 {"CALLS", Right},
+                 {"TOTAL", Right},
+                 {"SHARE", Right},
+                 {"MEAN", Right},
+                 {"GRID", Right},
+                 {"BLOCK", Right},
+                 {"OPERATION"},
+                 {"ROLE"}});
+    for (const auto& row : rows)
+        table.add({printable(row.name), format::count(row.calls), format::milliseconds(row.total.milliseconds()),
+                   summary.total().ns > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(row.total.ns) / static_cast<double>(summary.total().ns))
+                                          : "-",
+                   format::milliseconds(row.mean().milliseconds()), sizes(row.grid), sizes(row.block),
+                   row.operation.empty() ? std::string("-")
+                                         : printable(row.operation) + (row.operations > 1 ? fmt::format(" (and {} more)", row.operations - 1) : ""),
+                   row.role.empty() ? std::string("-") : printable(row.role)});
+    return table.text();
+}
+
 Result<ExitCode> profile(const ProfileOptions& options) {
     const auto id = parseSessionId(options.id);
     if (!id) return id.error();
@@ -112,21 +165,29 @@ Result<ExitCode> profile(const ProfileOptions& options) {
     if (!sort) return sort.error();
     auto reader = SessionReader::open(options.path());
     if (!reader) return reader.error();
-    if (const auto known = (*reader)->summary(*id); !known) return known.error();
+    const auto known = (*reader)->summary(*id);
+    if (!known) return known.error();
     OperationSummary summary;
+    KernelSummary kernels;
     auto read = forEachSliceBlock(**reader, *id, [&](const SliceBlock& block) -> Status {
         summary.add(block);
+        if (*by == SummaryBy::Kernel && known->kind == SessionKind::Trace) kernels.add(block);
         return {};
     });
     if (!read) return read.error();
     const auto rows = summary.rows(*by, *sort, static_cast<std::size_t>(options.limit));
     const auto notes = captureNotes(**reader, *id);
     if (!notes) return notes.error();
+    // Of an imported trace by kernel: with grid and launching operation, which are told by its own ids.
+    if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
+        print(options.json ? line(asJson(summary, launched, "", *notes)) : asText(kernels, launched));
+        return ExitCode::Ok;
+    }
     std::string why;
     if (summary.totals().slices == 0)
         why = noCapture(*id).sentence;
     else if (*by == SummaryBy::Kernel && summary.totals().kernels == 0)
-        why = notes->empty() ? kNoKernels : notes->front();
+        why = known->kind == SessionKind::Trace ? kNoneImported : notes->empty() ? kNoKernels : notes->front();
     if (options.json)
         print(line(asJson(summary, rows, why, *notes)));
     else

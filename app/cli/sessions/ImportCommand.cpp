@@ -1,0 +1,93 @@
+// `import FILE...`: traces and logs of other programs as a session of their own.
+#include <fmt/format.h>
+
+#include "app/cli/output/Json.h"
+#include "app/cli/output/Output.h"
+#include "app/cli/sessions/ProfileCommand.h"
+#include "core/base/Format.h"
+#include "sessions/SessionStore.h"
+#include "sessions/importers/Import.h"
+
+namespace stepscope::cli {
+namespace {
+
+struct ImportOptions {
+    std::vector<std::string> files;
+    std::string database, name;
+    bool json = false;
+};
+
+Json asJson(const ImportSummary& summary) {
+    Json reasons = Json::object();
+    for (const auto& [reason, count] : summary.reasons) reasons[reason] = count;
+    return {{"session", summary.session},
+            {"steps", summary.steps},
+            {"operations", summary.operations},
+            {"kernels", summary.kernels},
+            {"copies", summary.copies},
+            {"memsets", summary.memsets},
+            {"runtime_calls", summary.runtimeCalls},
+            {"driver_calls", summary.driverCalls},
+            {"synchronisations", summary.synchronisations},
+            {"annotations", summary.annotations},
+            {"python", summary.python},
+            {"others", summary.others},
+            {"samples", summary.samples},
+            {"allocations", summary.allocations},
+            {"flows", summary.flows},
+            {"skipped", summary.skipped},
+            {"reasons", reasons},
+            {"notes", summary.notes},
+            {"seconds", number(summary.seconds)}};
+}
+
+std::string asText(const ImportSummary& summary) {
+    std::string text;
+    const auto part = [&](std::int64_t count, const char* what) {
+        if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format::count(count), what);
+    };
+    part(summary.steps, "steps");
+    part(summary.operations, "operations");
+    part(summary.kernels, "kernels");
+    part(summary.copies, "copies");
+    part(summary.memsets, "memsets");
+    part(summary.runtimeCalls, "runtime calls");
+    part(summary.driverCalls, "driver calls");
+    part(summary.synchronisations, "synchronisations");
+    part(summary.annotations, "annotations");
+    part(summary.python, "Python functions");
+    part(summary.others, "other events");
+    part(summary.samples, "samples");
+    part(summary.allocations, "allocations");
+    part(summary.flows, "flows");
+    std::string lines = fmt::format("Session {}: {}; {:.1f} s.\n", summary.session, text.empty() ? "no event" : text, summary.seconds);
+    if (summary.skipped > 0) lines += fmt::format("{} events were skipped.\n", format::count(summary.skipped));
+    for (const auto& [reason, count] : summary.reasons) lines += fmt::format("  {}: {}\n", format::count(count), printable(reason));
+    for (const auto& note : summary.notes) lines += printable(note) + "\n";
+    return lines;
+}
+
+Result<ExitCode> import(const ImportOptions& options) {
+    ImportRequest request{.database = options.database.empty() ? defaultDatabasePath() : options.database,
+                          .files = options.files,
+                          .name = options.name,
+                          .progress = {}};
+    const auto summary = importFiles(request);
+    if (!summary) return summary.error();
+    print(options.json ? line(asJson(*summary)) : asText(*summary));
+    return ExitCode::Ok;
+}
+
+}  // namespace
+
+void addImport(CLI::App& parent, Actions& actions) {
+    auto options = std::make_shared<ImportOptions>();
+    auto* command = parent.add_subcommand("import", "Traces of PyTorch and Nsight Systems, TensorBoard's events and logs as a session of their own");
+    command->add_option("FILE", options->files, "Several files of one kind become one session, a worker each")->required()->check(notEmpty("FILE"));
+    command->add_option("--name", options->name, "Of the session; default: after the first file")->type_name("NAME")->take_last();
+    addDatabaseOption(*command, options->database);
+    command->add_flag("--json", options->json, "End with one line of JSON");
+    actions[command] = [options] { return import(*options); };
+}
+
+}  // namespace stepscope::cli

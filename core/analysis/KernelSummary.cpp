@@ -1,0 +1,109 @@
+#include "core/analysis/KernelSummary.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace stepscope {
+namespace {
+
+std::int64_t boundedTime(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
+template <class Key>
+Key mostOfLaunches(const std::map<Key, std::int64_t>& all) {
+    return all.empty() ? Key() : std::ranges::max_element(all, {}, [](const auto& one) { return one.second; })->first;
+}
+
+}  // namespace
+
+std::uint32_t KernelSummary::textOf(const std::string& text) {
+    const auto [found, added] = m_textPlaces.try_emplace(text, static_cast<std::uint32_t>(m_texts.size()));
+    if (added) m_texts.push_back(text);
+    return found->second;
+}
+
+void KernelSummary::add(const SliceBlock& block) {
+    std::vector<std::uint32_t> texts, shapes(block.arguments.size(), 0);
+    texts.reserve(block.strings.size());
+    for (const auto& text : block.strings) texts.push_back(textOf(text));
+    for (std::size_t i = 0; i < block.arguments.size(); ++i) {
+        const auto &grid = block.arguments[i].grid, &threads = block.arguments[i].block;
+        const std::array<std::int64_t, 6> shape{grid[0], grid[1], grid[2], threads[0], threads[1], threads[2]};
+        const std::string key(reinterpret_cast<const char*>(shape.data()), sizeof shape);
+        const auto [found, added] = m_shapePlaces.try_emplace(key, static_cast<std::uint32_t>(m_shapes.size()));
+        if (added) m_shapes.push_back(shape);
+        shapes[i] = found->second;
+    }
+    const std::int64_t rank = block.thread.rank;
+    for (const auto& slice : block.slices) {
+        if (isOperation(slice.kind) && slice.external != 0)
+            m_operations.try_emplace({rank, slice.external}, Operation{texts[slice.name], texts[slice.role], slice.layer});
+        if ((slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) && slice.correlation != 0 && slice.external != 0)
+            m_externals.try_emplace({rank, slice.correlation}, slice.external);
+        if (!isDeviceWork(slice.kind)) continue;
+        m_total = boundedTime(m_total, slice.duration);
+        m_launches.push_back({texts[slice.name], slice.kind, slice.duration, block.arguments[slice.arguments].bytes, rank, slice.external,
+                              slice.correlation, shapes[slice.arguments]});
+    }
+}
+
+// By its own external id, else by that of the call that launched it.
+const KernelSummary::Operation* KernelSummary::operationOf(const Launch& launch) const {
+    if (const auto direct = m_operations.find({launch.rank, launch.external}); launch.external != 0 && direct != m_operations.end())
+        return &direct->second;
+    const auto call = m_externals.find({launch.rank, launch.correlation});
+    if (call == m_externals.end()) return nullptr;
+    const auto found = m_operations.find({launch.rank, call->second});
+    return found == m_operations.end() ? nullptr : &found->second;
+}
+
+std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit) const {
+    struct Growing {
+        LaunchedRow row;
+        std::map<std::array<std::int64_t, 6>, std::int64_t> ofShape;
+        std::map<Operation, std::int64_t> ofOperation;
+    };
+    std::map<std::pair<std::string, SliceKind>, Growing> growing;
+    for (const Launch& launch : m_launches) {
+        Growing& into = growing[{m_texts[launch.name], launch.kind}];
+        LaunchedRow& row = into.row;
+        row.shortest.ns = row.calls == 0 ? launch.duration : std::min(row.shortest.ns, launch.duration);
+        row.longest.ns = std::max(row.longest.ns, launch.duration);
+        row.total.ns = boundedTime(row.total.ns, launch.duration);
+        row.bytes = boundedTime(row.bytes, launch.bytes);
+        row.calls += 1;
+        auto& shape = into.ofShape[m_shapes[launch.shape]];
+        shape = boundedTime(shape, launch.duration);
+        if (const Operation* operation = operationOf(launch)) {
+            auto& time = into.ofOperation[*operation];
+            time = boundedTime(time, launch.duration);
+        }
+    }
+    std::vector<LaunchedRow> all;
+    for (auto& [key, one] : growing) {
+        one.row.name = key.first;
+        one.row.kind = key.second;
+        const auto shape = mostOfLaunches(one.ofShape);
+        one.row.grid = {shape[0], shape[1], shape[2]};
+        one.row.block = {shape[3], shape[4], shape[5]};
+        std::set<std::uint32_t> names;
+        for (const auto& [operation, time] : one.ofOperation) names.insert(operation.name);
+        one.row.operations = static_cast<std::int64_t>(names.size());
+        if (!one.ofOperation.empty()) {
+            const Operation operation = mostOfLaunches(one.ofOperation);
+            one.row.operation = m_texts[operation.name];
+            one.row.role = m_texts[operation.role];
+            one.row.layer = operation.layer;
+        }
+        all.push_back(std::move(one.row));
+    }
+    std::ranges::stable_sort(
+        all, [&](const LaunchedRow& a, const LaunchedRow& b) { return sort == SummarySort::Memory ? a.bytes > b.bytes : a.total.ns > b.total.ns; });
+    if (limit > 0 && all.size() > limit) all.resize(limit);
+    return all;
+}
+
+}  // namespace stepscope

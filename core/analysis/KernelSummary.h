@@ -1,0 +1,70 @@
+// KernelSummary: what the kernels, copies and memsets of captured or imported slices come to, by name, with the operation that had them launched.
+// Blocks are added in any order and however they were cut. `profile --by kernel` and the page Operations read this.
+#pragma once
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/analysis/OperationSummary.h"
+#include "core/trace/Slice.h"
+
+namespace stepscope {
+
+struct LaunchedRow {
+    std::string name;
+    SliceKind kind = SliceKind::Kernel;  // or Memcpy, Memset
+    std::int64_t calls = 0;
+    TimeNs total, shortest, longest;
+    // Of the launches that took the most time together: their grid and threads of a block, and the operation; empty or 0: unknown.
+    std::array<std::int64_t, 3> grid{}, block{};
+    std::string operation;
+    std::int32_t layer = -1;  // of that operation
+    std::string role;
+    std::int64_t operations = 0;  // different ones that launched it
+    std::int64_t bytes = 0;       // that were copied or set
+
+    TimeNs mean() const { return {calls == 0 ? 0 : total.ns / calls}; }
+};
+
+class KernelSummary {
+public:
+    void add(const SliceBlock& block);
+    // By total time, or by bytes where sorted by memory. limit: 0 = all.
+    std::vector<LaunchedRow> rows(SummarySort sort, std::size_t limit = 0) const;
+    TimeNs total() const { return {m_total}; }
+
+private:
+    struct Operation {
+        std::uint32_t name = 0, role = 0;
+        std::int32_t layer = -1;
+        auto operator<=>(const Operation&) const = default;
+    };
+    struct Launch {
+        std::uint32_t name = 0;
+        SliceKind kind = SliceKind::Kernel;
+        std::int64_t duration = 0, bytes = 0, rank = 0, external = 0, correlation = 0;
+        std::uint32_t shape = 0;
+    };
+    std::uint32_t textOf(const std::string& text);
+    const Operation* operationOf(const Launch& launch) const;
+
+    struct Hash {
+        std::size_t operator()(const std::pair<std::int64_t, std::int64_t>& key) const {
+            return std::hash<std::int64_t>()(key.first * 0x9E3779B97F4A7C1) ^ std::hash<std::int64_t>()(key.second);
+        }
+    };
+    using Joined = std::unordered_map<std::pair<std::int64_t, std::int64_t>, Operation, Hash>;
+    std::vector<std::string> m_texts;
+    std::unordered_map<std::string, std::uint32_t> m_textPlaces;
+    std::vector<std::array<std::int64_t, 6>> m_shapes;
+    std::unordered_map<std::string, std::uint32_t> m_shapePlaces;
+    Joined m_operations;                                                                        // by rank and external id
+    std::unordered_map<std::pair<std::int64_t, std::int64_t>, std::int64_t, Hash> m_externals;  // by rank and correlation: that of the launching call
+    std::vector<Launch> m_launches;
+    std::int64_t m_total = 0;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,347 @@
+#include "sessions/exporters/KinetoRows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+namespace stepscope::kineto {
+namespace {
+
+constexpr std::int64_t kSyncLane = 1'000'000;   // as Kineto numbers the lanes of what waits for a stream
+constexpr std::int64_t kSpareLane = 2'000'000;  // ours, for what overlaps; "stream" of its arguments stays
+constexpr std::int64_t kPerRank = 100'000'000;  // added to the processes of all ranks but the first, which have the same numbers
+
+// 1234567 ns -> "1234.567" us.
+std::string microseconds(std::int64_t ns) {
+    const bool negative = ns < 0;
+    const std::uint64_t size = negative ? ~static_cast<std::uint64_t>(ns) + 1 : static_cast<std::uint64_t>(ns);
+    return fmt::format("{}{}.{:03}", negative ? "-" : "", size / 1000, size % 1000);
+}
+
+// The words of PyTorch's profiler.
+std::string kinetoType(const std::string& type) {
+    constexpr std::array<std::pair<const char*, const char*>, 13> words{{{"Float", "float"},
+                                                                         {"Double", "double"},
+                                                                         {"Half", "c10::Half"},
+                                                                         {"BFloat16", "c10::BFloat16"},
+                                                                         {"Long", "long int"},
+                                                                         {"Int", "int"},
+                                                                         {"Short", "short int"},
+                                                                         {"Char", "signed char"},
+                                                                         {"Byte", "unsigned char"},
+                                                                         {"Bool", "bool"},
+                                                                         {"int", "Scalar"},
+                                                                         {"float", "Scalar"},
+                                                                         {"list", "ScalarList"}}};
+    for (const auto& [ours, theirs] : words)
+        if (type == ours) return theirs;
+    if (type == "true" || type == "false") return "Scalar";
+    return type == "-" || type == "other" ? "" : type;
+}
+
+void append(std::string& text, const std::vector<std::int64_t>& dims) {
+    text += '[';
+    for (std::size_t i = 0; i < dims.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(dims[i]);
+    text += ']';
+}
+
+// "Input Dims" and "Input type" of a kind of call.
+std::string inputs(const SliceArguments& arguments) {
+    if (arguments.text.empty()) return {};
+    std::string dims, types;
+    for (const auto& argument : argumentsOf(arguments.text)) {
+        if (!types.empty()) {
+            dims += ", ";
+            types += ", ";
+        }
+        types += argument.list ? "\"TensorList\"" : quoted(kinetoType(argument.type));
+        if (argument.list) dims += '[';
+        for (std::size_t i = 0; i < argument.dims.size(); ++i) {
+            if (i > 0) dims += ", ";
+            append(dims, argument.dims[i]);
+        }
+        if (argument.list || argument.dims.empty()) dims += argument.list ? "]" : "[]";
+    }
+    std::string text = fmt::format(", \"Input Dims\": [{}], \"Input type\": [{}]", dims, types);
+    if (arguments.flops > 0) text += fmt::format(", \"flops\": {}", arguments.flops);
+    if (arguments.bytes > 0) text += fmt::format(", \"bytes\": {}", arguments.bytes);
+    return text;
+}
+
+const char* categoryOf(SliceKind kind) {
+    switch (kind) {
+        case SliceKind::Operation:
+        case SliceKind::Own:
+        case SliceKind::Backward:
+            return "cpu_op";
+        case SliceKind::Step:
+        case SliceKind::Phase:
+        case SliceKind::Evaluation:
+        case SliceKind::Annotation:
+            return "user_annotation";
+        case SliceKind::Python:
+            return "python_function";
+        case SliceKind::Runtime:
+            return "cuda_runtime";
+        case SliceKind::Driver:
+            return "cuda_driver";
+        case SliceKind::Kernel:
+            return "kernel";
+        case SliceKind::Memcpy:
+            return "gpu_memcpy";
+        case SliceKind::Memset:
+            return "gpu_memset";
+        case SliceKind::Synchronisation:
+            return "cuda_sync";
+        case SliceKind::DeviceAnnotation:
+            return "gpu_user_annotation";
+        case SliceKind::Overhead:
+            return "overhead";
+        case SliceKind::Other:
+            return "other";
+    }
+    return "other";
+}
+
+bool fromOutside(SliceKind kind) {
+    return kind > SliceKind::Annotation;
+}
+
+std::string triple(const std::array<std::int64_t, 3>& sizes) {
+    return fmt::format("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]);
+}
+
+// Member by member behind a comma, with a space behind each colon.
+void appendMember(std::string& text, const std::string& member) {
+    if (!text.empty()) text += ", ";
+    text += member;
+}
+
+}  // namespace
+
+std::string quoted(const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// What is written of arguments, once for all slices that have them.
+struct KinetoRows::Said {
+    std::string inputs;    // of an operation
+    std::string launch;    // of a kernel
+    std::string extra;     // what an imported trace said besides, without a comma before it
+    std::string category;  // of its own, where it had another than our kind has
+    bool instant = false;
+    std::int64_t bytes = 0;
+
+    explicit Said(const SliceArguments& arguments) : inputs(kineto::inputs(arguments)), bytes(arguments.bytes) {
+        if (arguments.text.empty() && arguments.flops > 0) inputs += fmt::format(", \"flops\": {}", arguments.flops);
+        if (arguments.text.empty() && arguments.bytes > 0) inputs += fmt::format(", \"bytes\": {}", arguments.bytes);
+        if (arguments.registers != 0) appendMember(launch, fmt::format("\"registers per thread\": {}", arguments.registers));
+        if (arguments.grid != SliceArguments().grid) {
+            appendMember(launch, fmt::format("\"shared memory\": {}", arguments.sharedBytes));
+            appendMember(launch, fmt::format("\"grid\": {}", triple(arguments.grid)));
+            appendMember(launch, fmt::format("\"block\": {}", triple(arguments.block)));
+        }
+        if (arguments.extra.empty()) return;
+        const auto more = nlohmann::ordered_json::parse(arguments.extra, nullptr, false);
+        if (!more.is_object()) return;
+        for (const auto& [key, value] : more.items()) {
+            if (key == "cat" && value.is_string())
+                category = value.get<std::string>();
+            else if (key == "ph" && value == "i")
+                instant = true;
+            else
+                appendMember(extra, fmt::format("{}: {}", quoted(key), value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+        }
+    }
+};
+
+void KinetoLinks::add(const SliceBlock& block) {
+    const bool device = block.thread.device >= 0;
+    for (const auto& slice : block.slices) {
+        if (slice.correlation != 0) {
+            if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) m_calls.insert({block.thread.rank, slice.correlation});
+            if (isDeviceWork(slice.kind)) m_launched.insert({block.thread.rank, slice.correlation});
+        }
+        if (device) m_ofDevice[block.thread.laneNumber()].push_back({slice.start, slice.start + slice.duration});
+    }
+}
+
+void KinetoLinks::done() {
+    for (auto& [lane, all] : m_ofDevice) {
+        std::ranges::sort(all, {}, [](const Key& one) { return std::pair(one.first, -one.second); });
+        std::vector<std::int64_t> ends;
+        for (const auto& [from, to] : all) {
+            while (!ends.empty() && ends.back() <= from) ends.pop_back();
+            if (!ends.empty() && to > ends.back())
+                m_spare[lane].insert({from, to});
+            else
+                ends.push_back(to);
+        }
+    }
+    m_ofDevice.clear();
+}
+
+bool KinetoLinks::launches(std::int64_t rank, std::int64_t correlation) const {
+    return correlation != 0 && m_calls.contains({rank, correlation}) && m_launched.contains({rank, correlation});
+}
+
+bool KinetoLinks::spare(std::int64_t lane, const Slice& slice) const {
+    const auto found = m_spare.find(lane);
+    return found != m_spare.end() && found->second.contains({slice.start, slice.start + slice.duration});
+}
+
+KinetoRows::KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links) : m_out(out), m_links(links) {
+    for (const auto& thread : threads) {
+        if (thread.number != 0 || thread.device < 0) m_threads.try_emplace({thread.rank, thread.process, thread.number}, thread.thread);
+        m_firstRank = &thread == threads.data() ? thread.rank : std::min(m_firstRank, thread.rank);
+    }
+}
+
+std::int64_t KinetoRows::processOf(const SliceThread& thread) const {
+    return thread.process + (thread.rank == m_firstRank || thread.process < 0 ? 0 : kPerRank * (thread.rank - m_firstRank));
+}
+
+// What had a text in the place of a number has it again.
+std::string KinetoRows::place(const SliceThread& thread, std::int64_t tid) const {
+    const bool texts = thread.device < 0;
+    return fmt::format("\"pid\": {}, \"tid\": {}", texts && thread.process < 0 ? quoted(thread.processName) : std::to_string(processOf(thread)),
+                       texts && thread.thread < 0 ? quoted(thread.name) : std::to_string(tid));
+}
+
+void KinetoRows::metadata(const SliceThread& thread) {
+    const bool device = thread.device >= 0;
+    if (!device && thread.process < 0) return;
+    const auto metadataRow = [&](const char* name, std::int64_t tid, const std::string& args) {
+        row(fmt::format(R"({{"ph": "M", "name": "{}", "ts": 0, {}, "args": {{{}}}}})", name, place(thread, tid), args));
+    };
+    if (m_processes.insert({processOf(thread), device}).second) {
+        const std::string label = device ? fmt::format("GPU {}", thread.device) : "CPU";
+        metadataRow("process_name", 0, fmt::format("\"name\": {}", quoted(thread.processName.empty() ? "stepscope" : thread.processName)));
+        metadataRow("process_labels", 0, fmt::format("\"labels\": \"{}\"", label));
+        metadataRow("process_sort_index", 0, fmt::format("\"sort_index\": {}", device ? 5'000'000 + thread.device : 0));
+    }
+    const bool sync = device && thread.name.ends_with("(sync)");
+    const std::string name = device                               ? thread.name.empty() ? fmt::format("stream {} ", thread.thread) : thread.name
+                             : thread.name.empty()                ? fmt::format("thread {}", thread.thread)
+                             : thread.name.starts_with("thread ") ? thread.name
+                                                                  : fmt::format("thread {} ({})", thread.thread, thread.name);
+    const std::int64_t tid = sync ? thread.thread + kSyncLane : thread.thread;
+    metadataRow("thread_name", tid, fmt::format("\"name\": {}", quoted(name)));
+    metadataRow("thread_sort_index", tid, fmt::format("\"sort_index\": {}", thread.thread));
+}
+
+std::string KinetoRows::operationArgs(const Slice& slice, const std::vector<std::string>& strings) {
+    std::string args = fmt::format(R"("External id": {}, "Ev Idx": {})", slice.external != 0 ? slice.external : m_operations + 1, m_operations);
+    ++m_operations;
+    if (slice.sequence >= 0) args += fmt::format(R"(, "Sequence number": {}, "Fwd thread id": {})", slice.sequence, slice.forwardThread);
+    if (slice.layer >= 0) args += fmt::format(R"(, "Layer": {})", slice.layer);
+    if (slice.role != 0) args += fmt::format(R"(, "Role": {})", strings[slice.role]);
+    if (slice.recomputed) args += R"(, "Recomputed": true)";
+    if (slice.phase != 0) args += fmt::format(R"(, "Phase": {})", strings[slice.phase]);
+    return args;
+}
+
+Status KinetoRows::add(const SliceBlock& block) {
+    std::vector<std::string> strings;
+    std::vector<Said> said;
+    for (const auto& text : block.strings) strings.push_back(quoted(text));
+    for (const auto& one : block.arguments) said.emplace_back(one);
+    const SliceThread& thread = block.thread;
+    const bool device = thread.device >= 0;
+    for (const auto& slice : block.slices) {
+        const Said& what = said[slice.arguments];
+        std::string args;
+        if (isOperation(slice.kind)) {
+            args = operationArgs(slice, strings) + what.inputs;
+        } else {
+            if (!what.inputs.empty() && !isDeviceWork(slice.kind)) args = what.inputs.substr(2);
+            if (slice.external != 0) appendMember(args, fmt::format("\"External id\": {}", slice.external));
+            if (device && slice.kind != SliceKind::DeviceAnnotation)
+                appendMember(args, fmt::format("\"device\": {}, \"stream\": {}", thread.device, thread.thread));
+            if (slice.correlation != 0) appendMember(args, fmt::format("\"correlation\": {}", slice.correlation));
+        }
+        if (slice.kind == SliceKind::Kernel && !what.launch.empty()) appendMember(args, what.launch);
+        if ((slice.kind == SliceKind::Memcpy || slice.kind == SliceKind::Memset) && what.bytes > 0) {
+            appendMember(args, fmt::format("\"bytes\": {}", what.bytes));
+            if (slice.duration > 0 && what.extra.find("memory bandwidth") == std::string::npos)
+                appendMember(args,
+                             fmt::format("\"memory bandwidth (GB/s)\": {}", static_cast<double>(what.bytes) / static_cast<double>(slice.duration)));
+        }
+        if (slice.step != 0 && !fromOutside(slice.kind)) appendMember(args, fmt::format("\"Step\": {}", slice.step));
+        if (!what.extra.empty()) appendMember(args, what.extra);
+        const std::string name = slice.kind == SliceKind::Step ? fmt::format("\"ProfilerStep#{}\"", slice.step) : strings[slice.name];
+        const std::int64_t tid = slice.kind == SliceKind::Synchronisation && device    ? thread.thread + kSyncLane
+                                 : device && m_links.spare(thread.laneNumber(), slice) ? thread.thread + kSpareLane
+                                                                                       : thread.thread;
+        const std::string where = place(thread, tid);
+        const std::string category = what.category.empty() ? fmt::format("\"{}\"", categoryOf(slice.kind)) : quoted(what.category);
+        if (what.instant)
+            row(fmt::format(R"({{"ph": "i", "s": "t", "cat": {}, "name": {}, {}, "ts": {}, "args": {{{}}}}})", category, name, where,
+                            microseconds(slice.start), args));
+        else
+            row(fmt::format(R"({{"ph": "X", "cat": {}, "name": {}, {}, "ts": {}, "dur": {}, "args": {{{}}}}})", category, name, where,
+                            microseconds(slice.start), microseconds(slice.duration), args));
+        if (isOperation(slice.kind) && slice.forwardStart != 0) forwardFlow(thread, slice, where);
+        if (m_links.launches(thread.rank, slice.correlation)) {
+            if (isDeviceWork(slice.kind)) launchFlow(slice, thread.rank, where, false);
+            if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) launchFlow(slice, thread.rank, where, true);
+        }
+    }
+    return flush();
+}
+
+void KinetoRows::launchFlow(const Slice& slice, std::int64_t rank, const std::string& where, bool begins) {
+    row(fmt::format(R"({{"ph": "{}", {}"cat": "ac2g", "name": "ac2g", "id": {}, {}, "ts": {}}})", begins ? "s" : "f", begins ? "" : "\"bp\": \"e\", ",
+                    rank == m_firstRank ? std::to_string(slice.correlation) : fmt::format("\"{}.{}\"", rank, slice.correlation), where,
+                    microseconds(slice.start)));
+}
+
+void KinetoRows::forwardFlow(const SliceThread& thread, const Slice& slice, const std::string& where) {
+    const auto from = m_threads.find({thread.rank, thread.process, slice.forwardThread});
+    if (from == m_threads.end()) return;
+    ++m_flows;
+    row(fmt::format(R"({{"ph": "s", "cat": "fwdbwd", "name": "fwdbwd", "id": {}, {}, "ts": {}}})", m_flows, place(thread, from->second),
+                    microseconds(slice.forwardStart)));
+    row(fmt::format(R"({{"ph": "f", "bp": "e", "cat": "fwdbwd", "name": "fwdbwd", "id": {}, {}, "ts": {}}})", m_flows, where,
+                    microseconds(slice.start)));
+}
+
+Status KinetoRows::add(const SampleBlock& block) {
+    for (const auto& sample : block.samples) {
+        const auto& series = block.series.at(sample.series);
+        row(fmt::format(R"({{"ph": "C", "name": {}, "pid": {}, "ts": {}, "args": {{"value": {}}}}})", quoted(series.name), block.process,
+                        microseconds(sample.at), nlohmann::json(sample.value).dump()));
+    }
+    return flush();
+}
+
+Status KinetoRows::add(const AllocationBlock& block) {
+    for (const auto& one : block.allocations) {
+        std::string args =
+            fmt::format(R"("Addr": {}, "Bytes": {}, "Device Id": {}, "Device Type": {})", one.address, one.bytes, one.device, one.device < 0 ? 0 : 1);
+        if (one.totalAllocated >= 0) args += fmt::format(R"(, "Total Allocated": {})", one.totalAllocated);
+        if (one.totalReserved >= 0) args += fmt::format(R"(, "Total Reserved": {})", one.totalReserved);
+        row(fmt::format(R"({{"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": {}, "tid": {}, "ts": {}, "args": {{{}}}}})",
+                        block.process, block.thread, microseconds(one.at), args));
+    }
+    return flush();
+}
+
+Status KinetoRows::flush() {
+    m_out << m_text;
+    m_text.clear();
+    return m_out ? Status() : makeError(ErrorCode::Io, "The trace could not be written; check the free room and the permissions of the target.");
+}
+
+void KinetoRows::row(const std::string& text) {
+    m_text += m_first ? "\n" : ",\n";
+    m_text += text;
+    m_first = false;
+}
+
+}  // namespace stepscope::kineto

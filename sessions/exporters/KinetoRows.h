@@ -1,0 +1,69 @@
+// KinetoRows: slices, counters and allocations of a session as the events of a Kineto trace, one line each. Used by KinetoTrace.cpp.
+#pragma once
+#include <iosfwd>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "core/base/Result.h"
+#include "core/trace/Allocation.h"
+#include "core/trace/Sample.h"
+#include "core/trace/Slice.h"
+
+namespace stepscope::kineto {
+
+// Quoted; control characters escaped, and what is no UTF-8 replaced.
+std::string quoted(const std::string& text);
+
+// What has to be known of all slices before the first is written: who launches what, and what of a device overlaps.
+class KinetoLinks {
+public:
+    void add(const SliceBlock& block);
+    void done();
+    // Whether both ends of a flow from a launch to what it launched are there.
+    bool launches(std::int64_t rank, std::int64_t correlation) const;
+    // Whether a slice of a device's lane reaches beyond another that it began in: readers want slices that nest, so it is written to a spare lane.
+    bool spare(std::int64_t lane, const Slice& slice) const;
+
+private:
+    using Key = std::pair<std::int64_t, std::int64_t>;
+    struct Hash {
+        std::size_t operator()(const Key& key) const { return std::hash<std::int64_t>()(key.second * 0x9E3779B97F4A7C1 + key.first); }
+    };
+    std::unordered_set<Key, Hash> m_calls, m_launched;    // by rank and correlation
+    std::map<std::int64_t, std::vector<Key>> m_ofDevice;  // by lane: from and to of what lies on it
+    std::map<std::int64_t, std::set<Key>> m_spare;
+};
+
+class KinetoRows {
+public:
+    KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links);
+
+    void metadata(const SliceThread& thread);
+    Status add(const SliceBlock& block);
+    Status add(const SampleBlock& block);
+    Status add(const AllocationBlock& block);
+    Status flush();
+
+private:
+    struct Said;
+    std::string place(const SliceThread& thread, std::int64_t tid) const;
+    std::int64_t processOf(const SliceThread& thread) const;
+    void forwardFlow(const SliceThread& thread, const Slice& slice, const std::string& place);
+    void launchFlow(const Slice& slice, std::int64_t rank, const std::string& place, bool begins);
+    std::string operationArgs(const Slice& slice, const std::vector<std::string>& strings);
+    void row(const std::string& text);
+
+    std::ostream& m_out;
+    const KinetoLinks& m_links;
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::int64_t> m_threads;  // rank, process and autograd's number -> the system's
+    std::set<std::pair<std::int64_t, bool>> m_processes;
+    std::int64_t m_firstRank = 0;
+    std::string m_text;
+    bool m_first = true;
+    std::int64_t m_operations = 0, m_flows = 0;
+};
+
+}  // namespace stepscope::kineto

@@ -1,0 +1,50 @@
+// ChromeEvents: one event of a Chrome trace at a time becomes a slice, a flow end, a sample or an allocation. Used by ChromeTrace.cpp.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sessions/importers/TraceBuilder.h"
+
+namespace stepscope::importing {
+
+// The members of an event as they stand in the file; those that are not there are empty.
+struct ChromeEvent {
+    std::string_view ph, cat, name, pid, tid, ts, dur, id, scope;     // texts with their quotes
+    std::vector<std::pair<std::string_view, std::string_view>> args;  // keys without quotes
+    void clear() {
+        ph = cat = name = pid = tid = ts = dur = id = scope = {};
+        args.clear();
+    }
+};
+
+class ChromeEvents {
+public:
+    explicit ChromeEvents(TraceBuilder& trace) : m_trace(trace) {}
+    void take(const ChromeEvent& event);
+    void end();  // of the file: ranges that are still open are told
+
+private:
+    void slice(const ChromeEvent& event, std::int64_t at, std::int64_t duration, char phase);
+    void metadata(const ChromeEvent& event);
+    void instant(const ChromeEvent& event, std::int64_t at);
+    void counter(const ChromeEvent& event, std::int64_t at);
+    void begin(const ChromeEvent& event, std::int64_t at);
+    void finish(const ChromeEvent& event, std::int64_t at);
+    std::uint32_t nameOf(std::string_view token);
+    bool inputs(std::string_view dims, std::string_view types, std::string& text);
+
+    TraceBuilder& m_trace;
+    SliceArguments m_arguments;
+    std::unordered_map<std::string, std::string> m_inputs;  // dims and types as written -> SliceArguments::text, empty: not to be said so
+    struct Begun {
+        Record record;
+        bool kept = true;
+    };
+    std::unordered_map<std::uint32_t, std::vector<Begun>> m_begun;  // of B without its E, by lane
+    std::size_t m_open = 0;
+};
+
+}  // namespace stepscope::importing

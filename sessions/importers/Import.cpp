@@ -1,0 +1,212 @@
+#include "sessions/importers/Import.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
+
+#include "sessions/EventTime.h"
+#include "sessions/SessionStore.h"
+#include "sessions/importers/ChromeTrace.h"
+#include "sessions/importers/ImportStore.h"
+#include "sessions/importers/NsightDatabase.h"
+#include "sessions/importers/ScalarLogs.h"
+#include "sessions/importers/TraceBuilder.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+using importing::ImportStore;
+using importing::TraceBuilder;
+
+enum class FileKind { Chrome, NsightSqlite, EventFile, LlmcLog, Unknown };
+
+Error refused(const std::string& path, const std::string& sentence, ErrorCode code = ErrorCode::BadInput) {
+    return makeError(code, sentence).about(Subject::Kind::File, path);
+}
+
+std::string headOf(const std::string& path) {
+    std::string head(4096, '\0');
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return {};
+    const ssize_t got = ::pread(file, head.data(), head.size(), 0);
+    ::close(file);
+    head.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return head;
+}
+
+Result<FileKind> kindOf(const std::string& path) {
+    std::error_code problem;
+    const auto status = fs::status(path, problem);
+    if (!fs::exists(status)) return refused(path, fmt::format("There is no file \"{}\"; check its name.", path), ErrorCode::NotFound);
+    if (!fs::is_regular_file(status)) return refused(path, fmt::format("\"{}\" is no file; name a trace or a log.", path));
+    if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
+        return refused(
+            path, fmt::format("\"{0}\" is a report that only Nsight Systems reads; run: nsys export --type sqlite \"{0}\" and import the .sqlite "
+                              "file that it makes.",
+                              path));
+    const std::string head = headOf(path);
+    if (head.empty()) return refused(path, fmt::format("\"{}\" is empty or cannot be read; choose another file.", path));
+    const auto first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+    if (head.starts_with("SQLite format 3")) return FileKind::NsightSqlite;
+    if (head.starts_with("\x1f\x8b") || (first != std::string::npos && (head[first] == '{' || head[first] == '['))) return FileKind::Chrome;
+    if (importing::looksLikeEventFile(head)) return FileKind::EventFile;
+    if (importing::looksLikeLlmcLog(head)) return FileKind::LlmcLog;
+    return FileKind::Unknown;
+}
+
+std::string stem(const std::string& path) {
+    std::string name = fs::path(path).filename().string();
+    for (const char* ending : {".gz", ".json", ".trace", ".pt", ".sqlite", ".log", ".txt"})
+        if (const std::string_view last = ending; name.ends_with(last) && name.size() > last.size()) name.erase(name.size() - last.size());
+    std::ranges::replace_if(
+        name, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+    return name.empty() ? std::string("imported") : name.substr(0, 200);
+}
+
+// Files of several workers: a rank of its own for each, told where two say the same.
+void tellRanks(TraceBuilder& trace, const std::vector<std::string>& files, std::vector<std::string>& notes) {
+    std::set<std::int64_t> taken;
+    for (std::size_t i = 0; i < trace.files().size(); ++i) {
+        auto& file = trace.files()[i];
+        if (taken.insert(file.rank).second) continue;
+        const std::int64_t said = file.rank;
+        for (file.rank = 0; !taken.insert(file.rank).second;) ++file.rank;
+        notes.push_back(
+            fmt::format("\"{}\" says that it is of rank {}, as another of the files does: it is shown as rank {}.", files[i], said, file.rank));
+    }
+}
+
+}  // namespace
+
+bool looksImportable(const std::string& path) {
+    const std::string name = fs::path(path).filename().string();
+    for (const char* ending : {".json", ".json.gz", ".sqlite", ".nsys-rep", ".qdrep", ".log"})
+        if (name.ends_with(ending)) return true;
+    return name.find(".tfevents.") != std::string::npos;
+}
+
+Result<ImportSummary> importFiles(const ImportRequest& request) {
+    const auto begun = std::chrono::steady_clock::now();
+    if (request.files.empty()) return makeError(ErrorCode::BadInput, "No file is named; name the traces or logs to import.");
+    if (!request.name.empty())
+        if (auto good = checkSessionName(request.name); !good) return good.error();
+    std::vector<FileKind> kinds;
+    for (const auto& file : request.files) {
+        const auto kind = kindOf(file);
+        if (!kind) return kind.error();
+        kinds.push_back(*kind);
+    }
+    std::error_code ignored;
+    const auto folder = fs::absolute(fs::path(request.database), ignored).parent_path();
+    fs::create_directories(folder, ignored);
+    TraceBuilder trace(folder.string());
+    importing::ScalarSteps scalars;
+    ImportSummary summary;
+    for (std::size_t i = 0; i < request.files.size(); ++i) {
+        const std::string& path = request.files[i];
+        const auto go = [&](double share) {
+            // Reading is most of the work; what is left is to put in order and to store.
+            return !request.progress || request.progress(0.7 * (static_cast<double>(i) + share) / static_cast<double>(request.files.size()), path);
+        };
+        trace.beginFile(static_cast<std::int64_t>(i));
+        Status read;
+        switch (kinds[i]) {
+            case FileKind::Chrome:
+                trace.file().rank = 0;
+                read = importing::readChromeTrace(path, trace, go);
+                break;
+            case FileKind::NsightSqlite:
+                read = importing::readNsightDatabase(path, trace, go);
+                break;
+            case FileKind::EventFile:
+                read = importing::readEventFile(path, trace, scalars, go);
+                break;
+            case FileKind::LlmcLog:
+                read = importing::readLlmcLog(path, trace, scalars, go);
+                if (i == 0 || kinds[i - 1] != FileKind::LlmcLog)
+                    summary.notes.emplace_back("A log of llm.c holds no times: its steps are put one millisecond apart.");
+                break;
+            case FileKind::Unknown:
+                read = refused(
+                    path,
+                    fmt::format("\"{}\" is no trace or log that Stepscope knows: those are traces of PyTorch's profiler (.json, .json.gz), Nsight "
+                                "Systems' exports (.sqlite), TensorBoard's event files and logs of llm.c.",
+                                path));
+                break;
+        }
+        if (!read) return read.error();
+        if (!trace.status()) return trace.status().error();
+    }
+    if (trace.empty() && scalars.empty()) {
+        std::string why;
+        for (const auto& [reason, count] : trace.counts().reasons) why += fmt::format("{}{} ({})", why.empty() ? " Skipped: " : ", ", reason, count);
+        return refused(request.files[0], fmt::format("\"{}\" holds no event that could be kept.{}", request.files[0], why.empty() ? "" : why + "."));
+    }
+    tellRanks(trace, request.files, summary.notes);
+
+    SessionInfo info;
+    info.kind = SessionKind::Trace;
+    info.name = request.name.empty() ? stem(request.files[0]) : request.name;
+    info.config.reset();
+    info.machine.reset();
+    for (const auto& file : request.files) info.notes += fmt::format("Imported from {}\n", fs::path(file).filename().string());
+    const std::int64_t origin = trace.empty() ? scalars.firstNs() : trace.originNs();
+    const std::vector<Event> events = scalars.events(origin);
+    constexpr std::int64_t kEarliest = 946'684'800'000'000'000, kLatest = 4'102'444'800'000'000'000;  // of this century
+    if (origin > kEarliest && origin < kLatest) info.startedUnixMs = origin / 1'000'000;
+    auto store = ImportStore::open(request.database, info);
+    if (!store) return store.error();
+    const std::int64_t records = std::max<std::int64_t>(1, trace.recorded());
+    std::int64_t handed = 0, last = 0;
+    bool stopped = false;
+    const Status ordered = trace.finish([&](const TraceBuilder::Encode& encode) {
+        if (++handed % 16 == 0 && request.progress)
+            stopped = !request.progress(0.7 + 0.3 * std::min(1.0, static_cast<double>(handed) * 16384 / static_cast<double>(records)),
+                                        request.files.back());
+        return !stopped && (*store)->add(encode);
+    });
+    if (stopped) return makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");
+    if (!ordered) return ordered.error();
+    last = trace.lastEndNs();
+    for (const auto& event : events) last = std::max(last, timeOf(event).ns);
+    for (std::size_t i = 0; i < trace.files().size(); ++i) {
+        const auto& file = trace.files()[i];
+        if (file.facts.empty()) continue;
+        const std::string facts = fmt::format(R"({{"source":"{}","rank":{},"origin_ns":{},"facts":{}}})", file.source, file.rank, origin, file.facts);
+        const auto* data = reinterpret_cast<const std::byte*>(facts.data());
+        if (!(*store)->add(
+                [chunk = Chunk{"trace-facts/1", static_cast<std::int64_t>(i), {0}, {0}, 1, {data, data + facts.size()}}] { return chunk; }))
+            break;
+    }
+    if (auto stored = (*store)->finish(events, {last}); !stored) return stored.error();
+
+    const auto& counts = trace.counts();
+    summary.session = (*store)->session();
+    summary.steps =
+        counts.steps + static_cast<std::int64_t>(std::ranges::count_if(events, [](const Event& e) { return std::holds_alternative<StepDone>(e); }));
+    summary.operations = counts.operations;
+    summary.kernels = counts.kernels;
+    summary.copies = counts.copies;
+    summary.memsets = counts.memsets;
+    summary.runtimeCalls = counts.runtimeCalls;
+    summary.driverCalls = counts.driverCalls;
+    summary.synchronisations = counts.synchronisations;
+    summary.annotations = counts.annotations;
+    summary.python = counts.python;
+    summary.others = counts.others;
+    summary.samples = counts.samples;
+    summary.allocations = counts.allocations;
+    summary.flows = counts.flows;
+    summary.skipped = counts.skipped;
+    summary.reasons = counts.reasons;
+    summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    return summary;
+}
+
+}  // namespace stepscope

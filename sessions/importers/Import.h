@@ -1,0 +1,42 @@
+// import(): traces and logs that other programs wrote become a session of their own, of which what was imported can be browsed, compared and exported
+// like what was recorded here. Called by the command line and by the window's importing thread; waits for the disk.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/Result.h"
+
+namespace stepscope {
+
+struct ImportRequest {
+    std::string database;
+    std::vector<std::string> files;  // together one session: the traces of several workers, each with a rank of its own
+    std::string name;                // of the session; empty: after the first file
+    // Told now and then how far it is, 0 to 1, and with which file; false stops it, and nothing is stored.
+    std::function<bool(double share, const std::string& file)> progress;
+};
+
+struct ImportSummary {
+    std::int64_t session = 0;
+    std::int64_t steps = 0, operations = 0, kernels = 0;
+    std::int64_t copies = 0, memsets = 0;  // on a device
+    std::int64_t runtimeCalls = 0, driverCalls = 0, synchronisations = 0, annotations = 0, python = 0, others = 0;
+    std::int64_t samples = 0, allocations = 0;
+    std::int64_t flows = 0;                       // arrows of which both ends are there
+    std::int64_t skipped = 0;                     // events that could not be kept
+    std::map<std::string, std::int64_t> reasons;  // why, with how many; and what was left out of kept ones
+    std::vector<std::string> notes;               // sentences about what was assumed
+    double seconds = 0;
+};
+
+// What is wrong is one sentence that names the file, the byte where there is one, and what to do. Then, and when it is stopped or the process is
+// killed, no session is there.
+Result<ImportSummary> importFiles(const ImportRequest& request);
+
+// Whether a file that lies here looks like something that can be imported, by its name; for the window, which other files are dropped on too.
+bool looksImportable(const std::string& path);
+
+}  // namespace stepscope

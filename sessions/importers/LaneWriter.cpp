@@ -1,0 +1,234 @@
+#include "sessions/importers/LaneWriter.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "core/trace/AllocationCodec.h"
+#include "core/trace/SampleCodec.h"
+#include "core/trace/SliceCodec.h"
+
+namespace stepscope::importing {
+namespace {
+
+constexpr std::size_t kBlock = 16384;                      // records
+constexpr std::size_t kBlockBytes = std::size_t{4} << 20;  // of texts
+constexpr std::int32_t kDeepest = 60'000;                  // what a block holds is a little more
+
+SliceArguments argumentsFrom(const std::string& blob) {
+    SliceArguments arguments;
+    std::size_t at = 1;
+    if (!blob.empty() && blob[0] == 'L') {
+        std::array<std::int64_t, 10> numbers{};
+        if (blob.size() < 1 + sizeof numbers) return arguments;
+        std::memcpy(numbers.data(), blob.data() + 1, sizeof numbers);
+        at += sizeof numbers;
+        arguments.flops = numbers[0];
+        arguments.bytes = numbers[1];
+        arguments.grid = {numbers[2], numbers[3], numbers[4]};
+        arguments.block = {numbers[5], numbers[6], numbers[7]};
+        arguments.registers = numbers[8];
+        arguments.sharedBytes = numbers[9];
+    }
+    const auto line = blob.find('\n', at);
+    if (line == std::string::npos) return arguments;
+    arguments.text = blob.substr(at, line - at);
+    arguments.extra = blob.substr(line + 1);
+    return arguments;
+}
+
+}  // namespace
+
+void LaneWriter::beginLane(std::uint32_t lane) {
+    m_lane = lane;
+    const auto& one = m_trace.m_lanes[lane];
+    m_base = m_trace.m_files[one.file].baseNs;
+    m_arrow = static_cast<std::size_t>(std::ranges::lower_bound(m_trace.m_arrows, lane, {}, [](const auto& arrow) { return arrow.lane; }) -
+                                       m_trace.m_arrows.begin());
+    m_block = {};
+    m_block.thread = one.thread;
+    m_samples = {.lane = one.thread.lane, .process = one.thread.process, .rank = one.thread.rank, .name = one.thread.processName};
+    m_allocations = {.lane = one.thread.lane, .process = one.thread.process, .rank = one.thread.rank};
+}
+
+std::uint32_t LaneWriter::stringOf(std::uint32_t text) {
+    if (text == TextStore::kNone) return 0;
+    auto& strings = m_trace.m_lanes[m_lane].use == TraceBuilder::LaneUse::Allocations ? m_allocations.strings : m_block.strings;
+    const auto [found, added] = m_strings.try_emplace(text, static_cast<std::uint32_t>(strings.size()));
+    if (added) {
+        strings.push_back(m_trace.m_names.text(text));
+        m_bytes += strings.back().size();
+    }
+    return found->second;
+}
+
+std::uint32_t LaneWriter::argumentsOf(std::uint32_t number) {
+    if (number == TextStore::kNone) return 0;
+    const auto [found, added] = m_arguments.try_emplace(number, static_cast<std::uint32_t>(m_block.arguments.size()));
+    if (added) {
+        const std::string blob = m_trace.m_arguments.text(number);
+        m_bytes += blob.size();
+        m_block.arguments.push_back(argumentsFrom(blob));
+    }
+    return found->second;
+}
+
+bool LaneWriter::take(const Record& record) {
+    std::int64_t start = 0, end = 0;
+    if (__builtin_add_overflow(record.start, m_base, &start) || __builtin_sub_overflow(start, m_origin, &start) ||
+        __builtin_add_overflow(start, record.duration, &end)) {
+        m_trace.skip("a time that does not fit");
+        return true;
+    }
+    m_trace.m_lastEnd = std::max(m_trace.m_lastEnd, end);
+    switch (m_trace.m_lanes[m_lane].use) {
+        case TraceBuilder::LaneUse::Samples: {
+            const std::uint64_t key = static_cast<std::uint64_t>(record.name) << 32 | record.role;
+            const auto [found, added] = m_series.try_emplace(key, static_cast<std::uint32_t>(m_samples.series.size()));
+            if (added) {
+                m_samples.series.push_back({m_trace.m_names.text(record.name), m_trace.m_names.text(record.role)});
+                m_bytes += m_samples.series.back().name.size();
+            }
+            m_samples.samples.push_back({start, found->second, std::bit_cast<double>(record.correlation)});
+            return m_samples.samples.size() < kBlock && m_bytes < kBlockBytes ? true : flush();
+        }
+        case TraceBuilder::LaneUse::Allocations:
+            m_allocations.allocations.push_back({.at = start,
+                                                 .address = static_cast<std::uint64_t>(record.correlation),
+                                                 .bytes = record.sequence,
+                                                 .device = record.layer,
+                                                 .totalAllocated = std::max<std::int64_t>(-1, record.step),
+                                                 .totalReserved = std::max<std::int64_t>(-1, record.forwardThread),
+                                                 .kind = stringOf(record.name),
+                                                 .owner = stringOf(record.role)});
+            return m_allocations.allocations.size() < kBlock && m_bytes < kBlockBytes ? true : flush();
+        default:
+            return takeSlice(record, start);
+    }
+}
+
+bool LaneWriter::takeSlice(const Record& record, std::int64_t start) {
+    Open open{.record = record, .end = start + record.duration, .covered = start};
+    open.record.start = start;
+    closeUpTo(start);
+    open.step = record.step != 0 ? record.step : m_trace.stepOf(m_trace.m_lanes[m_lane].file, record.start);
+    const auto& arrows = m_trace.m_arrows;
+    while (m_arrow < arrows.size() && arrows[m_arrow].lane == m_lane && arrows[m_arrow].at < record.start) ++m_arrow;
+    if (record.sequence >= 0 && m_arrow < arrows.size() && arrows[m_arrow].lane == m_lane && arrows[m_arrow].at == record.start)
+        open.forwardStart = arrows[m_arrow++].from + m_base - m_origin;
+    Open* within = nullptr;
+    if (!m_open.empty()) {
+        if (!m_tangled && m_open.back().end >= open.end) {
+            within = &m_open.back();
+            open.depth = within->depth + 1;
+        } else {
+            // It reaches beyond what it began in: it lies in what holds it whole, at a depth that nobody else has now.
+            m_tangled = true;
+            for (auto& one : m_open)
+                if (one.end >= open.end && (within == nullptr || one.depth > within->depth)) within = &one;
+            std::vector<std::int32_t> taken;
+            for (const auto& one : m_open) taken.push_back(one.depth);
+            std::ranges::sort(taken);
+            open.depth = within == nullptr ? 0 : within->depth + 1;
+            for (auto at = std::ranges::lower_bound(taken, open.depth); at != taken.end() && *at <= open.depth; ++at)
+                if (*at == open.depth) ++open.depth;
+        }
+    }
+    if (open.depth > kDeepest) {
+        m_trace.skip("nested more than 60000 deep");
+        return true;
+    }
+    if (within != nullptr) {
+        // What several cover together counts once.
+        const std::int64_t from = std::max(start, within->covered);
+        if (open.end > from) within->called += open.end - from;
+        within->covered = std::max(within->covered, open.end);
+    }
+    m_open.push_back(open);
+    return m_block.slices.size() < kBlock && m_bytes < kBlockBytes ? true : flush();
+}
+
+void LaneWriter::closeUpTo(std::int64_t at) {
+    if (!m_tangled) {
+        while (!m_open.empty() && m_open.back().end <= at) {
+            close(m_open.back());
+            m_open.pop_back();
+        }
+        return;
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < m_open.size(); ++i) {
+        if (m_open[i].end <= at)
+            close(m_open[i]);
+        else
+            m_open[kept++] = m_open[i];
+    }
+    m_open.resize(kept);
+    untangle();
+}
+
+void LaneWriter::untangle() {
+    m_tangled = false;
+    for (std::size_t i = 1; i < m_open.size() && !m_tangled; ++i)
+        m_tangled = m_open[i].end > m_open[i - 1].end || m_open[i].depth <= m_open[i - 1].depth;
+}
+
+void LaneWriter::close(const Open& open) {
+    const Record& record = open.record;
+    m_block.slices.push_back({.start = record.start,
+                              .duration = record.duration,
+                              .called = open.called,
+                              .name = stringOf(record.name),
+                              .phase = stringOf(record.phase),
+                              .role = stringOf(record.role),
+                              .arguments = argumentsOf(record.arguments),
+                              .depth = open.depth,
+                              .layer = record.layer,
+                              .kind = record.kind,
+                              .recomputed = record.recomputed,
+                              .step = open.step,
+                              .sequence = record.sequence,
+                              .forwardThread = record.forwardThread,
+                              .forwardStart = open.forwardStart,
+                              .correlation = record.correlation,
+                              .external = record.external});
+}
+
+bool LaneWriter::endLane() {
+    for (const auto& open : m_open) close(open);
+    m_open.clear();
+    m_tangled = false;
+    return flush();
+}
+
+bool LaneWriter::flush() {
+    bool go = true;
+    if (!m_block.slices.empty()) {
+        SliceBlock next;
+        next.thread = m_block.thread;
+        auto block = std::make_shared<SliceBlock>(std::move(m_block));
+        go = m_out([block] { return encodeSlices(std::move(*block)); });
+        m_block = std::move(next);
+    }
+    if (!m_samples.samples.empty()) {
+        SampleBlock next{
+            .lane = m_samples.lane, .process = m_samples.process, .device = m_samples.device, .rank = m_samples.rank, .name = m_samples.name};
+        auto block = std::make_shared<SampleBlock>(std::move(m_samples));
+        go = m_out([block] { return encodeSamples(std::move(*block)); }) && go;
+        m_samples = std::move(next);
+    }
+    if (!m_allocations.allocations.empty()) {
+        AllocationBlock next{
+            .lane = m_allocations.lane, .process = m_allocations.process, .thread = m_allocations.thread, .rank = m_allocations.rank};
+        auto block = std::make_shared<AllocationBlock>(std::move(m_allocations));
+        go = m_out([block] { return encodeAllocations(std::move(*block)); }) && go;
+        m_allocations = std::move(next);
+    }
+    m_strings.clear();
+    m_arguments.clear();
+    m_series.clear();
+    m_bytes = 0;
+    return go;
+}
+
+}  // namespace stepscope::importing

@@ -1,0 +1,54 @@
+// LaneWriter: the records of one lane after the other, in order of their start, become blocks: how deep each slice lies and how much of it was spent
+// in what it called. Used by TraceBuilder::finish().
+#pragma once
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/trace/Allocation.h"
+#include "core/trace/Sample.h"
+#include "sessions/importers/TraceBuilder.h"
+
+namespace stepscope::importing {
+
+class LaneWriter {
+public:
+    LaneWriter(TraceBuilder& trace, std::int64_t origin, const std::function<bool(TraceBuilder::Encode)>& take)
+        : m_trace(trace), m_origin(origin), m_out(take) {}
+
+    void beginLane(std::uint32_t lane);
+    bool take(const Record& record);
+    bool endLane();
+
+private:
+    struct Open {
+        Record record;
+        std::int64_t end = 0, called = 0, covered = 0;
+        std::int64_t forwardStart = 0, step = 0;
+        std::int32_t depth = 0;
+    };
+    bool takeSlice(const Record& record, std::int64_t start);
+    void closeUpTo(std::int64_t at);
+    void close(const Open& open);
+    void untangle();
+    bool flush();
+    std::uint32_t stringOf(std::uint32_t text);
+    std::uint32_t argumentsOf(std::uint32_t number);
+
+    TraceBuilder& m_trace;
+    std::int64_t m_origin, m_base = 0;
+    const std::function<bool(TraceBuilder::Encode)>& m_out;
+    std::uint32_t m_lane = 0;
+    std::vector<Open> m_open;
+    bool m_tangled = false;  // not each lies within the one before
+    std::size_t m_arrow = 0;
+
+    SliceBlock m_block;
+    SampleBlock m_samples;
+    AllocationBlock m_allocations;
+    std::unordered_map<std::uint32_t, std::uint32_t> m_strings, m_arguments;
+    std::unordered_map<std::uint64_t, std::uint32_t> m_series;
+    std::size_t m_bytes = 0;
+};
+
+}  // namespace stepscope::importing

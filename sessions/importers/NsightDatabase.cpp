@@ -1,0 +1,386 @@
+#include "sessions/importers/NsightDatabase.h"
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/trace/SliceCodec.h"
+
+namespace stepscope::importing {
+namespace {
+
+struct Stopped {};
+
+// A table of which some columns may be missing: those are -1 then.
+class NsightRows {
+public:
+    NsightRows(SQLite::Database& database, const std::string& table, const std::vector<std::string>& wanted) {
+        std::set<std::string> there;
+        SQLite::Statement columns(database, "SELECT name FROM pragma_table_info(?)");
+        columns.bind(1, table);
+        while (columns.executeStep()) there.insert(columns.getColumn(0).getString());
+        if (!there.contains("start")) return;
+        std::string sql;
+        for (const auto& column : wanted) {
+            m_there.push_back(there.contains(column));
+            sql += fmt::format("{}{}", sql.empty() ? "SELECT " : ", ", m_there.back() ? fmt::format("\"{}\"", column) : std::string("NULL"));
+        }
+        m_statement.emplace(database, fmt::format("{} FROM \"{}\"", sql, table));
+    }
+    bool next() { return m_statement && m_statement->executeStep(); }
+    bool is(int column) { return !m_statement->getColumn(column).isNull(); }
+    std::int64_t whole(int column, std::int64_t otherwise = 0) {
+        const auto value = m_statement->getColumn(column);
+        return value.isInteger() ? value.getInt64() : otherwise;
+    }
+    std::string text(int column) {
+        const auto value = m_statement->getColumn(column);
+        return value.isText() ? value.getString().substr(0, kLongestSliceName) : std::string();
+    }
+
+private:
+    std::optional<SQLite::Statement> m_statement;
+    std::vector<bool> m_there;
+};
+
+const char* memoryKind(std::int64_t kind) {
+    constexpr std::array names{"Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"};
+    return kind >= 0 && kind < static_cast<std::int64_t>(names.size()) ? names[static_cast<std::size_t>(kind)] : "Unknown";
+}
+const char* copyKind(std::int64_t kind) {
+    constexpr std::array names{"Unknown", "HtoD", "DtoH", "HtoA", "AtoH",     "AtoA",     "AtoD",
+                               "DtoA",    "DtoD", "HtoH", "PtoP", "UVM HtoD", "UVM DtoH", "UVM DtoD"};
+    return kind >= 0 && kind < static_cast<std::int64_t>(names.size()) ? names[static_cast<std::size_t>(kind)] : "Unknown";
+}
+
+// The begin of the members that are no columns of ours.
+std::string inContext(std::int64_t context) {
+    return fmt::format("{{\"context\":{}", context);
+}
+
+class NsightReader {
+public:
+    NsightReader(SQLite::Database& database, TraceBuilder& trace, const std::function<bool(double)>& go)
+        : m_database(database), m_trace(trace), m_go(go) {}
+
+    bool looksRight() {
+        SQLite::Statement find(m_database,
+                               "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND (name LIKE 'CUPTI_ACTIVITY_KIND_%' OR name IN "
+                               "('NVTX_EVENTS', 'OSRT_API', 'META_DATA_EXPORT', 'EXPORT_META_DATA'))");
+        return find.executeStep() && find.getColumn(0).getInt64() > 0;
+    }
+
+    void read() {
+        facts();
+        calls("CUPTI_ACTIVITY_KIND_RUNTIME", SliceKind::Runtime, "");
+        share(0.3);
+        kernels();
+        share(0.6);
+        copies();
+        memsets();
+        synchronisations();
+        share(0.8);
+        ranges();
+        calls("OSRT_API", SliceKind::Other, "osrt");
+        calls("CUDNN_EVENTS", SliceKind::Other, "cudnn");
+        calls("CUBLAS_EVENTS", SliceKind::Other, "cublas");
+        calls("PROFILER_OVERHEAD", SliceKind::Overhead, "");
+        memory();
+        threads();
+    }
+
+private:
+    void share(double done) {
+        m_share = done;
+        if (!m_go(done)) throw Stopped{};
+        if (!m_trace.status()) throw Stopped{};
+    }
+    void tick() {
+        if (++m_rows % 4096 == 0) share(m_share);
+    }
+    bool has(const std::string& table) { return m_database.tableExists(table); }
+
+    std::string stringOf(std::int64_t id) {
+        if (!has("StringIds")) return {};
+        if (!m_strings) m_strings.emplace(m_database, "SELECT value FROM StringIds WHERE id = ?");
+        m_strings->reset();
+        m_strings->bind(1, id);
+        return m_strings->executeStep() ? m_strings->getColumn(0).getString().substr(0, kLongestSliceName) : std::string();
+    }
+    std::uint32_t nameOf(std::int64_t id) {
+        const auto [found, added] = m_names.try_emplace(id, 0);
+        if (added) {
+            std::string name = stringOf(id);
+            // cudaLaunchKernel_v7000: the version of the call says nothing about what it does.
+            if (const auto version = name.rfind("_v");
+                version != std::string::npos && version + 2 < name.size() && name.find_first_not_of("0123456789", version + 2) == std::string::npos)
+                name.erase(version);
+            found->second = m_trace.text(name);
+        }
+        return found->second;
+    }
+    static std::int64_t pid(std::int64_t global) { return global / 0x1000000 % 0x1000000; }
+    static std::int64_t tid(std::int64_t global) { return global % 0x1000000; }
+    std::optional<std::uint32_t> hostLane(std::int64_t global) {
+        const auto lane = m_trace.lane(std::to_string(pid(global)), std::to_string(tid(global)));
+        if (!lane) m_trace.skip("more than 50000 lanes");
+        return lane;
+    }
+    std::optional<std::uint32_t> deviceLane(std::int64_t device, std::int64_t context, std::int64_t stream, std::int64_t global,
+                                            TraceBuilder::LaneUse use = TraceBuilder::LaneUse::Slices) {
+        if (device < 0 || device >= 1 << 20) {
+            m_trace.skip("a device that cannot be");
+            return std::nullopt;
+        }
+        const auto lane = m_trace.lane(std::to_string(device), fmt::format("stream {} of {}.{}", stream, pid(global), context), use);
+        if (!lane) {
+            m_trace.skip("more than 50000 lanes");
+            return std::nullopt;
+        }
+        m_trace.ofDevice(*lane, device, stream);
+        return lane;
+    }
+    void flow(std::int64_t global, std::int64_t correlation, bool begins, std::int64_t at, std::uint32_t lane) {
+        if (correlation > 0) m_trace.flow("ac2g", fmt::format("{}:{}", pid(global), correlation), begins, at, lane);
+    }
+    // Of times that are not there or run backwards; told.
+    bool between(std::int64_t start, std::int64_t end, std::int64_t& duration) {
+        if (!__builtin_sub_overflow(end, start, &duration)) return true;
+        m_trace.skip("a time that does not fit");
+        return false;
+    }
+
+    void calls(const char* table, SliceKind kind, const std::string& category) {
+        NsightRows rows(m_database, table, {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"});
+        const std::string cat = category.empty() ? "" : fmt::format(R"("cat":"{}")", category);
+        while (rows.next()) {
+            tick();
+            Record record{.kind = kind, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(3))};
+            if (!between(record.start, rows.whole(1), record.duration)) continue;
+            const auto lane = hostLane(rows.whole(2));
+            if (!lane) continue;
+            record.lane = *lane;
+            record.name = nameOf(rows.whole(4));
+            SliceArguments arguments;
+            if (const std::int64_t code = rows.whole(5); code != 0) arguments.extra = fmt::format(R"("return":{})", code);
+            if (!cat.empty()) arguments.extra += (arguments.extra.empty() ? "" : ",") + cat;
+            if (!arguments.extra.empty()) arguments.extra = fmt::format("{{{}}}", arguments.extra);
+            record.arguments = m_trace.arguments(arguments);
+            m_trace.slice(record);
+            if (kind == SliceKind::Runtime) flow(rows.whole(2), record.correlation, true, record.start, *lane);
+        }
+    }
+
+    void kernels() {
+        NsightRows rows(m_database, "CUPTI_ACTIVITY_KIND_KERNEL",
+                        {"start",
+                         "end",
+                         "deviceId",
+                         "contextId",
+                         "streamId",
+                         "correlationId",
+                         "globalPid",
+                         "demangledName",
+                         "shortName",
+                         "gridX",
+                         "gridY",
+                         "gridZ",
+                         "blockX",
+                         "blockY",
+                         "blockZ",
+                         "registersPerThread",
+                         "staticSharedMemory",
+                         "dynamicSharedMemory",
+                         "graphNodeId",
+                         "localMemoryPerThread"});
+        while (rows.next()) {
+            tick();
+            Record record{.kind = SliceKind::Kernel, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
+            if (!between(record.start, rows.whole(1), record.duration)) continue;
+            const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6));
+            if (!lane) continue;
+            record.lane = *lane;
+            record.name = rows.is(7) ? nameOf(rows.whole(7)) : nameOf(rows.whole(8));
+            const auto size = [&](int column) { return std::max<std::int64_t>(0, rows.whole(column)); };
+            SliceArguments arguments{.grid = {size(9), size(10), size(11)}, .block = {size(12), size(13), size(14)}, .registers = size(15)};
+            if (__builtin_add_overflow(size(16), size(17), &arguments.sharedBytes)) arguments.sharedBytes = 0;
+            arguments.extra = inContext(rows.whole(3));
+            if (const std::int64_t node = rows.whole(18); node != 0) arguments.extra += fmt::format(R"(,"graph node id":{})", node);
+            if (const std::int64_t local = rows.whole(19); local != 0) arguments.extra += fmt::format(R"(,"local memory per thread":{})", local);
+            arguments.extra += "}";
+            record.arguments = m_trace.arguments(arguments);
+            m_trace.slice(record);
+            flow(rows.whole(6), record.correlation, false, record.start, *lane);
+        }
+    }
+
+    void copies() {
+        NsightRows rows(
+            m_database, "CUPTI_ACTIVITY_KIND_MEMCPY",
+            {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes", "copyKind", "srcKind", "dstKind"});
+        while (rows.next()) {
+            tick();
+            Record record{.kind = SliceKind::Memcpy, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
+            if (!between(record.start, rows.whole(1), record.duration)) continue;
+            const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6));
+            if (!lane) continue;
+            record.lane = *lane;
+            record.name = m_trace.text(
+                rows.is(9) ? fmt::format("Memcpy {} ({} -> {})", copyKind(rows.whole(8)), memoryKind(rows.whole(9)), memoryKind(rows.whole(10)))
+                           : fmt::format("Memcpy {}", copyKind(rows.whole(8))));
+            record.arguments = m_trace.arguments({.bytes = std::max<std::int64_t>(0, rows.whole(7)), .extra = inContext(rows.whole(3)) + "}"});
+            m_trace.slice(record);
+            flow(rows.whole(6), record.correlation, false, record.start, *lane);
+        }
+    }
+
+    void memsets() {
+        NsightRows rows(m_database, "CUPTI_ACTIVITY_KIND_MEMSET",
+                        {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes", "memKind", "value"});
+        while (rows.next()) {
+            tick();
+            Record record{.kind = SliceKind::Memset, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
+            if (!between(record.start, rows.whole(1), record.duration)) continue;
+            const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6));
+            if (!lane) continue;
+            record.lane = *lane;
+            record.name = m_trace.text(fmt::format("Memset ({})", memoryKind(rows.whole(8, 2))));
+            record.arguments = m_trace.arguments({.bytes = std::max<std::int64_t>(0, rows.whole(7)), .extra = inContext(rows.whole(3)) + "}"});
+            m_trace.slice(record);
+            flow(rows.whole(6), record.correlation, false, record.start, *lane);
+        }
+    }
+
+    void synchronisations() {
+        constexpr std::array names{"Synchronisation", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
+        NsightRows rows(m_database, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+                        {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "syncType"});
+        while (rows.next()) {
+            tick();
+            Record record{.kind = SliceKind::Synchronisation, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
+            if (!between(record.start, rows.whole(1), record.duration)) continue;
+            const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6), TraceBuilder::LaneUse::Synchronisation);
+            if (!lane) continue;
+            record.lane = *lane;
+            const std::int64_t type = rows.whole(7);
+            record.name = m_trace.text(names[type > 0 && type < static_cast<std::int64_t>(names.size()) ? static_cast<std::size_t>(type) : 0]);
+            m_trace.slice(record);
+        }
+    }
+
+    // NVTX: 59 pushed and popped, 60 started and ended, 34 marks; the other types name domains and categories.
+    void ranges() {
+        NsightRows rows(m_database, "NVTX_EVENTS", {"start", "end", "eventType", "globalTid", "text", "textId"});
+        while (rows.next()) {
+            tick();
+            const std::int64_t type = rows.whole(2);
+            if (type != 59 && type != 60 && type != 34) continue;
+            Record record{.kind = SliceKind::Annotation, .start = rows.whole(0)};
+            if (type != 34 && !rows.is(1)) {
+                m_trace.skip("ranges that have no end");
+                continue;
+            }
+            if (type != 34 && !between(record.start, rows.whole(1), record.duration)) continue;
+            const auto lane = hostLane(rows.whole(3));
+            if (!lane) continue;
+            record.lane = *lane;
+            const std::string text = rows.text(4);
+            record.name = text.empty() && rows.is(5) ? nameOf(rows.whole(5)) : m_trace.text(text);
+            m_trace.slice(record);
+        }
+    }
+
+    void memory() {
+        NsightRows rows(m_database, "CUDA_GPU_MEMORY_USAGE_EVENTS",
+                        {"start", "globalPid", "deviceId", "address", "bytes", "memoryOperationType", "memKind"});
+        while (rows.next()) {
+            tick();
+            const std::int64_t bytes = std::max<std::int64_t>(0, rows.whole(4));
+            m_trace.allocation(std::to_string(pid(rows.whole(1))), {.at = rows.whole(0),
+                                                                    .bytes = rows.whole(5) == 1 ? -bytes : bytes,
+                                                                    .device = rows.whole(2),
+                                                                    .address = static_cast<std::uint64_t>(rows.whole(3)),
+                                                                    .kind = memoryKind(rows.whole(6, -1)),
+                                                                    .owner = {}});
+        }
+    }
+
+    void threads() {
+        if (!has("ThreadNames")) return;
+        SQLite::Statement names(m_database, "SELECT globalTid, nameId FROM ThreadNames LIMIT 50000");
+        while (names.executeStep()) {
+            const std::int64_t global = names.getColumn(0).getInt64();
+            m_trace.nameThread(std::to_string(pid(global)), std::to_string(tid(global)), stringOf(names.getColumn(1).getInt64()));
+        }
+    }
+
+    void facts() {
+        nlohmann::json facts = nlohmann::json::object();
+        for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
+            if (!has(table)) continue;
+            SQLite::Statement select(m_database, fmt::format("SELECT name, value FROM {} WHERE name LIKE '%VERSION%' LIMIT 100", table));
+            while (select.executeStep()) facts[select.getColumn(0).getString().substr(0, 200)] = select.getColumn(1).getString().substr(0, 200);
+        }
+        if (has("TARGET_INFO_GPU")) {
+            SQLite::Statement select(m_database, "SELECT * FROM TARGET_INFO_GPU LIMIT 64");
+            while (select.executeStep()) {
+                nlohmann::json gpu = nlohmann::json::object();
+                for (int i = 0; i < select.getColumnCount(); ++i) {
+                    const auto value = select.getColumn(i);
+                    if (value.isInteger()) gpu[select.getColumnName(i)] = value.getInt64();
+                    if (value.isText()) gpu[select.getColumnName(i)] = value.getString().substr(0, 200);
+                }
+                facts["gpus"].push_back(gpu);
+            }
+        }
+        if (has("TARGET_INFO_SESSION_START_TIME")) {
+            SQLite::Statement select(m_database, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1");
+            if (select.executeStep()) {
+                const std::int64_t base = select.getColumn(0).getInt64();
+                if (base > 0 && base < std::int64_t{1} << 61) m_trace.file().baseNs = base;
+            }
+        }
+        m_trace.file().facts = facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        m_trace.file().source = "nsys";
+    }
+
+    SQLite::Database& m_database;
+    TraceBuilder& m_trace;
+    const std::function<bool(double)>& m_go;
+    std::optional<SQLite::Statement> m_strings;
+    std::unordered_map<std::int64_t, std::uint32_t> m_names;
+    std::int64_t m_rows = 0;
+    double m_share = 0;
+};
+
+}  // namespace
+
+Status readNsightDatabase(const std::string& path, TraceBuilder& trace, const std::function<bool(double)>& go) {
+    const auto refuse = [&](const std::string& what) { return makeError(ErrorCode::BadInput, what).about(Subject::Kind::File, path); };
+    try {
+        SQLite::Database database(path, SQLite::OPEN_READONLY, 2000);
+        sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+        sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+        sqlite3_limit(database.getHandle(), SQLITE_LIMIT_LENGTH, 64 << 20);
+        NsightReader reader(database, trace, go);
+        if (!reader.looksRight())
+            return refuse(
+                fmt::format("\"{}\" is an SQLite database, but not one that Nsight Systems exported; make it with: nsys export --type sqlite "
+                            "REPORT.nsys-rep",
+                            path));
+        reader.read();
+        return {};
+    } catch (const Stopped&) {
+        if (!trace.status()) return trace.status();
+        return makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");
+    } catch (const SQLite::Exception& thrown) {
+        auto error = refuse(fmt::format("\"{}\" cannot be read as a database of Nsight Systems: {}; export it again.", path, thrown.what()));
+        return error;
+    }
+}
+
+}  // namespace stepscope::importing

@@ -1,0 +1,347 @@
+#include "sessions/importers/ScalarLogs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "sessions/importers/ByteSource.h"
+
+namespace stepscope::importing {
+namespace {
+
+constexpr std::size_t kLongestEventRecord = std::size_t{64} << 20;
+constexpr std::size_t kLargestLog = std::size_t{256} << 20;
+constexpr std::int64_t kStepApart = 1'000'000;  // ns, where a log has no times
+
+constexpr std::array<std::uint32_t, 256> castagnoli() {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+        std::uint32_t value = i;
+        for (int bit = 0; bit < 8; ++bit) value = (value & 1) != 0 ? value >> 1 ^ 0x82f63b78U : value >> 1;
+        table[i] = value;
+    }
+    return table;
+}
+constexpr auto kCrc = castagnoli();
+
+// As TFRecord masks it, so that checksums of data that hold checksums stay apart.
+std::uint32_t maskedCrc(std::string_view bytes) {
+    std::uint32_t crc = 0xffffffffU;
+    for (const char byte : bytes) crc = kCrc[(crc ^ static_cast<unsigned char>(byte)) & 0xff] ^ crc >> 8;
+    crc ^= 0xffffffffU;
+    return (crc >> 15 | crc << 17) + 0xa282ead8U;
+}
+
+template <class Number>
+Number littleEndian(std::string_view bytes, std::size_t at) {
+    Number value = 0;
+    std::memcpy(&value, bytes.data() + at, sizeof value);  // every machine this runs on is
+    return value;
+}
+
+// One message of protocol buffers, field by field; false ends it, and good() says whether it ended well.
+class ProtoFields {
+public:
+    explicit ProtoFields(std::string_view bytes) : m_bytes(bytes) {}
+    bool next() {
+        if (m_bytes.empty()) return false;
+        std::uint64_t key = 0;
+        if (!varint(key)) return bad();
+        field = static_cast<int>(key >> 3 & 0xfffffff);
+        switch (key & 7) {
+            case 0:
+                return varint(number) || bad();
+            case 1:
+                return fixed(8) || bad();
+            case 5:
+                return fixed(4) || bad();
+            case 2: {
+                std::uint64_t size = 0;
+                if (!varint(size) || size > m_bytes.size()) return bad();
+                bytes = m_bytes.substr(0, size);
+                m_bytes.remove_prefix(size);
+                return true;
+            }
+            default:
+                return bad();
+        }
+    }
+    bool good() const { return m_good; }
+    int field = 0;
+    std::uint64_t number = 0;
+    std::string_view bytes;  // of a text, a message, or a number of fixed size
+
+private:
+    bool bad() {
+        m_good = false;
+        return false;
+    }
+    bool varint(std::uint64_t& value) {
+        value = 0;
+        for (unsigned shift = 0; shift < 64 && !m_bytes.empty(); shift += 7) {
+            const auto byte = static_cast<unsigned char>(m_bytes.front());
+            m_bytes.remove_prefix(1);
+            value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+            if (byte < 0x80) return true;
+        }
+        return false;
+    }
+    bool fixed(std::size_t size) {
+        if (m_bytes.size() < size) return false;
+        bytes = m_bytes.substr(0, size);
+        m_bytes.remove_prefix(size);
+        return true;
+    }
+    std::string_view m_bytes;
+    bool m_good = true;
+};
+
+std::string lowered(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '_' || c == '.' || c == ' ' ? '/' : c;
+    return out;
+}
+
+template <std::size_t N>
+bool among(const std::string& word, const std::array<const char*, N>& words) {
+    return std::ranges::find(words, word) != words.end();
+}
+
+// By the names that people give these: Loss/train, train/loss, val_loss, ...
+double* placeOf(ScalarSteps::Step& step, const std::string& tag) {
+    const std::string word = lowered(tag);
+    if (among(word, std::array{"loss", "train/loss", "loss/train", "training/loss", "loss/training", "train/train/loss"})) return &step.loss;
+    if (among(word, std::array{"val/loss", "loss/val", "validation/loss", "loss/validation", "eval/loss", "loss/eval", "test/loss", "loss/test",
+                               "loss/valid", "valid/loss"}))
+        return &step.validation;
+    if (among(word, std::array{"lr", "learning/rate", "train/lr", "train/learning/rate"})) return &step.learningRate;
+    if (among(word, std::array{"grad/norm", "train/grad/norm", "gradient/norm"})) return &step.gradientNorm;
+    return nullptr;
+}
+
+Error wrongAt(const std::string& path, const char* what, std::size_t at, const std::string& why) {
+    return makeError(ErrorCode::BadInput, fmt::format("\"{}\" cannot be read as {}: {} at byte {}; copy it again.", path, what, why, at))
+        .about(Subject::Kind::File, path);
+}
+
+constexpr const char* kEvents = "TensorBoard's events";
+
+class EventReader {
+public:
+    EventReader(const std::string& path, TraceBuilder& trace, ScalarSteps& steps) : m_path(path), m_trace(trace), m_steps(steps) {}
+
+    Status event(std::string_view record, std::size_t at) {
+        double wall = 0;
+        std::int64_t step = 0;
+        std::string_view summary;
+        ProtoFields fields(record);
+        while (fields.next()) {
+            if (fields.field == 1 && fields.bytes.size() == 8) wall = std::bit_cast<double>(littleEndian<std::uint64_t>(fields.bytes, 0));
+            if (fields.field == 2) step = static_cast<std::int64_t>(fields.number);
+            if (fields.field == 5) summary = fields.bytes;
+        }
+        if (!fields.good()) return wrongAt(m_path, kEvents, at, "an event is damaged");
+        if (summary.empty()) return {};
+        if (!std::isfinite(wall) || wall < 0 || wall > 4e9 || step < 0) {
+            m_trace.skip("a time or a step that cannot be");
+            return {};
+        }
+        const auto atNs = static_cast<std::int64_t>(wall * 1e9);
+        ProtoFields values(summary);
+        while (values.next())
+            if (values.field == 1) value(values.bytes, step, atNs);
+        if (!values.good()) return wrongAt(m_path, kEvents, at, "a summary is damaged");
+        return {};
+    }
+
+private:
+    void value(std::string_view message, std::int64_t step, std::int64_t atNs) {
+        std::string tag;
+        std::optional<double> number;
+        ProtoFields fields(message);
+        while (fields.next()) {
+            if (fields.field == 1) tag = std::string(fields.bytes.substr(0, 4096));
+            if (fields.field == 2 && fields.bytes.size() == 4) number = std::bit_cast<float>(littleEndian<std::uint32_t>(fields.bytes, 0));
+            if (fields.field == 8) number = tensor(fields.bytes);
+        }
+        if (!fields.good() || !number) return m_trace.skip("values that are no scalars (images, histograms, texts)");
+        if (!std::isfinite(*number)) return m_trace.skip("a value that is no finite number");
+        ScalarSteps::Step probe;
+        if (placeOf(probe, tag) != nullptr && (m_steps.count() < kMostScalarSteps)) *placeOf(m_steps.at(step, atNs), tag) = *number;
+        m_trace.sample("0", tag, "", atNs, *number);
+    }
+    // A tensor of one float, as newer writers put scalars: dtype 1, the number among float_val or as bytes.
+    static std::optional<double> tensor(std::string_view message) {
+        std::uint64_t type = 0;
+        std::optional<double> number;
+        ProtoFields fields(message);
+        while (fields.next()) {
+            if (fields.field == 1) type = fields.number;
+            if ((fields.field == 5 || fields.field == 4) && fields.bytes.size() == 4)
+                number = std::bit_cast<float>(littleEndian<std::uint32_t>(fields.bytes, 0));
+        }
+        return fields.good() && type == 1 ? number : std::nullopt;
+    }
+
+    const std::string& m_path;
+    TraceBuilder& m_trace;
+    ScalarSteps& m_steps;
+};
+
+Result<std::string> wholeFile(const std::string& path, const std::function<bool(double)>& go) {
+    auto source = ByteSource::open(path);
+    if (!source) return source.error();
+    std::string all;
+    for (;;) {
+        if (!go((*source)->fraction())) return makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");
+        const std::string piece = (*source)->next();
+        if (piece.empty()) break;
+        all += piece;
+        if (all.size() > kLargestLog) return wrongAt(path, "a log", all.size(), "it is larger than 256 MiB");
+    }
+    if (!(*source)->status()) return (*source)->status().error();
+    return all;
+}
+
+// "trl:3.2000" of a line: the number behind the word.
+std::optional<double> behind(std::string_view line, std::string_view word) {
+    const auto at = line.find(word);
+    if (at == std::string_view::npos || (at > 0 && line[at - 1] != ' ')) return std::nullopt;
+    const std::string_view rest = line.substr(at + word.size());
+    double value = 0;
+    const auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    return problem == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+ScalarSteps::Step& ScalarSteps::at(std::int64_t step, std::int64_t atNs) {
+    Step& found = m_steps[step];
+    found.at = std::max(found.at, atNs);
+    return found;
+}
+
+std::int64_t ScalarSteps::firstNs() const {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [number, step] : m_steps) first = std::min(first, step.at);
+    return m_steps.empty() ? 0 : first;
+}
+
+std::vector<Event> ScalarSteps::events(std::int64_t origin) const {
+    std::vector<Event> all;
+    std::int64_t before = 0, beforeAt = 0;
+    bool any = false;
+    for (const auto& [number, step] : m_steps) {
+        const TimeNs at{step.at - origin};
+        if (std::isfinite(step.loss)) {
+            const std::int64_t took = any && step.at > beforeAt ? (step.at - beforeAt) / std::max<std::int64_t>(1, number - before) : 0;
+            all.emplace_back(StepDone{.step = number,
+                                      .at = at,
+                                      .duration = {took},
+                                      .loss = step.loss,
+                                      .learningRate = step.learningRate,
+                                      .gradientNorm = step.gradientNorm});
+            before = number;
+            beforeAt = step.at;
+            any = true;
+        }
+        if (std::isfinite(step.validation)) all.emplace_back(ValidationDone{.step = number, .at = at, .duration = {0}, .loss = step.validation});
+    }
+    return all;
+}
+
+bool looksLikeEventFile(std::string_view head) {
+    if (head.size() < 12) return false;
+    return littleEndian<std::uint32_t>(head, 8) == maskedCrc(head.substr(0, 8));
+}
+
+bool looksLikeLlmcLog(std::string_view head) {
+    std::int64_t lines = 0, others = 0;
+    while (!head.empty()) {
+        const auto end = head.find('\n');
+        const std::string_view line = head.substr(0, end);
+        if (line.starts_with("s:") && line.find(':', 2) != std::string_view::npos)
+            ++lines;
+        else if (!line.empty())
+            ++others;
+        if (end == std::string_view::npos) break;
+        head.remove_prefix(end + 1);
+    }
+    return lines > others;
+}
+
+Status readEventBytes(std::string_view bytes, const std::string& path, TraceBuilder& trace, ScalarSteps& steps) {
+    EventReader reader(path, trace, steps);
+    std::size_t at = 0;
+    while (at < bytes.size()) {
+        if (bytes.size() - at < 12) return wrongAt(path, kEvents, at, "it ends in the middle of a record");
+        const auto size = littleEndian<std::uint64_t>(bytes, at);
+        if (littleEndian<std::uint32_t>(bytes, at + 8) != maskedCrc(bytes.substr(at, 8)))
+            return wrongAt(path, kEvents, at, "the checksum of a length is wrong");
+        if (size > kLongestEventRecord) return wrongAt(path, kEvents, at, "a record of more than 64 MiB begins");
+        if (bytes.size() - at - 12 < size + 4) {
+            // A program that still runs, or was killed, ends like this: what is whole is kept.
+            trace.skip("a last record that is not whole");
+            return {};
+        }
+        const std::string_view record = bytes.substr(at + 12, size);
+        if (littleEndian<std::uint32_t>(bytes, at + 12 + size) != maskedCrc(record))
+            return wrongAt(path, kEvents, at + 12, "the checksum of a record is wrong");
+        if (auto read = reader.event(record, at + 12); !read) return read;
+        at += 16 + size;
+    }
+    return {};
+}
+
+Status readLlmcText(std::string_view text, const std::string& path, TraceBuilder& trace, ScalarSteps& steps) {
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const auto end = std::min(text.find('\n', at), text.size());
+        std::string_view line = text.substr(at, end - at);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        const auto number = behind(line, "s:");
+        if (line.starts_with("s:") && number && *number >= 0 && *number < 1e15) {
+            const auto step = static_cast<std::int64_t>(*number);
+            if (steps.count() >= kMostScalarSteps) return wrongAt(path, "a log of llm.c", at, "more than 2000000 steps end");
+            const std::int64_t when = step * kStepApart;
+            auto& one = steps.at(step, when);
+            const auto take = [&](const char* word, double& into) {
+                const auto value = behind(line, word);
+                if (value && std::isfinite(*value)) into = *value;
+                return value.has_value();
+            };
+            const bool train = take("trl:", one.loss), validation = take("tel:", one.validation);
+            take("lr:", one.learningRate);
+            take("norm:", one.gradientNorm);
+            if (const auto eval = behind(line, "eval:"))
+                trace.sample("0", "HellaSwag", "", when, *eval);
+            else if (!train && !validation)
+                trace.skip("lines without a loss");
+        } else if (!line.empty()) {
+            trace.skip("lines that are none of llm.c's log");
+        }
+        at = end + 1;
+    }
+    return {};
+}
+
+Status readEventFile(const std::string& path, TraceBuilder& trace, ScalarSteps& steps, const std::function<bool(double)>& go) {
+    const auto bytes = wholeFile(path, go);
+    if (!bytes) return bytes.error();
+    trace.file().source = "tensorboard";
+    return readEventBytes(*bytes, path, trace, steps);
+}
+
+Status readLlmcLog(const std::string& path, TraceBuilder& trace, ScalarSteps& steps, const std::function<bool(double)>& go) {
+    const auto text = wholeFile(path, go);
+    if (!text) return text.error();
+    trace.file().source = "llm.c";
+    return readLlmcText(*text, path, trace, steps);
+}
+
+}  // namespace stepscope::importing

@@ -1,0 +1,45 @@
+// Logs of numbers that other training programs wrote: TensorBoard's event files, and llm.c's logs. Their losses become the steps and validations of
+// the session, everything else samples. Called by Import.cpp on the importing thread; a file is a stranger's.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/Result.h"
+#include "core/events/Event.h"
+#include "sessions/importers/TraceBuilder.h"
+
+namespace stepscope::importing {
+
+// The numbers of logs, step by step, until all files are read.
+class ScalarSteps {
+public:
+    struct Step {
+        std::int64_t at = 0;  // ns of Unix time, or of the log's own
+        double loss = kUnknown, learningRate = kUnknown, gradientNorm = kUnknown, validation = kUnknown;
+    };
+    Step& at(std::int64_t step, std::int64_t atNs);
+    bool empty() const { return m_steps.empty(); }
+    std::size_t count() const { return m_steps.size(); }
+    std::int64_t firstNs() const;
+    // In order, times from `origin` on. A step takes the time since the one before, divided by the steps between them.
+    std::vector<Event> events(std::int64_t origin) const;
+
+private:
+    std::map<std::int64_t, Step> m_steps;
+};
+
+constexpr std::size_t kMostScalarSteps = 2'000'000;
+
+bool looksLikeEventFile(std::string_view head);
+bool looksLikeLlmcLog(std::string_view head);
+
+// `go` as of readChromeTrace. What is wrong is one sentence with the byte.
+Status readEventFile(const std::string& path, TraceBuilder& trace, ScalarSteps& steps, const std::function<bool(double)>& go);
+Status readLlmcLog(const std::string& path, TraceBuilder& trace, ScalarSteps& steps, const std::function<bool(double)>& go);
+// The same of bytes in memory, for tests and fuzzers.
+Status readEventBytes(std::string_view bytes, const std::string& path, TraceBuilder& trace, ScalarSteps& steps);
+Status readLlmcText(std::string_view text, const std::string& path, TraceBuilder& trace, ScalarSteps& steps);
+
+}  // namespace stepscope::importing

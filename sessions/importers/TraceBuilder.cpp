@@ -1,0 +1,326 @@
+#include "sessions/importers/TraceBuilder.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/trace/SliceCodec.h"
+#include "sessions/importers/JsonScan.h"
+#include "sessions/importers/LaneWriter.h"
+
+namespace stepscope::importing {
+namespace {
+
+constexpr std::size_t kNameBytes = std::size_t{48} << 20, kArgumentBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostRecords = 400'000;  // in memory
+constexpr std::size_t kMostLanes = 50'000;
+constexpr std::size_t kMostArrows = 2'000'000;
+constexpr std::size_t kMostBegins = 4096;  // of one id
+constexpr int kWitnesses = 64;
+constexpr std::size_t kMostSteps = 1'000'000;
+
+std::optional<std::int64_t> asNumber(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::string unquoted(std::string_view token) {
+    if (token.size() >= 2 && token.front() == '"') return jsonText(token.substr(1, token.size() - 2), 256);
+    return std::string(token.substr(0, 256));
+}
+
+}  // namespace
+
+TraceBuilder::TraceBuilder(const std::string& folder)
+    : m_names(folder, kNameBytes), m_arguments(folder, kArgumentBytes), m_sorter(folder, kMostRecords), m_recent(64) {}
+
+void TraceBuilder::beginFile(std::int64_t rank) {
+    m_files.push_back({.rank = rank});
+    m_firstOfFile.push_back(std::numeric_limits<std::int64_t>::max());
+    m_steps.emplace_back();
+    for (auto& recent : m_recent) recent.key.clear();
+    (void)lane("", "", LaneUse::Flows);
+}
+
+std::optional<std::uint32_t> TraceBuilder::lane(std::string_view pid, std::string_view tid, LaneUse use) {
+    m_key.assign(pid);
+    m_key += '\x1f';
+    m_key += tid;
+    m_key += static_cast<char>(use);
+    Recent& recent = m_recent[std::hash<std::string_view>()(m_key) % m_recent.size()];
+    if (recent.key == m_key) return recent.lane;
+    const std::string whole = std::to_string(m_files.size()) + '\x1f' + m_key;
+    auto found = m_laneOf.find(whole);
+    if (found == m_laneOf.end()) {
+        if (m_lanes.size() == kMostLanes) return std::nullopt;
+        found = m_laneOf.emplace(whole, static_cast<std::uint32_t>(m_lanes.size())).first;
+        m_lanes.push_back({.use = use, .file = m_files.size() - 1, .pid = unquoted(pid), .tid = unquoted(tid)});
+    }
+    recent = {m_key, found->second};
+    return found->second;
+}
+
+void TraceBuilder::nameProcess(std::string_view pid, const std::string& name) {
+    if (m_processNames.size() < kMostLanes) m_processNames[{m_files.size() - 1, unquoted(pid)}] = name;
+}
+
+void TraceBuilder::nameThread(std::string_view pid, std::string_view tid, const std::string& name) {
+    if (m_threadNames.size() < kMostLanes) m_threadNames[{m_files.size() - 1, unquoted(pid), unquoted(tid)}] = name;
+}
+
+void TraceBuilder::ofDevice(std::uint32_t lane, std::int64_t device, std::optional<std::int64_t> stream) {
+    m_lanes[lane].device = device;
+    if (stream) m_lanes[lane].stream = stream;
+}
+
+std::uint32_t TraceBuilder::arguments(const SliceArguments& arguments) {
+    const std::array<std::int64_t, 10> numbers{arguments.flops,     arguments.bytes,      arguments.grid[0],  arguments.grid[1],
+                                               arguments.grid[2],   arguments.block[0],   arguments.block[1], arguments.block[2],
+                                               arguments.registers, arguments.sharedBytes};
+    const bool any = std::ranges::any_of(numbers, [](std::int64_t number) { return number != 0; });
+    if (!any && arguments.text.empty() && arguments.extra.empty()) return TextStore::kNone;
+    m_blob.assign(1, any ? 'L' : 'T');
+    if (any) m_blob.append(reinterpret_cast<const char*>(numbers.data()), sizeof numbers);
+    m_blob += arguments.text;
+    m_blob += '\n';
+    m_blob += arguments.extra;
+    bool added = false;
+    const std::uint32_t place = m_arguments.add(m_blob, &added);
+    if (!added || arguments.extra.empty() || (arguments.extra.size() <= kLongestSliceExtra && isJson(arguments.extra))) return place;
+    ++m_counts.reasons[arguments.extra.size() > kLongestSliceExtra ? "arguments that were left out: longer than 65536 bytes"
+                                                                   : "arguments that were left out: no JSON"];
+    SliceArguments without = arguments;
+    without.extra.clear();
+    return this->arguments(without);
+}
+
+bool TraceBuilder::fits(std::int64_t start, std::int64_t duration) {
+    constexpr std::int64_t kFarthest = std::int64_t{1} << 61;  // ns: two of them can be added
+    if (start > kFarthest || start < -kFarthest || duration > kFarthest) {
+        skip("a time that does not fit");
+        return false;
+    }
+    m_firstOfFile.back() = std::min(m_firstOfFile.back(), start);
+    ++m_recorded;
+    return true;
+}
+
+void TraceBuilder::slice(const Record& record) {
+    if (record.duration < 0) return skip("a negative duration");
+    if (!fits(record.start, record.duration)) return;
+    switch (record.kind) {
+        case SliceKind::Operation:
+        case SliceKind::Own:
+        case SliceKind::Backward:
+            ++m_counts.operations;
+            break;
+        case SliceKind::Kernel:
+            ++m_counts.kernels;
+            break;
+        case SliceKind::Memcpy:
+            ++m_counts.copies;
+            break;
+        case SliceKind::Memset:
+            ++m_counts.memsets;
+            break;
+        case SliceKind::Runtime:
+            ++m_counts.runtimeCalls;
+            break;
+        case SliceKind::Driver:
+            ++m_counts.driverCalls;
+            break;
+        case SliceKind::Synchronisation:
+            ++m_counts.synchronisations;
+            break;
+        case SliceKind::Annotation:
+        case SliceKind::DeviceAnnotation:
+        case SliceKind::Step:
+        case SliceKind::Phase:
+        case SliceKind::Evaluation:
+            ++m_counts.annotations;
+            break;
+        case SliceKind::Python:
+            ++m_counts.python;
+            break;
+        case SliceKind::Overhead:
+        case SliceKind::Other:
+            ++m_counts.others;
+            break;
+    }
+    if (record.forwardThread > 0 && m_witnessed[{m_files.size(), record.forwardThread}]++ < kWitnesses)
+        m_witnesses.push_back({record.lane, record.start, record.forwardThread});
+    m_sorter.add(record);
+}
+
+// Of the ends of flows `start` is the key, `duration` 1 where one begins, `correlation` its time and `external` its lane.
+void TraceBuilder::flow(std::string_view category, std::string_view id, bool begins, std::int64_t at, std::uint32_t onLane) {
+    const auto flows = lane("", "", LaneUse::Flows);
+    m_key.assign(category);
+    m_key += '\x1f';
+    m_key += id;
+    m_sorter.add({.lane = *flows,
+                  .start = static_cast<std::int64_t>(std::hash<std::string_view>()(m_key)),
+                  .duration = begins ? 1 : 0,
+                  .name = category == "fwdbwd" ? 1U : 0U,
+                  .correlation = at,
+                  .external = onLane});
+}
+
+void TraceBuilder::joinFlow(const Record& end) {
+    if (end.start != m_flowKey) {
+        m_flowKey = end.start;
+        m_flowBegins.clear();
+        m_flowBegun = 0;
+    }
+    if (end.duration != 0) {
+        ++m_flowBegun;
+        if (m_flowBegins.size() < kMostBegins) m_flowBegins.push_back(end);
+        return;
+    }
+    if (m_flowBegun == 0) return;
+    --m_flowBegun;
+    ++m_counts.flows;
+    if (m_flowBegins.empty()) return;
+    const Record begin = m_flowBegins.front();
+    m_flowBegins.erase(m_flowBegins.begin());
+    if (end.name != 1 || m_arrows.size() == kMostArrows) return;
+    m_arrows.push_back({static_cast<std::uint32_t>(end.external), end.correlation, begin.correlation});
+    for (const Witness& witness : m_witnesses)
+        if (witness.lane == end.external && witness.start == end.correlation)
+            m_lanes[static_cast<std::size_t>(begin.external)].number = witness.thread;
+}
+
+// Of a sample `correlation` holds the bits of its value, `arguments` its unit.
+void TraceBuilder::sample(std::string_view pid, const std::string& series, const std::string& unit, std::int64_t at, double value) {
+    if (!std::isfinite(value)) return skip("a counter's value that is no finite number");
+    const auto onLane = lane(pid, "", LaneUse::Samples);
+    if (!onLane) return skip("more than 50000 lanes");
+    if (!fits(at, 0)) return;
+    ++m_counts.samples;
+    m_sorter.add({.lane = *onLane, .start = at, .name = text(series), .role = text(unit), .correlation = std::bit_cast<std::int64_t>(value)});
+}
+
+// Of an allocation `correlation` is its address, `sequence` its bytes, `layer` its device, `step` and `forwardThread` the totals, `role` its owner.
+void TraceBuilder::allocation(std::string_view pid, const Memory& memory) {
+    const auto onLane = lane(pid, "", LaneUse::Allocations);
+    if (!onLane) return skip("more than 50000 lanes");
+    if (memory.device < -1 || memory.device > 1 << 20) return skip("a device that cannot be");
+    if (!fits(memory.at, 0)) return;
+    ++m_counts.allocations;
+    m_sorter.add({.lane = *onLane,
+                  .start = memory.at,
+                  .name = text(memory.kind),
+                  .role = text(memory.owner),
+                  .layer = static_cast<std::int32_t>(memory.device),
+                  .step = memory.totalAllocated,
+                  .sequence = memory.bytes,
+                  .forwardThread = memory.totalReserved,
+                  .correlation = static_cast<std::int64_t>(memory.address)});
+}
+
+void TraceBuilder::step(std::int64_t number, std::int64_t start, std::int64_t duration) {
+    ++m_counts.steps;
+    m_lastStep = std::max(m_lastStep, number);
+    if (m_steps.back().size() < kMostSteps) m_steps.back().push_back({start, start + duration, number});
+}
+
+void TraceBuilder::skip(const std::string& reason, std::int64_t events) {
+    m_counts.skipped += events;
+    m_counts.reasons[reason] += events;
+}
+
+std::int64_t TraceBuilder::originNs() const {
+    std::int64_t origin = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = 0; i < m_files.size(); ++i) {
+        std::int64_t first = 0;
+        if (m_firstOfFile[i] == std::numeric_limits<std::int64_t>::max()) continue;
+        if (!__builtin_add_overflow(m_firstOfFile[i], m_files[i].baseNs, &first)) origin = std::min(origin, first);
+    }
+    return origin == std::numeric_limits<std::int64_t>::max() ? 0 : origin;
+}
+
+const Status& TraceBuilder::status() const {
+    if (!m_names.status()) return m_names.status();
+    if (!m_arguments.status()) return m_arguments.status();
+    return m_sorter.status();
+}
+
+// The step that goes on then; of nested or repeated ones the one that began last.
+std::int64_t TraceBuilder::stepOf(std::size_t file, std::int64_t at) const {
+    const auto& all = m_steps[file];
+    auto next = std::ranges::upper_bound(all, at, {}, &StepRange::start);
+    for (int tries = 0; next != all.begin() && tries < 4; ++tries)
+        if (--next; at < next->end) return next->number;
+    return 0;
+}
+
+void TraceBuilder::nameLanes() {
+    std::vector<std::size_t> order(m_lanes.size());
+    std::map<std::string, std::int64_t> texts;  // pids and tids that are no numbers
+    const auto number = [&](const std::string& text) {
+        if (const auto value = asNumber(text)) return *value;
+        return texts.try_emplace(text, -1 - static_cast<std::int64_t>(texts.size())).first->second;
+    };
+    for (std::size_t i = 0; i < m_lanes.size(); ++i) {
+        order[i] = i;
+        Lane& lane = m_lanes[i];
+        const auto find = [](const auto& names, const auto& key, const std::string& otherwise) {
+            const auto found = names.find(key);
+            return found != names.end() ? found->second : asNumber(otherwise) ? std::string() : otherwise;
+        };
+        lane.thread.process = number(lane.pid);
+        lane.thread.thread = lane.stream ? *lane.stream : number(lane.tid);
+        lane.thread.number = lane.number;
+        lane.thread.name = find(m_threadNames, std::tuple(lane.file, lane.pid, lane.tid), lane.tid);
+        if (lane.device >= 0 && lane.thread.name == lane.tid) lane.thread.name = "stream " + std::to_string(lane.thread.thread);
+        lane.thread.processName = find(m_processNames, std::pair(lane.file, lane.pid), lane.pid);
+        lane.thread.device = lane.device;
+        lane.thread.rank = m_files[lane.file].rank;
+        if (lane.use == LaneUse::Synchronisation) lane.thread.name = "stream " + std::to_string(lane.thread.thread) + " (sync)";
+    }
+    std::ranges::sort(order, {}, [&](std::size_t i) {
+        const Lane& lane = m_lanes[i];
+        return std::tuple(lane.thread.rank, lane.file, lane.device >= 0, lane.thread.process, lane.thread.thread, lane.use, i);
+    });
+    for (std::size_t i = 0; i < order.size(); ++i) m_lanes[order[i]].thread.lane = static_cast<std::int64_t>(i + 1);
+    for (auto& steps : m_steps) std::ranges::sort(steps, {}, &StepRange::start);
+}
+
+Status TraceBuilder::finish(const std::function<bool(Encode)>& take) {
+    nameLanes();
+    LaneWriter writer(*this, originNs(), take);
+    std::int64_t before = -1;
+    bool joined = false;
+    const Status merged = m_sorter.merge([&](const Record& record) {
+        if (record.lane != before) {
+            if (before >= 0 && !writer.endLane()) return false;
+            before = record.lane;
+            if (m_lanes[record.lane].use == LaneUse::Flows) {
+                m_flowBegins.clear();
+                m_flowBegun = 0;
+                joined = false;
+            } else {
+                // All flows of the file are joined: theirs is its first lane. Who autograd's threads are is known now.
+                if (!joined) {
+                    for (auto& lane : m_lanes) lane.thread.number = lane.number;
+                    std::sort(m_arrows.begin(), m_arrows.end());
+                    joined = true;
+                }
+                writer.beginLane(record.lane);
+            }
+        }
+        if (m_lanes[record.lane].use != LaneUse::Flows) return writer.take(record);
+        joinFlow(record);
+        return true;
+    });
+    if (!merged) return merged;
+    if (before >= 0) (void)writer.endLane();
+    return status();
+}
+
+}  // namespace stepscope::importing

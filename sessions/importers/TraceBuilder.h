@@ -1,0 +1,135 @@
+// TraceBuilder: what the readers of foreign files hand their events to. It keeps them by lane, and when all are there gives them out as blocks: in
+// order of time, nested, with steps and flows joined. Memory is bounded whatever comes (RecordSorter, TextStore). One thread.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/Result.h"
+#include "core/trace/Chunk.h"
+#include "core/trace/Slice.h"
+#include "sessions/importers/RecordSorter.h"
+#include "sessions/importers/TextStore.h"
+
+namespace stepscope::importing {
+
+struct ImportCounts {
+    std::int64_t steps = 0, operations = 0, kernels = 0, copies = 0, memsets = 0, runtimeCalls = 0, driverCalls = 0, synchronisations = 0;
+    std::int64_t annotations = 0, python = 0, others = 0, samples = 0, allocations = 0;
+    std::int64_t flows = 0;    // arrows of which both ends are there
+    std::int64_t skipped = 0;  // events that could not be kept, by reason below
+    std::map<std::string, std::int64_t> reasons;
+};
+
+class TraceBuilder {
+public:
+    explicit TraceBuilder(const std::string& folder);  // for its working files
+
+    // One file: its worker, and where its clock stands in Unix time; the latter may be told after its events.
+    struct File {
+        std::int64_t rank = 0;
+        std::int64_t baseNs = 0;
+        std::string facts;   // what the file says of itself, a JSON object; stored as it is
+        std::string source;  // "kineto", "nsys"
+    };
+    void beginFile(std::int64_t rank);  // the rank may be set anew before endFile()
+    File& file() { return m_files.back(); }
+
+    enum class LaneUse : std::uint8_t { Slices, Synchronisation, Samples, Allocations, Flows };
+    // pid and tid as the file writes them, numbers or texts. Nothing where there are too many lanes.
+    std::optional<std::uint32_t> lane(std::string_view pid, std::string_view tid, LaneUse use = LaneUse::Slices);
+    void nameProcess(std::string_view pid, const std::string& name);
+    void nameThread(std::string_view pid, std::string_view tid, const std::string& name);
+    void ofDevice(std::uint32_t lane, std::int64_t device, std::optional<std::int64_t> stream);
+
+    std::uint32_t text(std::string_view text) { return m_names.add(text); }
+    // The place of arguments that are equal to these. `extra` is checked.
+    std::uint32_t arguments(const SliceArguments& arguments);
+
+    // Takes the slice, counted by its kind, or skips it with a reason. Times are ns of the file's clock.
+    void slice(const Record& record);
+    void flow(std::string_view category, std::string_view id, bool begins, std::int64_t at, std::uint32_t lane);
+    void sample(std::string_view pid, const std::string& series, const std::string& unit, std::int64_t at, double value);
+    struct Memory {
+        std::int64_t at = 0, bytes = 0, device = -1, totalAllocated = -1, totalReserved = -1;
+        std::uint64_t address = 0;
+        std::string kind, owner;
+    };
+    void allocation(std::string_view pid, const Memory& memory);
+    void step(std::int64_t number, std::int64_t start, std::int64_t duration);  // beside its slice
+    void skip(const std::string& reason, std::int64_t events = 1);
+
+    const ImportCounts& counts() const { return m_counts; }
+    bool empty() const { return m_recorded == 0; }
+    std::int64_t recorded() const { return m_recorded; }
+    std::int64_t lastEndNs() const { return m_lastEnd; }  // of the session's clock, once finish() is done
+    // Unix time of the first event, ns; 0: unknown. Of no use before all files are read.
+    std::int64_t originNs() const;
+    std::vector<File>& files() { return m_files; }
+    std::int64_t lastStep() const { return m_lastStep; }
+    const Status& status() const;
+
+    // Hands out everything as chunks that are still to be encoded, which is work for another thread. False from `take` ends it. Once only.
+    using Encode = std::function<Chunk()>;
+    Status finish(const std::function<bool(Encode)>& take);
+
+private:
+    struct Lane {
+        LaneUse use = LaneUse::Slices;
+        std::size_t file = 0;
+        std::string pid, tid;
+        std::int64_t device = -1;
+        std::optional<std::int64_t> stream;
+        std::int64_t number = 0;  // autograd's
+        SliceThread thread;       // once all are known
+    };
+    struct StepRange {
+        std::int64_t start, end, number;
+    };
+    struct Arrow {
+        std::uint32_t lane;
+        std::int64_t at, from;
+        bool operator<(const Arrow& other) const { return std::tie(lane, at) < std::tie(other.lane, other.at); }
+    };
+    friend class LaneWriter;
+    void nameLanes();
+    void joinFlow(const Record& end);
+    std::int64_t stepOf(std::size_t file, std::int64_t at) const;
+    bool fits(std::int64_t start, std::int64_t duration);
+
+    TextStore m_names, m_arguments;
+    RecordSorter m_sorter;
+    std::vector<File> m_files;
+    std::vector<std::int64_t> m_firstOfFile;
+    std::vector<Lane> m_lanes;
+    std::unordered_map<std::string, std::uint32_t> m_laneOf;
+    std::string m_key;
+    struct Recent {
+        std::string key;
+        std::uint32_t lane = 0;
+    };
+    std::vector<Recent> m_recent;  // lanes found lately, by a few bits of their keys
+    std::map<std::pair<std::size_t, std::string>, std::string> m_processNames;
+    std::map<std::tuple<std::size_t, std::string, std::string>, std::string> m_threadNames;
+    std::vector<std::vector<StepRange>> m_steps;  // by file
+    struct Witness {                              // a backward function, to learn who autograd's thread is
+        std::uint32_t lane;
+        std::int64_t start, thread;
+    };
+    std::vector<Witness> m_witnesses;
+    std::map<std::pair<std::size_t, std::int64_t>, int> m_witnessed;
+    std::vector<Arrow> m_arrows;
+    std::int64_t m_flowKey = 0;  // of the ends that are being joined, with the begins that have no end yet
+    std::vector<Record> m_flowBegins;
+    std::int64_t m_flowBegun = 0;
+    ImportCounts m_counts;
+    std::int64_t m_recorded = 0, m_lastStep = 0, m_lastEnd = 0;
+    std::string m_blob;
+};
+
+}  // namespace stepscope::importing

@@ -1,0 +1,76 @@
+// `import`: traces of other programs as sessions, with one object of JSON at the end, and a sentence for what is none.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "tests/app/CliFixture.h"
+
+using namespace stepscope::test;
+using testing::HasSubstr;
+
+struct ImportCommand : CliFixture {
+    std::string trace() {
+        const std::string file = path("run.pt.trace.json");
+        std::ofstream(file) << R"({"deviceProperties": [{"id": 0, "name": "A GPU"}], "traceEvents": [
+            {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#4", "pid": 7, "tid": 7, "ts": 1.5, "dur": 100},
+            {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 7, "tid": 7, "ts": 2.001, "dur": 50.25, "args": {"External id": 5}},
+            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": 10, "dur": 5, "args": {"correlation": 9, "External id": 5}},
+            {"ph": "s", "cat": "ac2g", "name": "ac2g", "id": 9, "pid": 7, "tid": 7, "ts": 10},
+            {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20, "dur": 30, "args": {"device": 0, "stream": 7, "correlation": 9, "External id": 5, "grid": [4, 2, 1], "block": [64, 1, 1]}},
+            {"ph": "f", "bp": "e", "cat": "ac2g", "name": "ac2g", "id": 9, "pid": 0, "tid": 7, "ts": 20},
+            {"ph": "X", "cat": "cpu_op", "name": "backwards", "pid": 7, "tid": 7, "ts": 200, "dur": -1}]})";
+        return file;
+    }
+};
+
+TEST_F(ImportCommand, EndsWithOneObjectAndIsProfiledAndExported) {
+    const auto done = cli({"import", trace(), "--db", database(), "--name", "from elsewhere", "--json"});
+    ASSERT_EQ(done.exitCode, 0) << done.err;
+    const Json json = Json::parse(done.out);
+    EXPECT_EQ(json["session"], 1);
+    EXPECT_EQ(json["steps"], 1);
+    EXPECT_EQ(json["operations"], 1);
+    EXPECT_EQ(json["kernels"], 1);
+    EXPECT_EQ(json["copies"], 0);
+    EXPECT_EQ(json["runtime_calls"], 1);
+    EXPECT_EQ(json["flows"], 1);
+    EXPECT_EQ(json["skipped"], 1);
+    EXPECT_GE(json["seconds"].get<double>(), 0);
+    const auto shown = cli({"sessions", "show", "1", "--db", database(), "--json"});
+    EXPECT_EQ(Json::parse(shown.out)["kind"], "imported");
+    const Json rows = Json::parse(cli({"profile", "1", "--by", "kernel", "--db", database(), "--json"}).out)["rows"];
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0]["name"], "gemm");
+    EXPECT_EQ(rows[0]["calls"], 1);
+    EXPECT_EQ(rows[0]["total_ms"], 0.03);
+    EXPECT_EQ(rows[0]["operation"], "aten::mm");
+    EXPECT_EQ(rows[0]["grid"], Json::parse("[4, 2, 1]"));
+    EXPECT_THAT(cli({"profile", "1", "--by", "kernel", "--db", database()}).out, HasSubstr("4x2x1"));
+    EXPECT_THAT(cli({"profile", "1", "--db", database()}).out, HasSubstr("aten::mm"));
+    ASSERT_EQ(cli({"sessions", "export-trace", "1", path("again.json"), "--db", database()}).exitCode, 0);
+    const Json again = Json::parse(read(path("again.json")));
+    EXPECT_EQ(again["deviceProperties"][0]["name"], "A GPU");
+    std::int64_t kernels = 0, flows = 0;
+    for (const auto& row : again["traceEvents"]) {
+        if (row.value("cat", "") == "kernel") {
+            ++kernels;
+            EXPECT_EQ(row["dur"], 30);
+            EXPECT_EQ(row["tid"], 7);
+            EXPECT_EQ(row["args"]["stream"], 7);
+            EXPECT_EQ(row["args"]["correlation"], 9);
+        }
+        if (row["ph"] == "s" || row["ph"] == "f") ++flows;
+    }
+    EXPECT_EQ(kernels, 1);
+    EXPECT_EQ(flows, 2);
+    const auto once = cli({"import", path("again.json"), "--db", database(), "--json"});
+    EXPECT_EQ(Json::parse(once.out)["kernels"], 1) << "our own export comes in again";
+}
+
+TEST_F(ImportCommand, RefusesWhatIsNoTraceAndStoresNothing) {
+    std::ofstream(path("cut.json")) << R"({"traceEvents": [{"ph": "X", "na)";
+    expectRefused(cli({"import", path("cut.json"), "--db", database()}), {"cut.json", "at byte "});
+    expectRefused(cli({"import", path("none.json"), "--db", database()}), {"none.json"});
+    std::ofstream(path("r.nsys-rep")) << "x";
+    expectRefused(cli({"import", path("r.nsys-rep"), "--db", database()}), {"nsys export --type sqlite"});
+}

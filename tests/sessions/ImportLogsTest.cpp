@@ -1,0 +1,116 @@
+// TensorBoard's event files and llm.c's logs as sessions: losses are steps, everything else samples, and what is damaged is refused with the byte.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "sessions/Samples.h"
+#include "sessions/SessionStore.h"
+#include "sessions/importers/Import.h"
+#include "tests/sessions/TestSupport.h"
+
+namespace stepscope::test {
+namespace {
+
+// The checksum bit by bit, so that the table of the reader is not tested with itself.
+std::uint32_t masked(const std::string& bytes) {
+    std::uint32_t crc = 0xffffffffU;
+    for (const char byte : bytes) {
+        crc ^= static_cast<unsigned char>(byte);
+        for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? crc >> 1 ^ 0x82f63b78U : crc >> 1;
+    }
+    crc = ~crc;
+    return ((crc >> 15) | (crc << 17)) + 0xa282ead8U;
+}
+
+template <class Number>
+std::string raw(Number value) {
+    std::string bytes(sizeof value, '\0');
+    std::memcpy(bytes.data(), &value, sizeof value);
+    return bytes;
+}
+
+std::string tfRecord(const std::string& data) {
+    const std::string size = raw(static_cast<std::uint64_t>(data.size()));
+    return size + raw(masked(size)) + data + raw(masked(data));
+}
+
+std::string scalarEvent(double wall, int step, const std::string& tag, float value) {
+    const std::string inner = "\x0a" + std::string(1, static_cast<char>(tag.size())) + tag + "\x15" + raw(value);
+    const std::string summary = "\x0a" + std::string(1, static_cast<char>(inner.size())) + inner;
+    return tfRecord("\x09" + raw(wall) + "\x10" + std::string(1, static_cast<char>(step)) + "\x2a" +
+                    std::string(1, static_cast<char>(summary.size())) + summary);
+}
+
+struct ImportLogs : testing::Test {
+    TempFolder folder;
+    std::string path = folder.file("s.db");
+
+    Result<ImportSummary> run(const std::string& name, const std::string& content) {
+        writeFile(folder.file(name), content);
+        return importFiles({.database = path, .files = {folder.file(name)}, .name = {}, .progress = {}});
+    }
+};
+
+TEST_F(ImportLogs, LossesOfTensorBoardAreStepsAndTheRestSamples) {
+    const std::string version = tfRecord("\x09" + raw(1.7e9) + "\x1a\x0d" + "brain.Event:2");
+    const auto done = run("events.out.tfevents.1700000000.host",
+                          version + scalarEvent(1.7e9, 1, "train/loss", 4.5F) + scalarEvent(1.7e9 + 2, 3, "train/loss", 3.5F) +
+                              scalarEvent(1.7e9 + 2, 3, "val_loss", 3.75F) + scalarEvent(1.7e9 + 3, 3, "gpu/power", 250.0F));
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(done->steps, 2);
+    EXPECT_EQ(done->samples, 4);
+    const auto events = storedEvents(path, done->session);
+    std::vector<StepDone> steps;
+    std::vector<ValidationDone> validations;
+    for (const auto& event : events) {
+        if (const auto* step = std::get_if<StepDone>(&event)) steps.push_back(*step);
+        if (const auto* validation = std::get_if<ValidationDone>(&event)) validations.push_back(*validation);
+    }
+    ASSERT_EQ(steps.size(), 2u);
+    EXPECT_EQ(steps[1].step, 3);
+    EXPECT_EQ(steps[1].loss, 3.5);
+    EXPECT_EQ(steps[1].at.ns, 2'000'000'000);
+    EXPECT_EQ(steps[1].duration.ns, 1'000'000'000) << "two steps in two seconds";
+    ASSERT_EQ(validations.size(), 1u);
+    EXPECT_EQ(validations[0].loss, 3.75);
+    auto reader = SessionReader::open(path);
+    EXPECT_EQ((*reader)->info(done->session)->startedUnixMs, 1'700'000'000'000);
+}
+
+TEST_F(ImportLogs, ADamagedEventFileIsRefusedAndACutOneKeptAsFarAsItGoes) {
+    const std::string one = scalarEvent(1.7e9, 1, "loss", 4.5F), two = scalarEvent(1.7e9 + 1, 2, "loss", 4.25F);
+    std::string damaged = one + two;
+    damaged[one.size() + 20] = static_cast<char>(damaged[one.size() + 20] ^ 1);
+    const auto refused = run("events.out.tfevents.1.a", damaged);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().sentence, testing::HasSubstr(fmt::format("at byte {}", one.size() + 12)));
+    const auto cut = run("events.out.tfevents.1.b", one + two.substr(0, two.size() - 3));
+    ASSERT_TRUE(cut) << cut.error().sentence;
+    EXPECT_EQ(cut->steps, 1);
+    EXPECT_EQ(cut->skipped, 1);
+}
+
+TEST_F(ImportLogs, LogsOfLlmcAreStepsAndValidations) {
+    const auto done =
+        run("main.log", "s:0 tel:11.0000\ns:0 eval:0.2500\ns:1 trl:10.5000 lr:0.000100 norm:2.50\ns:2 trl:9.2500 lr:0.000200 norm:1.50\nnonsense\n");
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(done->steps, 2);
+    EXPECT_EQ(done->samples, 1);
+    EXPECT_EQ(done->skipped, 1);
+    ASSERT_EQ(done->notes.size(), 1u);
+    for (const auto& event : storedEvents(path, done->session))
+        if (const auto* step = std::get_if<StepDone>(&event); step != nullptr && step->step == 2) {
+            EXPECT_EQ(step->loss, 9.25);
+            EXPECT_EQ(step->learningRate, 0.0002);
+            EXPECT_EQ(step->gradientNorm, 1.5);
+        }
+    auto reader = SessionReader::open(path);
+    EXPECT_EQ((*reader)->summary(done->session)->steps, 2);
+    EXPECT_EQ((*reader)->summary(done->session)->lossLast, 9.25);
+    EXPECT_EQ((*reader)->summary(done->session)->validationLossLast, 11.0);
+}
+
+}  // namespace
+}  // namespace stepscope::test
