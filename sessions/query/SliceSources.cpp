@@ -264,8 +264,8 @@ public:
     }
     void sort() { std::ranges::sort(m_entries); }
     std::pair<std::size_t, std::size_t> range(std::int64_t key) const {
-        const auto found = std::ranges::equal_range(m_entries, key, {}, &Entry::key);
-        return {static_cast<std::size_t>(found.begin() - m_entries.begin()), static_cast<std::size_t>(found.end() - m_entries.begin())};
+        const auto first = std::ranges::lower_bound(m_entries, key, {}, &Entry::key), end = std::ranges::upper_bound(m_entries, key, {}, &Entry::key);
+        return {static_cast<std::size_t>(first - m_entries.begin()), static_cast<std::size_t>(end - m_entries.begin())};
     }
     Place at(std::size_t entry) const { return {m_blocks[m_entries[entry].block], m_entries[entry].slice}; }
 
