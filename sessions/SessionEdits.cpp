@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "sessions/Captures.h"
 #include "sessions/CheckpointFolders.h"
 #include "sessions/PurgeSession.h"
 #include "sessions/SessionRow.h"
@@ -140,15 +141,7 @@ Status purgeDeletedSessions(const std::string& path) {
         return {};
     });
     if (!purged) return purged;
-    // Gives the room back to the disk.
-    return edit(path,
-                [&](SQLite::Database& database) -> Status {
-                    SQLite::Statement vacuum(database, "PRAGMA incremental_vacuum");
-                    while (vacuum.executeStep()) {
-                    }
-                    return {};
-                })
-        .andThen([&] { return folders; });
+    return giveRoomBack(path).andThen([&] { return folders; });
 }
 
 }  // namespace stepscope

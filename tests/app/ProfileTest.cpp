@@ -51,6 +51,7 @@ TEST_F(Profile, RecordsTheStepsOfTheScheduleAndPrintsRows) {
     EXPECT_TRUE(layers.contains("layer 0"));
     EXPECT_FALSE(rows({"--by", "role", "--sort", "total"})["rows"].empty());
     EXPECT_FALSE(rows({"--sort", "memory"})["rows"].empty());
+    EXPECT_THAT(cli({"profile", "1", "--sort", "memory", "--db", database()}).out, HasSubstr("no allocations of this session were recorded"));
     const auto table = cli({"profile", "1", "--db", database()});
     EXPECT_THAT(table.out, HasSubstr("OPERATION"));
     EXPECT_THAT(table.out, HasSubstr("in 2 captured steps"));

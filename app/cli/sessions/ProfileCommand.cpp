@@ -8,8 +8,10 @@
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
 #include "core/analysis/KernelSummary.h"
+#include "core/analysis/OperationMemory.h"
 #include "core/analysis/OperationSummary.h"
 #include "core/base/Format.h"
+#include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
 #include "sessions/exporters/KinetoTrace.h"
@@ -21,6 +23,8 @@ constexpr const char* kNoKernels = "No kernels were captured: the run was not on
 
 constexpr const char* kNoneImported =
     "No kernels are in the imported trace: it was recorded without a GPU; operations are shown without --by kernel.";
+constexpr const char* kSortedByMoved = "Sorted by the bytes that are read and written: no allocations of this session were recorded.\n";
+constexpr const char* kSortedByAllocated = "Sorted by the bytes that were allocated.\n";
 
 struct ProfileOptions {
     std::string id, database, sort = "self", by = "op", file;
@@ -34,7 +38,7 @@ const char* kindOf(SliceKind kind) {
     return kind == SliceKind::Memcpy ? "copy" : kind == SliceKind::Memset ? "memset" : "kernel";
 }
 
-Json asJson(const SummaryRow& row) {
+Json asJson(const SummaryRow& row, const OperationMemory& memory) {
     Json json = {{"name", row.name},
                  {"calls", row.calls},
                  {"self_ms", number(row.self.milliseconds())},
@@ -49,11 +53,12 @@ Json asJson(const SummaryRow& row) {
                  {"recomputed", row.recomputed},
                  {"own", row.own},
                  {"flops", row.flops == 0 ? Json(nullptr) : Json(row.flops)},
-                 {"bytes", row.bytes == 0 ? Json(nullptr) : Json(row.bytes)}};
+                 {"bytes", row.bytes == 0 ? Json(nullptr) : Json(row.bytes)},
+                 {"allocated_bytes", memory.known() ? Json(memory.of(row.name)) : Json(nullptr)}};
     return json;
 }
 
-Json asJson(const LaunchedRow& row) {
+Json asJson(const LaunchedRow& row, const OperationMemory&) {
     return {{"name", row.name},
             {"calls", row.calls},
             {"self_ms", number(row.total.milliseconds())},
@@ -72,9 +77,10 @@ Json asJson(const LaunchedRow& row) {
 }
 
 template <class Row>
-Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, const std::string& why, const std::vector<std::string>& notes) {
+Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, const OperationMemory& memory, const std::string& why,
+            const std::vector<std::string>& notes) {
     Json list = Json::array();
-    for (const auto& row : rows) list.push_back(asJson(row));
+    for (const auto& row : rows) list.push_back(asJson(row, memory));
     const SummaryTotals& totals = summary.totals();
     Json json = {{"rows", list},
                  {"steps", totals.steps},
@@ -175,12 +181,27 @@ Result<ExitCode> profile(const ProfileOptions& options) {
         return {};
     });
     if (!read) return read.error();
-    const auto rows = summary.rows(*by, *sort, static_cast<std::size_t>(options.limit));
+    // Who took memory is known by operation only.
+    OperationMemory memory;
+    if (*by == SummaryBy::Operation)
+        if (auto added = forEachAllocationBlock(**reader, *id,
+                                                [&](const AllocationBlock& block) -> Status {
+                                                    memory.add(block);
+                                                    return {};
+                                                });
+            !added)
+            return added.error();
+    const bool byAllocated = *sort == SummarySort::Memory && memory.known();
+    auto rows = summary.rows(*by, *sort, byAllocated ? 0 : static_cast<std::size_t>(options.limit));
+    if (byAllocated) {
+        memory.sort(rows);
+        if (options.limit > 0 && rows.size() > static_cast<std::size_t>(options.limit)) rows.resize(static_cast<std::size_t>(options.limit));
+    }
     const auto notes = captureNotes(**reader, *id);
     if (!notes) return notes.error();
     // Of an imported trace by kernel: with grid and launching operation, which are told by its own ids.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
-        print(options.json ? line(asJson(summary, launched, "", *notes)) : asText(kernels, launched));
+        print(options.json ? line(asJson(summary, launched, memory, "", *notes)) : asText(kernels, launched));
         return ExitCode::Ok;
     }
     std::string why;
@@ -189,9 +210,13 @@ Result<ExitCode> profile(const ProfileOptions& options) {
     else if (*by == SummaryBy::Kernel && summary.totals().kernels == 0)
         why = known->kind == SessionKind::Trace ? kNoneImported : notes->empty() ? kNoKernels : notes->front();
     if (options.json)
-        print(line(asJson(summary, rows, why, *notes)));
+        print(line(asJson(summary, rows, memory, why, *notes)));
     else
-        print(why.empty() ? asText(summary, rows, *by, *notes) : printable(why) + "\n");
+        print(why.empty() ? (*sort != SummarySort::Memory ? ""
+                             : byAllocated                ? kSortedByAllocated
+                                                          : kSortedByMoved) +
+                                asText(summary, rows, *by, *notes)
+                          : printable(why) + "\n");
     return ExitCode::Ok;
 }
 
@@ -205,7 +230,8 @@ void addProfile(CLI::App& parent, Actions& actions) {
         ->check(CLI::IsMember({"op", "kernel", "layer", "role"}))
         ->capture_default_str()
         ->take_last();
-    command->add_option("--sort", options->sort, "By self time, total time, or memory: bytes read and written")
+    command
+        ->add_option("--sort", options->sort, "By self time, total time, or memory: bytes allocated where they were recorded, else read and written")
         ->check(CLI::IsMember({"self", "total", "memory"}))
         ->capture_default_str()
         ->take_last();

@@ -1,8 +1,9 @@
-// `sessions export-csv | rename | delete | restore | purge`: what a person does to stored sessions.
+// `sessions export-csv | rename | delete | restore | delete-capture | purge`: what a person does to stored sessions.
 #include <iostream>
 
 #include "app/cli/Commands.h"
 #include "app/cli/output/Output.h"
+#include "sessions/Captures.h"
 #include "sessions/SessionStore.h"
 #include "sessions/exporters/Csv.h"
 
@@ -52,6 +53,16 @@ void addSessionsChanges(CLI::App& parent, Actions& actions) {
         [](const ChangeOptions& o, std::int64_t id) { return deleteSession(o.path(), id); });
     add(parent, actions, "restore", "Bring a deleted session back", std::make_shared<ChangeOptions>(),
         [](const ChangeOptions& o, std::int64_t id) { return restoreSession(o.path(), id); });
+
+    const auto capture = std::make_shared<ChangeOptions>();
+    add(parent, actions, "delete-capture", "Remove one capture for good, its session stays; sessions show has their numbers and sizes", capture,
+        [](const ChangeOptions& o, std::int64_t id) -> Status {
+            const auto number = wholeOption("NUMBER", o.text, 1, std::numeric_limits<std::int32_t>::max());
+            if (!number) return number.error();
+            return deleteCapture(o.path(), id, *number);
+        })
+        ->add_option("NUMBER", capture->text, "Which, from 1")
+        ->required();
 
     const auto purging = std::make_shared<ChangeOptions>();
     auto* purge = parent.add_subcommand("purge", "Really remove what was deleted, with its checkpoints; it cannot be restored after that");

@@ -12,6 +12,7 @@
 #include "core/analysis/FlipSentence.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
+#include "sessions/Captures.h"
 #include "sessions/MeasuredFlips.h"
 
 namespace stepscope::cli {
@@ -23,6 +24,7 @@ struct Shown {
     SessionPoints points;
     std::vector<MeasuredFlip> flips;
     std::optional<StoredForecast> forecast;
+    StoredCaptures captures;
 };
 
 Json asJson(const std::vector<MeasuredFlip>& flips) {
@@ -42,6 +44,33 @@ Json asJson(const std::vector<MeasuredFlip>& flips) {
     return all;
 }
 
+// What was told of each capture, with what it takes on the disk; of one that nobody told the end of, that alone.
+Json capturesWithSizes(const Shown& s) {
+    Json all = s.points.captures;
+    for (const auto& one : s.captures.captures) {
+        const auto at = static_cast<std::size_t>(one.number) - 1;
+        if (at >= all.size()) all.push_back({{"step", nullptr}, {"t_ns", one.end.ns}, {"first_step", nullptr}, {"steps", nullptr}});
+        auto& entry = all[std::min(at, all.size() - 1)];
+        entry["number"] = one.number;
+        entry["records"] = one.records;
+        entry["bytes"] = one.bytes;
+    }
+    return all;
+}
+
+std::string capturesText(const Shown& s) {
+    std::string text;
+    for (const auto& one : s.captures.captures)
+        text += fmt::format(
+            "  capture {}: {}{} records, {} on the disk\n", one.number,
+            one.steps == 0 ? std::string()
+                           : fmt::format("{} step{} from {} on, ", format::count(one.steps), one.steps == 1 ? "" : "s", format::count(one.firstStep)),
+            format::count(one.records), format::bytes({one.bytes}));
+    if (text.empty()) return text;
+    if (s.captures.detailBytes > 0) text += fmt::format("  their level of detail: {}\n", format::bytes({s.captures.detailBytes}));
+    return "\ncaptures\n" + text;
+}
+
 Json asJson(const Shown& s) {
     Json all = toJson(s.summary);
     all["resumed_from"] = s.info.resumedFrom.empty() ? Json(nullptr) : Json(s.info.resumedFrom);
@@ -58,7 +87,8 @@ Json asJson(const Shown& s) {
     all["flips"] = asJson(s.flips);
     all["refused"] = s.points.refused;
     all["checkpoints"] = s.points.checkpoints;
-    all["captures"] = s.points.captures;
+    all["captures"] = capturesWithSizes(s);
+    all["capture_detail_bytes"] = s.captures.detailBytes;
     all["experiment"] = experimentJson(s.points.experiment);
     all["study"] = studyJson(s.points.study, s.summary.id);
     all["log"] = s.points.log;
@@ -125,9 +155,7 @@ std::string asText(const Shown& s) {
     text +=
         list("refused", s.points.refused, [](const Json& p) { return fmt::format("{} {}: {}", word(p["id"]), word(p["value"]), word(p["why"])); });
     text += list("checkpoints", s.points.checkpoints, [](const Json& p) { return word(p["path"]); });
-    text += list("captures", s.points.captures, [](const Json& p) {
-        return fmt::format("{} steps from {} on, {} operations a step", p["steps"].dump(), p["first_step"].dump(), p["operations_per_step"].dump());
-    });
+    text += capturesText(s);
     text += list("log", s.points.log, [](const Json& p) { return word(p["text"]); });
     return text;
 }
@@ -148,7 +176,9 @@ Result<Shown> readShown(const std::string& database, const std::string& idText) 
     if (!flips) return flips.error();
     auto forecast = forecastOfSession(path, *id);
     if (!forecast) return forecast.error();
-    return Shown{std::move(*summary), std::move(*info), std::move(*points), std::move(*flips), std::move(*forecast)};
+    auto captures = storedCaptures(path, *id);
+    if (!captures) return captures.error();
+    return Shown{std::move(*summary), std::move(*info), std::move(*points), std::move(*flips), std::move(*forecast), std::move(*captures)};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "core/analysis/OperationMemory.h"
 #include "core/analysis/OperationSummary.h"
 
 namespace stepscope {
@@ -129,6 +130,36 @@ TEST(OperationSummary, KnowsItsWords) {
     EXPECT_EQ(*summarySort("memory"), SummarySort::Memory);
     EXPECT_FALSE(summaryBy("thread"));
     EXPECT_FALSE(summarySort(""));
+}
+
+TEST(OperationMemory, CountsWhatWasTakenByOwnerAndSortsByIt) {
+    AllocationBlock block;
+    block.strings = {"", "aten::mm", "aten::add"};
+    block.allocations = {
+        {.at = 1, .bytes = 100, .owner = 1}, {.at = 2, .bytes = -100, .owner = 1}, {.at = 3, .bytes = 300, .owner = 2}, {.at = 4, .bytes = 50}};
+    OperationMemory memory;
+    EXPECT_FALSE(memory.known());
+    memory.add(block);
+    block.allocations = {{.at = 5, .bytes = 100, .owner = 1}};
+    memory.add(block);
+    EXPECT_TRUE(memory.known());
+    EXPECT_EQ(memory.of("aten::mm"), 200);
+    EXPECT_EQ(memory.of("aten::add"), 300);
+    EXPECT_EQ(memory.of("aten::gelu"), 0);
+    std::vector<SummaryRow> rows{{.name = "aten::gelu"}, {.name = "aten::mm"}, {.name = "aten::add"}, {.name = "aten::sum"}};
+    memory.sort(rows);
+    EXPECT_EQ(rows[0].name, "aten::add");
+    EXPECT_EQ(rows[1].name, "aten::mm");
+    EXPECT_EQ(rows[2].name, "aten::gelu") << "those that took nothing stay as they were";
+}
+
+TEST(OperationMemory, DoesNotOverflowOnWhatAStrangerWrote) {
+    AllocationBlock block;
+    block.strings = {"", "x"};
+    block.allocations = {{.bytes = std::numeric_limits<std::int64_t>::max(), .owner = 1}, {.bytes = 5, .owner = 1}};
+    OperationMemory memory;
+    memory.add(block);
+    EXPECT_EQ(memory.of("x"), std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace

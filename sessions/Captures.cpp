@@ -1,0 +1,194 @@
+#include "sessions/Captures.h"
+
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/Format.h"
+#include "core/trace/AllocationCodec.h"
+#include "core/trace/LodCodec.h"
+#include "core/trace/SampleCodec.h"
+#include "core/trace/SliceCodec.h"
+#include "sessions/ChunkTables.h"
+#include "sessions/EventFields.h"
+#include "sessions/file/Connection.h"
+#include "sessions/file/SessionLock.h"
+#include "sessions/file/SqliteError.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kMostToRebuild = std::int64_t{512} << 20;
+
+bool isOfCaptures(const std::string& kind) {
+    return isSlices(kind) || kind == kSamples || kind == kAllocations;
+}
+
+// Where one ends and the next begins: a block belongs to the first capture that ends no earlier than it begins.
+struct CaptureTimes {
+    StoredCapture told;
+    std::int64_t after = 0, until = 0;  // of the begin of its blocks: (after, until]
+};
+
+std::vector<CaptureTimes> timesOf(SQLite::Database& database, std::int64_t session) {
+    std::vector<CaptureTimes> all;
+    std::int64_t after = std::numeric_limits<std::int64_t>::min();
+    SQLite::Statement select(database, "SELECT at_ns, first_step, steps FROM captures WHERE session = ? ORDER BY at_ns, seq");
+    select.bind(1, session);
+    while (select.executeStep()) {
+        CaptureTimes one;
+        one.told.end.ns = select.getColumn(0).getInt64();
+        one.told.firstStep = select.getColumn(1).getInt64();
+        one.told.steps = select.getColumn(2).getInt64();
+        one.after = after;
+        one.until = after = std::max(after, one.told.end.ns);
+        all.push_back(one);
+    }
+    all.push_back({.told = {}, .after = after, .until = std::numeric_limits<std::int64_t>::max()});
+    return all;
+}
+
+void countBlocks(SQLite::Database& database, std::int64_t session, std::vector<CaptureTimes>& captures, std::int64_t& detailBytes) {
+    // The length of a blob is in its row's head: none is read.
+    SQLite::Statement select(
+        database,
+        "SELECT chunk_lanes.kind, chunks.begin_ns, chunks.end_ns, chunks.records, length(chunks.packed) FROM chunk_lanes JOIN chunks ON "
+        "chunks.lane = chunk_lanes.id WHERE chunk_lanes.session = ?");
+    select.bind(1, session);
+    while (select.executeStep()) {
+        const std::string kind = select.getColumn(0).getString();
+        const std::int64_t bytes = select.getColumn(4).getInt64(), begin = select.getColumn(1).getInt64();
+        if (isLod(kind)) detailBytes += bytes;
+        if (!isOfCaptures(kind)) continue;
+        auto& of = *std::ranges::lower_bound(captures, begin, {}, &CaptureTimes::until);
+        of.told.bytes += bytes;
+        of.told.records += std::max<std::int64_t>(0, select.getColumn(3).getInt64());
+        if (of.told.steps == 0) of.told.end.ns = std::max(of.told.end.ns, select.getColumn(2).getInt64());
+    }
+}
+
+// Numbered, without the last where nothing is in it.
+std::vector<CaptureTimes> capturesOf(SQLite::Database& database, std::int64_t session, std::int64_t& detailBytes) {
+    auto all = timesOf(database, session);
+    countBlocks(database, session, all, detailBytes);
+    if (all.back().told.records == 0) all.pop_back();
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].told.number = static_cast<std::int64_t>(i) + 1;
+    return all;
+}
+
+void run(SQLite::Database& database, const std::string& sql, const std::vector<std::int64_t>& values) {
+    SQLite::Statement statement(database, sql);
+    for (std::size_t i = 0; i < values.size(); ++i) statement.bind(static_cast<int>(i) + 1, values[i]);
+    statement.exec();
+}
+
+void removeBlocks(SQLite::Database& database, std::int64_t session, const CaptureTimes& capture) {
+    for (const auto& lane : readChunkLanes(database, session)) {
+        if (!isOfCaptures(lane.kind) && !isLod(lane.kind)) continue;
+        SQLite::Statement find(database, "SELECT id FROM chunk_lanes WHERE session = ? AND kind = ? AND lane = ?");
+        find.bind(1, session);
+        find.bind(2, lane.kind);
+        find.bind(3, lane.lane);
+        if (!find.executeStep()) continue;
+        const std::int64_t id = find.getColumn(0).getInt64();
+        find.reset();
+        // The level of detail goes whole: folds reach over captures. Who looks at the session next makes it again.
+        if (isLod(lane.kind))
+            run(database, "DELETE FROM chunks WHERE lane = ?", {id});
+        else
+            run(database, "DELETE FROM chunks WHERE lane = ? AND begin_ns > ? AND begin_ns <= ?", {id, capture.after, capture.until});
+        run(database,
+            "UPDATE chunk_lanes SET (chunks, records, bytes, packed_bytes, begin_ns, end_ns) = (SELECT count(*), coalesce(sum(records), 0), "
+            "coalesce(sum(bytes), 0), coalesce(sum(length(packed)), 0), coalesce(min(begin_ns), 0), coalesce(max(end_ns), 0) FROM chunks WHERE lane "
+            "= ?1) "
+            "WHERE id = ?1",
+            {id});
+        run(database, "DELETE FROM chunk_lanes WHERE id = ? AND chunks = 0", {id});
+    }
+}
+
+Error noSuchCapture(std::int64_t session, std::int64_t number, std::size_t there) {
+    const std::string has = there == 0   ? std::string("no capture")
+                            : there == 1 ? std::string("one capture, number 1")
+                                         : fmt::format("{} captures, numbered from 1", there);
+    return makeError(ErrorCode::NotFound,
+                     fmt::format("Session {} has no capture {}; it has {} (\"sessions show {}\").", session, number, has, session))
+        .about(Subject::Kind::Session, std::to_string(session));
+}
+
+Status knownSession(SQLite::Database& database, const std::string& path, std::int64_t session) {
+    SQLite::Statement select(database, "SELECT 1 FROM sessions WHERE id = ? AND deleted_unix_ms = 0");
+    select.bind(1, session);
+    if (!select.executeStep()) return noSuchSession(path, session);
+    return {};
+}
+
+}  // namespace
+
+Result<StoredCaptures> storedCaptures(const std::string& path, std::int64_t session) {
+    auto connection = openForReading(path);
+    if (!connection) return connection.error();
+    return guarded(path, [&]() -> Result<StoredCaptures> {
+        if (!*connection) return noSuchSession(path, session);
+        if (auto known = knownSession(**connection, path, session); !known) return known.error();
+        StoredCaptures stored;
+        for (const auto& one : capturesOf(**connection, session, stored.detailBytes)) stored.captures.push_back(one.told);
+        return stored;
+    });
+}
+
+Status deleteCapture(const std::string& path, std::int64_t session, std::int64_t number) {
+    // Asked for reading first: nothing is made where there is no file.
+    if (auto there = openForReading(path); !there) return there.error();
+    auto connection = openForWriting(path);
+    if (!connection) return connection.error();
+    const Status removed = guarded(path, [&]() -> Status {
+        SQLite::Transaction transaction(**connection, SQLite::TransactionBehavior::IMMEDIATE);
+        if (auto known = knownSession(**connection, path, session); !known) return known;
+        if (SessionLock::held(path, session))
+            return makeError(ErrorCode::BadInput, fmt::format("Session {} is still running; stop it before deleting a capture of it.", session));
+        std::int64_t detail = 0;
+        const auto all = capturesOf(**connection, session, detail);
+        if (number < 1 || number > static_cast<std::int64_t>(all.size())) return noSuchCapture(session, number, all.size());
+        const CaptureTimes& capture = all[static_cast<std::size_t>(number) - 1];
+        removeBlocks(**connection, session, capture);
+        for (const char* table : {"captures", kCapturedOperations})
+            run(**connection, fmt::format("DELETE FROM {} WHERE session = ? AND at_ns > ? AND at_ns <= ?", table),
+                {session, capture.after, capture.until});
+        transaction.commit();
+        return {};
+    });
+    connection->reset();
+    if (!removed) return removed;
+    return giveRoomBack(path);
+}
+
+Status giveRoomBack(const std::string& path) {
+    auto connection = openForWriting(path);
+    if (!connection) return connection.error();
+    return guarded(path, [&]() -> Status {
+        SQLite::Database& database = **connection;
+        if (database.execAndGet("PRAGMA auto_vacuum").getInt() == 0) {
+            const std::int64_t bytes = database.execAndGet("PRAGMA page_count").getInt64() * database.execAndGet("PRAGMA page_size").getInt64();
+            if (bytes > kMostToRebuild)
+                return makeError(
+                    ErrorCode::Unsupported,
+                    fmt::format(
+                        "What was removed is gone, but \"{}\" was made so that it does not shrink, and with {} it is too large to rebuild on the "
+                        "side; its room is used again by later sessions (sqlite3's VACUUM shrinks it).",
+                        path, format::bytes({bytes})));
+            database.exec("PRAGMA auto_vacuum = INCREMENTAL");
+            database.exec("VACUUM");
+        } else {
+            SQLite::Statement vacuum(database, "PRAGMA incremental_vacuum");
+            while (vacuum.executeStep()) {
+            }
+        }
+        return {};
+    });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,34 @@
+// The captures of a stored session by themselves: what each takes on the disk, and one of them removed while everything else stays. Called by the
+// command line and the window's reader; removing opens a short writing connection.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/Result.h"
+#include "core/base/Units.h"
+
+namespace stepscope {
+
+struct StoredCapture {
+    std::int64_t number = 0;                // from 1, in order of time, as the column `capture` of queries counts them
+    std::int64_t firstStep = 0, steps = 0;  // 0: not told, as of an imported trace or one that a kill cut short
+    TimeNs end;                             // of its last step; of one that is not told its last record
+    std::int64_t records = 0;               // slices, samples, allocations
+    std::int64_t bytes = 0;                 // on the disk, with its share of no other; the level of detail is counted apart
+};
+struct StoredCaptures {
+    std::vector<StoredCapture> captures;
+    std::int64_t detailBytes = 0;  // of the level of detail of all of them, which is made again when it is missing
+};
+Result<StoredCaptures> storedCaptures(const std::string& path, std::int64_t session);
+
+// Removes it for good and gives its room back to the disk. NotFound names how many there are; a running session's are not removed. Those behind it
+// have a number less from then on.
+Status deleteCapture(const std::string& path, std::int64_t session, std::int64_t number);
+
+// Gives free pages of the file back to the disk. A file that was made without room for that (by another program) is rebuilt once where it is small
+// enough to do so at once; else it says what to do.
+Status giveRoomBack(const std::string& path);
+
+}  // namespace stepscope

@@ -1,0 +1,112 @@
+// Captures by themselves: the size of each, one removed while the rest of the session stays, and its room given back to the disk, also in a file that
+// was not made for that.
+#include <SQLiteCpp/Database.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "sessions/Captures.h"
+#include "sessions/SessionTrace.h"
+#include "tests/sessions/QueryFixture.h"
+
+using namespace stepscope;
+using namespace stepscope::test;
+using testing::HasSubstr;
+
+struct StoredCapturesOf : QueryFixture {
+    // Two captures of 10 000 slices and one whose end nobody told, with the run's steps between.
+    void recordThree() {
+        std::mt19937 random(5);
+        auto recorder = Recorder::open({.path = path}, sampleInfo());
+        ASSERT_TRUE(recorder);
+        for (std::int64_t capture = 0; capture < 3; ++capture) {
+            SliceBlock block{.thread = {.thread = 1, .name = "trainer"}, .strings = {"", "x"}};
+            for (int i = 0; i < 10'000; ++i)
+                block.slices.push_back({.start = 100'000'000 * (capture + 1) + i * 1000 + static_cast<std::int64_t>(random() % 900),
+                                        .duration = static_cast<std::int64_t>(random() % 100'000),
+                                        .name = 1,
+                                        .step = capture + 1,
+                                        .sequence = static_cast<std::int64_t>(random())});
+            (*recorder)->publishChunk(std::make_shared<const Chunk>(encodeSlices(block)));
+            (*recorder)->publish(sampleStep(capture + 1, {100'000'000 * (capture + 1) + 20'000'000}));
+            if (capture < 2)
+                (*recorder)->publish(CaptureDone{.step = capture + 1,
+                                                 .at = {100'000'000 * (capture + 1) + 20'000'000},
+                                                 .duration = {10'000'000},
+                                                 .firstStep = capture + 1,
+                                                 .steps = 1});
+        }
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    std::uintmax_t size() const { return std::filesystem::file_size(path); }
+};
+
+TEST_F(StoredCapturesOf, HaveTheirSizes) {
+    recordThree();
+    const auto stored = storedCaptures(path, 1);
+    ASSERT_TRUE(stored) << stored.error().sentence;
+    ASSERT_EQ(stored->captures.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(stored->captures[i].number, static_cast<std::int64_t>(i) + 1);
+        EXPECT_EQ(stored->captures[i].records, 10'000);
+        EXPECT_GT(stored->captures[i].bytes, 50'000);
+        EXPECT_EQ(stored->captures[i].steps, i < 2 ? 1 : 0);
+    }
+    EXPECT_EQ(storedCaptures(path, 9).error().code, ErrorCode::NotFound);
+    EXPECT_EQ(text("SELECT capture, count(*) FROM op GROUP BY capture"), "1|10000\n2|10000\n3|10000\n") << "queries count them alike";
+}
+
+TEST_F(StoredCapturesOf, AreRemovedOneByOneAndGiveTheirRoomBack) {
+    recordThree();
+    const auto before = size();
+    const auto bytes = storedCaptures(path, 1)->captures[1].bytes;
+    ASSERT_TRUE(deleteCapture(path, 1, 2));
+    const auto left = storedCaptures(path, 1);
+    ASSERT_EQ(left->captures.size(), 2u);
+    EXPECT_EQ(left->captures[1].steps, 0) << "the third is the second now";
+    EXPECT_EQ(text("SELECT step, count(*) FROM op GROUP BY step"), "1|10000\n3|10000\n");
+    EXPECT_EQ(text("SELECT count(*) FROM steps"), "3\n") << "the run's own rows stay";
+    EXPECT_LE(size() + static_cast<std::uintmax_t>(bytes) * 9 / 10, before);
+
+    auto trace = SessionTrace::open(path, 1);
+    ASSERT_TRUE(trace);
+    ASSERT_TRUE((*trace)->complete([] { return true; })) << "the level of detail is made again of what is left";
+    EXPECT_GT(storedCaptures(path, 1)->detailBytes, 0);
+
+    ASSERT_TRUE(deleteCapture(path, 1, 1));
+    ASSERT_TRUE(deleteCapture(path, 1, 1));
+    EXPECT_TRUE(storedCaptures(path, 1)->captures.empty());
+    EXPECT_EQ(storedCaptures(path, 1)->detailBytes, 0);
+    EXPECT_THAT(deleteCapture(path, 1, 1).error().sentence, HasSubstr("it has no capture"));
+    EXPECT_EQ(stepsOf(storedEvents(path, 1)).size(), 3u);
+    EXPECT_TRUE(SessionReader::open(path).value()->chunkLanes(1)->empty());
+}
+
+TEST_F(StoredCapturesOf, OfARunningSessionAndThatAreNotThereAreRefused) {
+    recordThree();
+    EXPECT_EQ(deleteCapture(path, 1, 4).error().code, ErrorCode::NotFound);
+    EXPECT_THAT(deleteCapture(path, 1, 0).error().sentence, HasSubstr("3 captures, numbered from 1"));
+    EXPECT_EQ(deleteCapture(path, 7, 1).error().code, ErrorCode::NotFound);
+    EXPECT_EQ(deleteCapture(folder.file("none.db"), 1, 1).error().code, ErrorCode::NotFound);
+    EXPECT_FALSE(std::filesystem::exists(folder.file("none.db")));
+    auto running = Recorder::open({.path = path}, sampleInfo("runs"));
+    ASSERT_TRUE(running);
+    EXPECT_THAT(deleteCapture(path, 2, 1).error().sentence, HasSubstr("still running"));
+    ASSERT_TRUE((*running)->finish());
+    EXPECT_EQ(storedCaptures(path, 1)->captures.size(), 3u);
+}
+
+TEST_F(StoredCapturesOf, GiveTheirRoomBackInAFileThatWasNotMadeForIt) {
+    recordThree();
+    {
+        SQLite::Database database(path, SQLite::OPEN_READWRITE);
+        database.exec("PRAGMA auto_vacuum = NONE");
+        database.exec("VACUUM");
+    }
+    ASSERT_EQ(pragma(path, "auto_vacuum"), "0");
+    const auto before = size();
+    ASSERT_TRUE(deleteCapture(path, 1, 1));
+    EXPECT_LT(size(), before * 3 / 4);
+    EXPECT_EQ(pragma(path, "auto_vacuum"), "2") << "from now on it shrinks by itself";
+    EXPECT_EQ(text("SELECT count(*) FROM op"), "20000\n");
+}
