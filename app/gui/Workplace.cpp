@@ -6,6 +6,7 @@
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/operations/OperationsPage.h"
 
 namespace stepscope {
 namespace {
@@ -40,6 +41,7 @@ Workplace::Workplace(const Options& options)
       m_capture(m_window, m_runs, m_running, m_live),
       m_operations({m_window.pages(), m_window.operationsPage()}, m_runs, m_running, m_live, m_stage, databaseOf(options)),
       m_timeline({m_window.pages(), m_window.timelinePage(), m_window.operationsPage()}, m_runs, m_running, m_live, m_stage, databaseOf(options)),
+      m_import({m_window, m_window.pages(), m_window.operationsPage()}, m_running, m_reader, m_sessions),
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
     connect(&m_flips, &FlipWiring::measureRequested, &m_inTurns, &MeasureWiring::askOfFlip);
@@ -95,6 +97,7 @@ void Workplace::open() {
     m_runs.openEngine(m_window.experiment().config());
     m_reader.purge();
     if (m_options.session > 0) m_sessions.replay(m_options.session);
+    m_import.import(m_options.files);
 }
 
 }  // namespace stepscope

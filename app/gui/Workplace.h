@@ -18,6 +18,7 @@
 #include "app/gui/wiring/CaptureWiring.h"
 #include "app/gui/wiring/ExperimentWiring.h"
 #include "app/gui/wiring/FlipWiring.h"
+#include "app/gui/wiring/ImportWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/OperationsWiring.h"
 #include "app/gui/wiring/ReplayController.h"
@@ -44,6 +45,7 @@ public:
     ReplayController& replay() { return m_replay; }
     CaptureWiring& capture() { return m_capture; }
     OperationsWiring& operations() { return m_operations; }
+    ImportWiring& import() { return m_import; }
     OverlayWiring& overlay() { return m_overlay; }
 
 private:
@@ -72,6 +74,7 @@ private:
     CaptureWiring m_capture;
     OperationsWiring m_operations;
     TimelineWiring m_timeline;
+    ImportWiring m_import;
     WindowActions m_actions;
     Departure m_departure;
     QuitSignals m_signals;

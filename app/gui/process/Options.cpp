@@ -1,6 +1,7 @@
 #include "app/gui/process/Options.h"
 
 #include <QCommandLineParser>
+#include <QFileInfo>
 #include <cmath>
 
 namespace stepscope {
@@ -21,6 +22,7 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         theme("theme", "light, dark or system.", "THEME"), screenshot("screenshot", "Save a picture of the window and leave.", "FILE"),
         after("after", "Seconds until that picture is taken (5).", "SECONDS"), size("size", "Size of the window.", "WIDTHxHEIGHT"),
         canShow("can-show", "Leave at once: with 0 where a window can be opened, with 3 and a sentence where not.");
+    parser.addPositionalArgument("FILE", "Traces and logs to import and show.", "[FILE...]");
     parser.addOptions({help, version, demo, set, database, session, theme, screenshot, after, size, canShow});
 
     const QString hint = " stepscope --help lists the options.";
@@ -32,9 +34,11 @@ ParsedOptions parseOptions(const QStringList& arguments) {
     // Asked before there is an application, of which Qt would know its name.
     if (parser.isSet(help)) return {std::nullopt, parser.helpText().replace("<executable_name>", "stepscope"), 0};
     if (parser.isSet(version)) return {std::nullopt, QString("stepscope %1\n").arg(STEPSCOPE_VERSION), 0};
-    if (!parser.positionalArguments().isEmpty()) return wrong(QString("\"%1\" is not an option.").arg(parser.positionalArguments().first()) + hint);
 
     Options options;
+    options.files = parser.positionalArguments();
+    for (const QString& file : options.files)
+        if (!QFileInfo::exists(file)) return wrong(QString("\"%1\" is neither an option nor a file that can be imported.").arg(file) + hint);
     options.demo = parser.isSet(demo);
     options.canShow = parser.isSet(canShow);
     options.settings = parser.values(set);
@@ -49,6 +53,8 @@ ParsedOptions parseOptions(const QStringList& arguments) {
         if (!whole || options.session < 1)
             return wrong(QString("--session cannot be \"%1\"; it takes the number of a stored session.").arg(parser.value(session)));
     }
+    if (!options.files.isEmpty() && (options.session > 0 || options.demo))
+        return wrong("FILE excludes --session and --demo: what is imported is shown." + hint);
     if (options.session > 0 && options.demo) return wrong("--session and --demo exclude each other: a replay or a new run." + hint);
     if (parser.isSet(theme)) {
         const QString word = parser.value(theme);

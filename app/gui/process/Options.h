@@ -1,5 +1,5 @@
-// The window's command line: --demo with --set, --db, --session, --theme, --screenshot with --after, --size, --can-show. Read before Qt looks for a
-// display, so that a wrong option and --help answer on any machine. Called by main().
+// The window's command line: --demo with --set, --db, --session, --theme, --screenshot with --after, --size, --can-show, and files to import. Read
+// before Qt looks for a display, so that a wrong option and --help answer on any machine. Called by main().
 #pragma once
 #include <QSize>
 #include <QString>
@@ -18,6 +18,7 @@ struct Options {
     std::optional<Theme> theme;
     QString screenshot;  // file; empty = none
     double afterSeconds = 5;
+    QStringList files;     // to import
     bool canShow = false;  // only say by the exit status whether a window can be opened
     QSize size;            // of the window; empty = as it was last, or a good part of the screen
 };

@@ -1,0 +1,132 @@
+#include "app/gui/wiring/ImportWiring.h"
+
+#include <QDropEvent>
+#include <QFileInfo>
+#include <QLocale>
+#include <QMimeData>
+#include <QProgressDialog>
+#include <QTabWidget>
+#include <QUrl>
+
+#include "app/gui/wiring/RunWiring.h"
+#include "app/gui/wiring/SessionsReader.h"
+#include "app/gui/wiring/SessionsWiring.h"
+#include "sessions/importers/Import.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kParts = 1000;  // of the bar
+
+QStringList localFiles(const QMimeData* data) {
+    QStringList files;
+    if (data == nullptr) return files;
+    for (const QUrl& url : data->urls())
+        if (url.isLocalFile()) files << url.toLocalFile();
+    return files;
+}
+
+QString wordsFor(const ImportSummary& summary) {
+    QStringList parts;
+    const auto part = [&](std::int64_t count, const char* what) {
+        if (count > 0) parts << QString("%1 %2").arg(QLocale::c().toString(static_cast<qlonglong>(count)), what);
+    };
+    part(summary.steps, "steps");
+    part(summary.operations, "operations");
+    part(summary.kernels, "kernels");
+    part(summary.copies, "copies");
+    part(summary.samples, "samples");
+    QString sentence = QString("Imported as session %1: %2.").arg(summary.session).arg(parts.isEmpty() ? "no operations" : parts.join(", "));
+    if (summary.skipped > 0) sentence += QString(" %1 events could not be kept.").arg(summary.skipped);
+    for (const auto& note : summary.notes) sentence += " " + QString::fromStdString(note);
+    return sentence;
+}
+
+}  // namespace
+
+ImportWiring::ImportWiring(const Panels& panels, RunWiring& running, SessionsReader& reader, SessionsWiring& sessions, QObject* parent)
+    : QObject(parent), m_panels(panels), m_running(running), m_reader(reader), m_sessions(sessions) {
+    panels.window.setAcceptDrops(true);
+    panels.window.installEventFilter(this);
+}
+
+ImportWiring::~ImportWiring() {
+    *m_stop = true;
+}
+
+bool ImportWiring::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::DragEnter || event->type() == QEvent::DragMove || event->type() == QEvent::Drop) {
+        auto* drop = static_cast<QDropEvent*>(event);
+        const QStringList files = localFiles(drop->mimeData());
+        if (!files.isEmpty()) {
+            drop->acceptProposedAction();
+            if (event->type() == QEvent::Drop) import(files);
+            return true;
+        }
+    }
+    return QObject::eventFilter(watched, event);
+}
+
+void ImportWiring::showProgress(const QString& file) {
+    if (m_dialog == nullptr) {
+        m_dialog = new QProgressDialog(&m_panels.window);
+        m_dialog->setWindowTitle("Import");
+        m_dialog->setCancelButtonText("Stop");
+        m_dialog->setAutoClose(false);
+        m_dialog->setAutoReset(false);
+        m_dialog->setMinimumDuration(300);
+        m_dialog->setRange(0, kParts);
+        connect(m_dialog, &QProgressDialog::canceled, this, [stop = m_stop] { *stop = true; });
+    }
+    m_dialog->setLabelText(QString("Importing %1").arg(QFileInfo(file).fileName()));
+}
+
+void ImportWiring::import(const QStringList& files) {
+    if (files.isEmpty()) return;
+    if (m_importing++ == 0) *m_stop = false;
+    showProgress(files.first());
+    m_dialog->setValue(0);
+    ImportRequest request{.database = m_reader.database(), .files = {}, .name = {}, .progress = {}};
+    for (const QString& file : files) request.files.push_back(file.toStdString());
+    m_thread.post([this, stop = m_stop, request = std::move(request)]() mutable {
+        int told = -1;
+        request.progress = [&](double share, const std::string& file) {
+            // The window hears of a change that it can show, and no more often.
+            if (const int part = static_cast<int>(share * kParts); part != told) {
+                told = part;
+                answer(this, [this, part, name = QString::fromStdString(file)] {
+                    if (m_dialog == nullptr) return;
+                    showProgress(name);
+                    m_dialog->setValue(part);
+                });
+            }
+            return !*stop;
+        };
+        const auto summary = importFiles(request);
+        if (!summary) {
+            answer(this,
+                   [this, cancelled = summary.error().code == ErrorCode::Cancelled, sentence = QString::fromStdString(summary.error().sentence)] {
+                       ended();
+                       m_running.say(sentence, !cancelled);
+                       Q_EMIT refused(sentence);
+                   });
+            return;
+        }
+        answer(this, [this, session = summary->session, sentence = wordsFor(*summary)] {
+            ended();
+            m_running.say(sentence, false);
+            m_reader.refresh();
+            m_sessions.replay(session);
+            m_panels.pages.setCurrentWidget(&m_panels.operations);
+            Q_EMIT imported(session);
+        });
+    });
+}
+
+void ImportWiring::ended() {
+    if (--m_importing > 0) return;
+    if (m_dialog != nullptr) m_dialog->deleteLater();
+    m_dialog = nullptr;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,79 @@
+// Files that are dropped on the window or named at its start: imported beside everything else, shown on the page Operations, or refused in a
+// sentence.
+#include <gtest/gtest.h>
+
+#include <QDropEvent>
+#include <QFile>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QTabWidget>
+#include <QTableView>
+#include <QUrl>
+
+#include "WindowFixture.h"
+#include "widgets/panels/operations/OperationsPage.h"
+
+namespace stepscope {
+namespace {
+
+class WindowImportTest : public WindowTest {
+protected:
+    QString trace(const QString& name, int operations = 3) {
+        QFile file(folder.filePath(name));
+        EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write("{\"traceEvents\": [");
+        for (int i = 0; i < operations; ++i)
+            file.write(QString("%1{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::operation_%2\", \"pid\": 1, \"tid\": 1, \"ts\": %3, "
+                               "\"dur\": 5, \"args\": {}}")
+                           .arg(i > 0 ? "," : "")
+                           .arg(i % 3)
+                           .arg(i * 10)
+                           .toUtf8());
+        file.write("]}");
+        return file.fileName();
+    }
+    bool shows(const QString& words) {
+        return QTest::qWaitFor([&] { return window().operationsPage().sentence().contains(words); }, 10'000);
+    }
+};
+
+TEST_F(WindowImportTest, AFileThatIsDroppedIsImportedAndShown) {
+    options.size = {1280, 800};
+    open();
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(trace("run.pt.trace.json"))});
+    QDropEvent drop({100, 100}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QSignalSpy imported(&place->import(), &ImportWiring::imported);
+    QApplication::sendEvent(&window(), &drop);
+    EXPECT_TRUE(drop.isAccepted());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return imported.count() == 1; }, 10'000));
+    EXPECT_EQ(window().pages().currentWidget(), &window().operationsPage());
+    EXPECT_TRUE(shows("3 operations")) << window().operationsPage().sentence().toStdString();
+    EXPECT_EQ(window().operationsPage().table()->model()->rowCount(), 3);
+    EXPECT_FALSE(place->import().importing());
+    EXPECT_EQ(stored().at(0).kind, SessionKind::Trace);
+    QTest::qWait(100);
+    picture(window(), "imported");
+}
+
+TEST_F(WindowImportTest, FilesNamedAtTheStartAreImported) {
+    options.files = {trace("a.json")};
+    open();
+    EXPECT_TRUE(shows("3 operations"));
+}
+
+TEST_F(WindowImportTest, WhatCannotBeImportedIsASentenceAndNothingIsStored) {
+    open();
+    QFile report(folder.filePath("r.nsys-rep"));
+    ASSERT_TRUE(report.open(QIODevice::WriteOnly));
+    report.write("x");
+    report.close();
+    QSignalSpy refused(&place->import(), &ImportWiring::refused);
+    place->import().import({report.fileName()});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return refused.count() == 1; }, 10'000));
+    EXPECT_TRUE(refused.at(0).at(0).toString().contains("nsys export --type sqlite"));
+    EXPECT_TRUE(stored().empty());
+}
+
+}  // namespace
+}  // namespace stepscope
