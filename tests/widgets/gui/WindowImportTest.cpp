@@ -2,6 +2,7 @@
 // sentence.
 #include <gtest/gtest.h>
 
+#include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFile>
 #include <QMimeData>
@@ -42,6 +43,9 @@ TEST_F(WindowImportTest, AFileThatIsDroppedIsImportedAndShown) {
     open();
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(trace("run.pt.trace.json"))});
+    QDragEnterEvent enter({100, 100}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);  // what is dropped came in before
+    QApplication::sendEvent(&window(), &enter);
+    EXPECT_TRUE(enter.isAccepted());
     QDropEvent drop({100, 100}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QSignalSpy imported(&place->import(), &ImportWiring::imported);
     QApplication::sendEvent(&window(), &drop);
