@@ -34,6 +34,7 @@ RunState runStateFrom(const std::string& word) {
 }
 
 SessionKind sessionKindFrom(const std::string& word) {
+    if (word == "trace") return SessionKind::Trace;  // as sessions had it before anything could be imported
     return valueOf(word, SessionKind::Tune, "kind of session");
 }
 

@@ -85,7 +85,7 @@ TEST_F(Profile, SaysWhyItIsEmpty) {
     EXPECT_TRUE(none["rows"].empty());
     EXPECT_THAT(none["why"].get<std::string>(), HasSubstr("train --profile"));
     EXPECT_THAT(cli({"profile", "1", "--db", database()}).out, HasSubstr("Session 1 holds no capture"));
-    EXPECT_THAT(cli({"profile", "1", "--by", "kernel", "--db", database()}).out, HasSubstr("NVIDIA"));
+    EXPECT_THAT(cli({"profile", "1", "--by", "kernel", "--db", database()}).out, HasSubstr("Session 1 holds no capture"));
     expectRefused(cli({"profile", "77", "--db", database()}), {"77"}, 4);
     expectRefused(cli({"profile", "x", "--db", database()}), {"x"});
     expectRefused(cli({"profile", "1", "--sort", "size", "--db", database()}), {"--sort"}, 2);
