@@ -64,7 +64,7 @@ TEST_F(LossAtEqualTimeTest, TrainsOneSideAfterTheOtherWhereBothDoNotFit) {
 
 TEST_F(LossAtEqualTimeTest, StoppedInTheMiddleKeepsTheSeedsThatAreWhole) {
     setup.seeds = 50;
-    setup.progress = [&](double fraction) { stopped = fraction > 1.5 / 50; };
+    setup.progress = [&](double fraction) { stopped = fraction > 1.4 / 50; };
     const auto loss = lossAtEqualTime(setup);
     ASSERT_TRUE(loss) << loss.error().sentence;
     EXPECT_EQ(loss->seeds, 1);
