@@ -109,6 +109,7 @@ class Seeded(unittest.TestCase):
     def test_a_source_that_opens_with_its_own_header_needs_no_head(self):
         self.assertEqual(self.breach(texts.violations, "core/base/Seeded3.cpp", '#include "core/base/Seeded3.h"\n'), [])
         self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded4.cpp", '#include "core/base/Seeded3.h"\n')), 1)
+        self.assertEqual(len(self.breach(texts.violations, "tests/sessions/SeededTest.cpp", "// A test that no CMakeLists names.\n")), 1)
         self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded5.cpp", "// See " + "Seeded5.h.\n")), 1)
 
     def test_a_file_that_is_laid_out_otherwise_is_found(self):

@@ -1,6 +1,8 @@
 # texts.py ROOT: what a reader of the files meets. Every source file and script opens by saying what it is (a .cpp that opens by
 # including the header of its name is said by that); none names a
-# package registry or a path of the machine it was written on; none is over 500 lines (over 300 is listed). Run by CTest.
+# package registry or a path of the machine it was written on; none is over 500 lines (over 300 is listed); no test is left out of its CMakeLists.
+# Run by CTest.
+import os
 import re
 import sys
 
@@ -24,12 +26,28 @@ def _kind(path, text):
     return "#" if text.startswith("#!") else None
 
 
+def _built(root, path):
+    """Whether a CMakeLists above a test names it, or the nearest takes all of its folder."""
+    folder, name = path.rsplit("/", 1)
+    while folder:
+        rules = os.path.join(root, folder, "CMakeLists.txt")
+        if os.path.isfile(rules):
+            with open(rules, encoding="utf-8") as file:
+                text = file.read()
+            if name.removesuffix(".cpp") in text or "*Test.cpp" in text or "*.cpp" in text:
+                return True
+        folder = folder.rpartition("/")[0]
+    return False
+
+
 def violations(root, listed=None):
     found = []
     for path in repository.files(root):
         last = path.rsplit("/", 1)[-1]
         if not path.endswith(_TEXT) and "." in last.lstrip("."):
             continue
+        if path.startswith("tests/") and path.endswith("Test.cpp") and not _built(root, path):
+            found.append(f"{path}: no CMakeLists.txt builds this test")
         text = repository.read(root, path)
         if "\0" in text:
             continue
