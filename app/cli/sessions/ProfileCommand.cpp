@@ -136,6 +136,18 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     return text + table.text();
 }
 
+// Names of templates take hundreds of columns; both ends of them tell one from another. --json has them whole.
+std::string tableName(const std::string& name) {
+    constexpr std::size_t kMost = 72, kEnd = 24;
+    const std::string text = printable(name);
+    const auto continues = [&](std::size_t at) { return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+    if (text.size() <= kMost) return text;
+    std::size_t head = kMost - kEnd - 1, tail = text.size() - kEnd;
+    while (head > 0 && continues(head)) --head;
+    while (continues(tail)) ++tail;
+    return text.substr(0, head) + "\u2026" + text.substr(tail);
+}
+
 std::string sizes(const std::array<std::int64_t, 3>& of) {
     return of[0] == 0 ? std::string("-") : fmt::format("{}x{}x{}", of[0], of[1], of[2]);
 }
@@ -152,7 +164,7 @@ std::string asText(const KernelSummary& summary, const std::vector<LaunchedRow>&
                  {"OPERATION"},
                  {"ROLE"}});
     for (const auto& row : rows)
-        table.add({printable(row.name), format::count(row.calls), format::milliseconds(row.total.milliseconds()),
+        table.add({tableName(row.name), format::count(row.calls), format::milliseconds(row.total.milliseconds()),
                    summary.total().ns > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(row.total.ns) / static_cast<double>(summary.total().ns))
                                           : "-",
                    format::milliseconds(row.mean().milliseconds()), sizes(row.grid), sizes(row.block),
