@@ -107,7 +107,9 @@ Result<TraceLanes> TraceIndex::lanes() {
         lane.slices += one.records;
         m_kinds[one.lane] = one.kind;
     }
-    for (auto& [number, lane] : lanes) {
+    for (auto& entry : lanes) {  // clang 14 does not let a lambda capture a structured binding
+        const std::int64_t number = entry.first;
+        TraceLane& lane = entry.second;
         answer.whole = answer.whole && covered[number] >= lane.slices;
         lane.depths = std::max<std::int32_t>(1, static_cast<std::int32_t>(depths[number]));
         lane.finest = std::max(1, finest[number]);

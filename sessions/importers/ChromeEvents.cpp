@@ -226,7 +226,9 @@ void ChromeEvents::slice(const ChromeEvent& event, std::int64_t at, std::int64_t
     const bool device = ofDevice(record.kind), operation = isOperation(record.kind);
     std::optional<std::int64_t> ordinal, stream;
     std::string_view dims, types, bandwidth;
-    for (const auto& [key, value] : event.args) {
+    for (const auto& argument : event.args) {
+        const auto& key = argument.first;
+        const auto& value = argument.second;
         const auto whole = [&](std::int64_t& into, std::int64_t least) {
             const auto parsed = value.front() == '"' && !device ? std::nullopt : wholeNumber(value);
             if (!parsed || *parsed < least) return false;

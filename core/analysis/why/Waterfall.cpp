@@ -230,13 +230,15 @@ WaterfallResult Waterfall::result(double measuredA, double measuredB, double tok
             for (const auto& [name, ns] : place.names) into.names[name] += ns;
         }
     const std::array<double, 2> steps{static_cast<double>(found.stepsA), static_cast<double>(found.stepsB)};
-    for (const auto& [key, of] : rows) {
+    for (const auto& row : rows) {
+        const auto& [phase, role] = row.first;
+        const std::array<Place, 2>& of = row.second;
         const auto ms = [&](std::size_t arm) {
             const double cheaper = cost * static_cast<double>(of[arm].records) * (arm == 0 ? 1 : tokensRatio);
             return std::max(0.0, of[arm].ns * unit[arm] - cheaper) / steps[arm] * found.scale;
         };
-        found.places.push_back({.phase = key.first,
-                                .role = key.second,
+        found.places.push_back({.phase = phase,
+                                .role = role,
                                 .a = ms(0),
                                 .b = ms(1),
                                 .callsA = static_cast<double>(of[0].calls) / steps[0],

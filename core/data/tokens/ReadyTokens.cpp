@@ -164,8 +164,9 @@ Result<ReadyTokens> openReadyTokens(const std::string& path) {
     }
     std::vector<fs::path> files = binFiles(path);
     if (files.empty()) return makeError(ErrorCode::BadInput, fmt::format("The folder {} holds no .bin of tokens.", path));
-    const auto validating = std::ranges::stable_partition(files, [](const fs::path& file) { return !forValidation(file); });
-    const std::size_t training = files.size() - validating.size();
+    // Not by std::ranges: its subrange is nothing that clang 14 takes from this standard library.
+    const auto validating = std::stable_partition(files.begin(), files.end(), [](const fs::path& file) { return !forValidation(file); });
+    const auto training = static_cast<std::size_t>(validating - files.begin());
     ReadyTokens all{.shards = static_cast<std::int64_t>(files.size())};
     std::vector<std::shared_ptr<const TokenRow>> rows;
     for (const auto& file : files) {
