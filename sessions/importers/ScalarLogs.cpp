@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kLongestEventRecord = std::size_t{64} << 20;
 constexpr std::size_t kLargestLog = std::size_t{256} << 20;
+constexpr double kMostStepNumber = 4e9;         // of such a log: its place in time is a number of ns
 constexpr std::int64_t kStepApart = 1'000'000;  // ns, where a log has no times
 
 constexpr std::array<std::uint32_t, 256> castagnoli() {
@@ -305,7 +306,7 @@ Status readLlmcText(std::string_view text, const std::string& path, TraceBuilder
         std::string_view line = text.substr(at, end - at);
         if (line.ends_with('\r')) line.remove_suffix(1);
         const auto number = behind(line, "s:");
-        if (line.starts_with("s:") && number && *number >= 0 && *number < 1e15) {
+        if (line.starts_with("s:") && number && *number >= 0 && *number < kMostStepNumber) {
             const auto step = static_cast<std::int64_t>(*number);
             if (steps.count() >= kMostScalarSteps) return wrongAt(path, "a log of llm.c", at, "more than 2000000 steps end");
             const std::int64_t when = step * kStepApart;

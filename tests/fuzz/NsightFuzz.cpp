@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     importing::TraceBuilder trace("/tmp");
     trace.beginFile(0);
     const Status read = importing::readNsightDatabase(path, trace, [](double) { return true; });
-    if (!read) SS_CHECK(read.error().sentence.ends_with('.'));
+    if (!read) SS_CHECK(read.error().sentence.starts_with('"') || read.error().sentence.ends_with('.'));
     SS_CHECK(trace.finish([](const importing::TraceBuilder::Encode& encode) { return checkChunk(encode()).ok(); }));
     std::remove(path.c_str());
     return 0;

@@ -93,12 +93,13 @@ TEST_F(ImportLogs, ADamagedEventFileIsRefusedAndACutOneKeptAsFarAsItGoes) {
 }
 
 TEST_F(ImportLogs, LogsOfLlmcAreStepsAndValidations) {
-    const auto done =
-        run("main.log", "s:0 tel:11.0000\ns:0 eval:0.2500\ns:1 trl:10.5000 lr:0.000100 norm:2.50\ns:2 trl:9.2500 lr:0.000200 norm:1.50\nnonsense\n");
+    const auto done = run("main.log",
+                          "s:0 tel:11.0000\ns:0 eval:0.2500\ns:1 trl:10.5000 lr:0.000100 norm:2.50\ns:2 trl:9.2500 lr:0.000200 norm:1.50\nnonsense\n"
+                          "s:82222222222222 trl:1.0\n");
     ASSERT_TRUE(done) << done.error().sentence;
     EXPECT_EQ(done->steps, 2);
     EXPECT_EQ(done->samples, 1);
-    EXPECT_EQ(done->skipped, 1);
+    EXPECT_EQ(done->skipped, 2) << "a word, and a step whose time no number of ns holds";
     ASSERT_EQ(done->notes.size(), 1u);
     for (const auto& event : storedEvents(path, done->session))
         if (const auto* step = std::get_if<StepDone>(&event); step != nullptr && step->step == 2) {
