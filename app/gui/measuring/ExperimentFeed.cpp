@@ -22,6 +22,8 @@ void ExperimentFeed::publishChunk(ChunkPtr chunk) {
 void ExperimentFeed::begin() {
     std::vector<Event> dropped;
     m_channel.drain(dropped);
+    m_chunks.drain(m_chunkBatch);
+    m_chunkBatch.clear();
     m_history = std::make_shared<ExperimentHistory>();
     m_session = 0;
     m_name.clear();
