@@ -47,19 +47,10 @@ Chunk encodeAllocations(AllocationBlock block, TimeNs at) {
     auto& all = block.allocations;
     SS_CHECK(all.size() <= kMostAllocations);
     block.invalid += static_cast<std::int64_t>(std::erase_if(all, [](const Allocation& one) { return !canBeStored(one); }));
-    std::ranges::stable_sort(all, {}, &Allocation::at);
-    Chunk chunk{.kind = kAllocations, .lane = block.lane, .begin = at, .end = at, .count = static_cast<std::int64_t>(all.size()), .bytes = {}};
-    if (!all.empty()) {
-        chunk.begin = {all.front().at};
-        chunk.end = {all.back().at + 1};  // half-open
-    }
+    Chunk chunk = chunkOfMoments(kAllocations, block.lane, all, at);
     UsedOf<std::string> strings(block.strings);
     ByteWriter columns;
-    std::int64_t before = chunk.begin.ns;
-    for (const auto& one : all) {
-        columns.whole(static_cast<std::uint64_t>(wrappingDifference(one.at, before)));
-        before = one.at;
-    }
+    writeMoments(columns, all, chunk.begin);
     writeColumn(columns, all, &Allocation::address);
     writeColumn(columns, all, &Allocation::bytes);
     writeColumn(columns, all, &Allocation::device);
@@ -78,9 +69,8 @@ Chunk encodeAllocations(AllocationBlock block, TimeNs at) {
     out.whole(strings.kept().size());
     for (const std::uint32_t place : strings.kept()) out.text(std::string_view(block.strings[place]).substr(0, kLongestAllocationName));
     out.whole(all.size());
+    out.bytes(columns.take());
     chunk.bytes = out.take();
-    const auto packed = columns.take();
-    chunk.bytes.insert(chunk.bytes.end(), packed.begin(), packed.end());
     return chunk;
 }
 
@@ -105,8 +95,7 @@ Result<AllocationBlock> decodeAllocations(const Chunk& chunk) {
         return damagedAllocations(in.at(), fmt::format("it says that it holds {} allocations, and its row says {}", count, chunk.count));
     auto& all = block.allocations;
     all.resize(count);
-    std::int64_t before = chunk.begin.ns;
-    for (auto& one : all) one.at = before = wrappingSum(before, static_cast<std::int64_t>(in.whole()));
+    readMoments(in, all, chunk.begin);
     readColumn(in, all, &Allocation::address);
     readColumn(in, all, &Allocation::bytes);
     readColumn(in, all, &Allocation::device);

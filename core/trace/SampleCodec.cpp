@@ -43,19 +43,10 @@ Chunk encodeSamples(SampleBlock block, TimeNs at) {
     auto& all = block.samples;
     SS_CHECK(all.size() <= kMostSamples);
     block.invalid += static_cast<std::int64_t>(std::erase_if(all, [](const Sample& sample) { return !canBeStored(sample); }));
-    std::ranges::stable_sort(all, {}, &Sample::at);
-    Chunk chunk{.kind = kSamples, .lane = block.lane, .begin = at, .end = at, .count = static_cast<std::int64_t>(all.size()), .bytes = {}};
-    if (!all.empty()) {
-        chunk.begin = {all.front().at};
-        chunk.end = {all.back().at + 1};  // half-open
-    }
+    Chunk chunk = chunkOfMoments(kSamples, block.lane, all, at);
     UsedOf<SampleSeries> series(block.series);
     ByteWriter columns;
-    std::int64_t before = chunk.begin.ns;
-    for (const auto& sample : all) {
-        columns.whole(static_cast<std::uint64_t>(wrappingDifference(sample.at, before)));
-        before = sample.at;
-    }
+    writeMoments(columns, all, chunk.begin);
     for (const auto& sample : all) columns.whole(series.placeOf(sample.series));
     std::vector<std::uint64_t> last(block.series.size(), 0);
     for (const auto& sample : all) {
@@ -78,9 +69,8 @@ Chunk encodeSamples(SampleBlock block, TimeNs at) {
         out.text(std::string_view(block.series[place].unit).substr(0, kLongestSampleName));
     }
     out.whole(all.size());
+    out.bytes(columns.take());
     chunk.bytes = out.take();
-    const auto packed = columns.take();
-    chunk.bytes.insert(chunk.bytes.end(), packed.begin(), packed.end());
     return chunk;
 }
 
@@ -109,8 +99,7 @@ Result<SampleBlock> decodeSamples(const Chunk& chunk) {
     if (static_cast<std::int64_t>(count) != chunk.count)
         return damagedSamples(in.at(), fmt::format("it says that it holds {} samples, and its row says {}", count, chunk.count));
     block.samples.resize(count);
-    std::int64_t before = chunk.begin.ns;
-    for (auto& sample : block.samples) sample.at = before = wrappingSum(before, static_cast<std::int64_t>(in.whole()));
+    readMoments(in, block.samples, chunk.begin);
     for (auto& sample : block.samples) {
         sample.series = static_cast<std::uint32_t>(in.upTo(block.series.size() - 1, "a series is not in its table"));
         if (sample.series == 0) in.fail("a sample is of no series");

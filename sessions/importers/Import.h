@@ -36,7 +36,4 @@ struct ImportSummary {
 // killed, no session is there.
 Result<ImportSummary> importFiles(const ImportRequest& request);
 
-// Whether a file that lies here looks like something that can be imported, by its name; for the window, which other files are dropped on too.
-bool looksImportable(const std::string& path);
-
 }  // namespace stepscope
