@@ -54,10 +54,9 @@ function(stepscope_room name)
   stepscope_precompile(${name} ${ROOM_PCH})
 endfunction()
 
-# Objects of tests: what they test is compiled with -O2, they themselves with what compiles soonest.
-set(STEPSCOPE_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+# Objects of tests: what they test is compiled as it is in the programs.
 function(stepscope_test_objects name)
-  target_compile_options(${name} PRIVATE ${STEPSCOPE_TEST_OPTIONS})
+  stepscope_compile_soon(${name})
   if(ARGC GREATER 1)
     stepscope_precompile(${name} ${ARGV1})
   endif()
