@@ -121,7 +121,8 @@ std::string repeatLine(const AbOptions& options) {
 // By the bound, not the estimate: slower than allowed for sure, not slower for sure, or neither.
 ExitCode bySlowness(const ExperimentJudged& judged, double percent) {
     const double allowed = 1 - percent / 100;
-    const bool known = judged.outcome != toString(PairedOutcome::Inconclusive);
+    // An interval that is too wide for a verdict can still be narrow enough for this question.
+    const bool known = judged.outcome != toString(PairedOutcome::Inconclusive) || judged.reason == toString(PairedReason::TooWide);
     if (known && judged.high < allowed) return ExitCode::Slower;
     if (known && judged.low >= allowed) return ExitCode::Ok;
     return ExitCode::Undecided;

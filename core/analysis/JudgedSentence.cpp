@@ -18,31 +18,19 @@ std::string more(const WhyContext& context) {
     return fmt::format(" About {} more would decide it.", minutes(context.secondsToGo));
 }
 
+// What is fair beside other programs is still no answer for a machine that is alone.
+constexpr double kOthersToTell = 0.25;  // processors
+std::string besideOthers(const WhyContext& context) {
+    if (!(context.others >= kOthersToTell)) return "";
+    return fmt::format(" Other programs took {:.1f} processor{} meanwhile: it holds beside them, and may be another one on a quiet machine.",
+                       context.others, context.others < 1.05 && context.others >= 0.95 ? "" : "s");
+}
+
 std::string percent(double ratio) {
     return fmt::format("{:.1f} %", std::abs(ratio - 1) * 100);
 }
 
-}  // namespace
-
-std::string judgedWords(const ExperimentJudged& judged, double delta) {
-    if (judged.outcome == toString(PairedOutcome::Equivalent)) return fmt::format("no difference of more than {:g} %", delta * 100);
-    const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
-    if (!faster && !slower) return judged.outcome.empty() ? "inconclusive" : judged.outcome;
-    if (judged.ratio >= 2) return fmt::format("{:.2f} times as fast [{:.2f}, {:.2f}]", judged.ratio, judged.low, judged.high);
-    // Of what is slower, the bound that is nearer to 1 is the smaller loss.
-    const double near = faster ? judged.low : judged.high, far = faster ? judged.high : judged.low;
-    return fmt::format("{} by {} [{}, {}]", judged.outcome, percent(judged.ratio), percent(near), percent(far));
-}
-
-std::string judgedSentence(const ExperimentJudged& judged, double delta) {
-    const std::string left = judged.left > 0 ? fmt::format(", {} left out", judged.left) : "";
-    std::string said =
-        fmt::format("B beside A: {}, in {} pair{} of blocks{}.", judgedWords(judged, delta), judged.pairs, judged.pairs == 1 ? "" : "s", left);
-    if (!judged.why.empty()) said += " " + judged.why;
-    return said;
-}
-
-std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
+std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
     const auto interval = [&] {
         return fmt::format("The interval [{:.3f}, {:.3f}] holds both \"equal\" and \"different\".", verdict.low, verdict.high);
     };
@@ -77,6 +65,32 @@ std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
     return "";
 }
 
+}  // namespace
+
+std::string judgedWords(const ExperimentJudged& judged, double delta) {
+    if (judged.outcome == toString(PairedOutcome::Equivalent)) return fmt::format("no difference of more than {:g} %", delta * 100);
+    const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
+    if (!faster && !slower) return judged.outcome.empty() ? "inconclusive" : judged.outcome;
+    if (judged.ratio >= 2) return fmt::format("{:.2f} times as fast [{:.2f}, {:.2f}]", judged.ratio, judged.low, judged.high);
+    // Of what is slower, the bound that is nearer to 1 is the smaller loss.
+    const double near = faster ? judged.low : judged.high, far = faster ? judged.high : judged.low;
+    return fmt::format("{} by {} [{}, {}]", judged.outcome, percent(judged.ratio), percent(near), percent(far));
+}
+
+std::string judgedSentence(const ExperimentJudged& judged, double delta) {
+    const std::string left = judged.left > 0 ? fmt::format(", {} left out", judged.left) : "";
+    std::string said =
+        fmt::format("B beside A: {}, in {} pair{} of blocks{}.", judgedWords(judged, delta), judged.pairs, judged.pairs == 1 ? "" : "s", left);
+    if (!judged.why.empty()) said += " " + judged.why;
+    return said;
+}
+
+std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
+    std::string why = whyAlone(verdict, context);
+    if (verdict.pairs > 0) why += besideOthers(context);
+    return why.starts_with(' ') ? why.substr(1) : why;
+}
+
 std::string equalTimeSentence(const ExperimentJudged& judged) {
     const EqualTimeLoss& loss = judged.equalTime;
     if (loss.seconds <= 0) return "";
@@ -91,8 +105,12 @@ std::string equalTimeSentence(const ExperimentJudged& judged) {
                             lower ? -loss.high : loss.low, lower ? -loss.low : loss.high);
     else
         said += fmt::format(": nobody can tell which is lower, B's minus A's is {:.4f} [{:.4f}, {:.4f}].", loss.difference, loss.low, loss.high);
-    if (judged.outcome == toString(PairedOutcome::Faster) && !lower) said += " B is faster per token, not to this loss.";
-    if (judged.outcome == toString(PairedOutcome::Slower) && !higher) said += " B is slower per token, not to this loss.";
+    // An interval that holds 0 shows nothing, neither that it gets there sooner nor that it does not.
+    const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
+    if (faster && higher) said += " B is faster per token, not to this loss.";
+    if (slower && lower) said += " B is slower per token, not to this loss.";
+    if ((faster || slower) && !lower && !higher)
+        said += fmt::format(" B is {} per token; whether it is to this loss is not known.", faster ? "faster" : "slower");
     return said;
 }
 

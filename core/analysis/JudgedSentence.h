@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/analysis/PairedVerdict.h"
-#include "core/events/Event.h"
+#include "core/events/Experiment.h"
 
 namespace stepscope {
 
@@ -21,7 +21,7 @@ struct WhyContext {
     double secondsToGo = kUnknown;  // that would decide it if the pairs scatter as these do
     double leastSeconds = 0;        // what the least number of pairs would have taken; 0: unknown
     double delta = 0.01;
-    double othersLimit = kUnknown;  // processors
+    double others = kUnknown;  // processors that other programs had during the counted pairs, on average
 };
 // Why a verdict is inconclusive or what must be known beside it: one or two sentences, empty where nothing must be said.
 std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context);

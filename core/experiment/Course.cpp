@@ -126,6 +126,10 @@ void Course::done(const BlockTimes& times) {
     if (pair.discarded) {
         m_before.reset();
     } else {
+        if (std::isfinite(others)) {
+            m_othersSeconds += others * length;
+            m_lookedSeconds += length;
+        }
         if (m_before && m_before->arm == first.arm) {
             pair.sameArm = std::log(m_before->perToken / first.perToken());
             pair.sameArmTurned = coin(kSignCoin, m_pairs.size());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/analysis/PairedVerdict.h"
-#include "core/events/Event.h"
+#include "core/events/Experiment.h"
 
 namespace stepscope {
 
@@ -79,6 +79,8 @@ public:
     double elapsed() const { return m_elapsed; }  // seconds at the end of the newest block
     // Seconds that a pair which counts takes here, with what it costs to make both anew now and then and with the pairs that were left out.
     double secondsACountedPair() const;
+    // Processors that other programs had during the pairs that count, on average; unknown where nobody looked.
+    double othersMeanwhile() const { return m_lookedSeconds > 0 ? m_othersSeconds / m_lookedSeconds : kUnknown; }
     // Seconds that would have been enough for the least number of pairs; 0 while there is no plan.
     double leastBudget() const;
 
@@ -113,6 +115,7 @@ private:
     std::int64_t m_pairsOfRebuild = 0;
     double m_elapsed = 0, m_rebuildSeconds = 0;
     double m_plannedAt = 0;  // m_elapsed when the pilot was over
+    double m_othersSeconds = 0, m_lookedSeconds = 0;
     bool m_over = false, m_stopped = false, m_spent = false;
 };
 

@@ -31,7 +31,8 @@ ExperimentJudged judgementOf(const Course& course, bool over) {
     if (const auto& plan = course.plan()) {
         judged.pilotVariance = plan->variance;
         judged.pilotMad = plan->mad;
-        judged.othersLimit = context.othersLimit = plan->othersLimit;
+        judged.othersLimit = plan->othersLimit;
+        context.others = course.othersMeanwhile();
         judged.pilotPairs = static_cast<std::int64_t>(plan->pilotPairs);
         judged.pairsARebuild = plan->pairsARebuild;
         judged.secondsToGo = context.secondsToGo = verdict.pairsToGo * course.secondsACountedPair();

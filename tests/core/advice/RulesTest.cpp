@@ -226,6 +226,15 @@ TEST(Rules, OfANoisyMachineNameEachThingThatIsTooMuch) {
     EXPECT_EQ(findings(facts)[0].evidence.size(), 2u);
 }
 
+TEST(Rules, DoNotJudgeABatchByTimingsBesideOtherPrograms) {
+    AdviceFacts facts = quiet();
+    facts.twiceTheBatchGain = 2.04;
+    EXPECT_TRUE(spoken(facts).contains("batch-below-knee"));
+    facts.othersPct = 83;
+    EXPECT_FALSE(spoken(facts).contains("batch-below-knee"));
+    EXPECT_TRUE(spoken(facts).contains("noisy-machine"));
+}
+
 TEST(Rules, SayNothingOfWhatNobodyMeasured) {
     AdviceFacts facts;
     facts.machine.cores = 4;

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "core/analysis/JudgedSentence.h"
 
 namespace stepscope {
@@ -57,6 +59,16 @@ TEST(WhyJudged, NamesOtherProgramsWhereTheyAreWhyThereAreFewPairs) {
     const PairedVerdict verdict{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooFewPairs, .pairs = 3, .discarded = 20};
     EXPECT_THAT(whyJudged(verdict, {.leastSeconds = 60}), HasSubstr("20 of 23 pairs were left out"));
     EXPECT_THAT(whyJudged(verdict, {.stopped = true}), HasSubstr("stopped after 3 pairs"));
+}
+
+TEST(WhyJudged, SaysThatOtherProgramsComputedAllTheTimeWhateverTheVerdict) {
+    PairedVerdict verdict{.outcome = PairedOutcome::Faster, .reason = PairedReason::None, .ratio = 4.7, .low = 2.9, .high = 7.6, .pairs = 21};
+    EXPECT_EQ(whyJudged(verdict, {.others = 1.42}),
+              "Other programs took 1.4 processors meanwhile: it holds beside them, and may be another one on a quiet machine.");
+    EXPECT_EQ(whyJudged(verdict, {.others = 0.2}), "");
+    verdict.outcome = PairedOutcome::Inconclusive;
+    verdict.reason = PairedReason::TooWide;
+    EXPECT_THAT(whyJudged(verdict, {.others = 0.98}), HasSubstr("\"different\". Other programs took 1.0 processor meanwhile"));
 }
 
 }  // namespace

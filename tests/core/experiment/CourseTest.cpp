@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/events/Experiment.h"
 #include "core/experiment/Course.h"
 #include "core/experiment/Judgement.h"
 #include "tests/support/CoursePlayer.h"
@@ -178,6 +179,8 @@ TEST(Course, LeavesOutWholePairsForOtherProgramsTimeAloneAndTossesNewCoins) {
     series.others.assign(2000, 1.5);
     const Course loaded = playCourse(series, {.rules = {.budgetSeconds = 60, .delta = 0.0001}});
     EXPECT_EQ(loaded.verdict().discarded, 0u);
+    EXPECT_NEAR(loaded.othersMeanwhile(), 1.5, 1e-9);
+    EXPECT_LT(course.othersMeanwhile(), 0.2) << "pairs that were left out do not count";
 }
 
 TEST(Course, SlowStepsAloneNeverLeaveAPairOut) {

@@ -115,6 +115,10 @@ TEST(EqualTimeLoss, IsSaidInASentenceThatDoesNotTakeSpeedForLearning) {
         "After 20 s of training each, with 5 seeds, the validation loss of A is 2.3100 (410 steps) and that of B 2.2500 (520 steps): B's is lower by "
         "0.0600 [0.0200, 0.1000].");
     judged.equalTime.high = 0.01;
+    EXPECT_THAT(equalTimeSentence(judged), ::testing::HasSubstr("B is faster per token; whether it is to this loss is not known."));
+    judged.equalTime.difference = 0.06;
+    judged.equalTime.low = 0.02;
+    judged.equalTime.high = 0.1;
     EXPECT_THAT(equalTimeSentence(judged), ::testing::HasSubstr("B is faster per token, not to this loss."));
     judged.equalTime.seconds = 0;
     EXPECT_EQ(equalTimeSentence(judged), "");
