@@ -16,6 +16,7 @@ namespace {
 constexpr int kLongestValue = 128 << 10;
 constexpr int kLongestSql = 100'000;
 constexpr int kOperationsBetween = 1000;  // of SQLite's machine, from one look at the clock to the next
+constexpr int kLongestPattern = 10'000;   // of LIKE and GLOB
 
 // By name, so that a function which another version of SQLite adds is refused until somebody has looked at it.
 constexpr std::array kFunctions = std::to_array<std::string_view>({
@@ -138,9 +139,9 @@ char lowered(char c) {
 }
 
 // LIKE as SQLite has it, but going back to the last % only: its own tries all of them, which takes for ever on a pattern made for it.
-bool isLike(std::string_view pattern, std::string_view text, std::string_view escape) {
+bool isLike(std::string_view pattern, std::string_view text, std::string_view escape, QueryGuard& guard) {
     std::size_t p = 0, t = 0, star = std::string_view::npos, starText = 0;
-    while (t < text.size()) {
+    while (t < text.size() && !guard.overInside()) {
         const bool escaped = p < pattern.size() && !escape.empty() && pattern.substr(p).starts_with(escape);
         const std::size_t word = escaped ? p + escape.size() : p;
         if (!escaped && p < pattern.size() && pattern[p] == '%') {
@@ -163,13 +164,23 @@ bool isLike(std::string_view pattern, std::string_view text, std::string_view es
     return p == pattern.size();
 }
 
+// What LIKE or GLOB answers: SQLite's own limit of their patterns is one of its functions, not of these.
+template <class Match>
+void matched(sqlite3_context* context, std::string_view pattern, Match match) {
+    if (pattern.size() > kLongestPattern) return sqlite3_result_error(context, "LIKE or GLOB pattern too complex", -1);
+    auto& guard = *static_cast<QueryGuard*>(sqlite3_user_data(context));
+    const bool found = match(guard);
+    if (guard.error()) return sqlite3_result_error(context, "interrupted", -1);
+    sqlite3_result_int(context, found ? 1 : 0);
+}
+
 void like(sqlite3_context* context, int count, sqlite3_value** values) {
     for (int i = 0; i < count; ++i)
         if (sqlite3_value_type(values[i]) == SQLITE_NULL) return;
     const std::string_view escape = count == 3 ? textOf(values[2]) : std::string_view();
     if (count == 3 && (escape.empty() || behind(escape, 0) != escape.size()))
         return sqlite3_result_error(context, "ESCAPE expression must be a single character", -1);
-    sqlite3_result_int(context, isLike(textOf(values[0]), textOf(values[1]), escape) ? 1 : 0);
+    matched(context, textOf(values[0]), [&](QueryGuard& guard) { return isLike(textOf(values[0]), textOf(values[1]), escape, guard); });
 }
 
 // GLOB with * and ?, and classes of characters in brackets.
@@ -192,9 +203,9 @@ bool inClass(std::string_view pattern, std::size_t& at, char c) {
     return found != inverted;
 }
 
-bool isGlob(std::string_view pattern, std::string_view text) {
+bool isGlob(std::string_view pattern, std::string_view text, QueryGuard& guard) {
     std::size_t p = 0, t = 0, star = std::string_view::npos, starText = 0;
-    while (t < text.size()) {
+    while (t < text.size() && !guard.overInside()) {
         std::size_t next = p;
         if (p < pattern.size() && pattern[p] == '*') {
             star = ++p;
@@ -221,7 +232,7 @@ bool isGlob(std::string_view pattern, std::string_view text) {
 
 void glob(sqlite3_context* context, int, sqlite3_value** values) {
     if (sqlite3_value_type(values[0]) == SQLITE_NULL || sqlite3_value_type(values[1]) == SQLITE_NULL) return;
-    sqlite3_result_int(context, isGlob(textOf(values[0]), textOf(values[1])) ? 1 : 0);
+    matched(context, textOf(values[0]), [&](QueryGuard& guard) { return isGlob(textOf(values[0]), textOf(values[1]), guard); });
 }
 
 }  // namespace
@@ -241,7 +252,7 @@ void QueryGuard::watch(sqlite3* connection) {
                                       {SQLITE_LIMIT_VDBE_OP, 1'000'000},
                                       {SQLITE_LIMIT_FUNCTION_ARG, 100},
                                       {SQLITE_LIMIT_ATTACHED, 0},
-                                      {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10'000},
+                                      {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, kLongestPattern},
                                       {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
                                       {SQLITE_LIMIT_WORKER_THREADS, 0}})
         sqlite3_limit(connection, limit, most);
@@ -256,8 +267,8 @@ void QueryGuard::watch(sqlite3* connection) {
     // Used once, they are known: it is their making that an authorizer would take for a change.
     sqlite3_exec(connection, "SELECT 1 FROM json_each('[]'), json_tree('[]')", nullptr, nullptr, nullptr);
     constexpr int kPure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-    for (const int arguments : {2, 3}) sqlite3_create_function_v2(connection, "like", arguments, kPure, nullptr, like, nullptr, nullptr, nullptr);
-    sqlite3_create_function_v2(connection, "glob", 2, kPure, nullptr, glob, nullptr, nullptr, nullptr);
+    for (const int arguments : {2, 3}) sqlite3_create_function_v2(connection, "like", arguments, kPure, this, like, nullptr, nullptr, nullptr);
+    sqlite3_create_function_v2(connection, "glob", 2, kPure, this, glob, nullptr, nullptr, nullptr);
     sqlite3_progress_handler(
         connection, kOperationsBetween, [](void* self) { return static_cast<QueryGuard*>(self)->over() ? 1 : 0; }, this);
     sqlite3_set_authorizer(connection, authorize, this);
@@ -277,6 +288,11 @@ bool QueryGuard::over() {
                                                            "start_ns, or sort and group less.",
                                                            format::bytes({m_limits.memory}))));
     return m_error.has_value();
+}
+
+bool QueryGuard::overInside() {
+    constexpr std::uint64_t kBetween = 1 << 20;  // about a millisecond
+    return m_error || (++m_compared % kBetween == 0 && over());
 }
 
 int QueryGuard::authorize(void* self, int action, const char* first, const char* second, const char*, const char*) {

@@ -23,6 +23,8 @@ public:
     void watch(sqlite3* connection);
     // Whether it has to end; error() says why from then on.
     bool over();
+    // The same, for loops within a function of SQLite's: it looks at the clock now and then.
+    bool overInside();
     const std::optional<Error>& error() const { return m_error; }
     void fail(Error error) {
         if (!m_error) m_error = std::move(error);
@@ -43,6 +45,7 @@ private:
     std::optional<Error> m_error;
     std::string m_refusal;
     bool m_declaring = false;
+    std::uint64_t m_compared = 0;
     QueryMemory m_memory;
 };
 

@@ -6,14 +6,14 @@ namespace stepscope {
 const std::vector<SavedQuery>& savedQueries() {
     static const std::vector<SavedQuery> all{
         {"top-operations", "Operations by their own time",
-         "SELECT name, count(*) AS calls, round(sum(self_ns) / 1e6, 3) AS self_ms, round(sum(dur_ns) / 1e6, 3) AS total_ms,\n"
+         "SELECT name, count(*) AS calls, round(total(self_ns) / 1e6, 3) AS self_ms, round(total(dur_ns) / 1e6, 3) AS total_ms,\n"
          "       round(avg(dur_ns) / 1e3, 1) AS mean_us\n"
          "FROM op\n"
          "GROUP BY name\n"
          "ORDER BY self_ms DESC\n"
          "LIMIT 25"},
         {"top-kernels", "Kernels by their time",
-         "SELECT name, count(*) AS calls, round(sum(dur_ns) / 1e6, 3) AS total_ms, round(avg(dur_ns) / 1e3, 1) AS mean_us,\n"
+         "SELECT name, count(*) AS calls, round(total(dur_ns) / 1e6, 3) AS total_ms, round(avg(dur_ns) / 1e3, 1) AS mean_us,\n"
          "       min(grid) AS grid, min(block) AS block\n"
          "FROM kernel\n"
          "GROUP BY name\n"
@@ -21,34 +21,41 @@ const std::vector<SavedQuery>& savedQueries() {
          "LIMIT 25"},
         {"time-per-layer", "Own time of each layer, forwards and backwards",
          "SELECT coalesce('layer ' || layer, role, 'none') AS place,\n"
-         "       round(sum(self_ns) FILTER (WHERE phase = 'forward') / 1e6, 3) AS forward_ms,\n"
-         "       round(sum(self_ns) FILTER (WHERE phase = 'backward') / 1e6, 3) AS backward_ms,\n"
-         "       round(sum(self_ns) / 1e6, 3) AS all_ms\n"
+         "       round(total(self_ns) FILTER (WHERE phase = 'forward') / 1e6, 3) AS forward_ms,\n"
+         "       round(total(self_ns) FILTER (WHERE phase = 'backward') / 1e6, 3) AS backward_ms,\n"
+         "       round(total(self_ns) / 1e6, 3) AS all_ms\n"
          "FROM op\n"
          "GROUP BY place\n"
          "ORDER BY all_ms DESC"},
         {"time-per-role", "Own time of each part of the model",
-         "SELECT coalesce(role, 'none') AS part, count(*) AS calls, round(sum(self_ns) / 1e6, 3) AS self_ms,\n"
-         "       round(100.0 * sum(self_ns) / sum(sum(self_ns)) OVER (), 1) AS share_pct\n"
+         "SELECT coalesce(role, 'none') AS part, count(*) AS calls, round(total(self_ns) / 1e6, 3) AS self_ms,\n"
+         "       round(100.0 * total(self_ns) / total(total(self_ns)) OVER (), 1) AS share_pct\n"
          "FROM op\n"
          "GROUP BY part\n"
          "ORDER BY self_ms DESC"},
         {"time-per-step", "Steps, and how much of each was spent in operations",
-         "WITH spent AS (SELECT step, sum(self_ns) AS self_ns, count(*) AS operations FROM op GROUP BY step)\n"
+         "WITH spent AS (SELECT step, total(self_ns) AS self_ns, count(*) AS operations FROM op GROUP BY step)\n"
          "SELECT step.number, round(step.dur_ns / 1e6, 3) AS step_ms, round(spent.self_ns / 1e6, 3) AS operations_ms, spent.operations\n"
          "FROM step LEFT JOIN spent ON spent.step = step.number\n"
          "ORDER BY step.start_ns\n"
          "LIMIT 1000"},
         {"gaps", "Where nothing ran on a lane: the longest pauses between its operations",
          "WITH work AS (\n"
-         "  SELECT rank, 'thread ' || thread AS place, start_ns, end_ns, name FROM op\n"
+         "  SELECT rank, capture, 'thread ' || thread AS place, start_ns, start_ns + dur_ns AS end_ns, name FROM op\n"
          "  UNION ALL\n"
-         "  SELECT rank, 'device ' || device || ', stream ' || stream, start_ns, end_ns, name FROM kernel\n"
+         "  SELECT rank, capture, 'thread ' || thread, start_ns, start_ns + dur_ns, name FROM runtime\n"
+         "  UNION ALL\n"
+         "  SELECT rank, capture, 'device ' || device || ', stream ' || stream, start_ns, start_ns + dur_ns, name FROM kernel\n"
+         "  UNION ALL\n"
+         "  SELECT rank, capture, 'device ' || device || ', stream ' || stream, start_ns, start_ns + dur_ns, kind FROM memcpy\n"
+         "  UNION ALL\n"
+         "  SELECT rank, capture, 'device ' || device || ', stream ' || stream, start_ns, start_ns + dur_ns, 'memset' FROM memset\n"
          "), ordered AS (\n"
-         "  SELECT *, max(end_ns) OVER before AS last_end, lag(name) OVER (PARTITION BY rank, place ORDER BY start_ns) AS after\n"
-         "  FROM work WINDOW before AS (PARTITION BY rank, place ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)\n"
+         "  SELECT *, max(end_ns) OVER before AS last_end, lag(name) OVER (PARTITION BY rank, capture, place ORDER BY start_ns) AS after\n"
+         "  FROM work\n"
+         "  WINDOW before AS (PARTITION BY rank, capture, place ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)\n"
          ")\n"
-         "SELECT rank, place, last_end AS start_ns, round((start_ns - last_end) / 1e3, 1) AS gap_us, after, name AS before\n"
+         "SELECT rank, capture, place, last_end AS start_ns, round((start_ns - last_end) / 1e3, 1) AS gap_us, after, name AS before\n"
          "FROM ordered\n"
          "WHERE start_ns > last_end\n"
          "ORDER BY start_ns - last_end DESC\n"
@@ -56,13 +63,13 @@ const std::vector<SavedQuery>& savedQueries() {
         {"launch-delay", "From the call that launches a kernel to the kernel's begin",
          "SELECT kernel.name, count(*) AS launches, round(avg(kernel.start_ns - runtime.start_ns) / 1e3, 1) AS mean_us,\n"
          "       round(max(kernel.start_ns - runtime.start_ns) / 1e3, 1) AS max_us\n"
-         "FROM kernel JOIN runtime ON runtime.correlation = kernel.correlation AND runtime.rank = kernel.rank\n"
+         "FROM kernel JOIN runtime ON runtime.correlation = kernel.correlation AND runtime.rank = kernel.rank AND runtime.capture = kernel.capture\n"
          "GROUP BY kernel.name\n"
          "ORDER BY mean_us DESC\n"
          "LIMIT 50"},
         {"copies", "Copies by direction: number, bytes, rate",
-         "SELECT kind, count(*) AS copies, sum(bytes) AS bytes, round(sum(dur_ns) / 1e6, 3) AS total_ms,\n"
-         "       round(1.0 * sum(bytes) / sum(dur_ns), 3) AS gb_per_s\n"
+         "SELECT kind, count(*) AS copies, sum(bytes) AS bytes, round(total(dur_ns) / 1e6, 3) AS total_ms,\n"
+         "       round(1.0 * sum(bytes) / total(dur_ns), 3) AS gb_per_s\n"
          "FROM memcpy\n"
          "GROUP BY kind\n"
          "ORDER BY total_ms DESC"},

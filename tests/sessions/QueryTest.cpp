@@ -169,7 +169,8 @@ TEST_F(SessionQueries, ThatAreSavedRunOnEverySession) {
     }
     EXPECT_EQ(text(savedQuery("launch-delay")->sql), "gemm|1|0.1r|0.1r\n");
     EXPECT_EQ(text(savedQuery("copies")->sql), "HtoD|1|65536|0r|655.36r\n");
-    EXPECT_THAT(text(savedQuery("gaps")->sql), HasSubstr("0|thread 11|1400|0.1r|aten::addmm|aten::addmm"));
+    EXPECT_THAT(text(savedQuery("gaps")->sql),
+                HasSubstr("0|1|thread 11|1400|0.1r|cudaLaunchKernel|aten::addmm\n0|1|device 0, stream 7|1650|0.1r|gemm|HtoD\n"));
     EXPECT_THAT(text(savedQuery("time-per-layer")->sql), HasSubstr("layer 0"));
     EXPECT_THAT(savedQuery("nothing").error().sentence, HasSubstr("top-operations"));
 }

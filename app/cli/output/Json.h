@@ -17,6 +17,8 @@ Json nineDigits(double value);                      // rounded to nine significa
 Json toJson(const Value& value);
 Json toJson(const RunConfig& config);  // every key by its name, switches among them
 Json isoTime(std::int64_t unixMs);     // "2025-11-12T14:02:11.250Z", null for 0
-std::string line(const Json& json);    // on one line, ending in a newline; broken UTF-8 is replaced
+// On one line: broken UTF-8 is replaced; control characters and those that turn the direction of writing are escaped, for it may go to a terminal.
+std::string jsonText(const Json& json);
+std::string line(const Json& json);  // the same, ending in a newline
 
 }  // namespace stepscope::cli

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "core/events/Event.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope::cli {
 

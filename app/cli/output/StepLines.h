@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/events/Event.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/Result.h"
-#include "core/events/Event.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope::cli {
 

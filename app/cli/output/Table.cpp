@@ -24,10 +24,10 @@ std::string Table::text() const {
     std::vector<std::size_t> widths;
     std::vector<std::string> titles;
     for (std::size_t c = 0; c < m_columns.size(); ++c) {
-        std::size_t width = displayWidth(m_columns[c].title);
+        std::size_t width = displayWidth(printable(m_columns[c].title));
         for (const auto& row : m_rows) width = std::max(width, displayWidth(row[c]));
         widths.push_back(width);
-        titles.push_back(m_columns[c].title);
+        titles.push_back(printable(m_columns[c].title));
     }
     std::string all;
     const auto append = [&](const std::vector<std::string>& cells) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
 #include "core/analysis/CaptureSentence.h"
 #include "core/base/Format.h"
@@ -12,13 +13,6 @@ namespace {
 const std::vector<CapturedOperation>& rowsOf(const CaptureDone& capture) {
     static const std::vector<CapturedOperation> none;
     return capture.rows ? *capture.rows : none;
-}
-
-// A name comes from a file that anybody may have written.
-std::string printable(std::string text) {
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    return text;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "app/cli/StopSignals.h"
 #include "app/cli/output/Json.h"
@@ -86,26 +87,36 @@ std::string asTable(const QueryResult& result) {
     return table.text();
 }
 
+template <class Append>
+void inPieces(const QueryResult& result, Append append) {
+    constexpr std::size_t kPiece = 1 << 20;
+    std::string piece;
+    for (std::size_t r = 0; r < result.rows.size(); ++r) {
+        append(r, piece);
+        if (piece.size() >= kPiece) print(std::exchange(piece, {}));
+    }
+    print(piece);
+}
+
 void printResult(const QueryOptions& options, const QueryResult& result) {
+    // Row by row: as one text, a large result would take many times its memory.
     if (options.json) {
-        Json rows = Json::array();
-        for (const auto& row : result.rows) {
+        print(fmt::format("{{\"columns\":{},\"rows\":[", jsonText(Json(result.columns))));
+        inPieces(result, [&](std::size_t r, std::string& into) {
             Json cells = Json::array();
-            for (const auto& value : row) cells.push_back(asJson(value));
-            rows.push_back(std::move(cells));
-        }
-        Json all = {{"columns", result.columns}, {"rows", std::move(rows)}};
-        if (result.more) all["more"] = true;
-        print(line(all));
+            for (const auto& value : result.rows[r]) cells.push_back(asJson(value));
+            into += (r > 0 ? "," : "") + jsonText(cells);
+        });
+        print(result.more ? "],\"more\":true}\n" : "]}\n");
     } else if (options.csv) {
-        std::string text;
-        for (std::size_t c = 0; c < result.columns.size(); ++c) text += (c > 0 ? "," : "") + asCsv(result.columns[c]);
-        text += "\r\n";
-        for (const auto& row : result.rows) {
-            for (std::size_t c = 0; c < row.size(); ++c) text += (c > 0 ? "," : "") + asCsv(row[c]);
-            text += "\r\n";
-        }
-        print(text);
+        std::string titles;
+        for (std::size_t c = 0; c < result.columns.size(); ++c) titles += (c > 0 ? "," : "") + asCsv(result.columns[c]);
+        print(titles + "\r\n");
+        inPieces(result, [&](std::size_t r, std::string& into) {
+            const auto& row = result.rows[r];
+            for (std::size_t c = 0; c < row.size(); ++c) into += (c > 0 ? "," : "") + asCsv(row[c]);
+            into += "\r\n";
+        });
     } else {
         print(asTable(result));
         print(fmt::format("{} row{}, {}\n", format::count(static_cast<std::int64_t>(result.rows.size())), result.rows.size() == 1 ? "" : "s",
