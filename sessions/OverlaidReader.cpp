@@ -62,6 +62,7 @@ bool readSteps(SQLite::Database& database, std::int64_t session, std::int64_t ex
     const std::unique_ptr<sqlite3_stmt, Finalise> rows(prepared);
     sqlite3_bind_int64(prepared, 1, session);
     const auto most = static_cast<std::size_t>(2 * expected + 1000);
+    bool peaks = false;
     int result = SQLITE_ROW;
     while ((result = sqlite3_step(prepared)) == SQLITE_ROW) {
         OverlaidStep step;
@@ -74,7 +75,10 @@ bool readSteps(SQLite::Database& database, std::int64_t session, std::int64_t ex
         step.tokens = sqlite3_column_int64(prepared, 6);
         const std::int64_t resident = sqlite3_column_int64(prepared, 7);
         step.disturbed = sqlite3_column_int(prepared, 8) != 0;
-        step.bytes = memoryOf(known(prepared, 9), resident > 0 ? static_cast<double>(resident) : kUnknown);
+        // One line is of one quantity: where a session knows peaks, a step without one (two arms took turns) has none.
+        const double peak = known(prepared, 9);
+        peaks = peaks || std::isfinite(peak);
+        step.bytes = peaks ? peak : memoryOf(peak, resident > 0 ? static_cast<double>(resident) : kUnknown);
         into.add(step);
         if (into.steps() % kAskEvery == 0) {
             if (into.steps() > most) throw std::out_of_range("steps: more rows than their numbers allow");

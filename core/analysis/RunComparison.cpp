@@ -8,8 +8,10 @@
 #include <map>
 #include <set>
 
+#include "core/analysis/StepSample.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/ConfigNumbers.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {
@@ -88,6 +90,7 @@ StoredRun storedRun(const std::vector<Event>& events) {
             run.session = started->session;
             run.info = started->info;
         } else if (const auto* step = std::get_if<StepDone>(&event)) {
+            if (run.ms.empty()) tokens = static_cast<double>(tokensBefore(run.info.get(), step->tokens));
             tokens += static_cast<double>(step->tokens);
             run.ms.push_back(step->duration.milliseconds());
             run.seconds.push_back(step->at.seconds());

@@ -8,6 +8,8 @@
 
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/LrRange.h"
+#include "core/analysis/StepSample.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -62,7 +64,8 @@ void RunHistory::addStep(const StepDone& event) {
     const RunPlace before = last();
     // Every x axis is searched by bisection: places may stand still, never go back.
     m_steps.step.push_back(std::max(event.step, static_cast<std::int64_t>(before.step)));
-    m_steps.tokens.push_back(static_cast<std::int64_t>(before.tokens) + event.tokens);
+    const std::int64_t trained = m_steps.step.empty() ? tokensBefore(m_info.get(), event.tokens) : static_cast<std::int64_t>(before.tokens);
+    m_steps.tokens.push_back(trained + event.tokens);
     m_steps.seconds.push_back(std::max(event.at.seconds(), before.seconds));
 
     const double ms = event.duration.milliseconds();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/StepSample.h"
 #include "core/base/Check.h"
 
 namespace stepscope {
@@ -52,6 +53,7 @@ void OverlaidRunBuilder::add(const OverlaidStep& step) {
     // Every axis is searched by bisection: places may stand still, never go back.
     m_last.step = std::max(m_last.step, step.step);
     m_last.seconds = std::max(m_last.seconds, step.seconds);
+    if (m_run->figures.steps == 0) m_tokens = static_cast<double>(tokensBefore(m_run->info.get(), step.tokens));
     m_tokens += static_cast<double>(std::max<std::int64_t>(0, step.tokens));
     const double ms = std::isfinite(step.ms) ? std::max(0.0, step.ms) : 0;
     m_row.ms += ms;
