@@ -7,7 +7,8 @@
 
 #include <string>
 
-#include "core/events/Event.h"
+#include "core/events/Experiment.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 

@@ -24,7 +24,7 @@ struct Table;  // the name of the table of one kind of event
 using StoredEvents =
     std::tuple<StepDone, ValidationDone, SwitchApplied, SwitchRefused, DeviceSample, LogLine, StateChanged, CheckpointSaved, TextGenerated, Preparing,
                RecorderWaited, CaptureDone, ExperimentBegan, BlockDone, ExperimentJudged, StudyBegan, StudyRow>;
-static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<Event>);
+static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<AnyEvent>);
 
 constexpr std::array<const char*, kPhases> kPhaseColumns{"batch_ns", "copy_ns", "forward_ns", "backward_ns", "clip_ns", "optimizer_ns"};
 

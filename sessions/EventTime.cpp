@@ -1,5 +1,7 @@
 #include "sessions/EventTime.h"
 
+#include "core/events/Event.h"
+
 namespace stepscope {
 
 TimeNs timeOf(const Event& event) {

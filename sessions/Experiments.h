@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/Result.h"
-#include "core/events/Event.h"
+#include "core/events/Experiment.h"
 
 namespace stepscope {
 

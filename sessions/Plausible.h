@@ -1,7 +1,8 @@
 // What was stored of an experiment or a study must be possible before it is shown as an answer: a file may have been written by somebody else.
 // Used wherever such rows are read; any thread.
 #pragma once
-#include "core/events/Event.h"
+#include "core/events/Experiment.h"
+#include "core/events/Study.h"
 
 namespace stepscope {
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <variant>
 
+#include "core/events/Event.h"
 #include "sessions/EventTime.h"
 #include "sessions/ReplayClock.h"
 #include "sessions/SessionRow.h"

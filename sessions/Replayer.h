@@ -9,7 +9,7 @@
 #include "core/analysis/StandingEvents.h"
 #include "core/base/Result.h"
 #include "core/base/Units.h"
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
 
 namespace stepscope {
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "core/events/Event.h"
 #include "sessions/ChunkTables.h"
 #include "sessions/Columns.h"
 #include "sessions/SessionRow.h"

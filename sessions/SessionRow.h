@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/Result.h"
-#include "core/events/Event.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 

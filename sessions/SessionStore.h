@@ -10,10 +10,12 @@
 
 #include "core/base/Result.h"
 #include "core/events/ConfigJson.h"  // configToJson, configFromJson: how a configuration is stored
-#include "core/events/Event.h"
+#include "core/events/SessionInfo.h"
 #include "core/trace/Chunk.h"
 
 namespace stepscope {
+
+struct Event;
 
 // $XDG_DATA_HOME/stepscope/sessions.db or ~/.local/share/stepscope/sessions.db; makes the folder when asked to write.
 std::string defaultDatabasePath();

@@ -16,6 +16,7 @@
 #include "app/cli/output/Output.h"
 #include "core/analysis/LrRange.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
 #include "core/events/Presets.h"
 #include "core/events/Schedule.h"
 

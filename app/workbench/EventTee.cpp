@@ -5,6 +5,7 @@
 #include "core/analysis/RateDiagnosis.h"
 #include "core/analysis/Statistics.h"
 #include "core/events/ConfigNumbers.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 void EventTee::publish(Event event) {
@@ -12,6 +13,10 @@ void EventTee::publish(Event event) {
     if (const auto* changed = std::get_if<StateChanged>(&event))
         if (auto said = lastWords(*changed)) publish(std::move(*said));
     if (m_recorder) m_recorder->publish(event);
+    m_listener.publish(std::move(event));
+}
+
+void EventTee::tell(Event event) {
     m_listener.publish(std::move(event));
 }
 

@@ -10,6 +10,8 @@
 #include "app/workbench/diagnose/RunForecast.h"
 #include "core/analysis/LrRange.h"
 #include "core/analysis/Thinned.h"
+#include "core/events/EventSink.h"
+#include "core/events/RunEvents.h"
 #include "sessions/record/Recorder.h"
 
 namespace stepscope {
@@ -21,7 +23,7 @@ public:
     void publish(Event event) override;
     void publishChunk(ChunkPtr chunk) override;
     // To the listener alone: what the recorder says of itself, on its own thread, must not wait for the recorder.
-    void tell(Event event) { m_listener.publish(std::move(event)); }
+    void tell(Event event);
     // From here on events are recorded too. Called once, before the first event that matters.
     void record(std::shared_ptr<Recorder> recorder);
     RunSummary summary() const;

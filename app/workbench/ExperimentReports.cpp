@@ -14,6 +14,7 @@
 #include "core/analysis/JudgedSentence.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
 #include "core/events/Presets.h"
 #include "core/experiment/Ladder.h"
 #include "core/report/Html.h"

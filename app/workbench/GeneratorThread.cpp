@@ -1,5 +1,6 @@
 #include "app/workbench/GeneratorThread.h"
 
+#include "core/events/Event.h"
 #include "core/train/Failure.h"
 
 namespace stepscope {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "core/base/Channel.h"
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
 #include "core/train/Generator.h"
 
 namespace stepscope {

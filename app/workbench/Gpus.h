@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/cuda/loader/CudaPlugin.h"
-#include "core/events/Event.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 

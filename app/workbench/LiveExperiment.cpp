@@ -13,6 +13,7 @@
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigNumbers.h"
+#include "core/events/Event.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 #include "core/state/Checkpoint.h"

@@ -6,6 +6,7 @@
 #include "core/data/Hash128.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -15,6 +15,7 @@
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/StartingState.h"
 #include "app/workbench/diagnose/MachineTurn.h"
+#include "core/events/Event.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 #include "core/memory/SystemMemory.h"

@@ -4,6 +4,7 @@
 
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/diagnose/MachineTurn.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 
@@ -45,6 +46,14 @@ private:
 
 LiveStudy::LiveStudy(Session session, ExperimentStart start, EventSink& sink)
     : m_session(std::move(session)), m_start(std::move(start)), m_tee(sink) {}
+
+void LiveStudy::publish(Event event) {
+    m_tee.publish(std::move(event));
+}
+
+void LiveStudy::say(LogLevel level, const std::string& sentence) {
+    m_tee.publish(LogLine{m_clock.now(), 0, level, sentence});
+}
 
 void LiveStudy::begin() {
     m_thread = std::jthread([this] { work(); });

@@ -7,6 +7,7 @@
 
 #include "app/workbench/EventTee.h"
 #include "core/analysis/ExperimentHistory.h"
+#include "core/events/Study.h"
 
 namespace stepscope {
 
@@ -46,8 +47,8 @@ protected:
     // Opens the session, once; `like` has what is known of model and data.
     Status open(const SessionInfo& like);
     bool opened() const { return m_opened; }
-    void publish(Event event) { m_tee.publish(std::move(event)); }
-    void say(LogLevel level, const std::string& sentence) { m_tee.publish(LogLine{m_clock.now(), 0, level, sentence}); }
+    void publish(Event event);
+    void say(LogLevel level, const std::string& sentence);
     // Carries one experiment out. onJudged: after each of its pairs, with what is known so far. The session is open afterwards, unless the experiment
     // could not even begin.
     Outcome measure(ExperimentRequest request, ExperimentHistory& history, const std::function<void()>& onJudged);

@@ -15,6 +15,7 @@
 #include "core/data/Hash128.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
 #include "core/memory/HostAllocator.h"
 #include "core/train/RaceRunner.h"
 

@@ -4,6 +4,7 @@
 #include "app/workbench/LiveStudy.h"
 #include "app/workbench/StudyRequests.h"
 #include "core/data/BatchSource.h"
+#include "core/events/Study.h"
 #include "core/experiment/Race.h"
 #include "core/optimizations/registry/Registry.h"
 

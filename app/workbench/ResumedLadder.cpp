@@ -4,6 +4,7 @@
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/StudyRequests.h"
 #include "core/analysis/StudyHistory.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

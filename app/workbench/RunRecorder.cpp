@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "core/events/Event.h"
+
 namespace stepscope {
 
 std::int64_t unixMillisecondsNow() {

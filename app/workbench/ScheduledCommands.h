@@ -7,6 +7,7 @@
 
 #include "app/workbench/Workbench.h"
 #include "core/base/Channel.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/workbench/Workbench.h"
+#include "core/events/Study.h"
 #include "core/experiment/Ladder.h"
 
 namespace stepscope {

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "core/base/Result.h"
+#include "core/events/CaptureDone.h"
 #include "core/events/Command.h"
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
+#include "core/events/Experiment.h"
 #include "core/events/Machine.h"
 #include "core/events/Presets.h"
+#include "core/events/SessionInfo.h"
 #include "core/events/SwitchCatalogue.h"
 #include "sessions/Replayer.h"
 #include "sessions/SessionStore.h"

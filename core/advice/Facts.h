@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "core/analysis/RateDiagnosis.h"
-#include "core/events/Event.h"
+#include "core/base/Units.h"
+#include "core/events/Machine.h"
+#include "core/events/Phase.h"
 #include "core/events/RunPlan.h"
 #include "core/prediction/MachinePeaks.h"
 #include "core/prediction/StepWork.h"

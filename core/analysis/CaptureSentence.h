@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "core/events/Event.h"
+#include "core/events/CaptureDone.h"
 
 namespace stepscope {
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "core/analysis/Statistics.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "core/analysis/why/Waterfall.h"
-#include "core/events/Event.h"
+#include "core/events/Experiment.h"
 
 namespace stepscope {
+
+struct Event;
 
 // Over the blocks that counted, pilot and left-out pairs excluded; unknown where nothing tells.
 struct SideFacts {

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "core/analysis/Statistics.h"
-#include "core/events/Event.h"
+#include "core/events/SessionInfo.h"
 
 namespace stepscope {
+
+struct Event;
 
 struct StoredRun {
     std::int64_t session = 0;

@@ -15,9 +15,12 @@
 #include "core/analysis/RollingQuantiles.h"
 #include "core/analysis/Smoothing.h"
 #include "core/analysis/StandingEvents.h"
-#include "core/events/Event.h"
+#include "core/events/Experiment.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
+
+struct Event;
 
 // The x axis that all charts share. LearningRate: of a range test alone, whose rate only rises.
 enum class XAxis { Step, Tokens, WallTime, LearningRate };

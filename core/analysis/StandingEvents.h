@@ -3,7 +3,7 @@
 #pragma once
 #include <optional>
 
-#include "core/events/Event.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/events/Event.h"
+
 namespace stepscope {
 
 void StudyHistory::add(const Event& event) {

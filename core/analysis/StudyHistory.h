@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "core/analysis/ExperimentHistory.h"
-#include "core/events/Event.h"
+#include "core/events/Study.h"
 
 namespace stepscope {
+
+struct Event;
 
 class StudyHistory {
 public:

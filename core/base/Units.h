@@ -4,8 +4,12 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <limits>
 
 namespace stepscope {
+
+// A number that nobody knows.
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct TimeNs {
     std::int64_t ns = 0;

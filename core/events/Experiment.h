@@ -1,15 +1,12 @@
 // What an experiment says while it takes turns between two arms: what is asked, each block of steps, and what the pairs of blocks say so far.
-// Part of Event.h; core/experiment makes them, whoever shows an experiment needs nothing else.
+// One of Event.h; core/experiment makes them, whoever shows an experiment needs nothing else.
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include "core/base/Units.h"
 
 namespace stepscope {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // SwitchApplied's note of the value that a measurement in turns left a run with.
 constexpr const char* kMeasuredNote = "measured in turns, and found faster";

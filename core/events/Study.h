@@ -1,5 +1,5 @@
 // What a study says, which is a table of many measurements made one after the other: a ladder (switches added one at a time) or a search for the
-// fastest settings. Rows are published whenever something of them changes, each whole, so the newest of every row is the table. Part of Event.h;
+// fastest settings. Rows are published whenever something of them changes, each whole, so the newest of every row is the table. One of Event.h;
 // the experiments that a study makes publish their own events between them (Experiment.h).
 #pragma once
 #include <cstdint>

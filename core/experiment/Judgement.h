@@ -1,5 +1,6 @@
 // Judgement: what a course says so far, as the event that is published and stored. Any thread.
 #pragma once
+#include "core/events/Experiment.h"
 #include "core/experiment/Course.h"
 
 namespace stepscope {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/Check.h"
+#include "core/events/Study.h"
 
 namespace stepscope {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/analysis/ExperimentHistory.h"
+#include "core/events/Study.h"
 #include "core/experiment/Ladder.h"
 
 namespace stepscope {

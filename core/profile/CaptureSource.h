@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/events/CaptureDone.h"
 #include "core/events/Command.h"
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
 
 namespace stepscope {
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "core/events/Event.h"
 #include "core/memory/SystemMemory.h"
 #include "core/profile/ProcessorTimes.h"
 

@@ -7,7 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/base/Format.h"
+#include "core/events/Event.h"
 #include "core/profile/DeviceFacts.h"
 #include "core/profile/DeviceMeter.h"
 #include "core/profile/OperationNames.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/data/BatchSource.h"
-#include "core/events/Event.h"
+#include "core/events/Phase.h"
 #include "core/program/Breakdown.h"
 #include "core/program/GradientRanges.h"
 #include "core/state/TrainState.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/cuda/loader/CudaPlugin.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

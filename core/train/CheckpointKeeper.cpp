@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/events/Event.h"
+
 namespace stepscope {
 
 std::int64_t freeSpaceAt(std::filesystem::path folder) {

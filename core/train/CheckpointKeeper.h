@@ -5,7 +5,8 @@
 #include <string>
 
 #include "core/data/Corpus.h"
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
+#include "core/events/RunEvents.h"
 #include "core/state/Checkpoint.h"
 #include "core/state/CheckpointRetention.h"
 

@@ -10,6 +10,7 @@
 #include "core/analysis/Statistics.h"
 #include "core/base/CounterRandom.h"
 #include "core/base/OperationSpan.h"
+#include "core/events/Event.h"
 #include "core/events/Schedule.h"
 #include "core/experiment/Judgement.h"
 #include "core/memory/DeviceMemory.h"

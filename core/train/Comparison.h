@@ -9,6 +9,9 @@
 #include <optional>
 
 #include "core/data/BatchSource.h"
+#include "core/events/EventSink.h"
+#include "core/events/Experiment.h"
+#include "core/events/SessionInfo.h"
 #include "core/experiment/Course.h"
 #include "core/profile/EnergyCounter.h"
 #include "core/profile/ProcessorTimes.h"

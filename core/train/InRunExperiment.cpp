@@ -7,6 +7,7 @@
 
 #include "core/analysis/Statistics.h"
 #include "core/events/ConfigJson.h"
+#include "core/events/Event.h"
 #include "core/experiment/Judgement.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/profile/ProcessUsage.h"

@@ -10,6 +10,8 @@
 #include <string>
 
 #include "core/events/Command.h"
+#include "core/events/EventSink.h"
+#include "core/events/Experiment.h"
 #include "core/experiment/Course.h"
 #include "core/profile/ProcessorTimes.h"
 #include "core/program/ProgramFactory.h"

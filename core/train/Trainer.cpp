@@ -9,6 +9,7 @@
 
 #include "core/base/Format.h"
 #include "core/base/OperationSpan.h"
+#include "core/events/Event.h"
 #include "core/events/Schedule.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/SystemMemory.h"
@@ -433,8 +434,7 @@ void Trainer::validate() {
     const PlaceScope place(Activity::Evaluation);
     const StepRange range({.kind = RangeFacts::Kind::Evaluation, .activity = Activity::Evaluation, .step = m_state.updates});
     if (m_measuring) m_measuring->interrupted();
-    StepProgram& program = programForNextStep();
-    const double loss = program.evaluate(m_state, *m_setup.batches, m_config.validationTokens);
+    const double loss = programForNextStep().evaluate(m_state, *m_setup.batches, m_config.validationTokens);
     const TimeNs end = m_setup.clock->now();
     m_validatedAt = m_state.updates;
     m_validationLoss = loss;

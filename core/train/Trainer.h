@@ -9,7 +9,8 @@
 
 #include "core/base/Channel.h"
 #include "core/events/Command.h"
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
+#include "core/events/RunEvents.h"
 #include "core/program/ProgramFactory.h"
 #include "core/train/CaptureWindow.h"
 #include "core/train/CheckpointKeeper.h"

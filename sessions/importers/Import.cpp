@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/events/Event.h"
 #include "sessions/EventTime.h"
 #include "sessions/SessionStore.h"
 #include "sessions/importers/ChromeTrace.h"
@@ -83,13 +84,6 @@ void tellRanks(TraceBuilder& trace, const std::vector<std::string>& files, std::
 }
 
 }  // namespace
-
-bool looksImportable(const std::string& path) {
-    const std::string name = fs::path(path).filename().string();
-    for (const char* ending : {".json", ".json.gz", ".sqlite", ".nsys-rep", ".qdrep", ".log"})
-        if (name.ends_with(ending)) return true;
-    return name.find(".tfevents.") != std::string::npos;
-}
 
 Result<ImportSummary> importFiles(const ImportRequest& request) {
     const auto begun = std::chrono::steady_clock::now();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/events/Event.h"
 #include "core/trace/LodBuilder.h"
 #include "sessions/ChunkTables.h"
 #include "sessions/PurgeSession.h"

@@ -8,8 +8,12 @@
 #include <vector>
 
 #include "core/base/Result.h"
-#include "core/events/Event.h"
+#include "core/events/SessionInfo.h"
 #include "core/trace/Chunk.h"
+
+namespace stepscope {
+struct Event;
+}
 
 namespace stepscope::importing {
 

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "core/analysis/StandingEvents.h"
-#include "core/events/Event.h"
 
 namespace stepscope {
+
+struct Event;
 
 // A place in the stream: just behind the event with this time and number.
 struct EventKey {

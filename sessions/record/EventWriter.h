@@ -27,7 +27,7 @@ private:
 
     SQLite::Database& m_database;
     std::int64_t m_session;
-    std::array<std::optional<SQLite::Statement>, std::variant_size_v<Event>> m_statements;
+    std::array<std::optional<SQLite::Statement>, std::variant_size_v<AnyEvent>> m_statements;
 };
 
 }  // namespace stepscope

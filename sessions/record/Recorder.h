@@ -12,7 +12,8 @@
 #include <string>
 
 #include "core/base/Result.h"
-#include "core/events/Event.h"
+#include "core/events/EventSink.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 

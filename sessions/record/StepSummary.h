@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/events/Event.h"
+#include "core/base/Units.h"
 
 namespace stepscope {
 

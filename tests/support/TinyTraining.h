@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/data/BatchSource.h"
+#include "core/events/Event.h"
 #include "core/events/Presets.h"
 #include "core/optimizations/registry/Registry.h"
 #include "core/train/Trainer.h"

@@ -4,7 +4,7 @@
 #include <QDateTime>
 #include <deque>
 
-#include "core/events/Event.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 

@@ -4,7 +4,7 @@
 #include <QWidget>
 
 #include "core/events/Command.h"
-#include "core/events/Event.h"
+#include "core/events/RunEvents.h"
 #include "core/events/SwitchCatalogue.h"
 
 class QHBoxLayout;

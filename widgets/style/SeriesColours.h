@@ -6,7 +6,7 @@
 #include <QString>
 #include <Qt>
 
-#include "core/events/Event.h"
+#include "core/events/Phase.h"
 
 namespace stepscope {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "app/cli/output/Json.h"
-#include "core/events/Event.h"
+#include "core/events/CaptureDone.h"
 
 namespace stepscope::cli {
 

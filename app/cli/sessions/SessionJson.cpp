@@ -1,5 +1,7 @@
 #include "app/cli/sessions/SessionJson.h"
 
+#include "core/events/Event.h"
+
 namespace stepscope::cli {
 namespace {
 

@@ -5,6 +5,7 @@
 #include "app/cli/output/Output.h"
 #include "app/cli/sessions/CaptureReport.h"
 #include "app/cli/sessions/SessionJson.h"
+#include "core/events/Event.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope::cli {

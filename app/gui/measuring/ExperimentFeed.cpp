@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/events/Event.h"
 #include "core/trace/SliceCodec.h"
 
 namespace stepscope {

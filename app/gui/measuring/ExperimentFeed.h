@@ -8,6 +8,7 @@
 
 #include "core/analysis/ExperimentHistory.h"
 #include "core/base/Channel.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 

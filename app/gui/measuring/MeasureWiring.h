@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/gui/measuring/MeasureWords.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 

@@ -4,6 +4,7 @@
 #include <QString>
 
 #include "core/analysis/ExperimentHistory.h"
+#include "core/events/RunConfig.h"
 #include "widgets/panels/run/FlipStrip.h"
 
 namespace stepscope {

@@ -7,6 +7,7 @@
 #include "app/gui/measuring/CompareCheck.h"
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/ExperimentQuestion.h"
+#include "core/events/Event.h"
 #include "sessions/Slices.h"
 #include "widgets/panels/sessions/RelativeTime.h"
 

@@ -1,5 +1,7 @@
 #include "app/gui/measuring/StudyFeed.h"
 
+#include "core/events/Event.h"
+
 namespace stepscope {
 
 StudyFeed::StudyFeed(QObject* parent) : QObject(parent), m_history(std::make_shared<StudyHistory>()) {

@@ -9,7 +9,7 @@
 
 #include "app/gui/process/BackThread.h"
 #include "app/workbench/DataCheck.h"
-#include "core/events/Event.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 

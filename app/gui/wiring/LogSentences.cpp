@@ -7,6 +7,7 @@
 #include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigJson.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -2,10 +2,11 @@
 #pragma once
 #include <optional>
 
-#include "core/events/Event.h"
 #include "widgets/panels/LogModel.h"
 
 namespace stepscope {
+
+struct Event;
 
 // startedUnixMs: the session's start, to which the event's time is added.
 std::optional<LogEntry> logSentence(const Event& event, std::int64_t startedUnixMs);

@@ -4,7 +4,7 @@
 #include <QTimer>
 #include <string>
 
-#include "core/events/Event.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 

@@ -10,7 +10,7 @@
 
 #include "app/gui/process/BackThread.h"
 #include "core/base/Result.h"
-#include "core/events/Event.h"
+#include "core/events/SessionInfo.h"
 #include "sessions/MeasuredFlips.h"
 #include "widgets/panels/sessions/SessionRow.h"
 

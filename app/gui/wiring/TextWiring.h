@@ -7,7 +7,6 @@
 
 #include "app/gui/process/BackThread.h"
 #include "core/events/Command.h"
-#include "core/events/Event.h"
 
 namespace stepscope {
 

@@ -6,6 +6,7 @@
 
 #include "core/analysis/Thinned.h"
 #include "core/events/ConfigNumbers.h"
+#include "core/events/Event.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope {

@@ -7,6 +7,7 @@
 
 #include "TinyTraining.h"
 #include "app/workbench/Gpus.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

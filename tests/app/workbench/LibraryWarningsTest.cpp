@@ -11,6 +11,7 @@
 
 #include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/Workbench.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/analysis/ExperimentHistory.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

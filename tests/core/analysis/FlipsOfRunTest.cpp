@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/analysis/FlipsOfRun.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/analysis/RunComparison.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "core/analysis/FlipMeter.h"
 #include "core/analysis/RunHistory.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

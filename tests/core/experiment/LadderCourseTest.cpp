@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "core/events/Event.h"
+#include "core/events/Study.h"
 #include "core/experiment/LadderCourse.h"
 
 namespace stepscope {

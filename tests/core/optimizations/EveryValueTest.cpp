@@ -13,6 +13,7 @@
 
 #include "TinyTraining.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/RunEvents.h"
 
 namespace stepscope {
 namespace {

@@ -17,6 +17,7 @@
 #include "TinyTraining.h"
 #include "core/base/OperationSpan.h"
 #include "core/data/Corpus.h"
+#include "core/events/Event.h"
 #include "core/events/Presets.h"
 #include "core/profile/OperationCounter.h"
 #include "core/program/ProgramBuilder.h"

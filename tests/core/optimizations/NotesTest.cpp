@@ -6,6 +6,7 @@
 
 #include "TinyTraining.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "TinyTraining.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/SessionInfo.h"
 #include "core/optimizations/FusedSwitch.h"
 
 namespace stepscope {

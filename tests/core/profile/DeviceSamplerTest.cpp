@@ -5,6 +5,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "core/events/Event.h"
 #include "core/profile/DeviceSampler.h"
 #include "core/profile/MachineProbe.h"
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "TinyTraining.h"
+#include "core/events/Event.h"
 #include "core/state/Checkpoint.h"
 
 namespace stepscope {

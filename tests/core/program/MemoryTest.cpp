@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "TinyTraining.h"
+#include "core/events/SessionInfo.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 #include "core/prediction/MemoryPrediction.h"

@@ -9,6 +9,7 @@
 
 #include "TinyTraining.h"
 #include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
 #include "core/state/Checkpoint.h"
 #include "core/train/Generator.h"
 

@@ -6,6 +6,8 @@
 
 #include "PhaseDiary.h"
 #include "TinyTraining.h"
+#include "core/events/CaptureDone.h"
+#include "core/events/RunEvents.h"
 #include "core/program/ProgramBuilder.h"
 
 namespace stepscope {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "TinyTraining.h"
+#include "core/events/Event.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
 

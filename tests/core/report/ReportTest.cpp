@@ -5,6 +5,7 @@
 #include <cmath>
 #include <regex>
 
+#include "core/events/Event.h"
 #include "core/report/ExperimentReport.h"
 #include "core/report/Html.h"
 #include "core/report/Markdown.h"

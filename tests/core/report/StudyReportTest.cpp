@@ -1,6 +1,7 @@
 // Reports of ladders and of searches: what stands in them, that texts of any origin stay texts, and that nothing is said that was not measured.
 #include <gtest/gtest.h>
 
+#include "core/events/Event.h"
 #include "core/report/Html.h"
 #include "core/report/Markdown.h"
 #include "core/report/StudyReport.h"

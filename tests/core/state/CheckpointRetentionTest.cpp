@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "TinyTraining.h"
+#include "core/events/Event.h"
 #include "core/state/CheckpointRetention.h"
 
 namespace stepscope {

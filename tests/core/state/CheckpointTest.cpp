@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "TinyTraining.h"
+#include "core/events/Event.h"
 #include "core/state/Checkpoint.h"
 #include "core/state/SafeTensors.h"
 

@@ -12,6 +12,7 @@
 #include "TinyTraining.h"
 #include "core/base/CounterRandom.h"
 #include "core/cuda/EightBitCode.h"
+#include "core/events/Event.h"
 #include "core/state/BlockCode.h"
 #include "core/state/Checkpoint.h"
 #include "core/state/EightBitMoments.h"

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "TinyTraining.h"
+#include "core/events/RunEvents.h"
 #include "core/state/Checkpoint.h"
 
 namespace stepscope {

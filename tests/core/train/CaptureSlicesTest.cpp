@@ -9,6 +9,7 @@
 #include "TinyTraining.h"
 #include "core/analysis/OperationSummary.h"
 #include "core/base/OperationSpan.h"
+#include "core/events/Event.h"
 #include "core/trace/SliceCodec.h"
 
 namespace stepscope {

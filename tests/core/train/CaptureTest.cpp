@@ -8,6 +8,7 @@
 
 #include "TinyTraining.h"
 #include "core/base/OperationSpan.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

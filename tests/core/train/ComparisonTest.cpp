@@ -11,6 +11,7 @@
 #include "TinyTraining.h"
 #include "core/analysis/ExperimentHistory.h"
 #include "core/base/OperationSpan.h"
+#include "core/events/Event.h"
 #include "core/trace/SliceCodec.h"
 #include "core/train/Comparison.h"
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "TinyTraining.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "TinyTraining.h"
+#include "core/events/Event.h"
 #include "core/memory/HostAllocator.h"
 
 namespace stepscope {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "TinyTraining.h"
+#include "core/events/Event.h"
 #include "core/train/InRunExperiment.h"
 
 namespace stepscope {

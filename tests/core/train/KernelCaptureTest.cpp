@@ -14,6 +14,7 @@
 #include "core/analysis/OperationSummary.h"
 #include "core/base/OperationSpan.h"
 #include "core/cuda/loader/CudaPlugin.h"
+#include "core/events/Event.h"
 #include "core/profile/KernelSource.h"
 #include "core/trace/Note.h"
 #include "core/trace/SliceCodec.h"

@@ -9,6 +9,7 @@
 
 #include "TinyTraining.h"
 #include "core/base/Format.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "TinyTraining.h"
+#include "core/events/Event.h"
 #include "core/events/Schedule.h"
 #include "core/memory/HostAllocator.h"
 #include "core/state/Checkpoint.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "TinyTraining.h"
+#include "core/events/Event.h"
 #include "core/memory/HostAllocator.h"
 
 namespace stepscope {

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "ShownPage.h"
+#include "core/events/Event.h"
 #include "core/events/Schedule.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"

@@ -7,6 +7,7 @@
 #include <QWheelEvent>
 
 #include "ShownPage.h"
+#include "core/events/Event.h"
 #include "widgets/charts/ChartView.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/charts/ViewRange.h"

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "ShownPage.h"
+#include "core/events/Event.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {

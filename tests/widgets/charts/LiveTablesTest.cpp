@@ -7,6 +7,7 @@
 
 #include "ShownPage.h"
 #include "core/analysis/Statistics.h"
+#include "core/events/Event.h"
 #include "widgets/charts/MarkerLayout.h"
 #include "widgets/charts/OverlayTable.h"
 #include "widgets/style/Theme.h"

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/CounterRandom.h"
+#include "core/events/Event.h"
 #include "core/events/Schedule.h"
 
 namespace stepscope {

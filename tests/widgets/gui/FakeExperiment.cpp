@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/workbench/ExperimentQuestion.h"
+#include "core/events/Event.h"
 #include "core/trace/SliceCodec.h"
 #include "sessions/record/Recorder.h"
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "FakeWorkbench.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 

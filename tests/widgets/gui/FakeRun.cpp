@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/events/ConfigJson.h"
+#include "core/events/Event.h"
 #include "core/events/Schedule.h"
 #include "core/trace/SliceCodec.h"
 #include "sessions/record/Recorder.h"

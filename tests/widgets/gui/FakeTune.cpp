@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "core/events/Event.h"
+
 namespace stepscope {
 namespace {
 

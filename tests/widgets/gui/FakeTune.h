@@ -3,6 +3,7 @@
 #pragma once
 #include "app/workbench/LiveStudy.h"
 #include "app/workbench/StudyRequests.h"
+#include "core/events/Study.h"
 
 namespace stepscope {
 

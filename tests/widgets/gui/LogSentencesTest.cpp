@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "app/gui/wiring/LogSentences.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "WindowFixture.h"
 #include "core/analysis/ExperimentHistory.h"
+#include "core/events/Event.h"
 #include "sessions/record/Recorder.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/charts/RatioChart.h"

@@ -8,6 +8,7 @@
 
 #include "WindowFixture.h"
 #include "app/gui/wiring/EndWords.h"
+#include "core/events/Event.h"
 #include "sessions/record/Recorder.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/TextPage.h"

@@ -12,6 +12,7 @@
 #include <QUrl>
 
 #include "WindowFixture.h"
+#include "core/events/SessionInfo.h"
 #include "widgets/panels/operations/OperationsPage.h"
 
 namespace stepscope {

@@ -10,6 +10,7 @@
 
 #include "WindowFixture.h"
 #include "core/analysis/overlay/RunsOverlay.h"
+#include "core/events/Event.h"
 #include "sessions/record/Recorder.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/overlay/OverlayPane.h"

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "WindowFixture.h"
+#include "core/events/Event.h"
 #include "sessions/record/Recorder.h"
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"

@@ -7,6 +7,7 @@
 #include <QTest>
 #include <cmath>
 
+#include "core/events/Event.h"
 #include "widgets/charts/RatioChart.h"
 #include "widgets/panels/compare/CompareFacts.h"
 #include "widgets/panels/compare/CompareResult.h"

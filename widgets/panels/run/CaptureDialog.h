@@ -3,7 +3,7 @@
 #pragma once
 #include <QDialog>
 
-#include "core/events/Event.h"
+#include "core/events/CaptureDone.h"
 
 class QLabel;
 class QPushButton;

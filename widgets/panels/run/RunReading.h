@@ -2,7 +2,7 @@
 #pragma once
 #include <QString>
 
-#include "core/events/Event.h"
+#include "core/events/SessionInfo.h"
 
 namespace stepscope {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/events/Event.h"
+#include "core/events/SessionInfo.h"
 
 namespace stepscope {
 

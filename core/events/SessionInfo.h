@@ -1,0 +1,40 @@
+// What a session is: its kind, its state, and what is known of it before its first step. Part of RunEvents.h, and what lists of sessions need.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/events/Machine.h"
+#include "core/events/RunConfig.h"
+
+namespace stepscope {
+
+enum class RunState { Preparing, Running, Paused, Finished, Stopped, Failed, Interrupted };
+const char* toString(RunState state);  // "preparing", "running", ...
+inline bool ended(RunState state) {
+    return state >= RunState::Finished;
+}
+
+// What a session is a record of. Stored as a word.
+enum class SessionKind { Run, Experiment, Trace, Ladder, Tune };
+const char* toString(SessionKind kind);  // "run", "experiment", "trace", "ladder", "tune"
+
+struct SessionInfo {
+    SessionKind kind = SessionKind::Run;
+    std::string name;
+    std::string notes;
+    std::vector<std::string> tags;
+    std::int64_t startedUnixMs = 0;
+    // A run's is there and complete: every switch has a value. What was not run here, an imported trace, may have neither.
+    std::optional<RunConfig> config{std::in_place};
+    std::optional<Machine> machine{std::in_place};
+    std::int64_t vocabulary = 0;  // of the model, padding excluded
+    std::int64_t parameters = 0;
+    std::int64_t trainTokens = 0;
+    std::int64_t validationTokens = 0;
+    std::int64_t firstStep = 0;  // > 0 when resumed from a checkpoint
+    std::string resumedFrom;     // checkpoint path or empty
+};
+
+}  // namespace stepscope
