@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/base/Utf8.h"
 #include "sessions/Captures.h"
 #include "sessions/CheckpointFolders.h"
 #include "sessions/PurgeSession.h"
@@ -77,11 +78,17 @@ Result<std::vector<std::int64_t>> withoutCheckpoints(const std::string& path, St
 }  // namespace
 
 Status checkSessionName(const std::string& name) {
-    const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
     if (std::ranges::all_of(name, [](unsigned char c) { return c == ' '; }))
         return makeError(ErrorCode::BadInput, "A session's name cannot be empty; give a line of text.");
-    if (std::ranges::any_of(name, control))
-        return makeError(ErrorCode::BadInput, "A session's name is one line of text, without line breaks and tabs; give another name.");
+    for (std::string_view rest = name; !rest.empty();) {
+        char32_t code = 0;
+        const std::size_t length = utf8At(rest, code);
+        if (length == 0) return makeError(ErrorCode::BadInput, "A session's name is text in UTF-8, and this is not; give another name.");
+        if (!showsAsWritten(code))
+            return makeError(ErrorCode::BadInput,
+                             "A session's name is one line of text, without line breaks, tabs and other control characters; give another name.");
+        rest.remove_prefix(length);
+    }
     return {};
 }
 

@@ -50,12 +50,14 @@ Place placeOf(const Machine& machine, const RunPlan& plan, const CudaPlugin& plu
 Workbench::Estimate estimateMemory(const Registry& registry, const RunPlan& plan, std::int64_t vocabulary, const CudaPlugin& plugin) {
     const GptConfig shape = registry.modelShape(plan, vocabulary);
     const Place place = placeOf(registry.machine(), plan, plugin);
-    const MemoryPrediction predicted = predictMemory(plan, {.parameters = ParameterLayout(shape).size(),
-                                                            .vocabulary = shape.paddedVocabulary,
-                                                            .hidden = shape.hidden(),
-                                                            .hiddenRows = shape.hiddenRows(),
-                                                            .threads = plan.config.threads > 0 ? plan.config.threads : registry.machine().cores,
-                                                            .cublasWorkspace = place.cublasWorkspace});
+    RunPlan asItRuns = plan;
+    if (plan.config.validation == "split" && plan.config.validationFraction == 0) asItRuns.validation = {};  // there is nothing to validate on
+    const MemoryPrediction predicted = predictMemory(asItRuns, {.parameters = ParameterLayout(shape).size(),
+                                                                .vocabulary = shape.paddedVocabulary,
+                                                                .hidden = shape.hidden(),
+                                                                .hiddenRows = shape.hiddenRows(),
+                                                                .threads = plan.config.threads > 0 ? plan.config.threads : registry.machine().cores,
+                                                                .cublasWorkspace = place.cublasWorkspace});
     const Bytes weights = predicted.of(MemoryKind::Weights) + predicted.of(MemoryKind::LowWeights), gradients = predicted.of(MemoryKind::Gradients),
                 moments = predicted.of(MemoryKind::Moments), logits = predicted.of(MemoryKind::Logits);
     const std::int64_t lasting = weights.count + gradients.count + moments.count + logits.count;

@@ -27,7 +27,7 @@ PlannedCheckpoints plannedCheckpoints(const RunConfig& config, const TrainState&
     const bool atEnd = config.checkpointAtEnd == "on" && config.schedule != "range-test";
     const CheckpointPlan plan = planCheckpoints(state.updates, config.steps, config.checkpointEvery, atEnd, config.keep, config.keepBest == "on");
     if (plan.written == 0) return {};
-    const std::int64_t each = checkpointBytes(state), free = freeAt(folder);
+    const std::int64_t each = checkpointBytes(state.layout.size()), free = freeAt(folder);
     const double all = static_cast<double>(each) * static_cast<double>(plan.kept);
     PlannedCheckpoints told;
     told.sentence = fmt::format("{} checkpoint{} of {} planned{}: {} on the disk", format::count(plan.written), plan.written == 1 ? "" : "s",

@@ -28,7 +28,7 @@ std::string significant(double value, int digits) {
     if (value == 0) return "0";
     const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
     const int decimals = std::max(0, digits - 1 - magnitude);
-    if (magnitude < -6) return fmt::format("{:.{}e}", value, digits - 1);
+    if (magnitude < -6 || magnitude > 14) return fmt::format("{:.{}e}", value, digits - 1);
     return grouped(fmt::format("{:.{}f}", value, decimals));
 }
 

@@ -9,6 +9,12 @@
 #include "core/base/Format.h"
 
 namespace stepscope {
+namespace {
+
+// No text packs so well: what does was made to fill the memory.
+constexpr std::size_t kMostTimes = 1000, kUnasked = std::size_t{64} << 20;
+
+}  // namespace
 
 Result<std::string> unpackZstd(std::string_view packed, const std::string& name, const std::atomic<bool>& cancelled, std::size_t most) {
     const auto refused = [&](const std::string& what, std::string cause = {}) {
@@ -35,6 +41,8 @@ Result<std::string> unpackZstd(std::string_view packed, const std::string& name,
         if (text.size() + out.pos > most)
             return refused(fmt::format("unpacks to more than {}, which would have to lie in RAM; unpack it with zstd -d and give the file.",
                                        format::bytes({static_cast<std::int64_t>(most)})));
+        if (text.size() + out.pos > kUnasked && text.size() + out.pos > kMostTimes * in.pos)
+            return refused("unpacks to more than 1000 times its size, as no text does; unpack it with zstd -d and look at it.");
         text.append(block.data(), out.pos);
         full = out.pos == out.size && wanted != 0;
     }

@@ -54,8 +54,11 @@ Status checkHash(const std::string& path, const CheckpointMeta& meta, const char
 }  // namespace
 
 // Weights and both moments in float32; names, places and configuration take some kilobytes.
-std::int64_t checkpointBytes(const TrainState& state) {
-    return 3 * 4 * state.layout.size() + 1'000'000;
+std::int64_t checkpointBytes(std::int64_t parameters) {
+    return 3 * 4 * parameters;
+}
+std::int64_t checkpointRoom(const TrainState& state) {
+    return checkpointBytes(state.layout.size()) + 1'000'000;
 }
 
 Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss,

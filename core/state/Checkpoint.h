@@ -31,8 +31,10 @@ struct CheckpointMeta {
     std::map<std::string, std::string> hashes;  // of the tensor files: Hash128 as hex; empty in checkpoints of versions that wrote none
 };
 
-// What a checkpoint of this State takes on a disk, in bytes, or a little more.
-std::int64_t checkpointBytes(const TrainState& state);
+// What a checkpoint of so many parameters takes on a disk, in bytes: weights and both moments, in float32 whatever they are in memory.
+std::int64_t checkpointBytes(std::int64_t parameters);
+// The same with room for a tokenizer's words and heads of files: what must be free.
+std::int64_t checkpointRoom(const TrainState& state);
 
 // `path` must not exist; its parent is made.
 Status saveCheckpoint(const std::string& path, const TrainState& state, const RunConfig& config, const std::string& tokenizerJson, double loss,

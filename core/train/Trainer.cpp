@@ -447,7 +447,7 @@ bool Trainer::dueCheckpoint() {
     if (m_config.keepBest == "on" && m_validatedAt != m_state.updates && whyNothingToEvaluateOn(corpus, m_plan.context).empty()) validate();
     for (Kept kept = checkpoint({}); kept != Kept::Yes; kept = checkpoint({})) {
         if (kept == Kept::BrokenState) return false;
-        const std::int64_t needed = checkpointBytes(m_state);
+        const std::int64_t needed = checkpointRoom(m_state);
         if (!m_keeper.hasFolder() || m_setup.room() >= needed || m_stopAsked) {
             m_lostCheckpoints += 1;
             return true;

@@ -63,6 +63,28 @@ TEST_F(Query, SaysWhenRowsWereLeftOut) {
     EXPECT_EQ(Json::parse(ten.out)["more"], true);
 }
 
+TEST_F(Query, ShowsNothingThatATerminalWouldObey) {
+    train();
+    const std::string turned = "SELECT char(155, 8238) AS 'x\xc2\x9b\xe2\x80\xae'";
+    const auto table = query({turned});
+    EXPECT_EQ(table.exitCode, 0);
+    EXPECT_EQ(table.out.find("\xc2\x9b"), std::string::npos);
+    EXPECT_EQ(table.out.find("\xe2\x80\xae"), std::string::npos);
+    const auto json = query({turned, "--json"});
+    EXPECT_THAT(json.out, HasSubstr("\\u009b\\u202e"));
+    EXPECT_EQ(Json::parse(json.out)["rows"][0][0], "\xc2\x9b\xe2\x80\xae") << "the same text for who reads it";
+}
+
+TEST_F(Query, EndsAtItsTimeWithinOneLikeToo) {
+    train();
+    const auto pattern = query({"SELECT 'x' LIKE format('%.*c', 20000, 'a')"});
+    expectRefused(pattern, {"pattern too complex"}, kBadInput);
+    expectRefused(query({"WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1000) "
+                         "SELECT sum(format('%.*c', 131000, 'a') LIKE '%' || format('%.*c', 9000, 'a') || 'b' || x) FROM n",
+                         "--seconds", "0.5"}),
+                  {"limit of 0.5"}, kBadInput);
+}
+
 TEST_F(Query, RefusesInOneSentence) {
     train();
     expectRefused(query({"DELETE FROM steps"}), {"only read", "DELETE"}, kBadInput);

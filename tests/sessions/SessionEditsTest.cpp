@@ -89,6 +89,19 @@ TEST_F(SessionEdits, PurgingRemovesWhatWasCaptured) {
     EXPECT_EQ(rows(), 0);
 }
 
+TEST(SessionName, IsALineOfUtf8ThatATerminalShowsAsItIsWritten) {
+    for (const char* good : {"a", "Größe 12 → 13", "名前", "🦊"}) EXPECT_TRUE(checkSessionName(good)) << good;
+    for (const char* bad : {"", "  ", "two\nlines",
+                            "a\xff"
+                            "b",
+                            "\xc2\x9b"
+                            "31m",
+                            "\xe2\x80\xae"
+                            "gnp",
+                            "cut \xe2\x80", "\xed\xa0\x80"})
+        EXPECT_FALSE(checkSessionName(bad)) << bad;
+}
+
 TEST_F(SessionEdits, NamesTheSessionOrFileThatIsNotThere) {
     const Status noFile = renameSession(path, 1, "x");
     ASSERT_FALSE(noFile);

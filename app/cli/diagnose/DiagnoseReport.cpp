@@ -102,7 +102,7 @@ std::string memoryText(const Diagnosis& found) {
         "Model      {} parameters: {} layers, {} heads, {} wide\nMemory     {} predicted of {} available: {}\n           the largest micro-batch "
         "that leaves "
         "a tenth free: {} sequences\n",
-        format::count(memory.parameters), found.config.layers, found.config.heads, found.config.width, format::bytes(memory.tensors),
+        format::count(memory.parameters), found.config.layers, found.config.heads, found.config.width, format::bytes(memory.total),
         format::bytes(memory.available), memory.parts, format::count(found.batchThatFits));
 }
 

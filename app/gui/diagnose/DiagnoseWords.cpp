@@ -82,8 +82,8 @@ std::vector<DiagnoseFact> factsOf(const Diagnosis& found) {
                                       .arg(found.config.width)});
         facts.push_back(
             {"Memory",
-             QString("%1 predicted of %2 available: %3").arg(size(found.memory.tensors), size(found.memory.available), text(found.memory.parts)),
-             found.memory.tensors > found.memory.available});
+             QString("%1 predicted of %2 available: %3").arg(size(found.memory.total), size(found.memory.available), text(found.memory.parts)),
+             found.memory.total > found.memory.available});
         facts.push_back({"Fits", found.batchThatFits > 0
                                      ? QString("up to %1 sequences at a time, with a tenth of the memory left free").arg(count(found.batchThatFits))
                                      : QString("not even one sequence with a tenth of the memory left free")});

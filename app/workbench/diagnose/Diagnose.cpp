@@ -19,6 +19,7 @@
 #include "core/data/DataFolders.h"
 #include "core/memory/SystemMemory.h"
 #include "core/profile/OperationTable.h"
+#include "core/state/Checkpoint.h"
 #include "core/state/CheckpointRetention.h"
 #include "core/train/CheckpointKeeper.h"
 #include "sessions/SessionStore.h"
@@ -141,9 +142,7 @@ private:
         const CheckpointPlan planned =
             planCheckpoints(0, config.steps, config.checkpointEvery, config.checkpointAtEnd == "on" && config.schedule != "range-test", config.keep,
                             config.keepBest == "on");
-        // Weights and both moments in float32, or the moments in a byte each.
-        const double each = static_cast<double>(m_found.memory.parameters) * (m_plan.optimizer == OptimizerKind::EightBit ? 6 : 12);
-        const double all = each * static_cast<double>(planned.kept);
+        const double all = static_cast<double>(checkpointBytes(m_found.memory.parameters)) * static_cast<double>(planned.kept);
         disk.checkpointBytes = static_cast<std::int64_t>(std::min(all, 9e18));
         m_facts.checkpointBytes = all;
         if (disk.freeBytes >= 0) m_facts.freeDiskBytes = static_cast<double>(disk.freeBytes);

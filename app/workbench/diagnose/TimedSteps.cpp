@@ -71,7 +71,10 @@ private:
         const Corpus& corpus = m_batches->corpus();
         host_memory::refreshBudget();
         if (auto exact = plan(corpus.vocabulary); !exact) return exact;
-        m_timing.memory = estimateMemory(m_registry, m_timing.plan, corpus.vocabulary);
+        // What is predicted is what will be measured: steps that no validation stands between need no room for one.
+        RunPlan timed = m_timing.plan;
+        if (!m_request.validation) timed.validation = {};
+        m_timing.memory = estimateMemory(m_registry, timed, corpus.vocabulary);
         if (auto fits = checkMemory(m_timing.plan, m_timing.memory); !fits) return fits;
         say("building the model");
         const GptConfig shape = m_registry.modelShape(m_timing.plan, corpus.vocabulary);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 
 #include "core/analysis/RunComparison.h"
 #include "core/events/Event.h"
@@ -72,6 +73,18 @@ TEST(RunComparison, TheLossAtAPlaceIsTheMeanOfTheLastTwentyBeforeIt) {
     EXPECT_NEAR(lossAtTokens(run, 2000), 5 - 0.01 * 1.5, 1e-9) << "fewer where there are fewer";
     EXPECT_TRUE(std::isnan(lossAtTokens(run, 10)));
     EXPECT_NEAR(lossAtTokens(run, 1e300), 5 - 0.01 * 190.5, 1e-9);
+}
+
+TEST(RunComparison, AResumedRunsTokensGoOnWhereTheOtherRunEnded) {
+    Made resumed{.steps = 5};
+    resumed.info->firstStep = 30;
+    const StoredRun run = runOf(resumed);
+    EXPECT_EQ(run.tokens.front(), 31'000);
+    EXPECT_EQ(run.tokens.back(), 35'000);
+    EXPECT_TRUE(std::isnan(lossAtTokens(run, 30'500))) << "nothing of this run was trained with so few";
+    // A stranger's number of steps is no reason to overflow.
+    resumed.info->firstStep = std::numeric_limits<std::int64_t>::max();
+    EXPECT_TRUE(std::isfinite(runOf(resumed).tokens.back()));
 }
 
 TEST(RunComparison, UnknownLossesAreNotInTheMean) {

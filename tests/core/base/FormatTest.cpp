@@ -24,8 +24,10 @@ TEST(Format, KeepsAllDigitsBeforeThePointAndGroupsThem) {
     EXPECT_EQ(significant(-1234567), "-1" + kThin + "234" + kThin + "567");
 }
 
-TEST(Format, WritesVerySmallNumbersWithAnExponent) {
+TEST(Format, WritesVerySmallAndVeryLargeNumbersWithAnExponent) {
     EXPECT_EQ(significant(1.234e-9), "1.23e-09");
+    EXPECT_EQ(significant(1e308), "1.00e+308");
+    EXPECT_EQ(significant(123456789012345.0).find('e'), std::string::npos);
 }
 
 TEST(Format, SaysWhenANumberIsNotKnown) {

@@ -83,6 +83,11 @@ TEST(Zstd, SaysThatAFileIsDamaged) {
     EXPECT_THAT(refusal(packed("fine") + "rubbish behind it"), HasSubstr("is damaged"));
 }
 
+TEST(Zstd, RefusesWhatNoTextPacksTo) {
+    EXPECT_THAT(refusal(packed(std::string(std::size_t{80} << 20, 'a'))), HasSubstr("more than 1000 times its size"));
+    EXPECT_EQ(unpacked(packed(std::string(std::size_t{8} << 20, 'a'))).size(), std::size_t{8} << 20) << "a small one harms nobody";
+}
+
 TEST(Zstd, RefusesWhatWouldFillTheMemory) {
     EXPECT_EQ(unpackZstd(packed(std::string(2'000'000, 'a')), "t.zst", kNeverCancelled, 2'000'000)->size(), 2'000'000u);
     EXPECT_THAT(refusal(packed(std::string(2'000'001, 'a')), 2'000'000), AllOf(HasSubstr("more than 2"), HasSubstr("zstd -d")));

@@ -1,0 +1,15 @@
+// UTF-8 of strangers: what well-formed characters are there, and which of them a line of text may hold. Pure functions.
+#pragma once
+#include <cstddef>
+#include <string_view>
+
+namespace stepscope {
+
+// How many bytes of well-formed UTF-8 begin here (RFC 3629: none overlong, no surrogates), 0 when it is none; the code point goes to `code`. Text is
+// not empty.
+std::size_t utf8At(std::string_view text, char32_t& code);
+
+// False: control characters, line breaks among them, and those that turn the direction of writing. A terminal would obey them.
+bool showsAsWritten(char32_t code);
+
+}  // namespace stepscope
