@@ -88,7 +88,9 @@ void DeviceSummary::add(const SliceBlock& block) {
         std::optional<KernelFill> fill;
     };
     std::vector<Known> known;
-    for (const auto& arguments : block.arguments) known.push_back({textOf(launchingOperation(arguments.extra)), kernelFill(arguments, m_gpu)});
+    const auto own = m_shapes.find(block.thread.device);
+    const GpuShape& gpu = own == m_shapes.end() ? m_gpu : own->second;
+    for (const auto& arguments : block.arguments) known.push_back({textOf(launchingOperation(arguments.extra)), kernelFill(arguments, gpu)});
     for (const Slice& slice : block.slices) {
         if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) {
             if (slice.correlation == 0) continue;
@@ -111,7 +113,7 @@ void DeviceSummary::add(const SliceBlock& block) {
                            .kind = slice.kind,
                            .bytes = block.arguments[slice.arguments].bytes,
                            .blocks = with.fill ? static_cast<float>(with.fill->blocksPerMultiprocessor) : -1,
-                           .occupancy = with.fill && m_gpu.threadsPerMultiprocessor > 0 ? static_cast<float>(with.fill->occupancy) : -1});
+                           .occupancy = with.fill && gpu.threadsPerMultiprocessor > 0 ? static_cast<float>(with.fill->occupancy) : -1});
     }
 }
 
@@ -249,6 +251,32 @@ std::vector<CopyRow> DeviceSummary::copies() const {
     for (auto& [name, row] : growing) rows.push_back(std::move(row));
     std::ranges::stable_sort(rows, [](const CopyRow& a, const CopyRow& b) { return a.total > b.total; });
     return rows;
+}
+
+std::vector<StreamLaunches> DeviceSummary::launches() const {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> delays;
+    for (const Work& work : m_works)
+        if (const Launch* launch = launchOf(work))
+            delays[{work.device, work.stream}].push_back(std::max<std::int64_t>(0, work.start - launch->start));
+    std::vector<StreamLaunches> all;
+    for (auto& [key, of] : delays) {
+        StreamLaunches one{.device = key.first, .stream = key.second, .launched = static_cast<std::int64_t>(of.size())};
+        for (const std::int64_t delay : of) one.total += TimeNs{delay};
+        const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+        std::ranges::nth_element(of, middle);
+        one.median.ns = *middle;
+        one.longest.ns = std::ranges::max(of);
+        const auto points = queue(key.first, key.second);
+        double area = 0;
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            one.longestQueue = std::max(one.longestQueue, points[i].length);
+            if (i + 1 < points.size()) area += static_cast<double>(points[i].length) * static_cast<double>((points[i + 1].at - points[i].at).ns);
+        }
+        if (points.size() > 1 && points.back().at > points.front().at)
+            one.meanQueue = area / static_cast<double>((points.back().at - points.front().at).ns);
+        all.push_back(one);
+    }
+    return all;
 }
 
 std::vector<QueuePoint> DeviceSummary::queue(std::int64_t device, std::int64_t stream) const {

@@ -80,9 +80,21 @@ struct QueuePoint {
     std::int64_t length = 0;
 };
 
+// How long works of a stream waited from the begin of the call that launched them to their own, and how many waited at once.
+struct StreamLaunches {
+    std::int64_t device = 0, stream = 0;
+    std::int64_t launched = 0;  // works whose calls are known
+    TimeNs total, median, longest;
+    double meanQueue = 0;  // over the time from the first call to the begin of the last work
+    std::int64_t longestQueue = 0;
+    TimeNs mean() const { return {launched == 0 ? 0 : total.ns / launched}; }
+};
+
 class DeviceSummary {
 public:
+    // `gpu`: of devices without a shape of their own.
     explicit DeviceSummary(const GpuShape& gpu = {}) : m_gpu(gpu) {}
+    void setShape(std::int64_t device, const GpuShape& gpu) { m_shapes[device] = gpu; }
     void add(const SliceBlock& block);
 
     bool empty() const { return m_works.empty(); }
@@ -93,6 +105,8 @@ public:
     // By total time, the longest first; limit: 0 = all.
     std::vector<KernelRow> kernels(std::size_t limit = 0) const;
     std::vector<CopyRow> copies() const;
+    // By device and stream; those of which no launch is known are left out.
+    std::vector<StreamLaunches> launches() const;
     // By time; of a stream whose launches are unknown nothing.
     std::vector<QueuePoint> queue(std::int64_t device, std::int64_t stream) const;
 
@@ -113,6 +127,7 @@ private:
     const Launch* launchOf(const Work& work) const;
 
     GpuShape m_gpu;
+    std::map<std::int64_t, GpuShape> m_shapes;
     std::vector<Work> m_works;
     std::unordered_map<std::int64_t, Launch> m_launches;  // by correlation; the outermost call of several
     std::vector<std::string> m_texts;

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "core/analysis/DeviceSummary.h"
+
 namespace stepscope {
 namespace {
 
@@ -26,12 +28,14 @@ std::uint32_t KernelSummary::textOf(const std::string& text) {
 }
 
 void KernelSummary::add(const SliceBlock& block) {
-    std::vector<std::uint32_t> texts, shapes(block.arguments.size(), 0);
+    std::vector<std::uint32_t> texts, shapes(block.arguments.size(), 0), named(block.arguments.size(), 0);
     texts.reserve(block.strings.size());
     for (const auto& text : block.strings) texts.push_back(textOf(text));
     for (std::size_t i = 0; i < block.arguments.size(); ++i) {
         const auto &grid = block.arguments[i].grid, &threads = block.arguments[i].block;
-        const std::array<std::int64_t, 6> shape{grid[0], grid[1], grid[2], threads[0], threads[1], threads[2]};
+        const Shape shape{
+            grid[0], grid[1], grid[2], threads[0], threads[1], threads[2], block.arguments[i].registers, block.arguments[i].sharedBytes};
+        named[i] = textOf(launchingOperation(block.arguments[i].extra));
         const std::string key(reinterpret_cast<const char*>(shape.data()), sizeof shape);
         const auto [found, added] = m_shapePlaces.try_emplace(key, static_cast<std::uint32_t>(m_shapes.size()));
         if (added) m_shapes.push_back(shape);
@@ -46,24 +50,25 @@ void KernelSummary::add(const SliceBlock& block) {
         if (!isDeviceWork(slice.kind)) continue;
         m_total = boundedTime(m_total, slice.duration);
         m_launches.push_back({texts[slice.name], slice.kind, slice.duration, block.arguments[slice.arguments].bytes, rank, slice.external,
-                              slice.correlation, shapes[slice.arguments]});
+                              slice.correlation, shapes[slice.arguments], Operation{named[slice.arguments], texts[slice.role], slice.layer}});
     }
 }
 
-// By its own external id, else by that of the call that launched it.
+// By its own external id, else by that of the call that launched it, else what it says itself.
 const KernelSummary::Operation* KernelSummary::operationOf(const Launch& launch) const {
     if (const auto direct = m_operations.find({launch.rank, launch.external}); launch.external != 0 && direct != m_operations.end())
         return &direct->second;
+    const Operation* const own = launch.own.name != 0 ? &launch.own : nullptr;
     const auto call = m_externals.find({launch.rank, launch.correlation});
-    if (call == m_externals.end()) return nullptr;
+    if (call == m_externals.end()) return own;
     const auto found = m_operations.find({launch.rank, call->second});
-    return found == m_operations.end() ? nullptr : &found->second;
+    return found == m_operations.end() ? own : &found->second;
 }
 
 std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit) const {
     struct Growing {
         LaunchedRow row;
-        std::map<std::array<std::int64_t, 6>, std::int64_t> ofShape;
+        std::map<Shape, std::int64_t> ofShape;
         std::map<Operation, std::int64_t> ofOperation;
     };
     std::map<std::pair<std::string, SliceKind>, Growing> growing;
@@ -89,6 +94,8 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
         const auto shape = mostOfLaunches(one.ofShape);
         one.row.grid = {shape[0], shape[1], shape[2]};
         one.row.block = {shape[3], shape[4], shape[5]};
+        one.row.registers = shape[6];
+        one.row.sharedBytes = shape[7];
         std::set<std::uint32_t> names;
         for (const auto& [operation, time] : one.ofOperation) names.insert(operation.name);
         one.row.operations = static_cast<std::int64_t>(names.size());

@@ -18,8 +18,10 @@ struct LaunchedRow {
     SliceKind kind = SliceKind::Kernel;  // or Memcpy, Memset
     std::int64_t calls = 0;
     TimeNs total, shortest, longest;
-    // Of the launches that took the most time together: their grid and threads of a block, and the operation; empty or 0: unknown.
+    // Of the launches that took the most time together: their grid, threads of a block, registers of a thread and shared memory of a block, and the
+    // operation; empty or 0: unknown.
     std::array<std::int64_t, 3> grid{}, block{};
+    std::int64_t registers = 0, sharedBytes = 0;
     std::string operation;
     std::int32_t layer = -1;  // of that operation
     std::string role;
@@ -47,7 +49,9 @@ private:
         SliceKind kind = SliceKind::Kernel;
         std::int64_t duration = 0, bytes = 0, rank = 0, external = 0, correlation = 0;
         std::uint32_t shape = 0;
+        Operation own;  // that the slice itself names; name 0: none
     };
+    using Shape = std::array<std::int64_t, 8>;  // grid, block, registers, shared memory
     std::uint32_t textOf(const std::string& text);
     const Operation* operationOf(const Launch& launch) const;
 
@@ -57,9 +61,9 @@ private:
         }
     };
     using Joined = std::unordered_map<std::pair<std::int64_t, std::int64_t>, Operation, Hash>;
-    std::vector<std::string> m_texts;
-    std::unordered_map<std::string, std::uint32_t> m_textPlaces;
-    std::vector<std::array<std::int64_t, 6>> m_shapes;
+    std::vector<std::string> m_texts{std::string()};
+    std::unordered_map<std::string, std::uint32_t> m_textPlaces{{std::string(), 0}};
+    std::vector<Shape> m_shapes;
     std::unordered_map<std::string, std::uint32_t> m_shapePlaces;
     Joined m_operations;                                                                        // by rank and external id
     std::unordered_map<std::pair<std::int64_t, std::int64_t>, std::int64_t, Hash> m_externals;  // by rank and correlation: that of the launching call

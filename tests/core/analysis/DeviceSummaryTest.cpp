@@ -61,6 +61,38 @@ TEST(DeviceSummary, TellsWhatAStreamWaitedFor) {
     EXPECT_EQ(one.summary().streams({6})[0].kernelWait.ns, 5) << "the last gap of 10 ns is longer";
 }
 
+TEST(DeviceSummary, TellsHowLongLaunchesWaitedAndHowManyAtOnce) {
+    DeviceCase one;
+    one.call(0, 1), one.work(7, 10, 100, 1);
+    one.call(20, 2), one.work(7, 120, 130, 2);
+    one.call(30, 3), one.work(7, 130, 140, 3);
+    one.work(7, 150, 160);  // by nobody knows whom
+    one.work(9, 200, 210);
+    const auto launches = one.summary().launches();
+    ASSERT_EQ(launches.size(), 1u) << "of stream 9 nothing is known";
+    EXPECT_EQ(launches[0].stream, 7);
+    EXPECT_EQ(launches[0].launched, 3);
+    EXPECT_EQ(launches[0].total.ns, 10 + 100 + 100);
+    EXPECT_EQ(launches[0].median.ns, 100);
+    EXPECT_EQ(launches[0].longest.ns, 100);
+    EXPECT_EQ(launches[0].longestQueue, 2);
+    // 1 from 0 to 10, none to 20, 1 to 30, 2 to 120, 1 to 130.
+    EXPECT_DOUBLE_EQ(launches[0].meanQueue, (10.0 + 10 + 180 + 10) / 130);
+}
+
+TEST(DeviceSummary, EachDeviceHasItsOwnShape) {
+    DeviceCase one;
+    one.work(7, 0, 100, 0, SliceKind::Kernel, launchOf(160, 256));
+    DeviceSummary summary;
+    summary.setShape(0, kV100);
+    for (const auto& block : one.blocks) summary.add(block);
+    EXPECT_DOUBLE_EQ(summary.kernels()[0].blocksPerMultiprocessor, 2);
+    DeviceSummary another;
+    another.setShape(1, kV100);
+    for (const auto& block : one.blocks) another.add(block);
+    EXPECT_LT(another.kernels()[0].occupancy, 0) << "nothing is known of device 0";
+}
+
 TEST(DeviceSummary, AddsUpToWhatEveryNanosecondSays) {
     std::mt19937 random(5);
     for (int round = 0; round < 200; ++round) {

@@ -1,0 +1,328 @@
+#include "core/analysis/panes/RangePanes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "core/trace/AllocationCodec.h"
+#include "core/trace/SliceCodec.h"
+
+namespace stepscope {
+namespace {
+
+constexpr const char* kNoLonger = "Something else is shown now.";
+constexpr const char* kTooMany = "Too many slices.";
+constexpr double kFoldedParts = 2000;  // into which a range is cut where only folds are read
+
+std::int64_t backBy(std::int64_t time, std::int64_t by) {
+    std::int64_t at = 0;
+    return __builtin_sub_overflow(time, by, &at) ? std::numeric_limits<std::int64_t>::min() : at;
+}
+
+// What the slices of a name are called together: steps are one, whatever numbers they bear.
+std::string flameName(const std::string& name, SliceKind kind) {
+    if (kind == SliceKind::Step) return "step";
+    if (!name.empty()) return name;
+    return kind == SliceKind::Phase ? "phase" : kind == SliceKind::Evaluation ? "evaluation of the model" : "without a name";
+}
+
+}  // namespace
+
+std::string laneWords(const SliceThread& thread, bool severalRanks) {
+    std::string text = thread.device >= 0    ? fmt::format("stream {} of GPU {}", thread.thread, thread.device)
+                       : thread.name.empty() ? fmt::format("thread {}", thread.thread)
+                                             : thread.name;
+    if (severalRanks) text += fmt::format(", rank {}", thread.rank);
+    return text;
+}
+
+struct PanesReader::Growing {
+    std::int64_t from = 0, to = 0, most = 0, read = 0;
+    bool severalRanks = false;
+    const std::map<std::int64_t, GpuShape>* shapes = nullptr;
+    RangePanes panes;
+    OperationSummary operations;
+    KernelSummary kernels;
+    std::map<std::int64_t, DeviceSummary> devices;  // by rank
+    std::map<std::int64_t, StepDivision> divisions;
+    std::map<std::pair<std::string, bool>, SlicePlace> longest;  // by name, on a GPU or not
+    std::vector<std::string> texts;                              // of the lane in hand
+    std::unordered_map<std::string, std::uint32_t> textPlaces;
+    std::vector<NestedSlice> nested;
+
+    std::uint32_t textOf(const std::string& text) {
+        const auto [found, added] = textPlaces.try_emplace(text, static_cast<std::uint32_t>(texts.size()));
+        if (added) texts.push_back(text);
+        return found->second;
+    }
+    bool begins(const Slice& slice) const { return slice.start >= from && slice.start < to; }
+    void nest(const SliceBlock& block);
+    void place(const SliceBlock& block);
+};
+
+void PanesReader::Growing::nest(const SliceBlock& block) {
+    struct Known {
+        std::uint32_t text = 0;
+        WorkClass work = WorkClass::Host;
+    };
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, SliceKind>, Known> known;
+    for (const Slice& slice : block.slices) {
+        const std::int64_t end = slice.start + slice.duration;
+        if (slice.start >= to || end < from || (end == from && slice.start < from)) continue;
+        const auto [found, added] = known.try_emplace({slice.name, slice.phase, slice.role, slice.kind});
+        if (added) {
+            found->second.text = textOf(flameName(block.strings[slice.name], slice.kind));
+            found->second.work = workClass(slice.kind, block.strings[slice.name], block.strings[slice.phase], block.strings[slice.role]);
+        }
+        nested.push_back({.start = std::max(slice.start, from),
+                          .end = std::min(end, to),
+                          .text = found->second.text,
+                          .depth = slice.depth,
+                          .kind = slice.kind,
+                          .work = found->second.work,
+                          .cut = slice.start < from});
+    }
+}
+
+void PanesReader::Growing::place(const SliceBlock& block) {
+    std::map<std::pair<std::uint32_t, bool>, const Slice*> some;
+    for (const Slice& slice : block.slices) {
+        const bool work = isDeviceWork(slice.kind);
+        if (!work && !isOperation(slice.kind)) continue;
+        const Slice*& best = some[{slice.name, work}];
+        if (best == nullptr || slice.duration > best->duration) best = &slice;
+    }
+    for (const auto& [key, slice] : some) {
+        SlicePlace& into = longest[{block.strings[key.first], key.second}];
+        if (slice->duration > into.duration) into = {block.thread.laneNumber(), slice->depth, slice->start, slice->duration};
+    }
+}
+
+PanesReader::PanesReader(TraceSource& source, std::map<std::int64_t, GpuShape> shapes, TraceIndex::GoesOn goesOn, std::int64_t most)
+    : m_source(source), m_shapes(std::move(shapes)), m_goesOn(goesOn), m_most(most), m_index(source, std::move(goesOn)) {}
+
+Status PanesReader::open() {
+    auto lanes = m_index.lanes();
+    if (!lanes) return lanes.error();
+    m_lanes = std::move(*lanes);
+    const auto all = m_source.lanes();
+    if (!all) return all.error();
+    m_kinds.clear();
+    m_allocations.clear();
+    for (const auto& one : *all) {
+        if (isSlices(one.kind)) m_kinds[one.lane] = one.kind;
+        if (one.kind == kAllocations && one.records > 0) m_allocations.push_back(one.lane);
+    }
+    return {};
+}
+
+Status PanesReader::readLane(const TraceLane& lane, Growing& growing) {
+    const bool host = lane.thread.device < 0;
+    growing.texts.clear();
+    growing.textPlaces.clear();
+    growing.nested.clear();
+    // Where there are devices, what was launched before the range begins is joined with what runs in it.
+    const std::int64_t from = host && growing.panes.devices ? backBy(growing.from, kLookBack) : growing.from;
+    auto done = m_source.read(m_kinds[lane.lane], lane.lane, from, growing.to, [&](const Chunk& chunk) -> Status {
+        if (!m_goesOn()) return makeError(ErrorCode::Cancelled, kNoLonger);
+        auto block = decodeSlices(chunk);
+        if (!block) return block.error();
+        growing.read += static_cast<std::int64_t>(block->slices.size());
+        if (growing.read > growing.most) return makeError(ErrorCode::OutOfMemory, kTooMany);
+        growing.nest(*block);
+        if (growing.panes.devices && host) {
+            growing.kernels.add(*block);
+            growing.devices.at(lane.thread.rank).add(*block);
+        }
+        std::erase_if(block->slices, [&](const Slice& slice) { return !growing.begins(slice); });
+        if (!host) {
+            growing.kernels.add(*block);
+            growing.devices.at(lane.thread.rank).add(*block);
+        }
+        growing.operations.add(*block);
+        growing.panes.layers.add(*block);
+        growing.place(*block);
+        return {};
+    });
+    if (!done) return done;
+    nestLane(growing.nested);
+    const std::string name = laneWords(lane.thread, growing.severalRanks);
+    growing.panes.flame.add(name, growing.nested, growing.texts);
+    StepDivision& division = growing.divisions.try_emplace(lane.thread.rank, lane.thread.rank).first->second;
+    if (host) {
+        division.addThread(name, growing.nested, growing.texts);
+    } else {
+        for (const NestedSlice& one : growing.nested) division.addWork(one.kind, isCommunication(growing.texts[one.text]), one.start, one.end);
+    }
+    return {};
+}
+
+RangePanes PanesReader::finish(Growing& growing) {
+    RangePanes& panes = growing.panes;
+    panes.totals = growing.operations.totals();
+    panes.slices = panes.totals.slices;
+    const auto placeOf = [&](const std::string& name, bool work) {
+        const auto found = growing.longest.find({name, work});
+        return found == growing.longest.end() ? SlicePlace{} : found->second;
+    };
+    for (auto& row : growing.operations.rows(SummaryBy::Operation, SummarySort::Self)) panes.operations.push_back({row, placeOf(row.name, false)});
+    struct Fill {
+        std::string phase;
+        std::int64_t heaviest = -1, delay = 0, launched = 0;
+        double blocks = 0, occupancy = 0, known = 0;
+    };
+    std::map<std::string, Fill> fills;
+    for (const auto& [rank, device] : growing.devices) {
+        for (const KernelRow& row : device.kernels()) {
+            Fill& fill = fills[row.name];
+            if (row.total.ns > fill.heaviest) fill.heaviest = row.total.ns, fill.phase = row.phase;
+            fill.delay += row.launchDelay.ns;
+            fill.launched += row.launched;
+            if (row.occupancy < 0) continue;
+            const auto weight = static_cast<double>(std::max<std::int64_t>(1, row.total.ns));
+            fill.blocks += row.blocksPerMultiprocessor * weight;
+            fill.occupancy += row.occupancy * weight;
+            fill.known += weight;
+        }
+        std::map<std::pair<std::int64_t, std::int64_t>, StreamLaunches> launches;
+        for (const auto& one : device.launches()) launches[{one.device, one.stream}] = one;
+        for (const auto& time : device.streams()) panes.streams.push_back({rank, time, launches[{time.device, time.stream}]});
+        for (const auto& time : device.devices()) panes.gpus.push_back({rank, time});
+    }
+    for (auto& row : growing.kernels.rows(SummarySort::Total)) {
+        PaneKernel kernel{.row = row, .longest = placeOf(row.name, true)};
+        if (const auto found = fills.find(row.name); found != fills.end() && row.kind == SliceKind::Kernel) {
+            const Fill& fill = found->second;
+            kernel.phase = fill.phase;
+            kernel.launched = fill.launched;
+            kernel.launchDelay.ns = fill.launched > 0 ? fill.delay / fill.launched : 0;
+            if (fill.known > 0) kernel.blocksPerMultiprocessor = fill.blocks / fill.known, kernel.occupancy = fill.occupancy / fill.known;
+        }
+        panes.kernels.push_back(std::move(kernel));
+    }
+    for (const auto& [rank, division] : growing.divisions)
+        if (auto steps = division.result(); steps.window.ns > 0) panes.steps.push_back(std::move(steps));
+    return std::move(panes);
+}
+
+Result<RangePanes> PanesReader::read(std::int64_t from, std::int64_t to) {
+    if (from >= to) from = m_lanes.begin, to = m_lanes.end == std::numeric_limits<std::int64_t>::max() ? m_lanes.end : m_lanes.end + 1;
+    Growing growing{.from = from, .to = to, .most = m_most, .shapes = &m_shapes};
+    RangePanes& panes = growing.panes;
+    panes.from = from;
+    panes.to = to;
+    for (const TraceLane& lane : m_lanes.lanes) {
+        panes.devices = panes.devices || lane.thread.device >= 0;
+        panes.severalRanks = panes.severalRanks || lane.thread.rank != m_lanes.lanes.front().thread.rank;
+        DeviceSummary& device = growing.devices[lane.thread.rank];
+        for (const auto& [number, shape] : m_shapes) device.setShape(number, shape);
+    }
+    growing.severalRanks = panes.severalRanks;
+    std::int64_t all = 0;
+    for (const TraceLane& lane : m_lanes.lanes) all += lane.slices;
+    if (all > m_most && from <= m_lanes.begin && to >= m_lanes.end) return readFolded(from, to);
+    for (const TraceLane& lane : m_lanes.lanes)
+        if (auto done = readLane(lane, growing); !done) {
+            if (growing.read > growing.most) return readFolded(from, to);
+            return done.error();
+        }
+    RangePanes found = finish(growing);
+    if (auto done = readMemory(found); !done) return done.error();
+    return found;
+}
+
+// From the begin of the capture on, as what was taken before the range may be alive in it.
+Status PanesReader::readMemory(RangePanes& into) {
+    into.allocations = !m_allocations.empty();
+    MemoryCurve memory;
+    for (const std::int64_t lane : m_allocations) {
+        bool enough = false;
+        const auto done = m_source.read(kAllocations, lane, std::numeric_limits<std::int64_t>::min(), into.to, [&](const Chunk& chunk) -> Status {
+            if (!m_goesOn()) return makeError(ErrorCode::Cancelled, kNoLonger);
+            const auto block = decodeAllocations(chunk);
+            if (!block) return block.error();
+            enough = !memory.add(*block);
+            return enough ? makeError(ErrorCode::OutOfMemory, kTooMany) : Status();
+        });
+        if (!done && !enough) return done;
+    }
+    into.memoryCut = memory.full();
+    into.memory = memory.result(into.from, into.to);
+    return {};
+}
+
+// Of what is stored by name and in folds; reading takes as long as there are chunks, not slices.
+Result<RangePanes> PanesReader::readFolded(std::int64_t from, std::int64_t to) {
+    RangePanes panes{.from = from, .to = to, .folded = true};
+    for (const TraceLane& lane : m_lanes.lanes) {
+        panes.devices = panes.devices || lane.thread.device >= 0;
+        panes.severalRanks = panes.severalRanks || lane.thread.rank != m_lanes.lanes.front().thread.rank;
+    }
+    auto sums = m_index.sums(from, to);
+    if (!sums) return sums.error();
+    panes.slices = panes.totals.slices = sums->slices;
+    panes.totals.lost = sums->lost;
+    panes.totals.invalid = sums->invalid;
+    for (const RangeSum& sum : sums->sums) {
+        if (isOperation(sum.kind)) {
+            SummaryRow row;
+            row.name = sum.name;
+            row.calls = sum.count;
+            row.self.ns = sum.self;
+            row.total.ns = sum.total;
+            row.own = sum.kind == SliceKind::Own;
+            panes.totals.operations += sum.count;
+            panes.totals.self.ns = cappedSum(panes.totals.self.ns, sum.self);
+            panes.operations.push_back({row, {}});
+        } else if (isDeviceWork(sum.kind)) {
+            PaneKernel kernel;
+            kernel.row.name = sum.name;
+            kernel.row.kind = sum.kind;
+            kernel.row.calls = sum.count;
+            kernel.row.total.ns = sum.total;
+            panes.totals.kernels += sum.count;
+            panes.totals.deviceTime.ns = cappedSum(panes.totals.deviceTime.ns, sum.total);
+            panes.kernels.push_back(std::move(kernel));
+        } else if (sum.kind == SliceKind::Step) {
+            panes.totals.steps += sum.count;
+            panes.totals.stepTime.ns = cappedSum(panes.totals.stepTime.ns, sum.total);
+        }
+    }
+    std::ranges::stable_sort(panes.kernels, [](const PaneKernel& a, const PaneKernel& b) { return a.row.total > b.row.total; });
+    for (const TraceLane& lane : m_lanes.lanes)
+        if (lane.thread.device >= 0)
+            if (auto done = foldedStream(lane, panes); !done) return done.error();
+    if (auto done = readMemory(panes); !done) return done.error();
+    return panes;
+}
+
+Status PanesReader::foldedStream(const TraceLane& lane, RangePanes& into) {
+    const std::int64_t from = std::max(into.from, lane.begin), to = std::min(into.to, lane.end);
+    if (to <= from) return {};
+    PaneStream stream{
+        .rank = lane.thread.rank, .time = {.device = lane.thread.device, .stream = lane.thread.thread, .begin = {from}, .end = {to}}, .launches = {}};
+    const int level = std::max(lane.finest, lodLevel(static_cast<double>(to - from) / kFoldedParts, lane.finest));
+    // What the level folds, and what it and all levels above it keep.
+    for (int keeping = level; keeping <= kLodLevels; ++keeping) {
+        const int shift = tileShift(keeping, lane.finest);
+        auto tiles = m_index.tiles(lane.lane, keeping, from >> shift, (to - 1) >> shift);
+        if (!tiles) return tiles.error();
+        for (const auto& tile : *tiles)
+            for (const auto& row : tile->rows) {
+                if (row.depth != 0) continue;
+                for (const auto& kept : row.kept)
+                    if (kept.start >= from && kept.start < to) stream.time.busy.ns += kept.duration, stream.time.works += 1;
+                if (keeping != level) continue;
+                for (const auto& fold : row.folds)
+                    if (fold.start >= from && fold.start < to) stream.time.busy.ns += fold.total, stream.time.works += fold.count;
+            }
+    }
+    stream.time.busy.ns = std::min(stream.time.busy.ns, to - from);
+    stream.time.otherIdle.ns = to - from - stream.time.busy.ns;
+    into.streams.push_back(stream);
+    return {};
+}
+
+}  // namespace stepscope

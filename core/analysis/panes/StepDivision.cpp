@@ -1,0 +1,149 @@
+#include "core/analysis/panes/StepDivision.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "core/base/StepPlace.h"
+
+namespace stepscope {
+namespace {
+
+enum DeviceClass : std::size_t { Kernels, Copies, Memsets, Communication, RuntimeCalls, Loading, OnCpu };
+constexpr std::array<const char*, 8> kDeviceClasses{"kernels", "copies", "memsets", "communication", "runtime calls", "data", "operations on the CPU",
+                                                    "other"};
+
+using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+// In order and without overlaps.
+Spans merged(Spans spans) {
+    std::ranges::sort(spans);
+    Spans all;
+    for (const auto& [from, to] : spans) {
+        if (to <= from) continue;
+        if (!all.empty() && from <= all.back().second)
+            all.back().second = std::max(all.back().second, to);
+        else
+            all.emplace_back(from, to);
+    }
+    return all;
+}
+std::int64_t lengthWithin(const Spans& spans, std::int64_t from, std::int64_t to) {
+    std::int64_t length = 0;
+    for (const auto& [a, b] : spans) length += std::max<std::int64_t>(0, std::min(b, to) - std::max(a, from));
+    return length;
+}
+
+}  // namespace
+
+bool isCommunication(const std::string& kernel) {
+    return kernel.starts_with("nccl") || kernel.starts_with("rccl") || kernel.starts_with("gloo:") ||
+           kernel.find("ncclKernel") != std::string::npos || kernel.find("ncclDevKernel") != std::string::npos;
+}
+
+void StepDivision::addSpan(std::size_t kind, std::int64_t start, std::int64_t end) {
+    auto& spans = m_spans[kind];
+    // What lies in the one before, as what is called does, adds nothing.
+    if (!spans.empty() && start >= spans.back().first && start <= spans.back().second)
+        spans.back().second = std::max(spans.back().second, end);
+    else
+        spans.emplace_back(start, end);
+}
+
+void StepDivision::addWork(SliceKind kind, bool communication, std::int64_t start, std::int64_t end) {
+    if (!isDeviceWork(kind)) return;
+    m_lastWork = m_device ? std::max(m_lastWork, end) : end;
+    m_device = true;
+    addSpan(communication ? Communication : kind == SliceKind::Kernel ? Kernels : kind == SliceKind::Memcpy ? Copies : Memsets, start, end);
+}
+
+void StepDivision::addThread(const std::string& name, const std::vector<NestedSlice>& slices, const std::vector<std::string>& texts) {
+    if (slices.empty()) return;
+    Lane lane{.name = name, .begin = std::numeric_limits<std::int64_t>::max(), .end = std::numeric_limits<std::int64_t>::min()};
+    for (const NestedSlice& one : slices) {
+        lane.begin = std::min(lane.begin, one.start);
+        lane.end = std::max(lane.end, one.end);
+        const auto work = static_cast<std::size_t>(one.work);
+        lane.ofAll[work] += one.self;
+        if (one.inStep) lane.ofSteps[work] += one.self;
+        if (one.kind == SliceKind::Step) {
+            lane.firstStep = lane.steps == 0 ? one.start : std::min(lane.firstStep, one.start);
+            lane.lastStep = lane.steps == 0 ? one.end : std::max(lane.lastStep, one.end);
+            lane.steps += 1;
+            if (one.parent < 0 || !slices[static_cast<std::size_t>(one.parent)].inStep) lane.stepTime += one.length();
+        }
+        if (one.kind == SliceKind::Runtime || one.kind == SliceKind::Driver)
+            addSpan(RuntimeCalls, one.start, one.end);
+        else if (one.work == WorkClass::Data || texts[one.text].starts_with("enumerate(DataLoader)"))
+            addSpan(Loading, one.start, one.end);
+        else if (isOperation(one.kind))
+            addSpan(OnCpu, one.start, one.end);
+    }
+    m_lanes.push_back(std::move(lane));
+}
+
+void StepDivision::divideDevice(DividedSteps& into) const {
+    std::int64_t from = std::numeric_limits<std::int64_t>::max(), to = std::numeric_limits<std::int64_t>::min();
+    for (const Lane& lane : m_lanes) {
+        if (lane.steps == 0) continue;
+        into.steps = std::max(into.steps, lane.steps);
+        from = std::min(from, lane.firstStep);
+        to = std::max(to, lane.lastStep);
+    }
+    if (into.steps > 0) {
+        to = std::max(to, m_lastWork);  // what the last step launched
+    } else {
+        for (const auto& spans : m_spans)
+            for (const auto& [a, b] : spans) from = std::min(from, a), to = std::max(to, b);
+        for (const Lane& lane : m_lanes) from = std::min(from, lane.begin), to = std::max(to, lane.end);
+    }
+    into.from.ns = from;
+    into.to.ns = to;
+    into.window = into.to - into.from;
+    Spans taken;
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < kOnDevice; ++i) {
+        taken.insert(taken.end(), m_spans[i].begin(), m_spans[i].end());
+        taken = merged(std::move(taken));
+        const std::int64_t now = lengthWithin(taken, from, to);
+        into.classes.push_back({kDeviceClasses[i], {now - before}});
+        before = now;
+    }
+    into.classes.push_back({kDeviceClasses[kOnDevice], {into.window.ns - before}});
+}
+
+void StepDivision::divideThread(DividedSteps& into) const {
+    const Lane* best = nullptr;
+    const auto working = [](const Lane& lane) { return std::accumulate(lane.ofAll.begin(), lane.ofAll.end(), std::int64_t{0}); };
+    for (const Lane& lane : m_lanes)
+        if (best == nullptr || std::pair(lane.stepTime, working(lane)) > std::pair(best->stepTime, working(*best))) best = &lane;
+    if (best == nullptr) return;
+    into.steps = best->steps;
+    into.from.ns = best->steps > 0 ? best->firstStep : best->begin;
+    into.to.ns = best->steps > 0 ? best->lastStep : best->end;
+    into.window = best->steps > 0 ? TimeNs{best->stepTime} : into.to - into.from;
+    const auto& times = best->steps > 0 ? best->ofSteps : best->ofAll;
+    std::int64_t others = 0;
+    for (std::size_t i = 0; i < kWorkClasses; ++i) {
+        into.classes.push_back({toString(static_cast<WorkClass>(i)), {times[i]}});
+        if (static_cast<WorkClass>(i) != WorkClass::Host) others += times[i];
+    }
+    into.classes[static_cast<std::size_t>(WorkClass::Host)].time.ns = std::max<std::int64_t>(0, into.window.ns - others);
+}
+
+DividedSteps StepDivision::result() const {
+    DividedSteps all{.rank = m_rank, .device = m_device};
+    if (m_device)
+        divideDevice(all);
+    else
+        divideThread(all);
+    for (const Lane& lane : m_lanes) {
+        const auto& times = !m_device && all.steps > 0 && lane.steps > 0 ? lane.ofSteps : lane.ofAll;
+        const std::int64_t busy = std::accumulate(times.begin(), times.end(), std::int64_t{0}) - times[static_cast<std::size_t>(WorkClass::Host)];
+        if (busy > 0) all.threads.push_back({lane.name, {busy}});
+    }
+    std::ranges::stable_sort(all.threads, [](const ThreadBusy& a, const ThreadBusy& b) { return a.busy > b.busy; });
+    return all;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,273 @@
+// What the panes say of a range, against the same sums made by hand and by what `profile` uses: whatever the range cuts, however slices were cut into
+// blocks, and where they are too many to be read one by one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "core/analysis/panes/RangePanes.h"
+#include "core/trace/SliceCodec.h"
+#include "tests/core/trace/MemoryTrace.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kUs = 1000;
+const auto kAlwaysOn = [] { return true; };
+
+// Ten steps of a millisecond: on the CPU an operation that launches a kernel each hundred microseconds; the kernel begins 150 us later and takes
+// 60 us.
+struct SmallGpuRun {
+    SliceBlock host, device;
+    SmallGpuRun() {
+        host.thread = {.process = 1, .thread = 10, .name = "trainer"};
+        host.strings = {"", "aten::mm", "aten::gelu", "cudaLaunchKernel", "forward", "mlp/up"};
+        device.thread = {.process = 0, .thread = 7, .name = "stream 7", .lane = 1000, .device = 0};
+        device.strings = {"", "gemm", "gelu_kernel", "forward", "mlp/up"};
+        device.arguments.push_back({.grid = {160, 1, 1}, .block = {256, 1, 1}, .registers = 32, .sharedBytes = 1024});
+        for (std::int64_t step = 0; step < 10; ++step) {
+            const std::int64_t at = step * 1000 * kUs;
+            host.slices.push_back({.start = at, .duration = 1000 * kUs, .called = 400 * kUs, .kind = SliceKind::Step, .step = step + 1});
+            for (std::int64_t i = 0; i < 10; ++i) {
+                const std::int64_t start = at + i * 100 * kUs, number = step * 10 + i + 1;
+                const std::uint32_t name = i % 2 == 0 ? 1 : 2;
+                host.slices.push_back({.start = start,
+                                       .duration = 40 * kUs,
+                                       .called = 10 * kUs,
+                                       .name = name,
+                                       .phase = 4,
+                                       .role = 5,
+                                       .depth = 1,
+                                       .layer = static_cast<std::int32_t>(i % 2),
+                                       .step = step + 1,
+                                       .external = number});
+                host.slices.push_back({.start = start + 10 * kUs,
+                                       .duration = 10 * kUs,
+                                       .name = 3,
+                                       .depth = 2,
+                                       .kind = SliceKind::Runtime,
+                                       .correlation = number,
+                                       .external = number});
+                device.slices.push_back({.start = start + 160 * kUs,
+                                         .duration = 60 * kUs + i,
+                                         .name = name,
+                                         .phase = 3,
+                                         .role = 4,
+                                         .arguments = 1,
+                                         .layer = static_cast<std::int32_t>(i % 2),
+                                         .kind = SliceKind::Kernel,
+                                         .correlation = number,
+                                         .external = number});
+            }
+        }
+    }
+    // In blocks of so many slices.
+    void tell(MemoryTrace& trace, std::size_t block) const {
+        for (const SliceBlock* all : {&host, &device})
+            for (std::size_t from = 0; from < all->slices.size(); from += block) {
+                SliceBlock some = *all;
+                const auto begin = all->slices.begin() + static_cast<std::ptrdiff_t>(from);
+                some.slices.assign(begin, begin + static_cast<std::ptrdiff_t>(std::min(block, all->slices.size() - from)));
+                trace.add(encodeSlices(std::move(some)));
+            }
+        trace.finish();
+    }
+};
+
+RangePanes panesOf(MemoryTrace& trace, std::int64_t from, std::int64_t to, std::int64_t most = PanesReader::kMostSlices) {
+    const GpuShape v100{
+        .multiprocessors = 80, .threadsPerMultiprocessor = 2048, .registersPerMultiprocessor = 65536, .sharedPerMultiprocessorBytes = 98304};
+    PanesReader reader(trace, {{0, v100}}, kAlwaysOn, most);
+    EXPECT_TRUE(reader.open());
+    auto panes = reader.read(from, to);
+    EXPECT_TRUE(panes) << panes.error().sentence;
+    return panes ? std::move(*panes) : RangePanes{};
+}
+
+TEST(RangePanes, SaysOfAllWhatProfileSays) {
+    const SmallGpuRun run;
+    for (const std::size_t block : {7u, 64u, 5000u}) {
+        MemoryTrace trace;
+        run.tell(trace, block);
+        const RangePanes panes = panesOf(trace, 0, 0);
+        EXPECT_FALSE(panes.folded);
+        EXPECT_TRUE(panes.devices);
+        OperationSummary operations;
+        KernelSummary kernels;
+        for (const SliceBlock* one : {&run.host, &run.device}) {
+            operations.add(*one);
+            kernels.add(*one);
+        }
+        EXPECT_EQ(panes.totals.operations, operations.totals().operations);
+        EXPECT_EQ(panes.totals.deviceTime.ns, operations.totals().deviceTime.ns);
+        EXPECT_EQ(panes.totals.steps, 10);
+        const auto rows = operations.rows(SummaryBy::Operation, SummarySort::Self);
+        ASSERT_EQ(panes.operations.size(), rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            EXPECT_EQ(panes.operations[i].row.name, rows[i].name);
+            EXPECT_EQ(panes.operations[i].row.self.ns, rows[i].self.ns);
+            EXPECT_EQ(panes.operations[i].row.layer, rows[i].layer);
+        }
+        const auto launched = kernels.rows(SummarySort::Total);
+        ASSERT_EQ(panes.kernels.size(), launched.size());
+        for (std::size_t i = 0; i < launched.size(); ++i) {
+            const PaneKernel& kernel = panes.kernels[i];
+            EXPECT_EQ(kernel.row.name, launched[i].name);
+            EXPECT_EQ(kernel.row.calls, 50);
+            EXPECT_EQ(kernel.row.total.ns, launched[i].total.ns);
+            EXPECT_EQ(kernel.row.operation, kernel.row.name == "gemm" ? "aten::mm" : "aten::gelu");
+            EXPECT_EQ(kernel.row.registers, 32);
+            EXPECT_EQ(kernel.row.sharedBytes, 1024);
+            EXPECT_EQ(kernel.phase, "forward");
+            EXPECT_DOUBLE_EQ(kernel.blocksPerMultiprocessor, 2) << "160 blocks on 80 multiprocessors";
+            EXPECT_DOUBLE_EQ(kernel.occupancy, 0.25) << "two blocks of 256 of 2048 threads";
+            EXPECT_EQ(kernel.launched, 50);
+            EXPECT_EQ(kernel.launchDelay.ns, 150 * kUs);
+            EXPECT_EQ(kernel.longest.lane, 1000);
+            EXPECT_EQ(kernel.longest.duration, kernel.row.longest.ns);
+        }
+    }
+}
+
+TEST(RangePanes, WhatBeginsInTheRangeCountsAndLaunchesBeforeItAreFound) {
+    const SmallGpuRun run;
+    MemoryTrace trace;
+    run.tell(trace, 32);
+    // From the middle of the third step on, one millisecond.
+    const std::int64_t from = 2500 * kUs, to = 3500 * kUs;
+    const RangePanes panes = panesOf(trace, from, to);
+    std::int64_t operations = 0, kernels = 0;
+    for (const Slice& slice : run.host.slices) operations += isOperation(slice.kind) && slice.start >= from && slice.start < to ? 1 : 0;
+    for (const Slice& slice : run.device.slices) kernels += slice.start >= from && slice.start < to ? 1 : 0;
+    EXPECT_EQ(panes.totals.operations, operations);
+    EXPECT_EQ(panes.totals.kernels, kernels);
+    ASSERT_EQ(panes.streams.size(), 1u);
+    EXPECT_EQ(panes.streams[0].time.works, kernels);
+    EXPECT_EQ(panes.streams[0].launches.launched, kernels) << "the first two were launched before the range";
+    EXPECT_EQ(panes.streams[0].launches.median.ns, 150 * kUs);
+    EXPECT_EQ(panes.streams[0].launches.longestQueue, 2);
+    EXPECT_EQ(panes.flame.nodes()[0].total > 0, true);
+    ASSERT_EQ(panes.steps.size(), 1u);
+    EXPECT_TRUE(panes.steps[0].device);
+}
+
+TEST(RangePanes, IdleIsWhatLiesBetweenTheWorksOfAStream) {
+    const SmallGpuRun run;
+    MemoryTrace trace;
+    run.tell(trace, 100);
+    const RangePanes panes = panesOf(trace, 0, 0);
+    ASSERT_EQ(panes.streams.size(), 1u);
+    const StreamTime& time = panes.streams[0].time;
+    std::int64_t busy = 0;
+    for (const Slice& slice : run.device.slices) busy += slice.duration;
+    EXPECT_EQ(time.busy.ns, busy);
+    EXPECT_EQ(time.busy.ns + time.idle().ns, (time.end - time.begin).ns);
+    EXPECT_EQ(time.hostWait.ns, 0) << "each was launched 150 us before it began, when the one before still ran";
+    ASSERT_EQ(panes.gpus.size(), 1u);
+    EXPECT_EQ(panes.gpus[0].time.busy.ns, busy);
+}
+
+TEST(RangePanes, WhereThereAreTooManySlicesSumsAreTheSameAndTheRestIsLeftOut) {
+    const SmallGpuRun run;
+    MemoryTrace trace;
+    run.tell(trace, 64);
+    for (const auto& [from, to] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {1234 * kUs, 7777 * kUs}}) {
+        const RangePanes whole = panesOf(trace, from, to), folded = panesOf(trace, from, to, 20);
+        ASSERT_TRUE(folded.folded);
+        EXPECT_EQ(folded.slices, whole.slices);
+        EXPECT_EQ(folded.totals.operations, whole.totals.operations);
+        EXPECT_EQ(folded.totals.deviceTime.ns, whole.totals.deviceTime.ns);
+        ASSERT_EQ(folded.kernels.size(), whole.kernels.size());
+        for (std::size_t i = 0; i < whole.kernels.size(); ++i) {
+            EXPECT_EQ(folded.kernels[i].row.name, whole.kernels[i].row.name);
+            EXPECT_EQ(folded.kernels[i].row.calls, whole.kernels[i].row.calls);
+            EXPECT_EQ(folded.kernels[i].row.total.ns, whole.kernels[i].row.total.ns);
+            EXPECT_LT(folded.kernels[i].longest.duration, 0);
+        }
+        ASSERT_EQ(folded.operations.size(), whole.operations.size());
+        EXPECT_EQ(folded.operations[0].row.self.ns, whole.operations[0].row.self.ns);
+        EXPECT_TRUE(folded.flame.empty());
+        // Folds begin where their bucket does: a few works at the edges may count on the other side.
+        ASSERT_EQ(folded.streams.size(), 1u);
+        EXPECT_NEAR(static_cast<double>(folded.streams[0].time.works), static_cast<double>(whole.streams[0].time.works), 1);
+        EXPECT_NEAR(static_cast<double>(folded.streams[0].time.busy.ns), static_cast<double>(whole.streams[0].time.busy.ns), 61e3);
+    }
+}
+
+TEST(RangePanes, ACaptureWithoutAGpuHasNoStreamsAndAnEmptyRangeHasNothing) {
+    SmallGpuRun run;
+    run.device.slices.clear();
+    std::erase_if(run.host.slices, [](const Slice& slice) { return slice.kind == SliceKind::Runtime; });
+    MemoryTrace trace;
+    trace.add(encodeSlices(run.host));
+    trace.finish();
+    const RangePanes panes = panesOf(trace, 0, 0);
+    EXPECT_FALSE(panes.devices);
+    EXPECT_TRUE(panes.kernels.empty());
+    EXPECT_TRUE(panes.streams.empty());
+    ASSERT_EQ(panes.steps.size(), 1u);
+    EXPECT_EQ(panes.steps[0].steps, 10);
+    EXPECT_EQ(panes.steps[0].window.ns, 10'000 * kUs);
+    std::int64_t all = 0;
+    for (const auto& one : panes.steps[0].classes) all += one.time.ns;
+    EXPECT_EQ(all, panes.steps[0].window.ns);
+    EXPECT_EQ(panes.layers.grid(false).layers, (std::vector<std::int32_t>{0, 1}));
+    const RangePanes nothing = panesOf(trace, 50 * kUs, 60 * kUs);
+    EXPECT_TRUE(nothing.operations.empty());
+    EXPECT_FALSE(nothing.flame.empty()) << "the step reaches over the range";
+}
+
+TEST(RangePanes, StacksOfPythonReachTheFlameGraph) {
+    SliceBlock block;
+    block.thread = {.process = 1, .thread = 1};
+    block.strings = {"", "train.py(12): main", "train.py(40): step", "aten::mm"};
+    block.slices = {{.start = 0, .duration = 100, .called = 60, .name = 1, .kind = SliceKind::Python},
+                    {.start = 20, .duration = 60, .called = 30, .name = 2, .depth = 1, .kind = SliceKind::Python},
+                    {.start = 30, .duration = 30, .name = 3, .depth = 2}};
+    MemoryTrace trace;
+    trace.add(encodeSlices(block));
+    trace.finish();
+    const RangePanes panes = panesOf(trace, 0, 0);
+    const auto& nodes = panes.flame.nodes();
+    ASSERT_EQ(nodes.size(), 5u);
+    std::string path;
+    for (std::uint32_t at = 4; at != 0; at = nodes[at].parent) path += "/" + panes.flame.name(at);
+    EXPECT_EQ(path, "/aten::mm/train.py(40): step/train.py(12): main/thread 1");
+    EXPECT_EQ(nodes[2].self, 40);
+}
+
+TEST(RangePanes, AKernelThatNamesItsOperationItselfNeedsNoLaunch) {
+    SliceBlock block;
+    block.thread = {.thread = 7, .device = 0};
+    block.strings = {"", "kernel", "mlp/up"};
+    block.arguments.push_back({.extra = R"({"operation":"fused MLP"})"});
+    block.slices = {{.start = 0, .duration = 10, .name = 1, .role = 2, .arguments = 1, .layer = 3, .kind = SliceKind::Kernel}};
+    MemoryTrace trace;
+    trace.add(encodeSlices(block));
+    trace.finish();
+    const RangePanes panes = panesOf(trace, 0, 0);
+    ASSERT_EQ(panes.kernels.size(), 1u);
+    EXPECT_EQ(panes.kernels[0].row.operation, "fused MLP");
+    EXPECT_EQ(panes.kernels[0].row.role, "mlp/up");
+    EXPECT_EQ(panes.kernels[0].row.layer, 3);
+    EXPECT_TRUE(panes.layers.hasKernels());
+    EXPECT_EQ(panes.layers.grid(true).layers, std::vector<std::int32_t>{3});
+}
+
+TEST(RangePanes, EndsWhenSomethingNewerIsWanted) {
+    const SmallGpuRun run;
+    MemoryTrace trace;
+    run.tell(trace, 8);
+    int left = 1'000'000;
+    PanesReader reader(trace, {}, [&] { return left-- > 0; });
+    ASSERT_TRUE(reader.open());
+    left = 5;
+    const auto panes = reader.read(0, 0);
+    ASSERT_FALSE(panes);
+    EXPECT_EQ(panes.error().code, ErrorCode::Cancelled);
+    left = 1'000'000;
+    EXPECT_TRUE(reader.read(0, 0));
+}
+
+}  // namespace
+}  // namespace stepscope
