@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/analysis/Statistics.h"
+#include "core/events/SessionInfo.h"
 
 namespace stepscope {
 
@@ -92,6 +93,8 @@ QString ChartContent::whyEmpty(const DrawRequest& request) const {
         return before || after ? QStringLiteral("No steps in this part of the run. Press F to see all of it.") : QString();
     }
     if (request.history == nullptr || !request.history->started()) return QStringLiteral("No steps yet. Press Run.");
+    if (const auto& info = request.history->info(); info && info->kind == SessionKind::Trace)
+        return QStringLiteral("This is an imported trace: the pages Operations and Timeline show what it holds.");
     if (const auto& state = request.history->state(); state && ended(state->state)) {
         if (state->state == RunState::Failed)
             return QStringLiteral("The run failed before its first step: %1").arg(QString::fromStdString(state->why));

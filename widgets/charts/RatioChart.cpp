@@ -156,7 +156,9 @@ void RatioChart::paintGround(QPainter& painter) const {
     const QRectF foot(area.left(), area.bottom() + 2, area.width(), painter.fontMetrics().height() + 2);
     if (m_pairs.empty()) {
         painter.drawText(foot, Qt::AlignLeft | Qt::AlignVCenter, "pairs");
-        painter.drawText(area, Qt::AlignCenter, "Each pair of measurements becomes a dot here.");
+        // Above the line at 1 and its band, not on them.
+        painter.drawText(QRectF(area.left(), area.top(), area.width(), std::max(0.0, top - area.top())), Qt::AlignCenter,
+                         "Each pair of measurements becomes a dot here.");
         return;
     }
     painter.drawText(foot, Qt::AlignLeft | Qt::AlignVCenter, "pair 1");

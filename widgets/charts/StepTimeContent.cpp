@@ -41,8 +41,11 @@ public:
             m_made = true;
         }
         m_beyond.reset();
+        m_unitMs = 1;
         const Pixels pixels = request.hasSteps() ? collect(request) : Pixels{};
         const Scale y = request.yOr(scaleFor(request, pixels));
+        const QString unit = makeTicks(y, quantity(), 4).unit;
+        m_unitMs = unit == "s" ? 1000 : unit == "µs" ? 1e-3 : 1;
         if (!pixels.total.empty() && !request.logarithmicY && !request.y && highest(pixels.total) > y.high) m_beyond = highest(pixels.total);
         // Painted from the tallest down: each area reaches the axis and the next covers its lower part.
         for (std::size_t i = 0; i < kLayers; ++i) {
@@ -171,15 +174,22 @@ private:
     static QColor colour(const DrawRequest& request, std::size_t layer) {
         return request.colour(layer < kPhases ? roleOf(static_cast<Phase>(layer)) : SeriesRole::Idle);
     }
-    // The unit stands once, beside the title.
-    static QString number(double ms) { return QString::number(ms, 'f', ms < 10 ? 2 : ms < 100 ? 1 : 0); }
-    static QString shortNumber(double ms) { return QString::number(ms, 'f', ms < 0.095 ? 2 : ms < 9.5 ? 1 : 0); }
+    // The unit stands once, beside the title: that of the axis.
+    QString number(double ms) const {
+        const double value = ms / m_unitMs;
+        return QString::number(value, 'f', value < 10 ? 2 : value < 100 ? 1 : 0);
+    }
+    QString shortNumber(double ms) const {
+        const double value = ms / m_unitMs;
+        return QString::number(value, 'f', value < 0.095 ? 2 : value < 9.5 ? 1 : 0);
+    }
     static double barHalf(const DrawRequest& request) {
         return (request.x.high - request.x.low) / static_cast<double>(std::max<std::size_t>(1, request.pixels));
     }
 
     bool m_made = false;
     bool m_copies = false;
+    double m_unitMs = 1;  // of the axis
     std::optional<double> m_beyond;
     std::array<ChartCanvas::Shape, kLayers> m_layers{};
     std::array<ChartCanvas::Shape, kLayers + 1> m_lines{};  // the last: the total

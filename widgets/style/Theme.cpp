@@ -2,9 +2,10 @@
 
 #include <QApplication>
 #include <QStyle>
-#include <QStyleFactory>
 #include <QStyleHints>
 #include <optional>
+
+#include "widgets/style/OutlinedStyle.h"
 
 namespace stepscope {
 namespace {
@@ -54,6 +55,7 @@ QPalette makePalette(bool dark) {
     palette.setColor(QPalette::Shadow, dark ? QColor(0x0b0c0e) : QColor(0x7b8187));
     palette.setColor(QPalette::Highlight, accentColour(dark));
     palette.setColor(QPalette::HighlightedText, dark ? QColor(0x0d1117) : QColor(0xffffff));
+    palette.setColor(QPalette::Disabled, QPalette::HighlightedText, dark ? QColor(0xaab1b9) : QColor(0x4f565d));
     palette.setColor(QPalette::Disabled, QPalette::Highlight, dark ? QColor(0x3c4148) : QColor(0xc6cbd0));
     palette.setColor(QPalette::Link, accentColour(dark));
     palette.setColor(QPalette::LinkVisited, accentColour(dark));
@@ -68,8 +70,7 @@ void applyStyle(QApplication& application, Theme theme) {
     const bool systemDark = systemIsDark();
     g_theme = theme;
     const bool dark = theme == Theme::Dark || (theme == Theme::System && systemDark);
-    if (application.style() == nullptr || application.style()->objectName().compare(QStringLiteral("Fusion"), Qt::CaseInsensitive) != 0)
-        QApplication::setStyle(QStyleFactory::create("Fusion"));
+    if (qobject_cast<OutlinedStyle*>(QApplication::style()) == nullptr) QApplication::setStyle(new OutlinedStyle);
     QApplication::setPalette(makePalette(dark));
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/base/Format.h"
 #include "core/events/Command.h"
+#include "widgets/panels/FoldingRow.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/guide/ShortcutsOverlay.h"
 #include "widgets/style/Metrics.h"
@@ -89,16 +90,19 @@ TimelinePage::TimelinePage(QWidget* parent) : QWidget(parent) {
     m_split->setStretchFactor(0, 1);
     m_details->setMinimumSize(160, 70);
 
-    auto* top = new QHBoxLayout;
-    top->setSpacing(space(2));
-    top->addWidget(m_capture);
-    top->addWidget(m_steps);
-    top->addWidget(m_search, 1);
-    for (QToolButton* button : {m_back, m_next, m_fit, m_copy, m_help}) top->addWidget(button);
+    auto* asking = new QHBoxLayout;
+    asking->setSpacing(space(2));
+    asking->addWidget(m_capture);
+    asking->addWidget(m_steps);
+    asking->addStretch(0);
+    auto* looking = new QHBoxLayout;
+    looking->setSpacing(space(2));
+    looking->addWidget(m_search, 1);
+    for (QToolButton* button : {m_back, m_next, m_fit, m_copy, m_help}) looking->addWidget(button);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space(3), space(3), space(3), space(2));
     layout->setSpacing(space(2));
-    layout->addLayout(top);
+    layout->addWidget(new FoldingRow(asking, looking));
     layout->addWidget(m_sentence);
     layout->addWidget(m_split, 1);
     layout->addWidget(m_legend);

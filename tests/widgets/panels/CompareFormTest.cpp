@@ -54,6 +54,26 @@ protected:
     CompareForm form;
 };
 
+TEST_F(CompareFormTest, BIsAnotherValueThanAAsLongAsNobodyChoseIt) {
+    settings.switches["amp"] = std::string("bf16");  // flipped in the panel at the left
+    form.setSettings(settings, smallCatalogue());
+    EXPECT_EQ(form.question().differences[0], (Difference{"amp", "bf16", "off"}));
+    settings.switches["amp"] = std::string("off");
+    form.setSettings(settings, smallCatalogue());
+    EXPECT_EQ(form.question().differences[0], (Difference{"amp", "off", "bf16"}));
+    CompareQuestion chosen = form.question();
+    form.setQuestion(chosen);
+    settings.switches["amp"] = std::string("bf16");
+    form.setSettings(settings, smallCatalogue());
+    EXPECT_EQ(form.question().differences[0].b, "bf16") << "somebody chose it";
+}
+
+TEST_F(CompareFormTest, FitsTheSmallestWindow) {
+    form.resize(380, 400);
+    QCoreApplication::processEvents();
+    EXPECT_LE(form.widget()->width(), form.viewport()->width()) << "nothing is cut at the right";
+}
+
 TEST_F(CompareFormTest, BeginsWithAQuestionThatCanBeAskedAtOnce) {
     const CompareQuestion question = form.question();
     ASSERT_EQ(question.differences.size(), 1u);

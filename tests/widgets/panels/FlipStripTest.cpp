@@ -1,6 +1,7 @@
 // The strip after a flip while its steps are being measured: what has not changed is left as it is, and no figure stays that is no longer there.
 #include <gtest/gtest.h>
 
+#include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/run/FlipStrip.h"
 
@@ -39,6 +40,23 @@ TEST(FlipStrip, ShowsAsManyFiguresAsAReadingHas) {
     EXPECT_FALSE(shown(strip).contains("figure 4"));
     strip.setReading(readingOf("not compared", 0));
     EXPECT_EQ(shown(strip), (QStringList{"Mixed precision: off → bf16", "not compared"}));
+}
+
+TEST(FlipStrip, PutsAReasonThatIsLongerThanItsRowBelowTheFigures) {
+    const QString reason = "inconclusive: what was measured before the flip and after it overlaps, and other programs used the machine meanwhile";
+    FlipStrip strip;
+    strip.setReading(readingOf(reason, 4));
+    strip.resize(620, 110);
+    QCoreApplication::processEvents();
+    const ElidedLabel* shows = nullptr;
+    for (const auto* label : strip.findChildren<ElidedLabel*>())
+        if (label->isVisible() && label->text() == reason) shows = label;
+    ASSERT_NE(shows, nullptr);
+    EXPECT_FALSE(shows->isElided());
+    EXPECT_TRUE(strip.rect().contains(shows->geometry()));
+    strip.resize(2000, 110);
+    QCoreApplication::processEvents();
+    EXPECT_EQ(shown(strip).count(reason), 1);
 }
 
 }  // namespace

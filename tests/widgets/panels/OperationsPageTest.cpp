@@ -94,5 +94,28 @@ TEST(OperationsPage, HasASentenceForEachState) {
     EXPECT_FALSE(page.captureButton()->isEnabled());
 }
 
+TEST(OperationsPage, ShowsATraceThatHasKernelsAndNoOperations) {
+    SliceBlock block;
+    block.strings = {"", "ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_nn"};
+    block.slices = {{.start = 0, .duration = 9'000'000, .name = 1, .kind = SliceKind::Kernel},
+                    {.start = 9'000'000, .duration = 1'000'000, .name = 2, .kind = SliceKind::Kernel}};
+    OperationSummary summary;
+    summary.add(block);
+    OperationsView view{.session = 9, .totals = summary.totals()};
+    view.kernels = summary.rows(SummaryBy::Kernel, SummarySort::Total);
+    OperationsPage page;
+    page.show();
+    page.setView(view);
+    EXPECT_TRUE(page.exportButton()->isEnabled());
+    EXPECT_TRUE(page.grouping()->isVisible());
+    EXPECT_TRUE(page.table()->isVisible());
+    EXPECT_EQ(page.grouping()->currentText(), "by kernel");
+    EXPECT_EQ(names(page).size(), 2u);
+    EXPECT_TRUE(page.sentence().startsWith("2 kernels and copies took")) << page.sentence().toStdString();
+    page.grouping()->setCurrentIndex(0);
+    EXPECT_TRUE(page.sentence().contains("by kernel")) << page.sentence().toStdString();
+    EXPECT_EQ(page.table()->textElideMode(), Qt::ElideMiddle) << "what tells these two apart is their end";
+}
+
 }  // namespace
 }  // namespace stepscope

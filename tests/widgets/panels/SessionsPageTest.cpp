@@ -4,6 +4,7 @@
 
 #include <QCheckBox>
 #include <QHeaderView>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -59,6 +60,31 @@ protected:
     SessionsModel model;
     SessionsPage page{model};
 };
+
+TEST_F(SessionsPageTest, SaysThatEqualSettingsDoNotDiffer) {
+    model.setRows({row(1, "slow", 100, 2.5, "off"), row(2, "again", 99, 2.5, "off")});
+    page.choose({1, 2});
+    const auto says = [&](const QString& text) {
+        for (const auto* label : page.findChildren<QLabel*>())
+            if (label->isVisible() && label->text() == text) return true;
+        return false;
+    };
+    EXPECT_TRUE(keys().isEmpty());
+    EXPECT_TRUE(says("Settings of 2 sessions: nothing differs"));
+    page.findChild<QCheckBox*>()->setChecked(false);
+    EXPECT_FALSE(keys().isEmpty());
+    EXPECT_TRUE(says("Settings of 2 sessions"));
+}
+
+TEST_F(SessionsPageTest, WhatWasImportedHasNoSettingsToLoadOrRun) {
+    SessionRow trace = row(1, "v100", kUnknown, kUnknown, "off");
+    trace.kind = SessionKind::Trace;
+    model.setRows({trace});
+    page.choose({1});
+    EXPECT_TRUE(button("Replay")->isEnabled());
+    EXPECT_FALSE(button("Load settings")->isEnabled());
+    EXPECT_FALSE(button("Run again")->isEnabled());
+}
 
 TEST_F(SessionsPageTest, SortsFiguresByTheirValueAndUnknownOnesLast) {
     EXPECT_EQ(ids(), (QList<qlonglong>{4, 3, 2, 1})) << "the newest first";

@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QStyle>
 #include <QTest>
+#include <QTimer>
 #include <QToolButton>
 
 #include "widgets/panels/ToneLabel.h"
@@ -178,6 +179,44 @@ TEST_F(SessionsPanelTest, SeveralAreChosenWithShiftAndControlComparedAndDeletedB
         if (action->text() == "Delete 2 sessions") action->trigger();
     ASSERT_EQ(deleted.size(), 1) << "the run in progress stays";
     EXPECT_EQ(deleted[0][0].toLongLong(), 1);
+}
+
+TEST_F(SessionsPanelTest, WhatWasImportedOffersNothingThatNeedsSettings) {
+    rows.push_back(session(4, "v100", 9000));
+    rows.back().kind = SessionKind::Trace;
+    panel.setRows(rows);
+    const auto enabled = [&](int row) {
+        Q_EMIT panel.view().customContextMenuRequested(panel.view().visualRect(panel.filter().index(row, 0)).center());
+        auto* menu = panel.findChild<QMenu*>();
+        int count = 0;
+        for (const auto* action : menu->actions())
+            if (action->text().startsWith("Run again") || action->text().startsWith("Load these") || action->text().startsWith("Resume"))
+                count += action->isEnabled() ? 1 : 0;
+        delete menu;
+        return count;
+    };
+    EXPECT_EQ(enabled(1), 0) << "the import, below what is recorded now";
+    EXPECT_EQ(enabled(2), 3);
+}
+
+TEST_F(SessionsPanelTest, AgesGoOnWithoutAnybodyTouchingTheList) {
+    class Paints : public QObject {
+    public:
+        int count = 0;
+        bool eventFilter(QObject*, QEvent* event) override {
+            count += event->type() == QEvent::Paint ? 1 : 0;
+            return false;
+        }
+    } paints;
+    panel.view().viewport()->installEventFilter(&paints);
+    auto* ages = panel.view().findChild<QTimer*>("ages");
+    ASSERT_NE(ages, nullptr);
+    EXPECT_TRUE(ages->isActive());
+    EXPECT_LE(ages->interval(), 60'000);
+    QCoreApplication::processEvents();
+    const int before = paints.count;
+    ages->setInterval(1);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return paints.count > before; }, 5000));
 }
 
 TEST_F(SessionsPanelTest, TheNoteOfASessionThatIsDeletedIsNotWrittenOn) {

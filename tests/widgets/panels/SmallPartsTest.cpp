@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QDir>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QStyleOption>
 #include <QTest>
 #include <QToolButton>
+#include <cmath>
 
 #include "widgets/panels/FoldSection.h"
 #include "widgets/panels/LineIcon.h"
@@ -35,6 +38,36 @@ TEST(HintStrip, ShowsThreeHintsThatGoAwayForGood) {
     EXPECT_EQ(next.shown(), 0);
     EXPECT_TRUE(next.isHidden());
     EXPECT_TRUE(HintStrip().isHidden());
+}
+
+double contrastOf(const QColor& a, const QColor& b) {
+    const auto light = [](const QColor& colour) {
+        const auto part = [](double share) { return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4); };
+        return 0.2126 * part(colour.redF()) + 0.7152 * part(colour.greenF()) + 0.0722 * part(colour.blueF());
+    };
+    const double one = light(a) + 0.05, other = light(b) + 0.05;
+    return std::max(one, other) / std::min(one, other);
+}
+
+TEST(Theme, UncheckedBoxesAndTheValueOfADisabledToggleAreSeen) {
+    for (const Theme theme : {Theme::Dark, Theme::Light}) {
+        applyStyle(*qApp, theme);
+        const QPalette palette = QApplication::palette();
+        EXPECT_GE(contrastOf(palette.color(QPalette::Disabled, QPalette::HighlightedText), palette.color(QPalette::Disabled, QPalette::Highlight)),
+                  3);
+        QCheckBox box("unchecked");
+        box.show();
+        QCoreApplication::processEvents();
+        QStyleOptionButton option;
+        option.initFrom(&box);
+        const QRect indicator = box.style()->subElementRect(QStyle::SE_CheckBoxIndicator, &option, &box);
+        const QImage image = box.grab().toImage();
+        double best = 1;
+        for (int y = indicator.top(); y <= indicator.top() + 2; ++y)
+            best = std::max(best, contrastOf(image.pixelColor(indicator.center().x(), y), palette.color(QPalette::Window)));
+        EXPECT_GE(best, theme == Theme::Dark ? 3 : 1.5) << (theme == Theme::Dark ? "dark" : "light");
+    }
+    applyStyle(*qApp, Theme::Light);
 }
 
 TEST(NoticeBar, StaysUntilItIsClosedAndOffersOneAction) {

@@ -8,6 +8,7 @@
 
 #include "core/events/ConfigKeys.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/FoldingRow.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/compare/DifferenceRow.h"
@@ -43,7 +44,7 @@ bool CompareCheck::possible() const {
 CompareForm::CompareForm(QWidget* parent) : QScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
     setWidgetResizable(true);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);  // it fits the smallest window; a large font may need more
     setFocusPolicy(Qt::NoFocus);
     auto* inside = new QWidget;
     auto* layout = new QVBoxLayout(inside);
@@ -141,6 +142,7 @@ QWidget* CompareForm::buildNumbers() {
         edit->setAccessibleName(name);
         edit->setToolTip(tooltip);
         edit->setMaximumWidth(110);
+        edit->setMinimumWidth(64);
         auto* label = new ElidedLabel(Tone::Muted);
         label->setText(name);
         auto* cell = new QVBoxLayout;
@@ -186,13 +188,15 @@ QWidget* CompareForm::buildActions() {
     m_stopRun = button("Stop the run and measure", "stop");
     m_wait = button("Measure when it ends", "to-end");
     m_wait->setCheckable(true);
-    auto* line = new QHBoxLayout;
-    line->setSpacing(space(2));
-    line->addWidget(m_measure);
-    line->addWidget(m_stopRun);
-    line->addWidget(m_wait);
-    line->addStretch(1);
-    layout->addLayout(line);
+    auto* first = new QHBoxLayout;
+    first->setSpacing(space(2));
+    first->addWidget(m_measure);
+    first->addWidget(m_wait);
+    first->addStretch(0);
+    auto* second = new QHBoxLayout;
+    second->addWidget(m_stopRun);
+    second->addStretch(1);
+    layout->addWidget(new FoldingRow(first, second));
     connect(m_measure, &QPushButton::clicked, this, [this] {
         if (m_busy == CompareBusy::Measuring)
             Q_EMIT showRequested();

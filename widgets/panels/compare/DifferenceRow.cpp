@@ -15,7 +15,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kEditor = DifferenceRow::kEditorWidth, kKeys = 110;  // widths
+constexpr int kEditor = DifferenceRow::kEditorWidth, kKeys = 90;  // widths
 
 std::string textOf(const std::vector<std::pair<std::string, std::string>>& settings, const std::string& key) {
     const auto found = std::ranges::find(settings, key, &std::pair<std::string, std::string>::first);
@@ -88,6 +88,7 @@ DifferenceRow::DifferenceRow(QWidget* parent) : QWidget(parent) {
     for (const int column : {1, 2}) m_grid->setColumnMinimumWidth(column, kEditor);
     connect(m_keys, &QComboBox::activated, this, [this] {
         m_aFollows = true;
+        m_bChosen = false;
         buildEditors();
         Q_EMIT edited();
     });
@@ -138,6 +139,8 @@ void DifferenceRow::setSettings(const RunConfig& config, const SwitchCatalogue& 
     const ComparableKey* key = chosen();
     if (key == nullptr) return;
     if (m_aFollows) m_a->setText(asText(textOf(m_settings, key->id)));
+    // A flip at the left may have made A what B was.
+    if (m_aFollows && !m_bChosen && m_a->text() == m_b->text()) m_b->setText(asText(anotherValue(*key, m_a->text().toStdString())));
     for (ValueEdit* edit : {m_a, m_b}) edit->setRefused(edit->isToggle() ? decltype(key->refused){} : key->refused);
 }
 
@@ -155,7 +158,10 @@ void DifferenceRow::buildEditors() {
         edit->setRefused(edit->isToggle() ? decltype(key->refused){} : key->refused);
         m_grid->addWidget(edit, 0, ofA ? 1 : 2);
         connect(edit, &ValueEdit::committed, this, [this, ofA] {
-            if (ofA) m_aFollows = false;
+            if (ofA)
+                m_aFollows = false;
+            else
+                m_bChosen = true;
             Q_EMIT edited();
         });
     }
@@ -169,6 +175,7 @@ void DifferenceRow::setDifference(const Difference& difference) {
     m_keys->setCurrentIndex(at);
     buildEditors();
     m_aFollows = difference.a == textOf(m_settings, difference.key);
+    m_bChosen = true;
     m_a->setText(asText(difference.a));
     m_b->setText(asText(difference.b));
 }

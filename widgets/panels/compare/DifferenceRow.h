@@ -30,7 +30,7 @@ std::string anotherValue(const ComparableKey& key, const std::string& now);
 class DifferenceRow : public QWidget {
     Q_OBJECT
 public:
-    static constexpr int kEditorWidth = 124;
+    static constexpr int kEditorWidth = 94;
 
     explicit DifferenceRow(QWidget* parent = nullptr);
 
@@ -66,6 +66,7 @@ private:
     ElidedLabel* m_problem;
     QGridLayout* m_grid;
     bool m_aFollows = true;
+    bool m_bChosen = false;  // by a person: else it is another value than A's
     int m_number = 1;
 };
 

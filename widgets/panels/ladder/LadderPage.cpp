@@ -16,6 +16,7 @@
 #include "core/base/Format.h"
 #include "widgets/charts/StudyChart.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/FoldingRow.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ReportDialog.h"
 #include "widgets/panels/TitleButton.h"
@@ -156,11 +157,12 @@ QWidget* LadderPage::buildQuestion() {
     m_file = ladderButton("File…", "file", "A ladder of your own: a YAML file of rungs");
     m_forecast = new ElidedLabel(Tone::Muted, 2);
     m_forecast->setAccessibleName("What would be measured");
-    auto* first = new QHBoxLayout;
-    first->setSpacing(space(2));
-    first->addWidget(m_what, 1);
-    first->addWidget(m_file);
-    first->addWidget(m_minutes);
+    auto* what = new QHBoxLayout;
+    what->addWidget(m_what, 1);
+    auto* how = new QHBoxLayout;
+    how->setSpacing(space(2));
+    how->addWidget(m_file);
+    how->addWidget(m_minutes, 1);
     auto* second = new QHBoxLayout;
     second->setSpacing(space(3));
     for (QCheckBox* box : {m_leaveOneOut, m_pairs, m_sizes}) second->addWidget(box);
@@ -169,7 +171,7 @@ QWidget* LadderPage::buildQuestion() {
     auto* layout = new QVBoxLayout(all);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space(1));
-    layout->addLayout(first);
+    layout->addWidget(new FoldingRow(what, how, 1, 0));
     layout->addLayout(second);
     layout->addWidget(m_forecast);
     connect(m_what, &QComboBox::currentIndexChanged, this, [this] {
@@ -191,13 +193,13 @@ QWidget* LadderPage::buildActions() {
     m_guide = new TitleButton("Which switch first");
     m_guide->setLink(true);
     m_guide->setFocusPolicy(Qt::TabFocus);
-    auto* all = new QWidget;
-    auto* layout = new QHBoxLayout(all);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(space(2));
-    for (QPushButton* one : {m_measure, m_stop, m_resume, m_use, m_report}) layout->addWidget(one);
-    layout->addWidget(m_guide);
-    layout->addStretch(1);
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(space(2));
+    for (QPushButton* one : {m_measure, m_stop, m_resume, m_use, m_report}) buttons->addWidget(one);
+    auto* link = new QHBoxLayout;
+    link->addWidget(m_guide);
+    link->addStretch(1);
+    auto* all = new FoldingRow(buttons, link);
     connect(m_measure, &QPushButton::clicked, this, &LadderPage::measureRequested);
     connect(m_stop, &QPushButton::clicked, this, &LadderPage::stopRequested);
     connect(m_resume, &QPushButton::clicked, this, &LadderPage::resumeRequested);

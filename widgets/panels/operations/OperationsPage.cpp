@@ -61,6 +61,7 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setShowGrid(false);
     m_table->setWordWrap(false);
+    m_table->setTextElideMode(Qt::ElideMiddle);  // what tells kernels apart stands at the end of their names
     m_table->setTabKeyNavigation(false);
     m_table->setFont(tabularFont(font()));
     m_table->verticalHeader()->hide();
@@ -108,6 +109,8 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
 
 void OperationsPage::setView(OperationsView view) {
     m_view = std::move(view);
+    // An import of Nsight's has kernels alone: the other ways to group have no row of it.
+    if (m_view.totals.operations == 0 && m_view.totals.kernels > 0) m_by->setCurrentIndex(kByKernel);
     showRows();
     showState();
 }
@@ -137,7 +140,7 @@ void OperationsPage::showRows() {
 }
 
 void OperationsPage::showState() {
-    const bool some = m_view.totals.operations > 0;
+    const bool some = m_view.totals.operations > 0 || m_view.totals.kernels > 0;
     m_capture->setEnabled(m_ready && !m_waiting);
     m_steps->setEnabled(m_ready && !m_waiting);
     m_export->setEnabled(some);
@@ -157,15 +160,19 @@ void OperationsPage::showState() {
         m_sentence->setText(QString("No step of session %1 was captured. %2").arg(m_view.session).arg(how));
     else {
         const SummaryTotals& totals = m_view.totals;
-        QString text =
-            QString("%1 operations in %2 captured steps, %3 a step. Times are those of all threads and all these steps together.")
-                .arg(sentenceText(format::count(totals.operations)), sentenceText(format::count(totals.steps)),
-                     sentenceText(format::milliseconds(totals.stepTime.milliseconds() / std::max<double>(1, static_cast<double>(totals.steps)))));
+        QString text = totals.operations == 0
+                           ? QString("It has no operations, only what ran on GPUs: “by kernel” shows that.")
+                           : QString("%1 operations in %2 captured steps, %3 a step. Times are those of all threads and all these steps together.")
+                                 .arg(sentenceText(format::count(totals.operations)), sentenceText(format::count(totals.steps)),
+                                      sentenceText(format::milliseconds(totals.stepTime.milliseconds() /
+                                                                        std::max<double>(1, static_cast<double>(totals.steps)))));
         if (m_by->currentIndex() == kByKernel)
-            text = totals.kernels == 0 ? m_view.note.isEmpty() ? QString("No kernels were captured: the run was not on a GPU.") : m_view.note
-                                       : QString("%1 kernels and copies in %2 captured steps took %3 on GPUs.")
-                                             .arg(sentenceText(format::count(totals.kernels)), sentenceText(format::count(totals.steps)),
-                                                  sentenceText(format::milliseconds(totals.deviceTime.milliseconds())));
+            text = totals.kernels == 0
+                       ? m_view.note.isEmpty() ? QString("No kernels were captured: the run was not on a GPU.") : m_view.note
+                       : QString("%1 kernels and copies%2 took %3 on GPUs.")
+                             .arg(sentenceText(format::count(totals.kernels)),
+                                  totals.steps == 0 ? QString() : QString(" in %1 captured steps").arg(sentenceText(format::count(totals.steps))),
+                                  sentenceText(format::milliseconds(totals.deviceTime.milliseconds())));
         else if (!m_view.note.isEmpty())
             text += " " + m_view.note;
         if (totals.lost + totals.invalid > 0)

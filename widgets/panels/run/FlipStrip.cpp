@@ -14,6 +14,7 @@ namespace stepscope {
 namespace {
 
 using Verdict = FlipStripReading::Verdict;
+constexpr int kReasonLines = 2;
 
 // The words say it too: no meaning by colour alone.
 Tone toneOf(Verdict verdict) {
@@ -46,7 +47,7 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     m_action->setFont(smallFont(font()));
     m_action->hide();
     connect(m_action, &QPushButton::clicked, this, &FlipStrip::actionRequested);
-    auto* close = new QToolButton;
+    auto* close = m_close = new QToolButton;
     close->setIcon(lineIcon("close"));
     close->setAutoRaise(true);
     close->setToolTip("Close this comparison");
@@ -72,6 +73,10 @@ FlipStrip::FlipStrip(QWidget* parent) : QWidget(parent) {
     layout->setSpacing(0);
     layout->addLayout(head);
     layout->addWidget(m_table);
+    m_reason = new ElidedLabel(Tone::Muted, kReasonLines);
+    m_reason->setFont(smallFont(font()));
+    m_reason->hide();
+    layout->addWidget(m_reason);
     m_below = new ElidedLabel(Tone::Normal, 4);
     m_below->setFont(smallFont(font()));
     layout->addWidget(m_below);
@@ -88,11 +93,19 @@ void FlipStrip::resizeEvent(QResizeEvent* event) {
     dropWhatDoesNotFit();
 }
 
-// The quartiles go first, then the names: the tool tip has both.
+// The quartiles go first, then the names: the tool tip has both. A reason that is longer than the row of the heading takes their place.
 void FlipStrip::dropWhatDoesNotFit() {
+    m_reason->setVisible(false);
     if (m_columns.empty() || m_reading.figures.empty()) return;
     const Column& first = m_columns.front();
     int room = height() - m_heading->sizeHint().height() - 3 * space(1) - first.medians->sizeHint().height() - first.change->sizeHint().height();
+    const int beside = width() - m_heading->sizeHint().width() - m_close->sizeHint().width() -
+                       (m_reading.action.isEmpty() ? 0 : m_action->sizeHint().width() + space(2)) - 2 * space(1) - 3 * space(2);
+    const bool below = m_note->fontMetrics().horizontalAdvance(m_reading.note) > beside && room >= m_reason->sizeHint().height();
+    m_note->setText(below ? QString() : m_reading.note);
+    m_reason->setText(below ? m_reading.note : QString());
+    m_reason->setVisible(below);
+    if (below) room -= m_reason->sizeHint().height();
     const bool names = room >= first.name->sizeHint().height();
     if (names) room -= first.name->sizeHint().height();
     const bool spreads = room >= first.spread->sizeHint().height();

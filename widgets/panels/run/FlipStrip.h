@@ -7,6 +7,7 @@
 
 class QGridLayout;
 class QPushButton;
+class QToolButton;
 
 namespace stepscope {
 
@@ -55,9 +56,11 @@ private:
     FlipStripReading m_reading;
     std::vector<Column> m_columns;
     ElidedLabel* m_heading;
-    ElidedLabel* m_note;
-    ElidedLabel* m_below;  // the note again, in as many lines as it needs, where there are no figures
+    ElidedLabel* m_note;    // beside the heading, where it fits
+    ElidedLabel* m_reason;  // below the figures, where not
+    ElidedLabel* m_below;   // the note again, in as many lines as it needs, where there are no figures
     QPushButton* m_action;
+    QToolButton* m_close;
     QGridLayout* m_figures;
     QWidget* m_table;
 };

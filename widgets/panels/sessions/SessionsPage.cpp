@@ -17,6 +17,7 @@
 
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/sessions/Ages.h"
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsTable.h"
 #include "widgets/style/Metrics.h"
@@ -46,6 +47,7 @@ SessionsPage::SessionsPage(SessionsModel& sessions, QWidget* parent) : QWidget(p
     m_view->setAccessibleName("Sessions as a table");
     m_view->setTabKeyNavigation(false);
     m_view->verticalHeader()->hide();
+    keepAgesTrue(*m_view);
     m_view->verticalHeader()->setDefaultSectionSize(m_view->fontMetrics().height() + 8);
     QHeaderView* columns = m_view->horizontalHeader();
     columns->setHighlightSections(false);
@@ -176,7 +178,9 @@ void SessionsPage::showSettings() {
     auto shown = rows();
     const std::size_t all = shown.size();
     if (shown.size() > kMostBesideEachOther) shown.resize(kMostBesideEachOther);
-    for (QPushButton* button : {m_replay, m_load, m_again}) button->setEnabled(all == 1);
+    m_replay->setEnabled(all == 1);
+    // What was imported was not run here.
+    for (QPushButton* button : {m_load, m_again}) button->setEnabled(all == 1 && shown.front()->kind != SessionKind::Trace);
     m_overlay->setEnabled(all > 1);
     m_remove->setEnabled(std::ranges::any_of(rows(), [](const SessionRow* row) { return ended(row->state); }));
     m_differing->setEnabled(all > 1);
@@ -200,7 +204,11 @@ void SessionsPage::showSettings() {
             if (valueOf(i, key) != valueOf(0, key)) return true;
         return false;
     };
-    if (all > 1 && m_differing->isChecked()) std::erase_if(keys, [&](const QString& key) { return !differs(key); });
+    if (all > 1 && m_differing->isChecked()) {
+        const bool some = !keys.empty();
+        std::erase_if(keys, [&](const QString& key) { return !differs(key); });
+        if (keys.empty()) m_heading->setText(m_heading->text() + (some ? ": nothing differs" : ": they have none"));
+    }
     m_settings->clear();
     m_settings->setColumnCount(static_cast<int>(shown.size()) + (shown.empty() ? 0 : 1));
     m_settings->setRowCount(static_cast<int>(keys.size()));

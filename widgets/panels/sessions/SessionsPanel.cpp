@@ -14,6 +14,7 @@
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/sessions/Ages.h"
 #include "widgets/panels/sessions/SessionDelegate.h"
 #include "widgets/panels/sessions/SessionEditor.h"
 #include "widgets/panels/sessions/SessionsModel.h"
@@ -48,6 +49,7 @@ SessionsPanel::SessionsPanel(QWidget* parent) : QWidget(parent) {
     m_view->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_view->setAccessibleName("Sessions, newest first");
     m_view->installEventFilter(this);
+    keepAgesTrue(*m_view);
     m_empty = sentenceLabel(Tone::Muted);
     m_empty->setAlignment(Qt::AlignTop | Qt::AlignHCenter);
     m_empty->setContentsMargins(space(3), space(6), space(3), 0);
@@ -152,15 +154,17 @@ void SessionsPanel::showMenu(const QPoint& at) {
     std::vector<std::int64_t> several = allSelected();
     if (std::ranges::count(several, row.id) == 0) several = {row.id};
     menu->addAction(lineIcon("run"), "Replay", this, [this, row] { Q_EMIT replayRequested(row.id); });
-    menu->addAction(lineIcon("again"), "Run again with these settings", this, [this, row] { Q_EMIT runAgainRequested(row.id); });
-    menu->addAction(lineIcon("undo"), "Load these settings", this, [this, row] { Q_EMIT loadRequested(row.id); });
+    const bool ownSettings = row.kind != SessionKind::Trace;  // what was imported was not run here
+    menu->addAction(lineIcon("again"), "Run again with these settings", this, [this, row] { Q_EMIT runAgainRequested(row.id); })
+        ->setEnabled(ownSettings);
+    menu->addAction(lineIcon("undo"), "Load these settings", this, [this, row] { Q_EMIT loadRequested(row.id); })->setEnabled(ownSettings);
     menu->addAction(lineIcon("note"), several.size() > 1 ? QString("Compare %1 sessions").arg(several.size()) : QString("Details"), this,
                     [this, several] { Q_EMIT compareRequested(several); });
     if (several.size() > 1)
         menu->addAction(lineIcon("layers"), QString("Lay %1 sessions over each other").arg(several.size()), this,
                         [this, several] { Q_EMIT overlayRequested(several); });
     QAction* resume = menu->addAction(lineIcon("resume"), "Resume from its last checkpoint", this, [this, row] { Q_EMIT resumeRequested(row.id); });
-    resume->setEnabled(over);
+    resume->setEnabled(over && ownSettings);
     menu->addSeparator();
     menu->addAction(lineIcon("rename"), "Rename", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Name); });
     menu->addAction(lineIcon("note"), "Note", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Note); });
