@@ -116,6 +116,18 @@ std::string triple(const std::array<std::int64_t, 3>& sizes) {
     return fmt::format("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]);
 }
 
+// What an arrow leads to from the call that asked for it: work, and waits that a device records.
+bool isLaunched(SliceKind kind, bool device) {
+    return isDeviceWork(kind) || (device && kind == SliceKind::Synchronisation);
+}
+
+// An imported process or thread that had a text for a number has -1, -2, … instead, as many as there may be lanes; what is more negative was a number
+// of 32 bits of the system's that had overflowed.
+bool standsForText(std::int64_t number, const std::string& name) {
+    constexpr std::int64_t kMostLanes = 50'000;
+    return number < 0 && number >= -kMostLanes && !name.empty();
+}
+
 // Member by member behind a comma, with a space behind each colon.
 void appendMember(std::string& text, const std::string& member) {
     if (!text.empty()) text += ", ";
@@ -165,7 +177,7 @@ void KinetoLinks::add(const SliceBlock& block) {
     for (const auto& slice : block.slices) {
         if (slice.correlation != 0) {
             if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) m_calls.insert({block.thread.rank, slice.correlation});
-            if (isDeviceWork(slice.kind)) m_launched.insert({block.thread.rank, slice.correlation});
+            if (isLaunched(slice.kind, device)) m_launched.insert({block.thread.rank, slice.correlation});
         }
         if (device) m_ofDevice[block.thread.laneNumber()].push_back({slice.start, slice.start + slice.duration});
     }
@@ -209,13 +221,14 @@ std::int64_t KinetoRows::processOf(const SliceThread& thread) const {
 // What had a text in the place of a number has it again.
 std::string KinetoRows::place(const SliceThread& thread, std::int64_t tid) const {
     const bool texts = thread.device < 0;
-    return fmt::format("\"pid\": {}, \"tid\": {}", texts && thread.process < 0 ? quoted(thread.processName) : std::to_string(processOf(thread)),
-                       texts && thread.thread < 0 ? quoted(thread.name) : std::to_string(tid));
+    return fmt::format("\"pid\": {}, \"tid\": {}",
+                       texts && standsForText(thread.process, thread.processName) ? quoted(thread.processName) : std::to_string(processOf(thread)),
+                       texts && standsForText(thread.thread, thread.name) ? quoted(thread.name) : std::to_string(tid));
 }
 
 void KinetoRows::metadata(const SliceThread& thread) {
     const bool device = thread.device >= 0;
-    if (!device && thread.process < 0) return;
+    if (!device && standsForText(thread.process, thread.processName)) return;
     const auto metadataRow = [&](const char* name, std::int64_t tid, const std::string& args) {
         row(fmt::format(R"({{"ph": "M", "name": "{}", "ts": 0, {}, "args": {{{}}}}})", name, place(thread, tid), args));
     };
@@ -288,7 +301,7 @@ Status KinetoRows::add(const SliceBlock& block) {
                             microseconds(slice.start), microseconds(slice.duration), args));
         if (isOperation(slice.kind) && slice.forwardStart != 0) forwardFlow(thread, slice, where);
         if (m_links.launches(thread.rank, slice.correlation)) {
-            if (isDeviceWork(slice.kind)) launchFlow(slice, thread.rank, where, false);
+            if (isLaunched(slice.kind, device)) launchFlow(slice, thread.rank, where, false);
             if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) launchFlow(slice, thread.rank, where, true);
         }
     }

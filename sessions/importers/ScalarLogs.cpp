@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "sessions/file/MaskedCrc.h"
 #include "sessions/importers/ByteSource.h"
 
 namespace stepscope::importing {
@@ -18,25 +19,6 @@ constexpr std::size_t kLongestEventRecord = std::size_t{64} << 20;
 constexpr std::size_t kLargestLog = std::size_t{256} << 20;
 constexpr double kMostStepNumber = 4e9;         // of such a log: its place in time is a number of ns
 constexpr std::int64_t kStepApart = 1'000'000;  // ns, where a log has no times
-
-constexpr std::array<std::uint32_t, 256> castagnoli() {
-    std::array<std::uint32_t, 256> table{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-        std::uint32_t value = i;
-        for (int bit = 0; bit < 8; ++bit) value = (value & 1) != 0 ? value >> 1 ^ 0x82f63b78U : value >> 1;
-        table[i] = value;
-    }
-    return table;
-}
-constexpr auto kCrc = castagnoli();
-
-// As TFRecord masks it, so that checksums of data that hold checksums stay apart.
-std::uint32_t maskedCrc(std::string_view bytes) {
-    std::uint32_t crc = 0xffffffffU;
-    for (const char byte : bytes) crc = kCrc[(crc ^ static_cast<unsigned char>(byte)) & 0xff] ^ crc >> 8;
-    crc ^= 0xffffffffU;
-    return (crc >> 15 | crc << 17) + 0xa282ead8U;
-}
 
 template <class Number>
 Number littleEndian(std::string_view bytes, std::size_t at) {

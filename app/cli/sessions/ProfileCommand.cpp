@@ -1,5 +1,4 @@
-// `profile ID`: where the time of a session's captured steps went, by operation, kernel, layer or role; `sessions export-trace ID [FILE]`: the same
-// steps as a trace that other tools open.
+// `profile ID`: where the time of a session's captured steps went, by operation, kernel, layer or role.
 #include "app/cli/sessions/ProfileCommand.h"
 
 #include <fmt/format.h>
@@ -14,7 +13,6 @@
 #include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
-#include "sessions/exporters/KinetoTrace.h"
 
 namespace stepscope::cli {
 namespace {
@@ -27,7 +25,7 @@ constexpr const char* kSortedByMoved = "Sorted by the bytes that are read and wr
 constexpr const char* kSortedByAllocated = "Sorted by the bytes that were allocated.\n";
 
 struct ProfileOptions {
-    std::string id, database, sort = "self", by = "op", file;
+    std::string id, database, sort = "self", by = "op";
     std::int64_t limit = 40;
     bool json = false;
 
@@ -255,22 +253,6 @@ void addProfile(CLI::App& parent, Actions& actions) {
     addDatabaseOption(*command, options->database);
     command->add_flag("--json", options->json, "End with one line of JSON");
     actions[command] = [options] { return profile(*options); };
-}
-
-void addSessionsExportTrace(CLI::App& parent, Actions& actions) {
-    auto options = std::make_shared<ProfileOptions>();
-    auto* command = parent.add_subcommand("export-trace", "Captured steps as a trace for Perfetto, TensorBoard and others");
-    command->add_option("ID", options->id, "The session's number")->required();
-    command->add_option("FILE", options->file, "Ends in .json or .json.gz; default: session-ID.pt.trace.json.gz here; -: stdout");
-    addDatabaseOption(*command, options->database);
-    actions[command] = [options]() -> Result<ExitCode> {
-        const auto id = parseSessionId(options->id);
-        if (!id) return id.error();
-        const auto written = exportKinetoTraceFile(options->path(), *id, options->file);
-        if (!written) return written.error();
-        if (options->file.empty()) print(fmt::format("{}\n", *written));
-        return ExitCode::Ok;
-    };
 }
 
 }  // namespace stepscope::cli

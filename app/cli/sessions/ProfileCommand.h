@@ -7,6 +7,6 @@ namespace stepscope::cli {
 
 void addProfile(CLI::App& parent, Actions& actions);
 void addImport(CLI::App& parent, Actions& actions);  // ImportCommand.cpp
-void addSessionsExportTrace(CLI::App& parent, Actions& actions);
+void addSessionsExport(CLI::App& parent, Actions& actions);
 
 }  // namespace stepscope::cli

@@ -9,7 +9,7 @@ void addSessions(CLI::App& parent, Actions& actions) {
     addSessionsList(*group, actions);
     addSessionsShow(*group, actions);
     addSessionsCaptures(*group, actions);
-    addSessionsExportTrace(*group, actions);
+    addSessionsExport(*group, actions);
     addSessionsChanges(*group, actions);
 }
 

@@ -1,0 +1,47 @@
+// `sessions export ID [FILE]` and `export-trace`: a session in the formats of other programs; the file's name or --format says which.
+#include <fmt/format.h>
+
+#include "app/cli/Commands.h"
+#include "app/cli/output/Output.h"
+#include "app/cli/sessions/ProfileCommand.h"
+#include "sessions/SessionStore.h"
+#include "sessions/exporters/ExportSession.h"
+
+namespace stepscope::cli {
+namespace {
+
+struct ExportOptions {
+    std::string id, database, file, format;
+};
+
+void addExport(CLI::App& parent, Actions& actions, const char* name, const char* help, ExportFormat otherwise) {
+    std::string words;
+    for (const auto& one : exportFormats()) words += (words.empty() ? std::string() : std::string(", ")) + one.word;
+    auto options = std::make_shared<ExportOptions>();
+    auto* command = parent.add_subcommand(name, help);
+    command->add_option("ID", options->id, "The session's number")->required();
+    std::string usual = infoOf(otherwise).name;
+    usual.replace(usual.find('%'), 1, "ID");
+    command->add_option("FILE", options->file, fmt::format("Its name says the format; default: {} here; -: stdout", usual));
+    command->add_option("--format", options->format, words)->type_name("WORD")->take_last();
+    addDatabaseOption(*command, options->database);
+    actions[command] = [options, otherwise]() -> Result<ExitCode> {
+        const auto id = parseSessionId(options->id);
+        if (!id) return id.error();
+        const auto format = exportFormatOf(options->format, options->file, otherwise);
+        if (!format) return format.error();
+        const auto written = exportSession(options->database.empty() ? defaultDatabasePath() : options->database, *id, options->file, *format);
+        if (!written) return written.error();
+        if (options->file.empty()) print(fmt::format("{}\n", *written));
+        return ExitCode::Ok;
+    };
+}
+
+}  // namespace
+
+void addSessionsExport(CLI::App& parent, Actions& actions) {
+    addExport(parent, actions, "export-trace", "Captured steps as a trace for Perfetto, TensorBoard and others", ExportFormat::Kineto);
+    addExport(parent, actions, "export", "A session for other programs: traces, a memory snapshot, CSV, TensorBoard's events", ExportFormat::CsvLong);
+}
+
+}  // namespace stepscope::cli

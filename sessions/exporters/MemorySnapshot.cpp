@@ -1,0 +1,171 @@
+#include "sessions/exporters/MemorySnapshot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <ostream>
+#include <set>
+
+#include "sessions/Samples.h"
+#include "sessions/SessionStore.h"
+#include "sessions/exporters/PickleText.h"
+
+namespace stepscope {
+namespace {
+
+// One of a device, with its texts; allocations of one device may lie in several lanes.
+struct SnapshotEntry {
+    Allocation what;
+    std::string kind, owner;
+};
+
+constexpr std::int64_t kMostEntries = 20'000'000;  // held at once: a snapshot is in order of time, device by device
+
+struct SnapshotDevices {
+    std::map<std::int64_t, std::vector<SnapshotEntry>> byDevice;
+    std::int64_t count = 0;
+};
+
+Result<SnapshotDevices> readAllocations(SessionReader& reader, std::int64_t session) {
+    SnapshotDevices all;
+    const auto done = forEachAllocationBlock(reader, session, [&](const AllocationBlock& block) -> Status {
+        all.count += static_cast<std::int64_t>(block.allocations.size());
+        if (all.count > kMostEntries)
+            return makeError(ErrorCode::Unsupported,
+                             fmt::format("Session {} has more than {} allocations, more than a snapshot can be made of; export a trace instead.",
+                                         session, kMostEntries));
+        for (const auto& one : block.allocations) {
+            if (one.bytes == std::numeric_limits<std::int64_t>::min()) continue;  // no size has that opposite
+            all.byDevice[one.device < 0 ? std::numeric_limits<std::int64_t>::max() : one.device].push_back(
+                {one, block.strings[one.kind], block.strings[one.owner]});
+        }
+        return {};
+    });
+    if (!done) return done.error();
+    for (auto& [device, entries] : all.byDevice) std::ranges::stable_sort(entries, {}, [](const SnapshotEntry& one) { return one.what.at; });
+    return all;
+}
+
+void writeFrames(PickleText& out, const SnapshotEntry& entry) {
+    out.text("frames");
+    out.beginList();
+    if (!entry.owner.empty() || !entry.kind.empty()) {
+        out.beginDict();
+        out.entry("filename", entry.kind.empty() ? "unknown" : entry.kind);
+        out.entry("line", 0);
+        out.entry("name", entry.owner.empty() ? "unknown" : entry.owner);
+        out.endDict();
+    }
+    out.endList();
+}
+
+void writeEvent(PickleText& out, const char* action, const SnapshotEntry& entry) {
+    out.beginDict();
+    out.entry("action", action);
+    out.text("addr");
+    out.unsignedWhole(entry.what.address);
+    out.entry("size", entry.what.bytes < 0 ? -entry.what.bytes : entry.what.bytes);
+    out.entry("stream", 0);
+    out.entry("time_us", entry.what.at / 1000);
+    writeFrames(out, entry);
+    out.endDict();
+}
+
+// What is in use at the end, each as a segment of its own: how the allocator had cut its memory is not known.
+void writeSegments(PickleText& out, std::int64_t number, const std::vector<SnapshotEntry>& entries) {
+    std::map<std::uint64_t, const SnapshotEntry*> live;
+    for (const auto& entry : entries) {
+        if (entry.what.bytes > 0)
+            live[entry.what.address] = &entry;
+        else
+            live.erase(entry.what.address);
+    }
+    for (const auto& [address, entry] : live) {
+        out.beginDict();
+        out.text("address");
+        out.unsignedWhole(address);
+        for (const char* size : {"total_size", "allocated_size", "active_size", "requested_size"}) out.entry(size, entry->what.bytes);
+        out.entry("stream", 0);
+        out.entry("segment_type", "large");
+        out.entry(R"(device)", number);  // a key of the format
+        out.text("segment_pool_id");
+        out.beginList();
+        out.whole(0);
+        out.whole(0);
+        out.endList();
+        out.entry("is_expandable", 0);
+        writeFrames(out, *entry);
+        out.text("blocks");
+        out.beginList();
+        out.beginDict();
+        out.text("address");
+        out.unsignedWhole(address);
+        out.entry("size", entry->what.bytes);
+        out.entry("requested_size", entry->what.bytes);
+        out.entry("state", "active_allocated");
+        writeFrames(out, *entry);
+        out.endDict();
+        out.endList();
+        out.endDict();
+    }
+}
+
+}  // namespace
+
+Status exportMemorySnapshot(const std::string& database, std::int64_t session, std::ostream& out) {
+    auto reader = SessionReader::open(database);
+    if (!reader) return reader.error();
+    if (const auto info = (*reader)->info(session); !info) return info.error();
+    const auto all = readAllocations(**reader, session);
+    if (!all) return all.error();
+    if (all->count == 0)
+        return makeError(ErrorCode::NotFound,
+                         fmt::format("No allocation of session {} was recorded, so there is no memory to write a snapshot of; traces of PyTorch's "
+                                     "profiler with profile_memory=True have some.",
+                                     session))
+            .about(Subject::Kind::Session, std::to_string(session));
+    PickleText pickle;
+    const auto write = [&]() -> Status {
+        out << pickle.take();
+        if (out) return {};
+        return makeError(ErrorCode::Io, "The snapshot could not be written; check the free room and the permissions of the target.");
+    };
+    pickle.beginDict();
+    pickle.text("segments");
+    pickle.beginList();
+    std::int64_t number = 0;
+    for (const auto& [device, entries] : all->byDevice) writeSegments(pickle, number++, entries);
+    pickle.endList();
+    pickle.text("device_traces");
+    pickle.beginList();
+    for (const auto& [device, entries] : all->byDevice) {
+        pickle.beginList();
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (entries[i].what.bytes > 0) {
+                writeEvent(pickle, "alloc", entries[i]);
+            } else if (entries[i].what.bytes < 0) {
+                writeEvent(pickle, "free_requested", entries[i]);
+                writeEvent(pickle, "free_completed", entries[i]);
+            }
+            if (i % 4096 == 4095)
+                if (auto done = write(); !done) return done;
+        }
+        pickle.endList();
+    }
+    pickle.endList();
+    pickle.text("allocator_settings");
+    pickle.beginDict();
+    pickle.endDict();
+    pickle.text("external_annotations");
+    pickle.beginList();
+    pickle.endList();
+    pickle.endDict();
+    pickle.end();
+    if (auto done = write(); !done) return done;
+    out.flush();
+    return write();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,127 @@
+#include "sessions/exporters/Metrics.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/events/Event.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kEventsAtOnce = 4096;
+
+class Teller {
+public:
+    explicit Teller(MetricSink& sink) : m_sink(sink) {}
+
+    void at(std::int64_t step, TimeNs time) { m_sink.at(m_step = step, time, MetricSink::Of::Step); }
+    void machine(TimeNs time) { m_sink.at(m_step, time, MetricSink::Of::Machine); }  // not of a step: the last one's number
+    void add(const char* metric, double value) {
+        if (!std::isnan(value)) m_sink.value(metric, value);
+    }
+    void add(const char* metric, std::int64_t value) { m_sink.value(metric, value); }
+
+private:
+    MetricSink& m_sink;
+    std::int64_t m_step = 0;
+};
+
+void addStep(Teller& tell, const StepDone& e) {
+    tell.at(e.step, e.at);
+    tell.add("loss", e.loss);
+    tell.add("learning_rate", e.learningRate);
+    tell.add("gradient_norm", e.gradientNorm);
+    tell.add("loss_scale", e.lossScale);
+    tell.add("step_ms", e.duration.milliseconds());
+    tell.add("tokens", e.tokens);
+    if (e.duration.ns > 0) tell.add("tokens_per_s", static_cast<double>(e.tokens) / e.duration.seconds());
+    for (std::size_t phase = 0; phase < kPhases; ++phase)
+        tell.add(fmt::format("phase_{}_ms", toString(static_cast<Phase>(phase))).c_str(), TimeNs{e.phaseNs[phase]}.milliseconds());
+    tell.add("resident_bytes", e.residentBytes);
+    tell.add("allocated_bytes", e.allocatedBytes);
+    tell.add("peak_bytes", e.peakBytes);
+    tell.add("page_faults", e.pageFaults);
+    tell.add("operations", e.operations);
+    tell.add("skipped", std::int64_t{e.skipped});
+    tell.add("disturbed", std::int64_t{e.disturbed});
+}
+
+void addSample(Teller& tell, const DeviceSample& e) {
+    tell.machine(e.at);
+    tell.add("cpu_pct", e.cpuPct);
+    tell.add("sampled_resident_bytes", e.residentBytes);
+    tell.add("available_bytes", e.availableBytes);
+    tell.add("gpu_pct", e.gpuPct);
+    tell.add("gpu_memory_bytes", e.gpuMemoryBytes);
+    tell.add("gpu_power_w", e.gpuPowerW);
+    tell.add("gpu_temperature_c", e.gpuTemperatureC);
+    tell.add("gpu_clock_mhz", e.gpuClockMhz);
+    tell.add("others_pct", e.othersPct);
+    tell.add("steal_pct", e.stealPct);
+}
+
+void add(Teller& tell, const Event& event) {
+    std::visit(Visitor{
+                   [&](const SessionStarted&) {},
+                   [&](const StepDone& e) { addStep(tell, e); },
+                   [&](const ValidationDone& e) {
+                       tell.at(e.step, e.at);
+                       tell.add("validation_loss", e.loss);
+                       tell.add("validation_ms", e.duration.milliseconds());
+                   },
+                   [&](const DeviceSample& e) { addSample(tell, e); },
+                   [&](const CheckpointSaved& e) {
+                       tell.at(e.step, e.at);
+                       tell.add("checkpoint_ms", e.duration.milliseconds());
+                   },
+                   [&](const RecorderWaited& e) {
+                       tell.machine(e.at);
+                       tell.add("recorder_waited_ms", e.waited.milliseconds());
+                   },
+                   [&](const CaptureDone& e) {
+                       tell.at(e.step, e.at);
+                       tell.add("captured_operations", e.operations);
+                   },
+                   [&](const BlockDone& e) {
+                       tell.at(e.step, e.at);
+                       tell.add(e.arm == Arm::A ? "block_a_ms" : "block_b_ms", e.duration.milliseconds());
+                   },
+                   [&](const ExperimentJudged& e) {
+                       tell.at(e.step, e.at);
+                       tell.add("pair_log_ratio", e.difference);
+                   },
+                   [](const ExperimentBegan&) {},
+                   [](const StudyBegan&) {},
+                   [](const StudyRow&) {},
+                   // Words, not numbers.
+                   [](const SwitchApplied&) {},
+                   [](const SwitchRefused&) {},
+                   [](const LogLine&) {},
+                   [](const StateChanged&) {},
+                   [](const TextGenerated&) {},
+                   [](const Preparing&) {},
+               },
+               event);
+}
+
+}  // namespace
+
+Status forEachMetric(SessionReader& reader, std::int64_t session, const char* what, MetricSink& sink, const std::function<Status()>& page) {
+    const auto info = reader.info(session);
+    if (!info) return info.error();
+    if (info->kind != SessionKind::Run)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("Session {} is no run ({}): it has no steps to write as {}.", session, toString(info->kind), what))
+            .about(Subject::Kind::Session, std::to_string(session));
+    Teller tell(sink);
+    for (std::int64_t from = 0;; from += kEventsAtOnce) {
+        const auto events = reader.events(session, from, kEventsAtOnce);
+        if (!events) return events.error();
+        if (events->empty()) return {};
+        for (const auto& event : *events) add(tell, event);
+        if (auto done = page(); !done) return done;
+    }
+}
+
+}  // namespace stepscope

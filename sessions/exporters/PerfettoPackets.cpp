@@ -1,0 +1,357 @@
+#include "sessions/exporters/PerfettoPackets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace stepscope::perfetto {
+namespace {
+
+// The numbers of fields in protos/perfetto/trace, by message.
+namespace packet_field {
+constexpr std::uint32_t kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kInterned = 12, kFlags = 13, kTrackDescriptor = 60;
+constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2;
+}  // namespace packet_field
+namespace event_field {
+constexpr std::uint32_t kCategories = 3, kAnnotations = 4, kType = 9, kName = 10, kTrack = 11, kDouble = 44, kFlows = 47, kLastOfFlows = 48;
+constexpr std::uint64_t kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4;
+}  // namespace event_field
+namespace annotation_field {
+constexpr std::uint32_t kName = 1, kInteger = 4, kText = 6;
+}
+namespace track_field {
+constexpr std::uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
+}
+constexpr std::uint64_t kBytesUnit = 3;                       // CounterDescriptor.Unit
+constexpr std::int64_t kEarliest = -(std::int64_t{1} << 62);  // what began before that begins at 0
+constexpr std::size_t kFlushAt = 1 << 20;                     // bytes
+constexpr std::int64_t kPerRank = 100'000'000;                // added to the processes of ranks, which have the same numbers
+constexpr std::int64_t kLargestSystemId = INT32_MAX;          // a process or thread of Perfetto's is an int32
+
+std::uint64_t mixed(std::uint64_t value) {  // splitmix64
+    value += 0x9E3779B97F4A7C15ULL;
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EBULL;
+    return value ^ (value >> 31);
+}
+
+std::uint64_t mixedOf(std::initializer_list<std::int64_t> values) {
+    std::uint64_t key = 0;
+    for (const std::int64_t value : values) key = mixed(key ^ static_cast<std::uint64_t>(value));
+    return key;
+}
+
+const char* perfettoCategory(SliceKind kind) {
+    constexpr const char* words[kSliceKinds] = {"operation", "own",    "backward", "step",   "phase", "evaluation", "annotation", "python", "runtime",
+                                                "driver",    "kernel", "memcpy",   "memset", "sync",  "annotation", "overhead",   "other"};
+    return words[static_cast<std::size_t>(kind)];
+}
+
+// What a flow leads to from the call that asked for it: work, and waits that a device records.
+bool isLaunched(SliceKind kind, std::int64_t device) {
+    return isDeviceWork(kind) || (device >= 0 && kind == SliceKind::Synchronisation);
+}
+
+bool earlier(const Slice& a, const Slice& b) {
+    if (a.start != b.start) return a.start < b.start;
+    if (a.duration != b.duration) return a.duration > b.duration;
+    return a.depth < b.depth;
+}
+
+}  // namespace
+
+std::uint64_t PerfettoLinks::launchKey(std::int64_t rank, std::int64_t correlation) {
+    return mixedOf({1, rank, correlation});
+}
+
+std::uint64_t PerfettoLinks::forwardKey(const SliceThread& thread, std::int64_t number, std::int64_t start) {
+    return mixedOf({2, thread.rank, thread.process, number, start});
+}
+
+void PerfettoLinks::add(const SliceBlock& block) {
+    for (const auto& slice : block.slices) {
+        m_first = std::max(std::min(m_first, slice.start), kEarliest);
+        if (slice.correlation != 0) {
+            if (slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) m_launches[launchKey(block.thread.rank, slice.correlation)] |= 1;
+            if (isLaunched(slice.kind, block.thread.device)) m_launches[launchKey(block.thread.rank, slice.correlation)] |= 2;
+        }
+        if (isOperation(slice.kind) && slice.forwardStart != 0) ++m_backward[forwardKey(block.thread, slice.forwardThread, slice.forwardStart)];
+    }
+}
+
+bool PerfettoLinks::launches(std::int64_t rank, std::int64_t correlation) const {
+    if (correlation == 0) return false;
+    const auto found = m_launches.find(launchKey(rank, correlation));
+    return found != m_launches.end() && found->second == 3;
+}
+
+std::int64_t PerfettoLinks::backwardOf(const SliceThread& thread, std::int64_t start) const {
+    const auto found = m_backward.find(forwardKey(thread, thread.number, start));
+    return found == m_backward.end() ? 0 : found->second;
+}
+
+PerfettoPackets::PerfettoPackets(std::ostream& out, const PerfettoLinks& links) : m_out(out), m_links(links) {
+    ProtoMessage first;
+    first.whole(packet_field::kSequence, 1).whole(packet_field::kFlags, packet_field::kStateCleared);
+    m_trace.message(1, first);
+}
+
+std::uint64_t PerfettoPackets::intern(Interned& of, const std::string& text) {
+    const auto [found, added] = of.ids.try_emplace(text, of.ids.size() + 1);
+    if (added) m_new.message(of.field, ProtoMessage().whole(1, found->second).bytes(2, text));
+    return found->second;
+}
+
+void PerfettoPackets::annotate(std::string& into, const std::string& name, std::int64_t value) {
+    into += ProtoMessage()
+                .message(event_field::kAnnotations,
+                         ProtoMessage().whole(annotation_field::kName, intern(m_annotations, name)).integer(annotation_field::kInteger, value))
+                .text();
+}
+
+void PerfettoPackets::annotate(std::string& into, const std::string& name, const std::string& value) {
+    into += ProtoMessage()
+                .message(event_field::kAnnotations,
+                         ProtoMessage().whole(annotation_field::kName, intern(m_annotations, name)).bytes(annotation_field::kText, value))
+                .text();
+}
+
+std::string PerfettoPackets::annotations(const SliceBlock& block, const Slice& slice) {
+    std::string all;
+    const SliceArguments& of = block.arguments[slice.arguments];
+    const auto number = [&](const char* name, std::int64_t value, std::int64_t none) {
+        if (value != none) annotate(all, name, value);
+    };
+    number("step", slice.step, 0);
+    number("layer", slice.layer, -1);
+    if (slice.role != 0) annotate(all, "role", block.strings[slice.role]);
+    if (slice.phase != 0) annotate(all, "phase", block.strings[slice.phase]);
+    if (slice.recomputed) annotate(all, "recomputed", 1);
+    number("sequence", slice.sequence, -1);
+    number("correlation", slice.correlation, 0);
+    number("external id", slice.external, 0);
+    if (block.thread.device >= 0) {
+        annotate(all, "gpu", block.thread.device);
+        annotate(all, "stream", block.thread.thread);
+    }
+    if (!of.text.empty()) annotate(all, "inputs", of.text);
+    number("flops", of.flops, 0);
+    number("bytes", of.bytes, 0);
+    const auto triple = [](const std::array<std::int64_t, 3>& sizes) { return fmt::format("{}, {}, {}", sizes[0], sizes[1], sizes[2]); };
+    if (of.grid != SliceArguments().grid) {
+        annotate(all, "grid", triple(of.grid));
+        annotate(all, "block", triple(of.block));
+        annotate(all, "shared memory", of.sharedBytes);
+    }
+    number("registers per thread", of.registers, 0);
+    if (!of.extra.empty()) {
+        const auto more = nlohmann::ordered_json::parse(of.extra, nullptr, false);
+        if (more.is_object())
+            for (const auto& [key, value] : more.items()) {
+                if (value.is_number_integer())
+                    annotate(all, key, value.template get<std::int64_t>());
+                else
+                    annotate(all, key,
+                             value.is_string() ? value.template get<std::string>()
+                                               : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+            }
+    }
+    return all;
+}
+
+std::uint64_t PerfettoPackets::newTrack(std::uint64_t parent, const std::string& name, std::uint32_t kind, const ProtoMessage& what) {
+    ProtoMessage track;
+    track.whole(track_field::kUuid, ++m_lastTrack);
+    if (parent != 0) track.whole(track_field::kParent, parent);
+    if (!name.empty()) track.bytes(track_field::kName, name);
+    if (kind != 0) track.message(kind, what);
+    ProtoMessage one;
+    one.message(packet_field::kTrackDescriptor, track);
+    packet(one);
+    return m_lastTrack;
+}
+
+std::uint64_t PerfettoPackets::processTrack(const SliceThread& thread) {
+    const bool device = thread.device >= 0;
+    const std::string rank = thread.rank == 0 ? std::string() : fmt::format(" (rank {})", thread.rank);
+    auto& track = m_tracks[fmt::format("{} {} {} {}", device ? "gpu" : "process", thread.rank, device ? thread.device : thread.process,
+                                       !device && thread.process < 0 ? thread.processName : std::string())];
+    if (track != 0) return track;
+    if (device) return track = newTrack(0, fmt::format("GPU {}{}", thread.device, rank));
+    const std::string name = (thread.processName.empty() ? "stepscope" : thread.processName) + rank;
+    const bool fits = thread.process > 0 && thread.process <= kPerRank && thread.rank >= 0 && thread.rank < 20;
+    if (!fits) return track = newTrack(0, name);
+    return track = newTrack(0, {}, track_field::kProcess, ProtoMessage().integer(1, thread.process + kPerRank * thread.rank).bytes(6, name));
+}
+
+std::uint64_t PerfettoPackets::trackOf(const SliceThread& thread) {
+    const std::uint64_t process = processTrack(thread);
+    if (thread.device >= 0) return newTrack(process, thread.name.empty() ? fmt::format("stream {}", thread.thread) : thread.name);
+    const std::string name = thread.name.empty() ? fmt::format("thread {}", thread.thread) : thread.name;
+    const bool fits = thread.process > 0 && thread.process <= kPerRank && thread.rank >= 0 && thread.rank < 20 && thread.thread > 0 &&
+                      thread.thread <= kLargestSystemId && m_threads.insert({process, thread.thread}).second;
+    if (!fits) return newTrack(process, name);
+    return newTrack(process, {}, track_field::kThread,
+                    ProtoMessage().integer(1, thread.process + kPerRank * thread.rank).integer(2, thread.thread).bytes(5, name));
+}
+
+void PerfettoPackets::beginLane(const SliceThread& thread) {
+    if (m_laneOpen && thread.laneNumber() == m_thread.laneNumber() && thread.rank == m_thread.rank) return;
+    endLane();
+    m_thread = thread;
+    m_laneOpen = true;
+    m_laneTracks.push_back({trackOf(thread), {}});
+}
+
+void PerfettoPackets::endLane() {
+    writeUntil(std::numeric_limits<std::int64_t>::max());
+    for (Track& track : m_laneTracks) end(track, std::numeric_limits<std::int64_t>::max());
+    m_laneTracks.clear();
+    m_laneOpen = false;
+}
+
+// Nothing that begins before `before` comes any more.
+void PerfettoPackets::writeUntil(std::int64_t before) {
+    std::ranges::stable_sort(m_waiting, [](const Waiting& a, const Waiting& b) { return earlier(a.slice, b.slice); });
+    std::size_t done = 0;
+    for (; done < m_waiting.size() && m_waiting[done].slice.start < before; ++done) write(m_waiting[done]);
+    m_waiting.erase(m_waiting.begin(), m_waiting.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void PerfettoPackets::end(Track& track, std::int64_t until) {
+    while (!track.ends.empty() && track.ends.back() <= until) {
+        eventPacket(track.ends.back(), ProtoMessage().whole(event_field::kType, event_field::kEnd).whole(event_field::kTrack, track.uuid));
+        track.ends.pop_back();
+    }
+}
+
+PerfettoPackets::Track& PerfettoPackets::trackFor(const Slice& slice) {
+    for (Track& track : m_laneTracks) end(track, slice.start);
+    for (Track& track : m_laneTracks)
+        if (track.ends.empty() || track.ends.back() >= slice.start + slice.duration) return track;
+    const std::string name =
+        m_thread.name.empty() ? fmt::format("{} {}", m_thread.device >= 0 ? "stream" : "thread", m_thread.thread) : m_thread.name;
+    m_laneTracks.push_back({newTrack(processTrack(m_thread), fmt::format("{} (overlapping)", name)), {}});
+    return m_laneTracks.back();
+}
+
+void PerfettoPackets::write(const Waiting& waiting) {
+    const Slice& slice = waiting.slice;
+    Track& track = trackFor(slice);
+    ProtoMessage event;
+    event.whole(event_field::kType, event_field::kBegin)
+        .whole(event_field::kTrack, track.uuid)
+        .whole(event_field::kName, intern(m_names, waiting.name))
+        .whole(event_field::kCategories, intern(m_categories, perfettoCategory(slice.kind)));
+    // A launch may have several kernels: a flow goes through all of them.
+    if (m_links.launches(m_thread.rank, slice.correlation) &&
+        (isLaunched(slice.kind, m_thread.device) || slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver))
+        event.fixed64(event_field::kFlows, PerfettoLinks::launchKey(m_thread.rank, slice.correlation));
+    if (isOperation(slice.kind) && slice.forwardStart != 0) {
+        const std::uint64_t key = PerfettoLinks::forwardKey(m_thread, slice.forwardThread, slice.forwardStart);
+        event.fixed64(event_field::kLastOfFlows, key + static_cast<std::uint64_t>(m_backward[key]++));
+    } else if (isOperation(slice.kind)) {
+        const std::uint64_t key = PerfettoLinks::forwardKey(m_thread, m_thread.number, slice.start);
+        const std::int64_t flows = m_links.backwardOf(m_thread, slice.start);
+        if (flows > 0 && m_forward.insert(key).second)
+            for (std::int64_t i = 0; i < flows; ++i) event.fixed64(event_field::kFlows, key + static_cast<std::uint64_t>(i));
+    }
+    event.append(waiting.arguments);
+    eventPacket(slice.start, event);
+    track.ends.push_back(slice.start + slice.duration);
+    ++m_slices;
+}
+
+Status PerfettoPackets::add(const SliceBlock& block) {
+    beginLane(block.thread);
+    if (block.slices.empty()) return {};
+    writeUntil(std::ranges::min(block.slices, {}, &Slice::start).start);
+    for (const auto& slice : block.slices)
+        m_waiting.push_back({slice, slice.kind == SliceKind::Step ? fmt::format("ProfilerStep#{}", slice.step) : block.strings[slice.name],
+                             annotations(block, slice)});
+    return flush();
+}
+
+std::uint64_t PerfettoPackets::counterTrack(const std::string& key, const std::string& name, const std::string& unit) {
+    auto& track = m_tracks["counter " + key];
+    if (track != 0) return track;
+    ProtoMessage counter;
+    if (unit == "B")
+        counter.whole(3, kBytesUnit);
+    else if (!unit.empty())
+        counter.bytes(6, unit);
+    return track = newTrack(0, name, track_field::kCounter, counter);
+}
+
+Status PerfettoPackets::add(const SampleBlock& block) {
+    for (const auto& sample : block.samples) {
+        const auto& series = block.series.at(sample.series);
+        const std::uint64_t track = counterTrack(fmt::format("{} {}", block.lane, series.name), series.name, series.unit);
+        eventPacket(sample.at, ProtoMessage()
+                                   .whole(event_field::kType, event_field::kCounter)
+                                   .whole(event_field::kTrack, track)
+                                   .real(event_field::kDouble, sample.value));
+    }
+    return flush();
+}
+
+// How much is in use where that was recorded; else each allocation by itself.
+Status PerfettoPackets::add(const AllocationBlock& block) {
+    for (const auto& one : block.allocations) {
+        const std::string of = one.device < 0 ? "of the host" : fmt::format("of GPU {}", one.device);
+        const auto total = [&](const char* what, std::int64_t bytes) {
+            const std::uint64_t track =
+                counterTrack(fmt::format("memory {} {} {}", block.rank, one.device, what), fmt::format("memory {} {}", what, of), "B");
+            eventPacket(one.at, ProtoMessage()
+                                    .whole(event_field::kType, event_field::kCounter)
+                                    .whole(event_field::kTrack, track)
+                                    .real(event_field::kDouble, static_cast<double>(bytes)));
+        };
+        if (one.totalAllocated >= 0) total("allocated", one.totalAllocated);
+        if (one.totalReserved >= 0) total("reserved", one.totalReserved);
+        if (one.totalAllocated >= 0) continue;
+        auto& track = m_tracks[fmt::format("allocations {} {}", block.rank, one.device)];
+        if (track == 0) track = newTrack(0, "allocations " + of);
+        std::string arguments;
+        annotate(arguments, "bytes", one.bytes);
+        if (one.owner != 0) annotate(arguments, "owner", block.strings[one.owner]);
+        eventPacket(one.at, ProtoMessage()
+                                .whole(event_field::kType, event_field::kInstant)
+                                .whole(event_field::kTrack, track)
+                                .whole(event_field::kName, intern(m_names, one.kind != 0 ? block.strings[one.kind] : std::string("allocation")))
+                                .append(arguments));
+    }
+    return flush();
+}
+
+Status PerfettoPackets::finish() {
+    endLane();
+    m_out << m_trace.text();
+    m_trace.clear();
+    return m_out ? Status() : makeError(ErrorCode::Io, "The trace could not be written; check the free room and the permissions of the target.");
+}
+
+void PerfettoPackets::eventPacket(std::int64_t at, const ProtoMessage& event) {
+    ProtoMessage one;
+    const auto shift = static_cast<std::uint64_t>(m_links.shift());
+    one.whole(packet_field::kTimestamp, at < -m_links.shift() ? 0 : static_cast<std::uint64_t>(at) + shift);
+    one.message(packet_field::kTrackEvent, event);
+    packet(one);
+}
+
+void PerfettoPackets::packet(ProtoMessage& one) {
+    one.whole(packet_field::kSequence, 1).whole(packet_field::kFlags, packet_field::kNeedsState);
+    if (!m_new.empty()) one.message(packet_field::kInterned, m_new);
+    m_new.clear();
+    m_trace.message(1, one);
+}
+
+Status PerfettoPackets::flush() {
+    if (m_trace.text().size() < kFlushAt) return {};
+    m_out << m_trace.text();
+    m_trace.clear();
+    return m_out ? Status() : makeError(ErrorCode::Io, "The trace could not be written; check the free room and the permissions of the target.");
+}
+
+}  // namespace stepscope::perfetto

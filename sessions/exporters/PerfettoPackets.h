@@ -1,0 +1,100 @@
+// PerfettoPackets: slices, counters and allocations as the packets of a Perfetto trace: names interned once, a begin and an end a slice, in the order
+// in which they nest. Used by PerfettoTrace.cpp; one thread.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <ostream>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "core/base/Result.h"
+#include "core/trace/Allocation.h"
+#include "core/trace/Sample.h"
+#include "core/trace/Slice.h"
+#include "sessions/exporters/ProtoMessage.h"
+
+namespace stepscope::perfetto {
+
+// What has to be known of all slices before the first is written: when the first begins, who launches what, and which forward operations have
+// backward functions.
+class PerfettoLinks {
+public:
+    void add(const SliceBlock& block);
+    std::int64_t shift() const { return m_first < 0 ? -m_first : 0; }  // ns added to every time
+    bool launches(std::int64_t rank, std::int64_t correlation) const;
+    // How many backward functions belong to the operation that began then on that thread.
+    std::int64_t backwardOf(const SliceThread& thread, std::int64_t start) const;
+    static std::uint64_t forwardKey(const SliceThread& thread, std::int64_t number, std::int64_t start);
+    static std::uint64_t launchKey(std::int64_t rank, std::int64_t correlation);
+
+private:
+    std::int64_t m_first = 0;
+    std::unordered_map<std::uint64_t, int> m_launches;  // 1: the call is there, 2: what it launched
+    std::unordered_map<std::uint64_t, std::int64_t> m_backward;
+};
+
+class PerfettoPackets {
+public:
+    PerfettoPackets(std::ostream& out, const PerfettoLinks& links);
+
+    // Blocks of a lane by the begin of the blocks, lane after lane.
+    Status add(const SliceBlock& block);
+    Status add(const SampleBlock& block);
+    Status add(const AllocationBlock& block);
+    Status finish();  // what is still open
+
+    std::int64_t slices() const { return m_slices; }
+
+private:
+    struct Waiting {  // a slice that nothing can begin before any more, once the next block is known
+        Slice slice;
+        std::string name;
+        std::string arguments;  // fields of a TrackEvent
+    };
+    struct Track {
+        std::uint64_t uuid = 0;
+        std::vector<std::int64_t> ends;  // of the slices that are open, outermost first
+    };
+    struct Interned {
+        std::uint32_t field = 0;  // of InternedData
+        std::unordered_map<std::string, std::uint64_t> ids{};
+    };
+    void beginLane(const SliceThread& thread);
+    void endLane();
+    void writeUntil(std::int64_t before);
+    void write(const Waiting& waiting);
+    void end(Track& track, std::int64_t until);
+    Track& trackFor(const Slice& slice);
+    std::uint64_t trackOf(const SliceThread& thread);
+    // what: of a process, a thread or a counter, which `kind` is the field of; 0: a track that is none of them.
+    std::uint64_t newTrack(std::uint64_t parent, const std::string& name, std::uint32_t kind = 0, const ProtoMessage& what = {});
+    std::uint64_t processTrack(const SliceThread& thread);
+    std::uint64_t counterTrack(const std::string& key, const std::string& name, const std::string& unit);
+    std::string annotations(const SliceBlock& block, const Slice& slice);
+    void annotate(std::string& into, const std::string& name, std::int64_t value);
+    void annotate(std::string& into, const std::string& name, const std::string& value);
+    std::uint64_t intern(Interned& of, const std::string& text);
+    void eventPacket(std::int64_t at, const ProtoMessage& event);
+    void packet(ProtoMessage& packet);
+    Status flush();
+
+    std::ostream& m_out;
+    const PerfettoLinks& m_links;
+    ProtoMessage m_trace, m_new;  // m_new: interned since the last packet
+    Interned m_names{2}, m_categories{1}, m_annotations{3};
+    std::map<std::string, std::uint64_t> m_tracks;  // processes, devices and counters by what tells them apart
+    SliceThread m_thread;
+    bool m_laneOpen = false;
+    std::vector<Track> m_laneTracks;
+    std::vector<Waiting> m_waiting;
+    std::uint64_t m_lastTrack = 0;
+    std::unordered_set<std::uint64_t> m_forward;                 // flows that begin in a slice that is written
+    std::unordered_map<std::uint64_t, std::int64_t> m_backward;  // and how many of each end in one
+    std::set<std::pair<std::uint64_t, std::int64_t>> m_threads;  // by process and number of the system
+    std::int64_t m_slices = 0;
+};
+
+}  // namespace stepscope::perfetto
