@@ -93,7 +93,9 @@ void inPieces(const QueryResult& result, Append append) {
     std::string piece;
     for (std::size_t r = 0; r < result.rows.size(); ++r) {
         append(r, piece);
-        if (piece.size() >= kPiece) print(std::exchange(piece, {}));
+        if (piece.size() < kPiece) continue;
+        print(piece);
+        piece.clear();
     }
     print(piece);
 }

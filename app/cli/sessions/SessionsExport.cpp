@@ -16,7 +16,7 @@ struct ExportOptions {
 
 void addExport(CLI::App& parent, Actions& actions, const char* name, const char* help, ExportFormat otherwise) {
     std::string words;
-    for (const auto& one : exportFormats()) words += (words.empty() ? std::string() : std::string(", ")) + one.word;
+    for (const auto& one : exportFormats()) words += fmt::format("{}{}", words.empty() ? "" : ", ", one.word);
     auto options = std::make_shared<ExportOptions>();
     auto* command = parent.add_subcommand(name, help);
     command->add_option("ID", options->id, "The session's number")->required();
