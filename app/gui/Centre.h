@@ -1,8 +1,9 @@
-// Centre: the pages and, while a replay is shown, its transport bar in the row of their tabs, between the tabs and the button at the right. The
-// row is there anyway, so nothing below moves when the bar comes and goes. Made by MainWindow; GUI thread.
+// Centre: the pages and, while a replay is shown, its transport bar in a row of its own under their tabs. The pages begin below it; nothing else
+// moves when it comes and goes. Made by MainWindow; GUI thread.
 #pragma once
 #include <QWidget>
 
+class QStackedWidget;
 class QTabWidget;
 
 namespace stepscope {
@@ -15,14 +16,12 @@ public:
     Centre(QTabWidget* pages, TransportBar* transport);  // owns both
 
 protected:
-    void resizeEvent(QResizeEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     void place();
-    void fitTabs(int room);
 
-    QTabWidget* m_pages;
+    QStackedWidget* m_stack;  // what of the tab widget holds the pages
     TransportBar* m_transport;
 };
 

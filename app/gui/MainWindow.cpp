@@ -76,7 +76,8 @@ MainWindow::MainWindow() {
     layout->addWidget(m_runBar);
     layout->addWidget(m_down, 1);
     setCentralWidget(all);
-    m_notice = new NoticeBar(m_pages->parentWidget(), Qt::TopEdge);
+    // Over the older lines of the log, of which it is one: tabs, tools and charts stay in sight.
+    m_notice = new NoticeBar(m_log, Qt::TopEdge);
     new WheelGuard(this);
     for (auto* list : findChildren<QComboBox*>()) nameForReaders(*list, list->accessibleName());
 }

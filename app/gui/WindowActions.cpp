@@ -87,10 +87,14 @@ WindowActions::WindowActions(MainWindow& window, RunWiring& running, SessionsWir
     m_overlay = new ShortcutsOverlay(shortcutLines(), window.centralWidget());
     buildMenu();
     qApp->installEventFilter(this);
-    // Qt hands the focus of what is hidden to whatever comes next: that may be a field, which would take single-letter keys for text.
+    // Qt hands the focus of what is hidden or disabled to whatever comes next: that may be a field, which would take single-letter keys for text.
     connect(qApp, &QApplication::focusChanged, this, [this](const QWidget* before, const QWidget* now) {
-        if (before != nullptr && now != nullptr && !before->isVisible() && before->window() == &m_window && takesText(now))
-            m_window.pages().tabBar()->setFocus(Qt::OtherFocusReason);
+        if (before == nullptr || now == nullptr || (before->isVisible() && before->isEnabled()) || before->window() != &m_window || !takesText(now))
+            return;
+        QWidget* page = m_window.pages().currentWidget();
+        QWidget* takes = page->focusProxy() != nullptr ? page->focusProxy() : page;
+        const bool onPage = page->isAncestorOf(before) && takes->isVisible() && takes->isEnabled() && takes->focusPolicy() != Qt::NoFocus;
+        (onPage ? takes : m_window.pages().tabBar())->setFocus(Qt::OtherFocusReason);
     });
 }
 

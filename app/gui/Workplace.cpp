@@ -5,8 +5,10 @@
 #include "core/events/ConfigKeys.h"
 #include "widgets/charts/LivePage.h"
 #include "widgets/panels/LogModel.h"
+#include "widgets/panels/TextPage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/timeline/TimelinePage.h"
 
 namespace stepscope {
 namespace {
@@ -31,7 +33,7 @@ Workplace::Workplace(const Options& options)
       m_flips({m_window.experiment(), m_window.flipStrip()}, m_runs, m_reader, m_stage),
       m_inTurns({m_window.experiment(), m_window.flipStrip()}, m_runs, m_running, m_flips, m_stage),
       m_sessions({m_window.experiment(), m_window.hints(), m_window.livePage(), m_window.sessions(), m_window.pages(), m_window.sessionsPage(),
-                  m_window.transport(), m_window.log()},
+                  m_window.transport(), m_window.log(), m_window.textPage(), m_window.operationsPage(), m_window.timelinePage()},
                  m_reader, m_replay, m_runs, m_stage, m_running),
       m_overlay({m_window.livePage(), m_window.sessions(), m_window.sessionsPage(), m_window.pages()}, m_reader, m_stage, m_running, m_sessions),
       m_compare({m_window.experiment(), m_window.pages(), m_window.comparePage(), m_window.notice()}, m_runs, m_running, m_reader, m_stage,
@@ -96,7 +98,7 @@ void Workplace::open() {
     if (!m_options.screenshot.isEmpty()) m_departure.leaveWithPicture(m_options.screenshot, m_options.afterSeconds);
     m_runs.openEngine(m_window.experiment().config());
     m_reader.purge();
-    if (m_options.session > 0) m_sessions.replay(m_options.session);
+    if (m_options.session > 0) m_sessions.open(m_options.session);
     m_import.import(m_options.files);
 }
 

@@ -128,6 +128,14 @@ LadderWiring::LadderWiring(const Panels& panels, RunController& runs, RunWiring&
             stage.live().log().add({*line});
         }
     });
+    // Named at the start, before the list said what it is: it is no run to replay.
+    connect(&stage.replay(), &LiveFeed::started, this, [this, &stage] {
+        const auto& info = stage.replay().history()->info();
+        if (!info || (info->kind != SessionKind::Ladder && info->kind != SessionKind::Tune)) return;
+        const std::int64_t session = stage.replay().history()->session();
+        Q_EMIT m_running.returnToLive();
+        open(session);
+    });
     showBusy();
 }
 

@@ -52,9 +52,11 @@ FlipStripReading endOf(const RunHistory& history, const RunSummary& summary, con
 
 QString sentenceOf(const FlipStripReading& end) {
     if (end.heading.isEmpty()) return {};
-    QStringList parts{end.heading};
+    // How it ended and after which step stands in the line before.
+    QStringList parts;
     for (const auto& figure : end.figures) parts << figure.name + ' ' + figure.medians;
-    return parts.join(", ") + ". " + end.note.left(1).toUpper() + end.note.mid(1) + '.';
+    const QString time = end.heading.section(" in ", 1);
+    return "In " + time + (parts.isEmpty() ? QString() : ": ") + parts.join(", ") + ". " + end.note.left(1).toUpper() + end.note.mid(1) + '.';
 }
 
 }  // namespace stepscope

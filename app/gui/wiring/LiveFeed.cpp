@@ -104,8 +104,18 @@ void LiveFeed::take(const Event& event) {
         }
     }
     const std::int64_t start = m_history->info() ? m_history->info()->startedUnixMs : QDateTime::currentMSecsSinceEpoch();
-    if (auto line = logSentence(event, start)) m_lines.push_back(std::move(*line));
+    const bool question = isQuestion(event);
+    if (auto line = logSentence(event, start); line && !question) m_lines.push_back(std::move(*line));
     tell(event);
+}
+
+// A measurement that may move the loss is refused until a person agrees: the strip asks, and a warning in the log would tell of a fault.
+bool LiveFeed::isQuestion(const Event& event) {
+    if (const auto* refused = std::get_if<SwitchRefused>(&event)) m_question = refused->subject.kind == Subject::Kind::Loss ? refused->why : "";
+    const auto* line = std::get_if<LogLine>(&event);
+    if (line == nullptr || m_question.empty() || !line->text.ends_with(m_question)) return false;
+    m_question.clear();
+    return true;
 }
 
 void LiveFeed::tell(const Event& event) {

@@ -23,6 +23,7 @@ struct Line {
 
 std::string startedText(const SessionStarted& event) {
     const SessionInfo& info = *event.info;
+    if (info.kind == SessionKind::Trace) return fmt::format("“{}” is an imported trace: the pages Operations and Timeline show it.", info.name);
     if (!info.config) return fmt::format("{} “{}”: it was not run here, so it has no settings.", event.replay ? "Replay of" : "Session", info.name);
     return fmt::format("{} “{}”: {}, {} training tokens, {} tokens of {}.", event.replay ? "Replay of" : "Session", info.name,
                        format::rate(static_cast<double>(info.parameters), "parameters"), format::count(info.trainTokens), info.config->tokenizer,
@@ -55,6 +56,7 @@ Line stateLine(const StateChanged& event) {
             return {event.why.empty() ? LogLevel::Info : LogLevel::Warning, fmt::format("Paused after step {}{}", steps, because), event.step,
                     event.at};
         case RunState::Finished:
+            if (event.step == 0) return {};  // an imported trace, an experiment: none of its own
             return {LogLevel::Info, fmt::format("Finished: {} steps.", steps), event.step, event.at};
         case RunState::Stopped:
             if (event.step == 0) return {LogLevel::Info, "Stopped before the first step" + because, 0, event.at};

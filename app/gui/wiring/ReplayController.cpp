@@ -27,7 +27,13 @@ void ReplayController::open(std::int64_t session) {
         auto opened = Replayer::open(
             m_database, session, m_feed, [&feed = m_feed](const Replayer::Jump& jump) { feed.rewind(jump); }, Replayer::Told::OfJumpsBack);
         if (!opened) {
-            answer(this, [this, session, sentence = QString::fromStdString(opened.error().sentence)] {
+            // The engine's own sentence speaks of the command line.
+            const QString sentence = opened.error().code == ErrorCode::NotFound
+                                         ? QString("There is no session %1 in %2; those that there are stand in the list at the right.")
+                                               .arg(session)
+                                               .arg(QString::fromStdString(m_database))
+                                         : QString::fromStdString(opened.error().sentence);
+            answer(this, [this, session, sentence] {
                 if (m_session == session) m_session = 0;
                 Q_EMIT failed(sentence);
             });

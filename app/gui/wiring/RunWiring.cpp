@@ -36,6 +36,10 @@ RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, st
     });
     connect(&runs, &RunController::phaseChanged, this, &RunWiring::showReading);
     connect(&runs, &RunController::startFailed, this, &RunWiring::startFailed);
+    connect(&panels.experiment, &ExperimentPanel::edited, this, [this] {
+        if (m_aboutSettings.isEmpty() || m_panels.experiment.hasProblem()) return;
+        if (m_panels.notice.sentence() == std::exchange(m_aboutSettings, {})) m_panels.notice.hide();
+    });
     // The bar's one action: offerToRunWithoutRecording() offers it.
     connect(&panels.notice, &NoticeBar::acted, this, &RunWiring::runWithoutRecording);
     connect(&stage, &Stage::grew, this, &RunWiring::showReadingSoon);
@@ -60,7 +64,7 @@ void RunWiring::run() {
         if (m_liveState == RunState::Paused) m_runs.send(Resume{});
         return;
     }
-    if (m_panels.experiment.hasProblem()) return say(m_panels.experiment.problem(), true);
+    if (m_panels.experiment.hasProblem()) return sayOfSettings(m_panels.experiment.problem());
     m_panels.hints.learnt(HintStrip::Run);
     RunRequest request;
     request.config = m_panels.experiment.config();
@@ -110,8 +114,13 @@ void RunWiring::say(const QString& sentence, bool isError) {
 
 void RunWiring::startFailed(const QString& sentence, bool database) {
     m_refused = true;
-    say(sentence, true);
+    sayOfSettings(sentence);
     if (database) offerToRunWithoutRecording(sentence);
+}
+
+void RunWiring::sayOfSettings(const QString& sentence) {
+    say(sentence, true);
+    m_aboutSettings = sentence;
 }
 
 // Training without a record is offered, never done silently.
@@ -138,6 +147,7 @@ void RunWiring::liveStateChanged(const StateChanged& change) {
             offerToRunWithoutRecording(sentence);
         else
             m_panels.notice.say(NoticeBar::Kind::Error, sentence);
+        if (preparing) m_aboutSettings = sentence;
     }
     const bool heldUp = change.state == RunState::Paused && !change.why.empty();
     if (heldUp)
@@ -165,6 +175,10 @@ void RunWiring::showReading() {
     reading.heldUp = m_heldUp;
     reading.measuring = m_runs.measuring();
     if (reading.measuring && !reading.replay) reading.state = RunState::Running;
+    // Of an experiment its page tells; what was sampled in a run that has ended is no more.
+    if (!reading.replay && reading.measuring)
+        reading.tokensPerSecond = reading.msPerStep = reading.loss = reading.smoothedLoss = reading.cpuPct = reading.gpuPct = kUnknown;
+    if (!reading.replay && !m_runs.busy()) reading.cpuPct = reading.gpuPct = kUnknown;
     reading.refused = m_refused && !m_runs.busy() && !m_stage.replaying();
     m_panels.runBar.setReading(reading);
     tellWhatCanBeAsked(reading.canStop());

@@ -51,8 +51,9 @@ private:
     void offerToRunWithoutRecording(const QString& sentence);
     void runWithoutRecording();  // the newest request, once more
     void liveStateChanged(const StateChanged& change);
-    void showReading();      // now
-    void showReadingSoon();  // at most five times a second
+    void sayOfSettings(const QString& sentence);  // a fault of theirs: goes when they are edited and good
+    void showReading();                           // now
+    void showReadingSoon();                       // at most five times a second
     void tellWhatCanBeAsked(bool canStop);
 
     Panels m_panels;
@@ -60,6 +61,7 @@ private:
     Stage& m_stage;
     std::string m_database;
     QString m_engineProblem;
+    QString m_aboutSettings;  // what the bar says of the settings
     RunState m_liveState = RunState::Preparing;
     std::int64_t m_seed = 0;  // of the batches
     bool m_takesCommands = false;

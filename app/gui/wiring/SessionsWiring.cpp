@@ -47,7 +47,12 @@ SessionsWiring::SessionsWiring(const Panels& panels, SessionsReader& reader, Rep
 
 void SessionsWiring::connectPanel() {
     SessionsPanel& panel = m_panels.sessions;
-    connect(&panel, &SessionsPanel::replayRequested, this, &SessionsWiring::replay);
+    connect(&panel, &SessionsPanel::replayRequested, this, [this](qint64 session) {
+        const QWidget* now = m_panels.pages.currentWidget();
+        const bool showsReplays = now == &m_panels.text || now == &m_panels.operations || now == &m_panels.timeline;
+        if (showsReplays) return replay(session);  // these fill with what is replayed
+        open(session);
+    });
     connect(&panel, &SessionsPanel::renameRequested, &m_reader, &SessionsReader::rename);
     connect(&panel, &SessionsPanel::annotateRequested, &m_reader, &SessionsReader::annotate);
     connect(&panel, &SessionsPanel::deleteRequested, &m_reader, &SessionsReader::remove);
@@ -59,10 +64,7 @@ void SessionsWiring::connectPanel() {
         m_panels.pages.setCurrentWidget(&m_panels.sessionsPage);
     });
     SessionsPage& page = m_panels.sessionsPage;
-    connect(&page, &SessionsPage::replayRequested, this, [this](qint64 session) {
-        m_panels.pages.setCurrentWidget(&m_panels.livePage);
-        replay(session);
-    });
+    connect(&page, &SessionsPage::replayRequested, this, &SessionsWiring::open);
     connect(&page, &SessionsPage::loadRequested, this, &SessionsWiring::load);
     connect(&page, &SessionsPage::runAgainRequested, this, [this](qint64 session) { runAgain(session, false); });
     connect(&page, &SessionsPage::deleteRequested, &m_reader, &SessionsReader::remove);
@@ -100,6 +102,20 @@ bool SessionsWiring::shownElsewhere(qint64 session) {
     return true;
 }
 
+// Replays are seen in the charts; an imported trace without steps has nothing for them.
+void SessionsWiring::showPage(qint64 session) {
+    const SessionRow* row = m_panels.sessions.model().find(session);
+    m_pageOf = row == nullptr ? session : 0;
+    const bool trace = row != nullptr && row->kind == SessionKind::Trace && row->steps == 0;
+    m_panels.pages.setCurrentWidget(trace ? &m_panels.operations : static_cast<QWidget*>(&m_panels.livePage));
+}
+
+void SessionsWiring::open(qint64 session) {
+    if (shownElsewhere(session)) return;
+    showPage(session);
+    replay(session);
+}
+
 void SessionsWiring::replay(qint64 session) {
     if (shownElsewhere(session)) return;
     const bool isLive = m_runs.training() && m_stage.live().history()->session() == session;
@@ -128,6 +144,10 @@ void SessionsWiring::show(const std::vector<SessionRow>& rows) {
     m_panels.sessions.setRows(std::move(marked));
     const SessionRow* replayed = m_panels.sessions.model().find(m_replay.session());
     m_replay.setFollowing(replayed != nullptr && !ended(replayed->state));
+    if (replayed != nullptr && replayed->id == m_pageOf) {
+        m_pageOf = 0;
+        if (replayed->kind == SessionKind::Trace) showPage(replayed->id);
+    }
     showLiveRow();
 }
 

@@ -7,6 +7,7 @@
 #include "widgets/panels/sessions/SessionRow.h"
 
 class QTabWidget;
+class QWidget;
 
 namespace stepscope {
 
@@ -37,11 +38,15 @@ public:
         SessionsPage& sessionsPage;
         TransportBar& transport;
         LogPanel& log;
+        QWidget& text;
+        QWidget& operations;
+        QWidget& timeline;
     };
     SessionsWiring(const Panels& panels, SessionsReader& reader, ReplayController& replay, RunController& runs, Stage& stage, RunWiring& running,
                    QObject* parent = nullptr);
 
     void replay(qint64 session);
+    void open(qint64 session);  // and shows the page where it is seen
     void returnToLive();
 
 Q_SIGNALS:
@@ -50,6 +55,7 @@ Q_SIGNALS:
 
 private:
     bool shownElsewhere(qint64 session);
+    void showPage(qint64 session);
     void connectPanel();
     void connectTransport();
     void show(const std::vector<SessionRow>& rows);
@@ -68,6 +74,7 @@ private:
     Stage& m_stage;
     RunWiring& m_running;
     QElapsedTimer m_sinceLiveRow;
+    qint64 m_pageOf = 0;      // opened before the list said what it is
     std::size_t m_marks = 0;  // shown on the scrubber; a jump back must not take them away
 };
 

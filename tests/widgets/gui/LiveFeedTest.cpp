@@ -41,6 +41,18 @@ TEST(LiveFeed, TakesEventsFromAnyThreadIntoOneHistory) {
     EXPECT_EQ(feed.history()->numbers().step, 500);
 }
 
+TEST(LiveFeed, AMeasurementThatWaitsForAgreementIsNoWarningInTheLog) {
+    LiveFeed feed;
+    feed.publish(start("one"));
+    SwitchRefused refused{12, {}, "amp", std::string("bf16"), "bf16 is other arithmetic than off: the loss may move."};
+    refused.subject.kind = Subject::Kind::Loss;
+    feed.publish(refused);
+    feed.publish(LogLine{{}, 12, LogLevel::Warning, "amp stays as it is: " + refused.why});
+    feed.publish(LogLine{{}, 12, LogLevel::Warning, "amp stays as it is: This CPU has no float16."});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.log().rowCount() == 2; }));
+    EXPECT_TRUE(feed.log().index(1).data().toString().contains("float16")) << feed.log().index(1).data().toString().toStdString();
+}
+
 TEST(LiveFeed, TellsOfGrowthOncePerTickAndOfEveryStateChange) {
     LiveFeed feed;
     QSignalSpy grew(&feed, &LiveFeed::grew);

@@ -1,6 +1,8 @@
 // The window in little room: it fits the screen it is opened on, can be made small, and nothing of it is cut off.
 #include <gtest/gtest.h>
 
+#include <QAbstractButton>
+#include <QAbstractSpinBox>
 #include <QComboBox>
 #include <QGuiApplication>
 #include <QLabel>
@@ -9,8 +11,12 @@
 
 #include "WindowFixture.h"
 #include "widgets/panels/ElidedLabel.h"
+#include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
+#include "widgets/panels/ladder/LadderPage.h"
+#include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
+#include "widgets/timeline/TimelinePage.h"
 
 namespace stepscope {
 namespace {
@@ -58,6 +64,33 @@ TEST_F(WindowSizeTest, AtASmallSizeEveryPartLiesWithinItsParentAndTextsEndWithAn
         if (label->inherits("stepscope::ToneLabel") && label->sizePolicy().horizontalPolicy() == QSizePolicy::Ignored)
             continue;  // draws an ellipsis itself
         EXPECT_GE(label->width() + 1, label->fontMetrics().horizontalAdvance(label->text().section('\n', 0, 0))) << label->text().toStdString();
+    }
+}
+
+// Where a page is too narrow for its tools in a row, they take two.
+TEST_F(WindowSizeTest, AtASmallSizeNoToolOfAPageIsCutOrLiesOverAnother) {
+    options.size = {1024, 640};
+    open();
+    for (QWidget* page : {static_cast<QWidget*>(&window().comparePage()), static_cast<QWidget*>(&window().ladderPage()),
+                          static_cast<QWidget*>(&window().timelinePage()), static_cast<QWidget*>(&window().operationsPage())}) {
+        window().pages().setCurrentWidget(page);
+        QTest::qWait(100);
+        picture(window(), "small-" + page->accessibleName());
+        std::vector<std::pair<QRect, QString>> tools;
+        for (const auto* tool : page->findChildren<QWidget*>()) {
+            const auto* button = qobject_cast<const QAbstractButton*>(tool);
+            const bool spin = qobject_cast<const QAbstractSpinBox*>(tool) != nullptr;
+            if (!tool->isVisible() || (button == nullptr && !spin) || tool->objectName().startsWith("qt_")) continue;
+            const QRect place(tool->mapTo(page, QPoint()), tool->size());
+            const QString name = tool->accessibleName().isEmpty() && button != nullptr ? button->text() : tool->accessibleName();
+            if (button != nullptr && !button->text().isEmpty()) {
+                EXPECT_GE(tool->width(), tool->minimumSizeHint().width()) << name.toStdString();
+            }
+            EXPECT_LE(place.right(), page->width()) << name.toStdString();
+            for (const auto& [other, what] : tools) EXPECT_FALSE(place.intersects(other)) << name.toStdString() << " and " << what.toStdString();
+            tools.emplace_back(place, name);
+        }
+        EXPECT_GE(tools.size(), 3u) << page->accessibleName().toStdString();
     }
 }
 

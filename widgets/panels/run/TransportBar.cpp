@@ -54,7 +54,7 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     m_back->setToolTip("Close the replay: back to the live view (Esc)");
 
     auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(space(2), 0, space(1), 0);  // as high as a row of tabs
+    layout->setContentsMargins(space(2), 2, space(1), 2);
     layout->setSpacing(space(1));
     layout->addWidget(m_title);
     layout->addWidget(m_toStart);
@@ -99,14 +99,6 @@ int TransportBar::widthBesideTitle(Room room) const {
                                    : wanted.width()) +
                  layout()->spacing();
     }
-    return width;
-}
-
-int TransportBar::leastWidth() const {
-    const Qt::ToolButtonStyle style = m_back->toolButtonStyle();
-    m_back->setToolButtonStyle(Qt::ToolButtonIconOnly);
-    const int width = widthBesideTitle(Room::Tight);
-    m_back->setToolButtonStyle(style);
     return width;
 }
 

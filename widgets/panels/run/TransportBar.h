@@ -33,8 +33,6 @@ public:
     void setMarks(std::vector<ScrubMark> marks);
     double speed() const;
 
-    int leastWidth() const;  // with what it cannot do without
-
 Q_SIGNALS:
     void playRequested();
     void pauseRequested();
