@@ -29,7 +29,9 @@ Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, c
         if (!*connection) return all;
         SQLite::Statement asked(
             **connection,
-            "SELECT e.session, s.started_unix_ms, e.delta, e.at_ns FROM experiments e JOIN sessions s ON s.id = e.session"
+            "SELECT e.session, s.started_unix_ms, e.delta, e.at_ns,"
+            " (SELECT count(*) FROM experiments b WHERE b.session = e.session AND b.at_ns <= e.at_ns) FROM experiments e JOIN sessions s ON s.id = "
+            "e.session"
             " WHERE e.question = ? AND s.deleted_unix_ms = 0 AND e.session <> ? ORDER BY s.started_unix_ms DESC, e.session DESC LIMIT ?");
         asked.bind(1, question);
         asked.bind(2, besides);
@@ -39,8 +41,10 @@ Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, c
                                                    "(SELECT min(at_ns) FROM experiments WHERE session = ?1 AND at_ns > ?2), 9223372036854775807)"
                                                    " ORDER BY at_ns DESC, seq DESC LIMIT 1");
         while (asked.executeStep()) {
-            EarlierAnswer answer{
-                .session = asked.getColumn(0).getInt64(), .startedUnixMs = asked.getColumn(1).getInt64(), .delta = asked.getColumn(2).getDouble()};
+            EarlierAnswer answer{.session = asked.getColumn(0).getInt64(),
+                                 .number = asked.getColumn(4).getInt64(),
+                                 .startedUnixMs = asked.getColumn(1).getInt64(),
+                                 .delta = asked.getColumn(2).getDouble()};
             newest.reset();
             newest.bind(1, answer.session);
             newest.bind(2, asked.getColumn(3).getInt64());  // a run may hold several, one after the other

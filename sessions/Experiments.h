@@ -10,6 +10,7 @@ namespace stepscope {
 
 struct EarlierAnswer {
     std::int64_t session = 0;
+    std::int64_t number = 1;  // which of the experiments that the session holds, from 1
     std::int64_t startedUnixMs = 0;
     double delta = 0.01;
     ExperimentJudged judged;  // the last one stored; not `over` when it was killed

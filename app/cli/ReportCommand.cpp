@@ -9,7 +9,7 @@ namespace stepscope::cli {
 namespace {
 
 struct ReportOptions {
-    std::string id, database, format, file;
+    std::string id, experiment, database, format, file;
 };
 
 Result<ReportFormat> formatOf(const ReportOptions& options) {
@@ -24,8 +24,10 @@ Result<ExitCode> report(const ReportOptions& options) {
     if (!id) return id.error();
     const auto format = formatOf(options);
     if (!format) return format.error();
+    const auto number = options.experiment.empty() ? Result<std::int64_t>(0) : wholeOption("--experiment", options.experiment, 1, 1'000'000);
+    if (!number) return number.error();
     const auto workbench = Workbench::create();
-    const auto stored = storedReport(*workbench, options.database.empty() ? defaultDatabasePath() : options.database, *id);
+    const auto stored = storedReport(*workbench, options.database.empty() ? defaultDatabasePath() : options.database, *id, *number);
     if (!stored) return stored.error();
     if (options.file.empty() || options.file == "-") {
         print(reportText(*stored, *id, *format));
@@ -41,6 +43,13 @@ void addReport(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<ReportOptions>();
     auto* command = parent.add_subcommand("report", "A stored experiment, ladder or search as a page to keep or to send");
     command->add_option("ID", options->id, "The session's number")->required();
+    command
+        ->add_option(
+            "--experiment", options->experiment,
+            "The n-th measurement that the session holds: of a run that measured several, or one of a ladder's own; default: the newest, or the "
+            "ladder itself")
+        ->type_name("N")
+        ->take_last();
     command->add_option("--output,-o", options->file, "Where to: FILE.html, FILE.md or FILE.json; stdout otherwise")->type_name("FILE")->take_last();
     command->add_option("--format", options->format, "Whatever the file is called")
         ->check(CLI::IsMember({"html", "markdown", "json"}))

@@ -47,7 +47,7 @@ Workplace::Workplace(const Options& options)
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
     connect(&m_flips, &FlipWiring::measureRequested, &m_inTurns, &MeasureWiring::askOfFlip);
-    connect(&m_sessions, &SessionsWiring::experimentRequested, &m_compare, &CompareWiring::open);
+    connect(&m_sessions, &SessionsWiring::experimentRequested, &m_compare, [this](qint64 session) { m_compare.open(session); });
     connect(&m_sessions, &SessionsWiring::studyRequested, &m_ladder, &LadderWiring::open);
     connect(&m_ladder, &LadderWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_compare, &CompareWiring::guideRequested, &m_actions, &WindowActions::openGuide);

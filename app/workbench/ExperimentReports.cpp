@@ -165,7 +165,7 @@ Status exportReport(const StoredReport& stored, const std::string& path) {
     });
 }
 
-Result<StoredReport> storedReport(const Workbench& workbench, const std::string& database, std::int64_t session) {
+Result<StoredReport> storedReport(const Workbench& workbench, const std::string& database, std::int64_t session, std::int64_t experiment) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     auto info = (*reader)->info(session);
@@ -173,7 +173,7 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
     auto events = (*reader)->events(session, 0, std::numeric_limits<std::int64_t>::max());
     if (!events) return events.error();
     StoredReport stored;
-    if (info->kind == SessionKind::Ladder || info->kind == SessionKind::Tune) {
+    if (experiment == 0 && (info->kind == SessionKind::Ladder || info->kind == SessionKind::Tune)) {
         StudyHistory study;
         for (const Event& event : *events) study.add(event);
         if (!study.began()) return makeError(ErrorCode::BadInput, fmt::format("Session {} ended before it was known what it asks.", session));
@@ -181,11 +181,18 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
         stored.study = std::move(study);
         return stored;
     }
-    for (const Event& event : *events) stored.history.add(event);
-    if (!stored.history.began())
+    ChosenExperiment chosen = chosenExperiment(*events, experiment);
+    const auto count = static_cast<std::int64_t>(chosen.all.size());
+    if (count == 0)
         return makeError(ErrorCode::BadInput,
                          fmt::format("Session {} holds no experiment, ladder or search; `ab`, `ladder` and `tune` make one.", session));
-    if (info->kind == SessionKind::Experiment)
+    if (!chosen.history.began())
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("Session {} holds {} experiment{}, so there is none with the number {}; give one from 1 to {}.", session, count,
+                                     count == 1 ? "" : "s", experiment, count));
+    stored.history = std::move(chosen.history);
+    // What was captured is not told apart by experiment: it is of the only one.
+    if (info->kind == SessionKind::Experiment && count == 1)
         if (auto captured = forEachSliceBlock(**reader, session,
                                               [&](const SliceBlock& block) {
                                                   stored.history.add(block);
@@ -194,6 +201,9 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
             !captured)
             return captured.error();
     stored.facts = reportFacts(workbench, *stored.history.began(), *info);
+    stored.facts.session = session;
+    stored.facts.number = chosen.number;
+    stored.facts.of = count;
     auto earlier = earlierAnswers(database, stored.history.began()->question, session);
     if (!earlier) return earlier.error();
     for (const EarlierAnswer& one : *earlier)

@@ -19,9 +19,10 @@ struct StoredReport {
 
 report::Document documentOf(const StoredReport& stored);
 
-// Of a ladder or a search; else of the newest experiment in a session: one that stands alone, or one within a run. Errors: those of SessionReader,
-// and that the session holds nothing of the kind.
-Result<StoredReport> storedReport(const Workbench& workbench, const std::string& database, std::int64_t session);
+// Of a ladder or a search; else of an experiment that stands alone, or of one within a run. experiment: the n-th that the session holds, from 1, one
+// of a ladder's own too; 0: the ladder or search itself, else the newest. Errors: those of SessionReader, and that the session holds nothing of the
+// kind, or fewer.
+Result<StoredReport> storedReport(const Workbench& workbench, const std::string& database, std::int64_t session, std::int64_t experiment = 0);
 
 // What a report says beside the events. started: "2026-11-22 16:30", in local time; empty for 0.
 report::ExperimentFacts reportFacts(const Workbench& workbench, const ExperimentBegan& began, const SessionInfo& info);

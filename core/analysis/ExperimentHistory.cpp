@@ -21,6 +21,20 @@ void ExperimentHistory::add(const Event& event) {
     }
 }
 
+ChosenExperiment chosenExperiment(const std::vector<Event>& events, std::int64_t wanted) {
+    ChosenExperiment chosen;
+    for (const Event& event : events) {
+        if (const auto* began = std::get_if<ExperimentBegan>(&event)) chosen.all.push_back({*began, std::nullopt});
+        if (chosen.all.empty()) continue;
+        if (const auto* judged = std::get_if<ExperimentJudged>(&event)) chosen.all.back().newest = *judged;
+        const auto number = static_cast<std::int64_t>(chosen.all.size());
+        if (wanted != 0 && number != wanted) continue;
+        chosen.history.add(event);
+        chosen.number = number;
+    }
+    return chosen;
+}
+
 SideFacts ExperimentHistory::facts(Arm arm) const {
     std::unordered_set<std::int64_t> counts;
     for (const ExperimentJudged& judged : m_pairs)

@@ -49,4 +49,17 @@ private:
     Waterfall m_waterfall;
 };
 
+// What a session holds may be several experiments, one after the other: a run that measured switches in turns, a ladder. One of them, summed up.
+struct ChosenExperiment {
+    struct Entry {
+        ExperimentBegan began;
+        std::optional<ExperimentJudged> newest;  // not over when it was cut off
+    };
+    ExperimentHistory history;  // without a begin where there is none of that number
+    std::int64_t number = 0;    // from 1; 0: there is none of it
+    std::vector<Entry> all;     // every one, in their order
+};
+// wanted: from 1; 0 = the newest. events: of one session, in their order.
+ChosenExperiment chosenExperiment(const std::vector<Event>& events, std::int64_t wanted = 0);
+
 }  // namespace stepscope

@@ -16,18 +16,33 @@ void StudyHistory::add(const Event& event) {
     if (const auto* row = std::get_if<StudyRow>(&event)) {
         if (row->row < 0 || row->row >= kMostStudyRows) return;
         const auto at = std::ranges::lower_bound(m_rows, row->row, {}, &StudyRow::row);
-        if (at != m_rows.end() && at->row == row->row)
+        if (at != m_rows.end() && at->row == row->row) {
+            // The experiment that ended is the one that made this row. Those that race have none.
+            const bool ends = at->state == study::kRunning && row->state != study::kRunning && row->role != study::kCandidate;
+            if (ends && !m_taken && m_kept + m_experiment.pairs().size() <= kMostStudyPairs) {
+                m_kept += m_experiment.pairs().size();
+                m_pairs[row->row] = m_experiment.pairs();
+                m_taken = true;
+            }
             *at = *row;
-        else
+        } else {
             m_rows.insert(at, *row);
+        }
         return;
     }
+    if (std::holds_alternative<ExperimentBegan>(event)) m_taken = false;
     m_experiment.add(event);
 }
 
 const StudyRow* StudyHistory::find(const char* role) const {
     const auto found = std::ranges::find(m_rows, role, &StudyRow::role);
     return found == m_rows.end() ? nullptr : &*found;
+}
+
+const std::vector<ExperimentJudged>& StudyHistory::pairsOf(const StudyRow& row) const {
+    static const std::vector<ExperimentJudged> kNone;
+    if (const auto found = m_pairs.find(row.row); found != m_pairs.end()) return found->second;
+    return row.state == study::kRunning && row.role != study::kCandidate && !m_taken ? m_experiment.pairs() : kNone;
 }
 
 bool StudyHistory::saysAnything() const {

@@ -13,7 +13,6 @@
 namespace stepscope::report {
 namespace {
 
-constexpr std::size_t kMostDots = 5000;  // hours of pairs; a stranger's file may hold millions
 constexpr std::size_t kMostPlaces = 15;
 
 std::string unknownOr(double value, const std::string& text) {
@@ -46,18 +45,6 @@ Table sidesTable(const SideFacts& a, const SideFacts& b) {
     return table;
 }
 
-PairPicture pictureOf(const ExperimentHistory& history, double delta) {
-    PairPicture picture{.dots = {}, .delta = delta, .aboveOne = "above 1: B is faster", .belowOne = "below 1: A is faster"};
-    for (const ExperimentJudged& pair : history.pairs()) {
-        if (picture.dots.size() == kMostDots) break;
-        if (!std::isfinite(pair.difference)) continue;
-        const bool bounded = std::isfinite(pair.low) && pair.low > 0 && std::isfinite(pair.high);
-        picture.dots.push_back(
-            {std::exp(pair.difference), pair.discarded, static_cast<long>(pair.rebuild), bounded ? pair.low : 0, bounded ? pair.high : 0});
-    }
-    return picture;
-}
-
 Verdict verdictOf(const ExperimentJudged& judged, const ExperimentBegan& began) {
     const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
     std::string words = judgedWords(judged, began.delta);
@@ -70,26 +57,23 @@ Verdict verdictOf(const ExperimentJudged& judged, const ExperimentBegan& began) 
                                                                                    : Verdict::Tone::Neutral};
 }
 
-std::string signedMs(double ms) {
-    return (ms > 0 ? "+" : ms < 0 ? "\u2212" : "") + format::milliseconds(std::abs(ms));
-}
-
 void addWhy(Document& document, const WaterfallResult& why) {
     if (why.classes.empty()) return;
     document.blocks.push_back(Heading{"Why"});
     if (const std::string said = waterfallSentence(why); !said.empty()) document.blocks.push_back(Paragraph{said});
     Table classes{.head = {"kind of work", "A", "B", "B less A", "95 % interval"}, .rows = {}, .textColumns = 1};
     for (const auto& one : why.classes)
-        classes.rows.push_back({toString(one.kind), format::milliseconds(one.a), format::milliseconds(one.b), signedMs(one.difference()),
-                                std::isfinite(one.low) ? signedMs(one.low) + " to " + signedMs(one.high) : "unknown"});
-    classes.rows.push_back({"not explained", "", "", signedMs(why.unexplained), ""});
-    classes.rows.push_back({"measured", format::milliseconds(why.measuredA), format::milliseconds(why.measuredB), signedMs(why.difference()), ""});
+        classes.rows.push_back({toString(one.kind), format::milliseconds(one.a), format::milliseconds(one.b), signedMilliseconds(one.difference()),
+                                std::isfinite(one.low) ? signedMilliseconds(one.low) + " to " + signedMilliseconds(one.high) : "unknown"});
+    classes.rows.push_back({"not explained", "", "", signedMilliseconds(why.unexplained), ""});
+    classes.rows.push_back(
+        {"measured", format::milliseconds(why.measuredA), format::milliseconds(why.measuredB), signedMilliseconds(why.difference()), ""});
     document.blocks.push_back(std::move(classes));
     Table places{.head = {"phase", "part of the model", "operations", "A", "B", "B less A"}, .rows = {}, .textColumns = 3};
     for (std::size_t i = 0; i < std::min(kMostPlaces, why.places.size()); ++i) {
         const PlaceDifference& one = why.places[i];
         places.rows.push_back({one.phase.empty() ? "between the phases" : one.phase, one.role, one.change(), format::milliseconds(one.a),
-                               format::milliseconds(one.b), signedMs(one.difference())});
+                               format::milliseconds(one.b), signedMilliseconds(one.difference())});
     }
     document.blocks.push_back(std::move(places));
     document.blocks.push_back(Paragraph{fmt::format(
@@ -101,6 +85,18 @@ void addWhy(Document& document, const WaterfallResult& why) {
 }
 
 }  // namespace
+
+PairPicture pictureOf(const std::vector<ExperimentJudged>& pairs, double delta, const std::string& aboveOne, const std::string& belowOne) {
+    PairPicture picture{.dots = {}, .delta = delta, .aboveOne = aboveOne, .belowOne = belowOne};
+    for (const ExperimentJudged& pair : pairs) {
+        if (picture.dots.size() == kMostDots) break;
+        if (!std::isfinite(pair.difference)) continue;
+        const bool bounded = std::isfinite(pair.low) && pair.low > 0 && std::isfinite(pair.high);
+        picture.dots.push_back(
+            {std::exp(pair.difference), pair.discarded, static_cast<long>(pair.rebuild), bounded ? pair.low : 0, bounded ? pair.high : 0});
+    }
+    return picture;
+}
 
 std::string questionOf(const std::vector<Differing>& keys, bool same) {
     if (same) return "One configuration beside itself";
@@ -118,6 +114,11 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
     if (!facts.preset.empty()) document.subtitle += ", preset " + facts.preset;
     if (!facts.started.empty()) document.subtitle += ", " + facts.started;
     document.blocks.push_back(verdictOf(judged, began));
+    if (facts.of > 1)
+        document.blocks.push_back(
+            Paragraph{fmt::format("This is experiment {} of the {} that session {} holds; `stepscope-cli report {} --experiment N` "
+                                  "tells of another.",
+                                  facts.number, facts.of, facts.session, facts.session)});
     if (!judged.why.empty()) document.blocks.push_back(Paragraph{judged.why});
     const bool bounded = std::isfinite(judged.low) && judged.low > 0 && std::isfinite(judged.high);
     if (std::isfinite(judged.ratio) && judged.pairs > 0 && !bounded)
@@ -132,7 +133,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
     document.blocks.push_back(
         Paragraph{fmt::format("A side beside itself in this experiment: {}.{}", floorWords(judged.floor, history.sameArmPairs()),
                               std::isfinite(judged.floor) ? " A smaller difference should not be believed." : "")});
-    document.blocks.push_back(pictureOf(history, began.delta));
+    document.blocks.push_back(pictureOf(history.pairs(), began.delta, "above 1: B is faster", "below 1: A is faster"));
     if (history.pairs().size() > kMostDots)
         document.blocks.push_back(Paragraph{fmt::format("The picture shows the first {} of {} pairs.", kMostDots, history.pairs().size())});
     addWhy(document, history.why());

@@ -15,12 +15,18 @@ struct Differing {
 };
 
 struct ExperimentFacts : ReportFacts {
+    std::int64_t session = 0;         // that holds it; 0 = it was not recorded
+    std::int64_t number = 0, of = 0;  // which of the experiments that this session holds, from 1; of 1 or less: it is the only one
     std::vector<Differing> keys;
     std::int64_t trainTokens = 0;
     std::vector<std::string> earlier;  // answers to the same question, a sentence each
 };
 
 Document experimentReport(const ExperimentHistory& history, const ExperimentFacts& facts);
+
+// Every pair as a dot. `aboveOne`, `belowOne`: what a ratio on that side means.
+PairPicture pictureOf(const std::vector<ExperimentJudged>& pairs, double delta, const std::string& aboveOne, const std::string& belowOne);
+constexpr std::size_t kMostDots = 5000;  // hours of pairs; a stranger's file may hold millions
 
 // "amp: off (A), bf16 (B)" of each key, for a title.
 std::string questionOf(const std::vector<Differing>& keys, bool same);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <utility>
 
 #include "core/analysis/PairedVerdict.h"
 #include "core/base/Format.h"
+#include "core/report/ExperimentReport.h"
 
 namespace stepscope::report {
 namespace {
@@ -41,15 +43,16 @@ std::string standing(const StudyRow& row) {
 }
 
 Table ladderTable(const StudyHistory& history, const char* title, const char* beside, const char* total, std::initializer_list<const char*> roles) {
-    Table table{.head = {title, "sets", "step", "speed", beside, total, "memory", "operations", "loss", "reported"}, .rows = {}, .textColumns = 2};
+    Table table{
+        .head = {title, "sets", "step", "speed", beside, total, "floor", "memory", "operations", "loss", "reported"}, .rows = {}, .textColumns = 2};
     for (const StudyRow& row : history.rows()) {
         if (!isOf(row, roles)) continue;
         const std::string stands = standing(row);
-        table.rows.push_back({row.name, row.settings, known(row.msPerStep, format::milliseconds(row.msPerStep)),
-                              known(row.tokensPerSecond, format::rate(row.tokensPerSecond, "tok/s")),
-                              stands.empty() ? times(row.ratio, row.low, row.high) : stands, times(row.total, row.totalLow, row.totalHigh),
-                              memoryOf(row), known(row.operations, format::significant(row.operations, 4)),
-                              known(row.loss, fmt::format("{:+.4f}", row.loss)), row.reported});
+        table.rows.push_back(
+            {row.name, row.settings, known(row.msPerStep, format::milliseconds(row.msPerStep)),
+             known(row.tokensPerSecond, format::rate(row.tokensPerSecond, "tok/s")), stands.empty() ? times(row.ratio, row.low, row.high) : stands,
+             times(row.total, row.totalLow, row.totalHigh), known(row.floor, fmt::format("±{:.2f} %", (row.floor - 1) * 100)), memoryOf(row),
+             known(row.operations, format::significant(row.operations, 4)), known(row.loss, fmt::format("{:+.4f}", row.loss)), row.reported});
     }
     return table;
 }
@@ -64,6 +67,23 @@ BarPicture barsOf(const StudyHistory& history, const char* label, std::initializ
 void addReasons(Document& document, const StudyHistory& history, std::initializer_list<const char*> roles) {
     for (const StudyRow& row : history.rows())
         if (!row.why.empty() && isOf(row, roles)) document.blocks.push_back(Paragraph{row.name + ": " + row.why});
+}
+
+// Of each row that pairs stand behind, every one of them.
+void addPairs(Document& document, const StudyHistory& history) {
+    bool any = false;
+    for (const StudyRow& row : history.rows()) {
+        const auto& pairs = history.pairsOf(row);
+        if (pairs.empty()) continue;
+        if (!std::exchange(any, true)) {
+            document.blocks.push_back(Heading{"Every pair"});
+            document.blocks.push_back(Paragraph{"Each pair of blocks by itself, those marked that were left out for what other programs did."});
+        }
+        const bool lacks = row.role == study::kWithout || row.role == study::kPair;
+        document.blocks.push_back(Paragraph{row.name.empty() ? row.settings : row.name});
+        document.blocks.push_back(pictureOf(pairs, history.began()->delta, lacks ? "above 1: faster with it" : "above 1: faster",
+                                            lacks ? "below 1: slower with it" : "below 1: slower"));
+    }
 }
 
 void addLadder(Document& document, const StudyHistory& history) {
@@ -94,12 +114,14 @@ void addLadder(Document& document, const StudyHistory& history) {
         document.blocks.push_back(ladderTable(history, "the top", "× what both give", "× of what each gives", {study::kPair}));
         addReasons(document, history, {study::kPair});
     }
+    addPairs(document, history);
     if (!began.unit.empty())
         document.blocks.push_back(Paragraph{fmt::format("Reported elsewhere: {}; on other hardware, not by this program.", began.unit)});
     document.blocks.push_back(Heading{"How it was measured"});
     document.blocks.push_back(Paragraph{fmt::format(
         "Each × is an experiment of its own: two programs take turns in blocks of steps, a coin (seed {}) decides which begins each pair, and the "
-        "interval is a self-normalised confidence sequence on the logarithm of the ratio of both times per token. All intervals of this page hold "
+        "interval is a self-normalised confidence sequence on the logarithm of the ratio of both times per token. Floor: what a side beside itself "
+        "said there. All intervals of this page hold "
         "together at {:.0f} %. A ratio within ±{:g} % counts as equal. Loss: beside the rung below at equal tokens, soon after the start. {:.0f} s "
         "of "
         "measuring.",
@@ -123,6 +145,9 @@ void addSearch(Document& document, const StudyHistory& history) {
                                                       times(last->ratio, last->low, last->high)),
                                           isRatio(last->low) && last->low > 1 ? Verdict::Tone::Good : Verdict::Tone::Neutral});
     if (last != nullptr && !last->why.empty()) document.blocks.push_back(Paragraph{last->why});
+    if (last != nullptr && std::isfinite(last->floor))
+        document.blocks.push_back(Paragraph{fmt::format(
+            "A side beside itself in that experiment: ±{:.2f} %. A smaller difference should not be believed.", (last->floor - 1) * 100)});
     Table raced{.head = {"raced", "step", "rounds", "memory", "what came of it"}, .rows = {}, .textColumns = 1};
     Table left{.head = {"not chosen", "why"}, .rows = {}, .textColumns = 2};
     for (const StudyRow& row : history.rows()) {
@@ -133,6 +158,7 @@ void addSearch(Document& document, const StudyHistory& history) {
                               : row.state == study::kChosen ? std::string("the fastest")
                                                             : row.state});
     }
+    addPairs(document, history);
     if (!raced.rows.empty()) {
         document.blocks.push_back(Heading{"The race"});
         document.blocks.push_back(std::move(raced));

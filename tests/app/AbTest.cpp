@@ -196,6 +196,16 @@ TEST_F(Ab, AMeasurementWithinARunIsInItsSummaryAndItsSession) {
     const Json kept = session(newest()["id"]);
     EXPECT_EQ(kept["experiment"]["verdict"], summary["measured"][0]["verdict"]);
     EXPECT_EQ(kept["kind"], "run");
+    const std::string id = std::to_string(newest()["id"].get<int>());
+    const Finished report = cli({"report", id, "--db", database(), "--format", "json", "--experiment", "1"});
+    ASSERT_EQ(report.exitCode, 0) << report.err;
+    EXPECT_EQ(Json::parse(report.out)["verdict"], summary["measured"][0]["verdict"]);
+    EXPECT_EQ(Json::parse(report.out)["number"], 1);
+    EXPECT_EQ(Json::parse(report.out)["of"], 1);
+    EXPECT_EQ(Json::parse(report.out)["differing"][0]["key"], "fusion");
+    expectRefused(cli({"report", id, "--db", database(), "--experiment", "2"}), {"holds 1 experiment", "number 2"}, kBadInput);
+    expectRefused(cli({"report", id, "--db", database(), "--experiment", "0"}), {"--experiment"}, kBadInput);
+    expectRefused(cli({"report", id, "--db", database(), "--experiment", "first"}), {"--experiment"}, kBadInput);
 }
 
 TEST_F(Ab, IsUsedWithTheWordsThatHelpNames) {

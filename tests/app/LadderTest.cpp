@@ -33,6 +33,13 @@ TEST_F(LadderCli, EndsWithOneLineOfJsonAndIsShownAgainAsASessionOfItsOwnKind) {
     const Finished markdown = cli({"report", std::to_string(said["session"].get<int>()), "--db", database()});
     EXPECT_EQ(markdown.exitCode, 0) << markdown.err;
     EXPECT_THAT(markdown.out, testing::AllOf(testing::HasSubstr("## Rung by rung"), testing::HasSubstr("stepscope-cli ladder ladder.yaml")));
+    const std::string id = std::to_string(said["session"].get<int>());
+    const Json whole = Json::parse(cli({"report", id, "--db", database(), "--format", "json"}).out);
+    ASSERT_TRUE(whole["every_pair"].contains("1")) << whole;
+    const Finished rung = cli({"report", id, "--db", database(), "--format", "json", "--experiment", "1"});
+    ASSERT_EQ(rung.exitCode, 0) << rung.err;
+    EXPECT_EQ(Json::parse(rung.out)["every_pair"], whole["every_pair"]["1"]) << "the first rung's own experiment";
+    EXPECT_EQ(Json::parse(rung.out)["of"], 4);
     ASSERT_EQ(said["rows"].size(), 5u) << "bottom, two rungs, the top, the top without the first";
     EXPECT_EQ(said["rows"][1]["settings"]["zero-grad"], "zero");
     for (const auto& row : said["rows"]) {

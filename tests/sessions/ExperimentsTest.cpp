@@ -36,6 +36,7 @@ TEST(EarlierAnswers, AreThoseOfTheSameQuestionNewestFirstByTheirLastJudgement) {
     EXPECT_EQ(answers[1].session, first);
     EXPECT_EQ(answers[1].judged.ratio, 1.25);
     EXPECT_EQ(answers[1].delta, 0.02);
+    EXPECT_EQ(answers[0].number, 1);
     EXPECT_EQ(earlierAnswers(database, "q", second).value().size(), 1u);
     EXPECT_TRUE(earlierAnswers(database, "never asked").value().empty());
 }

@@ -90,23 +90,20 @@ Json whyJson(const WaterfallResult& why) {
             {"places", places}};
 }
 
-std::string signedMs(double ms) {
-    return (ms > 0 ? "+" : ms < 0 ? "\u2212" : "") + format::milliseconds(std::abs(ms));
-}
-
 std::string whyText(const WaterfallResult& why) {
     using enum Table::Align;
     if (why.classes.empty()) return "";
     Table classes({{"WHY: A STEP, BY KIND OF WORK"}, {"A", Right}, {"B", Right}, {"B LESS A", Right}, {"95 % INTERVAL", Right}});
     for (const auto& one : why.classes)
-        classes.add({toString(one.kind), format::milliseconds(one.a), format::milliseconds(one.b), signedMs(one.difference()),
-                     std::isfinite(one.low) ? signedMs(one.low) + " to " + signedMs(one.high) : "unknown"});
-    classes.add({"not explained", "", "", signedMs(why.unexplained), ""});
-    classes.add({"measured", format::milliseconds(why.measuredA), format::milliseconds(why.measuredB), signedMs(why.difference()), ""});
+        classes.add({toString(one.kind), format::milliseconds(one.a), format::milliseconds(one.b), signedMilliseconds(one.difference()),
+                     std::isfinite(one.low) ? signedMilliseconds(one.low) + " to " + signedMilliseconds(one.high) : "unknown"});
+    classes.add({"not explained", "", "", signedMilliseconds(why.unexplained), ""});
+    classes.add({"measured", format::milliseconds(why.measuredA), format::milliseconds(why.measuredB), signedMilliseconds(why.difference()), ""});
     Table places({{"WHERE"}, {"A", Right}, {"B", Right}, {"B LESS A", Right}, {"OPERATIONS"}});
     for (std::size_t i = 0; i < std::min<std::size_t>(8, why.places.size()); ++i) {
         const PlaceDifference& one = why.places[i];
-        places.add({printable(one.where()), format::milliseconds(one.a), format::milliseconds(one.b), signedMs(one.difference()), one.change()});
+        places.add(
+            {printable(one.where()), format::milliseconds(one.a), format::milliseconds(one.b), signedMilliseconds(one.difference()), one.change()});
     }
     return "\n" + classes.text() + "\n" + places.text() + printable(waterfallSentence(why)) +
            fmt::format(

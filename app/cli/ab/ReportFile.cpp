@@ -28,6 +28,19 @@ Json machineJson(const report::ReportFacts& facts) {
             {"libtorch", machine.libtorch}};
 }
 
+Json pairsJson(const std::vector<ExperimentJudged>& judged) {
+    Json pairs = Json::array();
+    for (const ExperimentJudged& pair : judged)
+        pairs.push_back({{"pair", pair.pair},
+                         {"log_ratio", number(pair.difference)},
+                         {"left_out", pair.discarded},
+                         {"rebuild", pair.rebuild},
+                         {"same_arm_log_ratio", number(pair.sameArm)},
+                         {"low", number(pair.low)},
+                         {"high", number(pair.high)}});
+    return pairs;
+}
+
 Json studyAsJson(const StoredReport& stored, std::int64_t session) {
     const report::StudyFacts& facts = stored.studyFacts;
     Json all = studyJson(*stored.study, session);
@@ -35,6 +48,10 @@ Json studyAsJson(const StoredReport& stored, std::int64_t session) {
     all["started"] = facts.started;
     all["preset"] = facts.preset;
     all["machine"] = machineJson(facts);
+    Json pairs = Json::object();  // by the number of the row
+    for (const StudyRow& row : stored.study->rows())
+        if (const auto& judged = stored.study->pairsOf(row); !judged.empty()) pairs[std::to_string(row.row)] = pairsJson(judged);
+    all["every_pair"] = pairs;
     all["repeat"] = facts.repeat;
     return all;
 }
@@ -44,6 +61,10 @@ Json asJson(const StoredReport& stored, std::int64_t session) {
     const report::ExperimentFacts& facts = stored.facts;
     Json all = experimentJson(stored.history);
     all["experiment"] = session > 0 ? Json(session) : Json(nullptr);
+    if (facts.of > 0) {  // which of those that the session holds
+        all["number"] = facts.number;
+        all["of"] = facts.of;
+    }
     all["name"] = facts.name;
     all["started"] = facts.started;
     all["preset"] = facts.preset;
@@ -51,16 +72,7 @@ Json asJson(const StoredReport& stored, std::int64_t session) {
     for (const auto& key : facts.keys) keys.push_back({{"key", key.key}, {"a", key.a}, {"b", key.b}});
     all["differing"] = keys;
     all["machine"] = machineJson(facts);
-    Json pairs = Json::array();
-    for (const ExperimentJudged& pair : stored.history.pairs())
-        pairs.push_back({{"pair", pair.pair},
-                         {"log_ratio", number(pair.difference)},
-                         {"left_out", pair.discarded},
-                         {"rebuild", pair.rebuild},
-                         {"same_arm_log_ratio", number(pair.sameArm)},
-                         {"low", number(pair.low)},
-                         {"high", number(pair.high)}});
-    all["every_pair"] = pairs;
+    all["every_pair"] = pairsJson(stored.history.pairs());
     all["earlier"] = facts.earlier;
     all["repeat"] = facts.repeat;
     return all;

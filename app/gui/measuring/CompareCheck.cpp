@@ -51,7 +51,7 @@ EarlierList earlierOf(const std::string& database, const std::string& question, 
     for (std::size_t i = 0; i < std::min(kMostEarlier, answers->size()); ++i) {
         const EarlierAnswer& one = (*answers)[i];
         list.rows.push_back({one.session, relativeTime(QDateTime::fromMSecsSinceEpoch(one.startedUnixMs), QDateTime::currentDateTime()),
-                             asText(judgedWords(one.judged, one.delta))});
+                             asText(judgedWords(one.judged, one.delta)), one.number});
     }
     return list;
 }

@@ -69,7 +69,7 @@ CompareWiring::CompareWiring(const Panels& panels, RunController& runs, RunWirin
     });
     // Another program's experiment is followed as the list is: as often, and only while somebody looks.
     connect(&reader, &SessionsReader::listed, this, [this] {
-        if (m_stored != 0 && m_storedGoesOn && !m_page.asking()) read(m_stored);
+        if (m_stored != 0 && m_storedGoesOn && !m_page.asking()) read();
     });
     showBusy();
 }
@@ -106,6 +106,11 @@ void CompareWiring::connectResult() {
     connect(&result, &CompareResult::reportRequested, this, &CompareWiring::report);
     connect(&result, &CompareResult::useRequested, this, &CompareWiring::useB);
     connect(&result, &CompareResult::earlierRequested, this, &CompareWiring::open);
+    connect(&result, &CompareResult::experimentChosen, this, [this](qint64 number) {
+        if (m_stored == 0) return;
+        m_number = number;
+        read();
+    });
     connect(&result, &CompareResult::guideRequested, this, [this] { Q_EMIT guideRequested(kChapter); });
 }
 
@@ -269,22 +274,22 @@ void CompareWiring::useB() {
 void CompareWiring::report(const QString& path) {
     const CompareView& shown = m_stored != 0 ? m_storedView : m_live;
     if (!shown.history->began()) return m_running.say("There is nothing to report yet: it is not known what is asked.", true);
-    const std::int64_t session = m_stored != 0 ? m_stored : m_feed.session();
-    m_thread.post([this, path, session, history = shown.history, database = m_reader.database(), workbench = m_runs.workbench()] {
+    const std::int64_t session = m_stored != 0 ? m_stored : m_feed.session(), number = m_stored != 0 ? m_storedView.number : 0;
+    m_thread.post([this, path, session, number, history = shown.history, database = m_reader.database(), workbench = m_runs.workbench()] {
         if (workbench == nullptr) return;
         SessionInfo here;  // of one that is not recorded
         here.machine = workbench->machine();
         StoredReport live;
         live.history = *history;
         live.facts = reportFacts(*workbench, *history->began(), here);
-        const auto stored = session != 0 ? storedReport(*workbench, database, session) : Result<StoredReport>(std::move(live));
+        const auto stored = session != 0 ? storedReport(*workbench, database, session, number) : Result<StoredReport>(std::move(live));
         const Status written = stored ? exportReport(*stored, path.toStdString()) : Status(stored.error());
         answer(this,
                [this, path, written] { m_running.say(written ? "The report is in " + path + "." : asText(written.error().sentence), !written); });
     });
 }
 
-void CompareWiring::open(qint64 session) {
+void CompareWiring::open(qint64 session, qint64 number) {
     m_panels.pages.setCurrentWidget(&m_page);
     if (m_feed.session() == session && session != 0) return showLive();
     m_storedView = {};
@@ -293,14 +298,15 @@ void CompareWiring::open(qint64 session) {
     m_storedView.doing = "reading it";
     m_storedGoesOn = false;
     m_stored = session;
+    m_number = number;
     m_page.showView(m_storedView);
-    read(session);
+    read();
 }
 
-void CompareWiring::read(qint64 session) {
-    m_thread.post([this, session, database = m_reader.database()] {
-        answer(this, [this, session, found = storedView(database, session)] {
-            if (m_stored != session) return;
+void CompareWiring::read() {
+    m_thread.post([this, session = m_stored, number = m_number, database = m_reader.database()] {
+        answer(this, [this, session, number, found = storedView(database, session, number)] {
+            if (m_stored != session || m_number != number) return;
             if (found) {
                 m_storedGoesOn = found->goesOn;
                 showStored(found->view);

@@ -39,7 +39,8 @@ public:
 
     // Asks this of the settings at the left and measures it as soon as it was looked at.
     void test(const stepscope::CompareQuestion& question);
-    void open(qint64 session);  // an experiment, stored or going on, on its page
+    // An experiment, stored or going on, on its page. number: which of those that the session holds, from 1; 0: the newest.
+    void open(qint64 session, qint64 number = 0);
 
 Q_SIGNALS:
     void guideRequested(const QString& chapter);
@@ -59,7 +60,7 @@ private:
     void failed(const QString& sentence);
     void showLive();
     void refreshLive();
-    void read(qint64 session);
+    void read();  // m_stored
     void showStored(CompareView view);
     void lookForEarlier();
     void showBusy();
@@ -80,6 +81,7 @@ private:
     bool m_waiting = false;                    // for the end of a run
     CompareView m_live;                        // the newest one that this window measured
     std::int64_t m_stored = 0;                 // the session that is shown instead; 0 = none
+    std::int64_t m_number = 0;                 //   and which of its experiments, from 1; 0 = the newest
     bool m_storedGoesOn = false;               // another program still measures it
     CompareView m_storedView;
     BackThread m_thread;  // last: joined first

@@ -7,6 +7,7 @@
 #include "app/gui/measuring/CompareCheck.h"
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/ExperimentQuestion.h"
+#include "core/analysis/JudgedSentence.h"
 #include "core/events/Event.h"
 #include "sessions/Slices.h"
 #include "widgets/panels/sessions/RelativeTime.h"
@@ -26,12 +27,28 @@ void nameSides(CompareView& view, const RunConfig& a, const RunConfig& b, bool s
     view.settingsB = ofB.join(' ');
 }
 
-CompareView::Stage stageOf(const ExperimentHistory& history, RunState state) {
-    if (state == RunState::Failed) return CompareView::Stage::Failed;
+// within: of a run or a ladder, which may go on or fail for reasons of its own.
+CompareView::Stage stageOf(const ExperimentHistory& history, RunState state, bool within) {
+    if (state == RunState::Failed && !within) return CompareView::Stage::Failed;
     if (history.newest() && history.newest()->over) return CompareView::Stage::Over;
+    if (within && ended(state)) return CompareView::Stage::CutOff;
     if (state == RunState::Interrupted) return CompareView::Stage::CutOff;
     if (ended(state)) return CompareView::Stage::Over;
     return history.blocks().empty() ? CompareView::Stage::Data : history.pairs().empty() ? CompareView::Stage::Pilot : CompareView::Stage::Pairs;
+}
+
+// "2 of 3: amp=off beside amp=bf16, faster by 12 %", of each experiment that a session holds.
+QStringList linesOf(const std::vector<ChosenExperiment::Entry>& all) {
+    QStringList lines;
+    for (const auto& [began, newest] : all) {
+        const auto a = configFromJson(began.configA), b = configFromJson(began.configB);
+        QString line = QString("%1 of %2: %3")
+                           .arg(lines.size() + 1)
+                           .arg(all.size())
+                           .arg(a && b ? asText(questionWords(*a, *b, began.same)) : QString("settings of another version"));
+        lines << line + ", " + (newest ? asText(judgedWords(*newest, began.delta)) : QString("no pair was made"));
+    }
+    return lines;
 }
 
 }  // namespace
@@ -44,31 +61,42 @@ CompareView viewOf(const ExperimentRequest& request) {
     return view;
 }
 
-Result<StoredView> storedView(const std::string& database, std::int64_t session) {
+Result<StoredView> storedView(const std::string& database, std::int64_t session, std::int64_t number) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     const auto summary = (*reader)->summary(session);
     if (!summary) return summary.error();
-    if (summary->kind != SessionKind::Experiment) return makeError(ErrorCode::BadInput, "Session " + std::to_string(session) + " is no experiment.");
+    const bool within = summary->kind != SessionKind::Experiment;
     const auto events = (*reader)->events(session, 0, std::numeric_limits<std::int64_t>::max());
     if (!events) return events.error();
-    auto history = std::make_shared<ExperimentHistory>();
-    for (const Event& event : *events) history->add(event);
-    // What it captured says why; where that is damaged the answer stands without it.
-    const Status captured = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) {
+    ChosenExperiment chosen = chosenExperiment(*events, number);
+    if (within && chosen.all.empty())
+        return makeError(ErrorCode::NotFound,
+                         "Session " + std::to_string(session) +
+                             " holds no measurement: while a run goes on, \"Measure properly\" in the menu of a switch makes one.");
+    if (number != 0 && chosen.number == 0)
+        return makeError(ErrorCode::NotFound,
+                         "Session " + std::to_string(session) + " holds no measurement of the number " + std::to_string(number) + ".");
+    auto history = std::make_shared<ExperimentHistory>(std::move(chosen.history));
+    // What it captured says why; where that is damaged the answer stands without it. What a run captured is of its own steps.
+    const Status captured = within || chosen.all.size() > 1 ? Status() : forEachSliceBlock(**reader, session, [&](const SliceBlock& block) {
         history->add(block);
         return Status();
     });
     StoredView stored;
     CompareView& view = stored.view;
-    view.stage = stageOf(*history, summary->state);
-    view.doing = asText(summary->why);
-    view.title = asText(summary->name);
+    view.stage = stageOf(*history, summary->state, within);
+    view.doing = within ? QString() : asText(summary->why);
+    view.title = within ? QString() : asText(summary->name);  // what was asked, of a session that is about more
+    view.number = static_cast<int>(chosen.number);
+    if (chosen.all.size() > 1) view.which = linesOf(chosen.all);
     stored.goesOn = !ended(summary->state);
-    view.source = QString("session %1, %2%3%4")
+    view.source = QString("session %1%2, %3%4%5")
                       .arg(session)
+                      .arg(within ? " “" + asText(summary->name) + "”" : QString())
                       .arg(relativeTime(QDateTime::fromMSecsSinceEpoch(summary->startedUnixMs), QDateTime::currentDateTime()),
-                           stored.goesOn ? ", another program measures it now" : "", captured ? QString() : ". " + asText(captured.error().sentence));
+                           stored.goesOn && !within ? ", another program measures it now" : "",
+                           captured ? QString() : ". " + asText(captured.error().sentence));
     if (const auto& began = history->began()) {
         const auto a = configFromJson(began->configA), b = configFromJson(began->configB);
         if (a && b) nameSides(view, *a, *b, began->same);

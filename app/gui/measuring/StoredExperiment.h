@@ -14,8 +14,9 @@ struct StoredView {
     CompareView view;
     bool goesOn = false;  // another program still measures it
 };
-// Errors: those of SessionReader, and that the session is no experiment.
-Result<StoredView> storedView(const std::string& database, std::int64_t session);
+// Of an experiment, or of what a run or a ladder measured. number: which of the experiments that the session holds, from 1; 0: the newest. Errors:
+// those of SessionReader, and that the session holds none, or none of that number.
+Result<StoredView> storedView(const std::string& database, std::int64_t session, std::int64_t number = 0);
 
 // The same question with the next seed. Errors: it is not known what was asked, or its settings are of another version of this program.
 Result<ExperimentRequest> requestAgain(const ExperimentHistory& history, const std::string& database);

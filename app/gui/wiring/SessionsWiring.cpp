@@ -59,6 +59,7 @@ void SessionsWiring::connectPanel() {
     connect(&panel, &SessionsPanel::restoreRequested, &m_reader, &SessionsReader::restore);
     connect(&panel, &SessionsPanel::exportRequested, &m_reader, &SessionsReader::exportCsv);
     connect(&panel, &SessionsPanel::loadRequested, this, &SessionsWiring::load);
+    connect(&panel, &SessionsPanel::measurementsRequested, this, &SessionsWiring::experimentRequested);
     connect(&panel, &SessionsPanel::compareRequested, this, [this](const std::vector<std::int64_t>& sessions) {
         m_panels.sessionsPage.choose(sessions);
         m_panels.pages.setCurrentWidget(&m_panels.sessionsPage);

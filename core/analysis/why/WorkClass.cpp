@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
+#include "core/base/Format.h"
 #include "core/base/StepPlace.h"
 
 namespace stepscope {
@@ -39,6 +41,11 @@ const char* toString(WorkClass kind) {
     constexpr std::array<const char*, kWorkClasses> words{"matrix products", "attention core", "normalisation", "pointwise",       "head and loss",
                                                           "optimizer step",  "copies",         "data",          "host and waiting"};
     return words[static_cast<std::size_t>(kind)];
+}
+
+std::string signedMilliseconds(double ms) {
+    if (std::isfinite(ms) && std::abs(ms) < 5e-4) return "0";  // less than a microsecond: clocks are no finer
+    return (ms > 0 ? "+" : ms < 0 ? "\u2212" : "") + format::milliseconds(std::abs(ms));
 }
 
 WorkClass workClass(SliceKind kind, std::string_view name, std::string_view phase, std::string_view role) {

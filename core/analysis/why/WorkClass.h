@@ -2,6 +2,7 @@
 // hundreds of operations or one stage a layer. Pure functions.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/trace/Slice.h"
@@ -21,6 +22,9 @@ enum class WorkClass : std::uint8_t {
 };
 constexpr int kWorkClasses = 9;
 const char* toString(WorkClass kind);  // "matrix products", ..., as a person reads it
+
+// A difference as the waterfall and all that speak of it write one: "+1.25 ms", "\u22120.4 ms" with a true minus, "0" where it is none.
+std::string signedMilliseconds(double ms);
 
 // phase and role: as SliceBlock has them ("backward", "attention/core"); name: of the operation. A Step or Phase slice's own time is Host.
 WorkClass workClass(SliceKind kind, std::string_view name, std::string_view phase, std::string_view role);

@@ -83,6 +83,36 @@ TEST(ExperimentHistory, OfARunWithSeveralExperimentsIsOfTheNewestOne) {
     EXPECT_FALSE(history.newest());
 }
 
+TEST(ExperimentHistory, OfARunWithSeveralExperimentsAnyOfThemCanBeChosen) {
+    const std::vector<Event> events{BlockDone{.pair = 7},  // of what came before
+                                    ExperimentBegan{.configA = "first"},
+                                    block(0, Arm::A, 20),
+                                    block(0, Arm::B, 10),
+                                    ExperimentJudged{.pair = 0, .outcome = "faster"},
+                                    ExperimentJudged{.over = true, .outcome = "faster"},
+                                    ExperimentBegan{.configA = "second"},
+                                    block(0, Arm::A, 30),
+                                    block(0, Arm::B, 30),
+                                    ExperimentJudged{.pair = 0, .outcome = "inconclusive"},
+                                    ExperimentBegan{.configA = "third"}};
+    const ChosenExperiment first = chosenExperiment(events, 1), second = chosenExperiment(events, 2), newest = chosenExperiment(events);
+    ASSERT_EQ(first.all.size(), 3u);
+    EXPECT_EQ(first.number, 1);
+    EXPECT_EQ(first.history.began()->configA, "first");
+    EXPECT_EQ(first.history.blocks().size(), 2u);
+    EXPECT_TRUE(first.history.newest()->over);
+    EXPECT_DOUBLE_EQ(first.history.facts(Arm::A).msPerStep, 20);
+    EXPECT_DOUBLE_EQ(second.history.facts(Arm::A).msPerStep, 30);
+    EXPECT_FALSE(second.history.newest()->over);
+    EXPECT_EQ(newest.number, 3);
+    EXPECT_EQ(newest.history.began()->configA, "third");
+    EXPECT_FALSE(newest.history.newest());
+    EXPECT_EQ(newest.all[1].newest->outcome, "inconclusive");
+    EXPECT_FALSE(newest.all[2].newest);
+    EXPECT_FALSE(chosenExperiment(events, 4).history.began());
+    EXPECT_EQ(chosenExperiment({}, 0).number, 0);
+}
+
 TEST(ExperimentHistory, WithoutBlocksKnowsNothing) {
     const SideFacts facts = ExperimentHistory().facts(Arm::A);
     EXPECT_EQ(facts.steps, 0);

@@ -23,6 +23,35 @@ TEST(StudyHistory, TheNewestOfEveryRowIsTheTable) {
     EXPECT_TRUE(history.rows().empty()) << "a replay that jumped back begins anew";
 }
 
+TEST(StudyHistory, KeepsThePairsThatStandBehindEachRow) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder"});
+    // The first leg's row is told when its first pair is made.
+    history.add(ExperimentBegan{});
+    history.add(ExperimentJudged{.pair = 0, .difference = 0.5});
+    history.add(StudyRow{.row = 1, .role = study::kRung, .state = study::kRunning});
+    history.add(ExperimentJudged{.pair = 1, .difference = 0.6});
+    EXPECT_EQ(history.pairsOf(history.rows()[0]).size(), 2u) << "while it goes on";
+    history.add(ExperimentJudged{.over = true, .pair = 1});
+    history.add(StudyRow{.row = 1, .role = study::kRung, .state = study::kMeasured, .pairs = 2});
+    history.add(StudyRow{.row = 2, .role = study::kRung, .state = study::kMeasured, .pairs = 9});  // kept of an earlier session
+    history.add(StudyRow{.row = 3, .role = study::kTop, .state = study::kRunning});
+    history.add(ExperimentBegan{});
+    history.add(ExperimentJudged{.pair = 0, .difference = 0.7});
+    history.add(StudyRow{.row = 1, .role = study::kRung, .state = study::kMeasured, .total = 2, .pairs = 2});  // its total is known now
+    history.add(StudyRow{.row = 3, .role = study::kTop, .state = study::kFailed, .pairs = 1});
+    history.add(StudyRow{.row = 4, .role = study::kWithout, .state = study::kRunning});
+    history.add(StudyRow{.row = 4, .role = study::kWithout, .state = study::kFailed});  // before its experiment began
+    const auto& rows = history.rows();
+    ASSERT_EQ(rows.size(), 4u);
+    EXPECT_TRUE(history.pairsOf(rows[3]).empty());
+    ASSERT_EQ(history.pairsOf(rows[0]).size(), 2u);
+    EXPECT_EQ(history.pairsOf(rows[0])[1].difference, 0.6);
+    EXPECT_TRUE(history.pairsOf(rows[1]).empty());
+    ASSERT_EQ(history.pairsOf(rows[2]).size(), 1u) << "what was measured before it broke off";
+    EXPECT_EQ(history.pairsOf(rows[2])[0].difference, 0.7);
+}
+
 TEST(StudyHistory, NumbersOfRowsThatNobodyMakesAreLeftOut) {
     StudyHistory history;
     for (const std::int64_t row : {std::int64_t{-1}, kMostStudyRows, std::int64_t{1} << 60}) history.add(StudyRow{.row = row});

@@ -79,6 +79,17 @@ TEST(Report, OfAnExperimentSaysVerdictIntervalFloorMachineAndHowToRepeatIt) {
     }
 }
 
+TEST(Report, OfOneOfSeveralExperimentsOfASessionSaysWhichAndHowToAskForAnother) {
+    ExperimentFacts of = facts();
+    of.session = 7;
+    of.number = 2;
+    of.of = 3;
+    const std::string text = toMarkdown(experimentReport(measured(1.2, "faster", 12), of));
+    EXPECT_NE(text.find("experiment 2 of the 3 that session 7 holds"), std::string::npos) << text;
+    of.of = 1;
+    EXPECT_EQ(toMarkdown(experimentReport(measured(1.2, "faster", 12), of)).find("that session 7 holds"), std::string::npos);
+}
+
 TEST(Report, SaysWhatIsNotKnown) {
     ExperimentHistory history;
     history.add(ExperimentBegan{});

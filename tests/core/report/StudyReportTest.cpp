@@ -48,6 +48,33 @@ TEST(StudyReport, OfALadderSaysWhatTheTopGivesEveryRungWhatWasNotMeasuredAndHowT
             EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
 }
 
+TEST(StudyReport, OfALadderShowsEveryPairOfEachRungAsADotAndTheFloorBesideIt) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "ladder", .title = "mine", .delta = 0.01});
+    history.add(row(0, study::kBottom, study::kMeasured, "nothing"));
+    for (const std::int64_t rung : {1, 2}) {
+        history.add(row(rung, study::kRung, study::kRunning, rung == 1 ? "half precision" : "<b>own</b>"));
+        history.add(ExperimentBegan{});
+        for (int pair = 0; pair < 10 * rung; ++pair)
+            history.add(ExperimentJudged{.pair = pair, .difference = 0.3 + 0.01 * (pair % 3), .discarded = pair == 4, .ratio = 1.35});
+        StudyRow done = row(rung, study::kRung, study::kMeasured, rung == 1 ? "half precision" : "<b>own</b>", 1.35);
+        done.floor = 1.0125;
+        history.add(done);
+    }
+    const Document document = studyReport(history, facts());
+    const std::string html = toHtml(document), text = toMarkdown(document);
+    const auto dots = [&](const std::string& kind) {
+        std::size_t count = 0;
+        for (std::size_t at = html.find(kind); at != std::string::npos; at = html.find(kind, at + 1)) ++count;
+        return count;
+    };
+    EXPECT_EQ(dots("<circle class=\"dot\""), 28u);
+    EXPECT_EQ(dots("<circle class=\"left\""), 2u);
+    EXPECT_EQ(html.find("<b>own"), std::string::npos) << "a name is a text";
+    EXPECT_NE(text.find("Every pair"), std::string::npos);
+    EXPECT_NE(text.find("±1.25 %"), std::string::npos) << text;
+}
+
 TEST(StudyReport, OfALadderThatWasCutOffClaimsNothingOfItsTop) {
     StudyHistory history;
     history.add(StudyBegan{.kind = "ladder", .title = "mine"});

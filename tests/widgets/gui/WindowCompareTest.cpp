@@ -185,7 +185,7 @@ TEST_F(WindowCompareTest, AReportIsWrittenOfWhatIsShownLiveOrStored) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return contents(html).contains("</html>"); }, 5000));
     EXPECT_TRUE(contents(html).contains("B is faster by"));
     EXPECT_TRUE(contents(html).contains("stepscope-cli ab"));
-    Q_EMIT page().result().earlierRequested(1);
+    Q_EMIT page().result().earlierRequested(1, 1);
     ASSERT_TRUE(says("B is faster by"));
     Q_EMIT result().reportRequested(markdown);
     ASSERT_TRUE(QTest::qWaitFor([&] { return contents(markdown).contains("**B is faster by"); }, 5000)) << contents(markdown).toStdString();

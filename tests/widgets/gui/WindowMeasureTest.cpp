@@ -1,10 +1,18 @@
 // "Measure properly" in the window: a switch of the live run takes turns with another value, asked by the strip's button or the row's menu.
+#include <QComboBox>
+#include <QFile>
 #include <QMenu>
 #include <QPushButton>
+#include <QTabWidget>
 
 #include "WindowFixture.h"
 #include "widgets/charts/LivePage.h"
+#include "widgets/panels/compare/ComparePage.h"
+#include "widgets/panels/compare/CompareResult.h"
 #include "widgets/panels/run/FlipStrip.h"
+#include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/sessions/SessionsModel.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
 namespace {
@@ -70,6 +78,51 @@ TEST_F(WindowMeasureTest, WhereTheLossMayMoveThePersonIsAskedAndTheFasterValueSt
     EXPECT_TRUE(strip().note.startsWith("faster by 24.0 %")) << "the flip that it ends with takes nothing away: " << strip().note.toStdString();
     EXPECT_TRUE(window().experiment().row("amp")->details().contains("Measured in turns here, off → bf16: faster by 24.0 %"))
         << window().experiment().row("amp")->details().toStdString();
+}
+
+TEST_F(WindowMeasureTest, WhatARunMeasuredIsShownAndReportedOneByOne) {
+    open();
+    window().resize(1280, 800);
+    startLong();
+    choose("host-memory", "Measure system beside caching in this run");
+    ASSERT_TRUE(says("caching stays")) << strip().note.toStdString();
+    choose("amp", "Measure bf16 beside off in this run");
+    ASSERT_TRUE(says("loss of this run may move")) << strip().note.toStdString();
+    QTest::mouseClick(action(), Qt::LeftButton);
+    ASSERT_TRUE(says("bf16 is used from here on")) << strip().note.toStdString();
+    press("Stop");
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    Q_EMIT window().sessions().measurementsRequested(1);
+    CompareResult& result = window().comparePage().result();
+    EXPECT_EQ(window().pages().currentWidget(), &window().comparePage());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return result.which()->count() == 2; }, 5000));
+    EXPECT_TRUE(result.which()->isVisible());
+    EXPECT_EQ(result.which()->currentIndex(), 1) << "the newest one first";
+    EXPECT_TRUE(result.verdict().startsWith("B is faster by 24")) << result.verdict().toStdString();
+    picture(window(), "measurements-of-a-run");
+    Q_EMIT result.which()->activated(0);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !result.verdict().startsWith("B is faster"); }, 5000)) << result.verdict().toStdString();
+    EXPECT_EQ(result.which()->currentIndex(), 0);
+    const QString file = folder.filePath("first.md");
+    Q_EMIT result.reportRequested(file);
+    const auto contents = [&] {
+        QFile text(file);
+        return text.open(QIODevice::ReadOnly) ? QString::fromUtf8(text.readAll()) : QString();
+    };
+    ASSERT_TRUE(QTest::qWaitFor([&] { return contents().contains("experiment 1 of the 2"); }, 5000)) << contents().toStdString();
+    window().resize(1024, 640);
+    QCoreApplication::processEvents();
+    picture(window(), "measurements-of-a-run-1024");
+}
+
+TEST_F(WindowMeasureTest, ARunWithoutMeasurementsSaysHowOneIsMade) {
+    open();
+    press("Run");
+    ASSERT_TRUE(idle());
+    Q_EMIT window().sessions().measurementsRequested(1);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().notice().sentence().contains("holds no measurement"); }, 5000))
+        << window().notice().sentence().toStdString();
 }
 
 TEST_F(WindowMeasureTest, StoppedItKeepsWhatIsKnownAndTheRunGoesOn) {

@@ -45,7 +45,7 @@ Q_SIGNALS:
     void stopRunRequested();         // the run that trains now, and then it is measured
     void waitRequested(bool waits);  // for its end
     void showRequested();            // what is being measured
-    void earlierRequested(qint64 session);
+    void earlierRequested(qint64 session, qint64 number);
     void guideRequested();
 
 protected:

@@ -1,5 +1,6 @@
 #include "widgets/panels/compare/CompareResult.h"
 
+#include <QComboBox>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QProgressBar>
@@ -81,6 +82,13 @@ QWidget* CompareResult::buildHead() {
     m_question = new ElidedLabel(Tone::Normal);
     m_question->setFont(headFont(m_question->font()));
     m_question->setAccessibleName("Question");
+    m_which = new QComboBox;
+    m_which->setAccessibleName("Which of the session's measurements");
+    m_which->setToolTip("This session holds several measurements; the one that is chosen here is shown, and is what Report… tells of");
+    m_which->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_which->setMinimumContentsLength(20);
+    m_which->hide();
+    connect(m_which, &QComboBox::activated, this, [this](int index) { Q_EMIT experimentChosen(index + 1); });
     m_sides = new ElidedLabel(Tone::Muted);
     m_progress = new ElidedLabel(Tone::Muted);
     m_progress->setAccessibleName("How far it is");
@@ -92,7 +100,11 @@ QWidget* CompareResult::buildHead() {
     auto* layout = new QVBoxLayout(head);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
-    layout->addWidget(m_question);
+    auto* first = new QHBoxLayout;
+    first->setSpacing(space(2));
+    first->addWidget(m_question, 1);
+    first->addWidget(m_which, 1);
+    layout->addLayout(first);
     layout->addWidget(m_sides);
     layout->addWidget(m_progress);
     layout->addWidget(m_bar);
@@ -166,6 +178,7 @@ void CompareResult::setView(const CompareView& view) {
     const double delta = history.began() ? history.began()->delta : 0.01;
     m_question->setText(view.title.isEmpty() ? QString("An experiment") : view.title);
     showSides();
+    showWhich();
     showProgress();
     showVerdict();
     std::vector<RatioPair> pairs;
@@ -193,6 +206,18 @@ void CompareResult::showSides() {
     m_sides->setText(same ? QString("A and B are the same settings: what differs is this machine's doing")
                           : QString("A: %1   B: %2").arg(m_view.settingsA, m_view.settingsB));
     m_sides->setVisible(!m_view.settingsA.isEmpty() || same);
+}
+
+// Rebuilt only where it differs: what is open under the mouse stays.
+void CompareResult::showWhich() {
+    QStringList shown;
+    for (int i = 0; i < m_which->count(); ++i) shown << m_which->itemText(i);
+    if (shown != m_view.which) {
+        m_which->clear();
+        m_which->addItems(m_view.which);
+    }
+    m_which->setCurrentIndex(m_view.number - 1);
+    m_which->setVisible(m_view.which.size() > 1);
 }
 
 void CompareResult::showProgress() {

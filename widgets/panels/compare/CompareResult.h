@@ -6,6 +6,7 @@
 #include "widgets/panels/compare/CompareTypes.h"
 
 class QBoxLayout;
+class QComboBox;
 class QProgressBar;
 class QPushButton;
 
@@ -36,6 +37,7 @@ public:
     QString why() const;
     QString basis() const;
     QString progress() const;
+    QComboBox* which() const { return m_which; }  // out of sight where the session holds one experiment
 
 Q_SIGNALS:
     void stopRequested();
@@ -43,7 +45,8 @@ Q_SIGNALS:
     void useRequested();
     void reportRequested(const QString& path);  // .html or .md
     void askRequested();                        // back to the question
-    void earlierRequested(qint64 session);
+    void earlierRequested(qint64 session, qint64 number);
+    void experimentChosen(qint64 number);  // of those that the session holds, from 1
     void guideRequested();
 
 protected:
@@ -57,12 +60,14 @@ private:
     void showProgress();
     void showVerdict();
     void showSides();
+    void showWhich();
     void fold();
     void chooseReport();
 
     CompareView m_view;
     bool m_repeatable = true;
     ElidedLabel *m_question, *m_sides, *m_progress;
+    QComboBox* m_which;
     QProgressBar* m_bar;
     ElidedLabel *m_verdict, *m_why, *m_basis, *m_method;
     RatioChart* m_chart;

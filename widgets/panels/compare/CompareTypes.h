@@ -2,6 +2,7 @@
 // Plain structs, made by app/gui and by the page.
 #pragma once
 #include <QString>
+#include <QStringList>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct CompareQuestion {
 struct EarlierRow {
     std::int64_t session = 0;
     QString when, words;
+    std::int64_t number = 1;  // of the experiments that the session holds, from 1
 };
 
 // Of a question, before it is measured.
@@ -52,7 +54,9 @@ struct CompareView {
     QString doing;          // Stage::Data: what is being prepared; Pairs: what is done beside them, empty = nothing; Failed: why
     QString title;          // of the session
     QString settingsA, settingsB;
-    QString source;  // of a stored one: "session 12, 3 h ago"
+    QString source;     // of a stored one: "session 12, 3 h ago"
+    QStringList which;  // a line for each experiment that the session holds; of fewer than two there is nothing to choose
+    int number = 0;     // which of them this is, from 1
     double elapsed = 0;
     std::shared_ptr<const ExperimentHistory> history;  // never null
     std::vector<EarlierRow> earlier;

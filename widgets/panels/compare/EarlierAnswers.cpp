@@ -22,7 +22,7 @@ EarlierAnswers::EarlierAnswers(QWidget* parent) : QWidget(parent) {
 
 void EarlierAnswers::setAnswers(const std::vector<EarlierRow>& rows, std::size_t count) {
     const bool same = count == m_count && std::ranges::equal(rows, m_shown, [](const EarlierRow& a, const EarlierRow& b) {
-                          return a.session == b.session && a.words == b.words;
+                          return a.session == b.session && a.number == b.number && a.words == b.words;
                       });
     if (same && (count > 0) == isVisibleTo(parentWidget())) return;  // a link that is rebuilt under the mouse cannot be clicked
     m_shown = rows;
@@ -37,7 +37,7 @@ void EarlierAnswers::setAnswers(const std::vector<EarlierRow>& rows, std::size_t
         link->setLink(true);
         link->setFocusPolicy(Qt::TabFocus);
         link->setToolTip("Open it");
-        connect(link, &TitleButton::clicked, this, [this, session = rows[i].session] { Q_EMIT chosen(session); });
+        connect(link, &TitleButton::clicked, this, [this, session = rows[i].session, number = rows[i].number] { Q_EMIT chosen(session, number); });
         m_list->addWidget(link);
     }
     m_heading->setText(count == 1 ? QString("This was asked once before on this machine:")

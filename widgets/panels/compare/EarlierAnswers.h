@@ -20,7 +20,7 @@ public:
     void setAnswers(const std::vector<EarlierRow>& rows, std::size_t count);
 
 Q_SIGNALS:
-    void chosen(qint64 session);
+    void chosen(qint64 session, qint64 number);
 
 private:
     ToneLabel* m_heading;

@@ -20,7 +20,7 @@ QString waterfallMs(double ms) {
     return QString::fromStdString(format::milliseconds(ms));
 }
 QString waterfallDifference(double ms) {
-    return (ms > 0 ? QString("+") : ms < 0 ? QString(QChar(0x2212)) : QString()) + waterfallMs(std::abs(ms));
+    return QString::fromStdString(signedMilliseconds(ms));
 }
 
 }  // namespace

@@ -77,10 +77,8 @@ void WhyPane::setResult(const WaterfallResult& result) {
     m_places->setRowCount(rows);
     for (int row = 0; row < rows; ++row) {
         const PlaceDifference& one = result.places[static_cast<std::size_t>(row)];
-        const bool same = std::abs(one.difference()) < 5e-4;  // less than a microsecond
-        const QString difference = same ? QString("0") : (one.difference() > 0 ? "+" : QString(QChar(0x2212))) + placeMs(std::abs(one.difference()));
-        const QString cells[] = {QString::fromStdString(one.where()), placeMs(one.a), placeMs(one.b), difference,
-                                 QString::fromStdString(one.change())};
+        const QString cells[] = {QString::fromStdString(one.where()), placeMs(one.a), placeMs(one.b),
+                                 QString::fromStdString(signedMilliseconds(one.difference())), QString::fromStdString(one.change())};
         for (int column = 0; column < 5; ++column) {
             auto* item = new QTableWidgetItem(cells[column]);
             item->setTextAlignment((column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);

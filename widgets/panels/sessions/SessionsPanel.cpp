@@ -163,6 +163,8 @@ void SessionsPanel::showMenu(const QPoint& at) {
     if (several.size() > 1)
         menu->addAction(lineIcon("layers"), QString("Lay %1 sessions over each other").arg(several.size()), this,
                         [this, several] { Q_EMIT overlayRequested(several); });
+    if (row.kind == SessionKind::Run || row.kind == SessionKind::Ladder || row.kind == SessionKind::Tune)
+        menu->addAction(lineIcon("range"), "What was measured in it", this, [this, row] { Q_EMIT measurementsRequested(row.id); });
     QAction* resume = menu->addAction(lineIcon("resume"), "Resume from its last checkpoint", this, [this, row] { Q_EMIT resumeRequested(row.id); });
     resume->setEnabled(over && ownSettings);
     menu->addSeparator();

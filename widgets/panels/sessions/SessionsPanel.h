@@ -48,6 +48,7 @@ Q_SIGNALS:
     void compareRequested(const std::vector<std::int64_t>& sessions);  // details of one, differences of several
     void overlayRequested(const std::vector<std::int64_t>& sessions);  // laid over each other in the charts; however many are chosen
     void resumeRequested(qint64 session);
+    void measurementsRequested(qint64 session);  // what was measured within a run or a ladder, one by one
     void exportRequested(qint64 session, const QString& path);
     void deleteRequested(qint64 session, const QString& name);
     void restoreRequested(qint64 session);
