@@ -2,6 +2,7 @@
 // --resume goes on with what a kill or a stop left.
 #include <fmt/format.h>
 
+#include <atomic>
 #include <charconv>
 #include <csignal>
 
@@ -9,11 +10,14 @@
 #include "app/cli/RunOptions.h"
 #include "app/cli/StopSignals.h"
 #include "app/cli/ab/ReportFile.h"
+#include "app/cli/diagnose/LookOptions.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/study/StudyReport.h"
 #include "app/cli/study/StudySink.h"
 #include "app/cli/study/TellStudy.h"
 #include "app/workbench/StudyRequests.h"
+#include "app/workbench/diagnose/RunForecast.h"
+#include "app/workbench/diagnose/TimedSteps.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope::cli {
@@ -80,20 +84,40 @@ Status prepare(LadderOptions& options, const Workbench& workbench) {
     return {};
 }
 
+// A few steps of what is slowest, so that the time that is promised is that of this machine. What cannot be timed says so when it is measured. False:
+// somebody ended it.
+bool timeBottom(const Workbench& workbench, const LadderRequest& request) {
+    auto bottom = ladderBottom(workbench, request);
+    if (!bottom) return true;
+    std::atomic<bool> cancelled{false};
+    const StopSignals signals([&] { cancelled = true; });
+    const StatusLine status;
+    const auto timing = timeSteps(
+        workbench.machine(), {.config = std::move(*bottom), .warmUp = 1, .steps = 5, .mostSeconds = 2},
+        [&](const std::string& what) { status.say("how long the ladder will take: " + what); }, cancelled);
+    if (timing) keepTimedSteps(request.database.empty() ? defaultDatabasePath() : request.database, *timing, workbench.machine());
+    return !cancelled;
+}
+
 Result<ExitCode> ladder(LadderOptions& options) {
     const auto workbench = Workbench::create();
     if (auto ready = prepare(options, *workbench); !ready) return ready.error();
     if (auto writable = checkReports(options.reports); !writable) return writable.error();
-    const auto forecast = workbench->forecast(options.request);
+    auto forecast = workbench->forecast(options.request);
     if (!forecast) return forecast.error();
-    const std::string cost = fmt::format("{} measurements, about {:.1f} minutes{}", forecast->legs, forecast->budgetSeconds / 60,
-                                         options.request.budgetSeconds > 0 ? "" : ", more where steps are slow");
+    const bool told = !options.plan && (stderrIsTerminal() || options.request.pairs);
+    if (told && forecast->legs > 0 && !(forecast->slowestStep > 0) && options.request.record) {
+        if (!timeBottom(*workbench, options.request)) return ExitCode::Stopped;
+        forecast = workbench->forecast(options.request);
+        if (!forecast) return forecast.error();
+    }
+    const std::string cost = forecastWords(*forecast, options.request.budgetSeconds > 0);
     const std::string ofPairs = forecast->pairSeconds > 0 ? fmt::format(", {:.1f} of them for pairs", forecast->pairSeconds / 60) : "";
     if (options.plan) {
         print(ladderPlanText(forecast->rows) + cost + ofPairs + ".\n");
         return ExitCode::Ok;
     }
-    if (stderrIsTerminal() || options.request.pairs) printError(cost + ofPairs + ".");
+    if (told) printError(cost + ofPairs + ".");
     std::signal(SIGPIPE, SIG_IGN);
     StudySink sink(stderrIsTerminal());
     const auto ended = waitOrStop([&] { return workbench->startLadder(options.request, sink); });

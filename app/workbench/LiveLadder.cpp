@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include "app/workbench/ExperimentQuestion.h"
+#include "app/workbench/RunRecorder.h"
 #include "core/data/Hash128.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/Event.h"
+#include "sessions/SessionStore.h"
 
 namespace stepscope {
 namespace {
@@ -105,6 +107,11 @@ LiveStudy::Outcome LiveLadder::study() {
             m_course.done(history, outcome.state == RunState::Stopped);
         }
         publishRows();
+        if (session().record) {
+            const std::string database = session().database.empty() ? defaultDatabasePath() : session().database;
+            keepStepsOf(history, Arm::A, *a, session().machine, database);
+            keepStepsOf(history, Arm::B, *b, session().machine, database);
+        }
     }
     SessionInfo nothing;
     if (!opened() && !stopAsked())

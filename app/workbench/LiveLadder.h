@@ -32,6 +32,11 @@ private:
     LadderCourse m_course;
 };
 
+// Keeps how long steps of a side took, for forecasts to come; nothing where these settings were timed before, or the database cannot be written.
+void keepStepsOf(const ExperimentHistory& history, Arm arm, const RunConfig& config, const Machine& machine, const std::string& database);
+// What it will take, from steps that were timed here before.
+LadderForecast forecastOf(const LadderCourse& course, const LadderEngine& engine, const std::string& database);
+
 LadderCourse courseOf(const LadderRequest& request, const LadderEngine& engine);
 
 }  // namespace stepscope

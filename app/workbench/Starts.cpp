@@ -148,8 +148,9 @@ Result<std::unique_ptr<Run>> startTuneOn(const std::shared_ptr<const Registry>& 
 
 Result<LadderForecast> forecastOn(const std::shared_ptr<const Registry>& registry, LadderRequest request) {
     if (auto good = checkRequest(request, *registry); !good) return good.error();
-    const LadderCourse course = courseOf(request, ladderEngine(registry, request));
-    return LadderForecast{course.rows(), course.legs(), course.budgetSeconds(), course.pairSeconds()};
+    const LadderEngine engine = ladderEngine(registry, request);
+    const LadderCourse course = courseOf(request, engine);
+    return forecastOf(course, engine, request.database.empty() ? defaultDatabasePath() : request.database);
 }
 
 }  // namespace stepscope

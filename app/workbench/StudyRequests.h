@@ -51,6 +51,15 @@ struct LadderForecast {
     std::vector<StudyRow> rows;
     std::int64_t legs = 0;
     double budgetSeconds = 0, pairSeconds = 0;
+    double seconds = 0;        // that it is expected to take where its steps were timed here: more than the budget where they are slow
+    double slowestStep = 0;    // seconds, of those that were timed; 0: none was, and the budget is all that is known
+    std::int64_t waiting = 0;  // measurements that slow rungs leave no time for, unless a larger budget is given
 };
+
+// The bottom of the ladder as it is measured, complete: whose steps are the slowest. Errors: those of the settings.
+Result<RunConfig> ladderBottom(const Workbench& workbench, const LadderRequest& request);
+
+// "6 measurements, about 4.8 minutes": how long a ladder takes, and on what that rests. budget: one was given.
+std::string forecastWords(const LadderForecast& forecast, bool budget);
 
 }  // namespace stepscope

@@ -39,6 +39,19 @@ const StudyRow* StudyHistory::find(const char* role) const {
     return found == m_rows.end() ? nullptr : &*found;
 }
 
+std::vector<StudyRow> StudyHistory::rejectedValues() const {
+    std::vector<StudyRow> all;
+    for (const StudyRow& row : m_rows) {
+        if (row.role != study::kValue) continue;
+        const auto same = std::ranges::find_if(all, [&](const StudyRow& one) { return one.name == row.name && one.why == row.why; });
+        if (same == all.end())
+            all.push_back(row);
+        else
+            same->settings += ", " + row.settings;
+    }
+    return all;
+}
+
 const std::vector<ExperimentJudged>& StudyHistory::pairsOf(const StudyRow& row) const {
     static const std::vector<ExperimentJudged> kNone;
     if (const auto found = m_pairs.find(row.row); found != m_pairs.end()) return found->second;

@@ -20,6 +20,9 @@ public:
     const std::vector<StudyRow>& rows() const { return m_rows; }          // ascending by their number
     const StudyRow* find(const char* role) const;                         // the first of this role; null: there is none
     const ExperimentHistory& experiment() const { return m_experiment; }  // the newest of its experiments
+    // What a search did not choose, without telling one reason twice: values of one switch that were left for the same reason are one row,
+    // "attention=flash, attention=manual".
+    std::vector<StudyRow> rejectedValues() const;
     // Every pair of blocks that stands behind a row; none of a row that was measured in an earlier session, or not by an experiment of its own.
     const std::vector<ExperimentJudged>& pairsOf(const StudyRow& row) const;
     double measuredSeconds() const;  // that its rows took

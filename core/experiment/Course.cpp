@@ -47,6 +47,23 @@ bool floorIsBelow(const PairedVerdict& verdict, double delta) {
 
 }  // namespace
 
+double expectedSeconds(const CourseRules& rules, double stepOfA, double stepOfB) {
+    const double slower = std::max(stepOfA, stepOfB), faster = std::min(stepOfA, stepOfB);
+    if (!(faster > 0) || !std::isfinite(slower)) return rules.budgetSeconds;
+    const auto steps = static_cast<double>(rules.blockSteps);
+    // One step of each block warms up. Blocks of arms that are very unlike are equally long.
+    const auto block = [&](double step) {
+        const double least =
+            slower > kMostUnlike * faster ? std::max(rules.blockSeconds, steps * slower) : std::max(rules.blockSeconds, steps * step);
+        return least + step;
+    };
+    const double pair = block(stepOfA) + block(stepOfB);
+    const double pilot = static_cast<double>(kLeastPilotPairs) * pair;
+    const double bounded = pilot + kPairsForAnInterval * static_cast<double>(rules.leastPairs) * pair;
+    // What is under way is finished: a pair of blocks of the pilot at least.
+    return std::max({rules.budgetSeconds, std::min(bounded, rules.mostSeconds), pair});
+}
+
 double Course::Block::perToken() const {
     return times.seconds / static_cast<double>(std::max<std::int64_t>(times.tokens, 1));
 }

@@ -60,6 +60,10 @@ struct CoursePlan {
     std::size_t pilotPairs = 0;
 };
 
+// Seconds that an experiment by these rules is expected to take where a step of its arms takes so long (seconds): the budget, or what the pilot and
+// an interval need where steps are too slow for it. An upper estimate: what is decided early ends early. Not positive, or no number: the budget.
+double expectedSeconds(const CourseRules& rules, double stepOfA, double stepOfB);
+
 class Course {
 public:
     explicit Course(CourseRules rules);

@@ -7,6 +7,7 @@
 
 #include "core/base/Check.h"
 #include "core/events/Study.h"
+#include "core/experiment/Course.h"
 
 namespace stepscope {
 namespace {
@@ -83,6 +84,42 @@ void LadderCourse::plan() {
 double LadderCourse::pairSeconds() const {
     const auto open = std::ranges::count_if(m_rows, [](const StudyRow& row) { return row.role == study::kPair && row.state != study::kSkipped; });
     return m_legs == 0 ? 0 : m_budget * static_cast<double>(open) / static_cast<double>(m_legs);
+}
+
+LadderCourse::Expected LadderCourse::expected(const StepSeconds& stepSeconds) const {
+    Expected all;
+    // Of a set that was not timed: the slowest of the sets that it stands on.
+    const auto known = [&](const RungSet& rungs) {
+        const double own = stepSeconds(rungs);
+        if (own > 0 && std::isfinite(own)) return own;
+        double slowest = 0;
+        RungSet below;
+        for (std::size_t count = 0; count <= rungs.size(); ++count) {
+            const double step = stepSeconds(below);
+            if (step > 0 && std::isfinite(step)) slowest = std::max(slowest, step);
+            if (count < rungs.size()) below.push_back(rungs[count]);
+        }
+        return slowest;
+    };
+    const bool given = m_rules.budgetSeconds > 0;
+    double left = static_cast<double>(std::ranges::count_if(m_rows, [&](const StudyRow& row) { return open(static_cast<std::size_t>(row.row)); }));
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        if (!open(i)) continue;
+        if (!given && m_rows[i].role != study::kRung && m_rows[i].role != study::kTop && all.seconds + kSecondsALeg > m_budget) {
+            ++all.waiting;
+            --left;
+            continue;
+        }
+        RungSet a, b;
+        sides(m_slots[i], a, b);
+        const double ofA = known(a), ofB = known(b);
+        all.slowest = std::max({all.slowest, ofA, ofB});
+        const CourseRules rules{.budgetSeconds = std::max(given ? kLeastLegSeconds : kSecondsALeg, (m_budget - all.seconds) / left),
+                                .mostSeconds = given ? 0 : kLongestLegByDefault};
+        all.seconds += expectedSeconds(rules, ofA, ofB);
+        --left;
+    }
+    return all;
 }
 
 bool LadderCourse::open(std::size_t row) const {

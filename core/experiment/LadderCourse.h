@@ -44,6 +44,17 @@ public:
     double budgetSeconds() const { return m_budget; }
     double pairSeconds() const;  // of the budget, that pairs take
 
+    // Seconds of a step with a set of rungs; not a number: not known.
+    using StepSeconds = std::function<double(const RungSet&)>;
+    struct Expected {
+        double seconds = 0;        // of all that is still to be measured
+        double slowest = 0;        // seconds: the slowest step that this rests on; 0: none is known
+        std::int64_t waiting = 0;  // measurements that slow rungs leave no time for
+    };
+    // What the ladder will take here. Where a set was not timed, a step with it is taken to last as long as the slowest set below it that was: what a
+    // rung adds is meant to make it faster.
+    Expected expected(const StepSeconds& stepSeconds) const;
+
     // Of an earlier session of the same ladder: rows that were measured are kept. Before the first next().
     void restore(const std::vector<StudyRow>& rows);
 

@@ -68,7 +68,7 @@ std::optional<std::size_t> Race::usable(const RaceChoice& choice) {
     if (!verdict.why.empty()) {
         candidate.why = verdict.why;
     } else if (same != m_identities.end()) {
-        candidate.why = fmt::format("It runs as {} does.", words(m_candidates[same->second].choice));
+        candidate.why = fmt::format("Same as {} here.", words(m_candidates[same->second].choice));
     } else {
         m_identities[verdict.identity] = number;
         return number;

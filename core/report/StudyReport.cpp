@@ -150,8 +150,8 @@ void addSearch(Document& document, const StudyHistory& history) {
             "A side beside itself in that experiment: ±{:.2f} %. A smaller difference should not be believed.", (last->floor - 1) * 100)});
     Table raced{.head = {"raced", "step", "rounds", "memory", "what came of it"}, .rows = {}, .textColumns = 1};
     Table left{.head = {"not chosen", "why"}, .rows = {}, .textColumns = 2};
+    for (const StudyRow& row : history.rejectedValues()) left.rows.push_back({row.settings, row.why});
     for (const StudyRow& row : history.rows()) {
-        if (row.role == study::kValue) left.rows.push_back({row.settings, row.why});
         if (row.role != study::kCandidate || row.state == study::kSkipped || (row.state == study::kWaiting && row.pairs == 0)) continue;
         raced.rows.push_back({row.name, known(row.msPerStep, format::milliseconds(row.msPerStep)), std::to_string(row.pairs), memoryOf(row),
                               !row.why.empty()              ? row.why

@@ -40,6 +40,9 @@ TEST_F(LadderCli, EndsWithOneLineOfJsonAndIsShownAgainAsASessionOfItsOwnKind) {
     ASSERT_EQ(rung.exitCode, 0) << rung.err;
     EXPECT_EQ(Json::parse(rung.out)["every_pair"], whole["every_pair"]["1"]) << "the first rung's own experiment";
     EXPECT_EQ(Json::parse(rung.out)["of"], 4);
+    const Finished second = cli({"report", id, "--db", database(), "--experiment", "2"});
+    EXPECT_THAT(second.out, testing::HasSubstr("experiment 2 of the 4 that session " + id + " holds"));
+    expectRefused(cli({"report", id, "--db", database(), "--experiment", "5"}), {"holds 4 experiments", "5"}, kBadInput);
     ASSERT_EQ(said["rows"].size(), 5u) << "bottom, two rungs, the top, the top without the first";
     EXPECT_EQ(said["rows"][1]["settings"]["zero-grad"], "zero");
     for (const auto& row : said["rows"]) {
@@ -74,6 +77,16 @@ TEST_F(LadderCli, RungsThatDoNothingOrCannotRunHereStayWithTheirReason) {
     EXPECT_EQ(said["rows"][1]["state"], "skipped");
     EXPECT_FALSE(said["rows"][2]["why"].get<std::string>().empty());
     EXPECT_TRUE(said["ratio"].is_null());
+}
+
+TEST_F(LadderCli, APlanSaysWhatItsStepsTookHereWhereTheyWereTimed) {
+    const Finished before = cli(words({two(), "--plan"}));
+    ASSERT_EQ(before.exitCode, 0) << before.err;
+    EXPECT_THAT(before.out, testing::HasSubstr("none of it was timed here yet"));
+    ASSERT_EQ(cli(words({two(), "--budget", "24"})).exitCode, 0);
+    const Finished after = cli(words({two(), "--plan"}));
+    ASSERT_EQ(after.exitCode, 0) << after.err;
+    EXPECT_THAT(after.out, testing::HasSubstr("the slowest step of those timed here takes"));
 }
 
 TEST_F(LadderCli, RefusesWhatIsNoLadderInOneSentenceWithFileAndLine) {

@@ -1,6 +1,8 @@
 // `predict` and `find-batch`: what they foretell and find, what is kept of it, and what they say to bad input, by the real program.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "tests/app/CliFixture.h"
 
 namespace stepscope::test {
@@ -65,6 +67,23 @@ TEST_F(Foretelling, PrintsATableForAPerson) {
     EXPECT_THAT(finished.out,
                 testing::AllOf(testing::HasSubstr("measure it"), testing::HasSubstr("PREDICTED STEP"), testing::HasSubstr("batch-size")));
     EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(Foretelling, ValuesThatThisMachineMakesTheSameOfAreToldOnce) {
+    const Json said = answer("predict", {"--no-record"});
+    int same = 0;
+    std::set<std::string> named;
+    for (const Json& one : said["values"]) named.insert(one["key"].get<std::string>() + "=" + one["value"].get<std::string>());
+    for (const Json& one : said["values"]) {
+        if (one["same_as"].is_null()) continue;
+        ++same;
+        EXPECT_TRUE(one["usable"].get<bool>());
+        if (one["predicted"] == "the same") continue;  // as what is set
+        EXPECT_TRUE(named.contains(one["same_as"].get<std::string>())) << one;
+    }
+    EXPECT_GT(same, 0) << said["values"];
+    const Finished text = cli(words("predict", {"--no-record"}));
+    EXPECT_THAT(text.out, testing::HasSubstr("The same here, so not told twice: "));
 }
 
 TEST_F(Foretelling, RefusesWhatCannotBeInOneSentence) {

@@ -39,10 +39,12 @@ Json answerJson(const PredictAnswer& answer) {
                           {"usable", one.cannot.empty()},
                           {"reason", one.cannot},
                           {"note", one.note},
-                          {"predicted", one.predicted.known ? Json{{"ms_per_step", number(one.predicted.ms)},
-                                                                   {"ratio", number(one.predicted.ratio)},
-                                                                   {"basis", one.predicted.basis}}
-                                                            : Json(one.cannot.empty() ? Json("measure it") : Json(nullptr))},
+                          {"same_as", one.sameAs.empty() ? Json(nullptr) : Json(one.sameAs)},
+                          {"predicted", one.sameAsNow         ? Json("the same")
+                                        : one.predicted.known ? Json{{"ms_per_step", number(one.predicted.ms)},
+                                                                     {"ratio", number(one.predicted.ratio)},
+                                                                     {"basis", one.predicted.basis}}
+                                                              : Json(one.cannot.empty() ? Json("measure it") : Json(nullptr))},
                           {"measured", measuredJson(one)}});
     return {{"now", benchJson(answer.timing, answer.peaks)},
             {"peaks",
@@ -59,9 +61,14 @@ std::string answerText(const PredictAnswer& answer) {
                                    format::milliseconds(answer.timing.meanMs()), flopRate(answer.peaks.float32), flopRate(answer.peaks.bf16));
     Table table({{"SWITCH"}, {"VALUE"}, {"PREDICTED STEP", Right}, {"SPEED", Right}, {"MEASURED HERE"}, {"FROM"}});
     int cannot = 0;
+    std::string same;
     for (const PredictedValue& one : answer.values) {
         if (!one.cannot.empty()) {
             ++cannot;
+            continue;
+        }
+        if (!one.sameAs.empty()) {
+            same += fmt::format("{}{}={} (as {}{})", same.empty() ? "" : ", ", one.key, one.value, one.sameAs, one.sameAsNow ? ", which is set" : "");
             continue;
         }
         std::string measured;
@@ -74,6 +81,7 @@ std::string answerText(const PredictAnswer& answer) {
                    known ? fmt::format("×{:.2f}", one.predicted.ratio) : "", measured, known ? one.predicted.basis : one.note});
     }
     text += table.text();
+    if (!same.empty()) text += "The same here, so not told twice: " + same + ".\n";
     if (cannot > 0) text += fmt::format("{} other values cannot be used here; `switches` says why.\n", cannot);
     text += "SPEED is time per token now ÷ then: above 1 is faster. \"measure it\": no peak tells; ask `ab`.\n";
     if (!answer.notStored.empty()) text += "The predictions could not be kept: " + answer.notStored + "\n";

@@ -181,8 +181,7 @@ std::string tuneText(const StudyHistory& history) {
     }
     std::string text = table.text();
     const StudyRow* last = history.find(study::kFinal);
-    for (const StudyRow& row : history.rows())
-        if (row.role == study::kValue) text += fmt::format("not {}: {}\n", printable(row.settings), printable(row.why));
+    for (const StudyRow& row : history.rejectedValues()) text += fmt::format("not {}: {}\n", printable(row.settings), printable(row.why));
     text += "\n";
     if (last == nullptr) return text + "It was ended before the race was decided: nothing is recommended.\n";
     const bool has = !recommended(history).empty();

@@ -191,10 +191,7 @@ void LadderWiring::look() {
                 for (const StudyRow& row : forecast->rows)
                     if (row.role == study::kRung && row.state == study::kSkipped && ++left == 1)
                         first = QString("%1: %2").arg(asText(row.name), asText(row.why));
-                said = QString("%1 measurements, about %2 minutes%3.")
-                           .arg(forecast->legs)
-                           .arg(forecast->budgetSeconds / 60, 0, 'f', 1)
-                           .arg(question.minutes > 0 ? "" : ", more where steps are slow");
+                said = asText(forecastWords(*forecast, question.minutes > 0)) + ".";
                 if (forecast->pairSeconds > 0) said += QString(" Pairs take %1 of them.").arg(forecast->pairSeconds / 60, 0, 'f', 1);
                 if (left > 0) said += QString(" Not measured here: %1%2").arg(first, left > 1 ? QString(" And %1 more.").arg(left - 1) : QString());
                 problem = forecast->legs == 0;

@@ -27,6 +27,13 @@ std::vector<Value> othersOf(const SwitchInfo& entry, const Value& now) {
     return all;
 }
 
+// What is run, without what was written down of it.
+RunPlan bareOf(RunPlan plan) {
+    plan.config = {};
+    plan.notes.clear();
+    return plan;
+}
+
 }  // namespace
 
 Result<PredictAnswer> predict(const Machine& machine, const PredictRequest& request, const LookProgress& progress,
@@ -55,6 +62,8 @@ Result<PredictAnswer> predict(const Machine& machine, const PredictRequest& requ
     const Registry registry(machine);
     const std::string database = request.database.empty() ? defaultDatabasePath() : request.database;
     std::vector<StoredPrediction> kept;
+    const RunPlan present = bareOf(now);
+    std::vector<std::pair<RunPlan, std::string>> seen;  // of the values so far
     for (const SwitchInfo& entry : registry.catalogue(request.config, answer.timing.vocabulary)) {
         for (const Value& value : othersOf(entry, request.config.switches.at(entry.id))) {
             PredictedValue one{.key = entry.id, .value = toString(value)};
@@ -68,13 +77,25 @@ Result<PredictAnswer> predict(const Machine& machine, const PredictRequest& requ
                 continue;
             }
             if (plan->notes != now.notes) one.note = plan->notes;
+            // Values that this machine makes the same of need no prediction of their own.
+            RunPlan bare = bareOf(*plan);
+            if (bare == present) {
+                one.sameAsNow = true;
+                one.sameAs = one.key + "=" + toString(request.config.switches.at(entry.id));
+                answer.values.push_back(std::move(one));
+                continue;
+            }
+            if (const auto twin = std::ranges::find(seen, bare, &std::pair<RunPlan, std::string>::first); twin != seen.end())
+                one.sameAs = twin->second;
+            else
+                seen.emplace_back(std::move(bare), one.key + "=" + one.value);
             one.predicted = predictTime(now, *plan, answer.timing.sizes, times, answer.peaks);
             const std::string question = questionKey(request.config, *complete, false, machine);
             if (auto earlier = earlierAnswers(database, question); earlier && !earlier->empty()) {
                 one.measured = std::move(earlier->front());
                 if (auto foretold = predictionOf(database, question, one.measured->startedUnixMs)) one.foretold = std::move(*foretold);
             }
-            if (one.predicted.known)
+            if (one.predicted.known && one.sameAs.empty())
                 kept.push_back({.question = question,
                                 .atUnixMs = unixMillisecondsNow(),
                                 .setting = one.key + "=" + one.value,

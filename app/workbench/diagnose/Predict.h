@@ -24,6 +24,8 @@ struct PredictedValue {
     std::string key, value;  // one change of the settings
     std::string cannot;      // why it cannot be used here; empty = it can
     std::string note;        // what the engine says of it: that it does nothing, or falls back
+    std::string sameAs;      // "key=value" that runs the same here, "" = none; of the present settings their own value
+    bool sameAsNow = false;  // it runs as the present settings do
     TimePrediction predicted;
     std::optional<EarlierAnswer> measured;     // the newest experiment that asked this
     std::optional<StoredPrediction> foretold;  // what had been predicted before that

@@ -52,6 +52,23 @@ TEST(StudyHistory, KeepsThePairsThatStandBehindEachRow) {
     EXPECT_EQ(history.pairsOf(rows[2])[0].difference, 0.7);
 }
 
+TEST(StudyHistory, ValuesThatWereLeftForTheSameReasonAreToldOnce) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "tune"});
+    const auto value = [&](std::int64_t number, const char* key, const char* setting, const char* why) {
+        history.add(StudyRow{.row = number, .role = study::kValue, .state = study::kRejected, .name = key, .settings = setting, .why = why});
+    };
+    value(0, "attention", "attention=flash", "Same as the present settings here.");
+    value(1, "attention", "attention=manual", "12 % more a token.");
+    value(2, "attention", "attention=efficient", "Same as the present settings here.");
+    value(3, "amp", "amp=fp16", "Same as the present settings here.");
+    const auto rows = history.rejectedValues();
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0].settings, "attention=flash, attention=efficient");
+    EXPECT_EQ(rows[1].settings, "attention=manual");
+    EXPECT_EQ(rows[2].settings, "amp=fp16") << "another switch";
+}
+
 TEST(StudyHistory, NumbersOfRowsThatNobodyMakesAreLeftOut) {
     StudyHistory history;
     for (const std::int64_t row : {std::int64_t{-1}, kMostStudyRows, std::int64_t{1} << 60}) history.add(StudyRow{.row = row});

@@ -265,5 +265,17 @@ TEST(Course, ATimePerTokenIsComparedNotATimePerStep) {
     EXPECT_NEAR(course.verdict().ratio, 1.5, 1e-9);
 }
 
+TEST(Course, TellsBeforehandWhatSlowStepsTake) {
+    const CourseRules rules{.budgetSeconds = 25, .mostSeconds = 300};
+    EXPECT_EQ(expectedSeconds(rules, 0.01, 0.02), 25);
+    EXPECT_EQ(expectedSeconds(rules, std::nan(""), 1), 25) << "nothing is known";
+    EXPECT_EQ(expectedSeconds(rules, 0, 1), 25);
+    EXPECT_GT(expectedSeconds(rules, 0.5, 0.5), 25);
+    EXPECT_GT(expectedSeconds(rules, 1, 1), expectedSeconds(rules, 1, 0.5));
+    EXPECT_EQ(expectedSeconds(rules, 30, 30), 300) << "and no longer";
+    EXPECT_GT(expectedSeconds(rules, 60, 60), 300) << "but what is begun is finished";
+    EXPECT_GT(expectedSeconds(rules, 1, 0.01), 16 * 2 * 3) << "blocks of unlike sides are equally long";
+}
+
 }  // namespace
 }  // namespace stepscope

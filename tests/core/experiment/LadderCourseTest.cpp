@@ -115,6 +115,30 @@ TEST(LadderCourse, PairsAreMeasuredOnRequestAndTheirCostIsKnownBefore) {
     EXPECT_TRUE(std::isfinite(course.rows().back().total)) << "the last rung's own is in its rung";
 }
 
+TEST(LadderCourse, SaysBeforehandThatSlowRungsTakeLonger) {
+    const LadderCourse course(threeRungs(), {}, everythingGoes);
+    const auto nothing = course.expected([](const RungSet&) { return kUnknown; });
+    EXPECT_NEAR(nothing.seconds, kLeastByDefault, 1e-6) << "where nothing was timed the budget is all that is known";
+    EXPECT_EQ(nothing.slowest, 0);
+    const auto fast = course.expected([](const RungSet&) { return 0.01; });
+    EXPECT_NEAR(fast.seconds, kLeastByDefault, 1e-6);
+    EXPECT_EQ(fast.slowest, 0.01);
+    EXPECT_EQ(fast.waiting, 0);
+    // A bottom of two seconds a step: 8 x 1.75 pairs of 2 x 4 steps and the pilot, in each of the rungs that are as slow as it.
+    const auto slow = course.expected([](const RungSet& rungs) { return rungs.empty() ? 2.0 : kUnknown; });
+    EXPECT_EQ(slow.slowest, 2) << "what was not timed takes as long as what it stands on";
+    EXPECT_NEAR(slow.seconds, 4 * (8 * 1.75 + 2) * 2 * (3 + 1) * 2, 1e-6);
+    EXPECT_EQ(slow.waiting, 2) << "what comes after the rungs has no time";
+    // Only the bottom is slow: the first rung and the top beside it take long.
+    const auto bottom = course.expected([](const RungSet& rungs) { return rungs.empty() ? 2.0 : 0.1; });
+    EXPECT_LT(bottom.seconds, slow.seconds);
+    EXPECT_GT(bottom.seconds, kLeastByDefault);
+    // With so slow a step that its leg breaks off, what it is cut at.
+    EXPECT_NEAR(course.expected([](const RungSet&) { return 10.0; }).seconds, 4 * kLongestLegByDefault, 1e-6);
+    const LadderCourse given(threeRungs(), {.leaveOneOut = false, .budgetSeconds = 100}, everythingGoes);
+    EXPECT_NEAR(given.expected([](const RungSet&) { return 0.5; }).seconds, 100, 1e-6) << "a budget is kept";
+}
+
 TEST(LadderCourse, TimeThatOneDidNotNeedIsThereForTheOthers) {
     LadderCourse course(threeRungs(), {.leaveOneOut = false, .budgetSeconds = 100}, everythingGoes);
     EXPECT_DOUBLE_EQ(course.next(0)->budgetSeconds, 25);

@@ -193,7 +193,7 @@ TEST(Race, OneThatBreaksOffOrRunsAsAnotherIsOutAndTheRaceGoesOn) {
             EXPECT_EQ(one.why, "It diverged.");
         }
         if (one.value == "3") {
-            EXPECT_THAT(one.why, HasSubstr("runs as"));
+            EXPECT_THAT(one.why, HasSubstr("Same as"));
         }
     }
 }

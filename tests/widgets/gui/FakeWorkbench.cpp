@@ -115,8 +115,8 @@ public:
 
     Result<LadderForecast> forecast(LadderRequest request) const override {
         if (auto good = checkLadder(request.ladder, request.config, fakeCatalogue(request.config)); !good) return good.error();
-        const LadderCourse course = courseOf(request, const_cast<FakeWorkbench*>(this)->ladderEngine(request));
-        return LadderForecast{course.rows(), course.legs(), course.budgetSeconds(), course.pairSeconds()};
+        const LadderEngine engine = const_cast<FakeWorkbench*>(this)->ladderEngine(request);
+        return forecastOf(courseOf(request, engine), engine, request.database);
     }
 
     Result<std::unique_ptr<Run>> startLadder(LadderRequest request, EventSink& sink) override {

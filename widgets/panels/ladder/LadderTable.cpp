@@ -79,8 +79,10 @@ void LadderTable::setHistory(const StudyHistory& history) {
     for (const StudyRow& row : history.rows()) {
         // Values that were not chosen have their reason in the row of the settings that raced, or say it here.
         if (search && row.role == study::kCandidate && (row.state == study::kSkipped || row.state == study::kWaiting)) continue;
-        rows.push_back(&row);
+        if (row.role != study::kValue) rows.push_back(&row);
     }
+    const std::vector<StudyRow> rejected = history.rejectedValues();
+    for (const StudyRow& row : rejected) rows.push_back(&row);
     // What is recommended stands first, then who raced; reasons last.
     if (search)
         std::ranges::stable_sort(rows, {}, [](const StudyRow* row) {
