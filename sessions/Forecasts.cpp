@@ -54,8 +54,8 @@ bool possible(double value) {
 Status storeTimedSteps(const std::string& database, const TimedSteps& timed) {
     return change(database, [&](SQLite::Database& into) {
         SQLite::Statement insert(into,
-                                 "INSERT INTO timed_steps (setting, at_unix_ms, session, steps, ms, low_ms, high_ms, validation_ms)"
-                                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+                                 "INSERT INTO timed_steps (setting, at_unix_ms, session, steps, ms, low_ms, high_ms, validation_ms, checkpoint_ms)"
+                                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
         RowWriter row(insert);
         row("setting", timed.setting);
         row("at_unix_ms", timed.atUnixMs);
@@ -65,6 +65,7 @@ Status storeTimedSteps(const std::string& database, const TimedSteps& timed) {
         row("low_ms", timed.lowMs);
         row("high_ms", timed.highMs);
         row("validation_ms", timed.validationMs);
+        row("checkpoint_ms", timed.checkpointMs);
         insert.exec();
     });
 }
@@ -72,8 +73,9 @@ Status storeTimedSteps(const std::string& database, const TimedSteps& timed) {
 Result<std::optional<TimedSteps>> newestTimedSteps(const std::string& database, const std::string& setting) {
     return firstOf<TimedSteps>(
         database,
-        "SELECT setting, at_unix_ms, session, steps, ms, low_ms, high_ms, validation_ms FROM timed_steps WHERE setting = ? ORDER BY at_unix_ms DESC, "
-        "id DESC",
+        "SELECT setting, at_unix_ms, session, steps, ms, low_ms, high_ms, validation_ms, coalesce(checkpoint_ms, (SELECT o.checkpoint_ms FROM "
+        "timed_steps o WHERE o.setting = timed_steps.setting AND o.checkpoint_ms IS NOT NULL ORDER BY o.at_unix_ms DESC, o.id DESC LIMIT 1)) "
+        "FROM timed_steps WHERE setting = ? ORDER BY at_unix_ms DESC, id DESC",
         [&](SQLite::Statement& select) { select.bind(1, setting); },
         [](RowReader& row, TimedSteps& found) {
             row("setting", found.setting);
@@ -84,6 +86,8 @@ Result<std::optional<TimedSteps>> newestTimedSteps(const std::string& database, 
             row("low_ms", found.lowMs);
             row("high_ms", found.highMs);
             row("validation_ms", found.validationMs);
+            row("checkpoint_ms", found.checkpointMs);
+            if (!possible(found.checkpointMs)) found.checkpointMs = kUnknown;
             if (!possible(found.validationMs)) found.validationMs = kUnknown;
             return possible(found.ms) && possible(found.lowMs) && possible(found.highMs) && found.lowMs <= found.ms && found.ms <= found.highMs &&
                    found.steps > 0 && found.session >= 0;

@@ -19,6 +19,7 @@ struct TimedSteps {
     std::int64_t steps = 0;
     double ms = kUnknown, lowMs = kUnknown, highMs = kUnknown;  // of a step: mean, and what was usual around it
     double validationMs = kUnknown;                             // of a validation; unknown where there was none
+    double checkpointMs = kUnknown;                             // of writing a checkpoint, likewise; found with the newest that has one
 };
 Status storeTimedSteps(const std::string& database, const TimedSteps& timed);
 // The newest; nothing where there is none, and none where there is no database.
@@ -27,7 +28,7 @@ Result<std::optional<TimedSteps>> newestTimedSteps(const std::string& database, 
 struct StoredForecast {
     std::string source;  // "5 timed steps", "session 12"
     double seconds = kUnknown, low = kUnknown, high = kUnknown;
-    double measuredSeconds = kUnknown;  // steps and validations alone, as the forecast counts
+    double measuredSeconds = kUnknown;  // steps, validations and checkpoints alone, as the forecast counts
 };
 Status storeForecast(const std::string& database, std::int64_t session, const StoredForecast& forecast);  // in place of an earlier one
 Result<std::optional<StoredForecast>> forecastOfSession(const std::string& database, std::int64_t session);

@@ -66,7 +66,10 @@ void EventTee::note(const Event& event) {
                    [](const SwitchRefused&) {},
                    [](const DeviceSample&) {},
                    [](const LogLine&) {},
-                   [](const CheckpointSaved&) {},
+                   [&](const CheckpointSaved& saved) {
+                       ++m_took.checkpoints;
+                       m_took.checkpointSeconds += saved.duration.seconds();
+                   },
                    [](const TextGenerated&) {},
                    [](const Preparing&) {},
                    [](const RecorderWaited&) {},

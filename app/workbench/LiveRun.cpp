@@ -134,7 +134,7 @@ void LiveRun::tellForecast() {
     const std::string database = m_request.database.empty() ? defaultDatabasePath() : m_request.database;
     keepTimedSteps(database, took, m_recorder->session(), m_request.config, m_registry->machine());
     if (!m_timeForecast || !took.asBegun || m_tee.summary().state != RunState::Finished) return;
-    m_timeForecast->measuredSeconds = took.stepSeconds + took.validationSeconds;
+    m_timeForecast->measuredSeconds = took.stepSeconds + took.validationSeconds + took.checkpointSeconds;
     (void)storeForecast(database, m_recorder->session(), *m_timeForecast);
     m_tee.publish(LogLine{m_clock.now(), m_tee.lastStep(), LogLevel::Info, forecastOutcome(*m_timeForecast)});
 }

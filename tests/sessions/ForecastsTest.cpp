@@ -37,6 +37,18 @@ TEST(Forecasts, TheNewestTimedStepsOfASettingAreFound) {
     EXPECT_FALSE(*newestTimedSteps(path, "z"));
 }
 
+TEST(Forecasts, TheTimeOfACheckpointIsThatOfTheNewestThatWroteOne) {
+    const TempFolder folder;
+    const auto path = folder.file("s.db");
+    ASSERT_TRUE(storeTimedSteps(path, {.setting = "x", .atUnixMs = 10, .steps = 5, .ms = 20, .lowMs = 18, .highMs = 25, .checkpointMs = 400}));
+    ASSERT_TRUE(storeTimedSteps(path, {.setting = "x", .atUnixMs = 20, .steps = 5, .ms = 20, .lowMs = 18, .highMs = 25, .checkpointMs = 500}));
+    ASSERT_TRUE(storeTimedSteps(path, {.setting = "x", .atUnixMs = 30, .session = 4, .steps = 500, .ms = 21, .lowMs = 20, .highMs = 22}));
+    ASSERT_TRUE(storeTimedSteps(path, {.setting = "y", .atUnixMs = 40, .steps = 5, .ms = 1, .lowMs = 1, .highMs = 1}));
+    EXPECT_DOUBLE_EQ((*newestTimedSteps(path, "x"))->checkpointMs, 500);
+    EXPECT_EQ((*newestTimedSteps(path, "x"))->session, 4);
+    EXPECT_TRUE(std::isnan((*newestTimedSteps(path, "y"))->checkpointMs));
+}
+
 TEST(Forecasts, OfASessionAreKeptWithWhatItTookAndGoWithIt) {
     const TempFolder folder;
     const auto path = folder.file("s.db");

@@ -113,6 +113,11 @@ std::string timeText(const Diagnosis& found) {
                                    format::count(estimate.steps), format::milliseconds(estimate.msPerStep));
     if (estimate.validations > 0)
         text += fmt::format(" and {} validations of {}", format::count(estimate.validations), format::milliseconds(estimate.validationMs));
+    if (estimate.checkpoints > 0 && std::isfinite(estimate.checkpointMs))
+        text += fmt::format(", {} checkpoint{} of {}", format::count(estimate.checkpoints), estimate.checkpoints == 1 ? "" : "s",
+                            format::milliseconds(estimate.checkpointMs));
+    else if (estimate.checkpoints > 0)
+        text += fmt::format(", {} checkpoint{} not counted", format::count(estimate.checkpoints), estimate.checkpoints == 1 ? "" : "s");
     text += fmt::format(" (from {} timed steps; between {} and {})\n", estimate.timed, format::duration(TimeNs::fromSeconds(estimate.low)),
                         format::duration(TimeNs::fromSeconds(estimate.high)));
     const StepsTiming& timing = *found.timing;
@@ -136,6 +141,8 @@ Json estimateJson(const std::optional<TimeEstimate>& estimate) {
             {"ms_per_step", number(estimate->msPerStep)},
             {"validations", estimate->validations},
             {"validation_ms", number(estimate->validationMs)},
+            {"checkpoints", estimate->checkpoints},
+            {"checkpoint_ms", number(estimate->checkpointMs)},
             {"timed_steps", estimate->timed}};
 }
 

@@ -10,6 +10,7 @@
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
+#include "core/analysis/LrRange.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/panels/diagnose/DiagnosePage.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
@@ -34,7 +35,12 @@ DiagnoseWiring::DiagnoseWiring(const Panels& panels, RunController& runs, RunWir
     connect(&page, &DiagnosePage::lookRequested, this, &DiagnoseWiring::look);
     connect(&page, &DiagnosePage::batchRequested, this, &DiagnoseWiring::findBatch);
     connect(&page, &DiagnosePage::rateRequested, this, &DiagnoseWiring::findRate);
-    connect(&page, &DiagnosePage::useRequested, this, &DiagnoseWiring::use);
+    connect(&page, &DiagnosePage::useRequested, this, [this] { use(m_view.key, m_view.value); });
+    connect(&page, &DiagnosePage::useRateRequested, this, [this] { use("lr", m_view.rate); });
+    // However the range test was started: by the button here, or by its schedule.
+    connect(&stage.live(), &LiveFeed::stateChanged, this, [this](const StateChanged& change) {
+        if (ended(change.state) && m_stage.live().history()->rangeTest()) rangeEnded();
+    });
     connect(&page, &DiagnosePage::testRequested, this, &DiagnoseWiring::test);
     connect(&page, &DiagnosePage::stopRequested, this, [this] { m_cancel = true; });
     connect(&page, &DiagnosePage::guideRequested, this, [this] { Q_EMIT guideRequested(kAdviceChapter); });
@@ -168,10 +174,23 @@ void DiagnoseWiring::findRate() {
     m_runs.start(std::move(request));
 }
 
-void DiagnoseWiring::use() {
+// What the chart marks, offered where it can be taken over.
+void DiagnoseWiring::rangeEnded() {
+    const RunHistory& history = *m_stage.live().history();
+    std::vector<LrRangePoint> points;
+    for (std::size_t row = 0; row < history.rows(); ++row) points.push_back({history.steps().learningRate[row], history.steps().loss[row]});
+    const auto range = readLrRange(points);
+    m_view.rateSentence = QString::fromStdString(sentenceOf(range));
+    m_view.rate = range ? QString::number(range->suggestion, 'g', 2) : QString();
+    m_panels.page.setView(m_view);
+    if (range)
+        m_running.say(QString("The range test suggests lr %1; “Use it” on the page Diagnose puts it into the settings.").arg(m_view.rate), false);
+}
+
+void DiagnoseWiring::use(const QString& wantedKey, const QString& wantedValue) {
     RunConfig config = settings();
-    if (m_view.key.isEmpty() || m_runs.workbench() == nullptr) return;
-    m_thread.post([this, config, key = m_view.key.toStdString(), value = m_view.value.toStdString(), workbench = m_runs.workbench()]() mutable {
+    if (wantedKey.isEmpty() || wantedValue.isEmpty() || m_runs.workbench() == nullptr) return;
+    m_thread.post([this, config, key = wantedKey.toStdString(), value = wantedValue.toStdString(), workbench = m_runs.workbench()]() mutable {
         const Status done = setKey(config, workbench->switches(config), key, value);
         answer(this, [this, done, config = std::move(config), key, value] {
             if (!done) return m_running.say(QString::fromStdString(done.error().sentence), true);

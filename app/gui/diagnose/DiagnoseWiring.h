@@ -45,7 +45,8 @@ private:
     void look();
     void findBatch();
     void findRate();
-    void use();
+    void rangeEnded();
+    void use(const QString& key, const QString& value);
     void test(int advice);
     void begin(const QString& doing);
     void say(std::uint64_t number, const QString& doing);

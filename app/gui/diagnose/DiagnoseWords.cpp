@@ -40,9 +40,14 @@ DiagnoseFact timeFact(const Diagnosis& found) {
                            .arg(clockTime(estimate.seconds), count(estimate.steps), text(format::milliseconds(estimate.msPerStep)));
     if (estimate.validations > 0)
         sentence += QString(" and %1 validations of %2").arg(count(estimate.validations), text(format::milliseconds(estimate.validationMs)));
-    sentence += QString("; between %1 and %2 (%3 timed steps). Checkpoints and texts come on top.")
+    const bool counted = estimate.checkpoints == 0 || std::isfinite(estimate.checkpointMs);
+    if (estimate.checkpoints > 0 && counted)
+        sentence += QString(", %1 checkpoint%2 of %3")
+                        .arg(count(estimate.checkpoints), estimate.checkpoints == 1 ? "" : "s", text(format::milliseconds(estimate.checkpointMs)));
+    sentence += QString("; between %1 and %2 (%3 timed steps). %4 come on top.")
                     .arg(clockTime(estimate.low), clockTime(estimate.high))
-                    .arg(estimate.timed);
+                    .arg(estimate.timed)
+                    .arg(counted ? "Texts" : "Checkpoints and texts");
     return {"Time", sentence};
 }
 

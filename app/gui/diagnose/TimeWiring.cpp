@@ -23,7 +23,7 @@ TimeForecast forecastOf(const StoredForecast& from, const RunConfig& config) {
                                                   : format::duration(TimeNs::fromSeconds(std::min(seconds, 9e8))));
     };
     return {QString("about %1 for %2 steps").arg(clockTime(from.seconds), QString::fromStdString(format::count(config.steps))),
-            QString("Between %1 and %2, from %3 on this machine, validations included. Checkpoints and texts come on top.")
+            QString("Between %1 and %2, from %3 on this machine, validations and the checkpoints that were timed included. Texts come on top.")
                 .arg(clockTime(from.low), clockTime(from.high), QString::fromStdString(from.source))};
 }
 
@@ -54,16 +54,16 @@ TimeWiring::~TimeWiring() {
 void TimeWiring::refresh() {
     ++m_newest;
     m_cancel = true;
-    m_timing = m_known = false;
+    m_timing = m_known = m_counted = m_asked = false;
     tell();
 }
 
 void TimeWiring::tell() {
-    if (m_timing) return;
+    if (m_timing || m_counted) return;
     const TimeForecast forecast = forecastTime(m_panel.config(), m_sessions.model());
     if (forecast.known || !m_known) m_panel.setTimeForecast(forecast.sentence, forecast.source);
     m_known = m_known || forecast.known;
-    if (!m_known) m_soon.start();
+    if (!m_known || !m_asked) m_soon.start();
     offer();
 }
 
@@ -71,17 +71,18 @@ void TimeWiring::offer() {
     m_panel.setTimeOffered(!m_known && !m_timing && !m_runs.busy() && m_runs.workbench() != nullptr);
 }
 
-// What was timed without a run is in no list.
+// What was timed without a run is in no list; and of a run it knows what validations and checkpoints took.
 void TimeWiring::lookUp() {
-    if (m_known || m_timing || m_runs.workbench() == nullptr) return;
+    if (m_counted || m_timing || m_runs.workbench() == nullptr) return;
+    m_asked = true;
     m_thread.post([this, number = m_newest.load(), config = m_panel.config(), workbench = m_runs.workbench(), database = m_reader.database()] {
         if (number != m_newest) return;
         const auto complete = workbench->complete(config);
         const auto found = complete ? knownForecast(workbench->machine(), *complete, database) : std::nullopt;
         if (!found) return;
         answer(this, [this, number, forecast = forecastOf(*found, config)] {
-            if (number != m_newest || m_known) return;
-            m_known = true;
+            if (number != m_newest || m_timing) return;
+            m_known = m_counted = true;
             m_panel.setTimeForecast(forecast.sentence, forecast.source);
             offer();
         });
@@ -101,7 +102,7 @@ void TimeWiring::timeNow() {
         answer(this, [this, number, config, found] {
             if (number != m_newest) return;
             m_timing = false;
-            m_known = found->ok();
+            m_known = m_counted = found->ok();
             const TimeForecast forecast =
                 *found ? forecastOf(**found, config) : TimeForecast{"time: could not be found out", QString::fromStdString(found->error().sentence)};
             m_panel.setTimeForecast(forecast.sentence, forecast.source);

@@ -34,8 +34,10 @@ private:
     SessionsPanel& m_sessions;
     RunController& m_runs;
     SessionsReader& m_reader;
-    QTimer m_soon;         // an edit is followed by the next one
-    bool m_known = false;  // the foot says a time
+    QTimer m_soon;           // an edit is followed by the next one
+    bool m_known = false;    // the foot says a time
+    bool m_counted = false;  //   in which validations and checkpoints are
+    bool m_asked = false;    // whether there is such a time was asked of the database
     bool m_timing = false;
     std::atomic<std::uint64_t> m_newest = 0;  // number of the newest question
     std::atomic<bool> m_cancel = false;

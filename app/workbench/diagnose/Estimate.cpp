@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/state/CheckpointRetention.h"
+
 namespace stepscope {
 
 std::int64_t validationsOf(const RunPlan& plan, std::int64_t trainTokens) {
@@ -14,6 +16,11 @@ std::int64_t validationsOf(const RunPlan& plan, std::int64_t trainTokens) {
     return static_cast<std::int64_t>(std::ceil(tokens / static_cast<double>(trainTokens)));
 }
 
+std::int64_t checkpointsOf(const RunConfig& config, std::int64_t done) {
+    const bool atEnd = config.checkpointAtEnd == "on" && config.schedule != "range-test";
+    return planCheckpoints(done, config.steps, config.checkpointEvery, atEnd, config.keep, config.keepBest == "on").written;
+}
+
 TimeEstimate estimateTime(const StepsTiming& timing) {
     TimeEstimate estimate;
     estimate.timed = static_cast<std::int64_t>(timing.stepMs.size());
@@ -21,7 +28,10 @@ TimeEstimate estimateTime(const StepsTiming& timing) {
     estimate.msPerStep = timing.meanMs();
     estimate.validationMs = timing.validationMs;
     estimate.validations = std::isfinite(timing.validationMs) ? validationsOf(timing.plan, timing.trainTokens) : 0;
-    const double besides = estimate.validations > 0 ? static_cast<double>(estimate.validations) * timing.validationMs : 0;
+    estimate.checkpointMs = timing.checkpointMs;
+    estimate.checkpoints = checkpointsOf(timing.plan.config);
+    double besides = estimate.validations > 0 ? static_cast<double>(estimate.validations) * timing.validationMs : 0;
+    if (std::isfinite(timing.checkpointMs)) besides += static_cast<double>(estimate.checkpoints) * timing.checkpointMs;
     const auto of = [&](double ms) { return (static_cast<double>(estimate.steps) * ms + besides) / 1e3; };
     estimate.seconds = of(timing.meanMs());
     estimate.low = of(timing.quantileMs(0));

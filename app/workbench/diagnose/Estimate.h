@@ -1,4 +1,4 @@
-// How long a run will take, from timed steps: so many steps of so long, so many validations of so long. Checkpoints and texts are not in it. Pure
+// How long a run will take, from timed steps: so many steps of so long, so many validations and checkpoints of so long. Texts are not in it. Pure
 // arithmetic; any thread.
 #pragma once
 #include <string>
@@ -8,8 +8,9 @@
 namespace stepscope {
 
 struct TimeEstimate {
-    std::int64_t steps = 0, validations = 0;
+    std::int64_t steps = 0, validations = 0, checkpoints = 0;
     double msPerStep = kUnknown, validationMs = kUnknown;
+    double checkpointMs = kUnknown;          // unknown, where checkpoints are planned: they come on top
     double seconds = kUnknown;               // of the whole run
     double low = kUnknown, high = kUnknown;  // were every step as long as the fastest, the slowest of those timed
     std::int64_t timed = 0;                  // steps that it rests on
@@ -17,6 +18,8 @@ struct TimeEstimate {
 
 // Validations that a run of config.steps makes, the one at its end included. trainTokens: of the data.
 std::int64_t validationsOf(const RunPlan& plan, std::int64_t trainTokens);
+// Checkpoints that a run writes from step done + 1 on, the one at its end included.
+std::int64_t checkpointsOf(const RunConfig& config, std::int64_t done = 0);
 TimeEstimate estimateTime(const StepsTiming& timing);
 
 }  // namespace stepscope

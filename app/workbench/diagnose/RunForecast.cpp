@@ -23,7 +23,8 @@ std::string clockTime(double seconds) {
 StoredForecast forecastFrom(const TimedSteps& timed, const RunPlan& plan, std::int64_t trainTokens, std::int64_t done) {
     RunPlan rest = plan;
     rest.config.steps = std::max<std::int64_t>(0, plan.config.steps - done);
-    const double besides = std::isfinite(timed.validationMs) ? timed.validationMs * static_cast<double>(validationsOf(rest, trainTokens)) : 0;
+    double besides = std::isfinite(timed.validationMs) ? timed.validationMs * static_cast<double>(validationsOf(rest, trainTokens)) : 0;
+    if (std::isfinite(timed.checkpointMs)) besides += timed.checkpointMs * static_cast<double>(checkpointsOf(plan.config, done));
     const auto of = [&](double ms) { return (static_cast<double>(rest.config.steps) * ms + besides) / 1e3; };
     return {.source = timed.session > 0 ? fmt::format("session {}", timed.session) : fmt::format("{} timed steps", timed.steps),
             .seconds = of(timed.ms),
@@ -47,7 +48,8 @@ std::string forecastOutcome(const StoredForecast& forecast) {
     const double ratio = forecast.measuredSeconds / forecast.seconds;
     const std::string off =
         std::fabs(ratio - 1) < 0.005 ? "as foretold" : fmt::format("{} {}", format::percent(std::fabs(ratio - 1)), ratio > 1 ? "more" : "less");
-    return fmt::format("Foretold: {}; steps and validations took {}, {}.", forecastWords(forecast), clockTime(forecast.measuredSeconds), off);
+    return fmt::format("Foretold: {}; steps, validations and checkpoints took {}, {}.", forecastWords(forecast), clockTime(forecast.measuredSeconds),
+                       off);
 }
 
 void keepTimedSteps(const std::string& database, const StepsTiming& timing, const Machine& machine) {
@@ -58,7 +60,8 @@ void keepTimedSteps(const std::string& database, const StepsTiming& timing, cons
                                      .ms = timing.meanMs(),
                                      .lowMs = timing.quantileMs(0),
                                      .highMs = timing.quantileMs(1),
-                                     .validationMs = timing.validationMs});
+                                     .validationMs = timing.validationMs,
+                                     .checkpointMs = timing.checkpointMs});
 }
 
 void keepTimedSteps(const std::string& database, const RunTook& took, std::int64_t session, const RunConfig& config, const Machine& machine) {
@@ -72,7 +75,8 @@ void keepTimedSteps(const std::string& database, const RunTook& took, std::int64
                            .ms = ms,
                            .lowMs = std::fmin(took.lowMs, ms),
                            .highMs = std::fmax(took.highMs, ms),
-                           .validationMs = took.validations > 0 ? took.validationSeconds / static_cast<double>(took.validations) * 1e3 : kUnknown});
+                           .validationMs = took.validations > 0 ? took.validationSeconds / static_cast<double>(took.validations) * 1e3 : kUnknown,
+                           .checkpointMs = took.checkpoints > 0 ? took.checkpointSeconds / static_cast<double>(took.checkpoints) * 1e3 : kUnknown});
 }
 
 }  // namespace stepscope

@@ -10,10 +10,10 @@
 
 namespace stepscope {
 
-// Of a run so far, steps and validations alone.
+// Of a run so far, without texts and pauses.
 struct RunTook {
-    std::int64_t steps = 0, validations = 0;
-    double stepSeconds = 0, validationSeconds = 0;
+    std::int64_t steps = 0, validations = 0, checkpoints = 0;
+    double stepSeconds = 0, validationSeconds = 0, checkpointSeconds = 0;
     double lowMs = kUnknown, highMs = kUnknown;  // steps: tenth and ninetieth per cent
     bool asBegun = true;                         // nothing was switched or measured meanwhile
 };

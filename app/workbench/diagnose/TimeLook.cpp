@@ -1,5 +1,7 @@
 #include "app/workbench/diagnose/TimeLook.h"
 
+#include <filesystem>
+
 #include "app/workbench/diagnose/RunForecast.h"
 #include "app/workbench/diagnose/TimedSteps.h"
 #include "core/optimizations/registry/Registry.h"
@@ -13,7 +15,9 @@ std::optional<StoredForecast> knownForecast(const Machine& machine, const RunCon
 
 Result<StoredForecast> timeForecast(const Machine& machine, const RunConfig& config, const std::string& database, double seconds,
                                     const std::atomic<bool>& cancelled) {
-    const auto timing = timeSteps(machine, {.config = config, .warmUp = 3, .steps = 5, .mostSeconds = seconds, .validation = true}, {}, cancelled);
+    StepsRequest wanted{.config = config, .warmUp = 3, .steps = 5, .mostSeconds = seconds, .validation = true};
+    wanted.checkpointFolder = std::filesystem::path(database).parent_path().string();
+    const auto timing = timeSteps(machine, wanted, {}, cancelled);
     if (!timing) return timing.error();
     keepTimedSteps(database, *timing, machine);
     const TimeEstimate estimate = estimateTime(*timing);

@@ -2,12 +2,15 @@
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/StartingState.h"
+#include "app/workbench/diagnose/Estimate.h"
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "app/workbench/diagnose/OpenBatches.h"
 #include "core/base/OperationSpan.h"
@@ -17,6 +20,7 @@
 #include "core/profile/OperationCounter.h"
 #include "core/profile/ProcessUsage.h"
 #include "core/profile/ProcessorTimes.h"
+#include "core/state/Checkpoint.h"
 #include "core/train/CaptureWindow.h"
 #include "core/train/Evaluation.h"
 #include "core/train/Failure.h"
@@ -35,7 +39,7 @@ public:
     Result<StepsTiming> run() {
         if (auto good = checkSteps(m_request); !good) return good.error();
         if (auto ready = prepare(); !ready) return ready.error();
-        for (const auto part : {&Look::warmUp, &Look::count, &Look::capture, &Look::validate})
+        for (const auto part : {&Look::warmUp, &Look::count, &Look::capture, &Look::validate, &Look::checkpoint})
             if (auto done = (this->*part)(); !done) return done.error();
         return std::move(m_timing);
     }
@@ -198,6 +202,26 @@ private:
             device_memory::synchronise(device());
             m_timing.validationMs = clock.now().milliseconds();
         }
+        return {};
+    }
+
+    // Written where a run's would lie, and gone again; a disk that refuses leaves the time unknown.
+    Status checkpoint() {
+        const RunConfig& config = m_request.config;
+        const std::string& folder = m_request.checkpointFolder;
+        if (folder.empty() || checkpointsOf(config) == 0) return {};
+        const std::int64_t bytes = checkpointBytes(m_state);
+        std::error_code problem;
+        const auto room = std::filesystem::space(folder, problem);
+        if (problem || bytes > kLargestTriedCheckpoint || room.available < 2 * static_cast<std::uintmax_t>(bytes)) return {};
+        if (auto free = mayGoOn(); !free) return free;
+        say("timing a checkpoint");
+        const auto& tokenizer = m_batches->corpus().tokenizer;
+        const std::string place = fmt::format("{}/timed-checkpoint.{}", folder, ::getpid());
+        const SessionClock clock;
+        const Status saved = saveCheckpoint(place, m_state, config, tokenizer ? tokenizer->toJson() : "", m_timing.loss);
+        if (saved) m_timing.checkpointMs = clock.now().milliseconds();
+        std::filesystem::remove_all(place, problem);
         return {};
     }
 

@@ -16,6 +16,7 @@ namespace stepscope {
 
 constexpr std::int64_t kFewestTimed = 3;  // steps; fewer have no median
 constexpr std::int64_t kMostTimed = 100'000;
+constexpr std::int64_t kLargestTriedCheckpoint = 4'000'000'000;  // bytes; a larger one is not written to be timed
 
 struct StepsRequest {
     RunConfig config;                // complete
@@ -24,6 +25,7 @@ struct StepsRequest {
     double mostSeconds = 86'400;     // of the steps that count; fewer of them where it is spent, but kFewestTimed at least
     std::int64_t capturedSteps = 0;  // more of them, whose operations are looked at: they are not timed
     bool validation = false;         // one is timed too, where the configuration validates
+    std::string checkpointFolder;    // where one checkpoint is written, timed and removed, if the configuration plans any; empty = none is
     std::int64_t batchSize = 0;      // in place of the configuration\'s; 0 = that
     std::string from;                // checkpoint folder; empty = weights drawn from the seed
 };
@@ -42,6 +44,7 @@ struct StepsTiming {
     double loss = kUnknown;                            // of the last step
     double clippedShare = kUnknown;                    // of the steps that counted: gradient norm above grad-clip; unknown where nothing clips
     double validationMs = kUnknown;                    // of one validation
+    double checkpointMs = kUnknown;                    // of writing one checkpoint; unknown where none is planned, or it is too large to try
     std::string attention;                             // what really ran
     ModelSizes sizes;
     StepWork work;

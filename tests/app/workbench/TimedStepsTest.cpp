@@ -1,9 +1,15 @@
 // Steps timed without a run: what they leave alone, and how they give way.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cmath>
+#include <filesystem>
 #include <thread>
 
+#include "app/workbench/diagnose/Estimate.h"
 #include "app/workbench/diagnose/MachineTurn.h"
+#include "app/workbench/diagnose/RunForecast.h"
 #include "app/workbench/diagnose/TimedSteps.h"
 #include "core/events/Presets.h"
 
@@ -37,6 +43,36 @@ TEST(TimedSteps, MeasureWhatARunWould) {
     EXPECT_EQ(timing->captured->steps, 2);
     EXPECT_DOUBLE_EQ(timing->captured->operations, timing->operations);
     EXPECT_FALSE(said.empty());
+}
+
+TEST(TimedSteps, CountTheCheckpointsThatARunWouldWrite) {
+    const std::atomic<bool> no{false};
+    const auto folder = std::filesystem::temp_directory_path() / fmt::format("stepscope-timed-{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    StepsRequest request = tiny();
+    request.config.steps = 100;
+    request.config.checkpointEvery = 30;
+    request.config.checkpointAtEnd = "on";
+    request.checkpointFolder = folder.string();
+    const Machine machine = Workbench::create()->machine();
+    const auto timing = timeSteps(machine, request, {}, no);
+    ASSERT_TRUE(timing) << timing.error().sentence;
+    EXPECT_GT(timing->checkpointMs, 0);
+    EXPECT_TRUE(std::filesystem::is_empty(folder)) << "it is gone again";
+    const TimeEstimate estimate = estimateTime(*timing);
+    EXPECT_EQ(estimate.checkpoints, 4) << "at 30, 60, 90 and at the end";
+    EXPECT_NEAR(estimate.seconds, (100 * timing->meanMs() + 4 * timing->checkpointMs) / 1e3, 1e-9);
+    EXPECT_EQ(checkpointsOf(request.config, 60), 2);
+    // The same of what is kept of it, as a run is forecast.
+    const TimedSteps kept{.steps = 5, .ms = 10, .lowMs = 9, .highMs = 12, .checkpointMs = 500};
+    EXPECT_NEAR(forecastFrom(kept, timing->plan, timing->trainTokens).seconds, 100 * 0.010 + 4 * 0.5, 1e-9);
+    EXPECT_NEAR(forecastFrom(kept, timing->plan, timing->trainTokens, 60).seconds, 40 * 0.010 + 2 * 0.5, 1e-9);
+    request.config.checkpointEvery = 0;
+    request.config.checkpointAtEnd = "off";
+    const auto without = timeSteps(machine, request, {}, no);
+    ASSERT_TRUE(without);
+    EXPECT_TRUE(std::isnan(without->checkpointMs)) << "none is planned, so none is written";
+    std::filesystem::remove_all(folder);
 }
 
 TEST(TimedSteps, EndWhenTheirTimeIsSpentButNotBeforeThree) {

@@ -149,6 +149,29 @@ TEST_F(WindowDiagnoseTest, ARangeTestRunsOnThePageLive) {
     EXPECT_NE(window().experiment().config().schedule, "range-test") << "the settings stay";
 }
 
+TEST_F(WindowDiagnoseTest, TheRateThatARangeTestSuggestsIsTakenOverByOneClick) {
+    openPage();
+    EXPECT_FALSE(page().useRateButton()->isVisible());
+    const double before = window().experiment().config().lr;
+    click(page().rateButton());
+    ASSERT_TRUE(reaches(1));
+    ASSERT_TRUE(idle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().rateSentence().contains("suggested lr"); }, 5000)) << page().rateSentence().toStdString();
+    window().pages().setCurrentWidget(&page());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().useRateButton()->isEnabled(); }, 5000));
+    QTest::qWait(50);
+    picture(window(), "diagnose-rate-1280x800");
+    window().resize(1024, 640);
+    applyStyle(*qApp, Theme::Dark);
+    QTest::qWait(50);
+    picture(window(), "diagnose-rate-dark-1024x640");
+    applyStyle(*qApp, Theme::Light);
+    click(page().useRateButton());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().experiment().config().lr != before; }, 5000));
+    EXPECT_TRUE(page().rateSentence().contains(QString::number(window().experiment().config().lr, 'g', 2))) << page().rateSentence().toStdString();
+    EXPECT_NE(window().experiment().config().schedule, "range-test") << "the schedule stays";
+}
+
 TEST_F(WindowDiagnoseTest, TheFootTimesAFewStepsWhenAsked) {
     openPage();
     ASSERT_TRUE(QTest::qWaitFor([&] { return timeIt()->isVisible(); }, 5000));

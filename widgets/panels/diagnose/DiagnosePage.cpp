@@ -90,6 +90,19 @@ DiagnosePage::DiagnosePage(QWidget* parent) : QScrollArea(parent) {
     batch->addWidget(m_use, 0, Qt::AlignLeft);
     layout->addWidget(m_batchPart);
 
+    m_ratePart = new QWidget;
+    auto* rate = new QVBoxLayout(m_ratePart);
+    rate->setContentsMargins(0, 0, 0, 0);
+    rate->setSpacing(space(1));
+    rate->addWidget(headLabel("Learning rate"));
+    m_rateSentence = sentenceLabel(Tone::Normal);
+    m_rateSentence->setAccessibleName("What the range test found");
+    rate->addWidget(m_rateSentence);
+    m_useRate = plainButton("Use it", "Puts this learning rate into the settings at the left; the schedule stays as it is set");
+    m_useRate->setAccessibleName("Use this learning rate");
+    rate->addWidget(m_useRate, 0, Qt::AlignLeft);
+    layout->addWidget(m_ratePart);
+
     layout->addWidget(headLabel("Worth trying"));
     m_adviceHead = sentenceLabel(Tone::Muted);
     layout->addWidget(m_adviceHead);
@@ -121,6 +134,7 @@ DiagnosePage::DiagnosePage(QWidget* parent) : QScrollArea(parent) {
     connect(m_rate, &QPushButton::clicked, this, &DiagnosePage::rateRequested);
     connect(m_stop, &QPushButton::clicked, this, &DiagnosePage::stopRequested);
     connect(m_use, &QPushButton::clicked, this, &DiagnosePage::useRequested);
+    connect(m_useRate, &QPushButton::clicked, this, &DiagnosePage::useRateRequested);
     connect(m_guide, &TitleButton::clicked, this, &DiagnosePage::guideRequested);
     setView({});
 }
@@ -130,6 +144,7 @@ void DiagnosePage::setView(const DiagnoseView& view) {
     fillFacts();
     fillAdvice();
     fillBatches();
+    fillRate();
     showState();
 }
 
@@ -148,6 +163,16 @@ QString DiagnosePage::factText(const QString& name) const {
     return {};
 }
 
+QString DiagnosePage::rateSentence() const {
+    return m_rateSentence->text();
+}
+
+void DiagnosePage::fillRate() {
+    m_rateSentence->setText(m_view.rateSentence);
+    m_ratePart->setVisible(!m_view.rateSentence.isEmpty());
+    m_useRate->setVisible(!m_view.rate.isEmpty());
+}
+
 void DiagnosePage::showState() {
     using Stage = DiagnoseView::Stage;
     const bool free = m_busy == DiagnoseBusy::Free;
@@ -160,6 +185,7 @@ void DiagnosePage::showState() {
     for (AdviceCard* card : m_cards)
         card->setTestable(free && !m_view.stale, m_view.stale && free ? QString("The settings have changed since; look again.") : whyNot);
     m_use->setEnabled(free && !m_view.key.isEmpty());
+    m_useRate->setEnabled(free && !m_view.rate.isEmpty());
     m_state->setTone(m_view.stage == Stage::Failed ? Tone::Error : m_view.stale ? Tone::Warning : Tone::Muted);
     m_state->setText(m_busy == DiagnoseBusy::Training  ? whyNot + " Times beside it would mean nothing."
                      : m_busy == DiagnoseBusy::Looking ? m_view.doing

@@ -31,6 +31,8 @@ public:
     QPushButton* rateButton() const { return m_rate; }
     QPushButton* stopButton() const { return m_stop; }
     QPushButton* useButton() const { return m_use; }
+    QPushButton* useRateButton() const { return m_useRate; }
+    QString rateSentence() const;
     QString state() const;  // the line below the buttons
     QString factText(const QString& name) const;
 
@@ -39,7 +41,8 @@ Q_SIGNALS:
     void stopRequested();
     void batchRequested();
     void rateRequested();
-    void useRequested();  // the batch size that was found
+    void useRequested();      // the batch size that was found
+    void useRateRequested();  // the learning rate
     void testRequested(int advice);
     void guideRequested();
 
@@ -48,17 +51,18 @@ private:
     void fillFacts();
     void fillAdvice();
     void fillBatches();
+    void fillRate();
 
     DiagnoseView m_view;
     DiagnoseBusy m_busy = DiagnoseBusy::NoEngine;
-    QPushButton *m_look, *m_batch, *m_rate, *m_stop, *m_use;
+    QPushButton *m_look, *m_batch, *m_rate, *m_stop, *m_use, *m_useRate;
     ElidedLabel* m_state;
     ToneLabel* m_adviceHead;
     QVBoxLayout* m_advice;
     std::vector<AdviceCard*> m_cards;
-    QWidget *m_batchPart, *m_factPart;
+    QWidget *m_batchPart, *m_ratePart, *m_factPart;
     QGridLayout *m_batchRows, *m_facts;
-    ToneLabel* m_batchSentence;
+    ToneLabel *m_batchSentence, *m_rateSentence;
     TitleButton* m_guide;
 };
 

@@ -30,6 +30,9 @@ struct DiagnoseView {
     std::vector<BatchRow> batches;
     QString batchSentence;
     QString key, value;  // of the setting that gives the knee; empty = the settings have it already
+    // The newest range test of learning rate in this window; empty: it was not made.
+    QString rateSentence;
+    QString rate;  // the lr that it suggests; empty = none, or the settings have it already
 };
 
 enum class DiagnoseBusy { Free, NoEngine, Training, Looking };  // Training: a run or an experiment goes on
