@@ -23,6 +23,7 @@ constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;                  // 
 constexpr std::int64_t kMostOverlaidFlips = 10'000, kMostSamples = 500'000;  // nobody's run has more, and a stranger's file may
 constexpr std::int64_t kMostReserved = 1'000'000;                            // numbers alone take no memory
 constexpr std::size_t kAskEvery = 4096;
+constexpr std::int64_t kShortRun = 20'000;  // steps; fewer are read in some ten milliseconds
 
 std::int64_t checked(std::int64_t value, const char* what) {
     if (value < 0 || value > kLatest) throw std::out_of_range(fmt::format("steps: {} {}", what, value));
@@ -50,36 +51,45 @@ std::int64_t stepsOf(SQLite::Database& database, std::int64_t session) {
     return first && last ? std::max<std::int64_t>(1, *last - *first + 1) : 0;
 }
 
+constexpr const char* kStepColumns = "at_ns, step, duration_ns, loss, learning_rate, gradient_norm, tokens, resident_bytes, disturbed, peak_bytes";
+
+// One line is of one quantity: where a session knows peaks, a step without one (two arms took turns) has none. peaks: whether it did so far.
+OverlaidStep overlaidStepOf(sqlite3_stmt* row, bool& peaks) {
+    OverlaidStep step;
+    step.seconds = TimeNs{checked(sqlite3_column_int64(row, 0), "time")}.seconds();
+    step.step = checked(sqlite3_column_int64(row, 1), "step");
+    step.ms = TimeNs{sqlite3_column_int64(row, 2)}.milliseconds();
+    step.loss = known(row, 3);
+    step.learningRate = known(row, 4);
+    step.gradientNorm = known(row, 5);
+    step.tokens = sqlite3_column_int64(row, 6);
+    const std::int64_t resident = sqlite3_column_int64(row, 7);
+    step.disturbed = sqlite3_column_int(row, 8) != 0;
+    const double peak = known(row, 9);
+    peaks = peaks || std::isfinite(peak);
+    step.bytes = peaks ? peak : memoryOf(peak, resident > 0 ? static_cast<double>(resident) : kUnknown);
+    return step;
+}
+
+std::unique_ptr<sqlite3_stmt, Finalise> prepareSteps(SQLite::Database& database, const std::string& rest) {
+    const std::string select = fmt::format("SELECT {} FROM steps WHERE session = ?1 {}", kStepColumns, rest);
+    sqlite3_stmt* prepared = nullptr;
+    if (const int problem = sqlite3_prepare_v2(database.getHandle(), select.c_str(), -1, &prepared, nullptr); problem != SQLITE_OK)
+        throw SQLite::Exception(database.getHandle(), problem);
+    return std::unique_ptr<sqlite3_stmt, Finalise>(prepared);
+}
+
 // False: it was not to go on.
 bool readSteps(SQLite::Database& database, std::int64_t session, std::int64_t expected, OverlaidRunBuilder& into,
                const std::function<bool(double)>& goOn) {
-    constexpr const char* kSelect =
-        "SELECT at_ns, step, duration_ns, loss, learning_rate, gradient_norm, tokens, resident_bytes, disturbed, peak_bytes FROM steps"
-        " WHERE session = ? ORDER BY at_ns, seq";
-    sqlite3_stmt* prepared = nullptr;
-    if (const int problem = sqlite3_prepare_v2(database.getHandle(), kSelect, -1, &prepared, nullptr); problem != SQLITE_OK)
-        throw SQLite::Exception(database.getHandle(), problem);
-    const std::unique_ptr<sqlite3_stmt, Finalise> rows(prepared);
+    const auto rows = prepareSteps(database, "ORDER BY at_ns, seq");
+    sqlite3_stmt* prepared = rows.get();
     sqlite3_bind_int64(prepared, 1, session);
     const auto most = static_cast<std::size_t>(2 * expected + 1000);
     bool peaks = false;
     int result = SQLITE_ROW;
     while ((result = sqlite3_step(prepared)) == SQLITE_ROW) {
-        OverlaidStep step;
-        step.seconds = TimeNs{checked(sqlite3_column_int64(prepared, 0), "time")}.seconds();
-        step.step = checked(sqlite3_column_int64(prepared, 1), "step");
-        step.ms = TimeNs{sqlite3_column_int64(prepared, 2)}.milliseconds();
-        step.loss = known(prepared, 3);
-        step.learningRate = known(prepared, 4);
-        step.gradientNorm = known(prepared, 5);
-        step.tokens = sqlite3_column_int64(prepared, 6);
-        const std::int64_t resident = sqlite3_column_int64(prepared, 7);
-        step.disturbed = sqlite3_column_int(prepared, 8) != 0;
-        // One line is of one quantity: where a session knows peaks, a step without one (two arms took turns) has none.
-        const double peak = known(prepared, 9);
-        peaks = peaks || std::isfinite(peak);
-        step.bytes = peaks ? peak : memoryOf(peak, resident > 0 ? static_cast<double>(resident) : kUnknown);
-        into.add(step);
+        into.add(overlaidStepOf(prepared, peaks));
         if (into.steps() % kAskEvery == 0) {
             if (into.steps() > most) throw std::out_of_range("steps: more rows than their numbers allow");
             if (!goOn(std::min(1.0, static_cast<double>(into.steps()) / static_cast<double>(expected)))) return false;
@@ -87,6 +97,39 @@ bool readSteps(SQLite::Database& database, std::int64_t session, std::int64_t ex
     }
     if (result != SQLITE_DONE) throw SQLite::Exception(database.getHandle(), result);
     return true;
+}
+
+// About `places` steps of those between the first and the last, which are among them.
+void readSomeSteps(SQLite::Database& database, std::int64_t session, std::size_t places, OverlaidRunBuilder& into) {
+    bool peaks = false;
+    const auto one = [&](sqlite3_stmt* row) -> std::optional<OverlaidStep> {
+        const int result = sqlite3_step(row);
+        if (result != SQLITE_ROW && result != SQLITE_DONE) throw SQLite::Exception(database.getHandle(), result);
+        return result == SQLITE_ROW ? std::optional(overlaidStepOf(row, peaks)) : std::nullopt;
+    };
+    const auto end = prepareSteps(database, "ORDER BY at_ns DESC, seq DESC LIMIT 1");
+    sqlite3_bind_int64(end.get(), 1, session);
+    const auto last = one(end.get());
+    const auto next = prepareSteps(database, "AND at_ns >= ?2 ORDER BY at_ns, seq LIMIT 1");
+    sqlite3_bind_int64(next.get(), 1, session);
+    double newest = -1;
+    const auto at = [&](double seconds) {
+        sqlite3_reset(next.get());
+        sqlite3_bind_int64(next.get(), 2, TimeNs::fromSeconds(seconds).ns);
+        const auto step = one(next.get());
+        if (!step || step->seconds <= newest) return step;
+        newest = step->seconds;
+        into.addInPlaceOfMany(*step);
+        return step;
+    };
+    const auto first = at(0);
+    if (!first || !last) return;
+    // Behind a pause the next step is met several times; from it on, not before it.
+    for (std::size_t i = 1; i < places; ++i) {
+        const double seconds = first->seconds + (last->seconds - first->seconds) * static_cast<double>(i) / static_cast<double>(places);
+        if (seconds > newest) at(seconds);
+    }
+    if (last->seconds > newest) into.addInPlaceOfMany(*last);
 }
 
 template <class E>
@@ -149,6 +192,24 @@ Result<OverlaidRead> readOverlaid(const std::string& path, std::int64_t session,
         return error;
     }
     return read;
+}
+
+Result<std::shared_ptr<const OverlaidRun>> sketchOverlaid(const std::string& path, std::int64_t session, std::size_t places) {
+    auto connection = openForReading(path);
+    if (!connection) return connection.error();
+    if (!*connection) return noSuchSession(path, session);
+    SQLite::Database& database = **connection;
+    return guarded(path, [&]() -> Result<std::shared_ptr<const OverlaidRun>> {
+        const SQLite::Transaction snapshot(database);
+        auto info = readInfo(database, path, session);
+        if (!info) return info.error();
+        const std::int64_t expected = stepsOf(database, session);
+        if (expected < kShortRun || places < 2) return std::shared_ptr<const OverlaidRun>();
+        OverlaidRunBuilder builder(session, std::make_shared<const SessionInfo>(std::move(*info)),
+                                   std::max<std::size_t>(1, static_cast<std::size_t>(expected) / places));
+        readSomeSteps(database, session, places, builder);
+        return builder.finish();
+    });
 }
 
 }  // namespace stepscope

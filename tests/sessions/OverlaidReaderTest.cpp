@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/analysis/overlay/OverlayCurves.h"
 #include "sessions/OverlaidReader.h"
 #include "sessions/SessionStore.h"
 #include "sessions/record/Recorder.h"
@@ -80,6 +81,34 @@ TEST_F(Overlaid, HasTheNumbersOfTheStoredEvents) {
     EXPECT_EQ(found->facts.steadyMs, whole.steadyMs);
     EXPECT_EQ(found->facts.flips, whole.flips);
     EXPECT_EQ(sentenceOf(comparabilityOf(found->facts, found->facts)), sentenceOf(comparabilityOf(whole, whole)));
+}
+
+TEST_F(Overlaid, AreSketchedFromAFewStepsBeforeTheyAreRead) {
+    const auto session = record(30'000);
+    const auto whole = read(session);
+    const auto found = sketchOverlaid(path, session, 500);
+    ASSERT_TRUE(whole && found) << found.error().sentence;
+    const OverlaidRun& run = **found;
+    EXPECT_TRUE(run.sketch);
+    EXPECT_FALSE(whole->run->sketch);
+    EXPECT_NEAR(static_cast<double>(run.rows()), 500, 2);
+    EXPECT_EQ(run.step.front(), 1);
+    EXPECT_EQ(run.step.back(), 30'000) << "its axis is that of the whole run";
+    EXPECT_NEAR(run.tokens.back(), whole->run->tokens.back(), 0.001 * whole->run->tokens.back());
+    EXPECT_EQ(run.seconds.back(), whole->run->seconds.back());
+    for (std::size_t row = 0; row < run.rows(); ++row) {
+        const auto at = static_cast<std::size_t>(run.step[row]) - 1;
+        const double stored = whole->run->loss.low[at], mine = run.loss.low[row];
+        ASSERT_TRUE(mine == stored || (std::isnan(mine) && std::isnan(stored))) << "each of its places is a step that was made";
+    }
+    const CurveView view{.axis = XAxis::Step, .x = {1, 30'000}, .pixels = 100};
+    const auto ms = curveOf(run, RunMetric::StepTime, view), all = curveOf(*whole->run, RunMetric::StepTime, view);
+    ASSERT_FALSE(ms.empty());
+    EXPECT_NEAR(ms[0][50].y, all[0][50].y, 0.1 * all[0][50].y);
+    EXPECT_EQ(run.figures.steps, 30'000);
+    EXPECT_TRUE(std::isnan(run.figures.msMedian)) << "no figure of a few steps is told as one of all";
+    EXPECT_EQ(*sketchOverlaid(path, record(100), 500), nullptr) << "a short run is read as soon";
+    EXPECT_FALSE(sketchOverlaid(path, 4711, 500));
 }
 
 TEST_F(Overlaid, KeepsAVeryLongRunInFewerRowsAndLosesNoExtreme) {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kWatchMs = 100;
 constexpr unsigned kMostThreads = 4;
+constexpr std::size_t kSketchPlaces = 800;     // steps of a sketch: about one for two pixels
 constexpr std::size_t kRowsInAll = 3'000'000;  // about 90 bytes each: twenty runs of 150 000 steps are kept step by step
 
 }  // namespace
@@ -20,7 +21,7 @@ constexpr std::size_t kRowsInAll = 3'000'000;  // about 90 bytes each: twenty ru
 // Shared with the threads that read; outlives the job's interest in it.
 struct OverlayJob::State {
     std::vector<std::int64_t> sessions;
-    std::atomic<std::size_t> next = 0;
+    std::atomic<std::size_t> next = 0, nextSketch = 0;
     std::vector<std::atomic<double>> shares;
     std::atomic<bool> stop = false;
     std::mutex mutex;
@@ -74,6 +75,15 @@ void OverlayJob::release(std::shared_ptr<void> held) {
 // Any thread. What it found is told only as long as somebody still wants this set.
 void OverlayJob::work(const std::shared_ptr<State>& state) {
     try {
+        // All lines are seen at once, roughly; then one after the other as they are.
+        if (state->sessions.size() > 1)
+            for (std::size_t at = state->nextSketch++; at < state->sessions.size() && !state->stop; at = state->nextSketch++) {
+                auto sketch = sketchOverlaid(m_database, state->sessions[at], kSketchPlaces);
+                if (!sketch || *sketch == nullptr) continue;  // what is wrong with it says whoever reads all of it
+                answer(this, [this, state, run = std::move(*sketch)] {
+                    if (m_state == state) Q_EMIT this->read(run);
+                });
+            }
         for (std::size_t at = state->next++; at < state->sessions.size() && !state->stop; at = state->next++) {
             const std::int64_t session = state->sessions[at];
             auto read = readOverlaid(m_database, session, kRowsInAll / state->sessions.size(), [&](double share) {

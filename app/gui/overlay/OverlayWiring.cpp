@@ -33,10 +33,13 @@ OverlayWiring::OverlayWiring(const Panels& panels, SessionsReader& reader, Stage
     connect(&m_job, &OverlayJob::read, this, [this](const std::shared_ptr<const OverlaidRun>& run) {
         if (!m_overlay) return;
         const bool first = m_overlay->read() == 0;
+        const bool had = m_overlay->read() == m_overlay->slots().size();
         m_overlay->put(run);
         if (first) {
             refresh();
             m_panels.livePage.fit();
+        } else if (!had && m_overlay->read() == m_overlay->slots().size()) {
+            refresh();  // there is a line of each
         } else if (!m_refresh.isActive()) {
             m_refresh.start();
         }

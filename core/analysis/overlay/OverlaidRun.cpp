@@ -76,6 +76,23 @@ void OverlaidRunBuilder::add(const OverlaidStep& step) {
     if (++m_row.steps == m_run->every) closeRow();
 }
 
+void OverlaidRunBuilder::addInPlaceOfMany(const OverlaidStep& step) {
+    const auto every = static_cast<double>(m_run->every);
+    const double made = m_run->sketch ? static_cast<double>(std::max<std::int64_t>(0, step.step - m_last.step)) : 1;
+    m_run->sketch = true;
+    m_last.step = std::max(m_last.step, step.step);
+    m_last.seconds = std::max(m_last.seconds, step.seconds);
+    m_tokens += made * static_cast<double>(std::max<std::int64_t>(0, step.tokens));
+    m_row.ms = every * (std::isfinite(step.ms) ? std::max(0.0, step.ms) : 0);
+    take(step.loss, m_row.losses, m_row.loss, m_row.lossLow, m_row.lossHigh);
+    take(step.gradientNorm, m_row.norms, m_row.norm, m_row.normLow, m_row.normHigh);
+    m_row.rate = step.learningRate;
+    m_row.bytes = step.bytes;
+    m_row.steps = m_run->every;
+    m_run->figures.steps += static_cast<std::int64_t>(m_run->every);
+    closeRow();
+}
+
 void OverlaidRunBuilder::closeRow() {
     if (m_row.steps == 0) return;
     const bool several = m_run->every > 1;
@@ -129,6 +146,10 @@ std::shared_ptr<const OverlaidRun> OverlaidRunBuilder::finish() {
         run.flips.push_back({Marker::Kind::Switch, place, flip.id + " " + toString(flip.to), std::move(detail)});
     }
     std::ranges::stable_sort(run.flips, {}, [](const Marker& marker) { return marker.place.step; });
+    if (run.sketch) {  // no figure of a few steps is one of all
+        run.figures.steps = static_cast<std::int64_t>(run.step.back() - run.step.front()) + 1;
+        return m_run;
+    }
     run.figures.msMedian = median(m_facts.steadyMs);
     if (const double perToken = median(m_facts.steadyMsPerToken); perToken > 0) run.figures.tokensPerSecond = 1000 / perToken;
     run.figures.lossLast = mean(m_lastLosses);

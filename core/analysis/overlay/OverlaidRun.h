@@ -53,6 +53,7 @@ struct OverlaidRun {
     std::int64_t session = 0;
     std::shared_ptr<const SessionInfo> info;    // null: not known
     std::size_t every = 1;                      // steps a row; the last row may hold fewer
+    bool sketch = false;                        // of each row one step alone was read, to be seen until all of it is; of figures only `steps` is known
     std::vector<double> step, tokens, seconds;  // by row: where its last step ended; none of them goes back
     RowExtremes loss, gradientNorm;
     Column learningRate, bytes;
@@ -78,6 +79,8 @@ public:
     void expect(std::size_t steps);  // so many follow, about
     // In order of time.
     void add(const OverlaidStep& step);
+    // One step in place of the `every` that end with it: the run is a sketch then. Steps of a run are added in this way or in the other.
+    void addInPlaceOfMany(const OverlaidStep& step);
     void addSample(const DeviceSample& sample);
     void addValidation(double loss) { m_run->figures.validationLoss = loss; }
     void addFlip(const SwitchApplied& flip);
