@@ -69,13 +69,20 @@ void addWhy(Document& document, const WaterfallResult& why) {
     classes.rows.push_back(
         {"measured", format::milliseconds(why.measuredA), format::milliseconds(why.measuredB), signedMilliseconds(why.difference()), ""});
     document.blocks.push_back(std::move(classes));
-    Table places{.head = {"phase", "part of the model", "operations", "A", "B", "B less A"}, .rows = {}, .textColumns = 3};
-    for (std::size_t i = 0; i < std::min(kMostPlaces, why.places.size()); ++i) {
-        const PlaceDifference& one = why.places[i];
-        places.rows.push_back({one.phase.empty() ? "between the phases" : one.phase, one.role, one.change(), format::milliseconds(one.a),
-                               format::milliseconds(one.b), signedMilliseconds(one.difference())});
-    }
-    document.blocks.push_back(std::move(places));
+    const auto addPlaces = [&](const std::vector<PlaceDifference>& of, bool layered) {
+        if (of.empty()) return;
+        Table places{.head = {"phase", "part of the model", "operations", "A", "B", "B less A"}, .rows = {}, .textColumns = 3};
+        for (std::size_t i = 0; i < std::min(kMostPlaces, of.size()); ++i) {
+            const PlaceDifference& one = of[i];
+            const std::string part = layered ? fmt::format("layer {}, {}", one.layer, one.role.empty() ? "no part" : one.role) : one.role;
+            places.rows.push_back({one.phase.empty() ? "between the phases" : one.phase, part, one.change(), format::milliseconds(one.a),
+                                   format::milliseconds(one.b), signedMilliseconds(one.difference())});
+        }
+        if (layered) document.blocks.push_back(Paragraph{fmt::format("Layer by layer, the {} that differ most:", places.rows.size())});
+        document.blocks.push_back(std::move(places));
+    };
+    addPlaces(why.places, false);
+    addPlaces(why.layers, true);
     document.blocks.push_back(Paragraph{fmt::format(
         "Of {} captured steps of A and {} of B, in turns behind the timing. Each instant of the thread that runs the steps is given to the innermost "
         "operation that ran. Captured, a step takes {} and {}; {:.0f} ns a record are taken out of that and all times multiplied by {:.2f}, the same "

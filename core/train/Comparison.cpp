@@ -5,15 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/Statistics.h"
 #include "core/base/CounterRandom.h"
 #include "core/base/OperationSpan.h"
+#include "core/cuda/loader/CudaPlugin.h"
 #include "core/events/Event.h"
 #include "core/events/Schedule.h"
 #include "core/experiment/Judgement.h"
 #include "core/memory/DeviceMemory.h"
+#include "core/profile/KernelSource.h"
 #include "core/profile/OperationCounter.h"
 #include "core/profile/OperationSource.h"
 #include "core/profile/OperationTable.h"
@@ -143,7 +146,12 @@ Status Comparison::captureBoth() {
 }
 
 Status Comparison::captureSteps(Arm arm, std::int64_t steps) {
-    const CaptureOutlet outlet{.sink = m_setup.sink, .clock = m_setup.clock, .rank = arm == Arm::A ? 0 : 1, .process = toString(arm)};
+    const CudaPlugin& plugin = cudaPlugin();
+    const CaptureOutlet outlet{.sink = m_setup.sink,
+                               .clock = m_setup.clock,
+                               .rank = arm == Arm::A ? 0 : 1,
+                               .process = toString(arm),
+                               .gpu = deviceOf(arm).is_cuda() || plugin.onHost};
     StepResult result;
     {
         // The first step that is observed meets names and shapes for the first time.
@@ -151,6 +159,8 @@ Status Comparison::captureSteps(Arm arm, std::int64_t steps) {
         if (auto stepped = step(arm, result); !stepped) return stepped;
     }
     OperationSource source(outlet);
+    std::optional<KernelSource> kernels;  // what a GPU did is told beside what the thread did
+    if (outlet.gpu && outlet.sink != nullptr && plugin.interface != nullptr) kernels.emplace(outlet, plugin);
     for (std::int64_t i = 0; i < steps && !stopAsked(); ++i) {
         {
             const StepRange range({.kind = RangeFacts::Kind::Step, .step = stateOf(arm).updates + 1});
@@ -160,8 +170,12 @@ Status Comparison::captureSteps(Arm arm, std::int64_t steps) {
         source.stepDone();
     }
     CaptureDone unused;
-    if (const std::string lost = source.finish(unused); !lost.empty())
+    const auto tell = [&](const std::string& lost) {
+        if (lost.empty() || !m_lost.insert(lost).second) return;  // the same of every window is said once
         m_setup.sink->publish(LogLine{m_setup.clock->now(), m_newestStep, LogLevel::Warning, lost});
+    };
+    tell(source.finish(unused));
+    if (kernels) tell(kernels->finish(unused));
     return {};
 }
 

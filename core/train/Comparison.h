@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "core/data/BatchSource.h"
 #include "core/events/EventSink.h"
@@ -93,6 +95,7 @@ private:
     TrainState m_shared;            // where states are swapped
     std::optional<Arm> m_onDevice;  // whose State it holds
     at::Tensor m_ballast;           // moves the addresses of the next instances
+    std::set<std::string> m_lost;   // what captures could not keep, as it was said
     std::array<double, 2> m_operations{kUnknown, kUnknown};
     std::vector<int> m_processors;
     EnergyCounter m_energy;

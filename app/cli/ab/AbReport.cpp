@@ -59,7 +59,7 @@ Json equalTime(const EqualTimeLoss& loss) {
 
 Json whyJson(const WaterfallResult& why) {
     if (why.classes.empty()) return nullptr;
-    Json classes = Json::array(), places = Json::array();
+    Json classes = Json::array(), places = Json::array(), layers = Json::array();
     for (const auto& one : why.classes)
         classes.push_back({{"class", toString(one.kind)},
                            {"a_ms", number(one.a)},
@@ -67,16 +67,20 @@ Json whyJson(const WaterfallResult& why) {
                            {"difference_ms", number(one.difference())},
                            {"low_ms", number(one.low)},
                            {"high_ms", number(one.high)}});
-    for (const auto& one : why.places)
-        places.push_back({{"phase", one.phase},
-                          {"role", one.role},
-                          {"a_ms", number(one.a)},
-                          {"b_ms", number(one.b)},
-                          {"difference_ms", number(one.difference())},
-                          {"a_calls", number(one.callsA)},
-                          {"b_calls", number(one.callsB)},
-                          {"a_operations", one.namesA},
-                          {"b_operations", one.namesB}});
+    const auto addPlace = [](Json& into, const PlaceDifference& one) {
+        into.push_back({{"phase", one.phase},
+                        {"role", one.role},
+                        {"a_ms", number(one.a)},
+                        {"b_ms", number(one.b)},
+                        {"difference_ms", number(one.difference())},
+                        {"a_calls", number(one.callsA)},
+                        {"b_calls", number(one.callsB)},
+                        {"a_operations", one.namesA},
+                        {"b_operations", one.namesB}});
+        if (one.layer >= 0) into.back()["layer"] = one.layer;
+    };
+    for (const auto& one : why.places) addPlace(places, one);
+    for (const auto& one : why.layers) addPlace(layers, one);
     return {{"a_ms", number(why.measuredA)},
             {"b_ms", number(why.measuredB)},
             {"a_captured_ms", number(why.capturedA)},
@@ -87,7 +91,8 @@ Json whyJson(const WaterfallResult& why) {
             {"scale", number(why.scale)},
             {"unexplained_ms", number(why.unexplained)},
             {"classes", classes},
-            {"places", places}};
+            {"places", places},
+            {"layers", layers}};
 }
 
 std::string whyText(const WaterfallResult& why) {

@@ -80,6 +80,14 @@ std::vector<std::string> longestNames(const Names& names) {
     return first;
 }
 
+constexpr std::size_t kMostWorks = 500'000;  // kernels and copies of an arm
+constexpr std::int32_t kMostLayers = 1000;   // what a stranger's file numbers beyond is of no layer
+constexpr const char* kGaps = "launch gaps";
+
+std::int64_t layerOf(const Slice& slice) {
+    return slice.layer >= 0 && slice.layer < kMostLayers ? slice.layer : -1;
+}
+
 std::string callCount(double calls) {
     return format::count(std::llround(calls));
 }
@@ -97,7 +105,7 @@ std::string PlaceDifference::change() const {
 
 std::string PlaceDifference::where() const {
     if (phase.empty()) return role.empty() ? "between the phases" : role;
-    return phase + ", " + (role.empty() ? "no part of the model" : role);
+    return phase + ", " + (layer >= 0 ? fmt::format("layer {}, ", layer) : "") + (role.empty() ? "no part of the model" : role);
 }
 
 double WaterfallResult::unexplainedShare() const {
@@ -105,7 +113,7 @@ double WaterfallResult::unexplainedShare() const {
 }
 
 void Waterfall::add(Arm arm, const SliceBlock& block) {
-    if (block.thread.device >= 0) return;
+    if (block.thread.device >= 0) return addDevice(arm, block);
     Lane& lane = m_lanes[armPlace(arm)][block.thread.laneNumber()];
     for (const Slice& slice : block.slices) {
         if (slice.step <= 0) continue;
@@ -117,7 +125,7 @@ void Waterfall::add(Arm arm, const SliceBlock& block) {
         const WorkClass kind = workClass(slice.kind, name, phase, role);
         step.classes[static_cast<std::size_t>(kind)] += static_cast<double>(slice.self());
         step.records[static_cast<std::size_t>(kind)] += 1;
-        Place& place = lane.places[slice.step][{phase, role}];
+        Place& place = lane.places[slice.step][{phase, role, layerOf(slice)}];
         place.ns += static_cast<double>(slice.self());
         place.records += 1;
         if (kind == WorkClass::Host) continue;
@@ -132,9 +140,59 @@ std::int64_t Waterfall::steps(Arm arm) const {
     return all;
 }
 
-std::map<Waterfall::PlaceKey, Waterfall::Place> Waterfall::placesOf(Arm arm) const {
+void Waterfall::addDevice(Arm arm, const SliceBlock& block) {
+    auto& steps = m_device[armPlace(arm)];
+    for (const Slice& slice : block.slices) {
+        if (slice.step <= 0 || !isDeviceWork(slice.kind) || slice.start < 0 || slice.duration < 0) continue;
+        if (slice.duration > std::numeric_limits<std::int64_t>::max() - slice.start || m_works >= 2 * kMostWorks) continue;
+        const std::string &name = block.strings[slice.name], &phase = block.strings[slice.phase], &role = block.strings[slice.role];
+        if (phase == "evaluation" || phase == "text") continue;
+        steps[slice.step].push_back(
+            {slice.start, slice.start + slice.duration, workClass(slice.kind, name, phase, role), {phase, role, layerOf(slice)}, name});
+        ++m_works;
+    }
+}
+
+// The capture's own cost is the thread's: where the GPU waits for it, it lies in the gaps.
+void Waterfall::divide(std::vector<DeviceWork> works, StepSums& step, std::map<PlaceKey, Place>& places) {
+    std::ranges::stable_sort(works, {}, &DeviceWork::start);
+    const std::int64_t records = std::accumulate(step.records.begin(), step.records.end(), std::int64_t{0});
+    step.onDevice = true;
+    step.classes = {};
+    step.records = {};
+    places.clear();
+    double busy = 0;
+    std::int64_t until = 0;
+    for (const DeviceWork& work : works) {
+        const auto own = static_cast<double>(std::max<std::int64_t>(0, work.end - std::max(work.start, until)));
+        until = std::max(until, work.end);
+        busy += own;
+        step.classes[static_cast<std::size_t>(work.kind)] += own;
+        Place& place = places[work.place];
+        place.ns += own;
+        place.calls += 1;
+        place.names[work.name] += own;
+    }
+    const double gaps = std::max(0.0, static_cast<double>(step.duration) - busy);
+    step.classes[static_cast<std::size_t>(WorkClass::LaunchGaps)] = gaps;
+    step.records[static_cast<std::size_t>(WorkClass::LaunchGaps)] = records;
+    Place& between = places[{"", kGaps, -1}];
+    between.ns = gaps;
+    between.records = records;
+}
+
+Waterfall::Lanes Waterfall::withDevice(Arm arm) const {
+    Lanes all = lanes(arm);
+    for (const auto& [number, works] : m_device[armPlace(arm)])
+        for (auto& [lane, of] : all)
+            if (const auto step = of.steps.find(number); step != of.steps.end() && step->second.duration > 0)
+                divide(works, step->second, of.places[number]);
+    return all;
+}
+
+std::map<Waterfall::PlaceKey, Waterfall::Place> Waterfall::placesOf(const Lanes& lanes) {
     std::map<PlaceKey, Place> all;
-    for (const auto& [number, lane] : lanes(arm))
+    for (const auto& [number, lane] : lanes)
         for (const auto& [step, places] : lane.places) {
             if (lane.steps.at(step).duration <= 0) continue;
             for (const auto& [key, place] : places) {
@@ -154,11 +212,18 @@ WaterfallResult Waterfall::result(double measuredA, double measuredB, double tok
     found.stepsB = steps(Arm::B);
     if (found.stepsA == 0 || found.stepsB == 0) return found;
     const std::array<double, 2> unit{kMsANs, kMsANs * tokensRatio};
+    std::array<Lanes, 2> ofDevice;
+    std::array<const Lanes*, 2> each{&lanes(Arm::A), &lanes(Arm::B)};
+    for (const Arm arm : {Arm::A, Arm::B})
+        if (const std::size_t at = armPlace(arm); !m_device[at].empty()) {
+            ofDevice[at] = withDevice(arm);
+            each[at] = &ofDevice[at];
+        }
     std::array<std::vector<const StepSums*>, 2> all;
     std::array<double, 2> captured{}, records{};
     for (const Arm arm : {Arm::A, Arm::B}) {
         const std::size_t at = armPlace(arm);
-        for (const auto& [number, lane] : lanes(arm))
+        for (const auto& [number, lane] : *each[at])
             for (const auto& [stepNumber, step] : lane.steps)
                 if (step.duration > 0) all[at].push_back(&step);
         for (const StepSums* step : all[at]) {
@@ -180,22 +245,25 @@ WaterfallResult Waterfall::result(double measuredA, double measuredB, double tok
     std::array<std::array<std::vector<double>, kWorkClasses>, 2> classes;
     for (const Arm arm : {Arm::A, Arm::B})
         for (const StepSums* step : all[armPlace(arm)]) {
-            const auto host = static_cast<std::size_t>(WorkClass::Host);
+            // What is left of it: of a step on a GPU its gaps, else what the thread did between operations.
+            const auto rest = static_cast<std::size_t>(step->onDevice ? WorkClass::LaunchGaps : WorkClass::Host);
             // What no slice covers (some were lost) is nobody's work; and a record that was shorter than its cost took the rest from what called it.
             double left =
                 (static_cast<double>(step->duration) - std::accumulate(step->classes.begin(), step->classes.end(), 0.0)) * unit[armPlace(arm)];
             for (std::size_t kind = 0; kind < kWorkClasses; ++kind) {
-                if (kind == host) continue;
+                if (kind == rest) continue;
                 const double ms =
                     step->classes[kind] * unit[armPlace(arm)] - cost * static_cast<double>(step->records[kind]) * tokensRatioOf(arm, tokensRatio);
                 classes[armPlace(arm)][kind].push_back(std::max(0.0, ms));
                 left += std::min(0.0, ms);
             }
-            left += step->classes[host] * unit[armPlace(arm)] - cost * static_cast<double>(step->records[host]) * tokensRatioOf(arm, tokensRatio);
-            classes[armPlace(arm)][host].push_back(std::max(0.0, left));
+            left += step->classes[rest] * unit[armPlace(arm)] - cost * static_cast<double>(step->records[rest]) * tokensRatioOf(arm, tokensRatio);
+            classes[armPlace(arm)][rest].push_back(std::max(0.0, left));
         }
     double explained = 0;
+    const bool anyGaps = std::ranges::any_of(all, [](const auto& steps) { return std::ranges::any_of(steps, &StepSums::onDevice); });
     for (std::size_t kind = 0; kind < kWorkClasses; ++kind) {
+        if (kind == static_cast<std::size_t>(WorkClass::LaunchGaps) && !anyGaps) continue;
         ClassDifference one{
             .kind = static_cast<WorkClass>(kind), .a = mean(classes[0][kind]) * found.scale, .b = mean(classes[1][kind]) * found.scale};
         const double half = halfWidth(classes[0][kind], classes[1][kind]) * found.scale;
@@ -206,48 +274,59 @@ WaterfallResult Waterfall::result(double measuredA, double measuredB, double tok
     }
     found.unexplained = found.difference() - explained;
 
-    std::array<std::map<PlaceKey, Place>, 2> places{placesOf(Arm::A), placesOf(Arm::B)};
-    std::set<PlaceKey> joined;
-    bool weightsApart = false;  // an arm that computes gradients of a layer's weights at once: of what is not told apart
+    const std::array<std::map<PlaceKey, Place>, 2> places{placesOf(*each[0]), placesOf(*each[1])};
+    found.places = rowsOf(places, found, tokensRatio, false);
+    found.layers = rowsOf(places, found, tokensRatio, true);
+    return found;
+}
+
+std::vector<PlaceDifference> Waterfall::rowsOf(const std::array<std::map<PlaceKey, Place>, 2>& places, const WaterfallResult& found,
+                                               double tokensRatio, bool layered) {
+    std::set<std::pair<std::string, std::string>> joined;  // phase, role
+    bool weightsApart = false;                             // an arm that computes gradients of a layer's weights at once: of what is not told apart
     for (const auto& of : places)
         for (const auto& [key, place] : of) {
-            if (key.second.find(" + ") != std::string::npos) joined.insert(key);
-            weightsApart |= key.second == kBlockWeights;
+            if (key.role.find(" + ") != std::string::npos) joined.insert({key.phase, key.role});
+            weightsApart |= key.role == kBlockWeights;
         }
     const auto keyOf = [&](const PlaceKey& key) -> PlaceKey {
-        if (weightsApart && key.first == "backward" && isOfLayers(key.second)) return {key.first, kLayers};
-        for (const auto& one : joined)
-            if (one.first == key.first && isPartOf(key.second, one.second)) return one;
-        return key;
+        const std::int64_t layer = layered ? key.layer : -1;
+        if (weightsApart && key.phase == "backward" && isOfLayers(key.role)) return {key.phase, kLayers, layer};
+        for (const auto& [phase, role] : joined)
+            if (phase == key.phase && isPartOf(key.role, role)) return {phase, role, layer};
+        return {key.phase, key.role, layer};
     };
     std::map<PlaceKey, std::array<Place, 2>> rows;
     for (const std::size_t arm : {0, 1})
         for (const auto& [key, place] : places[arm]) {
+            if (layered && key.layer < 0) continue;
             Place& into = rows[keyOf(key)][arm];
             into.ns += place.ns;
             into.calls += place.calls;
             into.records += place.records;
             for (const auto& [name, ns] : place.names) into.names[name] += ns;
         }
+    const std::array<double, 2> unit{kMsANs, kMsANs * tokensRatio};
     const std::array<double, 2> steps{static_cast<double>(found.stepsA), static_cast<double>(found.stepsB)};
-    for (const auto& row : rows) {
-        const auto& [phase, role] = row.first;
-        const std::array<Place, 2>& of = row.second;
-        const auto ms = [&](std::size_t arm) {
-            const double cheaper = cost * static_cast<double>(of[arm].records) * (arm == 0 ? 1 : tokensRatio);
-            return std::max(0.0, of[arm].ns * unit[arm] - cheaper) / steps[arm] * found.scale;
+    const double cost = found.nsARecord * kMsANs;
+    std::vector<PlaceDifference> all;
+    for (const auto& [key, of] : rows) {
+        const auto ms = [&, &sides = of](std::size_t arm) {
+            const double cheaper = cost * static_cast<double>(sides[arm].records) * (arm == 0 ? 1 : tokensRatio);
+            return std::max(0.0, sides[arm].ns * unit[arm] - cheaper) / steps[arm] * found.scale;
         };
-        found.places.push_back({.phase = phase,
-                                .role = role,
-                                .a = ms(0),
-                                .b = ms(1),
-                                .callsA = static_cast<double>(of[0].calls) / steps[0],
-                                .callsB = static_cast<double>(of[1].calls) / steps[1],
-                                .namesA = longestNames(of[0].names),
-                                .namesB = longestNames(of[1].names)});
+        all.push_back({.phase = key.phase,
+                       .role = key.role,
+                       .layer = key.layer,
+                       .a = ms(0),
+                       .b = ms(1),
+                       .callsA = static_cast<double>(of[0].calls) / steps[0],
+                       .callsB = static_cast<double>(of[1].calls) / steps[1],
+                       .namesA = longestNames(of[0].names),
+                       .namesB = longestNames(of[1].names)});
     }
-    std::ranges::stable_sort(found.places, [](const auto& x, const auto& y) { return std::abs(x.difference()) > std::abs(y.difference()); });
-    return found;
+    std::ranges::stable_sort(all, [](const auto& x, const auto& y) { return std::abs(x.difference()) > std::abs(y.difference()); });
+    return all;
 }
 
 std::string waterfallSentence(const WaterfallResult& result) {

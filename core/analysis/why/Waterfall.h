@@ -1,13 +1,14 @@
 // Waterfall: why one of two arms is faster. Captured steps of both, as slices; the thread that runs the steps is divided exactly, each instant to the
-// innermost operation that ran, into classes of work (WorkClass.h) and into places of the model. What capturing costs is taken out as so much a
-// record and another speed of the machine as one scale, the same for both arms; what then remains of the measured difference is unexplained. Blocks
+// innermost operation that ran, into classes of work (WorkClass.h) and into places of the model. Of steps on a GPU it is the GPU that is divided:
+// each instant to the kernel or copy that began first of those that ran, and what none ran in is a gap. What capturing costs is taken out as so much
+// a record and another speed of the machine as one scale, the same for both arms; what then remains of the measured difference is unexplained. Blocks
 // are added in any order; any thread, no LibTorch.
 #pragma once
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/analysis/why/WorkClass.h"
@@ -25,11 +26,12 @@ struct ClassDifference {
 // Operations of one phase and one part of the model, over all layers, however many they are and whatever they are called.
 struct PlaceDifference {
     std::string phase, role;                  // role "" : none; of parts that either arm runs as one, all of them
+    std::int64_t layer = -1;                  // -1: all of them, or of none
     double a = 0, b = 0;                      // ms of a step, likewise
     double callsA = 0, callsB = 0;            // of operations that compute something, a step
     std::vector<std::string> namesA, namesB;  // those that took longest, at most three
     double difference() const { return b - a; }
-    std::string where() const;   // "forward, mlp/up"
+    std::string where() const;   // "forward, mlp/up"; of one layer "forward, layer 3, mlp/up"
     std::string change() const;  // "new", "gone", "12 became 1", or empty
 };
 
@@ -41,6 +43,7 @@ struct WaterfallResult {
     double scale = 1;      // how many times as long this machine took for the measured steps as for the captured ones, without that cost
     std::vector<ClassDifference> classes;  // all of them, in their order
     std::vector<PlaceDifference> places;   // by size of the difference
+    std::vector<PlaceDifference> layers;   //   the same, layer by layer, of those places that have layers
     double unexplained = 0;                // ms: measured difference less that of the classes
     double difference() const { return measuredB - measuredA; }
     // Of the measured difference; unknown where there is none.
@@ -62,19 +65,40 @@ private:
     };
     struct StepSums {
         std::int64_t duration = 0;                   // of its Step slice; 0: not seen
+        bool onDevice = false;                       // it is the GPU that is divided
         std::array<double, kWorkClasses> classes{};  // ns: what a stranger's file says may be any number, and its sum must not overflow
         std::array<std::int64_t, kWorkClasses> records{};
     };
-    using PlaceKey = std::pair<std::string, std::string>;  // phase, role
+    struct PlaceKey {
+        std::string phase, role;
+        std::int64_t layer = -1;
+        auto operator<=>(const PlaceKey&) const = default;
+    };
     struct Lane {
         std::map<std::int64_t, StepSums> steps;  // by number
         std::map<std::int64_t, std::map<PlaceKey, Place>> places;
     };
+    struct DeviceWork {  // a kernel or a copy
+        std::int64_t start = 0, end = 0;
+        WorkClass kind = WorkClass::Pointwise;
+        PlaceKey place;
+        std::string name;
+    };
+    using Lanes = std::map<std::int64_t, Lane>;
+    void addDevice(Arm arm, const SliceBlock& block);
+    // With what GPUs did in place of what the thread did, in the steps that had a GPU.
+    Lanes withDevice(Arm arm) const;
+    static void divide(std::vector<DeviceWork> works, StepSums& step, std::map<PlaceKey, Place>& places);
+    static std::map<PlaceKey, Place> placesOf(const Lanes& lanes);
+    // layered: layer by layer, without what has none.
+    static std::vector<PlaceDifference> rowsOf(const std::array<std::map<PlaceKey, Place>, 2>& places, const WaterfallResult& found,
+                                               double tokensRatio, bool layered);
     std::int64_t steps(Arm arm) const;
-    const std::map<std::int64_t, Lane>& lanes(Arm arm) const { return m_lanes[arm == Arm::A ? 0 : 1]; }
-    std::map<PlaceKey, Place> placesOf(Arm arm) const;
+    const Lanes& lanes(Arm arm) const { return m_lanes[arm == Arm::A ? 0 : 1]; }
 
     std::array<std::map<std::int64_t, Lane>, 2> m_lanes;
+    std::array<std::map<std::int64_t, std::vector<DeviceWork>>, 2> m_device;  // by step
+    std::size_t m_works = 0;
 };
 
 // A sentence or two for people: what most of the difference is. Empty where nothing is known.

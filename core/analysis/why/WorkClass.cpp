@@ -23,11 +23,15 @@ bool isOne(std::string_view name, const std::array<std::string_view, n>& names) 
 }
 
 // Parts of names, LibTorch's and ours, in the order in which they are asked for.
-constexpr std::array<std::string_view, 3> kAttention{"scaled_dot_product", "attention backward", "flash"};
+constexpr std::array<std::string_view, 4> kAttention{"scaled_dot_product", "attention backward", "flash", "fmha"};
 constexpr std::array<std::string_view, 10> kProducts{"::mm", "addmm",           "bmm",  "mkldnn_linear", "QKV", "projection",
                                                      "MLP",  "weight gradient", "gemm", "::matmul"};
 constexpr std::array<std::string_view, 3> kNorms{"layer_norm", "rms_norm", "residual + norm"};
 constexpr std::array<std::string_view, 5> kCopies{"::copy_", "::_to_copy", "::cat", "::contiguous", "merge"};
+// And of kernels: cuBLAS's, CUTLASS's, LibTorch's.
+constexpr std::array<std::string_view, 5> kProductKernels{"gemv", "nvjet", "xmma", "cutlass", "splitK"};
+constexpr std::array<std::string_view, 2> kNormKernels{"LayerNorm", "RMSNorm"};
+constexpr std::array<std::string_view, 3> kCopyKernels{"copy_kernel", "BatchedCopy", "transpose"};
 // Of these the name says that nothing is computed.
 constexpr std::array<std::string_view, 24> kNothing{
     "aten::view",    "aten::t",          "aten::transpose", "aten::as_strided", "aten::empty",   "aten::empty_strided",
@@ -38,8 +42,8 @@ constexpr std::array<std::string_view, 24> kNothing{
 }  // namespace
 
 const char* toString(WorkClass kind) {
-    constexpr std::array<const char*, kWorkClasses> words{"matrix products", "attention core", "normalisation", "pointwise",       "head and loss",
-                                                          "optimizer step",  "copies",         "data",          "host and waiting"};
+    constexpr std::array<const char*, kWorkClasses> words{"matrix products", "attention core", "normalisation", "pointwise",        "head and loss",
+                                                          "optimizer step",  "copies",         "data",          "host and waiting", "launch gaps"};
     return words[static_cast<std::size_t>(kind)];
 }
 
@@ -49,17 +53,19 @@ std::string signedMilliseconds(double ms) {
 }
 
 WorkClass workClass(SliceKind kind, std::string_view name, std::string_view phase, std::string_view role) {
-    if (!isOperation(kind)) return WorkClass::Host;
+    const bool ofDevice = isDeviceWork(kind);
+    if (!isOperation(kind) && !ofDevice) return WorkClass::Host;
     if (phase == "batch" || phase == "copy") return WorkClass::Data;
     // A node of autograd computes by the operations that it calls; its own time is the engine's.
+    if (ofDevice && kind != SliceKind::Kernel) return WorkClass::Copies;
     if (kind == SliceKind::Backward || name.starts_with("autograd::") || name.starts_with("torch::autograd") || isOne(name, kNothing))
         return WorkClass::Host;
     if (phase == "clip" || phase == toString(Activity::Optimizer) || role == toString(Role::Optimizer)) return WorkClass::Optimizer;
     if (role == "head/loss" || holds(name, "cross-entropy") || holds(name, "nll_loss")) return WorkClass::Loss;
-    if (holdsOne(name, kCopies)) return WorkClass::Copies;
+    if (holdsOne(name, kCopies) || (ofDevice && holdsOne(name, kCopyKernels))) return WorkClass::Copies;
     if (role == "attention/core" || holdsOne(name, kAttention)) return WorkClass::Attention;
-    if (holdsOne(name, kNorms)) return WorkClass::Normalisation;
-    if (holdsOne(name, kProducts)) return WorkClass::MatrixProducts;
+    if (holdsOne(name, kNorms) || (ofDevice && holdsOne(name, kNormKernels))) return WorkClass::Normalisation;
+    if (holdsOne(name, kProducts) || (ofDevice && holdsOne(name, kProductKernels))) return WorkClass::MatrixProducts;
     return WorkClass::Pointwise;
 }
 

@@ -98,6 +98,88 @@ TEST(Waterfall, DividesEachStepExactly) {
     EXPECT_NEAR(exact.unexplained, 0, 1e-9);
 }
 
+TEST(Waterfall, TellsPlacesLayerByLayerToo) {
+    SliceBlock a, b;
+    for (SliceBlock* block : {&a, &b}) {
+        const bool ofB = block == &b;
+        block->thread = {.process = 1, .thread = 10, .lane = ofB ? 99 : 1, .rank = ofB ? 1 : 0};
+        block->strings = {"", "aten::addmm", "forward", "mlp/up", "batch", "aten::index"};
+        for (std::int64_t step = 1; step <= 4; ++step) {
+            const std::int64_t begin = step * 100 * kMs;
+            block->slices.push_back({.start = begin, .duration = 20 * kMs, .called = 20 * kMs, .kind = SliceKind::Step, .step = step});
+            for (std::int32_t layer = 0; layer < 3; ++layer)
+                block->slices.push_back({.start = begin + layer * 5 * kMs,
+                                         .duration = (ofB && layer == 1 ? 2 : 5) * kMs,
+                                         .name = 1,
+                                         .phase = 2,
+                                         .role = 3,
+                                         .depth = 1,
+                                         .layer = layer,
+                                         .step = step});
+            block->slices.push_back({.start = begin + 15 * kMs, .duration = 5 * kMs, .name = 5, .phase = 4, .depth = 1, .step = step});
+        }
+    }
+    Waterfall waterfall;
+    waterfall.add(Arm::A, a);
+    waterfall.add(Arm::B, b);
+    const WaterfallResult found = waterfall.result(20, 17);
+    ASSERT_EQ(found.layers.size(), 3u) << "what has no layer is in none";
+    EXPECT_EQ(found.layers[0].layer, 1) << "the one that differs comes first";
+    EXPECT_EQ(found.layers[0].where(), "forward, layer 1, mlp/up");
+    EXPECT_NEAR(found.layers[0].difference() / found.layers[0].a, -0.6, 0.01);
+    double sum = 0;
+    for (const auto& one : found.layers) sum += one.a;
+    const auto all = std::ranges::find(found.places, "mlp/up", &PlaceDifference::role);
+    ASSERT_NE(all, found.places.end());
+    EXPECT_NEAR(sum, all->a, 1e-9) << "layers add up to their place";
+    EXPECT_EQ(all->layer, -1);
+}
+
+TEST(Waterfall, OfStepsOnAGpuDividesTheGpuAndTheRestIsGaps) {
+    Steps a(0), b(1);
+    for (Steps* arm : {&a, &b})
+        for (int i = 0; i < 5; ++i) arm->step({{"aten::addmm", "forward", "mlp/up", 8}}, 2);
+    // B: 3 ms of products with 1 ms of a copy that runs beside them and goes on for 1 ms, 2 ms of a norm.
+    SliceBlock gpu;
+    gpu.thread = {.process = 0, .thread = 7, .lane = 500, .device = 0, .rank = 1};
+    gpu.strings = {"", "sm90_xmma_gemm_bf16", "forward", "mlp/up", "Memcpy HtoD", "copy", "vectorized_layer_norm_kernel", "norm1"};
+    for (const Slice& slice : b.block().slices) {
+        if (slice.kind != SliceKind::Step) continue;
+        const auto add = [&](double from, double ms, std::uint32_t name, std::uint32_t phase, std::uint32_t role, SliceKind kind) {
+            gpu.slices.push_back({.start = slice.start + static_cast<std::int64_t>(from * kMs),
+                                  .duration = static_cast<std::int64_t>(ms * kMs),
+                                  .name = name,
+                                  .phase = phase,
+                                  .role = role,
+                                  .layer = 0,
+                                  .kind = kind,
+                                  .step = slice.step});
+        };
+        add(3, 2, 6, 2, 7, SliceKind::Kernel);
+        add(0, 3, 1, 2, 3, SliceKind::Kernel);
+        add(2, 2, 4, 5, 0, SliceKind::Memcpy);
+        add(0, 1, 6, 2, 7, SliceKind::Runtime);  // a call of the driver is no work of the GPU
+    }
+    Waterfall waterfall;
+    waterfall.add(Arm::A, a.block());
+    waterfall.add(Arm::B, b.block());
+    waterfall.add(Arm::B, gpu);
+    const WaterfallResult found = waterfall.result(10, 10);
+    EXPECT_NEAR(of(found, WorkClass::MatrixProducts).a, 8, 1e-6) << "A ran on the processor";
+    EXPECT_NEAR(of(found, WorkClass::Host).a, 2, 1e-6);
+    EXPECT_NEAR(of(found, WorkClass::MatrixProducts).b, 3, 1e-6);
+    EXPECT_NEAR(of(found, WorkClass::Data).b, 1, 1e-6) << "of the copy what did not lie under the products";
+    EXPECT_NEAR(of(found, WorkClass::Normalisation).b, 1, 1e-6);
+    EXPECT_NEAR(of(found, WorkClass::LaunchGaps).b, 5, 1e-6);
+    EXPECT_NEAR(of(found, WorkClass::Host).b, 0, 1e-6);
+    EXPECT_NEAR(found.unexplained, 0, 1e-9);
+    EXPECT_NE(std::ranges::find(found.places, "launch gaps", &PlaceDifference::role), found.places.end());
+    Waterfall onProcessors;
+    onProcessors.add(Arm::A, a.block());
+    onProcessors.add(Arm::B, a.block());
+    EXPECT_EQ(onProcessors.result(10, 10).classes.size(), static_cast<std::size_t>(kWorkClasses - 1)) << "without a GPU nothing speaks of its gaps";
+}
+
 TEST(Waterfall, GivesEachKindOfWorkItsClass) {
     const auto kind = [](const char* name, const char* phase, const char* role, SliceKind of = SliceKind::Operation) {
         return std::string(toString(workClass(of, name, phase, role)));
@@ -115,6 +197,13 @@ TEST(Waterfall, GivesEachKindOfWorkItsClass) {
     EXPECT_EQ(kind("aten::copy_", "batch", ""), "data");
     EXPECT_EQ(kind("aten::transpose", "forward", "mlp/up"), "host and waiting");
     EXPECT_EQ(kind("step 3", "", "", SliceKind::Step), "host and waiting");
+    EXPECT_EQ(kind("nvjet_tst_128x8", "forward", "mlp/up", SliceKind::Kernel), "matrix products");
+    EXPECT_EQ(kind("Memcpy DtoD", "forward", "mlp/up", SliceKind::Memcpy), "copies");
+    EXPECT_EQ(kind("at::native::vectorized_elementwise_kernel", "forward", "mlp/up", SliceKind::Kernel), "pointwise");
+    EXPECT_EQ(kind("cudaLaunchKernel", "forward", "mlp/up", SliceKind::Runtime), "host and waiting");
+    EXPECT_EQ(signedMilliseconds(1.25), "+1.25\u2009ms");
+    EXPECT_EQ(signedMilliseconds(-1.25), "\u22121.25\u2009ms");
+    EXPECT_EQ(signedMilliseconds(0.0001), "0");
 }
 
 TEST(Waterfall, TakesOutWhatACaptureCostsByTheRecord) {

@@ -1,5 +1,6 @@
 #include "widgets/panels/compare/WhyPane.h"
 
+#include <QCheckBox>
 #include <QEvent>
 #include <QHeaderView>
 #include <QVBoxLayout>
@@ -64,8 +65,18 @@ WhyPane::WhyPane(QWidget* parent) : QWidget(parent) {
     m_middle = new QHBoxLayout;
     m_middle->setSpacing(space(4));
     m_middle->addWidget(m_chart, 1, Qt::AlignTop);
-    m_middle->addWidget(m_places, 1, Qt::AlignTop);
+    m_layered = new QCheckBox("Layer by layer");
+    m_layered->setToolTip("The table tells each layer by itself instead of all of them together");
+    auto* right = new QWidget;
+    auto* column = new QVBoxLayout(right);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(space(1));
+    column->addWidget(m_places);
+    column->addWidget(m_layered, 0, Qt::AlignLeft);
+    m_right = right;
+    m_middle->addWidget(right, 1, Qt::AlignTop);
     layout->addLayout(m_middle);
+    connect(m_layered, &QCheckBox::toggled, this, &WhyPane::fillPlaces);
     setResult({});
 }
 
@@ -73,10 +84,17 @@ void WhyPane::setResult(const WaterfallResult& result) {
     setVisible(!result.classes.empty());
     m_sentence->setText(QString::fromStdString(waterfallSentence(result)));
     m_chart->setResult(result);
-    const int rows = static_cast<int>(std::min(kMostPlaceRows, result.places.size()));
+    m_result = result;
+    m_layered->setVisible(!result.layers.empty());
+    fillPlaces();
+}
+
+void WhyPane::fillPlaces() {
+    const auto& all = m_layered->isChecked() && !m_result.layers.empty() ? m_result.layers : m_result.places;
+    const int rows = static_cast<int>(std::min(kMostPlaceRows, all.size()));
     m_places->setRowCount(rows);
     for (int row = 0; row < rows; ++row) {
-        const PlaceDifference& one = result.places[static_cast<std::size_t>(row)];
+        const PlaceDifference& one = all[static_cast<std::size_t>(row)];
         const QString cells[] = {QString::fromStdString(one.where()), placeMs(one.a), placeMs(one.b),
                                  QString::fromStdString(signedMilliseconds(one.difference())), QString::fromStdString(one.change())};
         for (int column = 0; column < 5; ++column) {
@@ -95,7 +113,7 @@ void WhyPane::setNarrow(bool narrow) {
     m_middle->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
     // The table fills what is left of a line of its own.
     m_middle->setAlignment(m_chart, narrow ? Qt::Alignment() : Qt::AlignTop);
-    m_middle->setAlignment(m_places, narrow ? Qt::Alignment() : Qt::AlignTop);
+    m_middle->setAlignment(m_right, narrow ? Qt::Alignment() : Qt::AlignTop);
 }
 
 QString WhyPane::sentence() const {

@@ -7,6 +7,7 @@
 #include "core/analysis/why/Waterfall.h"
 
 class QBoxLayout;
+class QCheckBox;
 
 namespace stepscope {
 
@@ -22,6 +23,7 @@ public:
     void setNarrow(bool narrow);  // the table stands below the waterfall
     WaterfallChart* chart() const { return m_chart; }
     QTableWidget* places() const { return m_places; }
+    QCheckBox* layered() const { return m_layered; }  // the table goes layer by layer; out of sight where nothing has layers
     QString sentence() const;
 
 protected:
@@ -29,10 +31,14 @@ protected:
 
 private:
     void tint();
+    void fillPlaces();
 
+    WaterfallResult m_result;
+    QCheckBox* m_layered;
     ToneLabel* m_sentence;
     WaterfallChart* m_chart;
     QTableWidget* m_places;
+    QWidget* m_right;  // the table and what is below it
     QBoxLayout* m_middle;
 };
 
