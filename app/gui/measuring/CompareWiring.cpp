@@ -17,6 +17,7 @@
 #include "widgets/panels/compare/CompareForm.h"
 #include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/compare/CompareResult.h"
+#include "widgets/panels/compare/WhyPane.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/run/NoticeBar.h"
 
@@ -30,7 +31,15 @@ const char* kChapter = "measuring.md";
 
 CompareWiring::CompareWiring(const Panels& panels, RunController& runs, RunWiring& running, SessionsReader& reader, Stage& stage,
                              ExperimentFeed& feed, QObject* parent)
-    : QObject(parent), m_panels(panels), m_runs(runs), m_running(running), m_reader(reader), m_stage(stage), m_feed(feed), m_page(panels.page) {
+    : QObject(parent),
+      m_panels(panels),
+      m_runs(runs),
+      m_running(running),
+      m_reader(reader),
+      m_stage(stage),
+      m_feed(feed),
+      m_page(panels.page),
+      m_places(*panels.page.result().timelines(), reader.database()) {
     m_live.history = m_storedView.history = std::make_shared<const ExperimentHistory>();
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMs);
@@ -111,6 +120,8 @@ void CompareWiring::connectResult() {
         m_number = number;
         read();
     });
+    connect(result.reasons(), &WhyPane::placeChosen, this,
+            [this](const PlaceDifference& place) { m_places.show(m_stored != 0 ? m_stored : m_feed.session(), place); });
     connect(&result, &CompareResult::guideRequested, this, [this] { Q_EMIT guideRequested(kChapter); });
 }
 
@@ -193,6 +204,7 @@ void CompareWiring::measure(ExperimentRequest request) {
     m_feed.begin();
     m_live.history = m_feed.history();
     m_stored = 0;
+    m_places.hide();
     m_runs.measure(std::move(request), m_feed);
     m_page.showView(m_live);
     m_panels.pages.setCurrentWidget(&m_page);
@@ -215,6 +227,7 @@ void CompareWiring::refreshLive() {
 }
 
 void CompareWiring::showLive() {
+    m_places.hide();
     m_stored = 0;
     m_page.showView(m_live);
 }
@@ -299,6 +312,7 @@ void CompareWiring::open(qint64 session, qint64 number) {
     m_storedGoesOn = false;
     m_stored = session;
     m_number = number;
+    m_places.hide();
     m_page.showView(m_storedView);
     read();
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "app/gui/measuring/CompareCheck.h"
+#include "app/gui/measuring/PlaceTimelines.h"
 #include "app/gui/process/BackThread.h"
 
 class QTabWidget;
@@ -84,7 +85,8 @@ private:
     std::int64_t m_number = 0;                 //   and which of its experiments, from 1; 0 = the newest
     bool m_storedGoesOn = false;               // another program still measures it
     CompareView m_storedView;
-    BackThread m_thread;  // last: joined first
+    PlaceTimelines m_places;  // of the reasons, in both captures
+    BackThread m_thread;      // last: joined first
 };
 
 }  // namespace stepscope

@@ -112,6 +112,22 @@ double WaterfallResult::unexplainedShare() const {
     return difference() == 0 ? kUnknown : std::abs(unexplained / difference());
 }
 
+// The newest step, all of it.
+void Waterfall::Place::see(std::int64_t ofStep, const SeenAt& at) {
+    if (!at.somewhere() || ofStep < step) return;
+    const bool same = ofStep == step && seen.somewhere();
+    seen = same ? SeenAt{std::min(seen.from, at.from), std::max(seen.until, at.until)} : at;
+    step = ofStep;
+}
+
+void Waterfall::Place::add(const Place& other) {
+    ns += other.ns;
+    calls += other.calls;
+    records += other.records;
+    for (const auto& [name, ofIt] : other.names) names[name] += ofIt;
+    see(other.step, other.seen);
+}
+
 void Waterfall::add(Arm arm, const SliceBlock& block) {
     if (block.thread.device >= 0) return addDevice(arm, block);
     Lane& lane = m_lanes[armPlace(arm)][block.thread.laneNumber()];
@@ -128,6 +144,8 @@ void Waterfall::add(Arm arm, const SliceBlock& block) {
         Place& place = lane.places[slice.step][{phase, role, layerOf(slice)}];
         place.ns += static_cast<double>(slice.self());
         place.records += 1;
+        if (slice.kind != SliceKind::Step && slice.duration > 0 && slice.duration < std::numeric_limits<std::int64_t>::max() - slice.start)
+            place.see(slice.step, {slice.start, slice.start + slice.duration});
         if (kind == WorkClass::Host) continue;
         place.calls += 1;
         place.names[name] += static_cast<double>(slice.self());
@@ -148,7 +166,7 @@ void Waterfall::addDevice(Arm arm, const SliceBlock& block) {
         const std::string &name = block.strings[slice.name], &phase = block.strings[slice.phase], &role = block.strings[slice.role];
         if (phase == "evaluation" || phase == "text") continue;
         steps[slice.step].push_back(
-            {slice.start, slice.start + slice.duration, workClass(slice.kind, name, phase, role), {phase, role, layerOf(slice)}, name});
+            {slice.step, slice.start, slice.start + slice.duration, workClass(slice.kind, name, phase, role), {phase, role, layerOf(slice)}, name});
         ++m_works;
     }
 }
@@ -172,6 +190,7 @@ void Waterfall::divide(std::vector<DeviceWork> works, StepSums& step, std::map<P
         place.ns += own;
         place.calls += 1;
         place.names[work.name] += own;
+        place.see(work.step, {work.start, work.end});
     }
     const double gaps = std::max(0.0, static_cast<double>(step.duration) - busy);
     step.classes[static_cast<std::size_t>(WorkClass::LaunchGaps)] = gaps;
@@ -195,13 +214,7 @@ std::map<Waterfall::PlaceKey, Waterfall::Place> Waterfall::placesOf(const Lanes&
     for (const auto& [number, lane] : lanes)
         for (const auto& [step, places] : lane.places) {
             if (lane.steps.at(step).duration <= 0) continue;
-            for (const auto& [key, place] : places) {
-                Place& into = all[key];
-                into.ns += place.ns;
-                into.calls += place.calls;
-                into.records += place.records;
-                for (const auto& [name, ns] : place.names) into.names[name] += ns;
-            }
+            for (const auto& [key, place] : places) all[key].add(place);
         }
     return all;
 }
@@ -300,11 +313,7 @@ std::vector<PlaceDifference> Waterfall::rowsOf(const std::array<std::map<PlaceKe
     for (const std::size_t arm : {0, 1})
         for (const auto& [key, place] : places[arm]) {
             if (layered && key.layer < 0) continue;
-            Place& into = rows[keyOf(key)][arm];
-            into.ns += place.ns;
-            into.calls += place.calls;
-            into.records += place.records;
-            for (const auto& [name, ns] : place.names) into.names[name] += ns;
+            rows[keyOf(key)][arm].add(place);
         }
     const std::array<double, 2> unit{kMsANs, kMsANs * tokensRatio};
     const std::array<double, 2> steps{static_cast<double>(found.stepsA), static_cast<double>(found.stepsB)};
@@ -323,7 +332,9 @@ std::vector<PlaceDifference> Waterfall::rowsOf(const std::array<std::map<PlaceKe
                        .callsA = static_cast<double>(of[0].calls) / steps[0],
                        .callsB = static_cast<double>(of[1].calls) / steps[1],
                        .namesA = longestNames(of[0].names),
-                       .namesB = longestNames(of[1].names)});
+                       .namesB = longestNames(of[1].names),
+                       .seenA = of[0].seen,
+                       .seenB = of[1].seen});
     }
     std::ranges::stable_sort(all, [](const auto& x, const auto& y) { return std::abs(x.difference()) > std::abs(y.difference()); });
     return all;

@@ -23,6 +23,12 @@ struct ClassDifference {
     double difference() const { return b - a; }
 };
 
+// Where something can be seen: from its first operation to the end of its last one, in the newest captured step. ns of the session's clock.
+struct SeenAt {
+    std::int64_t from = 0, until = 0;  // 0, 0: nowhere
+    bool somewhere() const { return until > from; }
+};
+
 // Operations of one phase and one part of the model, over all layers, however many they are and whatever they are called.
 struct PlaceDifference {
     std::string phase, role;                  // role "" : none; of parts that either arm runs as one, all of them
@@ -30,6 +36,7 @@ struct PlaceDifference {
     double a = 0, b = 0;                      // ms of a step, likewise
     double callsA = 0, callsB = 0;            // of operations that compute something, a step
     std::vector<std::string> namesA, namesB;  // those that took longest, at most three
+    SeenAt seenA, seenB;
     double difference() const { return b - a; }
     std::string where() const;   // "forward, mlp/up"; of one layer "forward, layer 3, mlp/up"
     std::string change() const;  // "new", "gone", "12 became 1", or empty
@@ -62,6 +69,10 @@ private:
         double ns = 0;
         std::int64_t calls = 0, records = 0;
         std::map<std::string, double> names;  // ns of each
+        std::int64_t step = 0;                // that `seen` is of
+        SeenAt seen;
+        void see(std::int64_t ofStep, const SeenAt& at);
+        void add(const Place& other);
     };
     struct StepSums {
         std::int64_t duration = 0;                   // of its Step slice; 0: not seen
@@ -79,7 +90,7 @@ private:
         std::map<std::int64_t, std::map<PlaceKey, Place>> places;
     };
     struct DeviceWork {  // a kernel or a copy
-        std::int64_t start = 0, end = 0;
+        std::int64_t step = 0, start = 0, end = 0;
         WorkClass kind = WorkClass::Pointwise;
         PlaceKey place;
         std::string name;

@@ -26,6 +26,7 @@
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 #include "widgets/style/Theme.h"
+#include "widgets/timeline/LockedTimelines.h"
 
 namespace stepscope {
 namespace {
@@ -139,6 +140,43 @@ TEST_F(WindowCompareTest, AStoredOneIsShownAsItWasLiveAndCountsAsAnEarlierAnswer
     };
     EXPECT_TRUE(QTest::qWaitFor(earlierSaid, 5000));
     EXPECT_EQ(stored().size(), 2u);
+}
+
+TEST_F(WindowCompareTest, AClickOnAReasonMovesBothCapturesLockedTogetherToThePlace) {
+    openPage();
+    measure();
+    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(idle());
+    WhyPane& why = *result().reasons();
+    LockedTimelines& both = *result().timelines();
+    EXPECT_FALSE(both.isVisible());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return why.places()->rowCount() > 2; }, 5000));
+    Q_EMIT why.places()->cellClicked(0, 0);
+    EXPECT_TRUE(both.isVisible());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return both.sentence().contains("locked together"); }, 10'000)) << both.sentence().toStdString();
+    EXPECT_TRUE(both.sentence().contains(why.places()->item(0, 0)->text())) << both.sentence().toStdString();
+    ASSERT_FALSE(both.a().content().lanes.lanes.empty());
+    ASSERT_FALSE(both.b().content().lanes.lanes.empty());
+    for (const TraceLane& lane : both.a().content().lanes.lanes) EXPECT_EQ(lane.thread.rank, 0);
+    for (const TraceLane& lane : both.b().content().lanes.lanes) EXPECT_EQ(lane.thread.rank, 1);
+    EXPECT_EQ(both.a().nsPerPixel(), both.b().nsPerPixel());
+    const double offset = both.b().from() - both.a().from();
+    both.a().setView(both.a().from() + 20 * both.a().nsPerPixel(), both.a().nsPerPixel() * 0.9);
+    EXPECT_NEAR(both.b().from() - both.a().from(), offset, 1) << "whichever is moved takes the other with it";
+    EXPECT_EQ(both.a().nsPerPixel(), both.b().nsPerPixel());
+    both.b().setView(both.b().from() - 10 * both.b().nsPerPixel(), both.b().nsPerPixel());
+    EXPECT_NEAR(both.b().from() - both.a().from(), offset, 1);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return both.a().sharp() && both.b().sharp(); }, 5000));
+    for (const QSize size : {QSize(1024, 640), QSize(1280, 800)})
+        for (const Theme theme : {Theme::Light, Theme::Dark}) {
+            applyStyle(*qApp, theme);
+            window().resize(size);
+            QCoreApplication::processEvents();
+            result().ensureWidgetVisible(&both);
+            QTest::qWait(100);
+            picture(window(), QString("why-timelines-%1-%2").arg(theme == Theme::Dark ? "dark" : "light").arg(size.width()));
+        }
+    applyStyle(*qApp, Theme::System);
 }
 
 TEST_F(WindowCompareTest, TheReasonsStandBelowTheVerdictAtEverySize) {

@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -20,6 +21,7 @@
 #include "widgets/panels/compare/EarlierAnswers.h"
 #include "widgets/panels/compare/WhyPane.h"
 #include "widgets/style/Metrics.h"
+#include "widgets/timeline/LockedTimelines.h"
 
 namespace stepscope {
 namespace {
@@ -66,6 +68,9 @@ CompareResult::CompareResult(QWidget* parent) : QScrollArea(parent) {
     layout->addLayout(m_middle, 1);
     m_reasons = new WhyPane;
     layout->addWidget(m_reasons);
+    m_timelines = new LockedTimelines;
+    m_timelines->hide();
+    layout->addWidget(m_timelines);
     layout->addWidget(buildActions());
     m_notes = sentenceLabel(Tone::Muted);
     m_notes->setAccessibleName("What is compared");
@@ -73,6 +78,7 @@ CompareResult::CompareResult(QWidget* parent) : QScrollArea(parent) {
     m_earlier = new EarlierAnswers;
     layout->addWidget(m_earlier);
     setWidget(inside);
+    connect(m_reasons, &WhyPane::placeChosen, this, [this] { QTimer::singleShot(0, this, [this] { ensureWidgetVisible(m_timelines, 0, 0); }); });
     connect(m_earlier, &EarlierAnswers::chosen, this, &CompareResult::earlierRequested);
     setView(m_view);
 }

@@ -15,6 +15,7 @@ namespace stepscope {
 class CompareFacts;
 class EarlierAnswers;
 class ElidedLabel;
+class LockedTimelines;
 class RatioChart;
 class TitleButton;
 class ToneLabel;
@@ -33,6 +34,7 @@ public:
     RatioChart* chart() const { return m_chart; }
     CompareFacts* facts() const { return m_facts; }
     WhyPane* reasons() const { return m_reasons; }
+    LockedTimelines* timelines() const { return m_timelines; }  // out of sight until a place of the reasons is chosen
     QString verdict() const;
     QString why() const;
     QString basis() const;
@@ -74,6 +76,7 @@ private:
     CompareFacts* m_facts;
     QBoxLayout* m_middle;
     WhyPane* m_reasons;
+    LockedTimelines* m_timelines;
     EarlierAnswers* m_earlier;
     ToneLabel* m_notes;
     QPushButton *m_stop, *m_repeat, *m_use, *m_report, *m_ask;

@@ -56,7 +56,14 @@ WhyPane::WhyPane(QWidget* parent) : QWidget(parent) {
     m_places->setShowGrid(false);
     m_places->setFrameShape(QFrame::NoFrame);
     m_places->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_places->setSelectionMode(QAbstractItemView::NoSelection);
+    m_places->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_places->setSelectionBehavior(QAbstractItemView::SelectRows);
+    const auto choose = [this](int row) {
+        const auto& all = shownPlaces();
+        if (row >= 0 && static_cast<std::size_t>(row) < all.size()) Q_EMIT placeChosen(all[static_cast<std::size_t>(row)]);
+    };
+    connect(m_places, &QTableWidget::cellClicked, this, choose);
+    connect(m_places, &QTableWidget::cellActivated, this, choose);
     m_places->setTabKeyNavigation(false);
     m_places->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_places->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -89,8 +96,13 @@ void WhyPane::setResult(const WaterfallResult& result) {
     fillPlaces();
 }
 
+const std::vector<PlaceDifference>& WhyPane::shownPlaces() const {
+    return m_layered->isChecked() && !m_result.layers.empty() ? m_result.layers : m_result.places;
+}
+
 void WhyPane::fillPlaces() {
-    const auto& all = m_layered->isChecked() && !m_result.layers.empty() ? m_result.layers : m_result.places;
+    const auto& all = shownPlaces();
+    m_places->clearSelection();
     const int rows = static_cast<int>(std::min(kMostPlaceRows, all.size()));
     m_places->setRowCount(rows);
     for (int row = 0; row < rows; ++row) {
@@ -100,7 +112,8 @@ void WhyPane::fillPlaces() {
         for (int column = 0; column < 5; ++column) {
             auto* item = new QTableWidgetItem(cells[column]);
             item->setTextAlignment((column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-            item->setToolTip(QString("%1\nA: %2\nB: %3").arg(cells[0], namesTip(one.namesA), namesTip(one.namesB)));
+            item->setToolTip(
+                QString("%1\nA: %2\nB: %3\nA click shows it in both captures").arg(cells[0], namesTip(one.namesA), namesTip(one.namesB)));
             m_places->setItem(row, column, item);
         }
         m_places->setRowHeight(row, m_places->fontMetrics().height() + 3);

@@ -26,12 +26,16 @@ public:
     QCheckBox* layered() const { return m_layered; }  // the table goes layer by layer; out of sight where nothing has layers
     QString sentence() const;
 
+Q_SIGNALS:
+    void placeChosen(const stepscope::PlaceDifference& place);  // a row of the table was clicked, or chosen by Return
+
 protected:
     void changeEvent(QEvent* event) override;
 
 private:
     void tint();
     void fillPlaces();
+    const std::vector<PlaceDifference>& shownPlaces() const;
 
     WaterfallResult m_result;
     QCheckBox* m_layered;

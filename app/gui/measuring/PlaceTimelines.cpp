@@ -1,0 +1,108 @@
+#include "app/gui/measuring/PlaceTimelines.h"
+
+#include <algorithm>
+
+#include "core/trace/TraceIndex.h"
+#include "sessions/SessionTrace.h"
+#include "widgets/timeline/LockedTimelines.h"
+
+namespace stepscope {
+
+struct PlaceTimelines::Opened {
+    std::uint64_t number = 0;
+    std::unique_ptr<SessionTrace> trace;
+    std::unique_ptr<TraceIndex> index;
+};
+
+PlaceTimelines::PlaceTimelines(LockedTimelines& shown, std::string database, QObject* parent)
+    : QObject(parent), m_shown(shown), m_database(std::move(database)) {
+    m_shown.hide();
+    for (TimelineView* view : {&shown.a(), &shown.b()})
+        connect(view, &TimelineView::tilesWanted, this, [this, view](const std::vector<TilePlace>& places) { want(*view, places); });
+}
+
+PlaceTimelines::~PlaceTimelines() {
+    ++m_reading;
+}
+
+void PlaceTimelines::hide() {
+    ++m_reading;
+    m_session = 0;
+    m_ready = false;
+    m_opened.reset();
+    m_shown.hide();
+}
+
+void PlaceTimelines::show(std::int64_t session, const PlaceDifference& place) {
+    m_place = place;
+    m_shown.show();
+    if (session <= 0) return m_shown.setSentence("This experiment was not recorded, so its captured steps are gone.");
+    if (session == m_session && m_opened) {
+        if (m_ready) tell();
+        return;
+    }
+    m_session = session;
+    m_ready = false;
+    auto opened = std::make_shared<Opened>();
+    opened->number = ++m_reading;
+    m_opened = opened;
+    m_shown.setSentence("Reading the captured steps.");
+    m_thread.post([this, opened, session] {
+        const auto goesOn = [this, number = opened->number] { return number == m_reading; };
+        TimelineContent content{.session = session, .lanes = {}, .counters = {}};
+        const Status done = [&]() -> Status {
+            auto trace = SessionTrace::open(m_database, session);
+            if (!trace) return trace.error();
+            opened->trace = std::move(*trace);
+            if (auto whole = opened->trace->complete(goesOn); !whole) return whole;
+            opened->index = std::make_unique<TraceIndex>(*opened->trace, goesOn);
+            auto lanes = opened->index->lanes();
+            if (!lanes) return lanes.error();
+            content.lanes = std::move(*lanes);
+            return {};
+        }();
+        answer(this, [this, number = opened->number, done, content = std::move(content)] {
+            if (number != m_reading) return;
+            if (!done) {
+                m_opened.reset();
+                return m_shown.setSentence(QString::fromStdString(done.error().sentence));
+            }
+            for (TimelineView* view : {&m_shown.a(), &m_shown.b()}) view->forgetStyles();
+            m_shown.setContent(content);
+            m_ready = true;
+            tell();
+        });
+    });
+}
+
+void PlaceTimelines::tell() {
+    m_shown.showPlace(QString::fromStdString(m_place.where()), m_place.seenA.from, m_place.seenA.until, m_place.seenB.from, m_place.seenB.until);
+}
+
+// What is wanted later is asked for again, so that each list is read in one go.
+void PlaceTimelines::want(TimelineView& view, const std::vector<TilePlace>& places) {
+    if (!m_opened || places.empty()) return;
+    m_thread.post([this, opened = m_opened, places, shown = &view, known = view.styles()] {
+        if (opened->number != m_reading || !opened->index) return;
+        std::vector<LodTilePtr> tiles;
+        QString problem;
+        for (const TilePlace& place : places) {
+            auto read = opened->index->tiles(place.lane, place.level, place.index, place.index);
+            if (read)
+                tiles.insert(tiles.end(), read->begin(), read->end());
+            else if (read.error().code != ErrorCode::Cancelled)
+                problem = QString::fromStdString(read.error().sentence);
+        }
+        auto styles = opened->index->stylesFrom(known);
+        answer(this, [this, number = opened->number, shown, known, tiles = std::move(tiles), styles = std::move(styles), problem] {
+            if (number != m_reading) return;
+            if (!problem.isEmpty()) return m_shown.setSentence(problem);
+            // Another answer may have told some of them meanwhile.
+            const std::size_t told = std::min(shown->styles() - std::min(shown->styles(), known), styles.size());
+            shown->addStyles({styles.begin() + static_cast<std::ptrdiff_t>(told), styles.end()});
+            shown->addTiles(tiles);
+        });
+    });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,82 @@
+#include "widgets/timeline/LockedTimelines.h"
+
+#include <QTimer>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
+
+namespace stepscope {
+namespace {
+
+constexpr double kAround = 0.25;  // of the longer place, that is seen on either side of it
+constexpr int kLeastHeight = 150;
+
+}  // namespace
+
+LockedTimelines::LockedTimelines(QWidget* parent) : QWidget(parent) {
+    setAccessibleName("Captured steps of both sides");
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space(1));
+    m_sentence = sentenceLabel(Tone::Muted);
+    layout->addWidget(m_sentence);
+    m_a = new TimelineView;
+    m_b = new TimelineView;
+    m_a->setAccessibleName("Timeline of A");
+    m_b->setAccessibleName("Timeline of B");
+    for (TimelineView* view : {m_a, m_b}) {
+        view->setMinimumHeight(kLeastHeight);
+        layout->addWidget(view);
+    }
+    connect(m_a, &TimelineView::viewChanged, this, [this] { follow(*m_a, *m_b, m_offset); });
+    connect(m_b, &TimelineView::viewChanged, this, [this] { follow(*m_b, *m_a, -m_offset); });
+}
+
+// What one of them may not show, at the ends of its capture, holds that one back alone.
+void LockedTimelines::follow(TimelineView& moved, TimelineView& other, double offset) {
+    if (m_following) return;
+    m_following = true;
+    other.setView(moved.from() + offset, moved.nsPerPixel());
+    m_following = false;
+}
+
+void LockedTimelines::setContent(const TimelineContent& content) {
+    m_following = true;
+    for (const std::int64_t rank : {0, 1}) {
+        TimelineContent own{.session = content.session, .lanes = content.lanes, .counters = {}};
+        std::erase_if(own.lanes.lanes, [&](const TraceLane& lane) { return lane.thread.rank != rank; });
+        (rank == 0 ? m_a : m_b)->setContent(std::move(own));
+    }
+    m_following = false;
+}
+
+void LockedTimelines::setSentence(const QString& sentence) {
+    m_sentence->setText(sentence);
+    for (TimelineView* view : {m_a, m_b}) view->setVisible(sentence.isEmpty());
+    m_sentence->setVisible(true);
+}
+
+void LockedTimelines::showPlace(const QString& name, qint64 fromA, qint64 untilA, qint64 fromB, qint64 untilB) {
+    const bool hasA = untilA > fromA, hasB = untilB > fromB;
+    for (TimelineView* view : {m_a, m_b}) view->setVisible(true);
+    if (!hasA && !hasB) return m_sentence->setText(QString("Nothing was captured of “%1”.").arg(name));
+    if (hasA && hasB) m_offset = static_cast<double>(fromB) - static_cast<double>(fromA);
+    // How wide they are is known when they have their place.
+    QTimer::singleShot(0, this, [=, this] {
+        const auto longest = static_cast<double>(std::max(hasA ? untilA - fromA : 0, hasB ? untilB - fromB : 0));
+        TimelineView& leads = hasA ? *m_a : *m_b;
+        const double perPixel = longest * (1 + 2 * kAround) / std::max(1, leads.lanesRect().width());
+        leads.setView(static_cast<double>(hasA ? fromA : fromB) - kAround * longest, perPixel);
+        m_sentence->setText(!hasA   ? QString("“%1”: B below; in A there is nothing of it.").arg(name)
+                            : !hasB ? QString("“%1”: A above; in B there is nothing of it.").arg(name)
+                                    : QString("“%1” of the newest captured step: A above, B below, locked together.").arg(name));
+    });
+}
+
+QString LockedTimelines::sentence() const {
+    return m_sentence->text();
+}
+
+}  // namespace stepscope
