@@ -21,6 +21,7 @@
 #include "app/gui/wiring/ImportWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/OperationsWiring.h"
+#include "app/gui/wiring/PanesWiring.h"
 #include "app/gui/wiring/ReplayController.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
@@ -74,6 +75,7 @@ private:
     CaptureWiring m_capture;
     OperationsWiring m_operations;
     TimelineWiring m_timeline;
+    PanesWiring m_panes;
     ImportWiring m_import;
     WindowActions m_actions;
     Departure m_departure;

@@ -8,6 +8,7 @@
 #include <QSpinBox>
 #include <QSplitter>
 #include <QTextBrowser>
+#include <QTimer>
 #include <QToolButton>
 #include <algorithm>
 
@@ -19,11 +20,12 @@
 #include "widgets/style/Metrics.h"
 #include "widgets/timeline/TimelineLegend.h"
 #include "widgets/timeline/TimelineWords.h"
+#include "widgets/timeline/panes/PaneStrip.h"
 
 namespace stepscope {
 namespace {
 
-constexpr int kCaptureSteps = 3, kWideEnough = 900;
+constexpr int kCaptureSteps = 3;
 
 std::vector<ShortcutsOverlay::Line> timelineKeys() {
     return {{"W, S, wheel", "zoom in, zoom out, about the pointer"},
@@ -89,6 +91,7 @@ TimelinePage::TimelinePage(QWidget* parent) : QWidget(parent) {
     m_split->addWidget(m_details);
     m_split->setStretchFactor(0, 1);
     m_details->setMinimumSize(160, 70);
+    buildPanes();
 
     auto* asking = new QHBoxLayout;
     asking->setSpacing(space(2));
@@ -104,8 +107,7 @@ TimelinePage::TimelinePage(QWidget* parent) : QWidget(parent) {
     layout->setSpacing(space(2));
     layout->addWidget(new FoldingRow(asking, looking));
     layout->addWidget(m_sentence);
-    layout->addWidget(m_split, 1);
-    layout->addWidget(m_legend);
+    layout->addWidget(m_outer, 1);
     layout->addStretch(0);
     m_keys = new ShortcutsOverlay(timelineKeys(), this);
 
@@ -128,7 +130,7 @@ TimelinePage::TimelinePage(QWidget* parent) : QWidget(parent) {
     connect(m_view, &TimelineView::flowWanted, this, &TimelinePage::follow);
     connect(m_view, &TimelineView::selectionCleared, this, [this] {
         m_flows.clear();
-        m_view->setSelected({});
+        setSelection({});
         showState();
     });
     showState();
@@ -147,6 +149,7 @@ void TimelinePage::setContent(TimelineContent content) {
         m_place = m_view->content().lanes.begin - 1;
     }
     showState();
+    Q_EMIT contentChanged();
 }
 
 void TimelinePage::setNothing(qint64 session) {
@@ -183,7 +186,8 @@ void TimelinePage::setWaiting(bool waiting) {
 void TimelinePage::setSlice(const TraceSlice& slice, const KinSum& kin, const std::vector<TraceSlice>& flows) {
     m_flows = flows;
     m_place = slice.slice.start;
-    m_view->setSelected(slice, flows);
+    setSelection(slice);
+    if (!std::exchange(m_fromPane, false) && m_guest) m_panes->showGuest();
     m_details->setHtml(sliceWords(slice, kin, flows, m_view->content().lanes.begin));
     showState();
 }
@@ -196,8 +200,10 @@ void TimelinePage::setSums(qint64 from, qint64 to, const RangeSums& sums) {
 void TimelinePage::setFound(const std::optional<TraceSlice>& slice, bool forwards) {
     if (slice) {
         m_place = slice->slice.start;
-        return m_view->reveal(*slice);
+        return std::exchange(m_ledNext, false) ? showFromPane(*slice) : m_view->reveal(*slice);
     }
+    m_ledNext = m_fromPane = false;
+    if (m_guest) m_panes->showGuest();
     m_details->setPlainText(QString("No slice with “%1” in its name begins %2 here.").arg(m_search->text(), forwards ? "after" : "before"));
     showState();
 }
@@ -260,25 +266,18 @@ void TimelinePage::copy() {
     QGuiApplication::clipboard()->setText(m_details->isHidden() || details().isEmpty() ? m_view->asText() : details());
 }
 
-void TimelinePage::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    // Where there is room the details stand beside the lanes, else below.
-    const auto wanted = width() >= kWideEnough ? Qt::Horizontal : Qt::Vertical;
-    if (m_split->orientation() != wanted) m_split->setOrientation(wanted);
-    const int all = wanted == Qt::Horizontal ? m_split->width() : m_split->height();
-    m_split->setSizes({all * 7 / 10, all * 3 / 10});
-}
-
 void TimelinePage::showState() {
     m_capture->setEnabled(m_ready && !m_waiting);
     m_steps->setEnabled(m_ready && !m_waiting);
     for (QWidget* part : {static_cast<QWidget*>(m_search), static_cast<QWidget*>(m_back), static_cast<QWidget*>(m_next),
                           static_cast<QWidget*>(m_copy), static_cast<QWidget*>(m_help), static_cast<QWidget*>(m_fit)})
         part->setEnabled(m_some);
-    m_split->setVisible(m_some);
-    m_legend->setVisible(m_some);
+    if (m_outer->isVisibleTo(this) != m_some) {
+        m_outer->setVisible(m_some);
+        QTimer::singleShot(0, this, &TimelinePage::arrange);
+    }
     m_legend->setLooks(m_view->looks());
-    m_details->setVisible(!details().isEmpty());
+    if (!m_guest) m_details->setVisible(!details().isEmpty());
     m_sentence->setTone(m_problem.isEmpty() ? Tone::Muted : Tone::Error);
     const QString how = m_ready ? QString("“Capture now” records its next steps.")
                                 : QString("While a run goes on, “Capture now” records its next steps; so does train --profile on the command line.");

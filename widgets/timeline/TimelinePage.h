@@ -1,5 +1,6 @@
-// The page Timeline: the timeline with its search, legend and the pane of what is selected: facts and kin of a slice, or the sums of a range. It
-// reads nothing itself: it is told what was found and says what a person wants to know. GUI thread.
+// The page Timeline: the timeline with its search, legend and the pane of what is selected: facts and kin of a slice, or the sums of a range. Below
+// it the panes that say what the range in sight comes to (panes/). It reads nothing itself: it is told what was found and says what a person wants to
+// know. GUI thread.
 #pragma once
 #include <QWidget>
 
@@ -14,6 +15,7 @@ class QToolButton;
 
 namespace stepscope {
 
+class PaneStrip;
 class ShortcutsOverlay;
 class TimelineLegend;
 class ToneLabel;
@@ -34,7 +36,14 @@ public:
     void addTiles(const std::vector<LodTilePtr>& tiles);
     void setFound(const std::optional<TraceSlice>& slice, bool forwards);
 
+    // A slice that a pane named is shown, and the panes stay with their range.
+    void showFromPane(const TraceSlice& slice);
+    void searchFromPane(const QString& name);
+
     TimelineView& view() { return *m_view; }
+    PaneStrip& panes() { return *m_panes; }
+    // Whether what is seen changes because of a pane, not of a person.
+    bool isLed() const { return m_led; }
     QLineEdit* search() const { return m_search; }
     QPushButton* captureButton() const { return m_capture; }
     QString sentence() const;
@@ -46,6 +55,7 @@ public:
 Q_SIGNALS:
     void captureRequested(int steps);
     void findWanted(const QString& words, qint64 time, bool forwards);
+    void contentChanged();
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -55,6 +65,11 @@ private:
     void find(bool forwards);
     void follow(bool forwards);
     void copy();
+    // TimelineArrange.cpp
+    void buildPanes();
+    void arrange();
+    void placeDetails();
+    void setSelection(const std::optional<TraceSlice>& slice);
 
     TimelineView* m_view;
     QPushButton* m_capture;
@@ -64,13 +79,17 @@ private:
     TimelineLegend* m_legend;
     ToneLabel* m_sentence;
     QTextBrowser* m_details;
-    QSplitter* m_split;
+    QSplitter *m_split, *m_outer;
+    PaneStrip* m_panes;
     ShortcutsOverlay* m_keys;
     QString m_problem, m_loading;
     qint64 m_session = 0;
     bool m_some = false, m_ready = false, m_waiting = false;
     std::vector<TraceSlice> m_flows;
     qint64 m_place = 0;  // where a search goes on from
+    bool m_led = false, m_ledNext = false, m_fromPane = false;
+    bool m_arranging = false, m_chosen = false, m_guest = false;  // m_chosen: a person folded or unfolded the panes
+    double m_share = 0;                                           // of the height that the panes have
 };
 
 }  // namespace stepscope

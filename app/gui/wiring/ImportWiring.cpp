@@ -112,12 +112,12 @@ void ImportWiring::import(const QStringList& files) {
                    });
             return;
         }
-        answer(this, [this, session = summary->session, sentence = wordsFor(*summary)] {
+        answer(this, [this, session = summary->session, sentence = wordsFor(*summary), kernels = summary->kernels > 0] {
             ended();
             m_running.say(sentence, false);
             m_reader.refresh();
             m_sessions.replay(session);
-            m_panels.pages.setCurrentWidget(&m_panels.operations);
+            m_panels.pages.setCurrentWidget(kernels ? &m_panels.timeline : &m_panels.operations);
             Q_EMIT imported(session);
         });
     });

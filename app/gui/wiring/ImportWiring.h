@@ -24,7 +24,8 @@ public:
     struct Panels {  // that it speaks to
         QWidget& window;
         QTabWidget& pages;
-        QWidget& operations;  // the page
+        QWidget& operations;  // the page, which shows what was imported
+        QWidget& timeline;    // which does so where kernels were
     };
     ImportWiring(const Panels& panels, RunWiring& running, SessionsReader& reader, SessionsWiring& sessions, QObject* parent = nullptr);
     ~ImportWiring() override;

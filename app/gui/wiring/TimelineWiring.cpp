@@ -16,6 +16,7 @@
 #include "sessions/SessionTrace.h"
 #include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/timeline/TimelinePage.h"
+#include "widgets/timeline/panes/PaneStrip.h"
 
 namespace stepscope {
 namespace {
@@ -124,6 +125,14 @@ TimelineWiring::TimelineWiring(const Panels& panels, RunController& runs, RunWir
     connect(&view, &TimelineView::sumsWanted, this, [this](qint64 from, qint64 to) {
         ask([=](TraceIndex& index) { return index.sums(from, to); },
             [this, from, to](const RangeSums& sums) { m_panels.page.setSums(from, to, sums); });
+    });
+    connect(&page.panes(), &PaneStrip::sliceWanted, this, [this](qint64 lane, int depth, qint64 start) {
+        ask([=](TraceIndex& index) { return index.at(lane, depth, start, 0); },
+            [this](const std::optional<TraceSlice>& slice) {
+                if (!slice) return;
+                m_panels.page.showFromPane(*slice);
+                Q_EMIT m_panels.page.view().sliceWanted(slice->lane, slice->slice.depth, slice->slice.start, 0);
+            });
     });
     connect(&page, &TimelinePage::findWanted, this, [this](const QString& words, qint64 time, bool forwards) {
         ask([words = words.toStdString(), time, forwards](TraceIndex& index) { return index.find(words, time, forwards); },

@@ -1,0 +1,62 @@
+#include "sessions/DeviceShapes.h"
+
+#include <nlohmann/json.hpp>
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kMostOfShape = std::int64_t{1} << 32;
+constexpr std::int64_t kFactBytesAtOnce = std::int64_t{1} << 20;
+
+// The first of these members that is a plausible number; 0: none.
+std::int64_t memberOf(const nlohmann::json& gpu, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        const auto found = gpu.find(name);
+        if (found == gpu.end() || !found->is_number_integer()) continue;
+        const auto value = found->get<std::int64_t>();
+        if (value >= 0 && value <= kMostOfShape) return value;
+    }
+    return 0;
+}
+
+// As PyTorch's profiler, this program and Nsight Systems write it.
+void takeShape(const nlohmann::json& gpu, std::map<std::int64_t, GpuShape>& into) {
+    if (!gpu.is_object()) return;
+    GpuShape shape{
+        .multiprocessors = memberOf(gpu, {"numSms", "smCount"}),
+        .threadsPerMultiprocessor = memberOf(gpu, {"maxThreadsPerMultiprocessor"}),
+        .registersPerMultiprocessor = memberOf(gpu, {"regsPerMultiprocessor", "maxRegistersPerSm"}),
+        .sharedPerMultiprocessorBytes = memberOf(gpu, {"sharedMemPerMultiprocessor", "maxSharedMemoryPerMultiProcessor", "maxShmemPerSm"})};
+    if (const std::int64_t warp = memberOf(gpu, {"warpSize", "threadsPerWarp"}); warp > 0) shape.warp = warp;
+    if (const std::int64_t warps = memberOf(gpu, {"maxWarpsPerSm"}); warps > 0 && shape.threadsPerMultiprocessor == 0 && warps <= 1024)
+        shape.threadsPerMultiprocessor = warps * std::min<std::int64_t>(shape.warp, 1024);
+    if (const std::int64_t blocks = memberOf(gpu, {"maxBlocksPerSm"}); blocks > 0) shape.blocksPerMultiprocessor = blocks;
+    if (shape.multiprocessors > 0) into.try_emplace(memberOf(gpu, {"id"}), shape);
+}
+
+}  // namespace
+
+Result<std::map<std::int64_t, GpuShape>> deviceShapes(SessionReader& reader, std::int64_t session) {
+    const auto lanes = reader.chunkLanes(session);
+    if (!lanes) return lanes.error();
+    std::map<std::int64_t, GpuShape> shapes;
+    for (const auto& lane : *lanes) {
+        const bool own = lane.kind == "device/1";
+        if (!own && lane.kind != "trace-facts/1") continue;
+        const ChunkRange all{lane.kind, lane.lane, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}};
+        const auto page = reader.chunks(session, all, {}, kFactBytesAtOnce);
+        if (!page) return page.error();
+        for (const auto& chunk : page->chunks) {
+            const auto* text = reinterpret_cast<const char*>(chunk->bytes.data());
+            const auto json = nlohmann::json::parse(text, text + chunk->bytes.size(), nullptr, false);
+            if (own) takeShape(json, shapes);
+            if (own || !json.is_object() || !json.contains("facts") || !json["facts"].is_object()) continue;
+            for (const char* list : {"deviceProperties", "gpus"})
+                if (json["facts"].contains(list) && json["facts"][list].is_array())
+                    for (const auto& gpu : json["facts"][list]) takeShape(gpu, shapes);
+        }
+    }
+    return shapes;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,15 @@
+// What the GPUs of a session are, as far as a capture or an imported trace tells: how many multiprocessors, threads, registers and how much shared
+// memory. On a reader's thread; what is stored is checked as a stranger's.
+#pragma once
+#include <map>
+
+#include "core/analysis/DeviceSummary.h"
+#include "core/base/Result.h"
+#include "sessions/SessionStore.h"
+
+namespace stepscope {
+
+// By ordinal of the device; those of which nothing is told are left out.
+Result<std::map<std::int64_t, GpuShape>> deviceShapes(SessionReader& reader, std::int64_t session);
+
+}  // namespace stepscope

@@ -1,0 +1,250 @@
+// The panes below a timeline by themselves: rows that sort by what they mean, a filter, CSV, sentences in place of rows, a flame graph that zooms and
+// searches, a heat map, and the strip that folds to its tabs.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTabBar>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+
+#include "core/trace/AllocationCodec.h"
+#include "core/trace/SliceCodec.h"
+#include "tests/core/trace/MemoryTrace.h"
+#include "widgets/timeline/panes/FlameView.h"
+#include "widgets/timeline/panes/LayersPane.h"
+#include "widgets/timeline/panes/MemoryPane.h"
+#include "widgets/timeline/panes/PaneStrip.h"
+#include "widgets/timeline/panes/PaneTable.h"
+#include "widgets/timeline/panes/TablePanes.h"
+
+namespace stepscope {
+namespace {
+
+PanesView paneView(bool device, std::int64_t most = PanesReader::kMostSlices) {
+    SliceBlock host, stream;
+    host.thread = {.process = 1, .thread = 10, .name = "trainer"};
+    host.strings = {"", "aten::mm", "aten::gelu", "cudaLaunchKernel", "forward", "mlp/up", "head/loss"};
+    host.slices = {{.start = 0, .duration = 30'000'000, .called = 12'000'000, .kind = SliceKind::Step, .step = 1},
+                   {.start = 1'000'000, .duration = 9'000'000, .name = 1, .phase = 4, .role = 5, .depth = 1, .layer = 1, .external = 5},
+                   {.start = 2'000'000, .duration = 10'000, .name = 3, .depth = 2, .kind = SliceKind::Runtime, .correlation = 5, .external = 5},
+                   {.start = 11'000'000, .duration = 200'000, .name = 2, .phase = 4, .role = 6, .depth = 1}};
+    stream.thread = {.thread = 7, .lane = 77, .device = 0};
+    stream.strings = {"", "gemm, \"wide\"", "Memcpy HtoD"};
+    stream.arguments.push_back({.grid = {80, 2, 1}, .block = {256, 1, 1}, .registers = 32});
+    stream.slices = {{.start = 3'000'000, .duration = 900'000, .name = 1, .arguments = 1, .kind = SliceKind::Kernel, .correlation = 5, .external = 5},
+                     {.start = 8'000'000, .duration = 11'000, .name = 2, .kind = SliceKind::Memcpy}};
+    MemoryTrace trace;
+    trace.add(encodeSlices(host));
+    if (device) trace.add(encodeSlices(stream));
+    trace.finish();
+    PanesReader reader(
+        trace, {{0, {.multiprocessors = 80, .threadsPerMultiprocessor = 2048}}}, [] { return true; }, most);
+    EXPECT_TRUE(reader.open());
+    auto panes = reader.read(0, 0);
+    EXPECT_TRUE(panes);
+    return {.panes = std::make_shared<const RangePanes>(std::move(*panes)), .range = "all of it, 30 ms", .note = {}};
+}
+
+QStringList firstColumn(const PaneTable& table) {
+    QStringList all;
+    for (int row = 0; row < table.table()->model()->rowCount(); ++row) all << table.table()->model()->index(row, 0).data().toString();
+    return all;
+}
+
+TEST(Panes, OperationsSortByTheirTimesAndAreNarrowedByWords) {
+    OperationsPane pane;
+    pane.setView(paneView(false));
+    EXPECT_EQ(firstColumn(pane.table()), (QStringList{"aten::mm", "aten::gelu"})) << "9 ms before 200 us";
+    pane.table().table()->sortByColumn(1, Qt::AscendingOrder);
+    EXPECT_EQ(firstColumn(pane.table()).first(), "aten::gelu");
+    pane.table().filter()->setText("LOSS");
+    EXPECT_EQ(firstColumn(pane.table()), QStringList{"aten::gelu"});
+    pane.table().filter()->setText("nothing like it");
+    EXPECT_TRUE(firstColumn(pane.table()).isEmpty());
+}
+
+TEST(Panes, ARowThatIsClickedAsksForItsLongestSlice) {
+    KernelsPane pane;
+    pane.resize(900, 200);
+    pane.setView(paneView(true));
+    ASSERT_EQ(firstColumn(pane.table()), (QStringList{"gemm, \"wide\"", "Memcpy HtoD"}));
+    QSignalSpy wanted(&pane, &Pane::sliceWanted);
+    QTableView* table = pane.table().table();
+    pane.show();
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(0, 0)).center());
+    ASSERT_EQ(wanted.count(), 1);
+    EXPECT_EQ(wanted.at(0).at(0).toLongLong(), 77);
+    EXPECT_EQ(wanted.at(0).at(2).toLongLong(), 3'000'000);
+    pane.setSelected(QString("Memcpy HtoD"), true);
+    EXPECT_EQ(table->selectionModel()->selectedRows().value(0).row(), 1);
+}
+
+TEST(Panes, KernelsAreCopiedAsCsvWithPlainNumbers) {
+    KernelsPane pane;
+    pane.setView(paneView(true));
+    const QStringList lines = pane.table().asCsv().split('\n');
+    EXPECT_TRUE(lines.at(0).startsWith("Name,Total (ms),Share (%),Calls,Mean (ms)")) << lines.at(0).toStdString();
+    EXPECT_TRUE(lines.at(1).startsWith("\"gemm, \"\"wide\"\"\",0.9,")) << lines.at(1).toStdString();
+    EXPECT_TRUE(lines.at(1).contains(",aten::mm,1,mlp/up,2,25,1,")) << lines.at(1).toStdString();
+}
+
+TEST(Panes, WithoutAGpuKernelsAndIdleSayWhyTheyAreEmpty) {
+    KernelsPane kernels;
+    IdlePane idle;
+    PanesView view = paneView(false);
+    kernels.setView(view);
+    idle.setView(view);
+    EXPECT_TRUE(kernels.table().sentence().contains("no GPU in it")) << kernels.table().sentence().toStdString();
+    EXPECT_FALSE(kernels.table().table()->isVisibleTo(&kernels));
+    EXPECT_TRUE(idle.table().sentence().contains("host and waiting"));
+    view.note = "Another profiler has the GPU.";
+    kernels.setView(view);
+    EXPECT_EQ(kernels.table().sentence(), view.note) << "what the capture said is the better reason";
+}
+
+TEST(Panes, IdleTellsWhatEachStreamWaitedFor) {
+    IdlePane pane;
+    pane.setView(paneView(true));
+    ASSERT_EQ(firstColumn(pane.table()), QStringList{"GPU 0, stream 7"});
+    const QString row = pane.table().asCsv().split('\n').at(1);
+    // 5.011 ms from first to last; busy 0.911; the copy was launched by nobody known.
+    EXPECT_TRUE(row.startsWith("\"GPU 0, stream 7\",0.911,0,0,4.1,")) << row.toStdString();
+}
+
+TEST(Panes, OverviewDividesAllOfAStep) {
+    for (const bool device : {false, true}) {
+        OverviewPane pane;
+        pane.setView(paneView(device));
+        double share = 0;
+        const QStringList lines = pane.table().asCsv().split('\n', Qt::SkipEmptyParts);
+        for (int i = 1; i < lines.size(); ++i) share += lines.at(i).split(',').at(1).toDouble();
+        EXPECT_NEAR(share, 100, 1e-6) << device;
+        EXPECT_EQ(lines.size() - 1, device ? 8 : 9);
+        EXPECT_TRUE(pane.table().sentence().contains("1 step")) << pane.table().sentence().toStdString();
+        EXPECT_EQ(pane.table().sentence().contains("GPU 0: busy"), device);
+    }
+}
+
+TEST(Panes, WhereThereAreTooManySlicesEachPaneSaysSo) {
+    const PanesView view = paneView(true, 2);
+    ASSERT_TRUE(view.panes->folded);
+    FlamePane flame;
+    LayersPane layers;
+    KernelsPane kernels;
+    flame.setView(view);
+    layers.setView(view);
+    kernels.setView(view);
+    EXPECT_TRUE(flame.asText().contains("zoom in"));
+    EXPECT_TRUE(layers.asText().contains("zoom in"));
+    EXPECT_EQ(firstColumn(kernels.table()).size(), 2) << "sums by name are exact all the same";
+}
+
+TEST(Panes, AFlameGraphZoomsSearchesAndTurns) {
+    FlamePane pane;
+    pane.resize(900, 300);
+    pane.setView(paneView(true));
+    pane.show();
+    FlameView& flame = pane.flame();
+    const auto names = [&] {
+        QStringList all;
+        for (const auto& box : flame.boxes()) all << flame.facts(box.node).section('\n', 0, 0);
+        return all;
+    };
+    EXPECT_EQ(names(), (QStringList{"all", "trainer", "stream 7 of GPU 0", "step", "gemm, \"wide\"", "Memcpy HtoD", "aten::mm", "aten::gelu",
+                                    "cudaLaunchKernel"})
+                           .mid(0, names().size()))
+        << names().join('|').toStdString();
+    const auto step = std::ranges::find_if(flame.boxes(), [&](const FlameBox& box) { return flame.facts(box.node).startsWith("step"); });
+    ASSERT_NE(step, flame.boxes().end());
+    const std::uint32_t node = step->node;
+    QTest::mouseClick(&flame, Qt::LeftButton, {}, flame.rectOf(*step).center());
+    EXPECT_EQ(flame.shown(), node);
+    EXPECT_TRUE(flame.facts(node).contains("30.0")) << flame.facts(node).toStdString();
+    QTest::keyClick(&flame, Qt::Key_Backspace);
+    EXPECT_NE(flame.shown(), node);
+    QTest::keyClick(&flame, Qt::Key_Escape);
+    EXPECT_EQ(flame.shown(), 0u);
+    pane.search()->setText("aten");
+    EXPECT_EQ(flame.matching(), 9'200'000) << "once, with what it called";
+    pane.search()->clear();
+    pane.order()->setCurrentIndex(1);
+    EXPECT_EQ(names().value(1), "step") << "18 ms of its own are most";
+    QSignalSpy wanted(&pane, &Pane::nameWanted);
+    QTest::mouseDClick(&flame, Qt::LeftButton, {}, flame.rectOf(flame.boxes().at(1)).center());
+    ASSERT_EQ(wanted.count(), 1);
+}
+
+TEST(Panes, LayersShowFiguresAndSayWhyThereAreNone) {
+    LayersPane pane;
+    pane.setView(paneView(false));
+    EXPECT_TRUE(pane.asText().contains("layer 1\tmlp/up")) << pane.asText().toStdString();
+    EXPECT_TRUE(pane.asText().contains("outside\thead/loss"));
+    EXPECT_EQ(pane.phase()->count(), 2) << "all phases, forward";
+    EXPECT_TRUE(pane.map().cellFacts(0, 0).contains("1 calls"));
+    SliceBlock block;
+    block.strings = {"", "aten::mm"};
+    block.slices = {{.start = 0, .duration = 10, .name = 1}};
+    MemoryTrace trace;
+    trace.add(encodeSlices(block));
+    trace.finish();
+    PanesReader reader(trace, {}, [] { return true; });
+    ASSERT_TRUE(reader.open());
+    pane.setView({.panes = std::make_shared<const RangePanes>(reader.read(0, 0).value()), .range = "all of it", .note = {}});
+    EXPECT_TRUE(pane.asText().contains("none says which layer")) << pane.asText().toStdString();
+}
+
+TEST(Panes, MemoryShowsWhatWasAliveAtThePeakOrSaysWhatWouldFillIt) {
+    MemoryPane pane;
+    pane.setView(paneView(true));
+    EXPECT_TRUE(pane.table().sentence().contains("profile_memory=True")) << pane.table().sentence().toStdString();
+    RangePanes panes;
+    panes.to = 100;
+    panes.allocations = true;
+    AllocationBlock block;
+    block.strings = {"", "activations", "aten::mm", "weights"};
+    block.allocations = {{.at = 1, .address = 1, .bytes = 4000, .kind = 3},
+                         {.at = 2, .address = 2, .bytes = 2'000'000, .kind = 1, .owner = 2},
+                         {.at = 3, .address = 2, .bytes = -2'000'000}};
+    MemoryCurve curve;
+    ASSERT_TRUE(curve.add(block));
+    panes.memory = curve.result(0, 100);
+    pane.resize(800, 200);
+    pane.setView({.panes = std::make_shared<const RangePanes>(std::move(panes)), .range = "all of it", .note = {}});
+    EXPECT_TRUE(pane.table().sentence().contains("at most 2.00")) << pane.table().sentence().toStdString();
+    EXPECT_TRUE(pane.table().asCsv().split('\n').at(1).startsWith("activations,aten::mm,2000000,")) << pane.table().asCsv().toStdString();
+    pane.show();
+    QTest::mouseMove(&pane, {100, 100});
+}
+
+TEST(Panes, TheStripFoldsToItsTabsAndTakesAGuest) {
+    QSettings().clear();
+    PaneStrip strip;
+    strip.resize(800, 300);
+    strip.show();
+    strip.setView(paneView(true));
+    EXPECT_TRUE(strip.isOpen());
+    strip.showTab(PaneStrip::Idle);
+    EXPECT_TRUE(strip.idle().isVisible());
+    QTest::mouseClick(strip.foldButton(), Qt::LeftButton);
+    EXPECT_FALSE(strip.isOpen());
+    EXPECT_FALSE(strip.idle().isVisible());
+    EXPECT_LE(strip.maximumHeight(), strip.foldedHeight());
+    QTest::mouseClick(strip.tabs(), Qt::LeftButton, {}, strip.tabs()->tabRect(PaneStrip::Kernels).center());
+    EXPECT_TRUE(strip.isOpen()) << "a click on a tab opens it";
+    EXPECT_TRUE(strip.kernels().isVisible());
+    QWidget guest;
+    strip.setGuest(&guest, "Selection");
+    EXPECT_EQ(strip.current(), PaneStrip::Kernels);
+    strip.showGuest();
+    EXPECT_TRUE(guest.isVisible());
+    strip.setGuest(nullptr, {});
+    guest.setParent(nullptr);
+    EXPECT_EQ(strip.tabs()->count(), PaneStrip::Tabs);
+}
+
+}  // namespace
+}  // namespace stepscope

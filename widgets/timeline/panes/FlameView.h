@@ -1,0 +1,95 @@
+// FlameView: a flame graph in pixels, callers above what they called; a click gives a box all the width, search dims what does not fit. FlamePane:
+// the pane around it. GUI thread.
+#pragma once
+#include <QLineEdit>
+#include <QWidget>
+
+#include "widgets/timeline/panes/Pane.h"
+
+class QComboBox;
+class QScrollArea;
+class QToolButton;
+
+namespace stepscope {
+
+class ElidedLabel;
+class ToneLabel;
+
+class FlameView : public QWidget {
+    Q_OBJECT
+public:
+    explicit FlameView(QWidget* parent = nullptr);
+
+    // Kept by pointer: the tree lives until another one is set.
+    void setTree(const FlameTree* tree, FlameOrder order);
+    void setWords(const QString& words);
+    void setSelected(const QString& name) {
+        m_selected = name;
+        update();
+    }
+    void zoomTo(std::uint32_t node);  // with all the width
+    std::uint32_t shown() const { return m_shown; }
+    const std::vector<FlameBox>& boxes() const { return m_boxes; }
+    QRect rectOf(const FlameBox& box) const;
+    QString facts(std::uint32_t node) const;
+    std::int64_t matching() const { return m_matching; }  // ns of what the words fit, counted once
+
+    QSize sizeHint() const override;
+
+Q_SIGNALS:
+    void shownChanged();
+    void nameWanted(const QString& name);
+
+protected:
+    void paintEvent(QPaintEvent*) override;
+    void resizeEvent(QResizeEvent*) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    void layOut();
+    void count();
+    bool fits(std::uint32_t node) const;
+    const FlameBox* boxAt(QPoint at) const;
+    int rowHeight() const { return fontMetrics().height() + 3; }
+
+    const FlameTree* m_tree = nullptr;
+    FlameOrder m_order = FlameOrder::Time;
+    std::vector<FlameBox> m_boxes;
+    std::uint32_t m_shown = 0;
+    QString m_words, m_selected;
+    std::int64_t m_matching = 0;
+};
+
+class FlamePane : public Pane {
+    Q_OBJECT
+public:
+    explicit FlamePane(QWidget* parent = nullptr);
+    void setView(const PanesView& view) override;
+    void setSelected(const std::optional<QString>& name, bool onDevice) override;
+    QString asText() const override;
+
+    FlameView& flame() { return *m_flame; }
+    QComboBox* order() const { return m_choice; }
+    QLineEdit* search() const { return m_search; }
+
+private:
+    void showTree();
+    void showState();
+
+    std::shared_ptr<const RangePanes> m_panes;
+    FlameTree m_turned;  // bottom-up, once somebody wants it
+    bool m_isTurned = false;
+    QString m_range;
+    FlameView* m_flame;
+    QScrollArea* m_scroll;
+    QComboBox* m_choice;
+    QLineEdit* m_search;
+    QToolButton* m_whole;
+    ElidedLabel* m_head;
+    ToneLabel* m_empty;
+};
+
+}  // namespace stepscope

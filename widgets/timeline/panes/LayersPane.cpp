@@ -1,0 +1,207 @@
+#include "widgets/timeline/panes/LayersPane.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHelpEvent>
+#include <QPainter>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QToolTip>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/panels/ElidedLabel.h"
+#include "widgets/style/Metrics.h"
+#include "widgets/style/SeriesColours.h"
+#include "widgets/style/Theme.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kLeastCell = 58, kWidestCell = 132;
+
+QString layerTitle(std::int32_t layer) {
+    return layer < 0 ? QString("outside") : QString("layer %1").arg(layer);
+}
+
+}  // namespace
+
+HeatMap::HeatMap(QWidget* parent) : QWidget(parent) {
+    setFont(smallFont(font()));
+    setAccessibleName("Heat map of layers and parts of the model");
+}
+
+void HeatMap::setGrid(LayerGrid grid, std::int64_t steps) {
+    m_grid = std::move(grid);
+    m_steps = steps;
+    m_most = 0;
+    for (const auto& row : m_grid.cells)
+        for (const LayerCell& cell : row) m_most = std::max(m_most, cell.time);
+    setMinimumSize(nameWide() + static_cast<int>(m_grid.roles.size()) * kLeastCell, headHigh() + static_cast<int>(m_grid.layers.size()) * rowHigh());
+    update();
+}
+
+QSize HeatMap::sizeHint() const {
+    return minimumSize();
+}
+
+int HeatMap::nameWide() const {
+    return fontMetrics().horizontalAdvance("layer 000") + 10;
+}
+
+double HeatMap::cellWide() const {
+    if (m_grid.roles.empty()) return kLeastCell;
+    return std::clamp<double>(static_cast<double>(width() - nameWide()) / static_cast<double>(m_grid.roles.size()), kLeastCell, kWidestCell);
+}
+
+void HeatMap::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const bool dark = isDark(palette());
+    const QColor ground = palette().color(QPalette::Base), full = seriesColour(SeriesRole::B, dark);
+    painter.fillRect(rect(), ground);
+    const double wide = cellWide();
+    painter.setPen(mutedText(palette()));
+    for (std::size_t column = 0; column < m_grid.roles.size(); ++column) {
+        const QRectF where(nameWide() + static_cast<double>(column) * wide, 0, wide - 1, headHigh() - 2);
+        const QString name = m_grid.roles[column].empty() ? QString("no part") : paneText(m_grid.roles[column]);
+        painter.drawText(where, Qt::AlignHCenter | Qt::AlignBottom | Qt::TextWrapAnywhere, QString(name).replace("/", "/\u200b"));
+    }
+    for (std::size_t row = 0; row < m_grid.layers.size(); ++row) {
+        const double top = headHigh() + static_cast<double>(row) * rowHigh();
+        painter.setPen(mutedText(palette()));
+        painter.drawText(QRectF(0, top, nameWide() - 6, rowHigh() - 1), Qt::AlignRight | Qt::AlignVCenter, layerTitle(m_grid.layers[row]));
+        for (std::size_t column = 0; column < m_grid.roles.size(); ++column) {
+            const LayerCell& cell = m_grid.cells[row][column];
+            const QRectF where(nameWide() + static_cast<double>(column) * wide, top, wide - 1, rowHigh() - 1);
+            if (cell.calls == 0) {
+                painter.fillRect(where, palette().color(QPalette::AlternateBase));
+                continue;
+            }
+            // The root, so that what takes a tenth is told from what takes nothing.
+            const double share = m_most > 0 ? std::sqrt(static_cast<double>(cell.time) / static_cast<double>(m_most)) : 0;
+            const QColor colour = faint(full, ground, 0.06 + 0.94 * share);
+            painter.fillRect(where, colour);
+            const QColor black(0x151515), white(0xfafafa);
+            painter.setPen(contrast(colour, black) >= contrast(colour, white) ? black : white);
+            painter.drawText(where, Qt::AlignCenter, paneTime(cell.time));
+        }
+    }
+}
+
+QString HeatMap::cellFacts(int row, int column) const {
+    const LayerCell& cell = m_grid.cells.at(static_cast<std::size_t>(row)).at(static_cast<std::size_t>(column));
+    const std::string& role = m_grid.roles[static_cast<std::size_t>(column)];
+    QString text =
+        QString("%1, %2\n%3, %4 of what has a place in the model\n%5 calls")
+            .arg(layerTitle(m_grid.layers[static_cast<std::size_t>(row)]), role.empty() ? QString("no part") : paneText(role), paneTime(cell.time),
+                 panePercent(static_cast<double>(cell.time) / static_cast<double>(std::max<std::int64_t>(1, m_grid.placed.time))),
+                 paneCount(cell.calls));
+    if (m_steps > 0) text += QString("\n%1 a step").arg(paneTime(cell.time / m_steps));
+    return text;
+}
+
+bool HeatMap::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const int row = (help->pos().y() - headHigh()) / rowHigh();
+        const int column = static_cast<int>((help->pos().x() - nameWide()) / cellWide());
+        const bool inside = help->pos().y() >= headHigh() && help->pos().x() >= nameWide() && row < static_cast<int>(m_grid.layers.size()) &&
+                            column < static_cast<int>(m_grid.roles.size());
+        if (inside)
+            QToolTip::showText(help->globalPos(), cellFacts(row, column), this);
+        else
+            QToolTip::hideText();
+        return true;
+    }
+    return QWidget::event(event);
+}
+
+LayersPane::LayersPane(QWidget* parent) : Pane(parent) {
+    m_map = new HeatMap;
+    m_scroll = new QScrollArea;
+    m_scroll->setWidget(m_map);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setMinimumHeight(44);
+    m_phase = new QComboBox;
+    m_phase->setAccessibleName("Phase of the heat map");
+    m_phase->setMinimumContentsLength(10);
+    m_where = new QComboBox;
+    m_where->addItems({"operations", "kernels"});
+    m_where->setAccessibleName("What the heat map adds up");
+    m_head = new ElidedLabel(Tone::Muted);
+    m_empty = sentenceLabel(Tone::Muted);
+    auto* top = new QHBoxLayout;
+    top->setSpacing(space(2));
+    top->addWidget(m_phase);
+    top->addWidget(m_where);
+    top->addWidget(m_head, 1);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, space(1), 0, 0);
+    layout->setSpacing(space(1));
+    layout->addLayout(top);
+    layout->addWidget(m_empty);
+    layout->addWidget(m_scroll, 1);
+    layout->addStretch(0);
+    connect(m_phase, &QComboBox::currentIndexChanged, this, &LayersPane::showGrid);
+    connect(m_where, &QComboBox::currentIndexChanged, this, &LayersPane::showGrid);
+    showGrid();
+}
+
+void LayersPane::setView(const PanesView& view) {
+    const bool first = !m_panes;
+    m_panes = view.panes;
+    m_range = view.range;
+    const QString before = m_phase->currentIndex() > 0 ? m_phase->currentText() : QString();
+    const QSignalBlocker quiet(m_phase), quietToo(m_where);
+    m_phase->clear();
+    m_phase->addItem("all phases");
+    if (m_panes)
+        for (const auto& phase : m_panes->layers.phases()) m_phase->addItem(paneText(phase));
+    m_phase->setCurrentIndex(std::max(0, m_phase->findText(before)));
+    if (first && m_panes) m_where->setCurrentIndex(m_panes->layers.grid(true).layers.empty() ? 0 : 1);
+    showGrid();
+}
+
+void LayersPane::showGrid() {
+    LayerGrid grid;
+    const bool kernels = m_where->currentIndex() == 1;
+    if (m_panes) grid = m_panes->layers.grid(kernels, m_phase->currentIndex() > 0 ? m_phase->currentText().toStdString() : std::string());
+    const bool some = !grid.layers.empty();
+    m_phase->setVisible(m_panes && m_phase->count() > 1);
+    m_where->setVisible(m_panes && m_panes->layers.hasKernels());
+    m_scroll->setVisible(some);
+    m_head->setVisible(some);
+    m_empty->setVisible(!some && m_panes);
+    if (m_panes) {
+        if (m_panes->folded)
+            m_empty->setText(tooManySlices(*m_panes));
+        else if (grid.elsewhere.calls > 0)
+            m_empty->setText(QString("No layers: %1 %2 begin in %3, and none says which layer or part of the model it belongs to. Runs of Stepscope "
+                                     "record that; traces of other programs have it where they were exported from here.")
+                                 .arg(paneCount(grid.elsewhere.calls), kernels ? "kernels" : "operations", m_range));
+        else
+            m_empty->setText(QString("No %1 in %2. “Fit” shows all that was captured.").arg(kernels ? "kernel" : "operation", m_range));
+        QString text = QString("%1 · %2 have a place in the model").arg(m_range, paneTime(grid.placed.time));
+        if (grid.elsewhere.time > 0) text += QString(", %1 have none").arg(paneTime(grid.elsewhere.time));
+        m_head->setText(text);
+        m_head->setMore(kernels ? "Time of kernels, by the layer and part of the model of what launched them."
+                                : "Own time of operations on all threads. “outside”: of no layer, as the embedding and the loss.");
+    }
+    m_map->setGrid(std::move(grid), m_panes ? m_panes->totals.steps : 0);
+}
+
+QString LayersPane::asText() const {
+    const LayerGrid& grid = m_map->grid();
+    if (grid.layers.empty()) return m_empty->text();
+    QString text = m_head->text() + '\n';
+    for (std::size_t row = 0; row < grid.layers.size(); ++row)
+        for (std::size_t column = 0; column < grid.roles.size(); ++column)
+            if (grid.cells[row][column].calls > 0)
+                text +=
+                    QString("%1\t%2\t%3\n").arg(layerTitle(grid.layers[row]), paneText(grid.roles[column]), paneTime(grid.cells[row][column].time));
+    return text;
+}
+
+}  // namespace stepscope

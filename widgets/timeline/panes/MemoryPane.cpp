@@ -1,0 +1,180 @@
+#include "widgets/timeline/panes/MemoryPane.h"
+
+#include <QComboBox>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <QSignalBlocker>
+#include <QSplitter>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "core/base/Format.h"
+#include "widgets/style/Metrics.h"
+#include "widgets/style/SeriesColours.h"
+#include "widgets/style/Theme.h"
+#include "widgets/timeline/panes/PaneTable.h"
+
+namespace stepscope {
+namespace {
+
+QString bytesText(std::int64_t bytes) {
+    return QString::fromStdString(format::bytes(Bytes{bytes}));
+}
+
+QString memoryTitle(const MemoryOfDevice& memory, bool severalRanks) {
+    QString text = memory.device < 0 ? QString("host") : QString("GPU %1").arg(memory.device);
+    if (severalRanks) text += QString(" of rank %1").arg(memory.rank);
+    return text;
+}
+
+}  // namespace
+
+MemoryView::MemoryView(QWidget* parent) : QWidget(parent) {
+    setFont(smallFont(font()));
+    setMouseTracking(true);
+    setAccessibleName("Memory in use over the range");
+}
+
+void MemoryView::setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to) {
+    m_memory = memory;
+    m_from = from;
+    m_to = to;
+    update();
+}
+
+void MemoryView::mouseMoveEvent(QMouseEvent* event) {
+    m_cursor = static_cast<int>(event->position().x());
+    update();
+}
+
+void MemoryView::leaveEvent(QEvent*) {
+    m_cursor = -1;
+    update();
+}
+
+void MemoryView::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), palette().color(QPalette::Base));
+    if (m_memory == nullptr || m_memory->curve.empty() || m_to <= m_from) return;
+    const auto& curve = m_memory->curve;
+    const QRectF all = QRectF(rect()).adjusted(2, fontMetrics().height() + 2, -2, -3);
+    std::int64_t low = m_memory->absolute ? 0 : curve.front().second;
+    for (const auto& [at, bytes] : curve) low = std::min(low, bytes);
+    const double high = static_cast<double>(std::max<std::int64_t>(1, m_memory->peak - low));
+    const auto x = [&](std::int64_t at) { return all.left() + all.width() * static_cast<double>(at - m_from) / static_cast<double>(m_to - m_from); };
+    const auto y = [&](std::int64_t bytes) { return all.bottom() - all.height() * static_cast<double>(bytes - low) / high; };
+    QPainterPath path;
+    path.moveTo(x(curve.front().first), all.bottom());
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+        if (i > 0) path.lineTo(x(curve[i].first), y(curve[i - 1].second));  // it holds until the next
+        path.lineTo(x(curve[i].first), y(curve[i].second));
+    }
+    path.lineTo(all.right(), y(curve.back().second));
+    path.lineTo(all.right(), all.bottom());
+    const QColor colour = seriesColour(SeriesRole::Memory, isDark(palette()));
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.fillPath(path, faint(colour, palette().color(QPalette::Base), 0.35));
+    painter.setPen(QPen(colour, 1.5));
+    painter.drawPath(path);
+    painter.setBrush(colour);
+    painter.drawEllipse(QPointF(x(m_memory->peakAt), y(m_memory->peak)), 3, 3);
+    painter.setPen(mutedText(palette()));
+    QString text = QString("at most %1").arg(bytesText(m_memory->peak));
+    if (m_cursor >= 0) {
+        const auto at = m_from + static_cast<std::int64_t>((m_cursor - all.left()) / all.width() * static_cast<double>(m_to - m_from));
+        std::int64_t here = curve.front().second;
+        for (const auto& [when, bytes] : curve)
+            if (when <= at) here = bytes;
+        text = QString("%1 here, ").arg(bytesText(here)) + text;
+        painter.drawLine(m_cursor, static_cast<int>(all.top()), m_cursor, static_cast<int>(all.bottom()));
+    }
+    painter.drawText(QRectF(0, 0, width() - 4, fontMetrics().height() + 2), Qt::AlignRight | Qt::AlignVCenter, text);
+}
+
+MemoryPane::MemoryPane(QWidget* parent) : Pane(parent) {
+    m_device = new QComboBox;
+    m_device->setAccessibleName("Whose memory");
+    m_curve = new MemoryView;
+    m_table = new PaneTable("what was alive when most memory was in use", 2, true);
+    m_split = new QSplitter(Qt::Horizontal);
+    m_split->setChildrenCollapsible(false);
+    auto* left = new QWidget;
+    auto* inLeft = new QVBoxLayout(left);
+    inLeft->setContentsMargins(0, 0, 0, 0);
+    inLeft->setSpacing(space(1));
+    inLeft->addWidget(m_device, 0, Qt::AlignLeft);
+    inLeft->addWidget(m_curve, 1);
+    m_split->addWidget(left);
+    m_split->addWidget(m_table);
+    m_split->setStretchFactor(0, 2);
+    m_split->setStretchFactor(1, 3);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, space(1), 0, 0);
+    layout->addWidget(m_split);
+    connect(m_device, &QComboBox::currentIndexChanged, this, &MemoryPane::showDevice);
+}
+
+void MemoryPane::setView(const PanesView& view) {
+    m_curve->setMemory(nullptr, 0, 0);
+    m_panes = view.panes;
+    m_range = view.range;
+    const QString before = m_device->currentText();
+    {
+        const QSignalBlocker quiet(m_device);
+        m_device->clear();
+        if (m_panes)
+            for (const auto& memory : m_panes->memory) m_device->addItem(memoryTitle(memory, m_panes->severalRanks));
+        // A GPU's is what people ask for.
+        const int known = m_device->findText(before);
+        m_device->setCurrentIndex(known >= 0 ? known : m_device->count() - 1);
+    }
+    showDevice();
+}
+
+void MemoryPane::showDevice() {
+    const int place = m_device->currentIndex();
+    const MemoryOfDevice* memory =
+        m_panes && place >= 0 && place < static_cast<int>(m_panes->memory.size()) ? &m_panes->memory[static_cast<std::size_t>(place)] : nullptr;
+    m_split->widget(0)->setVisible(memory != nullptr);
+    m_device->setVisible(m_device->count() > 1);
+    std::vector<PaneColumn> columns{{"Kind", "What the memory holds, where the recording says it", {}, true, 18},
+                                    {"Owner", "Who took it", {}, true, 26},
+                                    {"Bytes", "Alive at the highest point of the range", "B"},
+                                    {"Share", "Of all that was recorded as taken and alive then", "%"},
+                                    {"Pieces", "Allocations"}};
+    std::vector<std::vector<PaneCell>> rows;
+    if (memory != nullptr) {
+        for (const MemoryOwner& one : memory->alive) {
+            const double share = static_cast<double>(one.bytes) / static_cast<double>(std::max<std::int64_t>(1, memory->aliveBytes));
+            const auto words = [](const std::string& text) { return text.empty() ? QString("unknown") : paneText(text); };
+            rows.push_back({{words(one.kind), words(one.kind)},
+                            {words(one.owner), words(one.owner), paneText(one.owner)},
+                            {bytesText(one.bytes), static_cast<qlonglong>(one.bytes)},
+                            {panePercent(share), 100 * share},
+                            {paneCount(one.count), static_cast<qlonglong>(one.count)}});
+        }
+        QString text = QString("%1 · at most %2 in use on the %3").arg(m_range, bytesText(memory->peak), memoryTitle(*memory, m_panes->severalRanks));
+        if (!memory->absolute) text += " since recording began";
+        if (memory->reserved >= 0) text += QString(", %1 held by the allocator").arg(bytesText(memory->reserved));
+        text += QString(" · taken %1 times, %2").arg(paneCount(memory->allocations), bytesText(memory->taken));
+        if (memory->aliveBytes < memory->peak)
+            text += QString(" · %1 were taken before recording began").arg(bytesText(memory->peak - memory->aliveBytes));
+        if (m_panes->memoryCut) text += QString(" · only the first %1 allocations were read").arg(paneCount(MemoryCurve::kMostKept));
+        m_table->setSentence(text, "The rows are what was alive when most memory was in use, of what was recorded as taken.");
+        m_curve->setMemory(memory, m_panes->from, m_panes->to);
+    } else if (m_panes) {
+        m_table->setSentence(
+            m_panes->allocations
+                ? QString("No memory was taken or given back in %1. “Fit” shows all that was captured.").arg(m_range)
+                : QString("No allocations were recorded in this capture. A trace of PyTorch's profiler has them where it was made with "
+                          "profile_memory=True; how much memory the process uses stands in the counters below the lanes."));
+    }
+    m_table->setRows(std::move(columns), std::move(rows));
+}
+
+QString MemoryPane::asText() const {
+    return m_table->sentence() + '\n' + m_table->asCsv();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,53 @@
+// The pane Memory: what is in use over the range, of the host or a device, its highest point, and what was alive then. GUI thread.
+#pragma once
+#include "widgets/timeline/panes/Pane.h"
+
+class QComboBox;
+class QSplitter;
+
+namespace stepscope {
+
+class ElidedLabel;
+class PaneTable;
+
+// The curve by itself; a mark at the peak.
+class MemoryView : public QWidget {
+    Q_OBJECT
+public:
+    explicit MemoryView(QWidget* parent = nullptr);
+    void setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to);  // kept by pointer; null: nothing
+    QSize sizeHint() const override { return {240, 90}; }
+    QSize minimumSizeHint() const override { return {140, 44}; }
+
+protected:
+    void paintEvent(QPaintEvent*) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent*) override;
+
+private:
+    const MemoryOfDevice* m_memory = nullptr;
+    std::int64_t m_from = 0, m_to = 0;
+    int m_cursor = -1;
+};
+
+class MemoryPane : public Pane {
+    Q_OBJECT
+public:
+    explicit MemoryPane(QWidget* parent = nullptr);
+    void setView(const PanesView& view) override;
+    QString asText() const override;
+    PaneTable& table() { return *m_table; }
+    QComboBox* device() const { return m_device; }
+
+private:
+    void showDevice();
+
+    std::shared_ptr<const RangePanes> m_panes;
+    QString m_range;
+    QComboBox* m_device;
+    MemoryView* m_curve;
+    PaneTable* m_table;
+    QSplitter* m_split;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,42 @@
+// Pane: one of those below a timeline. It is told what the range in sight comes to (PanesView) and what is selected, and says which slice a person
+// wants to see. It reads nothing itself. GUI thread.
+#pragma once
+#include <QString>
+#include <QWidget>
+#include <memory>
+#include <optional>
+
+#include "core/analysis/panes/RangePanes.h"
+
+namespace stepscope {
+
+struct PanesView {
+    std::shared_ptr<const RangePanes> panes;  // null: nothing is known yet
+    QString range;                            // "all of it, 1.2 s": which range that is
+    QString note;                             // why kernels are missing, where a capture said so
+};
+
+class Pane : public QWidget {
+    Q_OBJECT
+public:
+    using QWidget::QWidget;
+    virtual void setView(const PanesView& view) = 0;
+    // What is selected in the timeline; its name, and whether it ran on a GPU.
+    virtual void setSelected(const std::optional<QString>&, bool) {}
+    virtual QString asText() const = 0;  // what it shows, for the clipboard and for tests
+
+Q_SIGNALS:
+    void sliceWanted(qint64 lane, int depth, qint64 start);
+    void nameWanted(const QString& name);  // its slices
+};
+
+QString paneText(const std::string& text);
+QString paneTime(std::int64_t ns);
+QString paneCount(std::int64_t count);
+QString panePercent(double share);  // 0..1; below 0: unknown
+// As a tool tip: lines that are too long wrap, names of kernels after their parts too.
+QString paneTip(const QString& text);
+// Why something has no place here: of captures that are too large to be read slice by slice.
+QString tooManySlices(const RangePanes& panes);
+
+}  // namespace stepscope

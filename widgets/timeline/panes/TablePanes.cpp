@@ -1,0 +1,208 @@
+#include "widgets/timeline/panes/TablePanes.h"
+
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "core/base/Format.h"
+#include "widgets/style/Metrics.h"
+#include "widgets/timeline/panes/PaneTable.h"
+
+namespace stepscope {
+namespace {
+
+QVariant msValue(std::int64_t ns) {
+    return static_cast<double>(ns) / 1e6;
+}
+PaneCell timeCell(std::int64_t ns) {
+    return {paneTime(ns), msValue(ns)};
+}
+PaneCell countCell(std::int64_t value) {
+    return {paneCount(value), static_cast<qlonglong>(value)};
+}
+PaneCell wordsCell(const std::string& text, const QString& tip = {}) {
+    return {text.empty() ? QString("–") : paneText(text), paneText(text), tip};
+}
+PaneCell layerCell(std::int32_t layer) {
+    return {layer < 0 ? QString("–") : QString::number(layer), layer};
+}
+PaneCell dash() {
+    return {QString("–"), 0.0};
+}
+PaneCell rateCell(std::int64_t amount, TimeNs self, const char* unit) {
+    if (amount <= 0 || self.ns <= 0) return dash();
+    const double rate = static_cast<double>(amount) / self.seconds();
+    return {paneText(format::rate(rate, unit)), rate};
+}
+
+PaneTable* soleTable(Pane* pane, const QString& name, int sorted, bool filtered) {
+    auto* table = new PaneTable(name, sorted, filtered);
+    auto* layout = new QVBoxLayout(pane);
+    layout->setContentsMargins(0, space(1), 0, 0);
+    layout->addWidget(table);
+    return table;
+}
+
+double shareOf(std::int64_t part, std::int64_t all) {
+    return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
+}
+
+QString sizesText(const std::array<std::int64_t, 3>& sizes) {
+    if (sizes[0] <= 0) return QString("–");
+    return QString("%1 × %2 × %3").arg(sizes[0]).arg(sizes[1]).arg(sizes[2]);
+}
+qlonglong sizesValue(const std::array<std::int64_t, 3>& sizes) {
+    return static_cast<qlonglong>(static_cast<double>(sizes[0]) * static_cast<double>(sizes[1]) * static_cast<double>(sizes[2]));
+}
+
+QString kernelKind(SliceKind kind) {
+    return kind == SliceKind::Memcpy ? "copy" : kind == SliceKind::Memset ? "memset" : "kernel";
+}
+
+}  // namespace
+
+QString noKernelsSentence(const PanesView& view) {
+    if (!view.note.isEmpty()) return view.note;
+    if (view.panes->devices) return QString("No kernel begins in %1. “Fit” shows all that was captured.").arg(view.range);
+    return "No kernels: this capture has no GPU in it. What ran on the CPU stands under Operations and in the flame graph; a trace of a GPU that is "
+           "dropped on the window fills this.";
+}
+
+OperationsPane::OperationsPane(QWidget* parent) : Pane(parent) {
+    m_table = soleTable(this, "operations of the range", 1, true);
+    m_table->table()->setToolTip("A click shows the longest of them in the timeline");
+    connect(m_table, &PaneTable::rowChosen, this, [this](int row) {
+        const PaneOperation& one = m_panes->operations.at(static_cast<std::size_t>(row));
+        if (one.longest.duration >= 0)
+            Q_EMIT sliceWanted(one.longest.lane, one.longest.depth, one.longest.start);
+        else
+            Q_EMIT nameWanted(paneText(one.row.name));
+    });
+}
+
+void OperationsPane::setView(const PanesView& view) {
+    m_panes = view.panes;
+    std::vector<PaneColumn> columns{
+        {"Name", "What ran on the CPU", {}, true, 34},
+        {"Self", "Its own time without what it called, of all threads", "ms"},
+        {"Share", "Its own time of that of all operations in the range", "%"},
+        {"Calls", "How many begin in the range"},
+        {"Layer", "The layer where most of its own time went", {}, true},
+        {"Role", "The part of the model where most of its own time went", {}, true},
+        {"Phase", "The phase where most of its own time went", {}, true},
+        {"Total", "Its time with what it called", "ms"},
+        {"Mean", "Total time of a call", "ms"},
+        {"Min", "The shortest call", "ms"},
+        {"Max", "The longest call", "ms"},
+        {"Computes", "Floating-point operations of matrix products and attention a second of its own time, where sizes were recorded", "FLOP/s"},
+        {"Moves", "Bytes of its operands and its result a second of its own time, where sizes were recorded", "B/s"}};
+    std::vector<std::vector<PaneCell>> rows;
+    if (m_panes)
+        for (const PaneOperation& one : m_panes->operations) {
+            const SummaryRow& row = one.row;
+            const double share = shareOf(row.self.ns, m_panes->totals.self.ns);
+            rows.push_back({wordsCell(row.name, paneText(row.name)),
+                            timeCell(row.self.ns),
+                            {panePercent(share), 100 * share},
+                            countCell(row.calls),
+                            layerCell(row.layer),
+                            wordsCell(row.role),
+                            wordsCell(row.phase),
+                            timeCell(row.total.ns),
+                            timeCell(row.mean().ns),
+                            m_panes->folded ? dash() : timeCell(row.shortest.ns),
+                            m_panes->folded ? dash() : timeCell(row.longest.ns)});
+        }
+    if (m_panes && rows.empty())
+        m_table->setSentence(QString("No operation begins in %1. “Fit” shows all that was captured.").arg(view.range));
+    else if (m_panes)
+        m_table->setSentence(QString("%1 operations in %2").arg(paneCount(m_panes->totals.operations), view.range),
+                             m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
+    m_table->setRows(std::move(columns), std::move(rows));
+}
+
+void OperationsPane::setSelected(const std::optional<QString>& name, bool onDevice) {
+    m_table->selectKey(name && !onDevice ? *name : QString());
+}
+
+QString OperationsPane::asText() const {
+    return m_table->sentence() + '\n' + m_table->asCsv();
+}
+
+KernelsPane::KernelsPane(QWidget* parent) : Pane(parent) {
+    m_table = soleTable(this, "kernels of the range", 1, true);
+    m_table->table()->setToolTip("A click shows the longest of them in the timeline");
+    connect(m_table, &PaneTable::rowChosen, this, [this](int row) {
+        const PaneKernel& one = m_panes->kernels.at(static_cast<std::size_t>(row));
+        if (one.longest.duration >= 0)
+            Q_EMIT sliceWanted(one.longest.lane, one.longest.depth, one.longest.start);
+        else
+            Q_EMIT nameWanted(paneText(one.row.name));
+    });
+}
+
+void KernelsPane::setView(const PanesView& view) {
+    m_panes = view.panes;
+    std::vector<PaneColumn> columns{
+        {"Name", "What ran on a GPU: kernels, copies, memsets", {}, true, 40},
+        {"Total", "Time of all of them together; a kernel calls nothing, so it is its own time too", "ms"},
+        {"Share", "Of the time of all kernels, copies and memsets in the range", "%"},
+        {"Calls", "How many begin in the range"},
+        {"Mean", "Time of one", "ms"},
+        {"Min", "The shortest", "ms"},
+        {"Max", "The longest", "ms"},
+        {"Operation", "What had it launched; of several the one with most of the time", {}, true, 24},
+        {"Layer", "Of that operation", {}, true},
+        {"Role", "The part of the model that operation belongs to", {}, true},
+        {"Blocks per SM", "Blocks of a launch for each multiprocessor, weighted by time; below 1 some have nothing to do"},
+        {"Occupancy", "Estimated: the share of a multiprocessor's threads that the blocks that fit on it occupy, weighted by time", "%"},
+        {"Launch delay", "From the begin of the call that launched it to its own, on average", "ms"},
+        {"Grid", "Blocks of the launch that took most of the time"},
+        {"Block", "Threads of a block of that launch"},
+        {"Registers", "Of a thread"},
+        {"Shared", "Shared memory of a block", "B"}};
+    std::vector<std::vector<PaneCell>> rows;
+    if (m_panes)
+        for (const PaneKernel& one : m_panes->kernels) {
+            const LaunchedRow& row = one.row;
+            const double share = shareOf(row.total.ns, m_panes->totals.deviceTime.ns);
+            const bool sized = row.grid[0] > 0;
+            const QString more =
+                row.operations > 1 ? QString("%1 different operations launch it; this one for most of its time").arg(row.operations) : QString();
+            rows.push_back({wordsCell(row.name, QString("%1 (%2)").arg(paneText(row.name), kernelKind(row.kind))),
+                            timeCell(row.total.ns),
+                            {panePercent(share), 100 * share},
+                            countCell(row.calls),
+                            timeCell(row.mean().ns),
+                            m_panes->folded ? dash() : timeCell(row.shortest.ns),
+                            m_panes->folded ? dash() : timeCell(row.longest.ns),
+                            wordsCell(row.operation, more),
+                            layerCell(row.layer),
+                            wordsCell(row.role),
+                            one.blocksPerMultiprocessor < 0
+                                ? dash()
+                                : PaneCell{paneText(format::significant(one.blocksPerMultiprocessor)), one.blocksPerMultiprocessor},
+                            {panePercent(one.occupancy), one.occupancy < 0 ? -1.0 : 100 * one.occupancy},
+                            one.launched == 0 ? dash() : timeCell(one.launchDelay.ns),
+                            {sizesText(row.grid), sizesValue(row.grid)},
+                            {sizesText(row.block), sizesValue(row.block)},
+                            sized ? countCell(row.registers) : dash(),
+                            sized ? countCell(row.sharedBytes) : dash()});
+        }
+    if (m_panes && rows.empty())
+        m_table->setSentence(noKernelsSentence(view));
+    else if (m_panes)
+        m_table->setSentence(
+            QString("%1 kernels and copies, %2, in %3").arg(paneCount(m_panes->totals.kernels), paneTime(m_panes->totals.deviceTime.ns), view.range),
+            m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
+    m_table->setRows(std::move(columns), std::move(rows));
+}
+
+void KernelsPane::setSelected(const std::optional<QString>& name, bool onDevice) {
+    m_table->selectKey(name && onDevice ? *name : QString());
+}
+
+QString KernelsPane::asText() const {
+    return m_table->sentence() + '\n' + m_table->asCsv();
+}
+
+}  // namespace stepscope
