@@ -39,6 +39,7 @@ ExitCode guarded(int argc, char** argv) {
     try {
         const ExitCode code = run(argc, argv);
         if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+        if (code == ExitCode::Io) return code;  // who wrote it has said so
         printError("The output could not be written; is its disk full?");
         return code == ExitCode::Ok ? ExitCode::Io : code;
     } catch (const std::bad_alloc&) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/analysis/DeviceSummary.h"
 
@@ -47,6 +48,13 @@ void KernelSummary::add(const SliceBlock& block) {
             m_operations.try_emplace({rank, slice.external}, Operation{texts[slice.name], texts[slice.role], slice.layer});
         if ((slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) && slice.correlation != 0 && slice.external != 0)
             m_externals.try_emplace({rank, slice.correlation}, slice.external);
+        if (isOperation(slice.kind)) {
+            std::int64_t end = 0;
+            if (!__builtin_add_overflow(slice.start, slice.duration, &end))
+                m_spans.push_back({rank, block.thread.laneNumber(), slice.start, end, {texts[slice.name], texts[slice.role], slice.layer}});
+        }
+        if ((slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) && slice.correlation != 0)
+            m_calls.push_back({rank, block.thread.laneNumber(), slice.start, slice.correlation});
         if (!isDeviceWork(slice.kind)) continue;
         m_total = boundedTime(m_total, slice.duration);
         m_launches.push_back({texts[slice.name], slice.kind, slice.duration, block.arguments[slice.arguments].bytes, rank, slice.external,
@@ -54,15 +62,37 @@ void KernelSummary::add(const SliceBlock& block) {
     }
 }
 
-// By its own external id, else by that of the call that launched it, else what it says itself.
-const KernelSummary::Operation* KernelSummary::operationOf(const Launch& launch) const {
+// By rank and correlation: the innermost operation that a call was made in.
+KernelSummary::Joined KernelSummary::aroundCalls() const {
+    auto spans = m_spans;
+    auto calls = m_calls;
+    std::ranges::sort(spans, {}, [](const Span& one) { return std::tuple(one.rank, one.lane, one.start, -one.end); });
+    std::ranges::sort(calls, {}, [](const Call& one) { return std::tuple(one.rank, one.lane, one.start); });
+    Joined around;
+    std::vector<const Span*> open;
+    std::size_t next = 0;
+    for (const Call& call : calls) {
+        const std::tuple at(call.rank, call.lane, call.start);
+        for (; next < spans.size() && std::tuple(spans[next].rank, spans[next].lane, spans[next].start) <= at; ++next) {
+            while (!open.empty() && open.back()->end <= spans[next].start) open.pop_back();
+            open.push_back(&spans[next]);
+        }
+        const auto over = [&](const Span& one) { return one.rank != call.rank || one.lane != call.lane || one.end <= call.start; };
+        while (!open.empty() && over(*open.back())) open.pop_back();
+        if (!open.empty()) around.try_emplace({call.rank, call.correlation}, open.back()->operation);
+    }
+    return around;
+}
+
+// By its own external id, else by that of the call that launched it, else by where that call was made, else what it says itself.
+const KernelSummary::Operation* KernelSummary::operationOf(const Launch& launch, const Joined& around) const {
     if (const auto direct = m_operations.find({launch.rank, launch.external}); launch.external != 0 && direct != m_operations.end())
         return &direct->second;
-    const Operation* const own = launch.own.name != 0 ? &launch.own : nullptr;
-    const auto call = m_externals.find({launch.rank, launch.correlation});
-    if (call == m_externals.end()) return own;
-    const auto found = m_operations.find({launch.rank, call->second});
-    return found == m_operations.end() ? own : &found->second;
+    if (const auto call = m_externals.find({launch.rank, launch.correlation}); call != m_externals.end())
+        if (const auto found = m_operations.find({launch.rank, call->second}); found != m_operations.end()) return &found->second;
+    const auto found = around.find({launch.rank, launch.correlation});
+    if (launch.correlation != 0 && found != around.end()) return &found->second;
+    return launch.own.name != 0 ? &launch.own : nullptr;
 }
 
 std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit) const {
@@ -71,6 +101,7 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
         std::map<Shape, std::int64_t> ofShape;
         std::map<Operation, std::int64_t> ofOperation;
     };
+    const Joined around = aroundCalls();
     std::map<std::pair<std::string, SliceKind>, Growing> growing;
     for (const Launch& launch : m_launches) {
         Growing& into = growing[{m_texts[launch.name], launch.kind}];
@@ -82,7 +113,7 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
         row.calls += 1;
         auto& shape = into.ofShape[m_shapes[launch.shape]];
         shape = boundedTime(shape, launch.duration);
-        if (const Operation* operation = operationOf(launch)) {
+        if (const Operation* operation = operationOf(launch, around)) {
             auto& time = into.ofOperation[*operation];
             time = boundedTime(time, launch.duration);
         }

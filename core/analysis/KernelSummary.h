@@ -51,9 +51,15 @@ private:
         std::uint32_t shape = 0;
         Operation own;  // that the slice itself names; name 0: none
     };
+    struct Span {  // an operation on its lane
+        std::int64_t rank, lane, start, end;
+        Operation operation;
+    };
+    struct Call {  // of the runtime
+        std::int64_t rank, lane, start, correlation;
+    };
     using Shape = std::array<std::int64_t, 8>;  // grid, block, registers, shared memory
     std::uint32_t textOf(const std::string& text);
-    const Operation* operationOf(const Launch& launch) const;
 
     struct Hash {
         std::size_t operator()(const std::pair<std::int64_t, std::int64_t>& key) const {
@@ -61,6 +67,8 @@ private:
         }
     };
     using Joined = std::unordered_map<std::pair<std::int64_t, std::int64_t>, Operation, Hash>;
+    const Operation* operationOf(const Launch& launch, const Joined& around) const;
+    Joined aroundCalls() const;
     std::vector<std::string> m_texts{std::string()};
     std::unordered_map<std::string, std::uint32_t> m_textPlaces{{std::string(), 0}};
     std::vector<Shape> m_shapes;
@@ -68,6 +76,8 @@ private:
     Joined m_operations;                                                                        // by rank and external id
     std::unordered_map<std::pair<std::int64_t, std::int64_t>, std::int64_t, Hash> m_externals;  // by rank and correlation: that of the launching call
     std::vector<Launch> m_launches;
+    std::vector<Span> m_spans;
+    std::vector<Call> m_calls;
     std::int64_t m_total = 0;
 };
 

@@ -18,7 +18,7 @@ constexpr std::size_t kColumns = 2, kColumnsBefore = 15;
 constexpr std::uint64_t kRecomputed = 0x80;  // beside a slice's kind
 constexpr std::int64_t kDeepest = 1 << 16;
 constexpr std::int64_t kMostLayers = 1 << 20;
-constexpr std::uint64_t kMostCount = 1ULL << 62;
+constexpr auto kMostCount = static_cast<std::uint64_t>(kMostSliceCount);
 
 bool canBe(const Slice& slice) {
     std::int64_t end = 0;
@@ -169,17 +169,19 @@ void readColumns(ByteReader& in, SliceBlock& block, std::int64_t begin, bool bef
 }
 
 void writeArguments(ByteWriter& out, const SliceArguments& arguments) {
+    // What the reader would refuse is not written: one number that cannot be must not cost the block.
+    const auto number = [&](std::int64_t value) { out.whole(static_cast<std::uint64_t>(std::clamp<std::int64_t>(value, 0, kMostSliceCount))); };
     out.text(std::string_view(arguments.text).substr(0, kLongestSliceName));
-    out.whole(static_cast<std::uint64_t>(arguments.flops));
-    out.whole(static_cast<std::uint64_t>(arguments.bytes));
+    number(arguments.flops);
+    number(arguments.bytes);
     const bool launch = arguments.grid != SliceArguments().grid || arguments.block != SliceArguments().block || arguments.registers != 0 ||
                         arguments.sharedBytes != 0;
     out.whole(launch ? 1 : 0);
     if (launch) {
         for (const auto& sizes : {arguments.grid, arguments.block})
-            for (const std::int64_t size : sizes) out.whole(static_cast<std::uint64_t>(size));
-        out.whole(static_cast<std::uint64_t>(arguments.registers));
-        out.whole(static_cast<std::uint64_t>(arguments.sharedBytes));
+            for (const std::int64_t size : sizes) number(size);
+        number(arguments.registers);
+        number(arguments.sharedBytes);
     }
     out.text(arguments.extra.size() <= kLongestSliceExtra ? std::string_view(arguments.extra) : std::string_view());
 }

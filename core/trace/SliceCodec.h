@@ -15,10 +15,11 @@ constexpr const char* kSlicesBefore = "slices/1";  // without lanes of devices, 
 inline bool isSlices(const std::string& kind) {
     return kind == kSlices || kind == kSlicesBefore;
 }
-constexpr std::size_t kMostSlices = 1 << 20;        // in one block
-constexpr std::size_t kLongestSliceName = 4096;     // bytes; what is longer is cut
-constexpr std::size_t kLongestSliceExtra = 65536;   // bytes of SliceArguments::extra; what is longer is left out
-constexpr std::size_t kMostSliceStrings = 1 << 18;  // in one block
+constexpr std::size_t kMostSlices = 1 << 20;                     // in one block
+constexpr std::size_t kLongestSliceName = 4096;                  // bytes; what is longer is cut
+constexpr std::size_t kLongestSliceExtra = 65536;                // bytes of SliceArguments::extra; what is longer is left out
+constexpr std::size_t kMostSliceStrings = 1 << 18;               // in one block
+constexpr std::int64_t kMostSliceCount = std::int64_t{1} << 62;  // of anything that is counted in SliceArguments
 
 // Slices need not be in order; those that cannot be (a negative duration, or less than what they called) are left out and counted as invalid. Its
 // lane is SliceThread::laneNumber(). `at`: where a block that holds nothing but counts lies.

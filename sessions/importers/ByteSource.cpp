@@ -133,34 +133,48 @@ Status ByteSource::unpack() {
     std::string in(std::size_t{256} << 10, '\0');
     std::int64_t unpacked = 0;
     bool within = true;  // a member of the file, of which there may be several
+    // Filled by as many members as it takes: each may be empty.
+    std::string piece(kPiece, '\0');
+    std::size_t filled = 0;
+    const auto hand = [&] {
+        if (filled == 0) return true;
+        piece.resize(filled);
+        filled = 0;
+        const bool put = this->put(std::move(piece));
+        piece.assign(kPiece, '\0');
+        return put;
+    };
     for (;;) {
         const auto got = read(in.data(), in.size());
         if (!got) return got.error();
-        if (*got == 0) break;
+        if (*got == 0 || m_leaving) break;
         zlib.next_in = reinterpret_cast<Bytef*>(in.data());
         zlib.avail_in = static_cast<uInt>(*got);
         while (zlib.avail_in > 0) {
             const std::int64_t at = m_read.load() - zlib.avail_in;
             if (!within) {
-                if (*zlib.next_in != 0x1f) return {};  // padding behind the last one
+                if (*zlib.next_in != 0x1f) {  // padding behind the last one
+                    (void)hand();
+                    return {};
+                }
                 if (inflateReset(&zlib) != Z_OK) return badGzip(m_path, at, "its parts do not follow each other");
                 within = true;
             }
-            std::string piece(kPiece, '\0');
-            zlib.next_out = reinterpret_cast<Bytef*>(piece.data());
-            zlib.avail_out = static_cast<uInt>(piece.size());
+            zlib.next_out = reinterpret_cast<Bytef*>(piece.data() + filled);
+            zlib.avail_out = static_cast<uInt>(kPiece - filled);
             const int done = inflate(&zlib, Z_NO_FLUSH);
             if (done != Z_OK && done != Z_STREAM_END && done != Z_BUF_ERROR)
                 return badGzip(m_path, m_read.load() - zlib.avail_in, zlib.msg != nullptr ? zlib.msg : "it does not unpack");
-            piece.erase(piece.size() - std::min<std::size_t>(zlib.avail_out, piece.size()));
-            unpacked += static_cast<std::int64_t>(piece.size());
+            unpacked += static_cast<std::int64_t>(kPiece - zlib.avail_out - filled);
+            filled = kPiece - zlib.avail_out;
             if (unpacked > kAlwaysFine && unpacked / kMostTimes > m_read.load())
                 return badGzip(m_path, m_read.load() - zlib.avail_in, "it unpacks to more than 250 times its size, which no trace does");
-            if (!piece.empty() && !put(std::move(piece))) return {};
+            if (filled == kPiece && !hand()) return {};
             if (done == Z_STREAM_END) within = false;
             if (done == Z_BUF_ERROR && zlib.avail_in == 0) break;
         }
     }
+    if (!hand()) return {};
     if (within) return badGzip(m_path, m_read.load(), "it ends in the middle");
     return {};
 }

@@ -44,7 +44,8 @@ private:
     std::condition_variable m_room, m_there;
     std::deque<std::string> m_pieces;
     Status m_outcome, m_ended;
-    bool m_done = false, m_leaving = false;
+    bool m_done = false;
+    std::atomic<bool> m_leaving = false;
     std::thread m_thread;
 };
 

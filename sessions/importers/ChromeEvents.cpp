@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/trace/SliceCodec.h"
 #include "sessions/importers/JsonScan.h"
@@ -14,7 +15,7 @@ namespace stepscope::importing {
 namespace {
 
 constexpr std::size_t kMostOpen = 1'000'000;
-constexpr std::size_t kMostInputs = 1 << 16;
+constexpr std::size_t kMostInputBytes = std::size_t{16} << 20;  // of what is remembered
 
 constexpr std::string_view kOrdinal("device:", 6);  // the ordinal of a kernel's device: its key without the colon
 
@@ -139,6 +140,7 @@ std::uint32_t ChromeEvents::nameOf(std::string_view token) {
 }
 
 bool ChromeEvents::inputs(std::string_view dims, std::string_view types, std::string& text) {
+    if (dims.size() + types.size() > kLongestSliceExtra) return false;
     std::string key;
     key.reserve(dims.size() + types.size());
     key.append(dims).append(types);
@@ -146,7 +148,11 @@ bool ChromeEvents::inputs(std::string_view dims, std::string_view types, std::st
         text = known->second;
         return !text.empty();
     }
-    if (m_inputs.size() == kMostInputs) m_inputs.clear();
+    m_inputBytes += key.size() + 128;
+    if (m_inputBytes > kMostInputBytes) {
+        m_inputs.clear();
+        m_inputBytes = key.size() + 128;
+    }
     std::string found;
     const auto shapes = nlohmann::json::parse(dims, nullptr, false), words = nlohmann::json::parse(types, nullptr, false);
     bool good = shapes.is_array() && words.is_array() && shapes.size() == words.size() && !shapes.empty();
@@ -168,6 +174,8 @@ void ChromeEvents::take(const ChromeEvent& event) {
     if (kKnown.find(ph[0]) == std::string_view::npos) return m_trace.skip(fmt::format("events of the kind ph {}", readable(event.ph)));
     const auto at = thousandfold(event.ts);
     if (!at) return m_trace.skip("a time that is no number");
+    // Kineto wrote microseconds as floating-point numbers, which of the time since 1970 are multiples of a quarter.
+    if (m_rounded > 1) m_rounded = std::gcd(m_rounded, *at);
     switch (ph[0]) {
         case 'X': {
             const auto duration = event.dur.empty() ? std::optional<std::int64_t>(0) : thousandfold(event.dur);
@@ -218,6 +226,9 @@ void ChromeEvents::slice(const ChromeEvent& event, std::int64_t at, std::int64_t
     arguments.flops = arguments.bytes = arguments.registers = arguments.sharedBytes = 0;
     arguments.grid = arguments.block = {};
     const auto extra = [&](std::string_view key, std::string_view value) {
+        // What is longer is left out as a whole.
+        if (value.size() > 16 * kLongestSliceExtra) arguments.extra.resize(kLongestSliceExtra + 1, ' ');
+        if (arguments.extra.size() > kLongestSliceExtra) return;
         arguments.extra += arguments.extra.empty() ? "{\"" : ",\"";
         arguments.extra += key;
         arguments.extra += "\":";
@@ -447,6 +458,7 @@ void ChromeEvents::end() {
     if (m_open > 0) m_trace.skip("ranges that have no end", static_cast<std::int64_t>(m_open));
     m_begun.clear();
     m_open = 0;
+    m_trace.file().roundedNs = m_rounded > 1 ? m_rounded : 0;
 }
 
 }  // namespace stepscope::importing

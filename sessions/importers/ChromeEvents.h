@@ -38,7 +38,9 @@ private:
 
     TraceBuilder& m_trace;
     SliceArguments m_arguments;
-    std::unordered_map<std::string, std::string> m_inputs;  // dims and types as written -> SliceArguments::text, empty: not to be said so
+    std::unordered_map<std::string, std::string, KeyedHash> m_inputs;  // dims and types as written -> SliceArguments::text, empty: not to be said so
+    std::size_t m_inputBytes = 0;
+    std::int64_t m_rounded = 1000;  // ns: what all times so far are multiples of
     struct Begun {
         Record record;
         bool kept = true;

@@ -25,6 +25,8 @@ public:
         Status done = document();
         if (const Status under = source(); !under) return under;  // why the bytes ended is more than that they did
         if (!done) return done;
+        if (peek(); m_at < m_window.size()) return wrong("more follows behind its end");
+        if (const Status under = source(); !under) return under;
         m_events.end();
         return facts();
     }
@@ -135,7 +137,10 @@ private:
                 keep(key, *found);
             }
             const char next = peek();
-            if (next == '}') break;
+            if (next == '}') {
+                ++m_at;
+                break;
+            }
             if (auto comma = expect(','); !comma) return comma;
         }
         return m_sawEvents ? Status() : noEvents();

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <set>
+#include <system_error>
 
 #include "core/events/Event.h"
 #include "sessions/EventTime.h"
@@ -17,6 +19,7 @@
 #include "sessions/importers/NsightDatabase.h"
 #include "sessions/importers/ScalarLogs.h"
 #include "sessions/importers/TraceBuilder.h"
+#include "sessions/record/EventMerge.h"
 
 namespace stepscope {
 namespace {
@@ -25,19 +28,24 @@ namespace fs = std::filesystem;
 using importing::ImportStore;
 using importing::TraceBuilder;
 
+constexpr std::int64_t kLastNs = 4'000'000'000'000'000'000;  // where a session ends at the latest, 126 years: what its reader lets pass
+
 enum class FileKind { Chrome, NsightSqlite, EventFile, LlmcLog, Unknown };
 
 Error refused(const std::string& path, const std::string& sentence, ErrorCode code = ErrorCode::BadInput) {
     return makeError(code, sentence).about(Subject::Kind::File, path);
 }
 
-std::string headOf(const std::string& path) {
+Result<std::string> headOf(const std::string& path) {
     std::string head(4096, '\0');
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return {};
-    const ssize_t got = ::pread(file, head.data(), head.size(), 0);
-    ::close(file);
-    head.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    const ssize_t got = file < 0 ? -1 : ::pread(file, head.data(), head.size(), 0);
+    const int problem = errno;
+    if (file >= 0) ::close(file);
+    if (got < 0)
+        return refused(path, fmt::format("\"{}\" cannot be read: {}; choose a file that can be.", path, std::generic_category().message(problem)),
+                       ErrorCode::Io);
+    head.resize(static_cast<std::size_t>(got));
     return head;
 }
 
@@ -51,8 +59,10 @@ Result<FileKind> kindOf(const std::string& path) {
             path, fmt::format("\"{0}\" is a report that only Nsight Systems reads; run: nsys export --type sqlite \"{0}\" and import the .sqlite "
                               "file that it makes.",
                               path));
-    const std::string head = headOf(path);
-    if (head.empty()) return refused(path, fmt::format("\"{}\" is empty or cannot be read; choose another file.", path));
+    const auto read = headOf(path);
+    if (!read) return read.error();
+    const std::string& head = *read;
+    if (head.empty()) return refused(path, fmt::format("\"{}\" is empty; choose another file.", path));
     const auto first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
     if (head.starts_with("SQLite format 3")) return FileKind::NsightSqlite;
     if (head.starts_with("\x1f\x8b") || (first != std::string::npos && (head[first] == '{' || head[first] == '['))) return FileKind::Chrome;
@@ -68,6 +78,20 @@ std::string stem(const std::string& path) {
     std::ranges::replace_if(
         name, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
     return name.empty() ? std::string("imported") : name.substr(0, 200);
+}
+
+// When the first of all is: logs hold steps without samples, which are no records of the trace.
+std::int64_t firstNs(const TraceBuilder& trace, const importing::ScalarSteps& scalars) {
+    if (trace.empty() || scalars.empty()) return trace.empty() ? scalars.firstNs() : trace.originNs();
+    return std::min(trace.originNs(), scalars.firstNs());
+}
+
+// Steps of a trace as a list of sessions shows them: how many and how long, and nothing of what was learned.
+std::vector<Event> stepsOf(const TraceBuilder& trace, std::int64_t origin) {
+    std::vector<Event> events;
+    for (const auto& step : trace.capturedSteps())
+        events.emplace_back(StepDone{.step = step.number, .at = {step.end - origin}, .duration = {step.end - step.start}});
+    return events;
 }
 
 // Files of several workers: a rank of its own for each, told where two say the same.
@@ -150,25 +174,38 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
     info.config.reset();
     info.machine.reset();
     for (const auto& file : request.files) info.notes += fmt::format("Imported from {}\n", fs::path(file).filename().string());
-    const std::int64_t origin = trace.empty() ? scalars.firstNs() : trace.originNs();
-    const std::vector<Event> events = scalars.events(origin);
+    const std::int64_t origin = firstNs(trace, scalars);
+    std::vector<Event> events = scalars.events(origin);
     constexpr std::int64_t kEarliest = 946'684'800'000'000'000, kLatest = 4'102'444'800'000'000'000;  // of this century
     if (origin > kEarliest && origin < kLatest) info.startedUnixMs = origin / 1'000'000;
     auto store = ImportStore::open(request.database, info);
     if (!store) return store.error();
     const std::int64_t records = std::max<std::int64_t>(1, trace.recorded());
     std::int64_t handed = 0, last = 0;
+    const auto share = [&] { return 0.7 + 0.3 * std::min(1.0, static_cast<double>(handed) * 16384 / static_cast<double>(records)); };
     bool stopped = false;
-    const Status ordered = trace.finish([&](const TraceBuilder::Encode& encode) {
-        if (++handed % 16 == 0 && request.progress)
-            stopped = !request.progress(0.7 + 0.3 * std::min(1.0, static_cast<double>(handed) * 16384 / static_cast<double>(records)),
-                                        request.files.back());
-        return !stopped && (*store)->add(encode);
-    });
+    const auto goOn = [&] {
+        // Where slices overlap it may be long until the next block.
+        stopped = stopped || (request.progress && !request.progress(share(), request.files.back()));
+        return !stopped;
+    };
+    const Status ordered = trace.finish(
+        [&](const TraceBuilder::Encode& encode) {
+            ++handed;
+            return !stopped && (*store)->add(encode);
+        },
+        goOn, origin);
     if (stopped) return makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");
     if (!ordered) return ordered.error();
+    const auto scalarSteps = std::ranges::count_if(events, [](const Event& event) { return std::holds_alternative<StepDone>(event); });
+    if (scalarSteps == 0)
+        for (auto& step : stepsOf(trace, origin)) events.push_back(std::move(step));
+    // A session that its own reader refuses would be worth nothing.
+    const auto unreadable = static_cast<std::int64_t>(std::erase_if(events, [](const Event& event) { return !isReadable(event); }));
+    if (unreadable > 0) trace.skip("steps whose time or number is beyond what is kept", unreadable);
     last = trace.lastEndNs();
     for (const auto& event : events) last = std::max(last, timeOf(event).ns);
+    last = std::clamp<std::int64_t>(last, 0, kLastNs);
     for (std::size_t i = 0; i < trace.files().size(); ++i) {
         const auto& file = trace.files()[i];
         if (file.facts.empty()) continue;
@@ -182,8 +219,7 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
 
     const auto& counts = trace.counts();
     summary.session = (*store)->session();
-    summary.steps =
-        counts.steps + static_cast<std::int64_t>(std::ranges::count_if(events, [](const Event& e) { return std::holds_alternative<StepDone>(e); }));
+    summary.steps = counts.steps + static_cast<std::int64_t>(scalarSteps);
     summary.operations = counts.operations;
     summary.kernels = counts.kernels;
     summary.copies = counts.copies;

@@ -88,7 +88,7 @@ public:
             const StepMedians medians = stepMedians(*m_connection, m_session);
             SQLite::Statement update(*m_connection, "UPDATE sessions SET step_ns_median = ?, step_tokens_median = ? WHERE id = ?");
             update.bind(1, medians.durationNs);
-            update.bind(2, medians.tokens);
+            update.bind(2, medians.tokens > 0 ? medians.tokens : kUnknown);  // steps of an import say nothing of tokens
             update.bind(3, m_session);
             update.exec();
             transaction.commit();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SampleCodec.h"
@@ -14,6 +15,8 @@ namespace {
 constexpr std::size_t kBlock = 16384;                      // records
 constexpr std::size_t kBlockBytes = std::size_t{4} << 20;  // of texts
 constexpr std::int32_t kDeepest = 60'000;                  // what a block holds is a little more
+constexpr std::int64_t kMostLooks = 100'000'000;           // under a second of looking for what holds slices that overlap
+constexpr std::int64_t kLooksEach = 256;                   // and some for each slice, so that long traces have their share
 
 SliceArguments argumentsFrom(const std::string& blob) {
     SliceArguments arguments;
@@ -43,6 +46,8 @@ void LaneWriter::beginLane(std::uint32_t lane) {
     m_lane = lane;
     const auto& one = m_trace.m_lanes[lane];
     m_base = m_trace.m_files[one.file].baseNs;
+    m_rounded = m_trace.m_files[one.file].roundedNs;
+    m_callsTwice = m_trace.m_files[one.file].source == "nsys";
     m_arrow = static_cast<std::size_t>(std::ranges::lower_bound(m_trace.m_arrows, lane, {}, [](const auto& arrow) { return arrow.lane; }) -
                                        m_trace.m_arrows.begin());
     m_block = {};
@@ -107,43 +112,88 @@ bool LaneWriter::take(const Record& record) {
     }
 }
 
+// Nsight Systems tells many calls of the runtime twice, one within the other with one correlation: what was called, and the versioned function below
+// it. Only the outer one launches; the same call again is left out, another one is the driver's.
+bool LaneWriter::toldTwice(Record& record) {
+    constexpr int kLevels = 4;
+    if (!m_callsTwice || record.correlation == 0 || record.kind != SliceKind::Runtime) return false;
+    int levels = 0;
+    for (auto one = m_open.rbegin(); one != m_open.rend() && levels < kLevels; ++one, ++levels) {
+        if (one->record.kind != SliceKind::Runtime || one->record.correlation != record.correlation) continue;
+        --m_trace.m_counts.runtimeCalls;
+        if (one->record.name == record.name) {
+            ++m_trace.m_counts.reasons["calls that were told a second time within themselves, and are kept once"];
+            return true;
+        }
+        ++m_trace.m_counts.driverCalls;
+        record.kind = SliceKind::Driver;
+        record.correlation = 0;
+        return false;
+    }
+    return false;
+}
+
+// Among what is open and not nested: what holds it whole, but for what rounding makes of its end, at a depth that nobody else has now.
+LaneWriter::Open* LaneWriter::holderOf(Open& open) {
+    const std::int64_t start = open.record.start;
+    Open* within = nullptr;
+    for (auto& one : m_open) {
+        const std::int64_t beyond = open.end - one.end;
+        if (beyond > 0 && (beyond > m_rounded || one.end - start <= beyond)) continue;
+        if (within == nullptr || one.depth > within->depth) within = &one;
+    }
+    // A neighbour that ends a rounding after this one begins: the time is counted here, not twice.
+    for (auto& one : m_open)
+        if (&one != within && one.end - start <= m_rounded) charge(one, start, std::min(one.end, open.end));
+    const std::int32_t first = within == nullptr ? 0 : within->depth + 1;
+    std::vector<bool> taken(m_open.size() + 1, false);
+    for (const auto& one : m_open)
+        if (one.depth >= first && static_cast<std::size_t>(one.depth - first) < taken.size())
+            taken[static_cast<std::size_t>(one.depth - first)] = true;
+    open.depth = first + static_cast<std::int32_t>(std::ranges::find(taken, false) - taken.begin());
+    m_looked += 3 * static_cast<std::int64_t>(m_open.size());
+    return within;
+}
+
+// What several cover together counts once.
+void LaneWriter::charge(Open& outer, std::int64_t from, std::int64_t to) {
+    from = std::max(from, outer.covered);
+    if (to > from) outer.called += to - from;
+    outer.covered = std::max(outer.covered, to);
+}
+
 bool LaneWriter::takeSlice(const Record& record, std::int64_t start) {
     Open open{.record = record, .end = start + record.duration, .covered = start};
     open.record.start = start;
     closeUpTo(start);
+    ++m_taken;
+    if (toldTwice(open.record)) return true;
     open.step = record.step != 0 ? record.step : m_trace.stepOf(m_trace.m_lanes[m_lane].file, record.start);
     const auto& arrows = m_trace.m_arrows;
     while (m_arrow < arrows.size() && arrows[m_arrow].lane == m_lane && arrows[m_arrow].at < record.start) ++m_arrow;
-    if (record.sequence >= 0 && m_arrow < arrows.size() && arrows[m_arrow].lane == m_lane && arrows[m_arrow].at == record.start)
-        open.forwardStart = arrows[m_arrow++].from + m_base - m_origin;
-    Open* within = nullptr;
-    if (!m_open.empty()) {
-        if (!m_tangled && m_open.back().end >= open.end) {
-            within = &m_open.back();
-            open.depth = within->depth + 1;
-        } else {
-            // It reaches beyond what it began in: it lies in what holds it whole, at a depth that nobody else has now.
-            m_tangled = true;
-            for (auto& one : m_open)
-                if (one.end >= open.end && (within == nullptr || one.depth > within->depth)) within = &one;
-            std::vector<std::int32_t> taken;
-            for (const auto& one : m_open) taken.push_back(one.depth);
-            std::ranges::sort(taken);
-            open.depth = within == nullptr ? 0 : within->depth + 1;
-            for (auto at = std::ranges::lower_bound(taken, open.depth); at != taken.end() && *at <= open.depth; ++at)
-                if (*at == open.depth) ++open.depth;
+    if (record.sequence >= 0 && m_arrow < arrows.size() && arrows[m_arrow].lane == m_lane && arrows[m_arrow].at == record.start) {
+        const std::int64_t from = arrows[m_arrow++].from;
+        if (__builtin_add_overflow(from, m_base, &open.forwardStart) || __builtin_sub_overflow(open.forwardStart, m_origin, &open.forwardStart) ||
+            open.forwardStart < 0)
+            open.forwardStart = 0;
+    }
+    Open* within = m_open.empty() ? nullptr : &m_open.back();
+    if (within != nullptr && (m_tangled || within->end < open.end)) {
+        if (m_looked > kMostLooks + kLooksEach * m_taken) {
+            m_trace.skip("slices that overlap too many others of their lane");
+            return true;
         }
+        m_soonest = std::min(m_tangled ? m_soonest : within->end, open.end);
+        m_tangled = true;
+        within = holderOf(open);
+    } else if (within != nullptr) {
+        open.depth = within->depth + 1;
     }
     if (open.depth > kDeepest) {
         m_trace.skip("nested more than 60000 deep");
         return true;
     }
-    if (within != nullptr) {
-        // What several cover together counts once.
-        const std::int64_t from = std::max(start, within->covered);
-        if (open.end > from) within->called += open.end - from;
-        within->covered = std::max(within->covered, open.end);
-    }
+    if (within != nullptr) charge(*within, start, std::min(open.end, within->end));
     m_open.push_back(open);
     return m_block.slices.size() < kBlock && m_bytes < kBlockBytes ? true : flush();
 }
@@ -156,12 +206,17 @@ void LaneWriter::closeUpTo(std::int64_t at) {
         }
         return;
     }
+    if (at < m_soonest) return;
+    m_looked += 2 * static_cast<std::int64_t>(m_open.size());
+    m_soonest = std::numeric_limits<std::int64_t>::max();
     std::size_t kept = 0;
     for (std::size_t i = 0; i < m_open.size(); ++i) {
-        if (m_open[i].end <= at)
+        if (m_open[i].end <= at) {
             close(m_open[i]);
-        else
+        } else {
+            m_soonest = std::min(m_soonest, m_open[i].end);
             m_open[kept++] = m_open[i];
+        }
     }
     m_open.resize(kept);
     untangle();

@@ -28,6 +28,9 @@ private:
         std::int32_t depth = 0;
     };
     bool takeSlice(const Record& record, std::int64_t start);
+    bool toldTwice(Record& record);
+    Open* holderOf(Open& open);
+    static void charge(Open& outer, std::int64_t from, std::int64_t to);
     void closeUpTo(std::int64_t at);
     void close(const Open& open);
     void untangle();
@@ -40,7 +43,11 @@ private:
     const std::function<bool(TraceBuilder::Encode)>& m_out;
     std::uint32_t m_lane = 0;
     std::vector<Open> m_open;
-    bool m_tangled = false;  // not each lies within the one before
+    bool m_tangled = false;      // not each lies within the one before
+    std::int64_t m_soonest = 0;  // where the first of tangled ones ends
+    std::int64_t m_rounded = 0;  // ns, of the lane's file
+    bool m_callsTwice = false;
+    std::int64_t m_looked = 0, m_taken = 0;  // at tangled slices, so that their number times their number is bounded
     std::size_t m_arrow = 0;
 
     SliceBlock m_block;

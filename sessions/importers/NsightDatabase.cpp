@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -15,10 +16,15 @@ namespace {
 
 struct Stopped {};
 
+constexpr int kStepsBetweenLooks = 100'000;          // of SQLite's machine
+constexpr std::int64_t kStepsForARow = 100'000'000;  // a second or two: no row of a table that Nsight wrote takes as many
+constexpr std::int64_t kStepsForAByte = 4;           //   nor those that are copied of one of this file's size
+
 // A table of which some columns may be missing: those are -1 then.
 class NsightRows {
 public:
     NsightRows(SQLite::Database& database, const std::string& table, const std::vector<std::string>& wanted) {
+        if (!database.tableExists(table)) return;  // a view of that name is none: what it does may have no end
         std::set<std::string> there;
         SQLite::Statement columns(database, "SELECT name FROM pragma_table_info(?)");
         columns.bind(1, table);
@@ -64,8 +70,16 @@ std::string inContext(std::int64_t context) {
 
 class NsightReader {
 public:
-    NsightReader(SQLite::Database& database, TraceBuilder& trace, const std::function<bool(double)>& go)
-        : m_database(database), m_trace(trace), m_go(go) {}
+    NsightReader(SQLite::Database& database, TraceBuilder& trace, const std::function<bool(double)>& go, std::int64_t bytes)
+        : m_database(database), m_trace(trace), m_go(go), m_mostSteps(kStepsForARow + kStepsForAByte * bytes) {
+        sqlite3_progress_handler(database.getHandle(), kStepsBetweenLooks, &NsightReader::look, this);
+    }
+    ~NsightReader() { sqlite3_progress_handler(m_database.getHandle(), 0, nullptr, nullptr); }
+    NsightReader(const NsightReader&) = delete;
+    NsightReader& operator=(const NsightReader&) = delete;
+
+    bool stopped() const { return m_stopped; }
+    bool tooLong() const { return m_steps > m_mostSteps; }
 
     bool looksRight() {
         SQLite::Statement find(m_database,
@@ -94,22 +108,46 @@ public:
     }
 
 private:
+    // Called by SQLite while it works; 1 ends that.
+    static int look(void* self) {
+        auto& reader = *static_cast<NsightReader*>(self);
+        reader.m_steps += kStepsBetweenLooks;
+        if (!reader.m_go(reader.m_share)) reader.m_stopped = true;
+        return reader.m_stopped || reader.tooLong() ? 1 : 0;
+    }
     void share(double done) {
         m_share = done;
         if (!m_go(done)) throw Stopped{};
         if (!m_trace.status()) throw Stopped{};
     }
     void tick() {
+        m_steps = 0;
         if (++m_rows % 4096 == 0) share(m_share);
     }
     bool has(const std::string& table) { return m_database.tableExists(table); }
 
     std::string stringOf(std::int64_t id) {
         if (!has("StringIds")) return {};
-        if (!m_strings) m_strings.emplace(m_database, "SELECT value FROM StringIds WHERE id = ?");
+        if (!m_strings) m_strings.emplace(m_database, fmt::format("SELECT value FROM {} WHERE id = ?", indexedStrings()));
         m_strings->reset();
         m_strings->bind(1, id);
         return m_strings->executeStep() ? m_strings->getColumn(0).getString().substr(0, kLongestSliceName) : std::string();
+    }
+    // Nsight's own table is found by its key; one without would be read from its begin for each name.
+    std::string indexedStrings() {
+        SQLite::Statement key(m_database,
+                              "SELECT count(*) FROM pragma_table_info('StringIds') WHERE pk > 0 AND (name <> 'id' OR upper(type) <> 'INTEGER')");
+        SQLite::Statement keyed(m_database, "SELECT count(*) FROM pragma_table_info('StringIds') WHERE pk = 1 AND name = 'id'");
+        if (key.executeStep() && keyed.executeStep() && key.getColumn(0).getInt64() == 0 && keyed.getColumn(0).getInt64() == 1)
+            return "main.StringIds";
+        m_steps = 0;
+        m_database.exec("CREATE TEMP TABLE indexed_strings (id INTEGER PRIMARY KEY, value TEXT)");
+        m_database.exec(
+            fmt::format("INSERT OR IGNORE INTO temp.indexed_strings SELECT id, substr(value, 1, {}) FROM main.StringIds "
+                        "WHERE typeof(id) = 'integer' AND typeof(value) = 'text'",
+                        kLongestSliceName));
+        m_steps = 0;
+        return "temp.indexed_strings";
     }
     std::uint32_t nameOf(std::int64_t id) {
         const auto [found, added] = m_names.try_emplace(id, 0);
@@ -353,26 +391,53 @@ private:
     const std::function<bool(double)>& m_go;
     std::optional<SQLite::Statement> m_strings;
     std::unordered_map<std::int64_t, std::uint32_t> m_names;
-    std::int64_t m_rows = 0;
+    const std::int64_t m_mostSteps;
+    std::int64_t m_rows = 0, m_steps = 0;  // of SQLite's machine since the last row
+    bool m_stopped = false;
     double m_share = 0;
 };
+
+// As it lies there, without the files that SQLite puts beside a database that others may write to; one of which something is in such a file already
+// is read with it.
+std::string addressOf(const std::string& path) {
+    std::error_code problem;
+    const auto pending = std::filesystem::file_size(path + "-wal", problem);
+    const bool alone = problem || pending == 0;
+    std::string address = "file:";
+    for (const char c : std::filesystem::absolute(path, problem).string()) {
+        const bool plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("/._-").find(c) != std::string_view::npos;
+        address += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return address + (alone ? "?immutable=1" : "");
+}
 
 }  // namespace
 
 Status readNsightDatabase(const std::string& path, TraceBuilder& trace, const std::function<bool(double)>& go) {
     const auto refuse = [&](const std::string& what) { return makeError(ErrorCode::BadInput, what).about(Subject::Kind::File, path); };
     try {
-        SQLite::Database database(path, SQLite::OPEN_READONLY, 2000);
+        SQLite::Database database(addressOf(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI, 2000);
         sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
         sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+        sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+        sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
         sqlite3_limit(database.getHandle(), SQLITE_LIMIT_LENGTH, 64 << 20);
-        NsightReader reader(database, trace, go);
-        if (!reader.looksRight())
-            return refuse(
-                fmt::format("\"{}\" is an SQLite database, but not one that Nsight Systems exported; make it with: nsys export --type sqlite "
-                            "REPORT.nsys-rep",
-                            path));
-        reader.read();
+        std::error_code unknown;
+        const auto bytes = std::filesystem::file_size(path, unknown);
+        NsightReader reader(database, trace, go, unknown ? 0 : static_cast<std::int64_t>(bytes));
+        try {
+            if (!reader.looksRight())
+                return refuse(
+                    fmt::format("\"{}\" is an SQLite database, but not one that Nsight Systems exported; make it with: nsys export --type sqlite "
+                                "REPORT.nsys-rep",
+                                path));
+            reader.read();
+        } catch (const SQLite::Exception&) {
+            if (reader.stopped()) throw Stopped{};
+            if (!reader.tooLong()) throw;
+            return refuse(fmt::format("\"{}\" cannot be read as a database of Nsight Systems: a table of it takes too long; export it again.", path));
+        }
         return {};
     } catch (const Stopped&) {
         if (!trace.status()) return trace.status();

@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::size_t kLongestEventRecord = std::size_t{64} << 20;
 constexpr std::size_t kLargestLog = std::size_t{256} << 20;
-constexpr double kMostStepNumber = 4e9;         // of such a log: its place in time is a number of ns
-constexpr std::int64_t kStepApart = 1'000'000;  // ns, where a log has no times
+constexpr double kMostStepNumber = 4e9;                             // of such a log: its place in time is a number of ns
+constexpr std::int64_t kMostEventStep = 1'000'000'000'000'000'000;  // of TensorBoard: more is nobody's run
+constexpr std::int64_t kStepApart = 1'000'000;                      // ns, where a log has no times
 
 template <class Number>
 Number littleEndian(std::string_view bytes, std::size_t at) {
@@ -130,7 +131,7 @@ public:
         }
         if (!fields.good()) return wrongAt(m_path, kEvents, at, "an event is damaged");
         if (summary.empty()) return {};
-        if (!std::isfinite(wall) || wall < 0 || wall > 4e9 || step < 0) {
+        if (!std::isfinite(wall) || wall < 0 || wall > 4e9 || step < 0 || step > kMostEventStep) {
             m_trace.skip("a time or a step that cannot be");
             return {};
         }

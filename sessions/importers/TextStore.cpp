@@ -9,8 +9,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <system_error>
+
+#include "sessions/importers/KeyedHash.h"
 
 namespace stepscope::importing {
 namespace {
@@ -87,7 +88,7 @@ void TextStore::grow() {
 std::uint32_t TextStore::add(std::string_view text, bool* added) {
     if (added != nullptr) *added = false;
     if (text.empty()) return kNone;
-    const std::uint64_t hash = std::hash<std::string_view>()(text);
+    const std::uint64_t hash = keyedHash(text);
     const std::size_t mask = m_table.size() - 1;
     std::size_t at = hash & mask;
     for (; m_table[at].number != 0; at = (at + 1) & mask)

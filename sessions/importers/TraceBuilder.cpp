@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "core/trace/SliceCodec.h"
 #include "sessions/importers/JsonScan.h"
@@ -20,6 +21,9 @@ constexpr std::size_t kMostLanes = 50'000;
 constexpr std::size_t kMostArrows = 2'000'000;
 constexpr std::size_t kMostBegins = 4096;  // of one id
 constexpr int kWitnesses = 64;
+constexpr std::size_t kMostWitnesses = 1 << 18;
+constexpr std::size_t kLongestPlace = 256;                 // bytes of a pid or tid that tell it from others, as many as are shown of it
+constexpr std::int64_t kFarthest = std::int64_t{1} << 61;  // ns: two of them can be added
 constexpr std::size_t kMostSteps = 1'000'000;
 
 std::optional<std::int64_t> asNumber(std::string_view text) {
@@ -48,11 +52,11 @@ void TraceBuilder::beginFile(std::int64_t rank) {
 }
 
 std::optional<std::uint32_t> TraceBuilder::lane(std::string_view pid, std::string_view tid, LaneUse use) {
-    m_key.assign(pid);
+    m_key.assign(pid.substr(0, kLongestPlace));
     m_key += '\x1f';
-    m_key += tid;
+    m_key += tid.substr(0, kLongestPlace);
     m_key += static_cast<char>(use);
-    Recent& recent = m_recent[std::hash<std::string_view>()(m_key) % m_recent.size()];
+    Recent& recent = m_recent[keyedHash(m_key) % m_recent.size()];
     if (recent.key == m_key) return recent.lane;
     const std::string whole = std::to_string(m_files.size()) + '\x1f' + m_key;
     auto found = m_laneOf.find(whole);
@@ -82,6 +86,22 @@ std::uint32_t TraceBuilder::arguments(const SliceArguments& arguments) {
     const std::array<std::int64_t, 10> numbers{arguments.flops,     arguments.bytes,      arguments.grid[0],  arguments.grid[1],
                                                arguments.grid[2],   arguments.block[0],   arguments.block[1], arguments.block[2],
                                                arguments.registers, arguments.sharedBytes};
+    if (std::ranges::any_of(numbers, [](std::int64_t number) { return number < 0 || number > kMostSliceCount; })) {
+        ++m_counts.reasons["numbers of arguments that were left out: larger than they can be"];
+        SliceArguments less = arguments;
+        for (std::int64_t* number : {&less.flops, &less.bytes, less.grid.data(), &less.grid[1], &less.grid[2], less.block.data(), &less.block[1],
+                                     &less.block[2], &less.registers, &less.sharedBytes})
+            if (*number < 0 || *number > kMostSliceCount) *number = 0;
+        return this->arguments(less);
+    }
+    const auto without = [&](const char* reason) {
+        ++m_counts.reasons[reason];
+        SliceArguments less{arguments.text,  arguments.flops,     arguments.bytes,       arguments.grid,
+                            arguments.block, arguments.registers, arguments.sharedBytes, std::string()};
+        return this->arguments(less);
+    };
+    // Before it is kept: a megabyte each time would fill the disk.
+    if (arguments.extra.size() > kLongestSliceExtra) return without("arguments that were left out: longer than 65536 bytes");
     const bool any = std::ranges::any_of(numbers, [](std::int64_t number) { return number != 0; });
     if (!any && arguments.text.empty() && arguments.extra.empty()) return TextStore::kNone;
     m_blob.assign(1, any ? 'L' : 'T');
@@ -91,16 +111,10 @@ std::uint32_t TraceBuilder::arguments(const SliceArguments& arguments) {
     m_blob += arguments.extra;
     bool added = false;
     const std::uint32_t place = m_arguments.add(m_blob, &added);
-    if (!added || arguments.extra.empty() || (arguments.extra.size() <= kLongestSliceExtra && isJson(arguments.extra))) return place;
-    ++m_counts.reasons[arguments.extra.size() > kLongestSliceExtra ? "arguments that were left out: longer than 65536 bytes"
-                                                                   : "arguments that were left out: no JSON"];
-    SliceArguments without = arguments;
-    without.extra.clear();
-    return this->arguments(without);
+    return !added || arguments.extra.empty() || isJson(arguments.extra) ? place : without("arguments that were left out: no JSON");
 }
 
 bool TraceBuilder::fits(std::int64_t start, std::int64_t duration) {
-    constexpr std::int64_t kFarthest = std::int64_t{1} << 61;  // ns: two of them can be added
     if (start > kFarthest || start < -kFarthest || duration > kFarthest) {
         skip("a time that does not fit");
         return false;
@@ -152,7 +166,7 @@ void TraceBuilder::slice(const Record& record) {
             ++m_counts.others;
             break;
     }
-    if (record.forwardThread > 0 && m_witnessed[{m_files.size(), record.forwardThread}]++ < kWitnesses)
+    if (record.forwardThread > 0 && m_witnesses.size() < kMostWitnesses && m_witnessed[{m_files.size(), record.forwardThread}]++ < kWitnesses)
         m_witnesses.push_back({record.lane, record.start, record.forwardThread});
     m_sorter.add(record);
 }
@@ -164,7 +178,7 @@ void TraceBuilder::flow(std::string_view category, std::string_view id, bool beg
     m_key += '\x1f';
     m_key += id;
     m_sorter.add({.lane = *flows,
-                  .start = static_cast<std::int64_t>(std::hash<std::string_view>()(m_key)),
+                  .start = static_cast<std::int64_t>(keyedHash(m_key)),
                   .duration = begins ? 1 : 0,
                   .name = category == "fwdbwd" ? 1U : 0U,
                   .correlation = at,
@@ -190,9 +204,8 @@ void TraceBuilder::joinFlow(const Record& end) {
     m_flowBegins.erase(m_flowBegins.begin());
     if (end.name != 1 || m_arrows.size() == kMostArrows) return;
     m_arrows.push_back({static_cast<std::uint32_t>(end.external), end.correlation, begin.correlation});
-    for (const Witness& witness : m_witnesses)
-        if (witness.lane == end.external && witness.start == end.correlation)
-            m_lanes[static_cast<std::size_t>(begin.external)].number = witness.thread;
+    const auto [first, last] = std::equal_range(m_witnesses.begin(), m_witnesses.end(), Witness{m_arrows.back().lane, end.correlation, 0});
+    if (first != last) m_lanes[static_cast<std::size_t>(begin.external)].number = std::prev(last)->thread;
 }
 
 // Of a sample `correlation` holds the bits of its value, `arguments` its unit.
@@ -224,6 +237,7 @@ void TraceBuilder::allocation(std::string_view pid, const Memory& memory) {
 }
 
 void TraceBuilder::step(std::int64_t number, std::int64_t start, std::int64_t duration) {
+    if (start > kFarthest || start < -kFarthest || duration < 0 || duration > kFarthest) return;
     ++m_counts.steps;
     m_lastStep = std::max(m_lastStep, number);
     if (m_steps.back().size() < kMostSteps) m_steps.back().push_back({start, start + duration, number});
@@ -291,12 +305,27 @@ void TraceBuilder::nameLanes() {
     for (auto& steps : m_steps) std::ranges::sort(steps, {}, &StepRange::start);
 }
 
-Status TraceBuilder::finish(const std::function<bool(Encode)>& take) {
+std::vector<TraceBuilder::CapturedStep> TraceBuilder::capturedSteps() const {
+    std::vector<CapturedStep> all;
+    for (std::size_t file = 0; file < m_steps.size() && all.empty(); ++file) {
+        std::set<std::int64_t> seen;
+        const std::int64_t base = m_files[file].baseNs;
+        for (const StepRange& step : m_steps[file])
+            if (seen.insert(step.number).second) all.push_back({step.number, step.start + base, step.end + base});
+    }
+    return all;
+}
+
+Status TraceBuilder::finish(const std::function<bool(Encode)>& take, const std::function<bool()>& go, std::optional<std::int64_t> origin) {
+    constexpr std::int64_t kAskEach = 16384;  // records
     nameLanes();
-    LaneWriter writer(*this, originNs(), take);
+    std::stable_sort(m_witnesses.begin(), m_witnesses.end());
+    std::int64_t records = 0;
+    LaneWriter writer(*this, origin.value_or(originNs()), take);
     std::int64_t before = -1;
     bool joined = false;
     const Status merged = m_sorter.merge([&](const Record& record) {
+        if (go && ++records % kAskEach == 0 && !go()) return false;
         if (record.lane != before) {
             if (before >= 0 && !writer.endLane()) return false;
             before = record.lane;

@@ -13,6 +13,7 @@
 #include "core/base/Result.h"
 #include "core/trace/Chunk.h"
 #include "core/trace/Slice.h"
+#include "sessions/importers/KeyedHash.h"
 #include "sessions/importers/RecordSorter.h"
 #include "sessions/importers/TextStore.h"
 
@@ -36,6 +37,8 @@ public:
         std::int64_t baseNs = 0;
         std::string facts;   // what the file says of itself, a JSON object; stored as it is
         std::string source;  // "kineto", "nsys"
+        // ns to which its times are rounded: what reaches beyond its parent by no more than this lies within it. 0: they are exact.
+        std::int64_t roundedNs = 0;
     };
     void beginFile(std::int64_t rank);  // the rank may be set anew before endFile()
     File& file() { return m_files.back(); }
@@ -48,7 +51,7 @@ public:
     void ofDevice(std::uint32_t lane, std::int64_t device, std::optional<std::int64_t> stream);
 
     std::uint32_t text(std::string_view text) { return m_names.add(text); }
-    // The place of arguments that are equal to these. `extra` is checked.
+    // The place of arguments that are equal to these. Numbers and `extra` are checked; what cannot be is left out and told.
     std::uint32_t arguments(const SliceArguments& arguments);
 
     // Takes the slice, counted by its kind, or skips it with a reason. Times are ns of the file's clock.
@@ -61,7 +64,7 @@ public:
         std::string kind, owner;
     };
     void allocation(std::string_view pid, const Memory& memory);
-    void step(std::int64_t number, std::int64_t start, std::int64_t duration);  // beside its slice
+    void step(std::int64_t number, std::int64_t start, std::int64_t duration);  // beside its slice, which tells where it is skipped
     void skip(const std::string& reason, std::int64_t events = 1);
 
     const ImportCounts& counts() const { return m_counts; }
@@ -76,7 +79,14 @@ public:
 
     // Hands out everything as chunks that are still to be encoded, which is work for another thread. False from `take` ends it. Once only.
     using Encode = std::function<Chunk()>;
-    Status finish(const std::function<bool(Encode)>& take);
+    // `go` is asked now and then, also where nothing comes out for long; false ends it too.
+    // `origin`: where the session begins, of the clock of originNs(); by default there.
+    Status finish(const std::function<bool(Encode)>& take, const std::function<bool()>& go = {}, std::optional<std::int64_t> origin = {});
+    struct CapturedStep {
+        std::int64_t number, start, end;  // ns of Unix time, or of the file's own
+    };
+    // Of the first file that has any, each number once, by their begin. Once finish() is done.
+    std::vector<CapturedStep> capturedSteps() const;
 
 private:
     struct Lane {
@@ -107,7 +117,7 @@ private:
     std::vector<File> m_files;
     std::vector<std::int64_t> m_firstOfFile;
     std::vector<Lane> m_lanes;
-    std::unordered_map<std::string, std::uint32_t> m_laneOf;
+    std::unordered_map<std::string, std::uint32_t, KeyedHash> m_laneOf;
     std::string m_key;
     struct Recent {
         std::string key;
@@ -120,6 +130,7 @@ private:
     struct Witness {                              // a backward function, to learn who autograd's thread is
         std::uint32_t lane;
         std::int64_t start, thread;
+        bool operator<(const Witness& other) const { return std::tie(lane, start) < std::tie(other.lane, other.start); }
     };
     std::vector<Witness> m_witnesses;
     std::map<std::pair<std::size_t, std::int64_t>, int> m_witnessed;

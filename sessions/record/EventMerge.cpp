@@ -29,17 +29,22 @@ std::string selectSql(const char* which) {
 
 constexpr const char* kOnwards = "(at_ns, seq) > (?2, ?3) ORDER BY at_ns, seq";
 
+// A stranger's numbers: differences of them must fit. Throws.
+template <class E>
+void checkReadable(const E& event) {
+    if (event.at.ns < 0 || event.at.ns > kLatest) throw std::out_of_range(fmt::format("{}: an event at {} ns", Table<E>::name, event.at.ns));
+    if constexpr (requires { event.step; })
+        if (event.step < 0 || event.step > kLatest) throw std::out_of_range(fmt::format("{}: step {}", Table<E>::name, event.step));
+    if constexpr (requires { checkPlausible(event); }) checkPlausible(event);
+}
+
 template <class E>
 Event decode(SQLite::Statement& row) {
     E event;
     event.at = {row.getColumn(0).getInt64()};
     RowReader reader(row, 2);
     fields(reader, event);
-    // A stranger's numbers: differences of them must fit.
-    if (event.at.ns < 0 || event.at.ns > kLatest) throw std::out_of_range(fmt::format("{}: an event at {} ns", Table<E>::name, event.at.ns));
-    if constexpr (requires { event.step; })
-        if (event.step < 0 || event.step > kLatest) throw std::out_of_range(fmt::format("{}: step {}", Table<E>::name, event.step));
-    if constexpr (requires { checkPlausible(event); }) checkPlausible(event);
+    checkReadable(event);
     return event;
 }
 
@@ -91,6 +96,19 @@ std::string unionOf(const char* select) {
 }
 
 }  // namespace
+
+bool isReadable(const Event& event) {
+    try {
+        std::visit(
+            [](const auto& one) {
+                if constexpr (requires { one.at; }) checkReadable(one);
+            },
+            event);
+        return true;
+    } catch (const std::out_of_range&) {
+        return false;
+    }
+}
 
 EventMerge::EventMerge(SQLite::Database& database) : m_database(database) {
     m_tables.reserve(kTables);

@@ -22,6 +22,9 @@ struct EventKey {
     auto operator<=>(const EventKey&) const = default;
 };
 
+// Whether an event that is stored will be read again: its times, its step and what it says are within what the reader lets pass.
+bool isReadable(const Event& event);
+
 class EventMerge {
 public:
     explicit EventMerge(SQLite::Database& database);

@@ -92,6 +92,30 @@ TEST_F(ImportLogs, ADamagedEventFileIsRefusedAndACutOneKeptAsFarAsItGoes) {
     EXPECT_EQ(cut->skipped, 1);
 }
 
+TEST_F(ImportLogs, AStepThatNobodyCouldReadAgainIsLeftOut) {
+    const std::string inner = "\x0a\x04loss\x15" + raw(2.0F), summary = "\x0a" + std::string(1, static_cast<char>(inner.size())) + inner;
+    const std::string far = tfRecord("\x09" + raw(1.7e9 + 1) + "\x10\xfe\xff\xff\xff\xff\xff\xff\xff\x7f\x2a" +
+                                     std::string(1, static_cast<char>(summary.size())) + summary);
+    const auto done = run("events.out.tfevents.2", scalarEvent(1.7e9, 1, "loss", 4.5F) + far);
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(done->steps, 1);
+    EXPECT_EQ(done->reasons.at("a time or a step that cannot be"), 1);
+    EXPECT_EQ(stepsOf(storedEvents(path, done->session)), std::vector<std::int64_t>{1});
+}
+
+TEST_F(ImportLogs, ALogWhoseStepsComeBeforeItsSamplesIsReadAgain) {
+    const auto done = run("main.log", "s:0 trl:4\ns:250 eval:0.29\ns:251 trl:3\n");
+    ASSERT_TRUE(done) << done.error().sentence;
+    const auto events = storedEvents(path, done->session);
+    EXPECT_EQ(stepsOf(events), (std::vector<std::int64_t>{0, 251}));
+    auto reader = SessionReader::open(path);
+    EXPECT_EQ((*reader)->summary(done->session)->lossLast, 3);
+    ASSERT_TRUE(forEachSampleBlock(**reader, done->session, [](const SampleBlock& block) -> Status {
+        EXPECT_EQ(block.samples.at(0).at, 250'000'000);
+        return {};
+    }));
+}
+
 TEST_F(ImportLogs, LogsOfLlmcAreStepsAndValidations) {
     const auto done = run("main.log",
                           "s:0 tel:11.0000\ns:0 eval:0.2500\ns:1 trl:10.5000 lr:0.000100 norm:2.50\ns:2 trl:9.2500 lr:0.000200 norm:1.50\nnonsense\n"

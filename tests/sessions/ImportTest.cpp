@@ -318,7 +318,7 @@ TEST_F(Import, AStopLeavesNothingBehind) {
     EXPECT_EQ(sessions(), 0u);
 }
 
-// Counted with Python's json and sqlite3: the README of the traces.
+// Counted with Python's json and sqlite3: the README of the traces. Of the 95 calls of the saxpy 38 are told a second time within themselves.
 struct RealTrace {
     const char* file;
     std::int64_t operations, kernels, copies, runtimeCalls, kernelNs;
@@ -329,7 +329,7 @@ TEST_F(Import, CountsRealTracesAsPythonDoes) {
     for (const RealTrace& real :
          {RealTrace{"v100-kineto.pt.trace.json.gz", 23910, 4350, 1600, 15329, 468'153'602},
           RealTrace{"a100-alexnet-sync.json.gz", 359, 79, 16, 361, 10'692'000}, RealTrace{"mi250-minitoy.json.gz", 70, 14, 2, 21, 110'881},
-          RealTrace{"cpu-only.pt.trace.json.gz", 4, 0, 0, 0, 0}, RealTrace{"a100-saxpy-nsys.sqlite", 0, 5, 15, 95, 88'573'480}}) {
+          RealTrace{"cpu-only.pt.trace.json.gz", 4, 0, 0, 0, 0}, RealTrace{"a100-saxpy-nsys.sqlite", 0, 5, 15, 57, 88'573'480}}) {
         const auto done = good({std::string(kRealTraces) + real.file});
         EXPECT_EQ(done.operations, real.operations) << real.file;
         EXPECT_EQ(done.kernels, real.kernels) << real.file;

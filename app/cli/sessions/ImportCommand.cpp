@@ -1,6 +1,11 @@
 // `import FILE...`: traces and logs of other programs as a session of their own.
 #include <fmt/format.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+
+#include "app/cli/StopSignals.h"
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/sessions/ProfileCommand.h"
@@ -67,12 +72,43 @@ std::string asText(const ImportSummary& summary) {
     return lines;
 }
 
+// How far it is, on a terminal: one line that is written over.
+class ImportProgress {
+public:
+    ~ImportProgress() {
+        if (m_shown) std::fputs("\r\x1b[K", stderr);
+    }
+    void show(double done, const std::string& file) {
+        const auto now = std::chrono::steady_clock::now();
+        if (!m_terminal || now - m_drawn < std::chrono::milliseconds(100)) return;
+        m_drawn = now;
+        m_shown = true;
+        const std::string name = printable(file.substr(file.find_last_of('/') + 1));
+        std::fputs(fmt::format("\r\x1b[K{}: {:.0f} %", name.substr(0, 60), 100 * done).c_str(), stderr);
+        std::fflush(stderr);
+    }
+
+private:
+    const bool m_terminal = stderrIsTerminal();
+    bool m_shown = false;
+    std::chrono::steady_clock::time_point m_drawn;
+};
+
 Result<ExitCode> import(const ImportOptions& options) {
+    std::atomic<bool> stop = false;
     ImportRequest request{.database = options.database.empty() ? defaultDatabasePath() : options.database,
                           .files = options.files,
                           .name = options.name,
                           .progress = {}};
-    const auto summary = importFiles(request);
+    const auto summary = [&] {
+        ImportProgress progress;
+        const StopSignals signals([&] { stop = true; });
+        request.progress = [&](double done, const std::string& file) {
+            progress.show(done, file);
+            return !stop;
+        };
+        return importFiles(request);
+    }();
     if (!summary) return summary.error();
     print(options.json ? line(asJson(*summary)) : asText(*summary));
     return ExitCode::Ok;
