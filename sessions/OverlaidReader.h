@@ -21,8 +21,8 @@ struct OverlaidRead {
 // Errors, each one sentence that names the session: not there (or deleted), no run, without steps, rows that mean nothing.
 Result<OverlaidRead> readOverlaid(const std::string& path, std::int64_t session, std::size_t mostRows, const std::function<bool(double share)>& goOn);
 
-// A sketch of the same, to be seen until all of it is read: about `places` of its steps, evenly over its time, the first and the last among them. Null
-// where the run is so short that it is read as soon. Errors: as above.
+// A sketch of the same, to be seen until all of it is read: about `places` of its steps, evenly over its time, the first and the last among them.
+// Null where the run is so short that it is read as soon. Errors: as above.
 Result<std::shared_ptr<const OverlaidRun>> sketchOverlaid(const std::string& path, std::int64_t session, std::size_t places);
 
 }  // namespace stepscope

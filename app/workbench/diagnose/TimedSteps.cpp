@@ -210,7 +210,7 @@ private:
         const RunConfig& config = m_request.config;
         const std::string& folder = m_request.checkpointFolder;
         if (folder.empty() || checkpointsOf(config) == 0) return {};
-        const std::int64_t bytes = checkpointBytes(m_state);
+        const std::int64_t bytes = checkpointBytes(m_state.layout.size());
         std::error_code problem;
         const auto room = std::filesystem::space(folder, problem);
         if (problem || bytes > kLargestTriedCheckpoint || room.available < 2 * static_cast<std::uintmax_t>(bytes)) return {};

@@ -51,9 +51,9 @@ struct RunFigures {
 
 struct OverlaidRun {
     std::int64_t session = 0;
-    std::shared_ptr<const SessionInfo> info;    // null: not known
-    std::size_t every = 1;                      // steps a row; the last row may hold fewer
-    bool sketch = false;                        // of each row one step alone was read, to be seen until all of it is; of figures only `steps` is known
+    std::shared_ptr<const SessionInfo> info;  // null: not known
+    std::size_t every = 1;                    // steps a row; the last row may hold fewer
+    bool sketch = false;                      // of each row one step alone was read, to be seen until all of it is; of figures only `steps` is known
     std::vector<double> step, tokens, seconds;  // by row: where its last step ended; none of them goes back
     RowExtremes loss, gradientNorm;
     Column learningRate, bytes;

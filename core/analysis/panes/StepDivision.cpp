@@ -125,6 +125,7 @@ void StepDivision::divideThread(DividedSteps& into) const {
     const auto& times = best->steps > 0 ? best->ofSteps : best->ofAll;
     std::int64_t others = 0;
     for (std::size_t i = 0; i < kWorkClasses; ++i) {
+        if (static_cast<WorkClass>(i) == WorkClass::LaunchGaps) continue;  // of a GPU
         into.classes.push_back({toString(static_cast<WorkClass>(i)), {times[i]}});
         if (static_cast<WorkClass>(i) != WorkClass::Host) others += times[i];
     }

@@ -126,7 +126,7 @@ TEST(StepDivision, OnACpuEachInstantOfAStepIsInOneClass) {
     EXPECT_FALSE(steps.device);
     EXPECT_EQ(steps.steps, 1);
     EXPECT_EQ(steps.window.ns, 100);
-    ASSERT_EQ(steps.classes.size(), static_cast<std::size_t>(kWorkClasses));
+    ASSERT_EQ(steps.classes.size(), static_cast<std::size_t>(kWorkClasses) - 1) << "a CPU has no gaps between launches";
     EXPECT_EQ(steps.classes[static_cast<std::size_t>(WorkClass::MatrixProducts)].time.ns, 46);
     EXPECT_EQ(steps.classes[static_cast<std::size_t>(WorkClass::Pointwise)].time.ns, 15);
     EXPECT_EQ(steps.classes[static_cast<std::size_t>(WorkClass::Host)].time.ns, 39);

@@ -159,7 +159,7 @@ TEST_F(ComparisonTest, TellsWhyAnArmIsSlowerByTheClassOfWorkThatItSpinsIn) {
         ASSERT_FALSE(own.chunks().empty());
         for (const auto& chunk : own.chunks()) heard.add(decodeSlices(*chunk).value());
         why = heard.why();
-        ASSERT_EQ(why.classes.size(), static_cast<std::size_t>(kWorkClasses));
+        ASSERT_EQ(why.classes.size(), static_cast<std::size_t>(kWorkClasses) - 1) << "a CPU has no gaps between launches";
         if (why.unexplainedShare() <= 0.1) break;
     }
     EXPECT_LE(why.unexplainedShare(), 0.1);

@@ -194,7 +194,8 @@ TEST_F(WindowCompareTest, TheReasonsStandBelowTheVerdictAtEverySize) {
             QCoreApplication::processEvents();
             WhyPane& why = *result().reasons();
             result().ensureWidgetVisible(&why);
-            QCoreApplication::processEvents();
+            // The layout around it settles in a round of the loop or two.
+            EXPECT_TRUE(QTest::qWaitFor([&] { return why.chart()->height() >= why.chart()->sizeHint().height(); }));
             picture(window(), QString("why-%1-%2").arg(theme == Theme::Dark ? "dark" : "light").arg(size.width()));
             const auto& bars = why.chart()->bars();
             for (std::size_t bar = 0; bar < bars.size(); ++bar) {

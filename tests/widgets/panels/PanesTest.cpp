@@ -123,7 +123,7 @@ TEST(Panes, OverviewDividesAllOfAStep) {
         const QStringList lines = pane.table().asCsv().split('\n', Qt::SkipEmptyParts);
         for (int i = 1; i < lines.size(); ++i) share += lines.at(i).split(',').at(1).toDouble();
         EXPECT_NEAR(share, 100, 1e-6) << device;
-        EXPECT_EQ(lines.size() - 1, device ? 8 : 9);
+        EXPECT_EQ(lines.size() - 1, device ? 8 : 9) << pane.table().asCsv().toStdString();
         EXPECT_TRUE(pane.table().sentence().contains("1 step")) << pane.table().sentence().toStdString();
         EXPECT_EQ(pane.table().sentence().contains("GPU 0: busy"), device);
     }
@@ -154,9 +154,8 @@ TEST(Panes, AFlameGraphZoomsSearchesAndTurns) {
         for (const auto& box : flame.boxes()) all << flame.facts(box.node).section('\n', 0, 0);
         return all;
     };
-    EXPECT_EQ(names(), (QStringList{"all", "trainer", "stream 7 of GPU 0", "step", "gemm, \"wide\"", "Memcpy HtoD", "aten::mm", "aten::gelu",
-                                    "cudaLaunchKernel"})
-                           .mid(0, names().size()))
+    // What is narrower than a pixel, a copy and a launch, has no box.
+    EXPECT_EQ(names(), (QStringList{"all", "trainer", "stream 7 of GPU 0", "step", "gemm, \"wide\"", "aten::mm", "aten::gelu"}))
         << names().join('|').toStdString();
     const auto step = std::ranges::find_if(flame.boxes(), [&](const FlameBox& box) { return flame.facts(box.node).startsWith("step"); });
     ASSERT_NE(step, flame.boxes().end());

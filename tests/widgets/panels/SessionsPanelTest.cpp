@@ -247,8 +247,8 @@ TEST_F(SessionsPanelTest, OffersEverythingInTheContextMenu) {
     QStringList texts;
     for (const auto* action : menu->actions())
         if (!action->isSeparator()) texts << action->text();
-    EXPECT_EQ(texts, (QStringList{"Replay", "Run again with these settings", "Load these settings", "Details", "Resume from its last checkpoint",
-                                  "Rename", "Note", "Tags", "Export as CSV…", "Delete"}));
+    EXPECT_EQ(texts, (QStringList{"Replay", "Run again with these settings", "Load these settings", "Details", "What was measured in it",
+                                  "Resume from its last checkpoint", "Rename", "Note", "Tags", "Export as CSV…", "Delete"}));
 }
 
 TEST_F(SessionsPanelTest, OffersToLaySeveralOverEachOtherInTheMenuAndByItsKey) {

@@ -65,7 +65,7 @@ void HeatMap::paintEvent(QPaintEvent*) {
     for (std::size_t column = 0; column < m_grid.roles.size(); ++column) {
         const QRectF where(nameWide() + static_cast<double>(column) * wide, 0, wide - 1, headHigh() - 2);
         const QString name = m_grid.roles[column].empty() ? QString("no part") : paneText(m_grid.roles[column]);
-        painter.drawText(where, Qt::AlignHCenter | Qt::AlignBottom | Qt::TextWrapAnywhere, QString(name).replace("/", "/\u200b"));
+        painter.drawText(where, Qt::AlignHCenter | Qt::AlignBottom | Qt::TextWrapAnywhere, QString(name).replace("/", "/\n"));
     }
     for (std::size_t row = 0; row < m_grid.layers.size(); ++row) {
         const double top = headHigh() + static_cast<double>(row) * rowHigh();

@@ -10,6 +10,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "core/base/Check.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
@@ -54,6 +55,7 @@ QString csvCell(const QString& text) {
 }  // namespace
 
 void PaneRows::setRows(std::vector<PaneColumn> columns, std::vector<std::vector<PaneCell>> rows) {
+    for (const auto& row : rows) SS_CHECK(row.size() == columns.size());
     beginResetModel();
     m_columns = std::move(columns);
     m_rows = std::move(rows);

@@ -110,7 +110,9 @@ void OperationsPane::setView(const PanesView& view) {
                             timeCell(row.total.ns),
                             timeCell(row.mean().ns),
                             m_panes->folded ? dash() : timeCell(row.shortest.ns),
-                            m_panes->folded ? dash() : timeCell(row.longest.ns)});
+                            m_panes->folded ? dash() : timeCell(row.longest.ns),
+                            rateCell(row.flops, row.self, "FLOP/s"),
+                            rateCell(row.bytes, row.self, "B/s")});
         }
     if (m_panes && rows.empty())
         m_table->setSentence(QString("No operation begins in %1. “Fit” shows all that was captured.").arg(view.range));
