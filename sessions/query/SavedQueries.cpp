@@ -1,4 +1,4 @@
-// Queries that come with the program: `query --saved ID` and the list of the page Query. To add one: a row here, and its test runs by itself.
+// Queries that come with the program: `query --saved ID`. To add one: a row here, and its test runs by itself.
 #include "sessions/query/SessionQuery.h"
 
 namespace stepscope {

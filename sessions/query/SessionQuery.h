@@ -1,4 +1,4 @@
-// SessionQuery: SQL over one stored session, for reading only: `stepscope-cli query` and the page Query. What is asked runs in a database of its own
+// SessionQuery: SQL over one stored session, for reading only: `stepscope-cli query`. What is asked runs in a database of its own
 // in memory that holds nothing but the views below; they are fed from the file by fixed statements (SessionReader), so that neither what a person
 // types nor what a stranger's file holds reaches the other. A query is made and run on one thread; cancel() may come from any.
 #pragma once
