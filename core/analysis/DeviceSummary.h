@@ -7,9 +7,9 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "core/base/KeyedHash.h"
 #include "core/base/Units.h"
 #include "core/trace/Slice.h"
 
@@ -129,9 +129,9 @@ private:
     GpuShape m_gpu;
     std::map<std::int64_t, GpuShape> m_shapes;
     std::vector<Work> m_works;
-    std::unordered_map<std::int64_t, Launch> m_launches;  // by correlation; the outermost call of several
+    KeyedMap<std::int64_t, Launch> m_launches;  // by correlation; the outermost call of several
     std::vector<std::string> m_texts;
-    std::unordered_map<std::string, std::uint32_t> m_places;
+    KeyedMap<std::string, std::uint32_t> m_places;
 };
 
 // The operation that SliceArguments::extra names; empty where it names none.

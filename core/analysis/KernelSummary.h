@@ -5,10 +5,10 @@
 #include <compare>
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/analysis/OperationSummary.h"
+#include "core/base/KeyedHash.h"
 #include "core/trace/Slice.h"
 
 namespace stepscope {
@@ -61,20 +61,15 @@ private:
     using Shape = std::array<std::int64_t, 8>;  // grid, block, registers, shared memory
     std::uint32_t textOf(const std::string& text);
 
-    struct Hash {
-        std::size_t operator()(const std::pair<std::int64_t, std::int64_t>& key) const {
-            return std::hash<std::int64_t>()(key.first * 0x9E3779B97F4A7C1) ^ std::hash<std::int64_t>()(key.second);
-        }
-    };
-    using Joined = std::unordered_map<std::pair<std::int64_t, std::int64_t>, Operation, Hash>;
+    using Joined = KeyedMap<std::pair<std::int64_t, std::int64_t>, Operation>;
     const Operation* operationOf(const Launch& launch, const Joined& around) const;
     Joined aroundCalls() const;
     std::vector<std::string> m_texts{std::string()};
-    std::unordered_map<std::string, std::uint32_t> m_textPlaces{{std::string(), 0}};
+    KeyedMap<std::string, std::uint32_t> m_textPlaces{{std::string(), 0}};
     std::vector<Shape> m_shapes;
-    std::unordered_map<std::string, std::uint32_t> m_shapePlaces;
-    Joined m_operations;                                                                        // by rank and external id
-    std::unordered_map<std::pair<std::int64_t, std::int64_t>, std::int64_t, Hash> m_externals;  // by rank and correlation: that of the launching call
+    KeyedMap<std::string, std::uint32_t> m_shapePlaces;
+    Joined m_operations;                                                        // by rank and external id
+    KeyedMap<std::pair<std::int64_t, std::int64_t>, std::int64_t> m_externals;  // by rank and correlation: that of the launching call
     std::vector<Launch> m_launches;
     std::vector<Span> m_spans;
     std::vector<Call> m_calls;

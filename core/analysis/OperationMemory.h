@@ -3,10 +3,10 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/analysis/OperationSummary.h"
+#include "core/base/KeyedHash.h"
 #include "core/trace/Allocation.h"
 
 namespace stepscope {
@@ -20,7 +20,7 @@ public:
     void sort(std::vector<SummaryRow>& rows) const;
 
 private:
-    std::unordered_map<std::string, std::int64_t> m_bytes;
+    KeyedMap<std::string, std::int64_t> m_bytes;
 };
 
 }  // namespace stepscope

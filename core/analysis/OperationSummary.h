@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/KeyedHash.h"
 #include "core/base/Result.h"
 #include "core/base/Units.h"
 #include "core/trace/Slice.h"
@@ -78,7 +79,7 @@ private:
     std::uint32_t textOf(const std::string& text);
 
     std::vector<std::string> m_texts;
-    std::unordered_map<std::string, std::uint32_t> m_textPlaces;
+    KeyedMap<std::string, std::uint32_t> m_textPlaces;
     std::unordered_map<Place, Sum, Hash> m_sums, m_kernels;  // of operations, of what ran on GPUs
     SummaryTotals m_totals;
 };

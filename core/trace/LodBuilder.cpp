@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 
+#include "core/base/KeyedHash.h"
 #include "core/trace/LodCodec.h"
 
 namespace stepscope {
@@ -74,7 +74,7 @@ struct DepthAndStart {
 };
 struct HashPlace {
     std::size_t operator()(const DepthAndStart& place) const {
-        return (static_cast<std::size_t>(place.start) ^ (static_cast<std::size_t>(place.depth) << 56)) * 0x9E3779B97F4A7C15ULL;
+        return keyedHash(static_cast<std::uint64_t>(place.start) ^ (static_cast<std::uint64_t>(place.depth) << 56));
     }
 };
 struct KeptAt {
@@ -174,7 +174,7 @@ private:
     void fold(const SliceBlock& block) {
         std::vector<std::vector<Part>> classes(kLodLevels + 1);
         // Of a block most slices share few styles: looked up once each.
-        std::unordered_map<std::uint64_t, std::uint32_t> known;
+        KeyedMap<std::uint64_t, std::uint32_t> known;
         for (const Slice& slice : block.slices) {
             const std::uint64_t key = (static_cast<std::uint64_t>(slice.name) << 32) | (static_cast<std::uint64_t>(slice.role & 0xffffff) << 8) |
                                       static_cast<std::uint64_t>(slice.kind);
@@ -223,7 +223,7 @@ private:
                         .lost = block.lost,
                         .invalid = block.invalid,
                         .sums = {}};
-        std::unordered_map<std::uint64_t, std::size_t> places;
+        KeyedMap<std::uint64_t, std::size_t> places;
         std::vector<std::size_t> kin;
         bool first = true;
         for (const Slice& slice : block.slices) {
@@ -280,7 +280,7 @@ private:
     // These levels as one block, with the styles that they use.
     void write(const std::vector<int>& levels, const std::string& kind, std::int64_t slices, std::vector<ChunkPtr>& out) {
         LodBlock block{.lane = m_lane, .slices = slices, .depths = m_depths, .finest = m_finest, .styles = {}, .sections = {}};
-        std::unordered_map<std::uint32_t, std::uint32_t> places;
+        KeyedMap<std::uint32_t, std::uint32_t> places;
         const auto place = [&](std::uint32_t style) {
             const auto [found, added] = places.try_emplace(style, static_cast<std::uint32_t>(block.styles.size()));
             if (added) block.styles.push_back(m_styles[style]);
@@ -334,11 +334,11 @@ private:
     std::int32_t m_depths = 0;
     std::array<OpenLevel, kLodLevels> m_open;
     std::vector<LodStyle> m_styles;
-    std::unordered_map<std::string, std::uint32_t> m_stylePlaces;
+    KeyedMap<std::string, std::uint32_t> m_stylePlaces;
     NamesBlock m_names;
-    std::unordered_map<std::string, std::uint32_t> m_namePlaces;
+    KeyedMap<std::string, std::uint32_t> m_namePlaces;
     KinBlock m_kin;
-    std::unordered_map<std::string, std::size_t> m_kinPlaces;
+    KeyedMap<std::string, std::size_t> m_kinPlaces;
     std::int64_t m_kinSlices = 0;
 };
 

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "core/base/KeyedHash.h"
 #include "core/base/Result.h"
 #include "core/trace/Chunk.h"
 #include "core/trace/Lod.h"
@@ -100,8 +100,8 @@ private:
     GoesOn m_goesOn;
     mutable std::mutex m_mutex;
     std::vector<LodStyle> m_styles;
-    std::unordered_map<std::string, std::uint32_t> m_places;
-    std::unordered_map<std::int64_t, std::string> m_kinds;  // of the base blocks of a lane
+    KeyedMap<std::string, std::uint32_t> m_places;
+    KeyedMap<std::int64_t, std::string> m_kinds;  // of the base blocks of a lane
     std::vector<TraceLane> m_lanes;
 };
 

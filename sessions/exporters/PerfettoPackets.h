@@ -6,10 +6,10 @@
 #include <ostream>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "core/base/KeyedHash.h"
 #include "core/base/Result.h"
 #include "core/trace/Allocation.h"
 #include "core/trace/Sample.h"
@@ -32,8 +32,8 @@ public:
 
 private:
     std::int64_t m_first = 0;
-    std::unordered_map<std::uint64_t, int> m_launches;  // 1: the call is there, 2: what it launched
-    std::unordered_map<std::uint64_t, std::int64_t> m_backward;
+    KeyedMap<std::uint64_t, int> m_launches;  // 1: the call is there, 2: what it launched
+    KeyedMap<std::uint64_t, std::int64_t> m_backward;
 };
 
 class PerfettoPackets {
@@ -60,7 +60,7 @@ private:
     };
     struct Interned {
         std::uint32_t field = 0;  // of InternedData
-        std::unordered_map<std::string, std::uint64_t> ids{};
+        KeyedMap<std::string, std::uint64_t> ids{};
     };
     void beginLane(const SliceThread& thread);
     void endLane();
@@ -92,7 +92,7 @@ private:
     std::vector<Waiting> m_waiting;
     std::uint64_t m_lastTrack = 0;
     std::unordered_set<std::uint64_t> m_forward;                 // flows that begin in a slice that is written
-    std::unordered_map<std::uint64_t, std::int64_t> m_backward;  // and how many of each end in one
+    KeyedMap<std::uint64_t, std::int64_t> m_backward;            // and how many of each end in one
     std::set<std::pair<std::uint64_t, std::int64_t>> m_threads;  // by process and number of the system
     std::int64_t m_slices = 0;
 };

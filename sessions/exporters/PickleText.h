@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+
+#include "core/base/KeyedHash.h"
 
 namespace stepscope {
 
@@ -34,7 +35,7 @@ public:
 
 private:
     std::string m_text;
-    std::unordered_map<std::string, std::uint32_t> m_memo;  // texts that came before are named by a number
+    KeyedMap<std::string, std::uint32_t> m_memo;  // texts that came before are named by a number
 };
 
 }  // namespace stepscope

@@ -3,9 +3,9 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "core/base/KeyedHash.h"
 #include "sessions/importers/TraceBuilder.h"
 
 namespace stepscope::importing {
@@ -38,14 +38,14 @@ private:
 
     TraceBuilder& m_trace;
     SliceArguments m_arguments;
-    std::unordered_map<std::string, std::string, KeyedHash> m_inputs;  // dims and types as written -> SliceArguments::text, empty: not to be said so
+    KeyedMap<std::string, std::string> m_inputs;  // dims and types as written -> SliceArguments::text, empty: not to be said so
     std::size_t m_inputBytes = 0;
     std::int64_t m_rounded = 1000;  // ns: what all times so far are multiples of
     struct Begun {
         Record record;
         bool kept = true;
     };
-    std::unordered_map<std::uint32_t, std::vector<Begun>> m_begun;  // of B without its E, by lane
+    KeyedMap<std::uint32_t, std::vector<Begun>> m_begun;  // of B without its E, by lane
     std::size_t m_open = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/KeyedHash.h"
 #include "core/trace/SliceCodec.h"
 
 namespace stepscope::importing {
@@ -390,7 +391,7 @@ private:
     TraceBuilder& m_trace;
     const std::function<bool(double)>& m_go;
     std::optional<SQLite::Statement> m_strings;
-    std::unordered_map<std::int64_t, std::uint32_t> m_names;
+    KeyedMap<std::int64_t, std::uint32_t> m_names;
     const std::int64_t m_mostSteps;
     std::int64_t m_rows = 0, m_steps = 0;  // of SQLite's machine since the last row
     bool m_stopped = false;

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "sessions/importers/KeyedHash.h"
+#include "core/base/KeyedHash.h"
 
 namespace stepscope::importing {
 namespace {

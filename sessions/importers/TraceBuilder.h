@@ -7,13 +7,12 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
+#include "core/base/KeyedHash.h"
 #include "core/base/Result.h"
 #include "core/trace/Chunk.h"
 #include "core/trace/Slice.h"
-#include "sessions/importers/KeyedHash.h"
 #include "sessions/importers/RecordSorter.h"
 #include "sessions/importers/TextStore.h"
 
@@ -117,7 +116,7 @@ private:
     std::vector<File> m_files;
     std::vector<std::int64_t> m_firstOfFile;
     std::vector<Lane> m_lanes;
-    std::unordered_map<std::string, std::uint32_t, KeyedHash> m_laneOf;
+    KeyedMap<std::string, std::uint32_t> m_laneOf;
     std::string m_key;
     struct Recent {
         std::string key;

@@ -11,11 +11,11 @@
 #include <sstream>
 
 #include "core/analysis/KernelSummary.h"
+#include "core/base/KeyedHash.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
 #include "sessions/exporters/KinetoTrace.h"
 #include "sessions/importers/Import.h"
-#include "sessions/importers/KeyedHash.h"
 #include "tests/sessions/TestSupport.h"
 
 namespace stepscope::test {
@@ -263,9 +263,9 @@ TEST_F(HostileImport, LongIdsAndShapesAreBounded) {
 }
 
 TEST_F(HostileImport, HashesDifferWithTheTextAndStayWithinAProcess) {
-    EXPECT_EQ(importing::keyedHash("aten::mm"), importing::keyedHash(std::string("aten::") + "mm"));
+    EXPECT_EQ(keyedHash("aten::mm"), keyedHash(std::string("aten::") + "mm"));
     std::set<std::uint64_t> different;
-    for (int i = 0; i < 10'000; ++i) different.insert(importing::keyedHash(std::string(static_cast<std::size_t>(i % 40), '\0') + std::to_string(i)));
+    for (int i = 0; i < 10'000; ++i) different.insert(keyedHash(std::string(static_cast<std::size_t>(i % 40), '\0') + std::to_string(i)));
     EXPECT_EQ(different.size(), 10'000u);
 }
 

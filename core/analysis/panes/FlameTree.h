@@ -3,10 +3,10 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/analysis/panes/LaneNest.h"
+#include "core/base/KeyedHash.h"
 
 namespace stepscope {
 
@@ -42,9 +42,9 @@ private:
     std::uint32_t childOf(std::uint32_t parent, std::uint32_t text, SliceKind kind, std::int64_t start);  // `parent` itself where it is full
 
     std::vector<std::string> m_texts;
-    std::unordered_map<std::string, std::uint32_t> m_textPlaces;
+    KeyedMap<std::string, std::uint32_t> m_textPlaces;
     std::vector<FlameNode> m_nodes;
-    std::unordered_map<std::uint64_t, std::uint32_t> m_places;  // by parent and text
+    KeyedMap<std::uint64_t, std::uint32_t> m_places;  // by parent and text
     bool m_full = false;
 };
 

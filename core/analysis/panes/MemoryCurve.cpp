@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/KeyedHash.h"
 #include "core/trace/Lod.h"
 
 namespace stepscope {
@@ -68,7 +69,7 @@ std::vector<MemoryOfDevice> MemoryCurve::result(std::int64_t from, std::int64_t 
         }
         if (!some) continue;
         // What was taken up to the peak and not given back.
-        std::unordered_map<std::uint64_t, const Kept*> alive;
+        KeyedMap<std::uint64_t, const Kept*> alive;
         for (std::size_t i = 0; i <= peakPlace; ++i) {
             if (of[i]->bytes > 0)
                 alive[of[i]->address] = of[i];

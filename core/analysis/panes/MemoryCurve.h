@@ -3,10 +3,10 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "core/base/KeyedHash.h"
 #include "core/trace/Allocation.h"
 
 namespace stepscope {
@@ -49,7 +49,7 @@ private:
 
     std::vector<Kept> m_all;
     std::vector<std::string> m_texts{std::string()};
-    std::unordered_map<std::string, std::uint32_t> m_places{{std::string(), 0}};
+    KeyedMap<std::string, std::uint32_t> m_places{{std::string(), 0}};
     bool m_full = false;
 };
 

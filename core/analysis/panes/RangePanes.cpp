@@ -6,6 +6,7 @@
 #include <limits>
 #include <tuple>
 
+#include "core/base/KeyedHash.h"
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
 
@@ -49,7 +50,7 @@ struct PanesReader::Growing {
     std::map<std::int64_t, StepDivision> divisions;
     std::map<std::pair<std::string, bool>, SlicePlace> longest;  // by name, on a GPU or not
     std::vector<std::string> texts;                              // of the lane in hand
-    std::unordered_map<std::string, std::uint32_t> textPlaces;
+    KeyedMap<std::string, std::uint32_t> textPlaces;
     std::vector<NestedSlice> nested;
 
     std::uint32_t textOf(const std::string& text) {

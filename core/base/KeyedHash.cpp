@@ -1,24 +1,27 @@
 // SipHash-1-3 (Aumasson and Bernstein): one round for each eight bytes, three at the end. Any thread; the key is drawn at its first call.
-#include "sessions/importers/KeyedHash.h"
+#include "core/base/KeyedHash.h"
 
 #include <array>
 #include <bit>
 #include <cstring>
 #include <random>
 
-namespace stepscope::importing {
+namespace stepscope {
 namespace {
 
-std::array<std::uint64_t, 2> drawnKey() {
-    std::random_device random;
-    const auto word = [&] { return static_cast<std::uint64_t>(random()) << 32 | random(); };
-    return {word(), word()};
+const std::array<std::uint64_t, 2>& drawnKey() {
+    static const std::array<std::uint64_t, 2> key = [] {
+        std::random_device random;
+        const auto word = [&] { return static_cast<std::uint64_t>(random()) << 32 | random(); };
+        return std::array{word(), word()};
+    }();
+    return key;
 }
 
 }  // namespace
 
 std::uint64_t keyedHash(std::string_view text) {
-    static const std::array<std::uint64_t, 2> key = drawnKey();
+    const std::array<std::uint64_t, 2>& key = drawnKey();
     std::uint64_t a = key[0] ^ 0x736f6d6570736575, b = key[1] ^ 0x646f72616e646f6d, c = key[0] ^ 0x6c7967656e657261, d = key[1] ^ 0x7465646279746573;
     const auto round = [&] {
         a += b;
@@ -51,4 +54,13 @@ std::uint64_t keyedHash(std::string_view text) {
     return a ^ b ^ c ^ d;
 }
 
-}  // namespace stepscope::importing
+// The finaliser of MurmurHash3 (Appleby) between two words of the key: numbers come by the million, one at a time.
+std::uint64_t keyedHash(std::uint64_t number) {
+    const std::array<std::uint64_t, 2>& key = drawnKey();
+    number ^= key[0];
+    number = (number ^ (number >> 33)) * 0xff51afd7ed558ccdULL;
+    number = (number ^ (number >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+    return (number ^ (number >> 33)) + key[1];
+}
+
+}  // namespace stepscope
