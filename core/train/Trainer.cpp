@@ -13,7 +13,6 @@
 #include "core/events/Schedule.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/SystemMemory.h"
-#include "core/profile/OperationCounter.h"
 #include "core/profile/ProcessUsage.h"
 #include "core/train/Evaluation.h"
 #include "core/train/Failure.h"
@@ -64,7 +63,7 @@ TrainerOutcome Trainer::run() {
     endCapture();
     // Memory comes back before anybody is told that the run has ended.
     m_measuring.reset();
-    m_program.reset();
+    m_program.release();
     const at::Device device = m_state.weights.device();
     if (device.is_cuda())
         log(LogLevel::Info, fmt::format("Peak of the tensors on {}: {}.", device.str(), format::bytes(device_memory::peak(device))));
@@ -87,7 +86,7 @@ TrainerOutcome Trainer::loop() {
     if (!plan) return {RunState::Failed, plan.error()};
     m_plan = std::move(*plan);
     m_state.convert(m_setup.factory->formOf(m_plan, m_state));
-    m_program = m_setup.factory->build(m_plan);
+    m_program.replace(m_setup.factory->build(m_plan));
     changeState(RunState::Running);
     tellFallback(m_plan.notes);
     // validate() says why it cannot: to a person each time, of what is due by itself once a run.
@@ -194,14 +193,11 @@ void Trainer::flip(const Flip& asked) {
     if (auto fits = m_setup.fits(m_plan, *plan); !fits) return refuse(fits.error());
     auto flipped = buildFlipped(*plan);
     if (!flipped) return refuse(flipped.error());
-    m_program = std::move(flipped->program);
+    m_program.replace(std::move(flipped->program));
     m_config = std::move(*wanted);
     m_plan = std::move(*plan);
     device_memory::trim(m_state.weights.device());
-    m_attentionTold.clear();
-    m_preparationTold.clear();
-    m_stepsOfProgram = 0;
-    m_operations = kUnknown;
+    m_program.tellChoicesAgain();
     const std::string& lost = flipped->lost;
     m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, lost});
     log(LogLevel::Info,
@@ -229,7 +225,7 @@ void Trainer::measure(const Measure& asked) {
     if (!setup) return refuse(asked.id, asked.value, setup.error());
     log(LogLevel::Info, fmt::format("{} takes turns between {} and {} from step {} on, for at most {:.0f} s.", asked.id, toString(setup->from),
                                     toString(setup->to), m_state.updates + 1, asked.budgetSeconds));
-    m_program.reset();  // both arms are instances of their own
+    m_program.release();  // both arms are instances of their own
     m_measuring = std::make_unique<InRunExperiment>(std::move(*setup), m_state.updates);
 }
 
@@ -239,10 +235,8 @@ void Trainer::endMeasuring(bool stopped) {
     ended->conclude(m_state.updates, stopped);
     const Arm chosen = ended->chosen();
     const auto& setup = ended->setup();
-    m_program = ended->take(chosen);
-    if (!m_program) m_program = m_setup.factory->build(setup.plans[chosen == Arm::A ? 0 : 1]);
-    m_stepsOfProgram = 0;
-    m_operations = kUnknown;
+    m_program.replace(ended->take(chosen));
+    if (!m_program) m_program.replace(m_setup.factory->build(setup.plans[chosen == Arm::A ? 0 : 1]));
     if (chosen == Arm::A) return log(LogLevel::Info, fmt::format("{} stays {}.", setup.id, toString(setup.from)));
     m_config = setup.configs[1];
     m_plan = setup.plans[1];
@@ -303,7 +297,7 @@ bool Trainer::trainOneStep() {
     m_capture.before(attempted, m_state.weights.is_cuda());
     const bool captured = m_capture.observing();
     const TimeNs begin = m_setup.clock->now();
-    const StepResult result = stepOf(program, rate);
+    const StepResult result = measured ? stepAsRange(program, m_state, *m_setup.batches, rate) : m_program.step(m_state, *m_setup.batches, rate);
     const TimeNs end = m_setup.clock->now();
     if (result.breakdown != Breakdown::None || !std::isfinite(result.loss)) {
         breakDown(result.breakdown == Breakdown::Gradients ? Breakdown::Gradients : Breakdown::Loss, attempted, rate);
@@ -333,35 +327,13 @@ bool Trainer::trainOneStep() {
                                    .allocatedBytes = device_memory::live(m_state.weights.device()).count,
                                    .peakBytes = measured ? kUnknown : highestSince(m_state.weights.device(), program.report().graphBytes),
                                    .pageFaults = pageFaults() - faultsBefore,
-                                   .operations = m_operations,
+                                   .operations = m_program.operations(),
                                    .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0 || captured || measured});
     m_disturbed = false;
     if (auto done = m_capture.after(m_state.updates, begin, end)) m_setup.sink->publish(std::move(*done));
-    if (measured) return true;  // two Programs would say the same in turn
-    if (m_attentionTold != program.report().attention) {
-        m_attentionTold = program.report().attention;
-        log(LogLevel::Info, fmt::format("Attention that runs: {}.", m_attentionTold));
-    }
-    if (m_preparationTold != program.report().preparation) {
-        m_preparationTold = program.report().preparation;
-        log(LogLevel::Info, m_preparationTold);
-    }
+    // Two Programs in turn would say the same again and again.
+    if (!measured) m_program.tellChoices([&](std::string text) { log(LogLevel::Info, std::move(text)); });
     return true;
-}
-
-StepResult Trainer::stepOf(StepProgram& program, double rate) {
-    // The first step of a Program still prepares: back-ends are asked for, weights packed. One that captures its step has done so by the fifth; those
-    // after it are compared with the ones before a flip, and counting costs time.
-    if (!m_measuring) ++m_stepsOfProgram;
-    const auto step = [&] {
-        const StepRange range({.kind = RangeFacts::Kind::Step, .step = m_state.updates + 1});
-        return program.step(m_state, *m_setup.batches, rate);
-    };
-    if (m_measuring || (m_stepsOfProgram != 2 && m_stepsOfProgram != 5)) return step();
-    const OperationCounter counter;
-    const StepResult result = step();
-    m_operations = static_cast<double>(counter.count());
-    return result;
 }
 
 void Trainer::endCapture() {
@@ -402,7 +374,7 @@ BreakdownFacts Trainer::factsOf(Breakdown kind, std::int64_t step, double rate) 
 void Trainer::keepAfterFailure(Error& failure) {
     if (!std::isfinite(m_lastLoss)) return;  // no step was made
     m_measuring.reset();
-    m_program.reset();  // writing needs some memory, which may be what is missing
+    m_program.release();  // writing needs some memory, which may be what is missing
     device_memory::trim(m_state.weights.device());
     try {
         keepState();

@@ -12,6 +12,7 @@
 #include "core/events/EventSink.h"
 #include "core/events/RunEvents.h"
 #include "core/program/ProgramFactory.h"
+#include "core/train/ActiveProgram.h"
 #include "core/train/CaptureWindow.h"
 #include "core/train/CheckpointKeeper.h"
 #include "core/train/InRunExperiment.h"
@@ -69,7 +70,6 @@ private:
     Result<Flipped> buildFlipped(const RunPlan& wanted);
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
-    StepResult stepOf(StepProgram& program, double rate);
     void endCapture();
     void breakDown(Breakdown kind, std::int64_t step, double rate);
     Error brokenState() const;
@@ -91,7 +91,7 @@ private:
     RunConfig m_config;
     RunPlan m_plan;  // of m_config
     TrainState m_state;
-    std::unique_ptr<StepProgram> m_program;
+    ActiveProgram m_program;
     RunState m_runState = RunState::Preparing;
     bool m_stopAsked = false;
     bool m_pauseAsked = false;  // by a person
@@ -104,11 +104,7 @@ private:
     CheckpointKeeper m_keeper;
     std::unique_ptr<InRunExperiment> m_measuring;
     std::string m_fallbackTold;  // RunPlan::notes, when it was last said
-    std::string m_attentionTold, m_preparationTold;
     CaptureWindow m_capture;
-    // Of the Program that runs: a flip makes another.
-    std::int64_t m_stepsOfProgram = 0;
-    double m_operations = kUnknown;
     Error m_failure;
 };
 
