@@ -2,10 +2,10 @@
 
 namespace stepscope {
 
-void OperationSpan::begin(const char* name, int worker, const StepPlace& place) noexcept {
+void OperationSpan::begin(const char* name, int worker, const StepPlace& place, OperationWork work) noexcept {
     m_heard = stepObservers.now();
     if (!m_heard) return;  // the last one has just gone
-    m_facts = {name, worker, place};
+    m_facts = {name, worker, place, work};
     for (const auto& observer : *m_heard) observer->spanBegins(m_facts);
 }
 

@@ -2,15 +2,26 @@
 // lasts. LibTorch's observers see its operations and not ours; whoever asks what a step runs (core/profile) listens here too. Several may listen, and
 // begin or stop while steps run. Where nobody does, both cost the load of a number: tests/bench/bench_spans prints it.
 #pragma once
+#include <concepts>
+#include <cstdint>
+
 #include "core/base/ObserverList.h"
 #include "core/base/StepPlace.h"
 
 namespace stepscope {
 
+// Of an operation: floating-point operations of matrix products and attention, a multiplication and an addition each, the numbers that MFU counts;
+// bytes of its operands and its result, once.
+struct OperationWork {
+    std::int64_t flops = 0, bytes = 0;  // 0: unknown
+    bool operator==(const OperationWork&) const = default;
+};
+
 struct SpanFacts {
     const char* name = nullptr;  // a literal
     int worker = 0;              // of the threads that share the operation, each of which has a span; 0 also where one thread speaks for all
     StepPlace place;
+    OperationWork work;  // of this worker's part
 };
 
 struct RangeFacts {
@@ -35,14 +46,17 @@ inline constinit StepObservers stepObservers;
 
 class OperationSpan {
 public:
-    explicit OperationSpan(const char* name, int worker = 0) {
-        if (!stepObservers.empty()) begin(name, worker, placeHere());
+    explicit OperationSpan(const char* name, int worker = 0, OperationWork work = {}) {
+        if (!stepObservers.empty()) begin(name, worker, placeHere(), work);
     }
-    OperationSpan(const char* name, Role role, int worker = 0) {
+    OperationSpan(const char* name, Role role, int worker = 0) : OperationSpan(name, role, worker, [] { return OperationWork(); }) {}
+    // work(): asked only where somebody listens.
+    template <std::invocable Work>
+    OperationSpan(const char* name, Role role, int worker, const Work& work) {
         if (stepObservers.empty()) return;
         StepPlace place = placeHere();
         place.role = role;
-        begin(name, worker, place);
+        begin(name, worker, place, work());
     }
     ~OperationSpan() {
         if (m_heard) end();
@@ -51,7 +65,7 @@ public:
     OperationSpan& operator=(const OperationSpan&) = delete;
 
 private:
-    void begin(const char* name, int worker, const StepPlace& place) noexcept;
+    void begin(const char* name, int worker, const StepPlace& place, OperationWork work) noexcept;
     void end() noexcept;
 
     StepObservers::Snapshot m_heard;

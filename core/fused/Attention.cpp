@@ -30,16 +30,25 @@ AttentionShape shapeOf(const at::Tensor& q) {
     return {.context = q.size(2), .width = q.size(3), .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(q.size(3))))};
 }
 
+// Of so many products with the scores on and below the diagonal, and so many matrices like q.
+OperationWork causalWork(const at::Tensor& q, std::int64_t products, std::int64_t matrices) {
+    const std::int64_t T = q.size(2);
+    return {products * T * (T + 1) * q.size(0) * q.size(1) * q.size(3), matrices * q.numel() * q.element_size()};
+}
+
 // function(b, h, scratch) for every head of every sequence; each thread has scratch of its own, aligned to 64.
 template <class Function>
-void overHeads(const char* name, const at::Tensor& q, std::int64_t scratchBytes, Function function) {
+void overHeads(const char* name, const at::Tensor& q, OperationWork work, std::int64_t scratchBytes, Function function) {
     const std::int64_t H = q.size(1);
-    parallel(name, q.size(0) * H, 1, [&](std::int64_t begin, std::int64_t end) {
-        const at::Tensor memory = at::empty({scratchBytes + 64}, at::kByte);
-        auto* const start = memory.data_ptr<std::uint8_t>();
-        void* const scratch = start + (64 - reinterpret_cast<std::uintptr_t>(start) % 64) % 64;
-        for (std::int64_t i = begin; i < end; ++i) function(i / H, i % H, scratch);
-    });
+    parallel(
+        name, q.size(0) * H, 1,
+        [&](std::int64_t begin, std::int64_t end) {
+            const at::Tensor memory = at::empty({scratchBytes + 64}, at::kByte);
+            auto* const start = memory.data_ptr<std::uint8_t>();
+            void* const scratch = start + (64 - reinterpret_cast<std::uintptr_t>(start) % 64) % 64;
+            for (std::int64_t i = begin; i < end; ++i) function(i / H, i % H, scratch);
+        },
+        work);
 }
 
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
@@ -54,7 +63,7 @@ public:
             using E = decltype(element);
             const auto& kernel = attentionForward<E>();
             const AttentionShape shape = shapeOf(q);
-            overHeads("attention", q, kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
+            overHeads("attention", q, causalWork(q, 2, 4), kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
                 kernel.run(shape, headOf<const E>(q, b, h), headOf<const E>(k, b, h), headOf<const E>(v, b, h), headOf<E>(out, b, h),
                            logSum.data_ptr<float>() + (b * H + h) * T, scratch);
             });
@@ -77,7 +86,7 @@ public:
             using E = decltype(element);
             const auto& kernel = attentionBackward<E>();
             const AttentionShape shape = shapeOf(q);
-            overHeads("attention backward", q, kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
+            overHeads("attention backward", q, causalWork(q, 5, 8), kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
                 kernel.run(shape, headOf<const E>(q, b, h), headOf<const E>(k, b, h), headOf<const E>(v, b, h), headOf<const E>(out, b, h),
                            headOf<const E>(gradOut, b, h), logSum.data_ptr<float>() + (b * H + h) * T, headOf<E>(gradQ, b, h), headOf<E>(gradK, b, h),
                            headOf<E>(gradV, b, h), scratch);

@@ -48,18 +48,29 @@ at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at
                                      .weight = weight.data_ptr<float>(),
                                      .smoothing = static_cast<float>(settings.smoothing),
                                      .scale = static_cast<float>(settings.backwardScale / static_cast<double>(N))};
-    const auto everyWorker = [&](const char* name, auto&& work) {
-        parallel(name, workers, 1, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t worker = begin; worker < end; ++worker) work(static_cast<int>(worker));
-        });
+    const auto everyWorker = [&](const char* name, OperationWork amount, auto&& work) {
+        parallel(
+            name, workers, 1,
+            [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t worker = begin; worker < end; ++worker) work(static_cast<int>(worker));
+            },
+            amount);
     };
-    everyWorker("pack head", [&](int worker) {
+    // Of the rows of a piece: logits and, in training, the hidden state's gradient; the weights pass by once for either.
+    const auto inPiece = [&](int piece) {
+        std::int64_t all = 0;
+        for (int worker = 0; worker < workers; ++worker) all += head.rowsOf(worker, piece).size();
+        return all;
+    };
+    const std::int64_t weights = settings.vocabulary * C, element = rows.element_size();
+    everyWorker("pack head", {0, weights * (4 + 2 * element)}, [&](int worker) {
         head.pack(worker, in.weight);
         if (in.smoothing > 0) head.sumWeights(worker, in.weight);
     });
     std::vector<double> losses(static_cast<std::size_t>(workers));
     for (int piece = 0; piece < head.pieces(); ++piece) {
-        everyWorker("head + cross-entropy", [&](int worker) {
+        const std::int64_t n = inPiece(piece), products = train ? 2 : 1;
+        everyWorker("head + cross-entropy", {2 * products * n * weights, products * element * (n * C + weights)}, [&](int worker) {
             const Share all = head.rowsOf(worker, piece);
             for (std::int64_t row = all.begin; row < all.end; row += head.rowBlock()) {
                 void* const to = train ? static_cast<std::byte*>(gradients.hidden.data_ptr()) + row * C * hidden.itemsize() : nullptr;
@@ -67,7 +78,7 @@ at::Tensor meanLoss(const at::Tensor& hidden, const at::Tensor& weight, const at
             }
         });
         if (train)
-            everyWorker("head weight gradient",
+            everyWorker("head weight gradient", {2 * n * weights, element * n * C + 4 * weights},
                         [&](int worker) { head.weightGradient(worker, piece, in, piece > 0, gradients.weight.data_ptr<float>()); });
     }
     return at::full({}, std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(N), at::kFloat);

@@ -58,8 +58,8 @@ void withElement(at::ScalarType type, Function function) {
 
 // at::parallel_for as one named operation.
 template <class Function>
-void parallel(const char* name, std::int64_t count, std::int64_t share, Function function) {
-    const OperationSpan span(name);
+void parallel(const char* name, std::int64_t count, std::int64_t share, Function function, OperationWork work = {}) {
+    const OperationSpan span(name, 0, work);
     at::parallel_for(0, count, share, function);
 }
 

@@ -191,6 +191,19 @@ const OperationName& ownName(const char* name) {
     return nameBy(1, name, [&] { return OperationName{name, true}; });
 }
 
+const OperationArguments* ownArguments(const OperationName& name, const OperationWork& work) {
+    if (work == OperationWork()) return nullptr;
+    thread_local std::unordered_map<std::uint64_t, const OperationArguments*> here;
+    const std::uint64_t hash =
+        mixed(mixed(reinterpret_cast<std::uintptr_t>(&name), static_cast<std::uint64_t>(work.flops)), static_cast<std::uint64_t>(work.bytes));
+    if (const auto found = here.find(hash); found != here.end()) return found->second;
+    const std::string key = name.text + '\0' + std::to_string(work.flops) + '\0' + std::to_string(work.bytes);
+    const OperationArguments* known = arguments().find(key, kMostOperationArguments, [&] { return OperationArguments{{}, work.flops, work.bytes}; });
+    if (here.size() >= kMostOperationArguments) here.clear();
+    here.emplace(hash, known);
+    return known;
+}
+
 const OperationArguments* argumentsOf(const at::RecordFunction& operation, const OperationName& name) {
     if (operation.inputs().empty()) return nullptr;
     thread_local std::unordered_map<std::uint64_t, const OperationArguments*> here;

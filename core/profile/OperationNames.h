@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/OperationSpan.h"
+
 namespace at {
 struct RecordFunction;
 }
@@ -30,6 +32,8 @@ constexpr std::size_t kMostOperationArguments = 1 << 16;
 const OperationName& nameOf(const at::RecordFunction& operation);
 // of one of our own:
 const OperationName& ownName(const char* name);
+// Of one of our own, which says what it computes and moves; null: nothing, or there are too many kinds.
+const OperationArguments* ownArguments(const OperationName& name, const OperationWork& work);
 // Of LibTorch's operation that begins, and only then; null: it has none, or there are too many kinds. Asked for with needsInputs.
 const OperationArguments* argumentsOf(const at::RecordFunction& operation, const OperationName& name);
 

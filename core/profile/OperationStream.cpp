@@ -80,6 +80,8 @@ thread_local Here t_here;
 // Of the step in progress, for threads that do not know theirs: LibTorch's backward pass on a GPU has some of its own.
 std::atomic<Activity> activityOfStep{Activity::None};
 std::atomic<std::int64_t> stepInProgress{0};
+// Observers that ask, of any thread: our own operations run on threads where nobody listens.
+std::atomic<int> askingForArguments{0};
 
 // The node that an operation called from within one of our autograd functions belongs to: such a function makes its node and then runs its forward
 // pass without grad mode, so the newest node of this thread is its own.
@@ -212,6 +214,7 @@ class OwnOperations final : public StepObserver {
     void spanBegins(const SpanFacts& span) noexcept override {
         if (span.place.activity == Activity::Text) return;
         Open& open = begins(&span, ownName(span.name), true, span.place);
+        if (askingForArguments.load(std::memory_order_relaxed) > 0) open.arguments = ownArguments(*open.name, span.work);
         open.begin = now();
         open.sequence = nodeOfFusedFunction(open.place);
         if (open.sequence >= 0) forward_places::note(open.sequence, open.place, open.begin);
@@ -292,6 +295,7 @@ OperationListening::OperationListening(std::shared_ptr<OperationObserver> observ
     }
     t_here.listening += 1;
     t_here.askingForArguments += arguments == Arguments::Yes ? 1 : 0;
+    askingForArguments += arguments == Arguments::Yes ? 1 : 0;
     renewCallback();
 }
 
@@ -299,6 +303,7 @@ OperationListening::~OperationListening() {
     SS_CHECK(t_here.listening > 0);
     t_here.listening -= 1;
     t_here.askingForArguments -= m_arguments == Arguments::Yes ? 1 : 0;
+    askingForArguments -= m_arguments == Arguments::Yes ? 1 : 0;
     renewCallback();
     Joined& all = joined();
     {

@@ -1,10 +1,11 @@
-// What an operation of LibTorch's computes and moves, by its name and the sizes it was called with: for what a GPT uses. Floating-point operations
-// are those of matrix products and attention, a multiplication and an addition each, the numbers that MFU counts; bytes are those of its operands and
-// its result, once. Operations that only call others have none, so that sums over all operations count everything once.
+// What an operation of LibTorch's computes and moves, by its name and the sizes it was called with: for what a GPT uses. Operations that only call
+// others have none, so that sums over all operations count everything once.
 #pragma once
 #include <cstdint>
 #include <string_view>
 #include <vector>
+
+#include "core/base/OperationSpan.h"
 
 namespace stepscope {
 
@@ -12,11 +13,6 @@ struct OperandShape {
     std::vector<std::int64_t> dims;
     std::int64_t elementBytes = 0;
     std::int64_t elements() const;
-};
-
-struct OperationWork {
-    std::int64_t flops = 0, bytes = 0;  // 0: unknown
-    bool operator==(const OperationWork&) const = default;
 };
 
 // operands: the tensors among its arguments in their order, those of lists too. causal: whether a flag among them says so; attention counts what it

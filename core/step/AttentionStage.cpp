@@ -45,11 +45,11 @@ std::int64_t StepEngine::attentionScratch() const {
 }
 
 void StepEngine::attentionForward(int worker, std::int64_t index) {
-    const OperationSpan span("attention", Role::AttentionCore, worker);
     const StepShape& s = m_shape;
+    const Share tasks = tasksOf(s, m_whole, worker);
+    const OperationSpan span("attention", Role::AttentionCore, worker, [&] { return StageWork(s).attention(tasks.size()); });
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     void* const scratch = m_plan->workers[static_cast<std::size_t>(worker)].scratch;
-    const Share tasks = tasksOf(s, m_whole, worker);
     withElement(s.element, [&](auto element) {
         using E = decltype(element);
         for (std::int64_t task = tasks.begin; task < tasks.end; ++task) {
@@ -61,11 +61,11 @@ void StepEngine::attentionForward(int worker, std::int64_t index) {
 }
 
 void StepEngine::attentionBackward(int worker, std::int64_t index) {
-    const OperationSpan span("attention backward", Role::AttentionCore, worker);
     const StepShape& s = m_shape;
+    const Share tasks = tasksOf(s, m_whole, worker);
+    const OperationSpan span("attention backward", Role::AttentionCore, worker, [&] { return StageWork(s).attentionBackward(tasks.size()); });
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     void* const scratch = m_plan->workers[static_cast<std::size_t>(worker)].scratch;
-    const Share tasks = tasksOf(s, m_whole, worker);
     withElement(s.element, [&](auto element) {
         using E = decltype(element);
         for (std::int64_t task = tasks.begin; task < tasks.end; ++task) {

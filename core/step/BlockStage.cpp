@@ -29,7 +29,7 @@ void StepEngine::blockForward(int worker, std::int64_t index) {
     const std::int64_t C = s.width, ldC = s.leading(C), ldQkv = s.leading(3 * s.partColumns()), perWord = gemm::perWord(s.element);
     const auto site = static_cast<std::uint64_t>(2 * index);
 
-    overRowBlocks("norm + QKV", Role::Norm1AndQkv, worker, [&](std::int64_t row, std::int64_t n) {
+    overRowBlocks("norm + QKV", Role::Norm1AndQkv, worker, &StageWork::qkv, [&](std::int64_t row, std::int64_t n) {
         enterBranch(worker, at.attention, layer.attention, row, n);
         for (std::size_t part = 0; part < at.attention.in.size(); ++part) {
             const LinearPlace& linear = at.attention.in[part];
@@ -43,7 +43,7 @@ void StepEngine::blockForward(int worker, std::int64_t index) {
     meetUnlessWhole();
     attentionForward(worker, index);
     meetUnlessWhole();
-    overRowBlocks("projection + MLP", Role::OutAndMlp, worker, [&](std::int64_t row, std::int64_t n) {
+    overRowBlocks("projection + MLP", Role::OutAndMlp, worker, &StageWork::outAndMlp, [&](std::int64_t row, std::int64_t n) {
         leaveBranch(at.attention, layer.attention, site + 1, layer.attended + s.bytes(row * ldC), ldC, row, n);
         enterBranch(worker, at.feedForward, layer.feedForward, row, n);
         (this->*m_activate)(worker, index, row, n);
@@ -61,7 +61,7 @@ void StepEngine::blockBackward(int worker, std::int64_t index) {
     const std::int64_t C = s.width, ldC = s.leading(C), ldQkv = s.leading(3 * s.partColumns()), perWord = gemm::perWord(s.element);
     const auto site = static_cast<std::uint64_t>(2 * index);
 
-    overRowBlocks("MLP + projection backward", Role::OutAndMlp, worker, [&](std::int64_t row, std::int64_t n) {
+    overRowBlocks("MLP + projection backward", Role::OutAndMlp, worker, &StageWork::outAndMlpBackward, [&](std::int64_t row, std::int64_t n) {
         leaveBranchBackward(worker, at.feedForward, layer.feedForward, deltas.feedForward, site + 2, row, n);
         (this->*m_activateBackward)(worker, index, row, n);
         enterBranchBackward(worker, at.feedForward, layer.feedForward, own.dExpanded, s.leading(s.hiddenRows()), row, n);
@@ -75,7 +75,7 @@ void StepEngine::blockBackward(int worker, std::int64_t index) {
     meetUnlessWhole();
     attentionBackward(worker, index);
     meetUnlessWhole();
-    overRowBlocks("QKV + norm backward", Role::Norm1AndQkv, worker, [&](std::int64_t row, std::int64_t n) {
+    overRowBlocks("QKV + norm backward", Role::Norm1AndQkv, worker, &StageWork::qkvBackward, [&](std::int64_t row, std::int64_t n) {
         rotate(m_plan->dQkv, true, row, n);
         const std::byte* dQkv = m_plan->dQkv + s.bytes(row * ldQkv);
         for (std::size_t part = 0; part < at.attention.in.size(); ++part) {
@@ -93,14 +93,29 @@ void StepEngine::blockBackward(int worker, std::int64_t index) {
 }
 
 void StepEngine::weightGradients(int worker, std::int64_t index) {
-    const OperationSpan span("weight gradients", Role::BlockWeights, worker);
     const StepShape& s = m_shape;
     const LayerPlan& layer = m_plan->layers[static_cast<std::size_t>(index)];
     const BlockPlace& at = m_parameters.blocks[static_cast<std::size_t>(index)];
     const LayerDeltas& deltas = m_plan->deltas[index % 2];
     const std::int64_t steps = s.steps(s.rows()), pairs = steps * gemm::kPanel;
+    const auto panelsOf = [&](const LinearPlace& place) { return share(gemm::panels(place.out), worker, s.workers); };
+    const OperationSpan span("weight gradients", Role::BlockWeights, worker, [&] {
+        OperationWork all;
+        const auto add = [&](const LinearPlace& place) {
+            const Share mine = panelsOf(place);
+            const std::int64_t rows = std::min(place.out, mine.end * gemm::kPanel) - std::min(place.out, mine.begin * gemm::kPanel);
+            const OperationWork one = StageWork(s).weightGradient(rows, place.in);
+            all.flops += one.flops;
+            all.bytes += one.bytes;
+        };
+        for (const BranchPlace* branch : {&at.attention, &at.feedForward}) {
+            add(branch->out);
+            for (const LinearPlace& place : branch->in) add(place);
+        }
+        return all;
+    });
     const auto linear = [&](const LinearPlace& place, const std::uint32_t* delta, const std::uint32_t* input) {
-        const Share mine = share(gemm::panels(place.out), worker, s.workers);
+        const Share mine = panelsOf(place);
         for (std::int64_t panel = mine.begin; panel < mine.end; panel += kPanelsAtOnce) {
             const std::int64_t row = panel * gemm::kPanel, n = std::min(std::min(panel + kPanelsAtOnce, mine.end) * gemm::kPanel, place.out) - row;
             m_gemm.store({delta + panel * pairs, 1, gemm::kPanel, pairs}, {input, pairs}, n, place.in, steps,

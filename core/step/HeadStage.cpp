@@ -7,7 +7,8 @@
 namespace stepscope {
 
 double StepEngine::head(int worker) {
-    const OperationSpan span("norm + head + cross-entropy", Role::HeadLoss, worker);
+    const OperationSpan span("norm + head + cross-entropy", Role::HeadLoss, worker,
+                             [&] { return StageWork(m_shape).head(rowsOf(worker).size(), m_training); });
     const StepShape& s = m_shape;
     Plan& plan = *m_plan;
     const std::int64_t C = s.width, ldC = s.leading(C);

@@ -181,9 +181,9 @@ float* StepEngine::gradients() const {
 }
 
 void StepEngine::embed(int worker) {
-    const OperationSpan span("embedding", Role::Embedding, worker);
     const StepShape& s = m_shape;
     const Share rows = rowsOf(worker);
+    const OperationSpan span("embedding", Role::Embedding, worker, [&] { return StageWork(s).embedding(rows.size()); });
     float* out = m_plan->layers.front().attention.before;
     embeddingCpu().forward({.rows = s.rows(), .context = s.context, .columns = s.width}, m_batch.ids, m_weights + m_parameters.tokens,
                            weightsAt(m_parameters.positions), out, rows.begin, rows.end);

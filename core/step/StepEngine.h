@@ -17,6 +17,7 @@
 #include "core/kernels/adamw/AdamWCpu.h"
 #include "core/kernels/linear_cross_entropy/LinearCrossEntropy.h"
 #include "core/kernels/residual_norm/ResidualNormCpu.h"
+#include "core/step/StageWork.h"
 #include "core/step/StepKernels.h"
 #include "core/step/StepShape.h"
 #include "core/step/Team.h"
@@ -110,12 +111,12 @@ private:
     // Queries and keys of rows turned by their positions, or back. No-op without RoPE.
     void rotate(std::byte* qkv, bool back, std::int64_t row, std::int64_t n) const;
 
-    // One operation over a worker's rows: work(row, n) for blocks that stay in the second-level cache.
-    template <class Work>
-    void overRowBlocks(const char* name, Role role, int worker, Work work) {
-        const OperationSpan span(name, role, worker);
+    // One operation over a worker's rows: run(row, n) for blocks that stay in the second-level cache. `work` is what StageWork says of so many rows.
+    template <class Run>
+    void overRowBlocks(const char* name, Role role, int worker, OperationWork (StageWork::*work)(std::int64_t) const, Run run) {
         const Share rows = rowsOf(worker);
-        for (std::int64_t row = rows.begin; row < rows.end; row += m_rowBlock) work(row, std::min(m_rowBlock, rows.end - row));
+        const OperationSpan span(name, role, worker, [&] { return (StageWork(m_shape).*work)(rows.size()); });
+        for (std::int64_t row = rows.begin; row < rows.end; row += m_rowBlock) run(row, std::min(m_rowBlock, rows.end - row));
     }
 
     Share rowsOf(int worker) const;

@@ -39,10 +39,10 @@ void eachPacked(const StepShape& shape, const StepParameters& parameters, const 
 }  // namespace
 
 void StepEngine::embeddingGradients(int worker) {
-    const OperationSpan span("embedding backward", Role::Embedding, worker);
     const StepShape& s = m_shape;
     const std::int64_t C = s.width;
     const Share rows = rowsOf(worker);
+    const OperationSpan span("embedding backward", Role::Embedding, worker, [&] { return StageWork(s).embedding(rows.size()); });
     if (drops()) m_rows.drop(dropoutAt(0, rows.begin), rows.size() * C, m_plan->dx + rows.begin * C);
     // A tied table's gradient holds the head's part by now; the others begin at zero.
     if (m_batch.first)
@@ -74,8 +74,8 @@ void StepEngine::reduceVectors(int worker) {
 double StepEngine::gradientNorm() {
     m_team.run([&](int worker) {
         const PlaceScope place(Activity::Clip);
-        const OperationSpan span("sum of squares", Role::Optimizer, worker);
         const Share mine = share(m_parameters.size, worker, m_shape.workers);
+        const OperationSpan span("sum of squares", Role::Optimizer, worker, [&] { return StageWork::sumOfSquares(mine.size()); });
         m_plan->partial[static_cast<std::size_t>(worker)] = adamWCpu().sumOfSquares(m_plan->gradients, mine.begin, mine.end);
     });
     double sum = 0;
@@ -85,7 +85,8 @@ double StepEngine::gradientNorm() {
 
 void StepEngine::pack(const float* weights) {
     m_team.run([&](int worker) {
-        const OperationSpan span("pack weights", Role::Optimizer, worker);
+        const OperationSpan span("pack weights", Role::Optimizer, worker,
+                                 [&] { return StageWork(m_shape).packing(share(m_parameters.decayEnd, worker, m_shape.workers).size()); });
         std::byte* low = m_plan->workers[static_cast<std::size_t>(worker)].low;
         eachPacked(m_shape, m_parameters, m_head.weights(), m_plan->layers, [&](const LinearPlace& place, const gemm::PackedLinear& packed) {
             const Share units = share(gemm::panels(place.out), worker, m_shape.workers);
@@ -104,7 +105,8 @@ void StepEngine::update(const StepBuffers& b, const AdamWStep& decaying) {
     const bool lowers = m_shape.element == gemm::Element::Bf16;
     m_team.run([&](int worker) {
         const PlaceScope place(Activity::Optimizer);
-        const OperationSpan span("AdamW + pack weights", Role::Optimizer, worker);
+        const OperationSpan span("AdamW + pack weights", Role::Optimizer, worker,
+                                 [&] { return StageWork(m_shape).adamW(share(m_parameters.size, worker, m_shape.workers).size()); });
         std::byte* low = m_plan->workers[static_cast<std::size_t>(worker)].low;
         const auto update = [&](const AdamWStep& step, std::int64_t offset, std::int64_t count, Bf16* into) {
             adamWCpu().update(step, m_plan->gradients + offset, b.weights + offset, b.firstMoment + offset, b.secondMoment + offset, into, 0, count);

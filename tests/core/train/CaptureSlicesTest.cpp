@@ -254,6 +254,33 @@ TEST(CaptureSlices, KnowsWhatAnOperationWasCalledWithAndWhatItComputes) {
     EXPECT_TRUE(found);
 }
 
+// Floating-point operations of a step: of LibTorch's operations and of our own together.
+std::int64_t flopsOfAStep(const std::string& fusion, std::int64_t threads) {
+    RunConfig config = sliceConfig(fusion);
+    config.switches["attention"] = std::string(fusion == "off" ? "sdpa-flash" : "auto");
+    config.switches["amp"] = std::string("off");
+    config.threads = threads;
+    const Captured run(config, {.steps = 2, .firstStep = 3});
+    EXPECT_EQ(run.ended.state, RunState::Finished) << run.ended.error.sentence;
+    std::int64_t sum = 0;
+    for (const auto& block : run.slices.blocks)
+        for (const auto& slice : block.slices)
+            if (isOperation(slice.kind) && slice.arguments < block.arguments.size()) sum += block.arguments[slice.arguments].flops;
+    return sum / 2;
+}
+
+TEST(CaptureSlices, EachProgramSaysThatItComputesTheSame) {
+    // 4 sequences of 12 tokens, 16 wide, two heads of 8, two blocks with 64 within, 61 ids; each linear is multiplied three times.
+    const RunConfig config = sliceConfig("off");
+    const std::int64_t rows = 48, blocks = config.layers * (4 * 16 * 16 + 2 * 16 * 64), head = 16 * 61;
+    const std::int64_t attention = config.layers * 4 * 16 * (12 * 13 / 2) * 2 * (2 + 5);
+    const std::int64_t expected = 6 * rows * (blocks + head) + attention;
+    EXPECT_EQ(flopsOfAStep("off", 1), expected);
+    EXPECT_EQ(flopsOfAStep("kernels", 1), expected);
+    EXPECT_EQ(flopsOfAStep("step", 1), expected);
+    EXPECT_EQ(flopsOfAStep("step", 2), expected) << "each worker counts its part";
+}
+
 TEST(CaptureSlices, StepsToWarmUpAreNotKept) {
     const Captured run(sliceConfig("off"), {.steps = 2, .firstStep = 6, .warmUp = 3});
     std::vector<std::int64_t> steps;
