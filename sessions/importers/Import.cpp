@@ -192,7 +192,7 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
     const Status ordered = trace.finish(
         [&](const TraceBuilder::Encode& encode) {
             ++handed;
-            return !stopped && (*store)->add(encode);
+            return goOn() && (*store)->add(encode);
         },
         goOn, origin);
     if (stopped) return makeError(ErrorCode::Cancelled, "The import was stopped; nothing of it is stored.");

@@ -1,7 +1,12 @@
 // `import`: traces of other programs as sessions, with one object of JSON at the end, and a sentence for what is none.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/app/CliFixture.h"
 
@@ -73,4 +78,46 @@ TEST_F(ImportCommand, RefusesWhatIsNoTraceAndStoresNothing) {
     expectRefused(cli({"import", path("none.json"), "--db", database()}), {"none.json"});
     std::ofstream(path("r.nsys-rep")) << "x";
     expectRefused(cli({"import", path("r.nsys-rep"), "--db", database()}), {"nsys export --type sqlite"});
+}
+
+// An import of half a million slices that has begun to write, when the signal comes.
+struct BrokenOffImport : ImportCommand {
+    Finished brokenOff(int signal, std::chrono::milliseconds after) {
+        {
+            std::ofstream out(path("long.json"));
+            out << R"({"traceEvents": [)";
+            for (int i = 0; i < 500'000; ++i)
+                out << fmt::format(R"({}{{"ph": "X", "cat": "cpu_op", "name": "aten::op{}", "pid": 7, "tid": 7, "ts": {}, "dur": 2}})",
+                                   i == 0 ? "" : ",\n", i % 97, 3 * i);
+            out << "]}";
+        }
+        Process process({STEPSCOPE_CLI, "import", path("long.json"), "--db", database()}, options());
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (!std::filesystem::exists(database() + "-wal") && std::chrono::steady_clock::now() < end)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        std::this_thread::sleep_for(after);
+        process.send(signal);
+        return process.wait();
+    }
+    // Nothing is listed, no chunk lies about, and the next import begins as on a new file.
+    void expectNothingLeft() {
+        EXPECT_EQ(Json::parse(cli({"sessions", "list", "--db", database(), "--json"}).out), Json::array());
+        const auto after = cli({"import", trace(), "--db", database(), "--json"});
+        ASSERT_EQ(after.exitCode, 0) << after.err;
+        EXPECT_EQ(Json::parse(after.out)["operations"], 1);
+        EXPECT_EQ(Json::parse(cli({"sessions", "list", "--db", database(), "--json"}).out).size(), 1u);
+        EXPECT_LT(std::filesystem::file_size(database()), 2'000'000u) << "what the broken import wrote has not come back";
+    }
+};
+
+TEST_F(BrokenOffImport, KilledLeavesNoSession) {
+    ASSERT_EQ(brokenOff(SIGKILL, std::chrono::milliseconds(100)).signal, SIGKILL) << "it ended before it was killed";
+    expectNothingLeft();
+}
+
+TEST_F(BrokenOffImport, StoppedByCtrlCSaysSoAndLeavesNoSession) {
+    const auto stopped = brokenOff(SIGINT, {});
+    EXPECT_EQ(stopped.exitCode, kStopped) << stopped.err;
+    EXPECT_THAT(stopped.err, HasSubstr("The import was stopped; nothing of it is stored."));
+    expectNothingLeft();
 }
