@@ -1,7 +1,8 @@
 // How often an experiment claims what is not there, and finds what is, on a recorded machine: course_simulation FILE... [--times N] [--budget S]
-// FILE: the step log of a run in which nothing was flipped (`stepscope-cli train --steps N --step-log FILE`), however loaded the machine was.
+// FILE: the step log of a run in which nothing was flipped, however loaded the machine was, and beside it FILE.others with what other programs had
+// meanwhile: tests/bench/record_condition makes both.
 // Cuts contiguous steps in their order from a random start, multiplies those of B, and lets the production Course order, discard and stop. Steps and
-// blocks are never shuffled. What other processes had is not in a step log, so no pair is left out. Prints one row a slowdown.
+// blocks are never shuffled. Without FILE.others no pair is left out. Prints one row a slowdown.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -28,19 +29,35 @@ int fail(const std::string& sentence) {
     return 2;
 }
 
-// Seconds from the end of each step to the end of the next.
-std::vector<double> secondsOf(const std::string& path) {
-    std::vector<double> seconds;
+// Each line's numbers under two keys; lines without them are passed over.
+std::vector<std::pair<double, double>> columnsOf(const std::string& path, const char* first, const char* second) {
+    std::vector<std::pair<double, double>> rows;
     std::ifstream in(path);
-    double before = -1;
     for (std::string line; std::getline(in, line);) {
-        const auto step = nlohmann::json::parse(line, nullptr, false);
-        if (!step.is_object() || !step.contains("t_ns") || !step["t_ns"].is_number()) continue;
-        const double now = step["t_ns"].get<double>() * 1e-9;
-        if (before >= 0 && now > before) seconds.push_back(now - before);
+        const auto row = nlohmann::json::parse(line, nullptr, false);
+        if (!row.is_object() || !row.contains(first) || !row[first].is_number() || !row.contains(second) || !row[second].is_number()) continue;
+        rows.emplace_back(row[first].get<double>(), row[second].get<double>());
+    }
+    return rows;
+}
+
+// Seconds from the end of each step to the end of the next, and the processors that others had then, where that is known.
+StepSeries seriesOf(const std::string& path) {
+    StepSeries series;
+    const auto others = columnsOf(path + ".others", "seconds", "others");
+    std::size_t sample = 0;
+    double before = -1;
+    for (const auto& [nanoseconds, step] : columnsOf(path, "t_ns", "step")) {
+        const double now = nanoseconds * 1e-9;
+        if (before >= 0 && now > before) {
+            series.seconds.push_back(now - before);
+            // The sample that covers the step's end: each stands at the end of what it covers.
+            while (sample + 1 < others.size() && others[sample].first < now) ++sample;
+            if (!others.empty()) series.others.push_back(others[sample].second);
+        }
         before = now;
     }
-    return seconds;
+    return series;
 }
 
 struct Counts {
@@ -90,12 +107,12 @@ int main(int argc, char** argv) {
         if (word == "--budget") options.budget = value;
         if (word == "--times") options.times = static_cast<int>(value);
     }
-    if (options.files.empty()) return fail("Give at least one step log: stepscope-cli train --steps 100000 --step-log FILE makes one.");
+    if (options.files.empty()) return fail("Give at least one step log: tests/bench/record_condition makes one.");
     fmt::print(
         "| recording | steps | B takes | played | claims | wrong | interval holds the truth | equivalent at 2 % | mean s |\n"
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     for (const std::string& file : options.files) {
-        StepSeries series{.seconds = secondsOf(file), .others = {}};
+        const StepSeries series = seriesOf(file);
         if (series.seconds.size() < 1000) return fail(fmt::format("{} holds {} steps; at least 1000 are needed.", file, series.seconds.size()));
         for (const double slowdown : {1.0, 1.01, 0.99, 1.03, 0.97, 1.1, 0.9}) {
             const Counts counts = play(series, options, slowdown);
