@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/OperationSpan.h"
-#include "core/events/Event.h"
+#include "core/events/Phase.h"
 
 namespace stepscope {
 
