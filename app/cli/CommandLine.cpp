@@ -62,6 +62,7 @@ CommandLine::CommandLine() : m_app("Trains GPTs and keeps what was measured: the
     addEval(m_app, m_actions);
     addSwitches(m_app, m_actions);
     addConfig(m_app, m_actions);
+    addWorkers(m_app, m_actions);
     addLrRange(m_app, m_actions);
     acceptStrayWords(m_app);
 }

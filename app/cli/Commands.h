@@ -34,6 +34,7 @@ void addEval(CLI::App& parent, Actions& actions);
 void addSwitches(CLI::App& parent, Actions& actions);
 void addLrRange(CLI::App& parent, Actions& actions);
 void addConfig(CLI::App& parent, Actions& actions);
+void addWorkers(CLI::App& parent, Actions& actions);
 
 CLI::Validator notEmpty(const std::string& option);
 // The --db option, the same words everywhere. Empty = the default database.

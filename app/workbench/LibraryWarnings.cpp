@@ -96,8 +96,10 @@ std::string warningSentence(const std::string& written) {
     static const std::regex place(R"(^\[[A-Z]\S* [^\]]*\] (Warning: )?)"), function(R"( \(function [^)]*(\(\))?\)\s*$)"), space(R"(\s+)");
     std::string text = std::regex_replace(written, space, " ");
     while (!text.empty() && text.back() == ' ') text.pop_back();
+    text = text.substr(0, text.find(" Exception raised from "));  // and where in LibTorch, frame by frame
     const std::string bare = std::regex_replace(std::regex_replace(text, place, ""), function, "");
-    if (bare.empty()) return {};
+    // What c10d says while it tries again is told once, by core/workers, as one sentence.
+    if (bare.empty() || bare.starts_with("[c10d] ")) return {};
     return (bare == text ? "A library says: " : "LibTorch warns: ") + bare;
 }
 

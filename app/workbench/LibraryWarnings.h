@@ -9,7 +9,8 @@ namespace stepscope {
 // From here on, to the end of the program. A second call does nothing.
 void takeLibraryWarnings();
 
-// "LibTorch warns: …" of what one write said: without LibTorch's place, time and name of the function. Empty when nothing is left.
+// "LibTorch warns: …" of what one write said: without LibTorch's place, time and name of the function. Empty when nothing is left, or
+// when another sentence tells it.
 std::string warningSentence(const std::string& written);
 
 // The newest one alive hears each warning once, on the thread that wrote it; first what was written while there was none.

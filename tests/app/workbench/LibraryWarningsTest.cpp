@@ -118,5 +118,11 @@ TEST_F(LibraryWarnings, OfARunAreLinesOfItsLog) {
     EXPECT_EQ(warned[0].step, 1);
 }
 
+TEST(WarningSentence, HasNoFramesAndLeavesOutWhatTheWorkersTellThemselves) {
+    EXPECT_EQ(warningSentence("[W1123 10:41:09.773000 socket.cpp:1030] It failed. Exception raised from here at x.cpp:1: frame #0: c10::Error\n"),
+              "LibTorch warns: It failed.");
+    EXPECT_EQ(warningSentence("[W1123 10:41:09.773000 socket.cpp:767] [c10d] The client socket has timed out after 2000ms.\n"), "");
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -1,0 +1,2 @@
+// Named by c10d's header, which uses nothing of it.
+#pragma once

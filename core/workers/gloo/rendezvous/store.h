@@ -1,0 +1,16 @@
+// What c10d's header derives from, as far as it overrides it. No object of either is ever made here.
+#pragma once
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace gloo::rendezvous {
+class Store {
+public:
+    virtual ~Store() = default;
+    virtual void set(const std::string& key, const std::vector<char>& data) = 0;
+    virtual std::vector<char> get(const std::string& key) = 0;
+    virtual void wait(const std::vector<std::string>& keys) = 0;
+    virtual void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& timeout) = 0;
+};
+}  // namespace gloo::rendezvous

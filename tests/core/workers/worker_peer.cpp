@@ -1,0 +1,51 @@
+// One worker of WorkerGroupTest: joins by what its environment says, does what its first word names, prints what came of it on one line.
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "core/workers/WorkerGroup.h"
+
+using namespace stepscope;
+
+namespace {
+
+int failed(const Error& error) {
+    std::printf("%s\n", error.sentence.c_str());
+    return 3;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    const std::string what = count > 1 ? words[1] : "";
+    const auto place = workerPlace();
+    if (!place) return failed(place.error());
+    auto joined = WorkerGroup::join(*place, std::chrono::seconds(count > 2 ? std::atoi(words[2]) : 20));
+    if (!joined) return failed(joined.error());
+    WorkerGroup& group = **joined;
+    if (what == "die" && place->rank == 1) _exit(7);
+    // Values whose sum depends on its order where there are more than two.
+    std::vector<float> values(100'003);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i + 1) * static_cast<float>(place->rank + 1)) * 1e3f;
+    const std::vector<float> own = values;
+    if (const Status added = group.sum(values.data(), static_cast<std::int64_t>(values.size())); !added) return failed(added.error());
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const float value : values) {
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &value, sizeof bits);
+        hash = (hash ^ bits) * 0x100000001b3;
+    }
+    double expected = 0;
+    for (int rank = 0; rank < place->size; ++rank) expected += static_cast<double>(std::sin(5.0f * static_cast<float>(rank + 1)) * 1e3f);
+    std::int32_t handed = place->rank == 1 ? 4711 : 0;
+    if (const Status told = group.broadcast(&handed, sizeof handed, 1); !told) return failed(told.error());
+    const auto texts = group.texts(std::string(static_cast<std::size_t>(place->rank) * 3, 'x') + std::to_string(place->rank));
+    if (!texts) return failed(texts.error());
+    std::string all;
+    for (const auto& text : *texts) all += text + ";";
+    if (const Status met = group.meet(); !met) return failed(met.error());
+    std::printf("%016llx %d %d %s\n", static_cast<unsigned long long>(hash), std::fabs(values[4] - expected) < 1e-3 ? 1 : 0, handed, all.c_str());
+    return 0;
+}
