@@ -6,6 +6,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kMostOfShape = std::int64_t{1} << 32;
+constexpr double kMostBandwidth = 1e15;  // B/s
 constexpr std::int64_t kFactBytesAtOnce = std::int64_t{1} << 20;
 
 // The first of these members that is a plausible number; 0: none.
@@ -17,6 +18,25 @@ std::int64_t memberOf(const nlohmann::json& gpu, std::initializer_list<const cha
         if (value >= 0 && value <= kMostOfShape) return value;
     }
     return 0;
+}
+
+// Units for float32 in a multiprocessor, by compute capability (NVIDIA, "CUDA C++ Programming Guide", arithmetic instructions); 0: not in that table.
+std::int64_t float32Units(std::int64_t major, std::int64_t minor) {
+    switch (major) {
+        case 5:
+        case 9:
+        case 10:
+        case 12:
+            return 128;
+        case 6:
+            return minor == 0 ? 64 : 128;
+        case 7:
+            return 64;
+        case 8:
+            return minor == 0 ? 64 : 128;
+        default:
+            return 0;
+    }
 }
 
 // As PyTorch's profiler, this program and Nsight Systems write it.
@@ -31,6 +51,12 @@ void takeShape(const nlohmann::json& gpu, std::map<std::int64_t, GpuShape>& into
     if (const std::int64_t warps = memberOf(gpu, {"maxWarpsPerSm"}); warps > 0 && shape.threadsPerMultiprocessor == 0 && warps <= 1024)
         shape.threadsPerMultiprocessor = warps * std::min<std::int64_t>(shape.warp, 1024);
     if (const std::int64_t blocks = memberOf(gpu, {"maxBlocksPerSm"}); blocks > 0) shape.blocksPerMultiprocessor = blocks;
+    // In kHz; traces of PyTorch do not have it.
+    const auto clock = static_cast<double>(memberOf(gpu, {"clockKHz"}));
+    const std::int64_t units = float32Units(memberOf(gpu, {"computeMajor"}), memberOf(gpu, {"computeMinor"}));
+    shape.float32 = 2 * clock * 1e3 * static_cast<double>(units) * static_cast<double>(std::min<std::int64_t>(shape.multiprocessors, 1 << 16));
+    if (const auto found = gpu.find("bandwidthBytesPerSecond"); found != gpu.end() && found->is_number())
+        if (const auto value = found->get<double>(); value > 0 && value < kMostBandwidth) shape.bytesPerSecond = value;
     if (shape.multiprocessors > 0) into.try_emplace(memberOf(gpu, {"id"}), shape);
 }
 

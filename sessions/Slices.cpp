@@ -68,15 +68,29 @@ Result<std::int64_t> sliceCount(SessionReader& reader, std::int64_t session) {
     return count;
 }
 
-Result<std::vector<std::string>> captureNotes(SessionReader& reader, std::int64_t session) {
+namespace {
+
+Result<std::vector<std::string>> notesOf(SessionReader& reader, std::int64_t session, std::int64_t lane) {
     constexpr std::int64_t kNotesAtOnce = std::int64_t{1} << 20;  // bytes: there are few, or nobody reads them
-    const ChunkRange all{kNote, 0, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}};
+    const ChunkRange all{kNote, lane, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}};
     const auto page = reader.chunks(session, all, {}, kNotesAtOnce);
     if (!page) return page.error();
     std::vector<std::string> notes;
     for (const auto& chunk : page->chunks)
         if (std::string note = noteOf(*chunk); std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
     return notes;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> captureNotes(SessionReader& reader, std::int64_t session) {
+    return notesOf(reader, session, kCaptureNotes);
+}
+
+Result<std::string> counterNote(SessionReader& reader, std::int64_t session) {
+    const auto notes = notesOf(reader, session, kCounterNotes);
+    if (!notes) return notes.error();
+    return notes->empty() ? std::string() : notes->back();
 }
 
 Error noCapture(std::int64_t session) {

@@ -17,6 +17,8 @@ Result<std::vector<SliceThread>> sliceThreads(SessionReader& reader, std::int64_
 Result<std::int64_t> sliceCount(SessionReader& reader, std::int64_t session);
 // What captures of it had to say, each sentence once: why kernels are missing, say.
 Result<std::vector<std::string>> captureNotes(SessionReader& reader, std::int64_t session);
+// What the newest capture of it had to say of the processor's own counters: why there are none, or what reading them cost. Empty: nothing.
+Result<std::string> counterNote(SessionReader& reader, std::int64_t session);
 // What is said where there are none.
 Error noCapture(std::int64_t session);
 

@@ -23,6 +23,9 @@ struct GpuShape {
     std::int64_t sharedPerMultiprocessorBytes = 0;
     std::int64_t blocksPerMultiprocessor = 32;
     std::int64_t warp = 32;
+    // What it can do at most by its own numbers, not measured. 0: unknown.
+    double bytesPerSecond = 0;
+    double float32 = 0;  // FLOP/s, of its ordinary units
 };
 
 // Blocks of a launch for each multiprocessor, and the share of its threads that they occupy at most: of those that there are, of those that fit in by

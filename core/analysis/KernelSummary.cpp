@@ -29,7 +29,7 @@ std::uint32_t KernelSummary::textOf(const std::string& text) {
 }
 
 void KernelSummary::add(const SliceBlock& block) {
-    std::vector<std::uint32_t> texts, shapes(block.arguments.size(), 0), named(block.arguments.size(), 0);
+    std::vector<std::uint32_t> texts, shapes(block.arguments.size(), 0), named(block.arguments.size(), 0), types(block.arguments.size(), 0);
     texts.reserve(block.strings.size());
     for (const auto& text : block.strings) texts.push_back(textOf(text));
     for (std::size_t i = 0; i < block.arguments.size(); ++i) {
@@ -37,6 +37,7 @@ void KernelSummary::add(const SliceBlock& block) {
         const Shape shape{
             grid[0], grid[1], grid[2], threads[0], threads[1], threads[2], block.arguments[i].registers, block.arguments[i].sharedBytes};
         named[i] = textOf(launchingOperation(block.arguments[i].extra));
+        if (block.arguments[i].flops > 0 || block.arguments[i].bytes > 0) types[i] = textOf(elementType(block.arguments[i].text));
         const std::string key(reinterpret_cast<const char*>(shape.data()), sizeof shape);
         const auto [found, added] = m_shapePlaces.try_emplace(key, static_cast<std::uint32_t>(m_shapes.size()));
         if (added) m_shapes.push_back(shape);
@@ -46,6 +47,9 @@ void KernelSummary::add(const SliceBlock& block) {
     for (const auto& slice : block.slices) {
         if (isOperation(slice.kind) && slice.external != 0)
             m_operations.try_emplace({rank, slice.external}, Operation{texts[slice.name], texts[slice.role], slice.layer});
+        if (const SliceArguments& with = block.arguments[slice.arguments];
+            isOperation(slice.kind) && slice.external != 0 && (with.flops > 0 || with.bytes > 0))
+            m_works.try_emplace({rank, slice.external}, Work{with.flops, with.bytes, types[slice.arguments]});
         if ((slice.kind == SliceKind::Runtime || slice.kind == SliceKind::Driver) && slice.correlation != 0 && slice.external != 0)
             m_externals.try_emplace({rank, slice.correlation}, slice.external);
         if (isOperation(slice.kind)) {
@@ -95,13 +99,27 @@ const KernelSummary::Operation* KernelSummary::operationOf(const Launch& launch,
     return launch.own.name != 0 ? &launch.own : nullptr;
 }
 
+// Rank and external id of the call of an operation that launched it, as ids tell it.
+std::pair<std::int64_t, std::int64_t> KernelSummary::callOf(const Launch& launch) const {
+    if (launch.external != 0 && m_operations.contains({launch.rank, launch.external})) return {launch.rank, launch.external};
+    const auto call = m_externals.find({launch.rank, launch.correlation});
+    return {launch.rank, call != m_externals.end() ? call->second : 0};
+}
+
 std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit) const {
     struct Growing {
         LaunchedRow row;
         std::map<Shape, std::int64_t> ofShape;
         std::map<Operation, std::int64_t> ofOperation;
+        std::map<std::uint32_t, std::int64_t> ofType;
     };
     const Joined around = aroundCalls();
+    KeyedMap<std::pair<std::int64_t, std::int64_t>, std::int64_t> ofCall;  // device time of what it launched
+    if (!m_works.empty())
+        for (const Launch& launch : m_launches) {
+            auto& time = ofCall[callOf(launch)];
+            time = boundedTime(time, launch.duration);
+        }
     std::map<std::pair<std::string, SliceKind>, Growing> growing;
     for (const Launch& launch : m_launches) {
         Growing& into = growing[{m_texts[launch.name], launch.kind}];
@@ -113,6 +131,15 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
         row.calls += 1;
         auto& shape = into.ofShape[m_shapes[launch.shape]];
         shape = boundedTime(shape, launch.duration);
+        if (const auto call = callOf(launch); !m_works.empty() && launch.kind == SliceKind::Kernel && ofCall[call] > 0)
+            if (const auto work = m_works.find(call); work != m_works.end()) {
+                const double part = static_cast<double>(launch.duration) / static_cast<double>(ofCall[call]);
+                row.flops += part * static_cast<double>(work->second.flops);
+                row.movedBytes += part * static_cast<double>(work->second.bytes);
+                row.worked.ns = boundedTime(row.worked.ns, launch.duration);
+                auto& time = into.ofType[work->second.type];
+                time = boundedTime(time, launch.duration);
+            }
         if (const Operation* operation = operationOf(launch, around)) {
             auto& time = into.ofOperation[*operation];
             time = boundedTime(time, launch.duration);
@@ -127,6 +154,7 @@ std::vector<LaunchedRow> KernelSummary::rows(SummarySort sort, std::size_t limit
         one.row.block = {shape[3], shape[4], shape[5]};
         one.row.registers = shape[6];
         one.row.sharedBytes = shape[7];
+        one.row.type = m_texts[mostOfLaunches(one.ofType)];
         std::set<std::uint32_t> names;
         for (const auto& [operation, time] : one.ofOperation) names.insert(operation.name);
         one.row.operations = static_cast<std::int64_t>(names.size());

@@ -27,6 +27,11 @@ struct LaunchedRow {
     std::string role;
     std::int64_t operations = 0;  // different ones that launched it
     std::int64_t bytes = 0;       // that were copied or set
+    // Of the operations that launched it, as far as sizes were recorded: what they compute and move. Where one launches several kernels each has the
+    // part of its time. worked: the time of the launches that this is known of.
+    double flops = 0, movedBytes = 0;
+    TimeNs worked;
+    std::string type;  // of most of them, as LibTorch names it: "Float"; empty: unknown
 
     TimeNs mean() const { return {calls == 0 ? 0 : total.ns / calls}; }
 };
@@ -51,6 +56,10 @@ private:
         std::uint32_t shape = 0;
         Operation own;  // that the slice itself names; name 0: none
     };
+    struct Work {  // of one call of an operation
+        std::int64_t flops = 0, bytes = 0;
+        std::uint32_t type = 0;
+    };
     struct Span {  // an operation on its lane
         std::int64_t rank, lane, start, end;
         Operation operation;
@@ -62,12 +71,14 @@ private:
     std::uint32_t textOf(const std::string& text);
 
     using Joined = KeyedMap<std::pair<std::int64_t, std::int64_t>, Operation>;
+    std::pair<std::int64_t, std::int64_t> callOf(const Launch& launch) const;
     const Operation* operationOf(const Launch& launch, const Joined& around) const;
     Joined aroundCalls() const;
     std::vector<std::string> m_texts{std::string()};
     KeyedMap<std::string, std::uint32_t> m_textPlaces{{std::string(), 0}};
     std::vector<Shape> m_shapes;
     KeyedMap<std::string, std::uint32_t> m_shapePlaces;
+    KeyedMap<std::pair<std::int64_t, std::int64_t>, Work> m_works;              // by rank and external id
     Joined m_operations;                                                        // by rank and external id
     KeyedMap<std::pair<std::int64_t, std::int64_t>, std::int64_t> m_externals;  // by rank and correlation: that of the launching call
     std::vector<Launch> m_launches;

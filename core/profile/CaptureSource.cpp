@@ -1,5 +1,6 @@
 #include "core/profile/CaptureSource.h"
 
+#include "core/profile/HardwareSource.h"
 #include "core/profile/KernelSource.h"
 #include "core/profile/OperationSource.h"
 #include "core/profile/OperationTable.h"
@@ -10,6 +11,7 @@ std::vector<std::unique_ptr<CaptureSource>> captureSources(const Capture&, const
     std::vector<std::unique_ptr<CaptureSource>> all;
     all.push_back(std::make_unique<OperationTable>());
     if (outlet.sink != nullptr) all.push_back(std::make_unique<OperationSource>(outlet));
+    if (outlet.sink != nullptr) all.push_back(std::make_unique<HardwareSource>(outlet));
     const CudaPlugin& plugin = cudaPlugin();
     if (outlet.sink != nullptr && outlet.gpu && plugin.interface != nullptr) all.push_back(std::make_unique<KernelSource>(outlet, plugin));
     return all;

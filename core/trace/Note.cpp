@@ -9,8 +9,8 @@ constexpr std::size_t kMost = 4096;
 
 }  // namespace
 
-ChunkPtr noteChunk(const std::string& sentence, TimeNs at) {
-    auto chunk = std::make_shared<Chunk>(Chunk{.kind = kNote, .begin = at, .end = at + TimeNs{1}, .count = 1});
+ChunkPtr noteChunk(const std::string& sentence, TimeNs at, std::int64_t lane) {
+    auto chunk = std::make_shared<Chunk>(Chunk{.kind = kNote, .lane = lane, .begin = at, .end = at + TimeNs{1}, .count = 1});
     chunk->bytes.resize(std::min(sentence.size(), kMost));
     std::ranges::transform(sentence.begin(), sentence.begin() + static_cast<std::ptrdiff_t>(chunk->bytes.size()), chunk->bytes.begin(),
                            [](char c) { return static_cast<std::byte>(c); });

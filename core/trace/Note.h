@@ -7,8 +7,10 @@
 namespace stepscope {
 
 constexpr const char* kNote = "note/1";
+// What it is about, as its lane.
+constexpr std::int64_t kCaptureNotes = 0, kCounterNotes = 1;  // slices; the processor's own counters
 
-ChunkPtr noteChunk(const std::string& sentence, TimeNs at);
+ChunkPtr noteChunk(const std::string& sentence, TimeNs at, std::int64_t lane = kCaptureNotes);
 // The bytes are a stranger's: control characters become spaces, and what is longer is cut.
 std::string noteOf(const Chunk& chunk);
 

@@ -36,4 +36,8 @@ struct SampleBlock {
     bool operator==(const SampleBlock&) const = default;
 };
 
+// The name of a block that holds no values over time but sums of a capture: what the processor counted (HardwareSource.h), a series an operation and
+// unit, at the capture's begin.
+constexpr const char* kCountedOperations = "hardware counters by operation";
+
 }  // namespace stepscope

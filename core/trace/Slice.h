@@ -107,5 +107,7 @@ struct SliceArgument {
 };
 // Whatever the text is: what cannot be read is an argument without a type.
 std::vector<SliceArgument> argumentsOf(const std::string& text);
+// Of its first tensor: "Float", "BFloat16"; empty: there is none.
+std::string elementType(const std::string& text);
 
 }  // namespace stepscope

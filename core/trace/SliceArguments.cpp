@@ -54,4 +54,10 @@ std::vector<SliceArgument> argumentsOf(const std::string& text) {
     return all;
 }
 
+std::string elementType(const std::string& text) {
+    for (const auto& argument : argumentsOf(text))
+        if (!argument.dims.empty()) return argument.type;
+    return {};
+}
+
 }  // namespace stepscope

@@ -4,11 +4,16 @@
 #include <ATen/ops/ones.h>
 #include <benchmark/benchmark.h>
 
+#include <cstdio>
+#include <utility>
+
 #include "core/base/OperationSpan.h"
+#include "core/profile/HardwareSource.h"
 #include "core/profile/OperationCounter.h"
 #include "core/profile/OperationSource.h"
 #include "core/profile/OperationTable.h"
 #include "core/program/PhaseClock.h"
+#include "core/trace/Note.h"
 
 namespace stepscope {
 namespace {
@@ -53,6 +58,26 @@ private:
     SessionClock m_clock;
     OperationSource m_source{{&m_nowhere, &m_clock}};
 };
+// What the processor counts, where the system lets us; where it does not, nobody listens, and a line says so.
+class Counters {
+public:
+    ~Counters() {
+        CaptureDone done;
+        m_source.finish(done);
+    }
+
+private:
+    struct Says final : EventSink {
+        void publish(Event) override {}
+        void publishChunk(ChunkPtr chunk) override {
+            static bool said = false;
+            if (chunk->kind == kNote && !std::exchange(said, true)) std::printf("%s\n", noteOf(*chunk).c_str());
+        }
+    };
+    Says m_says;
+    SessionClock m_clock;
+    HardwareSource m_source{{&m_says, &m_clock}};
+};
 // Both sources of a Capture.
 struct Both {
     OperationTable table;
@@ -76,6 +101,8 @@ BENCHMARK(beside<OperationTable, spans>)->Name("span/table");
 BENCHMARK(beside<OperationTable, additions>)->Name("aten::add/table");
 BENCHMARK(beside<Source, spans>)->Name("span/slices");
 BENCHMARK(beside<Source, additions>)->Name("aten::add/slices");
+BENCHMARK(beside<Counters, spans>)->Name("span/hardware counters");
+BENCHMARK(beside<Counters, additions>)->Name("aten::add/hardware counters");
 BENCHMARK(beside<Both, spans>)->Name("span/capture");
 BENCHMARK(beside<Both, additions>)->Name("aten::add/capture");
 

@@ -5,8 +5,10 @@
 
 #include <filesystem>
 
+#include "core/trace/Note.h"
 #include "sessions/Captures.h"
 #include "sessions/SessionTrace.h"
+#include "sessions/Slices.h"
 #include "tests/sessions/QueryFixture.h"
 
 using namespace stepscope;
@@ -40,6 +42,16 @@ struct StoredCapturesOf : QueryFixture {
     }
     std::uintmax_t size() const { return std::filesystem::file_size(path); }
 };
+
+TEST_F(StoredCapturesOf, SayOfTheProcessorsCountersApartFromKernels) {
+    record({*noteChunk("No driver.", {10}), *noteChunk("Counters: none.", {20}, kCounterNotes), *noteChunk("Counters: two.", {30}, kCounterNotes)});
+    record({});
+    auto reader = SessionReader::open(path);
+    ASSERT_TRUE(reader);
+    EXPECT_EQ(captureNotes(**reader, 1).value(), std::vector<std::string>{"No driver."});
+    EXPECT_EQ(counterNote(**reader, 1).value(), "Counters: two.") << "the newest";
+    EXPECT_EQ(counterNote(**reader, 2).value(), "");
+}
 
 TEST_F(StoredCapturesOf, HaveTheirSizes) {
     recordThree();

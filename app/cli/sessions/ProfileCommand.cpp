@@ -7,6 +7,7 @@
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
 #include "core/analysis/KernelSummary.h"
+#include "core/analysis/OperationCounters.h"
 #include "core/analysis/OperationMemory.h"
 #include "core/analysis/OperationSummary.h"
 #include "core/base/Format.h"
@@ -36,7 +37,20 @@ const char* kindOf(SliceKind kind) {
     return kind == SliceKind::Memcpy ? "copy" : kind == SliceKind::Memset ? "memset" : "kernel";
 }
 
-Json asJson(const SummaryRow& row, const OperationMemory& memory) {
+// What is known of operations beside their slices.
+struct Beside {
+    OperationMemory memory;
+    OperationCounters counters;
+    std::string counterNote;  // why there are no counters, or what they cost; empty: nobody asked
+};
+
+Json orNull(const std::optional<double>& value) {
+    return value ? Json(number(*value)) : Json(nullptr);
+}
+
+Json asJson(const SummaryRow& row, const Beside& beside) {
+    const OperationMemory& memory = beside.memory;
+    const CountedOperation counted = beside.counters.of(row.name);
     Json json = {{"name", row.name},
                  {"calls", row.calls},
                  {"self_ms", number(row.self.milliseconds())},
@@ -52,11 +66,14 @@ Json asJson(const SummaryRow& row, const OperationMemory& memory) {
                  {"own", row.own},
                  {"flops", row.flops == 0 ? Json(nullptr) : Json(row.flops)},
                  {"bytes", row.bytes == 0 ? Json(nullptr) : Json(row.bytes)},
-                 {"allocated_bytes", memory.known() ? Json(memory.of(row.name)) : Json(nullptr)}};
+                 {"allocated_bytes", memory.known() ? Json(memory.of(row.name)) : Json(nullptr)},
+                 {"instructions_per_cycle", orNull(counted.instructionsPerCycle)},
+                 {"fetched_bytes_per_second", orNull(counted.bytesPerSecond)},
+                 {"stalled_share", orNull(counted.stalledShare)}};
     return json;
 }
 
-Json asJson(const LaunchedRow& row, const OperationMemory&) {
+Json asJson(const LaunchedRow& row, const Beside&) {
     return {{"name", row.name},
             {"calls", row.calls},
             {"self_ms", number(row.total.milliseconds())},
@@ -75,10 +92,10 @@ Json asJson(const LaunchedRow& row, const OperationMemory&) {
 }
 
 template <class Row>
-Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, const OperationMemory& memory, const std::string& why,
+Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, const Beside& beside, const std::string& why,
             const std::vector<std::string>& notes) {
     Json list = Json::array();
-    for (const auto& row : rows) list.push_back(asJson(row, memory));
+    for (const auto& row : rows) list.push_back(asJson(row, beside));
     const SummaryTotals& totals = summary.totals();
     Json json = {{"rows", list},
                  {"steps", totals.steps},
@@ -88,6 +105,7 @@ Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, const
                  {"kernels", totals.kernels},
                  {"device_ms", number(totals.deviceTime.milliseconds())},
                  {"notes", notes},
+                 {"hardware_counters", beside.counterNote.empty() ? Json(nullptr) : Json(beside.counterNote)},
                  {"lost", totals.lost},
                  {"invalid", totals.invalid}};
     if (!why.empty()) json["why"] = why;
@@ -98,7 +116,8 @@ std::string rate(std::int64_t amount, const SummaryRow& row, const char* unit) {
     return amount == 0 || row.self.ns <= 0 ? std::string("-") : format::rate(static_cast<double>(amount) / row.self.seconds(), unit);
 }
 
-std::string asText(const OperationSummary& summary, const std::vector<SummaryRow>& rows, SummaryBy by, const std::vector<std::string>& notes) {
+std::string asText(const OperationSummary& summary, const std::vector<SummaryRow>& rows, SummaryBy by, const Beside& beside,
+                   const std::vector<std::string>& notes) {
     using enum Table::Align;
     const SummaryTotals& totals = summary.totals();
     std::string text =
@@ -111,26 +130,44 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     if (by == SummaryBy::Kernel)
         text += fmt::format("{} kernels and copies took {} on GPUs.\n", format::count(totals.kernels), format::milliseconds(all.milliseconds()));
     for (const auto& note : notes) text += printable(note) + "\n";
-    Table table({{by == SummaryBy::Operation ? "OPERATION"
-                  : by == SummaryBy::Kernel  ? "KERNEL"
-                  : by == SummaryBy::Layer   ? "LAYER"
-                                             : "ROLE"},
-                 {"CALLS", Right},
-                 {"SELF", Right},
-                 {"SHARE", Right},
-                 {"TOTAL", Right},
-                 {"MEAN", Right},
-                 {"LAYER", Right},
-                 {"ROLE"},
-                 {"COMPUTES", Right},
-                 {"MOVES", Right}});
-    for (const auto& row : rows)
-        table.add({printable(row.name), format::count(row.calls), format::milliseconds(row.self.milliseconds()),
-                   all.ns > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(row.self.ns) / static_cast<double>(all.ns)) : "-",
-                   format::milliseconds(row.total.milliseconds()), format::milliseconds(row.mean().milliseconds()),
-                   row.layer < 0 ? std::string("-") : std::to_string(row.layer),
-                   row.role.empty() ? std::string("-") : printable(row.role) + (row.places > 1 ? fmt::format(" (and {} more)", row.places - 1) : ""),
-                   rate(row.flops, row, "FLOP/s"), rate(row.bytes, row, "B/s")});
+    if (!beside.counterNote.empty()) text += printable(beside.counterNote) + "\n";
+    const bool counted = by == SummaryBy::Operation && beside.counters.known();
+    std::vector<Table::Column> columns{{by == SummaryBy::Operation ? "OPERATION"
+                                        : by == SummaryBy::Kernel  ? "KERNEL"
+                                        : by == SummaryBy::Layer   ? "LAYER"
+                                                                   : "ROLE"},
+                                       {"CALLS", Right},
+                                       {"SELF", Right},
+                                       {"SHARE", Right},
+                                       {"TOTAL", Right},
+                                       {"MEAN", Right},
+                                       {"LAYER", Right},
+                                       {"ROLE"},
+                                       {"COMPUTES", Right},
+                                       {"MOVES", Right}};
+    if (counted)
+        for (const char* head : {"INSTR/CYCLE", "FETCHES", "STALLED"}) columns.push_back({head, Right});
+    Table table(columns);
+    for (const auto& row : rows) {
+        std::vector<std::string> cells{
+            printable(row.name),
+            format::count(row.calls),
+            format::milliseconds(row.self.milliseconds()),
+            all.ns > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(row.self.ns) / static_cast<double>(all.ns)) : "-",
+            format::milliseconds(row.total.milliseconds()),
+            format::milliseconds(row.mean().milliseconds()),
+            row.layer < 0 ? std::string("-") : std::to_string(row.layer),
+            row.role.empty() ? std::string("-") : printable(row.role) + (row.places > 1 ? fmt::format(" (and {} more)", row.places - 1) : ""),
+            rate(row.flops, row, "FLOP/s"),
+            rate(row.bytes, row, "B/s")};
+        if (counted) {
+            const CountedOperation one = beside.counters.of(row.name);
+            cells.push_back(one.instructionsPerCycle ? format::significant(*one.instructionsPerCycle) : "-");
+            cells.push_back(one.bytesPerSecond ? format::rate(*one.bytesPerSecond, "B/s") : "-");
+            cells.push_back(one.stalledShare ? fmt::format("{:.1f} %", 100 * *one.stalledShare) : "-");
+        }
+        table.add(std::move(cells));
+    }
     return text + table.text();
 }
 
@@ -191,8 +228,21 @@ Result<ExitCode> profile(const ProfileOptions& options) {
         return {};
     });
     if (!read) return read.error();
-    // Who took memory is known by operation only.
-    OperationMemory memory;
+    // Who took memory is known by operation only, and so is what was counted.
+    Beside beside;
+    OperationMemory& memory = beside.memory;
+    if (auto note = counterNote(**reader, *id); note)
+        beside.counterNote = std::move(*note);
+    else
+        return note.error();
+    if (*by == SummaryBy::Operation)
+        if (auto added = forEachSampleBlock(**reader, *id,
+                                            [&](const SampleBlock& block) -> Status {
+                                                beside.counters.add(block);
+                                                return {};
+                                            });
+            !added)
+            return added.error();
     if (*by == SummaryBy::Operation)
         if (auto added = forEachAllocationBlock(**reader, *id,
                                                 [&](const AllocationBlock& block) -> Status {
@@ -211,7 +261,7 @@ Result<ExitCode> profile(const ProfileOptions& options) {
     if (!notes) return notes.error();
     // Of an imported trace by kernel: with grid and launching operation, which are told by its own ids.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
-        print(options.json ? line(asJson(summary, launched, memory, "", *notes)) : asText(kernels, launched));
+        print(options.json ? line(asJson(summary, launched, beside, "", *notes)) : asText(kernels, launched));
         return ExitCode::Ok;
     }
     std::string why;
@@ -220,12 +270,12 @@ Result<ExitCode> profile(const ProfileOptions& options) {
     else if (*by == SummaryBy::Kernel && summary.totals().kernels == 0)
         why = known->kind == SessionKind::Trace ? kNoneImported : notes->empty() ? kNoKernels : notes->front();
     if (options.json)
-        print(line(asJson(summary, rows, memory, why, *notes)));
+        print(line(asJson(summary, rows, beside, why, *notes)));
     else
         print(why.empty() ? (*sort != SummarySort::Memory ? ""
                              : byAllocated                ? kSortedByAllocated
                                                           : kSortedByMoved) +
-                                asText(summary, rows, *by, *notes)
+                                asText(summary, rows, *by, beside, *notes)
                           : printable(why) + "\n");
     return ExitCode::Ok;
 }

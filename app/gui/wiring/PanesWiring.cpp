@@ -3,8 +3,11 @@
 #include <QTabWidget>
 #include <algorithm>
 
+#include "app/gui/wiring/RoofChoice.h"
+#include "app/gui/wiring/RunController.h"
 #include "core/analysis/panes/RangePanes.h"
 #include "sessions/DeviceShapes.h"
+#include "sessions/Samples.h"
 #include "sessions/SessionTrace.h"
 #include "sessions/Slices.h"
 #include "widgets/timeline/TimelinePage.h"
@@ -22,11 +25,14 @@ struct PanesWiring::Opened {
     std::uint64_t number = 0;  // of the reading in hand
     std::unique_ptr<SessionTrace> trace;
     std::unique_ptr<PanesReader> reader;
-    QString note;
+    QString note, counterNote;
+    SessionInfo info;
+    std::map<std::int64_t, GpuShape> shapes;
+    OperationCounters counters;
 };
 
-PanesWiring::PanesWiring(const Panels& panels, std::string database, QObject* parent)
-    : QObject(parent), m_panels(panels), m_database(std::move(database)), m_opened(std::make_shared<Opened>()) {
+PanesWiring::PanesWiring(const Panels& panels, RunController& runs, std::string database, QObject* parent)
+    : QObject(parent), m_panels(panels), m_runs(runs), m_database(std::move(database)), m_opened(std::make_shared<Opened>()) {
     m_settled.setSingleShot(true);
     m_settled.setInterval(kSettledMs);
     m_slow.setSingleShot(true);
@@ -88,7 +94,8 @@ void PanesWiring::read() {
     m_asked = wanted;
     const std::uint64_t number = ++m_reading;
     m_slow.start();
-    m_thread.post([this, opened = m_opened, wanted = *wanted, words, number] {
+    const std::optional<Machine> here = m_runs.workbench() != nullptr ? std::optional(m_runs.workbench()->machine()) : std::nullopt;
+    m_thread.post([this, opened = m_opened, wanted = *wanted, words, number, here] {
         if (number != m_reading) return;
         opened->number = number;
         PanesView view{.panes = nullptr, .range = words, .note = {}};
@@ -104,6 +111,19 @@ void PanesWiring::read() {
                 if (!shapes) return shapes.error();
                 const auto notes = captureNotes(**stored, wanted.session);
                 opened->note = notes && !notes->empty() ? QString::fromStdString(notes->front()) : QString();
+                auto about = counterNote(**stored, wanted.session);
+                if (!about) return about.error();
+                opened->counterNote = QString::fromStdString(*about);
+                auto info = (*stored)->info(wanted.session);
+                if (!info) return info.error();
+                opened->info = std::move(*info);
+                opened->shapes = *shapes;
+                opened->counters = {};
+                const auto counted = forEachSampleBlock(**stored, wanted.session, [&](const SampleBlock& block) -> Status {
+                    opened->counters.add(block);
+                    return {};
+                });
+                if (!counted) return counted;
                 auto reader = std::make_unique<PanesReader>(*opened->trace, std::move(*shapes),
                                                             [this, raw = opened.get()] { return raw->number == m_reading; });
                 if (auto good = reader->open(); !good) return good;
@@ -115,6 +135,9 @@ void PanesWiring::read() {
             if (!panes) return panes.error();
             view.panes = std::make_shared<const RangePanes>(std::move(*panes));
             view.note = opened->note;
+            view.counterNote = opened->counterNote;
+            view.counters = opened->counters;
+            view.roof = roofOf(opened->info, view.panes->devices, opened->shapes, here ? &*here : nullptr);
             return {};
         }();
         answer(this, [this, number, done, view] {

@@ -13,6 +13,7 @@ class QTabWidget;
 
 namespace stepscope {
 
+class RunController;
 class TimelinePage;
 
 class PanesWiring : public QObject {
@@ -22,7 +23,7 @@ public:
         QTabWidget& pages;
         TimelinePage& page;
     };
-    PanesWiring(const Panels& panels, std::string database, QObject* parent = nullptr);
+    PanesWiring(const Panels& panels, RunController& runs, std::string database, QObject* parent = nullptr);
     ~PanesWiring() override;
 
 private:
@@ -37,6 +38,7 @@ private:
     std::optional<Range> range(QString& words) const;
 
     Panels m_panels;
+    RunController& m_runs;  // asked what this machine is
     std::string m_database;
     std::shared_ptr<Opened> m_opened;  // touched on the reading thread; the pointer is this thread's
     std::optional<Range> m_asked;      // that is shown, or being read

@@ -50,6 +50,7 @@ Status deviceCounters(SessionReader& reader, std::int64_t session, const std::fu
 Status sampleCounters(SessionReader& reader, std::int64_t session, std::vector<CounterSeries>& into) {
     std::map<std::pair<std::int64_t, std::string>, std::size_t> places;
     return forEachSampleBlock(reader, session, [&](const SampleBlock& block) -> Status {
+        if (block.name == kCountedOperations) return {};  // sums, not a course
         for (const Sample& sample : block.samples) {
             const SampleSeries& series = block.series[sample.series];
             const auto [found, added] = places.try_emplace({block.lane, series.name}, into.size());

@@ -48,8 +48,9 @@ struct PanesReader::Growing {
     KernelSummary kernels;
     std::map<std::int64_t, DeviceSummary> devices;  // by rank
     std::map<std::int64_t, StepDivision> divisions;
-    std::map<std::pair<std::string, bool>, SlicePlace> longest;  // by name, on a GPU or not
-    std::vector<std::string> texts;                              // of the lane in hand
+    std::map<std::pair<std::string, bool>, SlicePlace> longest;        // by name, on a GPU or not
+    std::map<std::string, std::map<std::string, std::int64_t>> types;  // own time by name and type
+    std::vector<std::string> texts;                                    // of the lane in hand
     KeyedMap<std::string, std::uint32_t> textPlaces;
     std::vector<NestedSlice> nested;
 
@@ -89,11 +90,22 @@ void PanesReader::Growing::nest(const SliceBlock& block) {
 
 void PanesReader::Growing::place(const SliceBlock& block) {
     std::map<std::pair<std::uint32_t, bool>, const Slice*> some;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> called;  // own time by name and arguments
     for (const Slice& slice : block.slices) {
         const bool work = isDeviceWork(slice.kind);
         if (!work && !isOperation(slice.kind)) continue;
         const Slice*& best = some[{slice.name, work}];
         if (best == nullptr || slice.duration > best->duration) best = &slice;
+        if (!work && slice.arguments != 0) {
+            auto& time = called[{slice.name, slice.arguments}];
+            time = cappedSum(time, slice.self());
+        }
+    }
+    for (const auto& [key, time] : called) {
+        const SliceArguments& with = block.arguments[key.second];
+        if (with.flops <= 0 && with.bytes <= 0) continue;
+        auto& into = types[block.strings[key.first]][elementType(with.text)];
+        into = cappedSum(into, time);
     }
     for (const auto& [key, slice] : some) {
         SlicePlace& into = longest[{block.strings[key.first], key.second}];
@@ -168,7 +180,13 @@ RangePanes PanesReader::finish(Growing& growing) {
         const auto found = growing.longest.find({name, work});
         return found == growing.longest.end() ? SlicePlace{} : found->second;
     };
-    for (auto& row : growing.operations.rows(SummaryBy::Operation, SummarySort::Self)) panes.operations.push_back({row, placeOf(row.name, false)});
+    const auto typeOf = [&](const std::string& name) {
+        const auto found = growing.types.find(name);
+        if (found == growing.types.end()) return std::string();
+        return std::ranges::max_element(found->second, {}, [](const auto& one) { return one.second; })->first;
+    };
+    for (auto& row : growing.operations.rows(SummaryBy::Operation, SummarySort::Self))
+        panes.operations.push_back({row, placeOf(row.name, false), typeOf(row.name)});
     struct Fill {
         std::string phase;
         std::int64_t heaviest = -1, delay = 0, launched = 0;
@@ -276,7 +294,7 @@ Result<RangePanes> PanesReader::readFolded(std::int64_t from, std::int64_t to) {
             row.own = sum.kind == SliceKind::Own;
             panes.totals.operations += sum.count;
             panes.totals.self.ns = cappedSum(panes.totals.self.ns, sum.self);
-            panes.operations.push_back({row, {}});
+            panes.operations.push_back({row, {}, {}});
         } else if (isDeviceWork(sum.kind)) {
             PaneKernel kernel;
             kernel.row.name = sum.name;

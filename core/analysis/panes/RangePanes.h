@@ -29,6 +29,7 @@ struct SlicePlace {
 struct PaneOperation {
     SummaryRow row;
     SlicePlace longest;
+    std::string type;  // of its first tensor, as LibTorch names it, where most of its own time went; empty: unknown
 };
 struct PaneKernel {
     LaunchedRow row;

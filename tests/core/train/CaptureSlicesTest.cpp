@@ -10,6 +10,7 @@
 #include "core/analysis/OperationSummary.h"
 #include "core/base/OperationSpan.h"
 #include "core/events/Event.h"
+#include "core/trace/Note.h"
 #include "core/trace/SliceCodec.h"
 
 namespace stepscope {
@@ -23,6 +24,8 @@ public:
     explicit SliceSink(EventSink& events) : m_events(events) {}
     void publish(Event event) override { m_events.publish(std::move(event)); }
     void publishChunk(ChunkPtr chunk) override {
+        if (chunk->kind == kNote) notes.push_back(noteOf(*chunk));
+        if (!isSlices(chunk->kind)) return;
         auto block = decodeSlices(*chunk);
         ASSERT_TRUE(block) << block.error().sentence;
         bytes += chunk->bytes.size();
@@ -47,6 +50,7 @@ public:
         return summary;
     }
     std::vector<SliceBlock> blocks;
+    std::vector<std::string> notes;
     std::size_t bytes = 0;
 
 private:
@@ -292,6 +296,12 @@ TEST(CaptureSlices, StepsToWarmUpAreNotKept) {
         if (step.disturbed) disturbed.insert(step.step);
     EXPECT_EQ(disturbed, (std::set<std::int64_t>{3, 4, 5, 6, 7})) << "they are slower all the same";
     EXPECT_TRUE(stepObservers.empty());
+}
+
+TEST(CaptureSlices, SaysWhatTheProcessorCountedOrWhyItDidNot) {
+    const Captured run(sliceConfig("step"), {.steps = 2, .firstStep = 3, .warmUp = 1});
+    ASSERT_EQ(run.slices.notes.size(), 1u) << "once a capture, and not of what was to warm up";
+    EXPECT_TRUE(run.slices.notes[0].starts_with("Hardware counters")) << run.slices.notes[0];
 }
 
 TEST(CaptureSlices, TakesFewBytesEach) {

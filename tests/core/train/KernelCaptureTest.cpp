@@ -33,7 +33,7 @@ public:
     void publish(Event event) override { m_events.publish(std::move(event)); }
     void publishChunk(ChunkPtr chunk) override {
         const std::lock_guard lock(m_mutex);
-        if (chunk->kind == kNote) notes.push_back(noteOf(*chunk));
+        if (chunk->kind == kNote && chunk->lane == kCaptureNotes) notes.push_back(noteOf(*chunk));
         if (!isSlices(chunk->kind)) return;
         auto block = decodeSlices(*chunk);
         ASSERT_TRUE(block) << block.error().sentence;

@@ -10,6 +10,7 @@
 #include "FakeWorkbench.h"
 #include "app/workbench/diagnose/Diagnose.h"
 #include "app/workbench/diagnose/FindBatch.h"
+#include "app/workbench/diagnose/PeakMeter.h"
 #include "app/workbench/diagnose/TimeLook.h"
 #include "core/events/ConfigKeys.h"
 
@@ -136,6 +137,13 @@ Result<BatchSearch> findBatch(const Machine&, const FindBatchRequest& request, c
     found.setting = "grad-clip=3";  // a switch that the fake engine has
     found.ended = "Larger ones stopped winning anything.";
     return found;
+}
+
+MachinePeaks knownPeaks(const Machine&, const PeaksRequest&) {
+    std::lock_guard lock(g_mutex);
+    MachinePeaks peaks;
+    if (g_look.knowsPeaks) peaks.float32 = 3.16e11, peaks.bytesPerSecond = 2.4e10;
+    return peaks;
 }
 
 std::optional<StoredForecast> knownForecast(const Machine&, const RunConfig&, const std::string&) {

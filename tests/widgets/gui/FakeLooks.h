@@ -13,6 +13,7 @@ struct FakeLook {
     ErrorCode code = ErrorCode::BadInput;
     bool advises = true;
     bool knowsTime = false;  // from earlier
+    bool knowsPeaks = false;
 };
 void setFakeLook(const FakeLook& look);
 // Of the newest look: the settings' value of this switch or setting.

@@ -6,6 +6,7 @@
 #include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
 #include "core/events/Schedule.h"
+#include "core/trace/Note.h"
 #include "core/trace/SliceCodec.h"
 #include "sessions/record/Recorder.h"
 
@@ -25,6 +26,9 @@ SliceBlock fakeSlices(std::int64_t at, std::int64_t first, std::int64_t steps) {
                      "mlp/up",
                      "mlp/down",
                      "attention/core"};
+    block.arguments.push_back({.text = "Float[64] Float[48,16] Float[16,64]", .flops = 15'000'000, .bytes = 200'000});
+    block.arguments.push_back({.text = "Float[48,64]", .bytes = 1'400'000});
+    block.arguments.push_back({.text = "Float[4,2,12,8]", .flops = 4'000'000, .bytes = 1'600'000});
     for (std::int64_t step = first; step < first + steps; ++step) {
         block.slices.push_back({.start = at, .duration = 4'000'000, .kind = SliceKind::Step, .step = step});
         for (std::uint32_t i = 0; i < 40; ++i)
@@ -33,6 +37,7 @@ SliceBlock fakeSlices(std::int64_t at, std::int64_t first, std::int64_t steps) {
                                     .name = 1 + i % 4,
                                     .phase = 5 + (i % 4) / 2,
                                     .role = 7 + i % 3,
+                                    .arguments = i % 4 < 3 ? 1 + i % 4 : 0,
                                     .depth = 1,
                                     .layer = static_cast<std::int32_t>(i % 2),
                                     .step = step});
@@ -262,6 +267,11 @@ bool FakeRun::obey(const Command& command) {
             [this](const Capture& wanted) {
                 const auto slices = std::make_shared<const Chunk>(encodeSlices(fakeSlices(m_clock.now().ns, m_step, wanted.steps)));
                 if (m_recorder) m_recorder->publishChunk(slices);
+                if (m_recorder)
+                    m_recorder->publishChunk(
+                        noteChunk("Hardware counters: this machine exposes no counters, as most virtual machines do not; times are "
+                                  "recorded all the same.",
+                                  m_clock.now(), kCounterNotes));
                 m_sink.publishChunk(slices);
                 publish(CaptureDone{.step = m_step, .at = m_clock.now(), .firstStep = m_step, .steps = wanted.steps, .operations = 41});
                 return true;

@@ -11,6 +11,7 @@
 #include <QTabWidget>
 #include <QTableView>
 
+#include "FakeLooks.h"
 #include "WindowFixture.h"
 #include "widgets/style/Theme.h"
 #include "widgets/timeline/TimelinePage.h"
@@ -18,6 +19,7 @@
 #include "widgets/timeline/panes/LayersPane.h"
 #include "widgets/timeline/panes/PaneStrip.h"
 #include "widgets/timeline/panes/PaneTable.h"
+#include "widgets/timeline/panes/RooflinePane.h"
 #include "widgets/timeline/panes/TablePanes.h"
 
 namespace stepscope {
@@ -85,6 +87,7 @@ protected:
 
 TEST_F(WindowPanesTest, FollowTheRangeAndTheSelectionOfALiveCapture) {
     options.size = {1280, 800};
+    setFakeLook({.knowsPeaks = true});
     open();
     capture();
     panes().showTab(PaneStrip::Operations);
@@ -123,9 +126,36 @@ TEST_F(WindowPanesTest, FollowTheRangeAndTheSelectionOfALiveCapture) {
     everyPane("panes");
     EXPECT_TRUE(panes().layers().asText().contains("layer 1")) << panes().layers().asText().toStdString();
     EXPECT_TRUE(panes().kernels().asText().contains("no GPU in it"));
+    EXPECT_TRUE(panes().roofline().asText().contains("roof measured on this machine")) << panes().roofline().asText().toStdString();
+    EXPECT_TRUE(panes().operations().asText().contains("this machine exposes no counters")) << panes().operations().asText().toStdString();
     applyStyle(*qApp, Theme::Dark);
     everyPane("panes-dark");
     applyStyle(*qApp, Theme::Light);
+    setFakeLook({});
+}
+
+TEST_F(WindowPanesTest, TheRooflineIsReadableInEverySizeOfWindow) {
+    setFakeLook({.knowsPeaks = true});
+    for (const QSize size : {QSize(1024, 640), QSize(1280, 800), QSize(1920, 1080)}) {
+        options.size = size;
+        open();
+        capture();
+        panes().showTab(PaneStrip::Roofline);
+        ASSERT_TRUE(filled());
+        EXPECT_EQ(panes().roofline().view().dots().size(), 2u);
+        EXPECT_GE(panes().roofline().view().height(), panes().roofline().view().minimumSizeHint().height());
+        QTest::qWait(100);
+        picture(window(), QString("roofline-%1").arg(size.width()));
+        applyStyle(*qApp, Theme::Dark);
+        QTest::qWait(60);
+        picture(window(), QString("roofline-dark-%1").arg(size.width()));
+        applyStyle(*qApp, Theme::Light);
+        press("Stop");
+        ASSERT_TRUE(idle());
+        place = nullptr;
+        QSettings().clear();
+    }
+    setFakeLook({});
 }
 
 TEST_F(WindowPanesTest, ATraceOfAGpuThatIsImportedShowsItsIdleTimeAndTopKernels) {
@@ -145,6 +175,8 @@ TEST_F(WindowPanesTest, ATraceOfAGpuThatIsImportedShowsItsIdleTimeAndTopKernels)
     panes().showTab(PaneStrip::Idle);
     EXPECT_EQ(panes().idle().table().table()->model()->rowCount(), 2);
     EXPECT_GT(panes().view().panes->streams[0].time.hostWait.ns, 0);
+    panes().showTab(PaneStrip::Roofline);
+    EXPECT_TRUE(panes().roofline().asText().contains("record_shapes and with_flops")) << panes().roofline().asText().toStdString();
     panes().showTab(PaneStrip::Layers);
     EXPECT_TRUE(panes().layers().asText().contains("none says which layer")) << panes().layers().asText().toStdString();
     QTest::qWait(200);

@@ -4,6 +4,7 @@
 
 #include <QComboBox>
 #include <QLineEdit>
+#include <QRegularExpression>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTabBar>
@@ -19,6 +20,7 @@
 #include "widgets/timeline/panes/MemoryPane.h"
 #include "widgets/timeline/panes/PaneStrip.h"
 #include "widgets/timeline/panes/PaneTable.h"
+#include "widgets/timeline/panes/RooflinePane.h"
 #include "widgets/timeline/panes/TablePanes.h"
 
 namespace stepscope {
@@ -217,6 +219,90 @@ TEST(Panes, MemoryShowsWhatWasAliveAtThePeakOrSaysWhatWouldFillIt) {
     EXPECT_TRUE(pane.table().asCsv().split('\n').at(1).startsWith("activations,aten::mm,2000000,")) << pane.table().asCsv().toStdString();
     pane.show();
     QTest::mouseMove(&pane, {100, 100});
+}
+
+PanesView rooflineView() {
+    SliceBlock host;
+    host.thread = {.process = 1, .thread = 10, .name = "trainer"};
+    host.strings = {"", "aten::mm", "aten::bmm", "aten::add", "forward", "mlp/up", "attention/core"};
+    host.arguments.push_back({.text = "Float[64,64] Float[64,64]", .flops = 80'000'000, .bytes = 1'000'000});
+    host.arguments.push_back({.text = "Float[2,8] Float[8,2]", .flops = 1'000'000, .bytes = 1'000'000});
+    host.arguments.push_back({.text = "Float[9] Float[9]", .bytes = 100'000});
+    host.slices = {{.start = 0, .duration = 30'000'000, .called = 12'000'000, .kind = SliceKind::Step, .step = 1},
+                   {.start = 1'000'000, .duration = 1'000'000, .name = 1, .phase = 4, .role = 5, .arguments = 1, .depth = 1, .layer = 1},
+                   {.start = 3'000'000, .duration = 100'000, .name = 2, .phase = 4, .role = 6, .arguments = 2, .depth = 1},
+                   {.start = 4'000'000, .duration = 1'000'000, .name = 3, .phase = 4, .arguments = 3, .depth = 1}};
+    MemoryTrace trace;
+    trace.add(encodeSlices(host));
+    trace.finish();
+    PanesReader reader(trace, {}, [] { return true; });
+    EXPECT_TRUE(reader.open());
+    PanesView view{.panes = std::make_shared<const RangePanes>(reader.read(0, 0).value()), .range = "all of it, 30 ms", .note = {}};
+    view.roof = {.float32 = 1e11, .bytesPerSecond = 1e10, .source = "measured on this machine"};
+    return view;
+}
+
+TEST(Panes, ARooflineHasADotForEachOperationWhoseWorkIsKnown) {
+    RooflinePane pane;
+    pane.resize(900, 260);
+    pane.setView(rooflineView());
+    pane.show();
+    RooflineView& chart = pane.view();
+    ASSERT_EQ(chart.dots().size(), 2u) << "an addition has no FLOP";
+    EXPECT_TRUE(pane.asText().contains("aten::mm\t80.0 FLOP/B")) << pane.asText().toStdString();
+    EXPECT_TRUE(pane.asText().contains("compute"));
+    EXPECT_TRUE(pane.asText().contains("memory"));
+    EXPECT_TRUE(pane.asText().contains("52.4")) << "their share of the time: 1.1 of 2.1 ms";
+    const QPointF product = chart.positionOf(chart.dots()[0]), batch = chart.positionOf(chart.dots()[1]);
+    EXPECT_GT(product.x(), batch.x()) << "more FLOP a byte";
+    EXPECT_LT(product.y(), batch.y()) << "and more FLOP a second";
+    EXPECT_TRUE(chart.facts(0).contains("80.0\u2009% of the roof above it; bound by compute")) << chart.facts(0).toStdString();
+    QSignalSpy wanted(&pane, &Pane::sliceWanted);
+    QTest::mouseClick(&chart, Qt::LeftButton, {}, product.toPoint());
+    ASSERT_EQ(wanted.count(), 1);
+    EXPECT_EQ(wanted.at(0).at(2).toLongLong(), 1'000'000);
+    EXPECT_EQ(chart.selected(), 0);
+    pane.setSelected(QString("aten::bmm"), false);
+    EXPECT_EQ(chart.selected(), 1);
+    pane.setSelected({}, false);
+    EXPECT_EQ(chart.selected(), -1);
+    QTest::keyClick(&chart, Qt::Key_Right);
+    QTest::keyClick(&chart, Qt::Key_Return);
+    ASSERT_EQ(wanted.count(), 2);
+    EXPECT_EQ(chart.dotAt({1, 1}), -1);
+}
+
+TEST(Panes, ARooflineWithoutARoofOrADotSaysWhy) {
+    RooflinePane pane;
+    PanesView view = rooflineView();
+    view.roof = {.whyNone = "no roof yet: look first"};
+    pane.setView(view);
+    EXPECT_TRUE(pane.asText().contains("no roof yet: look first")) << pane.asText().toStdString();
+    EXPECT_FALSE(pane.view().facts(0).contains("bound by"));
+    pane.setView(paneView(false));
+    EXPECT_TRUE(pane.asText().contains("both its FLOP and its bytes recorded")) << pane.asText().toStdString();
+    pane.setView(paneView(true, 2));
+    EXPECT_TRUE(pane.asText().contains("zoom in")) << pane.asText().toStdString();
+}
+
+TEST(Panes, OperationsSayWhatBoundsThemAndWhatTheProcessorCounted) {
+    OperationsPane pane;
+    PanesView view = rooflineView();
+    view.counterNote = "Hardware counters of 1 thread: 8 readings took 5 µs, 1.2 % of the captured steps.";
+    SampleBlock block;
+    block.name = kCountedOperations;
+    block.series = {{}, {"aten::mm", "cycles"}, {"aten::mm", "instructions"}, {"aten::mm", "stalled cycles"}};
+    block.samples = {{1, 1, 100}, {1, 2, 250}, {1, 3, 40}};
+    view.counters.add(block);
+    pane.setView(view);
+    const QString csv = pane.table().asCsv();
+    EXPECT_TRUE(csv.section('\n', 0, 0).endsWith("Bound by,Instr./cycle,Fetches (B/s),Stalled (%)")) << csv.toStdString();
+    const QStringList lines = csv.split('\n');
+    const auto lineOf = [&](const QString& name) { return lines.filter(QRegularExpression('^' + name + ',')).value(0); };
+    EXPECT_TRUE(lineOf("aten::mm").endsWith(",compute,2.5,0,40")) << lineOf("aten::mm").toStdString();
+    EXPECT_TRUE(lineOf("aten::bmm").contains(",memory,")) << lineOf("aten::bmm").toStdString();
+    EXPECT_TRUE(lineOf("aten::add").contains(",neither,")) << "0.1 of 10 GB/s: " << lineOf("aten::add").toStdString();
+    EXPECT_TRUE(pane.table().sentence().contains(view.counterNote)) << pane.table().sentence().toStdString();
 }
 
 TEST(Panes, TheStripFoldsToItsTabsAndTakesAGuest) {

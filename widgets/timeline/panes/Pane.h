@@ -6,7 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "core/analysis/panes/RangePanes.h"
+#include "core/analysis/OperationCounters.h"
+#include "core/analysis/panes/Roofline.h"
 
 namespace stepscope {
 
@@ -14,6 +15,9 @@ struct PanesView {
     std::shared_ptr<const RangePanes> panes;  // null: nothing is known yet
     QString range;                            // "all of it, 1.2 s": which range that is
     QString note;                             // why kernels are missing, where a capture said so
+    OperationCounters counters{};             // of all of the session
+    QString counterNote{};                    // why there are none, or what they cost
+    Roof roof{};                              // of what the operations and kernels ran on; said by what the session is
 };
 
 class Pane : public QWidget {

@@ -13,6 +13,7 @@
 #include "widgets/timeline/panes/FlameView.h"
 #include "widgets/timeline/panes/LayersPane.h"
 #include "widgets/timeline/panes/MemoryPane.h"
+#include "widgets/timeline/panes/RooflinePane.h"
 #include "widgets/timeline/panes/TablePanes.h"
 
 namespace stepscope {
@@ -47,12 +48,18 @@ PaneStrip::PaneStrip(QWidget* parent) : QWidget(parent) {
     m_flame = new FlamePane;
     m_layers = new LayersPane;
     m_memory = new MemoryPane;
-    m_panes = {m_overview, m_operations, m_kernels, m_idle, m_flame, m_layers, m_memory};
+    m_roofline = new RooflinePane;
+    m_panes = {m_overview, m_operations, m_kernels, m_idle, m_flame, m_layers, m_memory, m_roofline};
     m_fresh.assign(m_panes.size(), false);
-    const char* const titles[Tabs] = {"Overview", "Operations", "Kernels", "Idle", "Flame graph", "Layers", "Memory"};
-    const char* const tips[Tabs] = {"What steps spent their time with",    "What ran on the CPU, by name",  "What ran on GPUs, by name",
-                                    "What streams of GPUs waited for",     "What called what for how long", "Where in the model the time went",
-                                    "What memory was in use, and for what"};
+    const char* const titles[Tabs] = {"Overview", "Operations", "Kernels", "Idle", "Flame graph", "Layers", "Memory", "Roofline"};
+    const char* const tips[Tabs] = {"What steps spent their time with",
+                                    "What ran on the CPU, by name",
+                                    "What ran on GPUs, by name",
+                                    "What streams of GPUs waited for",
+                                    "What called what for how long",
+                                    "Where in the model the time went",
+                                    "What memory was in use, and for what",
+                                    "What operations reach beside what the machine can do at most"};
     for (int i = 0; i < Tabs; ++i) {
         m_stack->addWidget(m_panes[static_cast<std::size_t>(i)]);
         m_tabs->addTab(titles[i]);

@@ -18,12 +18,13 @@ class LayersPane;
 class MemoryPane;
 class OperationsPane;
 class OverviewPane;
+class RooflinePane;
 class ToneLabel;
 
 class PaneStrip : public QWidget {
     Q_OBJECT
 public:
-    enum Tab { Overview, Operations, Kernels, Idle, Flame, Layers, Memory, Tabs };
+    enum Tab { Overview, Operations, Kernels, Idle, Flame, Layers, Memory, Roofline, Tabs };
     explicit PaneStrip(QWidget* parent = nullptr);
 
     bool isOpen() const { return m_open; }
@@ -48,6 +49,7 @@ public:
     FlamePane& flame() const { return *m_flame; }
     LayersPane& layers() const { return *m_layers; }
     MemoryPane& memory() const { return *m_memory; }
+    RooflinePane& roofline() const { return *m_roofline; }
     QToolButton* foldButton() const { return m_fold; }
     QTabBar* tabs() const { return m_tabs; }
     int foldedHeight() const;
@@ -72,6 +74,7 @@ private:
     FlamePane* m_flame;
     LayersPane* m_layers;
     MemoryPane* m_memory;
+    RooflinePane* m_roofline;
     std::vector<Pane*> m_panes;
     std::vector<bool> m_fresh;  // which of them show m_view
     PanesView m_view;

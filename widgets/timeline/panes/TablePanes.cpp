@@ -34,6 +34,24 @@ PaneCell rateCell(std::int64_t amount, TimeNs self, const char* unit) {
     return {paneText(format::rate(rate, unit)), rate};
 }
 
+constexpr const char* kBoundRule =
+    "By the roof above it (the pane Roofline): where it reaches at least half of what the machine can do at most, memory or compute, whichever it "
+    "comes "
+    "nearer to; neither where it reaches less, so that starting it, waiting or its own code bound it. Empty where its work or the roof is not known";
+
+PaneCell boundCell(const Bounded& bounded) {
+    if (bounded.by == Bound::Unknown) return {QString("–"), QString()};
+    return {QString(toString(bounded.by)), QString(toString(bounded.by)), QString("%1 of the roof above it").arg(panePercent(bounded.share))};
+}
+PaneCell rateOf(double perSecond, const char* unit) {
+    if (!(perSecond > 0)) return dash();
+    return {paneText(format::rate(perSecond, unit)), perSecond};
+}
+PaneCell numberCell(const std::optional<double>& value, double scale, const QString& unit) {
+    if (!value) return dash();
+    return {paneText(format::significant(*value * scale)) + unit, *value * scale};
+}
+
 PaneTable* soleTable(Pane* pane, const QString& name, int sorted, bool filtered) {
     auto* table = new PaneTable(name, sorted, filtered);
     auto* layout = new QVBoxLayout(pane);
@@ -94,7 +112,15 @@ void OperationsPane::setView(const PanesView& view) {
         {"Min", "The shortest call", "ms"},
         {"Max", "The longest call", "ms"},
         {"Computes", "Floating-point operations of matrix products and attention a second of its own time, where sizes were recorded", "FLOP/s"},
-        {"Moves", "Bytes of its operands and its result a second of its own time, where sizes were recorded", "B/s"}};
+        {"Moves", "Bytes of its operands and its result a second of its own time, where sizes were recorded", "B/s"},
+        {"Bound by", kBoundRule, {}, true}};
+    const bool counted = view.counters.known();
+    if (counted) {
+        const QString whole = ", on the threads that ran it, of all captures of the session";
+        columns.push_back({"Instr./cycle", "Instructions that the processor completed a cycle" + whole});
+        columns.push_back({"Fetches", "Bytes that the last cache had to fetch from memory, a second of its own time" + whole, "B/s"});
+        columns.push_back({"Stalled", "Cycles in which nothing could be done for want of data or room, of all its cycles" + whole, "%"});
+    }
     std::vector<std::vector<PaneCell>> rows;
     if (m_panes)
         for (const PaneOperation& one : m_panes->operations) {
@@ -112,12 +138,19 @@ void OperationsPane::setView(const PanesView& view) {
                             m_panes->folded ? dash() : timeCell(row.shortest.ns),
                             m_panes->folded ? dash() : timeCell(row.longest.ns),
                             rateCell(row.flops, row.self, "FLOP/s"),
-                            rateCell(row.bytes, row.self, "B/s")});
+                            rateCell(row.bytes, row.self, "B/s"),
+                            boundCell(boundBy(one, view.roof))});
+            if (!counted) continue;
+            const CountedOperation known = view.counters.of(row.name);
+            rows.back().push_back(numberCell(known.instructionsPerCycle, 1, {}));
+            rows.back().push_back(rateOf(known.bytesPerSecond.value_or(0), "B/s"));
+            rows.back().push_back(numberCell(known.stalledShare, 100, "\u2009%"));
         }
     if (m_panes && rows.empty())
         m_table->setSentence(QString("No operation begins in %1. “Fit” shows all that was captured.").arg(view.range));
     else if (m_panes)
-        m_table->setSentence(QString("%1 operations in %2").arg(paneCount(m_panes->totals.operations), view.range),
+        m_table->setSentence(QString("%1 operations in %2%3")
+                                 .arg(paneCount(m_panes->totals.operations), view.range, view.counterNote.isEmpty() ? "" : " · " + view.counterNote),
                              m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
     m_table->setRows(std::move(columns), std::move(rows));
 }
@@ -161,13 +194,18 @@ void KernelsPane::setView(const PanesView& view) {
         {"Grid", "Blocks of the launch that took most of the time"},
         {"Block", "Threads of a block of that launch"},
         {"Registers", "Of a thread"},
-        {"Shared", "Shared memory of a block", "B"}};
+        {"Shared", "Shared memory of a block", "B"},
+        {"Computes", "Floating-point operations of what launched it, a second; of several kernels of one operation each has the part of its time",
+         "FLOP/s"},
+        {"Moves", "Bytes of the operands and the result of what launched it, a second, shared the same way", "B/s"},
+        {"Bound by", kBoundRule, {}, true}};
     std::vector<std::vector<PaneCell>> rows;
     if (m_panes)
         for (const PaneKernel& one : m_panes->kernels) {
             const LaunchedRow& row = one.row;
             const double share = shareOf(row.total.ns, m_panes->totals.deviceTime.ns);
             const bool sized = row.grid[0] > 0;
+            const double worked = row.worked.ns > 0 ? row.worked.seconds() : 1;
             const QString more =
                 row.operations > 1 ? QString("%1 different operations launch it; this one for most of its time").arg(row.operations) : QString();
             rows.push_back({wordsCell(row.name, QString("%1 (%2)").arg(paneText(row.name), kernelKind(row.kind))),
@@ -188,7 +226,10 @@ void KernelsPane::setView(const PanesView& view) {
                             {sizesText(row.grid), sizesValue(row.grid)},
                             {sizesText(row.block), sizesValue(row.block)},
                             sized ? countCell(row.registers) : dash(),
-                            sized ? countCell(row.sharedBytes) : dash()});
+                            sized ? countCell(row.sharedBytes) : dash(),
+                            rateOf(row.flops / worked, "FLOP/s"),
+                            rateOf(row.movedBytes / worked, "B/s"),
+                            boundCell(boundBy(one, view.roof))});
         }
     if (m_panes && rows.empty())
         m_table->setSentence(noKernelsSentence(view));
