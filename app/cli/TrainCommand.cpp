@@ -23,7 +23,7 @@ namespace {
 struct TrainOptions {
     RunOptions run;
     RunRequest request;
-    bool noRecord = false, json = false, initShape = false;
+    bool noRecord = false, json = false, initShape = false, profileSlowest = false;
     std::string stepLog, logEvery = "0";
     std::vector<std::string> flips, measures;  // STEP:KEY=VALUE
     std::string measureBudget = "180";
@@ -99,6 +99,12 @@ Status schedule(TrainOptions& options, const Workbench& workbench) {
 // The first round is asked for before the run begins, so that one that never comes is told at its end; each of the others when the one before is
 // done.
 Status scheduleProfile(TrainOptions& options) {
+    if (options.profileSlowest) {
+        if (options.noRecord)
+            return makeError(ErrorCode::BadInput,
+                             "train --no-record makes no session that --profile-slowest could record into; leave out one of the two.");
+        options.request.scheduled.push_back({1, Capture{.slowest = true}});
+    }
     if (options.profile.empty()) return {};
     if (options.noRecord)
         return makeError(ErrorCode::BadInput, "train --no-record makes no session that --profile could record into; leave out one of the two.");
@@ -231,6 +237,8 @@ void addTrain(CLI::App& parent, Actions& actions) {
         })
         ->excludes(captureAt)
         ->take_last();
+    command->add_flag("--profile-slowest", options->profileSlowest,
+                      "Observe every step and keep those that take longest, 20 at most, each with the one before and after it");
     command->add_option("--capture-steps", options->capture.steps, "Steps to capture from there on")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, kMostCapturedSteps))

@@ -1,6 +1,7 @@
 // Commands: what the window or the command line asks of a running trainer. Taken at step boundaries only.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -36,6 +37,8 @@ struct Capture {  // what runs in some steps, answered by CaptureDone
     std::int64_t steps = 1;
     std::int64_t firstStep = 0;  // the number of an update; of one that is made already: the next one
     std::int64_t warmUp = 0;     // steps before it that are observed likewise and not kept, as far as they are not made already
+    // Instead of all this: whether from here on every step is observed and the slowest are kept.
+    std::optional<bool> slowest{};
 };
 constexpr std::int64_t kMostCapturedSteps = 1000;
 

@@ -252,6 +252,10 @@ void OperationSource::stepDone() {
     m_recording->handOn(false);
 }
 
+void OperationSource::handOnAll() {
+    m_recording->handOn(true);
+}
+
 std::string OperationSource::finish(CaptureDone&) {
     m_recording->handOn(true);
     const std::int64_t left = m_recording->left();

@@ -18,6 +18,7 @@ public:
     explicit operator bool() const { return m_program != nullptr; }
 
     StepResult step(TrainState& state, const BatchSource& batches, double rate);
+    std::int64_t steps() const { return m_steps; }  // that it made
     // That a step launches; unknown until one was counted.
     double operations() const { return m_operations; }
 

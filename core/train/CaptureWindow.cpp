@@ -18,24 +18,38 @@ Nowhere nowhere;
 
 }  // namespace
 
+Status CaptureWindow::askSlowest(bool on) {
+    if (on == (m_slowest != nullptr)) return {};
+    if (m_outlet.sink == nullptr || m_outlet.clock == nullptr)
+        return makeError(ErrorCode::Unsupported, "The slowest steps cannot be kept here: there is nothing to keep them in.");
+    if (on)
+        m_slowest = std::make_unique<SlowestCapture>(m_outlet);
+    else
+        std::exchange(m_slowest, nullptr)->finish(m_newest);
+    return {};
+}
+
 Status CaptureWindow::ask(const Capture& wanted) {
+    if (wanted.slowest) return askSlowest(*wanted.slowest);
     if (wanted.steps < 1 || wanted.steps > kMostCapturedSteps)
         return makeError(ErrorCode::BadInput, fmt::format("A capture is of 1 to {} steps, not of {}.", kMostCapturedSteps, wanted.steps));
     if (wanted.firstStep < 0) return makeError(ErrorCode::BadInput, fmt::format("A capture cannot begin at step {}.", wanted.firstStep));
     if (wanted.warmUp < 0 || wanted.warmUp > kMostCapturedSteps)
         return makeError(ErrorCode::BadInput, fmt::format("A capture warms up for at most {} steps, not for {}.", kMostCapturedSteps, wanted.warmUp));
     if (m_asked)
-        return makeError(ErrorCode::BadInput, observing()
+        return makeError(ErrorCode::BadInput, capturing()
                                                   ? "Steps are being captured at the moment; ask again when that is done."
                                                   : fmt::format("A capture is to begin at step {}; ask again when it is done.", m_asked->firstStep));
     m_asked = wanted;
     return {};
 }
 
-void CaptureWindow::before(std::int64_t step, bool onGpu) {
-    if (!m_asked || step < m_asked->firstStep - m_asked->warmUp) return;
+void CaptureWindow::before(std::int64_t step, bool onGpu, std::int64_t stepsOfProgram) {
+    const bool due = m_asked && step >= m_asked->firstStep - m_asked->warmUp;
+    if (m_slowest) m_slowest->before(step, due ? -1 : stepsOfProgram);
+    if (!due) return;
     const bool warming = step < m_asked->firstStep;
-    if (observing() && warming == m_warming) return;
+    if (capturing() && warming == m_warming) return;
     m_warming = warming;
     m_done = {.firstStep = step};
     m_outlet.gpu = onGpu || cudaPlugin().onHost;
@@ -45,8 +59,10 @@ void CaptureWindow::before(std::int64_t step, bool onGpu) {
     m_sources = captureSources(*m_asked, outlet);
 }
 
-std::optional<CaptureDone> CaptureWindow::after(std::int64_t step, TimeNs begin, TimeNs end) {
-    if (!observing()) return std::nullopt;
+std::optional<CaptureDone> CaptureWindow::after(std::int64_t step, TimeNs begin, TimeNs end, bool disturbed) {
+    m_newest = step;
+    if (m_slowest && !capturing()) m_slowest->after(step, begin, end, disturbed);
+    if (!capturing()) return std::nullopt;
     for (const auto& source : m_sources) source->stepDone();
     if (m_warming) return std::nullopt;
     m_done.step = step;
@@ -58,13 +74,14 @@ std::optional<CaptureDone> CaptureWindow::after(std::int64_t step, TimeNs begin,
 }
 
 std::optional<CaptureDone> CaptureWindow::cut() {
-    if (observing() && m_done.steps > 0) return finish();
+    if (capturing() && m_done.steps > 0) return finish();
     m_sources.clear();
     m_asked.reset();
     return std::nullopt;
 }
 
 std::optional<CaptureWindow::Ending> CaptureWindow::end(std::int64_t step) {
+    if (auto slowest = std::exchange(m_slowest, nullptr)) slowest->finish(step);
     const auto wanted = asked();
     if (!wanted) return std::nullopt;
     if (auto done = cut())

@@ -8,6 +8,7 @@
 
 #include "core/base/Result.h"
 #include "core/profile/CaptureSource.h"
+#include "core/train/SlowestCapture.h"
 
 namespace stepscope {
 
@@ -19,23 +20,25 @@ public:
     Status ask(const Capture& wanted);
 
     // Around every step; step: its number. after() gives the event when that was the last. Steps to warm up are observed too, and nothing is kept.
-    // onGpu: whether the step puts work onto a GPU; its kernels are captured then, too.
-    void before(std::int64_t step, bool onGpu = false);
-    std::optional<CaptureDone> after(std::int64_t step, TimeNs begin, TimeNs end);
+    // onGpu: whether the step puts work onto a GPU; its kernels are captured then, too. stepsOfProgram, disturbed: as SlowestCapture has them.
+    void before(std::int64_t step, bool onGpu = false, std::int64_t stepsOfProgram = -1);
+    std::optional<CaptureDone> after(std::int64_t step, TimeNs begin, TimeNs end, bool disturbed = false);
     // The run is over: the event of the steps that were captured, if any.
     std::optional<CaptureDone> cut();
     // The run is over at `step`: what was captured of what was asked, and a sentence; what never was is not forgotten in silence. Nothing where all
-    // is told.
+    // is told. The slowest steps that were kept are handed on at once.
     struct Ending {
         std::string sentence;
         std::optional<CaptureDone> done;
     };
     std::optional<Ending> end(std::int64_t step);
 
-    bool observing() const { return !m_sources.empty(); }
+    bool observing() const { return capturing() || (m_slowest && m_slowest->observing()); }
     const std::optional<Capture>& asked() const { return m_asked; }
 
 private:
+    bool capturing() const { return !m_sources.empty(); }
+    Status askSlowest(bool on);
     CaptureDone finish();
 
     CaptureOutlet m_outlet;
@@ -43,6 +46,8 @@ private:
     std::vector<std::unique_ptr<CaptureSource>> m_sources;
     bool m_warming = false;  // the sources are of steps that are not kept
     CaptureDone m_done;      // of the steps so far
+    std::unique_ptr<SlowestCapture> m_slowest;
+    std::int64_t m_newest = 0;  // step that was told of
 };
 
 }  // namespace stepscope

@@ -294,7 +294,7 @@ bool Trainer::trainOneStep() {
     StepProgram& program = programForNextStep();
     const bool measured = m_measuring != nullptr;
     if (!measured) device_memory::takePeak(m_state.weights.device());  // what was done between the steps is not this one's
-    m_capture.before(attempted, m_state.weights.is_cuda());
+    m_capture.before(attempted, m_state.weights.is_cuda(), measured ? -1 : m_program.steps());
     const bool captured = m_capture.observing();
     const TimeNs begin = m_setup.clock->now();
     const StepResult result = measured ? stepAsRange(program, m_state, *m_setup.batches, rate) : m_program.step(m_state, *m_setup.batches, rate);
@@ -308,6 +308,7 @@ bool Trainer::trainOneStep() {
     } else if (measured) {
         m_measuring->done(m_state, end - begin, result.skipped ? 0 : result.tokens, result.loss);
     }
+    const bool disturbed = std::exchange(m_disturbed, false) || busyBefore || *m_setup.disturbances > 0;
     m_lastLoss = result.loss;
     m_lowestLoss = std::fmin(m_lowestLoss, result.loss);
     if (result.skipped)
@@ -328,9 +329,8 @@ bool Trainer::trainOneStep() {
                                    .peakBytes = measured ? kUnknown : highestSince(m_state.weights.device(), program.report().graphBytes),
                                    .pageFaults = pageFaults() - faultsBefore,
                                    .operations = m_program.operations(),
-                                   .disturbed = m_disturbed || busyBefore || *m_setup.disturbances > 0 || captured || measured});
-    m_disturbed = false;
-    if (auto done = m_capture.after(m_state.updates, begin, end)) m_setup.sink->publish(std::move(*done));
+                                   .disturbed = disturbed || captured || measured});
+    if (auto done = m_capture.after(m_state.updates, begin, end, disturbed)) m_setup.sink->publish(std::move(*done));
     // Two Programs in turn would say the same again and again.
     if (!measured) m_program.tellChoices([&](std::string text) { log(LogLevel::Info, std::move(text)); });
     return true;

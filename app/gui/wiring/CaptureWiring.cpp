@@ -10,6 +10,7 @@ namespace stepscope {
 CaptureWiring::CaptureWiring(QWidget& over, RunController& runs, RunWiring& running, LiveFeed& live, QObject* parent)
     : QObject(parent), m_dialog(new CaptureDialog(&over)) {
     connect(m_dialog, &CaptureDialog::captureRequested, this, [&runs](qint64 steps) { runs.send(Capture{.steps = steps}); });
+    connect(m_dialog, &CaptureDialog::slowestRequested, this, [&runs](bool on) { runs.send(Capture{.slowest = on}); });
     connect(&running, &RunWiring::takesCommandsChanged, m_dialog, &CaptureDialog::setReady);
     connect(&live, &LiveFeed::captured, m_dialog, &CaptureDialog::setResult);
     m_dialog->setReady(running.takesCommands());

@@ -1,11 +1,13 @@
 // A capture that a person asks for in the window: for so many steps, answered in the dialog that asked.
 #include <gtest/gtest.h>
 
+#include <QCheckBox>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTableWidget>
 
 #include "WindowFixture.h"
+#include "widgets/panels/LogModel.h"
 #include "widgets/panels/run/CaptureDialog.h"
 
 namespace stepscope {
@@ -51,6 +53,33 @@ TEST_F(WindowCaptureTest, SaysThatThereIsNoRunAndWhenItsRunHasEnded) {
     press("Stop");
     ASSERT_TRUE(idle());
     EXPECT_TRUE(QTest::qWaitFor([&] { return !capture()->isEnabled(); }));
+}
+
+TEST_F(WindowCaptureTest, KeepsTheSlowestStepsUntilItIsSwitchedOffOrTheRunEnds) {
+    open();
+    ask();
+    auto* slowest = dialog().findChild<QCheckBox*>();
+    ASSERT_NE(slowest, nullptr);
+    EXPECT_FALSE(slowest->isEnabled()) << "no run";
+    press("Run");
+    ASSERT_TRUE(reaches(10));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return slowest->isEnabled(); }));
+    EXPECT_FALSE(slowest->isChecked()) << "off by default";
+    const auto said = [&](const QString& text) {
+        LogModel& log = place->stage().live().log();
+        for (int row = 0; row < log.rowCount(); ++row)
+            if (log.index(row).data(LogModel::SentenceRole).toString() == text) return true;
+        return false;
+    };
+    slowest->click();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return said("The slowest are kept."); }, 5000));
+    slowest->click();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return said("The slowest are no longer kept."); }, 5000));
+    slowest->click();
+    picture(dialog(), "capture-slowest");
+    press("Stop");
+    ASSERT_TRUE(idle());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !slowest->isEnabled() && !slowest->isChecked(); }));
 }
 
 TEST(CaptureDialog, ShowsEveryKindOfOperationWithItsShare) {

@@ -265,6 +265,11 @@ bool FakeRun::obey(const Command& command) {
                 return true;
             },
             [this](const Capture& wanted) {
+                if (wanted.slowest) {
+                    publish(LogLine{m_clock.now(), m_step, LogLevel::Info,
+                                    *wanted.slowest ? "The slowest are kept." : "The slowest are no longer kept."});
+                    return true;
+                }
                 const auto slices = std::make_shared<const Chunk>(encodeSlices(fakeSlices(m_clock.now().ns, m_step, wanted.steps)));
                 if (m_recorder) m_recorder->publishChunk(slices);
                 if (m_recorder)

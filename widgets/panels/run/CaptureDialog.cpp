@@ -1,5 +1,6 @@
 #include "widgets/panels/run/CaptureDialog.h"
 
+#include <QCheckBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -44,6 +45,12 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
     m_steps->setAccessibleName("Steps to capture");
     m_capture = new QPushButton("Capture");
     m_capture->setDefault(true);
+    m_slowest = new QCheckBox("Keep the slowest steps of this run");
+    m_slowest->setToolTip(
+        "Every step is observed from here on, which costs what a capture costs, and no comparison uses these steps. Those beyond the p99 of the 1 "
+        "000 before them "
+        "are kept, the 20 slowest at most, each with its neighbours; they are stored when this is switched off or the run ends. The log says what it "
+        "cost.");
     m_sentence = sentenceLabel(Tone::Muted);
     m_sentence->setAccessibleName("What the capture saw");
 
@@ -71,10 +78,12 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
     head->addWidget(m_capture);
     auto* layout = new QVBoxLayout(this);
     layout->addLayout(head);
+    layout->addWidget(m_slowest);
     layout->addWidget(m_sentence);
     layout->addWidget(m_table, 1);
     resize(720, 380);
     connect(m_capture, &QPushButton::clicked, this, &CaptureDialog::ask);
+    connect(m_slowest, &QCheckBox::clicked, this, &CaptureDialog::slowestRequested);
     showState();
 }
 
@@ -98,6 +107,7 @@ void CaptureDialog::setReady(bool ready) {
     m_ready = ready;
     const bool lost = !ready && m_waiting;
     m_waiting = m_waiting && ready;
+    m_slowest->setChecked(false);  // a run ends it, and the next one begins without
     showState();
     if (lost) m_sentence->setText("The run has ended before a step was captured.");
 }
@@ -105,6 +115,7 @@ void CaptureDialog::setReady(bool ready) {
 void CaptureDialog::showState() {
     m_capture->setEnabled(m_ready && !m_waiting);
     m_steps->setEnabled(m_ready && !m_waiting);
+    m_slowest->setEnabled(m_ready);
     if (m_waiting)
         m_sentence->setText("Waiting for the steps. A captured step takes longer than others, and is left out where steps are compared.");
     else if (m_table->rowCount() == 0)

@@ -5,6 +5,7 @@
 
 #include "core/events/CaptureDone.h"
 
+class QCheckBox;
 class QLabel;
 class QPushButton;
 class QSpinBox;
@@ -27,6 +28,7 @@ public:
 
 Q_SIGNALS:
     void captureRequested(qint64 steps);
+    void slowestRequested(bool on);  // from here on the slowest steps are kept, or no longer
 
 private:
     void ask();
@@ -34,6 +36,7 @@ private:
 
     QSpinBox* m_steps;
     QPushButton* m_capture;
+    QCheckBox* m_slowest;
     ToneLabel* m_sentence;
     QTableWidget* m_table;
     bool m_ready = false;

@@ -1,0 +1,173 @@
+// Keeping the slowest steps: which ones stand out, at most how many are kept and with which neighbours, that what measures and what is asked for goes
+// first, and what it says of its cost. The clock is the test's where it matters.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "TinyTraining.h"
+#include "core/base/OperationSpan.h"
+#include "core/events/Event.h"
+#include "core/trace/SliceCodec.h"
+#include "core/train/SlowestCapture.h"
+
+namespace stepscope {
+namespace {
+
+using testing::CollectingSink;
+using testing::TinyTrainer;
+
+constexpr std::int64_t kUsual = 10'000'000;  // ns of a step
+
+TEST(SlowSteps, NothingStandsOutBeforeTwoHundredStepsWereObserved) {
+    SlowSteps slow;
+    for (int i = 0; i < 25; ++i) {
+        EXPECT_FALSE(slow.observes()) << i;
+        EXPECT_FALSE(slow.add({kUsual}));
+    }
+    EXPECT_TRUE(slow.observes());
+    for (int i = 0; i < 199; ++i) EXPECT_FALSE(slow.add({kUsual + i * 1000}));
+    EXPECT_FALSE(slow.add({100 * kUsual})) << "the two hundredth";
+    EXPECT_EQ(slow.threshold().ns, kUsual + 197 * 1000) << "the 198th of 200 in order";
+    EXPECT_TRUE(slow.add({kUsual + 198 * 1000}));
+    EXPECT_FALSE(slow.add({kUsual + 197 * 1000})) << "not beyond it";
+}
+
+TEST(SlowSteps, AnotherProgramBeginsAnew) {
+    SlowSteps slow;
+    for (int i = 0; i < 300; ++i) slow.add({kUsual});
+    EXPECT_TRUE(slow.add({kUsual + 1}));
+    slow.renew();
+    EXPECT_FALSE(slow.observes());
+    EXPECT_EQ(slow.threshold().ns, 0);
+    for (int i = 0; i < 100; ++i) EXPECT_FALSE(slow.add({5 * kUsual}));
+}
+
+TEST(SlowSteps, CostIsWhatTheMedianStepTakesMoreThanBefore) {
+    SlowSteps slow;
+    for (int i = 0; i < 5; ++i) slow.add({50 * kUsual});  // they still prepare
+    for (int i = 0; i < 20; ++i) slow.add({kUsual});
+    EXPECT_TRUE(std::isnan(slow.cost()));
+    for (int i = 0; i < 40; ++i) slow.add({kUsual + kUsual / 20});
+    EXPECT_NEAR(slow.cost(), 0.05, 1e-9);
+}
+
+// Steps as a run makes them, each with one operation; times are made up.
+struct PlayedSteps {
+    CollectingSink sink;
+    SessionClock clock;
+    SlowestCapture slowest{{.sink = &sink, .clock = &clock}};
+    std::int64_t step = 0, made = 0, at = 0;
+
+    void play(std::int64_t took = kUsual, bool disturbed = false, bool watched = true) {
+        ++step;
+        slowest.before(step, watched ? made : -1);
+        if (watched) ++made;
+        {
+            const StepRange range({.kind = RangeFacts::Kind::Step, .step = step});
+            const OperationSpan span("work");
+        }
+        slowest.after(step, {at}, {at + took}, disturbed);
+        at += took;
+    }
+    void settle() {
+        for (int i = 0; i < 25 + 200; ++i) play();
+    }
+    std::vector<std::string> said() const {
+        std::vector<std::string> all;
+        for (const auto& line : sink.all<LogLine>()) all.push_back(line.text);
+        return all;
+    }
+    std::set<std::int64_t> keptSteps() const {
+        std::set<std::int64_t> all;
+        for (const auto& chunk : sink.chunks()) {
+            const auto block = decodeSlices(*chunk);
+            EXPECT_TRUE(block);
+            if (!block) continue;
+            for (const auto& slice : block->slices) all.insert(slice.step);
+        }
+        return all;
+    }
+};
+
+TEST(SlowestCapture, KeepsAStepThatStandsOutWithItsNeighbours) {
+    PlayedSteps run;
+    run.settle();
+    run.play();
+    run.play(3 * kUsual);  // 227
+    for (int i = 0; i < 10; ++i) run.play();
+    EXPECT_TRUE(run.slowest.observing());
+    run.slowest.finish(run.step);
+    EXPECT_FALSE(run.slowest.observing());
+    EXPECT_TRUE(stepObservers.empty());
+    EXPECT_EQ(run.keptSteps(), (std::set<std::int64_t>{226, 227, 228}));
+    const auto captures = run.sink.all<CaptureDone>();
+    ASSERT_EQ(captures.size(), 1u);
+    EXPECT_EQ(captures[0].firstStep, 226);
+    EXPECT_EQ(captures[0].step, 228);
+    EXPECT_EQ(captures[0].steps, 3);
+    EXPECT_EQ(captures[0].duration.ns, 5 * kUsual);
+    const auto said = run.said();
+    ASSERT_EQ(said.size(), 3u);
+    EXPECT_TRUE(said[0].starts_with("Every step is observed from step 26 on")) << said[0];
+    EXPECT_TRUE(said[1].starts_with("Step 227 took 30.0\u2009ms, beyond the p99 of its Program (10.0\u2009ms)")) << said[1];
+    EXPECT_TRUE(said[2].starts_with("212 steps were observed to keep the slowest; 1 stood out and 1 are kept. Observing them made a step 0.0 %"))
+        << said[2];
+}
+
+TEST(SlowestCapture, KeepsTheTwentySlowestAndNoMore) {
+    PlayedSteps run;
+    run.settle();
+    for (int i = 0; i < 30; ++i) {
+        run.play((100 + i) * kUsual);
+        for (int k = 0; k < 40; ++k) run.play();
+    }
+    EXPECT_EQ(run.slowest.kept(), SlowestCapture::kMostKept);
+    run.slowest.finish(run.step);
+    const auto captures = run.sink.all<CaptureDone>();
+    ASSERT_EQ(captures.size(), 20u);
+    for (std::size_t i = 0; i < captures.size(); ++i)
+        EXPECT_EQ(captures[i].firstStep, 225 + 41 * (static_cast<std::int64_t>(i) + 10)) << "the first ten were faster than these";
+    EXPECT_TRUE(run.said().back().find("30 stood out and 20 are kept") != std::string::npos) << run.said().back();
+}
+
+TEST(SlowestCapture, StepsThatSomethingElseDisturbedAreNoneOfThem) {
+    PlayedSteps run;
+    run.settle();
+    run.play(9 * kUsual, true);
+    run.play(9 * kUsual, false, false);  // two values take turns
+    EXPECT_FALSE(run.slowest.observing());
+    run.play();
+    run.slowest.finish(run.step);
+    EXPECT_TRUE(run.sink.all<CaptureDone>().empty());
+    EXPECT_TRUE(run.sink.chunks().empty());
+}
+
+TEST(SlowestCapture, IsOffUntilItIsAskedForAndMarksWhatItObserves) {
+    const Registry registry(testing::plainCpu());
+    TinyTrainer trainer(testing::tinyConfig(registry, 60));
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* step = std::get_if<StepDone>(&event);
+        if (step != nullptr && step->step == 10) trainer.commands.push(Capture{.slowest = true});
+        if (step != nullptr && step->step == 40) trainer.commands.push(Capture{.steps = 2});
+        if (step != nullptr && step->step == 50) trainer.commands.push(Capture{.slowest = false});
+    };
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    std::set<std::int64_t> marked;
+    for (const auto& step : trainer.sink.all<StepDone>())
+        if (step.disturbed) marked.insert(step.step);
+    EXPECT_EQ(*marked.begin(), 36) << "asked for behind step 10; 25 steps are made before the first is observed";
+    EXPECT_EQ(*marked.rbegin(), 50);
+    EXPECT_EQ(marked.size(), 15u);
+    const auto captures = trainer.sink.all<CaptureDone>();
+    ASSERT_EQ(captures.size(), 1u) << "what a person asks for is captured all the same";
+    EXPECT_EQ(captures[0].firstStep, 41);
+    EXPECT_TRUE(stepObservers.empty());
+    bool told = false;
+    for (const auto& line : trainer.sink.all<LogLine>()) told = told || line.text.find("0 stood out and 0 are kept") != std::string::npos;
+    EXPECT_TRUE(told);
+}
+
+}  // namespace
+}  // namespace stepscope
