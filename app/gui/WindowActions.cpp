@@ -116,6 +116,7 @@ void WindowActions::buildMenu() {
     add("export", "&Export session as CSV…", {}, [this] { m_window.sessions().exportSelected(); });
     add("note", "&Guide", QKeySequence(Qt::Key_F1), [this] { openGuide(); });
     add("keyboard", "&Keyboard", {}, [this] { m_overlay->open(); });
+    add("", "&Record two short demo sessions", {}, [this] { Q_EMIT demoRequested(); });
     add("", "&About Stepscope", {}, [this] {
         m_window.notice().say(NoticeBar::Kind::Note,
                               QString("Stepscope %1, GPL-3.0-or-later. Trains a GPT and shows what each speed optimisation does on this machine.")

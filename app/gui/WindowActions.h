@@ -22,6 +22,9 @@ public:
     WindowActions(MainWindow& window, RunWiring& running, SessionsWiring& sessions, CaptureWiring& capture, Stage& stage, QObject* parent = nullptr);
     void openGuide(const QString& chapter = {});  // a chapter's file; empty = where it was left
 
+Q_SIGNALS:
+    void demoRequested();
+
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 

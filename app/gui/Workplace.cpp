@@ -45,6 +45,7 @@ Workplace::Workplace(const Options& options)
       m_timeline({m_window.pages(), m_window.timelinePage(), m_window.operationsPage()}, m_runs, m_running, m_live, m_stage, databaseOf(options)),
       m_panes({m_window.pages(), m_window.timelinePage()}, m_runs, databaseOf(options)),
       m_import({m_window, m_window.pages(), m_window.operationsPage(), m_window.timelinePage()}, m_running, m_reader, m_sessions),
+      m_demo(m_window.sessions(), m_runs, m_running, m_reader),
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
       m_departure(m_window, m_runs) {
     connect(&m_flips, &FlipWiring::measureRequested, &m_inTurns, &MeasureWiring::askOfFlip);
@@ -55,6 +56,7 @@ Workplace::Workplace(const Options& options)
     connect(&m_diagnose, &DiagnoseWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_diagnose, &DiagnoseWiring::testRequested, &m_compare, &CompareWiring::test);
     connect(&m_diagnose, &DiagnoseWiring::timed, &m_time, &TimeWiring::refresh);
+    connect(&m_actions, &WindowActions::demoRequested, &m_demo, &DemoWiring::record);
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);
     connect(&m_window.livePage(), &LivePage::said, this, [this](const QString& sentence, bool isError) {
         if (isError) return m_running.say(sentence, true);

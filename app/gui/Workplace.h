@@ -16,6 +16,7 @@
 #include "app/gui/process/Options.h"
 #include "app/gui/process/QuitSignals.h"
 #include "app/gui/wiring/CaptureWiring.h"
+#include "app/gui/wiring/DemoWiring.h"
 #include "app/gui/wiring/ExperimentWiring.h"
 #include "app/gui/wiring/FlipWiring.h"
 #include "app/gui/wiring/ImportWiring.h"
@@ -47,6 +48,7 @@ public:
     CaptureWiring& capture() { return m_capture; }
     OperationsWiring& operations() { return m_operations; }
     ImportWiring& import() { return m_import; }
+    DemoWiring& demo() { return m_demo; }
     OverlayWiring& overlay() { return m_overlay; }
 
 private:
@@ -77,6 +79,7 @@ private:
     TimelineWiring m_timeline;
     PanesWiring m_panes;
     ImportWiring m_import;
+    DemoWiring m_demo;
     WindowActions m_actions;
     Departure m_departure;
     QuitSignals m_signals;

@@ -110,6 +110,11 @@ void RunController::carryOut(StudyStart start, EventSink& sink, void (RunControl
     });
 }
 
+void RunController::beside(std::function<void(Workbench& workbench)> work) {
+    if (m_workbench == nullptr) return;
+    m_thread.post([workbench = m_workbench, work = std::move(work)] { work(*workbench); });
+}
+
 void RunController::becomeLive(std::shared_ptr<Run> run) {
     m_run = std::move(run);
     for (Command& command : std::exchange(m_early, {})) m_run->send(std::move(command));

@@ -45,6 +45,9 @@ public:
     // A ladder or a search, the same way. start is called on the engine's thread. Answered with studyFailed() or, when it is over, studied().
     using StudyStart = std::function<Result<std::unique_ptr<Run>>(Workbench& workbench, EventSink& sink)>;
     void study(StudyStart start, EventSink& sink);
+    // Something of the engine's that is no run of the window's: on the engine's thread, before whatever is started after it. It ends soon when it is
+    // told to; busy() does not speak of it.
+    void beside(std::function<void(Workbench& workbench)> work);
     void send(Command command);  // while a run is being started, kept for it; ignored when there is none
     void stop();
     // Saves a checkpoint, stops the run and waits for it, without an event loop: for an end of the program that nobody asked for. False: no run.

@@ -5,6 +5,7 @@
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
+#include <QPushButton>
 #include <QStackedWidget>
 #include <QStandardPaths>
 #include <QVBoxLayout>
@@ -55,7 +56,16 @@ SessionsPanel::SessionsPanel(QWidget* parent) : QWidget(parent) {
     m_empty->setContentsMargins(space(3), space(6), space(3), 0);
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_view);
-    m_stack->addWidget(m_empty);
+    m_demo = new QPushButton("Record two short demo sessions");
+    m_demo->setAutoDefault(false);
+    m_demo->setToolTip("Ten seconds of the preset tiny-cpu on this machine, five with fusion off and five with it on; a run that is started ends it");
+    m_nothing = new QWidget;
+    auto* inNothing = new QVBoxLayout(m_nothing);
+    inNothing->setContentsMargins(0, 0, 0, 0);
+    inNothing->addWidget(m_empty);
+    inNothing->addWidget(m_demo, 0, Qt::AlignHCenter);
+    inNothing->addStretch(1);
+    m_stack->addWidget(m_nothing);
     m_editor = new SessionEditor;
     m_undo = new NoticeBar(m_stack, Qt::BottomEdge);
 
@@ -68,6 +78,7 @@ SessionsPanel::SessionsPanel(QWidget* parent) : QWidget(parent) {
     layout->addWidget(m_editor);
     setMinimumWidth(200);
 
+    connect(m_demo, &QPushButton::clicked, this, &SessionsPanel::demoRequested);
     connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
         m_filter->setWords(text);
         showEmptiness();
@@ -106,6 +117,11 @@ void SessionsPanel::setUnavailable(const QString& why) {
     showEmptiness();
 }
 
+void SessionsPanel::setDemoOffered(bool offered) {
+    m_demoOffered = offered;
+    showEmptiness();
+}
+
 void SessionsPanel::setReplayed(std::int64_t session) {
     m_delegate->setReplayed(session);
     m_view->viewport()->update();
@@ -123,7 +139,8 @@ void SessionsPanel::showEmptiness() {
                      : !m_read                  ? "Reading the sessions…"
                      : m_model->rowCount() == 0 ? "No sessions yet. Press Run: every run is recorded here and can be replayed."
                                                 : "No session matches. Fewer letters find more; Esc shows all.");
-    m_stack->setCurrentWidget(bad || m_filter->rowCount() == 0 ? static_cast<QWidget*>(m_empty) : m_view);
+    m_demo->setVisible(m_demoOffered && !bad && m_read && m_model->rowCount() == 0);
+    m_stack->setCurrentWidget(bad || m_filter->rowCount() == 0 ? m_nothing : m_view);
 }
 
 std::int64_t SessionsPanel::selected() const {

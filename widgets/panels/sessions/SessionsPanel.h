@@ -8,6 +8,7 @@
 
 class QLineEdit;
 class QListView;
+class QPushButton;
 class QStackedWidget;
 
 namespace stepscope {
@@ -29,6 +30,7 @@ public:
     void setReplayed(std::int64_t session);   // 0 = none
     // Sessions that lie over each other in the charts, each with its place among them: their dots have the colours of their lines.
     void setOverlaid(std::map<std::int64_t, std::size_t> colours);
+    void setDemoOffered(bool offered);  // where there is no session, two short ones can be asked for
     void offerUndo(std::int64_t session, const QString& name);
     void focusSearch();
     std::int64_t selected() const;  // the current one; 0 = none
@@ -52,6 +54,7 @@ Q_SIGNALS:
     void exportRequested(qint64 session, const QString& path);
     void deleteRequested(qint64 session, const QString& name);
     void restoreRequested(qint64 session);
+    void demoRequested();
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -69,12 +72,15 @@ private:
     QLineEdit* m_search;
     QStackedWidget* m_stack;
     QListView* m_view;
+    QWidget* m_nothing;  // in place of the list
     ToneLabel* m_empty;
+    QPushButton* m_demo;
     SessionEditor* m_editor;
     NoticeBar* m_undo;
     std::vector<std::int64_t> m_deleted;  // since the offer to undo stands
     QString m_unavailable;
     bool m_read = false;
+    bool m_demoOffered = false;
 };
 
 }  // namespace stepscope
