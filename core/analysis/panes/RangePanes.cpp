@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include "core/base/KeyedHash.h"
@@ -50,6 +51,7 @@ struct PanesReader::Growing {
     std::map<std::int64_t, StepDivision> divisions;
     std::map<std::pair<std::string, bool>, SlicePlace> longest;        // by name, on a GPU or not
     std::map<std::string, std::map<std::string, std::int64_t>> types;  // own time by name and type
+    std::map<std::string, std::set<std::int64_t>> sharing;             // lanes of our own operations, by name
     std::vector<std::string> texts;                                    // of the lane in hand
     KeyedMap<std::string, std::uint32_t> textPlaces;
     std::vector<NestedSlice> nested;
@@ -104,6 +106,7 @@ void PanesReader::Growing::place(const SliceBlock& block) {
     for (const auto& [key, time] : called) {
         const SliceArguments& with = block.arguments[key.second];
         if (with.flops <= 0 && with.bytes <= 0) continue;
+        if (with.text.empty()) sharing[block.strings[key.first]].insert(block.thread.laneNumber());
         auto& into = types[block.strings[key.first]][elementType(with.text)];
         into = cappedSum(into, time);
     }
@@ -186,7 +189,8 @@ RangePanes PanesReader::finish(Growing& growing) {
         return std::ranges::max_element(found->second, {}, [](const auto& one) { return one.second; })->first;
     };
     for (auto& row : growing.operations.rows(SummaryBy::Operation, SummarySort::Self))
-        panes.operations.push_back({row, placeOf(row.name, false), typeOf(row.name)});
+        panes.operations.push_back({row, placeOf(row.name, false), typeOf(row.name),
+                                    row.own ? std::max<std::int64_t>(1, static_cast<std::int64_t>(growing.sharing[row.name].size())) : 1});
     struct Fill {
         std::string phase;
         std::int64_t heaviest = -1, delay = 0, launched = 0;
@@ -294,7 +298,7 @@ Result<RangePanes> PanesReader::readFolded(std::int64_t from, std::int64_t to) {
             row.own = sum.kind == SliceKind::Own;
             panes.totals.operations += sum.count;
             panes.totals.self.ns = cappedSum(panes.totals.self.ns, sum.self);
-            panes.operations.push_back({row, {}, {}});
+            panes.operations.push_back({row, {}, {}, 1});
         } else if (isDeviceWork(sum.kind)) {
             PaneKernel kernel;
             kernel.row.name = sum.name;

@@ -29,7 +29,8 @@ struct SlicePlace {
 struct PaneOperation {
     SummaryRow row;
     SlicePlace longest;
-    std::string type;  // of its first tensor, as LibTorch names it, where most of its own time went; empty: unknown
+    std::string type;          // of its first tensor, as LibTorch names it, where most of its own time went; empty: unknown
+    std::int64_t threads = 1;  // that share it: of our own operations each has a slice, so that the time by the clock is a part of its own time
 };
 struct PaneKernel {
     LaunchedRow row;

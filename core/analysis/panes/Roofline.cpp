@@ -10,8 +10,12 @@ double shareOfTime(TimeNs part, TimeNs all) {
     return all.ns > 0 ? static_cast<double>(part.ns) / static_cast<double>(all.ns) : 0;
 }
 
+// Threads that share an operation do it at once.
+TimeNs byTheClock(const PaneOperation& one) {
+    return {one.row.self.ns / std::max<std::int64_t>(1, one.threads)};
+}
+
 void place(RooflineDot& dot, double flops, double bytes, TimeNs time, const Roof& roof) {
-    dot.time = time;
     dot.intensity = flops / bytes;
     dot.flopsPerSecond = flops / time.seconds();
     dot.bytesPerSecond = bytes / time.seconds();
@@ -29,6 +33,10 @@ const char* formatOf(const std::string& type) {
 }
 
 double Roof::flopsOf(const std::string& type) const {
+    if (type.empty()) {
+        const int known = (float32 > 0 ? 1 : 0) + (bf16 > 0 ? 1 : 0) + (fp16 > 0 ? 1 : 0);
+        return known == 1 ? float32 + bf16 + fp16 : 0;
+    }
     const std::string_view format = formatOf(type);
     return format == "bf16" ? bf16 : format == "fp16" ? fp16 : float32;
 }
@@ -60,7 +68,7 @@ Bounded boundBy(double flops, double bytes, double seconds, const std::string& t
 }
 
 Bounded boundBy(const PaneOperation& one, const Roof& roof) {
-    return boundBy(static_cast<double>(one.row.flops), static_cast<double>(one.row.bytes), one.row.self.seconds(), one.type, roof);
+    return boundBy(static_cast<double>(one.row.flops), static_cast<double>(one.row.bytes), byTheClock(one).seconds(), one.type, roof);
 }
 
 Bounded boundBy(const PaneKernel& one, const Roof& roof) {
@@ -79,9 +87,11 @@ std::vector<RooflineDot> operationDots(const RangePanes& panes, const Roof& roof
                         .layer = row.layer,
                         .kind = row.own ? SliceKind::Own : SliceKind::Operation,
                         .calls = row.calls,
+                        .threads = one.threads,
+                        .time = row.self,
                         .share = shareOfTime(row.self, panes.totals.self),
                         .longest = one.longest};
-        place(dot, static_cast<double>(row.flops), static_cast<double>(row.bytes), row.self, roof);
+        place(dot, static_cast<double>(row.flops), static_cast<double>(row.bytes), byTheClock(one), roof);
         dots.push_back(std::move(dot));
     }
     inOrderOfTime(dots);
@@ -100,6 +110,7 @@ std::vector<RooflineDot> kernelDots(const RangePanes& panes, const Roof& roof) {
                         .layer = row.layer,
                         .kind = row.kind,
                         .calls = row.calls,
+                        .time = row.worked,
                         .share = shareOfTime(row.worked, panes.totals.deviceTime),
                         .longest = one.longest};
         place(dot, row.flops, row.movedBytes, row.worked, roof);

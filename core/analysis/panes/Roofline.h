@@ -17,7 +17,8 @@ struct Roof {
     std::string whyNone;  // a sentence where nothing of it is known
 
     bool known() const { return bytesPerSecond > 0; }
-    // type: as LibTorch names it. What is neither of the two halves computes as float32.
+    // type: as LibTorch names it. What is neither of the two halves computes as float32; where the type is not known, as the one format that was
+    // measured.
     double flopsOf(const std::string& type) const;
 };
 const char* formatOf(const std::string& type);  // "float32", "bf16", "fp16"
@@ -40,7 +41,7 @@ struct RooflineDot {
     std::string name, role, phase, type;
     std::int32_t layer = -1;
     SliceKind kind = SliceKind::Operation;
-    std::int64_t calls = 0;
+    std::int64_t calls = 0, threads = 1;
     TimeNs time;                                                   // its own, of all of them
     double intensity = 0, flopsPerSecond = 0, bytesPerSecond = 0;  // FLOP a byte
     double share = 0;                                              // of the time of all, those without a dot included

@@ -29,7 +29,9 @@ TEST(Roofline, WhatIsNotKnownIsNotClaimed) {
     EXPECT_EQ(boundBy(1e10, 1e9, 1, "Half", kRoof).by, Bound::Unknown) << "its peak was not measured";
     EXPECT_EQ(boundBy(1e10, 1e9, 1, "Float", Roof{}).by, Bound::Unknown);
     EXPECT_EQ(boundBy(0, 9e9, 1, "", kRoof).by, Bound::Memory) << "without FLOP the roof is memory's";
-    EXPECT_EQ(boundBy(9e10, 0, 1, "", kRoof).by, Bound::Compute);
+    EXPECT_EQ(boundBy(9e10, 0, 1, "Float", kRoof).by, Bound::Compute);
+    EXPECT_EQ(boundBy(9e10, 0, 1, "", kRoof).by, Bound::Unknown) << "float32 or bf16, nobody knows";
+    EXPECT_EQ(boundBy(9e10, 0, 1, "", Roof{.float32 = 1e11, .bytesPerSecond = 1e10}).by, Bound::Compute) << "the one that was measured";
 }
 
 RangePanes rooflinePanes(const std::vector<SliceBlock>& blocks) {
@@ -63,6 +65,25 @@ TEST(Roofline, ADotIsWhatAnOperationComputesInItsOwnTime) {
     EXPECT_EQ(dots[0].role, "mlp/up");
     EXPECT_EQ(dots[0].longest.start, 200);
     EXPECT_TRUE(kernelDots(panes, kRoof).empty());
+}
+
+TEST(Roofline, ThreadsThatShareAnOperationDoItAtOnce) {
+    std::vector<SliceBlock> blocks;
+    for (std::int64_t thread = 1; thread <= 2; ++thread) {
+        SliceBlock block;
+        block.thread = {.process = 1, .thread = thread};
+        block.strings = {"", "norm + QKV"};
+        block.arguments.push_back({.flops = 8'000, .bytes = 100});
+        block.slices = {{.start = 0, .duration = 100, .name = 1, .arguments = 1, .kind = SliceKind::Own}};
+        blocks.push_back(block);
+    }
+    const RangePanes panes = rooflinePanes(blocks);
+    const auto dots = operationDots(panes, {.float32 = 2e11, .bytesPerSecond = 1e10});
+    ASSERT_EQ(dots.size(), 1u);
+    EXPECT_EQ(dots[0].threads, 2);
+    EXPECT_DOUBLE_EQ(dots[0].flopsPerSecond, 16'000 / 100e-9) << "both at once: 100 ns by the clock";
+    EXPECT_EQ(dots[0].time.ns, 200);
+    EXPECT_EQ(dots[0].bounded.by, Bound::Compute);
 }
 
 TEST(Roofline, TheKernelsOfAnOperationShareItsWorkByTheirTime) {

@@ -280,7 +280,7 @@ TEST(Panes, ARooflineWithoutARoofOrADotSaysWhy) {
     EXPECT_TRUE(pane.asText().contains("no roof yet: look first")) << pane.asText().toStdString();
     EXPECT_FALSE(pane.view().facts(0).contains("bound by"));
     pane.setView(paneView(false));
-    EXPECT_TRUE(pane.asText().contains("both its FLOP and its bytes recorded")) << pane.asText().toStdString();
+    EXPECT_TRUE(pane.asText().contains("both the FLOP and the bytes were recorded")) << pane.asText().toStdString();
     pane.setView(paneView(true, 2));
     EXPECT_TRUE(pane.asText().contains("zoom in")) << pane.asText().toStdString();
 }

@@ -33,6 +33,7 @@ RooflinePane::RooflinePane(QWidget* parent) : Pane(parent) {
     m_where = new QComboBox;
     m_where->addItems({"operations", "kernels"});
     m_where->setAccessibleName("What the roofline shows");
+    m_where->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
     m_head = new ElidedLabel(Tone::Muted);
     m_empty = sentenceLabel(Tone::Muted);
     auto* top = new QHBoxLayout;
@@ -78,7 +79,7 @@ void RooflinePane::showDots() {
     if (device && !kernels)
         for (RooflineDot& dot : dots) dot.bounded = {};
     const bool some = !dots.empty();
-    m_where->setVisible(device);
+    m_where->setVisible(device && (some || !(kernels ? operationDots(*panes, roof) : kernelDots(*panes, roof)).empty()));
     m_head->setVisible(some);
     m_chart->setVisible(some);
     m_empty->setVisible(!some && panes);
@@ -92,9 +93,8 @@ void RooflinePane::showDots() {
     } else if (panes) {
         m_empty->setText(panes->folded
                              ? tooManySlices(*panes)
-                             : QString("No %1 of %2 has both its FLOP and its bytes recorded. Runs of Stepscope have them of LibTorch's matrix "
-                                       "products and attention (a planned step runs operations of its own, of which they are not known); traces of "
-                                       "PyTorch's profiler where they were made with record_shapes and with_flops.")
+                             : QString("Of no %1 in %2 both the FLOP and the bytes were recorded. Runs of Stepscope have them of matrix products and "
+                                       "attention; traces of PyTorch's profiler where they were made with record_shapes and with_flops.")
                                    .arg(kernels ? "kernel" : "operation", m_view.range));
     }
     m_chart->setDots(std::move(dots), roof);

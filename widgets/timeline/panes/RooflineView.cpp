@@ -31,8 +31,9 @@ struct Ceiling {
 std::vector<Ceiling> ceilings(const std::vector<RooflineDot>& dots, const Roof& roof) {
     std::vector<Ceiling> all;
     for (const char* type : {"Float", "BFloat16", "Half"}) {
-        const bool used =
-            dots.empty() || std::ranges::any_of(dots, [&](const RooflineDot& dot) { return std::string_view(formatOf(dot.type)) == formatOf(type); });
+        const bool used = dots.empty() || std::ranges::any_of(dots, [&](const RooflineDot& dot) {
+                              return dot.type.empty() || std::string_view(formatOf(dot.type)) == formatOf(type);
+                          });
         if (used && roof.flopsOf(type) > 0) all.push_back({QString::fromLatin1(formatOf(type)), roof.flopsOf(type)});
     }
     return all;
@@ -135,6 +136,7 @@ QString RooflineView::facts(int dot) const {
         QString("%1\n%2, %3 of the time, %4 calls\n%5 at %6 FLOP a byte, %7")
             .arg(paneText(one.name), paneTime(one.time.ns), panePercent(one.share), paneCount(one.calls), rateWords(one.flopsPerSecond, "FLOP/s"),
                  paneText(format::significant(one.intensity)), rateWords(one.bytesPerSecond, "B/s"));
+    if (one.threads > 1) text += QString("\non %1 threads at once").arg(one.threads);
     QStringList where;
     if (!one.role.empty()) where << paneText(one.role);
     if (!one.phase.empty()) where << paneText(one.phase);
