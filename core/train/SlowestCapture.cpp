@@ -122,7 +122,8 @@ void SlowestCapture::finish(std::int64_t step) {
                                        : fmt::format("{} steps were observed to keep the slowest; {} stood out and {} are kept.",
                                                      format::count(m_observed), format::count(m_stoodOut), m_kept.size());
     if (const double cost = m_slow.cost(); std::isfinite(cost))
-        text += fmt::format(" Observing them made a step {:.1f} % {} (medians).", 100 * std::abs(cost), cost < 0 ? "faster" : "slower");
+        text += fmt::format(" While observed, the median step took {:.1f} % {} than the {} before.", 100 * std::abs(cost), cost < 0 ? "less" : "more",
+                            SlowSteps::kUnobserved);
     say(step, std::move(text));
     m_held.clear();
     m_kept.clear();
