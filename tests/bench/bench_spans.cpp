@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/OperationSpan.h"
+#include "core/events/Event.h"
 #include "core/profile/HardwareSource.h"
 #include "core/profile/OperationCounter.h"
 #include "core/profile/OperationSource.h"
