@@ -30,10 +30,6 @@ struct Stored {
     std::int64_t startedUnixMs = 0;
 };
 
-bool sameHardware(const Machine& a, const Machine& b) {
-    return a.cpu == b.cpu && a.cores == b.cores && a.gpus == b.gpus;
-}
-
 // Newest session first.
 std::vector<Stored> sessionsHere(SQLite::Database& database, const Machine& machine) {
     SQLite::Statement select(database,

@@ -36,4 +36,9 @@ struct Machine {
     }
 };
 
+// Times measured on one hold for the other; systems and versions may have changed since.
+inline bool sameHardware(const Machine& a, const Machine& b) {
+    return a.cpu == b.cpu && a.cores == b.cores && a.gpus == b.gpus;
+}
+
 }  // namespace stepscope

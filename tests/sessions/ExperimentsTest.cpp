@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sessions/Experiments.h"
+#include "sessions/SessionStore.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 

@@ -7,6 +7,7 @@
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/SessionsReader.h"
 #include "core/analysis/FlipContext.h"
+#include "core/base/Format.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 
@@ -26,6 +27,10 @@ FlipWiring::FlipWiring(const Panels& panels, RunController& runs, SessionsReader
     connect(&reader, &SessionsReader::flipsMeasured, this, [this](const std::vector<MeasuredFlip>& flips) {
         for (const auto& measured : flips)
             if (!m_badges.contains({measured.flip.id, measured.context})) know(measured.flip, measured.context, measured.effect, placeOf(measured));
+        showBadges();
+    });
+    connect(&reader, &SessionsReader::turnsMeasured, this, [this](const std::vector<MeasuredTurns>& turns) {
+        for (const auto& measured : turns) know(measured);
         showBadges();
     });
     connect(&panels.experiment, &ExperimentPanel::edited, this, &FlipWiring::showBadges);
@@ -93,11 +98,26 @@ void FlipWiring::askToMeasure() {
 
 void FlipWiring::learn(const Measured& asked, const ExperimentJudged& judged, double delta) {
     m_verdicts << measuredVerdict(asked, judged, delta);
+    knowTurns(asked, judged, delta, flipContext(m_stage.live().history()->config(), asked.id), "In this run.");
+    showBadges();
+}
+
+void FlipWiring::know(const MeasuredTurns& measured) {
+    // What was learnt since this window is open is newer.
+    const auto known = m_badges.find({measured.id, measured.context});
+    if (known != m_badges.end() && (known->second.inTurns || !measured.decided())) return;
+    const QString place = QString("at step %1").arg(QString::fromStdString(format::count(measured.judged.step)));
+    knowTurns({measured.id, measured.from, measured.to, titleOf(measured.id), measured.afterFlip}, measured.judged, measured.delta, measured.context,
+              placeOf(measured.sessionName, place, measured.startedUnixMs));
+}
+
+void FlipWiring::knowTurns(const Measured& asked, const ExperimentJudged& judged, double delta, const std::string& context, const QString& where) {
     const SwitchInfo* entry = find(asked.id);
     if (entry == nullptr || judged.pairs == 0) return;
-    m_badges[{asked.id, flipContext(m_stage.live().history()->config(), asked.id)}] = {measuredChip(asked, judged, entry->byDefault),
-                                                                                       measuredSentence(asked, judged, delta, "In this run.")};
-    showBadges();
+    Badge badge{measuredChip(asked, judged, entry->byDefault), measuredSentence(asked, judged, delta, where), false};
+    badge.inTurns = !badge.chip.isEmpty();
+    Badge& held = m_badges[{asked.id, context}];
+    if (badge.inTurns || !held.inTurns) held = std::move(badge);
 }
 
 void FlipWiring::showReading(bool inPassing) {
@@ -149,8 +169,10 @@ void FlipWiring::tellReading(const FlipReading& reading) {
 }
 
 void FlipWiring::know(const SwitchApplied& flip, const std::string& context, const FlipEffect& effect, const QString& where) {
-    if (const SwitchInfo* entry = find(flip.id))
-        m_badges[{flip.id, context}] = {chipOf(flip, effect, entry->byDefault), sentenceOf(flip, effect, where)};
+    const SwitchInfo* entry = find(flip.id);
+    if (entry == nullptr) return;
+    Badge& held = m_badges[{flip.id, context}];
+    if (!held.inTurns) held = {chipOf(flip, effect, entry->byDefault), sentenceOf(flip, effect, where), false};
 }
 
 void FlipWiring::showBadges() {

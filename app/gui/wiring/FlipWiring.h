@@ -13,6 +13,7 @@
 #include "core/analysis/FlipMeter.h"
 #include "core/events/SwitchCatalogue.h"
 #include "sessions/MeasuredFlips.h"
+#include "sessions/MeasuredTurns.h"
 
 namespace stepscope {
 
@@ -51,6 +52,8 @@ private:
     // Says of the switch what its flip did; of several flips together nothing, for nobody knows which did it.
     void tellReading(const FlipReading& reading);
     void know(const SwitchApplied& flip, const std::string& context, const FlipEffect& effect, const QString& where);
+    void know(const MeasuredTurns& measured);
+    void knowTurns(const Measured& asked, const ExperimentJudged& judged, double delta, const std::string& context, const QString& where);
     // Each switch has the badge of the context that the panel shows, or none.
     void showBadges();
     const SwitchInfo* find(const std::string& id);
@@ -58,6 +61,7 @@ private:
 
     struct Badge {
         QString chip, sentence;
+        bool inTurns = false;  // and something can be said: no flip takes its place, for it measures with less certainty
     };
 
     Panels m_panels;

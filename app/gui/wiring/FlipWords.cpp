@@ -164,9 +164,12 @@ QString verdictOf(const FlipReading& reading, const QStringList& titles) {
 }
 
 QString placeOf(const MeasuredFlip& measured) {
+    return placeOf(measured.sessionName, sinceOf(measured.flip), measured.startedUnixMs);
+}
+
+QString placeOf(const std::string& session, const QString& place, std::int64_t startedUnixMs) {
     return QString("Session “%1”, %2, %3.")
-        .arg(words(measured.sessionName), sinceOf(measured.flip),
-             QLocale(QLocale::English).toString(QDateTime::fromMSecsSinceEpoch(measured.startedUnixMs).date(), "d MMM yyyy"));
+        .arg(words(session), place, QLocale(QLocale::English).toString(QDateTime::fromMSecsSinceEpoch(startedUnixMs).date(), "d MMM yyyy"));
 }
 
 }  // namespace stepscope

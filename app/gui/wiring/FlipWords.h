@@ -23,6 +23,9 @@ QString gainChip(const Value& from, const Value& to, double ratio, const Value& 
 QString sentenceOf(const SwitchApplied& flip, const FlipEffect& effect, const QString& where);
 // "Mixed precision off → bf16 at step 146: −23 % a step", for the summary of a run.
 QString verdictOf(const FlipReading& reading, const QStringList& titles);
+// "Session “tiny-cpu”, from step 146 on, 21 Nov 2026."
 QString placeOf(const MeasuredFlip& measured);
+// The same with another place in the session.
+QString placeOf(const std::string& session, const QString& place, std::int64_t startedUnixMs);
 
 }  // namespace stepscope

@@ -162,6 +162,7 @@ void SessionsReader::measureFlips(const Machine& machine) {
     m_thread.post([this, machine] {
         // Nothing to say when it fails: the list of sessions is read from the same file and says why.
         if (auto flips = measuredFlips(m_database, machine)) answer(this, [this, flips = std::move(*flips)] { Q_EMIT flipsMeasured(flips); });
+        if (auto turns = measuredTurns(m_database, machine)) answer(this, [this, turns = std::move(*turns)] { Q_EMIT turnsMeasured(turns); });
     });
 }
 

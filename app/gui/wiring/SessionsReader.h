@@ -12,6 +12,7 @@
 #include "core/base/Result.h"
 #include "core/events/SessionInfo.h"
 #include "sessions/MeasuredFlips.h"
+#include "sessions/MeasuredTurns.h"
 #include "widgets/panels/sessions/SessionRow.h"
 
 namespace stepscope {
@@ -31,7 +32,7 @@ public:
     void restore(std::int64_t session);
     void exportCsv(std::int64_t session, const QString& path);
     void writeTable(const QString& path, const QString& text);  // of the page Sessions
-    void measureFlips(const Machine& machine);                  // answered by flipsMeasured(): what the switches did on this machine
+    void measureFlips(const Machine& machine);                  // answered by flipsMeasured() and turnsMeasured(): what the switches did here
     void purge();                                               // what was deleted in earlier starts
     // The stored configuration, then `use` on the GUI thread; a failure is told by failed().
     void withInfo(std::int64_t session, std::function<void(const SessionInfo&)> use);
@@ -46,6 +47,7 @@ Q_SIGNALS:
     void failed(const QString& sentence);
     void removed(qint64 session, const QString& name);
     void flipsMeasured(const std::vector<stepscope::MeasuredFlip>& flips);
+    void turnsMeasured(const std::vector<stepscope::MeasuredTurns>& turns);
     void told(const QString& sentence);  // something worth a line in the log
 
 private:

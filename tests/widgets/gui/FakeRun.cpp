@@ -165,8 +165,9 @@ void FakeRun::measure(const Measure& asked) {
     }
     m_measured = asked;
     m_blocks = 0;
-    publish(
-        ExperimentBegan{.step = m_step, .at = m_clock.now(), .configA = configToJson(m_config), .configB = configToJson(m_config), .delta = 0.01});
+    RunConfig other = m_config;
+    other.switches[asked.id] = asked.value;
+    publish(ExperimentBegan{.step = m_step, .at = m_clock.now(), .configA = configToJson(m_config), .configB = configToJson(other), .delta = 0.01});
 }
 
 void FakeRun::judge(bool over, const std::string& outcome) {

@@ -1,6 +1,7 @@
 // "Measure properly" in the window: a switch of the live run takes turns with another value, asked by the strip's button or the row's menu.
 #include <QComboBox>
 #include <QFile>
+#include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QTabWidget>
@@ -78,6 +79,33 @@ TEST_F(WindowMeasureTest, WhereTheLossMayMoveThePersonIsAskedAndTheFasterValueSt
     EXPECT_TRUE(strip().note.startsWith("faster by 24.0 %")) << "the flip that it ends with takes nothing away: " << strip().note.toStdString();
     EXPECT_TRUE(window().experiment().row("amp")->details().contains("Measured in turns here, off → bf16: faster by 24.0 %"))
         << window().experiment().row("amp")->details().toStdString();
+}
+
+TEST_F(WindowMeasureTest, WhatWasMeasuredStandsAgainInTheNextStartInItsContextAlone) {
+    open();
+    startLong();
+    choose("amp", "Measure bf16 beside off in this run");
+    ASSERT_TRUE(says("loss of this run may move")) << strip().note.toStdString();
+    QTest::mouseClick(action(), Qt::LeftButton);
+    ASSERT_TRUE(says("bf16 is used from here on")) << strip().note.toStdString();
+    press("Stop");
+    ASSERT_TRUE(idle());
+    place.reset();
+    open();
+    const auto chip = [&] {
+        for (const auto* label : window().experiment().row("amp")->findChildren<QLabel*>())
+            if (!label->isHidden() && label->text().startsWith("bf16 ×1.24")) return true;
+        return false;
+    };
+    ASSERT_TRUE(QTest::qWaitFor(chip, 5000)) << "read from the stored session";
+    const QString details = window().experiment().row("amp")->details();
+    EXPECT_TRUE(details.contains("Measured in turns here, off → bf16: faster by 24.0 %")) << details.toStdString();
+    EXPECT_TRUE(details.contains("Session “")) << details.toStdString();
+    picture(window(), "measure-chip-after-restart");
+    Q_EMIT window().experiment().row("layers")->committed("layers", "6");
+    EXPECT_FALSE(chip()) << "another shape";
+    Q_EMIT window().experiment().row("layers")->committed("layers", "4");
+    EXPECT_TRUE(chip());
 }
 
 TEST_F(WindowMeasureTest, WhatARunMeasuredIsShownAndReportedOneByOne) {
