@@ -78,7 +78,9 @@ WaterfallResult ExperimentHistory::why() const {
     if (!m_waterfall.has(Arm::A) || !m_waterfall.has(Arm::B) || a.steps == 0 || b.steps == 0 || a.tokens == 0 || b.tokens == 0) return {};
     const double tokensOfA = static_cast<double>(a.tokens) / static_cast<double>(a.steps);
     const double tokensOfB = static_cast<double>(b.tokens) / static_cast<double>(b.steps);
-    return m_waterfall.result(a.msPerStep, b.msPerStep * tokensOfA / tokensOfB, tokensOfA / tokensOfB);
+    WaterfallResult found = m_waterfall.result(a.msPerStep, b.msPerStep * tokensOfA / tokensOfB, tokensOfA / tokensOfB);
+    if (m_newest) found.outcome = m_newest->outcome;
+    return found;
 }
 
 double ExperimentHistory::lossDifference() const {

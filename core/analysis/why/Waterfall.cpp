@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/analysis/PairedVerdict.h"
 #include "core/analysis/Statistics.h"
 #include "core/base/Format.h"
 
@@ -346,13 +347,23 @@ std::string waterfallSentence(const WaterfallResult& result) {
     for (const auto& one : result.classes)
         if (std::isfinite(one.low) && (one.low > 0 || one.high < 0)) sure.push_back(&one);
     std::ranges::sort(sure, [](const auto* x, const auto* y) { return std::abs(x->difference()) > std::abs(y->difference()); });
+    const bool undecided = result.outcome == toString(PairedOutcome::Inconclusive), equal = result.outcome == toString(PairedOutcome::Equivalent);
     std::string said =
         fmt::format("A step takes {} with A and {} with B", format::milliseconds(result.measuredA), format::milliseconds(result.measuredB));
+    // Captures are few and made behind the timing: what they show explains no difference that the pairs did not find.
+    if (undecided) said += ", which the pairs cannot tell apart: there may be nothing to explain";
+    if (equal) said += ", which is as good as equal";
     if (sure.empty()) return said + "; no kind of work differs for sure in what was captured.";
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, sure.size()); ++i)
-        said += fmt::format("{} {} {} in {}", i == 0 ? ":" : ",", format::milliseconds(std::abs(sure[i]->difference())),
-                            sure[i]->difference() < 0 ? "less" : "more", toString(sure[i]->kind));
+    if (undecided || equal) said += ". In the captured steps alone";
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, sure.size()); ++i) {
+        const ClassDifference& one = *sure[i];
+        const bool less = one.difference() < 0;
+        said += fmt::format("{} {} [{}, {}] {} in {}", i == 0 ? ":" : ",", format::milliseconds(std::abs(one.difference())),
+                            format::milliseconds(less ? -one.high : one.low), format::milliseconds(less ? -one.low : one.high),
+                            less ? "less" : "more", toString(one.kind));
+    }
     said += ".";
+    if (undecided || equal) return said;
     if (const double share = result.unexplainedShare(); std::isfinite(share) && share > 0.1)
         said += fmt::format(" {:.0f} % of the difference ({}) is not explained by what was captured.", share * 100,
                             format::milliseconds(std::abs(result.unexplained)));

@@ -52,6 +52,7 @@ struct WaterfallResult {
     std::vector<PlaceDifference> places;   // by size of the difference
     std::vector<PlaceDifference> layers;   //   the same, layer by layer, of those places that have layers
     double unexplained = 0;                // ms: measured difference less that of the classes
+    std::string outcome;                   // what the pairs of blocks said (ExperimentJudged); empty: nothing is known of them
     double difference() const { return measuredB - measuredA; }
     // Of the measured difference; unknown where there is none.
     double unexplainedShare() const;
@@ -112,7 +113,8 @@ private:
     std::size_t m_works = 0;
 };
 
-// A sentence or two for people: what most of the difference is. Empty where nothing is known.
+// A sentence or two for people: what most of the difference is, as surely as it is known, and where the pairs found no difference, that. Empty where
+// nothing is known.
 std::string waterfallSentence(const WaterfallResult& result);
 
 }  // namespace stepscope

@@ -280,6 +280,33 @@ TEST(Waterfall, SaysWhichKindOfWorkMakesTheDifferenceAndHowSureThatIs) {
     EXPECT_GT(static_cast<double>(held) / kTimes, 0.9);
 }
 
+TEST(Waterfall, ExplainsNoDifferenceThatThePairsDidNotFind) {
+    std::mt19937 random(9);
+    std::normal_distribution<double> noise(0, 0.1);
+    Steps a(0), b(1);
+    for (int step = 0; step < 8; ++step) {
+        a.step({{"aten::gelu", "forward", "mlp/up", 4 + noise(random)}, {"aten::mm", "forward", "mlp/up", 6 + noise(random)}});
+        b.step({{"aten::gelu", "forward", "mlp/up", 1 + noise(random)}, {"aten::mm", "forward", "mlp/up", 6 + noise(random)}});
+    }
+    Waterfall waterfall;
+    waterfall.add(Arm::A, a.block());
+    waterfall.add(Arm::B, b.block());
+    WaterfallResult result = waterfall.result(10, 7);
+    result.outcome = "faster";
+    EXPECT_THAT(waterfallSentence(result), ::testing::StartsWith("A step takes 10.0\u2009ms with A and 7.00\u2009ms with B: "));
+    EXPECT_THAT(waterfallSentence(result), ::testing::ContainsRegex("ms \\[[0-9.]+.*ms, [0-9.]+.*ms\\] less in pointwise"));
+    result.outcome = "inconclusive";
+    const std::string said = waterfallSentence(result);
+    EXPECT_THAT(said, ::testing::HasSubstr("which the pairs cannot tell apart: there may be nothing to explain. In the captured steps alone: "));
+    EXPECT_THAT(said, ::testing::HasSubstr("less in pointwise"));
+    result.unexplained = 2;
+    EXPECT_EQ(waterfallSentence(result), said) << "no share of a difference that is none";
+    result.outcome = "equivalent";
+    EXPECT_THAT(waterfallSentence(result), ::testing::HasSubstr("as good as equal. In the captured steps alone: "));
+    for (auto& one : result.classes) one.low = -1, one.high = 1;
+    EXPECT_THAT(waterfallSentence(result), ::testing::HasSubstr("no kind of work differs for sure"));
+}
+
 TEST(Waterfall, ComparesAStageThatDoesSeveralPartsAtOnceWithThosePartsTogether) {
     Steps a(0), b(1);
     a.step({{"aten::native_layer_norm", "forward", "norm1", 1},

@@ -163,6 +163,7 @@ TEST_F(ComparisonTest, TellsWhyAnArmIsSlowerByTheClassOfWorkThatItSpinsIn) {
         if (why.unexplainedShare() <= 0.1) break;
     }
     EXPECT_LE(why.unexplainedShare(), 0.1);
+    EXPECT_FALSE(why.outcome.empty()) << "what the pairs said goes with the reasons";
     EXPECT_GE(why.stepsA, 6);
     EXPECT_GE(why.stepsB, 6);
     const ClassDifference& optimizer = why.classes[static_cast<std::size_t>(WorkClass::Optimizer)];
