@@ -183,6 +183,11 @@ void LiveTune::publishRows() {
             row.low = candidate.low;
             row.high = candidate.high;
         }
+        if (number > 0 && candidate.total > 0) {
+            row.total = candidate.total;
+            row.totalLow = candidate.totalLow;
+            row.totalHigh = candidate.totalHigh;
+        }
         publish(std::move(row));
     }
 }

@@ -55,7 +55,8 @@ struct StudyRow {
     std::string why;                                           // a sentence or two: why not, or what to know of it
     std::string outcome;                                       // of an experiment: "faster", ...
     double ratio = kUnknown, low = kUnknown, high = kUnknown;  // time per token of what it is beside / of this
-    // The same beside the bottom; of two rungs left out: how many times what both give apart they give together.
+    // The same beside the bottom; of settings that race, beside the present ones; of two rungs left out: how many times what both give apart they
+    // give together.
     double total = kUnknown, totalLow = kUnknown, totalHigh = kUnknown;
     double msPerStep = kUnknown, tokensPerSecond = kUnknown, peakBytes = kUnknown, operations = kUnknown;
     double loss = kUnknown;   // at equal tokens: of this minus of what it is beside

@@ -35,6 +35,7 @@ Race::Race(RaceRules rules, std::vector<RaceKnob> knobs, Judge judge) : m_rules(
         present.push_back(knob.present);
     }
     add(std::move(present));
+    m_candidates[0].total = m_candidates[0].totalLow = m_candidates[0].totalHigh = 1;
     m_identities[m_judge(m_candidates[0].choice).identity] = 0;
 }
 
@@ -301,6 +302,8 @@ bool Race::begin(std::vector<std::size_t> candidates, double shareOfRest) {
         own.rounds = 0;
         own.beside = m_best;
         own.ratio = own.low = own.high = 0;
+        // What others are told beside in this heat keeps what is known of it.
+        if (candidate != m_best && candidate != 0) own.total = own.totalLow = own.totalHigh = 0;
         change(candidate);
     }
     m_round = 0;

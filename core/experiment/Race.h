@@ -60,9 +60,14 @@ inline const std::string kNoTime = "It did not race: the budget has no time for 
 struct RaceCandidate {
     RaceChoice choice;
     RaceState state = RaceState::Waiting;
-    std::string why;                      // it left the race
-    std::size_t beside = 0;               // the candidate that ratio is beside: the best before its heat
-    double ratio = 0, low = 0, high = 0;  // time of that one / of this; 0: not known
+    std::string why;         // it left the race
+    std::size_t beside = 0;  // the candidate that ratio is beside: the best before its heat
+    // Time of that one / of this; 0: not known. Between which values: Student's 95 % over its rounds, each candidate by itself; of one round none
+    // (low 0, high infinite). What decides who leaves is stricter.
+    double ratio = 0, low = 0, high = 0;
+    // Time of the present settings / of this: of its own heat's rounds, times what the best before was found to be in the rounds of its heat. So
+    // candidates of different heats, which ran at different times, can be told apart.
+    double total = 0, totalLow = 0, totalHigh = 0;
     double msPerStep = 0;
     std::int64_t rounds = 0;
     bool sure = false;      // it left because an interval says that it is slower, or broke off
@@ -114,6 +119,8 @@ private:
     void conclude();
     std::vector<double> gains(const Member& of, const Member& over) const;  // log(time of over / time of `of`), by common rounds
     double spread(const std::vector<double>& gains) const;
+    double halfWidth(const std::vector<double>& gains) const;  // of the interval that is told of their mean
+    void tell(RaceCandidate& candidate, double gain, double halfWidth) const;
     void reject(Member& member, const std::string& why, bool sure = false);
     std::string words(const RaceChoice& choice) const;
     std::optional<std::size_t> turned(const Member& member) const;

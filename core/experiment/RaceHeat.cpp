@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <limits>
 
 #include "core/analysis/PairedInterval.h"
 #include "core/analysis/Statistics.h"
@@ -18,6 +20,7 @@ constexpr double kErrors = 4;
 constexpr double kErrorsToWin = 1.25;
 constexpr double kErrorsToHope = 0.75;  // one that may be faster by no more than the margin, with so many of them added, is left
 constexpr double kHopeless = 1.4;       // exp of it: four times as slow in a single block
+constexpr double kToldAlpha = 0.05;
 
 std::string percent(double gain) {
     const double slower = std::expm1(gain) * 100;
@@ -42,6 +45,29 @@ double Race::spread(const std::vector<double>& gains) const {
     const double typical = 1.4826 * median(away), n = static_cast<double>(gains.size());
     // The pilot counts as three of them.
     return std::sqrt((n * typical * typical + 3 * m_variance) / (n + 3));
+}
+
+// What is told has every round's scatter in it, the disturbed ones' too. The pilot counts as three of them.
+double Race::halfWidth(const std::vector<double>& gains) const {
+    if (gains.size() < 2) return std::numeric_limits<double>::infinity();
+    const auto n = static_cast<double>(gains.size());
+    const double centre = mean(gains);
+    double squares = 3 * m_variance;
+    for (const double gain : gains) squares += (gain - centre) * (gain - centre);
+    return boost::math::quantile(boost::math::students_t(n + 2), 1 - kToldAlpha / 2) * std::sqrt(squares / (n + 2) / n);
+}
+
+void Race::tell(RaceCandidate& candidate, double gain, double halfWidth) const {
+    candidate.ratio = std::exp(gain);
+    candidate.low = std::exp(gain - halfWidth);
+    candidate.high = std::exp(gain + halfWidth);
+    const RaceCandidate& best = m_candidates[m_best];
+    if (&candidate == m_candidates.data() || !(best.total > 0)) return;
+    // Two factors, each as sure as its own rounds made it.
+    const double both = std::hypot(halfWidth, std::log(best.totalHigh / best.total));
+    candidate.total = candidate.ratio * best.total;
+    candidate.totalLow = candidate.total * std::exp(-both);
+    candidate.totalHigh = candidate.total * std::exp(both);
 }
 
 // The knob that this candidate turns beside the best before the heat; none where it turns several.
@@ -114,9 +140,7 @@ void Race::judgeRound() {
         RaceCandidate& candidate = m_candidates[member.candidate];
         if (const auto beside = gains(member, *before); !beside.empty() && member.candidate != m_best) {
             const PairedInterval around = pairedInterval(beside, bound);
-            candidate.ratio = std::exp(around.centre);
-            candidate.low = std::exp(around.low);
-            candidate.high = std::exp(around.high);
+            tell(candidate, around.centre, halfWidth(beside));
             change(member.candidate);
         }
         // What is best before the heat stays in it: the others are compared with it.

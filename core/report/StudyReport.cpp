@@ -148,12 +148,13 @@ void addSearch(Document& document, const StudyHistory& history) {
     if (last != nullptr && std::isfinite(last->floor))
         document.blocks.push_back(Paragraph{fmt::format(
             "A side beside itself in that experiment: ±{:.2f} %. A smaller difference should not be believed.", (last->floor - 1) * 100)});
-    Table raced{.head = {"raced", "step", "rounds", "memory", "what came of it"}, .rows = {}, .textColumns = 1};
+    Table raced{.head = {"raced", "× the present settings", "newest step", "rounds", "memory", "what came of it"}, .rows = {}, .textColumns = 1};
     Table left{.head = {"not chosen", "why"}, .rows = {}, .textColumns = 2};
     for (const StudyRow& row : history.rejectedValues()) left.rows.push_back({row.settings, row.why});
     for (const StudyRow& row : history.rows()) {
         if (row.role != study::kCandidate || row.state == study::kSkipped || (row.state == study::kWaiting && row.pairs == 0)) continue;
-        raced.rows.push_back({row.name, known(row.msPerStep, format::milliseconds(row.msPerStep)), std::to_string(row.pairs), memoryOf(row),
+        raced.rows.push_back({row.name, times(row.total, row.totalLow, row.totalHigh), known(row.msPerStep, format::milliseconds(row.msPerStep)),
+                              std::to_string(row.pairs), memoryOf(row),
                               !row.why.empty()              ? row.why
                               : row.state == study::kChosen ? std::string("the fastest")
                                                             : row.state});
@@ -170,8 +171,11 @@ void addSearch(Document& document, const StudyHistory& history) {
     document.blocks.push_back(Heading{"How it was measured"});
     document.blocks.push_back(Paragraph{fmt::format(
         "Settings race in rounds, in random order (seed {}), made anew for each block; those that are slower for sure, or would waste time, leave. "
-        "The "
-        "race's own figures favour its winner, so only the interval of the fresh experiment at its end counts ({:.0f} %). {:.0f} s in all.",
+        "× is of the same rounds, beside what was best before, times what that was found to be in its own, with Student's 95 % interval of each row "
+        "by "
+        "itself; steps are of each row's newest block, at "
+        "different times, and compare nothing. The race's own figures favour its winner, so only the interval of the fresh experiment at its end "
+        "counts ({:.0f} %). {:.0f} s in all.",
         history.began()->seed, (1 - history.began()->alpha) * 100, history.seconds())});
 }
 

@@ -52,10 +52,10 @@ Json rowJson(const StudyRow& row) {
             {"seconds", number(row.seconds)}};
 }
 
-std::string times(double ratio, double low, double high) {
+std::string times(double ratio, double low, double high, const char* unbounded = "too few pairs") {
     if (!std::isfinite(ratio)) return "";
     const int digits = ratio < 10 ? 2 : 1;
-    if (!(low > 0 && std::isfinite(high))) return fmt::format("×{:.{}f}, too few pairs", ratio, digits);
+    if (!(low > 0 && std::isfinite(high))) return fmt::format("×{:.{}f}, {}", ratio, digits, unbounded);
     return fmt::format("×{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]", ratio, low, high, digits);
 }
 
@@ -170,11 +170,12 @@ Json tuneJson(const StudyHistory& history, std::int64_t session) {
 }
 
 std::string tuneText(const StudyHistory& history) {
-    Table table({{"RACED"}, {"STEP", Right}, {"ROUNDS", Right}, {"MEMORY", Right}, {"WHAT CAME OF IT"}});
+    Table table({{"RACED"}, {"× THE PRESENT SETTINGS"}, {"NEWEST STEP", Right}, {"ROUNDS", Right}, {"MEMORY", Right}, {"WHAT CAME OF IT"}});
     for (const StudyRow& row : history.rows()) {
         if (row.role != study::kCandidate || row.state == study::kSkipped || (row.state == study::kWaiting && row.pairs == 0)) continue;
         const std::string why = !row.why.empty() ? row.why : row.state == study::kChosen ? "the fastest" : row.state;
-        table.add({printable(row.name), known(row.msPerStep, format::milliseconds(row.msPerStep)), std::to_string(row.pairs),
+        table.add({printable(row.name), times(row.total, row.totalLow, row.totalHigh, "too few rounds"),
+                   known(row.msPerStep, format::milliseconds(row.msPerStep)), std::to_string(row.pairs),
                    known(row.peakBytes,
                          format::bytes({std::isfinite(row.peakBytes) ? static_cast<std::int64_t>(std::clamp(row.peakBytes, 0.0, 9e18)) : 0})),
                    printable(why)});
@@ -195,9 +196,11 @@ std::string tuneText(const StudyHistory& history) {
         text += "Recommended: the present settings.\n";
     if (!last->why.empty()) text += printable(last->why) + "\n";
     text += fmt::format(
-        "Method: settings race in rounds, in random order, made anew for each block; those that are slower for sure, or would waste time, leave. The "
-        "race's\n"
-        "own figures favour its winner, so only the interval of the fresh experiment counts ({:.0f} %). {:.0f} s in all.\n",
+        "Method: settings race in rounds, in random order, made anew for each block; those that are slower for sure, or would waste time, leave. × "
+        "is of\n"
+        "the same rounds; steps are of each row's newest block, at different times, and compare nothing. The race's own figures favour its winner, "
+        "so\n"
+        "only the interval of the fresh experiment counts ({:.0f} %). {:.0f} s in all.\n",
         (1 - history.began()->alpha) * 100, history.seconds());
     return text;
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <span>
 
 #include "core/experiment/Race.h"
 
@@ -172,6 +173,35 @@ TEST(Race, SaysWhyEveryOtherValueWasNotChosen) {
     }
     EXPECT_TRUE(refused);
     EXPECT_EQ(std::ranges::count(played.candidates, RaceState::Chosen, &RaceCandidate::state), 1);
+}
+
+TEST(Race, CandidatesOfDifferentHeatsAreAllToldBesideThePresentSettings) {
+    int told = 0, near = 0, later = 0, bounded = 0, held = 0;
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        const World arms = world(seed, 0.03);
+        // The machine becomes slower by a third while they race.
+        const Played played = play(arms, {.drift = 0.3}, seed * 17, 240);
+        const double present = arms.seconds(played.candidates[0].choice);
+        EXPECT_EQ(played.candidates[0].total, 1);
+        for (const RaceCandidate& candidate : std::span(played.candidates).subspan(1)) {
+            if (candidate.rounds < 3 || !(candidate.total > 0)) continue;
+            const double truth = present / arms.seconds(candidate.choice);
+            ++told;
+            near += std::abs(candidate.total / truth - 1) < 0.1;
+            later += candidate.beside != 0;
+            EXPECT_LE(candidate.totalLow, candidate.total);
+            EXPECT_LE(candidate.total, candidate.totalHigh);
+            if (!(candidate.totalLow > 0) || !std::isfinite(candidate.totalHigh)) continue;
+            ++bounded;
+            held += candidate.totalLow <= truth && truth <= candidate.totalHigh;
+        }
+    }
+    EXPECT_GT(later, 30) << "beside something else than the present settings";
+    EXPECT_GE(near, 0.9 * told) << "of " << told;
+    EXPECT_GT(bounded, 30);
+    RecordProperty("held", held);
+    RecordProperty("bounded", bounded);
+    EXPECT_GE(held, 0.9 * bounded) << "of " << bounded;
 }
 
 TEST(Race, OneThatBreaksOffOrRunsAsAnotherIsOutAndTheRaceGoesOn) {

@@ -93,7 +93,9 @@ TEST(StudyReport, OfALadderThatWasCutOffClaimsNothingOfItsTop) {
 TEST(StudyReport, OfASearchSaysWhatItRecommendsAndWhyTheOthersWereNotChosen) {
     StudyHistory history;
     history.add(StudyBegan{.kind = "tune", .title = "what is best here"});
-    history.add(row(0, study::kCandidate, study::kChosen, "fusion=step amp=bf16", 1.9));
+    StudyRow raced = row(0, study::kCandidate, study::kChosen, "fusion=step amp=bf16", 1.1);
+    raced.total = 1.875, raced.totalLow = 1.75, raced.totalHigh = 2;
+    history.add(raced);
     StudyRow value = row(1, study::kValue, study::kRejected, "");
     value.settings = "attention=manual";
     value.why = "slower by 12 %";
@@ -102,7 +104,8 @@ TEST(StudyReport, OfASearchSaysWhatItRecommendsAndWhyTheOthersWereNotChosen) {
     last.settings = "fusion=step amp=bf16";
     history.add(last);
     const std::string text = toMarkdown(studyReport(history, facts()));
-    for (const char* said : {"Recommended: fusion=step amp=bf16", "×1.960", "attention=manual", "slower by 12 %", "the fastest"})
+    for (const char* said : {"Recommended: fusion=step amp=bf16", "×1.960", "attention=manual", "slower by 12 %", "the fastest",
+                             "× the present settings", "×1.875", "1.750, 2.000"})
         EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
     last.state = study::kRejected;
     history.add(last);

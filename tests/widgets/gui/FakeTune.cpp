@@ -47,6 +47,7 @@ LiveStudy::Outcome FakeTune::study() {
                          .msPerStep = 60 / all[i].second,
                          .pairs = round};
             if (i > 0) row.ratio = all[i].second, row.low = row.ratio * 0.97, row.high = row.ratio * 1.03;
+            if (i > 0) row.total = row.ratio, row.totalLow = row.low, row.totalHigh = row.high;
             if (round == kRounds) {
                 row.state = i == 1 ? study::kChosen : study::kRejected;
                 row.why = i == 1 ? "" : "30.0 % more time a token than amp=bf16, for sure after 6 rounds.";

@@ -93,6 +93,14 @@ TEST_F(WindowLadderTest, FindsWhatIsBestAndPutsItIntoTheSettings) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return page().answer().startsWith("Recommended: amp=bf16, ×1.12"); }, 5000)) << page().answer().toStdString();
     EXPECT_TRUE(page().table().cell("attention=manual", "what came of it").contains("for sure"));
     EXPECT_EQ(page().table().cell("not amp=fp16", "what came of it"), "Slow here.");
+    EXPECT_EQ(page().table().cell("attention=manual", "× present"), "×0.80 [0.78, 0.82]");
+    EXPECT_EQ(page().table().cell("the present settings", "× present"), "") << "they are what the others stand beside";
+    EXPECT_TRUE(page().table().isColumnHidden(1)) << "steps of different moments compare nothing";
+    picture(window(), "search-1280x800");
+    window().resize(1024, 640);
+    QTest::qWait(50);
+    picture(window(), "search-1024x640");
+    window().resize(1280, 800);
     QTest::mouseClick(button("Use it"), Qt::LeftButton);
     EXPECT_TRUE(QTest::qWaitFor([&] { return window().experiment().config().word("amp") == "bf16"; }, 5000));
     ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));

@@ -48,6 +48,11 @@ StudyBar barOf(const StudyRow& row) {
                : row.state == study::kWaiting  ? Kind::Waiting
                : row.state == study::kMeasured ? Kind::Measured
                                                : Kind::Out;
+    if (row.role == study::kCandidate && std::isfinite(row.total)) {
+        bar.ratio = row.total;
+        bar.low = row.totalLow;
+        bar.high = row.totalHigh;
+    }
     if (row.role == study::kBottom || (row.role == study::kCandidate && row.row == 0)) bar.ratio = bar.low = bar.high = 1;
     if (bar.kind == Kind::Waiting && bar.note.isEmpty()) bar.note = "waits";
     if (bar.kind == Kind::Running && bar.note.isEmpty()) bar.note = "being measured";
@@ -306,7 +311,7 @@ void LadderPage::setView(const LadderView& view) {
     m_progress->setText(progress);
     m_progress->setVisible(!progress.isEmpty());
     m_chart->setBars(barsOf(history), !history.began() ? QString()
-                                      : search ? QString("time of what was best before ÷ time of these settings, per token: right of ×1 is faster")
+                                      : search         ? QString("time of the present settings ÷ time of these, per token: right of ×1 is faster")
                                                : QString("times as fast as the bottom; below it, what is lost without a rung, as times as fast"));
     m_table->setVisible(history.began().has_value());
     m_table->setHistory(history);

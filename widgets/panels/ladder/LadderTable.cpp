@@ -17,7 +17,10 @@ const LadderColumn kLadderColumns[] = {
     {"row", "settings", "What is added, left out or raced"},
     {"step", "step", "Mean time of a step"},
     {"speed", "speed", "Tokens trained per second"},
-    {"× below", "× best before", "Times as fast per token as the rung below; of a search, as what was best before its heat"},
+    {"× below", "× present",
+     "Times as fast per token as the rung below; of a search, as the present settings: beside what was best before within the same rounds, times "
+     "what "
+     "that was found to be within its own"},
     {"× bottom", "rounds", "Times as fast as the bottom: the product so far, of the last row measured; of a search, how many rounds it raced"},
     {"memory", "memory", "The most bytes of tensors at a time"},
     {"operations", "operations", "Operations that a step runs"},
@@ -31,6 +34,14 @@ QString ladderFigure(double value, const std::string& text) {
     return std::isfinite(value) ? QString::fromStdString(text) : QString();
 }
 
+// Of settings that race beside the present ones, which themselves have none.
+QString racedText(const StudyRow& row) {
+    if (std::isfinite(row.total)) return timesText(row.total, row.totalLow, row.totalHigh, "too few rounds");
+    // Searches of earlier versions know no more than this.
+    const QString times = timesText(row.ratio, row.low, row.high, "too few rounds");
+    return times.isEmpty() ? times : times + " of the best before";
+}
+
 QString ladderStateText(const StudyRow& row) {
     if (!row.why.empty()) return QString::fromStdString(row.why);
     if (row.state == study::kRunning) return row.role == study::kCandidate ? "racing" : "being measured";
@@ -41,11 +52,11 @@ QString ladderStateText(const StudyRow& row) {
 
 }  // namespace
 
-QString timesText(double ratio, double low, double high) {
+QString timesText(double ratio, double low, double high, const QString& unbounded) {
     if (!std::isfinite(ratio)) return {};
     const int digits = ratio < 10 ? 2 : 1;
     const QString times = QString("×%1").arg(ratio, 0, 'f', digits);
-    if (!(low > 0 && std::isfinite(high))) return times + ", too few pairs";
+    if (!(low > 0 && std::isfinite(high))) return times + ", " + unbounded;
     return times + QString(" [%1, %2]").arg(low, 0, 'f', digits).arg(high, 0, 'f', digits);
 }
 
@@ -73,8 +84,8 @@ void LadderTable::setHistory(const StudyHistory& history) {
         head->setToolTip(kLadderColumns[column].tooltip);
         setHorizontalHeaderItem(column, head);
     }
-    // The reasons of a search are what it is about; a small window shows them without scrolling.
-    for (const int column : {2, 6, 7, 8}) setColumnHidden(column, search);
+    // The reasons of a search are what it is about; a small window shows them without scrolling. Times of different moments compare nothing.
+    for (const int column : {1, 2, 6, 7, 8}) setColumnHidden(column, search);
     std::vector<const StudyRow*> rows;
     for (const StudyRow& row : history.rows()) {
         // Values that were not chosen have their reason in the row of the settings that raced, or say it here.
@@ -101,7 +112,9 @@ void LadderTable::setHistory(const StudyHistory& history) {
             name,
             ladderFigure(row.msPerStep, format::milliseconds(row.msPerStep)),
             ladderFigure(row.tokensPerSecond, format::rate(row.tokensPerSecond, "tok/s")),
-            apart ? QString("not measured") : timesText(row.ratio, row.low, row.high),
+            apart                           ? QString("not measured")
+            : row.role == study::kCandidate ? racedText(row)
+                                            : timesText(row.ratio, row.low, row.high),
             search ? (row.pairs > 0 ? QString::number(row.pairs) : QString()) : timesText(row.total, row.totalLow, row.totalHigh),
             ladderFigure(row.peakBytes, format::bytes({static_cast<std::int64_t>(bytes)})),
             ladderFigure(row.operations, format::significant(row.operations, 4)),

@@ -6,8 +6,8 @@
 
 namespace stepscope {
 
-// "×1.31 [1.22, 1.41]", "×1.31, too few pairs", empty where nothing is known.
-QString timesText(double ratio, double low, double high);
+// "×1.31 [1.22, 1.41]", "×1.31, too few pairs", empty where nothing is known. unbounded: said where there is no interval.
+QString timesText(double ratio, double low, double high, const QString& unbounded = "too few pairs");
 
 class LadderTable : public QTableWidget {
     Q_OBJECT
