@@ -29,6 +29,7 @@ struct StoredForecast {
     std::string source;  // "5 timed steps", "session 12"
     double seconds = kUnknown, low = kUnknown, high = kUnknown;
     double measuredSeconds = kUnknown;  // steps, validations and checkpoints alone, as the forecast counts
+    std::string disturbed;              // who took the processors while the steps were timed; of one just made: such steps are not stored
 };
 Status storeForecast(const std::string& database, std::int64_t session, const StoredForecast& forecast);  // in place of an earlier one
 Result<std::optional<StoredForecast>> forecastOfSession(const std::string& database, std::int64_t session);

@@ -14,6 +14,10 @@
 
 namespace stepscope {
 
+// Of the processors that this process may use, what others must take meanwhile before times are said to be disturbed: other programs, and the host
+// of a virtual machine.
+constexpr double kDisturbingOthersPct = 10, kDisturbingStealPct = 5;
+
 struct AdviceFacts {
     Machine machine;
     RunPlan plan;

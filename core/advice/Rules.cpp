@@ -19,7 +19,7 @@ constexpr double kMuchMemory = 0.90, kLittleMemory = 0.50, kIdleUnits = 0.60;
 constexpr double kBatchGain = 1.05;
 constexpr double kClippedShare = 0.90, kRatesAbove = 3;
 constexpr std::int64_t kClippedSteps = 50;
-constexpr double kOthersPct = 10, kStealPct = 5, kScatter = 0.10;
+constexpr double kScatter = 0.10;
 constexpr std::int64_t kTile = 64;
 
 double phase(const AdviceFacts& facts, Phase which) {
@@ -188,7 +188,7 @@ void idleMemory(const AdviceFacts& facts, Finding& into) {
 
 void batchBelowKnee(const AdviceFacts& facts, Finding& into) {
     // Two short timings beside other programs say more of those programs than of the batch.
-    if (!(facts.twiceTheBatchGain >= kBatchGain) || facts.othersPct >= kOthersPct) return;
+    if (!(facts.twiceTheBatchGain >= kBatchGain) || facts.othersPct >= kDisturbingOthersPct) return;
     into.sentence = fmt::format("With twice the batch {} more tokens a second were trained.", format::percent(facts.twiceTheBatchGain - 1));
     into.evidence = {{"tokens per second with twice the batch", facts.twiceTheBatchGain, fmt::format("×{:.2f}", facts.twiceTheBatchGain)}};
     into.remedies = {twiceTheBatch(facts)};
@@ -258,7 +258,7 @@ void threads(const AdviceFacts& facts, Finding& into) {
 
 void noisyMachine(const AdviceFacts& facts, Finding& into) {
     const double scatter = facts.quartilesMs / facts.medianMs;
-    const bool others = facts.othersPct >= kOthersPct, steal = facts.stealPct >= kStealPct, scatters = scatter >= kScatter;
+    const bool others = facts.othersPct >= kDisturbingOthersPct, steal = facts.stealPct >= kDisturbingStealPct, scatters = scatter >= kScatter;
     if (!others && !steal && !scatters) return;
     into.sentence = "Something else moves the times of this machine's steps: close what can be closed, and give a comparison more minutes.";
     if (others) into.evidence.push_back({"other programs", facts.othersPct, fmt::format("{:.0f} % of the processors", facts.othersPct)});

@@ -120,6 +120,8 @@ std::string timeText(const Diagnosis& found) {
         text += fmt::format(", {} checkpoint{} not counted", format::count(estimate.checkpoints), estimate.checkpoints == 1 ? "" : "s");
     text += fmt::format(" (from {} timed steps; between {} and {})\n", estimate.timed, format::duration(TimeNs::fromSeconds(estimate.low)),
                         format::duration(TimeNs::fromSeconds(estimate.high)));
+    if (!estimate.disturbed.empty())
+        text += fmt::format("           timed while {}, so it may be shorter on a quiet machine; it is not kept\n", estimate.disturbed);
     const StepsTiming& timing = *found.timing;
     text += fmt::format("           {}, {} of this machine's matrix-product peak\n", format::rate(timing.tokensPerSecond(), "tok/s"),
                         std::isfinite(timing.shareOfPeak(found.peaks)) ? format::percent(timing.shareOfPeak(found.peaks)) : "an unknown share");
@@ -143,7 +145,8 @@ Json estimateJson(const std::optional<TimeEstimate>& estimate) {
             {"validation_ms", number(estimate->validationMs)},
             {"checkpoints", estimate->checkpoints},
             {"checkpoint_ms", number(estimate->checkpointMs)},
-            {"timed_steps", estimate->timed}};
+            {"timed_steps", estimate->timed},
+            {"disturbed", estimate->disturbed.empty() ? Json(nullptr) : Json(estimate->disturbed)}};
 }
 
 Json diagnoseJson(const Diagnosis& found, const std::string& testLine) {

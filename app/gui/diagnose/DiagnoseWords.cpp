@@ -48,6 +48,7 @@ DiagnoseFact timeFact(const Diagnosis& found) {
                     .arg(clockTime(estimate.low), clockTime(estimate.high))
                     .arg(estimate.timed)
                     .arg(counted ? "Texts" : "Checkpoints and texts");
+    if (!estimate.disturbed.empty()) sentence += QString(" Timed while %1: on a quiet machine it may be shorter.").arg(text(estimate.disturbed));
     return {"Time", sentence};
 }
 

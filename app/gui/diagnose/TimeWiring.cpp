@@ -22,9 +22,16 @@ TimeForecast forecastOf(const StoredForecast& from, const RunConfig& config) {
         return QString::fromStdString(seconds < 1 ? format::milliseconds(seconds * 1e3)
                                                   : format::duration(TimeNs::fromSeconds(std::min(seconds, 9e8))));
     };
-    return {QString("about %1 for %2 steps").arg(clockTime(from.seconds), QString::fromStdString(format::count(config.steps))),
-            QString("Between %1 and %2, from %3 on this machine, validations and the checkpoints that were timed included. Texts come on top.")
-                .arg(clockTime(from.low), clockTime(from.high), QString::fromStdString(from.source))};
+    const QString sentence = QString("about %1 for %2 steps").arg(clockTime(from.seconds), QString::fromStdString(format::count(config.steps)));
+    const bool disturbed = !from.disturbed.empty();
+    const QString beside = disturbed ? sentence + ". " +
+                                           QString("It was timed while %1, so it may be shorter on a quiet machine, and it is not kept. ")
+                                               .arg(QString::fromStdString(from.disturbed))
+                                     : QString();
+    return {
+        disturbed ? QString("about %1, machine busy").arg(clockTime(from.seconds)) : sentence,
+        beside + QString("Between %1 and %2, from %3 on this machine, validations and the checkpoints that were timed included. Texts come on top.")
+                     .arg(clockTime(from.low), clockTime(from.high), QString::fromStdString(from.source))};
 }
 
 }  // namespace
@@ -102,7 +109,8 @@ void TimeWiring::timeNow() {
         answer(this, [this, number, config, found] {
             if (number != m_newest) return;
             m_timing = false;
-            m_known = m_counted = found->ok();
+            m_counted = found->ok();
+            m_known = m_counted && (*found)->disturbed.empty();  // else it may be asked again
             const TimeForecast forecast =
                 *found ? forecastOf(**found, config) : TimeForecast{"time: could not be found out", QString::fromStdString(found->error().sentence)};
             m_panel.setTimeForecast(forecast.sentence, forecast.source);

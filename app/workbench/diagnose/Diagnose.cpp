@@ -161,6 +161,7 @@ private:
         }
         StepsRequest wanted{.config = m_request.config, .warmUp = kWarmUp, .steps = m_request.steps, .mostSeconds = m_request.mostSeconds};
         wanted.capturedSteps = kCaptured;
+        wanted.retakes = 2;
         wanted.validation = true;
         if (m_request.keep) wanted.checkpointFolder = m_found.disk.place;
         auto timing = timeSteps(m_registry.machine(), wanted, m_progress, m_cancelled);

@@ -26,6 +26,7 @@ TimeEstimate estimateTime(const StepsTiming& timing) {
     estimate.timed = static_cast<std::int64_t>(timing.stepMs.size());
     estimate.steps = timing.plan.config.steps;
     estimate.msPerStep = timing.meanMs();
+    estimate.disturbed = timing.disturbedBy();
     estimate.validationMs = timing.validationMs;
     estimate.validations = std::isfinite(timing.validationMs) ? validationsOf(timing.plan, timing.trainTokens) : 0;
     estimate.checkpointMs = timing.checkpointMs;

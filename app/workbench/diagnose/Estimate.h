@@ -14,6 +14,7 @@ struct TimeEstimate {
     double seconds = kUnknown;               // of the whole run
     double low = kUnknown, high = kUnknown;  // were every step as long as the fastest, the slowest of those timed
     std::int64_t timed = 0;                  // steps that it rests on
+    std::string disturbed;                   // who took the processors meanwhile (StepsTiming::disturbedBy); empty = nobody
 };
 
 // Validations that a run of config.steps makes, the one at its end included. trainTokens: of the data.

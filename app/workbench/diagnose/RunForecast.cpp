@@ -53,6 +53,7 @@ std::string forecastOutcome(const StoredForecast& forecast) {
 }
 
 void keepTimedSteps(const std::string& database, const StepsTiming& timing, const Machine& machine) {
+    if (!timing.disturbedBy().empty()) return;
     (void)storeTimedSteps(database, {.setting = speedKey(timing.plan.config, machine),
                                      .atUnixMs = unixMillisecondsNow(),
                                      .session = 0,

@@ -30,7 +30,8 @@ std::string forecastWords(const StoredForecast& forecast);
 // "Foretold: about 02:11 (...); it took 02:16, 4 % more."
 std::string forecastOutcome(const StoredForecast& forecast);
 
-// Keeps what was timed, for forecasts to come. Where it cannot be kept the next forecast lacks it, and nothing else.
+// Keeps what was timed, for forecasts to come; not what others disturbed, which would be taken for this machine's own. Where it cannot be kept the
+// next forecast lacks it, and nothing else.
 void keepTimedSteps(const std::string& database, const StepsTiming& timing, const Machine& machine);
 void keepTimedSteps(const std::string& database, const RunTook& took, std::int64_t session, const RunConfig& config, const Machine& machine);
 

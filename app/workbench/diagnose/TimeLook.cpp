@@ -15,14 +15,17 @@ std::optional<StoredForecast> knownForecast(const Machine& machine, const RunCon
 
 Result<StoredForecast> timeForecast(const Machine& machine, const RunConfig& config, const std::string& database, double seconds,
                                     const std::atomic<bool>& cancelled) {
-    StepsRequest wanted{.config = config, .warmUp = 3, .steps = 5, .mostSeconds = seconds, .validation = true};
+    StepsRequest wanted{.config = config, .warmUp = 3, .steps = 5, .mostSeconds = seconds, .validation = true, .retakes = 2};
     wanted.checkpointFolder = std::filesystem::path(database).parent_path().string();
     const auto timing = timeSteps(machine, wanted, {}, cancelled);
     if (!timing) return timing.error();
     keepTimedSteps(database, *timing, machine);
     const TimeEstimate estimate = estimateTime(*timing);
-    return StoredForecast{
-        .source = std::to_string(estimate.timed) + " timed steps", .seconds = estimate.seconds, .low = estimate.low, .high = estimate.high};
+    return StoredForecast{.source = std::to_string(estimate.timed) + " timed steps",
+                          .seconds = estimate.seconds,
+                          .low = estimate.low,
+                          .high = estimate.high,
+                          .disturbed = estimate.disturbed};
 }
 
 }  // namespace stepscope

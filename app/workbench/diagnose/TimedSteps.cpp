@@ -39,7 +39,7 @@ public:
     Result<StepsTiming> run() {
         if (auto good = checkSteps(m_request); !good) return good.error();
         if (auto ready = prepare(); !ready) return ready.error();
-        for (const auto part : {&Look::warmUp, &Look::count, &Look::capture, &Look::validate, &Look::checkpoint})
+        for (const auto part : {&Look::warmUp, &Look::countQuietly, &Look::capture, &Look::validate, &Look::checkpoint})
             if (auto done = (this->*part)(); !done) return done.error();
         return std::move(m_timing);
     }
@@ -129,8 +129,21 @@ private:
         return {};
     }
 
+    // Again where others took the processors meanwhile: bursts pass.
+    Status countQuietly() {
+        if (auto counted = count(); !counted) return counted;
+        for (int again = 0; again < m_request.retakes && !m_timing.disturbedBy().empty(); ++again) {
+            const StepsTiming before = m_timing;
+            if (auto counted = count(); !counted) return counted;
+            if (m_timing.othersPct + m_timing.stealPct >= before.othersPct + before.stealPct) m_timing = before;
+        }
+        return {};
+    }
+
     Status count() {
         say("timing steps");
+        m_timing.stepMs.clear();
+        m_timing.phaseMs = {};
         const auto processors = usableProcessors();
         device_memory::synchronise(device());
         device_memory::takePeak(device());

@@ -28,6 +28,7 @@ struct StepsRequest {
     std::string checkpointFolder;    // where one checkpoint is written, timed and removed, if the configuration plans any; empty = none is
     std::int64_t batchSize = 0;      // in place of the configuration\'s; 0 = that
     std::string from;                // checkpoint folder; empty = weights drawn from the seed
+    int retakes = 0;                 // how many times more they are timed where others took the processors: the least disturbed ones count
 };
 
 struct StepsTiming {
@@ -51,6 +52,9 @@ struct StepsTiming {
     Workbench::Estimate memory;
     std::optional<CaptureDone> captured;
 
+    // "other programs took 48 % of the processors": who disturbed these steps so that they say little of a quiet machine; empty where nobody did, or
+    // where they were too short to tell.
+    std::string disturbedBy() const;
     double meanMs() const;
     double medianMs() const;
     double quantileMs(double q) const;

@@ -75,6 +75,34 @@ TEST(TimedSteps, CountTheCheckpointsThatARunWouldWrite) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(TimedSteps, SayWhoDisturbedThemAndAreThenNotKept) {
+    StepsTiming timing;
+    timing.plan.config = tiny().config;
+    timing.stepMs = {80, 82, 84, 85, 90};
+    timing.tokens = 32;
+    timing.othersPct = 9;
+    timing.stealPct = 4;
+    EXPECT_EQ(timing.disturbedBy(), "");
+    timing.othersPct = 48;
+    EXPECT_EQ(timing.disturbedBy(), "other programs took 48 % of the processors");
+    timing.stealPct = 20;
+    EXPECT_EQ(timing.disturbedBy(), "other programs took 48 % of the processors and the host of this machine gave 20 % of the processors to others");
+    EXPECT_EQ(estimateTime(timing).disturbed, timing.disturbedBy());
+    const auto folder = std::filesystem::temp_directory_path() / fmt::format("stepscope-disturbed-{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    const std::string database = (folder / "s.db").string();
+    const Machine machine = Workbench::create()->machine();
+    keepTimedSteps(database, timing, machine);
+    EXPECT_FALSE(std::filesystem::exists(database));
+    timing.othersPct = timing.stealPct = 2;
+    keepTimedSteps(database, timing, machine);
+    EXPECT_TRUE(std::filesystem::exists(database));
+    timing.othersPct = timing.stealPct = 50;
+    timing.stepMs = {1, 1, 1};
+    EXPECT_EQ(timing.disturbedBy(), "") << "too short to tell from what the system counts";
+    std::filesystem::remove_all(folder);
+}
+
 TEST(TimedSteps, EndWhenTheirTimeIsSpentButNotBeforeThree) {
     const std::atomic<bool> no{false};
     StepsRequest request = tiny();

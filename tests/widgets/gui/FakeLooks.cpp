@@ -115,6 +115,7 @@ Result<Diagnosis> diagnose(const Machine& machine, const DiagnoseRequest& reques
     timing.work.products = 7.5e9;
     found.peaks.float32 = 3.16e11;
     timing.plan.validation.everySteps = 100;
+    if (std::lock_guard lock(g_mutex); !g_look.disturbed.empty()) timing.othersPct = 48;
     found.estimate = estimateTime(timing);
     found.timing = std::move(timing);
     std::lock_guard lock(g_mutex);
@@ -154,7 +155,8 @@ std::optional<StoredForecast> knownForecast(const Machine&, const RunConfig&, co
 
 Result<StoredForecast> timeForecast(const Machine&, const RunConfig& config, const std::string&, double, const std::atomic<bool>& cancelled) {
     if (auto taken = take(config, cancelled); !taken) return taken.error();
-    return StoredForecast{.source = "5 timed steps", .seconds = 131, .low = 120, .high = 150};
+    std::lock_guard lock(g_mutex);
+    return StoredForecast{.source = "5 timed steps", .seconds = 131, .low = 120, .high = 150, .disturbed = g_look.disturbed};
 }
 
 }  // namespace stepscope

@@ -14,6 +14,7 @@ struct FakeLook {
     bool advises = true;
     bool knowsTime = false;  // from earlier
     bool knowsPeaks = false;
+    std::string disturbed;  // who takes the processors while steps are timed
 };
 void setFakeLook(const FakeLook& look);
 // Of the newest look: the settings' value of this switch or setting.

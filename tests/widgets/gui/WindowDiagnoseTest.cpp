@@ -1,9 +1,11 @@
 // The page Diagnose in the window: looked at, advised, tested on the page Compare, stopped, in the way of nothing; and the forecast at the panel's
 // foot.
+#include <QHelpEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QTabWidget>
+#include <QToolTip>
 
 #include "FakeLooks.h"
 #include "WindowFixture.h"
@@ -183,6 +185,29 @@ TEST_F(WindowDiagnoseTest, TheFootTimesAFewStepsWhenAsked) {
     setFakeLook({});
     Q_EMIT window().experiment().row("layers")->committed("layers", "6");
     EXPECT_EQ(foot(), "time: not known yet") << "another model";
+}
+
+TEST_F(WindowDiagnoseTest, WhatOthersDisturbedIsNotToldAsOfAQuietMachine) {
+    const FakeLook busy{.disturbed = "other programs took 48 % of the processors"};
+    openPage(busy);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return timeIt()->isVisible(); }, 5000));
+    click(timeIt());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return foot() == "about 02:11, machine busy"; }, 5000)) << foot().toStdString();
+    QString tip;
+    for (auto* label : window().experiment().foot()->findChildren<QLabel*>())
+        if (label->accessibleName() == "Predicted time") {
+            QHelpEvent help(QEvent::ToolTip, QPoint(5, 5), label->mapToGlobal(QPoint(5, 5)));
+            QCoreApplication::sendEvent(label, &help);
+            tip = QToolTip::text();
+        }
+    EXPECT_TRUE(tip.contains("other programs took 48 % of the processors")) << tip.toStdString();
+    EXPECT_TRUE(timeIt()->isVisible()) << "it may be asked again";
+    picture(window(), "forecast-disturbed");
+    window().resize(1024, 640);
+    QTest::qWait(50);
+    picture(window(), "forecast-disturbed-1024");
+    look();
+    EXPECT_TRUE(page().factText("Time").contains("other programs took 48 % of the processors")) << page().factText("Time").toStdString();
 }
 
 TEST_F(WindowDiagnoseTest, TheFootKnowsWhatWasTimedEarlier) {
