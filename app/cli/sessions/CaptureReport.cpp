@@ -52,7 +52,7 @@ std::string captureTable(const CaptureDone& capture, std::size_t mostRows) {
                  {"PHASE"},
                  {"ROLE"},
                  {"CALLS A STEP", Right},
-                 {"LAUNCHES", Right},
+                 {"OPERATIONS A STEP", Right},
                  {"SELF A STEP", Right},
                  {"TOTAL A STEP", Right},
                  {"SHARE", Right}});

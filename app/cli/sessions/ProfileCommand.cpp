@@ -121,7 +121,7 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
     using enum Table::Align;
     const SummaryTotals& totals = summary.totals();
     std::string text =
-        fmt::format("{} operations in {} captured steps, {} a step.\n", format::count(totals.operations), format::count(totals.steps),
+        fmt::format("{} calls of operations in {} captured steps, {} a step.\n", format::count(totals.operations), format::count(totals.steps),
                     format::milliseconds(totals.stepTime.milliseconds() / static_cast<double>(std::max<std::int64_t>(1, totals.steps))));
     if (totals.lost + totals.invalid > 0)
         text += fmt::format("{} slices were lost and {} invalid: these sums are without them.\n", format::count(totals.lost),

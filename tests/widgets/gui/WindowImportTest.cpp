@@ -53,7 +53,7 @@ TEST_F(WindowImportTest, AFileThatIsDroppedIsImportedAndShown) {
     EXPECT_TRUE(drop.isAccepted());
     ASSERT_TRUE(QTest::qWaitFor([&] { return imported.count() == 1; }, 10'000));
     EXPECT_EQ(window().pages().currentWidget(), &window().operationsPage());
-    EXPECT_TRUE(shows("3 operations")) << window().operationsPage().sentence().toStdString();
+    EXPECT_TRUE(shows("3 calls of operations")) << window().operationsPage().sentence().toStdString();
     EXPECT_EQ(window().operationsPage().table()->model()->rowCount(), 3);
     EXPECT_FALSE(place->import().importing());
     EXPECT_EQ(stored().at(0).kind, SessionKind::Trace);
@@ -64,7 +64,7 @@ TEST_F(WindowImportTest, AFileThatIsDroppedIsImportedAndShown) {
 TEST_F(WindowImportTest, FilesNamedAtTheStartAreImported) {
     options.files = {trace("a.json")};
     open();
-    EXPECT_TRUE(shows("3 operations"));
+    EXPECT_TRUE(shows("3 calls of operations"));
 }
 
 TEST_F(WindowImportTest, WhatCannotBeImportedIsASentenceAndNothingIsStored) {

@@ -36,7 +36,7 @@ TEST_F(WindowOperationsTest, SaysWhatWouldFillItAndIsFilledByACaptureOfTheRun) {
     EXPECT_FALSE(page().table()->isVisible());
     EXPECT_FALSE(page().exportButton()->isEnabled());
     QTest::mouseClick(page().captureButton(), Qt::LeftButton);
-    ASSERT_TRUE(shows("120 operations in 3 captured steps")) << page().sentence().toStdString();
+    ASSERT_TRUE(shows("120 calls of operations in 3 captured steps")) << page().sentence().toStdString();
     EXPECT_TRUE(page().table()->isVisible());
     EXPECT_EQ(page().table()->model()->rowCount(), 4);
     QTest::qWait(100);
@@ -61,7 +61,7 @@ TEST_F(WindowOperationsTest, ShowsWhatAStoredSessionCaptured) {
     options.session = 1;
     open();
     look();
-    ASSERT_TRUE(shows("80 operations in 2 captured steps")) << page().sentence().toStdString();
+    ASSERT_TRUE(shows("80 calls of operations in 2 captured steps")) << page().sentence().toStdString();
     EXPECT_FALSE(page().captureButton()->isEnabled()) << "there is no run";
     EXPECT_TRUE(page().exportButton()->isEnabled());
 }

@@ -33,7 +33,7 @@ const Fact kFacts[] = {
      [](const SideFacts& f) { return factText(f.peakBytes, [](double v) { return format::bytes({static_cast<std::int64_t>(v)}); }); }},
     {"faults a step", "Page faults: memory that the system had to hand out anew",
      [](const SideFacts& f) { return factText(f.faultsPerStep, [](double v) { return format::significant(v); }); }},
-    {"operations", "Operations that a step runs",
+    {"operations", "Operations a step: calls that hand work to a library or to a kernel, which fusion makes fewer",
      [](const SideFacts& f) { return factText(f.operations, [](double v) { return format::significant(v, 4); }); }},
     {"energy a token", "Of the machine's processors, where it tells",
      [](const SideFacts& f) { return factText(f.joulesPerToken, [](double v) { return format::significant(v * 1e3) + " mJ"; }); }},

@@ -23,7 +23,7 @@ const LadderColumn kLadderColumns[] = {
      "that was found to be within its own"},
     {"× bottom", "rounds", "Times as fast as the bottom: the product so far, of the last row measured; of a search, how many rounds it raced"},
     {"memory", "memory", "The most bytes of tensors at a time"},
-    {"operations", "operations", "Operations that a step runs"},
+    {"operations", "operations", "Operations a step: calls that hand work to a library or to a kernel, which fusion makes fewer"},
     {"loss", "loss", "Beside the rung below at equal tokens, soon after the start"},
     {"reported", "", "What others report, on other hardware"},
     {"what to know", "what came of it", "Why it was not measured, or what to know of it"},

@@ -160,12 +160,13 @@ void OperationsPage::showState() {
         m_sentence->setText(QString("No step of session %1 was captured. %2").arg(m_view.session).arg(how));
     else {
         const SummaryTotals& totals = m_view.totals;
-        QString text = totals.operations == 0
-                           ? QString("It has no operations, only what ran on GPUs: “by kernel” shows that.")
-                           : QString("%1 operations in %2 captured steps, %3 a step. Times are those of all threads and all these steps together.")
-                                 .arg(sentenceText(format::count(totals.operations)), sentenceText(format::count(totals.steps)),
-                                      sentenceText(format::milliseconds(totals.stepTime.milliseconds() /
-                                                                        std::max<double>(1, static_cast<double>(totals.steps)))));
+        QString text =
+            totals.operations == 0
+                ? QString("It has no operations, only what ran on GPUs: “by kernel” shows that.")
+                : QString("%1 calls of operations in %2 captured steps, %3 a step. Times are those of all threads and all these steps together.")
+                      .arg(sentenceText(format::count(totals.operations)), sentenceText(format::count(totals.steps)),
+                           sentenceText(
+                               format::milliseconds(totals.stepTime.milliseconds() / std::max<double>(1, static_cast<double>(totals.steps)))));
         if (m_by->currentIndex() == kByKernel)
             text = totals.kernels == 0
                        ? m_view.note.isEmpty() ? QString("No kernels were captured: the run was not on a GPU.") : m_view.note

@@ -55,7 +55,7 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
     m_sentence->setAccessibleName("What the capture saw");
 
     m_table = new QTableWidget;
-    const QStringList heads{"operation", "kind", "phase", "role", "launches a step", "time a step", "share"};
+    const QStringList heads{"operation", "kind", "phase", "role", "operations a step", "time a step", "share"};
     m_table->setColumnCount(static_cast<int>(heads.size()));
     m_table->setHorizontalHeaderLabels(heads);
     m_table->setAccessibleName("Operations of the captured steps, most time of their own first");

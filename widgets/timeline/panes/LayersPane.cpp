@@ -180,7 +180,7 @@ void LayersPane::showGrid() {
         else if (grid.elsewhere.calls > 0)
             m_empty->setText(QString("No layers: %1 %2 begin in %3, and none says which layer or part of the model it belongs to. Runs of Stepscope "
                                      "record that; traces of other programs have it where they were exported from here.")
-                                 .arg(paneCount(grid.elsewhere.calls), kernels ? "kernels" : "operations", m_range));
+                                 .arg(paneCount(grid.elsewhere.calls), kernels ? "kernels" : "calls of operations", m_range));
         else
             m_empty->setText(QString("No %1 in %2. “Fit” shows all that was captured.").arg(kernels ? "kernel" : "operation", m_range));
         QString text = QString("%1 · %2 have a place in the model").arg(m_range, paneTime(grid.placed.time));

@@ -149,7 +149,7 @@ void OperationsPane::setView(const PanesView& view) {
     if (m_panes && rows.empty())
         m_table->setSentence(QString("No operation begins in %1. “Fit” shows all that was captured.").arg(view.range));
     else if (m_panes)
-        m_table->setSentence(QString("%1 operations in %2%3")
+        m_table->setSentence(QString("%1 calls of operations in %2%3")
                                  .arg(paneCount(m_panes->totals.operations), view.range, view.counterNote.isEmpty() ? "" : " · " + view.counterNote),
                              m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
     m_table->setRows(std::move(columns), std::move(rows));
