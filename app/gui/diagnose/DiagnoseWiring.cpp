@@ -71,6 +71,14 @@ RunConfig DiagnoseWiring::settings() const {
 }
 
 void DiagnoseWiring::edited() {
+    // What could not be looked at was of settings that are gone, and so is all that was found before them.
+    if (m_view.stage == DiagnoseView::Stage::Failed && !m_looking && !sameSettings(m_looked, settings())) {
+        m_view.stage = DiagnoseView::Stage::Empty;
+        m_view.doing.clear();
+        m_view.facts.clear();
+        m_view.advice.clear();
+        m_panels.page.setView(m_view);
+    }
     const bool stale = (m_view.stage == DiagnoseView::Stage::Found || !m_view.batches.empty()) && !sameSettings(m_looked, settings());
     if (std::exchange(m_view.stale, stale) != stale) m_panels.page.setView(m_view);
 }

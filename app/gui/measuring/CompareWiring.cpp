@@ -90,6 +90,7 @@ CompareWiring::~CompareWiring() {
 void CompareWiring::connectForm() {
     CompareForm& form = m_page.form();
     connect(&form, &CompareForm::edited, this, &CompareWiring::lookSoon);
+    connect(&form, &CompareForm::edited, &m_running, &RunWiring::forgetMended);
     connect(&form, &CompareForm::measureRequested, this, &CompareWiring::measureReady);
     connect(&form, &CompareForm::stopRunRequested, this, [this] {
         m_waiting = true;
@@ -241,7 +242,10 @@ void CompareWiring::ended(const RunSummary& summary) {
     m_live.canUse = m_feed.history()->began().has_value();
     if (!m_feed.name().isEmpty()) m_live.title = m_feed.name();
     m_live.source = m_feed.session() > 0 ? QString("session %1").arg(m_feed.session()) : QString();
-    if (!summary.why.empty() && summary.state != RunState::Stopped) m_panels.notice.say(NoticeBar::Kind::Error, asText(summary.why));
+    if (!summary.why.empty() && summary.state != RunState::Stopped) {
+        m_panels.notice.say(NoticeBar::Kind::Error, asText(summary.why));
+        if (m_feed.history()->blocks().empty()) m_running.isOfSettings(asText(summary.why));
+    }
     if (m_stored == 0) m_page.updateView(m_live);
     lookForEarlier();
     lookSoon();  // this answer is an earlier one from now on
@@ -252,7 +256,7 @@ void CompareWiring::failed(const QString& sentence) {
     m_live.live = m_live.stopping = false;
     m_live.stage = CompareView::Stage::Failed;
     m_live.doing = sentence;
-    m_running.say(sentence, true);
+    m_running.sayOfSettings(sentence);
     if (m_stored == 0) m_page.updateView(m_live);
 }
 

@@ -99,6 +99,7 @@ LadderWiring::LadderWiring(const Panels& panels, RunController& runs, RunWiring&
     m_page.setLadders(builtInLadders());
     connect(&m_soon, &QTimer::timeout, this, &LadderWiring::look);
     connect(&m_page, &LadderPage::edited, this, &LadderWiring::lookSoon);
+    connect(&m_page, &LadderPage::edited, &m_running, &RunWiring::forgetMended);
     connect(&m_page, &LadderPage::fileRequested, this, [this] {
         const QString path = QFileDialog::getOpenFileName(&m_page, "A ladder of your own", {}, "YAML (*.yaml *.yml);;All files (*)");
         if (!path.isEmpty()) openFile(path);
@@ -309,7 +310,7 @@ void LadderWiring::failed(const QString& sentence) {
     m_live.live = m_live.stopping = false;
     m_live.doing = {};
     m_live.failed = sentence;
-    m_running.say(sentence, true);
+    m_running.sayOfSettings(sentence);
     if (m_stored == 0) show();
 }
 

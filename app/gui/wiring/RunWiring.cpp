@@ -36,10 +36,9 @@ RunWiring::RunWiring(const Panels& panels, RunController& runs, Stage& stage, st
     });
     connect(&runs, &RunController::phaseChanged, this, &RunWiring::showReading);
     connect(&runs, &RunController::startFailed, this, &RunWiring::startFailed);
-    connect(&panels.experiment, &ExperimentPanel::edited, this, [this] {
-        if (m_aboutSettings.isEmpty() || m_panels.experiment.hasProblem()) return;
-        if (m_panels.notice.sentence() == std::exchange(m_aboutSettings, {})) m_panels.notice.hide();
-    });
+    connect(&panels.experiment, &ExperimentPanel::edited, this, &RunWiring::forgetMended);
+    // Who answers an edit may do so later than this is told of it.
+    connect(&panels.experiment, &ExperimentPanel::problemChanged, this, &RunWiring::forgetMended);
     // The bar's one action: offerToRunWithoutRecording() offers it.
     connect(&panels.notice, &NoticeBar::acted, this, &RunWiring::runWithoutRecording);
     connect(&stage, &Stage::grew, this, &RunWiring::showReadingSoon);
@@ -120,7 +119,16 @@ void RunWiring::startFailed(const QString& sentence, bool database) {
 
 void RunWiring::sayOfSettings(const QString& sentence) {
     say(sentence, true);
+    isOfSettings(sentence);
+}
+
+void RunWiring::isOfSettings(const QString& sentence) {
     m_aboutSettings = sentence;
+}
+
+void RunWiring::forgetMended() {
+    if (m_aboutSettings.isEmpty() || m_panels.experiment.hasProblem()) return;
+    if (m_panels.notice.sentence() == std::exchange(m_aboutSettings, {})) m_panels.notice.hide();
 }
 
 // Training without a record is offered, never done silently.
@@ -147,7 +155,7 @@ void RunWiring::liveStateChanged(const StateChanged& change) {
             offerToRunWithoutRecording(sentence);
         else
             m_panels.notice.say(NoticeBar::Kind::Error, sentence);
-        if (preparing) m_aboutSettings = sentence;
+        if (preparing) isOfSettings(sentence);
     }
     const bool heldUp = change.state == RunState::Paused && !change.why.empty();
     if (heldUp)

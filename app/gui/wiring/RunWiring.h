@@ -40,6 +40,9 @@ public:
     bool takesCommands() const;
     bool canStop() const { return m_canStop; }        // as the bar's button
     void say(const QString& sentence, bool isError);  // bar and log
+    void sayOfSettings(const QString& sentence);      // an error of theirs: it goes when they are edited and good
+    void isOfSettings(const QString& sentence);       //   the same of one that the bar says already
+    void forgetMended();                              // they were edited
 
 Q_SIGNALS:
     void returnToLive();
@@ -51,9 +54,8 @@ private:
     void offerToRunWithoutRecording(const QString& sentence);
     void runWithoutRecording();  // the newest request, once more
     void liveStateChanged(const StateChanged& change);
-    void sayOfSettings(const QString& sentence);  // a fault of theirs: goes when they are edited and good
-    void showReading();                           // now
-    void showReadingSoon();                       // at most five times a second
+    void showReading();      // now
+    void showReadingSoon();  // at most five times a second
     void tellWhatCanBeAsked(bool canStop);
 
     Panels m_panels;

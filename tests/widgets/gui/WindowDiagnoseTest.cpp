@@ -83,6 +83,14 @@ TEST_F(WindowDiagnoseTest, ChangedSettingsMakeItStaleAndAreTestedNoMore) {
     EXPECT_TRUE(page().cards()[0]->testButton()->isEnabled());
 }
 
+TEST_F(WindowDiagnoseTest, WhyItFailedGoesWithTheSettingsThatItWasOf) {
+    openPage({.failure = "essay.txt is empty."});
+    click(page().lookButton());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page().state() == "essay.txt is empty."; }, 5000)) << page().state().toStdString();
+    Q_EMIT window().experiment().row("layers")->committed("layers", "6");
+    EXPECT_FALSE(page().state().contains("essay.txt")) << page().state().toStdString();
+}
+
 TEST_F(WindowDiagnoseTest, OneClickTestsAnAdviceOnThePageCompare) {
     openPage();
     look();

@@ -14,6 +14,7 @@
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/ValueEdit.h"
 #include "widgets/panels/experiment/ValueRow.h"
+#include "widgets/panels/run/NoticeBar.h"
 
 namespace stepscope {
 namespace {
@@ -174,8 +175,24 @@ TEST_F(WindowEditsTest, AFolderOrJsonlWithoutTextIsToldBesideTheChooserWhenItIsC
     EXPECT_TRUE(QTest::qWaitFor([&] { return beside("no line holds a text"); }, 5000));
     press("Run");
     EXPECT_FALSE(place->runs().busy());
+    EXPECT_TRUE(window().notice().isVisible());
+    EXPECT_TRUE(window().notice().sentence().contains("no line holds a text"));
+    picture(window(), "wrong-file");
     Q_EMIT chooser->chosen("generated");
     EXPECT_TRUE(QTest::qWaitFor([&] { return !window().experiment().hasProblem() && !beside("holds a text"); }, 5000));
+    EXPECT_FALSE(window().notice().isVisible()) << "what it said is mended";
+}
+
+TEST_F(WindowEditsTest, ARefusalOfTheRunGoesWithTheNextEditThatMayMendIt) {
+    open();
+    Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
+    press("Run");
+    ASSERT_TRUE(reaches(10));
+    edit("amp", "fp16");
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().experiment().row("amp")->problem().contains("no float16"); }, 5000));
+    edit("zero-grad", "zero");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().experiment().row("amp")->problem().isEmpty(); }, 5000))
+        << window().experiment().row("amp")->problem().toStdString();
 }
 
 TEST_F(WindowEditsTest, OfAShapeThatCannotBeAreToldAtOnce) {

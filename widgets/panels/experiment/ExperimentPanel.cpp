@@ -79,8 +79,17 @@ void ExperimentPanel::commit(const QString& key, const QString& text) {
         showProblem();
         return Q_EMIT this->edited(m_draft.config());  // so that the Run button learns of it
     }
+    forgetRefusals();
     if (m_draft.text(key.toStdString()) != before) flipIfLive(key.toStdString());
     changedByHand();
+}
+
+// A refusal was of the settings as they were: an edit may have mended what stood in its way.
+void ExperimentPanel::forgetRefusals() {
+    for (const auto& entry : m_draft.catalogue()) {
+        ValueRow* shown = m_switches->row(entry.id);
+        if (shown != nullptr && !shown->problem().isEmpty() && shown->editor()->text() == words(m_draft.text(entry.id))) shown->setProblem({});
+    }
 }
 
 void ExperimentPanel::resetKey(const QString& key) {
@@ -213,7 +222,9 @@ void ExperimentPanel::setDataProblem(const QString& sentence) {
 }
 
 void ExperimentPanel::showProblem() {
-    m_foot->setProblem(problem());
+    const QString shown = problem();
+    m_foot->setProblem(shown);
+    if (std::exchange(m_shownProblem, shown) != shown) Q_EMIT problemChanged();
 }
 
 void ExperimentPanel::setPreparing() {

@@ -68,6 +68,7 @@ Q_SIGNALS:
     void timeRequested();                                                     // how long a run of these settings takes
     void measureRequested(const QString& id, const stepscope::Value& value);  // beside the one that the live run has
     void edited(const stepscope::RunConfig& config);
+    void problemChanged();                                                 // what keeps the settings from running is another thing now, or nothing
     void flipRequested(const QString& id, const stepscope::Value& value);  // a step switch while a run is live
 
 protected:
@@ -89,6 +90,7 @@ private:
     void refresh();
     void compareWithRun();
     void showProblem();
+    void forgetRefusals();
     void showSummaries();
 
     ExperimentDraft m_draft;
@@ -108,7 +110,7 @@ private:
     ToneLabel* m_waiting = nullptr;
     QLineEdit* m_filter = nullptr;
     ForecastFoot* m_foot;
-    QString m_problem, m_dataProblem;
+    QString m_problem, m_dataProblem, m_shownProblem;
     std::map<std::string, ValueRow*> m_settings;
 };
 
