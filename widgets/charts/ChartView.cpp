@@ -234,6 +234,8 @@ const std::vector<Marker>& ChartView::markers() const {
 
 std::optional<std::size_t> ChartView::cursorRow() const {
     if (m_history == nullptr || m_history->rows() == 0 || !m_range->cursor()) return std::nullopt;
+    // A replay that jumped back may have fewer rows by now.
+    if (const auto row = m_range->cursorRow()) return std::min(*row, m_history->rows() - 1);
     return m_history->rowAt(m_range->axis(), *m_range->cursor());
 }
 

@@ -36,9 +36,13 @@ LivePage::LivePage(QWidget* parent) : QWidget(parent), m_range(new ViewRange(thi
     buildBar();
     buildGrid();
     buildTables();
+    m_range->setRows([this](double x) -> std::optional<std::size_t> {
+        if (m_overlay || !m_history || m_history->rows() == 0) return std::nullopt;
+        return m_history->rowAt(m_range->axis(), x);
+    });
     connect(m_range, &ViewRange::cursorChanged, this, [this] {
-        const bool on = !m_overlay && m_range->cursor() && m_history && m_history->rows() > 0;
-        Q_EMIT cursorStepChanged(on ? m_history->steps().step[m_history->rowAt(m_range->axis(), *m_range->cursor())] : -1);
+        const auto row = m_range->cursorRow();
+        Q_EMIT cursorStepChanged(row ? m_history->steps().step[*row] : -1);
     });
     connect(m_range, &ViewRange::changed, this, &LivePage::wake);
     m_timer.setInterval(kTickMs);
@@ -153,6 +157,7 @@ void LivePage::tick() {
     if (m_timer.isActive() && m_timer.interval() != pace) m_timer.setInterval(pace);
     if (!m_budget.allows(now)) return;  // looking for what to draw costs too
     if (now >= m_answerUntil && training() && m_history->measuring() && !mayDrawWhileMeasuring(now)) return;
+    m_range->settleCursor();
     drawNext(now);
     if (!hasToDraw()) m_timer.stop();
 }

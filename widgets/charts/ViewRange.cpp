@@ -120,6 +120,14 @@ void ViewRange::setFollowing(bool following) {
 void ViewRange::setCursor(std::optional<double> x) {
     if (x == m_cursor) return;
     m_cursor = x;
+    m_cursorRow = m_cursor && m_rowAt ? m_rowAt(*m_cursor) : std::nullopt;
+    Q_EMIT cursorChanged();
+}
+
+void ViewRange::settleCursor() {
+    const auto row = m_cursor && m_rowAt ? m_rowAt(*m_cursor) : std::nullopt;
+    if (row == m_cursorRow) return;
+    m_cursorRow = row;
     Q_EMIT cursorChanged();
 }
 

@@ -2,6 +2,7 @@
 // Charts turn the mouse into calls here and redraw on its signals. GUI thread.
 #pragma once
 #include <QObject>
+#include <functional>
 #include <optional>
 
 #include "core/analysis/Decimate.h"
@@ -62,6 +63,11 @@ public:
 
     std::optional<double> cursor() const { return m_cursor; }
     void setCursor(std::optional<double> x);
+    // Which row the cursor is on: one answer for all charts, found when it is set and again when settleCursor() is called. A cursor ahead of the live
+    // edge goes on with it, and charts that are painted one after the other must not each find another step.
+    std::optional<std::size_t> cursorRow() const { return m_cursorRow; }
+    void setRows(std::function<std::optional<std::size_t>(double x)> rowAt) { m_rowAt = std::move(rowAt); }
+    void settleCursor();
     const std::optional<Stretch>& selection() const { return m_selection; }
     void setSelection(std::optional<Stretch> selection);
 
@@ -83,6 +89,8 @@ private:
     bool m_following = true;
     double m_low = 0, m_high = 1;
     std::optional<double> m_cursor;
+    std::optional<std::size_t> m_cursorRow;
+    std::function<std::optional<std::size_t>(double)> m_rowAt;
     std::optional<Stretch> m_selection;
     std::optional<View> m_shown;
 };

@@ -3,6 +3,8 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QElapsedTimer>
+#include <QSet>
+#include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
 
@@ -84,6 +86,34 @@ private Q_SLOTS:
         QMouseEvent move(QEvent::MouseMove, at, shown.page.chart(0).mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
         QCoreApplication::sendEvent(&shown.page.chart(0), &move);
         QVERIFY(std::abs(*shown.page.range().cursor() - seen) < 6);
+    }
+
+    void theCursorIsOnOneStepOnEveryChartAlsoAsNewOnesArrive() {
+        SyntheticRun run = Shown::defaultRun();
+        run.steps = 100;
+        Shown shown(run);
+        QTest::qWait(800);  // no hurry any more: charts are drawn one after the other
+        QSignalSpy told(&shown.page, &LivePage::cursorStepChanged);
+        const auto steps = [&] {
+            QSet<QString> all;
+            for (std::size_t i = 0; i < LivePage::kCharts; ++i) all.insert(shown.page.chart(i).readOutText().section(" at ", 1).section(":", 0, 0));
+            return all;
+        };
+        // The pointer is ahead of the live edge: the newest step is the nearest.
+        shown.page.range().setCursor(105);
+        QCOMPARE(steps(), QSet<QString>{"step 100"});
+        for (std::int64_t step = 100; step < 400; ++step) {
+            run.appendSteps(*shown.history, step, step + 1);
+            shown.page.historyChanged();
+            shown.page.chart(0).redraw();  // one of them is newer than the others
+            QVERIFY2(steps().size() == 1, qPrintable(QStringList(steps().values()).join(" and ")));
+            QTest::qWait(2);
+            QVERIFY2(steps().size() == 1, qPrintable(QStringList(steps().values()).join(" and ")));
+        }
+        QTRY_COMPARE(steps(), QSet<QString>{"step 105"});
+        QCOMPARE(told.last().at(0).toLongLong(), 105);
+        shown.page.range().setCursor(300);
+        QCOMPARE(steps(), QSet<QString>{"step 300"});
     }
 
     void thePageDrawsByItselfAndRestsWhenEverythingIsFresh() {
