@@ -102,7 +102,7 @@ void TimelinePage::placeDetails() {
         m_panes->setGuest(nullptr, {});
         m_split->addWidget(m_details);
     }
-    m_details->setVisible(m_guest || !details().isEmpty());
+    m_details->setVisible(m_guest || m_told);
 }
 
 }  // namespace stepscope

@@ -93,9 +93,10 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
 void TimelineView::clickAt(QPoint at) {
     const QRect lanes = lanesRect();
     if (at.y() < lanes.top()) return;
+    Q_EMIT clicked();
     const TimelineRow* row = m_layout.rowAt(at.y() - lanes.top() + m_scroll);
     if (row == nullptr || row->kind != TimelineRow::Kind::Lane) {
-        Q_EMIT selectionCleared();
+        clearSelection();
         return;
     }
     const TraceLane& lane = m_content.lanes.lanes[static_cast<std::size_t>(row->place)];
@@ -191,9 +192,7 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
             return update();
         }
         case Qt::Key_Escape:
-            m_range.reset();
-            Q_EMIT selectionCleared();
-            return update();
+            return clearSelection();
         default:
             return QWidget::keyPressEvent(event);
     }

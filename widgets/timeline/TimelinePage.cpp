@@ -1,8 +1,10 @@
 #include "widgets/timeline/TimelinePage.h"
 
+#include <QApplication>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
@@ -131,8 +133,12 @@ TimelinePage::TimelinePage(QWidget* parent) : QWidget(parent) {
     connect(m_view, &TimelineView::selectionCleared, this, [this] {
         m_flows.clear();
         setSelection({});
+        tellNothing();
         showState();
     });
+    // What a pane had asked for and got no answer to says nothing of what a person points at.
+    connect(m_view, &TimelineView::clicked, this, [this] { m_fromPane = m_ledNext = false; });
+    tellNothing();
     showState();
 }
 
@@ -145,7 +151,8 @@ void TimelinePage::setContent(TimelineContent content) {
     m_view->setContent(std::move(content));
     if (another) {
         m_flows.clear();
-        m_details->clear();
+        m_told = false;
+        tellNothing();
         m_place = m_view->content().lanes.begin - 1;
     }
     showState();
@@ -188,13 +195,28 @@ void TimelinePage::setSlice(const TraceSlice& slice, const KinSum& kin, const st
     m_place = slice.slice.start;
     setSelection(slice);
     if (!std::exchange(m_fromPane, false) && m_guest) m_panes->showGuest();
-    m_details->setHtml(sliceWords(slice, kin, flows, m_view->content().lanes.begin));
+    tell(sliceWords(slice, kin, flows, m_view->content().lanes.begin));
     showState();
 }
 
 void TimelinePage::setSums(qint64 from, qint64 to, const RangeSums& sums) {
-    m_details->setHtml(sumsWords(from, to, sums));
+    tell(sumsWords(from, to, sums));
     showState();
+}
+
+void TimelinePage::tell(const QString& html) {
+    m_tells = m_told = true;
+    m_details->setHtml(html);
+}
+
+void TimelinePage::tellNothing() {
+    m_tells = false;
+    m_details->setHtml(
+        "Nothing is selected. A click on a slice shows what is known of it and of all of its name; dragging with Shift sums up a range.");
+}
+
+void TimelinePage::clearSelection() {
+    m_view->clearSelection();
 }
 
 void TimelinePage::setFound(const std::optional<TraceSlice>& slice, bool forwards) {
@@ -204,7 +226,7 @@ void TimelinePage::setFound(const std::optional<TraceSlice>& slice, bool forward
     }
     m_ledNext = m_fromPane = false;
     if (m_guest) m_panes->showGuest();
-    m_details->setPlainText(QString("No slice with “%1” in its name begins %2 here.").arg(m_search->text(), forwards ? "after" : "before"));
+    tell(QString("No slice with “%1” in its name begins %2 here.").arg(m_search->text().toHtmlEscaped(), forwards ? "after" : "before"));
     showState();
 }
 
@@ -218,10 +240,14 @@ QString TimelinePage::sentence() const {
 }
 
 QString TimelinePage::details() const {
-    return m_details->toPlainText();
+    return m_tells ? m_details->toPlainText() : QString();
 }
 
 bool TimelinePage::takesKey(int key, const QString& text) const {
+    // Of whatever has the keyboard on the page: else it would end a replay while somebody reads the facts.
+    const QWidget* focus = QApplication::focusWidget();
+    if (key == Qt::Key_Escape && m_some && focus != nullptr && isAncestorOf(focus))
+        return m_view->selected().has_value() || m_view->range().has_value();
     if (!m_view->hasFocus() || !m_some) return false;
     if (text == "/" || text == "?" || text == "[" || text == "]") return true;
     switch (key) {
@@ -233,11 +259,14 @@ bool TimelinePage::takesKey(int key, const QString& text) const {
         case Qt::Key_M:
         case Qt::Key_N:
             return true;
-        case Qt::Key_Escape:
-            return m_view->selected().has_value() || m_view->range().has_value();
         default:
             return false;
     }
+}
+
+void TimelinePage::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape && takesKey(event->key(), event->text())) return clearSelection();
+    QWidget::keyPressEvent(event);
 }
 
 void TimelinePage::searchFor(const QString& words) {
@@ -277,7 +306,7 @@ void TimelinePage::showState() {
         QTimer::singleShot(0, this, &TimelinePage::arrange);
     }
     m_legend->setLooks(m_view->looks());
-    if (!m_guest) m_details->setVisible(!details().isEmpty());
+    if (!m_guest) m_details->setVisible(m_told);
     m_sentence->setTone(m_problem.isEmpty() ? Tone::Muted : Tone::Error);
     const QString how = m_ready ? QString("“Capture now” records its next steps.")
                                 : QString("While a run goes on, “Capture now” records its next steps; so does train --profile on the command line.");

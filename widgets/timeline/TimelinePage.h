@@ -47,7 +47,8 @@ public:
     QLineEdit* search() const { return m_search; }
     QPushButton* captureButton() const { return m_capture; }
     QString sentence() const;
-    QString details() const;  // as text
+    QString details() const;  // as text; empty where nothing is told
+    void clearSelection();
     // Single keys that are the timeline's while it has the keyboard, and not the window's.
     bool takesKey(int key, const QString& text) const;
     void searchFor(const QString& words);  // the first of it from where the view begins
@@ -59,12 +60,15 @@ Q_SIGNALS:
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
 
 private:
     void showState();
     void find(bool forwards);
     void follow(bool forwards);
     void copy();
+    void tell(const QString& html);  // in the pane of what is selected
+    void tellNothing();
     // TimelineArrange.cpp
     void buildPanes();
     void arrange();
@@ -85,6 +89,7 @@ private:
     QString m_problem, m_loading;
     qint64 m_session = 0;
     bool m_some = false, m_ready = false, m_waiting = false;
+    bool m_tells = false, m_told = false;  // the pane has facts; it had some of this content, and keeps its place from then on
     std::vector<TraceSlice> m_flows;
     qint64 m_place = 0;  // where a search goes on from
     bool m_led = false, m_ledNext = false, m_fromPane = false;

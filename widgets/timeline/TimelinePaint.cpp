@@ -304,8 +304,11 @@ void TimelineView::drawOverview(QPainter& painter) {
     const double length = static_cast<double>(std::max<qint64>(1, m_content.lanes.end - m_content.lanes.begin));
     const std::size_t count = std::min<std::size_t>(m_content.lanes.lanes.size(), 11);
     // Not with each tile that arrives while the view moves: it is a picture of all of it.
-    const bool old = m_overviewTiles == 0 && (!m_overviewDrawn.isValid() || m_overviewDrawn.elapsed() > 200 || m_moved.elapsed() >= kStillAfterMs);
-    if (m_overviewImage.width() != strip.width() || old) {
+    const bool old = m_overviewTiles == 0;
+    const bool due = !m_overviewDrawn.isValid() || m_overviewDrawn.elapsed() > 200 || m_moved.elapsed() >= kStillAfterMs;
+    if (old && !due) QTimer::singleShot(kStillAfterMs + 20, this, qOverload<>(&QWidget::update));  // nothing else may ask for it
+    if (m_overviewImage.width() != strip.width() || (old && due)) {
+        m_overviewMissing.clear();
         m_overviewDrawn.restart();
         m_overviewTiles = 1;
         m_overviewImage = QImage(strip.size(), QImage::Format_RGB32);
@@ -320,7 +323,7 @@ void TimelineView::drawOverview(QPainter& painter) {
             const int top = static_cast<int>(i) * strip.height() / static_cast<int>(count);
             const int bottom = static_cast<int>(i + 1) * strip.height() / static_cast<int>(count) - (count > 6 ? 0 : 1);
             for (const int depth : {0, 1, 2}) {
-                composeRow(lookup, spanOf(lane), depth, span, picture, depth == 0 ? &m_missing : nullptr);
+                composeRow(lookup, spanOf(lane), depth, span, picture, depth == 0 ? &m_overviewMissing : nullptr);
                 const auto put = [&](int x, std::uint32_t colour) {
                     if (x < 0 || x >= strip.width()) return;
                     for (int y = top; y < bottom; ++y) pixels[y * strip.width() + x] = colour;
@@ -335,6 +338,8 @@ void TimelineView::drawOverview(QPainter& painter) {
             }
         }
     }
+    // Also where it was not drawn anew: what the lanes want is asked for in place of what was wanted before.
+    m_missing.insert(m_overviewMissing.begin(), m_overviewMissing.end());
     painter.drawImage(strip.topLeft(), m_overviewImage);
     const double begin = static_cast<double>(m_content.lanes.begin);
     const double left = strip.left() + std::clamp((m_from - begin) / length, 0.0, 1.0) * strip.width();

@@ -62,6 +62,7 @@ void TimelineView::setContent(TimelineContent content) {
         m_shelf.forgetFrom(before.end - (std::int64_t{1} << 30), finest);
     }
     m_missing.clear();
+    m_overviewMissing.clear();
     m_overviewImage = {};
     m_layout.set(m_content, m_folded);
     if (m_following)
@@ -83,6 +84,7 @@ void TimelineView::addStyles(const std::vector<LodStyle>& styles) {
 void TimelineView::forgetStyles() {
     m_shelf.clear();
     m_missing.clear();
+    m_overviewMissing.clear();
     m_looks.clear();
     m_colours.clear();
     m_shades.clear();
@@ -94,6 +96,7 @@ void TimelineView::forgetStyles() {
 void TimelineView::addTiles(const std::vector<LodTilePtr>& tiles) {
     for (const auto& tile : tiles) {
         m_missing.erase({tile->lane, tile->level, tile->index});
+        m_overviewMissing.erase({tile->lane, tile->level, tile->index});
         m_shelf.add(tile);
     }
     m_overviewTiles = 0;
@@ -103,6 +106,12 @@ void TimelineView::addTiles(const std::vector<LodTilePtr>& tiles) {
 void TimelineView::setSelected(const std::optional<TraceSlice>& slice, const std::vector<TraceSlice>& flows) {
     m_selected = slice;
     m_flows = flows;
+    update();
+}
+
+void TimelineView::clearSelection() {
+    m_range.reset();
+    Q_EMIT selectionCleared();
     update();
 }
 

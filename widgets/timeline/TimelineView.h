@@ -27,6 +27,7 @@ public:
     void addTiles(const std::vector<LodTilePtr>& tiles);
     void setSelected(const std::optional<TraceSlice>& slice, const std::vector<TraceSlice>& flows = {});
     void reveal(const TraceSlice& slice);  // brings it into view
+    void clearSelection();                 // nor a range
 
     double from() const { return m_from; }
     double nsPerPixel() const { return m_nsPerPixel; }
@@ -39,7 +40,8 @@ public:
     const TimelineLayout& layoutOfRows() const { return m_layout; }
     std::vector<LookClass> looks() const;  // that are in sight, for the legend
     bool sharp() const { return m_missing.empty(); }
-    QRect lanesRect() const;  // where slices are drawn
+    bool overviewIsFresh() const { return m_overviewTiles != 0; }  // no tile has come since it was drawn
+    QRect lanesRect() const;                                       // where slices are drawn
     int yOf(qint64 lane, int depth) const;
     double xOf(qint64 time) const { return lanesRect().left() + (static_cast<double>(time) - m_from) / m_nsPerPixel; }
     void setFolded(qint64 lane, bool folded);
@@ -53,6 +55,7 @@ Q_SIGNALS:
     void sliceWanted(qint64 lane, int depth, qint64 time, qint64 near);
     void sumsWanted(qint64 from, qint64 to);
     void selectionCleared();
+    void clicked();       // by a person, on whatever
     void searchWanted();  // somebody wants to type a name
     void nextWanted(bool forwards);
     void flowWanted(bool forwards);
@@ -112,8 +115,8 @@ private:
     std::vector<TraceSlice> m_flows;
     std::vector<qint64> m_marks;
     std::optional<std::pair<qint64, qint64>> m_range;
-    std::set<TilePlace> m_missing;
-    QImage m_strip, m_overviewImage;  // m_strip: of one row
+    std::set<TilePlace> m_missing, m_overviewMissing;  // that were not there when the lanes, and when the overview were drawn last
+    QImage m_strip, m_overviewImage;                   // m_strip: of one row
     std::size_t m_overviewTiles = 0;
     std::vector<std::uint32_t> m_plain, m_hatched;  // one row of pixels: as it is, and with every pixel hatched that is a fold
     std::vector<std::uint32_t> m_line;

@@ -120,7 +120,7 @@ TimelineWiring::TimelineWiring(const Panels& panels, RunController& runs, RunWir
                 if (answer.slice)
                     m_panels.page.setSlice(*answer.slice, answer.kin, answer.flows);
                 else
-                    m_panels.page.view().setSelected({});
+                    m_panels.page.clearSelection();
             });
     });
     connect(&view, &TimelineView::sumsWanted, this, [this](qint64 from, qint64 to) {

@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QTabWidget>
 #include <QTableView>
+#include <QTextBrowser>
 #include <QToolButton>
 #include <QWheelEvent>
 
@@ -143,6 +144,70 @@ TEST_F(WindowTimelineTest, SelectsSearchesAndSumsUp) {
     QTest::keyClick(&view(), Qt::Key_Escape);
     EXPECT_FALSE(view().selected().has_value());
     EXPECT_FALSE(view().range().has_value());
+}
+
+TEST_F(WindowTimelineTest, ThePaneOfWhatIsSelectedStaysAndIsFilledAgainAfterEscape) {
+    for (const QSize size : {QSize(1024, 640), QSize(1280, 800), QSize(1920, 1080)}) {
+        options.size = size;
+        open();
+        look();
+        capture();
+        view().setFocus();
+        view().fit();
+        settle();
+        auto* pane = page().findChild<QTextBrowser*>();
+        ASSERT_NE(pane, nullptr);
+        const auto select = [&] {
+            page().searchFor("a");
+            EXPECT_TRUE(QTest::qWaitFor([&] { return page().details().contains("p50, p95"); }, 5000)) << size.width();
+            EXPECT_TRUE(pane->isVisible()) << size.width();
+            EXPECT_GT(pane->width(), 100);
+            EXPECT_GT(pane->height(), 40);
+        };
+        for (int i = 0; i < 3; ++i) {
+            select();
+            // Also while somebody reads the facts.
+            QWidget* reader = i == 1 ? static_cast<QWidget*>(pane) : &view();
+            reader->setFocus();
+            QTest::keyClick(reader, Qt::Key_Escape);
+            EXPECT_FALSE(view().selected().has_value());
+            EXPECT_TRUE(page().details().isEmpty()) << "nothing is told of what is not selected";
+            EXPECT_TRUE(pane->isVisible());
+            EXPECT_TRUE(pane->toPlainText().contains("Nothing is selected")) << pane->toPlainText().toStdString();
+        }
+        picture(window(), QString("timeline-escaped-%1").arg(size.width()));
+        press("Stop");
+        ASSERT_TRUE(idle());
+        place = nullptr;
+    }
+}
+
+TEST_F(WindowTimelineTest, TheOverviewIsDrawnAlsoWhereItsTilesComeWhileTheViewMoves) {
+    options.size = {1280, 800};
+    open();
+    look();
+    capture();
+    const auto drawn = [&] {
+        const QImage image = view().grab().toImage();
+        const double ratio = view().devicePixelRatioF();
+        int coloured = 0;
+        for (int y = 9; y < 22; ++y)
+            for (int x = view().lanesRect().left() + 12; x < view().lanesRect().right() - 12; ++x)
+                coloured += image.pixelColor(static_cast<int>(x * ratio), static_cast<int>(y * ratio)).saturation() > 40 ? 1 : 0;
+        return coloured > 50;
+    };
+    view().fit();
+    settle();
+    ASSERT_TRUE(drawn());
+    for (int i = 0; i < 10; ++i) {
+        view().forgetStyles();  // as when the session has grown
+        view().update();
+        QTest::qWait(i * 7);
+        view().fit();
+        QTest::qWait(700);                                             // no mouse, no key
+        EXPECT_TRUE(view().sharp() && view().overviewIsFresh()) << i;  // before it is drawn once more for the picture
+        EXPECT_TRUE(drawn()) << i;
+    }
 }
 
 TEST_F(WindowTimelineTest, ShowsARowOfThePageOperations) {
