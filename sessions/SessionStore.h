@@ -19,6 +19,8 @@ struct Event;
 
 // $XDG_DATA_HOME/stepscope/sessions.db or ~/.local/share/stepscope/sessions.db; makes the folder when asked to write.
 std::string defaultDatabasePath();
+// Why a database that is not there yet could not be made, as a sentence; empty where it could: its folders are made once, and taken away again.
+std::string whyDatabaseCannotBeMade(const std::string& database);
 // Where a run keeps a session's checkpoints: beside the database, in a folder that belongs to this database alone (CheckpointFolders.h).
 Result<std::string> checkpointFolder(const std::string& path, std::int64_t session);
 // Of a session, oldest first: those it stored that are still there, and those that a kill kept from being stored.

@@ -7,6 +7,7 @@
 #include "app/cli/CommandLine.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/StandardStreams.h"
+#include "app/workbench/EarlyEnd.h"
 #include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/Workbench.h"
 #include "core/base/Check.h"
@@ -24,6 +25,10 @@ ExitCode run(int argc, char** argv) {
     if (const auto* answer = std::get_if<CommandLine::Answer>(&parsed)) {
         print(answer->text);
         return ExitCode::Ok;
+    }
+    if (const auto usable = checkEnvironment(); !usable) {
+        printError(usable.error().sentence);
+        return exitCode(usable.error().code);
     }
     const auto outcome = std::get<Action>(parsed)();
     if (!outcome) {
@@ -57,6 +62,7 @@ ExitCode guarded(int argc, char** argv) {
 }  // namespace stepscope::cli
 
 int main(int argc, char** argv) {
+    stepscope::early_end::begun();
     stepscope::cli::openStandardStreams();
     stepscope::initialiseEngine();
     return static_cast<int>(stepscope::cli::guarded(argc, argv));

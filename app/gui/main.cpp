@@ -8,6 +8,7 @@
 #include "app/gui/process/Display.h"
 #include "app/gui/process/LoopTrace.h"
 #include "app/gui/process/LostDisplay.h"
+#include "app/workbench/EarlyEnd.h"
 #include "app/workbench/Workbench.h"
 #include "widgets/style/SystemTheme.h"
 #include "widgets/style/Theme.h"
@@ -28,6 +29,7 @@ QStringList listOf(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    stepscope::early_end::begun();
     stepscope::initialiseEngine();
 
     QCoreApplication::setOrganizationName("stepscope");
@@ -37,6 +39,10 @@ int main(int argc, char** argv) {
     if (!parsed.options) {
         std::fprintf(parsed.exitCode == 0 ? stdout : stderr, "%s\n", qPrintable(parsed.text.trimmed()));
         return parsed.exitCode;
+    }
+    if (const auto usable = stepscope::checkEnvironment(); !usable) {
+        std::fprintf(stderr, "%s\n", usable.error().sentence.c_str());
+        return 3;
     }
     if (const QString why = stepscope::whyNoDisplay(); !why.isEmpty()) {
         std::fprintf(stderr, "%s\n", qPrintable(why));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 
 #include "app/workbench/Checkpoints.h"
@@ -13,6 +14,7 @@
 #include "app/workbench/StudyRequests.h"
 #include "app/workbench/Workbench.h"
 #include "app/workbench/WorkerWaits.h"
+#include "core/kernels/isa/Isa.h"
 #include "core/memory/HostAllocator.h"
 #include "core/profile/MachineProbe.h"
 
@@ -95,6 +97,15 @@ void initialiseEngine() {
     takeLibraryWarnings();
     host_memory::install();
     cudaPlugin();
+}
+
+Status checkEnvironment() {
+    if (const auto limit = host_memory::limitOfEnvironment(); !limit) return limit.error();
+    Isa isa;
+    if (const char* asked = std::getenv("STEPSCOPE_ISA"); asked != nullptr && *asked != '\0' && !isaNamed(asked, isa))
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("STEPSCOPE_ISA is \"{}\"; it takes baseline, avx2, avx512 or avx512bf16, or is not set at all.", asked));
+    return {};
 }
 
 std::unique_ptr<Workbench> Workbench::create() {

@@ -101,6 +101,8 @@ public:
 // First statement of main(): installs the host allocator and loads the CUDA plug-in, both before any ATen call, and takes what libraries write to
 // std::cerr.
 void initialiseEngine();
+// Whether the environment variables that the engine reads have values that it can use (STEPSCOPE_MEMORY_LIMIT, STEPSCOPE_ISA).
+Status checkEnvironment();
 
 class Workbench {
 public:

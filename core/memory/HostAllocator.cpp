@@ -10,9 +10,11 @@
 
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/base/Format.h"
@@ -168,9 +170,20 @@ Bytes budget() {
     return {g_budget.load()};
 }
 
+Result<Bytes> limitOfEnvironment() {
+    const char* wish = std::getenv("STEPSCOPE_MEMORY_LIMIT");
+    if (wish == nullptr || *wish == '\0') return Bytes{0};
+    std::int64_t count = 0;
+    const char* const end = wish + std::strlen(wish);
+    if (const auto [stop, problem] = std::from_chars(wish, end, count); problem != std::errc{} || stop != end || count <= 0)
+        return makeError(ErrorCode::BadInput,
+                         "STEPSCOPE_MEMORY_LIMIT is \"" + std::string(wish) + "\"; it takes a whole number of bytes, such as 2000000000.");
+    return Bytes{count};
+}
+
 Bytes affordable() {
-    std::int64_t allowed = 0;
-    if (const char* wish = std::getenv("STEPSCOPE_MEMORY_LIMIT")) allowed = std::strtoll(wish, nullptr, 10);
+    const auto limit = limitOfEnvironment();
+    std::int64_t allowed = limit ? limit->count : 0;
     if (allowed <= 0) {
         const std::int64_t reachable = availableMemory().count + g_live.load() + g_cached.load();
         allowed = std::max<std::int64_t>(reachable - std::max<std::int64_t>(reachable / 20, 256'000'000), 0);

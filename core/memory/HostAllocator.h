@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 
+#include "core/base/Result.h"
 #include "core/base/Units.h"
 
 namespace stepscope::host_memory {
@@ -23,6 +24,8 @@ Mode mode();
 // The most live bytes allowed. Default: the smaller of the cgroup's limit and the available memory, less a margin of 5 % or
 // 256 MB; the environment variable STEPSCOPE_MEMORY_LIMIT (bytes) overrides it.
 void setBudget(Bytes budget);
+// What STEPSCOPE_MEMORY_LIMIT allows, 0 where it is not set; an error where it is no whole number of bytes above 0.
+Result<Bytes> limitOfEnvironment();
 Bytes budget();
 // The default, computed anew from what is available now plus what we hold; sets nothing.
 Bytes affordable();

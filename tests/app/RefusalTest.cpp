@@ -142,6 +142,16 @@ TEST_F(Refusal, NamesADatabaseThatCannotBeMade) {
 TEST_F(Refusal, NamesADatabaseThatIsNotThere) {
     expectRefused(cli({"sessions", "list", "--db", path("none.db")}), {"none.db"}, kNotFound);
 }
+TEST_F(Refusal, SaysOfADataFolderThatIsNoneThatNothingCanBeRecorded) {
+    auto nowhere = options();
+    nowhere.environment["XDG_DATA_HOME"] = "/dev/null";
+    expectRefused(cli({"sessions", "list"}, nowhere), {"/dev/null/stepscope/sessions.db", "cannot be made"}, kIo);
+    nowhere.environment["XDG_DATA_HOME"] = path("not-there-yet");
+    const Finished none = cli({"sessions", "list"}, nowhere);
+    EXPECT_EQ(none.exitCode, 0) << none.err;
+    EXPECT_NE(none.out.find("No sessions yet"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(path("not-there-yet"))) << "looking makes nothing";
+}
 TEST_F(Refusal, NamesASessionThatIsNotThere) {
     train();
     for (const char* command : {"show", "export-csv", "delete", "restore"})
@@ -217,6 +227,35 @@ TEST_F(Memory, IsPredictedWithTheCharactersThatATextReallyHas) {
                                                     "context=128", "--set", "batch-size=128"});
     expectRefused(finished, {"batch-size 128", "lower batch-size"}, kOutOfMemory);
     EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(Memory, ALimitThatIsNoNumberOfBytesIsRefusedAndSoIsAnInstructionSetOfNoName) {
+    for (const char* bytes : {"20MB", "lots", "-5", "0", "1e9", "99999999999999999999"}) {
+        auto limited = options();
+        limited.environment["STEPSCOPE_MEMORY_LIMIT"] = bytes;
+        expectRefused(cli({"config", "--preset", "tiny-cpu"}, limited), {"STEPSCOPE_MEMORY_LIMIT", bytes, "bytes"}, kBadInput);
+    }
+    auto nonsense = options();
+    nonsense.environment["STEPSCOPE_ISA"] = "sse9";
+    expectRefused(cli({"config", "--preset", "tiny-cpu"}, nonsense), {"STEPSCOPE_ISA", "sse9", "avx2"}, kBadInput);
+    nonsense.environment["STEPSCOPE_ISA"] = "baseline";
+    EXPECT_EQ(cli({"config", "--preset", "tiny-cpu"}, nonsense).exitCode, 0);
+}
+
+TEST_F(Memory, ThatIsTooLittleToBeginWithIsASentenceAndNoAbort) {
+    int said = 0;
+    for (int kilobytes = 440'000; kilobytes >= 390'000; kilobytes -= 10'000) {
+        const Finished finished =
+            Process({"/bin/sh", "-c", "ulimit -v " + std::to_string(kilobytes) + " && exec \"$0\" --version", STEPSCOPE_CLI}, options()).wait();
+        EXPECT_EQ(finished.signal, 0) << kilobytes << ": " << finished.err;
+        EXPECT_EQ(finished.err.find("terminate called"), std::string::npos) << kilobytes << ": " << finished.err;
+        // Where even the libraries have no room the system's loader says so itself.
+        if (finished.exitCode == 0 || finished.err.find("error while loading") != std::string::npos) continue;
+        expectRefused(finished, {"not enough memory", "ulimit"}, kOutOfMemory);
+        ++said;
+    }
+    RecordProperty("said", said);
+    EXPECT_GT(said, 0) << "none of these limits lies where LibTorch is loaded and cannot begin";
 }
 
 TEST_F(Memory, RunningOutOfItEndsTheRunAsFailedWithASentence) {

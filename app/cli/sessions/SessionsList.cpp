@@ -39,7 +39,11 @@ std::string asTable(const std::vector<SessionSummary>& sessions) {
 // Sessions whose rows cannot be read are left out of the result and named on stderr.
 Result<std::vector<SessionSummary>> read(const std::string& path) {
     // On a machine where nothing was recorded yet the default file is not there: that is an empty list, not a mistake.
-    if (path.empty() && !std::filesystem::exists(defaultDatabasePath())) return std::vector<SessionSummary>{};
+    std::error_code problem;
+    if (path.empty() && !std::filesystem::exists(defaultDatabasePath(), problem)) {
+        if (const std::string why = whyDatabaseCannotBeMade(defaultDatabasePath()); !why.empty()) return makeError(ErrorCode::Io, why);
+        return std::vector<SessionSummary>{};
+    }
     return SessionReader::open(path.empty() ? defaultDatabasePath() : path).andThen([](std::unique_ptr<SessionReader> reader) {
         auto sessions = reader->list();
         for (const Error& error : reader->unreadable()) printError(error.sentence);

@@ -1,11 +1,7 @@
 #include "app/gui/wiring/SessionsReader.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <QFile>
 #include <QSaveFile>
-#include <filesystem>
 
 #include "app/workbench/Checkpoints.h"
 #include "sessions/SessionStore.h"
@@ -44,30 +40,10 @@ struct Listed {
     QStringList unreadable;  // a sentence for each session that is left out
 };
 
-// Why a database that is not there yet could not be made, empty where it could: its folders are made once, and taken away again while empty.
-std::string whyNotMade(const std::string& database) {
-    std::error_code problem;
-    const auto folder = std::filesystem::absolute(database, problem).parent_path();
-    std::vector<std::filesystem::path> missing;
-    for (auto at = folder; !at.empty() && at != at.parent_path() && !std::filesystem::exists(at, problem); at = at.parent_path())
-        missing.push_back(at);
-    problem.clear();
-    std::filesystem::create_directories(folder, problem);
-    const bool writable = !problem && std::filesystem::is_directory(folder, problem) && ::access(folder.c_str(), W_OK) == 0;
-    for (const auto& made : missing) {
-        std::error_code kept;
-        std::filesystem::remove(made, kept);
-    }
-    if (writable) return {};
-    return fmt::format(
-        "No run can be recorded: the database \"{}\" cannot be made{}. Choose another file (--db), in a folder that can be written to.", database,
-        problem ? ": " + problem.message() : std::string());
-}
-
 // A database that is not there yet is an empty list, not an error: the first run makes it. Not where it cannot.
 Result<Listed> readRows(const std::string& database) {
     if (!QFile::exists(words(database))) {
-        if (const std::string why = whyNotMade(database); !why.empty()) return makeError(ErrorCode::NotFound, why);
+        if (const std::string why = whyDatabaseCannotBeMade(database); !why.empty()) return makeError(ErrorCode::NotFound, why);
         return Listed{};
     }
     auto reader = SessionReader::open(database);

@@ -20,6 +20,15 @@ const char* toString(Isa isa) {
     return "baseline";
 }
 
+bool isaNamed(const char* word, Isa& isa) {
+    for (const Isa one : {Isa::Baseline, Isa::Avx2, Isa::Avx512, Isa::Avx512Bf16})
+        if (std::strcmp(word, toString(one)) == 0) {
+            isa = one;
+            return true;
+        }
+    return false;
+}
+
 Isa isaOfThisCpu() {
 #if defined(__x86_64__)
     // These ask for the system's support of the wide registers too.
@@ -38,10 +47,9 @@ Isa isaInUse() {
     static const Isa chosen = [] {
         const Isa most = isaOfThisCpu();
         const char* asked = std::getenv("STEPSCOPE_ISA");
-        if (asked == nullptr) return most;
-        for (const Isa lower : {Isa::Baseline, Isa::Avx2, Isa::Avx512, Isa::Avx512Bf16})
-            if (std::strcmp(asked, toString(lower)) == 0) return lower < most ? lower : most;
-        return most;
+        Isa lower = most;
+        if (asked != nullptr) isaNamed(asked, lower);
+        return lower < most ? lower : most;
     }();
     return chosen;
 }

@@ -8,6 +8,8 @@ namespace stepscope {
 enum class Isa { Baseline, Avx2, Avx512, Avx512Bf16 };  // each contains the former ones; Baseline is plain C++ for any CPU
 const char* toString(Isa isa);                          // "baseline", "avx2", "avx512", "avx512bf16": the words of STEPSCOPE_ISA
 
+bool isaNamed(const char* word, Isa& isa);  // false: no set has that name
+
 // The highest set that processor and system support: avx2 with fma; avx512 with F, BW, DQ and VL.
 Isa isaOfThisCpu();
 // The set in use: isaOfThisCpu(), or less when the environment variable STEPSCOPE_ISA named a lower one when this was first called.

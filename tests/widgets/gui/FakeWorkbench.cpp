@@ -325,6 +325,10 @@ void initialiseEngine() {
     if (const char* ms = std::getenv("STEPSCOPE_FAKE_STEP_MS")) g_stepMs = std::atof(ms);
 }
 
+Status checkEnvironment() {
+    return {};
+}
+
 std::unique_ptr<Workbench> Workbench::create() {
     return std::make_unique<FakeWorkbench>();
 }
