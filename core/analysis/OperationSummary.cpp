@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
-#include <utility>
+#include <array>
+#include <iterator>
+#include <limits>
 
 namespace stepscope {
 namespace {
@@ -74,12 +74,35 @@ std::uint32_t OperationSummary::textOf(const std::string& text) {
     return found->second;
 }
 
-void OperationSummary::count(Sum& sum, const Slice& slice, const SliceArguments& arguments) {
+// Those that it lies in, and those that lie in it, are found by their begins, in whichever order they come.
+std::int64_t OperationSummary::addedBy(Outermost& outermost, const Slice& slice) {
+    auto& calls = outermost.calls;
+    const std::int64_t begin = slice.start, end = bounded(slice.start, slice.duration);
+    const auto byBegin = [](std::int64_t at, const auto& call) { return at < call.first; };
+    // Mostly they come in order, and the last one tells.
+    auto behind = calls.empty() || calls.back().first <= begin ? calls.end() : std::upper_bound(calls.begin(), calls.end(), begin, byBegin);
+    if (behind != calls.begin() && std::prev(behind)->second >= end) return 0;
+    auto first = behind;
+    if (first != calls.begin() && std::prev(first)->first == begin) --first;  // it begins with this one, and ends before
+    auto last = first;
+    std::int64_t added = slice.duration;
+    for (; last != calls.end() && last->second <= end; ++last) added -= last->second - last->first;
+    m_remembered -= static_cast<std::size_t>(last - first);
+    first = calls.erase(first, last);
+    if (m_remembered < kMostOutermost) {
+        calls.insert(first, {begin, end});
+        ++m_remembered;
+    }
+    return added;
+}
+
+void OperationSummary::count(Sum& sum, const Slice& slice, const SliceArguments& arguments, std::int64_t total) {
     sum.shortest = sum.calls == 0 ? slice.duration : std::min(sum.shortest, slice.duration);
     sum.longest = std::max(sum.longest, slice.duration);
     sum.calls += 1;
     sum.self = bounded(sum.self, slice.self());
-    sum.total = bounded(sum.total, slice.duration);
+    sum.total = bounded(sum.total, total);
+    sum.spent = bounded(sum.spent, slice.duration);
     sum.recomputed += slice.recomputed ? 1 : 0;
     sum.flops = bounded(sum.flops, arguments.flops);
     sum.bytes = bounded(sum.bytes, arguments.bytes);
@@ -97,6 +120,8 @@ void OperationSummary::add(const SliceBlock& block) {
         texts.push_back(textOf(text));
         backward.push_back(text == "backward");
     }
+    std::array<std::vector<Outermost*>, 2> calls;  // by name, of LibTorch's operations and of our own
+    for (auto& of : calls) of.resize(block.strings.size());
     for (const auto& slice : block.slices) {
         if (slice.kind == SliceKind::Step) {
             m_totals.steps += 1;
@@ -106,7 +131,8 @@ void OperationSummary::add(const SliceBlock& block) {
         if (isDeviceWork(slice.kind)) {
             m_totals.kernels += 1;
             m_totals.deviceTime.ns = bounded(m_totals.deviceTime.ns, slice.duration);
-            count(m_kernels[{texts[slice.name], texts[slice.phase], texts[slice.role], slice.layer, false}], slice, block.arguments[slice.arguments]);
+            count(m_kernels[{texts[slice.name], texts[slice.phase], texts[slice.role], slice.layer, false}], slice, block.arguments[slice.arguments],
+                  slice.duration);
         }
         if (!isOperation(slice.kind)) continue;
         m_totals.operations += 1;
@@ -115,8 +141,11 @@ void OperationSummary::add(const SliceBlock& block) {
             m_totals.backward.ns = bounded(m_totals.backward.ns, slice.self());
             if (slice.layer >= 0 || slice.role != 0) m_totals.backwardPlaced.ns = bounded(m_totals.backwardPlaced.ns, slice.self());
         }
-        count(m_sums[{texts[slice.name], texts[slice.phase], texts[slice.role], slice.layer, slice.kind == SliceKind::Own}], slice,
-              block.arguments[slice.arguments]);
+        const bool own = slice.kind == SliceKind::Own;
+        Outermost*& outermost = calls[own ? 1 : 0][slice.name];
+        if (outermost == nullptr) outermost = &m_outermost[{block.thread.laneNumber(), texts[slice.name], own}];
+        count(m_sums[{texts[slice.name], texts[slice.phase], texts[slice.role], slice.layer, own}], slice, block.arguments[slice.arguments],
+              addedBy(*outermost, slice));
     }
 }
 
@@ -129,12 +158,13 @@ std::vector<SummaryRow> OperationSummary::rows(SummaryBy by, SummarySort sort, s
         const bool own = by == SummaryBy::Operation && place.own;
         Growing& into = growing[{std::move(name), own}];
         SummaryRow& row = into.row;
-        const std::int64_t total = byName ? sum.total : sum.self;
+        const std::int64_t total = byName ? sum.total : sum.self, spent = byName ? sum.spent : sum.self;
         row.shortest.ns = row.calls == 0 ? sum.shortest : std::min(row.shortest.ns, sum.shortest);
         row.longest.ns = std::max(row.longest.ns, sum.longest);
         row.calls += sum.calls;
         row.self.ns = bounded(row.self.ns, sum.self);
         row.total.ns = bounded(row.total.ns, total);
+        row.spent.ns = bounded(row.spent.ns, spent);
         row.recomputed += sum.recomputed;
         row.flops = bounded(row.flops, sum.flops);
         row.bytes = bounded(row.bytes, sum.bytes);

@@ -3,10 +3,13 @@
 // same rows.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/base/KeyedHash.h"
@@ -24,8 +27,10 @@ Result<SummarySort> summarySort(const std::string& word);  // "self", "total", "
 struct SummaryRow {
     std::string name;  // of the operation; of a layer layerName()
     std::int64_t calls = 0;
-    TimeNs self;               // of all threads, without what was called
-    TimeNs total;              // with it; of a layer or role the same as self, as its operations call each other
+    TimeNs self;  // of all threads, without what was called
+    // With it; a call within one of its own name counts once. Of a layer or role the same as self, as its operations call each other.
+    TimeNs total;
+    TimeNs spent;              // of all calls together, those within one of its own name too: what `mean` is of
     TimeNs shortest, longest;  // call
     // Where most of its own time was spent: the layer, the part of the model and the phase. Of a layer or role: that one.
     std::int32_t layer = -1;
@@ -35,7 +40,7 @@ struct SummaryRow {
     std::int64_t flops = 0, bytes = 0;  // of all calls, where they are known
     bool own = false;                   // of our own kernels
 
-    TimeNs mean() const { return {calls == 0 ? 0 : total.ns / calls}; }
+    TimeNs mean() const { return {calls == 0 ? 0 : spent.ns / calls}; }
 };
 
 struct SummaryTotals {
@@ -57,6 +62,9 @@ std::string layerName(std::int32_t layer, const std::string& role);
 
 class OperationSummary {
 public:
+    // Outermost calls that are remembered to tell those within them; of more than so many, calls within each other are counted as if they were not.
+    static constexpr std::size_t kMostOutermost = 4'000'000;
+
     void add(const SliceBlock& block);
     // limit: 0 = all. By kernel: what ran on GPUs, kernels, copies and memsets; self and total are the same there.
     std::vector<SummaryRow> rows(SummaryBy by, SummarySort sort, std::size_t limit = 0) const;
@@ -73,14 +81,22 @@ private:
         std::size_t operator()(const Place& place) const;
     };
     struct Sum {
-        std::int64_t calls = 0, self = 0, total = 0, shortest = 0, longest = 0, recomputed = 0, flops = 0, bytes = 0;
+        std::int64_t calls = 0, self = 0, total = 0, spent = 0, shortest = 0, longest = 0, recomputed = 0, flops = 0, bytes = 0;
     };
-    static void count(Sum& sum, const Slice& slice, const SliceArguments& arguments);
+    // The calls of one name on one lane that lie in none other of it, by their begin; so their ends are in order, too.
+    struct Outermost {
+        std::vector<std::pair<std::int64_t, std::int64_t>> calls;
+    };
+    static void count(Sum& sum, const Slice& slice, const SliceArguments& arguments, std::int64_t total);
+    // What a call adds to the time of the outermost ones.
+    std::int64_t addedBy(Outermost& outermost, const Slice& slice);
     std::uint32_t textOf(const std::string& text);
 
     std::vector<std::string> m_texts;
     KeyedMap<std::string, std::uint32_t> m_textPlaces;
-    std::unordered_map<Place, Sum, Hash> m_sums, m_kernels;  // of operations, of what ran on GPUs
+    std::unordered_map<Place, Sum, Hash> m_sums, m_kernels;                          // of operations, of what ran on GPUs
+    std::map<std::tuple<std::int64_t, std::uint32_t, bool>, Outermost> m_outermost;  // by lane, name and whether it is of our own
+    std::size_t m_remembered = 0;
     SummaryTotals m_totals;
 };
 

@@ -10,8 +10,8 @@
 
 namespace stepscope {
 
-// Of an operation: floating-point operations of matrix products and attention, a multiplication and an addition each, the numbers that MFU counts;
-// bytes of its operands and its result, once.
+// Of an operation: floating-point operations of matrix products and attention (AttentionWork.h), a multiplication and an addition each, the numbers
+// that MFU counts; bytes of its operands and its result, once.
 struct OperationWork {
     std::int64_t flops = 0, bytes = 0;  // 0: unknown
     bool operator==(const OperationWork&) const = default;

@@ -19,7 +19,7 @@ struct CapturedOperation {
     bool ours = false;          // an operation of our own, beside LibTorch's
     std::int64_t runs = 0;      // how often it was run, in all captured steps
     std::int64_t launches = 0;  // how often that was a launch of work, and not only a way into others or a view
-    TimeNs total;               // of all threads that ran it
+    TimeNs total;               // of all threads that ran it; what it called of its own name counts once
     TimeNs self;                // without what it called
 };
 constexpr std::size_t kMostCapturedOperations = 500;

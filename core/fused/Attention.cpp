@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/base/AttentionWork.h"
 #include "core/fused/FusedOps.h"
 #include "core/fused/KeptPlace.h"
 #include "core/fused/Rows.h"
@@ -32,8 +33,8 @@ AttentionShape shapeOf(const at::Tensor& q) {
 
 // Of so many products with the scores on and below the diagonal, and so many matrices like q.
 OperationWork causalWork(const at::Tensor& q, std::int64_t products, std::int64_t matrices) {
-    const std::int64_t T = q.size(2);
-    return {products * T * (T + 1) * q.size(0) * q.size(1) * q.size(3), matrices * q.numel() * q.element_size()};
+    const std::int64_t T = q.size(2), heads = q.size(0) * q.size(1);
+    return {heads * attention_work::flops(T, T, q.size(3), products, true), matrices * q.numel() * q.element_size()};
 }
 
 // function(b, h, scratch) for every head of every sequence; each thread has scratch of its own, aligned to 64.
@@ -63,10 +64,11 @@ public:
             using E = decltype(element);
             const auto& kernel = attentionForward<E>();
             const AttentionShape shape = shapeOf(q);
-            overHeads("attention", q, causalWork(q, 2, 4), kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
-                kernel.run(shape, headOf<const E>(q, b, h), headOf<const E>(k, b, h), headOf<const E>(v, b, h), headOf<E>(out, b, h),
-                           logSum.data_ptr<float>() + (b * H + h) * T, scratch);
-            });
+            overHeads("attention", q, causalWork(q, attention_work::kForwardProducts, 4), kernel.scratchBytes(shape),
+                      [&](std::int64_t b, std::int64_t h, void* scratch) {
+                          kernel.run(shape, headOf<const E>(q, b, h), headOf<const E>(k, b, h), headOf<const E>(v, b, h), headOf<E>(out, b, h),
+                                     logSum.data_ptr<float>() + (b * H + h) * T, scratch);
+                      });
         });
         ctx->save_for_backward({q, k, v, out, logSum});
         return out;
@@ -86,11 +88,12 @@ public:
             using E = decltype(element);
             const auto& kernel = attentionBackward<E>();
             const AttentionShape shape = shapeOf(q);
-            overHeads("attention backward", q, causalWork(q, 5, 8), kernel.scratchBytes(shape), [&](std::int64_t b, std::int64_t h, void* scratch) {
-                kernel.run(shape, headOf<const E>(q, b, h), headOf<const E>(k, b, h), headOf<const E>(v, b, h), headOf<const E>(out, b, h),
-                           headOf<const E>(gradOut, b, h), logSum.data_ptr<float>() + (b * H + h) * T, headOf<E>(gradQ, b, h), headOf<E>(gradK, b, h),
-                           headOf<E>(gradV, b, h), scratch);
-            });
+            overHeads("attention backward", q, causalWork(q, attention_work::kBackwardProducts, 8), kernel.scratchBytes(shape),
+                      [&](std::int64_t b, std::int64_t h, void* scratch) {
+                          kernel.run(shape, headOf<const E>(q, b, h), headOf<const E>(k, b, h), headOf<const E>(v, b, h), headOf<const E>(out, b, h),
+                                     headOf<const E>(gradOut, b, h), logSum.data_ptr<float>() + (b * H + h) * T, headOf<E>(gradQ, b, h),
+                                     headOf<E>(gradK, b, h), headOf<E>(gradV, b, h), scratch);
+                      });
         });
         return {gradQ, gradK, gradV};
     }

@@ -10,7 +10,7 @@ struct StepWork {            // of one update, all its micro-batches
     double tokens = 0;       // that are trained
     double products = 0;     // FLOP of the linear layers: 2 a weight and token forward, twice that backward, once more where a block is run again
     double head = 0;         // of them, those of the vocabulary
-    double attention = 0;    // FLOP of scores and of what they weigh, below the diagonal alone: forward, and twice that backward
+    double attention = 0;    // FLOP of scores and of what they weigh (AttentionWork.h): forward, and twice that backward
     double updateBytes = 0;  // that AdamW reads and writes: weights, gradients and both moments
 };
 

@@ -152,24 +152,26 @@ void ends(const void* key, int worker) {
         t_here.ranges.back().called += total;
     }
     if (!open.heard) return;
-    const OperationDone done{.id = open.id,
-                             .name = open.name->text.c_str(),
-                             .known = open.name,
-                             .ours = open.ours,
-                             .backward = open.backward,
-                             .worker = worker,
-                             .place = open.place,
-                             .step = open.step,
-                             .launch = launch && worker == 0,
-                             .works = open.name->works,
-                             .totalNs = total,
-                             .selfNs = std::max<std::int64_t>(0, total - open.called),
-                             .beginNs = open.begin,
-                             .depth = static_cast<int>(all.size() + t_here.ranges.size()),
-                             .arguments = open.arguments,
-                             .sequence = open.sequence,
-                             .forwardThread = open.forwardThread,
-                             .forwardBeginNs = open.forwardBegin};
+    const OperationDone done{
+        .id = open.id,
+        .name = open.name->text.c_str(),
+        .known = open.name,
+        .ours = open.ours,
+        .backward = open.backward,
+        .worker = worker,
+        .place = open.place,
+        .step = open.step,
+        .launch = launch && worker == 0,
+        .works = open.name->works,
+        .inItself = std::ranges::any_of(all, [&](const Open& around) { return around.name == open.name || around.name->text == open.name->text; }),
+        .totalNs = total,
+        .selfNs = std::max<std::int64_t>(0, total - open.called),
+        .beginNs = open.begin,
+        .depth = static_cast<int>(all.size() + t_here.ranges.size()),
+        .arguments = open.arguments,
+        .sequence = open.sequence,
+        .forwardThread = open.forwardThread,
+        .forwardBeginNs = open.forwardBegin};
     for (const auto& observer : *open.heard) observer->operationEnds(done);
 }
 

@@ -39,7 +39,8 @@ struct OperationDone {
     // Work is counted once: not what only calls others, makes a view, makes room or answers a question; and what LibTorch is asked for inside an
     // operation of our own is part of that one, however many threads share it.
     bool launch = false;
-    bool works = false;  // whether it would be one if nothing that it called were
+    bool works = false;     // whether it would be one if nothing that it called were
+    bool inItself = false;  // an operation of its name is around it: the time of that one has this one's in it
     std::int64_t totalNs = 0;
     std::int64_t selfNs = 0;                        // without what it called
     std::int64_t beginNs = 0;                       // of the steady clock

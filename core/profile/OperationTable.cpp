@@ -121,7 +121,7 @@ public:
         Sum& sum = found->second;
         sum.runs += operation.worker == 0 ? 1 : 0;
         sum.launches += operation.launch ? 1 : 0;
-        sum.totalNs += operation.totalNs;
+        if (!operation.inItself) sum.totalNs += operation.totalNs;
         sum.selfNs += operation.selfNs;
     }
 

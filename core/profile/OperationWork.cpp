@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/AttentionWork.h"
+
 namespace stepscope {
 namespace {
 
@@ -24,17 +26,15 @@ OperationWork product(const OperandShape& a, const OperandShape& b, std::int64_t
     return {2 * rows * k * n, bytesOf(a) + bytesOf(b) + rows * n * a.elementBytes + extra};
 }
 
-// q, k, v: (.., T, D). Products with T x T, each 2 T T D a head; causal: of them what lies on and below the diagonal.
+// q, k, v: (.., T, D).
 OperationWork attention(const Operands& all, std::size_t firstOfThree, std::int64_t products, bool causal) {
     if (all.size() < firstOfThree + 3) return {};
     const OperandShape &q = all[firstOfThree], &k = all[firstOfThree + 1];
     const std::int64_t queries = dim(q, 2), keys = dim(k, 2), width = dim(q, 1);
     const std::int64_t heads = queries * width > 0 ? q.elements() / (queries * width) : 0;
-    const bool square = causal && queries == keys;
-    const std::int64_t pairs = square ? queries * (queries + 1) / 2 : queries * keys;
     std::int64_t bytes = bytesOf(q);  // the result
     for (const auto& operand : all) bytes += bytesOf(operand);
-    return {2 * products * heads * pairs * width, bytes};
+    return {heads * attention_work::flops(queries, keys, width, products, causal), bytes};
 }
 
 std::int64_t operandBytes(const Operands& all) {
@@ -112,8 +112,8 @@ OperationWork workOf(std::string_view name, const std::vector<OperandShape>& all
     if ((name == "aten::mm" || name == "aten::bmm" || name == "aten::mv" || name == "aten::dot") && count >= 2) return product(all[0], all[1], 0);
     if ((name == "aten::addmm" || name == "aten::baddbmm" || name == "aten::addmm_" || name == "aten::baddbmm_") && count >= 3)
         return product(all[1], all[2], bytesOf(all[0]));
-    if (name == "aten::_scaled_dot_product_flash_attention_for_cpu") return attention(all, 0, 2, causal);
-    if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward") return attention(all, 1, 5, causal);
+    if (name == "aten::_scaled_dot_product_flash_attention_for_cpu") return attention(all, 0, attention_work::kForwardProducts, causal);
+    if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward") return attention(all, 1, attention_work::kBackwardProducts, causal);
     if (name == "aten::embedding" && count >= 2) return {0, 2 * all[1].elements() * dim(all[0], 1) * all[0].elementBytes + bytesOf(all[1])};
     if (name == "aten::embedding_dense_backward" && count >= 1) return {0, 2 * bytesOf(all[0])};
     if (among(kPointwise, name)) return pointwise(all);

@@ -1,6 +1,7 @@
 // What the stages of a planned step compute and move, of a worker's part, so that captures can hold their speed against the machine's: products and
 // attention counted as workOf() counts LibTorch's, bytes as operands and result once, though a stage keeps some of them in cache.
 #pragma once
+#include "core/base/AttentionWork.h"
 #include "core/base/OperationSpan.h"
 #include "core/step/StepShape.h"
 
@@ -14,8 +15,8 @@ public:
     OperationWork qkv(std::int64_t rows) const;
     OperationWork qkvBackward(std::int64_t rows) const;
     // tasks: heads of sequences.
-    OperationWork attention(std::int64_t tasks) const { return attended(tasks, 2, 4); }
-    OperationWork attentionBackward(std::int64_t tasks) const { return attended(tasks, 5, 8); }
+    OperationWork attention(std::int64_t tasks) const { return attended(tasks, attention_work::kForwardProducts, 4); }
+    OperationWork attentionBackward(std::int64_t tasks) const { return attended(tasks, attention_work::kBackwardProducts, 8); }
     OperationWork outAndMlp(std::int64_t rows) const;
     OperationWork outAndMlpBackward(std::int64_t rows) const;
     // Of `out` rows of a weight with `in` columns, summed over all rows of the batch.
@@ -33,8 +34,8 @@ private:
     // Weights of a block's linears outside of queries, keys and values.
     std::int64_t outAndMlpWeights() const { return s.width * (s.width + s.hiddenRows() + s.hidden); }
     OperationWork attended(std::int64_t tasks, std::int64_t products, std::int64_t matrices) const {
-        const std::int64_t pairs = s.context * (s.context + 1) / 2;
-        return {2 * products * tasks * pairs * s.headWidth(), tasks * matrices * s.bytes(s.context * s.headWidth())};
+        return {tasks * attention_work::flops(s.context, s.context, s.headWidth(), products, true),
+                tasks * matrices * s.bytes(s.context * s.headWidth())};
     }
 
     const StepShape& s;

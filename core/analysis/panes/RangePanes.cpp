@@ -294,7 +294,7 @@ Result<RangePanes> PanesReader::readFolded(std::int64_t from, std::int64_t to) {
             row.name = sum.name;
             row.calls = sum.count;
             row.self.ns = sum.self;
-            row.total.ns = sum.total;
+            row.total.ns = row.spent.ns = sum.total;
             row.own = sum.kind == SliceKind::Own;
             panes.totals.operations += sum.count;
             panes.totals.self.ns = cappedSum(panes.totals.self.ns, sum.self);

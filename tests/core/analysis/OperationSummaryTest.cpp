@@ -116,6 +116,39 @@ TEST(OperationSummary, GivesTheSameRowsHoweverSlicesWereCutAndInWhicheverOrder) 
     }
 }
 
+TEST(OperationSummary, CountsTheTimeOfACallWithinOneOfItsOwnNameOnce) {
+    SliceBlock block;
+    block.thread = {.process = 1, .thread = 4};
+    block.strings = {"", "aten::mul", "aten::to", "forward"};
+    block.slices = {
+        {.start = 0, .duration = 100, .called = 70, .name = 1, .phase = 3, .layer = 0},
+        {.start = 10, .duration = 70, .called = 40, .name = 2, .phase = 3, .depth = 1, .layer = 0},
+        {.start = 20, .duration = 40, .called = 10, .name = 1, .phase = 3, .depth = 2, .layer = 1},
+        {.start = 25, .duration = 10, .name = 1, .phase = 3, .depth = 3, .layer = 1},
+        {.start = 100, .duration = 50, .name = 1, .phase = 3, .layer = 0},
+    };
+    SliceBlock beside = block;  // the same on another thread
+    beside.thread.thread = 5;
+    std::vector<std::size_t> order{0, 1, 2, 3, 4};
+    do {
+        OperationSummary summary;
+        for (const std::size_t at : order) {  // a block each, in every order
+            SliceBlock one = block;
+            one.slices = {block.slices[at]};
+            summary.add(one);
+        }
+        summary.add(beside);
+        const auto rows = summary.rows(SummaryBy::Operation, SummarySort::Total);
+        ASSERT_EQ(rows.size(), 2u);
+        EXPECT_EQ(rows[0].name, "aten::mul");
+        EXPECT_EQ(rows[0].total.ns, 2 * 150);
+        EXPECT_EQ(rows[0].calls, 8);
+        EXPECT_EQ(rows[0].self.ns, 2 * 120);
+        EXPECT_EQ(rows[0].mean().ns, 2 * 200 / 8) << "a call is as long as it is";
+        EXPECT_EQ(rows[1].total.ns, 2 * 70);
+    } while (std::ranges::next_permutation(order).found);
+}
+
 TEST(OperationSummary, StaysWithinBoundsWhateverAFileSays) {
     SliceBlock block;
     block.strings = {"", "x"};

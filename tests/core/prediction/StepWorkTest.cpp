@@ -22,7 +22,7 @@ TEST(StepWork, CountsEachWeightOfALinearSixTimesAToken) {
     EXPECT_EQ(work.tokens, 80);
     EXPECT_EQ(work.head, 6.0 * 80 * 8 * 50);
     EXPECT_EQ(work.products, 6.0 * 80 * 3 * (4 * 64 + 2 * 8 * 32) + work.head);
-    EXPECT_EQ(work.attention, 3.0 * 3 * 2 * 10 * 8 * 80);
+    EXPECT_EQ(work.attention, 3.0 * 3 * 2 * 11 * 8 * 80) << "of a row of scores (10 + 1) / 2 on average";
     EXPECT_EQ(work.updateBytes, 1000.0 * 28);
 }
 

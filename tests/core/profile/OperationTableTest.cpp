@@ -72,6 +72,20 @@ TEST(OperationTable, SharesAnOperationsTimeBetweenItAndWhatItCalls) {
     EXPECT_EQ(done.rows->front().name, "inner") << "most time of its own first";
 }
 
+TEST(OperationTable, CountsTheTimeOfACallWithinOneOfItsOwnNameOnce) {
+    const auto done = tabled(1, [] {
+        const OperationSpan outer("again");
+        const OperationSpan between("between");
+        const OperationSpan inner("again");
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    });
+    const auto again = rowOf(done, "again");
+    EXPECT_EQ(again.runs, 2);
+    EXPECT_GE(again.total.milliseconds(), 20);
+    EXPECT_LT(again.total.ns, 2 * rowOf(done, "between").total.ns) << "the inner one's time is the outer one's already";
+    EXPECT_GE(again.total, rowOf(done, "between").total);
+}
+
 TEST(OperationTable, CountsOfTheStepsOnlyWhatRanInThem) {
     const at::Tensor x = at::ones({2, 2});
     OperationTable table;

@@ -277,7 +277,7 @@ TEST(CaptureSlices, EachProgramSaysThatItComputesTheSame) {
     // 4 sequences of 12 tokens, 16 wide, two heads of 8, two blocks with 64 within, 61 ids; each linear is multiplied three times.
     const RunConfig config = sliceConfig("off");
     const std::int64_t rows = 48, blocks = config.layers * (4 * 16 * 16 + 2 * 16 * 64), head = 16 * 61;
-    const std::int64_t attention = config.layers * 4 * 16 * (12 * 13 / 2) * 2 * (2 + 5);
+    const std::int64_t attention = config.layers * 4 * 16 * (12 * 13 / 2) * 2 * (2 + 4);
     const std::int64_t expected = 6 * rows * (blocks + head) + attention;
     EXPECT_EQ(flopsOfAStep("off", 1), expected);
     EXPECT_EQ(flopsOfAStep("kernels", 1), expected);
