@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/data/Hash128.h"
+#include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/ConfigNumbers.h"
 
@@ -85,6 +86,14 @@ std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const
         for (const auto& [key, value] : listConfig(*config))
             if (key != "preset" && key != "steps") text += fmt::format("|{}={}", key, value);
     return hashOf(text).hex();
+}
+
+std::pair<RunConfig, RunConfig> sidesOf(const ExperimentBegan& began) {
+    const auto parsed = [](const std::string& text) {
+        auto config = configFromJson(text);
+        return config ? std::move(*config) : RunConfig();
+    };
+    return {parsed(began.configA), parsed(began.configB)};
 }
 
 }  // namespace stepscope

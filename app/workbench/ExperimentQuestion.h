@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/Result.h"
+#include "core/events/Experiment.h"
 #include "core/events/Machine.h"
 #include "core/events/RunConfig.h"
 
@@ -27,5 +28,8 @@ std::string comparisonNotes(const RunConfig& a, const RunConfig& b);
 std::string questionWords(const RunConfig& a, const RunConfig& b, bool same);
 // The same text for the same question on the same machine, whatever the budget and the coins.
 std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const Machine& machine);
+
+// Settings of both sides. What was stored is a stranger's: what does not parse is as nothing is set.
+std::pair<RunConfig, RunConfig> sidesOf(const ExperimentBegan& began);
 
 }  // namespace stepscope

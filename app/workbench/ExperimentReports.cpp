@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "app/workbench/ExperimentQuestion.h"
+#include "app/workbench/reports/ReportJson.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
@@ -156,9 +157,13 @@ report::Document documentOf(const StoredReport& stored) {
 Status exportReport(const StoredReport& stored, const std::string& path) {
     const std::string ending = std::filesystem::path(path).extension().string();
     const bool html = ending == ".html" || ending == ".htm";
-    if (!html && ending != ".md" && ending != ".markdown")
-        return makeError(ErrorCode::BadInput, fmt::format("A report is .html or .md; \"{}\" ends in neither. Name the file so.", path));
+    if (!html && ending != ".md" && ending != ".markdown" && ending != ".json")
+        return makeError(ErrorCode::BadInput, fmt::format("A report is .html, .md or .json; \"{}\" ends in neither. Name the file so.", path));
     return exportToFile(path, [&](std::ostream& out) -> Status {
+        if (ending == ".json") {
+            out << json::line(json::ofReport(stored, stored.session));
+            return {};
+        }
         const report::Document document = documentOf(stored);
         out << (html ? report::toHtml(document) : report::toMarkdown(document));
         return {};
@@ -173,6 +178,7 @@ Result<StoredReport> storedReport(const Workbench& workbench, const std::string&
     auto events = (*reader)->events(session, 0, std::numeric_limits<std::int64_t>::max());
     if (!events) return events.error();
     StoredReport stored;
+    stored.session = session;
     if (experiment == 0 && (info->kind == SessionKind::Ladder || info->kind == SessionKind::Tune)) {
         StudyHistory study;
         for (const Event& event : *events) study.add(event);

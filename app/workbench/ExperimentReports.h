@@ -15,6 +15,7 @@ struct StoredReport {
     report::ExperimentFacts facts;
     std::optional<StudyHistory> study;  // of a ladder or a search; history and facts are empty then
     report::StudyFacts studyFacts;
+    std::int64_t session = 0;  // that it was read from; 0: it is not recorded
 };
 
 report::Document documentOf(const StoredReport& stored);
@@ -29,7 +30,8 @@ report::ExperimentFacts reportFacts(const Workbench& workbench, const Experiment
 
 report::StudyFacts studyFacts(const Workbench& workbench, const StudyBegan& began, const SessionInfo& info);
 
-// As a page: .html or .md by the name's ending, whole or not at all. A sentence for other endings, and for what the disk says.
+// As a page, or for a script: .html, .md or .json by the name's ending, whole or not at all. A sentence for other endings, and for what the disk
+// says.
 Status exportReport(const StoredReport& stored, const std::string& path);
 
 // "stepscope-cli ab --preset tiny-cpu --set layers=2 --a amp=off --b amp=bf16 --budget 180 --delta 1 --seed 1": what differs from the preset as this

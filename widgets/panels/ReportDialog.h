@@ -1,4 +1,4 @@
-// Where a report goes, asked of a person: a web page or Markdown. GUI thread.
+// Where a report goes, asked of a person: a web page, Markdown or JSON. GUI thread.
 #pragma once
 #include <QFileDialog>
 

@@ -10,90 +10,12 @@
 #include "app/workbench/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
-#include "core/events/ConfigJson.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope::cli {
 namespace {
 
 constexpr std::size_t kMostEarlier = 5;  // named one by one
-
-struct Sides {
-    RunConfig a, b;
-};
-
-// What was stored is a stranger's: configurations that do not parse have no keys to show.
-Sides sidesOf(const ExperimentBegan& began) {
-    Sides sides;
-    if (auto a = configFromJson(began.configA)) sides.a = std::move(*a);
-    if (auto b = configFromJson(began.configB)) sides.b = std::move(*b);
-    return sides;
-}
-
-Json settings(const RunConfig& a, const RunConfig& b, bool ofA) {
-    Json all = Json::object();
-    for (const auto& key : differingKeys(a, b)) all[key.key] = ofA ? key.a : key.b;
-    return all;
-}
-
-Json sideJson(const Json& settings, const SideFacts& facts) {
-    return {{"settings", settings},
-            {"blocks", facts.blocks},
-            {"steps", facts.steps},
-            {"ms_per_step", number(facts.msPerStep)},
-            {"ms_per_step_median", number(facts.medianMsPerStep)},
-            {"ms_slowest_step", number(facts.slowestMs)},
-            {"tokens_per_s", number(facts.tokensPerSecond)},
-            {"peak_bytes", number(facts.peakBytes)},
-            {"page_faults_per_step", number(facts.faultsPerStep)},
-            {"operations_per_step", number(facts.operations)},
-            {"joules_per_token", number(facts.joulesPerToken)}};
-}
-
-Json equalTime(const EqualTimeLoss& loss) {
-    if (loss.seconds <= 0) return nullptr;
-    return {{"seconds", number(loss.seconds)},       {"seeds", loss.seeds},     {"a", number(loss.a)},       {"b", number(loss.b)},
-            {"difference", number(loss.difference)}, {"low", number(loss.low)}, {"high", number(loss.high)}, {"steps_a", number(loss.stepsA)},
-            {"steps_b", number(loss.stepsB)}};
-}
-
-Json whyJson(const WaterfallResult& why) {
-    if (why.classes.empty()) return nullptr;
-    Json classes = Json::array(), places = Json::array(), layers = Json::array();
-    for (const auto& one : why.classes)
-        classes.push_back({{"class", toString(one.kind)},
-                           {"a_ms", number(one.a)},
-                           {"b_ms", number(one.b)},
-                           {"difference_ms", number(one.difference())},
-                           {"low_ms", number(one.low)},
-                           {"high_ms", number(one.high)}});
-    const auto addPlace = [](Json& into, const PlaceDifference& one) {
-        into.push_back({{"phase", one.phase},
-                        {"role", one.role},
-                        {"a_ms", number(one.a)},
-                        {"b_ms", number(one.b)},
-                        {"difference_ms", number(one.difference())},
-                        {"a_calls", number(one.callsA)},
-                        {"b_calls", number(one.callsB)},
-                        {"a_operations", one.namesA},
-                        {"b_operations", one.namesB}});
-        if (one.layer >= 0) into.back()["layer"] = one.layer;
-    };
-    for (const auto& one : why.places) addPlace(places, one);
-    for (const auto& one : why.layers) addPlace(layers, one);
-    return {{"a_ms", number(why.measuredA)},
-            {"b_ms", number(why.measuredB)},
-            {"a_captured_ms", number(why.capturedA)},
-            {"b_captured_ms", number(why.capturedB)},
-            {"a_steps", why.stepsA},
-            {"b_steps", why.stepsB},
-            {"ns_per_record", number(why.nsARecord)},
-            {"scale", number(why.scale)},
-            {"unexplained_ms", number(why.unexplained)},
-            {"classes", classes},
-            {"places", places},
-            {"layers", layers}};
-}
 
 std::string whyText(const WaterfallResult& why) {
     using enum Table::Align;
@@ -115,33 +37,6 @@ std::string whyText(const WaterfallResult& why) {
                "\nOf {} captured steps of A and {} of B, without {:.0f} ns a record for the capture, times {:.2f} for the speed of this machine "
                "then.\n\n",
                why.stepsA, why.stepsB, why.nsARecord, why.scale);
-}
-
-Json answer(const ExperimentHistory& history) {
-    const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
-    const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
-    const Sides sides = sidesOf(began);
-    std::string why = judged.why;
-    if (!began.comparison.empty()) why += (why.empty() ? "" : " ") + began.comparison;
-    return {{"verdict", judged.outcome},
-            {"why", why},
-            {"reason", judged.reason},
-            {"ratio", number(judged.ratio)},
-            {"low", bound(judged.low, judged.high, judged.low)},
-            {"high", bound(judged.low, judged.high, judged.high)},
-            {"pairs", judged.pairs},
-            {"discarded", judged.left},
-            {"rebuilds", judged.rebuilds},
-            {"floor", std::isfinite(judged.floor) ? number(judged.floor - 1) : Json(nullptr)},
-            {"delta", began.delta},
-            {"seconds", number(judged.seconds)},
-            {"seconds_to_go", number(judged.secondsToGo)},
-            {"seed", began.seed},
-            {"loss_difference_at_equal_tokens", number(history.lossDifference())},
-            {"loss_at_equal_time", equalTime(judged.equalTime)},
-            {"waterfall", whyJson(history.why())},
-            {"a", sideJson(settings(sides.a, sides.b, true), history.facts(Arm::A))},
-            {"b", sideJson(settings(sides.a, sides.b, false), history.facts(Arm::B))}};
 }
 
 std::string unknownOr(double value, const std::string& text) {
@@ -173,11 +68,11 @@ std::string earlierText(const std::vector<EarlierAnswer>& earlier) {
 }  // namespace
 
 Json experimentJson(const ExperimentHistory& history) {
-    return history.began() ? answer(history) : Json(nullptr);
+    return history.began() ? json::answerOf(history) : Json(nullptr);
 }
 
 std::string abLine(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier) {
-    Json all = answer(history);
+    Json all = json::answerOf(history);
     all["experiment"] = session > 0 ? Json(session) : Json(nullptr);
     Json before = Json::array();
     for (const auto& one : earlier)
@@ -204,17 +99,17 @@ std::string notComparableLine(const std::string& why, double delta, const RunCon
                  {"delta", delta},
                  {"seconds", 0},
                  {"experiment", nothing},
-                 {"a", sideJson(settings(a, b, true), {})},
-                 {"b", sideJson(settings(a, b, false), {})}});
+                 {"a", json::sideOf(a, b, Arm::A, {})},
+                 {"b", json::sideOf(a, b, Arm::B, {})}});
 }
 
 std::string abText(const ExperimentHistory& history, std::int64_t session, const std::vector<EarlierAnswer>& earlier, const std::string& repeat) {
     using enum Table::Align;
     const ExperimentBegan began = history.began().value_or(ExperimentBegan{});
     const ExperimentJudged judged = history.newest().value_or(ExperimentJudged{.outcome = "inconclusive"});
-    const Sides sides = sidesOf(began);
+    const auto [sideA, sideB] = sidesOf(began);
     std::string ofA, ofB;
-    for (const auto& key : differingKeys(sides.a, sides.b)) {
+    for (const auto& key : differingKeys(sideA, sideB)) {
         ofA += fmt::format("{}{}={}", ofA.empty() ? "" : " ", key.key, key.a);
         ofB += fmt::format("{}{}={}", ofB.empty() ? "" : " ", key.key, key.b);
     }

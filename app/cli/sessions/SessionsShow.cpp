@@ -90,7 +90,7 @@ Json asJson(const Shown& s) {
     all["captures"] = capturesWithSizes(s);
     all["capture_detail_bytes"] = s.captures.detailBytes;
     all["experiment"] = experimentJson(s.points.experiment);
-    all["study"] = studyJson(s.points.study, s.summary.id);
+    all["study"] = json::ofStudy(s.points.study, s.summary.id);
     all["log"] = s.points.log;
     // The same keys as the last line of `train --json`, as far as they are stored.
     all["summary"] = {{"steps", s.summary.steps},

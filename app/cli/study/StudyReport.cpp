@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
+#include "app/workbench/reports/ReportJson.h"
 #include "core/analysis/PairedVerdict.h"
 #include "core/base/Format.h"
 
@@ -15,42 +15,6 @@ namespace stepscope::cli {
 namespace {
 
 using enum Table::Align;
-
-Json settingsJson(const std::string& words) {
-    Json all = Json::object();
-    std::istringstream in(words);
-    std::string word;
-    while (in >> word) {
-        const auto equals = word.find('=');
-        if (equals != std::string::npos) all[word.substr(0, equals)] = word.substr(equals + 1);
-    }
-    return all;
-}
-
-Json rowJson(const StudyRow& row) {
-    return {{"row", row.row},
-            {"role", row.role},
-            {"state", row.state},
-            {"name", row.name},
-            {"settings", settingsJson(row.settings)},
-            {"reported", row.reported},
-            {"why", row.why},
-            {"verdict", row.outcome},
-            {"ratio", number(row.ratio)},
-            {"low", bound(row.low, row.high, row.low)},
-            {"high", bound(row.low, row.high, row.high)},
-            {"total", number(row.total)},
-            {"total_low", bound(row.totalLow, row.totalHigh, row.totalLow)},
-            {"total_high", bound(row.totalLow, row.totalHigh, row.totalHigh)},
-            {"ms_per_step", number(row.msPerStep)},
-            {"tokens_per_s", number(row.tokensPerSecond)},
-            {"peak_bytes", number(row.peakBytes)},
-            {"operations_per_step", number(row.operations)},
-            {"loss_difference", number(row.loss)},
-            {"floor", std::isfinite(row.floor) ? number(row.floor - 1) : Json(nullptr)},
-            {"pairs", row.pairs},
-            {"seconds", number(row.seconds)}};
-}
 
 std::string times(double ratio, double low, double high, const char* unbounded = "too few pairs") {
     if (!std::isfinite(ratio)) return "";
@@ -133,42 +97,6 @@ std::string ladderText(const StudyHistory& history) {
     return text;
 }
 
-// What a search recommends: keys that differ from the present settings; none where it found nothing, or nothing that held when it was measured anew.
-Json recommended(const StudyHistory& history) {
-    const StudyRow* last = history.find(study::kFinal);
-    return last == nullptr || last->state == study::kRejected || last->state == study::kFailed ? Json::object() : settingsJson(last->settings);
-}
-
-Json tuneJson(const StudyHistory& history, std::int64_t session) {
-    const StudyBegan& began = *history.began();
-    const StudyRow none, *last = history.find(study::kFinal);
-    if (last == nullptr) last = &none;
-    Json rejected = Json::array(), rows = Json::array();
-    for (const StudyRow& row : history.rows()) {
-        if (row.role == study::kValue) {
-            const Json setting = settingsJson(row.settings);
-            for (const auto& [key, value] : setting.items()) rejected.push_back({{"key", key}, {"value", value}, {"why", row.why}});
-        } else {
-            rows.push_back(rowJson(row));
-        }
-    }
-    return {{"recommended", recommended(history)},
-            {"ratio", number(last->ratio)},
-            {"low", bound(last->low, last->high, last->low)},
-            {"high", bound(last->low, last->high, last->high)},
-            {"rejected", rejected},
-            {"seconds", number(history.seconds())},
-            {"verdict", last->outcome},
-            {"why", last->why},
-            {"state", last->state},
-            {"rows", rows},
-            {"budget", began.budgetSeconds},
-            {"delta", began.delta},
-            {"alpha", began.alpha},
-            {"seed", began.seed},
-            {"session", session > 0 ? Json(session) : Json(nullptr)}};
-}
-
 std::string tuneText(const StudyHistory& history) {
     Table table({{"RACED"}, {"× THE PRESENT SETTINGS"}, {"NEWEST STEP", Right}, {"ROUNDS", Right}, {"MEMORY", Right}, {"WHAT CAME OF IT"}});
     for (const StudyRow& row : history.rows()) {
@@ -185,7 +113,7 @@ std::string tuneText(const StudyHistory& history) {
     for (const StudyRow& row : history.rejectedValues()) text += fmt::format("not {}: {}\n", printable(row.settings), printable(row.why));
     text += "\n";
     if (last == nullptr) return text + "It was ended before the race was decided: nothing is recommended.\n";
-    const bool has = !recommended(history).empty();
+    const bool has = !json::recommendedBy(history).empty();
     if (has)
         text += fmt::format("Recommended: {}\nMeasured anew beside the present settings: {}{}.\n", printable(last->settings),
                             times(last->ratio, last->low, last->high),
@@ -206,31 +134,6 @@ std::string tuneText(const StudyHistory& history) {
 }
 
 }  // namespace
-
-Json studyJson(const StudyHistory& history, std::int64_t session) {
-    const auto& began = history.began();
-    if (!began) return nullptr;
-    if (began->kind != "ladder") return tuneJson(history, session);
-    Json rows = Json::array();
-    for (const StudyRow& row : history.rows()) rows.push_back(rowJson(row));
-    const StudyRow* top = history.find(study::kTop);
-    // With one rung that can be measured, the top is that rung.
-    if (top == nullptr)
-        for (const StudyRow& row : history.rows())
-            if (row.role == study::kRung && row.state == study::kMeasured) top = &row;
-    return {{"ladder", began->title},
-            {"ratio", number(top != nullptr ? top->ratio : kUnknown)},
-            {"low", top != nullptr ? bound(top->low, top->high, top->low) : Json(nullptr)},
-            {"high", top != nullptr ? bound(top->low, top->high, top->high) : Json(nullptr)},
-            {"rows", rows},
-            {"unit", began->unit},
-            {"alpha", began->alpha},
-            {"delta", began->delta},
-            {"budget", began->budgetSeconds},
-            {"seconds", number(history.measuredSeconds())},
-            {"seed", began->seed},
-            {"session", session > 0 ? Json(session) : Json(nullptr)}};
-}
 
 std::string ladderPlanText(const std::vector<StudyRow>& rows) {
     Table table({{"ROW"}, {"SETS"}, {"REPORTED"}, {"HERE"}});

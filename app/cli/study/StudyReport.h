@@ -1,4 +1,4 @@
-// What `ladder` and `tune` print at their end: a table for a person, or the one line of JSON that scripts read. Also of a stored study (`sessions
+// What `ladder` and `tune` print at their end as a table for a person; as JSON: ReportJson.h of the workbench. Also of a stored study (`sessions
 // show`), so whatever it prints may be a stranger's. Main thread.
 #pragma once
 #include <string>
@@ -7,9 +7,6 @@
 #include "core/analysis/StudyHistory.h"
 
 namespace stepscope::cli {
-
-// Null where there is none. session: 0 = not recorded. Promised of a search: recommended, ratio, low, high, rejected, seconds.
-Json studyJson(const StudyHistory& history, std::int64_t session);
 
 // repeat: the line that asks it again; may be empty.
 std::string studyText(const StudyHistory& history, std::int64_t session, const std::string& repeat);

@@ -9,7 +9,7 @@ namespace stepscope::cli {
 Status tellStudy(const Workbench& workbench, const StudySink& sink, bool json, const std::vector<std::string>& reports) {
     const StudyHistory& history = sink.history();
     if (json)
-        print(line(studyJson(history, sink.session())));
+        print(line(json::ofStudy(history, sink.session())));
     else
         print(studyText(history, sink.session(), studyRepeatLine(workbench, *history.began())));
     if (reports.empty()) return {};

@@ -2,6 +2,9 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QHeaderView>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QPushButton>
 #include <QTabWidget>
@@ -228,6 +231,14 @@ TEST_F(WindowCompareTest, AReportIsWrittenOfWhatIsShownLiveOrStored) {
     ASSERT_TRUE(says("B is faster by"));
     Q_EMIT result().reportRequested(markdown);
     ASSERT_TRUE(QTest::qWaitFor([&] { return contents(markdown).contains("**B is faster by"); }, 5000)) << contents(markdown).toStdString();
+    const QString json = folder.filePath("report.json");
+    Q_EMIT result().reportRequested(json);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return contents(json).contains("\"verdict\":\"faster\""); }, 5000)) << contents(json).toStdString();
+    const QJsonObject said = QJsonDocument::fromJson(contents(json).toUtf8()).object();
+    EXPECT_GT(said["ratio"].toDouble(), 1);
+    EXPECT_EQ(said["experiment"].toInt(), 1) << "the session that it can be asked of again";
+    EXPECT_FALSE(said["every_pair"].toArray().isEmpty());
+    EXPECT_TRUE(said["repeat"].toString().startsWith("stepscope-cli ab"));
     Q_EMIT result().reportRequested(folder.filePath("no/such/folder/report.html"));
     EXPECT_TRUE(QTest::qWaitFor([&] { return window().notice().sentence().contains("no/such/folder"); }, 5000))
         << window().notice().sentence().toStdString();
