@@ -247,8 +247,22 @@ void CompareWiring::ended(const RunSummary& summary) {
         if (m_feed.history()->blocks().empty()) m_running.isOfSettings(asText(summary.why));
     }
     if (m_stored == 0) m_page.updateView(m_live);
+    predictMemory();
     lookForEarlier();
     lookSoon();  // this answer is an earlier one from now on
+}
+
+void CompareWiring::predictMemory() {
+    m_thread.post([this, view = m_live, workbench = m_runs.workbench()]() mutable {
+        if (workbench == nullptr) return;
+        tellMemory(view, *workbench);
+        answer(this, [this, history = view.history, a = view.memoryA, b = view.memoryB] {
+            if (m_live.history != history) return;  // another one is measured by now
+            m_live.memoryA = a;
+            m_live.memoryB = b;
+            if (m_stored == 0) m_page.updateView(m_live);
+        });
+    });
 }
 
 void CompareWiring::failed(const QString& sentence) {
@@ -322,8 +336,10 @@ void CompareWiring::open(qint64 session, qint64 number) {
 }
 
 void CompareWiring::read() {
-    m_thread.post([this, session = m_stored, number = m_number, database = m_reader.database()] {
-        answer(this, [this, session, number, found = storedView(database, session, number)] {
+    m_thread.post([this, session = m_stored, number = m_number, database = m_reader.database(), workbench = m_runs.workbench()] {
+        auto stored = storedView(database, session, number);
+        if (stored && workbench != nullptr) tellMemory(stored->view, *workbench);
+        answer(this, [this, session, number, found = std::move(stored)] {
             if (m_stored != session || m_number != number) return;
             if (found) {
                 m_storedGoesOn = found->goesOn;

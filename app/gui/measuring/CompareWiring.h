@@ -60,6 +60,7 @@ private:
     void ended(const RunSummary& summary);
     void failed(const QString& sentence);
     void showLive();
+    void predictMemory();  // of what was measured, for the bars below the verdict
     void refreshLive();
     void read();  // m_stored
     void showStored(CompareView view);

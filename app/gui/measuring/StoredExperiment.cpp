@@ -61,6 +61,25 @@ CompareView viewOf(const ExperimentRequest& request) {
     return view;
 }
 
+void tellMemory(CompareView& view, const Workbench& workbench) {
+    const auto& began = view.history->began();
+    if (!began) return;
+    const auto [a, b] = sidesOf(*began);
+    const auto of = [&](const RunConfig& config, Arm arm) {
+        SideMemory memory{.parts = {}, .measured = view.history->facts(arm).peakBytes};
+        const auto complete = workbench.complete(config);
+        if (!complete) return memory;
+        const Workbench::Estimate needed = workbench.estimate(*complete);
+        for (const auto& [kind, bytes] :
+             {std::pair("weights", needed.weights), std::pair("moments", needed.moments), std::pair("gradients", needed.gradients),
+              std::pair("activations", needed.activations), std::pair("logits", needed.logits)})
+            if (bytes.count > 0) memory.parts.push_back({kind, static_cast<double>(bytes.count)});
+        return memory;
+    };
+    view.memoryA = of(a, Arm::A);
+    view.memoryB = of(b, Arm::B);
+}
+
 Result<StoredView> storedView(const std::string& database, std::int64_t session, std::int64_t number) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();

@@ -18,6 +18,9 @@ struct StoredView {
 // those of SessionReader, and that the session holds none, or none of that number.
 Result<StoredView> storedView(const std::string& database, std::int64_t session, std::int64_t number = 0);
 
+// What both sides' memory is at its highest point; nothing where their settings cannot be read, or not be run here.
+void tellMemory(CompareView& view, const Workbench& workbench);
+
 // The same question with the next seed. Errors: it is not known what was asked, or its settings are of another version of this program.
 Result<ExperimentRequest> requestAgain(const ExperimentHistory& history, const std::string& database);
 

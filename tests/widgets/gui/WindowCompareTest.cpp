@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QTabWidget>
+#include <array>
 #include <cmath>
 
 #include "WindowFixture.h"
@@ -20,6 +21,7 @@
 #include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/compare/CompareResult.h"
 #include "widgets/panels/compare/DifferenceRow.h"
+#include "widgets/panels/compare/MemoryBars.h"
 #include "widgets/panels/compare/WaterfallChart.h"
 #include "widgets/panels/compare/WhyPane.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
@@ -211,6 +213,42 @@ TEST_F(WindowCompareTest, TheReasonsStandBelowTheVerdictAtEverySize) {
             EXPECT_LE(why.places()->horizontalHeader()->length(), why.places()->viewport()->width());
         }
     applyStyle(*qApp, Theme::System);
+}
+
+TEST_F(WindowCompareTest, MemoryOfBothSidesStandsOnOneAxisWithWhatItHolds) {
+    openPage();
+    ASSERT_TRUE(askable());
+    choose("batch-size", "12", "24");
+    QTest::qWait(600);  // until the new question is looked at
+    measure();
+    ASSERT_TRUE(says("B is faster by"));
+    ASSERT_TRUE(idle());
+    MemoryBars& bars = *result().memory();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !bars.segments().empty(); }, 5000));
+    EXPECT_TRUE(bars.isVisible());
+    std::array<double, 2> ends{};
+    for (const auto& one : bars.segments()) {
+        auto& end = ends[static_cast<std::size_t>(one.side)];
+        EXPECT_EQ(one.from, end) << "one kind behind the other";
+        end = one.to;
+        EXPECT_LE(bars.placeOf(one).right(), bars.width());
+    }
+    EXPECT_GT(ends[1], ends[0]) << "twice the batch has more activations";
+    EXPECT_TRUE(std::isfinite(bars.markOf(0)));
+    EXPECT_TRUE(bars.asText().contains("activations")) << bars.asText().toStdString();
+    for (const QSize size : {QSize(1024, 640), QSize(1280, 800), QSize(1920, 1080)})
+        for (const Theme theme : {Theme::Light, Theme::Dark}) {
+            applyStyle(*qApp, theme);
+            window().resize(size);
+            QCoreApplication::processEvents();
+            result().ensureWidgetVisible(&bars);
+            QTest::qWait(50);
+            picture(window(), QString("memory-sides-%1-%2").arg(theme == Theme::Dark ? "dark" : "light").arg(size.width()));
+        }
+    applyStyle(*qApp, Theme::System);
+    const QString live = bars.asText();
+    Q_EMIT result().earlierRequested(1, 1);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return bars.isVisible() && bars.asText() == live; }, 5000)) << "of a stored one the same";
 }
 
 TEST_F(WindowCompareTest, AReportIsWrittenOfWhatIsShownLiveOrStored) {

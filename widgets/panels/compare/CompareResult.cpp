@@ -19,6 +19,7 @@
 #include "widgets/panels/TitleButton.h"
 #include "widgets/panels/compare/CompareFacts.h"
 #include "widgets/panels/compare/EarlierAnswers.h"
+#include "widgets/panels/compare/MemoryBars.h"
 #include "widgets/panels/compare/WhyPane.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/timeline/LockedTimelines.h"
@@ -66,6 +67,8 @@ CompareResult::CompareResult(QWidget* parent) : QScrollArea(parent) {
     m_middle->addWidget(m_chart, 3);
     m_middle->addWidget(m_facts, 2, Qt::AlignTop);
     layout->addLayout(m_middle, 1);
+    m_memory = new MemoryBars;
+    layout->addWidget(m_memory);
     m_reasons = new WhyPane;
     layout->addWidget(m_reasons);
     m_timelines = new LockedTimelines;
@@ -192,6 +195,7 @@ void CompareResult::setView(const CompareView& view) {
         pairs.push_back({std::exp(pair.difference), pair.discarded, pair.pair, pair.rebuild, pair.low, pair.high});
     m_chart->setPairs(std::move(pairs), delta);
     m_facts->setFacts(history.facts(Arm::A), history.facts(Arm::B), history.lossDifference());
+    m_memory->setSides(m_view.memoryA, m_view.memoryB);
     m_reasons->setResult(m_view.live ? WaterfallResult() : history.why());
     QStringList notes;
     if (history.began()) notes << asText(history.began()->comparison);

@@ -16,6 +16,7 @@ class CompareFacts;
 class EarlierAnswers;
 class ElidedLabel;
 class LockedTimelines;
+class MemoryBars;
 class RatioChart;
 class TitleButton;
 class ToneLabel;
@@ -39,13 +40,14 @@ public:
     QString why() const;
     QString basis() const;
     QString progress() const;
+    MemoryBars* memory() const { return m_memory; }
     QComboBox* which() const { return m_which; }  // out of sight where the session holds one experiment
 
 Q_SIGNALS:
     void stopRequested();
     void repeatRequested();
     void useRequested();
-    void reportRequested(const QString& path);  // .html or .md
+    void reportRequested(const QString& path);  // .html, .md or .json
     void askRequested();                        // back to the question
     void earlierRequested(qint64 session, qint64 number);
     void experimentChosen(qint64 number);  // of those that the session holds, from 1
@@ -74,6 +76,7 @@ private:
     ElidedLabel *m_verdict, *m_why, *m_basis, *m_method;
     RatioChart* m_chart;
     CompareFacts* m_facts;
+    MemoryBars* m_memory;
     QBoxLayout* m_middle;
     WhyPane* m_reasons;
     LockedTimelines* m_timelines;

@@ -46,6 +46,16 @@ struct CompareCheck {
 
 enum class CompareBusy { Free, NoEngine, Training, Waiting, Measuring };  // Waiting: for a run's end, and then it is measured
 
+// What a side holds when it holds most.
+struct SideMemory {
+    struct Part {
+        QString kind;
+        double bytes = 0;
+    };
+    std::vector<Part> parts;     // as predicted; empty: not known
+    double measured = kUnknown;  // bytes of tensors
+};
+
 struct CompareView {
     enum class Stage { Data, Pilot, Pairs, Over, CutOff, Failed };
     Stage stage = Stage::Data;
@@ -62,6 +72,7 @@ struct CompareView {
     std::vector<EarlierRow> earlier;
     std::size_t earlierCount = 0;
     bool canUse = false;  // B's settings can be put into the panel
+    SideMemory memoryA, memoryB;
 };
 
 }  // namespace stepscope
