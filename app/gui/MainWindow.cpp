@@ -23,6 +23,7 @@
 #include "widgets/panels/experiment/WheelGuard.h"
 #include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/panels/query/QueryPage.h"
 #include "widgets/panels/run/FlipStrip.h"
 #include "widgets/panels/run/HintStrip.h"
 #include "widgets/panels/run/NoticeBar.h"
@@ -94,9 +95,10 @@ QWidget* MainWindow::buildCentre() {
     m_diagnose = new DiagnosePage;
     m_operations = new OperationsPage;
     m_timeline = new TimelinePage;
-    for (QWidget* page :
-         {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage), static_cast<QWidget*>(m_compare),
-          static_cast<QWidget*>(m_ladder), static_cast<QWidget*>(m_diagnose), static_cast<QWidget*>(m_operations), static_cast<QWidget*>(m_timeline)})
+    m_query = new QueryPage;
+    for (QWidget* page : {static_cast<QWidget*>(m_live), static_cast<QWidget*>(m_text), static_cast<QWidget*>(m_sessionsPage),
+                          static_cast<QWidget*>(m_compare), static_cast<QWidget*>(m_ladder), static_cast<QWidget*>(m_diagnose),
+                          static_cast<QWidget*>(m_operations), static_cast<QWidget*>(m_timeline), static_cast<QWidget*>(m_query)})
         page->setFocusPolicy(Qt::StrongFocus);
     m_live->setMinimumSize(320, 200);  // in a small window the charts are less high than they would like
     m_live->setAccessibleName("Live charts");
@@ -111,6 +113,7 @@ QWidget* MainWindow::buildCentre() {
     m_pages->addTab(m_diagnose, "Diagnose");
     m_pages->addTab(m_operations, "Operations");
     m_pages->addTab(m_timeline, "Timeline");
+    m_pages->addTab(m_query, "Query");
     m_pages->setAccessibleName("Pages");
     // The tab widget gives the keyboard to the first field of the page that comes, where 1, ? and Space would be typed.
     connect(m_pages, &QTabWidget::currentChanged, this, [this] {
@@ -146,6 +149,7 @@ void MainWindow::restoreLayout(QSize wanted) {
     m_live->restoreLayout(settings.value("window/charts").toByteArray());
     m_text->restore(settings);
     m_sessionsPage->restore(settings);
+    m_query->restore(settings);
     m_pages->currentWidget()->setFocus();
 }
 
@@ -159,6 +163,7 @@ void MainWindow::saveLayout() const {
     settings.setValue("window/charts", m_live->saveLayout());
     m_text->save(settings);
     m_sessionsPage->save(settings);
+    m_query->save(settings);
     saveExperiment();
 }
 

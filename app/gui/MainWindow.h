@@ -17,6 +17,7 @@ class HintStrip;
 class LivePage;
 class LogPanel;
 class NoticeBar;
+class QueryPage;
 class RunBar;
 class SessionsPage;
 class SessionsPanel;
@@ -46,6 +47,7 @@ public:
     DiagnosePage& diagnosePage() { return *m_diagnose; }
     OperationsPage& operationsPage() { return *m_operations; }
     TimelinePage& timelinePage() { return *m_timeline; }
+    QueryPage& queryPage() { return *m_query; }
     SessionsPanel& sessions() { return *m_sessions; }
     LogPanel& log() { return *m_log; }
 
@@ -85,6 +87,7 @@ private:
     DiagnosePage* m_diagnose;
     OperationsPage* m_operations;
     TimelinePage* m_timeline;
+    QueryPage* m_query;
     SessionsPanel* m_sessions;
     LogPanel* m_log;
     SidePanels* m_sides;

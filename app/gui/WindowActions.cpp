@@ -25,6 +25,7 @@
 #include "widgets/panels/LogPanel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/guide/GuidePanel.h"
+#include "widgets/panels/query/QueryPage.h"
 #include "widgets/panels/run/NoticeBar.h"
 #include "widgets/panels/run/RunBar.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
@@ -42,7 +43,7 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Ctrl+Shift+V", "validate now"},
         {"Ctrl+Shift+C", "capture what runs in some steps"},
         {"Ctrl+Shift+R", "draw other batches: the next seed"},
-        {"1 … 8", "page Live, Text, Sessions, Compare, Ladder, Diagnose, Operations, Timeline"},
+        {"1 … 9", "page Live, Text, Sessions, Compare, Ladder, Diagnose, Operations, Timeline, Query"},
         {"F", "fit the charts to the whole run"},
         {"Wheel, drag", "zoom and pan the charts; double click fits"},
         {"Enter, L", "on a chart: it alone; logarithmic y"},
@@ -52,8 +53,8 @@ std::vector<ShortcutsOverlay::Line> shortcutLines() {
         {"Enter, F2, Delete, C", "in the list: replay, rename, delete, details or what differs"},
         {"O", "in the list: lay the chosen sessions over each other"},
         {"E", "export the chosen session as CSV"},
-        {"Ctrl+Return", "generate text"},
-        {"Esc", "close a replay, clear the search, leave a field of the page Text"},
+        {"Ctrl+Return", "generate text; on the page Query run the query"},
+        {"Esc", "end a query, close a replay, clear the search, leave a field of the page Text or Query"},
         {"F6, Shift+F6", "the next panel, the one before"},
         {"F10, Alt", "the menu"},
         {"F1", "the guide"},
@@ -226,6 +227,8 @@ bool WindowActions::act(int key, const QString& text) {
         m_window.livePage().fit();
     else if (key == Qt::Key_E)
         m_window.sessions().exportSelected();
+    else if (key == Qt::Key_Escape && m_window.queryPage().isVisible() && m_window.queryPage().stop())
+        return true;
     else if (key == Qt::Key_Escape && m_window.livePage().isVisible() && m_window.livePage().stepBack())
         return true;
     else if (key == Qt::Key_Escape && m_stage.replaying())

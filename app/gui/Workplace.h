@@ -15,6 +15,7 @@
 #include "app/gui/overlay/OverlayWiring.h"
 #include "app/gui/process/Options.h"
 #include "app/gui/process/QuitSignals.h"
+#include "app/gui/stored/QueryWiring.h"
 #include "app/gui/wiring/CaptureWiring.h"
 #include "app/gui/wiring/DemoWiring.h"
 #include "app/gui/wiring/ExperimentWiring.h"
@@ -78,6 +79,7 @@ private:
     OperationsWiring m_operations;
     TimelineWiring m_timeline;
     PanesWiring m_panes;
+    QueryWiring m_query;
     ImportWiring m_import;
     DemoWiring m_demo;
     WindowActions m_actions;

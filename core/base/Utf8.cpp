@@ -1,5 +1,7 @@
 #include "core/base/Utf8.h"
 
+#include <algorithm>
+
 namespace stepscope {
 
 std::size_t utf8At(std::string_view text, char32_t& code) {
@@ -21,6 +23,21 @@ bool showsAsWritten(char32_t code) {
     const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
     const bool turnsDirection = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
     return !control && !turnsDirection;
+}
+
+std::string printable(std::string_view text, bool keepLines) {
+    std::string shown;
+    while (!text.empty()) {
+        char32_t code = 0;
+        const std::size_t length = utf8At(text, code);
+        const bool line = keepLines && (code == '\n' || code == '\t');
+        if (length == 0 || !(line || showsAsWritten(code)))
+            shown += "\uFFFD";
+        else
+            shown += text.substr(0, length);
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return shown;
 }
 
 }  // namespace stepscope

@@ -1,6 +1,7 @@
 // UTF-8 of strangers: what well-formed characters are there, and which of them a line of text may hold. Pure functions.
 #pragma once
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace stepscope {
@@ -11,5 +12,9 @@ std::size_t utf8At(std::string_view text, char32_t& code);
 
 // False: control characters, line breaks among them, and those that turn the direction of writing. A terminal would obey them.
 bool showsAsWritten(char32_t code);
+
+// Text from elsewhere (a name, a note, what a model wrote) as a terminal or a table may show it: control characters, which could move a cursor or
+// change a title, what turns the direction of writing, and bytes that are no UTF-8 become U+FFFD; so do line breaks unless they are kept.
+std::string printable(std::string_view text, bool keepLines = false);
 
 }  // namespace stepscope

@@ -40,7 +40,7 @@ ALLOWED = {
 # Single headers beyond the rooms above.
 ALLOWED_HEADERS = {
     "app/gui": {"sessions/SessionStore.h", "sessions/Replayer.h", "sessions/MeasuredFlips.h", "sessions/MeasuredTurns.h", "sessions/Experiments.h", "sessions/OverlaidReader.h", "sessions/Slices.h", "sessions/SessionTrace.h", "sessions/DeviceShapes.h", "sessions/Samples.h", "sessions/exporters/Csv.h",
-                "sessions/exporters/KinetoTrace.h", "sessions/importers/Import.h"},
+                "sessions/exporters/KinetoTrace.h", "sessions/exporters/ExportFile.h", "sessions/query/SessionQuery.h", "sessions/importers/Import.h"},
 }
 
 _TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")

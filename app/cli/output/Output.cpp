@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/base/Utf8.h"
-
 namespace stepscope::cli {
 
 void print(std::string_view text) {
@@ -20,21 +18,6 @@ void printError(const std::string& sentence) {
     line = "stepscope-cli: " + printable(line) + '\n';
     std::fflush(stdout);
     std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
-std::string printable(std::string_view text, bool keepLines) {
-    std::string shown;
-    while (!text.empty()) {
-        char32_t code = 0;
-        const std::size_t length = utf8At(text, code);
-        const bool line = keepLines && (code == '\n' || code == '\t');
-        if (length == 0 || !(line || showsAsWritten(code)))
-            shown += "\uFFFD";
-        else
-            shown += text.substr(0, length);
-        text.remove_prefix(std::max<std::size_t>(length, 1));
-    }
-    return shown;
 }
 
 std::string firstLine(std::string_view text) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
+#include "core/analysis/query/QueryText.h"
 #include "core/base/Format.h"
 #include "sessions/SessionStore.h"
 #include "sessions/query/SessionQuery.h"
@@ -33,35 +33,11 @@ struct QueryOptions {
     std::int64_t rows() const { return limit > 0 ? limit : json || csv ? kMostRows : kShownRows; }
 };
 
-// The shortest digits that give the same number again.
-std::string digits(double value) {
-    std::array<char, 40> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-    return {text.data(), end};
-}
-
 Json asJson(const QueryValue& value) {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
     if (const auto* real = std::get_if<double>(&value)) return number(*real);
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
     return nullptr;
-}
-
-std::string asText(const QueryValue& value) {
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-    if (const auto* real = std::get_if<double>(&value)) return digits(*real);
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    return {};
-}
-
-// A cell of CSV after RFC 4180. NULL is empty, an empty text is "".
-std::string asCsv(const QueryValue& value) {
-    const auto* text = std::get_if<std::string>(&value);
-    if (text == nullptr) return asText(value);
-    if (!text->empty() && text->find_first_of("\",\r\n") == std::string::npos) return *text;
-    std::string quoted = "\"";
-    for (const char c : *text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
 }
 
 std::string cut(const std::string& text) {
@@ -81,43 +57,26 @@ std::string asTable(const QueryResult& result) {
     for (const auto& row : result.rows) {
         std::vector<std::string> cells;
         for (const auto& value : row)
-            cells.push_back(std::holds_alternative<std::monostate>(value) ? std::string("-") : cut(printable(asText(value))));
+            cells.push_back(std::holds_alternative<std::monostate>(value) ? std::string("-") : cut(printable(queryText(value))));
         table.add(std::move(cells));
     }
     return table.text();
-}
-
-template <class Append>
-void inPieces(const QueryResult& result, Append append) {
-    constexpr std::size_t kPiece = 1 << 20;
-    std::string piece;
-    for (std::size_t r = 0; r < result.rows.size(); ++r) {
-        append(r, piece);
-        if (piece.size() < kPiece) continue;
-        print(piece);
-        piece.clear();
-    }
-    print(piece);
 }
 
 void printResult(const QueryOptions& options, const QueryResult& result) {
     // Row by row: as one text, a large result would take many times its memory.
     if (options.json) {
         print(fmt::format("{{\"columns\":{},\"rows\":[", jsonText(Json(result.columns))));
-        inPieces(result, [&](std::size_t r, std::string& into) {
+        for (std::size_t r = 0; r < result.rows.size(); ++r) {
             Json cells = Json::array();
             for (const auto& value : result.rows[r]) cells.push_back(asJson(value));
-            into += (r > 0 ? "," : "") + jsonText(cells);
-        });
+            print((r > 0 ? "," : "") + jsonText(cells));
+        }
         print(result.more ? "],\"more\":true}\n" : "]}\n");
     } else if (options.csv) {
-        std::string titles;
-        for (std::size_t c = 0; c < result.columns.size(); ++c) titles += (c > 0 ? "," : "") + asCsv(result.columns[c]);
-        print(titles + "\r\n");
-        inPieces(result, [&](std::size_t r, std::string& into) {
-            const auto& row = result.rows[r];
-            for (std::size_t c = 0; c < row.size(); ++c) into += (c > 0 ? "," : "") + asCsv(row[c]);
-            into += "\r\n";
+        writeQueryCsv(result, [](std::string_view piece) {
+            print(piece);
+            return true;
         });
     } else {
         print(asTable(result));

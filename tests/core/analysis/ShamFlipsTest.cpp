@@ -9,6 +9,7 @@
 #include "core/analysis/FlipEffect.h"
 #include "core/analysis/RunHistory.h"
 #include "core/analysis/ShamFlips.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {

@@ -15,6 +15,7 @@
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/panels/query/QueryPage.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 #include "widgets/timeline/TimelinePage.h"
 
@@ -72,7 +73,8 @@ TEST_F(WindowSizeTest, AtASmallSizeNoToolOfAPageIsCutOrLiesOverAnother) {
     options.size = {1024, 640};
     open();
     for (QWidget* page : {static_cast<QWidget*>(&window().comparePage()), static_cast<QWidget*>(&window().ladderPage()),
-                          static_cast<QWidget*>(&window().timelinePage()), static_cast<QWidget*>(&window().operationsPage())}) {
+                          static_cast<QWidget*>(&window().timelinePage()), static_cast<QWidget*>(&window().operationsPage()),
+                          static_cast<QWidget*>(&window().queryPage())}) {
         window().pages().setCurrentWidget(page);
         QTest::qWait(100);
         picture(window(), "small-" + page->accessibleName());
