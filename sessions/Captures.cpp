@@ -65,7 +65,9 @@ void countBlocks(SQLite::Database& database, std::int64_t session, std::vector<C
         if (!isOfCaptures(kind)) continue;
         auto& of = *std::ranges::lower_bound(captures, begin, {}, &CaptureTimes::until);
         of.told.bytes += bytes;
-        of.told.records += std::max<std::int64_t>(0, select.getColumn(3).getInt64());
+        const std::int64_t records = std::max<std::int64_t>(0, select.getColumn(3).getInt64());
+        of.told.records += records;
+        if (isSlices(kind)) of.told.slices += records;
         if (of.told.steps == 0) of.told.end.ns = std::max(of.told.end.ns, select.getColumn(2).getInt64());
     }
 }

@@ -14,7 +14,8 @@ struct StoredCapture {
     std::int64_t number = 0;                // from 1, in order of time, as the column `capture` of queries counts them
     std::int64_t firstStep = 0, steps = 0;  // 0: not told, as of an imported trace or one that a kill cut short
     TimeNs end;                             // of its last step; of one that is not told its last record
-    std::int64_t records = 0;               // slices, samples, allocations
+    std::int64_t records = 0;               // slices, samples, allocations; of these
+    std::int64_t slices = 0;                //   what had a begin and an end: operations, kernels, ranges; none: only its sums are stored
     std::int64_t bytes = 0;                 // on the disk, with its share of no other; the level of detail is counted apart
 };
 struct StoredCaptures {

@@ -37,12 +37,16 @@ void addConfig(CLI::App& parent, Actions& actions);
 void addWorkers(CLI::App& parent, Actions& actions);
 
 CLI::Validator notEmpty(const std::string& option);
+// Of what writes a file.
+constexpr const char* kForceHelp = "Write over a file that is there already";
 // The --db option, the same words everywhere. Empty = the default database.
 void addDatabaseOption(CLI::App& command, std::string& path);
 // A session id typed by a person.
 Result<std::int64_t> parseSessionId(const std::string& text);
 // A number typed by a person, within [least, most]; the sentence names the option.
 Result<std::int64_t> wholeOption(const char* name, const std::string& text, std::int64_t least, std::int64_t most);
+// "2GB", "500 MB", "1.5GiB", or a number of bytes.
+Result<std::int64_t> sizeOption(const char* name, const std::string& text);
 Result<double> realOption(const char* name, const std::string& text, double least, double most);
 
 }  // namespace stepscope::cli

@@ -45,6 +45,8 @@ Workplace::Workplace(const Options& options)
       m_timeline({m_window.pages(), m_window.timelinePage(), m_window.operationsPage()}, m_runs, m_running, m_live, m_stage, databaseOf(options)),
       m_panes({m_window.pages(), m_window.timelinePage()}, m_runs, databaseOf(options)),
       m_query({m_window.queryPage()}, m_reader, m_running, m_stage),
+      m_exports({m_window.sessions()}, m_running, databaseOf(options)),
+      m_captures({m_window, m_window.sessions()}, databaseOf(options)),
       m_import({m_window, m_window.pages(), m_window.operationsPage(), m_window.timelinePage()}, m_running, m_reader, m_sessions),
       m_demo(m_window.sessions(), m_runs, m_running, m_reader),
       m_actions(m_window, m_running, m_sessions, m_capture, m_stage),
@@ -56,6 +58,11 @@ Workplace::Workplace(const Options& options)
     connect(&m_compare, &CompareWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_diagnose, &DiagnoseWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_diagnose, &DiagnoseWiring::testRequested, &m_compare, &CompareWiring::test);
+    connect(&m_captures, &CapturesWiring::removed, this, [this](qint64 session) {
+        if (session != m_stage.shown().history()->session()) return;
+        m_operations.shownChanged();
+        m_timeline.shownChanged();
+    });
     connect(&m_diagnose, &DiagnoseWiring::timed, &m_time, &TimeWiring::refresh);
     connect(&m_actions, &WindowActions::demoRequested, &m_demo, &DemoWiring::record);
     connect(&m_signals, &QuitSignals::quitRequested, &m_departure, &Departure::leave);

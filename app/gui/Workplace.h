@@ -15,6 +15,8 @@
 #include "app/gui/overlay/OverlayWiring.h"
 #include "app/gui/process/Options.h"
 #include "app/gui/process/QuitSignals.h"
+#include "app/gui/stored/CapturesWiring.h"
+#include "app/gui/stored/ExportWiring.h"
 #include "app/gui/stored/QueryWiring.h"
 #include "app/gui/wiring/CaptureWiring.h"
 #include "app/gui/wiring/DemoWiring.h"
@@ -51,6 +53,7 @@ public:
     ImportWiring& import() { return m_import; }
     DemoWiring& demo() { return m_demo; }
     OverlayWiring& overlay() { return m_overlay; }
+    CapturesWiring& captures() { return m_captures; }
 
 private:
     void startDemo(const EngineAnswer& answer);
@@ -80,6 +83,8 @@ private:
     TimelineWiring m_timeline;
     PanesWiring m_panes;
     QueryWiring m_query;
+    ExportWiring m_exports;
+    CapturesWiring m_captures;
     ImportWiring m_import;
     DemoWiring m_demo;
     WindowActions m_actions;

@@ -58,6 +58,14 @@ Status writeAndSync(const std::string& unfinished, const std::string& path, cons
 
 }  // namespace
 
+Status mayWrite(const std::string& path, Existing existing) {
+    std::error_code absent;
+    if (existing == Existing::Replace || !fs::is_regular_file(path, absent)) return {};
+    return makeError(ErrorCode::BadInput,
+                     fmt::format("{} is there already and stays as it is; give another name, or --force to write over it.", path))
+        .about(Subject::Kind::File, path);
+}
+
 Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write) {
     std::error_code absent;
     const fs::path followed = fs::canonical(path, absent);

@@ -9,6 +9,15 @@
 
 namespace stepscope {
 
+// What a file that is there already is to the one that is written.
+enum class Existing {
+    Replace,  // a person was asked, or wants it so
+    Keep,     // it stays, and nothing is written
+};
+
+// BadInput, where a file (or a link to one) is there: what to do. A pipe or a device is no file that could be lost.
+Status mayWrite(const std::string& path, Existing existing);
+
 // `write` fills the stream. Its error is handed on; one of the file names the path, as it was given. A link keeps pointing where it did; a
 // pipe or a device takes the bytes as they come.
 Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write);

@@ -84,7 +84,8 @@ Result<ExportFormat> exportFormatOf(const std::string& word, const std::string& 
         .about(Subject::Kind::File, path);
 }
 
-Result<std::string> exportSession(const std::string& database, std::int64_t session, const std::string& path, ExportFormat format) {
+Result<std::string> exportSession(const std::string& database, std::int64_t session, const std::string& path, ExportFormat format,
+                                  Existing existing) {
     if (path == "-") {
         if (auto done = writeAs(format, database, session, std::cout); !done) return done.error();
         return path;
@@ -94,6 +95,7 @@ Result<std::string> exportSession(const std::string& database, std::int64_t sess
         target = infoOf(format).name;
         target.replace(target.find('%'), 1, std::to_string(session));
     }
+    if (auto may = mayWrite(target, existing); !may) return may.error();
     if (format == ExportFormat::Kineto) return exportKinetoTraceFile(database, session, target);
     auto done = exportToFile(target, [&](std::ostream& out) { return writeAs(format, database, session, out); });
     if (!done) return done.error();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/Result.h"
+#include "sessions/exporters/ExportFile.h"
 
 namespace stepscope {
 
@@ -26,6 +27,7 @@ const ExportFormatInfo& infoOf(ExportFormat format);
 Result<ExportFormat> exportFormatOf(const std::string& word, const std::string& path, ExportFormat otherwise);
 
 // path: empty: ExportFormatInfo::name in this folder; "-": stdout. Returns the path that was written.
-Result<std::string> exportSession(const std::string& database, std::int64_t session, const std::string& path, ExportFormat format);
+Result<std::string> exportSession(const std::string& database, std::int64_t session, const std::string& path, ExportFormat format,
+                                  Existing existing = Existing::Replace);
 
 }  // namespace stepscope

@@ -39,8 +39,8 @@ ALLOWED = {
 }
 # Single headers beyond the rooms above.
 ALLOWED_HEADERS = {
-    "app/gui": {"sessions/SessionStore.h", "sessions/Replayer.h", "sessions/MeasuredFlips.h", "sessions/MeasuredTurns.h", "sessions/Experiments.h", "sessions/OverlaidReader.h", "sessions/Slices.h", "sessions/SessionTrace.h", "sessions/DeviceShapes.h", "sessions/Samples.h", "sessions/exporters/Csv.h",
-                "sessions/exporters/KinetoTrace.h", "sessions/exporters/ExportFile.h", "sessions/query/SessionQuery.h", "sessions/importers/Import.h"},
+    "app/gui": {"sessions/SessionStore.h", "sessions/Replayer.h", "sessions/MeasuredFlips.h", "sessions/MeasuredTurns.h", "sessions/Experiments.h", "sessions/OverlaidReader.h", "sessions/Slices.h", "sessions/SessionTrace.h", "sessions/DeviceShapes.h", "sessions/Samples.h",
+                "sessions/exporters/ExportFile.h", "sessions/exporters/ExportSession.h", "sessions/query/SessionQuery.h", "sessions/Captures.h", "sessions/importers/Import.h"},
 }
 
 _TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")

@@ -61,6 +61,7 @@ TEST_F(StoredCapturesOf, HaveTheirSizes) {
     for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(stored->captures[i].number, static_cast<std::int64_t>(i) + 1);
         EXPECT_EQ(stored->captures[i].records, 10'000);
+        EXPECT_EQ(stored->captures[i].slices, 10'000);
         EXPECT_GT(stored->captures[i].bytes, 50'000);
         EXPECT_EQ(stored->captures[i].steps, i < 2 ? 1 : 0);
     }

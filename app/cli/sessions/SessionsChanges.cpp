@@ -6,18 +6,21 @@
 #include "sessions/Captures.h"
 #include "sessions/SessionStore.h"
 #include "sessions/exporters/Csv.h"
+#include "sessions/exporters/ExportFile.h"
 
 namespace stepscope::cli {
 namespace {
 
 struct ChangeOptions {
     std::string id, database, text;
+    bool force = false;
 
     std::string path() const { return database.empty() ? defaultDatabasePath() : database; }
 };
 
 Status writeCsv(const ChangeOptions& options, std::int64_t session) {
     if (options.text.empty() || options.text == "-") return exportCsv(options.path(), session, std::cout);
+    if (auto may = mayWrite(options.text, options.force ? Existing::Replace : Existing::Keep); !may) return may;
     return exportCsvFile(options.path(), session, options.text);
 }
 
@@ -40,8 +43,9 @@ CLI::App* add(CLI::App& parent, Actions& actions, const char* name, const char* 
 
 void addSessionsChanges(CLI::App& parent, Actions& actions) {
     const auto exporting = std::make_shared<ChangeOptions>();
-    add(parent, actions, "export-csv", "Every number of a session as CSV, to a file or stdout", exporting, writeCsv)
-        ->add_option("FILE", exporting->text, "Default: stdout");
+    auto* csv = add(parent, actions, "export-csv", "Every number of a session as CSV, to a file or stdout", exporting, writeCsv);
+    csv->add_option("FILE", exporting->text, "Default: stdout");
+    csv->add_flag("--force", exporting->force, kForceHelp);
 
     const auto renaming = std::make_shared<ChangeOptions>();
     add(parent, actions, "rename", "Give a session another name", renaming,

@@ -12,6 +12,7 @@ namespace {
 
 struct ExportOptions {
     std::string id, database, file, format;
+    bool force = false;
 };
 
 void addExport(CLI::App& parent, Actions& actions, const char* name, const char* help, ExportFormat otherwise) {
@@ -24,13 +25,15 @@ void addExport(CLI::App& parent, Actions& actions, const char* name, const char*
     usual.replace(usual.find('%'), 1, "ID");
     command->add_option("FILE", options->file, fmt::format("Its name says the format; default: {} here; -: stdout", usual));
     command->add_option("--format", options->format, words)->type_name("WORD")->take_last();
+    command->add_flag("--force", options->force, kForceHelp);
     addDatabaseOption(*command, options->database);
     actions[command] = [options, otherwise]() -> Result<ExitCode> {
         const auto id = parseSessionId(options->id);
         if (!id) return id.error();
         const auto format = exportFormatOf(options->format, options->file, otherwise);
         if (!format) return format.error();
-        const auto written = exportSession(options->database.empty() ? defaultDatabasePath() : options->database, *id, options->file, *format);
+        const auto written = exportSession(options->database.empty() ? defaultDatabasePath() : options->database, *id, options->file, *format,
+                                           options->force ? Existing::Replace : Existing::Keep);
         if (!written) return written.error();
         if (options->file.empty()) print(fmt::format("{}\n", *written));
         return ExitCode::Ok;

@@ -6,12 +6,13 @@
 #include <functional>
 
 #include "app/gui/Stage.h"
+#include "app/gui/stored/ExportWiring.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
-#include "sessions/exporters/KinetoTrace.h"
+#include "sessions/exporters/ExportSession.h"
 #include "widgets/panels/operations/OperationsPage.h"
 
 namespace stepscope {
@@ -106,14 +107,32 @@ void OperationsWiring::read() {
 }
 
 void OperationsWiring::askWhere() {
-    const QString name = QString("session-%1.pt.trace.json.gz").arg(m_stage.shown().history()->session());
-    const QString path = QFileDialog::getSaveFileName(&m_panels.page, "Export trace", name, "Traces (*.pt.trace.json.gz *.json.gz *.json)");
-    if (!path.isEmpty()) exportTrace(path);
+    const auto choices = exportChoices(true);
+    const qint64 session = m_stage.shown().history()->session();
+    auto* dialog = new QFileDialog(&m_panels.page, "Export what was captured", choices.front().nameFor(session));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    QStringList filters;
+    for (const ExportChoice& choice : choices) filters << choice.filter();
+    dialog->setNameFilters(filters);
+    dialog->setDefaultSuffix(choices.front().ending());
+    // The name follows the format that is chosen, as the format follows the name where that is typed.
+    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog, choices, session](const QString& filter) {
+        for (const ExportChoice& choice : choices) {
+            if (choice.filter() != filter) continue;
+            dialog->setDefaultSuffix(choice.ending());
+            dialog->selectFile(choice.nameFor(session));
+        }
+    });
+    connect(dialog, &QFileDialog::fileSelected, this, &OperationsWiring::exportTrace);
+    dialog->open();
 }
 
 void OperationsWiring::exportTrace(const QString& path) {
     m_thread.post([this, session = m_stage.shown().history()->session(), file = path.toStdString()] {
-        const auto written = exportKinetoTraceFile(m_database, session, file);
+        const auto written = exportFormatOf({}, file, ExportFormat::Kineto).andThen([&](ExportFormat format) {
+            return exportSession(m_database, session, file, format);
+        });
         answer(this, [this, sentence = written ? "The trace is written to " + plainText(*written) + "." : plainText(written.error().sentence),
                       failed = !written.ok()] { m_running.say(sentence, failed); });
     });

@@ -27,11 +27,12 @@ public:
                      QObject* parent = nullptr);
     ~OperationsWiring() override;
 
-    // Writes the captures of the session that is shown.
+    // Writes the captures of the session that is shown; the name says the format.
     void exportTrace(const QString& path);
 
+    void shownChanged();  // to be read anew, as soon as somebody looks
+
 private:
-    void shownChanged();
     void readIfSeen();
     void read();
     void askWhere();

@@ -5,7 +5,6 @@
 
 #include "app/workbench/Checkpoints.h"
 #include "sessions/SessionStore.h"
-#include "sessions/exporters/Csv.h"
 
 namespace stepscope {
 namespace {
@@ -114,11 +113,6 @@ void SessionsReader::remove(std::int64_t session, const QString& name) {
 
 void SessionsReader::restore(std::int64_t session) {
     edit([path = m_database, session] { return restoreSession(path, session); });
-}
-
-void SessionsReader::exportCsv(std::int64_t session, const QString& path) {
-    edit([database = m_database, session, file = path.toStdString()] { return exportCsvFile(database, session, file); },
-         [this, session, path] { Q_EMIT told(QString("Session %1 exported to %2.").arg(session).arg(path)); });
 }
 
 void SessionsReader::writeTable(const QString& path, const QString& text) {

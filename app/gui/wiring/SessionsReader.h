@@ -30,7 +30,6 @@ public:
     void annotate(std::int64_t session, const QString& notes, const QStringList& tags);
     void remove(std::int64_t session, const QString& name);
     void restore(std::int64_t session);
-    void exportCsv(std::int64_t session, const QString& path);
     void writeTable(const QString& path, const QString& text);  // of the page Sessions
     void measureFlips(const Machine& machine);                  // answered by flipsMeasured() and turnsMeasured(): what the switches did here
     void purge();                                               // what was deleted in earlier starts

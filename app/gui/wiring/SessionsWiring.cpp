@@ -57,7 +57,6 @@ void SessionsWiring::connectPanel() {
     connect(&panel, &SessionsPanel::annotateRequested, &m_reader, &SessionsReader::annotate);
     connect(&panel, &SessionsPanel::deleteRequested, &m_reader, &SessionsReader::remove);
     connect(&panel, &SessionsPanel::restoreRequested, &m_reader, &SessionsReader::restore);
-    connect(&panel, &SessionsPanel::exportRequested, &m_reader, &SessionsReader::exportCsv);
     connect(&panel, &SessionsPanel::loadRequested, this, &SessionsWiring::load);
     connect(&panel, &SessionsPanel::measurementsRequested, this, &SessionsWiring::experimentRequested);
     connect(&panel, &SessionsPanel::compareRequested, this, [this](const std::vector<std::int64_t>& sessions) {

@@ -32,9 +32,10 @@ public:
                    QObject* parent = nullptr);
     ~TimelineWiring() override;
 
+    void shownChanged();  // to be read anew, as soon as somebody looks
+
 private:
     struct Opened;
-    void shownChanged();
     void openIfSeen();
     void open();
     void want(const std::vector<TilePlace>& places);

@@ -3,8 +3,11 @@
 
 #include <QElapsedTimer>
 #include <QFile>
+#include <QFileDialog>
 #include <QLabel>
 #include <QListView>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QTimer>
 #include <algorithm>
 
@@ -210,11 +213,64 @@ TEST_F(WindowSessionsTest, ExportsASessionAsCsv) {
     open();
     runAndStop(10);
     const QString path = folder.filePath("out.csv");
-    Q_EMIT window().sessions().exportRequested(1, path);
+    Q_EMIT window().sessions().exportRequested(1, path, "csv");
     ASSERT_TRUE(QTest::qWaitFor([&] { return QFile(path).size() > 0; }, 5000));
     QFile file(path);
     ASSERT_TRUE(file.open(QIODevice::ReadOnly));
     EXPECT_TRUE(file.readLine().startsWith("run,step,time,metric,value"));
+}
+
+TEST_F(WindowSessionsTest, OffersEveryFormatOfTheCommandLineAndSaysWhyOneHasNothingToWrite) {
+    open();
+    runAndStop(10);
+    const auto choices = exportChoices();
+    QStringList words;
+    for (const ExportChoice& choice : choices) words << choice.word;
+    EXPECT_EQ(words, (QStringList{"kineto", "perfetto", "memory", "csv", "csv-wide", "tensorboard"}));
+    for (const ExportChoice& choice : choices) {
+        const QString path = folder.filePath(choice.nameFor(1));
+        Q_EMIT window().sessions().exportRequested(1, path, choice.word);
+        if (choice.word.startsWith("csv") || choice.word == "tensorboard") {
+            EXPECT_TRUE(QTest::qWaitFor([&] { return QFile(path).size() > 0; }, 5000)) << choice.word.toStdString();
+            continue;
+        }
+        // Nothing was captured, and what is refused leaves no file.
+        EXPECT_TRUE(QTest::qWaitFor([&] { return window().notice().sentence().contains("session 1", Qt::CaseInsensitive); }, 5000))
+            << choice.word.toStdString();
+        EXPECT_FALSE(QFile::exists(path));
+        window().notice().say(NoticeBar::Kind::Note, "read");
+    }
+}
+
+TEST_F(WindowSessionsTest, AFileThatIsThereIsWrittenOverOnlyWhenAPersonAgrees) {
+    open();
+    runAndStop(10);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().sessions().model().rowCount() == 1; }, 8000));
+    QFile mine(folder.filePath("mine.csv"));
+    ASSERT_TRUE(mine.open(QIODevice::WriteOnly));
+    mine.write("mine");
+    mine.close();
+    window().sessions().view().setCurrentIndex(window().sessions().filter().index(0, 0));
+    window().sessions().exportSelected();
+    auto* dialog = window().sessions().findChild<QFileDialog*>();
+    ASSERT_NE(dialog, nullptr);
+    EXPECT_FALSE(dialog->testOption(QFileDialog::DontConfirmOverwrite));
+    dialog->selectFile(mine.fileName());
+    bool asked = false;
+    QTimer refusing;
+    QObject::connect(&refusing, &QTimer::timeout, &refusing, [&] {
+        auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+        if (question == nullptr) return;
+        asked = true;
+        question->button(QMessageBox::No)->click();
+    });
+    refusing.start(20);
+    QMetaObject::invokeMethod(dialog, "accept");
+    EXPECT_TRUE(asked);
+    QTest::qWait(100);
+    ASSERT_TRUE(mine.open(QIODevice::ReadOnly));
+    EXPECT_EQ(mine.readAll(), "mine");
+    dialog->close();
 }
 
 }  // namespace

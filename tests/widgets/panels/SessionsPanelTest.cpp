@@ -248,7 +248,22 @@ TEST_F(SessionsPanelTest, OffersEverythingInTheContextMenu) {
     for (const auto* action : menu->actions())
         if (!action->isSeparator()) texts << action->text();
     EXPECT_EQ(texts, (QStringList{"Replay", "Run again with these settings", "Load these settings", "Details", "What was measured in it",
-                                  "Resume from its last checkpoint", "Rename", "Note", "Tags", "Export as CSV…", "Delete"}));
+                                  "Resume from its last checkpoint", "Rename", "Note", "Tags", "Captures…", "Export", "Delete"}));
+}
+
+TEST_F(SessionsPanelTest, OffersEachFormatThatASessionCanBeExportedIn) {
+    panel.setExports({{"csv", "CSV, a line a value", {"*.csv"}, "session-%.csv"},
+                      {"tensorboard", "TensorBoard events", {"events.out.tfevents*"}, "events.out.tfevents.session-%"}});
+    Q_EMIT panel.view().customContextMenuRequested(panel.view().visualRect(panel.filter().index(1, 0)).center());
+    QStringList texts;
+    for (const auto* action : panel.findChild<QMenu*>()->findChildren<QAction*>()) texts << action->text();
+    EXPECT_TRUE(texts.contains("CSV, a line a value…")) << texts.join(", ").toStdString();
+    EXPECT_TRUE(texts.contains("TensorBoard events…")) << texts.join(", ").toStdString();
+    const ExportChoice trace{"kineto", "Trace", {"*.pt.trace.json.gz", "*.json"}, "session-%.pt.trace.json.gz"};
+    EXPECT_EQ(trace.filter(), "Trace (*.pt.trace.json.gz *.json)");
+    EXPECT_EQ(trace.nameFor(7), "session-7.pt.trace.json.gz");
+    EXPECT_EQ(trace.ending(), "pt.trace.json.gz");
+    EXPECT_EQ((ExportChoice{"tensorboard", "Events", {"events.out.tfevents*"}, "events.out.tfevents.session-%"}.ending()), "");
 }
 
 TEST_F(SessionsPanelTest, OffersToLaySeveralOverEachOtherInTheMenuAndByItsKey) {

@@ -189,7 +189,10 @@ void SessionsPanel::showMenu(const QPoint& at) {
     menu->addAction(lineIcon("note"), "Note", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Note); });
     menu->addAction(lineIcon("tag"), "Tags", this, [this, row] { m_editor->edit(row, SessionEditor::Field::Tags); });
     menu->addSeparator();
-    menu->addAction(lineIcon("export"), "Export as CSV…", this, [this, row] { exportSession(row); });
+    menu->addAction(lineIcon("box"), "Captures…", this, [this, row] { Q_EMIT capturesRequested(row.id, row.name); });
+    QMenu* exports = menu->addMenu(lineIcon("export"), "Export");
+    for (const ExportChoice& choice : m_exports) exports->addAction(choice.title + "…", this, [this, row, choice] { exportSession(row.id, choice); });
+    exports->setEnabled(!m_exports.empty());
     QAction* removal = menu->addAction(lineIcon("trash"), several.size() > 1 ? QString("Delete %1 sessions").arg(several.size()) : QString("Delete"),
                                        this, [this, several] { removeAll(several); });
     removal->setEnabled(over || several.size() > 1);
@@ -197,16 +200,20 @@ void SessionsPanel::showMenu(const QPoint& at) {
 }
 
 void SessionsPanel::exportSelected() {
-    if (const SessionRow* row = m_model->find(selected())) exportSession(*row);
+    const auto csv = std::ranges::find(m_exports, QString("csv"), &ExportChoice::word);
+    if (const SessionRow* row = m_model->find(selected()); row != nullptr && csv != m_exports.end()) exportSession(row->id, *csv);
 }
 
-void SessionsPanel::exportSession(const SessionRow& row) {
+// The dialog asks before a file that is there is written over.
+void SessionsPanel::exportSession(qint64 session, const ExportChoice& choice) {
     const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
-    auto* dialog = new QFileDialog(this, "Export the session as CSV", QString("%1/session-%2.csv").arg(folder).arg(row.id), "CSV (*.csv)");
+    auto* dialog = new QFileDialog(this, QString("Export session %1: %2").arg(session).arg(choice.title), folder + '/' + choice.nameFor(session),
+                                   choice.filter());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix("csv");
-    connect(dialog, &QFileDialog::fileSelected, this, [this, id = row.id](const QString& path) { Q_EMIT exportRequested(id, path); });
+    dialog->setDefaultSuffix(choice.ending());
+    connect(dialog, &QFileDialog::fileSelected, this,
+            [this, session, word = choice.word](const QString& path) { Q_EMIT exportRequested(session, path, word); });
     dialog->open();
 }
 

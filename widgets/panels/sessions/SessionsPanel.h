@@ -4,6 +4,7 @@
 #include <QWidget>
 #include <map>
 
+#include "widgets/panels/sessions/ExportChoice.h"
 #include "widgets/panels/sessions/SessionRow.h"
 
 class QLineEdit;
@@ -35,7 +36,8 @@ public:
     void focusSearch();
     std::int64_t selected() const;  // the current one; 0 = none
     std::vector<std::int64_t> allSelected() const;
-    void exportSelected();
+    void exportSelected();  // as CSV
+    void setExports(std::vector<ExportChoice> choices) { m_exports = std::move(choices); }
 
     SessionsModel& model() { return *m_model; }
     SessionsFilter& filter() { return *m_filter; }
@@ -50,8 +52,9 @@ Q_SIGNALS:
     void compareRequested(const std::vector<std::int64_t>& sessions);  // details of one, differences of several
     void overlayRequested(const std::vector<std::int64_t>& sessions);  // laid over each other in the charts; however many are chosen
     void resumeRequested(qint64 session);
-    void measurementsRequested(qint64 session);  // what was measured within a run or a ladder, one by one
-    void exportRequested(qint64 session, const QString& path);
+    void measurementsRequested(qint64 session);                                      // what was measured within a run or a ladder, one by one
+    void exportRequested(qint64 session, const QString& path, const QString& word);  // ExportChoice::word
+    void capturesRequested(qint64 session, const QString& name);                     // to see and remove them
     void deleteRequested(qint64 session, const QString& name);
     void restoreRequested(qint64 session);
     void demoRequested();
@@ -61,7 +64,7 @@ protected:
 
 private:
     void showMenu(const QPoint& at);
-    void exportSession(const SessionRow& row);
+    void exportSession(qint64 session, const ExportChoice& choice);
     void remove(const SessionRow& row);
     void removeAll(const std::vector<std::int64_t>& sessions);
     void showEmptiness();
@@ -78,6 +81,7 @@ private:
     SessionEditor* m_editor;
     NoticeBar* m_undo;
     std::vector<std::int64_t> m_deleted;  // since the offer to undo stands
+    std::vector<ExportChoice> m_exports;
     QString m_unavailable;
     bool m_read = false;
     bool m_demoOffered = false;

@@ -1,0 +1,85 @@
+// The captures of a stored session in the window: listed with their sizes, one removed, and every page that showed it follows.
+#include <gtest/gtest.h>
+
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTableWidget>
+
+#include "WindowFixture.h"
+#include "widgets/panels/operations/OperationsPage.h"
+#include "widgets/panels/sessions/CapturesDialog.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
+#include "widgets/style/Theme.h"
+
+namespace stepscope {
+namespace {
+
+class WindowCapturesTest : public WindowTest {
+protected:
+    CapturesDialog& dialog() { return place->captures().dialog(); }
+    bool says(const QString& text) {
+        return QTest::qWaitFor([&] { return dialog().sentence().contains(text); }, 8000);
+    }
+    void captureOnce() {
+        bool captured = false;
+        QObject until;
+        QObject::connect(&place->stage().live(), &LiveFeed::captured, &until, [&] { captured = true; });
+        place->runs().send(Capture{.steps = 3});
+        ASSERT_TRUE(QTest::qWaitFor([&] { return captured; }, 5000));
+    }
+    void remove() {
+        QTest::mouseClick(dialog().removeButton(), Qt::LeftButton);
+        auto* question = dialog().findChild<QMessageBox*>();
+        ASSERT_NE(question, nullptr);
+        picture(*question, "captures-question");
+        for (QAbstractButton* one : question->buttons())
+            if (one->text().remove('&') == "Delete") return one->click();
+    }
+};
+
+TEST_F(WindowCapturesTest, AreListedAndRemovedAndThePagesFollow) {
+    options.size = {1280, 800};
+    open();
+    Q_EMIT window().experiment().row("steps")->committed("steps", "100000");
+    press("Run");
+    ASSERT_TRUE(reaches(20));
+    captureOnce();
+    ASSERT_TRUE(reaches(60));
+    captureOnce();
+    QTest::qWait(500);  // the recorder stores every 100 ms
+    Q_EMIT window().sessions().capturesRequested(1, "the live run");
+    ASSERT_TRUE(says("2 captures")) << dialog().sentence().toStdString();
+    remove();
+    EXPECT_TRUE(says("still running")) << dialog().sentence().toStdString();
+    press("Stop");
+    ASSERT_TRUE(idle());
+    window().pages().setCurrentWidget(&window().operationsPage());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().operationsPage().sentence().contains("240 calls of operations in 6 captured steps"); }, 8000))
+        << window().operationsPage().sentence().toStdString();
+    Q_EMIT window().sessions().capturesRequested(1, "a run");
+    ASSERT_TRUE(says("2 captures"));
+    EXPECT_EQ(dialog().table()->item(0, 2)->text(), "L2");
+    QTest::qWait(50);
+    picture(dialog(), "captures");
+    applyStyle(*qApp, Theme::Dark);
+    QTest::qWait(50);
+    picture(dialog(), "captures-dark");
+    applyStyle(*qApp, Theme::Light);
+    remove();
+    ASSERT_TRUE(says("1 capture,")) << dialog().sentence().toStdString();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().operationsPage().sentence().contains("120 calls of operations in 3 captured steps"); }, 8000))
+        << window().operationsPage().sentence().toStdString();
+    remove();
+    ASSERT_TRUE(says("Nothing was captured"));
+    QTest::qWait(50);
+    picture(dialog(), "captures-none");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().operationsPage().sentence().contains("No step of session 1"); }, 8000))
+        << window().operationsPage().sentence().toStdString();
+    Q_EMIT window().sessions().capturesRequested(99, "gone");
+    EXPECT_TRUE(says("no session 99")) << dialog().sentence().toStdString();
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,84 @@
+// The dialog of a session's captures by itself: what each row says, one question before a capture is removed, and a sentence for each state.
+#include <gtest/gtest.h>
+
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableWidget>
+#include <QTest>
+
+#include "widgets/panels/sessions/CapturesDialog.h"
+
+namespace stepscope {
+namespace {
+
+class CapturesDialogTest : public testing::Test {
+protected:
+    CapturesDialogTest() { dialog.ask(7, "a run"); }
+    QString cell(int row, int column) { return dialog.table()->item(row, column)->text(); }
+    void answerWith(const QString& button) {
+        auto* question = dialog.findChild<QMessageBox*>();
+        ASSERT_NE(question, nullptr);
+        for (QAbstractButton* one : question->buttons())
+            if (one->text().remove('&') == button) return one->click();
+        FAIL() << button.toStdString();
+    }
+    const CapturesView two{7, {{1, 50, 5, 12'000, 11'000, 240'000}, {2, 90, 1, 300, 0, 9'000}}, 30'000, {}};
+
+    CapturesDialog dialog;
+    QSignalSpy removed{&dialog, &CapturesDialog::removeRequested};
+};
+
+TEST_F(CapturesDialogTest, SaysStepsLevelAndRoomOfEach) {
+    EXPECT_EQ(dialog.sentence(), "Reading the captures.");
+    EXPECT_FALSE(dialog.removeButton()->isEnabled());
+    dialog.setView(two);
+    ASSERT_EQ(dialog.table()->rowCount(), 2);
+    EXPECT_EQ(cell(0, 1), "50 to 54");
+    EXPECT_EQ(cell(0, 2), "L2");
+    EXPECT_EQ(cell(0, 4), QString("240\u2009kB"));
+    EXPECT_EQ(cell(1, 1), "90");
+    EXPECT_EQ(cell(1, 2), "sums");
+    EXPECT_TRUE(dialog.sentence().startsWith("2 captures, 249\u2009kB on the disk, and 30.0\u2009kB")) << dialog.sentence().toStdString();
+    EXPECT_TRUE(dialog.removeButton()->isEnabled());
+    dialog.setView({8, {}, 0, "of another session"});
+    EXPECT_EQ(dialog.table()->rowCount(), 2) << "an answer that comes late is nobody's";
+}
+
+TEST_F(CapturesDialogTest, AsksOnceBeforeOneIsRemoved) {
+    dialog.setView(two);
+    dialog.table()->selectRow(1);
+    QTest::mouseClick(dialog.removeButton(), Qt::LeftButton);
+    answerWith("Cancel");
+    EXPECT_EQ(removed.count(), 0);
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    QTest::mouseClick(dialog.removeButton(), Qt::LeftButton);
+    EXPECT_TRUE(dialog.findChild<QMessageBox*>()->text().contains("capture 2 of session 7"));
+    answerWith("Delete");
+    ASSERT_EQ(removed.count(), 1);
+    EXPECT_EQ(removed[0][0].toLongLong(), 7);
+    EXPECT_EQ(removed[0][1].toLongLong(), 2);
+    EXPECT_FALSE(dialog.removeButton()->isEnabled()) << "one after the other";
+    EXPECT_TRUE(dialog.sentence().contains("Removing capture 2"));
+    dialog.setView({7, {{1, 50, 5, 12'000, 11'000, 240'000}}, 0, {}});
+    EXPECT_TRUE(dialog.sentence().startsWith("1 capture, 240\u2009kB on the disk.")) << dialog.sentence().toStdString();
+    EXPECT_TRUE(dialog.removeButton()->isEnabled());
+}
+
+TEST_F(CapturesDialogTest, SaysWhyItIsEmptyAndWhatWentWrong) {
+    dialog.setView({7, {}, 0, {}});
+    EXPECT_TRUE(dialog.sentence().contains("Nothing was captured")) << dialog.sentence().toStdString();
+    EXPECT_FALSE(dialog.table()->isVisible());
+    dialog.setView(two);
+    dialog.setProblem("Session 7 is still running; stop it before deleting a capture of it.");
+    EXPECT_TRUE(dialog.sentence().contains("still running"));
+    EXPECT_TRUE(dialog.removeButton()->isEnabled()) << "to try again";
+    dialog.setView({7, {}, 0, "There is no session 7."});
+    EXPECT_TRUE(dialog.sentence().contains("still running")) << "what went wrong stays";
+    dialog.ask(7, "a run");
+    dialog.setView({7, {}, 0, "There is no session 7."});
+    EXPECT_EQ(dialog.sentence(), "There is no session 7.");
+}
+
+}  // namespace
+}  // namespace stepscope

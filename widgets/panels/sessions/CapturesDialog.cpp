@@ -1,0 +1,170 @@
+#include "widgets/panels/sessions/CapturesDialog.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTableWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "core/base/Format.h"
+#include "widgets/panels/LineIcon.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/style/Metrics.h"
+
+namespace stepscope {
+namespace {
+
+QString roomText(qint64 bytes) {
+    return QString::fromStdString(format::bytes({bytes}));
+}
+
+QString manyText(qint64 count) {
+    return QString::fromStdString(format::count(count));
+}
+
+QString capturedSteps(const CaptureRow& row) {
+    if (row.steps == 0) return "not told";
+    return row.steps == 1 ? manyText(row.firstStep) : QString("%1 to %2").arg(manyText(row.firstStep), manyText(row.firstStep + row.steps - 1));
+}
+
+}  // namespace
+
+CapturesDialog::CapturesDialog(QWidget* parent) : QDialog(parent) {
+    m_sentence = sentenceLabel(Tone::Muted);
+    m_sentence->setAccessibleName("Captures of the session");
+    m_table = new QTableWidget;
+    const QStringList heads{"capture", "steps", "level", "records", "on the disk"};
+    m_table->setColumnCount(static_cast<int>(heads.size()));
+    m_table->setHorizontalHeaderLabels(heads);
+    m_table->horizontalHeaderItem(2)->setToolTip("L2: every operation and kernel with its time; sums: only what they came to together");
+    m_table->setAccessibleName("Captures, in order of time");
+    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
+    m_table->setTabKeyNavigation(false);
+    m_table->setFont(tabularFont(font()));
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->horizontalHeader()->setStretchLastSection(true);
+    m_remove = new QPushButton(lineIcon("trash"), "Delete…");
+    m_remove->setAutoDefault(false);
+    m_remove->setToolTip("Removes the chosen capture for good and gives its room back to the disk; the session stays");
+    auto* close = new QPushButton("Close");
+    close->setDefault(true);
+
+    auto* foot = new QHBoxLayout;
+    foot->addWidget(m_remove);
+    foot->addStretch(1);
+    foot->addWidget(close);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(m_sentence);
+    layout->addWidget(m_table, 1);
+    layout->addLayout(foot);
+    resize(520, 300);
+    connect(m_remove, &QPushButton::clicked, this, &CapturesDialog::confirm);
+    connect(close, &QPushButton::clicked, this, &QDialog::close);
+    connect(m_table, &QTableWidget::itemSelectionChanged, this, &CapturesDialog::showState);
+    showState();
+}
+
+void CapturesDialog::ask(qint64 session, const QString& name) {
+    m_session = session;
+    m_view = {};
+    m_problem.clear();
+    m_removing = 0;
+    m_waiting = true;
+    m_table->setRowCount(0);
+    setWindowTitle(QString("Captures of session %1: %2").arg(session).arg(name));
+    showState();
+    show();
+    raise();
+    activateWindow();
+    m_table->setFocus();
+}
+
+void CapturesDialog::setView(const CapturesView& view) {
+    if (view.session != m_session) return;
+    m_view = view;
+    m_waiting = false;
+    m_removing = 0;
+    m_table->setRowCount(static_cast<int>(view.captures.size()));
+    for (int row = 0; row < m_table->rowCount(); ++row) {
+        const CaptureRow& one = view.captures[static_cast<std::size_t>(row)];
+        const QStringList cells{manyText(one.number), capturedSteps(one), one.slices > 0 ? "L2" : "sums", manyText(one.records), roomText(one.bytes)};
+        for (int column = 0; column < cells.size(); ++column) {
+            auto* item = new QTableWidgetItem(cells[column]);
+            if (column != 2) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+            m_table->setItem(row, column, item);
+        }
+    }
+    if (m_table->rowCount() > 0) m_table->selectRow(std::clamp(m_table->currentRow(), 0, m_table->rowCount() - 1));
+    showState();
+}
+
+void CapturesDialog::setProblem(const QString& sentence) {
+    m_problem = sentence;
+    m_waiting = false;
+    m_removing = 0;
+    showState();
+}
+
+// Asked once: it cannot be undone.
+void CapturesDialog::confirm() {
+    const int row = m_table->currentRow();
+    if (m_waiting || row < 0 || row >= static_cast<int>(m_view.captures.size())) return;
+    const CaptureRow one = m_view.captures[static_cast<std::size_t>(row)];
+    auto* question =
+        new QMessageBox(QMessageBox::Question, "Delete a capture",
+                        QString("Delete capture %1 of session %2 for good? Its %3 are given back to the disk. The steps, charts and other "
+                                "captures of the session stay.")
+                            .arg(one.number)
+                            .arg(m_session)
+                            .arg(roomText(one.bytes)),
+                        QMessageBox::NoButton, this);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    QPushButton* gone = question->addButton("Delete", QMessageBox::DestructiveRole);
+    question->setDefaultButton(question->addButton(QMessageBox::Cancel));
+    connect(gone, &QPushButton::clicked, this, [this, session = m_session, number = one.number] {
+        if (session != m_session || m_waiting) return;
+        m_waiting = true;
+        m_removing = number;
+        m_problem.clear();
+        showState();
+        Q_EMIT removeRequested(session, number);
+    });
+    question->open();
+}
+
+void CapturesDialog::showState() {
+    const bool bad = !m_waiting && (!m_problem.isEmpty() || !m_view.problem.isEmpty());
+    m_sentence->setTone(bad ? Tone::Error : Tone::Muted);
+    m_table->setVisible(!m_view.captures.empty());
+    m_remove->setEnabled(!m_waiting && m_table->currentRow() >= 0 && m_table->currentRow() < static_cast<int>(m_view.captures.size()));
+    if (m_removing > 0) return m_sentence->setText(QString("Removing capture %1 and giving its room back.").arg(m_removing));
+    if (m_waiting) return m_sentence->setText("Reading the captures.");
+    if (bad) return m_sentence->setText(m_problem.isEmpty() ? m_view.problem : m_problem);
+    if (m_view.captures.empty())
+        return m_sentence->setText(
+            "Nothing was captured in this session. While a run goes on, “Capture now” on the page Operations records its next steps; "
+            "so does train --profile on the command line.");
+    qint64 bytes = 0;
+    for (const CaptureRow& one : m_view.captures) bytes += one.bytes;
+    m_sentence->setText(
+        QString("%1 capture%2, %3 on the disk%4.")
+            .arg(manyText(static_cast<qint64>(m_view.captures.size())), m_view.captures.size() == 1 ? "" : "s", roomText(bytes),
+                 m_view.detailBytes > 0
+                     ? QString(", and %1 for their level of detail, which is made again when it is missing").arg(roomText(m_view.detailBytes))
+                     : QString()));
+}
+
+QString CapturesDialog::sentence() const {
+    return m_sentence->text();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,57 @@
+// The captures of one session: which steps each is of, what was kept, how much room it takes, and a button that removes one for good. It reads and
+// removes nothing itself: it is told and asks. Beside the window, which goes on. GUI thread.
+#pragma once
+#include <QDialog>
+#include <vector>
+
+class QLabel;
+class QPushButton;
+class QTableWidget;
+
+namespace stepscope {
+
+class ToneLabel;
+
+struct CaptureRow {
+    qint64 number = 0;
+    qint64 firstStep = 0, steps = 0;  // 0 steps: not told
+    qint64 records = 0, slices = 0, bytes = 0;
+};
+struct CapturesView {
+    qint64 session = 0;
+    std::vector<CaptureRow> captures;
+    qint64 detailBytes = 0;  // of the level of detail of all of them
+    QString problem;         // why they cannot be read
+};
+
+class CapturesDialog : public QDialog {
+    Q_OBJECT
+public:
+    explicit CapturesDialog(QWidget* parent = nullptr);
+
+    void ask(qint64 session, const QString& name);  // opens it; the view comes later
+    void setView(const CapturesView& view);         // of another session: nothing
+    void setProblem(const QString& sentence);       // a removal that failed
+    qint64 session() const { return m_session; }
+    QString sentence() const;
+    QTableWidget* table() const { return m_table; }
+    QPushButton* removeButton() const { return m_remove; }
+
+Q_SIGNALS:
+    void removeRequested(qint64 session, qint64 number);
+
+private:
+    void confirm();
+    void showState();
+
+    qint64 m_session = 0;
+    CapturesView m_view;
+    QString m_problem;
+    bool m_waiting = false;  // it is read, or one is being removed
+    qint64 m_removing = 0;
+    ToneLabel* m_sentence;
+    QTableWidget* m_table;
+    QPushButton* m_remove;
+};
+
+}  // namespace stepscope
