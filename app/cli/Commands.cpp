@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <map>
 
 #include "core/events/ConfigKeys.h"
 
@@ -32,6 +35,22 @@ Result<std::int64_t> wholeOption(const char* name, const std::string& text, std:
     const auto value = parseValue(IntegerRange{least, most}, name, text);
     if (!value) return value.error();
     return std::get<std::int64_t>(*value);
+}
+
+Result<std::int64_t> sizeOption(const char* name, const std::string& text) {
+    static const std::map<std::string, double> kUnits{
+        {"", 1},      {"b", 1},        {"kb", 1e3},        {"mb", 1e6},           {"gb", 1e9},
+        {"tb", 1e12}, {"kib", 1024.0}, {"mib", 1048576.0}, {"gib", 1073741824.0}, {"tib", 1099511627776.0}};
+    constexpr double kMostBytes = 1e15;
+    std::string unit = text.substr(std::min(text.find_first_not_of("0123456789."), text.size()));
+    const std::string digits = text.substr(0, text.size() - unit.size());
+    unit.erase(0, std::min(unit.find_first_not_of(' '), unit.size()));
+    for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const auto known = kUnits.find(unit);
+    const auto number = parseValue(RealRange{0, kMostBytes}, name, digits);
+    if (known == kUnits.end() || !number || std::get<double>(*number) * known->second > kMostBytes)
+        return makeError(ErrorCode::BadInput, fmt::format("{} takes a size of at most 1 PB, such as 500MB or 2GB, not \"{}\".", name, text));
+    return static_cast<std::int64_t>(std::get<double>(*number) * known->second);
 }
 
 Result<double> realOption(const char* name, const std::string& text, double least, double most) {

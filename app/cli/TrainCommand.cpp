@@ -30,6 +30,7 @@ struct TrainOptions {
     bool lossMayMove = false;
     Capture capture;      // when firstStep > 0
     std::string profile;  // empty: nothing is recorded of the steps
+    std::string captureCap = fmt::format("{}GB", kUsualCaptureCap / 1'000'000'000);
 };
 
 Result<RunConfig> configFor(const TrainOptions& options, const Workbench& workbench) {
@@ -147,6 +148,9 @@ Result<ExitCode> train(TrainOptions& options) {
     options.request.config = std::move(*config);
     options.request.record = !options.noRecord;
     if (options.capture.firstStep > 0) options.request.capture = options.capture;
+    const auto cap = sizeOption("--capture-cap", options.captureCap);
+    if (!cap) return cap.error();
+    options.request.captureCap = *cap;
     if (auto good = checkPlaceForCheckpoints(options); !good) return good.error();
     if (auto good = schedule(options, *workbench); !good) return good.error();
     if (auto good = scheduleProfile(options); !good) return good.error();
@@ -243,6 +247,10 @@ void addTrain(CLI::App& parent, Actions& actions) {
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, kMostCapturedSteps))
         ->needs(captureAt)
+        ->take_last();
+    command->add_option("--capture-cap", options->captureCap, "Ends a capture when those of the session take so much on the disk; 0 = never")
+        ->type_name("SIZE")
+        ->capture_default_str()
         ->take_last();
     command->add_option("--flip", options->flips, "Set a switch to another value at a step, as a person does in the window; may be repeated")
         ->type_name("STEP:KEY=VALUE")

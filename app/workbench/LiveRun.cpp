@@ -164,6 +164,8 @@ Result<TrainerSetup> LiveRun::prepare() {
     setup.sink = &m_tee;
     setup.commands = &m_commands;
     if (m_request.capture) m_commands.push(*m_request.capture);
+    setup.captureBytes = [this] { return m_recorder ? m_recorder->chunkBytes() : 0; };
+    setup.captureCap = m_request.captureCap;
     setup.disturbances = &m_generator.busy();
     setup.questionOf = [this](const RunConfig& a, const RunConfig& b) { return questionKey(a, b, false, m_registry->machine()); };
     setup.mustWait = [this] { return m_recorder && m_recorder->blocked(); };

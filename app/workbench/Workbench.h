@@ -27,6 +27,8 @@ struct ScheduledCommand {
     Command command;
 };
 
+constexpr std::int64_t kUsualCaptureCap = 2'000'000'000;  // bytes on the disk that all captures of a session may take
+
 struct RunRequest {
     RunConfig config;
     std::string name;  // empty = made from what differs from the preset
@@ -34,9 +36,10 @@ struct RunRequest {
     std::vector<std::string> tags;
     std::string database;  // empty = defaultDatabasePath()
     bool record = true;
-    std::string init;                  // safetensors weights to start from, GPT-2 names (Hugging Face layout); empty = random
-    bool initPartial = false;          // take what fits of them, draw the rest
-    std::optional<Capture> capture{};  // asked of the trainer before its first step
+    std::string init;                            // safetensors weights to start from, GPT-2 names (Hugging Face layout); empty = random
+    bool initPartial = false;                    // take what fits of them, draw the rest
+    std::optional<Capture> capture{};            // asked of the trainer before its first step
+    std::int64_t captureCap = kUsualCaptureCap;  // bytes that captures may take on the disk; 0: as many as there are
     std::vector<ScheduledCommand> scheduled{};
     std::string resume;  // checkpoint folder, or a session id whose newest checkpoint is taken
 };

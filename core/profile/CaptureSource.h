@@ -3,6 +3,7 @@
 // write the class and name it in captureSources().
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct CaptureOutlet {
     std::int64_t rank = 0;
     std::string process;
     bool gpu = false;  // the steps put work onto a GPU
+    // What captures of the session take on the disk by now, and at most; 0: as much as there is.
+    std::function<std::int64_t()> stored{};
+    std::int64_t cap = 0;
 };
 
 // Listens from when it is made until it is destroyed; beside it others may (OperationStream.h, core/base/OperationSpan.h).

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/base/Format.h"
 #include "core/cuda/loader/CudaPlugin.h"
 #include "core/events/Event.h"
 
@@ -40,8 +41,19 @@ Status CaptureWindow::ask(const Capture& wanted) {
         return makeError(ErrorCode::BadInput, capturing()
                                                   ? "Steps are being captured at the moment; ask again when that is done."
                                                   : fmt::format("A capture is to begin at step {}; ask again when it is done.", m_asked->firstStep));
+    if (const std::string full = fullWords(); !full.empty())
+        return makeError(ErrorCode::BadInput, fmt::format("Nothing more is captured in this session: {}.", full));
     m_asked = wanted;
     return {};
+}
+
+// As far as it is stored: what the recorder has in hand still comes on top.
+std::string CaptureWindow::fullWords() const {
+    if (m_outlet.cap <= 0 || !m_outlet.stored) return {};
+    const std::int64_t stored = m_outlet.stored();
+    if (stored < m_outlet.cap) return {};
+    return fmt::format("its captures take {} on the disk, and {} is the most for a session (--capture-cap)", format::bytes({stored}),
+                       format::bytes({m_outlet.cap}));
 }
 
 void CaptureWindow::before(std::int64_t step, bool onGpu, std::int64_t stepsOfProgram) {
@@ -69,7 +81,14 @@ std::optional<CaptureDone> CaptureWindow::after(std::int64_t step, TimeNs begin,
     m_done.at = end;
     m_done.duration += end - begin;
     m_done.steps += 1;
-    if (m_done.steps < m_asked->steps) return std::nullopt;
+    if (m_done.steps < m_asked->steps) {
+        const std::string full = fullWords();
+        if (full.empty()) return std::nullopt;
+        if (m_outlet.sink != nullptr)
+            m_outlet.sink->publish(
+                LogLine{m_done.at, m_done.step, LogLevel::Warning,
+                        fmt::format("The capture ends after {} of {} steps: {}. What was captured is kept.", m_done.steps, m_asked->steps, full)});
+    }
     return finish();
 }
 

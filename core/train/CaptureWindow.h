@@ -40,6 +40,7 @@ private:
     bool capturing() const { return !m_sources.empty(); }
     Status askSlowest(bool on);
     CaptureDone finish();
+    std::string fullWords() const;  // empty: there is room for more
 
     CaptureOutlet m_outlet;
     std::optional<Capture> m_asked;

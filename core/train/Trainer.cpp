@@ -44,7 +44,7 @@ Trainer::Trainer(TrainerSetup setup)
                 .clock = m_setup.clock,
                 .sink = m_setup.sink},
                m_config),
-      m_capture({m_setup.sink, m_setup.clock}) {
+      m_capture({.sink = m_setup.sink, .clock = m_setup.clock, .stored = m_setup.captureBytes, .cap = m_setup.captureCap}) {
     if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return freeSpaceAt(folder); };
 }
 

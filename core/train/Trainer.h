@@ -36,6 +36,9 @@ struct TrainerSetup {
     std::function<void(GenerateText, const TrainState&)> generate;  // copies what it needs and returns at once
     // What an experiment within the run asks, to be found again; empty = nothing is.
     std::function<std::string(const RunConfig&, const RunConfig&)> questionOf;
+    // What captures take on the disk by now, and the most that they may; 0: as much as there is.
+    std::function<std::int64_t()> captureBytes;
+    std::int64_t captureCap = 0;
     const std::atomic<int>* disturbances = nullptr;  // > 0 while something else uses the machine for this run
 };
 

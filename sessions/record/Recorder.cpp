@@ -63,6 +63,7 @@ public:
     const std::string& checkpointFolder() const override { return m_checkpoints; }
     std::int64_t session() const override { return m_session; }
     bool blocked() const override { return m_blocked; }
+    std::int64_t chunkBytes() const override { return m_chunkBytes; }
     void flush() override { m_queue.flush(); }
 
     Status finish() override {
@@ -130,6 +131,7 @@ private:
         for (;;) {
             const Status stored = store(batch, more, frames);
             if (stored) {
+                for (const std::string& frame : frames) m_chunkBytes += static_cast<std::int64_t>(frame.size());
                 setBlocked(false, {});
                 return stored;
             }
@@ -201,6 +203,7 @@ private:
     RecorderQueue m_queue;
     std::int64_t m_nextSequence = 0;
     std::atomic<bool> m_blocked = false;
+    std::atomic<std::int64_t> m_chunkBytes = 0;
     std::atomic<bool> m_ending = false;  // finish() waits
     Status m_outcome;                    // of the recorder thread; read after it has ended
     std::mutex m_finishing;

@@ -46,6 +46,8 @@ public:
     virtual std::int64_t session() const = 0;
     virtual const std::string& checkpointFolder() const = 0;  // of this session
     virtual bool blocked() const = 0;
+    // What the blocks of captures that are committed take on the disk, their level of detail included. Any thread.
+    virtual std::int64_t chunkBytes() const = 0;
     // Waits until everything published so far is committed (tests, end of a run).
     virtual void flush() = 0;
     // Writes what is queued, commits, releases the lock; waits for as long as that takes (mayGiveUp). A session whose last StateChanged was not an

@@ -18,7 +18,7 @@ struct Profile : CliFixture {
         return Json::parse(printed.out);
     }
     Json trace() {
-        const auto done = cli({"sessions", "export-trace", "1", path("x.pt.trace.json"), "--db", database()});
+        const auto done = cli({"sessions", "export-trace", "1", path("x.pt.trace.json"), "--force", "--db", database()});
         EXPECT_EQ(done.exitCode, 0) << done.err;
         return Json::parse(read(path("x.pt.trace.json")));
     }
@@ -71,6 +71,27 @@ TEST_F(Profile, CountsFromWhereARunGoesOn) {
     EXPECT_EQ(steps(Json::parse(read(path("y.json")))), (std::set<std::string>{"ProfilerStep#8", "ProfilerStep#9"}));
 }
 
+TEST_F(Profile, WritesOverAFileOnlyWhereThatIsWanted) {
+    train({"--profile", "wait=1,active=1"});
+    const Words words{"sessions", "export-trace", "1", path("x.pt.trace.json"), "--db", database()};
+    ASSERT_EQ(cli(words).exitCode, 0);
+    const std::string first = read(path("x.pt.trace.json"));
+    write("x.pt.trace.json", "mine");
+    expectRefused(cli(words), {"x.pt.trace.json", "there already", "--force"}, kBadInput);
+    EXPECT_EQ(read(path("x.pt.trace.json")), "mine");
+    Words forced = words;
+    forced.push_back("--force");
+    ASSERT_EQ(cli(forced).exitCode, 0);
+    EXPECT_EQ(read(path("x.pt.trace.json")).size(), first.size());
+    for (const char* command : {"export", "export-csv"}) {
+        write("x.csv", "mine");
+        expectRefused(cli({"sessions", command, "1", path("x.csv"), "--db", database()}), {"x.csv", "there already"}, kBadInput);
+        EXPECT_EQ(read(path("x.csv")), "mine");
+        EXPECT_EQ(cli({"sessions", command, "1", path("x.csv"), "--force", "--db", database()}).exitCode, 0);
+    }
+    EXPECT_EQ(cli({"sessions", "export", "1", "/dev/null", "--format", "csv", "--db", database()}).exitCode, 0) << "nothing is lost there";
+}
+
 TEST_F(Profile, RefusesAScheduleThatIsNoneInOneSentence) {
     for (const char* bad : {"", "x", "active", "active=", "active=0", "active=-1", "active=1.5", "wait=1", "active=3,active=4", "active=3,,wait=1",
                             "active=3,turns=2", "active=99999999999999999999", "active=1001", "repeat=0,active=1", "wait=-1,active=1", "active=3,"})
@@ -92,6 +113,20 @@ TEST_F(Profile, SaysWhyItIsEmpty) {
     expectRefused(cli({"profile", "1", "--by", "thread", "--db", database()}), {"--by"}, 2);
     expectRefused(cli({"sessions", "export-trace", "1", path("z.json"), "--db", database()}), {"Session 1"}, 4);
     expectRefused(cli({"sessions", "export-trace", "1", path("z.txt"), "--db", database()}), {});
+}
+
+TEST_F(Profile, EndsACaptureAtItsCapAndKeepsWhatIsThere) {
+    const auto finished = cli(tiny({"--steps", "700", "--profile", "wait=1,active=650", "--capture-cap", "200 kB"}));
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("The capture ends after"));
+    EXPECT_THAT(finished.err, HasSubstr("200\u2009kB is the most"));
+    const Json all = rows();
+    EXPECT_GT(all["steps"], 0);
+    EXPECT_LT(all["steps"], 650);
+    EXPECT_GT(session(1)["captures"][0]["bytes"], 100'000);
+    for (const char* bad : {"", "x", "-1", "2 XB", "2GBB", "GB", "1e30", "99999999TB", "1.2.3MB"})
+        expectRefused(cli(tiny({"--capture-cap", bad})), {"--capture-cap", "2GB"}, kBadInput);
+    EXPECT_EQ(cli(tiny({"--profile", "active=1", "--capture-cap", "0"})).exitCode, 0) << "no cap";
 }
 
 TEST_F(Profile, SaysThatARoundNeverCame) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <set>
 
@@ -128,6 +129,35 @@ TEST(Capture, IsRefusedWhileAnotherIsAskedForAndWhereItCannotBe) {
     EXPECT_EQ(captureWarnings(trainer),
               (std::vector<std::string>{"A capture is to begin at step 4; ask again when it is done.", "A capture is of 1 to 1000 steps, not of 0.",
                                         "A capture is of 1 to 1000 steps, not of 1001."}));
+}
+
+TEST(Capture, EndsWhereCapturesTakeAllTheRoomThatTheyMayAndNoOtherBegins) {
+    TinyTrainer trainer(captureConfig(12));
+    std::atomic<std::int64_t> stored = 0;
+    trainer.setup.captureCap = 2'000'000;
+    trainer.setup.captureBytes = [&] { return stored.load(); };
+    trainer.sink.onEvent = [&](const Event& event) {
+        const auto* step = std::get_if<StepDone>(&event);
+        if (step == nullptr) return;
+        if (step->step == 5) stored = 2'000'000;
+        if (step->step == 8) trainer.commands.push(Capture{});
+    };
+    trainer.commands.push(Capture{.steps = 8, .firstStep = 3});
+    ASSERT_EQ(trainer.run().state, RunState::Finished);
+    const auto captures = trainer.sink.all<CaptureDone>();
+    ASSERT_EQ(captures.size(), 1u);
+    EXPECT_EQ(captures[0].firstStep, 3);
+    EXPECT_EQ(captures[0].steps, 3) << "what was captured is kept";
+    const auto said = captureWarnings(trainer);
+    ASSERT_EQ(said.size(), 2u);
+    EXPECT_EQ(said[0],
+              "The capture ends after 3 of 8 steps: its captures take 2.00\u2009MB on the disk, and 2.00\u2009MB is the most for a session "
+              "(--capture-cap). What was "
+              "captured is kept.");
+    EXPECT_EQ(said[1],
+              "Nothing more is captured in this session: its captures take 2.00\u2009MB on the disk, and 2.00\u2009MB is the most for a session "
+              "(--capture-cap).");
+    EXPECT_EQ(trainer.sink.all<StepDone>().size(), 12u) << "the run goes on";
 }
 
 TEST(Capture, MayBeAskedForAgainAHundredTimes) {
