@@ -11,14 +11,15 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kEntries = 8192;        // folds and slices of one level that fill a block
-constexpr std::size_t kTables = 64;           // base chunks whose sums fill a block
-constexpr std::int64_t kKinSlices = 1 << 18;  // slices whose histograms fill a block
-constexpr std::size_t kWorth = 4;             // slices a fold at least on average, for a level to be worth its room
-constexpr std::int64_t kManySlices = 4096;    // what tells how dense a lane is; before that many it is taken for
-constexpr int kSparseLevel = 4;               //   no sparser than worth this level
-constexpr std::size_t kMostKin = 1 << 14;     // names of them
-constexpr std::size_t kMostStyles = 1 << 16;  // of a lane, until it is brought up to date: then all blocks are written
+constexpr std::size_t kEntries = 8192;                        // folds and slices of one level that fill a block
+constexpr std::size_t kTables = 64;                           // base chunks whose sums fill a block
+constexpr std::int64_t kKinSlices = 1 << 18;                  // slices whose histograms fill a block
+constexpr std::size_t kWorth = 4;                             // slices a fold at least on average, for a level to be worth its room
+constexpr std::int64_t kManySlices = 4096;                    // what tells how dense a lane is; before that many it is taken for
+constexpr int kSparseLevel = 4;                               //   no sparser than worth this level
+constexpr std::size_t kMostKin = 1 << 14;                     // names of them
+constexpr std::size_t kMostStyles = 1 << 16;                  // of a lane, until it is brought up to date: then all blocks are written
+constexpr std::size_t kMostNameBytes = std::size_t{8} << 20;  // of all these names, so that no block is larger than one can be
 
 // The styles with most of the time, as four counters tell: one that has more than a quarter of it is among them ("space saving", Metwally 2005).
 struct Heaviest {
@@ -138,7 +139,7 @@ public:
         m_news = true;
         m_seen += static_cast<std::int64_t>(block.slices.size());
         m_slices += static_cast<std::int64_t>(block.slices.size());
-        if (m_styles.size() > kMostStyles || m_kinPlaces.size() > kMostKin) writeAll(out);
+        if (m_styles.size() > kMostStyles || m_kinPlaces.size() > kMostKin || m_nameBytes > kMostNameBytes) writeAll(out);
         fold(block);
         sum(block);
         for (int level = 1; level <= kLodLevels; ++level) {
@@ -259,12 +260,12 @@ private:
 
     std::uint32_t styleOf(const std::string& name, const std::string& role, SliceKind kind) {
         const auto [found, added] = m_stylePlaces.try_emplace(keyOf(name, role, kind), static_cast<std::uint32_t>(m_styles.size()));
-        if (added) m_styles.push_back({name, role, kind});
+        if (added) m_nameBytes += name.size() + role.size(), m_styles.push_back({name, role, kind});
         return found->second;
     }
     std::uint32_t nameOf(const std::string& name) {
         const auto [found, added] = m_namePlaces.try_emplace(name, static_cast<std::uint32_t>(m_names.strings.size()));
-        if (added) m_names.strings.push_back(name);
+        if (added) m_nameBytes += name.size(), m_names.strings.push_back(name);
         return found->second;
     }
     std::size_t kinOf(const std::string& name, SliceKind kind) {
@@ -272,6 +273,7 @@ private:
         if (added) {
             m_kin.sums.emplace_back();
             m_kin.sums.back().name = name;
+            m_nameBytes += name.size();
             m_kin.sums.back().kind = kind;
         }
         return found->second;
@@ -322,6 +324,7 @@ private:
         writeKin(out);
         m_styles.clear();
         m_stylePlaces.clear();
+        m_nameBytes = 0;
         m_news = false;
     }
 
@@ -340,6 +343,7 @@ private:
     KinBlock m_kin;
     KeyedMap<std::string, std::size_t> m_kinPlaces;
     std::int64_t m_kinSlices = 0;
+    std::size_t m_nameBytes = 0;  // in styles, names and kin, since all were written
 };
 
 LodBuilder::LodBuilder() = default;

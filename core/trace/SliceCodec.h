@@ -16,7 +16,7 @@ inline bool isSlices(const std::string& kind) {
     return kind == kSlices || kind == kSlicesBefore;
 }
 constexpr std::size_t kMostSlices = 1 << 20;                     // in one block
-constexpr std::size_t kLongestSliceName = 4096;                  // bytes; what is longer is cut
+constexpr std::size_t kLongestSliceName = 65536;                 // bytes; what is longer is cut
 constexpr std::size_t kLongestSliceExtra = 65536;                // bytes of SliceArguments::extra; what is longer is left out
 constexpr std::size_t kMostSliceStrings = 1 << 18;               // in one block
 constexpr std::int64_t kMostSliceCount = std::int64_t{1} << 62;  // of anything that is counted in SliceArguments

@@ -136,7 +136,10 @@ bool appendInput(std::string& text, const nlohmann::json& dims, const std::strin
 std::uint32_t ChromeEvents::nameOf(std::string_view token) {
     const std::string_view text = between(token);
     if (text.size() <= kLongestSliceName && text.find('\\') == std::string_view::npos) return m_trace.text(text);
-    return m_trace.text(jsonText(text, kLongestSliceName));
+    const std::string name = jsonText(text, kLongestSliceName);
+    // Cut between two characters: a few bytes less may be left.
+    if (text.size() > kLongestSliceName && name.size() + 4 > kLongestSliceName) m_trace.tell("names that were cut: longer than 65536 bytes");
+    return m_trace.text(name);
 }
 
 bool ChromeEvents::inputs(std::string_view dims, std::string_view types, std::string& text) {

@@ -65,6 +65,7 @@ public:
     void allocation(std::string_view pid, const Memory& memory);
     void step(std::int64_t number, std::int64_t start, std::int64_t duration);  // beside its slice, which tells where it is skipped
     void skip(const std::string& reason, std::int64_t events = 1);
+    void tell(const std::string& reason) { ++m_counts.reasons[reason]; }  // of an event that is kept
 
     const ImportCounts& counts() const { return m_counts; }
     bool empty() const { return m_recorded == 0; }

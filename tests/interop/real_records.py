@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 KERNEL, MEMCPY, MEMSET, SYNC, RUNTIME = 10, 11, 12, 13, 8  # SliceKind
-LONGEST = 4096  # bytes of a name that are kept: kernels of PyTorch's lambdas have longer ones
+LONGEST = 65536  # bytes of a name that are kept
 COPIES = ['Unknown', 'HtoD', 'DtoH', 'HtoA', 'AtoH', 'AtoA', 'AtoD', 'DtoA', 'DtoD', 'HtoH', 'PtoP']
 MEMORIES = ['Unknown', 'Pageable', 'Pinned', 'Device', 'Array', 'Managed', 'Device Static', 'Managed Static']
 WAITS = ['Unknown Sync', 'Event Sync', 'Stream Wait Event', 'Stream Sync', 'Context Sync']

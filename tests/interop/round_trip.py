@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 FILES = ['v100-kineto.pt.trace.json.gz', 'a100-alexnet-sync.json.gz', 'mi250-minitoy.json.gz', 'cpu-only.pt.trace.json.gz']
-LONGEST = 4096  # bytes of a name that are kept
+LONGEST = 65536  # bytes of a name that are kept
 DEVICE = {'kernel', 'gpu_memcpy', 'gpu_memset'}
 
 

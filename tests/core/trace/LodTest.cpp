@@ -346,5 +346,26 @@ TEST(LodCodec, BlocksComeBackAsTheyWere) {
     }
 }
 
+TEST(Lod, BlocksOfVeryLongNamesAreNoLargerThanBlocksMayBe) {
+    LodBuilder builder;
+    std::vector<ChunkPtr> blocks;
+    for (int part = 0; part < 20; ++part) {
+        SliceBlock block{.thread = {.thread = 5, .name = "trainer"}, .strings = {""}};
+        for (int i = 0; i < 64; ++i) {
+            const int number = part * 64 + i;
+            block.strings.push_back(std::to_string(10'000'000 + number) + std::string(kLongestSliceName - 8, 'x'));
+            block.slices.push_back({.start = number * 1000, .duration = 500, .name = static_cast<std::uint32_t>(i + 1)});
+        }
+        builder.add(5, block, blocks);
+    }
+    builder.bringUpToDate(blocks);
+    std::size_t bytes = 0;
+    for (const auto& block : blocks) {
+        ASSERT_TRUE(checkChunk(*block)) << block->kind << " " << block->bytes.size();
+        bytes += block->bytes.size();
+    }
+    EXPECT_GT(bytes, Chunk::kMaxBytes) << "one block could not have held them";
+}
+
 }  // namespace
 }  // namespace stepscope
