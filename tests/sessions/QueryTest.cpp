@@ -108,12 +108,13 @@ TEST_F(SessionQueries, GiveTheSameAnswersHoweverSlicesAreCutIntoBlocks) {
                 return {};
             }));
             EXPECT_EQ(text("SELECT count(*), sum(self_ns) FROM op"), fmt::format("{}|{}\n", summary.totals().operations, summary.totals().self.ns));
+            // Not sum(dur_ns): calls within one of their own name are rows of their own there, and part of it in a summary's total.
             for (const auto& row : summary.rows(SummaryBy::Operation, SummarySort::Self))
-                EXPECT_EQ(text(fmt::format("SELECT count(*), sum(self_ns), sum(dur_ns), min(dur_ns), max(dur_ns), coalesce(sum(flops), 0), "
+                EXPECT_EQ(text(fmt::format("SELECT count(*), sum(self_ns), min(dur_ns), max(dur_ns), coalesce(sum(flops), 0), "
                                            "coalesce(sum(bytes), 0), sum(recomputed) FROM op WHERE name = '{}' AND (kind = 'own') = {}",
                                            row.name, row.own ? 1 : 0)),
-                          fmt::format("{}|{}|{}|{}|{}|{}|{}|{}\n", row.calls, row.self.ns, row.total.ns, row.shortest.ns, row.longest.ns, row.flops,
-                                      row.bytes, row.recomputed));
+                          fmt::format("{}|{}|{}|{}|{}|{}|{}\n", row.calls, row.self.ns, row.shortest.ns, row.longest.ns, row.flops, row.bytes,
+                                      row.recomputed));
         }
     }
 }
