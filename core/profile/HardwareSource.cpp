@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/Format.h"
+#include "core/base/SteadyNow.h"
 #include "core/profile/OperationNames.h"
 #include "core/profile/counters/PerfCalls.h"
 #include "core/profile/counters/ThreadCounters.h"
@@ -33,10 +34,6 @@ constexpr std::size_t kFullBlock = 2048;      // samples
 constexpr int kTimedReadings = 64;
 constexpr double kNoteworthyTurns = 0.999;
 constexpr double kMostCost = 0.02;  // of the steps' time, that reading at operations may take once it is known
-
-std::int64_t nowOnSteadyClock() {
-    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 // What one miss of the last cache fetches.
 double cacheLine() {
@@ -78,7 +75,7 @@ public:
           m_clock(*outlet.clock),
           m_rank(outlet.rank),
           m_process(outlet.process),
-          m_toSession(outlet.clock->now().ns - nowOnSteadyClock()),
+          m_toSession(outlet.clock->now().ns - steadyNow()),
           m_begin(outlet.clock->now()),
           m_number(++s_numbers),
           m_trainer(::gettid()) {}
@@ -90,9 +87,9 @@ public:
         m_stalls = (*own)->has(HardwareCounter::Stalled);
         m_misses = (*own)->has(HardwareCounter::Misses);
         m_instructions = (*own)->has(HardwareCounter::Instructions);
-        const auto from = nowOnSteadyClock();
+        const auto from = steadyNow();
         for (int i = 0; i < kTimedReadings; ++i) (void)(*own)->read();
-        m_readingNs = static_cast<double>(nowOnSteadyClock() - from) / kTimedReadings;
+        m_readingNs = static_cast<double>(steadyNow() - from) / kTimedReadings;
         auto trainer = std::make_shared<Thread>();
         trainer->name = "trainer";
         trainer->lane = kFirstThreadLane;
@@ -140,7 +137,7 @@ public:
     void rangeBegins(const RangeFacts& range) noexcept override {
         if (range.kind == RangeFacts::Kind::Step || ::gettid() != m_trainer) return;
         const std::lock_guard lock(m_mutex);
-        m_phaseBegin = nowOnSteadyClock();
+        m_phaseBegin = steadyNow();
         for (const auto& thread : m_threads) {
             thread->before = reading(*thread);
             thread->began = true;
@@ -149,7 +146,7 @@ public:
     void rangeEnds(const RangeFacts& range) noexcept override {
         if (range.kind == RangeFacts::Kind::Step || ::gettid() != m_trainer || m_phaseBegin == 0) return;
         const std::lock_guard lock(m_mutex);
-        const double seconds = static_cast<double>(nowOnSteadyClock() - m_phaseBegin) / 1e9;
+        const double seconds = static_cast<double>(steadyNow() - m_phaseBegin) / 1e9;
         const TimeNs at{std::exchange(m_phaseBegin, 0) + m_toSession};
         CounterDelta team;
         bool known = false;
@@ -174,7 +171,7 @@ public:
     // allows.
     void stepDone() {
         const std::lock_guard lock(m_mutex);
-        const std::int64_t now = nowOnSteadyClock(), took = now - std::exchange(m_lastStep, now);
+        const std::int64_t now = steadyNow(), took = now - std::exchange(m_lastStep, now);
         m_steps += 1;
         if (!m_counting) {
             m_counting = --m_pausing <= 0;
@@ -394,7 +391,7 @@ private:
     bool m_instructions = false, m_misses = false, m_stalls = false;
     double m_readingNs = 0;
     std::atomic<bool> m_counting{true};  // operations; changes between steps
-    std::int64_t m_lastStep = nowOnSteadyClock(), m_steps = 0, m_countedSteps = 0, m_pausing = 0, m_readBefore = 0;
+    std::int64_t m_lastStep = steadyNow(), m_steps = 0, m_countedSteps = 0, m_pausing = 0, m_readBefore = 0;
     std::mutex m_mutex;
     std::vector<std::shared_ptr<Thread>> m_threads;  // that are counted; the trainer's is the first
     std::map<std::int64_t, SampleBlock> m_blocks;    // of phases, by lane

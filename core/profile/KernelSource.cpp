@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/base/Format.h"
+#include "core/base/SteadyNow.h"
 #include "core/events/Event.h"
 #include "core/profile/DeviceFacts.h"
 #include "core/profile/DeviceMeter.h"
@@ -79,10 +80,6 @@ private:
 
 CudaCaptureOptions optionsOf(const CudaPlugin& plugin) {
     return {.library = plugin.cupti.empty() ? nullptr : plugin.cupti.c_str()};
-}
-
-std::int64_t steadyNow() {
-    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
 // A capture of the process has not come back from CUPTI: there is no taking it back, and no other may begin before it does.

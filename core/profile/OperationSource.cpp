@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "core/base/Format.h"
+#include "core/base/SteadyNow.h"
 #include "core/profile/OperationNames.h"
 #include "core/trace/SliceCodec.h"
 
@@ -87,10 +88,6 @@ private:
     std::unordered_map<const OperationName*, std::uint32_t> m_names;
     std::unordered_map<const OperationArguments*, std::uint32_t> m_arguments;
 };
-
-std::int64_t steadyNow() {
-    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 }  // namespace
 

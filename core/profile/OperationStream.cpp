@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/Check.h"
+#include "core/base/SteadyNow.h"
 #include "core/profile/ForwardPlaces.h"
 #include "core/profile/OperationNames.h"
 
@@ -20,10 +21,6 @@ namespace {
 
 using Observers = ObserverList<OperationObserver>;
 constinit Observers observers;
-
-std::int64_t now() {
-    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 // Each thread takes some of them at a time.
 std::int64_t nextId() {
@@ -127,7 +124,7 @@ void tellLost(std::int64_t operations) {
 
 // worker: of an operation of our own.
 void ends(const void* key, int worker) {
-    const std::int64_t end = now();
+    const std::int64_t end = steadyNow();
     auto& all = t_here.operations;
     const auto found = std::ranges::find(all.rbegin(), all.rend(), key, &Open::key);
     if (found == all.rend()) return;
@@ -195,7 +192,7 @@ std::unique_ptr<at::ObserverContext> torchBegins(const at::RecordFunction& opera
     const OperationName& name = nameOf(operation);
     Open& open = begins(&operation, name, false, placeHere());
     if (t_here.asks) open.arguments = argumentsOf(operation, name);
-    open.begin = now();
+    open.begin = steadyNow();
     if (operation.scope() == at::RecordScope::BACKWARD_FUNCTION) {
         beginsNode(operation, open);
         tellBegin(open, 0);
@@ -217,7 +214,7 @@ class OwnOperations final : public StepObserver {
         if (span.place.activity == Activity::Text) return;
         Open& open = begins(&span, ownName(span.name), true, span.place);
         if (askingForArguments.load(std::memory_order_relaxed) > 0) open.arguments = ownArguments(*open.name, span.work);
-        open.begin = now();
+        open.begin = steadyNow();
         open.sequence = nodeOfFusedFunction(open.place);
         if (open.sequence >= 0) forward_places::note(open.sequence, open.place, open.begin);
         tellBegin(open, span.worker);
@@ -231,10 +228,10 @@ class OwnOperations final : public StepObserver {
         else
             activityOfStep.store(range.activity, std::memory_order_relaxed);
         const std::int64_t step = range.step != 0 ? range.step : stepInProgress.load(std::memory_order_relaxed);
-        t_here.ranges.push_back({&range, observers.now(), step, now()});
+        t_here.ranges.push_back({&range, observers.now(), step, steadyNow()});
     }
     void rangeEnds(const RangeFacts& range) noexcept override {
-        const std::int64_t end = now();
+        const std::int64_t end = steadyNow();
         if (range.kind == RangeFacts::Kind::Step)
             stepInProgress.store(0, std::memory_order_relaxed);
         else
