@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "core/analysis/Statistics.h"
 #include "core/base/Format.h"
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/LodCodec.h"
@@ -70,6 +72,34 @@ void countBlocks(SQLite::Database& database, std::int64_t session, std::vector<C
         if (isSlices(kind)) of.told.slices += records;
         if (of.told.steps == 0) of.told.end.ns = std::max(of.told.end.ns, select.getColumn(2).getInt64());
     }
+}
+
+// What capturing cost the steps themselves. Only so many around are looked at, wherever what is stored says that they are.
+double costOf(SQLite::Database& database, std::int64_t session, const StoredCapture& capture) {
+    constexpr std::int64_t kNear = 1200;
+    constexpr std::size_t kBeside = 25, kFewest = 10;
+    std::vector<double> captured, before, behind;
+    const auto look = [&](const char* order, const char* side, std::vector<double>& beside) {
+        SQLite::Statement select(
+            database,
+            fmt::format("SELECT step, duration_ns, disturbed FROM steps WHERE session = ? AND at_ns {} ? ORDER BY at_ns {} LIMIT ?", side, order));
+        select.bind(1, session);
+        select.bind(2, capture.end.ns);
+        select.bind(3, kNear);
+        while (select.executeStep()) {
+            const std::int64_t step = select.getColumn(0).getInt64(), ns = select.getColumn(1).getInt64();
+            if (ns <= 0) continue;
+            if (step >= capture.firstStep && step - capture.firstStep < capture.steps)
+                captured.push_back(static_cast<double>(ns));
+            else if (select.getColumn(2).getInt64() == 0 && beside.size() < kBeside)
+                beside.push_back(static_cast<double>(ns));
+        }
+    };
+    look("DESC", "<=", before);
+    look("ASC", ">", behind);
+    before.insert(before.end(), behind.begin(), behind.end());
+    if (captured.empty() || before.size() < kFewest) return kUnknown;
+    return median(captured) / median(before) - 1;
 }
 
 // Numbered, without the last where nothing is in it.
@@ -138,6 +168,9 @@ Result<StoredCaptures> storedCaptures(const std::string& path, std::int64_t sess
         if (auto known = knownSession(**connection, path, session); !known) return known.error();
         StoredCaptures stored;
         for (const auto& one : capturesOf(**connection, session, stored.detailBytes)) stored.captures.push_back(one.told);
+        const std::size_t all = stored.captures.size();
+        for (std::size_t i = all - std::min(all, kMostCosted); i < all; ++i)
+            if (stored.captures[i].steps > 0) stored.captures[i].cost = costOf(**connection, session, stored.captures[i]);
         return stored;
     });
 }

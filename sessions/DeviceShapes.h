@@ -3,7 +3,7 @@
 #pragma once
 #include <map>
 
-#include "core/analysis/DeviceSummary.h"
+#include "core/analysis/captures/DeviceSummary.h"
 #include "core/base/Result.h"
 #include "sessions/SessionStore.h"
 

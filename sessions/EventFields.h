@@ -106,6 +106,8 @@ void fields(auto& io, Like<DeviceSample> auto& e) {
     io("gpu_clock_mhz", e.gpuClockMhz);
     io("others_pct", e.othersPct);
     io("steal_pct", e.stealPct);
+    io("cpu_clock_mhz", e.cpuClockMhz);
+    io("cpu_temperature_c", e.cpuTemperatureC);
 }
 
 template <>

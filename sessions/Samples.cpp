@@ -30,15 +30,6 @@ Status forEachBlockOf(SessionReader& reader, std::int64_t session, const char* k
     return {};
 }
 
-Result<std::int64_t> recordsOf(SessionReader& reader, std::int64_t session, const char* kind) {
-    const auto lanes = reader.chunkLanes(session);
-    if (!lanes) return lanes.error();
-    std::int64_t count = 0;
-    for (const auto& lane : *lanes)
-        if (lane.kind == kind) count += lane.records;
-    return count;
-}
-
 }  // namespace
 
 Status forEachSampleBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const SampleBlock&)>& take,
@@ -49,14 +40,6 @@ Status forEachSampleBlock(SessionReader& reader, std::int64_t session, const std
 Status forEachAllocationBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const AllocationBlock&)>& take,
                               const BlockRange& range) {
     return forEachBlockOf(reader, session, kAllocations, range, decodeAllocations, take);
-}
-
-Result<std::int64_t> sampleCount(SessionReader& reader, std::int64_t session) {
-    return recordsOf(reader, session, kSamples);
-}
-
-Result<std::int64_t> allocationCount(SessionReader& reader, std::int64_t session) {
-    return recordsOf(reader, session, kAllocations);
 }
 
 }  // namespace stepscope

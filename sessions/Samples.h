@@ -21,8 +21,5 @@ Status forEachSampleBlock(SessionReader& reader, std::int64_t session, const std
                           const BlockRange& range = {});
 Status forEachAllocationBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const AllocationBlock&)>& take,
                               const BlockRange& range = {});
-// How many there are, without reading them.
-Result<std::int64_t> sampleCount(SessionReader& reader, std::int64_t session);
-Result<std::int64_t> allocationCount(SessionReader& reader, std::int64_t session);
 
 }  // namespace stepscope

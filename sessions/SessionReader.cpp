@@ -86,6 +86,15 @@ public:
         return guarded(m_path, [&]() -> Result<std::int64_t> { return 1 + m_merge->count(session); });
     }
 
+    Result<std::vector<Event>> measurements(std::int64_t session) override {
+        if (const auto stored = info(session); !stored) return stored.error();
+        return guarded(m_path, [&]() -> Result<std::vector<Event>> {
+            std::vector<Event> out;
+            EventMerge(*m_connection, EventMerge::Kinds::Measurements).read(session, {}, std::numeric_limits<std::int64_t>::max(), out);
+            return out;
+        });
+    }
+
     Result<std::vector<ChunkLane>> chunkLanes(std::int64_t session) override {
         return guarded(m_path, [&]() -> Result<std::vector<ChunkLane>> {
             if (const auto ready = ensureOpen(); !ready) return ready.error();

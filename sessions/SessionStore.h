@@ -84,6 +84,8 @@ public:
     // The first is SessionStarted. Steps are the bulk: 100 000 of them are read in well under a second.
     virtual Result<std::vector<Event>> events(std::int64_t session, std::int64_t from, std::int64_t most) = 0;
     virtual Result<std::int64_t> eventCount(std::int64_t session) = 0;
+    // Of them those that experiments, ladders and searches told: however many steps the run took that they are of, those are not read.
+    virtual Result<std::vector<Event>> measurements(std::int64_t session) = 0;
 
     virtual Result<std::vector<ChunkLane>> chunkLanes(std::int64_t session) = 0;
     // From `after` on, at most `mostBytes` of them unpacked, but always one where there is one. Found by an index: what lies outside of the range

@@ -13,7 +13,7 @@
 #include "app/cli/ab/ReportFile.h"
 #include "app/cli/output/Output.h"
 #include "app/workbench/Checkpoints.h"
-#include "app/workbench/ExperimentQuestion.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/PairedVerdict.h"
 #include "core/events/ConfigKeys.h"

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <charconv>
-#include <csignal>
 
 #include "app/cli/Commands.h"
 #include "app/cli/RunOptions.h"
@@ -13,11 +12,10 @@
 #include "app/cli/diagnose/LookOptions.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/study/StudyReport.h"
-#include "app/cli/study/StudySink.h"
 #include "app/cli/study/TellStudy.h"
-#include "app/workbench/StudyRequests.h"
 #include "app/workbench/diagnose/RunForecast.h"
 #include "app/workbench/diagnose/TimedSteps.h"
+#include "app/workbench/experiments/StudyRequests.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope::cli {
@@ -118,19 +116,8 @@ Result<ExitCode> ladder(LadderOptions& options) {
         return ExitCode::Ok;
     }
     if (told) printError(cost + ofPairs + ".");
-    std::signal(SIGPIPE, SIG_IGN);
-    StudySink sink(stderrIsTerminal());
-    const auto ended = waitOrStop([&] { return workbench->startLadder(options.request, sink); });
-    if (!ended) return ended.error();
-    const RunSummary& summary = *ended;
-    const bool shown = sink.finish(summary.why);
-    if (sink.history().began())
-        if (auto told = tellStudy(*workbench, sink, options.json, options.reports); !told) return told.error();
-    if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
-        if (!shown) printError(summary.why);
-        return exitCode(summary.code);
-    }
-    return summary.state == RunState::Stopped ? ExitCode::Stopped : ExitCode::Ok;
+    return runStudy(
+        *workbench, [&](EventSink& sink) { return workbench->startLadder(options.request, sink); }, options.json, options.reports);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// `train`: one run to its end. The main thread waits; the console sink shows and logs; Ctrl-C asks for a clean stop.
+// `train`: one run to its end. The main thread waits; the console sink shows and logs; Ctrl-C asks for a clean stop. Of several workers that torchrun
+// started each is a process that comes here; the first one alone tells.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "app/workbench/Checkpoints.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/ConfigNumbers.h"
+#include "core/workers/WorkerPlace.h"
 
 namespace stepscope::cli {
 namespace {
@@ -30,6 +32,7 @@ struct TrainOptions {
     bool lossMayMove = false;
     Capture capture;      // when firstStep > 0
     std::string profile;  // empty: nothing is recorded of the steps
+    std::string patience = "300";
     std::string captureCap = fmt::format("{}GB", kUsualCaptureCap / 1'000'000'000);
 };
 
@@ -134,7 +137,36 @@ Status checkPlaceForCheckpoints(const TrainOptions& options) {
                                  every));
 }
 
+// Which of several workers this process is, from its environment.
+Status findWorkers(TrainOptions& options) {
+    const auto place = workerPlace();
+    if (!place) return place.error();
+    const auto patience = realOption("--patience", options.patience, 1, 86'400);
+    if (!patience) return patience.error();
+    if (!place->alone() && !options.measures.empty())
+        return makeError(ErrorCode::BadInput, "train --measure lets two values take turns within one process; leave it out, or start one worker.");
+    options.request.workers = *place;
+    options.request.workerPatience = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * *patience));
+    return {};
+}
+
+// A worker beside the first: it says nothing but why it could not go on.
+Result<ExitCode> trainBeside(const TrainOptions& options, Workbench& workbench) {
+    struct Silence final : EventSink {
+        void publish(Event) override {}
+        void publishChunk(ChunkPtr) override {}
+    } silence;
+    const auto summary = waitOrStop([&] { return workbench.start(options.request, silence); });
+    if (!summary) return summary.error();
+    if (summary->state == RunState::Failed) {
+        printError(fmt::format("worker {}: {}", options.request.workers.rank, summary->why));
+        return exitCode(summary->code);
+    }
+    return summary->state == RunState::Stopped ? ExitCode::Stopped : ExitCode::Ok;
+}
+
 Result<ExitCode> train(TrainOptions& options) {
+    if (auto found = findWorkers(options); !found) return found.error();
     const auto logEvery = parseValue(IntegerRange{0, 1'000'000'000}, "log-every", options.logEvery);
     if (!logEvery) return logEvery.error();
     const auto workbench = Workbench::create();
@@ -155,15 +187,16 @@ Result<ExitCode> train(TrainOptions& options) {
     if (auto good = schedule(options, *workbench); !good) return good.error();
     if (auto good = scheduleProfile(options); !good) return good.error();
 
+    // A reader that goes away must not take the run with it.
+    std::signal(SIGPIPE, SIG_IGN);
+    if (options.request.workers.rank != 0) return trainBeside(options, *workbench);
+
     std::unique_ptr<StepLog> stepLog;
     if (!options.stepLog.empty()) {
         auto opened = StepLog::open(options.stepLog);
         if (!opened) return opened.error();
         stepLog = std::move(*opened);
     }
-    // A reader that goes away must not take the run with it.
-    std::signal(SIGPIPE, SIG_IGN);
-
     ConsoleSink sink(std::move(stepLog), StepLines(std::get<std::int64_t>(*logEvery), batchShape(options.request.config).context),
                      stderrIsTerminal());
     std::atomic<Run*> running{nullptr};
@@ -270,6 +303,10 @@ void addTrain(CLI::App& parent, Actions& actions) {
         ->type_name("N")
         ->take_last();
     command->add_flag("--json", options->json, "End with one line of JSON");
+    command->add_option("--patience", options->patience, "With several workers: how long to wait for one that does not come")
+        ->type_name("SECONDS")
+        ->capture_default_str()
+        ->take_last();
     actions[command] = [options] { return train(*options); };
 }
 

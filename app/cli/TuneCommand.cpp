@@ -2,16 +2,11 @@
 // the present settings. Main thread; Ctrl-C ends it and keeps what is known.
 #include <fmt/format.h>
 
-#include <csignal>
-
 #include "app/cli/Commands.h"
 #include "app/cli/RunOptions.h"
-#include "app/cli/StopSignals.h"
 #include "app/cli/ab/ReportFile.h"
-#include "app/cli/output/Output.h"
-#include "app/cli/study/StudySink.h"
 #include "app/cli/study/TellStudy.h"
-#include "app/workbench/StudyRequests.h"
+#include "app/workbench/experiments/StudyRequests.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope::cli {
@@ -53,19 +48,8 @@ Result<ExitCode> tune(TuneOptions& options) {
     const auto workbench = Workbench::create();
     if (auto ready = prepare(options, *workbench); !ready) return ready.error();
     if (auto writable = checkReports(options.reports); !writable) return writable.error();
-    std::signal(SIGPIPE, SIG_IGN);
-    StudySink sink(stderrIsTerminal());
-    const auto ended = waitOrStop([&] { return workbench->startTune(options.request, sink); });
-    if (!ended) return ended.error();
-    const RunSummary& summary = *ended;
-    const bool shown = sink.finish(summary.why);
-    if (sink.history().began())
-        if (auto told = tellStudy(*workbench, sink, options.json, options.reports); !told) return told.error();
-    if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
-        if (!shown) printError(summary.why);
-        return exitCode(summary.code);
-    }
-    return summary.state == RunState::Stopped ? ExitCode::Stopped : ExitCode::Ok;
+    return runStudy(
+        *workbench, [&](EventSink& sink) { return workbench->startTune(options.request, sink); }, options.json, options.reports);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 
 #include "app/gui/MainWindow.h"
 #include "app/gui/Stage.h"
-#include "app/gui/wiring/CaptureWiring.h"
+#include "app/gui/captured/CaptureWiring.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsWiring.h"
 #include "widgets/charts/LivePage.h"

@@ -23,7 +23,7 @@ Workplace::Workplace(const Options& options)
     : m_options(options),
       m_runs(m_live),
       m_reader(databaseOf(options)),
-      m_replay(databaseOf(options), m_reader.thread(), m_replayed),
+      m_replay(databaseOf(options), m_replayed),
       m_stage({m_window.experiment(), m_window.livePage(), m_window.transport(), m_window.textPage(), m_window.log()}, m_live, m_replayed),
       m_running({m_window.experiment(), m_window.hints(), m_window.sessions(), m_window.notice(), m_window.runBar()}, m_runs, m_stage,
                 databaseOf(options)),
@@ -45,7 +45,7 @@ Workplace::Workplace(const Options& options)
       m_timeline({m_window.pages(), m_window.timelinePage(), m_window.operationsPage()}, m_runs, m_running, m_live, m_stage, databaseOf(options)),
       m_panes({m_window.pages(), m_window.timelinePage()}, m_runs, databaseOf(options)),
       m_query({m_window.queryPage()}, m_reader, m_running, m_stage),
-      m_exports({m_window.sessions()}, m_running, databaseOf(options)),
+      m_exports({m_window.sessions(), &m_window}, m_running, databaseOf(options)),
       m_captures({m_window, m_window.sessions()}, databaseOf(options)),
       m_import({m_window, m_window.pages(), m_window.operationsPage(), m_window.timelinePage()}, m_running, m_reader, m_sessions),
       m_demo(m_window.sessions(), m_runs, m_running, m_reader),
@@ -58,6 +58,7 @@ Workplace::Workplace(const Options& options)
     connect(&m_compare, &CompareWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_diagnose, &DiagnoseWiring::guideRequested, &m_actions, &WindowActions::openGuide);
     connect(&m_diagnose, &DiagnoseWiring::testRequested, &m_compare, &CompareWiring::test);
+    connect(&m_operations, &OperationsWiring::exportRequested, &m_exports, &ExportWiring::write);
     connect(&m_captures, &CapturesWiring::removed, this, [this](qint64 session) {
         if (session != m_stage.shown().history()->session()) return;
         m_operations.shownChanged();

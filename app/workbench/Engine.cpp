@@ -11,9 +11,9 @@
 #include "app/workbench/LiveRun.h"
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/Starts.h"
-#include "app/workbench/StudyRequests.h"
 #include "app/workbench/Workbench.h"
 #include "app/workbench/WorkerWaits.h"
+#include "app/workbench/experiments/StudyRequests.h"
 #include "core/kernels/isa/Isa.h"
 #include "core/memory/HostAllocator.h"
 #include "core/profile/MachineProbe.h"
@@ -25,6 +25,15 @@ Machine thisMachine() {
     Machine machine = probeMachine();
     describeGpus(machine, cudaPlugin());
     return machine;
+}
+
+// What several workers of one run were started for is training: all else each of them would do by itself, beside the others.
+Status onlyOnce() {
+    const auto place = workerPlace();
+    if (!place || place->alone()) return {};
+    return makeError(ErrorCode::BadInput,
+                     fmt::format("This is worker {} of {}, and several workers only train together; start this once, without torchrun or srun.",
+                                 place->rank, place->size));
 }
 
 class Engine final : public Workbench {
@@ -44,6 +53,7 @@ public:
     }
 
     Result<std::unique_ptr<Run>> start(RunRequest request, EventSink& sink) override {
+        if (const Status once = onlyOnce(); request.workers.alone() && !once) return once.error();
         if (!request.resume.empty()) {
             auto place = resolveCheckpoint(request);
             if (!place) return place.error();
@@ -54,8 +64,14 @@ public:
         if (!request.name.empty())
             if (auto good = checkSessionName(request.name); !good) return good.error();
         request.config = *config;
+        if (request.workers.rank != 0) {
+            request.record = false;
+            request.capture.reset();
+            std::erase_if(request.scheduled, [](const ScheduledCommand& one) { return std::holds_alternative<Capture>(one.command); });
+        }
         const auto plan = m_registry->plan(*config, knownVocabulary(*config));
         if (!plan) return plan.error();
+        host_memory::shareAmong(request.workers.localSize);  // the run asks the others, where that is unknown
         const Estimate needed = estimateMemory(*m_registry, *plan, likelyVocabulary(*config));
         // Before anything is read where that can be said; the run asks once more when it has read its data.
         if (auto fits = checkMemory(*plan, needed); !fits && plan->vocabulary > 0) return fits.error();
@@ -63,14 +79,17 @@ public:
     }
 
     Result<std::unique_ptr<Run>> startExperiment(ExperimentRequest request, EventSink& sink) override {
+        if (const Status once = onlyOnce(); !once) return once.error();
         return startExperimentOn(m_registry, std::move(request), sink);
     }
 
     Result<std::unique_ptr<Run>> startLadder(LadderRequest request, EventSink& sink) override {
+        if (const Status once = onlyOnce(); !once) return once.error();
         return startLadderOn(m_registry, std::move(request), sink);
     }
 
     Result<std::unique_ptr<Run>> startTune(TuneRequest request, EventSink& sink) override {
+        if (const Status once = onlyOnce(); !once) return once.error();
         return startTuneOn(m_registry, std::move(request), sink);
     }
 

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "app/workbench/Checkpoints.h"
-#include "app/workbench/ExperimentQuestion.h"
 #include "app/workbench/Gpus.h"
 #include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/PlannedCheckpoints.h"
@@ -15,6 +14,7 @@
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/StartingState.h"
 #include "app/workbench/diagnose/MachineTurn.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/events/Event.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/HostAllocator.h"
@@ -101,18 +101,26 @@ void LiveRun::work() {
         });
         auto setup = prepare();
         if (!setup) {
-            fail(setup.error());
+            tellOthers(setup.error());
+            // One that was stopped while it waited hears that the others were, too.
+            fail(m_workers && m_cancelled ? makeError(ErrorCode::Cancelled, "The run was stopped before its first step.") : setup.error());
         } else {
             const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores, gpuSampler(gpuOf(m_plan), cudaPlugin()));
             Trainer trainer(std::move(*setup));
             const TrainerOutcome outcome = trainer.run();
+            if (outcome.state == RunState::Failed)
+                tellOthers(outcome.error);
+            else
+                tellWaits();
             if (outcome.state == RunState::Finished) m_generator.finish();  // the last sample is the one that people wait for
             std::lock_guard lock(m_mutex);
             m_error = outcome.error;
             m_lostCheckpoints = outcome.lostCheckpoints;
         }
     } catch (const std::exception& thrown) {
-        fail(describeException(thrown));
+        const Error error = describeException(thrown);
+        tellOthers(error);
+        fail(error);
     }
     m_generator.cancel();
     m_generator.finish();
@@ -127,9 +135,22 @@ void LiveRun::work() {
     m_done = true;
 }
 
+// Where they do not know it yet.
+void LiveRun::tellOthers(const Error& why) {
+    if (m_workers) m_workers->giveUp(why);
+}
+
+void LiveRun::tellWaits() {
+    if (!m_workers) return;
+    const RunTook took = m_tee.took();
+    if (const std::string said = m_workers->waits(took.steps, took.stepSeconds); !said.empty())
+        m_tee.publish(LogLine{m_clock.now(), m_tee.lastStep(), LogLevel::Info, said});
+}
+
 // The run is over: what it took beside what was foretold, and what is known now of runs like it.
 void LiveRun::tellForecast() {
     if (!m_recorder) return;
+    if (m_workers) return;  // what several take together says nothing of one that trains alone
     const RunTook took = m_tee.took();
     const std::string database = m_request.database.empty() ? defaultDatabasePath() : m_request.database;
     keepTimedSteps(database, took, m_recorder->session(), m_request.config, m_registry->machine());
@@ -140,10 +161,20 @@ void LiveRun::tellForecast() {
 }
 
 Result<TrainerSetup> LiveRun::prepare() {
+    if (!m_request.workers.alone()) {
+        m_tee.publish(Preparing{m_clock.now(), "waiting for the other workers", kUnknown});
+        auto joined = RunWorkers::join(m_request, m_plan, m_cancelled);
+        if (!joined) return joined.error();
+        m_workers = std::move(*joined);
+        host_memory::shareAmong(m_workers->onThisMachine());
+    }
     host_memory::resetPeak();
     device_memory::resetPeak(at::Device(m_plan.device()));
     // OpenMP's thread count belongs to the thread that sets it.
-    const std::int64_t threads = m_request.config.threads > 0 ? m_request.config.threads : m_registry->machine().cores;
+    const int cores = m_registry->machine().cores;
+    const std::int64_t threads = m_workers                      ? m_workers->threads(m_request.config, cores)
+                                 : m_request.config.threads > 0 ? m_request.config.threads
+                                                                : cores;
     at::set_num_threads(static_cast<int>(threads));
     auto batches = openData().about(Subject::Kind::Data, m_request.config.data);
     if (!batches) return batches.error();
@@ -158,7 +189,7 @@ Result<TrainerSetup> LiveRun::prepare() {
     setup.config = m_request.config;
     setup.state = std::move(start->state);
     setup.batches = *batches;
-    setup.origin = {corpus.identity, threads};
+    setup.origin = {corpus.identity, threads, m_request.workers.size};
     setup.factory = m_registry.get();
     setup.clock = &m_clock;
     setup.sink = &m_tee;
@@ -169,10 +200,13 @@ Result<TrainerSetup> LiveRun::prepare() {
     setup.disturbances = &m_generator.busy();
     setup.questionOf = [this](const RunConfig& a, const RunConfig& b) { return questionKey(a, b, false, m_registry->machine()); };
     setup.mustWait = [this] { return m_recorder && m_recorder->blocked(); };
-    setup.fits = [this, vocabulary = setup.state.config.vocabulary](const RunPlan& from, const RunPlan& to) {
+    setup.fits = [this, vocabulary = setup.state.config.vocabulary](const RunPlan& from, const RunPlan& to) -> Status {
+        if (const std::string why = m_workers ? whyNotShared(to) : ""; !why.empty()) return makeError(ErrorCode::Unsupported, why);
         return checkMemoryOfFlip(*m_registry, from, to, vocabulary);
     };
+    if (m_workers) setup.others = &m_workers->parallel();
     setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
+        if (m_workers && !m_workers->first()) return;
         if (!tokenizer)
             return m_tee.publish(LogLine{m_clock.now(),
                                          from.updates,
@@ -184,6 +218,8 @@ Result<TrainerSetup> LiveRun::prepare() {
         device_memory::synchronise(weights.device());
         m_generator.post({request, {from.config, from.layout, weights}, from.updates, tokenizer});
     };
+    if (m_workers)
+        if (const Status same = m_workers->compareStart(setup); !same) return same.error();
     if (auto opened = openSession(setup, start->notes); !opened) return opened.error();
     setup.checkpointFolder = m_checkpointFolder;
     return setup;
@@ -226,16 +262,13 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
     const Corpus& corpus = setup.batches->corpus();
     SessionInfo info;
     info.name = m_request.name.empty() ? nameFor(m_request.config, *m_registry) : m_request.name;
+    if (m_workers && m_request.name.empty()) info.name += fmt::format(" · {} workers", m_request.workers.size);
     info.notes = m_request.notes;
     info.tags = m_request.tags;
     info.startedUnixMs = unixMillisecondsNow();
     info.config = m_request.config;
     info.machine = m_registry->machine();
-    info.vocabulary = setup.state.config.vocabulary;
-    info.parameters = parameterCount(setup.state.config);
-    info.trainTokens = corpus.trainTokens;
-    info.validationTokens = corpus.validationTokens();
-    info.firstStep = setup.state.updates;
+    describeStart(info, setup.state, corpus);
     info.resumedFrom = m_request.resume;
 
     std::int64_t session = 0;
@@ -250,7 +283,8 @@ Status LiveRun::openSession(const TrainerSetup& setup, const std::vector<std::st
     m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, corpus.description});
     m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_forecast.sentence});
-    if (m_recorder) {
+    if (m_workers) m_tee.publish(LogLine{m_clock.now(), setup.state.updates, LogLevel::Info, m_workers->description(m_plan, setup.origin.threads)});
+    if (m_recorder && !m_workers) {
         const std::string database = m_request.database.empty() ? defaultDatabasePath() : m_request.database;
         m_timeForecast = forecastFrom(database, m_plan, m_registry->machine(), corpus.trainTokens, setup.state.updates);
         if (m_timeForecast) {

@@ -10,6 +10,7 @@
 #include "app/workbench/GeneratorThread.h"
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/ScheduledCommands.h"
+#include "app/workbench/workers/RunWorkers.h"
 #include "core/optimizations/registry/Registry.h"
 #include "core/train/Trainer.h"
 
@@ -31,6 +32,8 @@ private:
     Result<std::shared_ptr<const BatchSource>> openData();
     Status forecast(std::int64_t vocabulary);
     void tellForecast();
+    void tellOthers(const Error& why);
+    void tellWaits();
     Status openSession(const TrainerSetup& setup, const std::vector<std::string>& notes);
     void fail(const Error& error);
 
@@ -44,6 +47,7 @@ private:
     ScheduledCommands m_scheduled;
     EventTee m_tee;
     std::shared_ptr<Recorder> m_recorder;
+    std::unique_ptr<RunWorkers> m_workers;  // null: this process trains alone
     GeneratorThread m_generator;
     std::string m_checkpointFolder;
     std::atomic<bool> m_cancelled{false};

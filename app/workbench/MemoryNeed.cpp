@@ -73,7 +73,8 @@ Workbench::Estimate estimateMemory(const Registry& registry, const RunPlan& plan
             predicted.tensors,
             {residentMemory().count + loads},
             describeParts(predicted),
-            place.room};
+            place.room,
+            predicted.byKind};
 }
 
 RunForecast forecastOf(const Workbench::Estimate& needed) {

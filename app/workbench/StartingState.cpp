@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/model/ParameterLayout.h"
 #include "core/state/Checkpoint.h"
 #include "core/state/WeightsFile.h"
 
@@ -80,6 +81,11 @@ Result<StartingState> resumed(const RunRequest& request, const GptConfig& shape,
             fmt::format("The checkpoint was made with {} CPU thread{}, this run has {}: sums are taken in another order, and its losses are "
                         "those of an unbroken run up to rounding only (threads={} would repeat them).",
                         meta->origin.threads, meta->origin.threads == 1 ? "" : "s", threads, meta->origin.threads));
+    if (meta->origin.workers > 0 && meta->origin.workers != request.workers.size)
+        start.notes.push_back(fmt::format(
+            "The checkpoint was made by {} worker{}, this run has {}: an update takes the sequences of {} instead of {}, so that its loss "
+            "and the learning rate that suits it are of another batch, unless batch-size or grad-accumulation makes up for it.",
+            meta->origin.workers, meta->origin.workers == 1 ? "" : "s", request.workers.size, request.workers.size, meta->origin.workers));
     const auto seed = static_cast<std::uint64_t>(config.seed);
     if (seed != start.state.seed)
         start.notes.push_back(fmt::format("Batches are drawn with seed {} from step {} on; the checkpoint was made with seed {}.", seed,
@@ -99,6 +105,14 @@ Result<StartingState> startingState(const RunRequest& request, const GptConfig& 
     StartingState start{std::move(loaded->state), {}};
     if (!loaded->note.empty()) start.notes.push_back(std::move(loaded->note));
     return start;
+}
+
+void describeStart(SessionInfo& info, const TrainState& start, const Corpus& corpus) {
+    info.vocabulary = start.config.vocabulary;
+    info.parameters = parameterCount(start.config);
+    info.trainTokens = corpus.trainTokens;
+    info.validationTokens = corpus.validationTokens();
+    info.firstStep = start.updates;
 }
 
 }  // namespace stepscope

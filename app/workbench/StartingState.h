@@ -7,6 +7,7 @@
 
 #include "app/workbench/Workbench.h"
 #include "core/data/Corpus.h"
+#include "core/events/SessionInfo.h"
 #include "core/state/TrainState.h"
 
 namespace stepscope {
@@ -18,5 +19,8 @@ struct StartingState {
 
 // shape: what the configuration asks for; threads: that the run's operations will have.
 Result<StartingState> startingState(const RunRequest& request, const GptConfig& shape, const Corpus& corpus, std::int64_t threads);
+
+// What a session says of the State that it begins with and of its text: sizes, tokens, the first step.
+void describeStart(SessionInfo& info, const TrainState& start, const Corpus& corpus);
 
 }  // namespace stepscope

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "app/workbench/ExperimentQuestion.h"
-#include "app/workbench/LiveExperiment.h"
-#include "app/workbench/LiveLadder.h"
-#include "app/workbench/LiveTune.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
+#include "app/workbench/experiments/LiveExperiment.h"
+#include "app/workbench/experiments/LiveLadder.h"
+#include "app/workbench/experiments/LiveTune.h"
 #include "core/data/Corpus.h"
 #include "core/events/ConfigKeys.h"
 

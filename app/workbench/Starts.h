@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "app/workbench/StudyRequests.h"
+#include "app/workbench/experiments/StudyRequests.h"
 #include "core/optimizations/registry/Registry.h"
 
 namespace stepscope {

@@ -1,12 +1,15 @@
 // Workbench: the engine behind both front ends, without Qt and without a torch, CUPTI or SQLite type in this header.
 // The window and the command line build a RunRequest, start a Run, send Commands and listen to Events.
 #pragma once
+#include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/MemoryKind.h"
 #include "core/base/Result.h"
 #include "core/events/CaptureDone.h"
 #include "core/events/Command.h"
@@ -16,6 +19,7 @@
 #include "core/events/Presets.h"
 #include "core/events/SessionInfo.h"
 #include "core/events/SwitchCatalogue.h"
+#include "core/workers/WorkerPlace.h"
 #include "sessions/Replayer.h"
 #include "sessions/SessionStore.h"
 
@@ -42,6 +46,9 @@ struct RunRequest {
     std::int64_t captureCap = kUsualCaptureCap;  // bytes that captures may take on the disk; 0: as many as there are
     std::vector<ScheduledCommand> scheduled{};
     std::string resume;  // checkpoint folder, or a session id whose newest checkpoint is taken
+    // This process among those that train together; alone = a run as every other. The first one alone records and keeps checkpoints.
+    WorkerPlace workers{};
+    std::chrono::milliseconds workerPatience{300'000};  // with one that does not come, at the start or to a sum
 };
 
 // Two configurations that take turns: is B faster than A here, how sure is that?
@@ -127,6 +134,7 @@ public:
         Bytes process;      // resident besides: the program and its libraries; total + process is the peak that the system will show
         std::string parts;  // the same finer: "logits and loss 40 MB, q, k, v 12 MB, ..."
         std::string room;   // of a GPU: "on cuda:0, NVIDIA H200: 120 GB of 150 GB are free"; empty on a CPU
+        std::array<Bytes, kMemoryKinds> byKind{};  // of tensors
     };
     virtual Estimate estimate(const RunConfig& config) const = 0;
 

@@ -14,6 +14,7 @@
 #include "app/workbench/Workbench.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/RetiredKeys.h"
+#include "core/experiment/YamlDocuments.h"
 
 namespace stepscope {
 namespace {
@@ -96,10 +97,11 @@ Result<RunConfig> loadYaml(const std::string& path, const RunConfig& base, const
     if (text->find('\0') != std::string::npos)
         return makeError(ErrorCode::BadInput, fmt::format("{} is not UTF-8 text; give a YAML file with keys and values.", path));
     try {
-        const std::vector<YAML::Node> documents = YAML::LoadAll(*text);
-        if (documents.size() > 1)
-            return makeError(ErrorCode::BadInput, fmt::format("{} holds {} YAML documents (\"---\"); give a file with one.", path, documents.size()));
-        return apply(path, documents.empty() ? YAML::Node() : documents.front(), base, catalogue);
+        if (!isOneYamlDocument(*text))
+            return makeError(
+                ErrorCode::BadInput,
+                fmt::format("{} holds more than one YAML document (\"---\"), or a bracket that nothing opened; give a file with one.", path));
+        return apply(path, YAML::Load(*text), base, catalogue);
     } catch (const YAML::Exception& problem) {
         return at(path, problem.mark, "this is not YAML (" + problem.msg + ").", problem.what());
     }

@@ -251,7 +251,7 @@ void threads(const AdviceFacts& facts, Finding& into) {
     const std::int64_t threads = facts.plan.config.threads, cores = facts.machine.cores;
     if (threads == 0 || threads == cores || facts.plan.gpu) return;
     into.sentence = threads < cores ? fmt::format("{} of {} cores {} idle.", cores - threads, cores, cores - threads == 1 ? "stands" : "stand")
-                                    : fmt::format("{} threads share {} cores: each waits for the others.", threads, cores);
+                                    : fmt::format("{} threads share {} core{}: each waits for the others.", threads, cores, cores == 1 ? "" : "s");
     into.evidence = {count("threads", static_cast<double>(threads)), count("cores", static_cast<double>(cores))};
     into.remedies = {KeyValue{"threads", "0"}};
 }

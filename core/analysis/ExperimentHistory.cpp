@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <unordered_set>
+#include <utility>
 
+#include "core/analysis/PairedVerdict.h"
 #include "core/analysis/Statistics.h"
+#include "core/base/MemoryKind.h"
 #include "core/events/Event.h"
 
 namespace stepscope {
@@ -69,8 +73,45 @@ SideFacts ExperimentHistory::facts(Arm arm) const {
     return facts;
 }
 
+double ExperimentHistory::secondsToAskAgain() const {
+    constexpr double kSpare = 1.5, kMost = 3600;  // pairs scatter a little more than they did
+    const double had = m_began ? m_began->budgetSeconds : 0;
+    if (!m_newest || !m_newest->over || m_newest->outcome != toString(PairedOutcome::Inconclusive) || !(m_newest->secondsToGo > 0)) return had;
+    return std::max(had, std::min(kMost, std::ceil(m_newest->seconds + kSpare * m_newest->secondsToGo)));
+}
+
+double ExperimentHistory::speedRatio() const {
+    return facts(Arm::B).tokensPerSecond / facts(Arm::A).tokensPerSecond;
+}
+
 void ExperimentHistory::add(const SliceBlock& block) {
     if (block.thread.rank == 0 || block.thread.rank == 1) m_waterfall.add(block.thread.rank == 0 ? Arm::A : Arm::B, block);
+}
+
+void ExperimentHistory::add(const AllocationBlock& block) {
+    if (block.rank == 0 || block.rank == 1) m_memory.add(block);
+}
+
+std::vector<MemoryOwner> ExperimentHistory::memoryAtPeak(Arm arm) const {
+    constexpr std::int64_t kEver = std::int64_t{1} << 61;
+    const MemoryOfDevice* most = nullptr;
+    const std::vector<MemoryOfDevice> devices = m_memory.result(0, kEver);
+    for (const MemoryOfDevice& one : devices)
+        if (one.rank == (arm == Arm::A ? 0 : 1) && (most == nullptr || one.aliveBytes > most->aliveBytes)) most = &one;
+    std::vector<MemoryOwner> kinds;
+    if (most == nullptr) return kinds;
+    // What was there before and has no name is the other side's as well as this one's.
+    for (std::size_t kind = 0; kind < kMemoryKinds; ++kind) {
+        MemoryOwner of{.kind = toString(static_cast<MemoryKind>(kind)), .owner = {}};
+        for (const MemoryOwner& one : most->alive) {
+            if (one.kind != of.kind) continue;
+            of.bytes += one.bytes;
+            of.count += one.count;
+        }
+        if (of.bytes > 0) kinds.push_back(std::move(of));
+    }
+    std::ranges::stable_sort(kinds, std::greater<>(), &MemoryOwner::bytes);
+    return kinds;
 }
 
 WaterfallResult ExperimentHistory::why() const {

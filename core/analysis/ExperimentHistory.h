@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/analysis/panes/MemoryCurve.h"
 #include "core/analysis/why/Waterfall.h"
 #include "core/events/Experiment.h"
 
@@ -29,15 +30,22 @@ public:
     void add(const Event& event);
     // Of its captured steps: rank 0 is A, 1 is B; others are left out.
     void add(const SliceBlock& block);
+    void add(const AllocationBlock& block);
 
     const std::optional<ExperimentBegan>& began() const { return m_began; }
     const std::vector<BlockDone>& blocks() const { return m_blocks; }
     const std::vector<ExperimentJudged>& pairs() const { return m_pairs; }      // one a pair, as judged when it was made
     const std::optional<ExperimentJudged>& newest() const { return m_newest; }  // the last of them; over when it has ended
     SideFacts facts(Arm arm) const;
+    double speedRatio() const;  // B's tokens a second over A's, of all steps that counted
+    // Seconds to give the same question when it is asked again: those that it had, or, where they did not decide it and its pairs say how long it
+    // takes, so many, an hour at most.
+    double secondsToAskAgain() const;
     std::size_t sameArmPairs() const;  // that count and told something of a side beside itself
     // Mean of loss(B) - loss(A) at ends of pairs where both had trained as many tokens since they were made anew; unknown where they never had.
     double lossDifference() const;
+    // What its captured steps held when they held most, by kind and as far as it can be named, most first; empty where nothing was captured.
+    std::vector<MemoryOwner> memoryAtPeak(Arm arm) const;
     // Why one of them is faster, of their captured steps and the measured times; without classes where either has none.
     WaterfallResult why() const;
 
@@ -47,6 +55,7 @@ private:
     std::vector<ExperimentJudged> m_pairs;
     std::optional<ExperimentJudged> m_newest;
     Waterfall m_waterfall;
+    MemoryCurve m_memory;
 };
 
 // What a session holds may be several experiments, one after the other: a run that measured switches in turns, a ladder. One of them, summed up.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace stepscope {
@@ -112,6 +113,17 @@ std::string equalTimeSentence(const ExperimentJudged& judged) {
     if ((faster || slower) && !lower && !higher)
         said += fmt::format(" B is {} per token; whether it is to this loss is not known.", faster ? "faster" : "slower");
     return said;
+}
+
+std::string meansSentence(const ExperimentJudged& judged, double speedRatio, double delta) {
+    constexpr double kAlike = 0.02;
+    if (!(judged.ratio > 0) || !(speedRatio > 0) || !std::isfinite(judged.ratio) || !std::isfinite(speedRatio)) return "";
+    if (std::abs(std::log(speedRatio / judged.ratio)) <= std::max(kAlike, std::log1p(delta))) return "";
+    return fmt::format(
+        "Over all counted steps together B trained {:.3f} times as many tokens a second as A, while the mean of the pairs is {:.3f}: where this "
+        "machine "
+        "was slow for a while weighs more in the first, and each pair counts alike in the second, which the verdict is of.",
+        speedRatio, judged.ratio);
 }
 
 std::string floorWords(double floor, std::size_t same) {

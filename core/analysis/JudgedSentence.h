@@ -16,6 +16,10 @@ std::string judgedSentence(const ExperimentJudged& judged, double delta = 0.01);
 // What both sides learnt in equally long training, and whether what is faster per token shows there; empty where it was not asked.
 std::string equalTimeSentence(const ExperimentJudged& judged);
 
+// The verdict's ratio is the mean of the pairs, each of which counts alike; a table of both sides shows what all steps took together, in which the
+// machine's slow stretches weigh more. Where the two are not alike, a sentence that says so; else empty. speedRatio: B's tokens a second over A's.
+std::string meansSentence(const ExperimentJudged& judged, double speedRatio, double delta);
+
 struct WhyContext {
     bool stopped = false;           // by a person
     double secondsToGo = kUnknown;  // that would decide it if the pairs scatter as these do

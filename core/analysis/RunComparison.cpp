@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "core/analysis/StepSample.h"
+#include "core/analysis/flips/StepSample.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/events/Event.h"
@@ -62,7 +62,8 @@ void lookAtMachines(const StoredRun& a, const StoredRun& b, std::vector<Reason>&
     }
     const Machine &ofA = *a.info->machine, &ofB = *b.info->machine;
     if (ofA.cpu != ofB.cpu || ofA.cores != ofB.cores || ofA.gpus != ofB.gpus)
-        reasons.push_back({60, fmt::format("another machine ({}, {} cores; {}, {} cores)", ofA.cpu, ofA.cores, ofB.cpu, ofB.cores)});
+        reasons.push_back({60, fmt::format("another machine ({}, {} core{}; {}, {} core{})", ofA.cpu, ofA.cores, ofA.cores == 1 ? "" : "s", ofB.cpu,
+                                           ofB.cores, ofB.cores == 1 ? "" : "s")});
     if (ofA.stepscope != ofB.stepscope || ofA.libtorch != ofB.libtorch || ofA.driver != ofB.driver || ofA.system != ofB.system)
         reasons.push_back({10, "other versions of the program, LibTorch, driver or system"});
     double shareA = 0, shareB = 0;
@@ -72,12 +73,17 @@ void lookAtMachines(const StoredRun& a, const StoredRun& b, std::vector<Reason>&
     if (apart(a.stealPct, b.stealPct, kStealPoints, shareA, shareB))
         reasons.push_back(
             {25, fmt::format("the host of this virtual machine took {:.0f} % of the time during one and {:.0f} % during the other", shareA, shareB)});
-    const std::vector<double> clockA = known(a.gpuClockMhz), clockB = known(b.gpuClockMhz);
-    if (!clockA.empty() && !clockB.empty()) {
+    const auto throttled = [&](const char* who, const std::vector<double>& ofA, const std::vector<double>& ofB) {
+        const std::vector<double> clockA = known(ofA), clockB = known(ofB);
+        if (clockA.empty() || clockB.empty()) return;
         const double mhzA = median(clockA), mhzB = median(clockB);
         if (std::abs(mhzA - mhzB) > kClockShare * std::max(mhzA, mhzB))
-            reasons.push_back({20, fmt::format("throttled: the GPU ran at {:.0f} MHz during one and at {:.0f} MHz during the other", mhzA, mhzB)});
-    }
+            reasons.push_back({20, fmt::format("throttled: {} ran at {:.0f} MHz during one and at {:.0f} MHz during the other", who, mhzA, mhzB)});
+    };
+    throttled("the GPU", a.gpuClockMhz, b.gpuClockMhz);
+    // Of a GPU's run the processors wait most of the time, at whatever clock.
+    const bool onGpu = !known(a.gpuClockMhz).empty() || !known(b.gpuClockMhz).empty();
+    if (!onGpu) throttled("the processors", a.cpuClockMhz, b.cpuClockMhz);
 }
 
 }  // namespace
@@ -105,6 +111,7 @@ StoredRun storedRun(const std::vector<Event>& events) {
             run.othersPct.push_back(sample->othersPct);
             run.stealPct.push_back(sample->stealPct);
             run.gpuClockMhz.push_back(sample->gpuClockMhz);
+            run.cpuClockMhz.push_back(sample->cpuClockMhz);
         } else if (const auto* validation = std::get_if<ValidationDone>(&event)) {
             run.validationLoss = validation->loss;
         } else if (const auto* flip = std::get_if<SwitchApplied>(&event)) {

@@ -8,7 +8,7 @@
 
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/LrRange.h"
-#include "core/analysis/StepSample.h"
+#include "core/analysis/flips/StepSample.h"
 #include "core/events/Event.h"
 
 namespace stepscope {

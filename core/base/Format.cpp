@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -10,6 +11,7 @@ namespace stepscope::format {
 namespace {
 
 constexpr const char* kThin = "\u2009";
+constexpr double kNextUnit = 999.5;  // from here on three digits are those of the next unit: 999.7 ms is 1.00 s, not 1 000 ms
 
 std::string grouped(std::string digits) {
     const bool negative = !digits.empty() && digits.front() == '-';
@@ -26,9 +28,11 @@ std::string grouped(std::string digits) {
 std::string significant(double value, int digits) {
     if (!std::isfinite(value)) return "n/a";
     if (value == 0) return "0";
-    const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
+    // Of what it is rounded to: 9.996 is 10.0, with as many digits as 9.99.
+    std::string rounded = fmt::format("{:.{}e}", value, digits - 1);
+    const int magnitude = std::stoi(rounded.substr(rounded.find('e') + 1));
+    if (magnitude < -6 || magnitude > 14) return rounded;
     const int decimals = std::max(0, digits - 1 - magnitude);
-    if (magnitude < -6 || magnitude > 14) return fmt::format("{:.{}e}", value, digits - 1);
     return grouped(fmt::format("{:.{}f}", value, decimals));
 }
 
@@ -38,8 +42,8 @@ std::string count(std::int64_t value) {
 
 std::string milliseconds(double ms) {
     if (!std::isfinite(ms)) return "n/a";
-    if (std::abs(ms) >= 1000) return significant(ms / 1000) + kThin + "s";
-    if (std::abs(ms) < 1 && ms != 0) return significant(ms * 1000) + kThin + "µs";
+    if (std::abs(ms) >= kNextUnit) return significant(ms / 1000) + kThin + "s";
+    if (std::abs(ms) < kNextUnit / 1000 && ms != 0) return significant(ms * 1000) + kThin + "µs";
     return significant(ms) + kThin + "ms";
 }
 
@@ -47,7 +51,7 @@ std::string bytes(Bytes value) {
     static constexpr std::array<const char*, 6> kUnits{"B", "kB", "MB", "GB", "TB", "PB"};
     double amount = static_cast<double>(value.count);
     std::size_t unit = 0;
-    while (std::abs(amount) >= 1000 && unit + 1 < kUnits.size()) {
+    while (std::abs(amount) >= kNextUnit && unit + 1 < kUnits.size()) {
         amount /= 1000;
         ++unit;
     }
@@ -58,13 +62,13 @@ std::string rate(double perSecond, const std::string& unit) {
     if (!std::isfinite(perSecond)) return "n/a";
     static constexpr std::array<const char*, 5> kPrefixes{"", "K", "M", "G", "T"};
     std::size_t prefix = 0;
-    while (perSecond >= 1000 && prefix + 1 < kPrefixes.size()) {
+    while (std::abs(perSecond) >= kNextUnit && prefix + 1 < kPrefixes.size()) {
         perSecond /= 1000;
         ++prefix;
     }
     // A symbol carries its prefix, GB/s; a word stands beside it, K tok/s.
     const bool symbol = unit == "B/s" || unit == "FLOP/s";
-    return significant(perSecond) + kThin + kPrefixes[prefix] + (prefix > 0 && !symbol ? " " : "") + unit;
+    return significant(perSecond) + kThin + (symbol && prefix == 1 ? "k" : kPrefixes[prefix]) + (prefix > 0 && !symbol ? " " : "") + unit;
 }
 
 std::string duration(TimeNs value) {

@@ -25,6 +25,16 @@ bool showsAsWritten(char32_t code) {
     return !control && !turnsDirection;
 }
 
+std::string_view firstBytes(std::string_view text, std::size_t most) {
+    if (text.size() <= most) return text;
+    // A character has at most three bytes after its first.
+    for (std::size_t back = 1; back <= std::min<std::size_t>(3, most); ++back) {
+        char32_t code = 0;
+        if (utf8At(text.substr(most - back), code) > back) return text.substr(0, most - back);
+    }
+    return text.substr(0, most);
+}
+
 std::string printable(std::string_view text, bool keepLines) {
     std::string shown;
     while (!text.empty()) {

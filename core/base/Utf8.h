@@ -13,6 +13,9 @@ std::size_t utf8At(std::string_view text, char32_t& code);
 // False: control characters, line breaks among them, and those that turn the direction of writing. A terminal would obey them.
 bool showsAsWritten(char32_t code);
 
+// At most so many bytes from the beginning, without the character that would be cut in two. Bytes that are no UTF-8 are cut where they are.
+std::string_view firstBytes(std::string_view text, std::size_t most);
+
 // Text from elsewhere (a name, a note, what a model wrote) as a terminal or a table may show it: control characters, which could move a cursor or
 // change a title, what turns the direction of writing, and bytes that are no UTF-8 become U+FFFD; so do line breaks unless they are kept.
 std::string printable(std::string_view text, bool keepLines = false);

@@ -14,9 +14,9 @@ BatchLoader::~BatchLoader() {
     for (auto& worker : m_workers) worker.request_stop();
 }
 
-TokenBlock BatchLoader::next(const BatchSource& source, std::uint64_t seed, std::int64_t cursor) {
+TokenBlock BatchLoader::next(const BatchSource& source, std::uint64_t seed, std::int64_t cursor, std::int64_t stride) {
     const Corpus& corpus = source.corpus();
-    Reading reading{source.tokens(m_settings.place), corpus.trainTokens, corpus.vocabulary, seed};
+    Reading reading{source.tokens(m_settings.place), corpus.trainTokens, corpus.vocabulary, seed, stride > 0 ? stride : m_settings.batch};
     std::unique_lock lock(m_mutex);
     if (m_settings.reuseBlocks && m_inHand.ids != nullptr) m_free.push_back(std::exchange(m_inHand, {}));
     Cut done;
@@ -35,7 +35,7 @@ TokenBlock BatchLoader::next(const BatchSource& source, std::uint64_t seed, std:
         m_filled.wait(lock, [&] { return m_ready.contains(cursor); });
         done = std::move(m_ready.extract(cursor).mapped());
         --m_ahead;
-        m_expected = done.problem ? -1 : cursor + m_settings.batch;
+        m_expected = done.problem ? -1 : cursor + m_reading.stride;
         m_room.notify_one();
     }
     if (done.problem) std::rethrow_exception(done.problem);
@@ -69,7 +69,7 @@ void BatchLoader::work(const std::stop_token& stop) {
         const std::int64_t cursor = m_issue;
         const Reading reading = m_reading;
         TokenBlock block = takeFree();
-        m_issue += m_settings.batch;
+        m_issue += reading.stride;
         ++m_ahead;
         lock.unlock();
         Cut done = cut(reading, cursor, std::move(block));

@@ -39,7 +39,8 @@ public:
 
     // Training sequences cursor ... cursor + batch - 1. With reuseBlocks the ids are overwritten after the next call. Asking for
     // anything but what follows the last batch starts the workers there. Throws what a worker met, at the batch where it met it.
-    TokenBlock next(const BatchSource& source, std::uint64_t seed, std::int64_t cursor);
+    // stride: sequences from one batch to the next, of which others take what lies between; 0 = batch.
+    TokenBlock next(const BatchSource& source, std::uint64_t seed, std::int64_t cursor, std::int64_t stride = 0);
 
 private:
     // What is read: all a worker needs, so that it holds on to nothing that a flip or the end of the run takes away.
@@ -47,6 +48,7 @@ private:
         std::shared_ptr<const TokenRow> row;
         std::int64_t trainTokens = 0, vocabulary = 0;
         std::uint64_t seed = 0;
+        std::int64_t stride = 0;
         bool operator==(const Reading&) const = default;
     };
     struct Cut {

@@ -192,6 +192,7 @@ Status appendValidation(const CorpusRequest& request, const Progress& progress, 
                          fmt::format("{} holds ready tokens, and {} is read by the {} tokenizer: the ids mean other things; give validation as text.",
                                      request.validation, request.data, corpus.tokenizer->name()));
     corpus.trainTokens = corpus.tokens->size();
+    corpus.validationIdentity = part->identity.empty() ? part->description : part->identity;
     corpus.description += fmt::format("; validation: {}", part->description);
     if (corpus.text != nullptr) corpus.text = joined({corpus.text, part->tokens});
     corpus.tokens = joined({corpus.tokens, part->tokens});

@@ -44,6 +44,7 @@ struct Corpus {
     std::int64_t trainTokens = 0;                // [0, trainTokens) is trained on, [trainTokens, size) validates
     std::string description;                     // "King James text, 4 301 226 byte tokens"
     std::string identity;                        // of what is trained on: a hash of the text, for ready tokens of samples; empty for random ids
+    std::string validationIdentity;              // the same of a file of its own that validates; empty where the data's end does
     FreeMemory freeMemory = [] { return kUnbounded; };  // asked before the tokens are copied to RAM
 
     std::int64_t validationTokens() const { return tokens->size() - trainTokens; }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/Format.h"
 #include "core/base/JsonDepth.h"
 
 namespace stepscope {
@@ -108,7 +109,7 @@ std::optional<std::string> withoutHalves(std::string_view line) {
 Result<JsonLinesText> textOfJsonLines(std::string_view lines, const std::string& name, const std::string& separator,
                                       const std::atomic<bool>& cancelled) {
     JsonLinesText all;
-    all.text.reserve(lines.size());
+    const std::size_t most = lines.size();
     bool first = true, anyText = false;
     for (std::int64_t number = 1; !lines.empty(); ++number) {
         if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", name));
@@ -126,6 +127,10 @@ Result<JsonLinesText> textOfJsonLines(std::string_view lines, const std::string&
         if (line[begin] == '[')
             return wrong(number == 1 ? "begins a JSON array, so this is no .jsonl: jq -c '.[]' makes one of it"
                                      : "is a JSON array and not an object");
+        if (line.size() > kLongestJsonLine) {
+            static const std::string tooLong = "is longer than " + format::bytes({static_cast<std::int64_t>(kLongestJsonLine)});
+            return wrong(tooLong.c_str());
+        }
         TextField parsed;
         bool good = json::sax_parse(line, &parsed);
         if (!good && !parsed.tooDeep) {
@@ -140,6 +145,7 @@ Result<JsonLinesText> textOfJsonLines(std::string_view lines, const std::string&
         if (!parsed.object) return wrong("is not an object");
         if (!parsed.found) return wrong("has no field \"text\"");
         if (!parsed.text) return wrong("has a field \"text\" that is not a string");
+        if (first) all.text.reserve(most);  // once it is known that these are lines of JSON
         if (!first) all.text += separator;
         first = false;
         anyText |= !parsed.text->empty();

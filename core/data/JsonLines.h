@@ -13,6 +13,9 @@ struct JsonLinesText {
     std::int64_t mended = 0;  // lines in which half of a surrogate pair stood alone and was read as U+FFFD
 };
 
+// Parsing a line takes a few times its length, so a longer one, which no document is, is refused unread.
+constexpr std::size_t kLongestJsonLine = std::size_t{128} << 20;
+
 // Errors name `name` and the line number. A line costs the memory of its longest string, whatever it holds: no tree of it is built.
 Result<JsonLinesText> textOfJsonLines(std::string_view lines, const std::string& name, const std::string& separator,
                                       const std::atomic<bool>& cancelled);

@@ -1,6 +1,7 @@
 // What an experiment says while it takes turns between two arms: what is asked, each block of steps, and what the pairs of blocks say so far.
 // One of Event.h; core/experiment makes them, whoever shows an experiment needs nothing else.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -14,6 +15,10 @@ constexpr const char* kMeasuredNote = "measured in turns, and found faster";
 enum class Arm { A, B };
 inline const char* toString(Arm arm) {
     return arm == Arm::A ? "A" : "B";
+}
+// Where an arm's part stands in what is kept of both.
+constexpr std::size_t armPlace(Arm arm) {
+    return arm == Arm::A ? 0 : 1;
 }
 
 // First of an experiment. Configurations are JSON, as sessions store them (ConfigJson.h): complete, every switch has a value.
@@ -48,7 +53,7 @@ struct BlockDone {
     std::int64_t pageFaults = 0;   // of the steps that count
     double peakBytes = kUnknown;   // of tensors, this arm alone: its State, its Program and what a step needs
     double operations = kUnknown;  // that a step of this arm runs
-    double joules = kUnknown;      // of the whole machine's processors meanwhile
+    double joules = kUnknown;      // of the processors meanwhile, and of the GPUs that either arm is on; all programs together
 };
 
 // After every pair, and once more when the experiment is over.

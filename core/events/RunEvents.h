@@ -74,8 +74,9 @@ struct DeviceSample {  // every 500 ms from /proc, and NVML where there is a GPU
     double gpuPowerW = kUnknown;
     double gpuTemperatureC = kUnknown;
     double gpuClockMhz = kUnknown;
-    double othersPct = kUnknown;  // every other process, of the time of the same cores
-    double stealPct = kUnknown;   // what the host of a virtual machine gave to others of that time
+    double othersPct = kUnknown;                                // every other process, of the time of the same cores
+    double stealPct = kUnknown;                                 // what the host of a virtual machine gave to others of that time
+    double cpuClockMhz = kUnknown, cpuTemperatureC = kUnknown;  // of the processors that it may use, on average; of their hottest sensor
 };
 
 enum class LogLevel { Info, Warning, Error };

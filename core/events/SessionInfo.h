@@ -18,7 +18,7 @@ inline bool ended(RunState state) {
 
 // What a session is a record of. Stored as a word.
 enum class SessionKind { Run, Experiment, Trace, Ladder, Tune };
-const char* toString(SessionKind kind);  // "run", "experiment", "trace", "ladder", "tune"
+const char* toString(SessionKind kind);  // "run", "experiment", "imported", "ladder", "tune"
 
 struct SessionInfo {
     SessionKind kind = SessionKind::Run;

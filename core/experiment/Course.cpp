@@ -20,13 +20,9 @@ constexpr std::int64_t kMostBlockSteps = 2000;
 constexpr double kMostUnlike = 3;             // times that one arm's step may take of the other's, for blocks of equal steps
 constexpr double kFlat = 0.01;                // a position is as fast as those after it when its mean is within this of theirs, or within its scatter
 constexpr std::int64_t kLongestRebuild = 4;   // pairs, where rebuilding costs nothing to speak of
-constexpr double kRebuildShare = 0.25;        // of the time of the pairs between two rebuilds
 constexpr double kPairsForAnInterval = 1.75;  // times the least number of pairs, where alpha is shared among a dozen experiments
 constexpr double kLeastSpread = 1e-5;         // of a pair's difference: clocks are no finer
 
-std::size_t index(Arm arm) {
-    return arm == Arm::A ? 0 : 1;
-}
 Arm other(Arm arm) {
     return arm == Arm::A ? Arm::B : Arm::A;
 }
@@ -69,7 +65,8 @@ double Course::Block::perToken() const {
 }
 
 Course::Course(CourseRules rules) : m_rules(rules) {
-    SS_CHECK(m_rules.delta > 0 && m_rules.alpha > 0 && m_rules.alpha < 1 && m_rules.blockSteps > 0 && m_rules.budgetSeconds > 0);
+    SS_CHECK(m_rules.delta > 0 && m_rules.alpha > 0 && m_rules.alpha < 1 && m_rules.blockSteps > 0 && m_rules.budgetSeconds > 0 &&
+             m_rules.rebuildShare > 0);
 }
 
 bool Course::coin(std::uint64_t stream, std::uint64_t number) const {
@@ -98,8 +95,8 @@ std::optional<BlockOrder> Course::next() {
         order.leastSeconds = m_rules.blockSeconds;
     } else {
         order.pair = static_cast<std::int64_t>(m_pairs.size());
-        order.warmUp = m_plan->warmUp[index(order.arm)];
-        order.steps = m_plan->steps[index(order.arm)];
+        order.warmUp = m_plan->warmUp[armPlace(order.arm)];
+        order.steps = m_plan->steps[armPlace(order.arm)];
     }
     m_order = order;
     return order;
@@ -225,8 +222,8 @@ void Course::concludePilot() {
             all.insert(all.end(), block.times.steps.begin(), block.times.steps.end());
             shortest = std::min(shortest, static_cast<std::int64_t>(block.times.steps.size()));
         }
-        step[index(arm)] = median(all);
-        plan.warmUp[index(arm)] = warmUpOf(arm, shortest / 2);
+        step[armPlace(arm)] = median(all);
+        plan.warmUp[armPlace(arm)] = warmUpOf(arm, shortest / 2);
     }
     const auto stepsFor = [&](double seconds, double each) {
         return std::clamp(static_cast<std::int64_t>(std::ceil(seconds / std::max(each, 1e-9))), m_rules.blockSteps, kMostBlockSteps);
@@ -245,9 +242,9 @@ void Course::concludePilot() {
         std::array<double, 2> perToken{};
         for (const Block* block : {&m_pilot[i], &m_pilot[i + 1]}) {
             const BlockTimes& times = block->times;
-            const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(plan.warmUp[index(block->arm)]), times.steps.size() - 1);
+            const auto skipped = std::min<std::size_t>(static_cast<std::size_t>(plan.warmUp[armPlace(block->arm)]), times.steps.size() - 1);
             const double tokens = static_cast<double>(times.tokens) / static_cast<double>(times.steps.size());
-            perToken[index(block->arm)] = sum(times.steps, skipped) / static_cast<double>(times.steps.size() - skipped) / std::max(tokens, 1.0);
+            perToken[armPlace(block->arm)] = sum(times.steps, skipped) / static_cast<double>(times.steps.size() - skipped) / std::max(tokens, 1.0);
             if (std::isfinite(times.others)) others.push_back(times.others);
         }
         differences.push_back(std::log(perToken[0] / perToken[1]));
@@ -271,7 +268,7 @@ void Course::concludePilot() {
 
     const double left = std::max(0.0, m_rules.budgetSeconds - m_elapsed);
     const auto most = static_cast<std::int64_t>(left / std::max(plan.pairSeconds, 1e-9) / static_cast<double>(m_rules.leastRebuilds + 2));
-    const auto cheap = static_cast<std::int64_t>(std::ceil(m_rebuildSeconds / (kRebuildShare * std::max(plan.pairSeconds, 1e-9))));
+    const auto cheap = static_cast<std::int64_t>(std::ceil(m_rebuildSeconds / (m_rules.rebuildShare * std::max(plan.pairSeconds, 1e-9))));
     plan.pairsARebuild =
         std::clamp<std::int64_t>(std::max<std::int64_t>(2, cheap), 1, std::max<std::int64_t>(1, std::min(most, std::max(cheap, kLongestRebuild))));
     m_plan = plan;

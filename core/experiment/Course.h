@@ -26,7 +26,8 @@ struct CourseRules {
     // The arms' steps train different numbers of tokens: their blocks are equal in seconds. Else in steps, so that both see the same batches, unless
     // one is many times as fast.
     bool equalSeconds = false;
-    double othersSlack = 0.25;  // processors that other processes may take beyond what they took in the pilot, before a pair is left out
+    double rebuildShare = 0.25;  // of the pairs' time, that making both anew may take: below 1; the least number of rebuilds comes first
+    double othersSlack = 0.25;   // processors that other processes may take beyond what they took in the pilot, before a pair is left out
 };
 
 struct BlockOrder {

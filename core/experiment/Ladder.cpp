@@ -11,6 +11,7 @@
 
 #include "core/events/ConfigKeys.h"
 #include "core/experiment/BuiltInLadders.h"
+#include "core/experiment/YamlDocuments.h"
 
 namespace stepscope {
 namespace {
@@ -180,9 +181,9 @@ Result<Ladder> parseLadder(const std::string& text, const std::string& place, co
     for (const char c : text) open += c == '[' || c == '{' ? 1 : 0;
     if (open > 4 * kMostRungs) return refused("this is no ladder: too many brackets.");
     try {
-        const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-        if (documents.size() > 1) return refused(fmt::format("it holds {} YAML documents (\"---\"); give a file with one.", documents.size()));
-        auto ladder = Reader(place).read(documents.empty() ? YAML::Node() : documents.front());
+        if (!isOneYamlDocument(text))
+            return refused("it holds more than one YAML document (\"---\"), or a bracket that nothing opened; give a file with one.");
+        auto ladder = Reader(place).read(YAML::Load(text));
         if (!ladder) return ladder;
         ladder->source = text;
         if (ladder->title.empty()) ladder->title = title;

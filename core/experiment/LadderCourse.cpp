@@ -8,6 +8,7 @@
 #include "core/base/Check.h"
 #include "core/events/Study.h"
 #include "core/experiment/Course.h"
+#include "core/experiment/StudyRows.h"
 
 namespace stepscope {
 namespace {
@@ -194,30 +195,14 @@ std::optional<LadderLeg> LadderCourse::next(double elapsed) {
 void LadderCourse::note(const ExperimentHistory& history) {
     const std::size_t at = *m_running;
     StudyRow& row = change(at);
-    if (const auto& judged = history.newest()) {
-        row.outcome = judged->outcome;
-        row.ratio = judged->ratio;
-        row.low = judged->low;
-        row.high = judged->high;
-        row.floor = judged->floor;
-        row.pairs = judged->pairs;
-        row.seconds = judged->seconds;
-        row.why = judged->why;
-    }
+    if (const auto& judged = history.newest()) fillJudged(row, *judged);
     // What a row is about: the rung itself, the top, or the top without something.
     const bool lacks = row.role == study::kWithout || row.role == study::kPair;
-    const auto facts = [&](StudyRow& into, Arm arm) {
-        const SideFacts seen = history.facts(arm);
-        into.msPerStep = seen.msPerStep;
-        into.tokensPerSecond = seen.tokensPerSecond;
-        into.peakBytes = seen.peakBytes;
-        into.operations = seen.operations;
-    };
-    facts(row, lacks ? Arm::A : Arm::B);
+    fillSide(row, history.facts(lacks ? Arm::A : Arm::B));
     const double loss = history.lossDifference();
     row.loss = lacks ? -loss : loss;
     if (row.role == study::kRung && std::ranges::none_of(m_kept, [&](std::size_t rung) { return rung < m_slots[at].rungs.front(); })) {
-        facts(change(0), Arm::A);
+        fillSide(change(0), history.facts(Arm::A));
         m_rows[0].state = study::kMeasured;
     }
 }

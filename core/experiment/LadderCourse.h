@@ -1,6 +1,7 @@
 // LadderCourse: which two configurations of a ladder are measured beside each other next, for how long, and what the table says so far. Rungs first,
 // each beside the one below it; then the top beside the bottom; then the top beside itself without each rung; on request without each two. Whoever
-// carries a leg out (app/workbench/LiveLadder) tells it what came of it. Knows no clock and no configuration, so that tests play it. One thread.
+// carries a leg out (app/workbench/experiments/LiveLadder) tells it what came of it. Knows no clock and no configuration, so that tests play it. One
+// thread.
 #pragma once
 #include <cstdint>
 #include <functional>

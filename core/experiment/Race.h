@@ -87,8 +87,6 @@ public:
     const std::vector<RaceKnob>& knobs() const { return m_knobs; }
     const std::vector<RaceCandidate>& candidates() const { return m_candidates; }  // the first is the present settings
     const RaceChoice& best() const { return m_candidates[m_best].choice; }
-    std::size_t bestCandidate() const { return m_best; }
-    std::int64_t heats() const { return m_heats; }
     std::vector<std::size_t> takeChanged();
 
     // Of every value that was not chosen: why. In the order of knobs and values.

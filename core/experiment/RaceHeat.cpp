@@ -187,8 +187,8 @@ void Race::conclude() {
         else if (over.empty())
             reject(member, kNoTime);
         else
-            reject(member, fmt::format("No gain of more than {:.1f} % that its {} rounds would show ({:+.1f} %).", 100 * least, over.size(),
-                                       100 * std::expm1(around.centre)));
+            reject(member, fmt::format("No gain of more than {:.1f} % that its {} round{} would show ({:+.1f} %).", 100 * least, over.size(),
+                                       over.size() == 1 ? "" : "s", 100 * std::expm1(around.centre)));
     }
     std::ranges::sort(won, std::ranges::greater{}, &Won::gain);
     m_improved.clear();

@@ -19,6 +19,7 @@
 
 #include "core/base/Format.h"
 #include "core/base/SizeClasses.h"
+#include "core/memory/MemoryObserver.h"
 #include "core/memory/SystemMemory.h"
 
 namespace stepscope::host_memory {
@@ -34,6 +35,7 @@ struct Header {
 
 std::atomic<Mode> g_mode{Mode::System};
 std::atomic<std::int64_t> g_live{0}, g_peak{0}, g_cached{0}, g_budget{0};
+std::atomic<int> g_sharing{1};
 std::atomic<bool> g_installed{false};
 
 std::mutex g_binsMutex;
@@ -83,6 +85,11 @@ void* mapFresh(std::size_t whole, std::size_t bin) {
                      format::bytes({live}), " in use and ", format::bytes({g_budget.load()}), " allowed");
 }
 
+void tell(void (MemoryObserver::*what)(const void*, std::int64_t, std::int64_t) noexcept, const void* block, std::int64_t bytes, std::int64_t live) {
+    if (const auto all = memoryObservers.now())
+        for (const auto& observer : *all) ((*observer).*what)(block, bytes, live);
+}
+
 void* allocateBytes(std::size_t size) {
     if (size == 0) return nullptr;
     const auto asked = static_cast<std::int64_t>(size);
@@ -110,14 +117,18 @@ void* allocateBytes(std::size_t size) {
     }
     static_cast<Header*>(base)->size = size;
     raisePeak(live);
-    return static_cast<char*>(base) + kHeader;
+    void* data = static_cast<char*>(base) + kHeader;
+    if (!memoryObservers.empty()) tell(&MemoryObserver::taken, data, asked, live);
+    return data;
 }
 
 void freeBytes(void* data) {
     if (data == nullptr) return;
     void* base = static_cast<char*>(data) - kHeader;
     auto* header = static_cast<Header*>(base);
-    g_live.fetch_sub(static_cast<std::int64_t>(header->size));
+    const auto bytes = static_cast<std::int64_t>(header->size);
+    const std::int64_t live = g_live.fetch_sub(bytes) - bytes;
+    if (!memoryObservers.empty()) tell(&MemoryObserver::givenBack, data, bytes, live);
     if (header->mapped == 0) {
         std::free(base);
         return;
@@ -181,12 +192,16 @@ Result<Bytes> limitOfEnvironment() {
     return Bytes{count};
 }
 
+void shareAmong(int processes) {
+    g_sharing.store(std::max(1, processes));
+}
+
 Bytes affordable() {
     const auto limit = limitOfEnvironment();
     std::int64_t allowed = limit ? limit->count : 0;
     if (allowed <= 0) {
-        const std::int64_t reachable = availableMemory().count + g_live.load() + g_cached.load();
-        allowed = std::max<std::int64_t>(reachable - std::max<std::int64_t>(reachable / 20, 256'000'000), 0);
+        const std::int64_t sharing = g_sharing.load(), reachable = availableMemory().count / sharing + g_live.load() + g_cached.load();
+        allowed = std::max<std::int64_t>(reachable - std::max<std::int64_t>(reachable / 20, 256'000'000 / sharing), 0);
     }
     return {allowed};
 }

@@ -27,6 +27,9 @@ void setBudget(Bytes budget);
 // What STEPSCOPE_MEMORY_LIMIT allows, 0 where it is not set; an error where it is no whole number of bytes above 0.
 Result<Bytes> limitOfEnvironment();
 Bytes budget();
+// How many processes of this machine, this one included, take what is available: each has an equal part of what none of them holds yet. 1 at first.
+// A limit of the environment is each one's own.
+void shareAmong(int processes);
 // The default, computed anew from what is available now plus what we hold; sets nothing.
 Bytes affordable();
 void refreshBudget();  // sets it

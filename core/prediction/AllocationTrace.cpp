@@ -17,38 +17,6 @@ constexpr double kSaturated = 4e18;
 
 }  // namespace
 
-const char* toString(MemoryKind kind) {
-    switch (kind) {
-        case MemoryKind::Weights:
-            return "weights";
-        case MemoryKind::Moments:
-            return "moments";
-        case MemoryKind::Gradients:
-            return "gradients";
-        case MemoryKind::LowWeights:
-            return "copies of the weights";  // in bf16, or packed for the planned step in float32 too
-        case MemoryKind::Embedding:
-            return "embedding";
-        case MemoryKind::Norms:
-            return "residual sums and norms";
-        case MemoryKind::Qkv:
-            return "q, k, v";
-        case MemoryKind::Attention:
-            return "attention's scores and outputs";
-        case MemoryKind::Mlp:
-            return "MLP";
-        case MemoryKind::Logits:
-            return "logits and loss";
-        case MemoryKind::Batches:
-            return "batches";
-        case MemoryKind::Scratch:
-            return "scratch";
-        case MemoryKind::Graph:
-            return "CUDA graph";
-    }
-    return "";
-}
-
 std::size_t AllocationTrace::binFor(double bytes) const {
     if (!m_caching && bytes >= kAlwaysMapped) return kMapped;
     return size_classes::binOf(static_cast<std::size_t>(bytes) + size_classes::kHeader);

@@ -6,12 +6,9 @@
 #include <map>
 #include <vector>
 
-namespace stepscope {
+#include "core/base/MemoryKind.h"
 
-// What memory is for. The order is that of people's interest: what lasts, then what a step makes.
-enum class MemoryKind { Weights, Moments, Gradients, LowWeights, Embedding, Norms, Qkv, Attention, Mlp, Logits, Batches, Scratch, Graph };
-constexpr std::size_t kMemoryKinds = 13;
-const char* toString(MemoryKind kind);  // "weights", "copies of the weights", "residual sums and norms", ...
+namespace stepscope {
 
 class AllocationTrace {
 public:

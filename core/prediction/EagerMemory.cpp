@@ -63,6 +63,10 @@ EagerMemory::EagerMemory(const RunPlan& plan, const ModelSizes& sizes, Allocatio
     m_fusedEmbedding = plan.fused.embedding;
     m_keepsLow = plan.keepsLowWeights();
     m_attentionAgain = plan.recompute.attentionOnly;
+    m_splitQkv = config.qkv == "split";
+    // Behind a rotation q lies head by head, and so does what LibTorch's attention makes of it on a CPU; without one it lies token by token as q
+    // does.
+    m_mergesByCopy = m_rope && !m_gpu && !m_manual && !m_math && plan.attention != AttentionKind::Fused && !m_attentionAgain;
     m_blockAgain = plan.recompute.everyKthBlock;
     m_chunk = plan.loss == LossKind::Chunked ? std::min(static_cast<double>(plan.lossRows), m_n) : 0;
     m_microBatches = plan.accumulation;
@@ -166,8 +170,8 @@ EagerMemory::Block EagerMemory::joinedStream(Block& branch) {
 
 void EagerMemory::keepOnlyInput(Layer& layer) {
     for (Norm* norm : {&layer.norm1, &layer.norm2}) drop(norm->scaled), drop(norm->normed), drop(norm->low), drop(norm->moments);
-    for (Block* block : {&layer.norm2.sum, &layer.qkv, &layer.turned, &layer.heads, &layer.table, &layer.out, &layer.sums, &layer.fc, &layer.gate,
-                         &layer.activated, &layer.mask1, &layer.mask2})
+    for (Block* block : {&layer.norm2.sum, &layer.qkv, &layer.turned, &layer.heads, &layer.table, &layer.out, &layer.merged, &layer.sums, &layer.fc,
+                         &layer.gate, &layer.activated, &layer.mask1, &layer.mask2})
         drop(*block);
     for (Block& cast : layer.castWeights) drop(cast);
 }
@@ -211,7 +215,13 @@ void EagerMemory::forwardQkv(Layer& layer) {
     layer.qkv = take(MemoryKind::Qkv, 3 * m_element * tokens);
     if (!m_rope) return;
     layer.turned = take(MemoryKind::Qkv, 2 * m_element * tokens);
-    m_trace.touch(MemoryKind::Scratch, 3 * kFloat * tokens);
+    // In float32: four products and two sums of halves, and where the rows have 16 bits themselves widened, and the result before it is narrowed; of
+    // what is kept the one of k is not there yet.
+    m_trace.touch(MemoryKind::Scratch, m_low ? 5 * kFloat * tokens - m_element * tokens : 3 * kFloat * tokens);
+    if (!m_splitQkv) return;
+    // Of three projections only v's is still needed; of one, v is a piece and keeps all of it.
+    drop(layer.qkv);
+    layer.qkv = take(MemoryKind::Qkv, m_element * tokens);
 }
 
 // Everything between q, k, v and what goes into the projection.
@@ -221,6 +231,7 @@ void EagerMemory::forwardAttention(Layer& layer) {
     if (!m_manual && !m_math) {
         layer.out = take(MemoryKind::Attention, e * n * C);
         layer.sums = take(MemoryKind::Attention, kFloat * n * m_heads);  // the logarithms of softmax's sums
+        if (m_mergesByCopy) layer.merged = take(MemoryKind::Attention, e * n * C);
         return;
     }
     // Products of batches take q, k and v as rows of one head after the other: copies, and those are kept.

@@ -47,7 +47,7 @@ private:
     // What one block of the model keeps between forward and backward; kNone where there is nothing.
     struct Layer {
         Norm norm1, norm2;
-        Block qkv = kNone, turned = kNone, heads = kNone, table = kNone, out = kNone, sums = kNone;
+        Block qkv = kNone, turned = kNone, heads = kNone, table = kNone, out = kNone, merged = kNone, sums = kNone;
         Block fc = kNone, gate = kNone, activated = kNone, mask1 = kNone, mask2 = kNone;
         std::vector<Block> castWeights;
     };
@@ -98,6 +98,8 @@ private:
     bool m_wideSoftmax;     // attention's, which CUDA's autocast computes in float32
     bool m_keepsLow;        // the optimizer writes a copy of the matrices, which are then not cast
     bool m_attentionAgain, m_inBackward = false;
+    bool m_splitQkv;
+    bool m_mergesByCopy;        // attention's result does not lie as the projection takes it
     std::int64_t m_blockAgain;  // every k-th; 0 = none
     double m_chunk;             // rows of logits at a time; 0 = all
     bool m_validates;

@@ -101,7 +101,7 @@ void EagerMemory::backwardAttention(Layer& layer) {
     Block lowered = m_low || m_dropout ? take(MemoryKind::Scratch, e * n * C) : kNone;
     drop(layer.mask1);
     Block ofOut = take(MemoryKind::Scratch, e * n * C);
-    drop(lowered);
+    drop(lowered), drop(layer.merged);
     Block again = kNone;
     if (m_attentionAgain) {
         std::swap(again, layer.out);
@@ -120,7 +120,12 @@ void EagerMemory::backwardAttention(Layer& layer) {
     if (m_gpu && !m_manual && !m_math)
         m_trace.touch(MemoryKind::Scratch, cuda_form::attentionBackward(n / m_context, m_context, m_heads, C / m_heads));
     drop(ofOut), drop(layer.out), drop(again), drop(layer.sums);
-    Block ofQkv = m_fusedHeads ? std::exchange(ofHeads, kNone) : take(MemoryKind::Scratch, 3 * e * n * C);
+    // Attention's own backward leaves the three as pieces of one, which is taken as it is. Behind a rotation those of q and k are tensors of their
+    // own, so all three are copied together, and before that the one of v by itself (core/fused/Heads.cpp).
+    const bool isJoined = m_fusedHeads && !m_rope;
+    Block turnedBack = m_fusedHeads && m_rope ? take(MemoryKind::Scratch, 3 * e * n * C) : kNone;
+    Block ofQkv = isJoined ? std::exchange(ofHeads, kNone) : take(MemoryKind::Scratch, 3 * e * n * C);
+    drop(turnedBack);
     if (m_gpu && m_fusedQkv) m_trace.touch(MemoryKind::Scratch, cuda_form::columnSums(n, 3 * C));
     drop(ofHeads), drop(layer.heads), drop(layer.qkv), drop(layer.turned);
     Block ofNormed = take(MemoryKind::Scratch, e * n * C);

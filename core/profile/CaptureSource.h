@@ -8,11 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "core/base/MemoryKind.h"
 #include "core/events/CaptureDone.h"
 #include "core/events/Command.h"
 #include "core/events/EventSink.h"
 
 namespace stepscope {
+
+// Memory that is there before a capture begins and stays: of weights, moments.
+struct LastingMemory {
+    MemoryKind kind{};
+    const void* address = nullptr;
+    std::int64_t bytes = 0;
+    std::int64_t device = -1;  // ordinal of the GPU whose it is; -1: the host's
+};
 
 // Where the bulk of a capture goes, and by which clock it is told. Without a sink a capture is the rows of CaptureDone and nothing more.
 struct CaptureOutlet {
@@ -21,7 +30,8 @@ struct CaptureOutlet {
     // Told apart from other captures of the session by this (SliceThread::rank, processName): of an experiment which arm it is of.
     std::int64_t rank = 0;
     std::string process;
-    bool gpu = false;  // the steps put work onto a GPU
+    bool gpu = false;                                       // the steps put work onto a GPU
+    std::function<std::vector<LastingMemory>()> lasting{};  // asked when a capture begins
     // What captures of the session take on the disk by now, and at most; 0: as much as there is.
     std::function<std::int64_t()> stored{};
     std::int64_t cap = 0;

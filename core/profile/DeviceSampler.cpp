@@ -6,6 +6,7 @@
 
 #include "core/events/Event.h"
 #include "core/memory/SystemMemory.h"
+#include "core/profile/ProcessorSensors.h"
 #include "core/profile/ProcessorTimes.h"
 
 namespace stepscope {
@@ -30,6 +31,7 @@ DeviceSampler::~DeviceSampler() = default;
 
 void DeviceSampler::sample(std::stop_token stop) {
     const std::vector<int> processors = usableProcessors();
+    const ProcessorSensors sensors(processors);
     std::int64_t cpuBefore = processCpuNs();
     auto timesBefore = processorTimes(processors);
     TimeNs before = m_clock.now();
@@ -50,6 +52,9 @@ void DeviceSampler::sample(std::stop_token stop) {
             }
         taken.residentBytes = residentMemory().count;
         taken.availableBytes = availableMemory().count;
+        const ProcessorState state = sensors.read();
+        taken.cpuClockMhz = state.mhz;
+        taken.cpuTemperatureC = state.celsius;
         if (m_fillGpu) m_fillGpu(taken);
         m_sink.publish(taken);
         cpuBefore = cpu;

@@ -1,6 +1,6 @@
 // DeviceSampler: a thread that reads how busy the machine is every 500 ms and publishes DeviceSample. This process's CPU time
-// against the cores that it may use, that of others on them from /proc/stat, memory from /proc; a GPU's numbers come from a function the CUDA
-// plug-in gives.
+// against the cores that it may use, that of others on them from /proc/stat, memory from /proc, clock and temperature from /sys; a GPU's numbers come
+// from a function the CUDA plug-in gives.
 #pragma once
 #include <condition_variable>
 #include <functional>

@@ -1,7 +1,11 @@
 #include "core/profile/EnergyCounter.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
+
+#include "core/cuda/loader/CudaPlugin.h"
 
 namespace stepscope {
 namespace {
@@ -21,7 +25,23 @@ bool isPackage(const std::string& name) {
 
 }  // namespace
 
-EnergyCounter::EnergyCounter(const std::string& folder) {
+std::optional<double> EnergyReading::joules() const {
+    if (m_gpus.empty()) return m_processors;
+    double sum = m_processors.value_or(0);
+    for (const auto& gpu : m_gpus) {
+        const auto used = gpu.get();
+        if (!used) return std::nullopt;
+        sum += *used;
+    }
+    return sum;
+}
+
+EnergyCounter::EnergyCounter(std::vector<Gpu> gpus, const std::string& folder) {
+    for (Gpu& gpu : gpus) {
+        const auto first = gpu();
+        m_gpuIsUnknown = m_gpuIsUnknown || !first;
+        m_gpus.emplace_back(std::move(gpu), first.value_or(0));
+    }
     std::error_code problem;
     for (std::filesystem::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem)) {
         if (!isPackage(entry->path().filename().string())) continue;
@@ -37,7 +57,7 @@ EnergyCounter::EnergyCounter(const std::string& folder) {
     }
 }
 
-std::optional<double> EnergyCounter::joules() const {
+std::optional<double> EnergyCounter::processors() const {
     if (m_packages.empty()) return std::nullopt;
     for (Package& package : m_packages) {
         const auto now = numberIn(package.file);
@@ -46,6 +66,34 @@ std::optional<double> EnergyCounter::joules() const {
         package.last = *now;
     }
     return m_sum;
+}
+
+EnergyReading EnergyCounter::read() const {
+    EnergyReading reading;
+    if (m_gpuIsUnknown) return reading;
+    reading.m_processors = processors();
+    for (const auto& [gpu, first] : m_gpus)
+        reading.m_gpus.push_back(std::async(std::launch::async, [gpu = gpu, first = first]() -> std::optional<double> {
+                                     const auto now = gpu();
+                                     if (!now) return std::nullopt;
+                                     return *now - first;
+                                 }).share());
+    return reading;
+}
+
+std::vector<EnergyCounter::Gpu> gpusEnergy(std::vector<int> gpus) {
+    std::ranges::sort(gpus);
+    const auto [same, end] = std::ranges::unique(gpus);
+    gpus.erase(same, end);
+    std::vector<EnergyCounter::Gpu> all;
+    for (const int gpu : gpus)
+        all.push_back([gpu, interface = cudaPlugin().interface]() -> std::optional<double> {
+            CudaGpuSample sample{};
+            if (interface == nullptr || interface->sampleGpu == nullptr || interface->sampleGpu(gpu, &sample) != nullptr) return std::nullopt;
+            if (sample.energyJoules < 0) return std::nullopt;
+            return sample.energyJoules;
+        });
+    return all;
 }
 
 }  // namespace stepscope

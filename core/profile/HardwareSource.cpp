@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -19,6 +18,8 @@
 #include "core/base/Format.h"
 #include "core/base/SteadyNow.h"
 #include "core/profile/OperationNames.h"
+#include "core/profile/PartsOfThreads.h"
+#include "core/profile/counters/CounterSamples.h"
 #include "core/profile/counters/PerfCalls.h"
 #include "core/profile/counters/ThreadCounters.h"
 #include "core/trace/Note.h"
@@ -27,19 +28,11 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kCounterLanes = std::int64_t{1} << 51;  // told from those of other samples
-constexpr std::int64_t kTeamLane = 0, kOperationLane = 1, kFirstThreadLane = 2, kFirstLibraryLane = 4096;
+constexpr std::int64_t kFirstLibraryLane = 4096;
 constexpr std::size_t kMostThreadLanes = 16;  // what more of them do is in the sum alone
-constexpr std::size_t kFullBlock = 2048;      // samples
 constexpr int kTimedReadings = 64;
 constexpr double kNoteworthyTurns = 0.999;
 constexpr double kMostCost = 0.02;  // of the steps' time, that reading at operations may take once it is known
-
-// What one miss of the last cache fetches.
-double cacheLine() {
-    const long bytes = ::sysconf(_SC_LEVEL3_CACHE_LINESIZE);
-    return bytes > 0 ? static_cast<double>(bytes) : 64.0;
-}
 
 struct ThreadIds {
     std::mutex mutex;
@@ -73,26 +66,22 @@ public:
         : m_calls(calls),
           m_sink(*outlet.sink),
           m_clock(*outlet.clock),
-          m_rank(outlet.rank),
-          m_process(outlet.process),
           m_toSession(outlet.clock->now().ns - steadyNow()),
           m_begin(outlet.clock->now()),
-          m_number(++s_numbers),
-          m_trainer(::gettid()) {}
+          m_trainer(::gettid()),
+          m_samples(outlet.rank, outlet.process) {}
 
     // A sentence where the trainer's thread cannot be counted: then no other can.
     std::string begin() {
         auto own = ThreadCounters::open(m_calls, 0);
         if (!own) return own.error().sentence;
-        m_stalls = (*own)->has(HardwareCounter::Stalled);
-        m_misses = (*own)->has(HardwareCounter::Misses);
-        m_instructions = (*own)->has(HardwareCounter::Instructions);
+        m_samples.setKinds(CountedKinds::of(**own));
         const auto from = steadyNow();
         for (int i = 0; i < kTimedReadings; ++i) (void)(*own)->read();
         m_readingNs = static_cast<double>(steadyNow() - from) / kTimedReadings;
         auto trainer = std::make_shared<Thread>();
         trainer->name = "trainer";
-        trainer->lane = kFirstThreadLane;
+        trainer->lane = CounterSamples::kFirstThreadLane;
         trainer->counters = std::move(*own);
         m_threads.push_back(std::move(trainer));
         std::int64_t lane = kFirstLibraryLane;
@@ -129,9 +118,7 @@ public:
         if (!open.empty()) open.back().inside.add(*all);
         CounterDelta own = *all;
         own.subtract(ended.inside);
-        Sum& sum = thread.sums[done.known];
-        sum.counted.add(own);
-        sum.ns += static_cast<double>(done.selfNs);
+        thread.sums[done.known].add({own, static_cast<double>(done.selfNs)});
     }
 
     void rangeBegins(const RangeFacts& range) noexcept override {
@@ -162,9 +149,9 @@ public:
             team.add(*counted);
             m_all.add(*counted);
             if (counted->running <= 0 && counted->enabled > 0) m_stoodStill += 1;
-            if (m_threads.size() > 1 && i < kMostThreadLanes) addPhase(thread.lane, thread.name, *counted, at, seconds);
+            if (m_threads.size() > 1 && i < kMostThreadLanes) m_samples.addPhase(thread.lane, thread.name, *counted, at, seconds);
         }
-        if (known) addPhase(kTeamLane, {}, team, at, seconds);
+        if (known) m_samples.addPhase(CounterSamples::kTeamLane, {}, team, at, seconds);
     }
 
     // Behind a step, when nothing runs. All operations of a step are counted or none, as what one called is taken from it: in so many steps as cost
@@ -192,12 +179,7 @@ public:
         std::vector<SampleBlock> taken;
         {
             const std::lock_guard lock(m_mutex);
-            for (auto& [lane, block] : m_blocks)
-                if (!block.samples.empty() && (all || block.samples.size() >= kFullBlock)) {
-                    SampleBlock rest = block;
-                    rest.samples.clear();
-                    taken.push_back(std::exchange(block, std::move(rest)));
-                }
+            taken = m_samples.take(all);
         }
         if (all) taken.push_back(operations());
         for (SampleBlock& block : taken)
@@ -237,14 +219,7 @@ private:
                 " In {} phases of threads they stood still (another program, the kernel's watchdog for one, had them): those are unknown.",
                 format::count(m_stoodStill));
         if (failed > 0) text += fmt::format(" {} readings failed and are left out.", format::count(failed));
-        if (!m_instructions || !m_misses || !m_stalls) {
-            text += " This processor does not count";
-            const char* before = " ";
-            for (const auto& [there, what] :
-                 {std::pair(m_instructions, "instructions"), std::pair(m_misses, "cache misses"), std::pair(m_stalls, "stalled cycles")})
-                if (!there) text += fmt::format("{}{}", std::exchange(before, ", "), what);
-            text += ".";
-        }
+        if (const std::string missing = m_samples.kinds().missing(); !missing.empty()) text += " " + missing;
         if (!m_notCounted.empty()) text += fmt::format(" {} threads are not counted. {}", m_left, m_notCounted);
         return text;
     }
@@ -254,17 +229,13 @@ private:
         CounterReading before;
         CounterDelta inside;
     };
-    struct Sum {
-        CounterDelta counted;
-        double ns = 0;
-    };
     // What is of operations, its own thread writes alone; of phases the trainer's.
     struct Thread {
         std::unique_ptr<ThreadCounters> counters;  // null: this thread is not counted
         std::string name;
         std::int64_t lane = 0;
         std::vector<Open> open;
-        std::unordered_map<const OperationName*, Sum> sums;
+        std::unordered_map<const OperationName*, CountedSum> sums;
         std::int64_t readings = 0, failed = 0;
         CounterReading before;
         bool began = false;
@@ -276,13 +247,7 @@ private:
     };
 
     Thread& here(int worker) noexcept {
-        struct Mine {
-            std::uint64_t number = 0;  // of the recording: an address may come back
-            std::shared_ptr<Thread> thread;
-        };
-        thread_local Mine mine;
-        if (mine.number != m_number) mine = {m_number, join(worker)};
-        return *mine.thread;
+        return m_parts.here([&] { return join(worker); });
     }
 
     std::shared_ptr<Thread> join(int worker) {
@@ -293,7 +258,7 @@ private:
         auto thread = std::make_shared<Thread>();
         if (worker <= 0) return thread;  // LibTorch's, whose operations are few beside those of the trainer
         thread->name = fmt::format("worker {}", worker);
-        thread->lane = kFirstThreadLane + worker;
+        thread->lane = CounterSamples::kFirstThreadLane + worker;
         return keep(std::move(thread), 0);
     }
 
@@ -315,86 +280,28 @@ private:
         return thread.counters->read();
     }
 
-    void addPhase(std::int64_t lane, const std::string& thread, const CounterDelta& counted, TimeNs at, double seconds) {
-        SampleBlock& block = blockOf(lane, thread.empty() ? std::string("hardware counters") : fmt::format("hardware counters, {}", thread));
-        if (block.series.size() == 1)
-            for (const auto& [name, unit] :
-                 {std::pair("instructions per cycle", ""), std::pair("fetched past the last cache", "B/s"), std::pair("stalled cycles", "%")})
-                block.series.push_back({thread.empty() ? std::string(name) : fmt::format("{}, {}", name, thread), unit});
-        const auto add = [&](std::uint32_t series, std::optional<double> value) {
-            if (value) block.samples.push_back({at.ns, series, *value});
-        };
-        const auto cycles = counted.of(HardwareCounter::Cycles);
-        const auto ofCycles = [&](bool there, HardwareCounter counter) -> std::optional<double> {
-            const auto value = counted.of(counter);
-            if (!there || !value || !cycles || *cycles <= 0) return std::nullopt;
-            return *value / *cycles;
-        };
-        add(1, ofCycles(m_instructions, HardwareCounter::Instructions));
-        if (const auto misses = counted.of(HardwareCounter::Misses); m_misses && misses && seconds > 0) add(2, *misses * m_line / seconds);
-        if (const auto stalled = ofCycles(m_stalls, HardwareCounter::Stalled)) add(3, 100 * *stalled);
-    }
-
-    SampleBlock& blockOf(std::int64_t lane, const std::string& name) {
-        SampleBlock& block = m_blocks[lane];
-        if (block.name.empty()) block = emptyBlock(lane, name);
-        return block;
-    }
-    SampleBlock emptyBlock(std::int64_t lane, const std::string& name) const {
-        return {.lane = kCounterLanes + lane + (m_rank << 52),
-                .process = ::getpid(),
-                .rank = m_rank,
-                .name = m_process.empty() ? name : fmt::format("{}, {}", name, m_process)};
-    }
-
     // When nothing runs: of all threads, by name.
     SampleBlock operations() {
-        std::map<std::string, Sum> sums;
-        {
-            const std::lock_guard lock(m_mutex);
-            for (const auto& thread : m_threads)
-                for (const auto& [name, sum] : std::exchange(thread->sums, {})) {
-                    sums[name->text].counted.add(sum.counted);
-                    sums[name->text].ns += sum.ns;
-                }
-        }
-        SampleBlock block = emptyBlock(kOperationLane, {});
-        block.name = kCountedOperations;
-        for (const auto& [name, sum] : sums) {
-            const auto add = [&](bool there, const char* unit, std::optional<double> value) {
-                if (!there || !value) return;
-                block.series.push_back({name, unit});
-                block.samples.push_back({m_begin.ns, static_cast<std::uint32_t>(block.series.size() - 1), *value});
-            };
-            add(true, "cycles", sum.counted.of(HardwareCounter::Cycles));
-            add(m_instructions, "instructions", sum.counted.of(HardwareCounter::Instructions));
-            const auto misses = sum.counted.of(HardwareCounter::Misses);
-            add(m_misses, "B", misses ? std::optional(*misses * m_line) : std::nullopt);
-            add(m_stalls, "stalled cycles", sum.counted.of(HardwareCounter::Stalled));
-            add(true, "ns", sum.ns);
-        }
-        return block;
+        std::map<std::string, CountedSum> sums;
+        const std::lock_guard lock(m_mutex);
+        for (const auto& thread : m_threads)
+            for (const auto& [name, sum] : std::exchange(thread->sums, {})) sums[name->text].add(sum);
+        return m_samples.operations(sums, m_begin);
     }
-
-    static inline std::atomic<std::uint64_t> s_numbers{0};
 
     PerfCalls& m_calls;
     EventSink& m_sink;
     const SessionClock& m_clock;
-    const std::int64_t m_rank;
-    const std::string m_process;
     const std::int64_t m_toSession;
     const TimeNs m_begin;
-    const std::uint64_t m_number;
     const int m_trainer;
-    const double m_line = cacheLine();
-    bool m_instructions = false, m_misses = false, m_stalls = false;
+    PartsOfThreads<Thread> m_parts;
     double m_readingNs = 0;
     std::atomic<bool> m_counting{true};  // operations; changes between steps
     std::int64_t m_lastStep = steadyNow(), m_steps = 0, m_countedSteps = 0, m_pausing = 0, m_readBefore = 0;
     std::mutex m_mutex;
     std::vector<std::shared_ptr<Thread>> m_threads;  // that are counted; the trainer's is the first
-    std::map<std::int64_t, SampleBlock> m_blocks;    // of phases, by lane
+    CounterSamples m_samples;
     CounterDelta m_all;
     std::int64_t m_phaseBegin = 0, m_phaseReadings = 0, m_failedPhases = 0, m_stoodStill = 0, m_left = 0;
     std::string m_notCounted;

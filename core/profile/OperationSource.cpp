@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <unordered_map>
 
 #include "core/base/Format.h"
 #include "core/base/SteadyNow.h"
 #include "core/profile/OperationNames.h"
+#include "core/profile/PartsOfThreads.h"
 #include "core/trace/SliceCodec.h"
 
 namespace stepscope {
@@ -97,7 +97,6 @@ public:
         : m_sink(*outlet.sink),
           m_toSession(outlet.clock->now().ns - steadyNow()),
           m_trainer(::gettid()),
-          m_number(++s_numbers),
           m_rank(outlet.rank),
           m_process(outlet.process),
           m_gpu(outlet.gpu) {}
@@ -172,13 +171,7 @@ private:
     };
 
     Thread& here(int worker) {
-        struct Mine {
-            std::uint64_t number = 0;  // of the recording: an address may come back
-            std::shared_ptr<Thread> thread;
-        };
-        thread_local Mine mine;
-        if (mine.number != m_number) mine = {m_number, join(worker)};
-        return *mine.thread;
+        return m_parts.here([&] { return join(worker); });
     }
 
     std::shared_ptr<Thread> join(int worker) {
@@ -226,12 +219,10 @@ private:
         m_sink.publishChunk(std::move(chunk));
     }
 
-    static inline std::atomic<std::uint64_t> s_numbers{0};
-
     EventSink& m_sink;
     std::int64_t m_toSession;  // added to a time of the steady clock
     std::int64_t m_trainer;
-    std::uint64_t m_number;
+    PartsOfThreads<Thread> m_parts;
     std::int64_t m_rank;
     std::string m_process;
     bool m_gpu;  // its operations have kernels that are joined with them

@@ -71,13 +71,13 @@ bool BatchFeed::prepare(const BatchSource& source) {
     return true;
 }
 
-void BatchFeed::cut(const BatchSource& source, std::uint64_t seed, std::int64_t cursor) {
+void BatchFeed::cut(const BatchSource& source, std::uint64_t seed, std::int64_t cursor, std::int64_t stride) {
     if (cutsOnDevice()) {
         prepare(source);
         m_starts = source.starts(Split::Train, seed, cursor, m_batch, m_context);
         return;
     }
-    const TokenBlock block = m_loader->next(source, seed, cursor);
+    const TokenBlock block = m_loader->next(source, seed, cursor, stride);
     m_cut = *static_cast<const at::Tensor*>(block.owner.get());
 }
 

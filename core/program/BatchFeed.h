@@ -22,7 +22,8 @@ public:
 
     // The two halves of "the next batch", so that each is timed as its own phase. On a CPU the tensors are the host's own and are
     // overwritten after the next cut(). Throws DataChanged.
-    void cut(const BatchSource& source, std::uint64_t seed, std::int64_t cursor);  // training sequences cursor ...
+    // Training sequences cursor ...; stride: as BatchLoader::next() has it.
+    void cut(const BatchSource& source, std::uint64_t seed, std::int64_t cursor, std::int64_t stride = 0);
     Batch copy() const;
 
     // For a step that is captured: all that changes from one batch to the next lies in one tensor of the device, the slot, at the same address in

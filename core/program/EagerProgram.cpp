@@ -58,7 +58,7 @@ void EagerProgram::pass(const TrainState& state, const Micro& micro, PhaseClock&
                         .smoothing = m_parts.labelSmoothing,
                         .seed = state.seed,
                         .step = state.updates + 1,
-                        .firstSequence = micro.number * m_parts.batchSize,
+                        .firstSequence = micro.firstSequence,
                         .backwardScale = micro.incoming});
     }
     m_losses.push_back(loss.variable_data());  // without the graph
@@ -119,13 +119,14 @@ double EagerProgram::evaluate(const TrainState& state, const BatchSource& batche
     auto weights = WeightsView::over(state.weights, state.layout, state.config, /*asLeaves=*/false);
     if (m_parts.validationAutocast == at::kBFloat16 && m_low->holds(state)) weights = m_low->over(std::move(weights));
     const AutocastScope autocast(m_parts.device.type(), m_parts.validationAutocast);
+    const Share mine = validationShare(sequences);
     double sum = 0;
-    for (std::int64_t done = 0; done < sequences; done += m_parts.batchSize) {
-        const std::int64_t now = std::min(m_parts.batchSize, sequences - done);
+    for (std::int64_t done = mine.begin; done < mine.end; done += m_parts.batchSize) {
+        const std::int64_t now = std::min(m_parts.batchSize, mine.end - done);
         const auto [inputs, targets] = m_feed.validation(batches, done, now);
         sum += gptLoss(state.config, weights, m_parts.ops, inputs, targets).item<double>() * static_cast<double>(now);
     }
-    return sum / static_cast<double>(sequences);
+    return validationMean(sum, sequences);
 }
 
 }  // namespace stepscope

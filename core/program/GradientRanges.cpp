@@ -40,6 +40,8 @@ void GradientAnnouncer::begin(const ParameterLayout& layout, GradientOf gradient
     if (m_subscriber == nullptr) return;
     m_ranges = gradientRanges(layout);
     m_gradientOf = std::move(gradientOf);
+    m_offsets.clear();
+    for (const auto& slot : layout.slots()) m_offsets.push_back(slot.offset);
     m_rangeOf.assign(layout.slots().size(), 0);
     m_missing.clear();
     for (std::size_t r = 0; r < m_ranges.size(); ++r) {
@@ -76,8 +78,11 @@ void GradientAnnouncer::end() {
 void GradientAnnouncer::announce() {
     for (; m_next < m_ranges.size() && m_missing[m_next] == 0; ++m_next) {
         const GradientRange& range = m_ranges[m_next];
-        FinalGradients announced{range.offset, range.count, {}};
-        for (std::size_t i = 0; i < range.slots; ++i) announced.parameters.push_back(m_gradientOf(range.firstSlot + i));
+        FinalGradients announced{range.offset, range.count, {}, {}};
+        for (std::size_t slot = range.firstSlot; slot < range.firstSlot + range.slots; ++slot) {
+            announced.parameters.push_back(m_gradientOf(slot));
+            announced.offsets.push_back(m_offsets[slot]);
+        }
         m_subscriber->onFinal(announced);
     }
 }

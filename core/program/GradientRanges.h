@@ -20,6 +20,7 @@ std::vector<GradientRange> gradientRanges(const ParameterLayout& layout);
 struct FinalGradients {
     std::int64_t offset = 0, count = 0;  // as in GradientRange
     std::vector<at::Tensor> parameters;  // the gradients of the range's parameters in the layout's order; what is written there is what is used
+    std::vector<std::int64_t> offsets;   // of the same parameters in the layout
 };
 
 class GradientSubscriber {
@@ -52,9 +53,10 @@ private:
     GradientSubscriber* m_subscriber = nullptr;
     GradientOf m_gradientOf;
     std::vector<GradientRange> m_ranges;
-    std::vector<std::size_t> m_rangeOf;  // of each slot
-    std::vector<std::size_t> m_missing;  // of each range: slots that are not final yet
-    std::size_t m_next = 0;              // range to be announced
+    std::vector<std::int64_t> m_offsets;  // of each slot
+    std::vector<std::size_t> m_rangeOf;   // of each slot
+    std::vector<std::size_t> m_missing;   // of each range: slots that are not final yet
+    std::size_t m_next = 0;               // range to be announced
     bool m_open = false;
 };
 

@@ -19,6 +19,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/base/Check.h"
 #include "core/cuda/loader/CudaGraph.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/model/Gpt.h"
@@ -108,6 +109,11 @@ StepResult GraphProgram::eager(TrainState& state, const BatchSource& batches, do
 void GraphProgram::subscribe(GradientSubscriber* subscriber) {
     PhasedProgram::subscribe(subscriber);
     m_eager.subscribe(subscriber);
+}
+
+// Several workers train on CPUs so far.
+void GraphProgram::shareWith(DataParallel* others) {
+    SS_CHECK(others == nullptr);
 }
 
 void GraphProgram::bind(const TrainState& state) {

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "core/base/Check.h"
 
@@ -25,6 +26,11 @@ void PhasedProgram::prepare(const TrainState& state) {
     bindChecked(state);
 }
 
+void PhasedProgram::shareWith(DataParallel* others) {
+    m_others = others;
+    subscribe(others);
+}
+
 void PhasedProgram::bindChecked(const TrainState& state) {
     SS_CHECK(state.eightBit() == m_parts.eightBitMoments);
     bind(state);
@@ -44,7 +50,7 @@ StepResult PhasedProgram::step(TrainState& state, const BatchSource& batches, do
     bindChecked(state);
     noteSettings();
     StepResult result;
-    result.tokens = m_parts.accumulation * m_parts.batchSize * m_parts.context;
+    result.tokens = sequences() * m_parts.context;
     if (scales()) result.lossScale = state.lossScale.scale;
     AdamW settings = m_parts.adamW;
     settings.rate = rate;
@@ -62,16 +68,19 @@ StepResult PhasedProgram::step(TrainState& state, const BatchSource& batches, do
     if (result.breakdown != Breakdown::None) return result;
     state.updates += 1;
     state.skipped += result.skipped ? 1 : 0;
-    state.cursor += m_parts.accumulation * m_parts.batchSize;
+    state.cursor += sequences();
     return result;
 }
 
 void PhasedProgram::passAll(const TrainState& state, const BatchSource& batches, PhaseClock& clock) {
     const double scale = scales() ? state.lossScale.scale : 1;
+    // Workers take micro-batches in turn: from one of a worker's to its next it is always as far.
+    const std::int64_t stride = workers() * m_parts.batchSize, own = m_others == nullptr ? 0 : m_others->rank() * m_parts.batchSize;
     for (std::int64_t number = 0; number < m_parts.accumulation; ++number) {
-        const Micro micro{number, number + 1 == m_parts.accumulation, scale / static_cast<double>(m_parts.accumulation)};
+        const Micro micro{number, number + 1 == m_parts.accumulation, scale / static_cast<double>(m_parts.accumulation * workers()),
+                          number * stride + own};
         clock.enter(Phase::Batch);
-        m_feed.cut(batches, state.seed, state.cursor + number * m_parts.batchSize);
+        m_feed.cut(batches, state.seed, state.cursor + micro.firstSequence, stride);
         if (!m_parts.device.is_cpu()) clock.enter(Phase::Copy);  // on a CPU nothing is copied
         take(micro);
         if (micro.last && m_announcer.hasSubscriber()) m_announcer.begin(state.layout, [this](std::size_t slot) { return gradientOf(slot); });
@@ -81,15 +90,30 @@ void PhasedProgram::passAll(const TrainState& state, const BatchSource& batches,
     m_announcer.end();
 }
 
-// The mean over the micro-batches, in the order in which they ran; no number from the first one that is none.
+// The mean over the micro-batches, in the order of their sequences; no number from the first one that is none.
 double PhasedProgram::meanLoss() {
-    const std::vector<double> losses = takeLosses();
+    std::vector<double> losses = takeLosses();
+    if (m_others != nullptr) losses = m_others->losses(losses);
     double sum = 0;
     for (const double loss : losses) {
         sum += loss;
         if (!std::isfinite(loss)) break;
     }
     return sum / static_cast<double>(losses.size());
+}
+
+Share PhasedProgram::validationShare(std::int64_t sequences) const {
+    if (m_others == nullptr) return {0, sequences};
+    const Share whole = share((sequences + m_parts.batchSize - 1) / m_parts.batchSize, m_others->rank(), m_others->size());
+    return {whole.begin * m_parts.batchSize, std::min(sequences, whole.end * m_parts.batchSize)};
+}
+
+double PhasedProgram::validationMean(double sum, std::int64_t sequences) {
+    if (m_others != nullptr) {
+        const auto sums = m_others->gather({sum});
+        sum = std::accumulate(sums.begin(), sums.end(), 0.0);
+    }
+    return sum / static_cast<double>(sequences);
 }
 
 void PhasedProgram::conclude(TrainState& state, AdamW& settings, PhaseClock& clock, StepResult& result) {

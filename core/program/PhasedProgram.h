@@ -4,6 +4,8 @@
 #pragma once
 #include <vector>
 
+#include "core/base/Share.h"
+#include "core/program/DataParallel.h"
 #include "core/program/PhaseClock.h"
 #include "core/program/ProgramBuilder.h"
 
@@ -13,6 +15,7 @@ class PhasedProgram : public StepProgram {
 public:
     void prepare(const TrainState& state) override;
     StepResult step(TrainState& state, const BatchSource& batches, double rate) override;
+    void shareWith(DataParallel* others) override;
     void subscribe(GradientSubscriber* subscriber) override { m_announcer.subscribe(subscriber); }
     const ProgramReport& report() const override { return m_report; }
 
@@ -21,8 +24,9 @@ protected:
 
     struct Micro {
         std::int64_t number = 0;
-        bool last = true;     // of the step
-        double incoming = 1;  // the gradient that its loss's backward starts from: its share of the mean, times fp16's scale
+        bool last = true;                // of the step
+        double incoming = 1;             // the gradient that its loss's backward starts from: its share of the mean, times fp16's scale
+        std::int64_t firstSequence = 0;  // its place among all sequences of the step
     };
 
     // The parts, in the order of a step. All run under the Program's scope.
@@ -50,12 +54,20 @@ protected:
     // After the update, or in its place.
     virtual void release() {}
 
+    // Of so many sequences of a validation those that this worker reads: whole batches, and the last worker what is left over.
+    Share validationShare(std::int64_t sequences) const;
+    // The mean of their losses; sum: of this worker's.
+    double validationMean(double sum, std::int64_t sequences);
+
     ProgramParts m_parts;
     ProgramReport m_report;
     BatchFeed m_feed;
     GradientAnnouncer m_announcer;
+    DataParallel* m_others = nullptr;
 
 private:
+    std::int64_t workers() const { return m_others == nullptr ? 1 : m_others->size(); }
+    std::int64_t sequences() const { return workers() * m_parts.accumulation * m_parts.batchSize; }  // of a step
     bool scales() const { return m_parts.lossScaleGrowth > 0; }
     void bindChecked(const TrainState& state);
     void noteSettings();

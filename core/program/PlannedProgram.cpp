@@ -155,7 +155,7 @@ void PlannedProgram::pass(const TrainState& state, const Micro& micro, PhaseCloc
                                                                                .share = micro.incoming,
                                                                                .seed = state.seed,
                                                                                .update = static_cast<std::uint64_t>(state.updates + 1),
-                                                                               .firstSequence = micro.number * m_parts.batchSize,
+                                                                               .firstSequence = micro.firstSequence,
                                                                                .layerIsFinal = layerIsFinal ? &layerIsFinal : nullptr,
                                                                                .backwardBegins = &backwardBegins});
     m_losses.push_back(loss);
@@ -194,25 +194,28 @@ double PlannedProgram::lossOfBatch(const TrainState& state, const at::Tensor& in
 double PlannedProgram::evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) {
     if (m_parts.validationAutocast != m_parts.autocast) {
         if (m_plain == nullptr) m_plain = plainProgram(m_parts, state.config);
+        m_plain->shareWith(m_others);
         return m_plain->evaluate(state, batches, tokens);
     }
     const ProgramScope scope(m_parts.scope);
     bind(state);
-    const std::int64_t sequences = validationSequences(tokens, m_parts.context), batch = m_parts.batchSize, left = sequences % batch;
+    const std::int64_t sequences = validationSequences(tokens, m_parts.context), batch = m_parts.batchSize;
+    const Share mine = validationShare(sequences);
+    const std::int64_t left = mine.size() % batch;
     double sum = 0;
-    for (std::int64_t done = 0; done + batch <= sequences; done += batch) {
+    for (std::int64_t done = mine.begin; done + batch <= mine.end; done += batch) {
         const auto [inputs, targets] = m_feed.validation(batches, done, batch);
         sum += lossOfBatch(state, inputs, targets) * static_cast<double>(batch);
     }
     if (left > 0) {
         // The plan is of whole batches: what is left over is filled up with its first sequence, whose loss is taken off again.
-        const auto [inputs, targets] = m_feed.validation(batches, sequences - left, left);
+        const auto [inputs, targets] = m_feed.validation(batches, mine.end - left, left);
         const at::Tensor filled = at::zeros({batch}, inputs.options()), first = at::zeros({batch}, inputs.options());
         for (std::int64_t i = 0; i < left; ++i) filled.data_ptr<std::int64_t>()[i] = i;
         sum += lossOfBatch(state, inputs.index_select(0, filled), targets.index_select(0, filled)) * static_cast<double>(batch);
         sum -= lossOfBatch(state, inputs.index_select(0, first), targets.index_select(0, first)) * static_cast<double>(batch - left);
     }
-    return sum / static_cast<double>(sequences);
+    return validationMean(sum, sequences);
 }
 
 }  // namespace stepscope

@@ -1,5 +1,5 @@
 // ProgramFactory: what the loop needs from the registry of switches, so that train/ names none of them. Implemented by
-// optimizations/Registry. Called on the trainer thread.
+// core/optimizations/registry/Registry. Called on the trainer thread.
 #pragma once
 #include <memory>
 

@@ -14,13 +14,15 @@
 
 namespace stepscope {
 
+class DataParallel;
+
 struct StepResult {
     double loss = kUnknown;                 // mean over the micro-batches, nats
     double gradientNorm = kUnknown;         // before clipping
     double lossScale = kUnknown;            // fp16: that this step ran with
     bool skipped = false;                   // fp16: gradients overflowed; the step counts, its update was left out, the scale is halved
     Breakdown breakdown = Breakdown::None;  // no step was made; the weights are as they were
-    std::int64_t tokens = 0;
+    std::int64_t tokens = 0;                // of all workers
     std::array<std::int64_t, kPhases> phaseNs{};
 };
 
@@ -52,13 +54,17 @@ public:
     // by itself; who times steps calls it before the clock starts, so that a Program does not pay for what another one wrote.
     virtual void prepare(const TrainState& state) = 0;
 
-    // One update of `state` with learning rate `rate`: `grad-accumulation` micro-batches, clip, AdamW. Advances the cursor.
+    // One update of `state` with learning rate `rate`: `grad-accumulation` micro-batches of each worker, clip, AdamW. Advances the cursor.
     // On a breakdown the State is left as it was before the update. Throws what LibTorch throws.
     virtual StepResult step(TrainState& state, const BatchSource& batches, double rate) = 0;
 
     // Mean loss over `tokens` of the validation part, in whole sequences (at least one): the same places whatever the batch size is. Changes nothing
     // in the State.
     virtual double evaluate(const TrainState& state, const BatchSource& batches, std::int64_t tokens) = 0;
+
+    // The other workers of a run whose steps are made together: each step takes the batches of all, this Program its own part of them, and sums,
+    // losses and validation are everybody's. Null = there are none. It outlives the Program or is taken away.
+    virtual void shareWith(DataParallel* others) = 0;
 
     // Who hears which gradients are final while backward goes on; null = nobody, which costs nothing. It outlives the Program or is taken away.
     virtual void subscribe(GradientSubscriber* subscriber) = 0;

@@ -45,6 +45,22 @@ Table sidesTable(const SideFacts& a, const SideFacts& b) {
     return table;
 }
 
+// Kind by kind of both, in the order of A's and then of what B alone holds.
+void addMemory(Document& document, const std::vector<MemoryOwner>& a, const std::vector<MemoryOwner>& b) {
+    if (a.empty() && b.empty()) return;
+    const auto bytesOf = [](const std::vector<MemoryOwner>& of, const std::string& kind) {
+        const auto found = std::ranges::find(of, kind, &MemoryOwner::kind);
+        return found == of.end() ? std::string("–") : format::bytes({found->bytes});
+    };
+    Table table{.head = {"memory at its highest point", "A", "B"}, .rows = {}, .textColumns = 1};
+    for (const MemoryOwner& one : a) table.rows.push_back({one.kind, bytesOf(a, one.kind), bytesOf(b, one.kind)});
+    for (const MemoryOwner& one : b)
+        if (std::ranges::find(a, one.kind, &MemoryOwner::kind) == a.end()) table.rows.push_back({one.kind, "–", bytesOf(b, one.kind)});
+    document.blocks.push_back(std::move(table));
+    document.blocks.push_back(Paragraph{
+        "Of captured steps, as far as it was taken while they were looked at: what a Program keeps ready from step to step is in its peak only."});
+}
+
 Verdict verdictOf(const ExperimentJudged& judged, const ExperimentBegan& began) {
     const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
     std::string words = judgedWords(judged, began.delta);
@@ -137,6 +153,8 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
                         "with both made "
                         "anew {} times, in {:.0f} s.",
                         judged.ratio, (1 - began.alpha) * 100, judged.low, judged.high, judged.pairs, judged.left, judged.rebuilds, judged.seconds)});
+    if (std::string said = meansSentence(judged, history.speedRatio(), began.delta); !said.empty())
+        document.blocks.push_back(Paragraph{std::move(said)});
     document.blocks.push_back(
         Paragraph{fmt::format("A side beside itself in this experiment: {}.{}", floorWords(judged.floor, history.sameArmPairs()),
                               std::isfinite(judged.floor) ? " A smaller difference should not be believed." : "")});
@@ -151,6 +169,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
         document.blocks.push_back(std::move(keys));
     }
     document.blocks.push_back(sidesTable(history.facts(Arm::A), history.facts(Arm::B)));
+    addMemory(document, history.memoryAtPeak(Arm::A), history.memoryAtPeak(Arm::B));
     if (const double loss = history.lossDifference(); std::isfinite(loss)) {
         const std::string asked = judged.equalTime.seconds > 0 ? "" : " Loss at equal time was not asked.";
         const std::string apart = std::abs(loss) < 5e-5

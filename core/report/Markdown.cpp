@@ -29,6 +29,19 @@ std::string inlined(const std::string& text) {
     return safe;
 }
 
+// As a paragraph of its own: what would make a list or a rule of it is written out, and what would make code of it left out.
+std::string paragraphOf(const std::string& text) {
+    std::string safe = inlined(text);
+    safe.erase(0, safe.find_first_not_of(' '));
+    const auto ends = [&](std::size_t at) { return at >= safe.size() || safe[at] == ' '; };
+    const std::size_t digits = std::min(safe.find_first_not_of("0123456789"), safe.size());
+    if ((safe.starts_with('-') && (ends(1) || safe[1] == '-')) || (safe.starts_with('+') && ends(1)))
+        safe.insert(0, 1, '\\');
+    else if (digits > 0 && digits < safe.size() && (safe[digits] == '.' || safe[digits] == ')') && ends(digits + 1))
+        safe.insert(digits, 1, '\\');
+    return safe;
+}
+
 // A fence that is longer than any run of backticks within.
 std::string fenceFor(const std::string& code) {
     std::size_t longest = 2, run = 0;
@@ -44,7 +57,7 @@ public:
     std::string text;
 
     void operator()(const Heading& heading) { text += "## " + inlined(heading.text) + "\n\n"; }
-    void operator()(const Paragraph& paragraph) { text += inlined(paragraph.text) + "\n\n"; }
+    void operator()(const Paragraph& paragraph) { text += paragraphOf(paragraph.text) + "\n\n"; }
     void operator()(const Verdict& verdict) { text += "**" + inlined(verdict.text) + "**\n\n"; }
     void operator()(const Code& code) {
         const std::string plain = plainText(code.text), fence = fenceFor(plain);
@@ -86,7 +99,7 @@ private:
 std::string toMarkdown(const Document& document) {
     Writer writer;
     writer.text = "# " + inlined(document.title) + "\n\n";
-    if (!document.subtitle.empty()) writer.text += inlined(document.subtitle) + "\n\n";
+    if (!document.subtitle.empty()) writer.text += paragraphOf(document.subtitle) + "\n\n";
     for (const Block& block : document.blocks) std::visit(writer, block);
     while (writer.text.ends_with("\n\n")) writer.text.pop_back();
     return writer.text;

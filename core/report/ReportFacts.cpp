@@ -15,7 +15,7 @@ void addMachine(Document& document, const ReportFacts& facts) {
     }
     const Machine& machine = facts.machine;
     Table table{.head = {}, .rows = {}, .textColumns = 2};
-    table.rows.push_back({"processor", fmt::format("{}, {} cores", machine.cpu, machine.cores)});
+    table.rows.push_back({"processor", fmt::format("{}, {} core{}", machine.cpu, machine.cores, machine.cores == 1 ? "" : "s")});
     if (!machine.instructions.empty()) table.rows.push_back({"instructions", fmt::format("{}", fmt::join(machine.instructions, " "))});
     table.rows.push_back({"memory", format::bytes(machine.memory)});
     std::string gpus;

@@ -91,6 +91,7 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
                        {"loss", std::isfinite(loss) ? json(loss) : json()},
                        {"text", origin.text},
                        {"threads", origin.threads},
+                       {"workers", origin.workers},
                        {"config", json::parse(configToJson(config))},
                        {"xxh128", hashes},
                        {"tokenizer", tokenizerJson.empty() ? json() : json::parse(tokenizerJson)},
@@ -138,7 +139,7 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
         read.skipped = meta.value("skipped", std::int64_t{0});
         read.lossScale = {meta.value("loss_scale", LossScale{}.scale), meta.value("clean_steps", std::int64_t{0})};
         read.hashes = meta.value("xxh128", read.hashes);
-        read.origin = {meta.value("text", std::string()), meta.value("threads", std::int64_t{0})};
+        read.origin = {meta.value("text", std::string()), meta.value("threads", std::int64_t{0}), meta.value("workers", std::int64_t{0})};
         if (!meta.at("tokenizer").is_null()) read.tokenizerJson = meta.at("tokenizer").dump();
         const json& model = meta.at("model");
         const std::int64_t vocabulary = model.at("vocab_size").get<std::int64_t>(), positions = model.at("n_positions").get<std::int64_t>();

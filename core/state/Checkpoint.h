@@ -15,6 +15,7 @@ namespace stepscope {
 struct CheckpointOrigin {
     std::string text;          // Corpus::identity of the data
     std::int64_t threads = 0;  // CPU threads of the operations: sums are taken in another order with another number
+    std::int64_t workers = 0;  // that made each update together
 };
 
 struct CheckpointMeta {

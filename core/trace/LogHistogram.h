@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <map>
 
 namespace stepscope {
@@ -18,6 +19,7 @@ public:
     }
     static std::int64_t cellBegin(int cell) {
         if (cell < 8) return cell;
+        if (cell >= kCells) return std::numeric_limits<std::int64_t>::max();  // behind the last cell there is no number more
         return static_cast<std::int64_t>(8 + (cell - 8) % 8) << ((cell - 8) / 8);
     }
 
@@ -35,7 +37,8 @@ public:
         for (const auto& [cell, times] : m_cells) {
             if (static_cast<double>(before + times) >= wanted) {
                 const auto begin = static_cast<double>(cellBegin(cell)), end = static_cast<double>(cellBegin(cell + 1));
-                return static_cast<std::int64_t>(begin + (end - begin) * (wanted - static_cast<double>(before)) / static_cast<double>(times));
+                const double at = begin + (end - begin) * (wanted - static_cast<double>(before)) / static_cast<double>(times);
+                return at < end ? static_cast<std::int64_t>(at) : cellBegin(cell + 1);  // as a double the end of the last cell is beyond any number
             }
             before += times;
         }

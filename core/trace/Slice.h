@@ -1,7 +1,7 @@
 // Slice: something that had a begin and an end in one lane of a traced program, a thread or a stream of a device: an operation, a step, a kernel.
 // SliceBlock: a few thousand of them of one lane with their names, as they are recorded or imported, stored (SliceCodec.h), added up
-// (core/analysis/OperationSummary.h) and exported. A block stands for itself: whoever has one needs no other to read it, and what is asked of many
-// comes out the same however they were cut into blocks.
+// (core/analysis/captures/OperationSummary.h) and exported. A block stands for itself: whoever has one needs no other to read it, and what is asked
+// of many comes out the same however they were cut into blocks.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // How a SliceBlock becomes a Chunk of kind "slices/2" and back. Columns of variable-length integers, differences from slice to slice: what the
-// recorder packs with zstd comes to a few bytes a slice (tests/bench/bench_slices prints it). Called where slices are recorded and by whoever reads
-// a session; any thread.
+// recorder packs with zstd comes to a few bytes a slice (tests/sessions/bench/bench_slices prints it). Called where slices are recorded and by
+// whoever reads a session; any thread.
 #pragma once
 #include <string>
 

@@ -203,6 +203,7 @@ Result<std::vector<TraceSlice>> TraceIndex::flows(const TraceSlice& from) {
     const Slice& one = from.slice;
     const auto look = [&](std::int64_t a, std::int64_t b, bool devices, const auto& fits) -> Status {
         for (const TraceLane& lane : m_lanes) {
+            if (ends.size() == kMostFlows) break;
             if ((lane.thread.device >= 0) != devices || lane.thread.rank != from.thread.rank) continue;
             const auto done = slices(lane.lane, a, b, [&](const SliceBlock& block, const Slice& slice) {
                 if (slice.start >= a && slice.start < b && fits(block, slice)) ends.push_back(whole(lane.lane, block, slice));

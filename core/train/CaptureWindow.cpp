@@ -19,6 +19,18 @@ Nowhere nowhere;
 
 }  // namespace
 
+std::vector<LastingMemory> lastingMemory(const TrainState& state) {
+    std::vector<LastingMemory> all;
+    const auto add = [&](MemoryKind kind, const at::Tensor& tensor) {
+        if (tensor.defined() && tensor.nbytes() > 0)
+            all.push_back({kind, tensor.data_ptr(), static_cast<std::int64_t>(tensor.nbytes()), tensor.is_cpu() ? -1 : tensor.device().index()});
+    };
+    add(MemoryKind::Weights, state.weights);
+    for (const at::Tensor* moment : {&state.firstMoment, &state.secondMoment, &state.firstScales, &state.secondScales})
+        add(MemoryKind::Moments, *moment);
+    return all;
+}
+
 Status CaptureWindow::askSlowest(bool on) {
     if (on == (m_slowest != nullptr)) return {};
     if (m_outlet.sink == nullptr || m_outlet.clock == nullptr)

@@ -8,9 +8,13 @@
 
 #include "core/base/Result.h"
 #include "core/profile/CaptureSource.h"
+#include "core/state/TrainState.h"
 #include "core/train/SlowestCapture.h"
 
 namespace stepscope {
+
+// What a State holds for as long as the run goes on.
+std::vector<LastingMemory> lastingMemory(const TrainState& state);
 
 class CaptureWindow {
 public:

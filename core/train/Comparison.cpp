@@ -1,6 +1,5 @@
 #include "core/train/Comparison.h"
 
-#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,12 +15,16 @@
 #include "core/events/Schedule.h"
 #include "core/experiment/Judgement.h"
 #include "core/memory/DeviceMemory.h"
+#include "core/memory/HostAllocator.h"
 #include "core/profile/KernelSource.h"
+#include "core/profile/MemorySource.h"
 #include "core/profile/OperationCounter.h"
 #include "core/profile/OperationSource.h"
 #include "core/profile/OperationTable.h"
 #include "core/profile/ProcessUsage.h"
+#include "core/train/CaptureWindow.h"
 #include "core/train/Failure.h"
+#include "core/train/Instances.h"
 #include "core/train/LossAtEqualTime.h"
 #include "core/train/Settling.h"
 
@@ -30,17 +33,16 @@ namespace {
 
 constexpr double kCaptured = 0.3;  // seconds of steps in a captured window, of at least
 constexpr std::int64_t kLeastCaptured = 2, kMostCaptured = 20;
-constexpr std::int64_t kMostBallast = 4 << 20;  // bytes
 
 constexpr std::array kArms{Arm::A, Arm::B};
 
-std::size_t index(Arm arm) {
-    return arm == Arm::A ? 0 : 1;
-}
-
 }  // namespace
 
-Comparison::Comparison(ComparisonSetup setup) : m_setup(std::move(setup)), m_course(m_setup.rules), m_processors(usableProcessors()) {}
+Comparison::Comparison(ComparisonSetup setup)
+    : m_setup(std::move(setup)),
+      m_course(m_setup.rules),
+      m_processors(usableProcessors()),
+      m_energy(energyOf(m_setup.sides[0].plan, m_setup.sides[1].plan)) {}
 
 ComparisonOutcome Comparison::run() {
     m_begin = m_setup.clock->now();
@@ -102,7 +104,7 @@ Status Comparison::learnFor(EqualTimeLoss& loss) const {
                              [this](double fraction) {
                                  m_setup.sink->publish(Preparing{m_setup.clock->now(), "training both sides for their losses", fraction});
                              }};
-    for (const Arm arm : kArms) setup.sides[index(arm)] = {side(arm).config, side(arm).plan, side(arm).start};
+    for (const Arm arm : kArms) setup.sides[armPlace(arm)] = {side(arm).config, side(arm).plan, side(arm).start};
     const auto found = lossAtEqualTime(setup);
     if (!found) return found.error();
     loss = *found;
@@ -125,12 +127,14 @@ void Comparison::judge(bool over) {
 Status Comparison::captureBoth() {
     m_setup.sink->publish(Preparing{m_setup.clock->now(), "capturing both sides", kUnknown});
     if (auto built = build(Arm::A); !built) return built;
+    for (const Arm arm : kArms)
+        if (auto captured = captureMemory(arm); !captured) return captured;
     for (std::int64_t window = 0; window < m_setup.whyWindows && !stopAsked(); ++window) {
         const bool turned = counterRandomBelow(m_setup.rules.seed, 0x77687963, static_cast<std::uint64_t>(window), 2) == 1;
         for (const Arm arm : {turned ? Arm::B : Arm::A, turned ? Arm::A : Arm::B}) {
             turnTo(arm);
             StepResult result;
-            const std::int64_t warmUp = std::max<std::int64_t>(1, m_course.plan() ? m_course.plan()->warmUp[index(arm)] : 1);
+            const std::int64_t warmUp = std::max<std::int64_t>(1, m_course.plan() ? m_course.plan()->warmUp[armPlace(arm)] : 1);
             TimeNs begin;
             for (std::int64_t i = 0; i < warmUp && !stopAsked(); ++i) {
                 begin = m_setup.clock->now();
@@ -145,13 +149,44 @@ Status Comparison::captureBoth() {
     return {};
 }
 
+CaptureOutlet Comparison::outletOf(Arm arm) {
+    return {.sink = m_setup.sink,
+            .clock = m_setup.clock,
+            .rank = arm == Arm::A ? 0 : 1,
+            .process = toString(arm),
+            .gpu = deviceOf(arm).is_cuda() || cudaPlugin().onHost,
+            .lasting = [this, arm] { return lastingMemory(stateOf(arm)); }};
+}
+
+void Comparison::tellLost(const std::string& lost) {
+    if (lost.empty() || !m_lost.insert(lost).second) return;  // the same of every window is said once
+    m_setup.sink->publish(LogLine{m_setup.clock->now(), m_newestStep, LogLevel::Warning, lost});
+}
+
+// Who takes memory in two steps, apart from the windows whose times count: each block that is taken costs its step some time.
+Status Comparison::captureMemory(Arm arm) {
+    constexpr int kSteps = 2;
+    if (m_setup.sink == nullptr || !host_memory::installed()) return {};
+    turnTo(arm);
+    StepResult result;
+    if (auto stepped = step(arm, result); !stepped) return stepped;
+    MemorySource source(outletOf(arm));
+    for (int i = 0; i < kSteps && !stopAsked(); ++i) {
+        {
+            const StepRange range({.kind = RangeFacts::Kind::Step, .step = stateOf(arm).updates + 1});
+            if (auto stepped = step(arm, result); !stepped) return stepped;
+            device_memory::synchronise(deviceOf(arm));
+        }
+        source.stepDone();
+    }
+    CaptureDone unused;
+    tellLost(source.finish(unused));
+    return {};
+}
+
 Status Comparison::captureSteps(Arm arm, std::int64_t steps) {
     const CudaPlugin& plugin = cudaPlugin();
-    const CaptureOutlet outlet{.sink = m_setup.sink,
-                               .clock = m_setup.clock,
-                               .rank = arm == Arm::A ? 0 : 1,
-                               .process = toString(arm),
-                               .gpu = deviceOf(arm).is_cuda() || plugin.onHost};
+    const CaptureOutlet outlet = outletOf(arm);
     StepResult result;
     {
         // The first step that is observed meets names and shapes for the first time.
@@ -170,12 +205,8 @@ Status Comparison::captureSteps(Arm arm, std::int64_t steps) {
         source.stepDone();
     }
     CaptureDone unused;
-    const auto tell = [&](const std::string& lost) {
-        if (lost.empty() || !m_lost.insert(lost).second) return;  // the same of every window is said once
-        m_setup.sink->publish(LogLine{m_setup.clock->now(), m_newestStep, LogLevel::Warning, lost});
-    };
-    tell(source.finish(unused));
-    if (kernels) tell(kernels->finish(unused));
+    tellLost(source.finish(unused));
+    if (kernels) tellLost(kernels->finish(unused));
     return {};
 }
 
@@ -185,8 +216,7 @@ Status Comparison::build(Arm first) {
     m_onDevice.reset();
     m_ballast = at::Tensor();
     for (const Arm arm : kArms) device_memory::trim(deviceOf(arm));
-    const auto offset = counterRandomBelow(m_setup.rules.seed, 0x62616c6c, m_builds++, kMostBallast);
-    m_ballast = at::empty({static_cast<std::int64_t>(offset) + 1}, at::kByte);
+    m_ballast = ballastOf(m_setup.rules.seed, m_builds++);
     for (const Arm arm : {first, first == Arm::A ? Arm::B : Arm::A})
         if (auto built = buildOne(arm); !built) return built;
     return {};
@@ -204,10 +234,10 @@ Status Comparison::buildOne(Arm arm) {
     const int settling = settlingSteps(own.plan);
     for (int i = 0; i < settling && !stopAsked(); ++i) {
         StepResult result;
-        if (i + 1 == settling && !std::isfinite(m_operations[index(arm)])) {
+        if (i + 1 == settling && !std::isfinite(m_operations[armPlace(arm)])) {
             const OperationCounter counter;
             if (auto stepped = step(arm, result); !stepped) return stepped;
-            m_operations[index(arm)] = static_cast<double>(counter.count());
+            m_operations[armPlace(arm)] = static_cast<double>(counter.count());
         } else if (auto stepped = step(arm, result); !stepped) {
             return stepped;
         }
@@ -241,7 +271,7 @@ Status Comparison::step(Arm arm, StepResult& result) {
 }
 
 Comparison::Reading Comparison::read() const {
-    return {m_setup.clock->now(), processorTimes(m_processors), processorNs(), pageFaults(), m_energy.joules()};
+    return {m_setup.clock->now(), processorTimes(m_processors), processorNs(), pageFaults()};
 }
 
 Status Comparison::carryOut(const BlockOrder& order) {
@@ -260,6 +290,7 @@ Status Comparison::carryOut(const BlockOrder& order) {
     const std::int64_t liveBefore = device_memory::live(device).count;
     device_memory::takePeak(device);
     const Reading first = read();
+    const EnergyReading energyBefore = m_energy.read();
     TimeNs at = m_setup.clock->now();
     const TimeNs counted = at;
     while (!stopAsked()) {
@@ -272,6 +303,7 @@ Status Comparison::carryOut(const BlockOrder& order) {
     }
     device_memory::synchronise(device);
     const Reading end = read();
+    const EnergyReading energyAfter = m_energy.read();
     if (times.steps.empty() || stopAsked()) return {};
     if (times.tokens == 0)
         return makeError(ErrorCode::Training,
@@ -311,8 +343,8 @@ Status Comparison::carryOut(const BlockOrder& order) {
                                     .stealPct = stealPct,
                                     .pageFaults = end.faults - first.faults,
                                     .peakBytes = peak.count > 0 ? static_cast<double>(alone) : kUnknown,
-                                    .operations = m_operations[index(order.arm)],
-                                    .joules = first.joules && end.joules ? *end.joules - *first.joules : kUnknown});
+                                    .operations = m_operations[armPlace(order.arm)],
+                                    .joules = joulesBetween(energyBefore, energyAfter)});
     if (m_course.pairs().size() != pairsBefore) judge(false);
     return {};
 }

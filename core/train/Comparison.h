@@ -15,6 +15,7 @@
 #include "core/events/Experiment.h"
 #include "core/events/SessionInfo.h"
 #include "core/experiment/Course.h"
+#include "core/profile/CaptureSource.h"
 #include "core/profile/EnergyCounter.h"
 #include "core/profile/ProcessorTimes.h"
 #include "core/program/ProgramFactory.h"
@@ -70,7 +71,6 @@ private:
         std::optional<ProcessorTimes> processors;
         std::int64_t ownNs = 0;
         std::int64_t faults = 0;
-        std::optional<double> joules;
     };
 
     Status build(Arm first);
@@ -88,6 +88,9 @@ private:
     Status learnFor(EqualTimeLoss& loss) const;
     Status captureBoth();
     Status captureSteps(Arm arm, std::int64_t steps);
+    Status captureMemory(Arm arm);
+    CaptureOutlet outletOf(Arm arm);
+    void tellLost(const std::string& lost);
 
     ComparisonSetup m_setup;
     Course m_course;

@@ -5,9 +5,12 @@
 
 #include <new>
 
+#include "core/program/DataParallel.h"
+
 namespace stepscope {
 
 Error describeException(const std::exception& thrown) {
+    if (const auto* apart = dynamic_cast<const WorkersApart*>(&thrown)) return apart->error();
     std::string cause = thrown.what();
     cause = cause.substr(0, cause.find('\n'));
     if (dynamic_cast<const c10::OutOfMemoryError*>(&thrown) != nullptr || dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/analysis/Statistics.h"
@@ -11,11 +12,13 @@
 #include "core/experiment/Judgement.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/profile/ProcessUsage.h"
+#include "core/train/Instances.h"
 
 namespace stepscope {
 namespace {
 
 constexpr double kMostOverBudget = 1.25, kGraceSeconds = 5;
+constexpr double kRunsShare = 0.01;  // of the run's time meanwhile, for making both anew, where the budget allows for it
 // The first steps of an instance prepare; one that captures its step has done so by the fifth.
 constexpr std::int64_t kFirstSteps = 2, kFirstStepsOfCaptured = 6;
 
@@ -47,24 +50,31 @@ Result<InRunExperiment::Setup> inRunSetup(const Measure& asked, const InRunConte
                        toString(to), toString(from)))
             .about(Subject::Kind::Loss);
     const auto tokens = [](const RunPlan& of) { return of.batchSize * of.context * of.accumulation; };
-    InRunExperiment::Setup setup{
-        .configs = {*run.config, *wanted},
-        .plans = {*run.plan, *plan},
-        .id = asked.id,
-        .from = from,
-        .to = to,
-        .rules = {.seed = static_cast<std::uint64_t>(asked.seed), .budgetSeconds = asked.budgetSeconds, .delta = asked.delta},
-        .factory = run.factory,
-        .clock = run.clock,
-        .sink = run.sink,
-        .question = run.questionOf ? run.questionOf(*run.config, *wanted) : std::string(),
-        .comparison = alike ? std::string() : "The arithmetic differs, so the loss of the run may move for that."};
+    InRunExperiment::Setup setup{.configs = {*run.config, *wanted},
+                                 .plans = {*run.plan, *plan},
+                                 .id = asked.id,
+                                 .from = from,
+                                 .to = to,
+                                 // The run pays for it: it may last longer, and is to be hardly slower.
+                                 .rules = {.seed = static_cast<std::uint64_t>(asked.seed),
+                                           .budgetSeconds = asked.budgetSeconds,
+                                           .delta = asked.delta,
+                                           .rebuildShare = kRunsShare},
+                                 .factory = run.factory,
+                                 .clock = run.clock,
+                                 .sink = run.sink,
+                                 .question = run.questionOf ? run.questionOf(*run.config, *wanted) : std::string(),
+                                 .comparison = alike ? std::string() : "The arithmetic differs, so the loss of the run may move for that."};
     setup.rules.equalSeconds = tokens(*run.plan) != tokens(*plan) || run.plan->context != plan->context;
     return setup;
 }
 
 InRunExperiment::InRunExperiment(Setup setup, std::int64_t step)
-    : m_setup(std::move(setup)), m_course(m_setup.rules), m_processors(usableProcessors()), m_began(m_setup.clock->now()) {
+    : m_setup(std::move(setup)),
+      m_course(m_setup.rules),
+      m_processors(usableProcessors()),
+      m_energy(energyWithinARun(m_setup.plans[0], m_setup.plans[1])),
+      m_began(m_setup.clock->now()) {
     m_setup.sink->publish(ExperimentBegan{.step = step,
                                           .at = m_began,
                                           .configA = configToJson(m_setup.configs[0]),
@@ -96,11 +106,14 @@ StepProgram* InRunExperiment::next(const TrainState& state) {
         }
         begin(state);
     }
+    // The last step that does not count is the one whose operations are counted: an instance's first ones still prepare.
+    if (m_steps.empty() && m_warmed + 1 == warmUp() && !std::isfinite(m_operations[armPlace(m_order->arm)])) m_counting.emplace();
     if (m_steps.empty() && m_warmed >= warmUp()) {
         device_memory::synchronise(state.weights.device());
         device_memory::takePeak(state.weights.device());
         m_liveBefore = device_memory::live(state.weights.device()).count;
         m_counted = read();
+        m_energyBefore = m_energy.read();
         m_tokens = 0;
     }
     return of(m_order->arm).program.get();
@@ -108,13 +121,15 @@ StepProgram* InRunExperiment::next(const TrainState& state) {
 
 void InRunExperiment::begin(const TrainState& state) {
     m_turn = read();
-    m_rebuildSeconds = 0;
+    m_rebuildSeconds = m_warmSeconds = 0;
     m_warmed = m_rewarm = 0;
     m_steps.clear();
     const at::Device device = state.weights.device();
     if (m_order->rebuild) {
         for (Instance& instance : m_instances) instance = {};
+        m_ballast = at::Tensor();
         device_memory::trim(device);
+        m_ballast = ballastOf(m_setup.rules.seed, static_cast<std::uint64_t>(m_builds));
         for (const Arm arm : {m_order->builtFirst, other(m_order->builtFirst)}) {
             const std::int64_t before = device_memory::live(device).count;
             of(arm).program = m_setup.factory->build(planOf(arm));
@@ -137,9 +152,12 @@ std::int64_t InRunExperiment::warmUp() const {
 
 void InRunExperiment::done(const TrainState& state, TimeNs duration, std::int64_t tokens, double loss) {
     Instance& instance = of(m_order->arm);
+    if (m_counting) m_operations[armPlace(m_order->arm)] = static_cast<double>(m_counting->count());
+    m_counting.reset();
     if (m_steps.empty() && m_warmed < warmUp()) {
         ++instance.steps;
         ++m_warmed;
+        m_warmSeconds += duration.seconds();
         return;
     }
     ++instance.steps;
@@ -159,13 +177,16 @@ void InRunExperiment::finishBlock(const TrainState& state, double loss) {
     const at::Device device = state.weights.device();
     device_memory::synchronise(device);
     const Reading end = read();
+    const EnergyReading energyAfter = m_energy.read();
     BlockTimes times;
     times.steps = std::move(m_steps);
     m_steps.clear();
     times.seconds = std::accumulate(times.steps.begin(), times.steps.end(), 0.0);
     times.tokens = m_tokens;
     times.turnSeconds = (m_counted.at - m_turn.at).seconds();
-    times.rebuildSeconds = m_rebuildSeconds;
+    // New instances cost their first steps' slowness as well; those of the other one come with the pair's second block.
+    const double slowness = m_warmSeconds - static_cast<double>(m_warmed) * median(times.steps);
+    times.rebuildSeconds = m_rebuildSeconds + (order.rebuild ? 2 * std::max(0.0, slowness) : 0);
     times.elapsed = (end.at - m_began).seconds();
     double stealPct = kUnknown;
     if (m_turn.processors && end.processors)
@@ -174,6 +195,7 @@ void InRunExperiment::finishBlock(const TrainState& state, double loss) {
             stealPct = shares->stealPct;
         }
     const Bytes peak = device_memory::takePeak(device);
+    const auto ballast = device.is_cpu() ? static_cast<std::int64_t>(m_ballast.nbytes()) : 0;
     Instance& instance = of(order.arm);
     instance.owned += device_memory::live(device).count - m_liveBefore;
     const std::size_t before = m_course.pairs().size();
@@ -195,8 +217,10 @@ void InRunExperiment::finishBlock(const TrainState& state, double loss) {
                                     .others = times.others,
                                     .stealPct = stealPct,
                                     .pageFaults = end.faults - m_counted.faults,
-                                    // The State is both arms'; the other Program's own memory is not this one's.
-                                    .peakBytes = peak.count > 0 ? static_cast<double>(peak.count - of(other(order.arm)).owned) : kUnknown});
+                                    // The State is both arms'; the other Program's own memory is not this one's, nor is the ballast.
+                                    .peakBytes = peak.count > 0 ? static_cast<double>(peak.count - of(other(order.arm)).owned - ballast) : kUnknown,
+                                    .operations = m_operations[armPlace(order.arm)],
+                                    .joules = joulesBetween(m_energyBefore, energyAfter)});
     if (m_course.pairs().size() != before) judge(state.updates, false);
 }
 

@@ -13,6 +13,8 @@
 #include "core/events/EventSink.h"
 #include "core/events/Experiment.h"
 #include "core/experiment/Course.h"
+#include "core/profile/EnergyCounter.h"
+#include "core/profile/OperationCounter.h"
 #include "core/profile/ProcessorTimes.h"
 #include "core/program/ProgramFactory.h"
 
@@ -48,7 +50,7 @@ public:
     bool over() const { return m_concluded; }
     // Which value is to stay: B where it was found faster, else A.
     Arm chosen() const;
-    std::unique_ptr<StepProgram> take(Arm arm) { return std::move(m_instances[arm == Arm::A ? 0 : 1].program); }
+    std::unique_ptr<StepProgram> take(Arm arm) { return std::move(m_instances[armPlace(arm)].program); }
     const Setup& setup() const { return m_setup; }
 
 private:
@@ -62,8 +64,8 @@ private:
         std::optional<ProcessorTimes> processors;
         std::int64_t ownNs = 0, faults = 0;
     };
-    Instance& of(Arm arm) { return m_instances[arm == Arm::A ? 0 : 1]; }
-    const RunPlan& planOf(Arm arm) const { return m_setup.plans[arm == Arm::A ? 0 : 1]; }
+    Instance& of(Arm arm) { return m_instances[armPlace(arm)]; }
+    const RunPlan& planOf(Arm arm) const { return m_setup.plans[armPlace(arm)]; }
     void begin(const TrainState& state);
     std::int64_t warmUp() const;
     void finishBlock(const TrainState& state, double loss);
@@ -76,11 +78,17 @@ private:
     std::optional<BlockOrder> m_order;
     Reading m_turn, m_counted;    // at the turn, and when the first step that counts began
     double m_rebuildSeconds = 0;  // of this order
+    double m_warmSeconds = 0;     // of the steps since the turn that do not count
     std::int64_t m_warmed = 0;    // steps made since the turn that do not count
     std::int64_t m_rewarm = 0;    // more of them, after an interruption
     std::vector<double> m_steps;  // that count, seconds
     std::int64_t m_tokens = 0, m_liveBefore = 0, m_builds = 0;
+    at::Tensor m_ballast;                        // moves the addresses of the next instances
+    std::optional<OperationCounter> m_counting;  // during one step of each arm that does not count
+    std::array<double, 2> m_operations{kUnknown, kUnknown};
     std::vector<int> m_processors;
+    EnergyCounter m_energy;
+    EnergyReading m_energyBefore;  // when the first step that counts began
     TimeNs m_began;
     bool m_concluded = false;
 };

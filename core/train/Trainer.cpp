@@ -14,6 +14,7 @@
 #include "core/memory/DeviceMemory.h"
 #include "core/memory/SystemMemory.h"
 #include "core/profile/ProcessUsage.h"
+#include "core/program/DataParallel.h"
 #include "core/train/Evaluation.h"
 #include "core/train/Failure.h"
 
@@ -44,7 +45,11 @@ Trainer::Trainer(TrainerSetup setup)
                 .clock = m_setup.clock,
                 .sink = m_setup.sink},
                m_config),
-      m_capture({.sink = m_setup.sink, .clock = m_setup.clock, .stored = m_setup.captureBytes, .cap = m_setup.captureCap}) {
+      m_capture({.sink = m_setup.sink,
+                 .clock = m_setup.clock,
+                 .lasting = [this] { return lastingMemory(m_state); },
+                 .stored = m_setup.captureBytes,
+                 .cap = m_setup.captureCap}) {
     if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return freeSpaceAt(folder); };
 }
 
@@ -55,6 +60,7 @@ TrainerOutcome Trainer::run() {
         if (outcome.state != RunState::Failed) keepAtEnd();
     } catch (const std::exception& thrown) {
         outcome = {RunState::Failed, describeException(thrown)};
+        if (m_setup.others != nullptr) m_setup.others->settle();
         keepAfterFailure(outcome.error);
     }
     outcome.lostCheckpoints = m_lostCheckpoints;
@@ -86,7 +92,7 @@ TrainerOutcome Trainer::loop() {
     if (!plan) return {RunState::Failed, plan.error()};
     m_plan = std::move(*plan);
     m_state.convert(m_setup.factory->formOf(m_plan, m_state));
-    m_program.replace(m_setup.factory->build(m_plan));
+    m_program.replace(build(m_plan));
     changeState(RunState::Running);
     tellFallback(m_plan.notes);
     // validate() says why it cannot: to a person each time, of what is due by itself once a run.
@@ -98,6 +104,7 @@ TrainerOutcome Trainer::loop() {
         takeCommands();
         waitForRecorder();
         waitWhilePaused();
+        meetOthers();
         if (m_stopAsked) {
             endMeasuring(true);
             return {RunState::Stopped, {}};
@@ -110,6 +117,7 @@ TrainerOutcome Trainer::loop() {
         if (dueEvery(m_config.sampleEvery, step)) m_setup.generate(GenerateText{}, m_state);
     }
     takeCommands();
+    meetOthers();  // the first one may be held up by the last step's checkpoint
     endMeasuring(true);
     if (m_plan.validation.happens() && m_validatedAt != m_state.updates) validateAsDue();
     return {RunState::Finished, {}};
@@ -118,6 +126,8 @@ TrainerOutcome Trainer::loop() {
 void Trainer::takeCommands() {
     std::vector<Command> commands;
     m_setup.commands->drain(commands);
+    // What one worker alone is asked for, and all would have to do.
+    const auto onlyAlone = [&](const char* what) { log(LogLevel::Warning, fmt::format("{} needs a run of one worker.", what)); };
     for (auto& command : commands) {
         std::visit(Visitor{
                        [&](const Pause&) { pause(true); },
@@ -125,6 +135,7 @@ void Trainer::takeCommands() {
                        [&](const Stop&) { m_stopAsked = true; },
                        [&](const Flip& asked) { flip(asked); },
                        [&](const Reseed& asked) {
+                           if (m_setup.others != nullptr) return onlyAlone("Another seed");
                            m_state.seed = static_cast<std::uint64_t>(asked.seed);
                            m_config.seed = asked.seed;
                            log(LogLevel::Info, fmt::format("Batches are drawn with seed {} from step {} on.", asked.seed, m_state.updates + 1));
@@ -134,7 +145,10 @@ void Trainer::takeCommands() {
                            if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState());
                            if (kept == Kept::Yes) m_keeper.protectNewest();
                        },
-                       [&](const ValidateNow&) { validate(); },
+                       [&](const ValidateNow&) {
+                           if (m_setup.others != nullptr) return onlyAlone("A validation that is not due");
+                           validate();
+                       },
                        [&](const GenerateText& asked) { m_setup.generate(asked, m_state); },
                        [&](const Capture& asked) {
                            if (const Status taken = m_capture.ask(asked); !taken) log(LogLevel::Warning, taken.error().sentence);
@@ -156,127 +170,43 @@ void Trainer::pause(bool asked) {
 }
 
 void Trainer::waitWhilePaused() {
-    while (m_runState == RunState::Paused && !m_stopAsked) {
-        std::this_thread::sleep_for(kPausePoll);
-        takeCommands();
-    }
+    while (m_runState == RunState::Paused && !m_stopAsked) waitABit();
 }
 
 void Trainer::waitForRecorder() {
     if (!m_setup.mustWait()) return;
     m_heldUp = true;
     tellHeldUp();
-    while (m_setup.mustWait() && !m_stopAsked) {
+    while (m_setup.mustWait() && !m_stopAsked) waitABit();
+    m_heldUp = false;
+    if (!m_stopAsked) changeState(m_pauseAsked ? RunState::Paused : RunState::Running);
+}
+
+// Between steps. The others hear that this worker is still there and what it wants: a run that is paused for days is not one that hangs.
+void Trainer::waitABit() {
+    std::this_thread::sleep_for(kPausePoll);
+    takeCommands();
+    if (m_setup.others == nullptr || m_stopAgreed) return;
+    m_stopAgreed = m_setup.others->agree(m_stopAsked ? Wish::Stop : Wish::Wait) == Wish::Stop;
+    m_stopAsked = m_stopAsked || m_stopAgreed;
+}
+
+// All workers make the next step, or none does.
+void Trainer::meetOthers() {
+    while (m_setup.others != nullptr && !m_stopAgreed) {
+        const Wish agreed = m_setup.others->agree(m_stopAsked ? Wish::Stop : Wish::GoOn);
+        if (agreed == Wish::GoOn) return;
+        m_stopAgreed = agreed == Wish::Stop;
+        m_stopAsked = m_stopAsked || m_stopAgreed;
+        if (m_stopAgreed) return;
         std::this_thread::sleep_for(kPausePoll);
         takeCommands();
     }
-    m_heldUp = false;
-    if (!m_stopAsked) changeState(m_pauseAsked ? RunState::Paused : RunState::Running);
 }
 
 void Trainer::tellHeldUp() {
     changeState(RunState::Paused,
                 fmt::format("Nothing can be stored at the moment; the run {} when it can.", m_pauseAsked ? "stays paused" : "goes on"));
-}
-
-void Trainer::flip(const Flip& asked) {
-    const std::int64_t step = m_state.updates;
-    const auto refuse = [&](const Error& why) { this->refuse(asked.id, asked.value, why); };
-    endMeasuring(true);  // it compared with what changes now
-    auto wanted = m_setup.factory->flipped(m_config, asked.id, asked.value);
-    if (!wanted) return refuse(wanted.error());
-    const Value from = m_config.switches.at(asked.id), to = wanted->switches.at(asked.id);
-    if (from == to) return;
-    auto plan = m_setup.factory->plan(*wanted, m_state.config.vocabulary);
-    if (!plan) return refuse(plan.error());
-    if (auto fits = m_setup.batches->accepts(*plan); !fits) return refuse(fits.error());
-    if (auto fits = m_setup.fits(m_plan, *plan); !fits) return refuse(fits.error());
-    auto flipped = buildFlipped(*plan);
-    if (!flipped) return refuse(flipped.error());
-    m_program.replace(std::move(flipped->program));
-    m_config = std::move(*wanted);
-    m_plan = std::move(*plan);
-    device_memory::trim(m_state.weights.device());
-    m_program.tellChoicesAgain();
-    const std::string& lost = flipped->lost;
-    m_setup.sink->publish(SwitchApplied{step, m_setup.clock->now(), asked.id, from, to, lost});
-    log(LogLevel::Info,
-        fmt::format("{} {} → {} from step {} on{}{}.", asked.id, toString(from), toString(to), step + 1, lost.empty() ? "" : "; ", lost));
-    tellFallback(m_plan.notes);
-}
-
-void Trainer::refuse(const std::string& id, const Value& value, const Error& why) {
-    m_setup.sink->publish(SwitchRefused{m_state.updates, m_setup.clock->now(), id, value, why.sentence, why.code, why.subject});
-    log(LogLevel::Warning, fmt::format("{} stays as it is: {}", id, why.sentence));
-}
-
-// Not by way of flip(): a turn rebuilds nothing, trims nothing and leaves no marker.
-void Trainer::measure(const Measure& asked) {
-    if (m_measuring) return refuse(asked.id, asked.value, makeError(ErrorCode::BadInput, "another value is being measured; stop that first."));
-    auto setup = inRunSetup(asked, {.config = &m_config,
-                                    .plan = &m_plan,
-                                    .state = &m_state,
-                                    .batches = m_setup.batches.get(),
-                                    .factory = m_setup.factory,
-                                    .clock = m_setup.clock,
-                                    .sink = m_setup.sink,
-                                    .fits = m_setup.fits,
-                                    .questionOf = m_setup.questionOf});
-    if (!setup) return refuse(asked.id, asked.value, setup.error());
-    log(LogLevel::Info, fmt::format("{} takes turns between {} and {} from step {} on, for at most {:.0f} s.", asked.id, toString(setup->from),
-                                    toString(setup->to), m_state.updates + 1, asked.budgetSeconds));
-    m_program.release();  // both arms are instances of their own
-    m_measuring = std::make_unique<InRunExperiment>(std::move(*setup), m_state.updates);
-}
-
-void Trainer::endMeasuring(bool stopped) {
-    if (!m_measuring) return;
-    const auto ended = std::exchange(m_measuring, nullptr);
-    ended->conclude(m_state.updates, stopped);
-    const Arm chosen = ended->chosen();
-    const auto& setup = ended->setup();
-    m_program.replace(ended->take(chosen));
-    if (!m_program) m_program.replace(m_setup.factory->build(setup.plans[chosen == Arm::A ? 0 : 1]));
-    if (chosen == Arm::A) return log(LogLevel::Info, fmt::format("{} stays {}.", setup.id, toString(setup.from)));
-    m_config = setup.configs[1];
-    m_plan = setup.plans[1];
-    m_setup.sink->publish(SwitchApplied{m_state.updates, m_setup.clock->now(), setup.id, setup.from, setup.to, kMeasuredNote});
-    log(LogLevel::Info,
-        fmt::format("{} {} → {} from step {} on: found faster.", setup.id, toString(setup.from), toString(setup.to), m_state.updates + 1));
-    tellFallback(m_plan.notes);
-}
-
-StepProgram& Trainer::programForNextStep() {
-    if (!m_measuring) return *m_program;
-    try {
-        if (StepProgram* turn = m_measuring->next(m_state)) return *turn;
-        endMeasuring(false);
-    } catch (const std::exception& thrown) {
-        const Error error = describeException(thrown);
-        if (error.code != ErrorCode::OutOfMemory) throw;
-        log(LogLevel::Warning, fmt::format("The measurement ends here: {}", error.sentence));
-        endMeasuring(true);
-    }
-    return *m_program;
-}
-
-// The State is converted last, and is as it was where that fails.
-Result<Trainer::Flipped> Trainer::buildFlipped(const RunPlan& wanted) {
-    try {
-        Flipped flipped{m_setup.factory->build(wanted), {}};
-        flipped.lost = m_state.convert(m_setup.factory->formOf(wanted, m_state));
-        return flipped;
-    } catch (const std::exception& thrown) {
-        Error error = describeException(thrown);
-        if (error.code != ErrorCode::OutOfMemory) throw;
-        return error;
-    }
-}
-
-void Trainer::tellFallback(const std::string& fallback) {
-    if (fallback == m_fallbackTold) return;
-    m_fallbackTold = fallback;
-    log(LogLevel::Info, fallback.empty() ? "Every switch runs as it is set." : fallback);
 }
 
 bool Trainer::validationDue(std::int64_t cursorBefore) const {
@@ -417,6 +347,8 @@ void Trainer::validate() {
 bool Trainer::dueCheckpoint() {
     const auto& corpus = m_setup.batches->corpus();
     if (m_config.keepBest == "on" && m_validatedAt != m_state.updates && whyNothingToEvaluateOn(corpus, m_plan.context).empty()) validate();
+    // The others find what rank 0 finds, and go on to wait for it.
+    if (!writesCheckpoints()) return m_state.isFinite();
     for (Kept kept = checkpoint({}); kept != Kept::Yes; kept = checkpoint({})) {
         if (kept == Kept::BrokenState) return false;
         const std::int64_t needed = checkpointRoom(m_state);
@@ -429,10 +361,7 @@ bool Trainer::dueCheckpoint() {
                     fmt::format("There is no room for the checkpoint of step {}: it takes {}, and {} are free. The run goes on when there is; "
                                 "stopping it gives this checkpoint up.",
                                 m_state.updates, format::bytes({needed}), format::bytes({m_setup.room()})));
-        while (!m_stopAsked && m_setup.room() < needed) {
-            std::this_thread::sleep_for(kPausePoll);
-            takeCommands();
-        }
+        while (!m_stopAsked && m_setup.room() < needed) waitABit();
         m_heldUp = false;
         if (m_stopAsked) {
             m_lostCheckpoints += 1;
@@ -442,6 +371,10 @@ bool Trainer::dueCheckpoint() {
     }
     retain();
     return true;
+}
+
+bool Trainer::writesCheckpoints() const {
+    return m_setup.others == nullptr || m_setup.others->rank() == 0;
 }
 
 Trainer::Kept Trainer::checkpoint(const std::string& path) {

@@ -40,6 +40,9 @@ struct TrainerSetup {
     std::function<std::int64_t()> captureBytes;
     std::int64_t captureCap = 0;
     const std::atomic<int>* disturbances = nullptr;  // > 0 while something else uses the machine for this run
+    // The other workers of this run: all make the same steps, each on its part of the data, and stop, wait, fail and change together. Null = none.
+    // Rank 0 alone has a checkpointFolder.
+    DataParallel* others = nullptr;
 };
 
 struct TrainerOutcome {
@@ -59,6 +62,9 @@ private:
     void pause(bool asked);
     void waitWhilePaused();
     void waitForRecorder();
+    void waitABit();
+    void meetOthers();
+    bool writesCheckpoints() const;
     void tellHeldUp();
     void tellFallback(const std::string& fallback);
     void flip(const Flip& flip);
@@ -70,6 +76,8 @@ private:
         std::unique_ptr<StepProgram> program;
         std::string lost;  // by converting the State, in a few words
     };
+    Result<RunPlan> planFlip(const Flip& asked) const;
+    std::unique_ptr<StepProgram> build(const RunPlan& plan) const;
     Result<Flipped> buildFlipped(const RunPlan& wanted);
     bool trainOneStep();
     bool validationDue(std::int64_t cursorBefore) const;
@@ -97,6 +105,7 @@ private:
     ActiveProgram m_program;
     RunState m_runState = RunState::Preparing;
     bool m_stopAsked = false;
+    bool m_stopAgreed = false;  // by all workers
     bool m_pauseAsked = false;  // by a person
     bool m_heldUp = false;      // nothing can be recorded, or a checkpoint finds no room
     bool m_disturbed = false;

@@ -1,35 +1,42 @@
-// WorkerGroup: the workers of a run, joined. Each collective is called by all of them in the same order, each from one thread at a time; it returns
-// when the result is there. What goes wrong (a worker that ended, one that does not come, a store that is not there) is one sentence, and the group
-// is worth nothing afterwards. Torch-free to include; c10d with Gloo behind it.
+// WorkerGroup: the workers of a run, joined: Collectives over c10d with Gloo, and what is said before a run begins and when it breaks. What goes
+// wrong (a worker that ended, gave up or does not come, a store that is not there) is one sentence that names the worker, and the group is worth
+// nothing afterwards. Torch-free to include.
 #pragma once
 #include <chrono>
-#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "core/base/Result.h"
-#include "core/workers/WorkerPlace.h"
+#include "core/workers/Collectives.h"
 
 namespace stepscope {
 
-class WorkerGroup {
+class WorkerGroup final : public Collectives {
 public:
-    // Waits for all workers; `patience` is also how long a collective waits for the slowest. Of a place with more than one worker.
-    static Result<std::unique_ptr<WorkerGroup>> join(const WorkerPlace& place, std::chrono::milliseconds patience);
-    ~WorkerGroup();
+    // Waits for all workers; `patience` is also how long a collective waits for the slowest. Of a place with more than one worker. From here on the
+    // process ignores SIGPIPE, unless it handles it. `cancelled` is polled while some have not come; true: ErrorCode::Cancelled.
+    static Result<std::unique_ptr<WorkerGroup>> join(const WorkerPlace& place, std::chrono::milliseconds patience,
+                                                     const std::function<bool()>& cancelled = {});
+    ~WorkerGroup() override;
     WorkerGroup(const WorkerGroup&) = delete;
     WorkerGroup& operator=(const WorkerGroup&) = delete;
 
-    const WorkerPlace& place() const;
+    const WorkerPlace& place() const override;
+    int onThisMachine() const;      // of the workers, this one included
+    int sharingProcessors() const;  // of those, with whom this one shares a processor, itself included
 
-    // Every worker's values added up, in place; the same bits with every worker.
-    Status sum(float* values, std::int64_t count);
+    Status sum(float* values, std::int64_t count) override;
+    Status gather(const void* own, std::int64_t bytes, void* all) override;
     // `from`'s bytes, with everybody.
     Status broadcast(void* bytes, std::int64_t count, int from = 0);
     // Each worker's text, by rank; at most 1 MiB each.
     Result<std::vector<std::string>> texts(const std::string& own);
     Status meet();
+
+    // This worker ends for a reason of its own, a sentence: what the others wait for with it fails at once, and tells them. Nothing where the group
+    // is worth nothing already.
+    void giveUp(const std::string& why);
 
 private:
     struct Joined;

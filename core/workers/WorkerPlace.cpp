@@ -10,6 +10,8 @@
 namespace stepscope {
 namespace {
 
+constexpr std::size_t kMostName = 200;
+
 Error wrong(std::string sentence) {
     return makeError(ErrorCode::BadInput, std::move(sentence));
 }
@@ -75,7 +77,22 @@ Result<WorkerPlace> placeBy(const Environment& environment, const Names& names) 
     return place;
 }
 
+// Which start of workers this is. Of strangers' words: a key of the store is made of it.
+std::string startOf(const Environment& environment, bool torchrun) {
+    std::string name = torchrun ? environment.text("TORCHELASTIC_RUN_ID")
+                                : fmt::format("{}.{}", environment.text("SLURM_JOB_ID"), environment.text("SLURM_STEP_ID"));
+    if (name.size() > kMostName) name.resize(kMostName);
+    for (char& c : name) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+        if (!plain) c = '_';
+    }
+    return name;
+}
+
 Status findStore(const Environment& environment, WorkerPlace& place) {
+    const auto restart = environment.number("TORCHELASTIC_RESTART_COUNT", 0, 1'000'000, 0);
+    if (!restart) return restart.error();
+    place.restart = *restart;
     place.file = environment.text("STEPSCOPE_WORKERS_FILE");
     if (!place.file.empty()) {
         place.localSize = place.size;  // a file is met on one machine
@@ -86,13 +103,13 @@ Status findStore(const Environment& environment, WorkerPlace& place) {
         return wrong(fmt::format(
             "There are {} workers, but MASTER_ADDR does not say where they meet; torchrun sets it, and so can your script (with MASTER_PORT).",
             place.size));
+    // Of a script that names no machines: who meets at this one's own address is on it.
+    if (!environment.has(kTorchrun.localSize) && (place.address == "127.0.0.1" || place.address == "localhost" || place.address == "::1"))
+        place.localSize = place.size;
     const auto port = environment.number("MASTER_PORT", 1, 65535);
     if (!port) return port.error();
     place.port = *port;
     place.agentStore = environment.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
-    const auto restart = environment.number("TORCHELASTIC_RESTART_COUNT", 0, 1'000'000, 0);
-    if (!restart) return restart.error();
-    place.restart = *restart;
     return {};
 }
 
@@ -105,6 +122,7 @@ Result<WorkerPlace> workerPlaceFrom(const std::function<const char*(const char*)
     if (!torchrun && !slurm) return WorkerPlace{};
     auto place = placeBy(environment, torchrun ? kTorchrun : kSlurm);
     if (!place || place->alone()) return place;
+    place->run = startOf(environment, torchrun);
     if (const Status found = findStore(environment, *place); !found) return found.error();
     return place;
 }

@@ -18,6 +18,7 @@ struct WorkerPlace {
     bool agentStore = false;           // torchrun's agent owns the store; else rank 0 opens it
     std::string file;                  // of a store in a file instead (STEPSCOPE_WORKERS_FILE), for workers of one machine; empty: none
     int restart = 0;                   // how often torchrun has started them anew: what is left of an earlier time must not be met again
+    std::string run{};                 // names the start, where torchrun or SLURM does, for the same reason; of letters, digits, -, _ and .
     bool operator==(const WorkerPlace&) const = default;
 
     bool alone() const { return size == 1; }

@@ -56,3 +56,9 @@ set(STEPSCOPE_SOON_OPTIONS $<$<CONFIG:Release>:-O1>)
 function(stepscope_compile_soon target)
   target_compile_options(${target} PRIVATE ${STEPSCOPE_SOON_OPTIONS})
 endfunction()
+
+# Tests are compiled without sanitizers, which double the time that takes: what they test has them.
+set(STEPSCOPE_TEST_OPTIONS ${STEPSCOPE_SOON_OPTIONS})
+if(STEPSCOPE_SANITIZE MATCHES address)
+  list(APPEND STEPSCOPE_TEST_OPTIONS -fno-sanitize=all)
+endif()

@@ -41,7 +41,7 @@ add_link_options(-Wl,--enable-new-dtags)
 stepscope_precompiled(stepscope_torch_pch torch.h DEPS fmt::fmt torch_cpu c10 OPTIONS -Wno-deprecated-declarations)
 if(STEPSCOPE_TESTS)
   stepscope_precompiled(stepscope_torch_test_pch torch_test.h DEPS fmt::fmt torch_cpu c10 GTest::gtest GTest::gmock
-    OPTIONS -Wno-deprecated-declarations -fPIE ${STEPSCOPE_SOON_OPTIONS})
+    OPTIONS -Wno-deprecated-declarations -fPIE ${STEPSCOPE_TEST_OPTIONS})
 endif()
 
 # A room whose sources see LibTorch.

@@ -1,6 +1,4 @@
 # stepscope_room(NAME [PCH ...] [FOLDERS ...] DEPS ...): the static library of one folder: all .cpp files in it, and in those of its folders that are named.
-# stepscope_test(NAME SOURCES ... DEPS ...): one GoogleTest program, over the precompiled header that STEPSCOPE_TEST_PCH names.
-# stepscope_serial(NAME TEST...): tests of such a program that CTest runs with no other beside them, because they assert times.
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
@@ -52,42 +50,4 @@ function(stepscope_room name)
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC stepscope_options ${ROOM_DEPS})
   stepscope_precompile(${name} ${ROOM_PCH})
-endfunction()
-
-# Objects of tests: what they test is compiled as it is in the programs.
-function(stepscope_test_objects name)
-  stepscope_compile_soon(${name})
-  if(ARGC GREATER 1)
-    stepscope_precompile(${name} ${ARGV1})
-  endif()
-endfunction()
-
-function(stepscope_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;DEPS;LABELS" ${ARGN})
-  add_executable(${name} ${TEST_SOURCES})
-  target_link_libraries(${name} PRIVATE ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
-  stepscope_test_objects(${name} ${STEPSCOPE_TEST_PCH})
-  # An empty value would be lost on the way to CTest, and the next word taken for the label.
-  set(labels "")
-  if(TEST_LABELS)
-    set(labels LABELS ${TEST_LABELS})
-  endif()
-  # As both programs set it for themselves (app/workbench/WorkerWaits.cpp): several tests at a time must not spin for each other's cores.
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 ${labels} ENVIRONMENT "GOMP_SPINCOUNT=1000")
-endfunction()
-
-# What tests a program has is known when CTest starts, so the property is set in a file that CTest reads after their list.
-function(stepscope_serial name)
-  set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}_serial.cmake)
-  set(text "")
-  foreach(test ${ARGN})
-    string(APPEND text "list(FIND ${name}_TESTS \"${test}\" found)\n"
-                       "if(found GREATER -1)\n"
-                       "  set_tests_properties(\"${test}\" PROPERTIES RUN_SERIAL TRUE)\n"
-                       "elseif(DEFINED ${name}_TESTS)\n"
-                       "  message(FATAL_ERROR \"${name} has no test ${test} to run by itself; was it renamed?\")\n"
-                       "endif()\n")
-  endforeach()
-  file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
-  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
 endfunction()

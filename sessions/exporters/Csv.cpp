@@ -127,13 +127,13 @@ Status exportCsv(const std::string& database, std::int64_t session, std::ostream
     return out ? Status() : csvRefused(session);
 }
 
-Status exportCsvWide(const std::string& database, std::int64_t session, std::ostream& out) {
+Status exportCsvWide(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     const auto info = (*reader)->info(session);
     if (!info) return info.error();
     MetricColumns columns;
-    if (auto done = forEachMetric(**reader, session, "CSV", columns, [] { return Status(); }); !done) return done;
+    if (auto done = forEachMetric(**reader, session, "CSV", columns, [&] { return stillWanted(progress); }); !done) return done;
     const std::string run = info->name.empty() ? std::to_string(session) : info->name;
     out << "Step," << csvQuoted(run + " - time") << ',' << csvQuoted(run + " - measured_at");
     for (const auto& name : columns.names()) out << ',' << csvQuoted(run + " - " + name);

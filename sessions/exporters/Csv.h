@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/Result.h"
+#include "sessions/exporters/ExportFile.h"
 
 namespace stepscope {
 
@@ -14,8 +15,8 @@ namespace stepscope {
 Status exportCsv(const std::string& database, std::int64_t session, std::ostream& out);
 // One column a metric, named "run - metric" as Weights & Biases has them, and one row a step. What was measured of the machine more often than once a
 // step has rows of its own with that step's number. "time" is when the step ended, "measured_at" when the machine was, in seconds since the session
-// began; unknown values are empty.
-Status exportCsvWide(const std::string& database, std::int64_t session, std::ostream& out);
+// began; unknown values are empty. `progress` is asked while the columns are looked for, before anything is written.
+Status exportCsvWide(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress = {});
 // Into a file, which is whole or stays what it was (ExportFile.h).
 Status exportCsvFile(const std::string& database, std::int64_t session, const std::string& path);
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <streambuf>
 
 namespace stepscope {
 namespace {
@@ -21,6 +22,10 @@ Error cannotWrite(const std::string& path, int problem) {
                      fmt::format("{} cannot be written: {}; {}.", path, std::strerror(problem), full ? "make room there" : "choose another place"));
 }
 
+Error exportStopped() {
+    return makeError(ErrorCode::Cancelled, "The export was stopped; nothing is written.");
+}
+
 // 0 or an errno. A closed stream has handed its bytes to the system; only this says that they are on the disk.
 int sync(const std::string& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -30,10 +35,53 @@ int sync(const std::string& path) {
     return problem;
 }
 
-Status writeInto(const std::string& target, const std::string& path, const std::function<Status(std::ostream&)>& write) {
+// Hands bytes on and tells how many there were; takes no more of them once nobody wants them.
+class WatchedBuffer final : public std::streambuf {
+public:
+    WatchedBuffer(std::streambuf& into, const ExportProgress& progress) : m_into(into), m_progress(progress) { tell(); }
+    void tell() {
+        m_told = m_bytes;
+        if (!m_stopped && !m_progress(m_bytes)) m_stopped = true;
+    }
+    bool stopped() const { return m_stopped; }
+
+protected:
+    std::streamsize xsputn(const char* bytes, std::streamsize count) override { return goesOn(count) ? m_into.sputn(bytes, count) : 0; }
+    int_type overflow(int_type letter) override {
+        if (traits_type::eq_int_type(letter, traits_type::eof())) return traits_type::not_eof(letter);
+        return goesOn(1) ? m_into.sputc(traits_type::to_char_type(letter)) : traits_type::eof();
+    }
+    int sync() override { return m_into.pubsync(); }
+
+private:
+    bool goesOn(std::streamsize count) {
+        m_bytes += count;
+        if (m_bytes - m_told >= kTold) tell();
+        return !m_stopped;
+    }
+    static constexpr std::int64_t kTold = 256 * 1024;
+    std::streambuf& m_into;
+    const ExportProgress& m_progress;
+    std::int64_t m_bytes = 0, m_told = 0;
+    bool m_stopped = false;
+};
+
+Status writeWatched(std::ofstream& file, const std::function<Status(std::ostream&)>& write, const ExportProgress& progress) {
+    if (!progress) return write(file);
+    WatchedBuffer watched(*file.rdbuf(), progress);
+    std::ostream out(&watched);
+    auto done = write(out);
+    watched.tell();
+    if (watched.stopped()) return exportStopped();
+    if (!out) file.setstate(std::ios::badbit);
+    return done;
+}
+
+Status writeInto(const std::string& target, const std::string& path, const std::function<Status(std::ostream&)>& write,
+                 const ExportProgress& progress) {
     std::ofstream file(target, std::ios::binary | std::ios::trunc);
     if (!file) return cannotWrite(path, errno);
-    if (auto done = write(file); !done) return done;
+    if (auto done = writeWatched(file, write, progress); !done) return done;
     errno = EIO;  // where the library does not say
     file.close();
     if (!file) return cannotWrite(path, errno);
@@ -49,14 +97,20 @@ int makeAnew(const std::string& path) {
     return 0;
 }
 
-Status writeAndSync(const std::string& unfinished, const std::string& path, const std::function<Status(std::ostream&)>& write) {
+Status writeAndSync(const std::string& unfinished, const std::string& path, const std::function<Status(std::ostream&)>& write,
+                    const ExportProgress& progress) {
     if (const int problem = makeAnew(unfinished); problem != 0) return cannotWrite(path, problem);
-    if (auto done = writeInto(unfinished, path, write); !done) return done;
+    if (auto done = writeInto(unfinished, path, write, progress); !done) return done;
     if (const int problem = sync(unfinished); problem != 0) return cannotWrite(path, problem);
     return {};
 }
 
 }  // namespace
+
+Status stillWanted(const ExportProgress& progress) {
+    if (!progress || progress(0)) return {};
+    return exportStopped();
+}
 
 Status mayWrite(const std::string& path, Existing existing) {
     std::error_code absent;
@@ -66,14 +120,14 @@ Status mayWrite(const std::string& path, Existing existing) {
         .about(Subject::Kind::File, path);
 }
 
-Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write) {
+Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write, const ExportProgress& progress) {
     std::error_code absent;
     const fs::path followed = fs::canonical(path, absent);
     const std::string target = absent ? path : followed.string();
     // A device or a pipe takes the bytes as they come; a file in its place would be something else.
-    if (!absent && !fs::is_regular_file(followed, absent)) return writeInto(target, path, write);
+    if (!absent && !fs::is_regular_file(followed, absent)) return writeInto(target, path, write, progress);
     const std::string unfinished = fmt::format("{}.unfinished-{}", target, ::getpid());
-    auto done = writeAndSync(unfinished, path, write);
+    auto done = writeAndSync(unfinished, path, write, progress);
     if (done && std::rename(unfinished.c_str(), target.c_str()) != 0) done = cannotWrite(path, errno);
     std::error_code ignored;
     if (!done) fs::remove(unfinished, ignored);

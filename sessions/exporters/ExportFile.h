@@ -1,6 +1,7 @@
 // exportToFile(): an export into a file that is either whole or, when something fails, what it was before. Written beside, synced to
 // the disk, then renamed over the target. Called by the exporters, on their callers' threads.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <string>
@@ -15,11 +16,17 @@ enum class Existing {
     Keep,     // it stays, and nothing is written
 };
 
+// Told at the begin and at the end, and of each some hundred kilobytes: how many bytes are written; false stops it.
+using ExportProgress = std::function<bool(std::int64_t bytes)>;
+
+// Asked again and again while nothing can be written yet, because all is read once before: Cancelled, where nobody wants it any more.
+Status stillWanted(const ExportProgress& progress);
+
 // BadInput, where a file (or a link to one) is there: what to do. A pipe or a device is no file that could be lost.
 Status mayWrite(const std::string& path, Existing existing);
 
 // `write` fills the stream. Its error is handed on; one of the file names the path, as it was given. A link keeps pointing where it did; a
-// pipe or a device takes the bytes as they come.
-Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write);
+// pipe or a device takes the bytes as they come. What is stopped is as if nobody had tried (Cancelled).
+Status exportToFile(const std::string& path, const std::function<Status(std::ostream&)>& write, const ExportProgress& progress = {});
 
 }  // namespace stepscope

@@ -17,18 +17,18 @@
 namespace stepscope {
 namespace {
 
-Status writeAs(ExportFormat format, const std::string& database, std::int64_t session, std::ostream& out) {
+Status writeAs(ExportFormat format, const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress) {
     switch (format) {
         case ExportFormat::Kineto:
-            return exportKinetoTrace(database, session, out, "stdout");
+            return exportKinetoTrace(database, session, out, "stdout", progress);
         case ExportFormat::Perfetto:
-            return exportPerfettoTrace(database, session, out);
+            return exportPerfettoTrace(database, session, out, progress);
         case ExportFormat::MemorySnapshot:
-            return exportMemorySnapshot(database, session, out);
+            return exportMemorySnapshot(database, session, out, progress);
         case ExportFormat::CsvLong:
             return exportCsv(database, session, out);
         case ExportFormat::CsvWide:
-            return exportCsvWide(database, session, out);
+            return exportCsvWide(database, session, out, progress);
         case ExportFormat::TensorBoard:
             return exportTensorBoard(database, session, out);
     }
@@ -84,10 +84,10 @@ Result<ExportFormat> exportFormatOf(const std::string& word, const std::string& 
         .about(Subject::Kind::File, path);
 }
 
-Result<std::string> exportSession(const std::string& database, std::int64_t session, const std::string& path, ExportFormat format,
-                                  Existing existing) {
+Result<std::string> exportSession(const std::string& database, std::int64_t session, const std::string& path, ExportFormat format, Existing existing,
+                                  const ExportProgress& progress) {
     if (path == "-") {
-        if (auto done = writeAs(format, database, session, std::cout); !done) return done.error();
+        if (auto done = writeAs(format, database, session, std::cout, progress); !done) return done.error();
         return path;
     }
     std::string target = path;
@@ -96,8 +96,9 @@ Result<std::string> exportSession(const std::string& database, std::int64_t sess
         target.replace(target.find('%'), 1, std::to_string(session));
     }
     if (auto may = mayWrite(target, existing); !may) return may.error();
-    if (format == ExportFormat::Kineto) return exportKinetoTraceFile(database, session, target);
-    auto done = exportToFile(target, [&](std::ostream& out) { return writeAs(format, database, session, out); });
+    if (format == ExportFormat::Kineto) return exportKinetoTraceFile(database, session, target, progress);
+    auto done = exportToFile(
+        target, [&](std::ostream& out) { return writeAs(format, database, session, out, progress); }, progress);
     if (!done) return done.error();
     return target;
 }

@@ -28,6 +28,6 @@ Result<ExportFormat> exportFormatOf(const std::string& word, const std::string& 
 
 // path: empty: ExportFormatInfo::name in this folder; "-": stdout. Returns the path that was written.
 Result<std::string> exportSession(const std::string& database, std::int64_t session, const std::string& path, ExportFormat format,
-                                  Existing existing = Existing::Replace);
+                                  Existing existing = Existing::Replace, const ExportProgress& progress = {});
 
 }  // namespace stepscope

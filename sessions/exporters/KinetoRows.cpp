@@ -214,15 +214,21 @@ KinetoRows::KinetoRows(std::ostream& out, const std::vector<SliceThread>& thread
     }
 }
 
-std::int64_t KinetoRows::processOf(const SliceThread& thread) const {
-    return thread.process + (thread.rank == m_firstRank || thread.process < 0 ? 0 : kPerRank * (thread.rank - m_firstRank));
+std::int64_t KinetoRows::processOf(std::int64_t process, std::int64_t rank) const {
+    if (rank == m_firstRank || process < 0) return process;
+    // A file may say any rank: what does not fit wraps.
+    const auto ranks = static_cast<std::uint64_t>(rank) - static_cast<std::uint64_t>(m_firstRank);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(process) + static_cast<std::uint64_t>(kPerRank) * ranks);
 }
 
 // What had a text in the place of a number has it again.
+std::string KinetoRows::processText(std::int64_t process, std::int64_t rank, const std::string& name) const {
+    return standsForText(process, name) ? quoted(name) : std::to_string(processOf(process, rank));
+}
+
 std::string KinetoRows::place(const SliceThread& thread, std::int64_t tid) const {
     const bool texts = thread.device < 0;
-    return fmt::format("\"pid\": {}, \"tid\": {}",
-                       texts && standsForText(thread.process, thread.processName) ? quoted(thread.processName) : std::to_string(processOf(thread)),
+    return fmt::format("\"pid\": {}, \"tid\": {}", processText(thread.process, thread.rank, texts ? thread.processName : std::string()),
                        texts && standsForText(thread.thread, thread.name) ? quoted(thread.name) : std::to_string(tid));
 }
 
@@ -232,7 +238,7 @@ void KinetoRows::metadata(const SliceThread& thread) {
     const auto metadataRow = [&](const char* name, std::int64_t tid, const std::string& args) {
         row(fmt::format(R"({{"ph": "M", "name": "{}", "ts": 0, {}, "args": {{{}}}}})", name, place(thread, tid), args));
     };
-    if (m_processes.insert({processOf(thread), device}).second) {
+    if (m_processes.insert({processOf(thread.process, thread.rank), device}).second) {
         const std::string label = device ? fmt::format("GPU {}", thread.device) : "CPU";
         metadataRow("process_name", 0, fmt::format("\"name\": {}", quoted(thread.processName.empty() ? "stepscope" : thread.processName)));
         metadataRow("process_labels", 0, fmt::format("\"labels\": \"{}\"", label));
@@ -325,9 +331,10 @@ void KinetoRows::forwardFlow(const SliceThread& thread, const Slice& slice, cons
 }
 
 Status KinetoRows::add(const SampleBlock& block) {
+    const std::string process = processText(block.process, block.rank, block.device < 0 ? block.name : std::string());
     for (const auto& sample : block.samples) {
         const auto& series = block.series.at(sample.series);
-        row(fmt::format(R"({{"ph": "C", "name": {}, "pid": {}, "ts": {}, "args": {{"value": {}}}}})", quoted(series.name), block.process,
+        row(fmt::format(R"({{"ph": "C", "name": {}, "pid": {}, "ts": {}, "args": {{"value": {}}}}})", quoted(series.name), process,
                         microseconds(sample.at), nlohmann::json(sample.value).dump()));
     }
     return flush();
@@ -340,7 +347,7 @@ Status KinetoRows::add(const AllocationBlock& block) {
         if (one.totalAllocated >= 0) args += fmt::format(R"(, "Total Allocated": {})", one.totalAllocated);
         if (one.totalReserved >= 0) args += fmt::format(R"(, "Total Reserved": {})", one.totalReserved);
         row(fmt::format(R"({{"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": {}, "tid": {}, "ts": {}, "args": {{{}}}}})",
-                        block.process, block.thread, microseconds(one.at), args));
+                        processOf(block.process, block.rank), block.thread, microseconds(one.at), args));
     }
     return flush();
 }

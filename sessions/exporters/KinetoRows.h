@@ -50,7 +50,8 @@ public:
 private:
     struct Said;
     std::string place(const SliceThread& thread, std::int64_t tid) const;
-    std::int64_t processOf(const SliceThread& thread) const;
+    std::int64_t processOf(std::int64_t process, std::int64_t rank) const;
+    std::string processText(std::int64_t process, std::int64_t rank, const std::string& name) const;
     void forwardFlow(const SliceThread& thread, const Slice& slice, const std::string& place);
     void launchFlow(const Slice& slice, std::int64_t rank, const std::string& place, bool begins);
     std::string operationArgs(const Slice& slice, const std::vector<std::string>& strings);

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "core/trace/AllocationCodec.h"
 #include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
@@ -66,7 +67,8 @@ Result<TraceFacts> factsOf(SessionReader& reader, std::int64_t session, std::int
 
 }  // namespace
 
-Status exportKinetoTrace(const std::string& database, std::int64_t session, std::ostream& out, const std::string& name) {
+Status exportKinetoTrace(const std::string& database, std::int64_t session, std::ostream& out, const std::string& name,
+                         const ExportProgress& progress) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     const auto info = (*reader)->info(session);
@@ -78,15 +80,18 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     if (!threads) return threads.error();
     const auto facts = factsOf(**reader, session, info->startedUnixMs);
     if (!facts) return facts.error();
+    const auto lanes = (*reader)->chunkLanes(session);
+    if (!lanes) return lanes.error();
+    const bool memory = std::ranges::any_of(*lanes, [](const ChunkLane& lane) { return lane.kind == kAllocations; });
     kineto::KinetoLinks links;
     auto linked = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
         links.add(block);
-        return {};
+        return stillWanted(progress);
     });
     if (!linked) return linked;
     links.done();
     out << "{\n\"schemaVersion\": 1,\n\"deviceProperties\": " << facts->devices << ",\n\"distributedInfo\": " << facts->workers << ",\n"
-        << "\"record_shapes\": 1,\n\"with_flops\": 1,\n\"with_stack\": 0,\n\"profile_memory\": 0,\n"
+        << "\"record_shapes\": 1,\n\"with_flops\": 1,\n\"with_stack\": 0,\n\"profile_memory\": " << (memory ? 1 : 0) << ",\n"
         << "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " << facts->originNs << ",\n\"traceEvents\": [";
     kineto::KinetoRows rows(out, *threads, links);
     for (const auto& thread : *threads) rows.metadata(thread);
@@ -101,7 +106,8 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     return makeError(ErrorCode::Io, "The trace could not be written; check the free room and the permissions of the target.");
 }
 
-Result<std::string> exportKinetoTraceFile(const std::string& database, std::int64_t session, const std::string& path) {
+Result<std::string> exportKinetoTraceFile(const std::string& database, std::int64_t session, const std::string& path,
+                                          const ExportProgress& progress) {
     if (path == "-") {
         if (auto done = exportKinetoTrace(database, session, std::cout, "stdout"); !done) return done.error();
         return path;
@@ -112,13 +118,14 @@ Result<std::string> exportKinetoTraceFile(const std::string& database, std::int6
         return makeError(ErrorCode::BadInput,
                          fmt::format("{} is no name that readers of traces look for; let it end in .pt.trace.json.gz, .json.gz or .json.", target))
             .about(Subject::Kind::File, target);
-    auto done = exportToFile(target, [&](std::ostream& out) -> Status {
-        if (!packed) return exportKinetoTrace(database, session, out, target);
+    const auto write = [&](std::ostream& out) -> Status {
+        if (!packed) return exportKinetoTrace(database, session, out, target, progress);
         GzipStream gzip(out);
-        if (auto written = exportKinetoTrace(database, session, gzip, target); !written) return written;
+        if (auto written = exportKinetoTrace(database, session, gzip, target, progress); !written) return written;
         if (gzip.finish()) return {};
         return makeError(ErrorCode::Io, fmt::format("{} could not be written; check the free room there.", target));
-    });
+    };
+    auto done = exportToFile(target, write, progress);
     if (!done) return done.error();
     return target;
 }

@@ -28,7 +28,7 @@ struct SnapshotDevices {
     std::int64_t count = 0;
 };
 
-Result<SnapshotDevices> readAllocations(SessionReader& reader, std::int64_t session) {
+Result<SnapshotDevices> readAllocations(SessionReader& reader, std::int64_t session, const ExportProgress& progress) {
     SnapshotDevices all;
     const auto done = forEachAllocationBlock(reader, session, [&](const AllocationBlock& block) -> Status {
         all.count += static_cast<std::int64_t>(block.allocations.size());
@@ -41,7 +41,7 @@ Result<SnapshotDevices> readAllocations(SessionReader& reader, std::int64_t sess
             all.byDevice[one.device < 0 ? std::numeric_limits<std::int64_t>::max() : one.device].push_back(
                 {one, block.strings[one.kind], block.strings[one.owner]});
         }
-        return {};
+        return stillWanted(progress);
     });
     if (!done) return done.error();
     for (auto& [device, entries] : all.byDevice) std::ranges::stable_sort(entries, {}, [](const SnapshotEntry& one) { return one.what.at; });
@@ -114,17 +114,18 @@ void writeSegments(PickleText& out, std::int64_t number, const std::vector<Snaps
 
 }  // namespace
 
-Status exportMemorySnapshot(const std::string& database, std::int64_t session, std::ostream& out) {
+Status exportMemorySnapshot(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     if (const auto info = (*reader)->info(session); !info) return info.error();
-    const auto all = readAllocations(**reader, session);
+    const auto all = readAllocations(**reader, session, progress);
     if (!all) return all.error();
     if (all->count == 0)
-        return makeError(ErrorCode::NotFound,
-                         fmt::format("No allocation of session {} was recorded, so there is no memory to write a snapshot of; traces of PyTorch's "
-                                     "profiler with profile_memory=True have some.",
-                                     session))
+        return makeError(
+                   ErrorCode::NotFound,
+                   fmt::format("No allocation of session {} was recorded, so there is no memory to write a snapshot of; captured steps of a run "
+                               "have some, and traces of PyTorch's profiler with profile_memory=True.",
+                               session))
             .about(Subject::Kind::Session, std::to_string(session));
     PickleText pickle;
     const auto write = [&]() -> Status {

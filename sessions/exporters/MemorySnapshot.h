@@ -6,13 +6,14 @@
 #include <string>
 
 #include "core/base/Result.h"
+#include "sessions/exporters/ExportFile.h"
 
 namespace stepscope {
 
 // device_traces has one list a device, in the order of their numbers, each with its allocations ("alloc") and what was given back ("free_requested",
 // "free_completed") in order of time; the host is the last, as a device behind the others. segments are the blocks that are in use at the end. The
 // frame of a block is who took it, in the "file" of its kind (weights, activations). Where no allocation was recorded, that is an error with a
-// sentence.
-Status exportMemorySnapshot(const std::string& database, std::int64_t session, std::ostream& out);
+// sentence. `progress` is asked while they are read, before anything is written.
+Status exportMemorySnapshot(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress = {});
 
 }  // namespace stepscope

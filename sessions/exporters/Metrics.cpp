@@ -59,6 +59,8 @@ void addSample(Teller& tell, const DeviceSample& e) {
     tell.add("gpu_clock_mhz", e.gpuClockMhz);
     tell.add("others_pct", e.othersPct);
     tell.add("steal_pct", e.stealPct);
+    tell.add("cpu_clock_mhz", e.cpuClockMhz);
+    tell.add("cpu_temperature_c", e.cpuTemperatureC);
 }
 
 void add(Teller& tell, const Event& event) {

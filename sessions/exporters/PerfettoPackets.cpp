@@ -18,7 +18,7 @@ constexpr std::uint32_t kCategories = 3, kAnnotations = 4, kType = 9, kName = 10
 constexpr std::uint64_t kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4;
 }  // namespace event_field
 namespace annotation_field {
-constexpr std::uint32_t kName = 1, kInteger = 4, kText = 6;
+constexpr std::uint32_t kName = 1, kUnsigned = 3, kInteger = 4, kText = 6;
 }
 namespace track_field {
 constexpr std::uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
@@ -110,6 +110,15 @@ void PerfettoPackets::annotate(std::string& into, const std::string& name, std::
                 .text();
 }
 
+// An address of a traced program's may be larger than a number with a sign.
+void PerfettoPackets::annotateUnsigned(std::string& into, const std::string& name, std::uint64_t value) {
+    if (value <= INT64_MAX) return annotate(into, name, static_cast<std::int64_t>(value));
+    into += ProtoMessage()
+                .message(event_field::kAnnotations,
+                         ProtoMessage().whole(annotation_field::kName, intern(m_annotations, name)).whole(annotation_field::kUnsigned, value))
+                .text();
+}
+
 void PerfettoPackets::annotate(std::string& into, const std::string& name, const std::string& value) {
     into += ProtoMessage()
                 .message(event_field::kAnnotations,
@@ -149,7 +158,9 @@ std::string PerfettoPackets::annotations(const SliceBlock& block, const Slice& s
         const auto more = nlohmann::ordered_json::parse(of.extra, nullptr, false);
         if (more.is_object())
             for (const auto& [key, value] : more.items()) {
-                if (value.is_number_integer())
+                if (value.is_number_unsigned())
+                    annotateUnsigned(all, key, value.template get<std::uint64_t>());
+                else if (value.is_number_integer())
                     annotate(all, key, value.template get<std::int64_t>());
                 else
                     annotate(all, key,

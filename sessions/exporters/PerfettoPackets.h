@@ -76,6 +76,7 @@ private:
     std::string annotations(const SliceBlock& block, const Slice& slice);
     void annotate(std::string& into, const std::string& name, std::int64_t value);
     void annotate(std::string& into, const std::string& name, const std::string& value);
+    void annotateUnsigned(std::string& into, const std::string& name, std::uint64_t value);
     std::uint64_t intern(Interned& of, const std::string& text);
     void eventPacket(std::int64_t at, const ProtoMessage& event);
     void packet(ProtoMessage& packet);

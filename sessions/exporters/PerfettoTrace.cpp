@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-Status exportPerfettoTrace(const std::string& database, std::int64_t session, std::ostream& out) {
+Status exportPerfettoTrace(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress) {
     auto reader = SessionReader::open(database);
     if (!reader) return reader.error();
     if (const auto info = (*reader)->info(session); !info) return info.error();
@@ -19,7 +19,7 @@ Status exportPerfettoTrace(const std::string& database, std::int64_t session, st
     perfetto::PerfettoLinks links;
     const auto link = [&](const SliceBlock& block) -> Status {
         links.add(block);
-        return {};
+        return stillWanted(progress);
     };
     if (auto done = forEachSliceBlock(**reader, session, link); !done) return done;
     perfetto::PerfettoPackets packets(out, links);

@@ -6,12 +6,14 @@
 #include <string>
 
 #include "core/base/Result.h"
+#include "sessions/exporters/ExportFile.h"
 
 namespace stepscope {
 
 // A track a thread or stream, under its process or device; what overlaps without lying within another gets a track of its own beside it. Times are
 // the session's nanoseconds, moved by what it takes for none to be negative. Flows lead from launches to kernels and from forward operations to their
-// backward functions; counters and memory are counter tracks. Where nothing was captured, that is an error with a sentence.
-Status exportPerfettoTrace(const std::string& database, std::int64_t session, std::ostream& out);
+// backward functions; counters and memory are counter tracks. Where nothing was captured, that is an error with a sentence. `progress`
+// is asked while the links are read, before anything is written.
+Status exportPerfettoTrace(const std::string& database, std::int64_t session, std::ostream& out, const ExportProgress& progress = {});
 
 }  // namespace stepscope

@@ -30,6 +30,8 @@ std::string tensorBoardTag(const std::string& metric) {
                                                           {"cpu_pct", "machine/cpu_pct"},
                                                           {"others_pct", "machine/others_pct"},
                                                           {"steal_pct", "machine/steal_pct"},
+                                                          {"cpu_clock_mhz", "machine/cpu_clock_mhz"},
+                                                          {"cpu_temperature_c", "machine/cpu_temperature_c"},
                                                           {"sampled_resident_bytes", "machine/resident_bytes"},
                                                           {"available_bytes", "machine/available_bytes"}};
     if (const auto found = known.find(metric); found != known.end()) return found->second;

@@ -24,6 +24,8 @@ constexpr int kWitnesses = 64;
 constexpr std::size_t kMostWitnesses = 1 << 18;
 constexpr std::size_t kLongestPlace = 256;                 // bytes of a pid or tid that tell it from others, as many as are shown of it
 constexpr std::int64_t kFarthest = std::int64_t{1} << 61;  // ns: two of them can be added
+// ns, a hundred days: no capture lasts as long, and a thousand of them can be added.
+constexpr std::int64_t kLongestDuration = std::int64_t{100} * 24 * 3600 * 1'000'000'000;
 constexpr std::size_t kMostSteps = 1'000'000;
 
 std::optional<std::int64_t> asNumber(std::string_view text) {
@@ -114,8 +116,8 @@ std::uint32_t TraceBuilder::arguments(const SliceArguments& arguments) {
     return !added || arguments.extra.empty() || isJson(arguments.extra) ? place : without("arguments that were left out: no JSON");
 }
 
-bool TraceBuilder::fits(std::int64_t start, std::int64_t duration) {
-    if (start > kFarthest || start < -kFarthest || duration > kFarthest) {
+bool TraceBuilder::fits(std::int64_t start) {
+    if (start > kFarthest || start < -kFarthest) {
         skip("a time that does not fit");
         return false;
     }
@@ -126,7 +128,8 @@ bool TraceBuilder::fits(std::int64_t start, std::int64_t duration) {
 
 void TraceBuilder::slice(const Record& record) {
     if (record.duration < 0) return skip("a negative duration");
-    if (!fits(record.start, record.duration)) return;
+    if (record.duration > kLongestDuration) return skip("a duration of more than 100 days");
+    if (!fits(record.start)) return;
     switch (record.kind) {
         case SliceKind::Operation:
         case SliceKind::Own:
@@ -213,7 +216,7 @@ void TraceBuilder::sample(std::string_view pid, const std::string& series, const
     if (!std::isfinite(value)) return skip("a counter's value that is no finite number");
     const auto onLane = lane(pid, "", LaneUse::Samples);
     if (!onLane) return skip("more than 50000 lanes");
-    if (!fits(at, 0)) return;
+    if (!fits(at)) return;
     ++m_counts.samples;
     m_sorter.add({.lane = *onLane, .start = at, .name = text(series), .role = text(unit), .correlation = std::bit_cast<std::int64_t>(value)});
 }
@@ -223,7 +226,7 @@ void TraceBuilder::allocation(std::string_view pid, const Memory& memory) {
     const auto onLane = lane(pid, "", LaneUse::Allocations);
     if (!onLane) return skip("more than 50000 lanes");
     if (memory.device < -1 || memory.device > 1 << 20) return skip("a device that cannot be");
-    if (!fits(memory.at, 0)) return;
+    if (!fits(memory.at)) return;
     ++m_counts.allocations;
     m_sorter.add({.lane = *onLane,
                   .start = memory.at,
@@ -237,7 +240,7 @@ void TraceBuilder::allocation(std::string_view pid, const Memory& memory) {
 }
 
 void TraceBuilder::step(std::int64_t number, std::int64_t start, std::int64_t duration) {
-    if (start > kFarthest || start < -kFarthest || duration < 0 || duration > kFarthest) return;
+    if (start > kFarthest || start < -kFarthest || duration < 0 || duration > kLongestDuration) return;
     ++m_counts.steps;
     m_lastStep = std::max(m_lastStep, number);
     if (m_steps.back().size() < kMostSteps) m_steps.back().push_back({start, start + duration, number});
@@ -321,7 +324,9 @@ Status TraceBuilder::finish(const std::function<bool(Encode)>& take, const std::
     nameLanes();
     std::stable_sort(m_witnesses.begin(), m_witnesses.end());
     std::int64_t records = 0;
-    LaneWriter writer(*this, origin.value_or(originNs()), take);
+    bool wanted = true;
+    const std::function<bool(Encode)> out = [&](Encode encode) { return wanted && (wanted = take(std::move(encode))); };
+    LaneWriter writer(*this, origin.value_or(originNs()), out);
     std::int64_t before = -1;
     bool joined = false;
     const Status merged = m_sorter.merge([&](const Record& record) {

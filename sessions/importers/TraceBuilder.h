@@ -110,7 +110,7 @@ private:
     void nameLanes();
     void joinFlow(const Record& end);
     std::int64_t stepOf(std::size_t file, std::int64_t at) const;
-    bool fits(std::int64_t start, std::int64_t duration);
+    bool fits(std::int64_t start);
 
     TextStore m_names, m_arguments;
     RecordSorter m_sorter;

@@ -171,6 +171,8 @@ constexpr std::array kMetrics = std::to_array<StoredMetric>({{"cpu_pct", "%", fa
                                                              {"available_bytes", "B", false},
                                                              {"others_pct", "%", false},
                                                              {"steal_pct", "%", false},
+                                                             {"cpu_clock_mhz", "MHz", false},
+                                                             {"cpu_temperature_c", "°C", false},
                                                              {"gpu_pct", "%", true},
                                                              {"gpu_memory_bytes", "B", true},
                                                              {"gpu_power_w", "W", true},

@@ -183,20 +183,29 @@ void like(sqlite3_context* context, int count, sqlite3_value** values) {
     matched(context, textOf(values[0]), [&](QueryGuard& guard) { return isLike(textOf(values[0]), textOf(values[1]), escape, guard); });
 }
 
-// GLOB with * and ?, and classes of characters in brackets.
-bool inClass(std::string_view pattern, std::size_t& at, char c) {
+// The whole character at `at`.
+std::string_view character(std::string_view text, std::size_t at) {
+    return text.substr(at, behind(text, at) - at);
+}
+
+// GLOB with * and ?, and classes of characters in brackets. Characters are compared byte by byte, which orders UTF-8 as its characters are numbered.
+bool inClass(std::string_view pattern, std::size_t& at, std::string_view one) {
     std::size_t p = at + 1;
     const bool inverted = p < pattern.size() && pattern[p] == '^';
     if (inverted) ++p;
     bool found = false;
-    for (bool first = true; p < pattern.size() && (first || pattern[p] != ']'); first = false) {
-        if (p + 2 < pattern.size() && pattern[p + 1] == '-' && pattern[p + 2] != ']') {
-            found = found || (pattern[p] <= c && c <= pattern[p + 2]);
-            p += 3;
-        } else {
-            found = found || pattern[p] == c;
-            ++p;
-        }
+    std::string_view before;  // what a range could begin with
+    if (p < pattern.size() && pattern[p] == ']') {
+        found = one == "]";
+        ++p;
+    }
+    while (p < pattern.size() && pattern[p] != ']') {
+        const bool range = pattern[p] == '-' && !before.empty() && p + 1 < pattern.size() && pattern[p + 1] != ']';
+        if (range) ++p;
+        const std::string_view next = character(pattern, p);
+        found = found || (range ? before <= one && one <= next : next == one);
+        before = range ? std::string_view() : next;
+        p += next.size();
     }
     if (p >= pattern.size()) return false;
     at = p + 1;
@@ -213,7 +222,7 @@ bool isGlob(std::string_view pattern, std::string_view text, QueryGuard& guard) 
         } else if (p < pattern.size() && pattern[p] == '?') {
             ++p;
             t = behind(text, t);
-        } else if (p < pattern.size() && pattern[p] == '[' && inClass(pattern, next, text[t])) {
+        } else if (p < pattern.size() && pattern[p] == '[' && inClass(pattern, next, character(text, t))) {
             p = next;
             t = behind(text, t);
         } else if (p < pattern.size() && pattern[p] != '[' && pattern[p] == text[t]) {

@@ -4,8 +4,10 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
+#include "core/base/KeyedHash.h"
 #include "sessions/query/RowSource.h"
 
 namespace stepscope::query {
@@ -25,7 +27,8 @@ struct Registered {
 struct Cursor : sqlite3_vtab_cursor {
     std::unique_ptr<Rows> rows;
     bool atEnd = true;
-    std::int64_t row = 0;
+    std::optional<std::int64_t> id;                // of the present row, where somebody asked
+    KeyedMap<std::uint64_t, std::uint64_t> alike;  // rows so far that somebody asked the id of, by what is in them
 };
 
 VirtualTable& tableOf(sqlite3_vtab_cursor* cursor) {
@@ -151,7 +154,7 @@ int advance(Cursor& cursor) {
         return SQLITE_INTERRUPT;
     }
     cursor.atEnd = !*there;
-    ++cursor.row;
+    cursor.id.reset();
     return SQLITE_OK;
 }
 
@@ -159,6 +162,13 @@ int filter(sqlite3_vtab_cursor* base, int plan, const char*, int count, sqlite3_
     auto& cursor = *static_cast<Cursor*>(base);
     Asked asked;
     int at = 0;
+    cursor.alike.clear();
+    // What is compared with NULL is never true: a join over numbers of which many are unknown must not read everything for each of them.
+    if (std::any_of(values, values + count, [](sqlite3_value* value) { return sqlite3_value_type(value) == SQLITE_NULL; })) {
+        cursor.rows.reset();
+        cursor.atEnd = true;
+        return SQLITE_OK;
+    }
     if ((plan & kKey) != 0 && at < count) {
         const auto number = bound(values[at], false);
         // A key that is no whole number may be equal to none, or to what only SQLite knows: then everything is looked at.
@@ -170,7 +180,6 @@ int filter(sqlite3_vtab_cursor* base, int plan, const char*, int count, sqlite3_
         if (const auto from = bound(values[same ? at : at++], false)) asked.from = *from;
     if ((plan & kTo) != 0 && at < count)
         if (const auto to = bound(values[at], true)) asked.to = *to;
-    cursor.row = 0;
     cursor.rows = tableOf(base).source->rows(asked);
     return advance(cursor);
 }
@@ -194,8 +203,29 @@ int column(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int number) {
     return SQLITE_OK;
 }
 
-int rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* out) {
-    *out = static_cast<Cursor*>(cursor)->row;
+std::uint64_t hashOf(const Cell& cell) {
+    std::uint64_t bits = 0;
+    if (const auto* text = std::get_if<std::string_view>(&cell)) bits = keyedHash(*text);
+    if (const auto* whole = std::get_if<std::int64_t>(&cell)) bits = static_cast<std::uint64_t>(*whole);
+    if (const auto* real = std::get_if<double>(&cell)) bits = std::bit_cast<std::uint64_t>(*real);
+    return keyedHash(bits + cell.index());
+}
+
+// The terms of an OR are read one after the other, each bounded in its own way, and SQLite knows by this number which rows it has had. So it is made
+// of what is in the row; of rows that are wholly alike the second has another than the first, in each reading the same.
+int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
+    auto& cursor = *static_cast<Cursor*>(base);
+    try {
+        if (!cursor.id) {
+            std::uint64_t all = 0;
+            const auto columns = static_cast<int>(tableOf(base).source->view().columns.size());
+            for (int i = 0; i < columns; ++i) all = keyedHash(all + hashOf(cursor.rows->cell(i)));
+            cursor.id = static_cast<std::int64_t>(keyedHash(all + cursor.alike[all]++));
+        }
+    } catch (const std::bad_alloc&) {
+        return SQLITE_NOMEM;
+    }
+    *out = *cursor.id;
     return SQLITE_OK;
 }
 

@@ -70,6 +70,12 @@ std::string typeOf(const std::string& column, const std::string& table) {
     return table == "steps" && column == "loss" ? "real" : "any";
 }
 
+// Bytes that may be unknown are stored as real numbers, and yet whole; what a stranger wrote there in words stays words.
+std::string selected(const std::string& column, const std::string& type) {
+    if (type != "integer") return fmt::format("\"{}\"", column);
+    return fmt::format("CASE typeof(\"{0}\") WHEN 'real' THEN CAST(\"{0}\" AS INTEGER) ELSE \"{0}\" END", column);
+}
+
 template <class E>
 StoredTable tableOfEvent(const char* about) {
     StoredTable made;
@@ -78,8 +84,9 @@ StoredTable tableOfEvent(const char* about) {
     made.view.columns.push_back({"at_ns", "integer", "when, ns since the session began"});
     std::string columns = "at_ns";
     for (const auto& column : columnsOf<E>()) {
-        made.view.columns.push_back({column, typeOf(column, made.view.name), ""});
-        columns += fmt::format(", \"{}\"", column);
+        const std::string type = typeOf(column, made.view.name);
+        made.view.columns.push_back({column, type, ""});
+        columns += ", " + selected(column, type);
     }
     made.sql = fmt::format("SELECT {} FROM \"{}\" WHERE session = ?1 AND at_ns >= ?2 AND at_ns <= ?3 ORDER BY at_ns, seq", columns, made.view.name);
     return made;

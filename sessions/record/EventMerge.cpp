@@ -9,6 +9,7 @@
 #include <array>
 #include <numeric>
 #include <stdexcept>
+#include <type_traits>
 
 #include "sessions/Columns.h"
 #include "sessions/EventFields.h"
@@ -28,6 +29,11 @@ std::string selectSql(const char* which) {
 }
 
 constexpr const char* kOnwards = "(at_ns, seq) > (?2, ?3) ORDER BY at_ns, seq";
+constexpr const char* kNothing = "0 AND (at_ns, seq) > (?2, ?3) ORDER BY at_ns, seq";
+
+template <class E>
+constexpr bool kMeasures = std::is_same_v<E, ExperimentBegan> || std::is_same_v<E, BlockDone> || std::is_same_v<E, ExperimentJudged> ||
+                           std::is_same_v<E, StudyBegan> || std::is_same_v<E, StudyRow>;
 
 // A stranger's numbers: differences of them must fit. Throws.
 template <class E>
@@ -110,9 +116,10 @@ bool isReadable(const Event& event) {
     }
 }
 
-EventMerge::EventMerge(SQLite::Database& database) : m_database(database) {
+EventMerge::EventMerge(SQLite::Database& database, Kinds kinds) : m_database(database) {
     m_tables.reserve(kTables);
-    for (const auto& sql : forEachTable([]<class E>() { return selectSql<E>(kOnwards); })) m_tables.emplace_back(database, sql);
+    const auto select = [&]<class E>() { return selectSql<E>(kinds == Kinds::All || kMeasures<E> ? kOnwards : kNothing); };
+    for (const auto& sql : forEachTable(select)) m_tables.emplace_back(database, sql);
 }
 
 EventKey EventMerge::read(std::int64_t session, EventKey after, std::int64_t most, std::vector<Event>& into) {

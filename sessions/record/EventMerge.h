@@ -27,7 +27,9 @@ bool isReadable(const Event& event);
 
 class EventMerge {
 public:
-    explicit EventMerge(SQLite::Database& database);
+    // Measurements: what experiments, ladders and searches said, and nothing of the steps of a run that holds them; count() and skip() are of all.
+    enum class Kinds { All, Measurements };
+    explicit EventMerge(SQLite::Database& database, Kinds kinds = Kinds::All);
 
     // Appends the events behind `after`, at most `most`, all of one snapshot; returns the place behind the last one.
     EventKey read(std::int64_t session, EventKey after, std::int64_t most, std::vector<Event>& into);

@@ -1,4 +1,5 @@
 // `ab`: the question, the answer and what is kept of it, by the real program.
+#include <SQLiteCpp/Database.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -22,6 +23,18 @@ protected:
         const Finished finished = cli(all);
         EXPECT_EQ(finished.exitCode, 0) << finished.err;
         return lastLine(finished);
+    }
+    // Until the first session holds so many pairs, for a minute at most; how many it holds.
+    int waitForPairs(int wanted) const {
+        int pairs = 0;
+        for (int i = 0; i < 240 && pairs < wanted; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(250));
+            const Finished shown = cli({"sessions", "show", "1", "--db", database(), "--json"});
+            if (shown.exitCode != 0) continue;
+            const Json kept = Json::parse(shown.out);
+            if (kept["experiment"].is_object()) pairs = kept["experiment"]["pairs"].get<int>() + kept["experiment"]["discarded"].get<int>();
+        }
+        return pairs;
     }
 };
 
@@ -61,6 +74,10 @@ TEST_F(Ab, IsKeptAsASessionOfItsOwnKindAndShownAgain) {
     EXPECT_EQ(kept["experiment"]["verdict"], said["verdict"]);
     EXPECT_EQ(kept["experiment"]["ratio"], said["ratio"]);
     EXPECT_EQ(kept["experiment"]["pairs"], said["pairs"]);
+    const std::string id = std::to_string(said["experiment"].get<int>());
+    const Finished samples = cli({"query", id, "SELECT count(*) AS n FROM device_samples", "--db", database(), "--json"});
+    EXPECT_EQ(samples.exitCode, 0) << samples.err;
+    EXPECT_GT(lastLine(samples)["rows"][0][0].get<int>(), 5) << "what the machine did meanwhile, twice a second";
     const Finished text = cli({"sessions", "show", std::to_string(said["experiment"].get<int>()), "--db", database()});
     EXPECT_EQ(text.exitCode, 0);
     EXPECT_THAT(text.out, testing::HasSubstr("B beside A:"));
@@ -166,6 +183,41 @@ TEST_F(Ab, StoppedByCtrlCKeepsWhatIsKnown) {
     EXPECT_EQ(newest()["state"], "stopped");
 }
 
+TEST_F(Ab, KilledInTheMiddleIsKeptAndSaysThatItWasCutOff) {
+    Words all{STEPSCOPE_CLI};
+    for (const auto& word : words({"--aa", "--budget", "40", "--delta", "0.05"})) all.push_back(word);
+    Process process(all, options());
+    ASSERT_GT(waitForPairs(2), 1);
+    process.send(SIGKILL);
+    process.wait();
+    EXPECT_EQ(newest()["state"], "interrupted");
+    EXPECT_GT(waitForPairs(1), 0) << "what was measured is kept";
+    const Finished report = cli({"report", "1", "--db", database()});
+    EXPECT_EQ(report.exitCode, 0) << report.err;
+    EXPECT_THAT(report.out, testing::HasSubstr("cut off before it was over"));
+}
+
+TEST_F(Ab, WaitsForADiskThatTakesNothingAndStoresAllOfItWhenItTakesAgain) {
+    Words all{STEPSCOPE_CLI};
+    for (const auto& word : words({"--aa", "--budget", "12", "--delta", "0.05", "--json"})) all.push_back(word);
+    Process process(all, options());
+    ASSERT_GT(waitForPairs(1), 0);
+    {
+        // To who writes, a file that another one holds is as a disk that is full: it is tried again until it works.
+        SQLite::Database holder(database(), SQLite::OPEN_READWRITE);
+        holder.setBusyTimeout(5000);
+        holder.exec("BEGIN IMMEDIATE");
+        std::this_thread::sleep_for(std::chrono::seconds(5));
+        holder.exec("ROLLBACK");
+    }
+    const Finished finished = process.wait();
+    EXPECT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.err, testing::HasSubstr("locked by another program"));
+    const Json said = lastLine(finished);
+    EXPECT_EQ(newest()["state"], "finished");
+    EXPECT_EQ(session(said["experiment"])["experiment"]["pairs"], said["pairs"]);
+}
+
 TEST_F(Ab, AFlipAtAStepLeavesItsMarkerThereAndTrainsOn) {
     const Json summary = train({"--steps", "20", "--flip", "5:amp=bf16", "--flip", "11:amp=off", "--flip", "11:zero-grad=zero"});
     EXPECT_EQ(summary["steps"], 20);
@@ -184,7 +236,8 @@ TEST_F(Ab, AFlipOrAMeasurementThatCannotBeIsSaidBeforeTheRun) {
     expectRefused(cli(tiny({"--flip", "100000:amp=bf16"})), {"--flip", "ends after step"}, kBadInput);
     expectRefused(cli({"sessions", "list", "--db", ""}), {"--db", "empty"}, kUsage);
     expectRefused(cli({"config", "--config", ""}), {"--config", "empty"}, kUsage);
-    expectRefused(cli({"config", "--config", write("two.yaml", "lr: 0.1\n---\nlr: 0.2\n")}), {"two.yaml", "2 YAML documents"}, kBadInput);
+    expectRefused(cli({"config", "--config", write("two.yaml", "lr: 0.1\n---\nlr: 0.2\n")}), {"two.yaml", "more than one YAML document"}, kBadInput);
+    expectRefused(cli({"config", "--config", write("bracket.yaml", "lr: 0.1\n}]\n")}), {"bracket.yaml"}, kBadInput);
     expectRefused(cli(tiny({"--measure", "5:amp=fp64"})), {"amp"}, kBadInput);
     expectRefused(cli(tiny({"--measure", "5:amp=bf16", "--measure-budget", "x"})), {"--measure-budget"}, kBadInput);
 }

@@ -70,6 +70,59 @@ TEST_F(Files, AResumedRunObeysANewSeedAndSaysSo) {
     EXPECT_EQ(session(newest()["id"])["config"]["seed"], 5);
 }
 
+TEST_F(Files, AResumedRunRefusesAnotherModelByTheKeyThatDiffers) {
+    train();
+    for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"layers", "2"},
+                                                                                     {"heads", "1"},
+                                                                                     {"width", "32"},
+                                                                                     {"qkv", "split"},
+                                                                                     {"activation", "swiglu"},
+                                                                                     {"tied-head", "off"},
+                                                                                     {"norm-placement", "post"},
+                                                                                     {"norm", "rmsnorm"},
+                                                                                     {"positions", "rope"},
+                                                                                     {"bias", "off"}})
+        expectRefused(resume({"--steps", "20", "--no-record", "--set", key + "=" + value}),
+                      {"a model with another " + key, "leave " + key + " as it was"}, kBadInput);
+    expectRefused(resume({"--steps", "20", "--no-record", "--set", "vocabulary=300"}), {"vocabulary of 256", "300"}, kBadInput);
+}
+
+// What is stored of the resumed session is what it was told, and the steps show what can be seen of it there.
+TEST_F(Files, AResumedRunObeysEveryKeyThatIsNotOfTheModel) {
+    train();
+    const std::vector<std::pair<std::string, Json>> all{{"dropout", 0.25},
+                                                        {"label-smoothing", 0.125},
+                                                        {"schedule", "linear"},
+                                                        {"lr", 0.0625},
+                                                        {"min-lr", 0.03125},
+                                                        {"warmup", 0},
+                                                        {"weight-decay", 0.5},
+                                                        {"beta1", 0.5},
+                                                        {"beta2", 0.75},
+                                                        {"epsilon", 0.125},
+                                                        {"seed", 9},
+                                                        {"validation-tokens", 64},
+                                                        {"batch-size", 3},
+                                                        {"grad-accumulation", 2},
+                                                        {"grad-clip", 0.5},
+                                                        {"fusion", "kernels"},
+                                                        {"checkpoint-every", 4},
+                                                        {"keep", 2},
+                                                        {"sample-every", 0},
+                                                        {"optimizer", "loop"}};
+    Words words{"--steps", "16", "--step-log", path("log")};
+    for (const auto& [key, value] : all)
+        for (const std::string& word : {std::string("--set"), key + "=" + (value.is_string() ? value.get<std::string>() : value.dump())})
+            words.push_back(word);
+    const auto finished = resume(words);
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    const Json config = session(newest()["id"])["config"];
+    for (const auto& [key, value] : all) EXPECT_EQ(config[key], value) << key;
+    const auto steps = stepLog(path("log"));
+    ASSERT_EQ(steps.size(), 4u) << "the twelve before were made";
+    EXPECT_GE(steps.back()["lr"].get<double>(), 0.03125) << "the new floor";
+}
+
 TEST_F(Files, AResumedRunRefusesAnotherAlphabetOfTheSameSize) {
     write("a.txt", letters("abcdefgh", 4000));
     write("b.txt", letters("ijklmnop", 4000));

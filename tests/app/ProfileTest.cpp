@@ -1,13 +1,14 @@
 // `train --profile`, `profile` and `sessions export-trace`: from a schedule in words to rows and to a trace, and a sentence for everything else.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 
 #include "tests/app/CliFixture.h"
 
 using namespace stepscope::test;
-using testing::HasSubstr;
+using testing::HasSubstr, testing::Not;
 
 struct Profile : CliFixture {
     Json rows(const Words& more = {}) {
@@ -44,6 +45,7 @@ TEST_F(Profile, RecordsTheStepsOfTheScheduleAndPrintsRows) {
         before = row["self_ms"];
     }
     EXPECT_EQ(steps(trace()), (std::set<std::string>{"ProfilerStep#4", "ProfilerStep#5"}));
+    EXPECT_EQ(trace()["profile_memory"], 1);
     EXPECT_EQ(rows({"--limit", "2"})["rows"].size(), 2u);
     std::set<std::string> layers;
     const Json byLayer = rows({"--by", "layer"});
@@ -51,10 +53,52 @@ TEST_F(Profile, RecordsTheStepsOfTheScheduleAndPrintsRows) {
     EXPECT_TRUE(layers.contains("layer 0"));
     EXPECT_FALSE(rows({"--by", "role", "--sort", "total"})["rows"].empty());
     EXPECT_FALSE(rows({"--sort", "memory"})["rows"].empty());
-    EXPECT_THAT(cli({"profile", "1", "--sort", "memory", "--db", database()}).out, HasSubstr("no allocations of this session were recorded"));
+    EXPECT_THAT(cli({"profile", "1", "--sort", "memory", "--db", database()}).out, HasSubstr("Sorted by the bytes that were allocated"));
     const auto table = cli({"profile", "1", "--db", database()});
     EXPECT_THAT(table.out, HasSubstr("OPERATION"));
     EXPECT_THAT(table.out, HasSubstr("in 2 captured steps"));
+}
+
+TEST_F(Profile, SaysWhatBoundsEachOperationWhereThePeaksOfTheMachineAreKnown) {
+    train({"--profile", "wait=2,warmup=1,active=2"});
+    const auto before = cli({"profile", "1", "--db", database()});
+    EXPECT_THAT(before.out, HasSubstr("What bounds each is not said: no roof yet"));
+    EXPECT_THAT(before.out, Not(HasSubstr("BOUND BY")));
+    EXPECT_TRUE(rows()["rows"][0]["bound_by"].is_null());
+    ASSERT_EQ(cli(measuring("bench", {"--steps", "3"})).exitCode, 0);
+    const auto after = cli({"profile", "1", "--db", database()});
+    // Peaks that were measured while other programs had the processors are not kept.
+    if (!std::filesystem::exists(path("cache/stepscope/peaks")) || std::filesystem::is_empty(path("cache/stepscope/peaks"))) {
+        EXPECT_THAT(after.out, HasSubstr("no roof yet"));
+        return;
+    }
+    EXPECT_THAT(after.out, HasSubstr("measured on this machine"));
+    EXPECT_THAT(after.out, HasSubstr("BOUND BY"));
+    const Json all = rows({"--limit", "0"});
+    EXPECT_EQ(all["roof"], "measured on this machine");
+    std::set<std::string> bounds;
+    for (const auto& row : all["rows"]) {
+        if (row["bound_by"].is_null()) continue;
+        bounds.insert(row["bound_by"]);
+        EXPECT_GT(row["roof_share"].get<double>(), 0) << row;
+        EXPECT_EQ(row["bound_by"] == "neither", row["roof_share"].get<double>() < 0.5) << row;
+    }
+    EXPECT_FALSE(bounds.empty());
+}
+
+TEST_F(Profile, SaysWhichOperationsStayedInFloat32UnderAutocast) {
+    train({"--profile", "wait=2,warmup=1,active=2", "--set", "amp=bf16", "--set", "fusion=off"});
+    std::set<std::string> half, whole;
+    const Json all = rows({"--limit", "0"});
+    for (const auto& row : all["rows"]) {
+        if (row["dtype"].is_null()) continue;
+        const std::string type = row["dtype"];
+        if (type.starts_with("BFloat16")) half.insert(row["name"]);
+        if (type == "Float") whole.insert(row["name"]);
+    }
+    EXPECT_TRUE(std::ranges::any_of(half, [](const std::string& name) { return name.find("mm") != std::string::npos; })) << "matrix products";
+    EXPECT_TRUE(std::ranges::any_of(whole, [](const std::string& name) { return name.find("norm") != std::string::npos; })) << "norms";
+    EXPECT_THAT(cli({"profile", "1", "--db", database()}).out, HasSubstr("TYPE"));
 }
 
 TEST_F(Profile, RepeatsItsRounds) {

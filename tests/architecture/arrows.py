@@ -28,7 +28,7 @@ ALLOWED = {
     "core/profile": {"core/base", "core/trace", "core/events", "core/memory", "core/cuda"},
     "core/workers": {"core/base"},
     "core/state": {"core/base", "core/events", "core/data", "core/kernels", "core/model", "core/cuda"},
-    "core/program": _ENGINE | {"core/state"},
+    "core/program": _ENGINE | {"core/workers", "core/state"},
     "core/train": _ENGINE | {"core/analysis", "core/experiment", "core/state", "core/program"},
     "core/optimizations": _ENGINE | {"core/fused", "core/state", "core/program"},
     "sessions": _WORDS,
@@ -39,7 +39,8 @@ ALLOWED = {
 }
 # Single headers beyond the rooms above.
 ALLOWED_HEADERS = {
-    "app/gui": {"sessions/SessionStore.h", "sessions/Replayer.h", "sessions/MeasuredFlips.h", "sessions/MeasuredTurns.h", "sessions/Experiments.h", "sessions/OverlaidReader.h", "sessions/Slices.h", "sessions/SessionTrace.h", "sessions/DeviceShapes.h", "sessions/Samples.h",
+    "app/cli": {"core/workers/WorkerPlace.h"},
+    "app/gui": {"sessions/SessionStore.h", "sessions/Replayer.h", "sessions/findings/MeasuredFlips.h", "sessions/findings/MeasuredTurns.h", "sessions/findings/Experiments.h", "sessions/findings/OverlaidReader.h", "sessions/Slices.h", "sessions/SessionTrace.h", "sessions/DeviceShapes.h", "sessions/Samples.h",
                 "sessions/exporters/ExportFile.h", "sessions/exporters/ExportSession.h", "sessions/query/SessionQuery.h", "sessions/Captures.h", "sessions/importers/Import.h"},
 }
 

@@ -8,6 +8,7 @@ import unittest
 
 import arrows
 import behind_objects
+import folders
 import layout
 import repository
 import switches
@@ -27,7 +28,7 @@ class Seeded(unittest.TestCase):
             target = os.path.join(cls.copy, path)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             shutil.copyfile(os.path.join(ROOT, path), target)
-        cls.before = {check: set(check(cls.copy)) for check in (arrows.violations, switches.violations, texts.violations)}
+        cls.before = {check: set(check(cls.copy)) for check in (arrows.violations, folders.violations, switches.violations, texts.violations)}
 
     def breach(self, check, path, text):
         """The violations that appear while this file is there."""
@@ -121,6 +122,20 @@ class Seeded(unittest.TestCase):
             file.write("// A seeded file of a test.\nint  f( );\n")
         self.addCleanup(os.remove, path)
         self.assertEqual(len([line for line in layout.violations(self.copy, formatter) if "Seeded6" in line]), 1)
+
+    def test_a_full_folder_and_a_room_that_says_too_little_are_found(self):
+        for number in range(folders.MOST):
+            self.breach_stays(f"core/base/seeded/File{number}.h")
+        self.assertEqual(len(self.breach(folders.violations, "core/base/seeded/OneMore.h", "// A seeded file of a test.\n")), 1)
+        self.assertEqual(len(self.breach(folders.violations, "core/seeded/README.md", "# core/seeded\nToo short.\n")), 1)
+        self.assertEqual(self.breach(folders.violations, "core/seeded/README.md", "# core/seeded\n" + "A line.\n" * 9), [])
+
+    def breach_stays(self, path):
+        target = os.path.join(self.copy, path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "w", encoding="utf-8") as file:
+            file.write("// A seeded file of a test.\n")
+        self.addCleanup(os.remove, target)
 
     def test_a_file_without_a_head_comment_is_found(self):
         self.assertEqual(len(self.breach(texts.violations, "core/base/Seeded.h", "#pragma once\n")), 1)

@@ -42,6 +42,8 @@ parser.add_argument('--init', metavar='FILE', help='safetensors to start from')
 parser.add_argument('--save-init', metavar='FILE', help='write the initial weights there and train nothing')
 parser.add_argument('--tokens', metavar='FILE', help='uint16 token ids to draw batches from')
 parser.add_argument('--step-log', metavar='FILE', help='a line {"step","t_ns","loss"} at the end of each step')
+parser.add_argument('--profile', type=int, nargs=2, metavar=('WAIT', 'ACTIVE'),
+                    help="rounds of so many steps as ever and so many under PyTorch's profiler, with sizes, FLOP and memory")
 parser.add_argument('--only', action='store_true', help='time just the last rung (used for one process a rung)')
 a = parser.parse_args()
 
@@ -195,7 +197,16 @@ def time_rung(rung, vocab, amp, flash, compiled):
         draw = lambda: fixed
     times, losses = [], []
     log = open(a.step_log, 'w', buffering=1) if a.step_log else None
+    profiler = None
     for k in range(a.warmup + a.steps):
+        if a.profile and k >= a.warmup:
+            place = (k - a.warmup) % sum(a.profile)
+            if profiler and place == 0:
+                profiler.__exit__(None, None, None)  # what it saw becomes events here
+                profiler = None
+            elif place == a.profile[0]:
+                profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, with_flops=True, profile_memory=True)
+                profiler.__enter__()
         begin = time.perf_counter()
         x = draw().to(a.device)
         with torch.autocast(a.device, torch.bfloat16, enabled=amp):
@@ -208,7 +219,7 @@ def time_rung(rung, vocab, amp, flash, compiled):
             torch.cuda.synchronize()
         losses.append(loss.item())
         if log:
-            log.write(json.dumps({'step': k + 1, 't_ns': time.monotonic_ns(), 'loss': losses[-1]}) + '\n')
+            log.write(json.dumps({'step': k + 1, 't_ns': time.monotonic_ns(), 'loss': losses[-1], 'profiled': profiler is not None}) + '\n')
         if k >= a.warmup:
             times.append(time.perf_counter() - begin)
     ms = 1e3 * statistics.median(times)

@@ -15,7 +15,7 @@
 
 #include "../core/cuda/cupti/FakeCupti.h"
 #include "OnHost.h"
-#include "core/analysis/DeviceSummary.h"
+#include "core/analysis/captures/DeviceSummary.h"
 #include "core/profile/activity/ActivityDecoder.h"
 #include "core/trace/SliceCodec.h"
 

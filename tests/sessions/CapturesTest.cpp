@@ -3,13 +3,14 @@
 #include <SQLiteCpp/Database.h>
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "core/trace/Note.h"
 #include "sessions/Captures.h"
 #include "sessions/SessionTrace.h"
 #include "sessions/Slices.h"
-#include "tests/sessions/QueryFixture.h"
+#include "tests/sessions/query/QueryFixture.h"
 
 using namespace stepscope;
 using namespace stepscope::test;
@@ -67,6 +68,29 @@ TEST_F(StoredCapturesOf, HaveTheirSizes) {
     }
     EXPECT_EQ(storedCaptures(path, 9).error().code, ErrorCode::NotFound);
     EXPECT_EQ(text("SELECT capture, count(*) FROM op GROUP BY capture"), "1|10000\n2|10000\n3|10000\n") << "queries count them alike";
+}
+
+TEST_F(StoredCapturesOf, SayWhatCapturingCostTheStepsThemselves) {
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    ASSERT_TRUE(recorder);
+    for (std::int64_t step = 1; step <= 60; ++step) {
+        StepDone done = sampleStep(step, {step * 1'000'000});
+        const bool captured = step >= 30 && step < 34;
+        done.duration = {captured ? 1'100'000 : step % 2 == 0 ? 999'000 : 1'001'000};
+        done.disturbed = captured || step == 40;
+        if (step == 40) done.duration = {90'000'000};
+        (*recorder)->publish(done);
+        if (step == 3) (*recorder)->publish(CaptureDone{.step = 3, .at = done.at, .firstStep = 2, .steps = 2});
+        if (step == 33) (*recorder)->publish(CaptureDone{.step = 33, .at = done.at, .firstStep = 30, .steps = 4});
+    }
+    ASSERT_TRUE((*recorder)->finish());
+    const auto stored = storedCaptures(path, 1);
+    ASSERT_TRUE(stored);
+    ASSERT_EQ(stored->captures.size(), 2u);
+    EXPECT_NEAR(stored->captures[1].cost, 0.1, 0.002) << "what something disturbed is no measure";
+    EXPECT_NEAR(stored->captures[0].cost, 0, 0.002);
+    SQLite::Database(path, SQLite::OPEN_READWRITE).exec("DELETE FROM steps WHERE step > 36 OR step < 28");
+    EXPECT_TRUE(std::isnan(storedCaptures(path, 1)->captures[1].cost)) << "six steps around are too few to tell";
 }
 
 TEST_F(StoredCapturesOf, AreRemovedOneByOneAndGiveTheirRoomBack) {

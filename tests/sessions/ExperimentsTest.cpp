@@ -1,8 +1,9 @@
 // Experiments found again by what they asked.
 #include <gtest/gtest.h>
 
-#include "sessions/Experiments.h"
+#include "core/events/Event.h"
 #include "sessions/SessionStore.h"
+#include "sessions/findings/Experiments.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 
@@ -50,6 +51,37 @@ TEST(EarlierAnswers, OfADeletedSessionAreGoneUntilItIsRestored) {
     EXPECT_TRUE(earlierAnswers(database, "q").value().empty());
     ASSERT_TRUE(restoreSession(database, session));
     EXPECT_EQ(earlierAnswers(database, "q").value().size(), 1u);
+}
+
+TEST(Measurements, OfARunAreReadWithoutItsSteps) {
+    const TempFolder folder;
+    const std::string database = folder.file("sessions.db");
+    SessionInfo info;
+    info.name = "a run";
+    auto recorder = Recorder::open({.path = database}, info).value();
+    std::int64_t at = 0;
+    const auto steps = [&](std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            ++at;
+            recorder->publish(StepDone{.step = at, .at = {at}});
+        }
+    };
+    steps(300);
+    recorder->publish(ExperimentBegan{.step = 300, .at = {++at}, .configA = "{}", .configB = "{}", .question = "q"});
+    recorder->publish(BlockDone{.step = 301, .at = {++at}, .pair = 0, .arm = Arm::B, .steps = 5, .tokens = 50});
+    steps(200);
+    recorder->publish(ExperimentJudged{.at = {++at}, .over = true, .outcome = "inconclusive"});
+    recorder->publish(CaptureDone{.step = at, .at = {++at}, .firstStep = 1, .steps = 1});
+    const std::int64_t session = recorder->session();
+    ASSERT_TRUE(recorder->finish());
+    const auto reader = SessionReader::open(database).value();
+    const auto found = reader->measurements(session).value();
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_TRUE(std::holds_alternative<ExperimentBegan>(found[0]));
+    EXPECT_EQ(std::get<BlockDone>(found[1]).arm, Arm::B);
+    EXPECT_TRUE(std::get<ExperimentJudged>(found[2]).over);
+    EXPECT_EQ(reader->eventCount(session).value(), 1 + 500 + 4);
+    EXPECT_EQ(reader->measurements(session + 1).error().code, ErrorCode::NotFound);
 }
 
 TEST(EarlierAnswers, OfAFileThatIsNotThereAreAnError) {

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <thread>
+#include <vector>
 
 #include "sessions/exporters/ExportFile.h"
 #include "tests/sessions/FileSizeLimit.h"
@@ -94,4 +96,45 @@ TEST_F(ExportFile, FollowsALink) {
     ASSERT_TRUE(exportToFile(path, write));
     EXPECT_TRUE(fs::is_symlink(path));
     EXPECT_EQ(contentOf(folder.file("real.csv")), "new\n");
+}
+
+TEST_F(ExportFile, TellsHowMuchIsWrittenAsItGoes) {
+    std::vector<std::int64_t> told;
+    const std::string line(1000, 'x');
+    const auto many = [&](std::ostream& out) -> Status {
+        for (int i = 0; i < 2000; ++i) out << line << '\n';
+        out.put('!');
+        return {};
+    };
+    const auto tell = [&](std::int64_t bytes) {
+        told.push_back(bytes);
+        return true;
+    };
+    ASSERT_TRUE(exportToFile(path, many, tell));
+    EXPECT_EQ(fs::file_size(path), 2'002'001u);
+    ASSERT_GE(told.size(), 5u);
+    EXPECT_EQ(told.front(), 0);
+    EXPECT_EQ(told.back(), 2'002'001);
+    EXPECT_TRUE(std::ranges::is_sorted(told));
+}
+
+TEST_F(ExportFile, ThatIsStoppedIsAsIfNobodyHadTried) {
+    writeFile(path, "old\n");
+    for (const std::int64_t enough : {0, 300'000}) {  // before anything is written, and on the way
+        std::int64_t written = 0;
+        const auto many = [&](std::ostream& out) -> Status {
+            const std::string line(1000, 'x');
+            while (out && written < 100'000'000) {
+                out << line;
+                written += 1000;
+            }
+            return {};
+        };
+        const Status done = exportToFile(path, many, [&](std::int64_t bytes) { return bytes < enough; });
+        ASSERT_FALSE(done);
+        EXPECT_EQ(done.error().code, ErrorCode::Cancelled);
+        EXPECT_LT(written, 1'000'000) << "who writes hears of it";
+        EXPECT_EQ(contentOf(path), "old\n");
+        EXPECT_EQ(files(), 1u);
+    }
 }

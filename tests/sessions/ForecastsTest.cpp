@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sessions/Forecasts.h"
 #include "sessions/SessionStore.h"
+#include "sessions/findings/Forecasts.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 

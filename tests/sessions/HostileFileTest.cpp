@@ -11,11 +11,11 @@
 #include <filesystem>
 #include <limits>
 
-#include "sessions/Experiments.h"
-#include "sessions/MeasuredFlips.h"
 #include "sessions/Replayer.h"
 #include "sessions/SessionStore.h"
 #include "sessions/exporters/Csv.h"
+#include "sessions/findings/Experiments.h"
+#include "sessions/findings/MeasuredFlips.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 

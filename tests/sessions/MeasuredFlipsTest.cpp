@@ -3,11 +3,11 @@
 
 #include <set>
 
-#include "core/analysis/FlipContext.h"
-#include "core/analysis/FlipSentence.h"
-#include "core/analysis/FlipsOfRun.h"
-#include "sessions/MeasuredFlips.h"
+#include "core/analysis/flips/FlipContext.h"
+#include "core/analysis/flips/FlipSentence.h"
+#include "core/analysis/flips/FlipsOfRun.h"
 #include "sessions/SessionStore.h"
+#include "sessions/findings/MeasuredFlips.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 

@@ -3,10 +3,10 @@
 
 #include <functional>
 
-#include "core/analysis/FlipContext.h"
+#include "core/analysis/flips/FlipContext.h"
 #include "core/events/ConfigJson.h"
-#include "sessions/MeasuredTurns.h"
 #include "sessions/SessionStore.h"
+#include "sessions/findings/MeasuredTurns.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 

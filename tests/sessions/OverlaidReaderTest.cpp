@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/analysis/overlay/OverlayCurves.h"
-#include "sessions/OverlaidReader.h"
 #include "sessions/SessionStore.h"
+#include "sessions/findings/OverlaidReader.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
 

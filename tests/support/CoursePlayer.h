@@ -1,6 +1,8 @@
 // Plays a Course over a series of step times in the place of a machine: contiguous steps in their order from some start, warm-ups and rebuilding
-// included; B's steps are multiplied. Used by tests and by bench course_simulation.
+// included; B's steps are multiplied. Or over the blocks of recorded experiments, with what turns and rebuilding really cost. Used by tests and by
+// bench course_simulation.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -55,6 +57,43 @@ inline Course playCourse(const StepSeries& series, const PlayOptions& options) {
         times.tokens = options.tokens * static_cast<std::int64_t>(times.steps.size());
         if (!series.others.empty()) times.others = others / length;
         elapsed += length;
+        times.elapsed = elapsed;
+        course.done(times);
+    }
+    return course;
+}
+
+// A block of an experiment of one configuration beside itself, as it was recorded.
+struct RecordedBlock {
+    std::int64_t instance = 0;            // of both Programs, that ran it: another number each time that they were made anew
+    double turnSeconds = 0, seconds = 0;  // before the steps that counted, rebuilding included; and of these
+    std::int64_t steps = 1;
+    double others = kUnknown;  // processors that other processes had
+};
+
+// Blocks in the order in which they were recorded, from options.start on; where the course makes both anew, on to where the recorded ones were. Which
+// of them are A's is decided by this course's coins: all are of one configuration.
+inline Course playBlocks(const std::vector<RecordedBlock>& blocks, const PlayOptions& options) {
+    Course course(options.rules);
+    std::size_t at = options.start % blocks.size();
+    double elapsed = 0;
+    while (const auto order = course.next()) {
+        if (order->rebuild) {
+            const std::int64_t former = blocks[at].instance;
+            for (std::size_t i = 0; i < blocks.size() && blocks[at].instance == former; ++i) at = (at + 1) % blocks.size();
+        }
+        const RecordedBlock& block = blocks[at];
+        at = (at + 1) % blocks.size();
+        const double factor = order->arm == Arm::B ? options.slowdownOfB : 1;
+        const auto steps = static_cast<std::size_t>(std::max<std::int64_t>(1, block.steps));
+        BlockTimes times;
+        times.seconds = block.seconds * factor;
+        times.steps.assign(steps, times.seconds / static_cast<double>(steps));
+        times.tokens = options.tokens * static_cast<std::int64_t>(steps);
+        times.turnSeconds = block.turnSeconds * factor;
+        if (order->rebuild) times.rebuildSeconds = times.turnSeconds;
+        times.others = block.others;
+        elapsed += times.turnSeconds + times.seconds;
         times.elapsed = elapsed;
         course.done(times);
     }

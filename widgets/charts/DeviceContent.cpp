@@ -95,7 +95,7 @@ public:
         };
         items[0].value = value(device.cpuPct);
         if (knowsOthers(request)) add(LegendItem::Mark::Line, SeriesRole::OtherProcesses, kOthers, device.othersPct);
-        if (isStolenFrom(request)) add(LegendItem::Mark::Dashed, SeriesRole::Steal, kHost, device.stealPct);
+        if (isStolenFrom(request)) add(LegendItem::Mark::Dotted, SeriesRole::Steal, kHost, device.stealPct);
         if (hasGpu(request)) add(LegendItem::Mark::Dashed, SeriesRole::Gpu, kGpu, device.gpuPct);
         return items;
     }

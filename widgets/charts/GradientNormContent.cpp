@@ -87,7 +87,7 @@ public:
         };
         std::vector<LegendItem> items{item(LegendItem::Mark::Line, request.colour(SeriesRole::GradientNorm), kNorm, {})};
         if (const double clip = clipsAt(request); clip > 0)
-            items.push_back(item(LegendItem::Mark::Dashed, request.colour(SeriesRole::Threshold), kClip, readOut(clip, Quantity::Number)));
+            items.push_back(item(LegendItem::Mark::Dotted, request.colour(SeriesRole::Threshold), kClip, readOut(clip, Quantity::Number)));
         if (!row) return items;
         const StepColumns& steps = request.history->steps();
         items[0].value = readOut(steps.gradientNorm[*row], Quantity::Number);

@@ -12,7 +12,7 @@
 
 #include "widgets/charts/ChartExport.h"
 #include "widgets/charts/LivePage.h"
-#include "widgets/charts/OverlayTable.h"
+#include "widgets/charts/overlay/OverlayTable.h"
 
 namespace stepscope {
 

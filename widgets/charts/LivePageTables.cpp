@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/analysis/FlipsOfRun.h"
 #include "core/analysis/Statistics.h"
+#include "core/analysis/flips/FlipsOfRun.h"
 #include "core/base/Format.h"
 #include "widgets/charts/ChartContent.h"
 #include "widgets/charts/LivePage.h"
-#include "widgets/charts/OverlayTable.h"
+#include "widgets/charts/overlay/OverlayTable.h"
 
 namespace stepscope {
 

@@ -1,4 +1,5 @@
-// Fusion, with boxes to check that are seen in the dark: there its own frames are a darker shade of a dark window. Set by applyStyle(); GUI thread.
+// Fusion, with boxes to check that are seen in the dark (there its own frames are a darker shade of a dark window) and with narrower tabs, so that
+// all pages of a window 1280 wide are named. Set by applyStyle(); GUI thread.
 #pragma once
 #include <QProxyStyle>
 
@@ -9,6 +10,7 @@ class OutlinedStyle : public QProxyStyle {
 public:
     OutlinedStyle();
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const override;
+    int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override;
 };
 
 }  // namespace stepscope

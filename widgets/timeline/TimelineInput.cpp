@@ -19,9 +19,7 @@ constexpr double kClick = 4;  // pixels that a click may wander
 
 void TimelineView::zoom(double factor, double x) {
     const double at = m_from + (x - lanesRect().left()) * m_nsPerPixel;
-    m_nsPerPixel *= factor;
-    const auto length = static_cast<double>(std::max<qint64>(1000, m_content.lanes.end - m_content.lanes.begin));
-    m_nsPerPixel = std::clamp(m_nsPerPixel, 0.5, length * 1.02 / lanesRect().width());
+    m_nsPerPixel = std::clamp(m_nsPerPixel * factor, kLeastNsPerPixel, mostNsPerPixel());
     m_from = at - (x - lanesRect().left()) * m_nsPerPixel;
     m_following = false;
     changed();
@@ -49,7 +47,9 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
         return changed();
     }
     m_drag = (event->modifiers() & Qt::ShiftModifier) != 0 ? Drag::Range : Drag::Pan;
-    if (m_drag == Drag::Range) m_rangeFrom = timeAt(m_pressed.x());
+    if (m_drag != Drag::Range) return;
+    m_rangeFrom = timeAt(m_pressed.x());
+    m_formerRange = m_range;
 }
 
 void TimelineView::mouseMoveEvent(QMouseEvent* event) {
@@ -76,7 +76,12 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     unsetCursor();
     const Drag drag = std::exchange(m_drag, Drag::None);
     const bool click = (event->position() - m_pressed).manhattanLength() <= kClick;
-    if (drag == Drag::Range && m_range && m_range->second > m_range->first && !click) Q_EMIT sumsWanted(m_range->first, m_range->second);
+    if (drag == Drag::Range && click) {  // a hand that trembled: what was selected stays, and its sums beside it
+        m_range = m_formerRange;
+        update();
+    } else if (drag == Drag::Range && m_range && m_range->second > m_range->first) {
+        Q_EMIT sumsWanted(m_range->first, m_range->second);
+    }
     if (drag == Drag::Pan && click) clickAt(event->position().toPoint());
 }
 
@@ -134,9 +139,13 @@ bool TimelineView::event(QEvent* event) {
         composeRow([this](const TilePlace& place) { return m_shelf.find(place); }, spanOf(lane), row->depth,
                    {m_from + (help->pos().x() - lanes.left() - 2) * m_nsPerPixel, m_nsPerPixel, 5}, picture);
         QString text;
-        for (const auto& bar : picture.bars)
-            if (bar.slice.style < m_looks.size())
-                text = QString("%1, %2").arg(m_looks[bar.slice.style].name, timeText(static_cast<double>(bar.slice.duration)));
+        bool under = false;  // what lies under the pointer goes before what is a pixel or two beside it
+        for (const auto& bar : picture.bars) {
+            const bool covers = bar.left <= 2.5 && bar.right > 2.5;
+            if (bar.slice.style >= m_looks.size() || (under && !covers)) continue;
+            under = covers;
+            text = QString("%1, %2").arg(m_looks[bar.slice.style].name, timeText(static_cast<double>(bar.slice.duration)));
+        }
         qint64 count = 0;
         for (const auto& column : picture.columns) count += column.count;
         if (text.isEmpty() && count > 0)

@@ -2,7 +2,10 @@
 // in logical pixels, y from the top of all rows (not of what is scrolled to). A value type of the GUI thread.
 #pragma once
 #include <QString>
+#include <algorithm>
+#include <cstddef>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/trace/TraceIndex.h"
@@ -12,6 +15,22 @@ namespace stepscope {
 struct CounterSeries {
     QString name, unit;
     std::vector<std::pair<qint64, double>> points;  // by ns; a value holds until the next
+    bool cut = false;                               // there was more than is kept
+
+    static constexpr std::size_t kMostPoints = 200'000;
+    void add(qint64 ns, double value) {
+        if (points.size() < kMostPoints)
+            points.emplace_back(ns, value);
+        else
+            cut = true;
+    }
+    // What stands below its name: its highest value, and whether something is missing.
+    QString range() const {
+        double most = 0;
+        for (const auto& point : points) most = std::max(most, point.second);
+        const QString to = QString("to %1 %2").arg(most, 0, 'g', 3).arg(unit);
+        return cut ? QString("first %1 values only, %2").arg(kMostPoints).arg(to) : to;
+    }
 };
 
 struct TimelineContent {

@@ -10,12 +10,12 @@
 #include "core/base/Format.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
 
 namespace {
 constexpr int kOverviewHeight = 30, kRulerHeight = 22;
-constexpr double kLeastNsPerPixel = 0.5;
 }  // namespace
 
 TimelineView::TimelineView(QWidget* parent) : QWidget(parent) {
@@ -25,6 +25,7 @@ TimelineView::TimelineView(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Timeline");
     setAccessibleDescription("Lanes of what ran when. W and S zoom, A and D move, F shows all, / searches, ? lists the keys.");
     m_moved.start();
+    offerPicture(*this, "timeline");
 }
 
 int TimelineView::nameWidth() const {
@@ -136,9 +137,8 @@ void TimelineView::setView(double from, double nsPerPixel) {
 }
 
 void TimelineView::fit() {
-    const auto length = static_cast<double>(std::max<qint64>(1000, m_content.lanes.end - m_content.lanes.begin));
-    m_nsPerPixel = length * 1.02 / lanesRect().width();
-    m_from = static_cast<double>(m_content.lanes.begin) - length * 0.01;
+    m_nsPerPixel = mostNsPerPixel();
+    m_from = static_cast<double>(m_content.lanes.begin) - wholeLength() * 0.01;
     changed();
     m_following = true;
 }
@@ -150,12 +150,20 @@ void TimelineView::changed() {
     Q_EMIT viewChanged();
 }
 
+double TimelineView::wholeLength() const {
+    return static_cast<double>(std::max<qint64>(1000, m_content.lanes.end - m_content.lanes.begin));
+}
+
+double TimelineView::mostNsPerPixel() const {
+    return std::max(kLeastNsPerPixel, wholeLength() * 1.02 / lanesRect().width());
+}
+
 void TimelineView::clampView() {
-    const auto length = static_cast<double>(std::max<qint64>(1000, m_content.lanes.end - m_content.lanes.begin));
-    m_nsPerPixel = std::clamp(m_nsPerPixel, kLeastNsPerPixel, length * 1.02 / lanesRect().width());
-    const double wide = m_nsPerPixel * lanesRect().width();
-    m_from = std::clamp(m_from, static_cast<double>(m_content.lanes.begin) - length * 0.01,
-                        static_cast<double>(m_content.lanes.end) + length * 0.01 - wide);
+    const double length = wholeLength(), least = static_cast<double>(m_content.lanes.begin) - length * 0.01;
+    m_nsPerPixel = std::clamp(m_nsPerPixel, kLeastNsPerPixel, mostNsPerPixel());
+    // Of what is shorter than the view the begin is at the left.
+    const double most = static_cast<double>(m_content.lanes.end) + length * 0.01 - m_nsPerPixel * lanesRect().width();
+    m_from = std::clamp(m_from, least, std::max(least, most));
     m_scroll = std::clamp(m_scroll, 0, std::max(0, m_layout.height() - lanesRect().height()));
 }
 

@@ -37,7 +37,6 @@ public:
     const std::optional<TraceSlice>& selected() const { return m_selected; }
     const std::vector<qint64>& marks() const { return m_marks; }
     const TimelineContent& content() const { return m_content; }
-    const TimelineLayout& layoutOfRows() const { return m_layout; }
     std::vector<LookClass> looks() const;  // that are in sight, for the legend
     bool sharp() const { return m_missing.empty(); }
     bool overviewIsFresh() const { return m_overviewTiles != 0; }  // no tile has come since it was drawn
@@ -76,6 +75,7 @@ protected:
 
 private:
     enum class Drag { None, Pan, Range, Overview };
+    static constexpr double kLeastNsPerPixel = 0.5;
 
     // TimelinePaint.cpp
     void drawLanes(QPainter& painter, double ratio);
@@ -86,7 +86,7 @@ private:
     void drawNames(QPainter& painter);
     void drawRuler(QPainter& painter);
     void drawOverview(QPainter& painter);
-    void drawOverlays(QPainter& painter);
+    void drawOverlays(QPainter& painter);  // TimelineOverlays.cpp
     const QStaticText& label(std::uint32_t style, int width);
     void wantMissing();
     std::uint32_t colourOf(std::uint32_t style) const;
@@ -95,6 +95,8 @@ private:
     void pan(double pixels);
     void scrollTo(int y);
     void clampView();
+    double wholeLength() const;     // ns of all of it; never so few that there is nothing to zoom
+    double mostNsPerPixel() const;  // with all of it in sight
     int nameWidth() const;
     void clickAt(QPoint at);
     qint64 timeAt(double x) const;
@@ -114,9 +116,9 @@ private:
     std::optional<TraceSlice> m_selected;
     std::vector<TraceSlice> m_flows;
     std::vector<qint64> m_marks;
-    std::optional<std::pair<qint64, qint64>> m_range;
-    std::set<TilePlace> m_missing, m_overviewMissing;  // that were not there when the lanes, and when the overview were drawn last
-    QImage m_strip, m_overviewImage;                   // m_strip: of one row
+    std::optional<std::pair<qint64, qint64>> m_range, m_formerRange;  // m_formerRange: before the one that is being dragged
+    std::set<TilePlace> m_missing, m_overviewMissing;                 // that were not there when the lanes, and when the overview were drawn last
+    QImage m_strip, m_overviewImage;                                  // m_strip: of one row
     std::size_t m_overviewTiles = 0;
     std::vector<std::uint32_t> m_plain, m_hatched;  // one row of pixels: as it is, and with every pixel hatched that is a fold
     std::vector<std::uint32_t> m_line;

@@ -22,7 +22,7 @@ QString line(const QString& what, const QString& value) {
     return QString("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>").arg(what, value);
 }
 
-// How often which duration, as blocks: one a third of an octave or so.
+// How often which duration, as blocks, the most frequent as high as there are: one a third of an octave or so.
 QString histogram(const LogHistogram& durations) {
     const auto& cells = durations.cells();
     if (cells.empty()) return {};
@@ -32,8 +32,7 @@ QString histogram(const LogHistogram& durations) {
     for (const auto& [cell, times] : cells) bars[static_cast<std::size_t>((cell - first) / wide)] += times;
     const std::int64_t most = std::ranges::max(bars);
     QString text;
-    for (const std::int64_t bar : bars)
-        text += bar == 0 ? QChar(0x00b7) : QChar(0x2581 + static_cast<int>(7 * (bar - 1) / std::max<std::int64_t>(1, most)));
+    for (const std::int64_t bar : bars) text += bar == 0 ? QChar(0x00b7) : QChar(0x2581 + static_cast<int>(7 * bar / most));
     return QString("%1 %2 %3")
         .arg(timeText(static_cast<double>(LogHistogram::cellBegin(first))), text, timeText(static_cast<double>(LogHistogram::cellBegin(last + 1))));
 }

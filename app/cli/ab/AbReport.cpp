@@ -7,7 +7,7 @@
 
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
-#include "app/workbench/ExperimentQuestion.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
@@ -47,6 +47,7 @@ std::vector<std::string> row(const char* name, const std::string& settings, cons
     return {name,
             settings,
             unknownOr(facts.msPerStep, format::milliseconds(facts.msPerStep)),
+            unknownOr(facts.medianMsPerStep, format::milliseconds(facts.medianMsPerStep)),
             unknownOr(facts.slowestMs, format::milliseconds(facts.slowestMs)),
             unknownOr(facts.tokensPerSecond, format::rate(facts.tokensPerSecond, "tok/s")),
             unknownOr(facts.peakBytes,
@@ -116,6 +117,7 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
     Table table({{"SIDE"},
                  {"SETTINGS"},
                  {"MEAN STEP", Right},
+                 {"MEDIAN", Right},
                  {"SLOWEST", Right},
                  {"SPEED", Right},
                  {"PEAK MEMORY", Right},
@@ -131,6 +133,7 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
     if (std::isfinite(judged.ratio) && bounded)
         text += fmt::format("Time per token of A ÷ that of B: {:.4f}, {:.0f} % interval [{:.4f}, {:.4f}], over {} rebuilds of both.\n", judged.ratio,
                             (1 - began.alpha) * 100, judged.low, judged.high, judged.rebuilds);
+    if (const std::string said = meansSentence(judged, history.speedRatio(), began.delta); !said.empty()) text += said + "\n";
     text += fmt::format("A side beside itself in this experiment: {}.\n", floorWords(judged.floor, history.sameArmPairs()));
     text += whyText(history.why());
     if (const double loss = history.lossDifference(); std::isfinite(loss))

@@ -6,7 +6,7 @@
 
 #include "app/cli/output/Json.h"
 #include "core/analysis/ExperimentHistory.h"
-#include "sessions/Experiments.h"
+#include "sessions/findings/Experiments.h"
 
 namespace stepscope::cli {
 

@@ -2,15 +2,21 @@
 
 #include <fmt/format.h>
 
+#include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
 
 namespace stepscope::cli {
 
 void AbSink::publishChunk(ChunkPtr chunk) {
-    if (!isSlices(chunk->kind)) return;
-    const auto block = decodeSlices(*chunk);
-    const std::lock_guard lock(m_mutex);
-    if (block) m_history.add(*block);
+    if (isSlices(chunk->kind)) {
+        const auto block = decodeSlices(*chunk);
+        const std::lock_guard lock(m_mutex);
+        if (block) m_history.add(*block);
+    } else if (chunk->kind == kAllocations) {
+        const auto block = decodeAllocations(*chunk);
+        const std::lock_guard lock(m_mutex);
+        if (block) m_history.add(*block);
+    }
 }
 
 void AbSink::take(const Event& event) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/workbench/ExperimentReports.h"
+#include "app/workbench/experiments/ExperimentReports.h"
 
 namespace stepscope::cli {
 

@@ -9,7 +9,7 @@
 #include "app/cli/diagnose/LookOptions.h"
 #include "app/cli/output/Output.h"
 #include "app/workbench/Checkpoints.h"
-#include "app/workbench/ExperimentQuestion.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/events/Presets.h"
 
 namespace stepscope::cli {

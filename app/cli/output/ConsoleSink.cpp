@@ -4,8 +4,8 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 
 #include "app/cli/output/Output.h"
-#include "core/analysis/CaptureSentence.h"
 #include "core/analysis/JudgedSentence.h"
+#include "core/analysis/captures/CaptureSentence.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {

@@ -4,7 +4,7 @@
 
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
-#include "core/analysis/CaptureSentence.h"
+#include "core/analysis/captures/CaptureSentence.h"
 #include "core/base/Format.h"
 
 namespace stepscope::cli {

@@ -11,8 +11,8 @@
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
-#include "app/workbench/ExperimentQuestion.h"
-#include "app/workbench/ExperimentReports.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
+#include "app/workbench/experiments/ExperimentReports.h"
 #include "core/analysis/RunComparison.h"
 #include "core/base/Format.h"
 

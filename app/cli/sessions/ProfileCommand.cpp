@@ -6,11 +6,15 @@
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
-#include "core/analysis/KernelSummary.h"
-#include "core/analysis/OperationCounters.h"
-#include "core/analysis/OperationMemory.h"
-#include "core/analysis/OperationSummary.h"
+#include "app/workbench/Workbench.h"
+#include "app/workbench/diagnose/RoofChoice.h"
+#include "core/analysis/captures/KernelSummary.h"
+#include "core/analysis/captures/OperationCounters.h"
+#include "core/analysis/captures/OperationMemory.h"
+#include "core/analysis/captures/OperationSummary.h"
+#include "core/analysis/panes/OperationForms.h"
 #include "core/base/Format.h"
+#include "sessions/DeviceShapes.h"
 #include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
@@ -42,7 +46,38 @@ struct Beside {
     OperationMemory memory;
     OperationCounters counters;
     std::string counterNote;  // why there are no counters, or what they cost; empty: nobody asked
+    OperationForms forms;
+    Roof roof;
 };
+
+// What bounds it, by the roof of what it ran on.
+Bounded boundOf(const SummaryRow& row, const Beside& beside) {
+    return boundBy(PaneOperation{row, {}, beside.forms.typeOf(row.name), row.own ? beside.forms.threadsOf(row.name) : 1}, beside.roof);
+}
+Bounded boundOf(const LaunchedRow& row, const Beside& beside) {
+    return boundBy(PaneKernel{.row = row}, beside.roof);
+}
+std::string boundText(const Bounded& bounded) {
+    return bounded.by == Bound::Unknown ? std::string("-") : fmt::format("{}, {:.0f} %", toString(bounded.by), 100 * bounded.share);
+}
+void addBound(Json& into, const Bounded& bounded) {
+    into["bound_by"] = bounded.by == Bound::Unknown ? Json(nullptr) : Json(toString(bounded.by));
+    into["roof_share"] = bounded.by == Bound::Unknown ? Json(nullptr) : Json(number(bounded.share));
+}
+std::string roofText(const Roof& roof) {
+    return roof.known() ? fmt::format("Bound by, with the share of the roof that is reached: {}.\n", roof.source)
+                        : fmt::format("What bounds each is not said: {}.\n", roof.whyNone);
+}
+
+Result<Roof> roofFor(SessionReader& reader, std::int64_t id, SummaryBy by, bool devices) {
+    if (by == SummaryBy::Operation && devices) return Roof{.whyNone = "operations of a run on a GPU only launch what computes (--by kernel)"};
+    const auto info = reader.info(id);
+    if (!info) return info.error();
+    const auto shapes = deviceShapes(reader, id);
+    if (!shapes) return shapes.error();
+    if (info->kind == SessionKind::Trace) return roofOf(*info, devices, *shapes, nullptr);
+    return roofOf(*info, devices, *shapes, &Workbench::create()->machine());
+}
 
 Json orNull(const std::optional<double>& value) {
     return value ? Json(number(*value)) : Json(nullptr);
@@ -70,25 +105,30 @@ Json asJson(const SummaryRow& row, const Beside& beside) {
                  {"instructions_per_cycle", orNull(counted.instructionsPerCycle)},
                  {"fetched_bytes_per_second", orNull(counted.bytesPerSecond)},
                  {"stalled_share", orNull(counted.stalledShare)}};
+    addBound(json, boundOf(row, beside));
+    const std::string formats = beside.forms.formatsOf(row.name);
+    json["dtype"] = formats.empty() ? Json(nullptr) : Json(formats);
     return json;
 }
 
-Json asJson(const LaunchedRow& row, const Beside&) {
-    return {{"name", row.name},
-            {"calls", row.calls},
-            {"self_ms", number(row.total.milliseconds())},
-            {"total_ms", number(row.total.milliseconds())},
-            {"mean_us", number(static_cast<double>(row.mean().ns) / 1e3)},
-            {"min_us", number(static_cast<double>(row.shortest.ns) / 1e3)},
-            {"max_us", number(static_cast<double>(row.longest.ns) / 1e3)},
-            {"layer", row.layer < 0 ? Json(nullptr) : Json(row.layer)},
-            {"role", row.role.empty() ? Json(nullptr) : Json(row.role)},
-            {"kind", kindOf(row.kind)},
-            {"grid", row.grid[0] == 0 ? Json(nullptr) : Json(row.grid)},
-            {"block", row.block[0] == 0 ? Json(nullptr) : Json(row.block)},
-            {"operation", row.operation.empty() ? Json(nullptr) : Json(row.operation)},
-            {"operations", row.operations},
-            {"bytes", row.bytes == 0 ? Json(nullptr) : Json(row.bytes)}};
+Json asJson(const LaunchedRow& row, const Beside& beside) {
+    Json json = {{"name", row.name},
+                 {"calls", row.calls},
+                 {"self_ms", number(row.total.milliseconds())},
+                 {"total_ms", number(row.total.milliseconds())},
+                 {"mean_us", number(static_cast<double>(row.mean().ns) / 1e3)},
+                 {"min_us", number(static_cast<double>(row.shortest.ns) / 1e3)},
+                 {"max_us", number(static_cast<double>(row.longest.ns) / 1e3)},
+                 {"layer", row.layer < 0 ? Json(nullptr) : Json(row.layer)},
+                 {"role", row.role.empty() ? Json(nullptr) : Json(row.role)},
+                 {"kind", kindOf(row.kind)},
+                 {"grid", row.grid[0] == 0 ? Json(nullptr) : Json(row.grid)},
+                 {"block", row.block[0] == 0 ? Json(nullptr) : Json(row.block)},
+                 {"operation", row.operation.empty() ? Json(nullptr) : Json(row.operation)},
+                 {"operations", row.operations},
+                 {"bytes", row.bytes == 0 ? Json(nullptr) : Json(row.bytes)}};
+    addBound(json, boundOf(row, beside));
+    return json;
 }
 
 template <class Row>
@@ -105,6 +145,9 @@ Json asJson(const OperationSummary& summary, const std::vector<Row>& rows, const
                  {"kernels", totals.kernels},
                  {"device_ms", number(totals.deviceTime.milliseconds())},
                  {"notes", notes},
+                 {"roof", beside.roof.known()           ? Json(beside.roof.source)
+                          : beside.roof.whyNone.empty() ? Json(nullptr)
+                                                        : Json(beside.roof.whyNone)},
                  {"hardware_counters", beside.counterNote.empty() ? Json(nullptr) : Json(beside.counterNote)},
                  {"lost", totals.lost},
                  {"invalid", totals.invalid}};
@@ -131,7 +174,8 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
         text += fmt::format("{} kernels and copies took {} on GPUs.\n", format::count(totals.kernels), format::milliseconds(all.milliseconds()));
     for (const auto& note : notes) text += printable(note) + "\n";
     if (!beside.counterNote.empty()) text += printable(beside.counterNote) + "\n";
-    const bool counted = by == SummaryBy::Operation && beside.counters.known();
+    const bool counted = by == SummaryBy::Operation && beside.counters.known(), bounded = by == SummaryBy::Operation && beside.roof.known();
+    if (by == SummaryBy::Operation) text += roofText(beside.roof);
     std::vector<Table::Column> columns{{by == SummaryBy::Operation ? "OPERATION"
                                         : by == SummaryBy::Kernel  ? "KERNEL"
                                         : by == SummaryBy::Layer   ? "LAYER"
@@ -145,6 +189,8 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
                                        {"ROLE"},
                                        {"COMPUTES", Right},
                                        {"MOVES", Right}};
+    if (by == SummaryBy::Operation) columns.push_back({"TYPE"});
+    if (bounded) columns.push_back({"BOUND BY"});
     if (counted)
         for (const char* head : {"INSTR/CYCLE", "FETCHES", "STALLED"}) columns.push_back({head, Right});
     Table table(columns);
@@ -160,6 +206,8 @@ std::string asText(const OperationSummary& summary, const std::vector<SummaryRow
             row.role.empty() ? std::string("-") : printable(row.role) + (row.places > 1 ? fmt::format(" (and {} more)", row.places - 1) : ""),
             rate(row.flops, row, "FLOP/s"),
             rate(row.bytes, row, "B/s")};
+        if (by == SummaryBy::Operation) cells.push_back(beside.forms.formatsOf(row.name).empty() ? "-" : printable(beside.forms.formatsOf(row.name)));
+        if (bounded) cells.push_back(boundText(boundOf(row, beside)));
         if (counted) {
             const CountedOperation one = beside.counters.of(row.name);
             cells.push_back(one.instructionsPerCycle ? format::significant(*one.instructionsPerCycle) : "-");
@@ -187,7 +235,7 @@ std::string sizes(const std::array<std::int64_t, 3>& of) {
     return of[0] == 0 ? std::string("-") : fmt::format("{}x{}x{}", of[0], of[1], of[2]);
 }
 
-std::string asText(const KernelSummary& summary, const std::vector<LaunchedRow>& rows) {
+std::string asText(const KernelSummary& summary, const std::vector<LaunchedRow>& rows, const Beside& beside) {
     using enum Table::Align;
     Table table({{"KERNEL"},
                  {"CALLS", Right},
@@ -197,7 +245,8 @@ std::string asText(const KernelSummary& summary, const std::vector<LaunchedRow>&
                  {"GRID", Right},
                  {"BLOCK", Right},
                  {"OPERATION"},
-                 {"ROLE"}});
+                 {"ROLE"},
+                 {"BOUND BY"}});
     for (const auto& row : rows)
         table.add({tableName(row.name), format::count(row.calls), format::milliseconds(row.total.milliseconds()),
                    summary.total().ns > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(row.total.ns) / static_cast<double>(summary.total().ns))
@@ -205,8 +254,8 @@ std::string asText(const KernelSummary& summary, const std::vector<LaunchedRow>&
                    format::milliseconds(row.mean().milliseconds()), sizes(row.grid), sizes(row.block),
                    row.operation.empty() ? std::string("-")
                                          : printable(row.operation) + (row.operations > 1 ? fmt::format(" (and {} more)", row.operations - 1) : ""),
-                   row.role.empty() ? std::string("-") : printable(row.role)});
-    return table.text();
+                   row.role.empty() ? std::string("-") : printable(row.role), boundText(boundOf(row, beside))});
+    return roofText(beside.roof) + table.text();
 }
 
 Result<ExitCode> profile(const ProfileOptions& options) {
@@ -222,14 +271,20 @@ Result<ExitCode> profile(const ProfileOptions& options) {
     if (!known) return known.error();
     OperationSummary summary;
     KernelSummary kernels;
+    Beside beside;
     auto read = forEachSliceBlock(**reader, *id, [&](const SliceBlock& block) -> Status {
         summary.add(block);
+        beside.forms.add(block);
         if (*by == SummaryBy::Kernel && known->kind == SessionKind::Trace) kernels.add(block);
         return {};
     });
     if (!read) return read.error();
+    if (*by == SummaryBy::Operation || *by == SummaryBy::Kernel) {
+        auto roof = roofFor(**reader, *id, *by, summary.totals().kernels > 0);
+        if (!roof) return roof.error();
+        beside.roof = std::move(*roof);
+    }
     // Who took memory is known by operation only, and so is what was counted.
-    Beside beside;
     OperationMemory& memory = beside.memory;
     if (auto note = counterNote(**reader, *id); note)
         beside.counterNote = std::move(*note);
@@ -261,7 +316,7 @@ Result<ExitCode> profile(const ProfileOptions& options) {
     if (!notes) return notes.error();
     // Of an imported trace by kernel: with grid and launching operation, which are told by its own ids.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
-        print(options.json ? line(asJson(summary, launched, beside, "", *notes)) : asText(kernels, launched));
+        print(options.json ? line(asJson(summary, launched, beside, "", *notes)) : asText(kernels, launched, beside));
         return ExitCode::Ok;
     }
     std::string why;

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "app/cli/Commands.h"
 #include "app/cli/TrainReport.h"
 #include "app/cli/ab/AbReport.h"
@@ -9,11 +11,11 @@
 #include "app/cli/output/Table.h"
 #include "app/cli/sessions/SessionJson.h"
 #include "app/cli/study/StudyReport.h"
-#include "core/analysis/FlipSentence.h"
+#include "core/analysis/flips/FlipSentence.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigKeys.h"
 #include "sessions/Captures.h"
-#include "sessions/MeasuredFlips.h"
+#include "sessions/findings/MeasuredFlips.h"
 
 namespace stepscope::cli {
 namespace {
@@ -54,6 +56,7 @@ Json capturesWithSizes(const Shown& s) {
         entry["number"] = one.number;
         entry["records"] = one.records;
         entry["bytes"] = one.bytes;
+        entry["cost"] = number(one.cost);
     }
     return all;
 }
@@ -62,10 +65,13 @@ std::string capturesText(const Shown& s) {
     std::string text;
     for (const auto& one : s.captures.captures)
         text += fmt::format(
-            "  capture {}: {}{} records, {} on the disk\n", one.number,
+            "  capture {}: {}{} records, {} on the disk{}\n", one.number,
             one.steps == 0 ? std::string()
                            : fmt::format("{} step{} from {} on, ", format::count(one.steps), one.steps == 1 ? "" : "s", format::count(one.firstStep)),
-            format::count(one.records), format::bytes({one.bytes}));
+            format::count(one.records), format::bytes({one.bytes}),
+            std::isfinite(one.cost)
+                ? fmt::format(", its steps {:.1f} % {} than those around", 100 * std::abs(one.cost), one.cost < 0 ? "faster" : "slower")
+                : std::string());
     if (text.empty()) return text;
     if (s.captures.detailBytes > 0) text += fmt::format("  their level of detail: {}\n", format::bytes({s.captures.detailBytes}));
     return "\ncaptures\n" + text;
@@ -132,7 +138,8 @@ std::string asText(const Shown& s) {
     facts.add({"tokens", fmt::format("{} training, {} validation", format::count(s.info.trainTokens), format::count(s.info.validationTokens))});
     if (s.info.machine) {
         const Machine& machine = *s.info.machine;
-        facts.add({"machine", fmt::format("{}, {} cores, {}", machine.cpu, machine.cores, format::bytes(machine.memory))});
+        facts.add(
+            {"machine", fmt::format("{}, {} core{}, {}", machine.cpu, machine.cores, machine.cores == 1 ? "" : "s", format::bytes(machine.memory))});
         facts.add({"versions", fmt::format("Stepscope {}, LibTorch {}, {}", machine.stepscope, machine.libtorch, machine.system)});
     } else {
         facts.add({"machine", "not stored: it was not run by Stepscope"});

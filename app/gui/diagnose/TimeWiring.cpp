@@ -47,7 +47,9 @@ TimeWiring::TimeWiring(ExperimentPanel& panel, SessionsPanel& sessions, RunContr
     connect(&sessions.model(), &QAbstractItemModel::dataChanged, this, &TimeWiring::tell);
     connect(&runs, &RunController::engineReady, this, &TimeWiring::refresh);
     connect(&runs, &RunController::phaseChanged, this, [this] {
-        if (m_runs.busy()) m_cancel = true;
+        // A run that has ended has left its time in the database.
+        if (std::exchange(m_busy, m_runs.busy()) && !m_busy) return refresh();
+        if (m_busy) m_cancel = true;
         offer();
     });
 }
@@ -61,34 +63,38 @@ TimeWiring::~TimeWiring() {
 void TimeWiring::refresh() {
     ++m_newest;
     m_cancel = true;
-    m_timing = m_known = m_counted = m_asked = false;
-    tell();
+    m_timing = m_known = m_counted = m_answered = false;
+    m_panel.setTimeForecast("time: …", "What is known of such runs is being looked up.");
+    m_soon.start();
+    offer();
 }
 
+// From the list, whose runs say less: nothing of validations and checkpoints. So only where the database has nothing better, and never before it has
+// answered: two times that follow each other would be of one run.
 void TimeWiring::tell() {
-    if (m_timing || m_counted) return;
+    if (m_timing || m_counted || !m_answered) return;
     const TimeForecast forecast = forecastTime(m_panel.config(), m_sessions.model());
     if (forecast.known || !m_known) m_panel.setTimeForecast(forecast.sentence, forecast.source);
     m_known = m_known || forecast.known;
-    if (!m_known || !m_asked) m_soon.start();
     offer();
 }
 
 void TimeWiring::offer() {
-    m_panel.setTimeOffered(!m_known && !m_timing && !m_runs.busy() && m_runs.workbench() != nullptr);
+    m_panel.setTimeOffered(!m_known && !m_timing && (m_answered || m_counted) && !m_runs.busy() && m_runs.workbench() != nullptr);
 }
 
 // What was timed without a run is in no list; and of a run it knows what validations and checkpoints took.
 void TimeWiring::lookUp() {
-    if (m_counted || m_timing || m_runs.workbench() == nullptr) return;
-    m_asked = true;
+    if (m_timing || m_runs.workbench() == nullptr) return;
     m_thread.post([this, number = m_newest.load(), config = m_panel.config(), workbench = m_runs.workbench(), database = m_reader.database()] {
         if (number != m_newest) return;
         const auto complete = workbench->complete(config);
         const auto found = complete ? knownForecast(workbench->machine(), *complete, database) : std::nullopt;
-        if (!found) return;
-        answer(this, [this, number, forecast = forecastOf(*found, config)] {
+        answer(this, [this, number, found, config] {
             if (number != m_newest || m_timing) return;
+            m_answered = true;
+            if (!found) return tell();
+            const TimeForecast forecast = forecastOf(*found, config);
             m_known = m_counted = true;
             m_panel.setTimeForecast(forecast.sentence, forecast.source);
             offer();

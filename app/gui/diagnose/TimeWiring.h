@@ -1,6 +1,6 @@
-// How long a run of the panel's settings will take, said at its foot: from a stored run of such settings, from steps that were timed before, or,
-// where nobody knows, from five steps that are timed when a person asks; never beside a run or an experiment. GUI thread; engine and database are
-// asked on a thread of its own.
+// How long a run of the panel's settings will take, said at its foot, once: from steps that were timed before, in a run or without one; where there
+// are none, from the list's run of such settings; and where nobody knows, from five steps that are timed when a person asks, never beside a run or an
+// experiment. GUI thread; engine and database are asked on a thread of its own.
 #pragma once
 #include <QObject>
 #include <QTimer>
@@ -34,11 +34,12 @@ private:
     SessionsPanel& m_sessions;
     RunController& m_runs;
     SessionsReader& m_reader;
-    QTimer m_soon;           // an edit is followed by the next one
-    bool m_known = false;    // the foot says a time
-    bool m_counted = false;  //   in which validations and checkpoints are
-    bool m_asked = false;    // whether there is such a time was asked of the database
+    QTimer m_soon;            // an edit is followed by the next one
+    bool m_known = false;     // the foot says a time
+    bool m_counted = false;   //   in which validations and checkpoints are
+    bool m_answered = false;  // the database was asked, and has no such time
     bool m_timing = false;
+    bool m_busy = false;                      // a run or an experiment went on when somebody last looked
     std::atomic<std::uint64_t> m_newest = 0;  // number of the newest question
     std::atomic<bool> m_cancel = false;
     BackThread m_thread;  // last: joined first

@@ -4,10 +4,10 @@
 #include <QFile>
 #include <algorithm>
 
-#include "app/workbench/ExperimentQuestion.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/events/ConfigKeys.h"
-#include "sessions/Experiments.h"
+#include "sessions/findings/Experiments.h"
 #include "widgets/panels/sessions/RelativeTime.h"
 
 namespace stepscope {

@@ -12,7 +12,7 @@
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
-#include "app/workbench/ExperimentReports.h"
+#include "app/workbench/experiments/ExperimentReports.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/compare/CompareForm.h"
 #include "widgets/panels/compare/ComparePage.h"
@@ -133,7 +133,9 @@ void CompareWiring::showBusy() {
                                                  : CompareBusy::Free);
 }
 
+// What is looked at just now is of an earlier question: its answer would measure that one where a person has asked for this one.
 void CompareWiring::lookSoon() {
+    ++m_newest;
     m_looking = true;
     m_ready.reset();
     m_soon.start();

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/events/Event.h"
+#include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
 
 namespace stepscope {
@@ -17,7 +18,7 @@ void ExperimentFeed::publish(Event event) {
 }
 
 void ExperimentFeed::publishChunk(ChunkPtr chunk) {
-    if (isSlices(chunk->kind)) m_chunks.push(std::move(chunk));
+    if (isSlices(chunk->kind) || chunk->kind == kAllocations) m_chunks.push(std::move(chunk));
 }
 
 void ExperimentFeed::begin() {
@@ -51,8 +52,13 @@ void ExperimentFeed::tick() {
     for (const Event& event : m_batch) take(event);
     m_batch.clear();
     m_chunks.drain(m_chunkBatch);
-    for (const ChunkPtr& chunk : m_chunkBatch)
-        if (const auto block = decodeSlices(*chunk)) m_history->add(*block);
+    for (const ChunkPtr& chunk : m_chunkBatch) {
+        if (chunk->kind == kAllocations) {
+            if (const auto block = decodeAllocations(*chunk)) m_history->add(*block);
+        } else if (const auto block = decodeSlices(*chunk)) {
+            m_history->add(*block);
+        }
+    }
     m_chunkBatch.clear();
     Q_EMIT grew();
 }

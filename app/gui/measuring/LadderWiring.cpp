@@ -12,7 +12,7 @@
 #include "app/gui/wiring/RunWiring.h"
 #include "app/gui/wiring/SessionsReader.h"
 #include "app/workbench/Checkpoints.h"
-#include "app/workbench/ExperimentReports.h"
+#include "app/workbench/experiments/ExperimentReports.h"
 #include "core/events/ConfigKeys.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/compare/CompareTypes.h"
@@ -23,7 +23,6 @@ namespace stepscope {
 namespace {
 
 constexpr int kLookSoonMs = 150;
-constexpr std::int64_t kStudyEventsAtOnce = 4096;
 const char* kLadderChapter = "ladders.md";
 
 // The settings that a study ends with: of a search what it recommends, of a ladder its top.
@@ -68,13 +67,10 @@ Result<StoredStudy> storedStudy(const std::string& database, std::int64_t sessio
     const auto summary = (*reader)->summary(session);
     if (!summary) return summary.error();
     auto history = std::make_shared<StudyHistory>();
-    for (std::int64_t from = 0;; from += kStudyEventsAtOnce) {
-        const auto events = (*reader)->events(session, from, kStudyEventsAtOnce);
-        if (!events) return events.error();
-        if (events->empty()) break;
-        for (const Event& event : *events)
-            if (std::holds_alternative<StudyBegan>(event) || std::holds_alternative<StudyRow>(event)) history->add(event);
-    }
+    const auto events = (*reader)->measurements(session);
+    if (!events) return events.error();
+    for (const Event& event : *events)
+        if (std::holds_alternative<StudyBegan>(event) || std::holds_alternative<StudyRow>(event)) history->add(event);
     StoredStudy stored;
     stored.goesOn = !ended(summary->state);
     stored.view.title = asText(summary->name);

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "app/gui/process/BackThread.h"
-#include "app/workbench/StudyRequests.h"
+#include "app/workbench/experiments/StudyRequests.h"
 #include "widgets/panels/ladder/LadderTypes.h"
 
 class QTabWidget;

@@ -5,7 +5,7 @@
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
-#include "core/analysis/FlipContext.h"
+#include "core/analysis/flips/FlipContext.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 
 namespace stepscope {

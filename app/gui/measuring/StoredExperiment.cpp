@@ -2,13 +2,13 @@
 
 #include <QDateTime>
 #include <algorithm>
-#include <limits>
 
 #include "app/gui/measuring/CompareCheck.h"
 #include "app/workbench/Checkpoints.h"
-#include "app/workbench/ExperimentQuestion.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/events/Event.h"
+#include "sessions/Samples.h"
 #include "sessions/Slices.h"
 #include "widgets/panels/sessions/RelativeTime.h"
 
@@ -67,6 +67,17 @@ void tellMemory(CompareView& view, const Workbench& workbench) {
     const auto [a, b] = sidesOf(*began);
     const auto of = [&](const RunConfig& config, Arm arm) {
         SideMemory memory{.parts = {}, .measured = view.history->facts(arm).peakBytes};
+        double named = 0;
+        for (const MemoryOwner& kind : view.history->memoryAtPeak(arm)) {
+            memory.parts.push_back({QString::fromStdString(kind.kind), static_cast<double>(kind.bytes)});
+            named += static_cast<double>(kind.bytes);
+        }
+        // What a Program keeps ready from step to step was taken before anybody looked. Where that is most of it, as in a planned step, the
+        // prediction knows more.
+        memory.seen = named > 0 && !(memory.measured > 2 * named);
+        if (memory.seen && memory.measured > 1.01 * named) memory.parts.push_back({"kept by its Program", memory.measured - named});
+        if (memory.seen) return memory;
+        memory.parts.clear();
         const auto complete = workbench.complete(config);
         if (!complete) return memory;
         const Workbench::Estimate needed = workbench.estimate(*complete);
@@ -86,7 +97,7 @@ Result<StoredView> storedView(const std::string& database, std::int64_t session,
     const auto summary = (*reader)->summary(session);
     if (!summary) return summary.error();
     const bool within = summary->kind != SessionKind::Experiment;
-    const auto events = (*reader)->events(session, 0, std::numeric_limits<std::int64_t>::max());
+    const auto events = (*reader)->measurements(session);
     if (!events) return events.error();
     ChosenExperiment chosen = chosenExperiment(*events, number);
     if (within && chosen.all.empty())
@@ -98,10 +109,13 @@ Result<StoredView> storedView(const std::string& database, std::int64_t session,
                          "Session " + std::to_string(session) + " holds no measurement of the number " + std::to_string(number) + ".");
     auto history = std::make_shared<ExperimentHistory>(std::move(chosen.history));
     // What it captured says why; where that is damaged the answer stands without it. What a run captured is of its own steps.
-    const Status captured = within || chosen.all.size() > 1 ? Status() : forEachSliceBlock(**reader, session, [&](const SliceBlock& block) {
+    const auto take = [&](const auto& block) {
         history->add(block);
         return Status();
-    });
+    };
+    Status captured;
+    if (!within && chosen.all.size() <= 1) captured = forEachSliceBlock(**reader, session, take);
+    if (captured && !within && chosen.all.size() <= 1) captured = forEachAllocationBlock(**reader, session, take);
     StoredView stored;
     CompareView& view = stored.view;
     view.stage = stageOf(*history, summary->state, within);
@@ -140,7 +154,7 @@ Result<ExperimentRequest> requestAgain(const ExperimentHistory& history, const s
         (ofA ? request.a : request.b) = std::move(*here);
     }
     request.same = began->same;
-    request.budgetSeconds = began->budgetSeconds;
+    request.budgetSeconds = std::clamp(history.secondsToAskAgain(), kShortestBudget, kLongestBudget);
     request.delta = began->delta;
     request.seed = began->seed + 1;
     if (const auto& judged = history.newest(); judged && judged->equalTime.seconds > 0) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/gui/process/BackThread.h"
-#include "sessions/OverlaidReader.h"
+#include "sessions/findings/OverlaidReader.h"
 
 namespace stepscope {
 

@@ -1,10 +1,18 @@
 #include "app/gui/stored/CapturesWiring.h"
 
+#include <algorithm>
+#include <span>
+
 #include "sessions/Captures.h"
 #include "widgets/panels/sessions/CapturesDialog.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostListed = 1000;  // the newest
+
+}  // namespace
 
 CapturesWiring::CapturesWiring(const Panels& panels, std::string database, QObject* parent)
     : QObject(parent), m_database(std::move(database)), m_dialog(new CapturesDialog(&panels.window)) {
@@ -21,8 +29,10 @@ void CapturesWiring::read(qint64 session) {
     m_thread.post([this, session] {
         CapturesView view{.session = session, .captures = {}, .problem = {}};
         if (const auto stored = storedCaptures(m_database, session)) {
-            for (const StoredCapture& one : stored->captures)
-                view.captures.push_back({one.number, one.firstStep, one.steps, one.records, one.slices, one.bytes});
+            const auto& all = stored->captures;
+            view.older = static_cast<qint64>(all.size() - std::min(all.size(), kMostListed));
+            for (const StoredCapture& one : std::span(all).subspan(static_cast<std::size_t>(view.older)))
+                view.captures.push_back({one.number, one.firstStep, one.steps, one.records, one.slices, one.bytes, one.cost});
             view.detailBytes = stored->detailBytes;
         } else {
             view.problem = QString::fromStdString(stored.error().sentence);

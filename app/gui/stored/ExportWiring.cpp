@@ -1,10 +1,20 @@
 #include "app/gui/stored/ExportWiring.h"
 
+#include <QFileInfo>
+#include <QProgressDialog>
+#include <chrono>
+
 #include "app/gui/wiring/RunWiring.h"
+#include "core/base/Format.h"
 #include "sessions/exporters/ExportSession.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
 
 namespace stepscope {
+namespace {
+
+constexpr int kShownAfterMs = 300;  // an export that takes longer is shown
+
+}  // namespace
 
 std::vector<ExportChoice> exportChoices(bool capturesOnly) {
     std::vector<ExportChoice> choices;
@@ -16,21 +26,66 @@ std::vector<ExportChoice> exportChoices(bool capturesOnly) {
 }
 
 ExportWiring::ExportWiring(const Panels& panels, RunWiring& running, std::string database, QObject* parent)
-    : QObject(parent), m_running(running), m_database(std::move(database)) {
+    : QObject(parent), m_panels(panels), m_running(running), m_database(std::move(database)) {
     panels.sessions.setExports(exportChoices());
     connect(&panels.sessions, &SessionsPanel::exportRequested, this, &ExportWiring::write);
 }
 
+void ExportWiring::showProgress(const QString& file, qint64 bytes) {
+    if (m_dialog == nullptr) {
+        m_dialog = new QProgressDialog(m_panels.window);
+        m_dialog->setWindowTitle("Export");
+        m_dialog->setCancelButtonText("Stop");
+        m_dialog->setAutoClose(false);
+        m_dialog->setAutoReset(false);
+        m_dialog->setMinimumDuration(kShownAfterMs);
+        m_dialog->setValue(0);     // from here on; before a first value Qt waits as long as it does by itself, four seconds
+        m_dialog->setRange(0, 0);  // how long it will be is known when it is written
+        connect(m_dialog, &QProgressDialog::canceled, this, &ExportWiring::stopAll);
+    }
+    m_dialog->setLabelText(QString("Writing %1: %2 so far").arg(QFileInfo(file).fileName(), QString::fromStdString(format::bytes(Bytes{bytes}))));
+}
+
+// What was asked for by now; what is asked for from here on has a flag of its own, though it may wait until the others have heard.
+void ExportWiring::stopAll() {
+    *m_stop = true;
+    m_stop = std::make_shared<std::atomic<bool>>(false);
+}
+
+void ExportWiring::ended() {
+    if (--m_writing > 0) return;
+    if (m_dialog != nullptr) m_dialog->deleteLater();
+    m_dialog = nullptr;
+}
+
 void ExportWiring::write(qint64 session, const QString& path, const QString& word) {
-    m_thread.post([this, session, file = path.toStdString(), word = word.toStdString()] {
+    ++m_writing;
+    if (m_dialog != nullptr && m_dialog->wasCanceled()) {  // of those that were stopped: it does not come back
+        m_dialog->deleteLater();
+        m_dialog = nullptr;
+    }
+    showProgress(path, 0);
+    m_thread.post([this, session, stop = m_stop, file = path.toStdString(), word = word.toStdString()] {
+        auto told = std::chrono::steady_clock::now();
+        const auto progress = [&](std::int64_t bytes) {
+            // The window hears of what a person can read, and no more often.
+            if (const auto now = std::chrono::steady_clock::now(); now - told > std::chrono::milliseconds(100)) {
+                told = now;
+                answer(this, [this, stop, bytes, name = QString::fromStdString(file)] {
+                    if (m_dialog != nullptr && !*stop) showProgress(name, bytes);
+                });
+            }
+            return !*stop;
+        };
         const auto written = exportFormatOf(word, file, ExportFormat::CsvLong).andThen([&](ExportFormat format) {
-            return exportSession(m_database, session, file, format);
+            return exportSession(m_database, session, file, format, Existing::Replace, progress);
         });
         answer(this, [this, session, written] {
+            ended();
             if (written)
                 m_running.say(QString("Session %1 is written to %2.").arg(session).arg(QString::fromStdString(*written)), false);
             else
-                m_running.say(QString::fromStdString(written.error().sentence), true);
+                m_running.say(QString::fromStdString(written.error().sentence), written.error().code != ErrorCode::Cancelled);
         });
     });
 }

@@ -4,7 +4,7 @@
 #include <QObject>
 #include <memory>
 
-#include "app/workbench/DemoSessions.h"
+#include "app/workbench/experiments/DemoSessions.h"
 
 namespace stepscope {
 

@@ -6,7 +6,7 @@
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/SessionsReader.h"
-#include "core/analysis/FlipContext.h"
+#include "core/analysis/flips/FlipContext.h"
 #include "core/base/Format.h"
 #include "widgets/panels/LogModel.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"

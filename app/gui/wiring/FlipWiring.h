@@ -10,10 +10,10 @@
 
 #include "app/gui/measuring/MeasureWords.h"
 #include "app/workbench/Workbench.h"
-#include "core/analysis/FlipMeter.h"
+#include "core/analysis/flips/FlipMeter.h"
 #include "core/events/SwitchCatalogue.h"
-#include "sessions/MeasuredFlips.h"
-#include "sessions/MeasuredTurns.h"
+#include "sessions/findings/MeasuredFlips.h"
+#include "sessions/findings/MeasuredTurns.h"
 
 namespace stepscope {
 

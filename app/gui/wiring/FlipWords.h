@@ -2,8 +2,8 @@
 #pragma once
 #include <QStringList>
 
-#include "core/analysis/FlipMeter.h"
-#include "sessions/MeasuredFlips.h"
+#include "core/analysis/flips/FlipMeter.h"
+#include "sessions/findings/MeasuredFlips.h"
 #include "widgets/panels/run/FlipStrip.h"
 
 namespace stepscope {

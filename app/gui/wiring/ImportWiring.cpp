@@ -76,14 +76,24 @@ void ImportWiring::showProgress(const QString& file) {
         m_dialog->setAutoReset(false);
         m_dialog->setMinimumDuration(300);
         m_dialog->setRange(0, kParts);
-        connect(m_dialog, &QProgressDialog::canceled, this, [stop = m_stop] { *stop = true; });
+        connect(m_dialog, &QProgressDialog::canceled, this, &ImportWiring::stopAll);
     }
     m_dialog->setLabelText(QString("Importing %1").arg(QFileInfo(file).fileName()));
 }
 
+// What was asked for by now; what is asked for from here on has a flag of its own, though it may wait until the others have heard.
+void ImportWiring::stopAll() {
+    *m_stop = true;
+    m_stop = std::make_shared<std::atomic<bool>>(false);
+}
+
 void ImportWiring::import(const QStringList& files) {
     if (files.isEmpty()) return;
-    if (m_importing++ == 0) *m_stop = false;
+    ++m_importing;
+    if (m_dialog != nullptr && m_dialog->wasCanceled()) {  // of those that were stopped: it does not come back
+        m_dialog->deleteLater();
+        m_dialog = nullptr;
+    }
     showProgress(files.first());
     m_dialog->setValue(0);
     ImportRequest request{.database = m_reader.database(), .files = {}, .name = {}, .progress = {}};
@@ -94,8 +104,8 @@ void ImportWiring::import(const QStringList& files) {
             // The window hears of a change that it can show, and no more often.
             if (const int part = static_cast<int>(share * kParts); part != told) {
                 told = part;
-                answer(this, [this, part, name = QString::fromStdString(file)] {
-                    if (m_dialog == nullptr) return;
+                answer(this, [this, stop, part, name = QString::fromStdString(file)] {
+                    if (m_dialog == nullptr || *stop) return;
                     showProgress(name);
                     m_dialog->setValue(part);
                 });

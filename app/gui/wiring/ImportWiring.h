@@ -43,6 +43,7 @@ protected:
 
 private:
     void showProgress(const QString& file);
+    void stopAll();
     void ended();
 
     Panels m_panels;
@@ -51,8 +52,8 @@ private:
     SessionsWiring& m_sessions;
     QProgressDialog* m_dialog = nullptr;  // the window's child
     int m_importing = 0;
-    std::shared_ptr<std::atomic<bool>> m_stop = std::make_shared<std::atomic<bool>>(false);
-    BackThread m_thread;  // last: joined first
+    std::shared_ptr<std::atomic<bool>> m_stop = std::make_shared<std::atomic<bool>>(false);  // of what has not been stopped yet
+    BackThread m_thread;                                                                     // last: joined first
 };
 
 }  // namespace stepscope

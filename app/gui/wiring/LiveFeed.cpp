@@ -48,6 +48,7 @@ void LiveFeed::setHidden(bool hidden) {
 void LiveFeed::forget() {
     m_history = std::make_shared<RunHistory>();
     m_log->clear();
+    m_lines.clear();
     m_batch.clear();
     m_next = 0;
     std::vector<Item> dropped;
@@ -71,7 +72,9 @@ void LiveFeed::tick() {
     const bool backlog = m_batch.size() > kBacklog;
     while (m_next < m_batch.size() && (m_next % 64 != 0 || clock.nsecsElapsed() < kTickBudgetNs)) {
         const bool superseded = backlog && isSample(m_next) && isSample(m_next + 1);
-        if (!superseded) std::visit([this](const auto& item) { take(item); }, m_batch[m_next]);
+        // Taken out first: who is told of it may call forget(), and others are told of it after them.
+        const Item now = std::move(m_batch[m_next]);
+        if (!superseded) std::visit([this](const auto& item) { take(item); }, now);
         if (m_next >= m_batch.size()) break;  // somebody who was told called forget()
         ++m_next;
     }
@@ -111,11 +114,8 @@ void LiveFeed::take(const Event& event) {
 
 // A measurement that may move the loss is refused until a person agrees: the strip asks, and a warning in the log would tell of a fault.
 bool LiveFeed::isQuestion(const Event& event) {
-    if (const auto* refused = std::get_if<SwitchRefused>(&event)) m_question = refused->subject.kind == Subject::Kind::Loss ? refused->why : "";
     const auto* line = std::get_if<LogLine>(&event);
-    if (line == nullptr || m_question.empty() || !line->text.ends_with(m_question)) return false;
-    m_question.clear();
-    return true;
+    return line != nullptr && line->subject.kind == Subject::Kind::Loss;
 }
 
 void LiveFeed::tell(const Event& event) {

@@ -59,7 +59,7 @@ private:
     void take(const Event& event);
     void take(const Rewind& back);
     void tell(const Event& event);
-    bool isQuestion(const Event& event);
+    static bool isQuestion(const Event& event);
 
     Channel<Item> m_channel;
     std::atomic<bool> m_awake = false;  // a wake() is on its way or the timer runs
@@ -69,7 +69,6 @@ private:
     std::shared_ptr<RunHistory> m_history;
     LogModel* m_log;
     std::vector<LogEntry> m_lines;  // of this tick
-    std::string m_question;         // why a measurement waits for agreement, until its line in the log has come
 };
 
 }  // namespace stepscope

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "app/workbench/ExperimentQuestion.h"
-#include "core/analysis/CaptureSentence.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
+#include "core/analysis/captures/CaptureSentence.h"
 #include "core/base/Format.h"
 #include "core/events/ConfigJson.h"
 #include "core/events/Event.h"

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "app/gui/process/BackThread.h"
 #include "app/gui/wiring/LiveFeed.h"
 
 namespace stepscope {
@@ -10,8 +9,8 @@ namespace {
 constexpr int kReportMs = 100, kFollowMs = 1000;
 }  // namespace
 
-ReplayController::ReplayController(std::string database, BackThread& thread, LiveFeed& feed, QObject* parent)
-    : QObject(parent), m_database(std::move(database)), m_thread(thread), m_feed(feed) {
+ReplayController::ReplayController(std::string database, LiveFeed& feed, QObject* parent)
+    : QObject(parent), m_database(std::move(database)), m_feed(feed) {
     m_timer.setInterval(kReportMs);
     connect(&m_timer, &QTimer::timeout, this, &ReplayController::report);
     m_follow.setInterval(kFollowMs);

@@ -1,23 +1,23 @@
 // Owns the Replayer of the session that is being looked at. A session that another process is still recording is followed: as long as its end is
-// looked at, what has been stored since is read and shown. Opening and closing (SQLite, a thread to join) happen on the reader's
-// thread; here are the transport's wishes and, while one is open, where the replay is. GUI thread object.
+// looked at, what has been stored since is read and shown. Opening and closing (SQLite, a thread to join) happen on a thread of its own, which is
+// joined before anything here goes; here are the transport's wishes and, while one is open, where the replay is. GUI thread object.
 #pragma once
 #include <QObject>
 #include <QTimer>
 #include <memory>
 #include <string>
 
+#include "app/gui/process/BackThread.h"
 #include "sessions/Replayer.h"
 
 namespace stepscope {
 
-class BackThread;
 class LiveFeed;
 
 class ReplayController : public QObject {
     Q_OBJECT
 public:
-    ReplayController(std::string database, BackThread& thread, LiveFeed& feed, QObject* parent = nullptr);
+    ReplayController(std::string database, LiveFeed& feed, QObject* parent = nullptr);
     ~ReplayController() override;
 
     void open(std::int64_t session);  // shows the whole session at once, paused at its end
@@ -44,12 +44,12 @@ private:
     void release(std::shared_ptr<Replayer> replayer);
 
     std::string m_database;
-    BackThread& m_thread;
     LiveFeed& m_feed;
     std::shared_ptr<Replayer> m_replayer;
     std::int64_t m_session = 0;
     double m_speed = 10;
     QTimer m_timer, m_follow;
+    BackThread m_thread;  // last: joined first
 };
 
 }  // namespace stepscope

@@ -11,8 +11,8 @@
 #include "app/gui/process/BackThread.h"
 #include "core/base/Result.h"
 #include "core/events/SessionInfo.h"
-#include "sessions/MeasuredFlips.h"
-#include "sessions/MeasuredTurns.h"
+#include "sessions/findings/MeasuredFlips.h"
+#include "sessions/findings/MeasuredTurns.h"
 #include "widgets/panels/sessions/SessionRow.h"
 
 namespace stepscope {
@@ -37,8 +37,6 @@ public:
     void withInfo(std::int64_t session, std::function<void(const SessionInfo&)> use);
     // The configuration as it was at the session's last checkpoint, flips included; a session without one is told by failed().
     void withCheckpoint(std::int64_t session, std::function<void(const SessionInfo&, const RunConfig&)> use);
-    // For others that must not touch the disk on the GUI thread (replay).
-    BackThread& thread() { return m_thread; }
 
 Q_SIGNALS:
     void listed(const std::vector<stepscope::SessionRow>& rows);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "app/workbench/ExperimentQuestion.h"
 #include "app/workbench/RunRecorder.h"
 #include "app/workbench/diagnose/AttentionMeter.h"
 #include "app/workbench/diagnose/MachineTurn.h"
 #include "app/workbench/diagnose/PeakMeter.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/events/ConfigKeys.h"
 #include "core/optimizations/registry/Registry.h"
 

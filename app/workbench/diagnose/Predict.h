@@ -7,8 +7,8 @@
 
 #include "app/workbench/diagnose/TimedSteps.h"
 #include "core/prediction/TimePrediction.h"
-#include "sessions/Experiments.h"
-#include "sessions/Forecasts.h"
+#include "sessions/findings/Experiments.h"
+#include "sessions/findings/Forecasts.h"
 
 namespace stepscope {
 

@@ -6,7 +6,7 @@
 
 #include "app/workbench/diagnose/Estimate.h"
 #include "core/events/Machine.h"
-#include "sessions/Forecasts.h"
+#include "sessions/findings/Forecasts.h"
 
 namespace stepscope {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/workbench/Workbench.h"
-#include "sessions/Forecasts.h"
+#include "sessions/findings/Forecasts.h"
 
 namespace stepscope {
 

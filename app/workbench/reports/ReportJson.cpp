@@ -5,8 +5,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "app/workbench/ExperimentQuestion.h"
-#include "app/workbench/ExperimentReports.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
+#include "app/workbench/experiments/ExperimentReports.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope::json {
@@ -220,6 +220,12 @@ std::string line(const Json& json) {
     return text(json) + "\n";
 }
 
+Json memoryJson(const std::vector<MemoryOwner>& kinds) {
+    Json all = Json::object();
+    for (const MemoryOwner& one : kinds) all[one.kind] = one.bytes;
+    return all;
+}
+
 Json sideOf(const RunConfig& a, const RunConfig& b, Arm arm, const SideFacts& facts) {
     return factsOf(settings(a, b, arm == Arm::A), facts);
 }
@@ -247,6 +253,7 @@ Json answerOf(const ExperimentHistory& history) {
             {"loss_difference_at_equal_tokens", number(history.lossDifference())},
             {"loss_at_equal_time", equalTime(judged.equalTime)},
             {"waterfall", whyJson(history.why())},
+            {"memory_at_peak", {{"a", memoryJson(history.memoryAtPeak(Arm::A))}, {"b", memoryJson(history.memoryAtPeak(Arm::B))}}},
             {"a", sideOf(sideA, sideB, Arm::A, history.facts(Arm::A))},
             {"b", sideOf(sideA, sideB, Arm::B, history.facts(Arm::B))}};
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "core/base/Utf8.h"
 #include "core/workers/WorkerGroup.h"
 
 namespace stepscope {
@@ -39,8 +40,8 @@ Result<WorkerFacts> factsOf(const std::string& text, int rank) {
                          fmt::format("What came from worker {} is nothing that Stepscope says; start all workers with the same program.", rank));
     if (json["version"] != STEPSCOPE_VERSION)
         return makeError(ErrorCode::BadInput, fmt::format("Worker {} runs Stepscope {}, and this one {}; start all workers with the same program.",
-                                                          rank, json["version"].get<std::string>().substr(0, 40), STEPSCOPE_VERSION));
-    return WorkerFacts{.host = json["host"].get<std::string>().substr(0, 256),
+                                                          rank, printable(firstBytes(json["version"].get<std::string>(), 40)), STEPSCOPE_VERSION));
+    return WorkerFacts{.host = std::string(firstBytes(json["host"].get<std::string>(), 256)),
                        .process = json["process"].get<std::int64_t>(),
                        .cores = static_cast<int>(std::clamp<std::int64_t>(json["cores"].get<std::int64_t>(), 0, 1 << 20))};
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/analysis/StepSample.h"
+#include "core/analysis/flips/StepSample.h"
 #include "core/base/Check.h"
 
 namespace stepscope {
@@ -111,6 +111,7 @@ void OverlaidRunBuilder::addSample(const DeviceSample& sample) {
     m_facts.othersPct.push_back(sample.othersPct);
     m_facts.stealPct.push_back(sample.stealPct);
     m_facts.gpuClockMhz.push_back(sample.gpuClockMhz);
+    m_facts.cpuClockMhz.push_back(sample.cpuClockMhz);
     m_run->ofGpu = m_run->ofGpu || std::isfinite(sample.gpuPct);
     m_samples.push_back(sample);
 }

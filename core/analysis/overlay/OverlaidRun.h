@@ -1,5 +1,5 @@
 // OverlaidRun: of one stored run what charts of several runs show: a few columns, in rows of one step, or of several where a run is very long.
-// Made by OverlaidRunBuilder on a reader's thread (sessions/OverlaidReader), never changed after, read by the charts on the GUI thread.
+// Made by OverlaidRunBuilder on a reader's thread (sessions/findings/OverlaidReader), never changed after, read by the charts on the GUI thread.
 // Torch-free, Qt-free, without SQL.
 #pragma once
 #include <cstddef>

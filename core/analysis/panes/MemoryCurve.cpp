@@ -44,10 +44,19 @@ std::vector<MemoryOfDevice> MemoryCurve::result(std::int64_t from, std::int64_t 
         bool some = false;
         for (std::size_t i = 0; i < of.size(); ++i) {
             const Kept& one = *of[i];
+            const std::int64_t before = level;
             level = memory.absolute  ? one.total
                     : one.bytes >= 0 ? cappedSum(level, one.bytes)
                                      : std::max(level, -kMostTime) + std::max(one.bytes, -kMostTime);
             if (one.at < from) continue;
+            if (!some && i > 0 && one.at > from) {  // what was in use when the range began
+                memory.curve.emplace_back(from, before);
+                memory.peak = before;
+                memory.peakAt = from;
+                memory.reserved = of[i - 1]->reserved;
+                peakPlace = i - 1;
+                some = true;
+            }
             memory.reserved = std::max(memory.reserved, one.reserved);
             if (one.bytes > 0) {
                 memory.allocations += 1;

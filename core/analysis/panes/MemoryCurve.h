@@ -1,5 +1,5 @@
-// MemoryCurve: memory in use over time on the host and on each device, from recorded allocations: its highest point in a range, and what was alive
-// then, by kind and owner. Blocks are added in any order. Any thread, one at a time.
+// MemoryCurve: memory in use over time on the host and on each device, from recorded allocations: its highest point in a range, which may be its
+// beginning, and what was alive then, by kind and owner. Blocks are added in any order. Any thread, one at a time.
 #pragma once
 #include <cstdint>
 #include <string>

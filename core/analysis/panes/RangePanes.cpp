@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <tuple>
 
+#include "core/analysis/panes/OperationForms.h"
 #include "core/base/KeyedHash.h"
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
@@ -49,10 +49,9 @@ struct PanesReader::Growing {
     KernelSummary kernels;
     std::map<std::int64_t, DeviceSummary> devices;  // by rank
     std::map<std::int64_t, StepDivision> divisions;
-    std::map<std::pair<std::string, bool>, SlicePlace> longest;        // by name, on a GPU or not
-    std::map<std::string, std::map<std::string, std::int64_t>> types;  // own time by name and type
-    std::map<std::string, std::set<std::int64_t>> sharing;             // lanes of our own operations, by name
-    std::vector<std::string> texts;                                    // of the lane in hand
+    std::map<std::pair<std::string, bool>, SlicePlace> longest;  // by name, on a GPU or not
+    OperationForms forms;
+    std::vector<std::string> texts;  // of the lane in hand
     KeyedMap<std::string, std::uint32_t> textPlaces;
     std::vector<NestedSlice> nested;
 
@@ -92,24 +91,13 @@ void PanesReader::Growing::nest(const SliceBlock& block) {
 
 void PanesReader::Growing::place(const SliceBlock& block) {
     std::map<std::pair<std::uint32_t, bool>, const Slice*> some;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> called;  // own time by name and arguments
     for (const Slice& slice : block.slices) {
         const bool work = isDeviceWork(slice.kind);
         if (!work && !isOperation(slice.kind)) continue;
         const Slice*& best = some[{slice.name, work}];
         if (best == nullptr || slice.duration > best->duration) best = &slice;
-        if (!work && slice.arguments != 0) {
-            auto& time = called[{slice.name, slice.arguments}];
-            time = cappedSum(time, slice.self());
-        }
     }
-    for (const auto& [key, time] : called) {
-        const SliceArguments& with = block.arguments[key.second];
-        if (with.flops <= 0 && with.bytes <= 0) continue;
-        if (with.text.empty()) sharing[block.strings[key.first]].insert(block.thread.laneNumber());
-        auto& into = types[block.strings[key.first]][elementType(with.text)];
-        into = cappedSum(into, time);
-    }
+    forms.add(block);
     for (const auto& [key, slice] : some) {
         SlicePlace& into = longest[{block.strings[key.first], key.second}];
         if (slice->duration > into.duration) into = {block.thread.laneNumber(), slice->depth, slice->start, slice->duration};
@@ -183,14 +171,9 @@ RangePanes PanesReader::finish(Growing& growing) {
         const auto found = growing.longest.find({name, work});
         return found == growing.longest.end() ? SlicePlace{} : found->second;
     };
-    const auto typeOf = [&](const std::string& name) {
-        const auto found = growing.types.find(name);
-        if (found == growing.types.end()) return std::string();
-        return std::ranges::max_element(found->second, {}, [](const auto& one) { return one.second; })->first;
-    };
     for (auto& row : growing.operations.rows(SummaryBy::Operation, SummarySort::Self))
-        panes.operations.push_back({row, placeOf(row.name, false), typeOf(row.name),
-                                    row.own ? std::max<std::int64_t>(1, static_cast<std::int64_t>(growing.sharing[row.name].size())) : 1});
+        panes.operations.push_back({row, placeOf(row.name, false), growing.forms.typeOf(row.name), row.own ? growing.forms.threadsOf(row.name) : 1,
+                                    growing.forms.formatsOf(row.name)});
     struct Fill {
         std::string phase;
         std::int64_t heaviest = -1, delay = 0, launched = 0;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/DeviceSummary.h"
-#include "core/analysis/KernelSummary.h"
-#include "core/analysis/OperationSummary.h"
+#include "core/analysis/captures/DeviceSummary.h"
+#include "core/analysis/captures/KernelSummary.h"
+#include "core/analysis/captures/OperationSummary.h"
 #include "core/analysis/panes/FlameTree.h"
 #include "core/analysis/panes/LayerMap.h"
 #include "core/analysis/panes/MemoryCurve.h"
@@ -31,6 +31,7 @@ struct PaneOperation {
     SlicePlace longest;
     std::string type;          // of its first tensor, as LibTorch names it, where most of its own time went; empty: unknown
     std::int64_t threads = 1;  // that share it: of our own operations each has a slice, so that the time by the clock is a part of its own time
+    std::string formats{};     // all of its types with their shares of its own time (OperationForms)
 };
 struct PaneKernel {
     LaunchedRow row;

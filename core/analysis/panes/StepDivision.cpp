@@ -100,6 +100,11 @@ void StepDivision::divideDevice(DividedSteps& into) const {
     into.from.ns = from;
     into.to.ns = to;
     into.window = into.to - into.from;
+    const Spans moving = merged(m_spans[Communication]), computing = merged(m_spans[Kernels]);
+    Spans either = moving;
+    either.insert(either.end(), computing.begin(), computing.end());
+    into.communication.ns = lengthWithin(moving, from, to);
+    into.overlapped.ns = into.communication.ns + lengthWithin(computing, from, to) - lengthWithin(merged(std::move(either)), from, to);
     Spans taken;
     std::int64_t before = 0;
     for (std::size_t i = 0; i < kOnDevice; ++i) {

@@ -29,6 +29,8 @@ struct DividedSteps {
     TimeNs window;                    //   and is so long: of steps on a CPU without what lies between them
     std::vector<ClassTime> classes;   // in their order, their times add up to the window
     std::vector<ThreadBusy> threads;  // with operations; those that did most first
+    // Of GPUs, within what is divided: how long kernels moved data between workers, and how long of that others computed meanwhile.
+    TimeNs communication, overlapped;
 };
 
 class StepDivision {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 namespace stepscope {
@@ -29,6 +30,17 @@ void appendCsv(std::string& into, const QueryValue& value) {
         into += c;
     }
     into += '"';
+}
+
+// Exactly: beyond 2^53 a whole number may lie between two neighbouring doubles. Negative: `whole` is less; 0 also where `real` is no number.
+int compared(std::int64_t whole, double real) {
+    constexpr double kBeyond = 0x1p63;
+    if (real >= kBeyond) return -1;
+    if (real < -kBeyond) return 1;
+    if (std::isnan(real)) return 0;
+    const auto below = static_cast<std::int64_t>(std::floor(real));
+    if (whole != below) return whole < below ? -1 : 1;
+    return real > std::floor(real) ? -1 : 0;
 }
 
 int rankOf(const QueryValue& value) {
@@ -65,6 +77,9 @@ bool queryLess(const QueryValue& a, const QueryValue& b) {
     if (wholeA != nullptr && wholeB != nullptr) return *wholeA < *wholeB;
     const auto *textA = std::get_if<std::string>(&a), *textB = std::get_if<std::string>(&b);
     if (textA != nullptr && textB != nullptr) return *textA < *textB;
+    const auto *realA = std::get_if<double>(&a), *realB = std::get_if<double>(&b);
+    if (wholeA != nullptr && realB != nullptr) return compared(*wholeA, *realB) < 0;
+    if (realA != nullptr && wholeB != nullptr) return compared(*wholeB, *realA) > 0;
     return queryNumber(a) < queryNumber(b);  // false of two NULL; SQLite makes NULL of what is not a number
 }
 

@@ -22,10 +22,6 @@ constexpr double kHardly = 0.1;
 constexpr double kMostARecord = 2000;        // ns that a record of a capture can cost: what is more is the machine's
 constexpr std::int64_t kMostSteps = 10'000;  // of an arm: what a stranger's file may hold beyond is left out
 
-std::size_t armPlace(Arm arm) {
-    return arm == Arm::A ? 0 : 1;
-}
-
 // Half of Welch's 95 % interval of mean(b) - mean(a).
 double halfWidth(const std::vector<double>& a, const std::vector<double>& b) {
     if (a.size() < 2 || b.size() < 2) return kUnknown;

@@ -1,7 +1,7 @@
 // What the two demo sessions are: two runs of one small model that differ in switches alone.
 #include <gtest/gtest.h>
 
-#include "app/workbench/DemoSessions.h"
+#include "app/workbench/experiments/DemoSessions.h"
 
 namespace stepscope {
 namespace {

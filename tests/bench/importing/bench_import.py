@@ -1,6 +1,7 @@
 # bench_import.py: how long the import of a large trace takes and how much memory. Makes a trace of the size that is asked for by repeating a smaller one,
 # each time later, with its ids told apart, then runs `stepscope-cli import` on it.
-#   python3 tests/bench/importing/bench_import.py --from TRACE[.gz] [--gigabytes 1] [--packed] [--times 1] [--python]
+# The bars: 1 GB plain in under 10 s, packed in under 15 s, under 400 MB resident at 1 GB and at 4 GB.
+#   python3 tests/bench/importing/bench_import.py --from TRACE[.gz] [--gigabytes 1] [--packed] [--times 1] [--python] [--hta PYTHON]
 import argparse
 import gzip
 import json
@@ -80,6 +81,7 @@ def main():
     parser.add_argument("--packed", action="store_true")
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--python", action="store_true", help="beside it: Python's json")
+    parser.add_argument("--hta", metavar="PYTHON", help="beside it: HolisticTraceAnalysis, by a Python that has traceinsight (build/venv/bin/python)")
     parser.add_argument("--cli", default="build/release/app/cli/stepscope-cli")
     options = parser.parse_args()
     raw = made_up()
@@ -100,6 +102,10 @@ def main():
             opened = "gzip.open" if options.packed else "open"
             seconds, resident, processor, _ = timed([sys.executable, "-c", f"import gzip,json; json.load({opened}({path!r}))"])
             print(f"Python's json: {seconds:.2f} s, {resident:.0f} MB resident at most, {processor:.2f} s of processor time")
+        if options.hta:
+            program = f"from hta.trace_analysis import TraceAnalysis; TraceAnalysis(trace_files={{0: {path!r}}}, trace_dir={folder!r})"
+            seconds, resident, processor, _ = timed([options.hta, "-c", program])
+            print(f"HTA: {seconds:.2f} s, {resident:.0f} MB resident at most, {processor:.2f} s of processor time")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "core/analysis/DeviceSummary.h"
+#include "core/analysis/captures/DeviceSummary.h"
 
 namespace stepscope {
 namespace {

@@ -120,5 +120,50 @@ TEST(ExperimentHistory, WithoutBlocksKnowsNothing) {
     EXPECT_TRUE(std::isnan(facts.tokensPerSecond));
 }
 
+TEST(ExperimentHistory, TellsByKindWhatASideHeldAtItsHighestPointAndNothingThatHasNoName) {
+    ExperimentHistory history;
+    AllocationBlock block{.lane = 7, .rank = 1, .strings = {"", "weights", "MLP", "taken before the capture", "op"}};
+    const auto take = [&](std::int64_t at, std::uint64_t address, std::int64_t bytes, std::int64_t total, std::uint32_t kind) {
+        block.allocations.push_back({.at = at, .address = address, .bytes = bytes, .totalAllocated = total, .kind = kind, .owner = 4});
+    };
+    take(10, 1, 400, 400, 1);
+    take(10, 2, 9000, 9400, 3);
+    take(20, 3, 50, 9450, 2);
+    take(30, 4, 60, 9510, 2);  // the highest point
+    take(40, 4, -60, 9450, 2);
+    take(50, 5, 10, 9460, 2);
+    history.add(block);
+    EXPECT_TRUE(history.memoryAtPeak(Arm::A).empty());
+    const auto kinds = history.memoryAtPeak(Arm::B);
+    ASSERT_EQ(kinds.size(), 2u);
+    EXPECT_EQ(kinds[0].kind, "weights");
+    EXPECT_EQ(kinds[0].bytes, 400);
+    EXPECT_EQ(kinds[1].kind, "MLP");
+    EXPECT_EQ(kinds[1].bytes, 110);
+    EXPECT_EQ(kinds[1].count, 2);
+    block.rank = 2;
+    history.add(block);
+    EXPECT_EQ(history.memoryAtPeak(Arm::B).size(), 2u) << "another worker's is nobody's";
+}
+
+TEST(ExperimentHistory, OfWhatCouldNotBeDecidedAsksAgainWithTheTimeThatItTakes) {
+    ExperimentHistory history;
+    history.add(ExperimentBegan{.budgetSeconds = 60});
+    EXPECT_EQ(history.secondsToAskAgain(), 60);
+    ExperimentJudged judged{.over = true, .outcome = "inconclusive", .secondsToGo = 240, .seconds = 58};
+    history.add(judged);
+    EXPECT_EQ(history.secondsToAskAgain(), 58 + 360);
+    judged.secondsToGo = 1e7;
+    history.add(judged);
+    EXPECT_EQ(history.secondsToAskAgain(), 3600) << "an hour at most";
+    judged.secondsToGo = kUnknown;
+    history.add(judged);
+    EXPECT_EQ(history.secondsToAskAgain(), 60);
+    judged.outcome = "faster";
+    judged.secondsToGo = 240;
+    history.add(judged);
+    EXPECT_EQ(history.secondsToAskAgain(), 60) << "it was decided";
+}
+
 }  // namespace
 }  // namespace stepscope

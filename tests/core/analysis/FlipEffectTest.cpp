@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "core/analysis/FlipContext.h"
-#include "core/analysis/FlipEffect.h"
+#include "core/analysis/flips/FlipContext.h"
+#include "core/analysis/flips/FlipEffect.h"
 
 namespace stepscope {
 namespace {

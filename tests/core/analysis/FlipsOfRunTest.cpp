@@ -1,7 +1,7 @@
 // The list of a run's flips: each measured by itself where there are steps enough around it, those too near each other together.
 #include <gtest/gtest.h>
 
-#include "core/analysis/FlipsOfRun.h"
+#include "core/analysis/flips/FlipsOfRun.h"
 #include "core/events/Event.h"
 
 namespace stepscope {

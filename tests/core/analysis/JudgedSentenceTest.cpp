@@ -32,6 +32,16 @@ TEST(JudgedSentence, CountsPairsAndThoseLeftOut) {
     EXPECT_EQ(judgedSentence(one), "B beside A: faster by 10.0 % [5.0 %, 15.0 %], in 12 pairs of blocks, 3 left out. More words.");
 }
 
+TEST(MeansSentence, IsSaidOnlyWhereTheTableAndTheVerdictAreNotAlike) {
+    const ExperimentJudged one = judged("faster", 1.1, 1.05, 1.15);
+    EXPECT_EQ(meansSentence(one, 1.1, 0.01), "");
+    EXPECT_EQ(meansSentence(one, 1.115, 0.01), "");
+    EXPECT_THAT(meansSentence(one, 1.31, 0.01), HasSubstr("1.310 times as many tokens a second as A, while the mean of the pairs is 1.100"));
+    EXPECT_EQ(meansSentence(one, 1.15, 0.1), "") << "within what counts as equal";
+    EXPECT_EQ(meansSentence(one, kUnknown, 0.01), "");
+    EXPECT_EQ(meansSentence(judged("inconclusive", kUnknown, kUnknown, kUnknown), 1.31, 0.01), "");
+}
+
 TEST(WhyJudged, HasASentenceForEachReasonAndNoneForAVerdict) {
     PairedVerdict verdict{.outcome = PairedOutcome::Faster, .reason = PairedReason::None, .ratio = 1.1, .low = 1.05, .high = 1.2, .pairs = 20};
     EXPECT_EQ(whyJudged(verdict, {}), "");

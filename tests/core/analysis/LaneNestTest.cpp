@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "core/analysis/panes/FlameTree.h"
@@ -139,7 +140,7 @@ TEST(StepDivision, WithAGpuTheFirstClassOfWhatGoesOnAtOnceCountsAtEveryNanosecon
     const std::vector<std::string> texts{"step", "aten::mm", "cudaLaunchKernel", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"};
     for (int round = 0; round < 100; ++round) {
         // By nanosecond: the first of the classes that is there; 7: none.
-        std::vector<int> truth(1000, 7);
+        std::vector<int> truth(1000, 7), moving(1000, 0), computing(1000, 0);
         const auto mark = [&](int kind, std::int64_t from, std::int64_t to) {
             for (auto at = static_cast<std::size_t>(from); at < static_cast<std::size_t>(to); ++at) truth[at] = std::min(truth[at], kind);
         };
@@ -154,6 +155,10 @@ TEST(StepDivision, WithAGpuTheFirstClassOfWhatGoesOnAtOnceCountsAtEveryNanosecon
             constexpr SliceKind kinds[] = {SliceKind::Kernel, SliceKind::Memcpy, SliceKind::Memset, SliceKind::Kernel};
             division.addWork(kinds[kind], kind == 3, from, to);
             mark(kind, from, to);
+            for (auto at = static_cast<std::size_t>(from); at < static_cast<std::size_t>(to); ++at) {
+                if (kind == 3) moving[at] = 1;
+                if (kind == 0) computing[at] = 1;
+            }
         }
         std::vector<NestedSlice> lane{nested(50, 950, 0, 0, SliceKind::Step, WorkClass::Host)};
         for (std::int64_t at = 60; at < 900;) {
@@ -179,6 +184,10 @@ TEST(StepDivision, WithAGpuTheFirstClassOfWhatGoesOnAtOnceCountsAtEveryNanosecon
             all += steps.classes[static_cast<std::size_t>(i)].time.ns;
         }
         EXPECT_EQ(all, steps.window.ns);
+        std::int64_t both = 0;
+        for (std::size_t at = 0; at < 1000; ++at) both += moving[at] * computing[at];
+        EXPECT_EQ(steps.communication.ns, std::accumulate(moving.begin(), moving.end(), std::int64_t{0}));
+        EXPECT_EQ(steps.overlapped.ns, both) << round;
     }
 }
 
@@ -240,13 +249,13 @@ TEST(MemoryCurve, KnowsThePeakOfARangeAndWhatWasAliveThen) {
     EXPECT_TRUE(all[1].absolute);
     EXPECT_EQ(all[1].peak, 1007);
     EXPECT_EQ(all[1].reserved, 4096);
-    // What was taken before the range is alive in it.
+    // What was taken before the range is alive in it, and here never more than as it begins.
     const auto late = curve.result(28, 45);
     ASSERT_EQ(late.size(), 1u);
-    EXPECT_EQ(late[0].peak, 140);
-    EXPECT_EQ(late[0].peakAt, 40);
-    EXPECT_EQ(late[0].aliveBytes, 140);
-    EXPECT_EQ(late[0].curve.size(), 2u);
+    EXPECT_EQ(late[0].peak, 180);
+    EXPECT_EQ(late[0].peakAt, 28);
+    EXPECT_EQ(late[0].aliveBytes, 180);
+    EXPECT_EQ(late[0].curve.size(), 3u);
     EXPECT_TRUE(curve.result(60, 70).empty());
 }
 

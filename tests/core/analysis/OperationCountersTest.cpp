@@ -1,7 +1,7 @@
 // What the processor counted for operations: sums of several captures, and nothing where it was not counted.
 #include <gtest/gtest.h>
 
-#include "core/analysis/OperationCounters.h"
+#include "core/analysis/captures/OperationCounters.h"
 
 namespace stepscope {
 namespace {

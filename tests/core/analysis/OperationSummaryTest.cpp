@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <random>
 
-#include "core/analysis/OperationMemory.h"
-#include "core/analysis/OperationSummary.h"
+#include "core/analysis/captures/OperationMemory.h"
+#include "core/analysis/captures/OperationSummary.h"
 
 namespace stepscope {
 namespace {

@@ -13,7 +13,7 @@ namespace {
 constexpr RunMetric kAll[] = {RunMetric::Loss,       RunMetric::LearningRate, RunMetric::GradientNorm, RunMetric::StepTime,
                               RunMetric::Throughput, RunMetric::Utilisation,  RunMetric::Memory};
 
-struct Made {
+struct MadeCurves {
     std::int64_t session = 1, steps = 1000, tokens = 100;
     double ms = 10, level = 0;
     std::size_t every = 1;
@@ -21,7 +21,7 @@ struct Made {
     std::int64_t from = 1;
 };
 
-std::shared_ptr<const OverlaidRun> runOf(const Made& made) {
+std::shared_ptr<const OverlaidRun> curvesOf(const MadeCurves& made) {
     std::mt19937 random(made.seed);
     std::normal_distribution<double> normal;
     OverlaidRunBuilder builder(made.session, std::make_shared<SessionInfo>(), made.every);
@@ -55,7 +55,7 @@ std::pair<double, double> rangeOf(const std::vector<Line>& lines) {
 TEST(OverlayCurves, DecimationKeepsTheExtremesOfEveryRunHoweverFewPixels) {
     for (const std::size_t every : {1, 4, 7})
         for (const std::size_t pixels : {3, 40, 700}) {
-            Made made{.steps = 5'003, .every = every};
+            MadeCurves made{.steps = 5'003, .every = every};
             std::mt19937 random(3);
             OverlaidRunBuilder builder(1, nullptr, every);
             double low = 1e300, high = -1e300;
@@ -75,7 +75,7 @@ TEST(OverlayCurves, DecimationKeepsTheExtremesOfEveryRunHoweverFewPixels) {
 }
 
 TEST(OverlayCurves, NeverHasMoreThanTwoPointsAColumn) {
-    const auto run = runOf({.steps = 20'000});
+    const auto run = curvesOf({.steps = 20'000});
     for (const RunMetric metric : kAll)
         for (const std::size_t smoothing : {0, 10}) {
             std::size_t points = 0;
@@ -87,7 +87,7 @@ TEST(OverlayCurves, NeverHasMoreThanTwoPointsAColumn) {
 
 TEST(OverlayCurves, TheMedianOfOneRunIsThatRun) {
     for (const std::size_t every : {1, 3}) {
-        const auto run = runOf({.every = every});
+        const auto run = curvesOf({.every = every});
         const OverlaidRun* const one[] = {run.get()};
         for (const RunMetric metric : kAll)
             for (const std::size_t smoothing : {0, 10})
@@ -116,7 +116,7 @@ TEST(OverlayCurves, TheBandHoldsEveryRunAndTheMedianLiesWithinIt) {
     std::vector<std::shared_ptr<const OverlaidRun>> runs;
     std::vector<const OverlaidRun*> plain;
     for (unsigned seed = 1; seed <= 5; ++seed) {
-        runs.push_back(runOf({.session = seed, .steps = 400 + 100 * static_cast<std::int64_t>(seed), .level = 0.2 * seed, .seed = seed}));
+        runs.push_back(curvesOf({.session = seed, .steps = 400 + 100 * static_cast<std::int64_t>(seed), .level = 0.2 * seed, .seed = seed}));
         plain.push_back(runs.back().get());
     }
     for (const RunMetric metric : kAll)
@@ -151,7 +151,7 @@ TEST(OverlayCurves, TheBandHoldsEveryRunAndTheMedianLiesWithinIt) {
 }
 
 TEST(OverlayCurves, TheMedianIsOverThoseThatReachThere) {
-    const auto shorter = runOf({.session = 1, .steps = 100, .level = 0}), longer = runOf({.session = 2, .steps = 1000, .level = 2});
+    const auto shorter = curvesOf({.session = 1, .steps = 100, .level = 0}), longer = curvesOf({.session = 2, .steps = 1000, .level = 2});
     const OverlaidRun* const both[] = {shorter.get(), longer.get()};
     const GroupCurve group = groupCurve(both, RunMetric::LearningRate, viewOf(*longer, XAxis::Step, 100, 0));
     EXPECT_NEAR(group.median[0][2].y, (1e-3 + 3e-3) / 2, 1e-9);
@@ -160,7 +160,7 @@ TEST(OverlayCurves, TheMedianIsOverThoseThatReachThere) {
 
 TEST(OverlayCurves, StepTimeAndThroughputAreMeansOfAllStepsAndNotOfRows) {
     for (const std::size_t every : {1, 4, 9}) {
-        const auto run = runOf({.steps = 1'003, .every = every});
+        const auto run = curvesOf({.steps = 1'003, .every = every});
         const CurveView view = viewOf(*run, XAxis::Step, 1, 0);
         const double ms = run->ms.sum(0, run->rows());
         EXPECT_NEAR(curveOf(*run, RunMetric::StepTime, view).at(0).at(0).y, ms / 1'003, 1e-9) << every;
@@ -169,7 +169,7 @@ TEST(OverlayCurves, StepTimeAndThroughputAreMeansOfAllStepsAndNotOfRows) {
 }
 
 TEST(OverlayCurves, TheCursorReadsWhatTheLineShowsAndNothingBeyondTheRun) {
-    const auto run = runOf({.steps = 100, .from = 501});
+    const auto run = curvesOf({.steps = 100, .from = 501});
     for (const RunMetric metric : kAll)
         for (const std::size_t smoothing : {0, 7}) {
             const CurveView view{XAxis::Step, {500, 600, false}, 4'000, smoothing, false};  // every step has columns of its own
@@ -198,7 +198,7 @@ TEST(OverlayCurves, UnknownLossesBreakTheLineAndAreNoValues) {
 }
 
 TEST(OverlayCurves, LossesUpToAPlaceAreThoseOfTheCommandCompare) {
-    const auto run = runOf({.steps = 300});
+    const auto run = curvesOf({.steps = 300});
     StoredRun stored;
     for (std::size_t row = 0; row < run->rows(); ++row) {
         stored.tokens.push_back(run->tokens[row]);

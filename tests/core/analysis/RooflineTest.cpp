@@ -1,6 +1,7 @@
 // What bounds an operation under a measured roof, and how what an operation computes is shared among the kernels that it launched.
 #include <gtest/gtest.h>
 
+#include "core/analysis/panes/OperationForms.h"
 #include "core/analysis/panes/Roofline.h"
 #include "core/trace/SliceCodec.h"
 #include "tests/core/trace/MemoryTrace.h"
@@ -43,6 +44,33 @@ RangePanes rooflinePanes(const std::vector<SliceBlock>& blocks) {
     auto panes = reader.read(0, 0);
     EXPECT_TRUE(panes);
     return panes ? std::move(*panes) : RangePanes{};
+}
+
+TEST(Roofline, FormAndThreadsOfAnOperationAreThoseOfMostOfItsTime) {
+    SliceBlock first, second;
+    first.thread = {.process = 1, .thread = 1, .name = "trainer"};
+    first.strings = {"", "aten::mm", "norm + QKV", "aten::empty"};
+    first.arguments.push_back({.text = "Float[4,4] Float[4,4]", .flops = 100, .bytes = 10});
+    first.arguments.push_back({.text = "BFloat16[4,4] BFloat16[4,4]", .flops = 100, .bytes = 10});
+    first.arguments.push_back({.flops = 100});  // of our own: no sizes
+    first.slices = {{.start = 0, .duration = 100, .name = 1, .arguments = 1},
+                    {.start = 200, .duration = 300, .called = 50, .name = 1, .arguments = 2},
+                    {.start = 600, .duration = 100, .name = 2, .arguments = 3, .kind = SliceKind::Own},
+                    {.start = 800, .duration = 100, .name = 3}};
+    second = first;
+    second.thread.thread = 2;
+    second.slices = {first.slices[2]};
+    OperationForms forms;
+    forms.add(second);
+    forms.add(first);
+    EXPECT_EQ(forms.typeOf("aten::mm"), "BFloat16");
+    EXPECT_EQ(forms.formatsOf("aten::mm"), "BFloat16 71 %, Float 29 %");
+    EXPECT_EQ(forms.formatsOf("norm + QKV"), "");
+    EXPECT_EQ(forms.threadsOf("aten::mm"), 1);
+    EXPECT_EQ(forms.typeOf("norm + QKV"), "");
+    EXPECT_EQ(forms.threadsOf("norm + QKV"), 2);
+    EXPECT_EQ(forms.typeOf("aten::empty"), "") << "nothing is known of its work";
+    EXPECT_EQ(forms.threadsOf("another"), 1);
 }
 
 TEST(Roofline, ADotIsWhatAnOperationComputesInItsOwnTime) {

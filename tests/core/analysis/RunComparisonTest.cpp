@@ -27,7 +27,7 @@ std::shared_ptr<SessionInfo> infoOf(std::int64_t layers = 4) {
 struct Made {
     std::shared_ptr<SessionInfo> info = infoOf();
     int steps = 200;
-    double ms = 10, others = 1, steal = 0, clock = kUnknown;
+    double ms = 10, others = 1, steal = 0, clock = kUnknown, processorClock = kUnknown;
     bool flipped = false;
     std::int64_t tokens = 1000;
 };
@@ -45,7 +45,8 @@ std::vector<Event> eventsOf(const Made& made) {
         done.peakBytes = 1e6 + step;
         events.emplace_back(done);
         if (step % 20 == 0)
-            events.emplace_back(DeviceSample{.at = done.at, .gpuClockMhz = made.clock, .othersPct = made.others, .stealPct = made.steal});
+            events.emplace_back(DeviceSample{
+                .at = done.at, .gpuClockMhz = made.clock, .othersPct = made.others, .stealPct = made.steal, .cpuClockMhz = made.processorClock});
         if (made.flipped && step == 50) events.emplace_back(SwitchApplied{step, done.at, "amp", std::string("off"), std::string("bf16"), ""});
     }
     events.emplace_back(ValidationDone{made.steps, {}, {}, 3.5});
@@ -138,6 +139,10 @@ TEST(RunComparison, EveryReasonIsNamedAndCosts) {
     const Comparability throttled = comparabilityOf(runOf({.clock = 1800}), runOf({.clock = 1500}));
     EXPECT_THAT(throttled.reasons, Contains(HasSubstr("throttled")));
     EXPECT_THAT(comparabilityOf(runOf({.clock = 1800}), runOf({.clock = 1790})).reasons, Each(Not(HasSubstr("throttled"))));
+    const Comparability warm = comparabilityOf(runOf({.processorClock = 3600}), runOf({.processorClock = 2900}));
+    EXPECT_THAT(warm.reasons, Contains(HasSubstr("throttled: the processors ran at 3600 MHz during one and at 2900 MHz during the other")));
+    const Comparability onGpu = comparabilityOf(runOf({.clock = 1800, .processorClock = 3600}), runOf({.clock = 1800, .processorClock = 800}));
+    EXPECT_THAT(onGpu.reasons, Each(Not(HasSubstr("throttled")))) << "a processor that waits for a GPU slows down";
 }
 
 TEST(RunComparison, TheScoreNeverFallsBelowNothing) {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "core/analysis/FlipMeter.h"
 #include "core/analysis/RunHistory.h"
+#include "core/analysis/flips/FlipMeter.h"
 #include "core/events/Event.h"
 
 namespace stepscope {

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::shared_ptr<const OverlaidRun> runOf(std::int64_t session, std::int64_t layers = 4, std::int64_t seed = 1, std::int64_t steps = 50) {
+std::shared_ptr<const OverlaidRun> overlaidOf(std::int64_t session, std::int64_t layers = 4, std::int64_t seed = 1, std::int64_t steps = 50) {
     auto info = std::make_shared<SessionInfo>();
     info->name = "run " + std::to_string(session);
     info->config->layers = layers;
@@ -37,33 +37,33 @@ TEST(RunsOverlay, TakesTwoToTwentyAndSaysSoOtherwise) {
 
 TEST(RunsOverlay, NamesRunsByTheKeysThatDifferAlone) {
     RunsOverlay overlay({7, 8, 9});
-    overlay.put(runOf(7, 4));
+    overlay.put(overlaidOf(7, 4));
     EXPECT_THAT(labels(overlay), ElementsAre("run 7")) << "of one, no key differs";
-    overlay.put(runOf(8, 6));
+    overlay.put(overlaidOf(8, 6));
     EXPECT_THAT(labels(overlay), ElementsAre("layers=4", "layers=6"));
-    overlay.put(runOf(9, 6));
+    overlay.put(overlaidOf(9, 6));
     EXPECT_THAT(labels(overlay), ElementsAre("layers=4", "layers=6 #8", "layers=6 #9")) << "two of one name have their numbers";
     EXPECT_EQ(overlay.read(), 3U);
 }
 
 TEST(RunsOverlay, KeepsTheColourOfARunWhateverComesAndGoes) {
     RunsOverlay overlay({1, 2, 3});
-    for (const std::int64_t session : {3, 1, 2}) overlay.put(runOf(session, session));
+    for (const std::int64_t session : {3, 1, 2}) overlay.put(overlaidOf(session, session));
     EXPECT_EQ(overlay.lineOf(3)->colour, 2U);
     EXPECT_TRUE(overlay.remove(1));
     EXPECT_FALSE(overlay.remove(1));
     EXPECT_EQ(overlay.lineOf(3)->colour, 2U);
     EXPECT_EQ(overlay.lineOf(1), nullptr);
-    overlay.put(runOf(77));
+    overlay.put(overlaidOf(77));
     EXPECT_EQ(overlay.slots().size(), 2U) << "what nobody chose is not added";
 }
 
 TEST(RunsOverlay, GroupsByAKeyAndForgetsItWhereItNoLongerDiffers) {
     RunsOverlay overlay({1, 2, 3, 4});
-    overlay.put(runOf(1, 4, 1));
-    overlay.put(runOf(2, 4, 2));
-    overlay.put(runOf(3, 6, 1));
-    overlay.put(runOf(4, 6, 2));
+    overlay.put(overlaidOf(1, 4, 1));
+    overlay.put(overlaidOf(2, 4, 2));
+    overlay.put(overlaidOf(3, 6, 1));
+    overlay.put(overlaidOf(4, 6, 2));
     overlay.groupBy("layers");
     EXPECT_THAT(labels(overlay), ElementsAre("layers=4 (2)", "layers=6 (2)"));
     EXPECT_EQ(overlay.lines()[1].runs.size(), 2U);
@@ -77,7 +77,7 @@ TEST(RunsOverlay, GroupsByAKeyAndForgetsItWhereItNoLongerDiffers) {
 
 TEST(RunsOverlay, HidesARunAndAWholeGroup) {
     RunsOverlay overlay({1, 2, 3});
-    for (const std::int64_t session : {1, 2, 3}) overlay.put(runOf(session, session == 3 ? 6 : 4, session));
+    for (const std::int64_t session : {1, 2, 3}) overlay.put(overlaidOf(session, session == 3 ? 6 : 4, session));
     overlay.groupBy("layers");
     overlay.setHidden(1, true);
     EXPECT_FALSE(overlay.lineOf(1)->hidden) << "one of it is still shown";
@@ -93,8 +93,8 @@ TEST(RunsOverlay, HidesARunAndAWholeGroup) {
 
 TEST(RunsOverlay, MarksTheFlipsOfTheLineThatIsPointedAtAndOfNoOther) {
     RunsOverlay overlay({1, 2});
-    overlay.put(runOf(1, 4));
-    overlay.put(runOf(2, 6));
+    overlay.put(overlaidOf(1, 4));
+    overlay.put(overlaidOf(2, 6));
     EXPECT_TRUE(overlay.marks().empty());
     overlay.choose("#1");
     ASSERT_EQ(overlay.marks().size(), 1U);
@@ -112,8 +112,8 @@ TEST(RunsOverlay, KnowsHowFarTheyReachAndHowFarAllOfThemDo) {
     RunsOverlay overlay({1, 2});
     EXPECT_TRUE(std::isnan(overlay.common(XAxis::Tokens)));
     EXPECT_EQ(overlay.last(XAxis::Step), 0);
-    overlay.put(runOf(1, 4, 1, 50));
-    overlay.put(runOf(2, 6, 1, 200));
+    overlay.put(overlaidOf(1, 4, 1, 50));
+    overlay.put(overlaidOf(2, 6, 1, 200));
     EXPECT_EQ(overlay.last(XAxis::Step), 200);
     EXPECT_EQ(overlay.common(XAxis::Tokens), 5'000);
     EXPECT_EQ(overlay.stepLength(XAxis::Tokens), 100);
@@ -122,11 +122,11 @@ TEST(RunsOverlay, KnowsHowFarTheyReachAndHowFarAllOfThemDo) {
 
 TEST(RunsOverlay, SaysWhereTheirLossesCannotBeCompared) {
     RunsOverlay overlay({1, 2, 3});
-    overlay.put(runOf(1, 4));
+    overlay.put(overlaidOf(1, 4));
     EXPECT_THAT(overlay.remark(), IsEmpty());
-    overlay.put(runOf(2, 6));
+    overlay.put(overlaidOf(2, 6));
     EXPECT_THAT(overlay.remark(), HasSubstr("No two of them trained the same model"));
-    overlay.put(runOf(3, 6, 5));
+    overlay.put(overlaidOf(3, 6, 5));
     EXPECT_THAT(overlay.remark(), IsEmpty());
     RunsOverlay strangers({1, 2});
     for (const std::int64_t session : {1, 2}) {

@@ -6,9 +6,9 @@
 #include <functional>
 #include <random>
 
-#include "core/analysis/FlipEffect.h"
 #include "core/analysis/RunHistory.h"
-#include "core/analysis/ShamFlips.h"
+#include "core/analysis/flips/FlipEffect.h"
+#include "core/analysis/flips/ShamFlips.h"
 #include "core/events/Event.h"
 
 namespace stepscope {

@@ -1,8 +1,11 @@
-// Numbers as a person reads them: three significant digits, SI units, thin spaces.
+// Numbers as a person reads them: three significant digits, SI units, thin spaces, also where rounding makes one digit more.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
+#include <string>
 
 #include "core/base/Format.h"
 
@@ -69,6 +72,64 @@ TEST(Format, WritesRatesDurationsAndShares) {
     EXPECT_EQ(duration(TimeNs::fromSeconds(131)), "02:11");
     EXPECT_EQ(duration(TimeNs::fromSeconds(3731)), "1:02:11");
     EXPECT_EQ(percent(0.97), "97" + kThin + "%");
+}
+
+// What is rounded up to one digit more is written with as many digits as what is not.
+TEST(Format, KeepsThreeDigitsWhereRoundingMakesOneMore) {
+    EXPECT_EQ(significant(9.994), "9.99");
+    EXPECT_EQ(significant(9.996), "10.0");
+    EXPECT_EQ(significant(-99.97), "-100");
+    EXPECT_EQ(significant(0.09996), "0.100");
+    EXPECT_EQ(significant(9.96, 2), "10");
+    EXPECT_EQ(significant(99.96, 4), "99.96");
+}
+
+TEST(Format, WhatIsRoundedToAThousandIsOneOfTheNextUnit) {
+    EXPECT_EQ(milliseconds(999.7), "1.00" + kThin + "s");
+    EXPECT_EQ(milliseconds(999.2), "999" + kThin + "ms");
+    EXPECT_EQ(milliseconds(-999.7), "-1.00" + kThin + "s");
+    EXPECT_EQ(milliseconds(0.9997), "1.00" + kThin + "ms");
+    EXPECT_EQ(milliseconds(0.9992), "999" + kThin + "µs");
+    EXPECT_EQ(bytes({1000}), "1.00" + kThin + "kB");
+    EXPECT_EQ(bytes({999'400}), "999" + kThin + "kB");
+    EXPECT_EQ(bytes({999'700}), "1.00" + kThin + "MB");
+    EXPECT_EQ(bytes({999'999'999}), "1.00" + kThin + "GB");
+    EXPECT_EQ(bytes({-999'700}), "-1.00" + kThin + "MB");
+    EXPECT_EQ(rate(999'800, "tok/s"), "1.00" + kThin + "M tok/s");
+    EXPECT_EQ(rate(-12'500, "B/s"), "-12.5" + kThin + "kB/s") << "a difference of rates";
+}
+
+// What is written, read again, is the number to within half of its third digit, and never has more than three digits, whatever the size.
+TEST(Format, OfAnyTimeWritesThreeDigitsThatAreTrue) {
+    std::mt19937_64 random(5);
+    std::uniform_real_distribution<double> logarithm(-6, 5);
+    for (int i = 0; i < 20'000; ++i) {
+        const double ms = std::pow(10.0, logarithm(random)) * (i % 2 == 0 ? 1 : -1);
+        const std::string text = milliseconds(ms);
+        const auto thin = text.rfind(kThin);
+        ASSERT_NE(thin, std::string::npos) << text;
+        const std::string unit = text.substr(thin + kThin.size()), number = text.substr(0, thin);
+        const double scale = unit == "s" ? 1e3 : unit == "ms" ? 1 : unit == "µs" ? 1e-3 : 0;
+        ASSERT_NEAR(std::stod(number) * scale, ms, 0.00501 * std::abs(ms)) << text;
+        const auto first = number.find_first_of("123456789");
+        ASSERT_NE(first, std::string::npos) << text;
+        const auto digits =
+            std::count_if(number.begin() + static_cast<std::ptrdiff_t>(first), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+        ASSERT_EQ(digits, 3) << text << " of " << ms;
+    }
+}
+
+TEST(Format, TheLastUnitTakesWhateverIsLeft) {
+    EXPECT_EQ(bytes({std::numeric_limits<std::int64_t>::max()}), "9" + kThin + "223" + kThin + "PB");
+    EXPECT_EQ(rate(5e15, "FLOP/s"), "5" + kThin + "000" + kThin + "TFLOP/s");
+}
+
+TEST(Format, RoundsADurationToTheNearestSecondBeforeItIsCutIntoMinutes) {
+    EXPECT_EQ(duration({}), "00:00");
+    EXPECT_EQ(duration(TimeNs::fromSeconds(59.4)), "00:59");
+    EXPECT_EQ(duration(TimeNs::fromSeconds(59.6)), "01:00");
+    EXPECT_EQ(duration(TimeNs::fromSeconds(3599.6)), "1:00:00");
+    EXPECT_EQ(duration(TimeNs::fromSeconds(360'000)), "100:00:00");
 }
 
 }  // namespace

@@ -69,6 +69,18 @@ TEST_F(CorpusTest, ValidatesOnATextOfItsOwn) {
     EXPECT_EQ(corpus.identity, open(request(m_folder.path("a.txt"), "char")).identity) << "of what is trained on";
 }
 
+TEST_F(CorpusTest, AnotherValidationTextOfTheSameLengthIsToldApart) {
+    const std::string text = testing::lines(100);
+    CorpusRequest one = request(m_folder.write("a.txt", text)), other = one, again = one;
+    one.validation = m_folder.write("one.txt", std::string(200, 'x'));
+    other.validation = m_folder.write("other.txt", std::string(200, 'y'));
+    again.validation = m_folder.write("again.txt", std::string(200, 'x'));
+    EXPECT_NE(open(one).validationIdentity, open(other).validationIdentity);
+    EXPECT_EQ(open(one).validationIdentity, open(again).validationIdentity) << "wherever it lies";
+    EXPECT_EQ(open(one).identity, open(other).identity);
+    EXPECT_EQ(open(request(m_folder.path("a.txt"))).validationIdentity, "") << "the data's end is the data's";
+}
+
 TEST_F(CorpusTest, RefusesValidationThatItsTokenizerCannotRead) {
     CorpusRequest asked = request(m_folder.write("a.txt", testing::lines(100)), "char");
     asked.validation = m_folder.write("b.txt", "caf\u00e9 \u2603, and more of it");

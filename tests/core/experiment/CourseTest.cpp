@@ -142,6 +142,22 @@ TEST(Course, RebuildsBothArmsAtLeastSixTimesBeforeItClaimsAnything) {
     EXPECT_FALSE(instances.contains(0)) << "the pilot's instances count for nothing";
 }
 
+TEST(Course, MakesBothAnewNoMoreOftenThanTheShareOfTheTimeThatItMayTake) {
+    const auto costOf = [](double share) {
+        PlayOptions options{.rules = {.budgetSeconds = 400, .delta = 0.0001, .rebuildShare = share}, .rebuildSeconds = 0.1};
+        StepSeries noisy = steady(0.05, 997);
+        for (std::size_t i = 0; i < noisy.seconds.size(); ++i) noisy.seconds[i] *= 1 + 0.1 * std::sin(static_cast<double>(i * i % 997));
+        const Course course = playCourse(noisy, options);
+        EXPECT_GE(course.verdict().rebuilds, 6u) << share;
+        return 0.1 * static_cast<double>(course.verdict().rebuilds) / course.elapsed();
+    };
+    EXPECT_LE(costOf(0.01), 0.0105);
+    EXPECT_GT(costOf(0.25), 0.02) << "where nobody waits for the steps, instances are changed often";
+    // So long that none would be made within the budget: the least number comes first.
+    PlayOptions dear{.rules = {.budgetSeconds = 60, .rebuildShare = 0.0001}, .slowdownOfB = 2};
+    EXPECT_GE(playCourse(steady(0.03), dear).verdict().rebuilds, 6u);
+}
+
 TEST(Course, StopsByItselfWhenItIsDecidedLongBeforeTheBudget) {
     PlayOptions options{.rules = {.budgetSeconds = 3600}, .slowdownOfB = 1.5};
     const Course course = playCourse(steady(0.03), options);

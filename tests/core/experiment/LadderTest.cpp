@@ -96,6 +96,16 @@ TEST(Ladder, TenThousandRungsACycleAndDeepNestingAreRefusedAtOnce) {
     EXPECT_THAT(refused("- " + std::string(100'000, 'k') + "=1\n"), HasSubstr("key=value"));
 }
 
+// yaml-cpp's own LoadAll() makes documents of such a rest without end.
+TEST(Ladder, WhatStandsBehindItsOnlyDocumentIsRefused) {
+    for (const char* text : {", \"content\": \"<|end|>\"}]}", "- amp=bf16\n}]\n", "]", "- amp=bf16\n---\n- amp=off\n"}) {
+        const auto ladder = parseLadder(text, "mine.yaml", "mine");
+        ASSERT_FALSE(ladder) << text;
+        EXPECT_TRUE(ladder.error().sentence.starts_with("mine.yaml")) << ladder.error().sentence;
+    }
+    EXPECT_TRUE(parseLadder("---\n- amp=bf16\n", "mine.yaml", "mine")) << "one that begins with its mark is one";
+}
+
 TEST(Ladder, AnUnknownKeyOrValueIsNamedWithItsLineBeforeAnythingRuns) {
     const auto check = [](const std::string& text) {
         return checkLadder(parseLadder(text, "mine.yaml", "mine").value(), RunConfig{}, twoSwitches());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <span>
 
@@ -245,6 +246,45 @@ TEST(Race, WhosePresentSettingsCannotRunIsOverAndSaysWhy) {
     race.done({.failure = "It diverged."});
     EXPECT_FALSE(race.next().has_value());
     EXPECT_EQ(race.candidates()[0].why, "It diverged.");
+}
+
+// One block of the present settings, a heat of one round beside a second value, and then the time is spent.
+RaceCandidate afterOneRound(double perToken) {
+    Race race({.budgetSeconds = 10}, {{.key = "a", .values = {"0", "1"}}}, [](const RaceChoice& choice) {
+        return RaceVerdict{"", std::to_string(choice[0])};
+    });
+    double now = 1;
+    while (const auto order = race.next()) {
+        now += 1;
+        race.done({.perToken = order->candidate == 0 ? 1 : perToken, .msPerStep = 10, .seconds = now == 2 ? 2.0 : 1.0, .elapsed = now});
+    }
+    EXPECT_EQ(now, 4) << "the pilot, and a block of each";
+    EXPECT_EQ(race.best(), RaceChoice{0});
+    EXPECT_EQ(race.rejected().size(), 1u);
+    EXPECT_EQ(race.rejected().at(0).why, race.candidates().at(1).why);
+    return race.candidates().at(1);
+}
+
+TEST(Race, SaysOneRoundAsOneAndClaimsNothingOfIt) {
+    const RaceCandidate faster = afterOneRound(0.999);
+    EXPECT_EQ(faster.why, "No gain of more than 3.4 % that its 1 round would show (+0.1 %).");
+    EXPECT_FALSE(faster.sure);
+    EXPECT_NEAR(faster.ratio, 1 / 0.999, 1e-9);
+    EXPECT_EQ(faster.low, 0) << "one round bounds nothing";
+    EXPECT_TRUE(std::isinf(faster.high));
+    const RaceCandidate hopeless = afterOneRound(5);
+    EXPECT_EQ(hopeless.why, "About 5.0 times the time a token than the present settings in 1 round; not raced longer.");
+    EXPECT_FALSE(hopeless.sure);
+    EXPECT_EQ(hopeless.state, RaceState::Rejected);
+}
+
+TEST(Race, ATimeThatIsNoNumberIsOutAndSaysSo) {
+    for (const double perToken : {std::nan(""), 0.0, -1.0, std::numeric_limits<double>::infinity()}) {
+        const RaceCandidate broken = afterOneRound(perToken);
+        EXPECT_EQ(broken.why, "It could not be timed.") << perToken;
+        EXPECT_TRUE(broken.sure);
+        EXPECT_EQ(broken.rounds, 0);
+    }
 }
 
 }  // namespace

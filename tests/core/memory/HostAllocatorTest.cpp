@@ -69,6 +69,17 @@ TEST_F(HostAllocator, SaysWhatIsAffordableWithoutTouchingTheBudget) {
     EXPECT_EQ(host_memory::budget(), low);
 }
 
+// What is available moves while it is read, but not by a half.
+TEST_F(HostAllocator, WhatSeveralProcessesShareIsNotEachOnesOwn) {
+    const std::int64_t held = host_memory::usage().live.count, alone = host_memory::affordable().count - held;
+    host_memory::shareAmong(4);
+    const std::int64_t shared = host_memory::affordable().count - held;
+    host_memory::shareAmong(1);
+    EXPECT_LT(shared, alone / 2);
+    EXPECT_GT(shared, alone / 8);
+    EXPECT_GT(host_memory::affordable().count - held, alone / 2) << "alone again";
+}
+
 TEST_F(HostAllocator, RefusesAbsurdSizesWithoutOverflow) {
     EXPECT_THROW(bytesTensor(std::int64_t{1} << 60), c10::OutOfMemoryError);
     EXPECT_GE(host_memory::usage().live.count, 0);

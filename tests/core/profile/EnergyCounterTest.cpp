@@ -1,8 +1,11 @@
 // Energy counters in a made-up powercap folder.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <optional>
 
 #include "core/profile/EnergyCounter.h"
 
@@ -28,31 +31,56 @@ TEST_F(Powercap, SumsPackagesAndLeavesTheirPartsOut) {
     put("intel-rapl:0", "100000");
     put("intel-rapl:0:0", "5");
     put("intel-rapl:1", "200000");
-    const EnergyCounter counter(folder);
+    const EnergyCounter counter({}, folder);
     put("intel-rapl:0", "350000");
     put("intel-rapl:0:0", "900000");
     put("intel-rapl:1", "450000");
-    ASSERT_TRUE(counter.joules());
-    EXPECT_NEAR(*counter.joules(), 0.5, 1e-9);
+    const auto used = counter.read().joules();
+    ASSERT_TRUE(used);
+    EXPECT_NEAR(*used, 0.5, 1e-9);
 }
 
 TEST_F(Powercap, FollowsACounterThatWraps) {
     put("intel-rapl:0", "900000");
-    const EnergyCounter counter(folder);
+    const EnergyCounter counter({}, folder);
     put("intel-rapl:0", "100000");
-    EXPECT_NEAR(counter.joules().value(), 0.2, 1e-9);
+    EXPECT_NEAR(counter.read().joules().value(), 0.2, 1e-9);
 }
 
 TEST_F(Powercap, IsUnknownWhereNothingOrOnlyAPartCanBeRead) {
-    EXPECT_FALSE(EnergyCounter(folder + "/none").joules());
-    EXPECT_FALSE(EnergyCounter(folder).joules());
+    EXPECT_FALSE(EnergyCounter({}, folder + "/none").read().joules());
+    EXPECT_FALSE(EnergyCounter({}, folder).read().joules());
     put("intel-rapl:0", "1");
     put("intel-rapl:1", "not a number");
-    EXPECT_FALSE(EnergyCounter(folder).joules());
+    EXPECT_FALSE(EnergyCounter({}, folder).read().joules());
     put("intel-rapl:1", "1");
-    const EnergyCounter counter(folder);
+    const EnergyCounter counter({}, folder);
     std::filesystem::remove(folder + "/intel-rapl:1/energy_uj");
-    EXPECT_FALSE(counter.joules());
+    EXPECT_FALSE(counter.read().joules());
+}
+
+TEST_F(Powercap, WithAGpuIsTheSumOfBothAndUnknownWhereTheGpuDoesNotTell) {
+    put("intel-rapl:0", "100000");
+    double driver = 1000;  // joules since the driver was loaded
+    const EnergyCounter::Gpu gpu = [&driver]() -> std::optional<double> { return driver; };
+    const EnergyCounter::Gpu silent = []() -> std::optional<double> { return std::nullopt; };
+    const EnergyCounter both({gpu}, folder), alone({gpu}, folder + "/none"), withSilent({gpu, silent}, folder);
+    put("intel-rapl:0", "350000");
+    driver = 1012;
+    EXPECT_NEAR(both.read().joules().value(), 12.25, 1e-9);
+    EXPECT_NEAR(alone.read().joules().value(), 12, 1e-9) << "most machines let root alone read that of the processors";
+    EXPECT_FALSE(withSilent.read().joules()) << "the processors' energy is not that of a step on a GPU";
+}
+
+TEST_F(Powercap, DoesNotWaitForAGpusAnswerWhenItIsAsked) {
+    std::promise<double> answer;
+    const auto told = answer.get_future().share();
+    std::atomic<int> asked{0};
+    const EnergyCounter counter({[&]() -> std::optional<double> { return asked++ == 0 ? 5 : told.get(); }}, folder);
+    const EnergyReading reading = counter.read();  // would never come back
+    answer.set_value(7.5);
+    EXPECT_NEAR(reading.joules().value(), 2.5, 1e-9);
+    EXPECT_NEAR(reading.joules().value(), 2.5, 1e-9) << "asked again";
 }
 
 }  // namespace

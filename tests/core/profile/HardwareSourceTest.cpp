@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "FakePerf.h"
-#include "core/analysis/OperationCounters.h"
+#include "core/analysis/captures/OperationCounters.h"
 #include "core/base/OperationSpan.h"
 #include "core/events/Event.h"
 #include "core/profile/HardwareSource.h"

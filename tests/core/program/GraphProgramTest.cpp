@@ -141,10 +141,10 @@ CapturedOptimizer capturedOnTheCpu(const std::shared_ptr<Played>& played) {
 }
 
 // To the bit; but the GPU's form of the update clips in float32 where the eager step clips in double, and then a weight between two bf16 numbers may
-// be copied as either.
+// be copied as either: a 256th of it more or less, once in a while, and which depends on the processor's products.
 double rounding(bool lowPrecision = false) {
     if (!cudaPlugin().interface) return 0.0;
-    return lowPrecision ? 3e-4 : 3e-6;
+    return lowPrecision ? 1e-3 : 3e-6;
 }
 
 const Registry& registry() {
@@ -191,7 +191,7 @@ struct SideBySide {
         // Where a parameter has no gradient but rounding, rounding decides where it goes.
         for (const auto part : {&TrainState::weights, &TrainState::firstMoment, &TrainState::secondMoment})
             EXPECT_LE((captured.*part - plain.*part).norm().item<double>(),
-                      (tolerance > 1e-5 ? 10 : 100) * tolerance * (plain.*part).norm().item<double>());
+                      (tolerance > 1e-5 ? 3 : 100) * tolerance * (plain.*part).norm().item<double>());
         EXPECT_EQ(captured.updates, plain.updates);
         EXPECT_EQ(captured.cursor, plain.cursor);
     }

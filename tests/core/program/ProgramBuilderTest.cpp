@@ -9,6 +9,7 @@ namespace {
 struct CountingProgram final : StepProgram {
     explicit CountingProgram(ProgramParts all) : parts(std::move(all)) {}
     void prepare(const TrainState&) override {}
+    void shareWith(DataParallel*) override {}
     void subscribe(GradientSubscriber*) override {}
     StepResult step(TrainState&, const BatchSource&, double) override { return {}; }
     double evaluate(const TrainState&, const BatchSource&, std::int64_t) override { return 0; }

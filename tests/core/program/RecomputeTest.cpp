@@ -112,7 +112,7 @@ TEST(Recompute, SelectiveDropsTheTablesOfScores) {
     EXPECT_LT(dropped, 0.75 * static_cast<double>(kept));
 }
 
-TEST(ChunkedLoss, NeverHoldsAllLogits) {
+TEST(ChunkedLossMemory, NeverHoldsAllLogits) {
     EXPECT_LT(peakOf({{"chunked-loss", std::int64_t{64}}}, 4096), 0.6 * static_cast<double>(peakOf({}, 4096)));
 }
 

@@ -187,21 +187,24 @@ TEST_F(Checkpoint, IsRefusedWhenItsDescriptionNestsDeepOrIsLarge) {
     EXPECT_NE(read.error().sentence.find("too large"), std::string::npos);
 }
 
-TEST_F(Checkpoint, RemembersItsDataAndItsThreads) {
+TEST_F(Checkpoint, RemembersItsDataItsThreadsAndItsWorkers) {
     const RunConfig config = testing::tinyConfig(registry, 40);
     const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
-    ASSERT_TRUE(saveCheckpoint(path("a"), state, config, "", 1.5, {"abc", 3}).ok());
+    ASSERT_TRUE(saveCheckpoint(path("a"), state, config, "", 1.5, {"abc", 3, 2}).ok());
     auto meta = readCheckpointMeta(path("a"));
     ASSERT_TRUE(meta.ok()) << meta.error().sentence;
     EXPECT_EQ(meta->origin.text, "abc");
     EXPECT_EQ(meta->origin.threads, 3);
+    EXPECT_EQ(meta->origin.workers, 2);
     auto older = nlohmann::json::parse(std::ifstream(path("a") + "/state.json"));
     older.erase("text");
     older.erase("threads");
+    older.erase("workers");
     std::ofstream(path("a") + "/state.json") << older;
     meta = readCheckpointMeta(path("a"));
     ASSERT_TRUE(meta.ok()) << "older versions wrote none";
     EXPECT_TRUE(meta->origin.text.empty());
+    EXPECT_EQ(meta->origin.workers, 0);
 }
 
 TEST_F(Checkpoint, SaysThatTheDiskIsFull) {

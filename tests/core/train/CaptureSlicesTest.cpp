@@ -7,7 +7,7 @@
 #include <set>
 
 #include "TinyTraining.h"
-#include "core/analysis/OperationSummary.h"
+#include "core/analysis/captures/OperationSummary.h"
 #include "core/base/OperationSpan.h"
 #include "core/events/Event.h"
 #include "core/trace/Note.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -12,6 +13,8 @@
 #include "core/analysis/ExperimentHistory.h"
 #include "core/base/OperationSpan.h"
 #include "core/events/Event.h"
+#include "core/memory/HostAllocator.h"
+#include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
 #include "core/train/Comparison.h"
 
@@ -21,6 +24,8 @@ namespace {
 class ComparisonTest : public ::testing::Test {
 protected:
     void SetUp() override {
+        host_memory::install();  // before any tensor is made
+        host_memory::refreshBudget();
         at::set_num_threads(1);
         // Blocks of a tiny model may be short: what is tested is who takes which turn.
         setup.rules.blockSeconds = 0.01;
@@ -157,7 +162,8 @@ TEST_F(ComparisonTest, TellsWhyAnArmIsSlowerByTheClassOfWorkThatItSpinsIn) {
         for (const auto& block : own.all<BlockDone>()) heard.add(block);
         for (const auto& judged : own.all<ExperimentJudged>()) heard.add(judged);
         ASSERT_FALSE(own.chunks().empty());
-        for (const auto& chunk : own.chunks()) heard.add(decodeSlices(*chunk).value());
+        for (const auto& chunk : own.chunks())
+            if (isSlices(chunk->kind)) heard.add(decodeSlices(*chunk).value());
         why = heard.why();
         ASSERT_EQ(why.classes.size(), static_cast<std::size_t>(kWorkClasses) - 1) << "a CPU has no gaps between launches";
         if (why.unexplainedShare() <= 0.1) break;
@@ -173,6 +179,24 @@ TEST_F(ComparisonTest, TellsWhyAnArmIsSlowerByTheClassOfWorkThatItSpinsIn) {
     EXPECT_THAT(waterfallSentence(why), ::testing::HasSubstr("more in optimizer step"));
     ASSERT_FALSE(why.places.empty());
     EXPECT_EQ(why.places.front().role, "optimizer");
+}
+
+TEST_F(ComparisonTest, ShowsByKindWhatEachArmHoldsAtItsHighestPoint) {
+    setup.rules.budgetSeconds = 1;
+    setup.rules.equalSeconds = true;
+    setup.whyWindows = 1;
+    sides({{"fusion", std::string("off")}, {"batch-size", std::int64_t{2}}}, {{"fusion", std::string("off")}, {"batch-size", std::int64_t{64}}});
+    EXPECT_EQ(run().state, RunState::Finished);
+    for (const auto& chunk : sink.chunks())
+        if (chunk->kind == kAllocations) history.add(decodeAllocations(*chunk).value());
+    std::array<std::map<std::string, std::int64_t>, 2> kinds;
+    for (const Arm arm : {Arm::A, Arm::B})
+        for (const MemoryOwner& one : history.memoryAtPeak(arm)) kinds[arm == Arm::A ? 0 : 1][one.kind] = one.bytes;
+    EXPECT_GT(kinds[0]["weights"], 0);
+    EXPECT_EQ(kinds[0]["weights"], kinds[1]["weights"]) << "each its own, and not the other's as well";
+    EXPECT_EQ(kinds[0]["moments"], 2 * kinds[0]["weights"]);
+    EXPECT_GT(kinds[1]["MLP"], 4 * kinds[0]["MLP"]) << "of 64 sequences, not of two";
+    for (const auto& of : kinds) EXPECT_FALSE(of.contains("taken before the capture"));
 }
 
 TEST_F(ComparisonTest, AfterTheVerdictTrainsBothForEquallyLongWhereThatIsAsked) {

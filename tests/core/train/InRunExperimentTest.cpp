@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "TinyTraining.h"
@@ -44,6 +45,10 @@ TEST_F(InRun, TakesTurnsWithoutAMarkerAndEveryStepTrains) {
     EXPECT_EQ(began[0].step, 3);
     const auto blocks = trainer.sink.all<BlockDone>();
     ASSERT_GE(blocks.size(), 4u);
+    std::array<double, 2> operations{};
+    for (const BlockDone& block : blocks) operations[block.arm == Arm::A ? 0 : 1] = block.operations;
+    EXPECT_GT(operations[0], operations[1]) << "each operation alone beside those of one kernel each";
+    EXPECT_GT(operations[1], 0);
     const auto steps = trainer.sink.all<StepDone>();
     for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(steps[i].step, static_cast<std::int64_t>(i) + 1);
     EXPECT_TRUE(steps[5].disturbed);
@@ -142,12 +147,19 @@ TEST_F(InRun, ARunThatEndsMeanwhileJudgesWhatThereIs) {
 }
 
 TEST_F(InRun, RefusesWhatWouldConvertTheStateOrMoveTheLossUnasked) {
-    const auto refusal = [&](Measure asked) {
+    const auto refusal = [&](const Measure& asked) {
         testing::TinyTrainer trainer(config());
-        runMeasuring(trainer, std::move(asked));
+        runMeasuring(trainer, asked);
         const auto refused = trainer.sink.all<SwitchRefused>();
         EXPECT_EQ(refused.size(), 1u);
         EXPECT_TRUE(trainer.sink.all<ExperimentBegan>().empty());
+        // The line of the log says by its subject, not by its words, what it is about.
+        const auto lines = trainer.sink.all<LogLine>();
+        const bool told = std::ranges::any_of(lines, [&](const LogLine& line) {
+            return !refused.empty() && line.code == refused[0].code && line.subject == refused[0].subject &&
+                   line.text == asked.id + " stays as it is: " + refused[0].why;
+        });
+        EXPECT_TRUE(told);
         return refused.empty() ? std::string() : refused[0].why;
     };
     EXPECT_THAT(refusal({.id = "optimizer", .value = std::string("8-bit"), .lossMayMove = true}), HasSubstr("another form"));

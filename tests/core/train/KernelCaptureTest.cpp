@@ -11,7 +11,7 @@
 
 #include "../cuda/cupti/FakeCupti.h"
 #include "TinyTraining.h"
-#include "core/analysis/OperationSummary.h"
+#include "core/analysis/captures/OperationSummary.h"
 #include "core/base/OperationSpan.h"
 #include "core/cuda/loader/CudaPlugin.h"
 #include "core/events/Event.h"

@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include "core/workers/WorkerGroup.h"
 
@@ -74,6 +75,51 @@ TEST(WorkerGroup, TwoThatMeetAtAFileAddUpHandOnAndTell) {
     std::filesystem::remove(file);
 }
 
+TEST(WorkerGroup, WhatKilledWorkersLeftAtAFileDoesNotConfuseTheNext) {
+    const std::string file = freshFile();
+    EXPECT_EQ(run(2, "STEPSCOPE_WORKERS_FILE=" + file, "die")[1].exit, 7);
+    EXPECT_TRUE(std::filesystem::exists(file)) << "there is something left";
+    expectAllAgree(run(2, "STEPSCOPE_WORKERS_FILE=" + file, "all"), "0;xxx1;");
+    std::filesystem::remove(file);
+}
+
+TEST(WorkerGroup, AFileThatIsNoneOfWorkersIsLeftAsItIs) {
+    const std::string file = freshFile();
+    std::ofstream(file) << "What somebody wrote.";
+    const auto ended = run(2, "STEPSCOPE_WORKERS_FILE=" + file, "all", 1);
+    EXPECT_EQ(ended[0].exit, 3);
+    EXPECT_THAT(ended[0].said, HasSubstr("is there already, and no workers have met at it"));
+    EXPECT_EQ(std::filesystem::file_size(file), 20u);
+    std::filesystem::remove(file);
+}
+
+TEST(WorkerGroup, OneThatIsStoppedWhileItWaitsForTheOthersEndsAtOnce) {
+    const int port = freePort();
+    ASSERT_GT(port, 0);
+    const std::string file = freshFile(), address = fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port);
+    for (const std::string& variables : {"STEPSCOPE_WORKERS_FILE=" + file, address, "RANK=1 " + address}) {
+        const auto ended = run(2, variables, "stop 600", 1);
+        EXPECT_EQ(ended[0].exit, 3) << variables;
+        EXPECT_THAT(ended[0].said, HasSubstr("The run was stopped before its first step.")) << variables;
+    }
+    std::filesystem::remove(file);
+}
+
+// With somebody else at the same port of another address: who listens at all of them would find it taken.
+TEST(WorkerGroup, TheStoreListensAtMasterAddrAlone) {
+    const int other = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+    socklen_t size = sizeof address;
+    ASSERT_EQ(::bind(other, reinterpret_cast<sockaddr*>(&address), size), 0);
+    ASSERT_EQ(::listen(other, 1), 0);
+    ASSERT_EQ(::getsockname(other, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    const int port = ntohs(address.sin_port);
+    expectAllAgree(run(2, fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port), "all 10"), "0;xxx1;");
+    ::close(other);
+}
+
 TEST(WorkerGroup, ThreeHaveTheSameBitsOfASumThatDependsOnItsOrder) {
     const std::string file = freshFile();
     expectAllAgree(run(3, "STEPSCOPE_WORKERS_FILE=" + file, "all"), "0;xxx1;xxxxxx2;");
@@ -86,13 +132,46 @@ TEST(WorkerGroup, AStoreThatTheFirstOpensServesAScriptWithoutTorchrun) {
     expectAllAgree(run(2, fmt::format("LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port), "all"), "0;xxx1;");
 }
 
-TEST(WorkerGroup, OneThatEndsIsASentenceWithTheOther) {
+TEST(WorkerGroup, OneThatEndsIsNamedByAllOthers) {
     const std::string file = freshFile();
-    const auto ended = run(2, "STEPSCOPE_WORKERS_FILE=" + file, "die");
+    const auto ended = run(3, "STEPSCOPE_WORKERS_FILE=" + file, "die");
+    EXPECT_EQ(ended[2].exit, 7);
+    for (const int rank : {0, 1}) {
+        EXPECT_EQ(ended[static_cast<std::size_t>(rank)].exit, 3);
+        EXPECT_THAT(ended[static_cast<std::size_t>(rank)].said,
+                    HasSubstr(fmt::format("Worker 2 of 3 has ended while worker {} waited to add up gradients with it", rank)));
+    }
+    std::filesystem::remove(file);
+}
+
+TEST(WorkerGroup, TheOneThatKeepsTheStoreIsNamedToo) {
+    const int port = freePort();
+    ASSERT_GT(port, 0);
+    const auto ended = run(2, fmt::format("LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port), "die-first");
+    EXPECT_EQ(ended[0].exit, 7);
+    EXPECT_EQ(ended[1].exit, 3);
+    EXPECT_THAT(ended[1].said, HasSubstr("Worker 0 of 2 has ended while worker 1 waited to add up gradients with it"));
+}
+
+TEST(WorkerGroup, OneThatGivesUpTellsTheOtherWhy) {
+    const int port = freePort();
+    ASSERT_GT(port, 0);
+    for (const std::string& variables : {"STEPSCOPE_WORKERS_FILE=" + freshFile(), fmt::format("MASTER_ADDR=127.0.0.1 MASTER_PORT={}", port)}) {
+        const auto ended = run(2, variables, "give-up");
+        EXPECT_EQ(ended[1].exit, 7);
+        EXPECT_EQ(ended[0].exit, 3);
+        EXPECT_THAT(ended[0].said, HasSubstr("Worker 1 of 2 has given up: It has had enough."));
+    }
+}
+
+TEST(WorkerGroup, OneThatHangsIsNamedAfterThePatience) {
+    const std::string file = freshFile();
+    const auto ended = run(2, "STEPSCOPE_WORKERS_FILE=" + file, "hang 2");
     EXPECT_EQ(ended[1].exit, 7);
     EXPECT_EQ(ended[0].exit, 3);
-    EXPECT_THAT(ended[0].said, HasSubstr("Worker 0 of 2 could not add up gradients with the others: another worker has ended"));
+    EXPECT_THAT(ended[0].said, HasSubstr("Worker 1 of 2 does not answer, while worker 0 waited to add up gradients with it, for up to 2 s"));
     std::filesystem::remove(file);
+    std::filesystem::remove(file + ".lock");  // of the one that hung: it ends last, and cleans nothing up
 }
 
 TEST(WorkerGroup, OneThatNeverComesIsASentenceAfterThePatience) {

@@ -70,6 +70,26 @@ TEST(WorkerPlace, AFileIsMetOnOneMachine) {
     EXPECT_TRUE(place->oneMachine());
 }
 
+TEST(WorkerPlace, EveryStartIsToldFromTheOneBeforeIt) {
+    const Variables file{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"STEPSCOPE_WORKERS_FILE", "/tmp/w"}};
+    EXPECT_EQ(placeIn(file)->run, "");
+    EXPECT_EQ(placeIn(with(file, "TORCHELASTIC_RUN_ID", "b1c2-3"))->run, "b1c2-3");
+    EXPECT_EQ(placeIn(with(file, "TORCHELASTIC_RESTART_COUNT", "2"))->restart, 2) << "where workers meet at a file, too";
+    const Variables step{
+        {"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_JOB_ID", "77"}, {"SLURM_STEP_ID", "4"}, {"STEPSCOPE_WORKERS_FILE", "/tmp/w"}};
+    EXPECT_EQ(placeIn(step)->run, "77.4");
+    EXPECT_EQ(placeIn(with(file, "TORCHELASTIC_RUN_ID", "a/b c"))->run, "a_b_c");
+    EXPECT_EQ(placeIn(with(file, "TORCHELASTIC_RUN_ID", std::string(100'000, 'x')))->run.size(), 200u);
+}
+
+TEST(WorkerPlace, WhoMeetsAtThisMachinesOwnAddressIsOnIt) {
+    const Variables script{{"RANK", "1"}, {"WORLD_SIZE", "3"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "1234"}};
+    ASSERT_TRUE(placeIn(script)) << placeIn(script).error().sentence;
+    EXPECT_TRUE(placeIn(script)->oneMachine());
+    EXPECT_FALSE(placeIn(with(script, "MASTER_ADDR", "node0"))->oneMachine());
+    EXPECT_FALSE(placeIn(with(script, "LOCAL_WORLD_SIZE", "1"))->oneMachine());
+}
+
 TEST(WorkerPlace, WhatIsMissingOrContradictsIsNamed) {
     const auto sentence = [](const Variables& variables) {
         const auto place = placeIn(variables);

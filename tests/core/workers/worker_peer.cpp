@@ -22,10 +22,19 @@ int main(int count, char** words) {
     const std::string what = count > 1 ? words[1] : "";
     const auto place = workerPlace();
     if (!place) return failed(place.error());
-    auto joined = WorkerGroup::join(*place, std::chrono::seconds(count > 2 ? std::atoi(words[2]) : 20));
+    auto joined = WorkerGroup::join(*place, std::chrono::seconds(count > 2 ? std::atoi(words[2]) : 20), [&] { return what == "stop"; });
     if (!joined) return failed(joined.error());
     WorkerGroup& group = **joined;
-    if (what == "die" && place->rank == 1) _exit(7);
+    if (what == "die" && place->rank == place->size - 1) _exit(7);
+    if (what == "die-first" && place->rank == 0) _exit(7);
+    if (what == "hang" && place->rank == 1) {
+        sleep(16);
+        _exit(7);
+    }
+    if (what == "give-up" && place->rank == 1) {
+        group.giveUp("It has had enough.");
+        return 7;
+    }
     // Values whose sum depends on its order where there are more than two.
     std::vector<float> values(100'003);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i + 1) * static_cast<float>(place->rank + 1)) * 1e3f;
@@ -41,6 +50,10 @@ int main(int count, char** words) {
     for (int rank = 0; rank < place->size; ++rank) expected += static_cast<double>(std::sin(5.0f * static_cast<float>(rank + 1)) * 1e3f);
     std::int32_t handed = place->rank == 1 ? 4711 : 0;
     if (const Status told = group.broadcast(&handed, sizeof handed, 1); !told) return failed(told.error());
+    std::vector<int> ranks(static_cast<std::size_t>(place->size));
+    if (const Status gathered = group.gather(&place->rank, sizeof place->rank, ranks.data()); !gathered) return failed(gathered.error());
+    for (int rank = 0; rank < place->size; ++rank)
+        if (ranks[static_cast<std::size_t>(rank)] != rank) return 4;
     const auto texts = group.texts(std::string(static_cast<std::size_t>(place->rank) * 3, 'x') + std::to_string(place->rank));
     if (!texts) return failed(texts.error());
     std::string all;

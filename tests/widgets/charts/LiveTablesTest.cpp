@@ -9,7 +9,7 @@
 #include "core/analysis/Statistics.h"
 #include "core/events/Event.h"
 #include "widgets/charts/MarkerLayout.h"
-#include "widgets/charts/OverlayTable.h"
+#include "widgets/charts/overlay/OverlayTable.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {

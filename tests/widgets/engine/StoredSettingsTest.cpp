@@ -1,6 +1,7 @@
 // Sessions whose stored settings no run could have had, as a damaged or foreign file holds them: the window says which key cannot stand, and a run
 // that is in progress, or the next one, is none the worse.
 #include "app/gui/process/Application.h"
+#include "app/gui/process/BackThread.h"
 #include "sessions/record/Recorder.h"
 #include "tests/widgets/engine/EngineFixture.h"
 #include "widgets/panels/run/NoticeBar.h"
@@ -75,7 +76,8 @@ TEST_F(StoredSettingsTest, WhatASlotThrowsIsSaidAndTheRunGoesOn) {
     Thrower thrower;
     for (int i = 0; i < 3; ++i) QCoreApplication::postEvent(&thrower, new QEvent(QEvent::User));
     EXPECT_TRUE(says("a slot has thrown")) << place->window().notice().sentence().toStdString();
-    place->reader().thread().post([] { throw std::runtime_error("a task has thrown"); });
+    BackThread behind;
+    behind.post([] { throw std::runtime_error("a task has thrown"); });
     EXPECT_TRUE(says("a task has thrown"));
     EXPECT_TRUE(place->runs().busy());
     EXPECT_TRUE(reaches(1, live().numbers(1).step + 5));

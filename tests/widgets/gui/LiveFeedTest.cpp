@@ -47,7 +47,7 @@ TEST(LiveFeed, AMeasurementThatWaitsForAgreementIsNoWarningInTheLog) {
     SwitchRefused refused{12, {}, "amp", std::string("bf16"), "bf16 is other arithmetic than off: the loss may move."};
     refused.subject.kind = Subject::Kind::Loss;
     feed.publish(refused);
-    feed.publish(LogLine{{}, 12, LogLevel::Warning, "amp stays as it is: " + refused.why});
+    feed.publish(LogLine{{}, 12, LogLevel::Warning, "amp stays as it is: " + refused.why, refused.code, refused.subject});
     feed.publish(LogLine{{}, 12, LogLevel::Warning, "amp stays as it is: This CPU has no float16."});
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.log().rowCount() == 2; }));
     EXPECT_TRUE(feed.log().index(1).data().toString().contains("float16")) << feed.log().index(1).data().toString().toStdString();
@@ -127,6 +127,21 @@ TEST(LiveFeed, CoalescesSamplesOfABacklogButNeverStates) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return states == 5; }));
     ASSERT_GE(feed.history()->device().place.size(), 1u) << "coalesced, not lost";
     EXPECT_LE(feed.history()->device().place.size(), 6u);
+}
+
+TEST(LiveFeed, WhoIsToldMayForgetAllAndTheNextIsToldTheSameWhole) {
+    LiveFeed feed;
+    const std::string why(200, 'w');
+    std::string told;
+    QObject::connect(&feed, &LiveFeed::stateChanged, &feed, [&] { feed.forget(); });
+    QObject::connect(&feed, &LiveFeed::stateChanged, &feed, [&](const StateChanged& change) { told = change.why; });
+    feed.publish(start("one", true));
+    feed.publish(StateChanged{{}, 3, RunState::Failed, why});
+    feed.publish(step(1));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !told.empty(); }));
+    EXPECT_EQ(told, why);
+    EXPECT_EQ(feed.history()->rows(), 0u) << "what came before and with it is forgotten";
+    EXPECT_EQ(feed.log().rowCount(), 0) << "its line too";
 }
 
 TEST(LiveFeed, TellsItsLogAnewWhenAReplayJumpsBackAndGoesOnWhenALiveRunFollows) {

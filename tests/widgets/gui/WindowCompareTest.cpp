@@ -16,7 +16,7 @@
 #include "core/events/Event.h"
 #include "sessions/record/Recorder.h"
 #include "widgets/charts/LivePage.h"
-#include "widgets/charts/RatioChart.h"
+#include "widgets/charts/experiment/RatioChart.h"
 #include "widgets/panels/compare/CompareForm.h"
 #include "widgets/panels/compare/ComparePage.h"
 #include "widgets/panels/compare/CompareResult.h"

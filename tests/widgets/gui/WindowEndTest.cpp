@@ -118,9 +118,9 @@ TEST_F(WindowEndTest, TheNextRunOfTheSameShapeHasAForecastOfItsTime) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return foot().startsWith("about 00:0"); }, 5000)) << foot().toStdString();
     EXPECT_TRUE(foot().contains("2\u2009000 steps of ")) << foot().toStdString();
     Q_EMIT window().experiment().row("steps")->committed("steps", "4000");
-    EXPECT_TRUE(foot().contains("4\u2009000 steps of ")) << foot().toStdString();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return foot().contains("4\u2009000 steps of "); }, 5000)) << foot().toStdString();
     Q_EMIT window().experiment().row("layers")->committed("layers", "6");
-    EXPECT_EQ(foot(), "time: not known yet") << "another model";
+    EXPECT_TRUE(QTest::qWaitFor([&] { return foot() == "time: not known yet"; }, 5000)) << "another model: " << foot().toStdString();
 }
 
 TEST_F(WindowEndTest, TheSettingsAreThereAgainAfterAKilledProgram) {

@@ -8,8 +8,8 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "FakeWorkbench.h"
 #include "app/gui/Workplace.h"
+#include "fake/FakeWorkbench.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/experiment/ValueRow.h"
 #include "widgets/panels/run/RunBar.h"

@@ -6,6 +6,8 @@
 #include <QDropEvent>
 #include <QFile>
 #include <QMimeData>
+#include <QProgressDialog>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTabWidget>
 #include <QTableView>
@@ -78,6 +80,19 @@ TEST_F(WindowImportTest, WhatCannotBeImportedIsASentenceAndNothingIsStored) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return refused.count() == 1; }, 10'000));
     EXPECT_TRUE(refused.at(0).at(0).toString().contains("nsys export --type sqlite"));
     EXPECT_TRUE(stored().empty());
+}
+
+TEST_F(WindowImportTest, AFileThatIsNamedWhileAnotherIsBeingStoppedIsImported) {
+    open();
+    place->import().import({trace("stopped.json", 3)});
+    ASSERT_NE(place->import().dialog(), nullptr);
+    auto* stop = place->import().dialog()->findChild<QPushButton*>();
+    ASSERT_NE(stop, nullptr);
+    stop->click();
+    // The window has not heard yet that the first one ended.
+    place->import().import({trace("wanted.json", 7)});
+    EXPECT_TRUE(shows("7 calls of operations")) << window().operationsPage().sentence().toStdString();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !place->import().importing(); }, 5000));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "WindowFixture.h"
 #include "core/analysis/StudyHistory.h"
-#include "widgets/charts/StudyChart.h"
+#include "widgets/charts/experiment/StudyChart.h"
 #include "widgets/panels/experiment/ExperimentPanel.h"
 #include "widgets/panels/ladder/LadderPage.h"
 #include "widgets/panels/ladder/LadderTable.h"

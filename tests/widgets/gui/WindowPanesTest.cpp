@@ -10,9 +10,10 @@
 #include <QTabBar>
 #include <QTabWidget>
 #include <QTableView>
+#include <algorithm>
 
-#include "FakeLooks.h"
 #include "WindowFixture.h"
+#include "fake/FakeLooks.h"
 #include "widgets/style/Theme.h"
 #include "widgets/timeline/TimelinePage.h"
 #include "widgets/timeline/panes/FlameView.h"
@@ -181,6 +182,10 @@ TEST_F(WindowPanesTest, ATraceOfAGpuThatIsImportedShowsItsIdleTimeAndTopKernels)
     EXPECT_TRUE(panes().layers().asText().contains("none says which layer")) << panes().layers().asText().toStdString();
     QTest::qWait(200);
     everyPane("panes-gpu");
+    const auto& counters = view().content().counters;
+    const auto queue = std::ranges::find(counters, QString("queue of stream 7 of GPU 0"), &CounterSeries::name);
+    ASSERT_NE(queue, counters.end());
+    EXPECT_EQ(std::ranges::max(queue->points, {}, [](const auto& point) { return point.second; }).second, 1);
 }
 
 TEST_F(WindowPanesTest, TheTraceOfARealGpuIsThereWithinTenSeconds) {

@@ -1,12 +1,14 @@
 // What a person does in the window with stored sessions: replay, edit, run again, export.
 #include <gtest/gtest.h>
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QFileDialog>
 #include <QLabel>
 #include <QListView>
 #include <QMessageBox>
+#include <QProgressDialog>
 #include <QPushButton>
 #include <QTimer>
 #include <algorithm>
@@ -218,6 +220,40 @@ TEST_F(WindowSessionsTest, ExportsASessionAsCsv) {
     QFile file(path);
     ASSERT_TRUE(file.open(QIODevice::ReadOnly));
     EXPECT_TRUE(file.readLine().startsWith("run,step,time,metric,value"));
+}
+
+TEST_F(WindowSessionsTest, AnExportCanBeStopped) {
+    open();
+    runAndStop(10);
+    const QString path = folder.filePath("out.csv");
+    Q_EMIT window().sessions().exportRequested(1, path, "csv");
+    const auto dialogs = window().findChildren<QProgressDialog*>();
+    ASSERT_EQ(dialogs.size(), 1);
+    EXPECT_TRUE(dialogs.front()->labelText().contains("out.csv")) << dialogs.front()->labelText().toStdString();
+    dialogs.front()->findChild<QPushButton*>()->click();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window().findChildren<QProgressDialog*>().isEmpty(); }, 5000));
+    // It was stopped, or there first; half of it never is.
+    EXPECT_TRUE(QDir(folder.path()).entryList({"*unfinished*"}).isEmpty());
+    EXPECT_TRUE(!QFile::exists(path) || QFile(path).size() > 500);
+    const QString again = folder.filePath("again.csv");
+    Q_EMIT window().sessions().exportRequested(1, again, "csv");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return QFile(again).size() > 0; }, 5000)) << "and the next one is not";
+}
+
+TEST_F(WindowSessionsTest, AnExportThatIsAskedForWhileAnotherIsBeingStoppedIsWritten) {
+    open();
+    runAndStop(10);
+    Q_EMIT window().sessions().exportRequested(1, folder.filePath("stopped.csv"), "csv");
+    const auto dialogs = window().findChildren<QProgressDialog*>();
+    ASSERT_EQ(dialogs.size(), 1);
+    auto* stop = dialogs.front()->findChild<QPushButton*>();
+    ASSERT_NE(stop, nullptr);
+    stop->click();
+    // The window has not heard yet that the first one ended.
+    const QString path = folder.filePath("wanted.csv");
+    Q_EMIT window().sessions().exportRequested(1, path, "csv");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return QFile(path).size() > 0; }, 5000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window().findChildren<QProgressDialog*>().isEmpty(); }, 5000)) << "both dialogs are gone";
 }
 
 TEST_F(WindowSessionsTest, OffersEveryFormatOfTheCommandLineAndSaysWhyOneHasNothingToWrite) {

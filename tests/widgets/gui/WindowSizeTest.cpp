@@ -7,6 +7,7 @@
 #include <QGuiApplication>
 #include <QLabel>
 #include <QScreen>
+#include <QTabBar>
 #include <QTabWidget>
 
 #include "WindowFixture.h"
@@ -32,6 +33,14 @@ TEST_F(WindowSizeTest, TheFirstWindowLiesWithinTheScreen) {
     EXPECT_TRUE(room.contains(window().geometry()))
         << window().geometry().width() << "x" << window().geometry().height() << " at " << window().geometry().x() << "," << window().geometry().y()
         << " of " << screen.width() << "x" << screen.height();
+}
+
+TEST_F(WindowSizeTest, AllPagesAreNamedInAWindow1280Wide) {
+    options.size = {1280, 800};
+    open();
+    const QTabBar& tabs = *window().pages().tabBar();
+    for (int page = 0; page < tabs.count(); ++page)
+        EXPECT_TRUE(tabs.rect().contains(tabs.tabRect(page))) << tabs.tabText(page).toStdString() << " is scrolled out of sight";
 }
 
 // Half of 1920x1080, as a desktop with a factor of 2 has it, less a title bar.

@@ -23,7 +23,7 @@ protected:
             if (one->text().remove('&') == button) return one->click();
         FAIL() << button.toStdString();
     }
-    const CapturesView two{7, {{1, 50, 5, 12'000, 11'000, 240'000}, {2, 90, 1, 300, 0, 9'000}}, 30'000, {}};
+    const CapturesView two{7, {{1, 50, 5, 12'000, 11'000, 240'000, 0.0423}, {2, 90, 1, 300, 0, 9'000}}, 30'000, {}};
 
     CapturesDialog dialog;
     QSignalSpy removed{&dialog, &CapturesDialog::removeRequested};
@@ -36,11 +36,17 @@ TEST_F(CapturesDialogTest, SaysStepsLevelAndRoomOfEach) {
     ASSERT_EQ(dialog.table()->rowCount(), 2);
     EXPECT_EQ(cell(0, 1), "50 to 54");
     EXPECT_EQ(cell(0, 2), "L2");
-    EXPECT_EQ(cell(0, 4), QString("240\u2009kB"));
+    EXPECT_EQ(cell(0, 3), QString("+4.2\u2009%"));
+    EXPECT_EQ(cell(1, 3), QString("–")) << "not known";
+    EXPECT_EQ(cell(0, 5), QString("240\u2009kB"));
     EXPECT_EQ(cell(1, 1), "90");
     EXPECT_EQ(cell(1, 2), "sums");
     EXPECT_TRUE(dialog.sentence().startsWith("2 captures, 249\u2009kB on the disk, and 30.0\u2009kB")) << dialog.sentence().toStdString();
     EXPECT_TRUE(dialog.removeButton()->isEnabled());
+    CapturesView many = two;
+    many.older = 5000;
+    dialog.setView(many);
+    EXPECT_TRUE(dialog.sentence().contains("000 before them are not listed")) << dialog.sentence().toStdString();
     dialog.setView({8, {}, 0, "of another session"});
     EXPECT_EQ(dialog.table()->rowCount(), 2) << "an answer that comes late is nobody's";
 }

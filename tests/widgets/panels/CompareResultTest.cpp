@@ -1,6 +1,7 @@
 // An experiment on the page Compare: what is said while it goes on and at its end, its dots, its table, one that was cut off.
 #include <gtest/gtest.h>
 
+#include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -8,9 +9,10 @@
 #include <cmath>
 
 #include "core/events/Event.h"
-#include "widgets/charts/RatioChart.h"
+#include "widgets/charts/experiment/RatioChart.h"
 #include "widgets/panels/compare/CompareFacts.h"
 #include "widgets/panels/compare/CompareResult.h"
+#include "widgets/panels/compare/MemoryBars.h"
 
 namespace stepscope {
 namespace {
@@ -77,6 +79,46 @@ TEST_F(CompareResultTest, SaysThePhaseAndTheTimeAgainstTheBudget) {
     EXPECT_FALSE(button("Repeat")->isEnabled());
 }
 
+TEST_F(CompareResultTest, SaysWhereWhatAllStepsTookIsNotWhatThePairsSay) {
+    begin();
+    for (int number = 0; number < 9; ++number) pair(number, 1.1, false, 1.05, 1.15);
+    ExperimentJudged last = *history->newest();
+    last.over = true;
+    last.outcome = "faster";
+    history->add(last);
+    show(CompareView::Stage::Over);
+    const auto said = [&] {
+        QStringList all;
+        for (const auto* label : result.findChildren<QLabel*>()) all << label->text();
+        return all.join('\n');
+    };
+    EXPECT_FALSE(said().contains("Over all counted steps together")) << "the two are alike";
+    EXPECT_FALSE(result.facts()->cell("median step", 0).isEmpty());
+    // One pair in which the machine was asleep for a while: of all steps it is most, of the pairs one.
+    BlockDone slow{.step = 9, .pair = 3, .arm = Arm::A};
+    slow.steps = 10;
+    slow.tokens = 1000;
+    slow.duration = TimeNs::fromSeconds(9);
+    history->add(slow);
+    show(CompareView::Stage::Over);
+    EXPECT_TRUE(said().contains("Over all counted steps together B trained")) << said().toStdString();
+}
+
+TEST_F(CompareResultTest, MemoryByKindSaysWhetherItWasSeenOrForetold) {
+    CompareView view;
+    view.history = history;
+    view.memoryA = {.parts = {{"weights", 4e6}, {"MLP", 2e7}}, .seen = true, .measured = 2.5e7};
+    view.memoryB = {.parts = {{"activations", 3e7}}, .seen = false, .measured = 3.1e7};
+    result.setView(view);
+    EXPECT_TRUE(result.memory()->heading().contains("of A as captured, of B as predicted")) << result.memory()->heading().toStdString();
+    EXPECT_TRUE(result.memory()->segments()[1].tip.startsWith("A: MLP 20.0")) << result.memory()->segments()[1].tip.toStdString();
+    EXPECT_TRUE(result.memory()->segments()[1].tip.endsWith("captured"));
+    EXPECT_TRUE(result.memory()->segments()[2].tip.endsWith("predicted"));
+    view.memoryB.seen = true;
+    result.setView(view);
+    EXPECT_TRUE(result.memory()->heading().contains("by kind as captured,"));
+}
+
 TEST_F(CompareResultTest, EndsWithASentenceAndWhatItRestsOn) {
     begin();
     for (int i = 0; i < 12; ++i) pair(i, 1.2 + 0.01 * (i % 3), i == 4, 1.18, 1.23);
@@ -112,8 +154,14 @@ TEST_F(CompareResultTest, SaysWhyItIsInconclusive) {
                                   .ratio = 1.01,
                                   .low = 0.98,
                                   .high = 1.05,
-                                  .pairs = 9});
+                                  .pairs = 9,
+                                  .secondsToGo = 240,
+                                  .seconds = 58});
+    EXPECT_NE(button("Repeat"), nullptr);
     show(CompareView::Stage::Over);
+    auto* again = button("Longer");  // this page is narrow
+    ASSERT_NE(again, nullptr);
+    EXPECT_TRUE(again->toolTip().contains("06:58")) << again->toolTip().toStdString();
     EXPECT_EQ(result.verdict(), "Inconclusive");
     EXPECT_TRUE(result.why().contains("4 minutes more")) << result.why().toStdString();
 }

@@ -221,6 +221,38 @@ TEST(Panes, MemoryShowsWhatWasAliveAtThePeakOrSaysWhatWouldFillIt) {
     QTest::mouseMove(&pane, {100, 100});
 }
 
+TEST(Panes, MemoryOfARunStandsBesideWhatWasPredictedOfEachKind) {
+    RangePanes panes;
+    panes.to = 100;
+    panes.allocations = true;
+    AllocationBlock block;
+    block.strings = {"", "weights", "MLP", "aten::mm", "aten::gelu"};
+    block.allocations = {{.at = 1, .address = 1, .bytes = 4'000'000, .totalAllocated = 4'000'000, .kind = 1},
+                         {.at = 2, .address = 2, .bytes = 2'000'000, .totalAllocated = 6'000'000, .kind = 2, .owner = 3},
+                         {.at = 3, .address = 3, .bytes = 1'000'000, .totalAllocated = 7'000'000, .kind = 2, .owner = 4}};
+    MemoryCurve curve;
+    ASSERT_TRUE(curve.add(block));
+    panes.memory = curve.result(0, 100);
+    MemoryPane pane;
+    pane.resize(900, 200);
+    PanesView view{.panes = std::make_shared<const RangePanes>(std::move(panes)), .range = "all of it", .note = {}};
+    view.predictedMemory = {{"weights", 4'000'000}, {"MLP", 3'200'000}, {"batches", 8'000}};
+    pane.setView(view);
+    EXPECT_TRUE(pane.table().sentence().contains("at most 7.00 MB in use on the host, 7.21 MB predicted") || pane.table().sentence().contains("7.21"))
+        << pane.table().sentence().toStdString();
+    const QStringList lines = pane.table().asCsv().split('\n');
+    EXPECT_TRUE(lines.contains("weights,57.1428571429,4000000,4000000,1")) << pane.table().asCsv().toStdString();
+    EXPECT_TRUE(std::ranges::any_of(lines, [](const QString& line) { return line.startsWith("MLP,42.85") && line.endsWith(",3000000,3200000,2"); }))
+        << pane.table().asCsv().toStdString();
+    EXPECT_TRUE(lines.contains("batches,0,0,8000,0")) << "predicted, and not there: " << pane.table().asCsv().toStdString();
+    pane.rowsOf()->setCurrentIndex(1);
+    Q_EMIT pane.rowsOf()->activated(1);
+    EXPECT_TRUE(pane.table().asCsv().contains("MLP,aten::gelu,1000000")) << pane.table().asCsv().toStdString();
+    view.predictedOnDevice = true;
+    pane.setView(view);
+    EXPECT_FALSE(pane.table().sentence().contains("predicted")) << "of a GPU, and this is the host: " << pane.table().sentence().toStdString();
+}
+
 PanesView rooflineView() {
     SliceBlock host;
     host.thread = {.process = 1, .thread = 10, .name = "trainer"};
@@ -296,13 +328,25 @@ TEST(Panes, OperationsSayWhatBoundsThemAndWhatTheProcessorCounted) {
     view.counters.add(block);
     pane.setView(view);
     const QString csv = pane.table().asCsv();
-    EXPECT_TRUE(csv.section('\n', 0, 0).endsWith("Bound by,Instr./cycle,Fetches (B/s),Stalled (%)")) << csv.toStdString();
+    EXPECT_TRUE(csv.section('\n', 0, 0).endsWith("Bound by,Type,Instr./cycle,Fetches (B/s),Stalled (%)")) << csv.toStdString();
     const QStringList lines = csv.split('\n');
     const auto lineOf = [&](const QString& name) { return lines.filter(QRegularExpression('^' + name + ',')).value(0); };
-    EXPECT_TRUE(lineOf("aten::mm").endsWith(",compute,2.5,0,40")) << lineOf("aten::mm").toStdString();
+    EXPECT_TRUE(lineOf("aten::mm").endsWith(",compute,Float,2.5,0,40")) << lineOf("aten::mm").toStdString();
     EXPECT_TRUE(lineOf("aten::bmm").contains(",memory,")) << lineOf("aten::bmm").toStdString();
     EXPECT_TRUE(lineOf("aten::add").contains(",neither,")) << "0.1 of 10 GB/s: " << lineOf("aten::add").toStdString();
     EXPECT_TRUE(pane.table().sentence().contains(view.counterNote)) << pane.table().sentence().toStdString();
+}
+
+TEST(Panes, OverviewSaysWhichShareOfThePeakWasReached) {
+    OverviewPane pane;
+    PanesView view = rooflineView();
+    pane.setView(view);
+    // 81 MFLOP in a step of 30 ms, of 100 GFLOP/s.
+    EXPECT_TRUE(pane.asText().contains("MFU 2.7")) << pane.asText().toStdString();
+    EXPECT_TRUE(pane.asText().contains("measured on this machine"));
+    view.roof = {.whyNone = "no roof"};
+    pane.setView(view);
+    EXPECT_FALSE(pane.asText().contains("MFU"));
 }
 
 TEST(Panes, TheStripFoldsToItsTabsAndTakesAGuest) {

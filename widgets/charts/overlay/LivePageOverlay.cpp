@@ -8,8 +8,8 @@
 
 #include "core/analysis/overlay/RunsOverlay.h"
 #include "widgets/charts/LivePage.h"
-#include "widgets/charts/OverlayTable.h"
 #include "widgets/charts/overlay/OverlayContent.h"
+#include "widgets/charts/overlay/OverlayTable.h"
 #include "widgets/charts/overlay/ValuesAtCursor.h"
 #include "widgets/panels/overlay/OverlayPane.h"
 #include "widgets/panels/overlay/RunsTable.h"

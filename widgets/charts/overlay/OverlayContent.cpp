@@ -151,6 +151,8 @@ public:
     }
 
     std::string csv(const DrawRequest& request) const override {
+        // Two steps may have ended at one moment, as in an imported log without times; each has a number of its own.
+        const XAxis along = m_metric == RunMetric::Utilisation ? request.axis : XAxis::Step;
         std::string text = std::string("session,label,step,tokens,seconds,") + m_described.column + "\n";
         for (const OverlaidSlot& slot : request.overlay->slots()) {
             if (slot.run == nullptr || slot.hidden) continue;
@@ -164,7 +166,7 @@ public:
                         std::to_string(std::llround(run.tokens[row])) + ',';
                 write(text, run.seconds[row]);
                 text += ',';
-                if (const double value = valueAt(run, m_metric, request.axis, x, 0); std::isfinite(value)) write(text, value);
+                if (const double value = valueAt(run, m_metric, along, run.places(along)[row], 0); std::isfinite(value)) write(text, value);
                 text += '\n';
             }
         }

@@ -13,6 +13,7 @@
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
 namespace {
@@ -44,6 +45,7 @@ QueryChart::QueryChart(QWidget* parent) : QWidget(parent) {
     setAccessibleName("Chart of the result");
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     setPicture({});
+    offerPicture(*this, "query");
 }
 
 void QueryChart::setPicture(QueryPicture picture) {

@@ -25,6 +25,8 @@ struct Fact {
 const Fact kFacts[] = {
     {"mean step", "Mean time of a step: people pay for all of them",
      [](const SideFacts& f) { return factText(f.msPerStep, [](double v) { return format::milliseconds(v); }); }},
+    {"median step", "Half of the steps took less: the median of the blocks' medians",
+     [](const SideFacts& f) { return factText(f.medianMsPerStep, [](double v) { return format::milliseconds(v); }); }},
     {"slowest step", "The slowest step of all that counted",
      [](const SideFacts& f) { return factText(f.slowestMs, [](double v) { return format::milliseconds(v); }); }},
     {"speed", "Tokens trained per second, over all steps that counted",
@@ -35,7 +37,7 @@ const Fact kFacts[] = {
      [](const SideFacts& f) { return factText(f.faultsPerStep, [](double v) { return format::significant(v); }); }},
     {"operations", "Operations a step: calls that hand work to a library or to a kernel, which fusion makes fewer",
      [](const SideFacts& f) { return factText(f.operations, [](double v) { return format::significant(v, 4); }); }},
-    {"energy a token", "Of the machine's processors, where it tells",
+    {"energy a token", "Of the processors and of the GPUs that A or B runs on, all programs together; unknown where this machine does not tell",
      [](const SideFacts& f) { return factText(f.joulesPerToken, [](double v) { return format::significant(v * 1e3) + " mJ"; }); }},
 };
 constexpr int kCounted = static_cast<int>(std::size(kFacts));

@@ -12,7 +12,7 @@
 
 #include "core/analysis/JudgedSentence.h"
 #include "core/base/Format.h"
-#include "widgets/charts/RatioChart.h"
+#include "widgets/charts/experiment/RatioChart.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ReportDialog.h"
@@ -147,7 +147,6 @@ QWidget* CompareResult::buildActions() {
     m_stop = actionButton("Stop", "stop");
     m_stop->setToolTip("Ends it and keeps what is known");
     m_repeat = actionButton("Repeat", "again");
-    m_repeat->setToolTip("Asks the same again, with the next seed");
     m_use = actionButton("Use B's settings", "undo");
     m_use->setToolTip("Puts the settings of side B into the panel at the left");
     m_report = actionButton("Report…", "export");
@@ -179,6 +178,19 @@ void CompareResult::chooseReport() {
 void CompareResult::setRepeatable(bool can) {
     m_repeatable = can;
     m_repeat->setEnabled(can && !m_view.live && m_view.history->began().has_value());
+    nameRepeat();
+}
+
+// What could not be decided is not asked again with the time that did not decide it. The button keeps its width, so that nothing moves.
+void CompareResult::nameRepeat() {
+    const ExperimentHistory& history = *m_view.history;
+    const bool longer = history.began() && history.secondsToAskAgain() > history.began()->budgetSeconds;
+    m_repeat->setText(m_narrow ? "Longer" : "Measure longer");
+    m_repeat->setMinimumWidth(m_repeat->sizeHint().width());
+    if (!longer) m_repeat->setText("Repeat");
+    m_repeat->setToolTip(longer ? QString("Asks the same again with %1, which its pairs say would decide it, and the next seed")
+                                      .arg(minutesText(history.secondsToAskAgain()))
+                                : QString("Asks the same again, with the next seed"));
 }
 
 void CompareResult::setView(const CompareView& view) {
@@ -200,6 +212,7 @@ void CompareResult::setView(const CompareView& view) {
     QStringList notes;
     if (history.began()) notes << asText(history.began()->comparison);
     if (history.newest()) notes << asText(equalTimeSentence(*history.newest()));
+    if (history.newest() && history.newest()->over) notes << asText(meansSentence(*history.newest(), history.speedRatio(), delta));
     notes.removeAll(QString());
     m_notes->setText(notes.join(' '));
     m_notes->setVisible(!m_notes->text().isEmpty());
@@ -318,6 +331,8 @@ void CompareResult::fold() {
     m_chart->setMinimumHeight(narrow ? 170 : 200);
     m_reasons->setNarrow(narrow);
     m_guide->setVisible(!narrow);
+    m_narrow = narrow;
+    nameRepeat();
     m_use->setText(narrow ? "Use B" : "Use B's settings");
     m_ask->setText(narrow ? "Ask anew" : "Ask something else");
 }

@@ -66,10 +66,11 @@ private:
     void showSides();
     void showWhich();
     void fold();
+    void nameRepeat();
     void chooseReport();
 
     CompareView m_view;
-    bool m_repeatable = true;
+    bool m_repeatable = true, m_narrow = false;
     ElidedLabel *m_question, *m_sides, *m_progress;
     QComboBox* m_which;
     QProgressBar* m_bar;

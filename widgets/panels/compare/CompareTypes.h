@@ -52,7 +52,8 @@ struct SideMemory {
         QString kind;
         double bytes = 0;
     };
-    std::vector<Part> parts;     // as predicted; empty: not known
+    std::vector<Part> parts;  // as predicted, or seen in captured steps; empty: not known
+    bool seen = false;
     double measured = kUnknown;  // bytes of tensors
 };
 

@@ -40,7 +40,9 @@ void MemoryBars::setSides(const SideMemory& a, const SideMemory& b) {
         for (const auto& part : one.parts) {
             if (!(part.bytes > 0) || !std::isfinite(part.bytes)) continue;
             m_segments.push_back(
-                {side, part.kind, QString("%1: %2 %3, predicted").arg(sideName(side), part.kind, memoryBytes(part.bytes)), at, at + part.bytes});
+                {side, part.kind,
+                 QString("%1: %2 %3, %4").arg(sideName(side), part.kind, memoryBytes(part.bytes), one.seen ? "captured" : "predicted"), at,
+                 at + part.bytes});
             at += part.bytes;
         }
         m_most = std::max({m_most, at, std::isfinite(one.measured) ? one.measured : 0.0});
@@ -64,9 +66,21 @@ QString MemoryBars::asText() const {
     for (const int side : {0, 1}) {
         QStringList parts;
         for (const auto& part : m_sides[static_cast<std::size_t>(side)].parts) parts << part.kind + ' ' + memoryBytes(part.bytes);
-        lines << QString("%1: %2%3").arg(sideName(side), figure(side), parts.isEmpty() ? QString() : ", predicted of " + parts.join(", "));
+        const bool seen = m_sides[static_cast<std::size_t>(side)].seen;
+        lines << QString("%1: %2%3")
+                     .arg(sideName(side), figure(side),
+                          parts.isEmpty() ? QString() : (seen ? ", captured of " : ", predicted of ") + parts.join(", "));
     }
     return lines.join('\n');
+}
+
+QString MemoryBars::heading() const {
+    const bool a = m_sides[0].seen, b = m_sides[1].seen;
+    const char* kinds = a && b ? "by kind as captured"
+                        : a    ? "by kind, of A as captured, of B as predicted"
+                        : b    ? "by kind, of A as predicted, of B as captured"
+                               : "by kind as predicted";
+    return QString("Memory at its highest point: %1, a mark where it was measured").arg(kinds);
 }
 
 int MemoryBars::rowHeight() const {
@@ -111,9 +125,8 @@ void MemoryBars::paintEvent(QPaintEvent*) {
     const bool dark = isDark(palette());
     const QColor ground = palette().color(QPalette::Window), text = palette().color(QPalette::Text);
     painter.setPen(mutedText(palette()));
-    painter.drawText(
-        QRectF(0, 0, width(), rowHeight()), Qt::AlignLeft | Qt::AlignVCenter,
-        fontMetrics().elidedText("Memory at its highest point: by kind as predicted, a mark where it was measured", Qt::ElideRight, width()));
+    painter.drawText(QRectF(0, 0, width(), rowHeight()), Qt::AlignLeft | Qt::AlignVCenter,
+                     fontMetrics().elidedText(heading(), Qt::ElideRight, width()));
     for (const int side : {0, 1}) {
         const QRectF row = rowOf(side);
         painter.setPen(text);

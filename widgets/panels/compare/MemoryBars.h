@@ -1,5 +1,5 @@
-// Memory of both sides on one axis: what each holds at its highest point, by kind as predicted, and a mark where that point was measured. Painted by
-// hand; out of sight where nothing is known. Used by CompareResult; GUI thread.
+// Memory of both sides on one axis: what each holds at its highest point, by kind as captured steps showed it, or where there are none as predicted,
+// and a mark where that point was measured. Painted by hand; out of sight where nothing is known. Used by CompareResult; GUI thread.
 #pragma once
 #include <QWidget>
 #include <array>
@@ -23,6 +23,7 @@ public:
     QRectF placeOf(const Segment& segment) const;
     double markOf(int side) const;  // across, where it was measured; not a number: it was not
     QString asText() const;         // a line a side
+    QString heading() const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

@@ -14,7 +14,7 @@
 
 #include "core/analysis/PairedVerdict.h"
 #include "core/base/Format.h"
-#include "widgets/charts/StudyChart.h"
+#include "widgets/charts/experiment/StudyChart.h"
 #include "widgets/panels/ElidedLabel.h"
 #include "widgets/panels/FoldingRow.h"
 #include "widgets/panels/LineIcon.h"

@@ -15,6 +15,7 @@
 #include "widgets/panels/ToneLabel.h"
 #include "widgets/panels/operations/OperationsTable.h"
 #include "widgets/style/Metrics.h"
+#include "widgets/style/RowTable.h"
 
 namespace stepscope {
 namespace {
@@ -58,16 +59,9 @@ OperationsPage::OperationsPage(QWidget* parent) : QWidget(parent) {
     m_table->setAccessibleName("Operations of the captured steps");
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(OperationsTable::Self, Qt::DescendingOrder);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
+    styleRows(*m_table);
     m_table->setTextElideMode(Qt::ElideMiddle);  // what tells kernels apart stands at the end of their names
-    m_table->setTabKeyNavigation(false);
-    m_table->setFont(tabularFont(font()));
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
     QHeaderView* heads = m_table->horizontalHeader();
-    heads->setHighlightSections(false);
     heads->setSectionResizeMode(QHeaderView::ResizeToContents);
     heads->setSectionResizeMode(OperationsTable::Name, QHeaderView::Interactive);
     heads->resizeSection(OperationsTable::Name, fontMetrics().averageCharWidth() * 24);

@@ -3,7 +3,7 @@
 #pragma once
 #include <QWidget>
 
-#include "core/analysis/OperationSummary.h"
+#include "core/analysis/captures/OperationSummary.h"
 
 class QComboBox;
 class QLineEdit;

@@ -4,7 +4,7 @@
 #include <QSortFilterProxyModel>
 #include <vector>
 
-#include "core/analysis/OperationSummary.h"
+#include "core/analysis/captures/OperationSummary.h"
 
 namespace stepscope {
 

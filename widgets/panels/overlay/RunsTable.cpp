@@ -10,7 +10,7 @@
 
 #include "core/analysis/overlay/RunsOverlay.h"
 #include "core/base/Format.h"
-#include "widgets/style/Metrics.h"
+#include "widgets/style/RowTable.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
 
@@ -91,21 +91,13 @@ QIcon swatch(const QColor& colour, Qt::PenStyle dash, const QColor& ground) {
 
 RunsTable::RunsTable(QWidget* parent) : QTableWidget(parent) {
     setAccessibleName("Runs laid over each other");
-    setEditTriggers(QAbstractItemView::NoEditTriggers);
-    setSelectionBehavior(QAbstractItemView::SelectRows);
+    styleRows(*this);
     setSelectionMode(QAbstractItemView::SingleSelection);
     setAlternatingRowColors(true);
-    setShowGrid(false);
-    setWordWrap(false);
-    setTabKeyNavigation(false);
     setTextElideMode(Qt::ElideMiddle);
-    setFont(tabularFont(font()));
     setIconSize({20, 12});
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    verticalHeader()->hide();
-    verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
-    horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(horizontalHeader(), &QWidget::customContextMenuRequested, this,

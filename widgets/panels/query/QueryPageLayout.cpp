@@ -23,6 +23,7 @@
 #include "widgets/panels/query/QueryPage.h"
 #include "widgets/panels/query/QueryTable.h"
 #include "widgets/style/Metrics.h"
+#include "widgets/style/RowTable.h"
 
 namespace stepscope {
 namespace {
@@ -129,17 +130,12 @@ void QueryPage::buildTable() {
     m_table->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
     m_table->horizontalHeader()->setSortIndicatorClearable(true);
     m_table->setSortingEnabled(true);
-    m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
+    styleRows(*m_table, 5);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectItems);  // cells are copied
     m_table->setTextElideMode(Qt::ElideMiddle);
-    m_table->setTabKeyNavigation(false);
     m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    m_table->setFont(tabularFont(font()));
     m_table->setMinimumHeight(44);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 5);
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);  // none of a million rows is measured
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setResizeContentsPrecision(100);
     auto* copying = new QShortcut(QKeySequence::Copy, m_table);
     copying->setContext(Qt::WidgetWithChildrenShortcut);

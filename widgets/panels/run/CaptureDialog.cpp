@@ -9,11 +9,11 @@
 #include <QTableWidget>
 #include <QVBoxLayout>
 
-#include "core/analysis/CaptureSentence.h"
+#include "core/analysis/captures/CaptureSentence.h"
 #include "core/base/Format.h"
 #include "core/events/Command.h"
 #include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Metrics.h"
+#include "widgets/style/RowTable.h"
 
 namespace stepscope {
 namespace {
@@ -59,16 +59,8 @@ CaptureDialog::CaptureDialog(QWidget* parent) : QDialog(parent) {
     m_table->setColumnCount(static_cast<int>(heads.size()));
     m_table->setHorizontalHeaderLabels(heads);
     m_table->setAccessibleName("Operations of the captured steps, most time of their own first");
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
-    m_table->setTabKeyNavigation(false);
-    m_table->setFont(tabularFont(font()));
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+    styleRows(*m_table);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    m_table->horizontalHeader()->setHighlightSections(false);
 
     auto* head = new QHBoxLayout;
     head->addWidget(new QLabel("Capture what runs in the next"));

@@ -7,11 +7,12 @@
 #include <QTableWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/Format.h"
 #include "widgets/panels/LineIcon.h"
 #include "widgets/panels/ToneLabel.h"
-#include "widgets/style/Metrics.h"
+#include "widgets/style/RowTable.h"
 
 namespace stepscope {
 namespace {
@@ -22,6 +23,11 @@ QString roomText(qint64 bytes) {
 
 QString manyText(qint64 count) {
     return QString::fromStdString(format::count(count));
+}
+
+QString costText(double share) {
+    if (!std::isfinite(share)) return "–";
+    return QString("%1%2\u2009%").arg(share < 0 ? "−" : "+").arg(100 * std::abs(share), 0, 'f', 1);
 }
 
 QString capturedSteps(const CaptureRow& row) {
@@ -35,22 +41,16 @@ CapturesDialog::CapturesDialog(QWidget* parent) : QDialog(parent) {
     m_sentence = sentenceLabel(Tone::Muted);
     m_sentence->setAccessibleName("Captures of the session");
     m_table = new QTableWidget;
-    const QStringList heads{"capture", "steps", "level", "records", "on the disk"};
+    const QStringList heads{"capture", "steps", "level", "cost", "records", "on the disk"};
     m_table->setColumnCount(static_cast<int>(heads.size()));
     m_table->setHorizontalHeaderLabels(heads);
     m_table->horizontalHeaderItem(2)->setToolTip("L2: every operation and kernel with its time; sums: only what they came to together");
+    m_table->horizontalHeaderItem(3)->setToolTip(
+        "How much longer its steps took than those around it that nothing disturbed, measured, by their medians");
     m_table->setAccessibleName("Captures, in order of time");
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    styleRows(*m_table);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
-    m_table->setTabKeyNavigation(false);
-    m_table->setFont(tabularFont(font()));
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_remove = new QPushButton(lineIcon("trash"), "Delete…");
     m_remove->setAutoDefault(false);
@@ -96,7 +96,8 @@ void CapturesDialog::setView(const CapturesView& view) {
     m_table->setRowCount(static_cast<int>(view.captures.size()));
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const CaptureRow& one = view.captures[static_cast<std::size_t>(row)];
-        const QStringList cells{manyText(one.number), capturedSteps(one), one.slices > 0 ? "L2" : "sums", manyText(one.records), roomText(one.bytes)};
+        const QStringList cells{manyText(one.number), capturedSteps(one),    one.slices > 0 ? "L2" : "sums",
+                                costText(one.cost),   manyText(one.records), roomText(one.bytes)};
         for (int column = 0; column < cells.size(); ++column) {
             auto* item = new QTableWidgetItem(cells[column]);
             if (column != 2) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -156,11 +157,13 @@ void CapturesDialog::showState() {
     qint64 bytes = 0;
     for (const CaptureRow& one : m_view.captures) bytes += one.bytes;
     m_sentence->setText(
-        QString("%1 capture%2, %3 on the disk%4.")
+        QString("%1 capture%2, %3 on the disk%4.%5")
             .arg(manyText(static_cast<qint64>(m_view.captures.size())), m_view.captures.size() == 1 ? "" : "s", roomText(bytes),
                  m_view.detailBytes > 0
                      ? QString(", and %1 for their level of detail, which is made again when it is missing").arg(roomText(m_view.detailBytes))
-                     : QString()));
+                     : QString(),
+                 m_view.older > 0 ? QString(" %1 before them are not listed here; stepscope-cli sessions show lists all.").arg(manyText(m_view.older))
+                                  : QString()));
 }
 
 QString CapturesDialog::sentence() const {

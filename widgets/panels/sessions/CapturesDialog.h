@@ -2,6 +2,7 @@
 // removes nothing itself: it is told and asks. Beside the window, which goes on. GUI thread.
 #pragma once
 #include <QDialog>
+#include <limits>
 #include <vector>
 
 class QLabel;
@@ -16,12 +17,14 @@ struct CaptureRow {
     qint64 number = 0;
     qint64 firstStep = 0, steps = 0;  // 0 steps: not told
     qint64 records = 0, slices = 0, bytes = 0;
+    double cost = std::numeric_limits<double>::quiet_NaN();  // share that its steps took longer than those around; unknown where that is not known
 };
 struct CapturesView {
     qint64 session = 0;
     std::vector<CaptureRow> captures;
     qint64 detailBytes = 0;  // of the level of detail of all of them
     QString problem;         // why they cannot be read
+    qint64 older = 0;        // that are not listed, because there are too many
 };
 
 class CapturesDialog : public QDialog {

@@ -21,6 +21,7 @@
 #include "widgets/panels/sessions/SessionsModel.h"
 #include "widgets/panels/sessions/SessionsTable.h"
 #include "widgets/style/Metrics.h"
+#include "widgets/style/RowTable.h"
 
 namespace stepscope {
 namespace {
@@ -36,21 +37,13 @@ SessionsPage::SessionsPage(SessionsModel& sessions, QWidget* parent) : QWidget(p
     m_view->setModel(m_order);
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(SessionsTable::Started, Qt::DescendingOrder);
-    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
+    styleRows(*m_view, 8);
     m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_view->setAlternatingRowColors(true);
-    m_view->setShowGrid(false);
-    m_view->setWordWrap(false);
     m_view->setTextElideMode(Qt::ElideMiddle);
-    m_view->setFont(tabularFont(m_view->font()));
     m_view->setAccessibleName("Sessions as a table");
-    m_view->setTabKeyNavigation(false);
-    m_view->verticalHeader()->hide();
     keepAgesTrue(*m_view);
-    m_view->verticalHeader()->setDefaultSectionSize(m_view->fontMetrics().height() + 8);
     QHeaderView* columns = m_view->horizontalHeader();
-    columns->setHighlightSections(false);
     columns->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     const int digit = m_view->fontMetrics().horizontalAdvance('8');
     const int characters[SessionsTable::Columns] = {4, 20, 9, 10, 7, 7, 9, 9, 12, 12};

@@ -1,12 +1,9 @@
 // The pane Flame graph: which way up, a search, and the graph itself.
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QScrollArea>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "widgets/panels/ElidedLabel.h"
-#include "widgets/style/Metrics.h"
 #include "widgets/timeline/panes/FlameView.h"
 
 namespace stepscope {
@@ -39,21 +36,9 @@ FlamePane::FlamePane(QWidget* parent) : Pane(parent) {
     m_whole->setAccessibleName("Show all of the flame graph");
     m_whole->setToolTip("All of it again (Esc)");
     m_whole->setAutoRaise(true);
-    m_head = new ElidedLabel(Tone::Muted);
-    m_empty = sentenceLabel(Tone::Muted);
-    auto* top = new QHBoxLayout;
-    top->setSpacing(space(2));
-    top->addWidget(m_choice);
-    top->addWidget(m_head, 1);
-    top->addWidget(m_search);
-    top->addWidget(m_whole);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, space(1), 0, 0);
-    layout->setSpacing(space(1));
-    layout->addLayout(top);
-    layout->addWidget(m_empty);
-    layout->addWidget(m_scroll, 1);
-    layout->addStretch(0);
+    const auto [head, empty] = layOutPane(*this, {m_choice}, {m_search, m_whole}, m_scroll);
+    m_head = head;
+    m_empty = empty;
     connect(m_choice, &QComboBox::currentIndexChanged, this, &FlamePane::showTree);
     connect(m_search, &QLineEdit::textChanged, this, [this](const QString& words) {
         m_flame->setWords(words);

@@ -8,6 +8,7 @@
 
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 #include "widgets/timeline/TimelineLooks.h"
 
 namespace stepscope {
@@ -38,6 +39,7 @@ FlameView::FlameView(QWidget* parent) : QWidget(parent) {
     setAccessibleDescription(
         "What called what for how long. A click gives a box all the width, Escape and Backspace go back, a double click shows it in "
         "the timeline.");
+    offerPicture(*this, "flame-graph");
 }
 
 void FlameView::setTree(const FlameTree* tree, FlameOrder order) {

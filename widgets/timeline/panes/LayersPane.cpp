@@ -1,13 +1,11 @@
 #include "widgets/timeline/panes/LayersPane.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QHelpEvent>
 #include <QPainter>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QToolTip>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +13,7 @@
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
 namespace {
@@ -30,6 +29,7 @@ QString layerTitle(std::int32_t layer) {
 HeatMap::HeatMap(QWidget* parent) : QWidget(parent) {
     setFont(smallFont(font()));
     setAccessibleName("Heat map of layers and parts of the model");
+    offerPicture(*this, "layers");
 }
 
 void HeatMap::setGrid(LayerGrid grid, std::int64_t steps) {
@@ -127,23 +127,10 @@ LayersPane::LayersPane(QWidget* parent) : Pane(parent) {
     m_phase = new QComboBox;
     m_phase->setAccessibleName("Phase of the heat map");
     m_phase->setMinimumContentsLength(10);
-    m_where = new QComboBox;
-    m_where->addItems({"operations", "kernels"});
-    m_where->setAccessibleName("What the heat map adds up");
-    m_head = new ElidedLabel(Tone::Muted);
-    m_empty = sentenceLabel(Tone::Muted);
-    auto* top = new QHBoxLayout;
-    top->setSpacing(space(2));
-    top->addWidget(m_phase);
-    top->addWidget(m_where);
-    top->addWidget(m_head, 1);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, space(1), 0, 0);
-    layout->setSpacing(space(1));
-    layout->addLayout(top);
-    layout->addWidget(m_empty);
-    layout->addWidget(m_scroll, 1);
-    layout->addStretch(0);
+    m_where = operationsOrKernels("What the heat map adds up");
+    const auto [head, empty] = layOutPane(*this, {m_phase, m_where}, {}, m_scroll);
+    m_head = head;
+    m_empty = empty;
     connect(m_phase, &QComboBox::currentIndexChanged, this, &LayersPane::showGrid);
     connect(m_where, &QComboBox::currentIndexChanged, this, &LayersPane::showGrid);
     showGrid();

@@ -8,11 +8,13 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <map>
 
 #include "core/base/Format.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 #include "widgets/timeline/panes/PaneTable.h"
 
 namespace stepscope {
@@ -34,6 +36,7 @@ MemoryView::MemoryView(QWidget* parent) : QWidget(parent) {
     setFont(smallFont(font()));
     setMouseTracking(true);
     setAccessibleName("Memory in use over the range");
+    offerPicture(*this, "memory");
 }
 
 void MemoryView::setMemory(const MemoryOfDevice* memory, std::int64_t from, std::int64_t to) {
@@ -95,6 +98,9 @@ void MemoryView::paintEvent(QPaintEvent*) {
 MemoryPane::MemoryPane(QWidget* parent) : Pane(parent) {
     m_device = new QComboBox;
     m_device->setAccessibleName("Whose memory");
+    m_rowsOf = new QComboBox;
+    m_rowsOf->setAccessibleName("What a row is");
+    m_rowsOf->addItems({"by what it is for", "by who took it"});
     m_curve = new MemoryView;
     m_table = new PaneTable("what was alive when most memory was in use", 2, true);
     m_split = new QSplitter(Qt::Horizontal);
@@ -103,7 +109,12 @@ MemoryPane::MemoryPane(QWidget* parent) : Pane(parent) {
     auto* inLeft = new QVBoxLayout(left);
     inLeft->setContentsMargins(0, 0, 0, 0);
     inLeft->setSpacing(space(1));
-    inLeft->addWidget(m_device, 0, Qt::AlignLeft);
+    auto* choices = new QHBoxLayout;
+    choices->setSpacing(space(1));
+    choices->addWidget(m_device);
+    choices->addWidget(m_rowsOf);
+    choices->addStretch(1);
+    inLeft->addLayout(choices);
     inLeft->addWidget(m_curve, 1);
     m_split->addWidget(left);
     m_split->addWidget(m_table);
@@ -113,12 +124,16 @@ MemoryPane::MemoryPane(QWidget* parent) : Pane(parent) {
     layout->setContentsMargins(0, space(1), 0, 0);
     layout->addWidget(m_split);
     connect(m_device, &QComboBox::currentIndexChanged, this, &MemoryPane::showDevice);
+    connect(m_rowsOf, &QComboBox::activated, this, [this] {
+        m_chosen = true;
+        showDevice();
+    });
 }
 
 void MemoryPane::setView(const PanesView& view) {
     m_curve->setMemory(nullptr, 0, 0);
+    m_view = view;
     m_panes = view.panes;
-    m_range = view.range;
     const QString before = m_device->currentText();
     {
         const QSignalBlocker quiet(m_device);
@@ -132,43 +147,97 @@ void MemoryPane::setView(const PanesView& view) {
     showDevice();
 }
 
+// The prediction is of one worker's device.
+bool MemoryPane::predictedHere(const MemoryOfDevice& memory) const {
+    return !m_view.predictedMemory.empty() && !m_panes->severalRanks && (memory.device >= 0) == m_view.predictedOnDevice;
+}
+
 void MemoryPane::showDevice() {
     const int place = m_device->currentIndex();
     const MemoryOfDevice* memory =
         m_panes && place >= 0 && place < static_cast<int>(m_panes->memory.size()) ? &m_panes->memory[static_cast<std::size_t>(place)] : nullptr;
     m_split->widget(0)->setVisible(memory != nullptr);
     m_device->setVisible(m_device->count() > 1);
+    if (memory == nullptr) {
+        if (m_panes)
+            m_table->setSentence(
+                m_panes->allocations
+                    ? QString("No memory was taken or given back in %1. “Fit” shows all that was captured.").arg(m_view.range)
+                    : QString(
+                          "No allocations were recorded in this capture. Captures of a run have them, and a trace of PyTorch's profiler where it was "
+                          "made with profile_memory=True; how much memory the process uses stands in the counters below the lanes."));
+        return m_table->setRows({}, {});
+    }
+    QString text =
+        QString("%1 · at most %2 in use on the %3").arg(m_view.range, bytesText(memory->peak), memoryTitle(*memory, m_panes->severalRanks));
+    if (!memory->absolute) text += " since recording began";
+    if (predictedHere(*memory)) {
+        std::int64_t all = 0;
+        for (const auto& [kind, bytes] : m_view.predictedMemory) all += bytes;
+        text += QString(", %1 predicted").arg(bytesText(all));
+    }
+    if (memory->reserved >= 0) text += QString(", %1 held by the allocator").arg(bytesText(memory->reserved));
+    text += QString(" · taken %1 times, %2").arg(paneCount(memory->allocations), bytesText(memory->taken));
+    if (memory->aliveBytes < memory->peak)
+        text += QString(" · %1 were taken before recording began").arg(bytesText(memory->peak - memory->aliveBytes));
+    if (m_panes->memoryCut) text += QString(" · only the first %1 allocations were read").arg(paneCount(MemoryCurve::kMostKept));
+    m_table->setSentence(
+        text,
+        "The rows are what was alive when most memory was in use, of what was recorded as taken. Predicted is what the settings that the "
+        "run began with hold at the worst moment of a step.");
+    m_curve->setMemory(memory, m_panes->from, m_panes->to);
+    if (!m_chosen) m_rowsOf->setCurrentIndex(predictedHere(*memory) ? 0 : 1);
+    if (m_rowsOf->currentIndex() == 0)
+        showKinds(*memory);
+    else
+        showOwners(*memory);
+}
+
+void MemoryPane::showKinds(const MemoryOfDevice& memory) {
+    const bool predicted = predictedHere(memory);
+    std::vector<PaneColumn> columns{{"Kind", "What the memory holds, where the recording says it", {}, true, 30},
+                                    {"Share", "Of all that was recorded as taken and alive then", "%"},
+                                    {"Bytes", "Alive at the highest point of the range", "B"}};
+    if (predicted) columns.push_back({"Predicted", "What the settings that the run began with hold of it at the worst moment of a step", "B"});
+    columns.push_back({"Pieces", "Allocations"});
+    std::map<std::string, MemoryOwner> kinds;
+    for (const MemoryOwner& one : memory.alive) {
+        MemoryOwner& into = kinds[one.kind];
+        into.bytes += one.bytes;
+        into.count += one.count;
+    }
+    if (predicted)
+        for (const auto& [kind, bytes] : m_view.predictedMemory) kinds.try_emplace(kind);
+    std::vector<std::vector<PaneCell>> rows;
+    for (const auto& [kind, one] : kinds) {
+        const QString name = kind.empty() ? QString("unknown") : paneText(kind);
+        const double share = static_cast<double>(one.bytes) / static_cast<double>(std::max<std::int64_t>(1, memory.aliveBytes));
+        rows.push_back({{name, name}, {panePercent(share), 100 * share}, {bytesText(one.bytes), static_cast<qlonglong>(one.bytes)}});
+        if (predicted) {
+            const auto found = m_view.predictedMemory.find(kind);
+            rows.back().push_back(found == m_view.predictedMemory.end() ? PaneCell{QString("–"), static_cast<qlonglong>(0)}
+                                                                        : PaneCell{bytesText(found->second), static_cast<qlonglong>(found->second)});
+        }
+        rows.back().push_back({paneCount(one.count), static_cast<qlonglong>(one.count)});
+    }
+    m_table->setRows(std::move(columns), std::move(rows));
+}
+
+void MemoryPane::showOwners(const MemoryOfDevice& memory) {
     std::vector<PaneColumn> columns{{"Kind", "What the memory holds, where the recording says it", {}, true, 18},
                                     {"Owner", "Who took it", {}, true, 26},
                                     {"Bytes", "Alive at the highest point of the range", "B"},
                                     {"Share", "Of all that was recorded as taken and alive then", "%"},
                                     {"Pieces", "Allocations"}};
     std::vector<std::vector<PaneCell>> rows;
-    if (memory != nullptr) {
-        for (const MemoryOwner& one : memory->alive) {
-            const double share = static_cast<double>(one.bytes) / static_cast<double>(std::max<std::int64_t>(1, memory->aliveBytes));
-            const auto words = [](const std::string& text) { return text.empty() ? QString("unknown") : paneText(text); };
-            rows.push_back({{words(one.kind), words(one.kind)},
-                            {words(one.owner), words(one.owner), paneText(one.owner)},
-                            {bytesText(one.bytes), static_cast<qlonglong>(one.bytes)},
-                            {panePercent(share), 100 * share},
-                            {paneCount(one.count), static_cast<qlonglong>(one.count)}});
-        }
-        QString text = QString("%1 · at most %2 in use on the %3").arg(m_range, bytesText(memory->peak), memoryTitle(*memory, m_panes->severalRanks));
-        if (!memory->absolute) text += " since recording began";
-        if (memory->reserved >= 0) text += QString(", %1 held by the allocator").arg(bytesText(memory->reserved));
-        text += QString(" · taken %1 times, %2").arg(paneCount(memory->allocations), bytesText(memory->taken));
-        if (memory->aliveBytes < memory->peak)
-            text += QString(" · %1 were taken before recording began").arg(bytesText(memory->peak - memory->aliveBytes));
-        if (m_panes->memoryCut) text += QString(" · only the first %1 allocations were read").arg(paneCount(MemoryCurve::kMostKept));
-        m_table->setSentence(text, "The rows are what was alive when most memory was in use, of what was recorded as taken.");
-        m_curve->setMemory(memory, m_panes->from, m_panes->to);
-    } else if (m_panes) {
-        m_table->setSentence(
-            m_panes->allocations
-                ? QString("No memory was taken or given back in %1. “Fit” shows all that was captured.").arg(m_range)
-                : QString("No allocations were recorded in this capture. A trace of PyTorch's profiler has them where it was made with "
-                          "profile_memory=True; how much memory the process uses stands in the counters below the lanes."));
+    for (const MemoryOwner& one : memory.alive) {
+        const double share = static_cast<double>(one.bytes) / static_cast<double>(std::max<std::int64_t>(1, memory.aliveBytes));
+        const auto words = [](const std::string& text) { return text.empty() ? QString("unknown") : paneText(text); };
+        rows.push_back({{words(one.kind), words(one.kind)},
+                        {words(one.owner), words(one.owner), paneText(one.owner)},
+                        {bytesText(one.bytes), static_cast<qlonglong>(one.bytes)},
+                        {panePercent(share), 100 * share},
+                        {paneCount(one.count), static_cast<qlonglong>(one.count)}});
     }
     m_table->setRows(std::move(columns), std::move(rows));
 }

@@ -1,4 +1,5 @@
-// The pane Memory: what is in use over the range, of the host or a device, its highest point, and what was alive then. GUI thread.
+// The pane Memory: what is in use over the range, of the host or a device, its highest point, and what was alive then: by what it is for, beside what
+// was predicted, or by who took it. GUI thread.
 #pragma once
 #include "widgets/timeline/panes/Pane.h"
 
@@ -38,13 +39,18 @@ public:
     QString asText() const override;
     PaneTable& table() { return *m_table; }
     QComboBox* device() const { return m_device; }
+    QComboBox* rowsOf() const { return m_rowsOf; }
 
 private:
     void showDevice();
+    void showKinds(const MemoryOfDevice& memory);
+    void showOwners(const MemoryOfDevice& memory);
+    bool predictedHere(const MemoryOfDevice& memory) const;
 
+    PanesView m_view;
     std::shared_ptr<const RangePanes> m_panes;
-    QString m_range;
-    QComboBox* m_device;
+    QComboBox *m_device, *m_rowsOf;
+    bool m_chosen = false;  // which rows, by a person
     MemoryView* m_curve;
     PaneTable* m_table;
     QSplitter* m_split;

@@ -1,9 +1,39 @@
 #include "widgets/timeline/panes/Pane.h"
 
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
 #include "core/base/Format.h"
+#include "widgets/panels/ElidedLabel.h"
+#include "widgets/style/Metrics.h"
 #include "widgets/timeline/TimelineLooks.h"
 
 namespace stepscope {
+
+PaneHead layOutPane(QWidget& pane, const QList<QWidget*>& before, const QList<QWidget*>& after, QWidget* picture) {
+    const PaneHead made{new ElidedLabel(Tone::Muted), sentenceLabel(Tone::Muted)};
+    auto* line = new QHBoxLayout;
+    line->setSpacing(space(2));
+    for (QWidget* tool : before) line->addWidget(tool);
+    line->addWidget(made.head, 1);
+    for (QWidget* tool : after) line->addWidget(tool);
+    auto* layout = new QVBoxLayout(&pane);
+    layout->setContentsMargins(0, space(1), 0, 0);
+    layout->setSpacing(space(1));
+    layout->addLayout(line);
+    layout->addWidget(made.empty);
+    layout->addWidget(picture, 1);
+    layout->addStretch(0);
+    return made;
+}
+
+QComboBox* operationsOrKernels(const QString& accessibleName) {
+    auto* choice = new QComboBox;
+    choice->addItems({"operations", "kernels"});
+    choice->setAccessibleName(accessibleName);
+    return choice;
+}
 
 QString paneText(const std::string& text) {
     return QString::fromStdString(text);

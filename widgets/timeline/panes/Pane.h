@@ -1,13 +1,18 @@
 // Pane: one of those below a timeline. It is told what the range in sight comes to (PanesView) and what is selected, and says which slice a person
 // wants to see. It reads nothing itself. GUI thread.
 #pragma once
+#include <QList>
 #include <QString>
 #include <QWidget>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
-#include "core/analysis/OperationCounters.h"
+#include "core/analysis/captures/OperationCounters.h"
 #include "core/analysis/panes/Roofline.h"
+
+class QComboBox;
 
 namespace stepscope {
 
@@ -18,7 +23,13 @@ struct PanesView {
     OperationCounters counters{};             // of all of the session
     QString counterNote{};                    // why there are none, or what they cost
     Roof roof{};                              // of what the operations and kernels ran on; said by what the session is
+    // What the settings that the run began with were predicted to hold at the worst moment of a step, by kind; empty: nothing was predicted.
+    std::map<std::string, std::int64_t> predictedMemory{};
+    bool predictedOnDevice = false;  // of a GPU, and not of the host
 };
+
+class ElidedLabel;
+class ToneLabel;
 
 class Pane : public QWidget {
     Q_OBJECT
@@ -33,6 +44,14 @@ Q_SIGNALS:
     void sliceWanted(qint64 lane, int depth, qint64 start);
     void nameWanted(const QString& name);  // its slices
 };
+
+// How panes are laid out: a line of tools around a head that says what is seen, below it the picture, or in its place a sentence why there is none.
+struct PaneHead {
+    ElidedLabel* head;
+    ToneLabel* empty;
+};
+PaneHead layOutPane(QWidget& pane, const QList<QWidget*>& before, const QList<QWidget*>& after, QWidget* picture);
+QComboBox* operationsOrKernels(const QString& accessibleName);
 
 QString paneText(const std::string& text);
 QString paneTime(std::int64_t ns);

@@ -147,7 +147,6 @@ void PaneStrip::setProblem(const QString& sentence) {
 }
 
 void PaneStrip::setReading(bool reading) {
-    m_reading = reading;
     m_stop->setVisible(reading);
 }
 

@@ -38,11 +38,9 @@ public:
     void setView(const PanesView& view);
     void setProblem(const QString& sentence);
     void setReading(bool reading);  // something newer is being read; what is shown stays
-    bool isReading() const { return m_reading; }
     const PanesView& view() const { return m_view; }
     void setSelected(const std::optional<QString>& name, bool onDevice);
     Pane& pane(Tab tab) const { return *m_panes[tab]; }
-    OverviewPane& overview() const { return *m_overview; }
     OperationsPane& operations() const { return *m_operations; }
     KernelsPane& kernels() const { return *m_kernels; }
     IdlePane& idle() const { return *m_idle; }
@@ -81,7 +79,7 @@ private:
     std::optional<QString> m_selected;
     bool m_onDevice = false;
     QWidget* m_guest = nullptr;
-    bool m_open = true, m_reading = false;
+    bool m_open = true;
 };
 
 }  // namespace stepscope

@@ -2,8 +2,8 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QHeaderView>
+#include <QLayout>
 #include <QLineEdit>
 #include <QPainter>
 #include <QTableView>
@@ -12,7 +12,7 @@
 
 #include "core/base/Check.h"
 #include "widgets/panels/ElidedLabel.h"
-#include "widgets/style/Metrics.h"
+#include "widgets/style/RowTable.h"
 #include "widgets/style/Theme.h"
 
 namespace stepscope {
@@ -113,29 +113,18 @@ PaneTable::PaneTable(const QString& name, int sorted, bool filtered, QWidget* pa
     m_table->setAccessibleName(name);
     m_table->setItemDelegate(new PaneCells(m_table));
     m_table->setSortingEnabled(true);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    styleRows(*m_table, 5);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
-    m_table->setTabKeyNavigation(false);
     m_table->setFrameShape(QFrame::NoFrame);
     m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    m_table->setFont(tabularFont(font()));
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 5);
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setMinimumSectionSize(24);
     m_table->setMinimumHeight(44);
-    m_head = new ElidedLabel(Tone::Muted);
-    m_empty = sentenceLabel(Tone::Muted);
     m_copy = new QToolButton;
     m_copy->setText("Copy CSV");
     m_copy->setAccessibleName("Copy the rows as CSV");
     m_copy->setToolTip("Copies the rows in sight as CSV, times in milliseconds");
     m_copy->setAutoRaise(true);
-    auto* top = new QHBoxLayout;
-    top->setSpacing(space(2));
-    top->addWidget(m_head, 1);
+    QList<QWidget*> tools;
     if (filtered) {
         m_filter = new QLineEdit;
         m_filter->setPlaceholderText("Filter");
@@ -143,17 +132,14 @@ PaneTable::PaneTable(const QString& name, int sorted, bool filtered, QWidget* pa
         m_filter->setAccessibleName("Filter " + name);
         m_filter->setToolTip("Rows that hold all these words, in their name, layer or part of the model");
         m_filter->setMaximumWidth(fontMetrics().averageCharWidth() * 26);
-        top->addWidget(m_filter);
+        tools << m_filter;
         connect(m_filter, &QLineEdit::textChanged, m_order, &PaneOrder::setWords);
     }
-    top->addWidget(m_copy);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(space(1));
-    layout->addLayout(top);
-    layout->addWidget(m_empty);
-    layout->addWidget(m_table, 1);
-    layout->addStretch(0);
+    tools << m_copy;
+    const auto [head, empty] = layOutPane(*this, {}, tools, m_table);
+    layout()->setContentsMargins(0, 0, 0, 0);  // a pane's own, which it lies in, are enough
+    m_head = head;
+    m_empty = empty;
     connect(m_copy, &QToolButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(asCsv()); });
     const auto choose = [this](const QModelIndex& index) { Q_EMIT rowChosen(m_order->mapToSource(index).row()); };
     connect(m_table, &QTableView::clicked, this, choose);

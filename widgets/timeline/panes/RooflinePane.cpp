@@ -1,14 +1,11 @@
 #include "widgets/timeline/panes/RooflinePane.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QSignalBlocker>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/base/Format.h"
 #include "widgets/panels/ElidedLabel.h"
-#include "widgets/style/Metrics.h"
 
 namespace stepscope {
 namespace {
@@ -30,23 +27,11 @@ double shownShare(const std::vector<RooflineDot>& dots) {
 
 RooflinePane::RooflinePane(QWidget* parent) : Pane(parent) {
     m_chart = new RooflineView;
-    m_where = new QComboBox;
-    m_where->addItems({"operations", "kernels"});
-    m_where->setAccessibleName("What the roofline shows");
+    m_where = operationsOrKernels("What the roofline shows");
     m_where->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
-    m_head = new ElidedLabel(Tone::Muted);
-    m_empty = sentenceLabel(Tone::Muted);
-    auto* top = new QHBoxLayout;
-    top->setSpacing(space(2));
-    top->addWidget(m_where);
-    top->addWidget(m_head, 1);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, space(1), 0, 0);
-    layout->setSpacing(space(1));
-    layout->addLayout(top);
-    layout->addWidget(m_empty);
-    layout->addWidget(m_chart, 1);
-    layout->addStretch(0);
+    const auto [head, empty] = layOutPane(*this, {m_where}, {}, m_chart);
+    m_head = head;
+    m_empty = empty;
     connect(m_where, &QComboBox::currentIndexChanged, this, &RooflinePane::showDots);
     connect(m_chart, &RooflineView::dotChosen, this, [this](int dot) {
         const RooflineDot& one = m_chart->dots().at(static_cast<std::size_t>(dot));

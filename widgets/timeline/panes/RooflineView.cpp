@@ -11,6 +11,7 @@
 #include "core/base/Format.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/Theme.h"
+#include "widgets/style/WidgetPicture.h"
 #include "widgets/timeline/panes/RooflinePane.h"
 
 namespace stepscope {
@@ -61,6 +62,7 @@ RooflineView::RooflineView(QWidget* parent) : QWidget(parent) {
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName("Roofline: FLOP per second over FLOP per byte");
+    offerPicture(*this, "roofline");
 }
 
 void RooflineView::setDots(std::vector<RooflineDot> dots, const Roof& roof) {

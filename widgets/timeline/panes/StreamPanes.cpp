@@ -1,6 +1,7 @@
 // The panes Idle and Overview: what streams of GPUs waited for, and what steps spent their time with; tables with bars.
 #include <QVBoxLayout>
 #include <algorithm>
+#include <map>
 
 #include "core/base/Format.h"
 #include "widgets/style/Metrics.h"
@@ -63,6 +64,26 @@ QString deviceFacts(const RangePanes& panes, const PaneDevice& device) {
     if (device.time.efficiency >= 0) text += QString(", SM efficiency %1").arg(panePercent(std::min(1.0, device.time.efficiency * span / window)));
     if (device.time.occupancy >= 0) text += QString(", occupancy %1").arg(panePercent(device.time.occupancy));
     return text;
+}
+
+// What matrix products and attention computed, of what the machine can do at most in the same time. Each that ran counts, those of recomputation and
+// of validation too: with those it is more than MFU in the strict sense (PaLM, appendix B: forward and backward of trained tokens, each once).
+QString utilisation(const RangePanes& panes, const DividedSteps& steps, const Roof& roof) {
+    if (steps.device || panes.devices || panes.steps.size() != 1 || steps.steps <= 0 || steps.window.ns <= 0 || !roof.known()) return {};
+    double flops = 0;
+    std::map<std::string, double> ofType;
+    for (const PaneOperation& one : panes.operations) {
+        flops += static_cast<double>(one.row.flops);
+        ofType[one.type] += static_cast<double>(one.row.flops);
+    }
+    if (flops <= 0) return {};
+    const std::string& type = std::ranges::max_element(ofType, {}, [](const auto& one) { return one.second; })->first;
+    // Of our own operations nobody says the format: the highest roof claims too little rather than too much.
+    const double known = roof.flopsOf(type), peak = known > 0 ? known : std::max({roof.float32, roof.bf16, roof.fp16});
+    if (peak <= 0) return {};
+    return QString("MFU %1: %2 of %3, %4")
+        .arg(panePercent(flops / steps.window.seconds() / peak), paneText(format::rate(flops / steps.window.seconds(), "FLOP/s")),
+             paneText(format::rate(peak, "FLOP/s")), paneText(roof.source));
 }
 
 }  // namespace
@@ -179,6 +200,11 @@ void OverviewPane::setView(const PanesView& view) {
             if (steps.steps > 0)
                 sentence += QString(" · %1 %2, %3 each")
                                 .arg(paneCount(steps.steps), steps.steps == 1 ? "step" : "steps", paneTime(steps.window.ns / steps.steps));
+            if (const QString share = utilisation(*panes, steps, view.roof); !share.isEmpty()) sentence += " · " + share;
+            if (steps.communication.ns > 0)
+                sentence += QString(" · %1communication %2, %3 of it while kernels computed")
+                                .arg(panes->severalRanks ? QString("rank %1: ").arg(steps.rank) : QString(), paneTime(steps.communication.ns),
+                                     panePercent(static_cast<double>(steps.overlapped.ns) / static_cast<double>(steps.communication.ns)));
             if (steps.device) {
                 more =
                     "Of what goes on at once the first of these classes counts: kernels, copies, memsets, communication, calls of the CUDA or HIP "
@@ -190,7 +216,10 @@ void OverviewPane::setView(const PanesView& view) {
             } else {
                 more =
                     "Each instant of the thread that runs the steps belongs to the innermost operation on it; what belongs to none, and what "
-                    "computes nothing, is “host and waiting”.";
+                    "computes nothing, is “host and waiting”. MFU: the floating-point operations of matrix products and attention that begin in the "
+                    "range, a multiplication and an addition each, of what was measured here as the most in the time of the steps. Those of "
+                    "recomputation and of "
+                    "validation count too; MFU in the strict sense (PaLM, appendix B) leaves them out and is less where there are any.";
                 if (steps.threads.size() > 1) {
                     QStringList busy;
                     for (std::size_t i = 0; i < std::min<std::size_t>(steps.threads.size(), 8); ++i)

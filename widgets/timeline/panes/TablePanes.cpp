@@ -113,7 +113,13 @@ void OperationsPane::setView(const PanesView& view) {
         {"Max", "The longest call", "ms"},
         {"Computes", "Floating-point operations of matrix products and attention a second of its own time, where sizes were recorded", "FLOP/s"},
         {"Moves", "Bytes of its operands and its result a second of its own time, where sizes were recorded", "B/s"},
-        {"Bound by", kBoundRule, {}, true}};
+        {"Bound by", kBoundRule, {}, true},
+        {"Type",
+         "The number format that it ran in, by its first tensor; of several each with its share of the time. Under autocast: what stayed in float32",
+         {},
+         true}};
+    // Of a run on a GPU they only launch what computes.
+    const Roof roof = m_panes && m_panes->devices ? Roof{} : view.roof;
     const bool counted = view.counters.known();
     if (counted) {
         const QString whole = ", on the threads that ran it, of all captures of the session";
@@ -139,7 +145,8 @@ void OperationsPane::setView(const PanesView& view) {
                             m_panes->folded ? dash() : timeCell(row.longest.ns),
                             rateCell(row.flops, row.self, "FLOP/s"),
                             rateCell(row.bytes, row.self, "B/s"),
-                            boundCell(boundBy(one, view.roof))});
+                            boundCell(boundBy(one, roof)),
+                            wordsCell(one.formats)});
             if (!counted) continue;
             const CountedOperation known = view.counters.of(row.name);
             rows.back().push_back(numberCell(known.instructionsPerCycle, 1, {}));

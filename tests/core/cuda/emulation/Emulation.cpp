@@ -2,8 +2,6 @@
 // one stops at a barrier another fibre goes on with the next, so that kernels without barriers switch nothing.
 #include "Emulation.h"
 
-#include <ucontext.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,10 +11,38 @@
 #include <random>
 #include <vector>
 
+#include "Switch.h"
+
 #undef threadIdx
 #undef blockIdx
 #undef blockDim
 #undef gridDim
+
+#ifdef STEPSCOPE_SWITCH_BY_HAND
+asm(R"(
+    .text
+    .globl stepscopeEmulationSwitch
+    .hidden stepscopeEmulationSwitch
+    .type stepscopeEmulationSwitch, @function
+stepscopeEmulationSwitch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+    .size stepscopeEmulationSwitch, .-stepscopeEmulationSwitch
+)");
+#endif
 
 namespace stepscope::emulation {
 namespace {
@@ -30,7 +56,7 @@ constexpr unsigned kWarp = 32;
 }
 
 struct Fibre {
-    ucontext_t context;
+    Context context;
     std::unique_ptr<char[]> stack{new char[kStack]};
     unsigned thread = 0;  // the one it runs
 };
@@ -89,6 +115,9 @@ public:
         }
     }
 
+    // The end of a fibre: nobody comes back to it before it begins anew.
+    void leave() { switchTo(m_current->context, m_scheduler); }
+
 private:
     // Rising, falling, then at random: by the number of the launch, so that the same launch made twice is made in two orders.
     void orderOf(std::vector<unsigned>& order, unsigned count) const {
@@ -143,19 +172,17 @@ private:
         }
         Fibre* const fibre = m_free.back();
         m_free.pop_back();
-        getcontext(&fibre->context);
-        fibre->context.uc_stack.ss_sp = fibre->stack.get();
-        fibre->context.uc_stack.ss_size = kStack;
-        fibre->context.uc_link = &m_scheduler;
-        makecontext(
-            &fibre->context, [] { theDevice().work(); }, 0);
+        begin(fibre->context, fibre->stack.get(), kStack, [] {
+            theDevice().work();
+            theDevice().leave();
+        });
         return fibre;
     }
 
     void resume(Fibre* fibre) {
         m_current = fibre;
         enter(fibre->thread);
-        swapcontext(&m_scheduler, &fibre->context);
+        switchTo(m_scheduler, fibre->context);
     }
 
     void enter(unsigned thread) {
@@ -166,7 +193,7 @@ private:
     void waitAs(Thread what) {
         Fibre* const self = m_current;
         m_state[self->thread] = what;
-        swapcontext(&self->context, &m_scheduler);
+        switchTo(self->context, m_scheduler);
     }
 
     std::mutex m_launches;
@@ -179,7 +206,7 @@ private:
     std::vector<Fibre*> m_fibreOf, m_free;
     std::vector<std::unique_ptr<Fibre>> m_fibres;
     Fibre* m_current = nullptr;
-    ucontext_t m_scheduler{};
+    Context m_scheduler;
 };
 
 Device& theDevice() {

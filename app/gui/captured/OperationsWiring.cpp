@@ -1,0 +1,135 @@
+#include "app/gui/captured/OperationsWiring.h"
+
+#include <QFileDialog>
+#include <QTabWidget>
+#include <QTimer>
+#include <functional>
+
+#include "app/gui/Stage.h"
+#include "app/gui/stored/ExportWiring.h"
+#include "app/gui/wiring/LiveFeed.h"
+#include "app/gui/wiring/RunController.h"
+#include "app/gui/wiring/RunWiring.h"
+#include "sessions/SessionStore.h"
+#include "sessions/Slices.h"
+#include "sessions/exporters/ExportSession.h"
+#include "widgets/panels/operations/OperationsPage.h"
+
+namespace stepscope {
+namespace {
+
+// The recorder stores every 100 ms; a slow disk takes longer, so it is looked at again until the capture is there.
+constexpr int kStoredMs = 300, kMostLooks = 40;
+
+QString plainText(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+OperationsView readView(const std::string& database, std::int64_t session, const std::function<bool()>& goesOn) {
+    OperationsView view{.session = session};
+    const auto failed = [&](const Error& error) {
+        view.problem = plainText(error.sentence);
+        return view;
+    };
+    auto reader = SessionReader::open(database);
+    if (!reader) return failed(reader.error());
+    OperationSummary summary;
+    const auto done = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
+        if (!goesOn()) return makeError(ErrorCode::Cancelled, "Something else is shown now.");
+        summary.add(block);
+        return {};
+    });
+    if (!done) return failed(done.error());
+    view.totals = summary.totals();
+    view.operations = summary.rows(SummaryBy::Operation, SummarySort::Self);
+    view.layers = summary.rows(SummaryBy::Layer, SummarySort::Self);
+    view.roles = summary.rows(SummaryBy::Role, SummarySort::Self);
+    view.kernels = summary.rows(SummaryBy::Kernel, SummarySort::Total);
+    if (const auto notes = captureNotes(**reader, session); notes && !notes->empty()) view.note = plainText(notes->front());
+    return view;
+}
+
+}  // namespace
+
+OperationsWiring::OperationsWiring(const Panels& panels, RunController& runs, RunWiring& running, LiveFeed& live, Stage& stage, std::string database,
+                                   QObject* parent)
+    : QObject(parent), m_panels(panels), m_stage(stage), m_database(std::move(database)) {
+    connect(&panels.page, &OperationsPage::captureRequested, this, [this, &runs](int steps) {
+        m_panels.page.setWaiting(true);
+        runs.send(Capture{.steps = steps});
+    });
+    connect(&panels.page, &OperationsPage::exportRequested, this, &OperationsWiring::askWhere);
+    connect(&running, &RunWiring::takesCommandsChanged, &panels.page, &OperationsPage::setReady);
+    connect(&live, &LiveFeed::captured, this, [this](const CaptureDone& capture) {
+        m_panels.page.setWaiting(false);
+        m_awaited = capture.step;
+        m_looks = kMostLooks;
+        QTimer::singleShot(kStoredMs, this, &OperationsWiring::shownChanged);
+    });
+    connect(&live, &LiveFeed::started, this, [this] { m_awaited = 0; });
+    // A refusal of the capture is told in the log; nobody waits for it here.
+    connect(&live, &LiveFeed::logged, this, [this](const LogLine& line) {
+        if (line.level == LogLevel::Warning) m_panels.page.setWaiting(false);
+    });
+    connect(&stage, &Stage::started, this, &OperationsWiring::shownChanged);
+    connect(&stage, &Stage::switched, this, &OperationsWiring::shownChanged);
+    connect(&panels.pages, &QTabWidget::currentChanged, this, &OperationsWiring::readIfSeen);
+    panels.page.setReady(running.takesCommands());
+}
+
+OperationsWiring::~OperationsWiring() {
+    ++m_reading;
+}
+
+void OperationsWiring::shownChanged() {
+    m_stale = true;
+    readIfSeen();
+}
+
+void OperationsWiring::readIfSeen() {
+    if (m_stale && m_panels.pages.currentWidget() == &m_panels.page) read();
+}
+
+void OperationsWiring::read() {
+    m_stale = false;
+    const std::uint64_t number = ++m_reading;
+    const std::int64_t session = m_stage.shown().history()->session();
+    if (session <= 0) return m_panels.page.setView({});
+    m_thread.post([this, number, session] {
+        auto view = readView(m_database, session, [&] { return number == m_reading; });
+        answer(this, [this, number, view = std::move(view)]() mutable {
+            if (number != m_reading) return;
+            const bool late = !m_stage.replaying() && view.problem.isEmpty() && view.totals.lastStep < m_awaited;
+            if (late && m_looks-- > 0) QTimer::singleShot(kStoredMs, this, &OperationsWiring::shownChanged);
+            m_panels.page.setView(std::move(view));
+        });
+    });
+}
+
+void OperationsWiring::askWhere() {
+    const auto choices = exportChoices(true);
+    const qint64 session = m_stage.shown().history()->session();
+    auto* dialog = new QFileDialog(&m_panels.page, "Export what was captured", choices.front().nameFor(session));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    QStringList filters;
+    for (const ExportChoice& choice : choices) filters << choice.filter();
+    dialog->setNameFilters(filters);
+    dialog->setDefaultSuffix(choices.front().ending());
+    // The name follows the format that is chosen, as the format follows the name where that is typed.
+    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog, choices, session](const QString& filter) {
+        for (const ExportChoice& choice : choices) {
+            if (choice.filter() != filter) continue;
+            dialog->setDefaultSuffix(choice.ending());
+            dialog->selectFile(choice.nameFor(session));
+        }
+    });
+    connect(dialog, &QFileDialog::fileSelected, this, &OperationsWiring::exportTrace);
+    dialog->open();
+}
+
+void OperationsWiring::exportTrace(const QString& path) {
+    Q_EMIT exportRequested(m_stage.shown().history()->session(), path, {});
+}
+
+}  // namespace stepscope

@@ -1,0 +1,53 @@
+#include "app/workbench/diagnose/RoofChoice.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/workbench/diagnose/PeakMeter.h"
+
+namespace stepscope {
+namespace {
+
+Roof roofOfDevice(const std::map<std::int64_t, GpuShape>& shapes) {
+    for (const auto& [number, shape] : shapes)
+        if (shape.bytesPerSecond > 0)
+            return {.float32 = shape.float32,
+                    .bytesPerSecond = shape.bytesPerSecond,
+                    .source = fmt::format("of GPU {} by its clocks, not measured", number)};
+    return {.whyNone = "no roof: the trace does not say how fast its GPU computes and how fast its memory is"};
+}
+
+bool sameMachine(const Machine& a, const Machine& b) {
+    return a.cpu == b.cpu && a.cores == b.cores && a.instructions == b.instructions && a.gpus == b.gpus;
+}
+
+double orNothing(double measured) {
+    return std::isfinite(measured) ? measured : 0;
+}
+
+}  // namespace
+
+Roof roofOf(const SessionInfo& session, bool device, const std::map<std::int64_t, GpuShape>& shapes, const Machine* here) {
+    if (session.kind == SessionKind::Trace) {
+        if (device) return roofOfDevice(shapes);
+        return {.whyNone = "no roof: nobody has measured what the machine of this trace can do at most"};
+    }
+    if (here == nullptr) return {.whyNone = "no roof yet: the engine is starting"};
+    if (!session.machine || !sameMachine(*session.machine, *here))
+        return {.whyNone = "no roof: this ran on another machine, or with other processors; what is measured is of this one"};
+    const std::int64_t threads = session.config ? session.config->threads : 0;
+    const MachinePeaks peaks = knownPeaks(*here, {.device = device ? "cuda:0" : "cpu", .threads = threads});
+    if (!std::isfinite(peaks.bytesPerSecond)) {
+        if (device)
+            if (Roof told = roofOfDevice(shapes); told.known()) return told;
+        return {.whyNone = "no roof yet: what this machine can do at most is measured by the page Diagnose, and by stepscope-cli bench"};
+    }
+    return {.float32 = orNothing(peaks.float32),
+            .bf16 = orNothing(peaks.bf16),
+            .fp16 = orNothing(peaks.fp16),
+            .bytesPerSecond = peaks.bytesPerSecond,
+            .source = "measured on this machine"};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,99 @@
+#include "app/workbench/experiments/ExperimentQuestion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/data/Hash128.h"
+#include "core/events/ConfigJson.h"
+#include "core/events/ConfigKeys.h"
+#include "core/events/ConfigNumbers.h"
+
+namespace stepscope {
+namespace {
+
+// Both arms draw from one source of batches.
+const std::set<std::string> kDataKeys{"data", "tokenizer", "validation-fraction", "validation", "separator", "vocabulary"};
+
+std::string sectionOf(const std::string& key) {
+    const auto& keys = configKeys();
+    const auto found = std::ranges::find(keys, key, &ConfigKey::id);
+    return found == keys.end() ? "" : found->section;
+}
+
+std::string listed(const std::vector<DifferingKey>& keys, std::string DifferingKey::*value) {
+    std::string all;
+    for (const auto& key : keys) all += fmt::format("{}{}={}", all.empty() ? "" : " ", key.key, key.*value);
+    return all;
+}
+
+}  // namespace
+
+std::vector<DifferingKey> differingKeys(const RunConfig& a, const RunConfig& b) {
+    std::vector<DifferingKey> all;
+    const auto ofA = listConfig(a), ofB = listConfig(b);
+    for (const auto& [key, value] : ofA) {
+        if (key == "preset") continue;
+        const auto other = std::ranges::find(ofB, key, &std::pair<std::string, std::string>::first);
+        if (other != ofB.end() && other->second != value) all.push_back({key, value, other->second});
+    }
+    return all;
+}
+
+std::string whyNotComparable(const RunConfig& a, const RunConfig& b, bool same) {
+    const auto differing = differingKeys(a, b);
+    if (same) return "";
+    if (differing.empty()) return "A and B are the same configuration; --aa measures one beside itself.";
+    for (const auto& key : differing)
+        if (kDataKeys.contains(key.key))
+            return fmt::format(
+                "A and B differ in {} ({} beside {}): they would not train on the same tokens, so times per token mean different things.", key.key,
+                key.a, key.b);
+    return "";
+}
+
+std::string comparisonNotes(const RunConfig& a, const RunConfig& b) {
+    std::string notes;
+    const auto add = [&](const std::string& sentence) { notes += (notes.empty() ? "" : " ") + sentence; };
+    std::string model, schedule;
+    for (const auto& key : differingKeys(a, b)) {
+        std::string& into = sectionOf(key.key) == "model" ? model : sectionOf(key.key) == "schedule" || key.key == "seed" ? schedule : notes;
+        if (&into != &notes) into += fmt::format("{}{}", into.empty() ? "" : ", ", key.key);
+    }
+    const BatchShape ofA = batchShape(a), ofB = batchShape(b);
+    if (ofA.tokens() != ofB.tokens() || ofA.context != ofB.context)
+        add(fmt::format(
+            "A step of A trains {} tokens in sequences of {}, one of B {} in sequences of {}: their batches cannot be the same, so times are "
+            "compared per token and blocks are equal in seconds.",
+            ofA.tokens(), ofA.context, ofB.tokens(), ofB.context));
+    if (!model.empty()) add(fmt::format("They are not the same model ({}): what is compared is speed alone.", model));
+    if (!schedule.empty())
+        add(fmt::format("They do not learn alike ({}): what is compared is speed, and losses differ for that reason too.", schedule));
+    return notes;
+}
+
+std::string questionWords(const RunConfig& a, const RunConfig& b, bool same) {
+    if (same) return "A beside itself";
+    const auto keys = differingKeys(a, b);
+    return fmt::format("{} beside {}", listed(keys, &DifferingKey::a), listed(keys, &DifferingKey::b));
+}
+
+std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const Machine& machine) {
+    std::string text = fmt::format("{}|{}|{}", machine.cpu, machine.cores, same);
+    for (const auto& gpu : machine.gpus) text += "|" + gpu.name;
+    for (const RunConfig* config : {&a, &b})
+        for (const auto& [key, value] : listConfig(*config))
+            if (key != "preset" && key != "steps") text += fmt::format("|{}={}", key, value);
+    return hashOf(text).hex();
+}
+
+std::pair<RunConfig, RunConfig> sidesOf(const ExperimentBegan& began) {
+    const auto parsed = [](const std::string& text) {
+        auto config = configFromJson(text);
+        return config ? std::move(*config) : RunConfig();
+    };
+    return {parsed(began.configA), parsed(began.configB)};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,221 @@
+#include "app/workbench/experiments/ExperimentReports.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <ostream>
+#include <sstream>
+
+#include "app/workbench/experiments/ExperimentQuestion.h"
+#include "app/workbench/reports/ReportJson.h"
+#include "core/analysis/JudgedSentence.h"
+#include "core/events/ConfigJson.h"
+#include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
+#include "core/events/Presets.h"
+#include "core/experiment/Ladder.h"
+#include "core/report/Html.h"
+#include "core/report/Markdown.h"
+#include "sessions/Samples.h"
+#include "sessions/Slices.h"
+#include "sessions/exporters/ExportFile.h"
+#include "sessions/findings/Experiments.h"
+
+namespace stepscope {
+namespace {
+
+std::string localTime(std::int64_t unixMs) {
+    if (unixMs <= 0) return "";
+    const std::time_t seconds = static_cast<std::time_t>(unixMs / 1000);
+    std::tm broken{};
+    if (localtime_r(&seconds, &broken) == nullptr) return "";
+    return fmt::format("{:%Y-%m-%d %H:%M}", broken);
+}
+
+// What was stored is a stranger's: a configuration that does not parse has no keys to show.
+std::optional<RunConfig> parsed(const std::string& json) {
+    auto config = configFromJson(json);
+    if (!config) return std::nullopt;
+    return std::move(*config);
+}
+
+// What the configuration's preset comes to on this machine, key by key; of an unknown preset, what nothing comes to.
+std::map<std::string, std::string> usualOf(const Workbench& workbench, const RunConfig& config) {
+    RunConfig base;
+    if (auto preset = presetConfig(config.preset)) base = std::move(*preset);
+    if (auto complete = workbench.complete(base)) base = std::move(*complete);
+    std::map<std::string, std::string> usual;
+    for (const auto& [key, value] : listConfig(base)) usual[key] = value;
+    return usual;
+}
+
+// Of the ladders that are built in the one with this text; empty: it is somebody's own.
+std::string builtInNameOf(const std::string& source) {
+    for (const std::string& name : builtInLadders())
+        if (const auto ladder = loadLadder(name); ladder && ladder->source == source) return name;
+    return "";
+}
+
+template <class Facts>
+void fillFacts(Facts& facts, const SessionInfo& info) {
+    facts.name = info.name;
+    facts.started = localTime(info.startedUnixMs);
+    facts.parameters = info.parameters;
+    if (!info.machine) return;
+    facts.machine = *info.machine;
+    facts.machineKnown = true;
+}
+
+}  // namespace
+
+std::string shellWord(const std::string& word) {
+    static const std::string kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+std::string repeatLine(const Workbench& workbench, const ExperimentBegan& began, const RunConfig& a, const RunConfig& b, const std::string& from) {
+    std::string line = "stepscope-cli ab";
+    const auto add = [&](const std::string& word) { line += " " + shellWord(word); };
+    const auto usual = usualOf(workbench, a);
+    if (presetConfig(a.preset)) add("--preset"), add(a.preset);
+    std::map<std::string, std::string> ofB;
+    for (const auto& [key, value] : listConfig(b)) ofB[key] = value;
+    std::string sideA, sideB;
+    for (const auto& [key, value] : listConfig(a)) {
+        if (key == "preset") continue;
+        const auto other = ofB.find(key);
+        if (other != ofB.end() && other->second != value) {
+            sideA += " " + shellWord(key + "=" + value);
+            sideB += " " + shellWord(key + "=" + other->second);
+        } else if (const auto known = usual.find(key); known == usual.end() || known->second != value) {
+            add("--set"), add(key + "=" + value);
+        }
+    }
+    if (began.same) line += " --aa";
+    if (!sideA.empty()) line += " --a" + sideA + " --b" + sideB;
+    if (!from.empty()) add("--from"), add(from);
+    return line + fmt::format(" --budget {:g} --delta {:g} --seed {}", began.budgetSeconds, began.delta * 100, began.seed);
+}
+
+report::ExperimentFacts reportFacts(const Workbench& workbench, const ExperimentBegan& began, const SessionInfo& info) {
+    report::ExperimentFacts facts;
+    fillFacts(facts, info);
+    facts.trainTokens = info.trainTokens;
+    const auto a = parsed(began.configA), b = parsed(began.configB);
+    if (!a || !b) return facts;
+    facts.preset = a->preset;
+    for (const DifferingKey& key : differingKeys(*a, *b)) facts.keys.push_back({key.key, key.a, key.b});
+    // Within a run the State came from its training, not from a file.
+    facts.repeat = repeatLine(workbench, began, *a, *b, info.kind == SessionKind::Experiment ? info.resumedFrom : "");
+    return facts;
+}
+
+std::string studyRepeatLine(const Workbench& workbench, const StudyBegan& began) {
+    const auto config = parsed(began.config);
+    if (!config) return "";
+    const bool ladder = began.kind == "ladder";
+    std::string line = std::string("stepscope-cli ") + (ladder ? "ladder" : "tune");
+    const auto add = [&](const std::string& word) { line += " " + shellWord(word); };
+    if (ladder) {
+        const std::string name = builtInNameOf(began.source);
+        add(name.empty() ? "ladder.yaml" : name);
+    }
+    const auto usual = usualOf(workbench, *config);
+    if (presetConfig(config->preset)) add("--preset"), add(config->preset);
+    for (const auto& [key, value] : listConfig(*config))
+        if (const auto known = usual.find(key); key != "preset" && (known == usual.end() || known->second != value))
+            add("--set"), add(key + "=" + value);
+    if (ladder && !began.leaveOneOut) line += " --no-leave-one-out";
+    if (ladder && began.pairs) line += " --pairs";
+    if (!ladder && !began.source.empty()) {  // its own options, as words
+        std::istringstream words(began.source);
+        for (std::string word; words >> word;) add(word);
+    }
+    if (began.budgetSeconds > 0) line += fmt::format(" --budget {:g}", ladder ? began.budgetSeconds : began.budgetSeconds / 60);
+    return line + fmt::format(" --delta {:g} --seed {}", began.delta * 100, began.seed);
+}
+
+report::StudyFacts studyFacts(const Workbench& workbench, const StudyBegan& began, const SessionInfo& info) {
+    report::StudyFacts facts;
+    fillFacts(facts, info);
+    if (const auto config = parsed(began.config)) facts.preset = config->preset;
+    facts.repeat = studyRepeatLine(workbench, began);
+    if (began.kind == "ladder" && builtInNameOf(began.source).empty()) facts.ladderFile = began.source;
+    return facts;
+}
+
+report::Document documentOf(const StoredReport& stored) {
+    return stored.study ? report::studyReport(*stored.study, stored.studyFacts) : report::experimentReport(stored.history, stored.facts);
+}
+
+Status exportReport(const StoredReport& stored, const std::string& path) {
+    const std::string ending = std::filesystem::path(path).extension().string();
+    const bool html = ending == ".html" || ending == ".htm";
+    if (!html && ending != ".md" && ending != ".markdown" && ending != ".json")
+        return makeError(ErrorCode::BadInput, fmt::format("A report is .html, .md or .json; \"{}\" ends in neither. Name the file so.", path));
+    return exportToFile(path, [&](std::ostream& out) -> Status {
+        if (ending == ".json") {
+            out << json::line(json::ofReport(stored, stored.session));
+            return {};
+        }
+        const report::Document document = documentOf(stored);
+        out << (html ? report::toHtml(document) : report::toMarkdown(document));
+        return {};
+    });
+}
+
+Result<StoredReport> storedReport(const Workbench& workbench, const std::string& database, std::int64_t session, std::int64_t experiment) {
+    auto reader = SessionReader::open(database);
+    if (!reader) return reader.error();
+    auto info = (*reader)->info(session);
+    if (!info) return info.error();
+    auto events = (*reader)->measurements(session);
+    if (!events) return events.error();
+    StoredReport stored;
+    stored.session = session;
+    if (experiment == 0 && (info->kind == SessionKind::Ladder || info->kind == SessionKind::Tune)) {
+        StudyHistory study;
+        for (const Event& event : *events) study.add(event);
+        if (!study.began()) return makeError(ErrorCode::BadInput, fmt::format("Session {} ended before it was known what it asks.", session));
+        stored.studyFacts = studyFacts(workbench, *study.began(), *info);
+        stored.study = std::move(study);
+        return stored;
+    }
+    ChosenExperiment chosen = chosenExperiment(*events, experiment);
+    const auto count = static_cast<std::int64_t>(chosen.all.size());
+    if (count == 0)
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("Session {} holds no experiment, ladder or search; `ab`, `ladder` and `tune` make one.", session));
+    if (!chosen.history.began())
+        return makeError(ErrorCode::BadInput,
+                         fmt::format("Session {} holds {} experiment{}, so there is none with the number {}; give one from 1 to {}.", session, count,
+                                     count == 1 ? "" : "s", experiment, count));
+    stored.history = std::move(chosen.history);
+    // What was captured is not told apart by experiment: it is of the only one.
+    if (info->kind == SessionKind::Experiment && count == 1) {
+        const auto take = [&](const auto& block) {
+            stored.history.add(block);
+            return Status();
+        };
+        if (auto captured = forEachSliceBlock(**reader, session, take); !captured) return captured.error();
+        if (auto captured = forEachAllocationBlock(**reader, session, take); !captured) return captured.error();
+    }
+    stored.facts = reportFacts(workbench, *stored.history.began(), *info);
+    stored.facts.session = session;
+    stored.facts.number = chosen.number;
+    stored.facts.of = count;
+    auto earlier = earlierAnswers(database, stored.history.began()->question, session);
+    if (!earlier) return earlier.error();
+    for (const EarlierAnswer& one : *earlier)
+        stored.facts.earlier.push_back(
+            fmt::format("Session {}, {}: {}", one.session, localTime(one.startedUnixMs), judgedWords(one.judged, one.delta)));
+    return stored;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,250 @@
+#include "app/workbench/experiments/LiveExperiment.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/workbench/Gpus.h"
+#include "app/workbench/LibraryWarnings.h"
+#include "app/workbench/MemoryNeed.h"
+#include "app/workbench/RunRecorder.h"
+#include "app/workbench/StartingState.h"
+#include "app/workbench/diagnose/MachineTurn.h"
+#include "app/workbench/experiments/ExperimentQuestion.h"
+#include "core/base/Format.h"
+#include "core/events/ConfigNumbers.h"
+#include "core/events/Event.h"
+#include "core/memory/DeviceMemory.h"
+#include "core/memory/HostAllocator.h"
+#include "core/profile/DeviceSampler.h"
+#include "core/state/Checkpoint.h"
+#include "core/train/Failure.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::array kArms{Arm::A, Arm::B};
+
+}  // namespace
+
+LiveExperiment::LiveExperiment(ExperimentRequest request, std::array<RunPlan, 2> plans, std::shared_ptr<const Registry> registry, EventSink& sink)
+    : m_request(std::move(request)), m_plans(std::move(plans)), m_registry(std::move(registry)), m_tee(sink), m_thread([this] { work(); }) {}
+
+LiveExperiment::~LiveExperiment() {
+    m_stop = true;
+    if (m_thread.joinable()) m_thread.join();
+}
+
+void LiveExperiment::send(Command command) {
+    if (std::holds_alternative<Stop>(command)) m_stop = true;
+}
+
+RunSummary LiveExperiment::wait() {
+    if (m_thread.joinable()) m_thread.join();
+    RunSummary summary = m_tee.summary();
+    std::lock_guard lock(m_mutex);
+    if (summary.state == RunState::Failed) {
+        summary.code = m_error.code;
+        summary.why = m_error.sentence;
+    } else if (!m_stored) {
+        summary.state = RunState::Interrupted;
+        summary.code = m_stored.error().code;
+        summary.why = m_stored.error().sentence;
+    }
+    return summary;
+}
+
+void LiveExperiment::publishState(RunState state, const Error& why) {
+    if (state == RunState::Failed) m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Error, why.sentence, why.code, why.subject});
+    m_tee.publish(
+        StateChanged{m_clock.now(), 0, state, why.sentence, state == RunState::Failed ? std::optional(why.code) : std::nullopt, why.subject});
+}
+
+void LiveExperiment::work() {
+    const RunTurn turn;
+    m_tee.publish(StateChanged{m_clock.now(), 0, RunState::Preparing, {}});
+    ComparisonOutcome outcome;
+    try {
+        const LibraryWarningListener warnings([this](const std::string& sentence) {
+            m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Warning, sentence});
+        });
+        auto setup = prepare();
+        if (!setup) {
+            outcome = {setup.error().code == ErrorCode::Cancelled ? RunState::Stopped : RunState::Failed, setup.error()};
+        } else {
+            m_tee.publish(StateChanged{m_clock.now(), 0, RunState::Running, {}});
+            // Clocks, temperature and what others take are kept beside the blocks; nothing is left out for them but by the course's own rule.
+            const std::int32_t gpu = m_plans[0].gpu.value_or(m_plans[1].gpu.value_or(0));
+            const DeviceSampler sampler(m_tee, m_clock, m_registry->machine().cores, gpuSampler(gpu, cudaPlugin()));
+            outcome = Comparison(std::move(*setup)).run();
+        }
+    } catch (const std::exception& thrown) {
+        outcome = {RunState::Failed, describeException(thrown)};
+    }
+    {
+        std::lock_guard lock(m_mutex);
+        m_error = outcome.error;
+    }
+    publishState(outcome.state, outcome.error);
+    if (m_recorder) {
+        m_stored = m_recorder->finish();
+        if (!m_stored) {
+            const Error& error = m_stored.error();
+            m_tee.tell(LogLine{m_clock.now(), 0, LogLevel::Error, error.sentence, error.code, error.subject});
+        }
+    }
+    m_done = true;
+}
+
+Result<std::shared_ptr<const BatchSource>> LiveExperiment::openData() {
+    const RunConfig& config = m_request.a;
+    const bool keepsText = std::ranges::any_of(m_plans, [](const RunPlan& plan) { return plan.feed.place == TokenPlace::Text; });
+    const CorpusRequest wanted{.data = config.data,
+                               .tokenizer = config.tokenizer,
+                               .vocabulary = config.vocabulary,
+                               .validationFraction = config.validationFraction,
+                               .validation = config.validation,
+                               .separator = config.separator,
+                               .with = {},
+                               .context = std::max(m_plans[0].context, m_plans[1].context),
+                               .seed = static_cast<std::uint64_t>(config.seed),
+                               .cacheFolder = {},
+                               .keepText = keepsText,
+                               .freeMemory = [] { return host_memory::affordable(); }};
+    auto corpus = openCorpus(
+        wanted,
+        [this](const std::string& what, double fraction) {
+            m_tee.publish(Preparing{m_clock.now(), what, fraction});
+        },
+        m_stop);
+    if (!corpus) return corpus.error();
+    auto batches = std::make_shared<BatchSource>(std::move(*corpus));
+    for (const RunPlan& plan : m_plans)
+        if (auto good = batches->accepts(plan); !good) return good.error();
+    return std::shared_ptr<const BatchSource>(std::move(batches));
+}
+
+// Whether one State at a time must do: true; both have room: false; not even that: an error.
+Result<bool> LiveExperiment::fits(std::int64_t vocabulary) const {
+    std::array<Workbench::Estimate, 2> needed;
+    for (const Arm arm : kArms) {
+        needed[armPlace(arm)] = estimateMemory(*m_registry, m_plans[armPlace(arm)], vocabulary);
+        if (auto alone = checkMemory(m_plans[armPlace(arm)], needed[armPlace(arm)]); !alone)
+            return makeError(alone.error().code, fmt::format("{}: {}", toString(arm), alone.error().sentence));
+    }
+    if (m_plans[0].gpu != m_plans[1].gpu) return false;
+    const Bytes both = needed[0].tensors + needed[1].tensors;
+    const Bytes state{std::max(needed[0].weights.count + needed[0].moments.count, needed[1].weights.count + needed[1].moments.count)};
+    const Bytes available{std::min(needed[0].available.count, needed[1].available.count)};
+    if (!m_plans[0].onGpu()) {
+        // The State that both begin with lies beside theirs.
+        if ((both + state) <= available) return false;
+    } else {
+        if (both <= available) return false;
+        if (both.count - state.count <= available.count) return true;
+    }
+    return makeError(ErrorCode::OutOfMemory,
+                     fmt::format("Both sides at a time need about {}, and {} are available; lower batch-size, context or the model's size of both.",
+                                 format::bytes(both + (m_plans[0].onGpu() ? Bytes{0} : state)), format::bytes(available)));
+}
+
+Result<ComparisonSetup> LiveExperiment::prepare() {
+    for (const RunPlan& plan : m_plans) device_memory::resetPeak(at::Device(plan.device()));
+    const std::int64_t threads = m_request.a.threads > 0 ? m_request.a.threads : m_registry->machine().cores;
+    at::set_num_threads(static_cast<int>(threads));
+    auto batches = openData().about(Subject::Kind::Data, m_request.a.data);
+    if (!batches) return batches.error();
+    const Corpus& corpus = (*batches)->corpus();
+    host_memory::refreshBudget();
+    const auto swap = fits(corpus.vocabulary);
+    if (!swap) return swap.error();
+    m_tee.publish(Preparing{m_clock.now(), "building both models", kUnknown});
+
+    ComparisonSetup setup;
+    setup.swapStates = *swap;
+    setup.batches = *batches;
+    setup.factory = m_registry.get();
+    setup.clock = &m_clock;
+    setup.sink = &m_tee;
+    setup.stop = &m_stop;
+    setup.rules.seed = static_cast<std::uint64_t>(m_request.seed);
+    setup.rules.budgetSeconds = m_request.budgetSeconds;
+    setup.rules.delta = m_request.delta;
+    setup.rules.alpha = m_request.alpha;
+    setup.rules.mostSeconds = m_request.mostSeconds;
+    setup.whyWindows = m_request.whyWindows;
+    setup.lossSeconds = m_request.lossSeconds;
+    setup.lossSeeds = m_request.lossSeeds;
+    setup.drawWeights = m_request.init.empty() && m_request.from.empty();
+    std::vector<std::string> notes;
+    std::array<GptConfig, 2> shapes{m_registry->modelShape(m_plans[0], corpus.vocabulary), m_registry->modelShape(m_plans[1], corpus.vocabulary)};
+    for (const Arm arm : kArms) {
+        ComparedSide& side = setup.sides[armPlace(arm)];
+        side.config = arm == Arm::A ? m_request.a : m_request.b;
+        side.plan = m_plans[armPlace(arm)];
+        // One State for both where one serves: an arm's instances are clones of it.
+        if (arm == Arm::B && shapes[0] == shapes[1] && m_request.a.seed == m_request.b.seed) {
+            side.start = setup.sides[0].start;
+            continue;
+        }
+        auto start = startingState({.config = side.config, .init = m_request.init, .resume = m_request.from}, shapes[armPlace(arm)], corpus, threads);
+        if (!start)
+            return makeError(start.error().code, fmt::format("{}: {}", toString(arm), start.error().sentence))
+                .about(start.error().subject.kind, start.error().subject.name);
+        if (arm == Arm::A) notes = std::move(start->notes);
+        side.start = std::make_shared<const TrainState>(std::move(start->state));
+    }
+    const BatchShape ofA = batchShape(m_request.a), ofB = batchShape(m_request.b);
+    setup.rules.equalSeconds = ofA.tokens() != ofB.tokens() || ofA.context != ofB.context;
+    if (auto opened = openSession(setup, notes); !opened) return opened.error();
+    return setup;
+}
+
+Status LiveExperiment::openSession(const ComparisonSetup& setup, const std::vector<std::string>& notes) {
+    const Corpus& corpus = setup.batches->corpus();
+    const std::string words = questionWords(m_request.a, m_request.b, m_request.same);
+    SessionInfo info;
+    info.kind = SessionKind::Experiment;
+    info.name = m_request.name.empty() ? words : m_request.name;
+    info.notes = m_request.notes;
+    info.tags = m_request.tags;
+    info.startedUnixMs = unixMillisecondsNow();
+    info.config = m_request.a;
+    info.machine = m_registry->machine();
+    describeStart(info, *setup.sides[0].start, corpus);
+    info.resumedFrom = m_request.from;
+    std::int64_t session = 0;
+    if (m_request.record) {
+        auto recorder = openRecorder(m_request.database, info, m_tee, m_clock, m_stop);
+        if (!recorder) return recorder.error();
+        m_recorder = std::move(*recorder);
+        m_tee.record(m_recorder);
+        session = m_recorder->session();
+    }
+    m_tee.publish(SessionStarted{session, std::make_shared<const SessionInfo>(std::move(info)), false});
+    std::string comparison = comparisonNotes(m_request.a, m_request.b);
+    if (setup.swapStates)
+        comparison +=
+            std::string(comparison.empty() ? "" : " ") + "Both States do not fit the device: one lies in the host's memory while the other one runs.";
+    m_tee.publish(ExperimentBegan{.at = m_clock.now(),
+                                  .configA = configToJson(m_request.a),
+                                  .configB = configToJson(m_request.b),
+                                  .question = questionKey(m_request.a, m_request.b, m_request.same, m_registry->machine()),
+                                  .same = m_request.same,
+                                  .seed = m_request.seed,
+                                  .budgetSeconds = m_request.budgetSeconds,
+                                  .delta = m_request.delta,
+                                  .alpha = setup.rules.alpha,
+                                  .swapped = setup.swapStates,
+                                  .comparison = comparison});
+    m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Info, corpus.description});
+    if (!comparison.empty()) m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Info, comparison});
+    for (const Arm arm : kArms)
+        if (const auto& told = m_plans[armPlace(arm)].notes; !told.empty())
+            m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Info, fmt::format("{}: {}", toString(arm), told)});
+    for (const auto& note : notes) m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Warning, note});
+    return {};
+}
+
+}  // namespace stepscope

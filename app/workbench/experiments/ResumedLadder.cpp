@@ -1,0 +1,58 @@
+// A ladder that goes on where an earlier session of it ended: what that asked, read with the care that a stranger's file needs.
+#include <fmt/format.h>
+
+#include "app/workbench/Checkpoints.h"
+#include "app/workbench/experiments/StudyRequests.h"
+#include "core/analysis/StudyHistory.h"
+#include "core/events/Event.h"
+
+namespace stepscope {
+
+Result<LadderRequest> resumedLadder(const std::string& chosen, std::int64_t session, const Machine& machine) {
+    const std::string database = chosen.empty() ? defaultDatabasePath() : chosen;
+    const std::string place = fmt::format("Session {}", session);
+    const auto refused = [&](ErrorCode code, const std::string& what) {
+        return makeError(code, fmt::format("{} {}", place, what)).about(Subject::Kind::Session, std::to_string(session));
+    };
+    auto reader = SessionReader::open(database);
+    if (!reader) return reader.error();
+    const auto summary = (*reader)->summary(session);
+    if (!summary) return summary.error();
+    if (summary->kind != SessionKind::Ladder)
+        return refused(ErrorCode::BadInput, fmt::format("is no ladder but of the kind \"{}\".", toString(summary->kind)));
+    if (!ended(summary->state)) return refused(ErrorCode::BadInput, "is still being measured.");
+    const auto info = (*reader)->info(session);
+    if (!info) return info.error();
+    if (!info->machine || info->machine->cpu != machine.cpu || info->machine->cores != machine.cores)
+        return refused(ErrorCode::BadInput, fmt::format("was measured on another machine ({}): its rungs say nothing of this one.",
+                                                        info->machine ? info->machine->cpu : "unknown"));
+    StudyHistory history;
+    const auto events = (*reader)->measurements(session);
+    if (!events) return events.error();
+    for (const auto& event : *events)
+        if (std::holds_alternative<StudyBegan>(event) || std::holds_alternative<StudyRow>(event)) history.add(event);
+    const auto& began = history.began();
+    if (!began || began->kind != "ladder") return refused(ErrorCode::BadInput, "ended before its ladder began.");
+    LadderRequest request;
+    auto config = configFromJson(began->config);
+    if (!config) return refused(ErrorCode::Damaged, "has settings that cannot be read: " + config.error().sentence);
+    auto checked = storedConfig(std::move(*config), place);
+    if (!checked) return checked.error();
+    request.config = std::move(*checked);
+    auto ladder = parseLadder(began->source, place, began->title);
+    if (!ladder) return ladder.error();
+    request.ladder = std::move(*ladder);
+    request.leaveOneOut = began->leaveOneOut;
+    request.pairs = began->pairs;
+    if (began->budgetSeconds >= kShortestBudget && began->budgetSeconds <= kLongestBudget) request.budgetSeconds = began->budgetSeconds;
+    if (began->delta >= kLeastDelta && began->delta <= kMostDelta) request.delta = began->delta;
+    request.seed = began->seed;
+    request.name = summary->name;
+    request.notes = summary->notes;
+    request.tags = summary->tags;
+    request.resumedFrom = fmt::format("session {}", session);
+    request.kept = history.rows();
+    return request;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,82 @@
+#include "app/workbench/workers/RunWorkers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "app/workbench/workers/SameRun.h"
+#include "core/base/Format.h"
+#include "core/data/Hash128.h"
+#include "core/kernels/isa/Isa.h"
+
+namespace stepscope {
+namespace {
+
+// Weights, moments, step and place in the data: what two States that train alike have in common.
+std::string hashOfState(const TrainState& state) {
+    std::string hashes = fmt::format("{} {} {} {}", state.updates, state.skipped, state.cursor, state.seed);
+    for (const at::Tensor* flat : {&state.weights, &state.firstMoment, &state.secondMoment, &state.firstScales, &state.secondScales})
+        if (flat->defined()) hashes += " " + hashOf({static_cast<const char*>(flat->const_data_ptr()), flat->nbytes()}).hex();
+    return hashOf(hashes).hex();
+}
+
+}  // namespace
+
+std::string whyNotShared(const RunPlan& plan) {
+    return plan.onGpu() ? "Several workers train on CPUs so far: set device=cpu, or start one worker." : "";
+}
+
+Result<std::unique_ptr<RunWorkers>> RunWorkers::join(const RunRequest& request, const RunPlan& plan, const std::atomic<bool>& cancelled) {
+    if (const std::string why = whyNotShared(plan); !why.empty()) return makeError(ErrorCode::Unsupported, why);
+    auto group = WorkerGroup::join(request.workers, request.workerPatience, [&] { return cancelled.load(); });
+    if (!group) return group.error();
+    const auto said = (*group)->texts(sayFacts(settingsOf(request)));
+    if (!said) return said.error();
+    if (const Status same = sameFacts(*said, "words"); !same) return same.error();
+    return std::unique_ptr<RunWorkers>(new RunWorkers(std::move(*group)));
+}
+
+std::int64_t RunWorkers::threads(const RunConfig& config, int cores) const {
+    return config.threads > 0 ? config.threads : std::max(1, cores / m_group->sharingProcessors());
+}
+
+Status RunWorkers::compareStart(const TrainerSetup& setup) {
+    const Corpus& corpus = setup.batches->corpus();
+    const RunFacts facts{{"text", corpus.identity.empty() ? corpus.description : corpus.identity},
+                         {"validation text", corpus.validationIdentity},
+                         {"number of tokens", fmt::format("{}, {} of them to train on", corpus.tokens->size(), corpus.trainTokens)},
+                         {"vocabulary", fmt::format("{}", corpus.vocabulary)},
+                         // Sums are taken in another order, and their updates would drift apart.
+                         {"number of threads", fmt::format("{}", setup.origin.threads)},
+                         {"instruction set", toString(isaInUse())},
+                         {"state to begin with", hashOfState(setup.state)}};
+    const auto said = m_group->texts(sayFacts(facts));
+    if (!said) return said.error();
+    return sameFacts(*said, "data, threads and weights");
+}
+
+std::string RunWorkers::description(const RunPlan& plan, std::int64_t threads) const {
+    const std::int64_t workers = m_parallel.size();
+    return fmt::format(
+        "{} workers train together, {} of them on this machine, with {} thread{} each: an update takes {} sequences, {} of each worker.", workers,
+        m_group->onThisMachine(), threads, threads == 1 ? "" : "s", workers * plan.accumulation * plan.batchSize, plan.accumulation * plan.batchSize);
+}
+
+std::string RunWorkers::waits(std::int64_t steps, double stepSeconds) {
+    try {
+        const auto seconds = m_parallel.gather({std::chrono::duration<double>(m_parallel.waited()).count()});
+        if (steps < 1 || !(stepSeconds > 0)) return {};
+        // All have the same time; who works longest waits least.
+        const auto [least, most] = std::ranges::minmax_element(seconds);
+        const auto said = [&](auto which) {
+            return fmt::format("worker {} waited {} of a step ({}) for the others", which - seconds.begin(),
+                               format::milliseconds(1e3 * *which / static_cast<double>(steps)), format::percent(*which / stepSeconds));
+        };
+        return fmt::format("Least of all {}, most {}.", said(least), said(most));
+    } catch (const WorkersApart&) {
+        return {};
+    }
+}
+
+}  // namespace stepscope

@@ -1,0 +1,47 @@
+// RunWorkers: the several workers of one run, as the one that this process is sees them: joined before the run begins, of one mind about settings,
+// data and what training begins with, and told where this one cannot go on. Made and used on the trainer thread.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "app/workbench/Workbench.h"
+#include "core/program/DataParallel.h"
+#include "core/train/Trainer.h"
+#include "core/workers/WorkerGroup.h"
+
+namespace stepscope {
+
+class RunWorkers {
+public:
+    // Waits for the others, until it is cancelled. Refused with a sentence, the same with each worker, where one has other settings or another
+    // version.
+    static Result<std::unique_ptr<RunWorkers>> join(const RunRequest& request, const RunPlan& plan, const std::atomic<bool>& cancelled);
+
+    int onThisMachine() const { return m_group->onThisMachine(); }
+    // CPU threads of this worker: as set, or its share of the cores that it may use: all where nobody else may use them, as srun binds workers.
+    std::int64_t threads(const RunConfig& config, int cores) const;
+    // Everything is read and made: is it the same with all of them?
+    Status compareStart(const TrainerSetup& setup);
+    // This worker ends: the others are told why.
+    void giveUp(const Error& why) { m_group->giveUp(why.sentence); }
+
+    DataParallel& parallel() { return m_parallel; }
+    bool first() const { return m_parallel.rank() == 0; }
+
+    // For the log and for people: who trains, and how large an update is.
+    std::string description(const RunPlan& plan, std::int64_t threads) const;
+    // How long each has waited for the others; all ask when a run has come to its end. Empty where one is gone by then.
+    std::string waits(std::int64_t steps, double stepSeconds);
+
+private:
+    explicit RunWorkers(std::unique_ptr<WorkerGroup> group) : m_group(std::move(group)), m_parallel(*m_group) {}
+
+    std::unique_ptr<WorkerGroup> m_group;
+    DataParallel m_parallel;
+};
+
+// Why several workers cannot run this plan; empty = they can.
+std::string whyNotShared(const RunPlan& plan);
+
+}  // namespace stepscope

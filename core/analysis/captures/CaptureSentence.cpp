@@ -1,0 +1,28 @@
+#include "core/analysis/captures/CaptureSentence.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/Format.h"
+
+namespace stepscope {
+
+std::string captureSentence(const CaptureDone& capture) {
+    std::string text = capture.steps == 1 ? fmt::format("Step {} is captured", format::count(capture.firstStep))
+                                          : fmt::format("Steps {} to {} are captured", format::count(capture.firstStep), format::count(capture.step));
+    if (std::isfinite(capture.operations)) {
+        const std::int64_t operations = std::llround(capture.operations);
+        text += fmt::format(": {} operation{} a step", format::count(operations), operations == 1 ? "" : "s");
+    }
+    if (!capture.rows || capture.rows->empty()) return text + ".";
+    double all = 0;
+    for (const auto& row : *capture.rows) all += static_cast<double>(row.self.ns);
+    const CapturedOperation& first = capture.rows->front();
+    if (all > 0)
+        text += fmt::format(", most time in {}{}{} ({:.0f} % of what they took)", first.name, first.phase.empty() ? "" : ", ", first.phase,
+                            100 * static_cast<double>(first.self.ns) / all);
+    return text + ".";
+}
+
+}  // namespace stepscope

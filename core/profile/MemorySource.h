@@ -1,0 +1,38 @@
+// MemorySource: who takes memory in the steps of a capture, and when it is given back, as chunks of allocations: each with the operation that asked
+// for it and what it is for, by the kinds of the prediction of memory. What lasts (weights, moments) is told as taken when the capture begins, what
+// nobody can name any more as one piece beside it. The host's memory is heard from HostAllocator, a GPU's from LibTorch's caching allocator. Made and
+// finished on the thread that runs the steps.
+#pragma once
+#include <memory>
+
+#include "core/base/OperationSpan.h"
+#include "core/memory/MemoryObserver.h"
+#include "core/profile/CaptureSource.h"
+#include "core/profile/OperationStream.h"
+
+namespace c10 {
+class DebugInfoGuard;
+}
+
+namespace stepscope {
+
+constexpr const char* kTakenBefore = "taken before the capture";  // kind of what nobody can name any more
+
+class MemorySource final : public CaptureSource {
+public:
+    explicit MemorySource(const CaptureOutlet& outlet);
+    ~MemorySource() override;
+    void stepDone() override;
+    std::string finish(CaptureDone& into) override;
+
+private:
+    class Recording;
+    class DeviceReports;
+    std::shared_ptr<Recording> m_recording;
+    OperationListening m_operations;
+    Listening<StepObserver> m_phases;
+    Listening<MemoryObserver> m_host;
+    std::unique_ptr<c10::DebugInfoGuard> m_device;  // null: no GPU
+};
+
+}  // namespace stepscope

@@ -1,0 +1,154 @@
+#include "core/program/DataParallel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/base/Check.h"
+
+namespace stepscope {
+namespace {
+
+// Adds the time until it goes.
+class Waiting {
+public:
+    explicit Waiting(std::chrono::nanoseconds& into) : m_into(into) {}
+    ~Waiting() { m_into += std::chrono::steady_clock::now() - m_since; }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+private:
+    std::chrono::nanoseconds& m_into;
+    std::chrono::steady_clock::time_point m_since = std::chrono::steady_clock::now();
+};
+
+template <class T>
+void putBefore(std::vector<T>& all, const std::vector<T>& more) {
+    all.insert(all.begin(), more.begin(), more.end());
+}
+
+}  // namespace
+
+DataParallel::DataParallel(Collectives& group, std::int64_t bucketBytes)
+    : m_group(group),
+      m_bucketCount(std::max<std::int64_t>(1, bucketBytes / static_cast<std::int64_t>(sizeof(float)))),
+      m_thread([this](const std::stop_token& stop) { work(stop); }) {}
+
+DataParallel::~DataParallel() = default;
+
+void DataParallel::onFinal(const FinalGradients& range) noexcept {
+    if (!m_open.gradients.empty() && range.offset + range.count != m_open.offset) hand();
+    m_open.offset = range.offset;
+    m_open.count += range.count;
+    putBefore(m_open.gradients, range.parameters);
+    putBefore(m_open.offsets, range.offsets);
+    if (m_open.count >= m_bucketCount) hand();
+}
+
+void DataParallel::hand() {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_queue.push_back(std::exchange(m_open, {}));
+    }
+    m_handed.notify_one();
+}
+
+void DataParallel::reduce() {
+    if (!m_open.gradients.empty()) hand();
+    const Waiting waiting(m_waited);
+    std::unique_lock lock(m_mutex);
+    m_idle.wait(lock, [&] { return m_queue.empty(); });
+    if (!m_state) throw WorkersApart(m_state.error());
+}
+
+void DataParallel::settle() {
+    m_open = {};
+    std::unique_lock lock(m_mutex);
+    m_idle.wait(lock, [&] { return m_queue.empty(); });
+}
+
+void DataParallel::work(const std::stop_token& stop) {
+    std::unique_lock lock(m_mutex);
+    while (m_handed.wait(lock, stop, [&] { return !m_queue.empty(); })) {
+        const Bucket bucket = std::exchange(m_queue.front(), {});
+        const bool useless = !m_state;
+        lock.unlock();
+        Status added;
+        try {
+            if (!useless) added = addUp(bucket);
+        } catch (const std::exception& thrown) {
+            added = makeError(ErrorCode::Internal, thrown.what());
+        }
+        lock.lock();
+        if (!added) m_state = std::move(added);
+        m_queue.erase(m_queue.begin());
+        if (m_queue.empty()) m_idle.notify_one();
+    }
+}
+
+// Whether the gradients lie in one block of memory as the layout has them, with the gaps between them.
+bool DataParallel::Bucket::inPlace() const {
+    const at::Tensor& first = gradients.front();
+    const auto lies = [&](std::size_t i) {
+        return gradients[i].storage().data() == first.storage().data() &&
+               gradients[i].data_ptr<float>() - first.data_ptr<float>() == offsets[i] - offsets.front();
+    };
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+        if (!lies(i)) return false;
+    const auto end = static_cast<std::size_t>(first.storage_offset() + count) * sizeof(float);
+    return offsets.front() == offset && end <= first.storage().nbytes();
+}
+
+Status DataParallel::addUp(const Bucket& bucket) {
+    for (const at::Tensor& gradient : bucket.gradients)
+        SS_CHECK(gradient.is_cpu() && gradient.scalar_type() == at::kFloat && gradient.is_contiguous());
+    if (bucket.inPlace()) return m_group.sum(bucket.gradients.front().data_ptr<float>(), bucket.count);
+    std::int64_t count = 0;
+    for (const at::Tensor& gradient : bucket.gradients) count += gradient.numel();
+    m_flat.resize(static_cast<std::size_t>(count));
+    float* place = m_flat.data();
+    for (const at::Tensor& gradient : bucket.gradients) {
+        std::memcpy(place, gradient.data_ptr<float>(), gradient.nbytes());
+        place += gradient.numel();
+    }
+    if (Status added = m_group.sum(m_flat.data(), count); !added) return added;
+    place = m_flat.data();
+    for (const at::Tensor& gradient : bucket.gradients) {
+        std::memcpy(gradient.data_ptr<float>(), place, gradient.nbytes());
+        place += gradient.numel();
+    }
+    return {};
+}
+
+std::vector<double> DataParallel::losses(const std::vector<double>& own) {
+    const Waiting waiting(m_waited);
+    const std::vector<double> byWorker = gather(own);
+    std::vector<double> inOrder;
+    for (std::size_t number = 0; number < own.size(); ++number)
+        for (std::size_t worker = 0; worker < static_cast<std::size_t>(size()); ++worker) inOrder.push_back(byWorker[worker * own.size() + number]);
+    return inOrder;
+}
+
+std::vector<double> DataParallel::gather(const std::vector<double>& own) {
+    std::vector<double> all(own.size() * static_cast<std::size_t>(size()));
+    if (const Status gathered = m_group.gather(own.data(), static_cast<std::int64_t>(own.size() * sizeof(double)), all.data()); !gathered)
+        throw WorkersApart(gathered.error());
+    return all;
+}
+
+Wish DataParallel::agree(Wish own) {
+    const auto all = gather({static_cast<double>(own)});
+    return static_cast<Wish>(static_cast<int>(*std::ranges::max_element(all)));
+}
+
+Status DataParallel::agree(const Status& own) {
+    const auto all = gather({own.ok() ? 1.0 : 0.0});
+    if (!own) return own;
+    const auto unable = std::ranges::find(all, 0.0);
+    if (unable == all.end()) return {};
+    return makeError(ErrorCode::Unsupported, fmt::format("worker {} of {} cannot do it; each of them must.", unable - all.begin(), all.size()));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,86 @@
+// DataParallel: one worker's side of steps that several workers make together, each on sequences of its own. It hears from a Program which gradients
+// are final (GradientRanges.h) and adds them up with the others', in buckets, on a thread of its own while backward goes on; and it hands numbers
+// round. One a run: Programs come and go under it. Trainer thread.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "core/program/GradientRanges.h"
+#include "core/workers/Collectives.h"
+
+namespace stepscope {
+
+// The others are not there any more. Thrown on the trainer thread; the State is as it was before the step.
+class WorkersApart : public std::runtime_error {
+public:
+    explicit WorkersApart(Error error) : std::runtime_error(error.sentence), m_error(std::move(error)) {}
+    const Error& error() const { return m_error; }
+
+private:
+    Error m_error;
+};
+
+// What a worker wants at the boundary between two steps; of all workers' the last one in this order holds.
+enum class Wish { GoOn, Wait, Stop };
+
+constexpr std::int64_t kUsualBucket = 4 << 20;  // bytes that are added up at a time
+
+class DataParallel final : public GradientSubscriber {
+public:
+    // The group outlives it.
+    explicit DataParallel(Collectives& group, std::int64_t bucketBytes = kUsualBucket);
+    ~DataParallel() override;
+    DataParallel(const DataParallel&) = delete;
+    DataParallel& operator=(const DataParallel&) = delete;
+
+    int rank() const { return m_group.place().rank; }
+    int size() const { return m_group.place().size; }
+
+    void onFinal(const FinalGradients& range) noexcept override;
+    void reduce() override;  // throws WorkersApart
+    // For who lets go of a Program whose step broke before reduce(): what was handed on is added up where it lies, so it has to stay until then.
+    void settle();
+
+    // The losses of all micro-batches of a step, in the order of their sequences: workers take micro-batches in turn. Throws WorkersApart, as the
+    // next three.
+    std::vector<double> losses(const std::vector<double>& own);
+    // Every worker's numbers, as many of each, by rank; the same with every worker.
+    std::vector<double> gather(const std::vector<double>& own);
+    Wish agree(Wish own);
+    // Whether every worker could; its own reason where this one could not. For what a worker alone must not do.
+    Status agree(const Status& own);
+
+    // How long steps have waited so far: for sums that backward did not hide, and for the others' losses.
+    std::chrono::nanoseconds waited() const { return m_waited; }
+
+private:
+    // Ranges that follow each other in the layout, from the last to the first.
+    struct Bucket {
+        std::int64_t offset = 0, count = 0;
+        std::vector<at::Tensor> gradients;  // in the layout's order
+        std::vector<std::int64_t> offsets;  // theirs in it
+        bool inPlace() const;
+    };
+    void hand();
+    void work(const std::stop_token& stop);
+    Status addUp(const Bucket& bucket);
+
+    Collectives& m_group;
+    std::int64_t m_bucketCount;  // elements
+    Bucket m_open;               // of the trainer thread
+    std::chrono::nanoseconds m_waited{};
+    std::vector<float> m_flat;  // of the own thread: a bucket whose gradients lie apart
+
+    std::mutex m_mutex;  // of all below
+    std::condition_variable_any m_handed;
+    std::condition_variable m_idle;
+    std::vector<Bucket> m_queue;  // the one being added up is still in it
+    Status m_state;
+    std::jthread m_thread;  // last: it uses everything above
+};
+
+}  // namespace stepscope

@@ -1,0 +1,42 @@
+# stepscope_test(NAME SOURCES ... DEPS ...): one GoogleTest program, over the precompiled header that STEPSCOPE_TEST_PCH names.
+# stepscope_test_objects(NAME [PCH]): how the objects of a test program are compiled.
+# stepscope_suites(PROGRAM [PREFIX p] [WITHOUT test...] [LABELS ...] [ENVIRONMENT ...]): its tests for CTest, one entry a suite: to start a program that loads LibTorch
+# or Qt takes longer than most tests. A test is run alone by the program itself: PROGRAM --gtest_filter=Suite.Test.
+# stepscope_each(PROGRAM SUITE...): suites of which each test is an entry, because it takes long or because it must begin in a new process.
+# stepscope_serial(PROGRAM TEST...): tests that CTest runs with no other beside them, because they assert times.
+function(stepscope_test_objects name)
+  target_compile_options(${name} PRIVATE ${STEPSCOPE_TEST_OPTIONS})
+  if(ARGC GREATER 1)
+    stepscope_precompile(${name} ${ARGV1})
+  endif()
+endfunction()
+
+function(stepscope_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  stepscope_test_objects(${name} ${STEPSCOPE_TEST_PCH})
+  # As both programs set it for themselves (app/workbench/WorkerWaits.cpp): several tests at a time must not spin for each other's cores.
+  stepscope_suites(${name} LABELS ${TEST_LABELS} ENVIRONMENT GOMP_SPINCOUNT=1000)
+endfunction()
+
+# Which suites there are is asked of the built program when CTest starts (AddSuites.cmake), and again when it was built anew.
+function(stepscope_suites name)
+  cmake_parse_arguments(SUITES "" "PREFIX" "WITHOUT;LABELS;ENVIRONMENT" ${ARGN})
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
+  file(GENERATE OUTPUT ${file} CONTENT
+"include([==[${CMAKE_SOURCE_DIR}/packaging/cmake/AddSuites.cmake]==])
+stepscope_add_suites(PROGRAM [==[$<TARGET_FILE:${name}>]==] FOLDER [==[${CMAKE_CURRENT_BINARY_DIR}]==] PREFIX [==[${SUITES_PREFIX}]==] WITHOUT [==[${SUITES_WITHOUT}]==]
+  EACH [==[$<TARGET_PROPERTY:${name},STEPSCOPE_EACH>]==] SERIAL [==[$<TARGET_PROPERTY:${name},STEPSCOPE_SERIAL>]==]
+  LABELS [==[${SUITES_LABELS}]==] ENVIRONMENT [==[${SUITES_ENVIRONMENT}]==])
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+endfunction()
+
+function(stepscope_each name)
+  set_property(TARGET ${name} APPEND PROPERTY STEPSCOPE_EACH ${ARGN})
+endfunction()
+
+function(stepscope_serial name)
+  set_property(TARGET ${name} APPEND PROPERTY STEPSCOPE_SERIAL ${ARGN})
+endfunction()

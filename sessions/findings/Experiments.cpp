@@ -1,0 +1,62 @@
+#include "sessions/findings/Experiments.h"
+
+#include <SQLiteCpp/Statement.h>
+
+#include "sessions/Columns.h"
+#include "sessions/EventFields.h"
+#include "sessions/Plausible.h"
+#include "sessions/file/Connection.h"
+#include "sessions/file/SqliteError.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kMostAnswers = 1000;
+
+std::string judgementColumns() {
+    std::string names;
+    for (const auto& column : columnsOf<ExperimentJudged>()) names += ", " + column;
+    return names;
+}
+
+}  // namespace
+
+Result<std::vector<EarlierAnswer>> earlierAnswers(const std::string& database, const std::string& question, std::int64_t besides) {
+    auto connection = openForReading(database);
+    if (!connection) return connection.error();
+    return guarded(database, [&]() -> Result<std::vector<EarlierAnswer>> {
+        std::vector<EarlierAnswer> all;
+        if (!*connection) return all;
+        SQLite::Statement asked(
+            **connection,
+            "SELECT e.session, s.started_unix_ms, e.delta, e.at_ns,"
+            " (SELECT count(*) FROM experiments b WHERE b.session = e.session AND b.at_ns <= e.at_ns) FROM experiments e JOIN sessions s ON s.id = "
+            "e.session"
+            " WHERE e.question = ? AND s.deleted_unix_ms = 0 AND e.session <> ? ORDER BY s.started_unix_ms DESC, e.session DESC LIMIT ?");
+        asked.bind(1, question);
+        asked.bind(2, besides);
+        asked.bind(3, kMostAnswers);
+        SQLite::Statement newest(**connection, "SELECT at_ns" + judgementColumns() +
+                                                   " FROM judgements WHERE session = ?1 AND at_ns >= ?2 AND at_ns < coalesce("
+                                                   "(SELECT min(at_ns) FROM experiments WHERE session = ?1 AND at_ns > ?2), 9223372036854775807)"
+                                                   " ORDER BY at_ns DESC, seq DESC LIMIT 1");
+        while (asked.executeStep()) {
+            EarlierAnswer answer{.session = asked.getColumn(0).getInt64(),
+                                 .number = asked.getColumn(4).getInt64(),
+                                 .startedUnixMs = asked.getColumn(1).getInt64(),
+                                 .delta = asked.getColumn(2).getDouble()};
+            newest.reset();
+            newest.bind(1, answer.session);
+            newest.bind(2, asked.getColumn(3).getInt64());  // a run may hold several, one after the other
+            if (!newest.executeStep()) continue;
+            RowReader row(newest);
+            row("at_ns", answer.judged.at);
+            fields(row, answer.judged);
+            checkPlausible(answer.judged);
+            all.push_back(std::move(answer));
+        }
+        return all;
+    });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,165 @@
+#include "sessions/findings/Forecasts.h"
+
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+
+#include <cmath>
+
+#include "sessions/Columns.h"
+#include "sessions/file/Connection.h"
+#include "sessions/file/SqliteError.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kMostRows = 32;  // looked through for one that can be
+
+template <class Change>
+Status change(const std::string& database, Change make) {
+    auto connection = openForWriting(database);
+    if (!connection) return connection.error();
+    return guarded(database, [&]() -> Status {
+        SQLite::Transaction transaction(**connection);
+        make(**connection);
+        transaction.commit();
+        return {};
+    });
+}
+
+// The first row that `take` accepts.
+template <class T, class Bind, class Take>
+Result<std::optional<T>> firstOf(const std::string& database, const char* sql, Bind bind, Take take) {
+    auto connection = openForReading(database);
+    if (!connection && connection.error().code == ErrorCode::NotFound) return std::optional<T>();
+    if (!connection) return connection.error();
+    return guarded(database, [&]() -> Result<std::optional<T>> {
+        if (!*connection) return std::optional<T>();
+        SQLite::Statement select(**connection, sql);
+        bind(select);
+        for (int rows = 0; rows < kMostRows && select.executeStep(); ++rows) {
+            T found;
+            RowReader row(select);
+            if (take(row, found)) return std::optional<T>(std::move(found));
+        }
+        return std::optional<T>();
+    });
+}
+
+bool possible(double value) {
+    return std::isfinite(value) && value > 0;
+}
+
+}  // namespace
+
+Status storeTimedSteps(const std::string& database, const TimedSteps& timed) {
+    return change(database, [&](SQLite::Database& into) {
+        SQLite::Statement insert(into,
+                                 "INSERT INTO timed_steps (setting, at_unix_ms, session, steps, ms, low_ms, high_ms, validation_ms, checkpoint_ms)"
+                                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        RowWriter row(insert);
+        row("setting", timed.setting);
+        row("at_unix_ms", timed.atUnixMs);
+        row("session", timed.session);
+        row("steps", timed.steps);
+        row("ms", timed.ms);
+        row("low_ms", timed.lowMs);
+        row("high_ms", timed.highMs);
+        row("validation_ms", timed.validationMs);
+        row("checkpoint_ms", timed.checkpointMs);
+        insert.exec();
+    });
+}
+
+Result<std::optional<TimedSteps>> newestTimedSteps(const std::string& database, const std::string& setting) {
+    return firstOf<TimedSteps>(
+        database,
+        "SELECT setting, at_unix_ms, session, steps, ms, low_ms, high_ms, validation_ms, coalesce(checkpoint_ms, (SELECT o.checkpoint_ms FROM "
+        "timed_steps o WHERE o.setting = timed_steps.setting AND o.checkpoint_ms IS NOT NULL ORDER BY o.at_unix_ms DESC, o.id DESC LIMIT 1)) "
+        "FROM timed_steps WHERE setting = ? ORDER BY at_unix_ms DESC, id DESC",
+        [&](SQLite::Statement& select) { select.bind(1, setting); },
+        [](RowReader& row, TimedSteps& found) {
+            row("setting", found.setting);
+            row("at_unix_ms", found.atUnixMs);
+            row("session", found.session);
+            row("steps", found.steps);
+            row("ms", found.ms);
+            row("low_ms", found.lowMs);
+            row("high_ms", found.highMs);
+            row("validation_ms", found.validationMs);
+            row("checkpoint_ms", found.checkpointMs);
+            if (!possible(found.checkpointMs)) found.checkpointMs = kUnknown;
+            if (!possible(found.validationMs)) found.validationMs = kUnknown;
+            return possible(found.ms) && possible(found.lowMs) && possible(found.highMs) && found.lowMs <= found.ms && found.ms <= found.highMs &&
+                   found.steps > 0 && found.session >= 0;
+        });
+}
+
+Status storeForecast(const std::string& database, std::int64_t session, const StoredForecast& forecast) {
+    return change(database, [&](SQLite::Database& into) {
+        SQLite::Statement insert(
+            into, "INSERT OR REPLACE INTO forecasts (session, source, seconds, low, high, measured_seconds) VALUES (?, ?, ?, ?, ?, ?)");
+        RowWriter row(insert);
+        row("session", session);
+        row("source", forecast.source);
+        row("seconds", forecast.seconds);
+        row("low", forecast.low);
+        row("high", forecast.high);
+        row("measured_seconds", forecast.measuredSeconds);
+        insert.exec();
+    });
+}
+
+Result<std::optional<StoredForecast>> forecastOfSession(const std::string& database, std::int64_t session) {
+    return firstOf<StoredForecast>(
+        database, "SELECT source, seconds, low, high, measured_seconds FROM forecasts WHERE session = ?",
+        [&](SQLite::Statement& select) { select.bind(1, session); },
+        [](RowReader& row, StoredForecast& found) {
+            row("source", found.source);
+            row("seconds", found.seconds);
+            row("low", found.low);
+            row("high", found.high);
+            row("measured_seconds", found.measuredSeconds);
+            if (!possible(found.measuredSeconds)) found.measuredSeconds = kUnknown;
+            return possible(found.seconds) && possible(found.low) && possible(found.high);
+        });
+}
+
+Status storePredictions(const std::string& database, const std::vector<StoredPrediction>& predictions) {
+    if (predictions.empty()) return {};
+    return change(database, [&](SQLite::Database& into) {
+        SQLite::Statement insert(into,
+                                 "INSERT OR REPLACE INTO predictions (question, at_unix_ms, setting, ratio, ms, basis) VALUES (?, ?, ?, ?, ?, ?)");
+        for (const StoredPrediction& one : predictions) {
+            insert.reset();
+            RowWriter row(insert);
+            row("question", one.question);
+            row("at_unix_ms", one.atUnixMs);
+            row("setting", one.setting);
+            row("ratio", one.ratio);
+            row("ms", one.ms);
+            row("basis", one.basis);
+            insert.exec();
+        }
+    });
+}
+
+Result<std::optional<StoredPrediction>> predictionOf(const std::string& database, const std::string& question, std::int64_t before) {
+    return firstOf<StoredPrediction>(
+        database,
+        "SELECT question, at_unix_ms, setting, ratio, ms, basis FROM predictions WHERE question = ? AND at_unix_ms < ? ORDER BY at_unix_ms DESC",
+        [&](SQLite::Statement& select) {
+            select.bind(1, question);
+            select.bind(2, before);
+        },
+        [](RowReader& row, StoredPrediction& found) {
+            row("question", found.question);
+            row("at_unix_ms", found.atUnixMs);
+            row("setting", found.setting);
+            row("ratio", found.ratio);
+            row("ms", found.ms);
+            row("basis", found.basis);
+            return possible(found.ratio) && possible(found.ms);
+        });
+}
+
+}  // namespace stepscope

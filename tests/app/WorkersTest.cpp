@@ -1,0 +1,219 @@
+// Several workers that train one model, as torchrun or a script starts them: real processes that meet at a file or a port, the first of which
+// records.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "tests/app/CliFixture.h"
+
+namespace stepscope::test {
+namespace {
+
+constexpr int kTraining = 9;
+
+class Workers : public CliFixture {
+protected:
+    // `train` of the fixture's model; words: of every worker, then of one alone.
+    std::unique_ptr<Process> start(int rank, const Words& words, int size = 2, const Words& own = {}) const {
+        Words command{STEPSCOPE_CLI};
+        for (const Words& part : {tiny(words), own}) command.insert(command.end(), part.begin(), part.end());
+        Process::Options with = options();
+        with.environment["RANK"] = std::to_string(rank);
+        with.environment["WORLD_SIZE"] = std::to_string(size);
+        if (m_port > 0) {
+            with.environment["MASTER_ADDR"] = "127.0.0.1";
+            with.environment["MASTER_PORT"] = std::to_string(m_port);
+        } else {
+            with.environment["STEPSCOPE_WORKERS_FILE"] = path("meet");
+        }
+        return std::make_unique<Process>(command, with);
+    }
+    std::vector<Finished> run(const Words& words, int size = 2) {
+        std::vector<std::unique_ptr<Process>> workers;
+        for (int rank = 0; rank < size; ++rank) workers.push_back(start(rank, words, size));
+        std::vector<Finished> finished;
+        for (const auto& worker : workers) finished.push_back(worker->wait());
+        std::filesystem::remove(path("meet"));
+        return finished;
+    }
+    void expectDone(const std::vector<Finished>& finished) const {
+        for (std::size_t rank = 0; rank < finished.size(); ++rank) {
+            EXPECT_EQ(finished[rank].exitCode, 0) << finished[rank].err;
+            EXPECT_EQ(finished[rank].err, "");
+            if (rank > 0) {
+                EXPECT_EQ(finished[rank].out, "") << "the first one alone tells";
+            }
+        }
+    }
+    // That was written last.
+    std::string checkpoint() const {
+        std::filesystem::path last;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(database() + ".checkpoints"))
+            if (entry.path().filename() == "model.safetensors" &&
+                (last.empty() || std::filesystem::last_write_time(entry) > std::filesystem::last_write_time(last)))
+                last = entry.path();
+        return last.parent_path().string();
+    }
+    std::string weights() const { return read(checkpoint() + "/model.safetensors"); }
+    int logLines(const std::string& like) const {
+        SQLite::Database stored(database(), SQLite::OPEN_READONLY);
+        SQLite::Statement lines(stored, "SELECT count(*) FROM log_lines WHERE text LIKE ?");
+        lines.bind(1, like);
+        lines.executeStep();
+        return lines.getColumn(0).getInt();
+    }
+    bool comes(const std::string& name) const {
+        for (int look = 0; look < 6000 && !std::filesystem::exists(path(name)); ++look) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        return std::filesystem::exists(path(name));
+    }
+    void meetAtAPort() {
+        const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        ASSERT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
+        ASSERT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
+        m_port = ntohs(address.sin_port);
+        ::close(socket);
+    }
+
+private:
+    int m_port = 0;
+};
+
+TEST_F(Workers, TwoAreOneWithTwoMicroBatchesBitForBitAndTheFirstAloneRecords) {
+    const Words words{"--steps", "50", "--set", "dropout=0.1", "--set", "grad-clip=0.5"};
+    const auto with = [&](const Words& more) {
+        Words all = words;
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    };
+    expectDone(run(with({"--step-log", path("together")})));
+    EXPECT_EQ(newest()["state"], "finished");
+    EXPECT_EQ(newest()["steps"], 50);
+    EXPECT_THAT(newest()["name"].get<std::string>(), testing::EndsWith("2 workers"));
+    const std::string together = weights();
+    ASSERT_FALSE(together.empty());
+
+    expectDone(run(with({"--step-log", path("again")})));
+    EXPECT_EQ(losses(path("again")), losses(path("together")));
+    EXPECT_EQ(weights(), together);
+
+    train(with({"--step-log", path("alone"), "--set", "grad-accumulation=2"}));
+    EXPECT_EQ(weights(), together);
+    EXPECT_EQ(losses(path("alone")), losses(path("together")));
+    EXPECT_EQ(Json::parse(cli({"sessions", "list", "--db", database(), "--json"}).out).size(), 3u);
+}
+
+TEST_F(Workers, APlannedStepTogetherIsTheSameEachTime) {
+    const Words words{"--steps", "50", "--set", "fusion=step", "--step-log", path("log")};
+    expectDone(run(words, 3));
+    const auto first = losses(path("log"));
+    const std::string trained = weights();
+    expectDone(run(words, 3));
+    EXPECT_EQ(losses(path("log")), first);
+    EXPECT_EQ(weights(), trained);
+}
+
+TEST_F(Workers, TheyMeetAtAPortAsAScriptSaysAndAnyNumberGoesOn) {
+    meetAtAPort();
+    expectDone(run({"--steps", "10"}));
+    EXPECT_EQ(logLines("Least of all worker % waited % of a step (%) for the others, most worker %."), 1);
+    EXPECT_EQ(logLines("2 workers train together, 2 of them on this machine, with 1 thread each: an update takes 4 sequences, 2 of each worker."), 1);
+    const std::string kept = checkpoint();
+    meetAtAPort();
+    const auto further = run({"--steps", "14", "--resume", kept}, 3);
+    for (const Finished& one : further) EXPECT_EQ(one.exitCode, 0) << one.err;
+    EXPECT_EQ(newest()["steps"], 14);
+    EXPECT_THAT(further[0].err, testing::HasSubstr("The checkpoint was made by 2 workers, this run has 3: an update takes the sequences of 3"));
+    EXPECT_THAT(further[0].err, testing::HasSubstr("unless batch-size or grad-accumulation makes up for it")) << "true where it does, too";
+    EXPECT_EQ(further[1].err + further[2].err, "") << "the first one alone tells";
+}
+
+TEST_F(Workers, WhatOneOfThemHasOtherwiseIsRefusedByNameByAll) {
+    const auto first = start(0, {}), other = start(1, {"--set", "weight-decay=0.25"});
+    for (Process* worker : {first.get(), other.get()})
+        expectRefused(worker->wait(), {"Worker 1 of 2 has another weight-decay than worker 0, 0.25 instead of 0.1"}, kBadInput);
+    EXPECT_FALSE(std::filesystem::exists(database())) << "nothing has begun";
+}
+
+TEST_F(Workers, OneThatCannotBeginTellsTheOthersWhy) {
+    const std::string text = write("some.txt", std::string(20'000, 'x'));
+    const auto first = start(0, {"--data", text});
+    const auto other = start(1, {"--data", text}, 2, {"--init", path("nothing")});
+    EXPECT_THAT(other->wait().err, testing::HasSubstr("worker 1: "));
+    expectRefused(first->wait(), {"Worker 1 of 2 has given up", "nothing"}, kTraining);
+}
+
+TEST_F(Workers, OneThatIsKilledIsNamedByTheOtherWhichKeepsACheckpoint) {
+    const auto first = start(0, {"--steps", "100000000", "--step-log", path("log")}), other = start(1, {"--steps", "100000000"});
+    ASSERT_TRUE(waitForSteps(path("log"), 20));
+    other->send(SIGKILL);
+    const auto finished = first->wait();
+    EXPECT_EQ(finished.exitCode, kTraining);
+    EXPECT_THAT(finished.err, testing::HasSubstr("Worker 1 of 2 has ended while worker 0 waited to"));
+    EXPECT_THAT(finished.err, testing::HasSubstr("is kept; resume from"));
+    EXPECT_EQ(newest()["state"], "failed");
+}
+
+TEST_F(Workers, TheOthersNameTheFirstWhenItIsKilled) {
+    meetAtAPort();
+    const auto first = start(0, {"--steps", "100000000", "--step-log", path("log")}), other = start(1, {"--steps", "100000000"});
+    ASSERT_TRUE(waitForSteps(path("log"), 20));
+    first->send(SIGKILL);
+    expectRefused(other->wait(), {"worker 1: Worker 0 of 2 has ended while worker 1 waited to"}, kTraining);
+}
+
+TEST_F(Workers, OneThatHangsEndsTheOthersAfterThePatience) {
+    const Words words{"--steps", "100000000", "--step-log", path("log"), "--patience", "6"};
+    const auto first = start(0, words), other = start(1, words);
+    ASSERT_TRUE(waitForSteps(path("log"), 20));
+    other->send(SIGSTOP);
+    const auto finished = first->wait();
+    EXPECT_EQ(finished.exitCode, kTraining);
+    EXPECT_THAT(finished.err, testing::HasSubstr("Worker 1 of 2 does not answer, while worker 0 waited to"));
+}
+
+TEST_F(Workers, AStopAskedOfOneStopsAllAfterTheSameStep) {
+    const auto first = start(0, {"--steps", "100000000", "--step-log", path("log")}), other = start(1, {"--steps", "100000000"});
+    ASSERT_TRUE(waitForSteps(path("log"), 20));
+    other->send(SIGTERM);
+    EXPECT_EQ(other->wait().exitCode, kStopped);
+    EXPECT_EQ(first->wait().exitCode, kStopped);
+    EXPECT_EQ(newest()["state"], "stopped");
+}
+
+TEST_F(Workers, OneThatIsStoppedBeforeTheOthersComeEndsAtOnce) {
+    for (const int rank : {0, 1}) {
+        const auto worker = start(rank, {"--patience", "600"});
+        ASSERT_TRUE(comes("meet"));
+        worker->send(SIGTERM);
+        const auto finished = worker->wait();
+        EXPECT_EQ(finished.exitCode, kStopped) << rank << ": " << finished.err;
+        EXPECT_FALSE(std::filesystem::exists(database())) << "nothing has begun";
+        std::filesystem::remove(path("meet"));
+    }
+}
+
+TEST_F(Workers, WhatIsNoTrainingIsStartedOnce) {
+    Process::Options with = options();
+    with.environment = {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"STEPSCOPE_WORKERS_FILE", path("meet")}};
+    for (const Words& words : {measuring("ab", {"--aa"}), measuring("tune", {}), Words{"lr-range", "--preset", "tiny-cpu", "--data", "generated"}})
+        expectRefused(cli(words, with), {"This is worker 1 of 2, and several workers only train together"}, kBadInput);
+}
+
+TEST_F(Workers, AMeasurementWithinARunIsForOneWorker) {
+    expectRefused(start(0, {"--measure", "5:fusion=kernels"})->wait(), {"--measure", "one worker"}, kBadInput);
+}
+
+}  // namespace
+}  // namespace stepscope::test

@@ -1,0 +1,75 @@
+// What the engine keeps of a run for its summary and its last words: figures of short runs by hand, and of runs of any length in bounded memory.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include "app/workbench/EventTee.h"
+#include "core/events/Event.h"
+#include "core/events/Presets.h"
+
+namespace stepscope {
+namespace {
+
+class Deaf final : public EventSink {
+public:
+    void publish(Event) override { ++heard; }
+    std::int64_t heard = 0;
+};
+
+struct EventTeeTest : ::testing::Test {
+    Deaf listener;
+    EventTee tee{listener};
+
+    EventTeeTest() {
+        auto info = std::make_shared<SessionInfo>();
+        info->config = presetConfig("tiny-cpu").value();
+        tee.publish(SessionStarted{7, info, false});
+    }
+    void step(std::int64_t number, double ms = 10, double loss = 2) {
+        StepDone done;
+        done.step = number;
+        done.at = TimeNs{number * 10'000'000};
+        done.duration = TimeNs{static_cast<std::int64_t>(ms * 1e6)};
+        done.loss = loss;
+        done.learningRate = 1e-3;
+        done.tokens = 500;
+        tee.publish(done);
+    }
+};
+
+TEST_F(EventTeeTest, SumsARunUpByItsMedianStepItsLossesAndWhatItTook) {
+    for (int i = 1; i <= 9; ++i) step(i, i <= 3 ? 100 : 10 + i, 4.0 / i);
+    tee.publish(ValidationDone{9, {}, TimeNs::fromSeconds(0.25), 0.5});
+    tee.publish(StateChanged{{}, 9, RunState::Stopped, "by hand"});
+    const RunSummary summary = tee.summary();
+    EXPECT_EQ(summary.session, 7);
+    EXPECT_EQ(summary.steps, 9);
+    EXPECT_DOUBLE_EQ(summary.lossFirst, 4);
+    EXPECT_DOUBLE_EQ(summary.lossLast, 4.0 / 9);
+    EXPECT_DOUBLE_EQ(summary.validationLoss, 0.5);
+    EXPECT_DOUBLE_EQ(summary.msPerStepMedian, 16.5) << "of 14 to 19 ms; the first three are slow";
+    EXPECT_DOUBLE_EQ(summary.tokensPerSecond, 500 / 16.5e-3);
+    EXPECT_EQ(summary.why, "by hand");
+    const RunTook took = tee.took();
+    EXPECT_EQ(took.steps, 9);
+    EXPECT_EQ(took.validations, 1);
+    EXPECT_DOUBLE_EQ(took.validationSeconds, 0.25);
+    EXPECT_TRUE(took.asBegun);
+    tee.publish(SwitchApplied{.step = 10, .at = {}, .id = "zero-grad", .from = std::string("set-to-none"), .to = std::string("zero")});
+    EXPECT_FALSE(tee.took().asBegun) << "its steps are of two settings";
+    EXPECT_EQ(listener.heard, 13) << "each event is handed on once";
+}
+
+// A run of two days, at twenty steps a second.
+TEST_F(EventTeeTest, FourMillionStepsTakeNoMoreMemoryThanAHundredThousand) {
+    for (std::int64_t i = 1; i <= 100'000; ++i) step(i);
+    const auto before = ::mallinfo2();
+    for (std::int64_t i = 100'001; i <= 4'000'000; ++i) step(i);
+    const auto after = ::mallinfo2();
+    EXPECT_LT(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd + (std::size_t{2} << 20)) << "24 bytes a step would be 94 MB";
+    EXPECT_EQ(tee.summary().steps, 4'000'000);
+    EXPECT_DOUBLE_EQ(tee.summary().msPerStepMedian, 10);
+    EXPECT_EQ(tee.took().steps, 4'000'000);
+}
+
+}  // namespace
+}  // namespace stepscope

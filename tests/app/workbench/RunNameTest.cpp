@@ -1,0 +1,55 @@
+// What a run is called when nobody names it: by how it differs from its preset, and that at the front, where lists do not cut it off.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "TinyTraining.h"
+#include "app/workbench/RunName.h"
+#include "core/events/Presets.h"
+
+namespace stepscope {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+struct NameOfARun : ::testing::Test {
+    const Registry registry{testing::plainCpu()};
+    const RunConfig plain = registry.complete(presetConfig("tiny-cpu").value()).value();
+    std::string name(void (*change)(RunConfig&)) const {
+        RunConfig config = plain;
+        change(config);
+        return nameFor(config, registry);
+    }
+};
+
+TEST_F(NameOfARun, BeginsWithWhatDiffersAndEndsWithThePreset) {
+    const std::string preset = nameFor(plain, registry);
+    EXPECT_EQ(preset.find("·"), std::string::npos) << preset;
+    const std::string amp = name([](RunConfig& c) { c.switches["amp"] = std::string("bf16"); });
+    EXPECT_EQ(amp, "amp bf16 · " + preset);
+    EXPECT_EQ(name([](RunConfig& c) { c.layers = 3; }), "layers 3 · " + preset);
+}
+
+TEST_F(NameOfARun, SaysNothingOfLengthSeedAndThreads) {
+    EXPECT_EQ(name([](RunConfig& c) { c.steps = 17, c.seed = 5, c.threads = 1; }), nameFor(plain, registry));
+}
+
+TEST_F(NameOfARun, OnAnotherTextNamesTheFileAndNoTitleThatNamesTheUsualOne) {
+    const std::string other = name([](RunConfig& c) { c.data = "/srv/texts/essays.txt"; });
+    EXPECT_THAT(other, StartsWith("data essays.txt · "));
+    EXPECT_THAT(other, EndsWith("tiny-cpu"));
+    EXPECT_THAT(other, Not(HasSubstr("/srv")));
+}
+
+TEST_F(NameOfARun, NamesFourDifferencesAndCountsTheRest) {
+    const std::string many = name([](RunConfig& c) { c.layers = 3, c.width = 64, c.heads = 2, c.dropout = 0.1, c.bias = "off", c.lr = 1e-3; });
+    EXPECT_THAT(many, HasSubstr(" · 2 more · "));
+    std::size_t parts = 0;
+    for (std::size_t at = many.find("·"); at != std::string::npos; at = many.find("·", at + 1)) ++parts;
+    EXPECT_EQ(parts, 5u) << many;
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,228 @@
+// What kernels, copies and memsets come to by name, and whose they are: by ids, or by where the call that launched them was made, against a search
+// through all operations, whatever the order of the blocks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/analysis/captures/KernelSummary.h"
+
+namespace stepscope {
+namespace {
+
+// A block for each slice.
+struct KernelCase {
+    std::vector<SliceBlock> blocks;
+
+    void add(const SliceThread& thread, const std::string& name, Slice slice, const SliceArguments& arguments = {}, const std::string& role = "") {
+        SliceBlock block;
+        block.thread = thread;
+        block.strings = {"", name, role};
+        block.arguments.push_back(arguments);
+        slice.name = 1;
+        slice.role = role.empty() ? 0 : 2;
+        slice.arguments = 1;
+        block.slices.push_back(slice);
+        blocks.push_back(std::move(block));
+    }
+    void operation(const std::string& name, std::int64_t start, std::int64_t end, std::int64_t external = 0, std::int64_t rank = 0) {
+        add({.process = 1, .thread = 10, .rank = rank}, name, {.start = start, .duration = end - start, .layer = 3, .external = external}, {},
+            "mlp/up");
+    }
+    void call(std::int64_t start, std::int64_t correlation, std::int64_t external = 0, std::int64_t rank = 0) {
+        add({.process = 1, .thread = 10, .rank = rank}, "cudaLaunchKernel",
+            {.start = start, .duration = 2, .kind = SliceKind::Runtime, .correlation = correlation, .external = external});
+    }
+    void kernel(const std::string& name, std::int64_t duration, std::int64_t correlation = 0, std::int64_t external = 0, std::int64_t rank = 0,
+                const SliceArguments& arguments = {}, SliceKind kind = SliceKind::Kernel) {
+        add({.process = 0, .thread = 7, .device = 0, .rank = rank}, name,
+            {.start = 1000, .duration = duration, .kind = kind, .correlation = correlation, .external = external}, arguments);
+    }
+    std::vector<LaunchedRow> rows(SummarySort sort = SummarySort::Total, std::size_t limit = 0) const {
+        KernelSummary summary;
+        for (const auto& block : blocks) summary.add(block);
+        return summary.rows(sort, limit);
+    }
+};
+
+TEST(KernelSummary, AddsUpLaunchesOfOneNameAndKeepsCopiesApart) {
+    KernelCase one;
+    one.kernel("gemm", 30);
+    one.kernel("gemm", 10);
+    one.kernel("gemm", 21);
+    one.kernel("gemm", 5, 0, 0, 0, {.bytes = 400}, SliceKind::Memset);
+    one.kernel("copy", 100, 0, 0, 0, {.bytes = 64}, SliceKind::Memcpy);
+    const auto rows = one.rows();
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0].name, "copy");
+    EXPECT_EQ(rows[1].name, "gemm");
+    EXPECT_EQ(rows[1].kind, SliceKind::Kernel);
+    EXPECT_EQ(rows[1].calls, 3);
+    EXPECT_EQ(rows[1].total.ns, 61);
+    EXPECT_EQ(rows[1].mean().ns, 20);
+    EXPECT_EQ(rows[1].shortest.ns, 10);
+    EXPECT_EQ(rows[1].longest.ns, 30);
+    EXPECT_EQ(rows[2].kind, SliceKind::Memset);
+    EXPECT_EQ(rows[2].calls, 1);
+    EXPECT_EQ(rows[1].operation, "") << "nobody knows whose it is";
+    EXPECT_EQ(rows[1].operations, 0);
+}
+
+TEST(KernelSummary, SortsByTimeOrByBytesAndEqualOnesByName) {
+    KernelCase one;
+    one.kernel("b", 10);
+    one.kernel("a", 10);
+    one.kernel("set", 4, 0, 0, 0, {.bytes = 7}, SliceKind::Memset);
+    one.kernel("copy", 9, 0, 0, 0, {.bytes = 900}, SliceKind::Memcpy);
+    const auto names = [&](SummarySort sort, std::size_t limit) {
+        std::string all;
+        for (const auto& row : one.rows(sort, limit)) all += row.name + " ";
+        return all;
+    };
+    EXPECT_EQ(names(SummarySort::Total, 0), "a b copy set ");
+    EXPECT_EQ(names(SummarySort::Memory, 0), "copy set a b ");
+    EXPECT_EQ(names(SummarySort::Memory, 1), "copy ");
+    EXPECT_EQ(names(SummarySort::Self, 9), "a b copy set ");
+}
+
+TEST(KernelSummary, TheOperationIsThatOfItsOwnIdThenOfItsCallsIdThenTheOneAroundTheCall) {
+    KernelCase one;
+    one.operation("by its own id", 0, 10, 1);
+    one.operation("by the call's id", 20, 30, 2);
+    one.operation("around the call", 40, 50);
+    one.call(45, 100, 2), one.kernel("a", 5, 100, 1);
+    one.call(46, 101, 2), one.kernel("b", 5, 101);
+    one.call(47, 102), one.kernel("c", 5, 102, 99);  // of an id that no operation has
+    one.call(60, 103), one.kernel("d", 5, 103, 0, 0, {.extra = R"({"operation":"as it says itself"})"});
+    one.call(61, 104), one.kernel("e", 5, 104);
+    std::string found;
+    for (const auto& row : one.rows()) found += row.name + ": " + row.operation + "; ";
+    EXPECT_EQ(found, "a: by its own id; b: by the call's id; c: around the call; d: as it says itself; e: ; ");
+    EXPECT_EQ(one.rows()[2].layer, 3);
+    EXPECT_EQ(one.rows()[2].role, "mlp/up");
+    EXPECT_EQ(one.rows()[4].layer, -1);
+}
+
+TEST(KernelSummary, NumbersOfOneWorkerAreNotThoseOfAnother) {
+    KernelCase one;
+    for (const std::int64_t rank : {0, 1, 2}) {
+        one.operation("of worker " + std::to_string(rank), 0, 100, rank == 2 ? 0 : 5, rank);
+        one.call(50, 8, 0, rank);
+        one.kernel("k" + std::to_string(rank), 30 - rank, 8, rank == 2 ? 0 : 5, rank);
+    }
+    const auto rows = one.rows();
+    ASSERT_EQ(rows.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(rows[i].operation, "of worker " + std::to_string(i));
+}
+
+TEST(KernelSummary, OfSeveralShapesAndOperationsTellsThoseOfMostTimeAndHowManyThereAre) {
+    KernelCase one;
+    one.operation("often", 0, 10, 1);
+    one.operation("long", 20, 30, 2);
+    const SliceArguments small{.grid = {8, 1, 1}, .block = {32, 1, 1}, .registers = 16, .sharedBytes = 0};
+    const SliceArguments large{.grid = {96, 2, 1}, .block = {256, 1, 1}, .registers = 64, .sharedBytes = 4096};
+    for (int i = 0; i < 5; ++i) one.kernel("gemm", 10, 0, 1, 0, small);
+    one.kernel("gemm", 60, 0, 2, 0, large);
+    const auto rows = one.rows();
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].operation, "long");
+    EXPECT_EQ(rows[0].operations, 2);
+    EXPECT_EQ(rows[0].grid, large.grid);
+    EXPECT_EQ(rows[0].block, large.block);
+    EXPECT_EQ(rows[0].registers, 64);
+    EXPECT_EQ(rows[0].sharedBytes, 4096);
+}
+
+// With a clock of microseconds an operation begins and ends together with the one that called it.
+TEST(KernelSummary, OfOperationsThatBeginAndEndTogetherTheCallBelongsToTheInnermost) {
+    KernelCase one;
+    const char* const names[] = {"aten::linear", "aten::addmm", "aten::mm"};
+    for (const int depth : {1, 2, 0}) one.add({.process = 1, .thread = 10}, names[depth], {.start = 1000, .duration = 1000, .depth = depth});
+    one.call(1000, 1), one.kernel("gemm", 5, 1);
+    std::ranges::sort(one.blocks, {}, [](const SliceBlock& block) { return block.strings[1]; });
+    do {
+        const auto rows = one.rows();
+        ASSERT_EQ(rows.size(), 1u);
+        EXPECT_EQ(rows[0].operation, "aten::mm");
+    } while (std::ranges::next_permutation(one.blocks, {}, [](const SliceBlock& block) { return block.strings[1]; }).found);
+}
+
+struct RandomCalls {
+    struct Operation {
+        std::int64_t rank, lane, start, end;
+        std::int32_t depth;
+    };
+    std::vector<Operation> operations;
+
+    void nest(std::mt19937& random, std::int64_t rank, std::int64_t lane, std::int64_t from, std::int64_t to, std::int32_t depth) {
+        for (std::int64_t at = from; at < to;) {
+            const std::int64_t end = at + 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(to - at));
+            if (random() % 4 != 0) {
+                operations.push_back({rank, lane, at, end, depth});
+                if (depth < 4) nest(random, rank, lane, at, end, depth + 1);
+            }
+            at = end + static_cast<std::int64_t>(random() % 3);
+        }
+    }
+};
+
+TEST(KernelSummary, FindsTheInnermostOperationAroundEveryCallInWhateverOrderBlocksCome) {
+    std::mt19937 random(23);
+    for (int round = 0; round < 40; ++round) {
+        RandomCalls truth;
+        for (const std::int64_t rank : {0, 1})
+            for (const std::int64_t lane : {10, 20}) truth.nest(random, rank, lane, 0, 60, 0);
+        KernelCase one;
+        for (std::size_t i = 0; i < truth.operations.size(); ++i) {
+            const auto& of = truth.operations[i];
+            one.add({.process = 1, .thread = of.lane, .rank = of.rank}, "op" + std::to_string(i),
+                    {.start = of.start, .duration = of.end - of.start, .depth = of.depth});
+        }
+        std::map<std::string, std::string> expected;
+        for (std::int64_t call = 1; call <= 60; ++call) {
+            const auto rank = static_cast<std::int64_t>(random() % 2), lane = 10 + 10 * static_cast<std::int64_t>(random() % 2);
+            const auto at = static_cast<std::int64_t>(random() % 70);
+            const std::string name = "k" + std::to_string(call);
+            one.add({.process = 1, .thread = lane, .rank = rank}, "cudaLaunchKernel",
+                    {.start = at, .duration = 1, .kind = SliceKind::Runtime, .correlation = call});
+            one.kernel(name, 5, call, 0, rank);
+            std::int32_t deepest = -1;
+            expected[name];
+            for (std::size_t i = 0; i < truth.operations.size(); ++i) {
+                const auto& of = truth.operations[i];
+                if (of.rank != rank || of.lane != lane || of.start > at || of.end <= at || of.depth <= deepest) continue;
+                deepest = of.depth;
+                expected[name] = "op" + std::to_string(i);
+            }
+        }
+        std::ranges::shuffle(one.blocks, random);
+        std::map<std::string, std::string> found;
+        for (const auto& row : one.rows()) found[row.name] = row.operation;
+        EXPECT_EQ(found, expected);
+    }
+}
+
+TEST(KernelSummary, TimesAndBytesOfAStrangerDoNotOverflow) {
+    constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+    KernelCase one;
+    one.operation("outermost", 0, 100);
+    one.add({.process = 1, .thread = 10}, "ends beyond the end", {.start = kMost - 1, .duration = 10});
+    one.call(50, 1);
+    for (int i = 0; i < 3; ++i) one.kernel("copy", kMost, 1, 0, 0, {.bytes = kMost}, SliceKind::Memcpy);
+    KernelSummary summary;
+    for (const auto& block : one.blocks) summary.add(block);
+    EXPECT_EQ(summary.total().ns, kMost);
+    const auto rows = summary.rows(SummarySort::Total);
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].total.ns, kMost);
+    EXPECT_EQ(rows[0].bytes, kMost);
+    EXPECT_EQ(rows[0].calls, 3);
+    EXPECT_EQ(rows[0].operation, "outermost");
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,106 @@
+// What is said of a capture and of a flip: the words at one and at many, and what is left out where nobody knows it.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/analysis/captures/CaptureSentence.h"
+#include "core/analysis/flips/FlipSentence.h"
+
+namespace stepscope {
+namespace {
+
+const std::string kThinSpace = "\u2009";
+
+CaptureDone capturedSteps(std::int64_t first, std::int64_t steps, double operations, std::vector<CapturedOperation> rows = {}) {
+    CaptureDone capture;
+    capture.firstStep = first;
+    capture.steps = steps;
+    capture.step = first + steps - 1;
+    capture.operations = operations;
+    if (!rows.empty()) capture.rows = std::make_shared<const std::vector<CapturedOperation>>(std::move(rows));
+    return capture;
+}
+CapturedOperation capturedOperation(const char* name, const char* phase, std::int64_t self) {
+    CapturedOperation one;
+    one.name = name;
+    one.phase = phase;
+    one.self.ns = self;
+    return one;
+}
+
+TEST(CaptureSentence, SaysOneStepAndOneOperationAsOne) {
+    EXPECT_EQ(captureSentence(capturedSteps(1234, 1, 1)), "Step 1" + kThinSpace + "234 is captured: 1 operation a step.");
+    EXPECT_EQ(captureSentence(capturedSteps(4, 2, 12'345)), "Steps 4 to 5 are captured: 12" + kThinSpace + "345 operations a step.");
+    EXPECT_EQ(captureSentence(capturedSteps(4, 2, 0)), "Steps 4 to 5 are captured: 0 operations a step.");
+    EXPECT_EQ(captureSentence(capturedSteps(4, 2, 1.4)), "Steps 4 to 5 are captured: 1 operation a step.") << "rounded as it is shown";
+}
+
+TEST(CaptureSentence, LeavesOutWhatNobodyKnows) {
+    EXPECT_EQ(captureSentence(capturedSteps(7, 1, kUnknown)), "Step 7 is captured.");
+    CaptureDone empty = capturedSteps(7, 1, 3);
+    empty.rows = std::make_shared<const std::vector<CapturedOperation>>();
+    EXPECT_EQ(captureSentence(empty), "Step 7 is captured: 3 operations a step.");
+    EXPECT_EQ(captureSentence(capturedSteps(7, 1, 3, {capturedOperation("aten::view", "", 0)})), "Step 7 is captured: 3 operations a step.")
+        << "a share of no time is none";
+}
+
+TEST(CaptureSentence, ThePartOfTheFirstRowIsThatOfAllOperationsTime) {
+    EXPECT_EQ(
+        captureSentence(capturedSteps(7, 1, 3, {capturedOperation("aten::mm", "backward", 600), capturedOperation("aten::gelu", "forward", 200)})),
+        "Step 7 is captured: 3 operations a step, most time in aten::mm, backward (75 % of what they took).");
+    EXPECT_EQ(captureSentence(capturedSteps(7, 1, 3, {capturedOperation("aten::mm", "", 600)})),
+              "Step 7 is captured: 3 operations a step, most time in aten::mm (100 % of what they took).");
+    // Of a stranger's numbers the sum may be more than an integer holds.
+    const auto most = std::numeric_limits<std::int64_t>::max();
+    EXPECT_EQ(captureSentence(capturedSteps(7, 1, kUnknown, {capturedOperation("a", "", most), capturedOperation("b", "", most)})),
+              "Step 7 is captured, most time in a (50 % of what they took).");
+}
+
+FlipEffect flipOf(std::size_t before, std::size_t after, double msBefore, double msAfter) {
+    FlipEffect effect;
+    effect.stepsBefore = before;
+    effect.stepsAfter = after;
+    effect.shams = ShamTest::kFewest;
+    effect.ms.before.median = msBefore;
+    effect.ms.after.median = msAfter;
+    effect.ms.chance = 0;
+    return effect;
+}
+
+TEST(FlipSentence, OfTooFewStepsSaysHowManyThereAreAndOneOfThemAsOne) {
+    EXPECT_EQ(flipSentence(flipOf(1, 20, 20, 10)), "not measured: 1 step before it and 20 after, 10 are needed");
+    EXPECT_EQ(flipSentence(flipOf(20, 1, 20, 10)), "not measured: 20 steps before it and 1 after, 10 are needed");
+    EXPECT_EQ(flipSentence(flipOf(0, 0, 20, 10)), "not measured: 0 steps before it and 0 after, 10 are needed");
+}
+
+TEST(FlipSentence, WritesSmallChangesWithADigitMoreAndMinusAsMinus) {
+    const std::string from = "step time 20.0" + kThinSpace + "ms → ", ms = kThinSpace + "ms, ";
+    EXPECT_EQ(flipSentence(flipOf(20, 20, 20, 10)), from + "10.0" + ms + "−50 %");
+    EXPECT_EQ(flipSentence(flipOf(20, 20, 20, 19)), from + "19.0" + ms + "−5.0 %");
+    EXPECT_EQ(flipSentence(flipOf(20, 20, 20, 20.5)), from + "20.5" + ms + "+2.5 %");
+    EXPECT_EQ(flipSentence(flipOf(20, 20, 20, 50)), from + "50.0" + ms + "+150 %");
+}
+
+TEST(FlipSentence, SaysWhyNothingIsClaimed) {
+    FlipEffect effect = flipOf(20, 12, 20, 10);
+    effect.ms.chance = kUnknown;
+    const std::string medians = "step time 20.0" + kThinSpace + "ms → 10.0" + kThinSpace + "ms, ";
+    EXPECT_EQ(flipSentence(effect), medians + "inconclusive: only 12 of 20 steps after it");
+    effect.stepsAfter = 20;
+    effect.shams = 12;
+    EXPECT_EQ(flipSentence(effect), medians + "inconclusive: 12 of 39 comparisons without a flip so far");
+    effect.shams = 39;
+    effect.ms.chance = 0.5;  // 2 (9 + 1) / (39 + 1)
+    EXPECT_EQ(flipSentence(effect), medians + "inconclusive: 9 of 39 comparisons without a flip differ as much that way");
+    // A machine that was another one comes before every number.
+    effect.ms.chance = 0;
+    effect.machineChange = "other processes took 2 % of the processors before and 45 % after";
+    EXPECT_EQ(flipSentence(effect), medians + "not compared, for the machine changed: " + effect.machineChange);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,379 @@
+// What TraceIndex answers beside pictures, held against looking at every slice: sums and places at the very edges, the next of a name, where arrows
+// lead and where they do not; and that it ends where nobody wants the answer any more, or where a block is damaged.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cctype>
+#include <limits>
+#include <random>
+#include <tuple>
+
+#include "core/trace/SliceCodec.h"
+#include "tests/core/trace/MemoryTrace.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(), kMost = std::numeric_limits<std::int64_t>::max();
+
+// Slices of two threads and a stream, side by side and never nested, so that each can be told by its start; cut into blocks of a few.
+struct AskedTrace {
+    struct Lane {
+        SliceThread thread;
+        std::vector<Slice> slices;
+    };
+    std::vector<std::string> strings{"", "aten::mm", "aten::add_", "Gemm KERNEL", "step 7", "forward", "mlp"};
+    std::vector<Lane> lanes;
+    MemoryTrace trace;
+    TraceIndex index{trace};
+
+    explicit AskedTrace(std::uint64_t seed, std::size_t each = 400) {
+        std::mt19937_64 random(seed);
+        for (int lane = 0; lane < 3; ++lane) {
+            Lane made{.thread = {.process = 1, .thread = lane + 1, .name = "t", .lane = 10 + lane}, .slices = {}};
+            if (lane == 2) made.thread.device = 0;
+            std::int64_t at = static_cast<std::int64_t>(random() % 1000);
+            for (std::size_t i = 0; i < each; ++i) {
+                const auto duration = 1 + static_cast<std::int64_t>(random() % 90);
+                const auto called = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(duration));
+                made.slices.push_back({.start = at,
+                                       .duration = duration,
+                                       .called = called,
+                                       .name = static_cast<std::uint32_t>(1 + random() % 4),
+                                       .phase = 5,
+                                       .role = 6,
+                                       .kind = lane == 2 ? SliceKind::Kernel : static_cast<SliceKind>(random() % 3)});
+                at += 100 + static_cast<std::int64_t>(random() % 50);
+            }
+            SliceBlock block{.thread = made.thread, .strings = strings};
+            for (const Slice& slice : made.slices) {
+                block.slices.push_back(slice);
+                if (random() % 20 != 0) continue;
+                trace.add(encodeSlices(block));
+                block.slices.clear();
+            }
+            if (!block.slices.empty()) trace.add(encodeSlices(block));
+            lanes.push_back(std::move(made));
+        }
+        trace.finish();
+        EXPECT_TRUE(index.lanes());
+    }
+
+    using Sum = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+    std::map<std::pair<std::string, SliceKind>, Sum> summed(std::int64_t from, std::int64_t to, std::optional<std::int64_t> only) const {
+        std::map<std::pair<std::string, SliceKind>, Sum> all;
+        for (const Lane& lane : lanes) {
+            if (only && lane.thread.lane != *only) continue;
+            for (const Slice& slice : lane.slices) {
+                if (slice.start < from || slice.start >= to) continue;
+                auto& [count, total, self] = all[{strings[slice.name], slice.kind}];
+                ++count;
+                total += slice.duration;
+                self += slice.self();
+            }
+        }
+        return all;
+    }
+    std::map<std::pair<std::string, SliceKind>, Sum> answered(std::int64_t from, std::int64_t to, std::optional<std::int64_t> only = {}) {
+        std::map<std::pair<std::string, SliceKind>, Sum> all;
+        const auto sums = index.sums(from, to, only);
+        EXPECT_TRUE(sums) << sums.error().sentence;
+        for (const RangeSum& sum : sums->sums) EXPECT_TRUE(all.emplace(std::pair(sum.name, sum.kind), Sum(sum.count, sum.total, sum.self)).second);
+        return all;
+    }
+};
+
+TEST(TraceSums, AreThoseOfEachLaneAndEachKindOfANameWhereverTheEdgesAre) {
+    AskedTrace asked(3);
+    std::mt19937_64 random(4);
+    for (int round = 0; round < 200; ++round) {
+        // Edges on a start, just before and just behind one: the range holds what begins in it, its end not.
+        const auto edge = [&] {
+            const auto& slices = asked.lanes[random() % 3].slices;
+            return slices[random() % slices.size()].start + static_cast<std::int64_t>(random() % 3) - 1;
+        };
+        const std::int64_t a = edge(), b = edge();
+        const auto [from, to] = std::minmax(a, b);
+        const auto only = round % 2 == 0 ? std::optional<std::int64_t>() : std::optional<std::int64_t>(10 + round % 3);
+        EXPECT_EQ(asked.answered(from, to, only), asked.summed(from, to, only)) << from << " " << to;
+    }
+}
+
+TEST(TraceSums, OfAllTimeAreThoseOfAllSlicesAndOfNoTimeNone) {
+    AskedTrace asked(5);
+    EXPECT_EQ(asked.answered(kLeast, kMost), asked.summed(kLeast, kMost, {}));
+    EXPECT_TRUE(asked.answered(500, 500).empty());
+    EXPECT_TRUE(asked.answered(500, 400).empty());
+    EXPECT_TRUE(asked.answered(kMost, kLeast).empty());
+    EXPECT_TRUE(asked.answered(kLeast, kMost, 99).empty()) << "a lane that there is not";
+}
+
+TEST(TraceSums, ComeWithTheLargestOwnTimeFirst) {
+    AskedTrace asked(6);
+    const auto sums = asked.index.sums(kLeast, kMost);
+    ASSERT_TRUE(sums);
+    ASSERT_GT(sums->sums.size(), 4U);
+    EXPECT_TRUE(std::ranges::is_sorted(sums->sums, std::ranges::greater{}, &RangeSum::self));
+    std::int64_t count = 0;
+    for (const auto& sum : sums->sums) count += sum.count;
+    EXPECT_EQ(sums->slices, count);
+}
+
+TEST(TraceSums, OfDurationsThatNoSessionLastsStayAtTheLargest) {
+    MemoryTrace trace;
+    SliceBlock block{.thread = {.thread = 1, .name = "t"}, .strings = {"", "forever"}};
+    constexpr std::int64_t kLong = std::int64_t{1} << 60;
+    for (std::int64_t i = 0; i < 3; ++i) block.slices.push_back({.start = i, .duration = kLong, .name = 1, .depth = static_cast<std::int32_t>(i)});
+    trace.add(encodeSlices(block));
+    trace.finish();
+    TraceIndex index(trace);
+    const auto lanes = index.lanes();
+    ASSERT_TRUE(lanes);
+    for (const auto& [from, to] : {std::pair<std::int64_t, std::int64_t>{kLeast, kMost}, {0, 3}}) {
+        const auto sums = index.sums(from, to);
+        ASSERT_TRUE(sums) << sums.error().sentence;
+        ASSERT_EQ(sums->sums.size(), 1U);
+        EXPECT_EQ(sums->sums[0].count, 3);
+        EXPECT_EQ(sums->sums[0].total, kMostTime) << "it must not turn negative";
+    }
+}
+
+TEST(TraceKin, AddsUpWhatIsOfBothTheNameAndTheKindInEveryLane) {
+    AskedTrace asked(7);
+    for (const SliceKind kind : {SliceKind::Operation, SliceKind::Own, SliceKind::Backward, SliceKind::Kernel, SliceKind::Python}) {
+        std::int64_t count = 0;
+        for (const auto& lane : asked.lanes)
+            count += std::ranges::count_if(lane.slices, [&](const Slice& slice) { return slice.kind == kind && slice.name == 2; });
+        const auto kin = asked.index.kin("aten::add_", kind);
+        ASSERT_TRUE(kin);
+        EXPECT_EQ(kin->count, count) << static_cast<int>(kind);
+    }
+    EXPECT_EQ(asked.index.kin("ATEN::ADD_", SliceKind::Operation)->count, 0) << "a name is itself, not what looks like it";
+}
+
+TEST(TraceAt, IsTheSliceThatCoversTheTimeOrTheNearestWithinReach) {
+    AskedTrace asked(8);
+    const auto& lane = asked.lanes[0];
+    std::mt19937_64 random(9);
+    for (int round = 0; round < 500; ++round) {
+        const std::int64_t time = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(lane.slices.back().start + 300));
+        const auto near = static_cast<std::int64_t>(random() % 40);
+        std::int64_t least = near + 1;
+        for (const Slice& slice : lane.slices) {
+            const std::int64_t last = slice.start + slice.duration - 1;
+            least = std::min(least, time < slice.start ? slice.start - time : time > last ? time - last : 0);
+        }
+        const auto found = asked.index.at(lane.thread.lane, 0, time, near);
+        ASSERT_TRUE(found);
+        ASSERT_EQ(found->has_value(), least <= near) << time << " within " << near;
+        if (!*found) continue;
+        const Slice& slice = (*found)->slice;
+        const std::int64_t last = slice.start + slice.duration - 1;
+        EXPECT_EQ(time < slice.start ? slice.start - time : time > last ? time - last : 0, least);
+    }
+}
+
+TEST(TraceAt, IsWholeAndOfItsRowOnly) {
+    AskedTrace asked(10);
+    const auto& lane = asked.lanes[2];
+    const Slice& slice = lane.slices[17];
+    const auto found = asked.index.at(lane.thread.lane, 0, slice.start, 0);
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ((*found)->lane, lane.thread.lane);
+    EXPECT_EQ((*found)->thread.device, 0);
+    EXPECT_EQ((*found)->name, asked.strings[slice.name]);
+    EXPECT_EQ((*found)->phase, "forward");
+    EXPECT_EQ((*found)->role, "mlp");
+    EXPECT_FALSE(asked.index.at(lane.thread.lane, 1, slice.start, 0)->has_value()) << "nothing lies in the row below";
+    EXPECT_FALSE(asked.index.at(77, 0, slice.start, 1000)->has_value()) << "nor in a lane that there is not";
+    EXPECT_FALSE(asked.index.at(lane.thread.lane, 0, kLeast, 100)->has_value());
+    EXPECT_FALSE(asked.index.at(lane.thread.lane, 0, kMost, 100)->has_value());
+}
+
+TEST(TraceFind, IsTheNextOrTheLastWhateverTheCaseAndWhereverOneLooksFrom) {
+    AskedTrace asked(11);
+    std::mt19937_64 random(12);
+    for (int round = 0; round < 300; ++round) {
+        const std::string words = std::array{"MM", "aten::", "gemm kernel", "7", "", "::MM "}[random() % 6];
+        const bool forwards = random() % 2 == 0;
+        const auto& any = asked.lanes[random() % 3].slices;
+        const std::int64_t time = any[random() % any.size()].start + static_cast<std::int64_t>(random() % 3) - 1;
+        std::optional<std::int64_t> expected;
+        for (const auto& lane : asked.lanes)
+            for (const Slice& slice : lane.slices) {
+                std::string name = asked.strings[slice.name], wanted = words;
+                for (auto* text : {&name, &wanted})
+                    std::ranges::transform(*text, text->begin(), [](char c) { return static_cast<char>(std::tolower(c)); });
+                if (name.find(wanted) == std::string::npos || (forwards ? slice.start <= time : slice.start >= time)) continue;
+                if (!expected || (forwards ? slice.start < *expected : slice.start > *expected)) expected = slice.start;
+            }
+        const auto found = asked.index.find(words, time, forwards);
+        ASSERT_TRUE(found);
+        ASSERT_EQ(found->has_value(), expected.has_value()) << words;
+        if (expected) {
+            EXPECT_EQ((*found)->slice.start, *expected) << words << (forwards ? " behind " : " before ") << time;
+        }
+    }
+}
+
+TEST(TraceFind, WalkingForwardsAndBackMeetsTheSameOnes) {
+    AskedTrace asked(13, 60);
+    const auto walk = [&](bool forwards) {
+        std::vector<std::int64_t> starts;
+        std::int64_t time = forwards ? kLeast : kMost;
+        while (starts.size() < 1000) {
+            const auto next = asked.index.find("kernel", time, forwards);
+            if (!next || !*next) break;
+            starts.push_back(time = (*next)->slice.start);
+        }
+        return starts;
+    };
+    auto back = walk(false);
+    std::ranges::reverse(back);
+    EXPECT_EQ(walk(true), back);
+    EXPECT_GT(back.size(), 20U);
+}
+
+// One launch with kernels, and what else could be taken for them.
+struct FlowTrace {
+    MemoryTrace trace;
+    TraceIndex index{trace};
+    SliceBlock host{.thread = {.process = 1, .thread = 5, .number = 1, .name = "trainer"}, .strings = {"", "launch", "forward", "backward"}};
+    SliceBlock stream{.thread = {.process = 0, .thread = 7, .name = "stream 7", .lane = 100, .device = 0}, .strings = {"", "kernel"}};
+
+    void done() {
+        if (!host.slices.empty()) trace.add(encodeSlices(host));
+        if (!stream.slices.empty()) trace.add(encodeSlices(stream));
+        trace.finish();
+        ASSERT_TRUE(index.lanes());
+    }
+    std::vector<std::int64_t> from(std::int64_t lane, std::int64_t time) {
+        const auto slice = index.at(lane, 0, time, 0);
+        EXPECT_TRUE(slice && *slice);
+        const auto ends = index.flows(**slice);
+        EXPECT_TRUE(ends);
+        std::vector<std::int64_t> starts;
+        for (const auto& end : *ends) starts.push_back(end.slice.start);
+        return starts;
+    }
+};
+
+TEST(TraceFlows, StayWithinTheirRankAndGoFromHostToDevice) {
+    FlowTrace flow;
+    flow.host.slices = {{.start = 100, .duration = 5, .name = 1, .kind = SliceKind::Runtime, .correlation = 9},
+                        {.start = 200, .duration = 5, .name = 1, .kind = SliceKind::Runtime, .correlation = 9}};
+    flow.stream.slices = {{.start = 500, .duration = 5, .name = 1, .kind = SliceKind::Kernel, .correlation = 9}};
+    SliceBlock other = flow.stream;
+    other.thread.rank = 1;
+    other.thread.lane = 101;
+    other.slices[0].start = 400;
+    flow.trace.add(encodeSlices(other));
+    flow.done();
+    EXPECT_THAT(flow.from(5, 101), testing::ElementsAre(500)) << "not the call beside it, and not the other worker's kernel";
+    EXPECT_THAT(flow.from(100, 500), testing::UnorderedElementsAre(100, 200));
+    EXPECT_TRUE(flow.from(101, 400).empty());
+}
+
+TEST(TraceFlows, AreFollowedToTheLastMinuteAndNoFurther) {
+    FlowTrace flow;
+    constexpr std::int64_t kMinute = 60'000'000'000;
+    flow.host.slices = {{.start = 0, .duration = 5, .name = 1, .kind = SliceKind::Runtime, .correlation = 1},
+                        {.start = 10, .duration = 5, .name = 1, .kind = SliceKind::Runtime, .correlation = 2},
+                        {.start = 20, .duration = 5, .name = 1, .kind = SliceKind::Runtime}};
+    flow.stream.slices = {{.start = kMinute, .duration = 5, .name = 1, .kind = SliceKind::Kernel, .correlation = 1},
+                          {.start = 3 * kMinute, .duration = 5, .name = 1, .kind = SliceKind::Kernel, .correlation = 2},
+                          {.start = 4 * kMinute, .duration = 5, .name = 1, .kind = SliceKind::Kernel}};
+    flow.done();
+    EXPECT_THAT(flow.from(5, 0), testing::ElementsAre(kMinute));
+    EXPECT_TRUE(flow.from(5, 10).empty());
+    EXPECT_TRUE(flow.from(5, 20).empty()) << "what has no number leads nowhere";
+}
+
+TEST(TraceFlows, AreSixtyFourAtMostHoweverManyStreamsThereAre) {
+    FlowTrace flow;
+    flow.host.slices = {{.start = 0, .duration = 5, .name = 1, .kind = SliceKind::Runtime, .correlation = 1}};
+    for (std::int64_t lane = 0; lane < 8; ++lane) {
+        SliceBlock stream = flow.stream;
+        stream.thread.lane = 200 + lane;
+        for (std::int64_t i = 0; i < 30; ++i)
+            stream.slices.push_back({.start = 100 + 10 * i, .duration = 5, .name = 1, .kind = SliceKind::Kernel, .correlation = 1});
+        flow.trace.add(encodeSlices(stream));
+    }
+    flow.done();
+    EXPECT_EQ(flow.from(5, 0).size(), 64U);
+}
+
+TEST(TraceFlows, OfAForwardOperationAreItsBackwardFunctionsAndNotThoseOfItsNumberElsewhere) {
+    FlowTrace flow;
+    flow.host.slices = {
+        {.start = 100, .duration = 10, .name = 2, .sequence = 4},
+        {.start = 200, .duration = 10, .name = 2, .sequence = 4},
+        {.start = 300, .duration = 10, .name = 3, .kind = SliceKind::Backward, .sequence = 4, .forwardThread = 1, .forwardStart = 100},
+        {.start = 400, .duration = 10, .name = 3, .kind = SliceKind::Backward, .sequence = 4, .forwardThread = 1, .forwardStart = 200},
+        {.start = 500, .duration = 10, .name = 3, .kind = SliceKind::Backward, .sequence = 5, .forwardThread = 2, .forwardStart = 100}};
+    flow.done();
+    EXPECT_THAT(flow.from(5, 105), testing::ElementsAre(300));
+    EXPECT_THAT(flow.from(5, 205), testing::ElementsAre(400));
+    EXPECT_THAT(flow.from(5, 305), testing::ElementsAre(100));
+    EXPECT_TRUE(flow.from(5, 505).empty()) << "nothing of that number began then";
+}
+
+TEST(TraceAnswers, EndWhereNobodyWantsThemAnyMore) {
+    AskedTrace asked(14);
+    int left = 1 << 20;
+    TraceIndex index(asked.trace, [&] { return --left > 0; });
+    ASSERT_TRUE(index.lanes());
+    const auto one = asked.index.at(10, 0, asked.lanes[0].slices[5].start, 0);
+    ASSERT_TRUE(one && *one);
+    TraceSlice launch = **one;
+    launch.slice.correlation = 123;
+    for (int question = 0; question < 5; ++question) {
+        left = 1;
+        const Error error = question == 0   ? index.sums(kLeast, kMost).error()
+                            : question == 1 ? index.kin("aten::mm", SliceKind::Operation).error()
+                            : question == 2 ? index.find("no such name, so all is looked at", 0, true).error()
+                            : question == 3 ? index.flows(launch).error()
+                                            : index.sums(asked.lanes[0].slices[3].start + 1, asked.lanes[0].slices[200].start).error();
+        EXPECT_EQ(error.code, ErrorCode::Cancelled) << question;
+    }
+}
+
+// Hands every block on with a byte of its own in the middle.
+class DamagedTrace final : public TraceSource {
+public:
+    explicit DamagedTrace(TraceSource& whole) : m_whole(whole) {}
+    std::string kind;  // of the blocks that are damaged
+    Result<std::vector<TraceSourceLane>> lanes() override { return m_whole.lanes(); }
+    Status read(const std::string& of, std::int64_t lane, std::int64_t from, std::int64_t to,
+                const std::function<Status(const Chunk&)>& take) override {
+        return m_whole.read(of, lane, from, to, [&](const Chunk& chunk) {
+            Chunk given = chunk;
+            if (of == kind) given.bytes.resize(given.bytes.size() / 2);
+            return take(given);
+        });
+    }
+
+private:
+    TraceSource& m_whole;
+};
+
+TEST(TraceAnswers, AreOneSentenceWhereABlockIsDamaged) {
+    AskedTrace asked(15);
+    DamagedTrace damaged(asked.trace);
+    TraceIndex index(damaged);
+    ASSERT_TRUE(index.lanes());
+    const std::int64_t inside = asked.lanes[0].slices[30].start;
+    damaged.kind = kNames;
+    EXPECT_THAT(index.sums(kLeast, kMost).error().sentence, testing::HasSubstr("damaged at byte"));
+    EXPECT_THAT(index.find("mm", 0, true).error().sentence, testing::HasSubstr("damaged at byte"));
+    damaged.kind = kKin;
+    EXPECT_THAT(index.kin("aten::mm", SliceKind::Operation).error().sentence, testing::HasSubstr("damaged at byte"));
+    damaged.kind = kSlices;
+    EXPECT_THAT(index.at(10, 0, inside, 5).error().sentence, testing::HasSubstr("damaged at byte"));
+    EXPECT_THAT(index.sums(inside, inside + 1).error().sentence, testing::HasSubstr("damaged at byte"));
+    EXPECT_THAT(index.find("mm", 0, true).error().sentence, testing::HasSubstr("damaged at byte"));
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,229 @@
+// Workers that train together stop, wait, change and fail at the same step, and the first one alone writes. Workers are threads here. CTest.
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "ThreadWorkers.h"
+#include "TinyTraining.h"
+#include "core/program/DataParallel.h"
+#include "core/state/Checkpoint.h"
+
+namespace stepscope {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::ThreadWorkers;
+using testing::TinyTrainer;
+
+RunConfig tiny(std::int64_t steps) {
+    return testing::tinyConfig(Registry(testing::plainCpu()), steps);
+}
+
+class Together {
+public:
+    explicit Together(const RunConfig& config) {
+        for (int rank = 0; rank < 2; ++rank) workers[static_cast<std::size_t>(rank)] = std::make_unique<TinyTrainer>(config);
+    }
+    // A worker that fails leaves, as its process would.
+    std::array<TrainerOutcome, 2> run() {
+        std::array<TrainerOutcome, 2> outcomes;
+        m_group.run([&](int rank) {
+            at::set_num_threads(1);
+            DataParallel others(m_group.of(rank));
+            workers[static_cast<std::size_t>(rank)]->setup.others = &others;
+            TrainerOutcome& outcome = outcomes[static_cast<std::size_t>(rank)];
+            outcome = workers[static_cast<std::size_t>(rank)]->run();
+            if (outcome.state == RunState::Failed) m_group.leave();
+        });
+        return outcomes;
+    }
+    TinyTrainer& operator[](int rank) { return *workers[static_cast<std::size_t>(rank)]; }
+    // When a worker has made a step, on its thread.
+    void after(int rank, std::int64_t step, std::function<void()> what) {
+        (*this)[rank].sink.onEvent = [step, what = std::move(what)](const Event& event) {
+            if (const auto* done = std::get_if<StepDone>(&event); done != nullptr && done->step == step) what();
+        };
+    }
+    std::size_t steps(int rank) { return (*this)[rank].sink.losses().size(); }
+
+    std::array<std::unique_ptr<TinyTrainer>, 2> workers;
+
+private:
+    ThreadWorkers m_group{2};
+};
+
+std::vector<double> lossesTogether(std::int64_t steps) {
+    Together together(tiny(steps));
+    together.run();
+    return together[0].sink.losses();
+}
+
+TEST(WorkersTogether, MakeTheSameStepsAndTellTheSameLosses) {
+    Together together(tiny(20));
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    EXPECT_EQ(together[0].sink.losses(), together[1].sink.losses());
+    RunConfig alone = tiny(20);
+    alone.switches["grad-accumulation"] = std::int64_t{2};
+    TinyTrainer trainer(alone);
+    trainer.run();
+    EXPECT_EQ(together[0].sink.losses(), trainer.sink.losses());
+    EXPECT_EQ(together[0].sink.all<StepDone>()[0].tokens, 2 * 4 * 12);
+}
+
+TEST(WorkersTogether, AStopAskedOfOneStopsAllAfterTheSameStep) {
+    for (const int asked : {0, 1}) {
+        Together together(tiny(1'000'000));
+        together.after(asked, 7, [&] { together[asked].commands.push(Stop{}); });
+        for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Stopped) << outcome.error.sentence;
+        EXPECT_EQ(together.steps(0), together.steps(1));
+        EXPECT_EQ(together.steps(0), 7u) << "at the next boundary";
+    }
+}
+
+TEST(WorkersTogether, APauseOfOneHoldsAllUntilItGoesOn) {
+    for (const int asked : {0, 1}) {
+        Together together(tiny(12));
+        std::jthread resumes;
+        std::size_t meanwhile = 0;
+        together.after(asked, 5, [&] {
+            together[asked].commands.push(Pause{});
+            resumes = std::jthread([&] {
+                std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                meanwhile = together.steps(1 - asked);
+                together[asked].commands.push(Resume{});
+            });
+        });
+        for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+        resumes.join();
+        EXPECT_LE(meanwhile, 5u);
+        EXPECT_EQ(together[0].sink.losses(), lossesTogether(12));
+    }
+}
+
+TEST(WorkersTogether, AStopEndsAPauseOfTheOther) {
+    Together together(tiny(1'000'000));
+    together.after(0, 3, [&] {
+        together[0].commands.push(Pause{});
+        together[1].commands.push(Stop{});
+    });
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Stopped) << outcome.error.sentence;
+    EXPECT_EQ(together.steps(0), together.steps(1));
+}
+
+TEST(WorkersTogether, WaitForAFirstOneThatCannotRecordAtTheMoment) {
+    Together together(tiny(8));
+    std::atomic<int> asked{0};
+    together[0].setup.mustWait = [&] { return asked++ < 20; };
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    EXPECT_EQ(together[0].sink.losses(), lossesTogether(8));
+}
+
+TEST(WorkersTogether, FlipASwitchBeforeTheSameStep) {
+    Together together(tiny(12));
+    for (const int rank : {0, 1}) together.after(rank, 4, [&, rank] { together[rank].commands.push(Flip{"fusion", std::string("kernels")}); });
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    for (const int rank : {0, 1}) {
+        const auto applied = together[rank].sink.all<SwitchApplied>();
+        ASSERT_EQ(applied.size(), 1u);
+        EXPECT_EQ(applied[0].step, 4);
+    }
+    EXPECT_EQ(together[0].sink.losses(), together[1].sink.losses());
+}
+
+TEST(WorkersTogether, DoNotFlipWhatOneOfThemCannot) {
+    Together together(tiny(12));
+    for (const int rank : {0, 1}) together.after(rank, 4, [&, rank] { together[rank].commands.push(Flip{"fusion", std::string("kernels")}); });
+    together[1].setup.fits = [](const RunPlan&, const RunPlan&) { return Status(makeError(ErrorCode::OutOfMemory, "There is no room for it.")); };
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    const char* why[] = {"worker 1 of 2 cannot do it", "There is no room for it."};
+    for (const int rank : {0, 1}) {
+        EXPECT_TRUE(together[rank].sink.all<SwitchApplied>().empty());
+        const auto refused = together[rank].sink.all<SwitchRefused>();
+        ASSERT_EQ(refused.size(), 1u);
+        EXPECT_THAT(refused[0].why, HasSubstr(why[rank]));
+    }
+    EXPECT_EQ(together[0].sink.losses(), lossesTogether(12));
+}
+
+TEST(WorkersTogether, FailTogetherWhenTheLossIsNoNumberAnyMore) {
+    RunConfig config = tiny(500);
+    config.lr = 1e30;
+    config.switches["grad-clip"] = 0.0;
+    Together together(config);
+    const auto outcomes = together.run();
+    EXPECT_EQ(together.steps(0), together.steps(1));
+    for (const auto& outcome : outcomes) {
+        EXPECT_EQ(outcome.state, RunState::Failed);
+        EXPECT_THAT(outcome.error.sentence, HasSubstr("not a number at step"));
+    }
+}
+
+TEST(WorkersTogether, KeepOneCheckpointAndAnyNumberOfThemGoesOnFromIt) {
+    const auto folder = std::filesystem::temp_directory_path() / ("stepscope-workers-" + std::to_string(::getpid()));
+    std::filesystem::remove_all(folder);
+    RunConfig config = tiny(10);
+    config.checkpointEvery = 5;
+    config.keepBest = "on";
+    Together together(config);
+    together[0].setup.checkpointFolder = folder.string();
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    EXPECT_EQ(together[0].sink.all<CheckpointSaved>().size(), 2u);
+    EXPECT_TRUE(together[1].sink.all<CheckpointSaved>().empty());
+    EXPECT_EQ(together[1].sink.all<ValidationDone>().size(), 2u) << "for keep-best, with the first";
+    const auto losses = together[0].sink.losses();
+
+    RunConfig rest = tiny(10);
+    rest.switches["grad-accumulation"] = std::int64_t{2};
+    TinyTrainer alone(rest);
+    alone.setup.state = loadCheckpoint((folder / "step-0000005").string(), alone.setup.state.config.paddedVocabulary).value();
+    alone.run();
+    EXPECT_EQ(alone.sink.losses(), std::vector(losses.begin() + 5, losses.end()));
+    std::filesystem::remove_all(folder);
+}
+
+TEST(WorkersTogether, WaitForTheCheckpointOfTheLastStepWhereTheFirstOneFindsNoRoomForIt) {
+    const auto folder = std::filesystem::temp_directory_path() / ("stepscope-workers-no-room-" + std::to_string(::getpid()));
+    std::filesystem::remove_all(folder);
+    std::ofstream(folder) << "in the way";
+    RunConfig config = tiny(6);
+    config.checkpointEvery = 6;
+    Together together(config);
+    together[0].setup.checkpointFolder = (folder / "checkpoints").string();
+    int asked = 0;
+    together[0].setup.room = [&] {
+        if (++asked < 8) return std::int64_t{1000};
+        std::filesystem::remove(folder);
+        return std::int64_t{1} << 40;
+    };
+    for (const auto& outcome : together.run()) {
+        EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+        EXPECT_EQ(outcome.lostCheckpoints, 0);
+    }
+    EXPECT_EQ(together[0].sink.all<CheckpointSaved>().size(), 1u);
+    EXPECT_EQ(together[0].sink.losses(), lossesTogether(6));
+    std::filesystem::remove_all(folder);
+}
+
+TEST(WorkersTogether, OneThatFailsAloneEndsTheOtherWithASentenceAndACheckpoint) {
+    const auto folder = std::filesystem::temp_directory_path() / ("stepscope-workers-left-" + std::to_string(::getpid()));
+    std::filesystem::remove_all(folder);
+    Together together(tiny(1'000'000));
+    together[0].setup.checkpointFolder = folder.string();
+    together.after(1, 6, [] { throw std::runtime_error("a mistake of this worker alone"); });
+    const auto outcomes = together.run();
+    EXPECT_EQ(outcomes[0].state, RunState::Failed);
+    EXPECT_THAT(outcomes[0].error.sentence, HasSubstr("Another worker has left. Step 6 is kept; resume from"));
+    EXPECT_THAT(outcomes[1].error.sentence, HasSubstr("a mistake of this worker alone"));
+    std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace stepscope

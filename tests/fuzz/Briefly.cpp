@@ -1,0 +1,157 @@
+// fuzz_briefly FUZZER [FIRST [COUNT]]: gives a fuzzer inputs that are damaged at random, the same ones each time: what has some sense at first, with
+// bytes changed, cut out, doubled and mixed. It finds what breaks at once; libFuzzer's own programs (CMakeLists.txt) search. Where one breaks, its
+// hundred was printed last, and FIRST runs one alone; a COUNT of 0 prints it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/trace/AllocationCodec.h"
+#include "core/trace/LodCodec.h"
+#include "core/trace/SampleCodec.h"
+#include "core/trace/SliceCodec.h"
+#include "sessions/record/ChunkPacking.h"
+
+#define FUZZER(name) extern "C" int name(const std::uint8_t* bytes, std::size_t size);
+STEPSCOPE_FUZZERS
+#undef FUZZER
+
+namespace {
+
+using namespace stepscope;
+using Fuzzer = int (*)(const std::uint8_t*, std::size_t);
+
+const std::map<std::string_view, Fuzzer>& fuzzers() {
+#define FUZZER(name) {#name, &name},
+    static const std::map<std::string_view, Fuzzer> all{STEPSCOPE_FUZZERS};
+#undef FUZZER
+    return all;
+}
+
+std::string bytesOf(const Chunk& chunk) {
+    return {reinterpret_cast<const char*>(chunk.bytes.data()), chunk.bytes.size()};
+}
+
+SliceBlock someSlices() {
+    SliceBlock block{.thread = {.process = 1, .thread = 2, .number = 1, .name = "trainer"}};
+    block.strings = {"", "aten::mm", "forward", "mlp/up"};
+    block.arguments.push_back({.text = "Float[4,12] {Float[3];Float[4]} int", .flops = 100, .bytes = 10, .extra = R"({"a": 1})"});
+    for (std::int64_t i = 0; i < 20; ++i)
+        block.slices.push_back(
+            {.start = i * 10, .duration = 8, .called = 2, .name = 1, .phase = 2, .role = 3, .arguments = 1, .layer = 1, .step = i / 5});
+    return block;
+}
+
+// What begins with the number of records of a block: as the fuzzers of blocks take it.
+std::string counted(const Chunk& chunk) {
+    return std::string(1, static_cast<char>(chunk.count)) + bytesOf(chunk);
+}
+
+std::vector<std::string> seeds() {
+    std::vector<std::string> all{
+        "",
+        R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU", "numSms": 80}], "traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 2, "ts": 10.125, "dur": 4, "args": {"External id": 7, "Input Dims": [[2, 3], []]}},
+{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 12, "dur": 1, "args": {"stream": 7, "correlation": 3, "grid": [1, 2, 3]}},
+{"ph": "s", "id": 3, "cat": "ac2g", "name": "ac2g", "pid": 1, "tid": 2, "ts": 11}, {"ph": "C", "name": "memory", "pid": 1, "ts": 9, "args": {"value": 3}},
+{"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 2, "ts": 5, "args": {"Addr": 64, "Bytes": 512, "Device Id": 0}},
+{"ph": "B", "name": "open", "pid": 1, "tid": 2, "ts": 1}, {"ph": "E", "pid": 1, "tid": 2, "ts": 2}], "traceName": "x"})",
+        "step 1\ns:0 tel:10.9\ns:1 trl:9.5000 lr:0.000600 norm:1.20\ns:2 eval:0.2500\n",
+        "name: mine\nrungs:\n  - set: {amp: bf16}\n    title: half\n  - set: {fusion: step}\n",
+        "SELECT name, sum(dur_ns) AS ns FROM op WHERE layer = 1 GROUP BY name ORDER BY ns DESC LIMIT 5",
+        "{\"text\": \"In the beginning\\n\"}\n{\"text\": \"\\u0041\\ud83d\\ude00\", \"meta\": {\"a\": [1, 2.5e3, null, true]}}\n",
+        R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}, "added_tokens": [{"id": 3, "content": "<|end|>"}]})",
+        std::string("\x60\0\0\0\0\0\0\0", 8) +
+            R"({"w": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}, "__metadata__": {"format": "pt"}})" + std::string(40, ' '),
+        "SQLite format 3",
+        "#version: 0.2\na b\nab c\n",
+        "stepscope peaks 1\nm\nfloat32 1.0e+11\nbytes 1.0e+10\n",
+    };
+    const SliceBlock slices = someSlices();
+    all.push_back(counted(encodeSlices(slices)));
+    SampleBlock samples{.lane = 3, .name = "counters"};
+    samples.series.push_back({"memory", "B"});
+    for (std::int64_t i = 0; i < 20; ++i) samples.samples.push_back({i * 100, 1, static_cast<double>(i)});
+    all.push_back(counted(encodeSamples(samples)));
+    AllocationBlock memory{.lane = 4};
+    memory.strings = {"", "activations", "aten::mm"};
+    for (std::int64_t i = 1; i < 20; ++i)
+        memory.allocations.push_back({.at = i * 10, .address = 64, .bytes = i % 2 == 0 ? -512 : 512, .kind = 1, .owner = 2});
+    all.push_back(counted(encodeAllocations(memory)));
+    const NamesBlock names{
+        .lane = 1, .strings = {"", "aten::mm"}, .tables = {{.first = 1, .last = 9, .end = 12, .slices = 3, .sums = {{.name = 1, .count = 3}}}}};
+    all.push_back('\2' + counted(encodeNames(names)));
+    const Chunk chunk = encodeSlices(slices);
+    const std::string frame = packed(chunk);
+    const auto said = static_cast<std::uint32_t>(chunk.bytes.size());
+    all.push_back(std::string{static_cast<char>(said >> 16), static_cast<char>(said >> 8), static_cast<char>(said)} + frame);
+    all.push_back(frame);
+    all.push_back(std::string("\x1f\x8b\x08\0\0\0\0\0\0\3\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0", 25));
+    return all;
+}
+
+std::string damaged(const std::vector<std::string>& from, std::uint64_t number) {
+    std::mt19937_64 random(number);
+    const auto below = [&](std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(random() % limit); };
+    std::string text = from[below(from.size())];
+    for (std::size_t changes = below(6); changes > 0; --changes) {
+        const std::size_t at = below(text.size() + 1), length = below(std::min<std::size_t>(text.size() - at, 64) + 1);
+        switch (random() % 6) {
+            case 0:
+                if (at < text.size()) text[at] = static_cast<char>(random());
+                break;
+            case 1:
+                text.erase(at, length);
+                break;
+            case 2:
+                text.insert(at, text.substr(at, length));
+                break;
+            case 3:
+                text.insert(at, 1 + below(8), static_cast<char>(random()));
+                break;
+            case 4: {
+                const std::string& other = from[below(from.size())];
+                text.insert(at, other.substr(below(other.size() + 1), 200));
+                break;
+            }
+            default:
+                text.resize(at);
+        }
+        if (text.size() > 20'000) text.resize(20'000);
+    }
+    return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const auto found = argc > 1 ? fuzzers().find(argv[1]) : fuzzers().end();
+    if (found == fuzzers().end()) {
+        fmt::print(stderr, "fuzz_briefly FUZZER [FIRST [COUNT]]\n");
+        for (const auto& [name, run] : fuzzers()) fmt::print(stderr, "  {}\n", name);
+        return 2;
+    }
+    // Those that open a file or a database each time take a hundred times as long.
+    const bool slow = found->first == "QueryFuzz" || found->first == "NsightFuzz" || found->first == "GzipFuzz";
+    const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+    const std::uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : argc > 2 ? 1 : slow ? 300 : 5000;
+    const auto all = seeds();
+    if (count == 0) {
+        const std::string text = damaged(all, first);
+        return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
+    }
+    for (std::uint64_t number = first; number < first + count; ++number) {
+        if (number % 100 == 0) fmt::print("from {} on\n", number), std::fflush(stdout);
+        const std::string text = damaged(all, number);
+        (void)found->second(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+    }
+    fmt::print("{}: {} inputs\n", found->first, count);
+    return 0;
+}

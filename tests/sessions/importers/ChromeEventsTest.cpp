@@ -1,0 +1,365 @@
+// One event of a Chrome trace at a time, as a stranger may write it: what its members become, that a number which is none stays what was written, and
+// that every event is either kept or counted with a reason, whatever stands in it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "sessions/importers/ChromeEvents.h"
+#include "tests/sessions/importers/BuiltTrace.h"
+
+namespace stepscope::test {
+namespace {
+
+using importing::ChromeEvent;
+using importing::ChromeEvents;
+using EventJson = nlohmann::json;
+
+using Arguments = std::vector<std::pair<std::string_view, std::string_view>>;
+
+ChromeEvent complete(std::string_view cat, std::string_view name, std::string_view ts, std::string_view dur, Arguments args = {}) {
+    return {.ph = R"("X")", .cat = cat, .name = name, .pid = "7", .tid = "8", .ts = ts, .dur = dur, .id = {}, .scope = {}, .args = std::move(args)};
+}
+ChromeEvent ofPhase(std::string_view ph, std::string_view name, std::string_view ts, Arguments args = {}) {
+    return {.ph = ph, .cat = R"("x")", .name = name, .pid = "7", .tid = "8", .ts = ts, .dur = {}, .id = {}, .scope = {}, .args = std::move(args)};
+}
+
+struct ChromeEventsOf : testing::Test, BuiltTrace {
+    ChromeEvents events{trace};
+
+    std::vector<BuiltSlice> built() {
+        events.end();
+        return finish(0);
+    }
+    // The one slice that this event becomes, in a trace of its own.
+    static BuiltSlice alone(const ChromeEvent& event) {
+        BuiltTrace of;
+        ChromeEvents taking(of.trace);
+        taking.take(event);
+        taking.end();
+        const auto all = of.finish(0);
+        EXPECT_EQ(all.size(), 1U);
+        return all.empty() ? BuiltSlice() : all[0];
+    }
+    // The reasons that are told of this event, none: it is kept as it is.
+    static std::string reasonsOf(const ChromeEvent& event) {
+        BuiltTrace of;
+        ChromeEvents taking(of.trace);
+        taking.take(event);
+        std::string all;
+        for (const auto& [words, count] : of.trace.counts().reasons) all += (all.empty() ? "" : "; ") + words;
+        return all;
+    }
+};
+
+TEST_F(ChromeEventsOf, CategoriesOfEveryProfilerBecomeKindsAndOthersKeepTheirWord) {
+    const std::vector<std::pair<const char*, SliceKind>> kinds{{"cpu_op", SliceKind::Operation},
+                                                               {"Operator", SliceKind::Operation},
+                                                               {"cuda_runtime", SliceKind::Runtime},
+                                                               {"hip_runtime", SliceKind::Runtime},
+                                                               {"xpu_driver", SliceKind::Driver},
+                                                               {"kernel", SliceKind::Kernel},
+                                                               {"Kernel", SliceKind::Kernel},
+                                                               {"gpu_memcpy", SliceKind::Memcpy},
+                                                               {"gpu_memset", SliceKind::Memset},
+                                                               {"python_function", SliceKind::Python},
+                                                               {"user_annotation", SliceKind::Annotation},
+                                                               {"gpu_user_annotation", SliceKind::DeviceAnnotation},
+                                                               {"overhead", SliceKind::Overhead},
+                                                               {"something", SliceKind::Other},
+                                                               {"CPU_OP", SliceKind::Other},
+                                                               {"", SliceKind::Other}};
+    for (const auto& [word, kind] : kinds) {
+        const std::string cat = fmt::format("\"{}\"", word);
+        const BuiltSlice slice = alone(complete(cat, R"("n")", "1", "2"));
+        EXPECT_EQ(slice.slice.kind, kind) << word;
+        if (kind == SliceKind::Other) {
+            EXPECT_EQ(EventJson::parse(slice.arguments.extra)["cat"], word);
+        }
+    }
+    EXPECT_EQ(EventJson::parse(alone(complete({}, R"("n")", "1", "2")).arguments.extra)["cat"], "");
+    EXPECT_EQ(alone(complete(R"("cpu_op")", R"("autograd::engine::evaluate_function: MmBackward0")", "1", "2")).slice.kind, SliceKind::Backward);
+}
+
+TEST_F(ChromeEventsOf, WhatIsNoEventIsCountedWithItsReason) {
+    EXPECT_EQ(reasonsOf({}), "an event without \"ph\"");
+    EXPECT_EQ(reasonsOf(ofPhase(R"("XX")", R"("n")", "1")), "an event whose \"ph\" is no letter");
+    EXPECT_EQ(reasonsOf(ofPhase("7", R"("n")", "1")), "events of the kind ph 7");
+    EXPECT_EQ(reasonsOf(ofPhase(R"("Z")", R"("n")", "1")), "events of the kind ph Z");
+    EXPECT_EQ(reasonsOf(ofPhase(R"("P")", R"("n")", "1")), "events of the kind ph P");
+    for (const char* ts : {"", "null", "\"\"", "\"x\"", "[]", "1e400", "99999999999999999999", "true"})
+        EXPECT_EQ(reasonsOf(complete(R"("kernel")", R"("n")", ts, "1")), "a time that is no number") << ts;
+    EXPECT_EQ(reasonsOf(complete(R"("kernel")", R"("n")", "1", "{}")), "a duration that is no number");
+    EXPECT_EQ(reasonsOf(complete(R"("kernel")", R"("n")", "1", "-1")), "a negative duration");
+    EXPECT_EQ(reasonsOf(complete(R"("kernel")", R"("n")", "1", {})), "") << "without a duration it took no time";
+}
+
+TEST_F(ChromeEventsOf, ANumberThatIsNoneStaysWhatWasWritten) {
+    const std::vector<std::pair<const char*, const char*>> keys{{"correlation", "kernel"},
+                                                                {"External id", "kernel"},
+                                                                {"stream", "kernel"},
+                                                                {"device", "kernel"},
+                                                                {"registers per thread", "kernel"},
+                                                                {"bytes", "gpu_memcpy"},
+                                                                {"Sequence number", "cpu_op"},
+                                                                {"Fwd thread id", "cpu_op"},
+                                                                {"Layer", "cpu_op"},
+                                                                {"flops", "cpu_op"}};
+    for (const auto& [key, word] : keys)
+        for (const char* odd : {"-1", "1.5", "1e3", "null", "true", "[1]", "{}", "\"a\"", "99999999999999999999", "-9223372036854775808"}) {
+            const std::string cat = fmt::format("\"{}\"", word);
+            const BuiltSlice slice = alone(complete(cat, R"("n")", "1", "2", {{key, odd}}));
+            ASSERT_FALSE(slice.arguments.extra.empty()) << key << ": " << odd;
+            EXPECT_EQ(EventJson::parse(slice.arguments.extra)[key], EventJson::parse(odd)) << key << ": " << odd;
+            EXPECT_EQ(slice.slice.correlation, 0);
+            EXPECT_EQ(slice.slice.layer, -1);
+            EXPECT_EQ(slice.arguments.flops, 0);
+        }
+}
+
+TEST_F(ChromeEventsOf, GridsAreThreeWholeNumbersOrNone) {
+    const auto grid = [](std::string_view written) {
+        return alone(complete(R"("kernel")", R"("n")", "1", "2", {{"grid", written}, {"block", "[1,1,1]"}})).arguments.grid;
+    };
+    EXPECT_EQ(grid("[8, 4,2]"), (std::array<std::int64_t, 3>{8, 4, 2}));
+    EXPECT_EQ(grid("[ 8 ,4 , 2 ]"), (std::array<std::int64_t, 3>{8, 4, 2}));
+    for (const char* odd :
+         {"[8,4]", "[8,4,2,1]", "[8,4,-2]", "[8,4,2.5]", "[]", "8", "[8,4,\"2\"]", "[8,4,99999999999999999999]", "[8,4,null]", "{}"})
+        EXPECT_EQ(grid(odd), (std::array<std::int64_t, 3>{})) << odd;
+}
+
+TEST_F(ChromeEventsOf, InputsBecomeShapesWhereAllOfThemCanBeSaidAndStayWrittenElse) {
+    const auto said = [](std::string_view dims, std::string_view types) {
+        return alone(complete(R"("cpu_op")", R"("n")", "1", "2", {{"Input Dims", dims}, {"Input type", types}})).arguments;
+    };
+    EXPECT_EQ(said("[[4, 12], [], []]", R"(["float", "Scalar", ""])").text, "Float[4,12] Scalar -");
+    EXPECT_EQ(said("[[[3], [4, 5]]]", R"(["TensorList"])").text, "{-[3];-[4,5]}");
+    EXPECT_EQ(said("[[]]", R"(["c10::BFloat16"])").text, "BFloat16[]");
+    for (const auto& [dims, types] : std::vector<std::pair<const char*, const char*>>{{"[[4]]", R"(["float", "int"])"},
+                                                                                      {"[[-4]]", R"(["float"])"},
+                                                                                      {"[[4.5]]", R"(["float"])"},
+                                                                                      {"[4]", R"(["float"])"},
+                                                                                      {"[]", "[]"},
+                                                                                      {"{}", "{}"},
+                                                                                      {"[[4]]", "[7]"},
+                                                                                      {"[[]]", R"(["a b"])"},
+                                                                                      {"[[[[3]]]]", R"(["TensorList"])"},
+                                                                                      {"[[4]]", R"(["Scalar"])"}}) {
+        const SliceArguments arguments = said(dims, types);
+        EXPECT_EQ(arguments.text, "") << dims << types;
+        const EventJson extra = EventJson::parse(arguments.extra);
+        EXPECT_EQ(extra["Input Dims"], EventJson::parse(dims));
+        EXPECT_EQ(extra["Input type"], EventJson::parse(types));
+    }
+}
+
+TEST_F(ChromeEventsOf, SoManyKindsOfInputsThatTheyAreForgottenAreStillSaidRight) {
+    for (int round = 0; round < 2; ++round)
+        for (int i = 0; i < 600; ++i) {
+            std::string dims = "[", types = "[";
+            for (int one = 0; one < 2000; ++one) {
+                dims += fmt::format("{}[{}]", one > 0 ? ", " : "", i);
+                types += fmt::format("{}\"float\"", one > 0 ? ", " : "");
+            }
+            events.take(complete(R"("cpu_op")", R"("n")", fmt::format("{}", round * 600 + i), "0.5",
+                                 {{"Input Dims", dims + "]"}, {"Input type", types + "]"}}));
+        }
+    const auto all = built();
+    ASSERT_EQ(all.size(), 1200U);
+    for (const auto& one : all)
+        EXPECT_TRUE(one.arguments.text.starts_with(fmt::format("Float[{}] Float", one.slice.start / 1000 % 600))) << one.arguments.text.substr(0, 40);
+}
+
+TEST_F(ChromeEventsOf, RangesOfTwoEventsNestAndWhatIsNotEndedIsCounted) {
+    events.take(ofPhase(R"("E")", R"("n")", "0"));
+    events.take(ofPhase(R"("B")", R"("outer")", "1", {{"why", "\"x\""}}));
+    events.take(ofPhase(R"("B")", R"("inner")", "2"));
+    events.take(ofPhase(R"("E")", "\"whatever\"", "3"));
+    events.take(ofPhase(R"("E")", {}, "9"));
+    events.take(ofPhase(R"("B")", R"("never ended")", "10"));
+    events.take(ofPhase(R"("B")", R"("backwards")", "20"));
+    events.take(ofPhase(R"("E")", {}, "15"));
+    const auto all = built();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].name, "outer");
+    EXPECT_EQ(all[0].slice.duration, 8000);
+    EXPECT_EQ(all[0].slice.called, 1000);
+    EXPECT_EQ(EventJson::parse(all[0].arguments.extra), EventJson::parse(R"({"why": "x", "cat": "x"})"));
+    EXPECT_EQ(all[1].name, "inner");
+    EXPECT_EQ(reason("an end of a range that has not begun"), 1);
+    EXPECT_EQ(reason("ranges that have no end"), 1);
+    EXPECT_EQ(reason("a negative duration"), 1);
+}
+
+TEST_F(ChromeEventsOf, StepsAreRangesNamedSoWithANumber) {
+    for (const auto& [name, number] : std::vector<std::pair<const char*, std::int64_t>>{{R"("ProfilerStep#12")", 12},
+                                                                                        {R"("ProfilerStep#0")", 0},
+                                                                                        {R"("ProfilerStep#")", -1},
+                                                                                        {R"("ProfilerStep#-3")", -1},
+                                                                                        {R"("ProfilerStep#1x")", -1},
+                                                                                        {R"("profilerstep#4")", -1},
+                                                                                        {R"("ProfilerStep#99999999999999999999")", -1}}) {
+        const BuiltSlice slice = alone(complete(R"("user_annotation")", name, "1", "2"));
+        EXPECT_EQ(slice.slice.kind, number >= 0 ? SliceKind::Step : SliceKind::Annotation) << name;
+        EXPECT_EQ(slice.slice.step, std::max<std::int64_t>(0, number)) << name;
+    }
+}
+
+TEST_F(ChromeEventsOf, CountersAreSamplesOfEachOfTheirValues) {
+    events.take(ofPhase(R"("C")", R"("queue")", "1", {{"value", "3"}}));
+    events.take(ofPhase(R"("C")", R"("memory")", "2", {{"used", "1.5e3"}, {"free", "-2"}}));
+    for (const char* odd : {"\"3\"", "null", "1e999", "[1]", "nan", "inf", "NaN", ""})
+        events.take(ofPhase(R"("C")", R"("odd")", "3", {{"value", odd}}));
+    events.take(ofPhase(R"("C")", R"("empty")", "4"));
+    (void)built();
+    ASSERT_EQ(samples.size(), 1U);
+    std::map<std::string, double> last;
+    for (const auto& sample : samples[0].samples) last[samples[0].series[sample.series].name] = sample.value;
+    EXPECT_EQ(last, (std::map<std::string, double>{{"queue", 3}, {"memory used", 1500}, {"memory free", -2}}));
+    EXPECT_EQ(reason("a counter's value that is no finite number"), 8);
+    EXPECT_EQ(reason("a counter without a value"), 1);
+}
+
+TEST_F(ChromeEventsOf, AnInstantOfMemoryIsAnAllocationAndAnyOtherASliceWithoutTime) {
+    events.take(ofPhase(R"("i")", R"("[memory]")", "1",
+                        {{"Bytes", "64"}, {"Addr", "4096"}, {"Device Id", "1"}, {"Device Type", "1"}, {"Total Allocated", "64"}}));
+    events.take(ofPhase(R"("i")", R"("[memory]")", "2", {{"Bytes", "-64"}, {"Device Id", "5"}, {"Device Type", "0"}, {"Total Reserved", "x"}}));
+    events.take(ofPhase(R"("i")", R"("[memory]")", "3", {{"Addr", "1"}}));
+    events.take(ofPhase(R"("I")", R"("mark")", "4", {{"note", "7"}}));
+    const auto all = built();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].slice.duration, 0);
+    EXPECT_EQ(EventJson::parse(all[0].arguments.extra), EventJson::parse(R"({"note": 7, "cat": "x", "ph": "i"})"));
+    ASSERT_EQ(allocations.size(), 1U);
+    ASSERT_EQ(allocations[0].allocations.size(), 2U);
+    EXPECT_EQ(allocations[0].allocations[0].device, 1);
+    EXPECT_EQ(allocations[0].allocations[0].totalAllocated, 64);
+    EXPECT_EQ(allocations[0].allocations[1].device, -1) << "of the host, whatever its number";
+    EXPECT_EQ(allocations[0].allocations[1].totalReserved, -1);
+    EXPECT_EQ(reason("an allocation without its bytes"), 1);
+}
+
+TEST_F(ChromeEventsOf, NamesOfProcessesAndThreadsLoseTheSpaceBehindThem) {
+    ChromeEvent named = ofPhase(R"("M")", R"("process_name")", {}, {{"name", R"("python  ")"}});
+    events.take(named);
+    named.name = R"("thread_name")";
+    named.args = {{"name", R"("thread 8 (\"main\") ")"}};
+    events.take(named);
+    named.args = {{"name", "7"}, {"other", R"("x")"}};
+    events.take(named);
+    events.take(complete(R"("cpu_op")", R"("n")", "1", "2"));
+    const auto all = built();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].thread.processName, "python");
+    EXPECT_EQ(all[0].thread.name, "thread 8 (\"main\")");
+}
+
+TEST(ChromeEventsClock, IsAsCoarseAsAllTimesOfTheFileTogether) {
+    const auto rounded = [](std::initializer_list<std::string_view> times) {
+        BuiltTrace of;
+        ChromeEvents taking(of.trace);
+        for (const auto ts : times) taking.take(complete(R"("cpu_op")", R"("n")", ts, "0.001"));
+        taking.end();
+        return of.trace.file().roundedNs;
+    };
+    EXPECT_EQ(rounded({"1700000000000000.25", "1700000000000000.5"}), 250);
+    EXPECT_EQ(rounded({"1", "2", "1000"}), 1000);
+    EXPECT_EQ(rounded({"1", "2.001"}), 0) << "exact";
+    EXPECT_EQ(rounded({"-0.5", "0"}), 500);
+    EXPECT_EQ(rounded({}), 1000);
+}
+
+TEST(ChromeEventsOfAnyKind, AreKeptOrCountedWhateverStandsInThem) {
+    std::mt19937_64 random(41);
+    const std::vector<std::string_view> tokens{"",
+                                               "null",
+                                               "true",
+                                               "0",
+                                               "-1",
+                                               "7",
+                                               "1.5",
+                                               "1e300",
+                                               "-1e300",
+                                               "9223372036854775807",
+                                               "-9223372036854775808",
+                                               "\"\"",
+                                               "\"a\"",
+                                               "\"7\"",
+                                               "\"\\u0000\\ud83d\"",
+                                               "[]",
+                                               "[1,2,3]",
+                                               "[[4]]",
+                                               "{}",
+                                               "{\"a\":[1]}",
+                                               "\"ProfilerStep#5\"",
+                                               "\"[memory]\"",
+                                               "[\"float\"]",
+                                               "\"0x10\""};
+    const std::vector<std::string_view> phases{"\"X\"", "\"B\"", "\"E\"", "\"i\"", "\"C\"", "\"s\"", "\"f\"", "\"t\"", "\"M\"", "\"Z\"", "\"\"", "7"};
+    const std::vector<std::string_view> cats{"\"cpu_op\"",          "\"kernel\"", "\"gpu_memcpy\"", "\"cuda_sync\"",
+                                             "\"user_annotation\"", "\"fwdbwd\"", "\"x\"",          ""};
+    const std::vector<std::string_view> keys{"External id",
+                                             "correlation",
+                                             "stream",
+                                             "device",
+                                             "bytes",
+                                             "grid",
+                                             "block",
+                                             "Input Dims",
+                                             "Input type",
+                                             "flops",
+                                             "Sequence number",
+                                             "Fwd thread id",
+                                             "Layer",
+                                             "Role",
+                                             "Phase",
+                                             "Recomputed",
+                                             "Step",
+                                             "name",
+                                             "value",
+                                             "Bytes",
+                                             "Device Id",
+                                             "Device Type",
+                                             "memory bandwidth (GB/s)",
+                                             "shared memory",
+                                             "registers per thread",
+                                             ""};
+    const auto any = [&](const std::vector<std::string_view>& of) { return of[random() % of.size()]; };
+    for (int round = 0; round < 300; ++round) {
+        BuiltTrace of;
+        ChromeEvents taking(of.trace);
+        std::int64_t ranges = 0;
+        for (int i = 0; i < 60; ++i) {
+            ChromeEvent event{.ph = any(phases),
+                              .cat = any(cats),
+                              .name = any(tokens),
+                              .pid = any(tokens),
+                              .tid = any(tokens),
+                              .ts = any(tokens),
+                              .dur = any(tokens),
+                              .id = any(tokens),
+                              .scope = any(tokens),
+                              .args = {}};
+            for (auto left = random() % 5; left > 0; --left)
+                if (const auto value = any(tokens); !value.empty()) event.args.emplace_back(any(keys), value);
+            const std::int64_t before = of.trace.recorded() + of.trace.counts().skipped;
+            taking.take(event);
+            const std::int64_t told = of.trace.recorded() + of.trace.counts().skipped - before;
+            if (event.ph == "\"X\"") {
+                EXPECT_EQ(told, 1) << "kept or counted, once";
+            }
+            if (event.ph == "\"Z\"" || event.ph == "7" || event.ph == "\"\"") {
+                EXPECT_EQ(told, 1);
+            }
+            ranges += event.ph == "\"B\"" && told == 0 ? 1 : 0;
+        }
+        taking.end();
+        EXPECT_GE(ranges, of.reason("ranges that have no end"));
+        (void)of.finish();  // and each block of it can be stored and read
+    }
+}
+
+}  // namespace
+}  // namespace stepscope::test

@@ -1,0 +1,254 @@
+// What a timeline draws: each slice where it lies in the colour of its part, what is narrower than a pixel as a fold, folded lanes, counters, what is
+// selected; tiny, empty and on a fine screen; and what it keeps when a session grows or another one comes.
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <cmath>
+#include <limits>
+
+#include "TimelineFixture.h"
+#include "widgets/style/Theme.h"
+#include "widgets/timeline/TimelineLegend.h"
+
+namespace stepscope {
+namespace {
+
+QColor groundOf(const QWidget& widget) {
+    return widget.palette().color(QPalette::Base);
+}
+
+int pixelsOf(const QImage& image, const QColor& colour, QRect within) {
+    int count = 0;
+    within = within.intersected(image.rect());
+    for (int y = within.top(); y <= within.bottom(); ++y)
+        for (int x = within.left(); x <= within.right(); ++x) count += image.pixelColor(x, y).rgb() == colour.rgb() ? 1 : 0;
+    return count;
+}
+
+int differing(const QImage& a, const QImage& b, QRect within) {
+    int count = 0;
+    within = within.intersected(a.rect());
+    for (int y = within.top(); y <= within.bottom(); ++y)
+        for (int x = within.left(); x <= within.right(); ++x) count += a.pixel(x, y) != b.pixel(x, y) ? 1 : 0;
+    return count;
+}
+
+// As many slices of half a microsecond in 30 ms as are asked for.
+std::vector<SliceBlock> tinySlices(std::int64_t many) {
+    SliceBlock block;
+    block.thread = {.process = 1, .thread = 10, .name = "trainer", .lane = kTrainerLane};
+    block.strings = {"", "aten::add_", toString(Role::MlpUp)};
+    for (std::int64_t i = 0; i < many; ++i) {
+        Slice slice;
+        slice.start = i * (millisecondsNs(30) / many);
+        slice.duration = 500;
+        slice.name = 1;
+        slice.role = 2;
+        block.slices.push_back(slice);
+    }
+    return {block};
+}
+
+TEST(TimelineView, DrawsEachSliceInTheColourOfItsPartWhereItLies) {
+    ShownTimeline shown;
+    EXPECT_EQ(shown.colourAt(25, kTrainerLane, 0), lookColour(LookClass::Step, false));
+    EXPECT_EQ(shown.colourAt(8, kTrainerLane, 1), lookColour(LookClass::Attention, false));
+    EXPECT_EQ(shown.colourAt(15, kTrainerLane, 1), lookColour(LookClass::Mlp, false));
+    EXPECT_EQ(shown.colourAt(4, kTrainerLane, 2), lookColour(LookClass::Attention, false));
+    EXPECT_EQ(shown.colourAt(15, kStreamLane, 0), lookColour(LookClass::Kernel, false));
+    EXPECT_EQ(shown.colourAt(10.5, kTrainerLane, 1), groundOf(shown.view)) << "between two operations nothing ran";
+    EXPECT_EQ(shown.colourAt(8, kTrainerLane, 2), groundOf(shown.view));
+    EXPECT_EQ(shown.colourAt(11, kStreamLane, 0), groundOf(shown.view));
+    EXPECT_EQ(shown.colourAt(19, kStreamLane, 0), groundOf(shown.view));
+}
+
+TEST(TimelineView, TakesTheColoursOfTheThemeAtOnce) {
+    ShownTimeline shown;
+    shown.view.show();
+    applyStyle(*qApp, Theme::Dark);
+    QCoreApplication::processEvents();
+    EXPECT_EQ(shown.colourAt(25, kTrainerLane, 0), lookColour(LookClass::Step, true));
+    EXPECT_EQ(shown.colourAt(15, kTrainerLane, 1), lookColour(LookClass::Mlp, true));
+    EXPECT_EQ(shown.colourAt(10.5, kTrainerLane, 1), groundOf(shown.view));
+    applyStyle(*qApp, Theme::Light);
+    QCoreApplication::processEvents();
+    EXPECT_EQ(shown.colourAt(25, kTrainerLane, 0), lookColour(LookClass::Step, false));
+}
+
+TEST(TimelineView, WhatIsNarrowerThanAPixelIsHatchedAndBecomesBarsWhenZoomedInto) {
+    ShownTimeline shown(tinySlices(4000));
+    const QColor whole = lookColour(LookClass::Mlp, false);
+    const QRect row(shown.view.lanesRect().left(), shown.view.yOf(kTrainerLane, 0) - 8, shown.view.lanesRect().width(), 16);
+    const QImage folded = shown.picture();
+    EXPECT_EQ(pixelsOf(folded, whole, row), 0) << "a fold is fainter than a slice";
+    const int x = static_cast<int>(shown.view.xOf(millisecondsNs(15)));
+    std::set<QRgb> down;
+    for (int y = row.top(); y < row.top() + 4; ++y) down.insert(folded.pixel(x, y));
+    EXPECT_EQ(down.size(), 2u) << "one of four pixels is darker";
+    EXPECT_FALSE(down.contains(groundOf(shown.view).rgb()));
+    shown.view.setView(static_cast<double>(millisecondsNs(15)) - 1000, 20);
+    shown.settle();
+    EXPECT_GT(pixelsOf(shown.picture(), whole, row), 100);
+}
+
+TEST(TimelineView, AsksForAsManyTilesAsThereArePixelsNotAsThereAreSlices) {
+    ShownTimeline few(tinySlices(40)), many(tinySlices(40'000));
+    EXPECT_LT(many.asked.size(), 60u);
+    EXPECT_LT(many.asked.size(), few.asked.size() + 40);
+    EXPECT_TRUE(many.view.asText().contains("40\u2009000 slices")) << many.view.asText().toStdString();
+}
+
+TEST(TimelineView, AFoldedLaneIsOneRowAndWhatIsBelowMovesUp) {
+    ShownTimeline shown;
+    const int below = shown.view.yOf(kStreamLane, 0);
+    shown.view.setFolded(kTrainerLane, true);
+    EXPECT_EQ(shown.view.yOf(kTrainerLane, 2), shown.view.yOf(kTrainerLane, 0));
+    EXPECT_EQ(shown.view.yOf(kStreamLane, 0), below - 2 * (TimelineLayout::kBar + TimelineLayout::kGap));
+    EXPECT_EQ(shown.colourAt(15, kStreamLane, 0), lookColour(LookClass::Kernel, false));
+    EXPECT_EQ(pixelsOf(shown.picture(), lookColour(LookClass::Attention, false), shown.view.lanesRect()), 0);
+    shown.view.setFolded(kTrainerLane, false);
+    EXPECT_EQ(shown.view.yOf(kStreamLane, 0), below);
+    EXPECT_EQ(shown.view.yOf(4711, 0), -1) << "there is no such lane";
+}
+
+TEST(TimelineView, AViewOfAnySizeIsDrawnWithAndWithoutContent) {
+    ShownTimeline shown;
+    TimelineView empty;
+    for (TimelineView* view : {&shown.view, &empty})
+        for (const QSize size : {QSize(1, 1), QSize(40, 20), QSize(72, 400), QSize(320, 160), QSize(4000, 60)}) {
+            view->resize(size);
+            view->fit();
+            EXPECT_FALSE(view->grab().isNull());
+            EXPECT_TRUE(std::isfinite(view->from()) && view->nsPerPixel() >= 0.5) << size.width() << " by " << size.height();
+            view->setView(1e15, 1e15);
+            EXPECT_LE(view->from(), static_cast<double>(view->content().lanes.end)) << "never so far that nothing is seen";
+            view->setView(-1e15, 0);
+            EXPECT_GE(view->nsPerPixel(), 0.5);
+            EXPECT_FALSE(view->grab().isNull());
+        }
+}
+
+TEST(TimelineView, ATraceShorterThanItsLeastLengthBeginsAtTheLeft) {
+    SliceBlock block;
+    block.thread = {.thread = 10, .lane = kTrainerLane};
+    block.strings = {"", "aten::add_"};
+    block.slices = {{.start = 5000, .duration = 400, .name = 1}};
+    for (const int wide : {900, 4000}) {
+        ShownTimeline shown({block}, {wide, 300});
+        const QRect lanes = shown.view.lanesRect();
+        EXPECT_GE(shown.view.xOf(5000), lanes.left()) << wide;
+        EXPECT_LT(shown.view.xOf(5000), lanes.left() + 0.05 * lanes.width()) << wide;
+    }
+}
+
+class FineTimeline : public TimelineView {
+protected:
+    int metric(PaintDeviceMetric which) const override {
+        if (which == PdmDevicePixelRatio) return 2;
+        if (which == PdmDevicePixelRatioScaled) return static_cast<int>(2 * devicePixelRatioFScale());
+        return TimelineView::metric(which);
+    }
+};
+
+TEST(TimelineView, OnAFineScreenEveryFinePixelIsDrawn) {
+    TimelineOver<FineTimeline> shown;
+    const QImage image = shown.picture();
+    ASSERT_EQ(image.size(), shown.view.size() * 2);
+    const int y = 2 * (shown.view.yOf(kTrainerLane, 1) - TimelineLayout::kBar / 2 + 1);
+    const double begin = 2 * shown.view.xOf(millisecondsNs(11)), end = 2 * shown.view.xOf(millisecondsNs(20));
+    EXPECT_EQ(QColor(image.pixel(static_cast<int>(begin) - 2, y)), groundOf(shown.view));
+    EXPECT_EQ(QColor(image.pixel(static_cast<int>(begin) + 2, y)), lookColour(LookClass::Mlp, false));
+    EXPECT_EQ(QColor(image.pixel(static_cast<int>(end) - 3, y)), lookColour(LookClass::Mlp, false));
+    EXPECT_EQ(QColor(image.pixel(static_cast<int>(end) + 2, y)), groundOf(shown.view));
+}
+
+TEST(TimelineView, ACounterIsAStaircaseAndAValueThatIsNoNumberCountsAsNothing) {
+    ShownTimeline shown;
+    TimelineContent content = shown.content();
+    content.counters.push_back({"memory", "MB", {{0, 1}, {millisecondsNs(10), 2}, {millisecondsNs(20), std::numeric_limits<double>::quiet_NaN()}}});
+    content.counters.push_back({"nothing", "", {}});
+    shown.view.setContent(content);
+    shown.settle();
+    const QImage image = shown.picture();
+    const QColor line = accentColour(false);
+    const auto topAt = [&](double ms) {
+        const int x = static_cast<int>(shown.view.xOf(millisecondsNs(ms)));
+        for (int y = shown.view.lanesRect().top(); y < image.height(); ++y)
+            if (image.pixelColor(x, y).rgb() == line.rgb()) return y;
+        return -1;
+    };
+    ASSERT_GT(topAt(5), 0);
+    ASSERT_GT(topAt(15), 0);
+    EXPECT_NEAR(topAt(5) - topAt(15), (TimelineLayout::kCounter - 4) / 2, 2) << "half as much is half as high";
+    EXPECT_NEAR(topAt(25) - topAt(15), TimelineLayout::kCounter - 4, 2);
+    EXPECT_EQ(topAt(5), topAt(9)) << "a value holds until the next";
+}
+
+TEST(TimelineView, ASelectedSliceHasAnArrowToWhereItLeads) {
+    ShownTimeline shown;
+    auto operation = shown.index.at(kTrainerLane, 2, millisecondsNs(3), 0), kernel = shown.index.at(kStreamLane, 0, millisecondsNs(14), 0);
+    ASSERT_TRUE(operation && operation->has_value() && kernel && kernel->has_value());
+    const QRect between(QPoint(static_cast<int>(shown.view.xOf(millisecondsNs(7))), shown.view.lanesRect().top()),
+                        QPoint(static_cast<int>(shown.view.xOf(millisecondsNs(11))) - 2, shown.view.height()));
+    const QImage without = shown.picture();
+    shown.view.setSelected(**operation);
+    EXPECT_EQ(differing(shown.picture(), without, between), 0) << "a frame alone";
+    EXPECT_GT(differing(shown.picture(), without, shown.view.lanesRect()), 100);
+    shown.view.setSelected(**operation, {**kernel});
+    EXPECT_GT(differing(shown.picture(), without, between), 100);
+    shown.view.setSelected({});
+    EXPECT_EQ(differing(shown.picture(), without, between), 0);
+}
+
+TEST(TimelineView, RevealsASliceThatIsOutOfSightAndUnfoldsItsLane) {
+    ShownTimeline shown;
+    auto inner = shown.index.at(kTrainerLane, 2, millisecondsNs(3), 0);
+    ASSERT_TRUE(inner && inner->has_value());
+    shown.view.setFolded(kTrainerLane, true);
+    shown.view.setView(static_cast<double>(millisecondsNs(25)), 1000);
+    shown.view.reveal(**inner);
+    EXPECT_FALSE(shown.view.isFolded(kTrainerLane));
+    const QRect lanes = shown.view.lanesRect();
+    EXPECT_GE(shown.view.xOf(millisecondsNs(2)), lanes.left());
+    EXPECT_LE(shown.view.xOf(millisecondsNs(6)), lanes.right() + 1);
+    const double from = shown.view.from();
+    shown.view.reveal(**inner);
+    EXPECT_EQ(shown.view.from(), from) << "what is in sight is left where it is";
+}
+
+TEST(TimelineView, FollowsASessionThatGrowsUntilAPersonZooms) {
+    ShownTimeline shown;
+    const double whole = shown.view.nsPerPixel();
+    TimelineContent grown = shown.content();
+    grown.lanes.end *= 2;
+    shown.view.setContent(grown);
+    EXPECT_NEAR(shown.view.nsPerPixel(), 2 * whole, 0.01 * whole);
+    shown.view.setView(static_cast<double>(millisecondsNs(5)), 1000);
+    shown.view.setSelected(TraceSlice{});
+    grown.lanes.end *= 2;
+    shown.view.setContent(grown);
+    EXPECT_EQ(shown.view.nsPerPixel(), 1000);
+    EXPECT_EQ(shown.view.from(), static_cast<double>(millisecondsNs(5)));
+    EXPECT_TRUE(shown.view.selected().has_value());
+    grown.session = 2;
+    shown.view.setContent(grown);
+    EXPECT_FALSE(shown.view.selected().has_value()) << "another session has other slices";
+    EXPECT_EQ(shown.view.styles(), 0u);
+    EXPECT_GT(shown.view.nsPerPixel(), whole) << "all of it";
+}
+
+TEST(TimelineLegend, NamesTheColoursThatAreInSightAndWrapsWhereItIsNarrow) {
+    ShownTimeline shown;
+    TimelineLegend legend;
+    legend.setLooks(shown.view.looks());
+    EXPECT_EQ(legend.accessibleName(), "Colours: self-attention, MLP, step, kernel");
+    EXPECT_GT(legend.heightForWidth(90), legend.heightForWidth(900));
+    EXPECT_EQ(legend.heightForWidth(1), legend.heightForWidth(20)) << "one a line is the most";
+    legend.resize(900, 20);
+    const QImage image = legend.grab().toImage();
+    for (const LookClass look : shown.view.looks())
+        EXPECT_GE(pixelsOf(image, lookColour(look, false), image.rect()), 100) << lookName(look).toStdString();
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,77 @@
+// What lies over the lanes of a timeline: the range that is selected, marks, the slice that is selected with arrows to its kin, the cursor.
+#include <QPainter>
+#include <QPainterPath>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/style/Theme.h"
+#include "widgets/timeline/TimelineView.h"
+
+namespace stepscope {
+
+void TimelineView::drawOverlays(QPainter& painter) {
+    const QRect lanes = lanesRect();
+    const QColor accent = accentColour(isDark(palette()));
+    painter.setClipRect(lanes);
+    if (m_range) {
+        const double a = std::max<double>(lanes.left() - 2, xOf(m_range->first)), b = std::min<double>(lanes.right() + 2, xOf(m_range->second));
+        QColor tint = accent;
+        tint.setAlpha(40);
+        painter.fillRect(QRectF(a, lanes.top(), b - a, lanes.height()), tint);
+        painter.setPen(accent);
+        painter.drawLine(QPointF(a, lanes.top()), QPointF(a, lanes.bottom()));
+        painter.drawLine(QPointF(b, lanes.top()), QPointF(b, lanes.bottom()));
+    }
+    for (const qint64 mark : m_marks) {
+        const double x = xOf(mark);
+        if (x < lanes.left() || x > lanes.right()) continue;
+        painter.setPen(QPen(warningColour(isDark(palette())), 1, Qt::DashLine));
+        painter.drawLine(QPointF(x, lanes.top()), QPointF(x, lanes.bottom()));
+    }
+    if (m_selected) {
+        const auto box = [&](const TraceSlice& slice) {
+            const TimelineRow* row = m_layout.rowOf(slice.lane, slice.slice.depth);
+            if (row == nullptr) return QRectF();
+            const double left = std::clamp<double>(xOf(slice.slice.start), lanes.left() - 10, lanes.right() + 10);
+            const double right = std::clamp<double>(xOf(slice.slice.start + slice.slice.duration), lanes.left() - 10, lanes.right() + 10);
+            return QRectF(left, lanes.top() + row->y - m_scroll, std::max(2.0, right - left), row->height);
+        };
+        painter.setRenderHint(QPainter::Antialiasing);
+        const QRectF one = box(*m_selected);
+        painter.setPen(QPen(palette().color(QPalette::WindowText), 2));
+        painter.drawRect(one.adjusted(0.5, 0.5, -0.5, -0.5));
+        for (const auto& other : m_flows) {
+            const QRectF end = box(other);
+            const bool ahead = other.slice.start >= m_selected->slice.start;
+            const QRectF &a = ahead ? one : end, &b = ahead ? end : one;
+            const QPointF from(a.right(), a.center().y()), to(b.left(), b.center().y());
+            QPainterPath path(from);
+            const double bend = std::max(24.0, std::fabs(to.x() - from.x()) / 3);
+            path.cubicTo(from + QPointF(bend, 0), to - QPointF(bend, 0), to);
+            painter.setPen(QPen(palette().color(QPalette::Base), 3.5));
+            painter.drawPath(path);
+            painter.setPen(QPen(accent, 1.5));
+            painter.drawPath(path);
+            QPainterPath head;
+            head.moveTo(to);
+            head.lineTo(to + QPointF(-7, -4));
+            head.lineTo(to + QPointF(-7, 4));
+            painter.fillPath(head, accent);
+            painter.drawRect(end.adjusted(0.5, 0.5, -0.5, -0.5));
+        }
+        painter.setRenderHint(QPainter::Antialiasing, false);
+    }
+    if (m_cursor >= lanes.left() && m_drag != Drag::Overview) {
+        QColor line = palette().color(QPalette::WindowText);
+        line.setAlpha(70);
+        painter.setPen(line);
+        painter.drawLine(QPointF(m_cursor, lanes.top()), QPointF(m_cursor, lanes.bottom()));
+    }
+    painter.setClipping(false);
+    if (hasFocus()) {
+        painter.setPen(accent);
+        painter.drawRect(rect().adjusted(0, 0, -1, -1));
+    }
+}
+
+}  // namespace stepscope
