@@ -37,6 +37,8 @@ endif()
 if(STEPSCOPE_SANITIZE)
   add_compile_options(-fsanitize=${STEPSCOPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${STEPSCOPE_SANITIZE})
+  # For tests, which ask whether what they test is slowed down, and are compiled without sanitizers themselves (BuildTime.cmake).
+  add_compile_definitions(STEPSCOPE_SANITIZED)
 endif()
 
 function(stepscope_room name)

@@ -47,7 +47,7 @@ std::string sentenceOf(std::string_view lines) {
     return read ? "read" : read.error().sentence;
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these take terabytes of address space themselves
+#ifndef STEPSCOPE_SANITIZED  // these take terabytes of address space themselves
 
 // Memory of this process's own, in bytes.
 rlim_t dataHere() {

@@ -88,7 +88,7 @@ using Setting = std::pair<std::string, std::string>;
 // STEPSCOPE_LONG_COMPARISON=1 takes the 200 steps of the specification; tests/bench/RESULTS.md has what they gave.
 int comparedSteps(const Setting& setting) {
     if (std::getenv("STEPSCOPE_LONG_COMPARISON") != nullptr) return 200;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef STEPSCOPE_SANITIZED
     return 3;  // they look at addresses and threads, which every step uses alike, and make a step many times as slow
 #endif
     return setting.first == "fusion" ? 40 : 12;

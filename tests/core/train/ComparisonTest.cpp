@@ -128,7 +128,7 @@ TEST_F(ComparisonTest, FindsAnArmThatSpins) {
 }
 
 // Seconds, several steps of the tiny model: sanitizers make those ten times as long, and the records of a capture far dearer than they can be.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef STEPSCOPE_SANITIZED
 constexpr double kSpin = 0.08;
 #else
 constexpr double kSpin = 0.006;

@@ -102,6 +102,7 @@ public:
 
     // A fibre: threads to their end, one after the other, until none is left.
     void work() {
+        entered(m_scheduler);
         Fibre* const self = m_current;
         while (m_next < m_count) {
             const unsigned thread = m_threadOrder[m_next++];

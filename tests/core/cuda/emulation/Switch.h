@@ -1,11 +1,16 @@
 // From one fibre's stack to another's, for Emulation.cpp. On x86-64 without a system call: swapcontext asks the kernel for the signal mask at each
-// switch, and a block of 256 threads with ten barriers switches five thousand times. Elsewhere, and under sanitizers, which know swapcontext: that.
+// switch, and a block of 256 threads with ten barriers switches five thousand times. Elsewhere, and under the thread sanitizer, which knows
+// swapcontext: that. The address sanitizer knows it too, but forgets the whole stack at each switch; here it is told where a switch leads.
 #pragma once
 
 #include <cstddef>
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__SHSTK__)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SHSTK__)
 #define STEPSCOPE_SWITCH_BY_HAND 1
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
 #else
 #include <ucontext.h>
 #endif
@@ -17,12 +22,30 @@ namespace stepscope::emulation {
 // to.
 struct Context {
     void* top = nullptr;
+#ifdef __SANITIZE_ADDRESS__
+    const void* stack = nullptr;
+    std::size_t size = 0;
+#endif
 };
 
 extern "C" void stepscopeEmulationSwitch(void** left, void* entered);
 
 inline void switchTo(Context& left, const Context& entered) {
+#ifdef __SANITIZE_ADDRESS__
+    void* frames = nullptr;
+    __sanitizer_start_switch_fiber(&frames, entered.stack, entered.size);
     stepscopeEmulationSwitch(&left.top, entered.top);
+    __sanitizer_finish_switch_fiber(frames, nullptr, nullptr);
+#else
+    stepscopeEmulationSwitch(&left.top, entered.top);
+#endif
+}
+
+// What `entry` does first: `from` is who switched to it.
+inline void entered([[maybe_unused]] Context& from) {
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_finish_switch_fiber(nullptr, &from.stack, &from.size);
+#endif
 }
 
 // `context` begins with `entry`, which never returns, when it is first switched to.
@@ -34,6 +57,11 @@ inline void begin(Context& context, char* stack, std::size_t size, void (*entry)
     slots[1] = nullptr;
     for (std::size_t i = 1; i <= kRegisters; ++i) slots[-static_cast<std::ptrdiff_t>(i)] = nullptr;
     context.top = slots - kRegisters;
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(stack, size);  // the frames that lay there never returned
+    context.stack = stack;
+    context.size = size;
+#endif
 }
 #else
 struct Context {
@@ -43,6 +71,8 @@ struct Context {
 inline void switchTo(Context& left, const Context& entered) {
     swapcontext(&left.state, &entered.state);
 }
+
+inline void entered(Context&) {}
 
 inline void begin(Context& context, char* stack, std::size_t size, void (*entry)()) {
     getcontext(&context.state);
