@@ -54,7 +54,18 @@ struct BarPicture {
     std::vector<RatioBar> bars;
 };
 
-using Block = std::variant<Heading, Paragraph, Verdict, Table, Code, PairPicture, BarPicture>;
+// Parts of a whole, one bar each, the longest as wide as there is room.
+struct ShareBar {
+    std::string name;
+    double share = 0;   // of the whole; not positive, or no number: no bar
+    std::string value;  // beside the bar: "12.3 ms, 54 %"
+};
+struct SharePicture {
+    std::string label;
+    std::vector<ShareBar> bars;
+};
+
+using Block = std::variant<Heading, Paragraph, Verdict, Table, Code, PairPicture, BarPicture, SharePicture>;
 
 struct Document {
     std::string title, subtitle;

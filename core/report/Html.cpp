@@ -47,6 +47,7 @@ public:
     }
     void operator()(const PairPicture& picture) { text += toSvg(picture); }
     void operator()(const BarPicture& picture) { text += toSvg(picture); }
+    void operator()(const SharePicture& picture) { text += toSvg(picture); }
 
 private:
     void row(const std::vector<std::string>& cells, const char* tag, std::size_t textColumns) {

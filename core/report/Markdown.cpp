@@ -84,7 +84,9 @@ public:
         }
         (*this)(table);
     }
-    void operator()(const BarPicture&) {}  // its numbers are in the table beside it
+    // The numbers of these two are in the table beside them.
+    void operator()(const BarPicture&) {}
+    void operator()(const SharePicture&) {}
 
 private:
     void row(const std::vector<std::string>& cells) {

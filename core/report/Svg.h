@@ -12,4 +12,7 @@ std::string toSvg(const PairPicture& picture);
 // A bar a row from 1 to its ratio on a logarithmic axis, with its interval; rows that were not measured say why. Empty where there are no rows.
 std::string toSvg(const BarPicture& picture);
 
+// A bar a row, as long as its share. Empty where no row has one.
+std::string toSvg(const SharePicture& picture);
+
 }  // namespace stepscope::report

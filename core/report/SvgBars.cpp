@@ -1,4 +1,4 @@
-// Bars of ratios. See Svg.h.
+// Bars of ratios, and of shares. See Svg.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,6 +91,29 @@ std::string toSvg(const BarPicture& picture) {
     }
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (kNames + kBarsWidth - kValues) / 2, height - 6,
                        escaped(picture.label + (count < picture.bars.size() ? fmt::format("; the first {} of {}", count, picture.bars.size()) : "")));
+    return svg + "</svg>\n";
+}
+
+std::string toSvg(const SharePicture& picture) {
+    const std::size_t count = std::min(picture.bars.size(), kMostBars);
+    double longest = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        if (measured(picture.bars[i].share)) longest = std::max(longest, picture.bars[i].share);
+    if (longest <= 0) return "";
+    constexpr double kRoom = kBarsWidth - kNames - kValues;
+    const double height = static_cast<double>(count) * kRow + kFoot;
+    std::string svg = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kBarsWidth, height, escaped(picture.label));
+    for (std::size_t i = 0; i < count; ++i) {
+        const ShareBar& bar = picture.bars[i];
+        const double top = static_cast<double>(i) * kRow, baseline = top + kRow / 2 + 4;
+        const double length = measured(bar.share) ? std::max(1.0, bar.share / longest * kRoom) : 0;
+        svg += fmt::format("<text class=\"name\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kNames - 8, baseline,
+                           escaped(cut(bar.name, kNameLetters)));
+        if (length > 0)
+            svg += fmt::format("<rect class=\"bar\" x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>\n", kNames, top + 5, length, kRow - 10);
+        svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kNames + length + 8, baseline, escaped(cut(bar.value, kNameLetters)));
+    }
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", kNames + kRoom / 2, height - 6, escaped(picture.label));
     return svg + "</svg>\n";
 }
 
