@@ -51,7 +51,13 @@ TEST_F(ImportCommand, EndsWithOneObjectAndIsProfiledAndExported) {
     EXPECT_EQ(rows[0]["operation"], "aten::mm");
     EXPECT_EQ(rows[0]["grid"], Json::parse("[4, 2, 1]"));
     EXPECT_THAT(cli({"profile", "1", "--by", "kernel", "--db", database()}).out, HasSubstr("4x2x1"));
-    EXPECT_THAT(cli({"profile", "1", "--db", database()}).out, HasSubstr("aten::mm"));
+    EXPECT_THAT(cli({"profile", "1", "--db", database(), "--report", path("r.md")}).out, HasSubstr("aten::mm"));
+    const std::string report = read(path("r.md"));
+    EXPECT_THAT(report, HasSubstr("Session 1, from elsewhere"));
+    EXPECT_THAT(report, HasSubstr("An imported trace"));
+    EXPECT_THAT(report, HasSubstr("| gemm | aten::mm |"));
+    EXPECT_THAT(report, HasSubstr("| stream 7 of GPU 0 | 1 |"));
+    EXPECT_THAT(report, HasSubstr("stepscope-cli profile 1 --report capture.html"));
     ASSERT_EQ(cli({"sessions", "export-trace", "1", path("again.json"), "--db", database()}).exitCode, 0);
     const Json again = Json::parse(read(path("again.json")));
     EXPECT_EQ(again["deviceProperties"][0]["name"], "A GPU");

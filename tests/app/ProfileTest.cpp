@@ -1,7 +1,9 @@
-// `train --profile`, `profile` and `sessions export-trace`: from a schedule in words to rows and to a trace, and a sentence for everything else.
+// `train --profile`, `profile` with its report, and `sessions export-trace`: from a schedule in words to rows, to a page and to a trace, and a
+// sentence for everything else.
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -57,6 +59,39 @@ TEST_F(Profile, RecordsTheStepsOfTheScheduleAndPrintsRows) {
     const auto table = cli({"profile", "1", "--db", database()});
     EXPECT_THAT(table.out, HasSubstr("OPERATION"));
     EXPECT_THAT(table.out, HasSubstr("in 2 captured steps"));
+}
+
+TEST_F(Profile, WritesAReportOfAllThatWasCaptured) {
+    train({"--profile", "wait=2,warmup=1,active=2"});
+    write("r.html", "an older one");
+    const auto done = cli({"profile", "1", "--limit", "1", "--report", path("r.html"), "--report", path("r.md"), "--db", database()});
+    ASSERT_EQ(done.exitCode, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("OPERATION")) << "the table is printed all the same";
+    const std::string page = read(path("r.html")), text = read(path("r.md"));
+    EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
+    EXPECT_THAT(page, HasSubstr("<svg"));
+    EXPECT_THAT(page, Not(HasSubstr("<script")));
+    EXPECT_TRUE(text.starts_with("# Where did the time of captured steps go?"));
+    EXPECT_THAT(text, HasSubstr("**2 captured steps took"));
+    EXPECT_THAT(text, HasSubstr("| 1 | 2 from step 4 on |"));
+    EXPECT_THAT(text, HasSubstr("| matrix products |"));
+    EXPECT_THAT(text, HasSubstr("| layer 0 |"));
+    EXPECT_THAT(text, HasSubstr("| preset | tiny-cpu |"));
+    EXPECT_THAT(text, HasSubstr("| width | 16 |"));
+    EXPECT_THAT(text, HasSubstr("stepscope-cli train --preset tiny-cpu"));
+    EXPECT_THAT(text, HasSubstr("--profile wait=2,warmup=1,active=2"));
+}
+
+TEST_F(Profile, RefusesAReportThatItCannotWrite) {
+    train({"--profile", "active=1"});
+    for (const char* bad : {"r.pdf", "r.json", "r"})
+        expectRefused(cli({"profile", "1", "--report", path(bad), "--db", database()}), {bad, ".html or .md", "--json"}, kBadInput);
+    expectRefused(cli({"profile", "77", "--report", path("r.md"), "--db", database()}), {"77"}, kNotFound);
+    expectRefused(cli({"profile", "1", "--report", path("no/such/r.md"), "--db", database()}), {"r.md"}, kIo);
+    EXPECT_FALSE(std::filesystem::exists(path("r.md")));
+    train();
+    expectRefused(cli({"profile", "2", "--report", path("r.md"), "--db", database()}), {"Session 2 holds no capture"}, kNotFound);
+    EXPECT_FALSE(std::filesystem::exists(path("r.md")));
 }
 
 TEST_F(Profile, SaysWhatBoundsEachOperationWhereThePeaksOfTheMachineAreKnown) {

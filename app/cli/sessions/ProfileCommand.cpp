@@ -6,6 +6,7 @@
 #include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/output/Table.h"
+#include "app/cli/sessions/ProfileReport.h"
 #include "app/workbench/Workbench.h"
 #include "app/workbench/diagnose/RoofChoice.h"
 #include "core/analysis/captures/KernelSummary.h"
@@ -33,6 +34,7 @@ struct ProfileOptions {
     std::string id, database, sort = "self", by = "op";
     std::int64_t limit = 40;
     bool json = false;
+    std::vector<std::string> reports;
 
     std::string path() const { return database.empty() ? defaultDatabasePath() : database; }
 };
@@ -258,21 +260,19 @@ std::string asText(const KernelSummary& summary, const std::vector<LaunchedRow>&
     return roofText(beside.roof) + table.text();
 }
 
-Result<ExitCode> profile(const ProfileOptions& options) {
-    const auto id = parseSessionId(options.id);
-    if (!id) return id.error();
+Result<ExitCode> printProfile(const ProfileOptions& options, std::int64_t session) {
     const auto by = summaryBy(options.by);
     if (!by) return by.error();
     const auto sort = summarySort(options.sort);
     if (!sort) return sort.error();
     auto reader = SessionReader::open(options.path());
     if (!reader) return reader.error();
-    const auto known = (*reader)->summary(*id);
+    const auto known = (*reader)->summary(session);
     if (!known) return known.error();
     OperationSummary summary;
     KernelSummary kernels;
     Beside beside;
-    auto read = forEachSliceBlock(**reader, *id, [&](const SliceBlock& block) -> Status {
+    auto read = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
         summary.add(block);
         beside.forms.add(block);
         if (*by == SummaryBy::Kernel && known->kind == SessionKind::Trace) kernels.add(block);
@@ -280,18 +280,18 @@ Result<ExitCode> profile(const ProfileOptions& options) {
     });
     if (!read) return read.error();
     if (*by == SummaryBy::Operation || *by == SummaryBy::Kernel) {
-        auto roof = roofFor(**reader, *id, *by, summary.totals().kernels > 0);
+        auto roof = roofFor(**reader, session, *by, summary.totals().kernels > 0);
         if (!roof) return roof.error();
         beside.roof = std::move(*roof);
     }
     // Who took memory is known by operation only, and so is what was counted.
     OperationMemory& memory = beside.memory;
-    if (auto note = counterNote(**reader, *id); note)
+    if (auto note = counterNote(**reader, session); note)
         beside.counterNote = std::move(*note);
     else
         return note.error();
     if (*by == SummaryBy::Operation)
-        if (auto added = forEachSampleBlock(**reader, *id,
+        if (auto added = forEachSampleBlock(**reader, session,
                                             [&](const SampleBlock& block) -> Status {
                                                 beside.counters.add(block);
                                                 return {};
@@ -299,7 +299,7 @@ Result<ExitCode> profile(const ProfileOptions& options) {
             !added)
             return added.error();
     if (*by == SummaryBy::Operation)
-        if (auto added = forEachAllocationBlock(**reader, *id,
+        if (auto added = forEachAllocationBlock(**reader, session,
                                                 [&](const AllocationBlock& block) -> Status {
                                                     memory.add(block);
                                                     return {};
@@ -312,7 +312,7 @@ Result<ExitCode> profile(const ProfileOptions& options) {
         memory.sort(rows);
         if (options.limit > 0 && rows.size() > static_cast<std::size_t>(options.limit)) rows.resize(static_cast<std::size_t>(options.limit));
     }
-    const auto notes = captureNotes(**reader, *id);
+    const auto notes = captureNotes(**reader, session);
     if (!notes) return notes.error();
     // Of an imported trace by kernel: with grid and launching operation, which are told by its own ids.
     if (const auto launched = kernels.rows(*sort, static_cast<std::size_t>(options.limit)); !launched.empty()) {
@@ -321,7 +321,7 @@ Result<ExitCode> profile(const ProfileOptions& options) {
     }
     std::string why;
     if (summary.totals().slices == 0)
-        why = noCapture(*id).sentence;
+        why = noCapture(session).sentence;
     else if (*by == SummaryBy::Kernel && summary.totals().kernels == 0)
         why = known->kind == SessionKind::Trace ? kNoneImported : notes->empty() ? kNoKernels : notes->front();
     if (options.json)
@@ -333,6 +333,16 @@ Result<ExitCode> profile(const ProfileOptions& options) {
                                 asText(summary, rows, *by, beside, *notes)
                           : printable(why) + "\n");
     return ExitCode::Ok;
+}
+
+Result<ExitCode> profile(const ProfileOptions& options) {
+    if (auto named = checkCaptureReports(options.reports); !named) return named.error();
+    const auto id = parseSessionId(options.id);
+    if (!id) return id.error();
+    auto printed = printProfile(options, *id);
+    if (!printed) return printed;
+    if (auto written = writeCaptureReports(options.path(), *id, options.reports); !written) return written.error();
+    return printed;
 }
 
 }  // namespace
@@ -357,6 +367,7 @@ void addProfile(CLI::App& parent, Actions& actions) {
         ->take_last();
     addDatabaseOption(*command, options->database);
     command->add_flag("--json", options->json, "End with one line of JSON");
+    addCaptureReports(*command, options->reports);
     actions[command] = [options] { return profile(*options); };
 }
 

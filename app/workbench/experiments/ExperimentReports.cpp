@@ -59,8 +59,9 @@ std::string builtInNameOf(const std::string& source) {
     return "";
 }
 
-template <class Facts>
-void fillFacts(Facts& facts, const SessionInfo& info) {
+}  // namespace
+
+void fillFacts(report::ReportFacts& facts, const SessionInfo& info) {
     facts.name = info.name;
     facts.started = localTime(info.startedUnixMs);
     facts.parameters = info.parameters;
@@ -69,7 +70,13 @@ void fillFacts(Facts& facts, const SessionInfo& info) {
     facts.machineKnown = true;
 }
 
-}  // namespace
+std::vector<std::pair<std::string, std::string>> changedSettings(const Workbench& workbench, const RunConfig& config) {
+    const auto usual = usualOf(workbench, config);
+    std::vector<std::pair<std::string, std::string>> changed;
+    for (const auto& [key, value] : listConfig(config))
+        if (const auto known = usual.find(key); key != "preset" && (known == usual.end() || known->second != value)) changed.emplace_back(key, value);
+    return changed;
+}
 
 std::string shellWord(const std::string& word) {
     static const std::string kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+";
@@ -126,11 +133,8 @@ std::string studyRepeatLine(const Workbench& workbench, const StudyBegan& began)
         const std::string name = builtInNameOf(began.source);
         add(name.empty() ? "ladder.yaml" : name);
     }
-    const auto usual = usualOf(workbench, *config);
     if (presetConfig(config->preset)) add("--preset"), add(config->preset);
-    for (const auto& [key, value] : listConfig(*config))
-        if (const auto known = usual.find(key); key != "preset" && (known == usual.end() || known->second != value))
-            add("--set"), add(key + "=" + value);
+    for (const auto& [key, value] : changedSettings(workbench, *config)) add("--set"), add(key + "=" + value);
     if (ladder && !began.leaveOneOut) line += " --no-leave-one-out";
     if (ladder && began.pairs) line += " --pairs";
     if (!ladder && !began.source.empty()) {  // its own options, as words

@@ -3,6 +3,8 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/workbench/Workbench.h"
 #include "core/report/ExperimentReport.h"
@@ -40,6 +42,12 @@ std::string repeatLine(const Workbench& workbench, const ExperimentBegan& began,
 
 // The same of a ladder or a search. A ladder of somebody's own is called ladder.yaml. Empty where its settings cannot be read.
 std::string studyRepeatLine(const Workbench& workbench, const StudyBegan& began);
+
+// What every report says of a session: its name, when it began, the machine and the size of the model.
+void fillFacts(report::ReportFacts& facts, const SessionInfo& info);
+
+// Key and value of what differs from the configuration's preset as this machine completes it.
+std::vector<std::pair<std::string, std::string>> changedSettings(const Workbench& workbench, const RunConfig& config);
 
 // As a POSIX shell reads it back.
 std::string shellWord(const std::string& word);

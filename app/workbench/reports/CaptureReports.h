@@ -1,0 +1,15 @@
+// The report of what a session captured, read from the database. Torch-free but for the engine that knows what a preset comes to here; any thread but
+// the one that draws.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "app/workbench/Workbench.h"
+#include "core/report/Document.h"
+
+namespace stepscope {
+
+// Of all that the session captured. Errors: those of SessionReader, and that it holds no capture.
+Result<report::Document> capturedReport(const Workbench& workbench, const std::string& database, std::int64_t session);
+
+}  // namespace stepscope
