@@ -4,13 +4,15 @@
 #include <limits>
 #include <map>
 
+#include "core/trace/OutermostCalls.h"
 #include "core/trace/SliceCodec.h"
 #include "core/trace/TraceIndex.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kEver = std::numeric_limits<std::int64_t>::min(), kAlways = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kRememberAll = std::numeric_limits<std::size_t>::max();  // TraceIndex::kMostRead bounds it
 constexpr std::int64_t kFirstLook = std::int64_t{1} << 24;  // ns: how far arrows are followed at first, eight times as far each time
 constexpr std::int64_t kLastLook = std::int64_t{1} << 36;   // 69 s
 constexpr std::size_t kMostFlows = 64;
@@ -44,7 +46,29 @@ public:
         sum.count += count;
         sum.total = cappedSum(sum.total, total);
         sum.self = cappedSum(sum.self, self);
+        sum.spent = cappedSum(sum.spent, total);
     }
+    void add(const Sums& other) {
+        for (const auto& [key, one] : other.m_sums) {
+            RangeSum& sum = m_sums[key];
+            sum.count += one.count;
+            sum.total = cappedSum(sum.total, one.total);
+            sum.self = cappedSum(sum.self, one.self);
+            sum.spent = cappedSum(sum.spent, one.spent);
+        }
+    }
+    // Whether a call may lie in one of its own name: what calls nothing has none in it.
+    bool mayNest() const {
+        return std::ranges::any_of(m_sums, [](const auto& one) { return one.second.spent > one.second.self; });
+    }
+    // Of those calls of a name that lie in others of it. Taken only where it is told of the calls that are summed here, no fewer and no more.
+    bool leaveOut(const std::pair<std::string, SliceKind>& name, std::int64_t calls, std::int64_t time) {
+        const auto found = m_sums.find(name);
+        if (found == m_sums.end() || found->second.count != calls) return false;
+        found->second.total = std::max<std::int64_t>(0, found->second.spent - time);
+        return true;
+    }
+    std::size_t names() const { return m_sums.size(); }
     std::vector<RangeSum> take() {
         std::vector<RangeSum> all;
         for (auto& [key, sum] : m_sums) {
@@ -65,9 +89,13 @@ private:
 Result<RangeSums> TraceIndex::sums(std::int64_t from, std::int64_t to, std::optional<std::int64_t> only) {
     RangeSums answer;
     if (to <= from) return answer;
-    Sums sums;
+    Sums summed;
+    std::vector<std::pair<std::int64_t, Sums>> nesting;  // lanes in which calls may lie in calls of the same name
+    std::int64_t toRead = 0;
     for (const TraceLane& lane : m_lanes) {
         if (only && lane.lane != *only) continue;
+        Sums sums;
+        const std::int64_t before = answer.slices;
         // Base chunks that lie in the range with all their slices are in a table; what the range cuts is read itself.
         const auto inside = [&](std::int64_t first, std::int64_t last) { return first >= from && last < to; };
         const auto tables = m_source.read(kNames, lane.lane, from, to, [&](const Chunk& chunk) -> Status {
@@ -117,26 +145,93 @@ Result<RangeSums> TraceIndex::sums(std::int64_t from, std::int64_t to, std::opti
         // A chunk that holds both edges is read once.
         if (const auto done = edge(from, clampedAdd(from, 1), kAlways); !done) return done.error();
         if (const auto done = edge(clampedAdd(to, -1), to, from); !done) return done.error();
+        if (!sums.mayNest()) {
+            summed.add(sums);
+            continue;
+        }
+        toRead += answer.slices - before;
+        nesting.emplace_back(lane.lane, std::move(sums));
     }
-    answer.sums = sums.take();
+    answer.nestedEach = toRead > m_mostRead;
+    for (auto& [lane, sums] : nesting) {
+        if (toRead <= m_mostRead) {
+            const auto known = nested(lane, from, to);
+            if (!known) return known.error();
+            if (known->size() != sums.names()) answer.nestedEach = true;
+            for (const auto& [name, one] : *known)
+                if (!sums.leaveOut(name, one.calls, one.time)) answer.nestedEach = true;
+        }
+        summed.add(sums);
+    }
+    answer.sums = summed.take();
     return answer;
 }
 
-Result<KinSum> TraceIndex::kin(const std::string& name, SliceKind kind) {
-    KinSum answer;
+Result<TraceIndex::NestedByName> TraceIndex::nested(std::int64_t lane, std::int64_t from, std::int64_t to, const std::string* only) {
+    struct Name {
+        Nested nested;
+        OutermostCalls calls;
+    };
+    std::map<std::pair<std::string, SliceKind>, Name> names;
+    std::size_t remembered = 0;
+    const auto done = m_source.read(m_kinds[lane], lane, from, to, [&](const Chunk& chunk) -> Status {
+        if (auto go = cancelled(); !go) return go;
+        const auto block = decodeSlices(chunk);
+        if (!block) return block.error();
+        std::map<std::pair<std::uint32_t, SliceKind>, Name*> places;
+        for (const Slice& slice : block->slices) {
+            if (slice.start < from || slice.start >= to) continue;
+            const auto [found, added] = places.try_emplace({slice.name, slice.kind}, nullptr);
+            const std::string& name = block->strings[slice.name];
+            if (added && (only == nullptr || name == *only)) found->second = &names[{name, slice.kind}];
+            if (found->second == nullptr) continue;
+            Name& into = *found->second;
+            ++into.nested.calls;
+            into.nested.time = cappedSum(into.nested.time, into.calls.countedTwice(slice.start, slice.duration, remembered, kRememberAll));
+        }
+        return {};
+    });
+    if (!done) return done.error();
+    NestedByName all;
+    for (const auto& [name, one] : names) all[name] = one.nested;
+    return all;
+}
+
+Result<KinAnswer> TraceIndex::kin(const std::string& name, SliceKind kind) {
+    KinAnswer answer;
     answer.name = name;
     answer.kind = kind;
+    std::vector<std::pair<std::int64_t, std::int64_t>> nesting;  // lanes in which some may lie in others, and how many there are
+    std::int64_t toRead = 0;
     for (const TraceLane& lane : m_lanes) {
-        const auto done = m_source.read(kKin, lane.lane, std::numeric_limits<std::int64_t>::min(), kAlways, [&](const Chunk& chunk) -> Status {
+        KinSum ofLane;
+        const auto done = m_source.read(kKin, lane.lane, kEver, kAlways, [&](const Chunk& chunk) -> Status {
             if (auto go = cancelled(); !go) return go;
             const auto block = decodeKin(chunk);
             if (!block) return block.error();
             for (const KinSum& sum : block->sums)
-                if (sum.name == name && sum.kind == kind) answer.add(sum);
+                if (sum.name == name && sum.kind == kind) ofLane.add(sum);
             return {};
         });
         if (!done) return done.error();
+        if (ofLane.count == 0) continue;
+        answer.add(ofLane);
+        if (ofLane.total <= ofLane.self) continue;
+        toRead += lane.slices;
+        nesting.emplace_back(lane.lane, ofLane.count);
     }
+    answer.nestedEach = toRead > m_mostRead;
+    if (answer.nestedEach) return answer;
+    for (const auto& [lane, calls] : nesting) {
+        const auto known = nested(lane, kEver, kAlways, &name);
+        if (!known) return known.error();
+        const auto found = known->find({name, kind});
+        if (found != known->end() && found->second.calls == calls)
+            answer.nested = cappedSum(answer.nested, found->second.time);
+        else
+            answer.nestedEach = true;
+    }
+    answer.nested = std::min(answer.nested, answer.total);
     return answer;
 }
 

@@ -3,9 +3,11 @@
 // who draws keeps tiles. On a reader's thread; never the GUI's. Every answer can be cut short: `goesOn` false ends it with ErrorCode::Cancelled.
 #pragma once
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/KeyedHash.h"
@@ -50,11 +52,18 @@ struct TraceLanes {
 struct RangeSum {
     std::string name;
     SliceKind kind = SliceKind::Operation;
-    std::int64_t count = 0, total = 0, self = 0;
+    std::int64_t count = 0, total = 0, self = 0;  // of a call within one of its own name and kind `total` has nothing, unless nestedEach
+    std::int64_t spent = 0;                       // of all calls together, those too
 };
 struct RangeSums {
     std::vector<RangeSum> sums;  // by self, then name
     std::int64_t slices = 0, lost = 0, invalid = 0;
+    bool nestedEach = false;  // calls within calls of the same name may be in `total` each: there were too many slices to look at every one
+};
+// What is stored of a name and kind over all of a session: its `total` has every call, and of that so much is of calls within calls of that name.
+struct KinAnswer : KinSum {
+    std::int64_t nested = 0;  // ns
+    bool nestedEach = false;  // that is not known, for the same reason
 };
 
 // A slice with everything that its block says of it.
@@ -69,9 +78,11 @@ struct TraceSlice {
 class TraceIndex {
 public:
     using GoesOn = std::function<bool()>;
+    // Slices that sums look at one by one where calls may lie in calls of the same name; what is stored by name does not tell those.
+    static constexpr std::int64_t kMostRead = 100'000;
     explicit TraceIndex(
-        TraceSource& source, GoesOn goesOn = [] { return true; })
-        : m_source(source), m_goesOn(std::move(goesOn)) {}
+        TraceSource& source, GoesOn goesOn = [] { return true; }, std::int64_t mostRead = kMostRead)
+        : m_source(source), m_goesOn(std::move(goesOn)), m_mostRead(mostRead) {}
 
     Result<TraceLanes> lanes();
     // Those with indices first to last, both included; each is there, be it empty.
@@ -82,7 +93,7 @@ public:
     // Of slices that begin in [from, to). lane: all when not given.
     Result<RangeSums> sums(std::int64_t from, std::int64_t to, std::optional<std::int64_t> lane = {});
     // Over everything that was captured; count 0: there is none. By name and kind.
-    Result<KinSum> kin(const std::string& name, SliceKind kind);
+    Result<KinAnswer> kin(const std::string& name, SliceKind kind);
     // The slice of a row that covers this time, or begins or ends at most `near` ns from it.
     Result<std::optional<TraceSlice>> at(std::int64_t lane, std::int32_t depth, std::int64_t time, std::int64_t near);
     // The first slice that begins behind `time` (or, backwards, the last before it) whose name holds `words` in whatever case.
@@ -91,13 +102,22 @@ public:
     Result<std::vector<TraceSlice>> flows(const TraceSlice& slice);
 
 private:
+    struct Nested {
+        std::int64_t calls = 0;  // of a name
+        std::int64_t time = 0;   // ns that those within others of them take
+    };
+    using NestedByName = std::map<std::pair<std::string, SliceKind>, Nested>;
+
     std::uint32_t styleOf(const LodStyle& style);
     Status cancelled() const;
+    // Of a lane's slices that begin in [from, to), each looked at; `only`: those of this name.
+    Result<NestedByName> nested(std::int64_t lane, std::int64_t from, std::int64_t to, const std::string* only = nullptr);
     // Slices of the lane's base blocks in the range, until `take` says that it has enough.
     Status slices(std::int64_t lane, std::int64_t from, std::int64_t to, const std::function<bool(const SliceBlock&, const Slice&)>& take);
 
     TraceSource& m_source;
     GoesOn m_goesOn;
+    std::int64_t m_mostRead;
     mutable std::mutex m_mutex;
     std::vector<LodStyle> m_styles;
     KeyedMap<std::string, std::uint32_t> m_places;

@@ -190,7 +190,7 @@ void TimelinePage::setWaiting(bool waiting) {
     showState();
 }
 
-void TimelinePage::setSlice(const TraceSlice& slice, const KinSum& kin, const std::vector<TraceSlice>& flows) {
+void TimelinePage::setSlice(const TraceSlice& slice, const KinAnswer& kin, const std::vector<TraceSlice>& flows) {
     m_flows = flows;
     m_place = slice.slice.start;
     setSelection(slice);

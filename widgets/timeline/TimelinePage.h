@@ -31,7 +31,7 @@ public:
     void setLoading(const QString& sentence);  // something is being read
     void setReady(bool ready);                 // whether there is a run that can be asked
     void setWaiting(bool waiting);             // for the steps that were asked for
-    void setSlice(const TraceSlice& slice, const KinSum& kin, const std::vector<TraceSlice>& flows);
+    void setSlice(const TraceSlice& slice, const KinAnswer& kin, const std::vector<TraceSlice>& flows);
     void setSums(qint64 from, qint64 to, const RangeSums& sums);
     void addTiles(const std::vector<LodTilePtr>& tiles);
     void setFound(const std::optional<TraceSlice>& slice, bool forwards);

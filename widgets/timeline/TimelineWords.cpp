@@ -11,6 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostSums = 40;
+constexpr const char* kNestedEach = "Calls within calls of the same name count each in the total: not every slice was looked at.";
 
 QString html(const std::string& text) {
     return QString::fromStdString(text).toHtmlEscaped();
@@ -39,7 +40,7 @@ QString histogram(const LogHistogram& durations) {
 
 }  // namespace
 
-QString sliceWords(const TraceSlice& slice, const KinSum& kin, const std::vector<TraceSlice>& flows, qint64 origin) {
+QString sliceWords(const TraceSlice& slice, const KinAnswer& kin, const std::vector<TraceSlice>& flows, qint64 origin) {
     const Slice& one = slice.slice;
     QString text = QString("<b>%1</b><table>").arg(html(slice.name));
     text += line("kind", kindName(one.kind) + (one.recomputed ? ", recomputed" : ""));
@@ -77,7 +78,7 @@ QString sliceWords(const TraceSlice& slice, const KinSum& kin, const std::vector
     text += "</table>";
     if (kin.count > 0) {
         text += QString("<p>All %1 of that name in this session:</p><table>").arg(number(kin.count));
-        text += line("total", timeText(static_cast<double>(kin.total)));
+        text += line("total", timeText(static_cast<double>(kin.total - kin.nested)));
         text += line("itself", timeText(static_cast<double>(kin.self)));
         text += line("mean", timeText(static_cast<double>(kin.total) / static_cast<double>(kin.count)));
         text += line("shortest, longest", timeText(static_cast<double>(kin.shortest)) + ", " + timeText(static_cast<double>(kin.longest)));
@@ -85,6 +86,7 @@ QString sliceWords(const TraceSlice& slice, const KinSum& kin, const std::vector
         text += line("p50, p95", timeText(static_cast<double>(within(0.5))) + ", " + timeText(static_cast<double>(within(0.95))) + " (within 13 %)");
         text += line("durations", histogram(kin.durations));
         text += "</table>";
+        if (kin.nestedEach) text += QString("<p>%1</p>").arg(kNestedEach);
     }
     return text;
 }
@@ -105,6 +107,7 @@ QString sumsWords(qint64 from, qint64 to, const RangeSums& sums) {
     }
     text += "</table>";
     if (sums.sums.size() > kMostSums) text += QString("%1 more names, each with less time.").arg(sums.sums.size() - kMostSums);
+    if (sums.nestedEach) text += QString("<p>%1</p>").arg(kNestedEach);
     return text;
 }
 

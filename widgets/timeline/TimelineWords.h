@@ -7,7 +7,7 @@
 
 namespace stepscope {
 
-QString sliceWords(const TraceSlice& slice, const KinSum& kin, const std::vector<TraceSlice>& flows, qint64 origin);
+QString sliceWords(const TraceSlice& slice, const KinAnswer& kin, const std::vector<TraceSlice>& flows, qint64 origin);
 QString sumsWords(qint64 from, qint64 to, const RangeSums& sums);
 
 }  // namespace stepscope

@@ -130,7 +130,7 @@ TimelineWiring::TimelineWiring(const Panels& panels, RunController& runs, RunWir
     connect(&view, &TimelineView::sliceWanted, this, [this](qint64 lane, int depth, qint64 time, qint64 near) {
         struct Answer {
             std::optional<TraceSlice> slice;
-            KinSum kin;
+            KinAnswer kin;
             std::vector<TraceSlice> flows;
         };
         ask(

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <limits>
 
 namespace stepscope {
@@ -74,28 +73,6 @@ std::uint32_t OperationSummary::textOf(const std::string& text) {
     return found->second;
 }
 
-// Those that it lies in, and those that lie in it, are found by their begins, in whichever order they come.
-std::int64_t OperationSummary::addedBy(Outermost& outermost, const Slice& slice) {
-    auto& calls = outermost.calls;
-    const std::int64_t begin = slice.start, end = bounded(slice.start, slice.duration);
-    const auto byBegin = [](std::int64_t at, const auto& call) { return at < call.first; };
-    // Mostly they come in order, and the last one tells.
-    auto behind = calls.empty() || calls.back().first <= begin ? calls.end() : std::upper_bound(calls.begin(), calls.end(), begin, byBegin);
-    if (behind != calls.begin() && std::prev(behind)->second >= end) return 0;
-    auto first = behind;
-    if (first != calls.begin() && std::prev(first)->first == begin) --first;  // it begins with this one, and ends before
-    auto last = first;
-    std::int64_t added = slice.duration;
-    for (; last != calls.end() && last->second <= end; ++last) added -= last->second - last->first;
-    m_remembered -= static_cast<std::size_t>(last - first);
-    first = calls.erase(first, last);
-    if (m_remembered < kMostOutermost) {
-        calls.insert(first, {begin, end});
-        ++m_remembered;
-    }
-    return added;
-}
-
 void OperationSummary::count(Sum& sum, const Slice& slice, const SliceArguments& arguments, std::int64_t total) {
     sum.shortest = sum.calls == 0 ? slice.duration : std::min(sum.shortest, slice.duration);
     sum.longest = std::max(sum.longest, slice.duration);
@@ -120,7 +97,7 @@ void OperationSummary::add(const SliceBlock& block) {
         texts.push_back(textOf(text));
         backward.push_back(text == "backward");
     }
-    std::array<std::vector<Outermost*>, 2> calls;  // by name, of LibTorch's operations and of our own
+    std::array<std::vector<OutermostCalls*>, 2> calls;  // by name, of LibTorch's operations and of our own
     for (auto& of : calls) of.resize(block.strings.size());
     for (const auto& slice : block.slices) {
         if (slice.kind == SliceKind::Step) {
@@ -142,10 +119,10 @@ void OperationSummary::add(const SliceBlock& block) {
             if (slice.layer >= 0 || slice.role != 0) m_totals.backwardPlaced.ns = bounded(m_totals.backwardPlaced.ns, slice.self());
         }
         const bool own = slice.kind == SliceKind::Own;
-        Outermost*& outermost = calls[own ? 1 : 0][slice.name];
+        OutermostCalls*& outermost = calls[own ? 1 : 0][slice.name];
         if (outermost == nullptr) outermost = &m_outermost[{block.thread.laneNumber(), texts[slice.name], own}];
         count(m_sums[{texts[slice.name], texts[slice.phase], texts[slice.role], slice.layer, own}], slice, block.arguments[slice.arguments],
-              addedBy(*outermost, slice));
+              slice.duration - outermost->countedTwice(slice.start, slice.duration, m_remembered, kMostOutermost));
     }
 }
 

@@ -15,6 +15,7 @@
 #include "core/base/KeyedHash.h"
 #include "core/base/Result.h"
 #include "core/base/Units.h"
+#include "core/trace/OutermostCalls.h"
 #include "core/trace/Slice.h"
 
 namespace stepscope {
@@ -83,19 +84,13 @@ private:
     struct Sum {
         std::int64_t calls = 0, self = 0, total = 0, spent = 0, shortest = 0, longest = 0, recomputed = 0, flops = 0, bytes = 0;
     };
-    // The calls of one name on one lane that lie in none other of it, by their begin; so their ends are in order, too.
-    struct Outermost {
-        std::vector<std::pair<std::int64_t, std::int64_t>> calls;
-    };
     static void count(Sum& sum, const Slice& slice, const SliceArguments& arguments, std::int64_t total);
-    // What a call adds to the time of the outermost ones.
-    std::int64_t addedBy(Outermost& outermost, const Slice& slice);
     std::uint32_t textOf(const std::string& text);
 
     std::vector<std::string> m_texts;
     KeyedMap<std::string, std::uint32_t> m_textPlaces;
-    std::unordered_map<Place, Sum, Hash> m_sums, m_kernels;                          // of operations, of what ran on GPUs
-    std::map<std::tuple<std::int64_t, std::uint32_t, bool>, Outermost> m_outermost;  // by lane, name and whether it is of our own
+    std::unordered_map<Place, Sum, Hash> m_sums, m_kernels;                               // of operations, of what ran on GPUs
+    std::map<std::tuple<std::int64_t, std::uint32_t, bool>, OutermostCalls> m_outermost;  // by lane, name and whether it is of our own
     std::size_t m_remembered = 0;
     SummaryTotals m_totals;
 };

@@ -269,6 +269,7 @@ Result<RangePanes> PanesReader::readFolded(std::int64_t from, std::int64_t to) {
     auto sums = m_index.sums(from, to);
     if (!sums) return sums.error();
     panes.slices = panes.totals.slices = sums->slices;
+    panes.nestedEach = sums->nestedEach;
     panes.totals.lost = sums->lost;
     panes.totals.invalid = sums->invalid;
     for (const RangeSum& sum : sums->sums) {
@@ -277,7 +278,8 @@ Result<RangePanes> PanesReader::readFolded(std::int64_t from, std::int64_t to) {
             row.name = sum.name;
             row.calls = sum.count;
             row.self.ns = sum.self;
-            row.total.ns = row.spent.ns = sum.total;
+            row.total.ns = sum.total;
+            row.spent.ns = sum.spent;
             row.own = sum.kind == SliceKind::Own;
             panes.totals.operations += sum.count;
             panes.totals.self.ns = cappedSum(panes.totals.self.ns, sum.self);

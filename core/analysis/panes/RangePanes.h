@@ -54,6 +54,7 @@ struct PaneDevice {
 struct RangePanes {
     std::int64_t from = 0, to = 0;  // ns, what begins in [from, to)
     bool folded = false;            // too many slices to be read one by one: operations, kernels and how busy streams were, nothing else
+    bool nestedEach = false;        //   and calls within calls of the same name may be in an operation's total each
     std::int64_t slices = 0;        // that begin in it
     bool devices = false;           // the capture has streams of GPUs at all
     bool severalRanks = false;

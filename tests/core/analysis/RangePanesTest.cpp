@@ -194,6 +194,24 @@ TEST(RangePanes, WhereThereAreTooManySlicesSumsAreTheSameAndTheRestIsLeftOut) {
     }
 }
 
+TEST(RangePanes, ACallWithinOneOfItsOwnNameCountsOnceAlsoWhereOnlySumsAreRead) {
+    SliceBlock block;
+    block.thread = {.process = 1, .thread = 1, .name = "trainer"};
+    block.strings = {"", "aten::x"};
+    block.slices = {{.start = 0, .duration = 100, .called = 60, .name = 1}, {.start = 20, .duration = 60, .name = 1, .depth = 1}};
+    MemoryTrace trace;
+    trace.add(encodeSlices(block));
+    trace.finish();
+    for (const std::int64_t most : {PanesReader::kMostSlices, std::int64_t{1}}) {
+        const RangePanes panes = panesOf(trace, 0, 0, most);
+        EXPECT_EQ(panes.folded, most == 1);
+        EXPECT_FALSE(panes.nestedEach) << "two slices are few enough to be looked at";
+        ASSERT_EQ(panes.operations.size(), 1u);
+        EXPECT_EQ(panes.operations[0].row.total.ns, 100);
+        EXPECT_EQ(panes.operations[0].row.mean().ns, 80);
+    }
+}
+
 TEST(RangePanes, ACaptureWithoutAGpuHasNoStreamsAndAnEmptyRangeHasNothing) {
     SmallGpuRun run;
     run.device.slices.clear();

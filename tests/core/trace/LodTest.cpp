@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 
@@ -207,25 +208,44 @@ TEST(TraceIndex, SumsOfARangeAreThoseOfItsSlicesWhereverItsEdgesCut) {
     SliceBlock names;
     const auto slices = randomSlices(21, 30'000, names);
     MemoryTrace trace = traceOf(slices, names, 9, false);
-    TraceIndex index(trace);
+    const TraceIndex::GoesOn always = [] { return true; };
+    TraceIndex index(trace), stored(trace, always, 0);
     const auto lanes = index.lanes();
+    ASSERT_TRUE(stored.lanes());
     std::mt19937_64 random(1);
     for (int round = 0; round < 20; ++round) {
         const auto span = static_cast<std::uint64_t>(lanes->end - lanes->begin);
         const auto from = lanes->begin + static_cast<std::int64_t>(random() % span);
         const auto to = round == 0 ? lanes->end : from + static_cast<std::int64_t>(random() % (span >> (round % 20)) + 1);
-        std::map<std::string, std::tuple<std::int64_t, std::int64_t, std::int64_t>> expected, got;
-        for (const Slice& slice : slices)
-            if (slice.start >= from && slice.start < to) {
-                auto& [count, total, self] = expected[names.strings[slice.name]];
+        using Sum = std::array<std::int64_t, 4>;
+        std::map<std::string, Sum> expected, each, got;
+        const Slice* outer = nullptr;  // each is followed by those that lie in it
+        bool calls = false;
+        for (const Slice& slice : slices) {
+            if (slice.depth == 0) outer = &slice;
+            if (slice.start < from || slice.start >= to) continue;
+            const bool nested = slice.depth > 0 && slice.name == outer->name && outer->start >= from;
+            calls = calls || slice.called > 0;
+            for (auto* into : {&expected, &each}) {
+                auto& [count, total, self, spent] = (*into)[names.strings[slice.name]];
                 ++count;
-                total += slice.duration;
+                total += nested && into == &expected ? 0 : slice.duration;
                 self += slice.self();
+                spent += slice.duration;
             }
+        }
         const auto sums = index.sums(from, to);
         ASSERT_TRUE(sums) << sums.error().sentence;
-        for (const auto& sum : sums->sums) got[sum.name] = {sum.count, sum.total, sum.self};
+        for (const auto& sum : sums->sums) got[sum.name] = {sum.count, sum.total, sum.self, sum.spent};
         EXPECT_EQ(got, expected);
+        EXPECT_FALSE(sums->nestedEach);
+        // Where none may be read by itself each counts, and it is said; the rest is the same.
+        const auto folded = stored.sums(from, to);
+        ASSERT_TRUE(folded) << folded.error().sentence;
+        got.clear();
+        for (const auto& sum : folded->sums) got[sum.name] = {sum.count, sum.total, sum.self, sum.spent};
+        EXPECT_EQ(got, each);
+        EXPECT_EQ(folded->nestedEach, calls);
     }
 }
 

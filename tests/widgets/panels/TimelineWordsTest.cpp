@@ -82,7 +82,7 @@ TEST(TimelineWords, KinOfASliceSayBeforeAndAfterAndHowTheirDurationsSpread) {
     before.slice.start -= 3'000'000;
     after.name = "kernel";
     after.slice.start += 40'000;
-    KinSum kin;
+    KinAnswer kin;
     kin.count = 4;
     kin.total = 40'000;
     kin.self = 20'000;
@@ -97,11 +97,32 @@ TEST(TimelineWords, KinOfASliceSayBeforeAndAfterAndHowTheirDurationsSpread) {
     EXPECT_TRUE(words.contains("shortest, longest|5.00\u2009µs, 20.0\u2009µs|")) << words.toStdString();
     EXPECT_EQ(words.count(QChar(0x2588)), 1) << "one duration is the most frequent: " << words.toStdString();
     EXPECT_EQ(words.count(QChar(0x2584)), 2) << "the two others half as often";
-    KinSum one;
+    KinAnswer one;
     one.count = 1;
     one.shortest = one.longest = one.total = 9'000;
     one.durations.add(9'000);
     EXPECT_TRUE(wordsOf(sliceWords(slice, one, {}, 0)).contains("p50, p95|9.00\u2009µs, 9.00\u2009µs")) << "never outside of what there was";
+}
+
+TEST(TimelineWords, TotalsLeaveOutCallsWithinCallsOfTheSameNameOrSayThatTheyDoNot) {
+    KinAnswer kin;
+    kin.count = 2;
+    kin.total = 150'000;
+    kin.nested = 50'000;
+    QString words = wordsOf(sliceWords(toldSlice(), kin, {}, 0));
+    EXPECT_TRUE(words.contains("total|100\u2009µs|")) << words.toStdString();
+    EXPECT_TRUE(words.contains("mean|75.0\u2009µs|")) << "of all calls: " << words.toStdString();
+    EXPECT_FALSE(words.contains("count each")) << words.toStdString();
+    kin.nested = 0;
+    kin.nestedEach = true;
+    words = wordsOf(sliceWords(toldSlice(), kin, {}, 0));
+    EXPECT_TRUE(words.contains("total|150\u2009µs|")) << words.toStdString();
+    EXPECT_TRUE(words.contains("Calls within calls of the same name count each in the total")) << words.toStdString();
+    RangeSums sums;
+    sums.sums = {{"aten::x", SliceKind::Operation, 2, 150'000, 100'000, 150'000}};
+    EXPECT_FALSE(sumsWords(0, 10, sums).contains("count each"));
+    sums.nestedEach = true;
+    EXPECT_TRUE(sumsWords(0, 10, sums).contains("Calls within calls of the same name count each in the total"));
 }
 
 TEST(TimelineWords, ARangeNamesFortyAndCountsTheOthersAndWhatWasLost) {

@@ -107,8 +107,8 @@ void OperationsPane::setView(const PanesView& view) {
         {"Layer", "The layer where most of its own time went", {}, true},
         {"Role", "The part of the model where most of its own time went", {}, true},
         {"Phase", "The phase where most of its own time went", {}, true},
-        {"Total", "Its time with what it called", "ms"},
-        {"Mean", "Total time of a call", "ms"},
+        {"Total", "Its time with what it called; a call within one of its own name is part of that one's", "ms"},
+        {"Mean", "Time of a call, with what it called", "ms"},
         {"Min", "The shortest call", "ms"},
         {"Max", "The longest call", "ms"},
         {"Computes", "Floating-point operations of matrix products and attention a second of its own time, where sizes were recorded", "FLOP/s"},
@@ -156,8 +156,10 @@ void OperationsPane::setView(const PanesView& view) {
     if (m_panes && rows.empty())
         m_table->setSentence(QString("No operation begins in %1. “Fit” shows all that was captured.").arg(view.range));
     else if (m_panes)
-        m_table->setSentence(QString("%1 calls of operations in %2%3")
-                                 .arg(paneCount(m_panes->totals.operations), view.range, view.counterNote.isEmpty() ? "" : " · " + view.counterNote),
+        m_table->setSentence(QString("%1 calls of operations in %2%3%4")
+                                 .arg(paneCount(m_panes->totals.operations), view.range,
+                                      m_panes->nestedEach ? " · in Total calls within calls of the same name count each" : "",
+                                      view.counterNote.isEmpty() ? "" : " · " + view.counterNote),
                              m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
     m_table->setRows(std::move(columns), std::move(rows));
 }
