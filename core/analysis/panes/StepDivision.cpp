@@ -123,6 +123,7 @@ void StepDivision::divideThread(DividedSteps& into) const {
     for (const Lane& lane : m_lanes)
         if (best == nullptr || std::pair(lane.stepTime, working(lane)) > std::pair(best->stepTime, working(*best))) best = &lane;
     if (best == nullptr) return;
+    into.thread = best->name;
     into.steps = best->steps;
     into.from.ns = best->steps > 0 ? best->firstStep : best->begin;
     into.to.ns = best->steps > 0 ? best->lastStep : best->end;

@@ -28,6 +28,7 @@ struct DividedSteps {
     TimeNs from, to;                  // what is divided reaches from here to here
     TimeNs window;                    //   and is so long: of steps on a CPU without what lies between them
     std::vector<ClassTime> classes;   // in their order, their times add up to the window
+    std::string thread;               // whose time the classes are of, and of none of those beside it; empty: of GPUs
     std::vector<ThreadBusy> threads;  // with operations; those that did most first
     // Of GPUs, within what is divided: how long kernels moved data between workers, and how long of that others computed meanwhile.
     TimeNs communication, overlapped;

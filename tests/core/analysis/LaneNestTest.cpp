@@ -131,6 +131,7 @@ TEST(StepDivision, OnACpuEachInstantOfAStepIsInOneClass) {
     EXPECT_EQ(steps.classes[static_cast<std::size_t>(WorkClass::MatrixProducts)].time.ns, 46);
     EXPECT_EQ(steps.classes[static_cast<std::size_t>(WorkClass::Pointwise)].time.ns, 15);
     EXPECT_EQ(steps.classes[static_cast<std::size_t>(WorkClass::Host)].time.ns, 39);
+    EXPECT_EQ(steps.thread, "trainer");
     ASSERT_EQ(steps.threads.size(), 1u);
     EXPECT_EQ(steps.threads[0].busy.ns, 61);
 }
@@ -174,6 +175,7 @@ TEST(StepDivision, WithAGpuTheFirstClassOfWhatGoesOnAtOnceCountsAtEveryNanosecon
         division.addThread("main", lane, texts);
         const DividedSteps steps = division.result();
         ASSERT_TRUE(steps.device);
+        EXPECT_TRUE(steps.thread.empty());
         ASSERT_EQ(steps.classes.size(), 8u);
         EXPECT_EQ(steps.from.ns, 50);
         EXPECT_GE(steps.to.ns, 950);

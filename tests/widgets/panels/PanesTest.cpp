@@ -15,6 +15,7 @@
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
 #include "tests/core/trace/MemoryTrace.h"
+#include "widgets/panels/ElidedLabel.h"
 #include "widgets/timeline/panes/FlameView.h"
 #include "widgets/timeline/panes/LayersPane.h"
 #include "widgets/timeline/panes/MemoryPane.h"
@@ -347,6 +348,62 @@ TEST(Panes, OverviewSaysWhichShareOfThePeakWasReached) {
     view.roof = {.whyNone = "no roof"};
     pane.setView(view);
     EXPECT_FALSE(pane.asText().contains("MFU"));
+}
+
+TEST(Panes, OverviewSaysWhatStandsOutAsFarAsThereIsRoom) {
+    QWidget window;  // a pane by itself would be kept as high as all of its parts need
+    OverviewPane pane(&window);
+    window.resize(900, 400);
+    pane.resize(900, 300);
+    window.show();
+    pane.setView(paneView(true));
+    ASSERT_EQ(pane.notes().size(), 2) << pane.notes().join('|').toStdString();
+    EXPECT_TRUE(pane.notes().at(0).startsWith("GPU 0 has no work for 97")) << pane.notes().at(0).toStdString();
+    EXPECT_TRUE(pane.notes().at(1).startsWith("The kernel gemm, \"wide\" takes 99")) << pane.notes().at(1).toStdString();
+    EXPECT_TRUE(pane.asText().contains(pane.notes().at(1)));
+    EXPECT_TRUE(pane.noteLine(1).isVisible());
+    EXPECT_EQ(pane.noteLine(1).text(), pane.notes().at(1));
+    EXPECT_FALSE(pane.noteLine(2).isVisible());
+    pane.resize(900, 110);
+    EXPECT_FALSE(pane.noteLine(0).isVisible()) << "in a low pane its rows matter more";
+    EXPECT_TRUE(pane.asText().contains(pane.notes().at(0)));
+    pane.resize(900, 300);
+    EXPECT_TRUE(pane.noteLine(0).isVisible());
+    pane.setView(paneView(true, 2));
+    EXPECT_TRUE(pane.notes().isEmpty()) << "of what cannot be read slice by slice nothing is said";
+    EXPECT_FALSE(pane.noteLine(0).isVisible());
+}
+
+TEST(Panes, OverviewSaysWhoseTimeItDividesAndWhenNothingStandsOut) {
+    OverviewPane pane;
+    pane.setView(paneView(false));
+    EXPECT_TRUE(pane.table().sentence().contains("time of trainer alone")) << pane.table().sentence().toStdString();
+    ASSERT_EQ(pane.notes().size(), 1);
+    EXPECT_TRUE(pane.notes().at(0).startsWith("The thread \"trainer\" computes nothing for 69")) << pane.notes().at(0).toStdString();
+    pane.setView(paneView(true));
+    EXPECT_FALSE(pane.table().sentence().contains("alone")) << "a GPU's classes are of all that goes on at once";
+    DividedSteps steps{.steps = 1, .window = {100}};
+    steps.thread = "trainer";
+    steps.classes = {{"matrix products", {45}}, {"pointwise", {45}}, {"host and waiting", {10}}};
+    RangePanes panes;
+    panes.steps.push_back(steps);
+    pane.setView({.panes = std::make_shared<const RangePanes>(std::move(panes)), .range = "all of it", .note = {}});
+    EXPECT_EQ(pane.notes(), QStringList{"Nothing stands out."});
+}
+
+TEST(Panes, OperationsSayWhereNestedCallsCountEach) {
+    OperationsPane pane;
+    for (const bool each : {false, true}) {
+        RangePanes panes;
+        panes.folded = true;
+        panes.nestedEach = each;
+        PaneOperation one;
+        one.row.name = "aten::x";
+        one.row.calls = 2;
+        panes.operations.push_back(one);
+        pane.setView({.panes = std::make_shared<const RangePanes>(std::move(panes)), .range = "all of it", .note = {}});
+        EXPECT_EQ(pane.table().sentence().contains("calls within calls of the same name count each"), each) << pane.table().sentence().toStdString();
+    }
 }
 
 TEST(Panes, TheStripFoldsToItsTabsAndTakesAGuest) {

@@ -1,9 +1,11 @@
-// The panes Idle and Overview: what streams of GPUs waited for, and what steps spent their time with; tables with bars.
+// The panes Idle and Overview: what streams of GPUs waited for, and what steps spent their time with; tables with bars, and what stands out of them.
 #include <QVBoxLayout>
 #include <algorithm>
 #include <map>
 
+#include "core/analysis/panes/Notable.h"
 #include "core/base/Format.h"
+#include "widgets/panels/ElidedLabel.h"
 #include "widgets/style/Metrics.h"
 #include "widgets/style/SeriesColours.h"
 #include "widgets/timeline/TimelineLooks.h"
@@ -35,6 +37,8 @@ PaneCell timeOf(std::int64_t ns, std::int64_t all) {
 PaneCell unknownCell() {
     return {QString("–"), 0.0};
 }
+
+constexpr int kRoomForRows = 110;  // px: the first line of the pane Overview, its table's head and a few rows
 
 constexpr const char* kHostWait = "Idle because what came next was launched only after what was before it had ended: the program did not keep up";
 constexpr const char* kKernelWait = "Idle for less than 30 µs between works that were launched in time: the cost of starting one after the other";
@@ -161,6 +165,29 @@ QString IdlePane::asText() const {
 
 OverviewPane::OverviewPane(QWidget* parent) : Pane(parent) {
     m_table = tableOfPane(this, "what steps spent their time with", -1);
+    auto* lines = static_cast<QVBoxLayout*>(layout());
+    for (int line = 0; line < kNotes; ++line) {
+        auto* note = new ElidedLabel(Tone::Normal);
+        note->setVisible(false);
+        m_noteLines[static_cast<std::size_t>(line)] = note;
+        lines->insertWidget(line, note);
+    }
+    lines->setStretch(kNotes, 1);
+}
+
+// In a pane that is low the rows matter more; the tool tip of the first line has these sentences all the same.
+void OverviewPane::showNotes() {
+    const int room = height() - kRoomForRows;
+    for (int line = 0; line < kNotes; ++line) {
+        ElidedLabel& label = *m_noteLines[static_cast<std::size_t>(line)];
+        label.setText(m_notes.value(line));
+        label.setVisible(line < m_notes.size() && (line + 1) * fontMetrics().lineSpacing() <= room);
+    }
+}
+
+void OverviewPane::resizeEvent(QResizeEvent* event) {
+    Pane::resizeEvent(event);
+    showNotes();
 }
 
 void OverviewPane::setView(const PanesView& view) {
@@ -214,6 +241,7 @@ void OverviewPane::setView(const PanesView& view) {
                     "that time. Occupancy, estimated: the share of a multiprocessor's threads that the blocks that fit on it occupy, weighted by "
                     "the kernels' time.";
             } else {
+                if (!steps.thread.empty()) sentence += QString(" · time of %1 alone").arg(paneText(steps.thread));
                 more =
                     "Each instant of the thread that runs the steps belongs to the innermost operation on it; what belongs to none, and what "
                     "computes nothing, is “host and waiting”. MFU: the floating-point operations of matrix products and attention that begin in the "
@@ -232,16 +260,22 @@ void OverviewPane::setView(const PanesView& view) {
     if (panes)
         for (const PaneDevice& device : panes->gpus)
             if (const QString facts = deviceFacts(*panes, device); !facts.isEmpty()) sentence += " · " + facts;
+    m_notes.clear();
+    if (panes && !rows.empty()) {
+        for (const Notable& one : notables(*panes, kNotes)) m_notes << paneText(one.sentence);
+        if (m_notes.isEmpty()) m_notes << "Nothing stands out.";
+    }
+    showNotes();
     if (panes && rows.empty())
         m_table->setSentence(panes->folded ? tooManySlices(*panes)
                                            : QString("Nothing ran in %1. “Fit” shows all that was captured.").arg(view.range));
     else
-        m_table->setSentence(sentence, more);
+        m_table->setSentence(sentence, (m_notes + QStringList{more}).join('\n'));
     m_table->setRows(std::move(columns), std::move(rows));
 }
 
 QString OverviewPane::asText() const {
-    return m_table->sentence() + '\n' + m_table->asCsv();
+    return (QStringList{m_table->sentence()} + m_notes).join('\n') + '\n' + m_table->asCsv();
 }
 
 }  // namespace stepscope

@@ -1,0 +1,214 @@
+#include "core/analysis/panes/Notable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "core/analysis/why/WorkClass.h"
+#include "core/base/Format.h"
+
+namespace stepscope {
+namespace {
+
+// Shares at which a rule begins to speak; those of batches and small operations are what `diagnose` has (core/advice/Rules.cpp).
+constexpr double kBatchesCost = 0.05, kGpuIdles = 0.20, kLaunchesLate = 0.10, kMovesAlone = 0.10, kComputesNothing = 0.30;
+constexpr double kSmallTogether = 0.30, kSmallNs = 200'000, kSmallAStep = 100;
+constexpr double kCopiesCost = 0.10, kClassLeads = 0.50, kKernelLeads = 0.30;
+constexpr std::size_t kLongestKernelName = 60;
+
+double partOfTime(TimeNs part, TimeNs all) {
+    return all.ns > 0 ? static_cast<double>(part.ns) / static_cast<double>(all.ns) : 0;
+}
+
+double shareOfClass(const DividedSteps& steps, std::string_view name) {
+    for (const ClassTime& one : steps.classes)
+        if (one.name == name) return partOfTime(one.time, steps.window);
+    return 0;
+}
+
+// Of several workers the one with the largest share.
+struct WorstWorker {
+    const DividedSteps* steps = nullptr;
+    double share = 0;
+};
+template <class Share>
+WorstWorker worstWorker(const RangePanes& panes, double least, const Share& shareOf) {
+    WorstWorker worst;
+    for (const DividedSteps& steps : panes.steps) {
+        const double share = shareOf(steps);
+        if (share >= least && (worst.steps == nullptr || share > worst.share)) worst = {&steps, share};
+    }
+    return worst;
+}
+
+std::string dividedTime(const RangePanes& panes, const DividedSteps& steps) {
+    std::string text = steps.steps > 0 ? "the time of the steps" : "the range";
+    if (panes.severalRanks) text += fmt::format(" on rank {}", steps.rank);
+    return text;
+}
+
+Notable waitsForBatches(const RangePanes& panes) {
+    const WorstWorker worst =
+        worstWorker(panes, kBatchesCost, [](const DividedSteps& steps) { return shareOfClass(steps, toString(WorkClass::Data)); });
+    if (worst.steps == nullptr) return {};
+    return {.sentence = fmt::format("{} of {} goes into batches: made ahead of a step, by more workers or from memory, they take less of it.",
+                                    format::percent(worst.share), dividedTime(panes, *worst.steps)),
+            .share = worst.share};
+}
+
+Notable idleGpu(const RangePanes& panes) {
+    const PaneDevice* worst = nullptr;
+    std::string ofWhat;
+    double most = 0;
+    for (const PaneDevice& device : panes.gpus) {
+        const auto steps = std::ranges::find(panes.steps, device.rank, &DividedSteps::rank);
+        const bool divided = steps != panes.steps.end() && steps->window.ns > 0;
+        const TimeNs window = divided ? steps->window : device.time.end - device.time.begin;
+        if (window.ns <= 0) continue;
+        const double idle = partOfTime({std::max<std::int64_t>(0, window.ns - device.time.busy.ns)}, window);
+        if (idle < kGpuIdles || (worst != nullptr && idle <= most)) continue;
+        worst = &device;
+        most = idle;
+        ofWhat = divided ? dividedTime(panes, *steps) : "the time from its first work to its last";
+    }
+    if (worst == nullptr) return {};
+    const PaneStream* busiest = nullptr;
+    for (const PaneStream& stream : panes.streams) {
+        if (stream.rank != worst->rank || stream.time.device != worst->time.device) continue;
+        if (busiest == nullptr || stream.time.busy > busiest->time.busy) busiest = &stream;
+    }
+    const double late = busiest == nullptr ? 0 : partOfTime(busiest->time.hostWait, busiest->time.end - busiest->time.begin);
+    std::string text = fmt::format("GPU {} has no work for {} of {}", worst->time.device, format::percent(most), ofWhat);
+    if (late >= kLaunchesLate)
+        text += fmt::format(
+            "; its busiest stream waits for launches {} of its time: fewer and larger kernels help, by a larger batch, fused operations or a "
+            "captured step.",
+            format::percent(late));
+    else
+        text += ": the pane Idle says what its streams waited for.";
+    return {.sentence = text, .share = most};
+}
+
+Notable movesAlone(const RangePanes& panes) {
+    const WorstWorker worst =
+        worstWorker(panes, kMovesAlone, [](const DividedSteps& steps) { return partOfTime(steps.communication - steps.overlapped, steps.window); });
+    if (worst.steps == nullptr) return {};
+    return {.sentence = fmt::format("{} of {} moves data between workers while no kernel computes: with more gradients added up before an update "
+                                    "it is needed less often.",
+                                    format::percent(worst.share), dividedTime(panes, *worst.steps)),
+            .share = worst.share};
+}
+
+Notable computesNothing(const RangePanes& panes) {
+    const WorstWorker worst = worstWorker(panes, kComputesNothing, [](const DividedSteps& steps) {
+        return steps.device || steps.steps <= 0 ? 0 : shareOfClass(steps, toString(WorkClass::Host));
+    });
+    if (worst.steps == nullptr) return {};
+    return {
+        .sentence = fmt::format("The thread \"{}\" computes nothing for {} of the time of its steps (host and waiting): the flame graph shows what "
+                                "lies around that.",
+                                worst.steps->thread, format::percent(worst.share)),
+        .share = worst.share};
+}
+
+Notable smallCalls(const RangePanes& panes) {
+    if (panes.devices || panes.totals.steps <= 0 || panes.totals.self.ns <= 0) return {};
+    double time = 0, calls = 0;
+    for (const PaneOperation& one : panes.operations) {
+        const SummaryRow& row = one.row;
+        if (row.calls <= 0 || static_cast<double>(row.self.ns) / static_cast<double>(row.calls) > kSmallNs) continue;
+        // A node of autograd computes by what it calls.
+        if (!row.own && row.name.find("Backward") != std::string::npos) continue;
+        const WorkClass work = workClass(row.own ? SliceKind::Own : SliceKind::Operation, row.name, row.phase, row.role);
+        if (work == WorkClass::MatrixProducts || work == WorkClass::Attention || work == WorkClass::Data || work == WorkClass::Host) continue;
+        time += static_cast<double>(row.self.ns);
+        calls += static_cast<double>(row.calls);
+    }
+    const double share = time / static_cast<double>(panes.totals.self.ns), aStep = calls / static_cast<double>(panes.totals.steps);
+    if (aStep < kSmallAStep || share < kSmallTogether) return {};
+    return {.sentence = fmt::format("{} of all operations' own time goes into {} small ones a step: fused operations, or a step that is planned as a "
+                                    "whole, have fewer.",
+                                    format::percent(share), format::significant(aStep)),
+            .share = share};
+}
+
+Notable copiesCost(const RangePanes& panes) {
+    const WorstWorker worst =
+        worstWorker(panes, kCopiesCost, [](const DividedSteps& steps) { return shareOfClass(steps, toString(WorkClass::Copies)); });
+    if (worst.steps == nullptr) return {};
+    return {.sentence = fmt::format("{} of {} goes into copies{}", format::percent(worst.share), dividedTime(panes, *worst.steps),
+                                    worst.steps->device ? " while no kernel runs: beside kernels, from pinned memory, they would cost less."
+                                                        : " and casts: what stays in one number format and layout needs none."),
+            .share = worst.share};
+}
+
+// A kernel without the types that it is made for, which can be longer than a line.
+std::string kernelWords(const std::string& name) {
+    const std::size_t types = name.find('<');
+    std::string text = types == std::string::npos || types == 0 ? name : name.substr(0, types);
+    if (text.size() <= kLongestKernelName) return text;
+    std::size_t end = kLongestKernelName;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not within a letter
+    return text.substr(0, end) + "\u2026";
+}
+
+Notable leads(const RangePanes& panes) {
+    if (panes.devices) {
+        const auto kernel = std::ranges::find(panes.kernels, SliceKind::Kernel, [](const PaneKernel& one) { return one.row.kind; });
+        if (kernel == panes.kernels.end()) return {};
+        const double share = partOfTime(kernel->row.total, panes.totals.deviceTime);
+        if (share < kKernelLeads) return {};
+        return {.sentence = fmt::format("The kernel {} takes {} of the time of all kernels and copies: what makes it faster pays most.",
+                                        kernelWords(kernel->row.name), format::percent(share)),
+                .share = share};
+    }
+    const ClassTime* largest = nullptr;
+    const WorstWorker worst = worstWorker(panes, kClassLeads, [](const DividedSteps& steps) {
+        double most = 0;
+        for (const WorkClass work :
+             {WorkClass::MatrixProducts, WorkClass::Attention, WorkClass::Normalisation, WorkClass::Pointwise, WorkClass::Loss, WorkClass::Optimizer})
+            most = std::max(most, shareOfClass(steps, toString(work)));
+        return most;
+    });
+    if (worst.steps == nullptr) return {};
+    for (const ClassTime& one : worst.steps->classes)
+        if (largest == nullptr || one.time > largest->time) largest = &one;
+    return {.sentence = fmt::format("The class {} has {} of {}: what makes it faster pays most.", largest->name, format::percent(worst.share),
+                                    dividedTime(panes, *worst.steps)),
+            .share = worst.share};
+}
+
+}  // namespace
+
+const std::vector<NotableRule>& notableRules() {
+    static const std::vector<NotableRule> all{
+        {"batches", "data at least 5 %", waitsForBatches},
+        {"gpu-idle", "a GPU without work at least 20 %", idleGpu},
+        {"communication", "data moved between workers while no kernel computes at least 10 %", movesAlone},
+        {"computes-nothing", "on a CPU: host and waiting at least 30 %", computesNothing},
+        {"small-operations",
+         "on a CPU: at least 100 operations a step that are neither matrix products nor attention and take at most 0.2 ms each, and at least 30 % of "
+         "all own time",
+         smallCalls},
+        {"copies", "copies at least 10 %", copiesCost},
+        {"largest", "on a CPU: another class at least 50 %; on a GPU: a kernel at least 30 % of the time of all kernels and copies", leads},
+    };
+    return all;
+}
+
+std::vector<Notable> notables(const RangePanes& panes, std::size_t most) {
+    std::vector<Notable> all;
+    if (panes.folded) return all;
+    for (const NotableRule& rule : notableRules()) {
+        if (all.size() == most) break;
+        Notable found = rule.look(panes);
+        if (found.sentence.empty()) continue;
+        found.rule = rule.id;
+        all.push_back(std::move(found));
+    }
+    return all;
+}
+
+}  // namespace stepscope
