@@ -56,12 +56,13 @@ inline void begin(Context& context, char* stack, std::size_t size, void (*entry)
     slots[0] = reinterpret_cast<void*>(entry);
     slots[1] = nullptr;
     for (std::size_t i = 1; i <= kRegisters; ++i) slots[-static_cast<std::ptrdiff_t>(i)] = nullptr;
-    context.top = slots - kRegisters;
 #ifdef __SANITIZE_ADDRESS__
-    __asan_unpoison_memory_region(stack, size);  // the frames that lay there never returned
+    if (context.top != nullptr)  // the frames above where it was left for the last time never returned
+        __asan_unpoison_memory_region(context.top, static_cast<std::size_t>(stack + size - static_cast<char*>(context.top)));
     context.stack = stack;
     context.size = size;
 #endif
+    context.top = slots - kRegisters;
 }
 #else
 struct Context {
