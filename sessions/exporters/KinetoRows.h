@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/base/KeyedHash.h"
 #include "core/base/Result.h"
 #include "core/trace/Allocation.h"
 #include "core/trace/Sample.h"
@@ -29,10 +30,7 @@ public:
 
 private:
     using Key = std::pair<std::int64_t, std::int64_t>;
-    struct Hash {
-        std::size_t operator()(const Key& key) const { return std::hash<std::int64_t>()(key.second * 0x9E3779B97F4A7C1 + key.first); }
-    };
-    std::unordered_set<Key, Hash> m_calls, m_launched;    // by rank and correlation
+    std::unordered_set<Key, KeyedHash> m_calls, m_launched;  // by rank and correlation
     std::map<std::int64_t, std::vector<Key>> m_ofDevice;  // by lane: from and to of what lies on it
     std::map<std::int64_t, std::set<Key>> m_spare;
 };
