@@ -45,7 +45,7 @@ Workplace::Workplace(const Options& options)
       m_timeline({m_window.pages(), m_window.timelinePage(), m_window.operationsPage()}, m_runs, m_running, m_live, m_stage, databaseOf(options)),
       m_panes({m_window.pages(), m_window.timelinePage()}, m_runs, databaseOf(options)),
       m_query({m_window.queryPage()}, m_reader, m_running, m_stage),
-      m_exports({m_window.sessions(), &m_window}, m_running, databaseOf(options)),
+      m_exports({m_window.sessions(), &m_window}, m_runs, m_running, databaseOf(options)),
       m_captures({m_window, m_window.sessions()}, databaseOf(options)),
       m_import({m_window, m_window.pages(), m_window.operationsPage(), m_window.timelinePage()}, m_running, m_reader, m_sessions),
       m_demo(m_window.sessions(), m_runs, m_running, m_reader),

@@ -58,12 +58,20 @@ void addPastTheRows(Document& document, std::size_t shown, std::size_t all, cons
         document.blocks.push_back(Paragraph{fmt::format("The first {} of {} {}.", shown, format::count(static_cast<std::int64_t>(all)), what)});
 }
 
+// Of GPUs what is divided has what lies between captures in it; where that is most of it, it is no step's time.
+bool betweenCaptures(const DividedSteps& divided, const RangePanes& panes) {
+    return divided.device && divided.window.ns / 2 > panes.totals.stepTime.ns;
+}
+
 std::string answerFrom(const RangePanes& panes) {
     const SummaryTotals& totals = panes.totals;
+    if (totals.steps > 0 && panes.severalRanks)
+        return fmt::format("{} steps of all ranks together were captured; what the time of each rank went into stands below.",
+                           format::count(totals.steps));
     if (totals.steps <= 0) return fmt::format("{} records were captured, and no whole step is among them.", format::count(panes.slices));
     std::string text = fmt::format("{} captured step{} took {}{}", format::count(totals.steps), totals.steps == 1 ? "" : "s",
                                    timeAStep(totals.stepTime, totals.steps), totals.steps == 1 ? "" : " each, on average");
-    if (panes.steps.size() == 1 && !panes.steps.front().classes.empty()) {
+    if (panes.steps.size() == 1 && !panes.steps.front().classes.empty() && !betweenCaptures(panes.steps.front(), panes)) {
         const DividedSteps& divided = panes.steps.front();
         const auto largest = std::ranges::max_element(divided.classes, {}, [](const ClassTime& one) { return one.time.ns; });
         if (largest->time.ns > 0) text += fmt::format("; the largest part: {} ({})", largest->name, shareText(largest->time, divided.window));
@@ -77,7 +85,7 @@ void addCaptured(Document& document, const RangePanes& panes, const CaptureFacts
     const SummaryTotals& totals = panes.totals;
     Table table{.head = {}, .rows = {}, .textColumns = 2};
     table.rows.push_back({"session", fmt::format("{}{}", facts.session, facts.name.empty() ? std::string() : ", " + facts.name)});
-    table.rows.push_back({"steps", format::count(totals.steps)});
+    table.rows.push_back({panes.severalRanks ? "steps of all ranks" : "steps", format::count(totals.steps)});
     table.rows.push_back({"records", format::count(panes.slices)});
     table.rows.push_back({"calls of operations", format::count(totals.operations)});
     if (panes.devices) table.rows.push_back({"kernels and copies", format::count(totals.kernels)});
@@ -103,33 +111,35 @@ void addCaptured(Document& document, const RangePanes& panes, const CaptureFacts
     for (const std::string& note : facts.notes) document.blocks.push_back(Paragraph{note});
     if (panes.folded)
         document.blocks.push_back(
-            Paragraph{"There are too many records to read them one by one: this page has the sums that are stored beside them, without places in the "
-                      "model and without kinds of work, and a call within one of its own name counts twice in its total."});
+            Paragraph{std::string("There are too many records to read them one by one: this page has the sums that are stored beside them, without "
+                                  "places in the model and without kinds of work") +
+                      (panes.nestedEach ? "; calls within calls of the same name count each in a total." : ".")});
 }
 
-void addDivided(Document& document, const DividedSteps& divided, bool severalRanks) {
-    const bool steps = divided.steps > 0;
-    const std::string whose = severalRanks ? fmt::format(", rank {}", divided.rank) : std::string();
+void addDivided(Document& document, const DividedSteps& divided, const RangePanes& panes) {
+    const bool steps = divided.steps > 0 && !betweenCaptures(divided, panes);
+    const std::int64_t parts = steps ? divided.steps : 1;
+    const std::string whose = panes.severalRanks ? fmt::format(", rank {}", divided.rank) : std::string();
     SharePicture picture{.label = (steps ? "time of a step by kind of work" : "time by kind of work") + whose, .bars = {}};
     Table table{.head = {"kind of work" + whose, steps ? "a step" : "in all", "share"}, .rows = {}, .textColumns = 1};
     for (const ClassTime& one : divided.classes) {
-        const std::string time = timeAStep(one.time, divided.steps), share = shareText(one.time, divided.window);
+        const std::string time = timeAStep(one.time, parts), share = shareText(one.time, divided.window);
         table.rows.push_back({one.name, time, share});
         if (one.time.ns > 0) picture.bars.push_back({one.name, shareOf(one.time, divided.window), time + ", " + share});
     }
-    table.rows.push_back({"together", timeAStep(divided.window, divided.steps), shareText(divided.window, divided.window)});
+    table.rows.push_back({"together", timeAStep(divided.window, parts), shareText(divided.window, divided.window)});
     document.blocks.push_back(std::move(picture));
     document.blocks.push_back(std::move(table));
     if (divided.communication.ns > 0)
-        document.blocks.push_back(Paragraph{fmt::format("Kernels moved data between workers for {} {}; during {} of that others computed.",
-                                                        timeAStep(divided.communication, divided.steps), steps ? "a step" : "in all",
-                                                        timeAStep(divided.overlapped, divided.steps))});
+        document.blocks.push_back(
+            Paragraph{fmt::format("Kernels moved data between workers for {} {}; during {} of that others computed.",
+                                  timeAStep(divided.communication, parts), steps ? "a step" : "in all", timeAStep(divided.overlapped, parts))});
 }
 
 void addStepTime(Document& document, const RangePanes& panes) {
     if (panes.steps.empty()) return;
     document.blocks.push_back(Heading{"What the time of steps went into"});
-    for (std::size_t i = 0; i < std::min(kMostRanks, panes.steps.size()); ++i) addDivided(document, panes.steps[i], panes.severalRanks);
+    for (std::size_t i = 0; i < std::min(kMostRanks, panes.steps.size()); ++i) addDivided(document, panes.steps[i], panes);
     addPastTheRows(document, kMostRanks, panes.steps.size(), "ranks");
     document.blocks.push_back(Paragraph{
         panes.devices ? "Each instant counts once: of what goes on at once, the first of this table. It reaches from the begin of the first "

@@ -57,7 +57,9 @@ TEST_F(ImportCommand, EndsWithOneObjectAndIsProfiledAndExported) {
     EXPECT_THAT(report, HasSubstr("An imported trace"));
     EXPECT_THAT(report, HasSubstr("| gemm | aten::mm |"));
     EXPECT_THAT(report, HasSubstr("| stream 7 of GPU 0 | 1 |"));
-    EXPECT_THAT(report, HasSubstr("stepscope-cli profile 1 --report capture.html"));
+    EXPECT_THAT(report,
+                HasSubstr("stepscope-cli profile 1 --db " + std::filesystem::path(database()).filename().string() + " --report capture.html"));
+    EXPECT_EQ(report.find(database()), std::string::npos) << "a page that may be sent tells no folders";
     ASSERT_EQ(cli({"sessions", "export-trace", "1", path("again.json"), "--db", database()}).exitCode, 0);
     const Json again = Json::parse(read(path("again.json")));
     EXPECT_EQ(again["deviceProperties"][0]["name"], "A GPU");

@@ -2,13 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <ostream>
-
-#include "app/cli/ab/ReportFile.h"
 #include "app/workbench/reports/CaptureReports.h"
-#include "core/report/Html.h"
-#include "core/report/Markdown.h"
-#include "sessions/exporters/ExportFile.h"
+#include "app/workbench/reports/DocumentFile.h"
 
 namespace stepscope::cli {
 
@@ -20,7 +15,7 @@ void addCaptureReports(CLI::App& command, std::vector<std::string>& files) {
 
 Status checkCaptureReports(const std::vector<std::string>& files) {
     for (const std::string& path : files)
-        if (const auto format = reportFormatOf(path); !format || *format == ReportFormat::Json)
+        if (!namesHtml(path) && !namesMarkdown(path))
             return makeError(ErrorCode::BadInput,
                              fmt::format("A report of a capture is .html or .md; \"{}\" ends in neither. Name the file so, or take "
                                          "--json for a script.",
@@ -33,14 +28,8 @@ Status writeCaptureReports(const std::string& database, std::int64_t session, co
     const auto workbench = Workbench::create();
     const auto document = capturedReport(*workbench, database, session);
     if (!document) return document.error();
-    for (const std::string& path : files) {
-        const bool html = *reportFormatOf(path) == ReportFormat::Html;
-        const auto written = exportToFile(path, [&](std::ostream& out) -> Status {
-            out << (html ? report::toHtml(*document) : report::toMarkdown(*document));
-            return {};
-        });
-        if (!written) return written;
-    }
+    for (const std::string& path : files)
+        if (auto written = exportDocument(*document, path); !written) return written;
     return {};
 }
 

@@ -4,7 +4,10 @@
 #include <QProgressDialog>
 #include <chrono>
 
+#include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
+#include "app/workbench/reports/CaptureReports.h"
+#include "app/workbench/reports/DocumentFile.h"
 #include "core/base/Format.h"
 #include "sessions/exporters/ExportSession.h"
 #include "widgets/panels/sessions/SessionsPanel.h"
@@ -13,6 +16,21 @@ namespace stepscope {
 namespace {
 
 constexpr int kShownAfterMs = 300;  // an export that takes longer is shown
+constexpr const char* kReport = "report";
+
+// What was captured as a page, which needs the engine: what a preset comes to on this machine is left out of its settings.
+Result<std::string> writeReport(const Workbench* workbench, const std::string& database, std::int64_t session, const std::string& file,
+                                const std::atomic<bool>& stop) {
+    if (workbench == nullptr)
+        return makeError(ErrorCode::Unsupported,
+                         "A report needs the engine, which has not started: once it has, ask again; where it cannot, the log says why.");
+    const auto stopped = [&file] { return makeError(ErrorCode::Cancelled, "The report " + file + " was stopped; nothing was written."); };
+    const auto document = capturedReport(*workbench, database, session, [&stop] { return !stop; });
+    if (!document) return document.error().code == ErrorCode::Cancelled ? stopped() : document.error();
+    if (stop) return stopped();
+    if (auto written = exportDocument(*document, file); !written) return written.error();
+    return file;
+}
 
 }  // namespace
 
@@ -22,11 +40,12 @@ std::vector<ExportChoice> exportChoices(bool capturesOnly) {
         if (one.captures || !capturesOnly)
             choices.push_back({QString::fromStdString(one.word), QString::fromStdString(one.about),
                                QString::fromStdString(one.endings).split(' ', Qt::SkipEmptyParts), QString::fromStdString(one.name)});
+    choices.push_back({kReport, "Report of what was captured", {"*.html", "*.md"}, "session-%-captured.html"});
     return choices;
 }
 
-ExportWiring::ExportWiring(const Panels& panels, RunWiring& running, std::string database, QObject* parent)
-    : QObject(parent), m_panels(panels), m_running(running), m_database(std::move(database)) {
+ExportWiring::ExportWiring(const Panels& panels, RunController& runs, RunWiring& running, std::string database, QObject* parent)
+    : QObject(parent), m_panels(panels), m_runs(runs), m_running(running), m_database(std::move(database)) {
     panels.sessions.setExports(exportChoices());
     connect(&panels.sessions, &SessionsPanel::exportRequested, this, &ExportWiring::write);
 }
@@ -65,7 +84,7 @@ void ExportWiring::write(qint64 session, const QString& path, const QString& wor
         m_dialog = nullptr;
     }
     showProgress(path, 0);
-    m_thread.post([this, session, stop = m_stop, file = path.toStdString(), word = word.toStdString()] {
+    m_thread.post([this, session, stop = m_stop, file = path.toStdString(), word = word.toStdString(), workbench = m_runs.workbench()] {
         auto told = std::chrono::steady_clock::now();
         const auto progress = [&](std::int64_t bytes) {
             // The window hears of what a person can read, and no more often.
@@ -77,9 +96,11 @@ void ExportWiring::write(qint64 session, const QString& path, const QString& wor
             }
             return !*stop;
         };
-        const auto written = exportFormatOf(word, file, ExportFormat::CsvLong).andThen([&](ExportFormat format) {
-            return exportSession(m_database, session, file, format, Existing::Replace, progress);
-        });
+        const bool page = word == kReport || (word.empty() && (namesHtml(file) || namesMarkdown(file)));
+        const auto written = page ? writeReport(workbench, m_database, session, file, *stop)
+                                  : exportFormatOf(word, file, ExportFormat::CsvLong).andThen([&](ExportFormat format) {
+                                        return exportSession(m_database, session, file, format, Existing::Replace, progress);
+                                    });
         answer(this, [this, session, written] {
             ended();
             if (written)

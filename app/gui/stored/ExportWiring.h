@@ -1,5 +1,6 @@
-// Stored sessions as files for other programs: in any format that the exporters have, written on a thread of its own, with a Stop where it takes
-// long. Which file it is, and whether one that is there is written over, is asked by the panels' dialogs. GUI thread.
+// Stored sessions as files for other programs: in any format that the exporters have, or what was captured as a page to read; written on a thread of
+// its own, with a Stop where it takes long. Which file it is, and whether one that is there is written over, is asked by the panels' dialogs. GUI
+// thread.
 #pragma once
 #include <QObject>
 #include <atomic>
@@ -15,10 +16,11 @@ class QWidget;
 
 namespace stepscope {
 
+class RunController;
 class RunWiring;
 class SessionsPanel;
 
-// All of them, or those of captures alone.
+// All of them, or those of captures alone; the report is the last.
 std::vector<ExportChoice> exportChoices(bool capturesOnly = false);
 
 class ExportWiring : public QObject {
@@ -28,9 +30,9 @@ public:
         SessionsPanel& sessions;
         QWidget* window;
     };
-    ExportWiring(const Panels& panels, RunWiring& running, std::string database, QObject* parent = nullptr);
+    ExportWiring(const Panels& panels, RunController& runs, RunWiring& running, std::string database, QObject* parent = nullptr);
 
-    // word: of the format; empty: the file's name says it.
+    // word: of the format, or "report"; empty: the file's name says it.
     void write(qint64 session, const QString& path, const QString& word);
     QProgressDialog* dialog() const { return m_dialog; }  // while something is written
 
@@ -40,6 +42,7 @@ private:
     void ended();
 
     Panels m_panels;
+    RunController& m_runs;
     RunWiring& m_running;
     std::string m_database;
     QProgressDialog* m_dialog = nullptr;  // the window's child

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "app/workbench/experiments/ExperimentQuestion.h"
+#include "app/workbench/reports/DocumentFile.h"
 #include "app/workbench/reports/ReportJson.h"
 #include "core/analysis/JudgedSentence.h"
 #include "core/events/ConfigJson.h"
@@ -17,8 +18,6 @@
 #include "core/events/Event.h"
 #include "core/events/Presets.h"
 #include "core/experiment/Ladder.h"
-#include "core/report/Html.h"
-#include "core/report/Markdown.h"
 #include "sessions/Samples.h"
 #include "sessions/Slices.h"
 #include "sessions/exporters/ExportFile.h"
@@ -159,17 +158,11 @@ report::Document documentOf(const StoredReport& stored) {
 }
 
 Status exportReport(const StoredReport& stored, const std::string& path) {
-    const std::string ending = std::filesystem::path(path).extension().string();
-    const bool html = ending == ".html" || ending == ".htm";
-    if (!html && ending != ".md" && ending != ".markdown" && ending != ".json")
+    if (namesHtml(path) || namesMarkdown(path)) return exportDocument(documentOf(stored), path);
+    if (std::filesystem::path(path).extension() != ".json")
         return makeError(ErrorCode::BadInput, fmt::format("A report is .html, .md or .json; \"{}\" ends in neither. Name the file so.", path));
     return exportToFile(path, [&](std::ostream& out) -> Status {
-        if (ending == ".json") {
-            out << json::line(json::ofReport(stored, stored.session));
-            return {};
-        }
-        const report::Document document = documentOf(stored);
-        out << (html ? report::toHtml(document) : report::toMarkdown(document));
+        out << json::line(json::ofReport(stored, stored.session));
         return {};
     });
 }

@@ -2,6 +2,7 @@
 // the one that draws.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "app/workbench/Workbench.h"
@@ -9,7 +10,8 @@
 
 namespace stepscope {
 
-// Of all that the session captured. Errors: those of SessionReader, and that it holds no capture.
-Result<report::Document> capturedReport(const Workbench& workbench, const std::string& database, std::int64_t session);
+// Of all that the session captured. Errors: those of SessionReader, that it holds no capture, and Cancelled where `goesOn` says no.
+Result<report::Document> capturedReport(
+    const Workbench& workbench, const std::string& database, std::int64_t session, const std::function<bool()>& goesOn = [] { return true; });
 
 }  // namespace stepscope

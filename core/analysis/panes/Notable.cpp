@@ -28,6 +28,13 @@ double shareOfClass(const DividedSteps& steps, std::string_view name) {
     return 0;
 }
 
+// Of a GPU: the part in which it did anything.
+double shareAtWork(const DividedSteps& steps) {
+    double share = 0;
+    for (const char* name : {"kernels", "copies", "memsets", "communication"}) share += shareOfClass(steps, name);
+    return std::min(share, 1.0);
+}
+
 // Of several workers the one with the largest share.
 struct WorstWorker {
     const DividedSteps* steps = nullptr;
@@ -44,7 +51,8 @@ WorstWorker worstWorker(const RangePanes& panes, double least, const Share& shar
 }
 
 std::string dividedTime(const RangePanes& panes, const DividedSteps& steps) {
-    std::string text = steps.steps > 0 ? "the time of the steps" : "the range";
+    // Of GPUs what lies between steps, and between captures, is divided too.
+    std::string text = steps.steps <= 0 ? "the range" : steps.device ? "the time from the first step to the last" : "the time of the steps";
     if (panes.severalRanks) text += fmt::format(" on rank {}", steps.rank);
     return text;
 }
@@ -67,7 +75,9 @@ Notable idleGpu(const RangePanes& panes) {
         const bool divided = steps != panes.steps.end() && steps->window.ns > 0;
         const TimeNs window = divided ? steps->window : device.time.end - device.time.begin;
         if (window.ns <= 0) continue;
-        const double idle = partOfTime({std::max<std::int64_t>(0, window.ns - device.time.busy.ns)}, window);
+        double idle = partOfTime({std::max<std::int64_t>(0, window.ns - device.time.busy.ns)}, window);
+        // Works that reach over an edge of what is divided are cut there; of a worker's only GPU the classes tell it.
+        if (divided && steps->device && std::ranges::count(panes.gpus, device.rank, &PaneDevice::rank) == 1) idle = 1 - shareAtWork(*steps);
         if (idle < kGpuIdles || (worst != nullptr && idle <= most)) continue;
         worst = &device;
         most = idle;
@@ -126,7 +136,9 @@ Notable smallCalls(const RangePanes& panes) {
         time += static_cast<double>(row.self.ns);
         calls += static_cast<double>(row.calls);
     }
-    const double share = time / static_cast<double>(panes.totals.self.ns), aStep = calls / static_cast<double>(panes.totals.steps);
+    std::int64_t steps = 0;  // a step that the range begins in has calls in it, too
+    for (const DividedSteps& one : panes.steps) steps += one.steps;
+    const double share = time / static_cast<double>(panes.totals.self.ns), aStep = calls / static_cast<double>(std::max(steps, panes.totals.steps));
     if (aStep < kSmallAStep || share < kSmallTogether) return {};
     return {.sentence = fmt::format("{} of all operations' own time goes into {} small ones a step: fused operations, or a step that is planned as a "
                                     "whole, have fewer.",
@@ -144,10 +156,10 @@ Notable copiesCost(const RangePanes& panes) {
             .share = worst.share};
 }
 
-// A kernel without the types that it is made for, which can be longer than a line.
+// The types that a kernel is made for can be longer than a line, and tell one of CUTLASS's from another.
 std::string kernelWords(const std::string& name) {
-    const std::size_t types = name.find('<');
-    std::string text = types == std::string::npos || types == 0 ? name : name.substr(0, types);
+    if (name.empty()) return "without a name";
+    const std::string text = name.starts_with("void ") ? name.substr(5) : name;
     if (text.size() <= kLongestKernelName) return text;
     std::size_t end = kLongestKernelName;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not within a letter

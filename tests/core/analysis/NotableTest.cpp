@@ -56,6 +56,7 @@ TEST(Notable, AClassSpeaksFromItsShareOfTheStepsOn) {
 
 RangePanes rangeWithGpu(std::int64_t busy, std::int64_t hostWait) {
     RangePanes panes = rangeWith("runtime calls", 10, true);
+    panes.steps[0].classes = {{"kernels", {busy}}, {"other", {1000 - busy}}};
     panes.gpus.push_back({.rank = 0, .time = {.device = 2, .begin = {100}, .end = {900}, .busy = {busy}}});
     StreamTime stream{.device = 2, .stream = 7, .begin = {0}, .end = {1000}, .busy = {busy}, .hostWait = {hostWait}};
     panes.streams.push_back({.rank = 0, .time = stream});
@@ -75,6 +76,10 @@ TEST(Notable, AGpuWithoutWorkIsSaidWithWhetherLaunchesWereLate) {
     ASSERT_EQ(other.size(), 1u);
     EXPECT_THAT(other[0].sentence, HasSubstr("the pane Idle"));
     EXPECT_THAT(notables(rangeWithGpu(801, 500)), IsEmpty()) << "it is busy";
+    // A kernel that began before the range is in the classes, and not among what began in it; of several GPUs nobody can tell.
+    RangePanes cut = rangeWithGpu(1000, 0);
+    cut.gpus[0].time.busy.ns = 2;
+    EXPECT_THAT(notables(cut), IsEmpty());
     // Without steps the time is that from its first work to its last.
     RangePanes alone = rangeWithGpu(640, 0);
     alone.steps.clear();
@@ -119,7 +124,7 @@ TEST(Notable, SmallOperationsAreManyShortAndTogetherMuch) {
     EXPECT_THAT(notables(gpu), IsEmpty()) << "there operations only launch";
 }
 
-TEST(Notable, AKernelThatLeadsIsNamedWithoutItsTypes) {
+TEST(Notable, AKernelThatLeadsIsNamedAsFarAsALineGoes) {
     RangePanes panes = rangeWith("runtime calls", 10, true);
     PaneKernel copy, kernel;
     copy.row.kind = SliceKind::Memcpy;
@@ -131,9 +136,12 @@ TEST(Notable, AKernelThatLeadsIsNamedWithoutItsTypes) {
     const auto said = notables(panes);
     ASSERT_EQ(said.size(), 1u);
     EXPECT_EQ(said[0].rule, "largest");
-    EXPECT_THAT(said[0].sentence, HasSubstr("The kernel void gemm takes 30"));
+    EXPECT_THAT(said[0].sentence, HasSubstr("The kernel gemm<float, xxx"));
+    EXPECT_THAT(said[0].sentence, HasSubstr("\u2026 takes 30"));
     panes.kernels[1].row.name = std::string(300, 'y');
     EXPECT_LT(notables(panes)[0].sentence.size(), 200u);
+    panes.kernels[1].row.name.clear();
+    EXPECT_THAT(notables(panes)[0].sentence, HasSubstr("The kernel without a name takes 30"));
     panes.kernels[1].row.total.ns = 299;
     EXPECT_THAT(notables(panes), IsEmpty());
 }

@@ -202,5 +202,41 @@ TEST(Shares, AreBarsAndWhatHasNoneIsNamed) {
     EXPECT_EQ(toSvg(SharePicture{.label = "nothing", .bars = {{"none", 0, ""}}}), "");
 }
 
+TEST(CaptureReport, OfSeveralRanksTellsNoMeanStepOfThemTogether) {
+    RangePanes panes;
+    panes.severalRanks = true;
+    panes.totals.steps = 6;
+    panes.totals.stepTime.ns = 90'000'000;
+    const std::string text = toMarkdown(captureReport(panes, knownFacts()));
+    EXPECT_THAT(text, HasSubstr("6 steps of all ranks together were captured"));
+    EXPECT_THAT(text, Not(HasSubstr("on average"))) << "of two sides of 10 and 20 ms a step 15 is nobody's";
+}
+
+TEST(CaptureReport, TimeBetweenCapturesOfAGpuIsNoStepsTime) {
+    RangePanes panes;
+    panes.devices = true;
+    panes.totals.steps = 2;
+    panes.totals.stepTime.ns = 20'000'000;
+    DividedSteps divided{.device = true, .steps = 2};
+    divided.window.ns = 30'000'000;
+    divided.classes = {{"kernels", {18'000'000}}, {"other", {12'000'000}}};
+    panes.steps = {divided};
+    EXPECT_THAT(toMarkdown(captureReport(panes, knownFacts())), HasSubstr("the largest part: kernels (60.0 %)"));
+    panes.steps[0].window.ns = 100'000'000'000;
+    panes.steps[0].classes[1].time.ns = 99'982'000'000;
+    const std::string text = toMarkdown(captureReport(panes, knownFacts()));
+    EXPECT_THAT(text, Not(HasSubstr("the largest part")));
+    EXPECT_THAT(text, Not(HasSubstr("a step |"))) << "nor are its classes";
+    EXPECT_THAT(text, HasSubstr("in all"));
+}
+
+TEST(CaptureReport, OfSumsThatAreStoredSaysWhatNestedCallsCountOnlyWhereTheyDo) {
+    RangePanes panes;
+    panes.folded = true;
+    EXPECT_THAT(toMarkdown(captureReport(panes, knownFacts())), Not(HasSubstr("calls within calls")));
+    panes.nestedEach = true;
+    EXPECT_THAT(toMarkdown(captureReport(panes, knownFacts())), HasSubstr("calls within calls of the same name count each"));
+}
+
 }  // namespace
 }  // namespace stepscope::report

@@ -14,6 +14,8 @@
 
 #include "WindowFixture.h"
 #include "fake/FakeLooks.h"
+#include "widgets/panels/run/NoticeBar.h"
+#include "widgets/panels/sessions/SessionsPanel.h"
 #include "widgets/style/Theme.h"
 #include "widgets/timeline/TimelinePage.h"
 #include "widgets/timeline/panes/FlameView.h"
@@ -85,6 +87,22 @@ protected:
         }
     }
 };
+
+TEST_F(WindowPanesTest, WhatWasCapturedIsWrittenAsAPageFromTheMenuOfSessionsAndByANameAlone) {
+    open();
+    capture();
+    ASSERT_TRUE(filled());
+    const QString page = folder.filePath("captured.html"), text = folder.filePath("captured.md");
+    Q_EMIT window().sessions().exportRequested(1, page, "report");
+    Q_EMIT window().sessions().exportRequested(1, text, {});
+    const auto read = [](const QString& path) {
+        QFile file(path);
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    };
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !read(page).isEmpty() && !read(text).isEmpty(); }, 8000)) << window().notice().sentence().toStdString();
+    EXPECT_TRUE(read(page).startsWith("<!DOCTYPE html>"));
+    EXPECT_TRUE(read(text).startsWith("# Where did the time of captured steps go?"));
+}
 
 TEST_F(WindowPanesTest, FollowTheRangeAndTheSelectionOfALiveCapture) {
     options.size = {1280, 800};

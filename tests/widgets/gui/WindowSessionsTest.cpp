@@ -262,7 +262,7 @@ TEST_F(WindowSessionsTest, OffersEveryFormatOfTheCommandLineAndSaysWhyOneHasNoth
     const auto choices = exportChoices();
     QStringList words;
     for (const ExportChoice& choice : choices) words << choice.word;
-    EXPECT_EQ(words, (QStringList{"kineto", "perfetto", "memory", "csv", "csv-wide", "tensorboard"}));
+    EXPECT_EQ(words, (QStringList{"kineto", "perfetto", "memory", "csv", "csv-wide", "tensorboard", "report"}));
     for (const ExportChoice& choice : choices) {
         const QString path = folder.filePath(choice.nameFor(1));
         Q_EMIT window().sessions().exportRequested(1, path, choice.word);
