@@ -31,7 +31,7 @@ public:
 private:
     using Key = std::pair<std::int64_t, std::int64_t>;
     std::unordered_set<Key, KeyedHash> m_calls, m_launched;  // by rank and correlation
-    std::map<std::int64_t, std::vector<Key>> m_ofDevice;  // by lane: from and to of what lies on it
+    std::map<std::int64_t, std::vector<Key>> m_ofDevice;     // by lane: from and to of what lies on it
     std::map<std::int64_t, std::set<Key>> m_spare;
 };
 

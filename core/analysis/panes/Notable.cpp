@@ -28,11 +28,13 @@ double shareOfClass(const DividedSteps& steps, std::string_view name) {
     return 0;
 }
 
-// Of a GPU: the part in which it did anything.
-double shareAtWork(const DividedSteps& steps) {
-    double share = 0;
-    for (const char* name : {"kernels", "copies", "memsets", "communication"}) share += shareOfClass(steps, name);
-    return std::min(share, 1.0);
+// Of a GPU: how long it did anything.
+TimeNs timeAtWork(const DividedSteps& steps) {
+    TimeNs time;
+    for (const ClassTime& one : steps.classes)
+        for (const char* name : {"kernels", "copies", "memsets", "communication"})
+            if (one.name == std::string_view(name)) time.ns += one.time.ns;
+    return time;
 }
 
 // Of several workers the one with the largest share.
@@ -75,9 +77,10 @@ Notable idleGpu(const RangePanes& panes) {
         const bool divided = steps != panes.steps.end() && steps->window.ns > 0;
         const TimeNs window = divided ? steps->window : device.time.end - device.time.begin;
         if (window.ns <= 0) continue;
-        double idle = partOfTime({std::max<std::int64_t>(0, window.ns - device.time.busy.ns)}, window);
         // Works that reach over an edge of what is divided are cut there; of a worker's only GPU the classes tell it.
-        if (divided && steps->device && std::ranges::count(panes.gpus, device.rank, &PaneDevice::rank) == 1) idle = 1 - shareAtWork(*steps);
+        const bool only = std::ranges::count(panes.gpus, device.rank, &PaneDevice::rank) == 1;
+        const TimeNs atWork = divided && steps->device && only ? timeAtWork(*steps) : device.time.busy;
+        const double idle = partOfTime({std::max<std::int64_t>(0, window.ns - atWork.ns)}, window);
         if (idle < kGpuIdles || (worst != nullptr && idle <= most)) continue;
         worst = &device;
         most = idle;
