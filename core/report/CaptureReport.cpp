@@ -35,7 +35,7 @@ std::string shareText(TimeNs part, TimeNs all) {
 
 // Names of templates take hundreds of letters; both ends of them tell one from another.
 std::string shortName(const std::string& name) {
-    const std::string text = plainText(name);
+    std::string text = plainText(name);
     if (text.empty()) return "without a name";
     if (text.size() <= kNameHead + kNameTail) return text;
     const auto continues = [&](std::size_t at) { return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
@@ -111,9 +111,9 @@ void addCaptured(Document& document, const RangePanes& panes, const CaptureFacts
     for (const std::string& note : facts.notes) document.blocks.push_back(Paragraph{note});
     if (panes.folded)
         document.blocks.push_back(
-            Paragraph{std::string("There are too many records to read them one by one: this page has the sums that are stored beside them, without "
-                                  "places in the model and without kinds of work") +
-                      (panes.nestedEach ? "; calls within calls of the same name count each in a total." : ".")});
+            Paragraph{fmt::format("There are too many records to read them one by one: this page has the sums that are stored beside them, without "
+                                  "places in the model and without kinds of work{}.",
+                                  panes.nestedEach ? "; calls within calls of the same name count each in a total" : "")});
 }
 
 void addDivided(Document& document, const DividedSteps& divided, const RangePanes& panes) {

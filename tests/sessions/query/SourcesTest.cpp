@@ -48,7 +48,7 @@ TEST_F(QuerySources, ZeroIsANumberWhereUnknownHasAnother) {
 TEST_F(QuerySources, EachViewHasItsKindsAndSliceHasAll) {
     SliceBlock host{.thread = {.thread = 2}, .strings = {"", "x"}};
     for (int kind = 0; kind < kSliceKinds; ++kind)
-        host.slices.push_back({.start = kind * 10, .duration = 5, .name = 1, .kind = static_cast<SliceKind>(kind), .step = 4});
+        host.slices.push_back({.start = std::int64_t{kind} * 10, .duration = 5, .name = 1, .kind = static_cast<SliceKind>(kind), .step = 4});
     record({encodeSlices(host)});
     EXPECT_EQ(text("SELECT group_concat(kind) FROM slice"),
               "operation,own,backward,step,phase,evaluation,annotation,python,runtime,driver,kernel,memcpy,memset,synchronisation,device annotation,"
@@ -84,7 +84,7 @@ TEST_F(QuerySources, ARangeOfTimeGivesWhatGoingThroughEverythingGives) {
     std::mt19937 random(5);
     auto chunks = cutAtRandom(randomSlices(random, 600, 1), random);
     for (auto& chunk : cutAtRandom(randomSlices(random, 300, 2), random)) chunks.push_back(std::move(chunk));
-    for (int part = 0; part < 4; ++part) {
+    for (std::int64_t part = 0; part < 4; ++part) {
         SampleBlock counter{.lane = 50};
         counter.series = {{}, {"power", "W"}};
         for (std::int64_t i = 0; i < 50; ++i) counter.samples.push_back({part * 20'000 + i * 300, 1, static_cast<double>(i)});

@@ -179,7 +179,7 @@ TEST(TimelineView, ACounterIsAStaircaseAndAValueThatIsNoNumberCountsAsNothing) {
     };
     ASSERT_GT(topAt(5), 0);
     ASSERT_GT(topAt(15), 0);
-    EXPECT_NEAR(topAt(5) - topAt(15), (TimelineLayout::kCounter - 4) / 2, 2) << "half as much is half as high";
+    EXPECT_NEAR(topAt(5) - topAt(15), (TimelineLayout::kCounter - 4) / 2.0, 2) << "half as much is half as high";
     EXPECT_NEAR(topAt(25) - topAt(15), TimelineLayout::kCounter - 4, 2);
     EXPECT_EQ(topAt(5), topAt(9)) << "a value holds until the next";
 }
