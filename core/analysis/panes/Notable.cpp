@@ -162,7 +162,7 @@ Notable copiesCost(const RangePanes& panes) {
 // The types that a kernel is made for can be longer than a line, and tell one of CUTLASS's from another.
 std::string kernelWords(const std::string& name) {
     if (name.empty()) return "without a name";
-    const std::string text = name.starts_with("void ") ? name.substr(5) : name;
+    std::string text = name.starts_with("void ") ? name.substr(5) : name;
     if (text.size() <= kLongestKernelName) return text;
     std::size_t end = kLongestKernelName;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not within a letter
