@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <ostream>
 
+#include "app/workbench/reports/DocumentFile.h"
 #include "app/workbench/reports/ReportJson.h"
 #include "core/report/Html.h"
 #include "core/report/Markdown.h"
@@ -14,10 +15,10 @@
 namespace stepscope::cli {
 
 Result<ReportFormat> reportFormatOf(const std::string& path) {
+    if (namesHtml(path)) return ReportFormat::Html;
+    if (namesMarkdown(path)) return ReportFormat::Markdown;
     std::string ending = std::filesystem::path(path).extension().string();
     std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (ending == ".html" || ending == ".htm") return ReportFormat::Html;
-    if (ending == ".md" || ending == ".markdown") return ReportFormat::Markdown;
     if (ending == ".json") return ReportFormat::Json;
     return makeError(ErrorCode::BadInput, fmt::format("A report is .html, .md or .json; \"{}\" ends in neither. Name the file so.", path));
 }
