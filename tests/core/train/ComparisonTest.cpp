@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include "TinyTraining.h"
 #include "core/analysis/ExperimentHistory.h"
@@ -179,6 +181,25 @@ TEST_F(ComparisonTest, TellsWhyAnArmIsSlowerByTheClassOfWorkThatItSpinsIn) {
     EXPECT_THAT(waterfallSentence(why), ::testing::HasSubstr("more in optimizer step"));
     ASSERT_FALSE(why.places.empty());
     EXPECT_EQ(why.places.front().role, "optimizer");
+}
+
+TEST_F(ComparisonTest, NumbersCapturedStepsApartWhereBothArmsAreMadeAnewBetweenThem) {
+    setup.rules.budgetSeconds = 2;
+    setup.rules.rebuildShare = 0.99;  // making both anew is all but free: before each window
+    setup.whyWindows = 6;
+    EXPECT_EQ(run().state, RunState::Finished);
+    std::array<std::vector<std::int64_t>, 2> numbers;
+    for (const auto& chunk : sink.chunks()) {
+        if (!isSlices(chunk->kind)) continue;
+        const SliceBlock block = decodeSlices(*chunk).value();
+        for (const Slice& slice : block.slices)
+            if (slice.kind == SliceKind::Step) numbers[block.thread.rank == 0 ? 0 : 1].push_back(slice.step);
+    }
+    for (auto& of : numbers) {
+        EXPECT_GE(of.size(), 12U) << "six windows of at least two steps";
+        std::ranges::sort(of);
+        EXPECT_EQ(std::ranges::adjacent_find(of), of.end()) << "two captured steps of one arm have one number";
+    }
 }
 
 TEST_F(ComparisonTest, ShowsByKindWhatEachArmHoldsAtItsHighestPoint) {
