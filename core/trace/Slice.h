@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stepscope {
@@ -87,6 +88,13 @@ struct SliceThread {
     std::int64_t laneNumber() const { return lane != 0 ? lane : thread; }
     bool operator==(const SliceThread&) const = default;
 };
+
+// How captures begin the names of the threads that a planned step is shared among, beside the one that runs it: "worker 1". No other thread that a
+// capture records is called so.
+constexpr std::string_view kTeamLanePrefix = "worker ";
+inline bool isTeamLane(const SliceThread& thread) {
+    return thread.device < 0 && thread.name.starts_with(kTeamLanePrefix);
+}
 
 struct SliceBlock {
     SliceThread thread;

@@ -228,6 +228,14 @@ TEST(CaptureSlices, MembersOfATeamHaveLanesOfTheirOwn) {
     ASSERT_TRUE(names.contains("trainer"));
     ASSERT_TRUE(names.contains("worker 1"));
     EXPECT_TRUE(names["worker 1"].contains("attention backward"));
+    // By these two a step's time is divided among its team: which lane is of it, and that it works in each of its steps.
+    std::set<std::int64_t> worked;
+    for (const auto& block : run.slices.blocks) {
+        EXPECT_EQ(isTeamLane(block.thread), block.thread.name == "worker 1") << block.thread.name;
+        if (!isTeamLane(block.thread)) continue;
+        for (const auto& slice : block.slices) worked.insert(slice.step);
+    }
+    EXPECT_TRUE(worked.contains(3) && worked.contains(4));
 }
 
 TEST(CaptureSlices, AValidationBetweenCapturedStepsIsThereToo) {
