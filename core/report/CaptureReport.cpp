@@ -74,7 +74,7 @@ std::string answerFrom(const RangePanes& panes) {
     if (panes.steps.size() == 1 && !panes.steps.front().classes.empty() && !betweenCaptures(panes.steps.front(), panes)) {
         const DividedSteps& divided = panes.steps.front();
         const auto largest = std::ranges::max_element(divided.classes, {}, [](const ClassTime& one) { return one.time.ns; });
-        if (largest->time.ns > 0) text += fmt::format("; the largest part: {} ({})", largest->name, shareText(largest->time, divided.window));
+        if (largest->time.ns > 0) text += fmt::format("; the largest part: {} ({})", largest->name, shareText(largest->time, divided.divided()));
     }
     return text + ".";
 }
@@ -123,13 +123,19 @@ void addDivided(Document& document, const DividedSteps& divided, const RangePane
     SharePicture picture{.label = (steps ? "time of a step by kind of work" : "time by kind of work") + whose, .bars = {}};
     Table table{.head = {"kind of work" + whose, steps ? "a step" : "in all", "share"}, .rows = {}, .textColumns = 1};
     for (const ClassTime& one : divided.classes) {
-        const std::string time = timeAStep(one.time, parts), share = shareText(one.time, divided.window);
+        const std::string time = timeAStep(divided.eachThread(one.time), parts), share = shareText(one.time, divided.divided());
         table.rows.push_back({one.name, time, share});
-        if (one.time.ns > 0) picture.bars.push_back({one.name, shareOf(one.time, divided.window), time + ", " + share});
+        if (one.time.ns > 0) picture.bars.push_back({one.name, shareOf(one.time, divided.divided()), time + ", " + share});
     }
     table.rows.push_back({"together", timeAStep(divided.window, parts), shareText(divided.window, divided.window)});
     document.blocks.push_back(std::move(picture));
     document.blocks.push_back(std::move(table));
+    if (divided.mostThreads > 1)
+        document.blocks.push_back(Paragraph{fmt::format(
+            "Of the time of the {} threads of a team, shares of threads times step; times are the mean of the threads. What a thread beside the one "
+            "that runs the steps leaves empty of a step is waiting.",
+            divided.fewestThreads < divided.mostThreads ? fmt::format("{} to {}", divided.fewestThreads, divided.mostThreads)
+                                                        : std::to_string(divided.mostThreads))});
     if (divided.communication.ns > 0)
         document.blocks.push_back(
             Paragraph{fmt::format("Kernels moved data between workers for {} {}; during {} of that others computed.",
@@ -145,7 +151,7 @@ void addStepTime(Document& document, const RangePanes& panes) {
         panes.devices ? "Each instant counts once: of what goes on at once, the first of this table. It reaches from the begin of the first "
                         "captured step to the end of the last, so what lies between captures is in it, too."
                       : "Each instant of the thread that runs the steps counts once, as the innermost operation on it; what computes nothing "
-                        "is host and waiting."});
+                        "is host and waiting. Threads among which LibTorch shares an operation record nothing: their time is in no class."});
 }
 
 void addOperations(Document& document, const RangePanes& panes) {

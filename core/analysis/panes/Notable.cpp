@@ -24,7 +24,7 @@ double partOfTime(TimeNs part, TimeNs all) {
 
 double shareOfClass(const DividedSteps& steps, std::string_view name) {
     for (const ClassTime& one : steps.classes)
-        if (one.name == name) return partOfTime(one.time, steps.window);
+        if (one.name == name) return partOfTime(one.time, steps.divided());
     return 0;
 }
 
@@ -116,9 +116,14 @@ Notable movesAlone(const RangePanes& panes) {
 
 Notable computesNothing(const RangePanes& panes) {
     const WorstWorker worst = worstWorker(panes, kComputesNothing, [](const DividedSteps& steps) {
-        return steps.device || steps.steps <= 0 ? 0 : shareOfClass(steps, toString(WorkClass::Host));
+        return steps.device || steps.steps <= 0 ? 0 : shareOfClass(steps, toString(WorkClass::Host)) + shareOfClass(steps, kTeamWaits);
     });
     if (worst.steps == nullptr) return {};
+    if (worst.steps->mostThreads > 1)
+        return {.sentence = fmt::format("The threads of the team compute nothing for {} of the time of their steps (host and waiting): the timeline "
+                                        "shows what goes on meanwhile.",
+                                        format::percent(worst.share)),
+                .share = worst.share};
     return {
         .sentence = fmt::format("The thread \"{}\" computes nothing for {} of the time of its steps (host and waiting): the flame graph shows what "
                                 "lies around that.",

@@ -22,6 +22,10 @@ std::int64_t backBy(std::int64_t time, std::int64_t by) {
     std::int64_t at = 0;
     return __builtin_sub_overflow(time, by, &at) ? std::numeric_limits<std::int64_t>::min() : at;
 }
+std::int64_t onBy(std::int64_t time, std::int64_t by) {
+    std::int64_t at = 0;
+    return __builtin_add_overflow(time, by, &at) ? std::numeric_limits<std::int64_t>::max() : at;
+}
 
 // What the slices of a name are called together: steps are one, whatever numbers they bear.
 std::string flameName(const std::string& name, SliceKind kind) {
@@ -54,6 +58,7 @@ struct PanesReader::Growing {
     std::vector<std::string> texts;  // of the lane in hand
     KeyedMap<std::string, std::uint32_t> textPlaces;
     std::vector<NestedSlice> nested;
+    LaneFacts facts;
 
     std::uint32_t textOf(const std::string& text) {
         const auto [found, added] = textPlaces.try_emplace(text, static_cast<std::uint32_t>(texts.size()));
@@ -61,7 +66,11 @@ struct PanesReader::Growing {
         return found->second;
     }
     bool begins(const Slice& slice) const { return slice.start >= from && slice.start < to; }
+    bool reaches(const SliceBlock& block) const {
+        return std::ranges::any_of(block.slices, [&](const Slice& one) { return one.start < to && one.start + one.duration >= from; });
+    }
     void nest(const SliceBlock& block);
+    void know(const SliceBlock& block);
     void place(const SliceBlock& block);
 };
 
@@ -86,6 +95,14 @@ void PanesReader::Growing::nest(const SliceBlock& block) {
                           .kind = slice.kind,
                           .work = found->second.work,
                           .cut = slice.start < from});
+    }
+}
+
+void PanesReader::Growing::know(const SliceBlock& block) {
+    for (const Slice& slice : block.slices) {
+        const std::int64_t end = slice.start + slice.duration;
+        if (facts.team ? slice.kind == SliceKind::Own : slice.kind == SliceKind::Step && slice.start < to && end >= from)
+            facts.whole.emplace_back(slice.start, end);
     }
 }
 
@@ -128,14 +145,20 @@ Status PanesReader::readLane(const TraceLane& lane, Growing& growing) {
     growing.textPlaces.clear();
     growing.nested.clear();
     // Where there are devices, what was launched before the range begins is joined with what runs in it.
-    const std::int64_t from = host && growing.panes.devices ? backBy(growing.from, kLookBack) : growing.from;
-    auto done = m_source.read(m_kinds[lane.lane], lane.lane, from, growing.to, [&](const Chunk& chunk) -> Status {
+    // Whether a thread is of a step's team is told by the whole step, of which the range may have a part.
+    growing.facts = {.process = lane.thread.process, .team = isTeamLane(lane.thread)};
+    const bool around = growing.facts.team && !growing.panes.devices;
+    const std::int64_t from = host && (growing.panes.devices || around) ? backBy(growing.from, kLookBack) : growing.from;
+    const std::int64_t to = around ? onBy(growing.to, kLookBack) : growing.to;
+    auto done = m_source.read(m_kinds[lane.lane], lane.lane, from, to, [&](const Chunk& chunk) -> Status {
         if (!m_goesOn()) return makeError(ErrorCode::Cancelled, kNoLonger);
         auto block = decodeSlices(chunk);
         if (!block) return block.error();
         growing.read += static_cast<std::int64_t>(block->slices.size());
         if (growing.read > growing.most) return makeError(ErrorCode::OutOfMemory, kTooMany);
         growing.nest(*block);
+        if (host) growing.know(*block);
+        if (around && !block->slices.empty() && !growing.reaches(*block)) return {};
         if (growing.panes.devices && host) {
             growing.kernels.add(*block);
             growing.devices.at(lane.thread.rank).add(*block);
@@ -156,7 +179,7 @@ Status PanesReader::readLane(const TraceLane& lane, Growing& growing) {
     growing.panes.flame.add(name, growing.nested, growing.texts);
     StepDivision& division = growing.divisions.try_emplace(lane.thread.rank, lane.thread.rank).first->second;
     if (host) {
-        division.addThread(name, growing.nested, growing.texts);
+        division.addThread(name, growing.nested, growing.texts, std::move(growing.facts));
     } else {
         for (const NestedSlice& one : growing.nested) division.addWork(one.kind, isCommunication(growing.texts[one.text]), one.start, one.end);
     }

@@ -74,7 +74,7 @@ struct RangePanes {
 class PanesReader {
 public:
     static constexpr std::int64_t kMostSlices = 1'500'000;    // read one by one
-    static constexpr std::int64_t kLookBack = 2'000'000'000;  // ns: how long before the range a launch is looked for
+    static constexpr std::int64_t kLookBack = 2'000'000'000;  // ns: how long before the range a launch is looked for, and a team around it
 
     // `source` outlives it. shapes: of GPUs by their ordinal, where they are known.
     PanesReader(TraceSource& source, std::map<std::int64_t, GpuShape> shapes, TraceIndex::GoesOn goesOn, std::int64_t most = kMostSlices);

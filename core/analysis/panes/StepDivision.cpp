@@ -1,8 +1,11 @@
 #include "core/analysis/panes/StepDivision.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "core/base/StepPlace.h"
 
@@ -13,7 +16,7 @@ enum DeviceClass : std::size_t { Kernels, Copies, Memsets, Communication, Runtim
 constexpr std::array<const char*, 8> kDeviceClasses{"kernels", "copies", "memsets", "communication", "runtime calls", "data", "operations on the CPU",
                                                     "other"};
 
-using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
+using Spans = std::vector<NsSpan>;
 
 // In order and without overlaps.
 Spans merged(Spans spans) {
@@ -34,7 +37,19 @@ std::int64_t lengthWithin(const Spans& spans, std::int64_t from, std::int64_t to
     return length;
 }
 
+// The step that a part of one is of, among `steps` by their begin; where it is not there the part itself.
+NsSpan wholeStep(const Spans& steps, NsSpan part) {
+    const auto after = std::ranges::partition_point(steps, [&](const NsSpan& one) { return one.first <= part.first; });
+    if (after == steps.begin() || std::prev(after)->second < part.second) return part;
+    return *std::prev(after);
+}
+
 }  // namespace
+
+TimeNs DividedSteps::eachThread(TimeNs time) const {
+    if (shared.ns <= 0) return time;
+    return {std::llround(static_cast<double>(time.ns) * (static_cast<double>(window.ns) / static_cast<double>(divided().ns)))};
+}
 
 bool isCommunication(const std::string& kernel) {
     return kernel.starts_with("nccl") || kernel.starts_with("rccl") || kernel.starts_with("gloo:") ||
@@ -57,9 +72,16 @@ void StepDivision::addWork(SliceKind kind, bool communication, std::int64_t star
     addSpan(communication ? Communication : kind == SliceKind::Kernel ? Kernels : kind == SliceKind::Memcpy ? Copies : Memsets, start, end);
 }
 
-void StepDivision::addThread(const std::string& name, const std::vector<NestedSlice>& slices, const std::vector<std::string>& texts) {
-    if (slices.empty()) return;
+void StepDivision::addThread(const std::string& name, const std::vector<NestedSlice>& slices, const std::vector<std::string>& texts,
+                             LaneFacts facts) {
+    if (slices.empty() && !facts.team) return;  // a thread of a team that did nothing in the range has waited there
     Lane lane{.name = name, .begin = std::numeric_limits<std::int64_t>::max(), .end = std::numeric_limits<std::int64_t>::min()};
+    lane.process = facts.process;
+    lane.team = facts.team;
+    if (lane.team)
+        lane.member = {ownTimes(slices), merged(std::move(facts.whole))};
+    else
+        std::ranges::sort(facts.whole);
     for (const NestedSlice& one : slices) {
         lane.begin = std::min(lane.begin, one.start);
         lane.end = std::max(lane.end, one.end);
@@ -70,7 +92,10 @@ void StepDivision::addThread(const std::string& name, const std::vector<NestedSl
             lane.firstStep = lane.steps == 0 ? one.start : std::min(lane.firstStep, one.start);
             lane.lastStep = lane.steps == 0 ? one.end : std::max(lane.lastStep, one.end);
             lane.steps += 1;
-            if (one.parent < 0 || !slices[static_cast<std::size_t>(one.parent)].inStep) lane.stepTime += one.length();
+            if (one.parent < 0 || !slices[static_cast<std::size_t>(one.parent)].inStep) {
+                lane.stepTime += one.length();
+                if (!lane.team) lane.ofTeam.push_back({{one.start, one.end}, wholeStep(facts.whole, {one.start, one.end})});
+            }
         }
         if (one.kind == SliceKind::Runtime || one.kind == SliceKind::Driver)
             addSpan(RuntimeCalls, one.start, one.end);
@@ -120,8 +145,10 @@ void StepDivision::divideDevice(DividedSteps& into) const {
 void StepDivision::divideThread(DividedSteps& into) const {
     const Lane* best = nullptr;
     const auto working = [](const Lane& lane) { return std::accumulate(lane.ofAll.begin(), lane.ofAll.end(), std::int64_t{0}); };
-    for (const Lane& lane : m_lanes)
+    for (const Lane& lane : m_lanes) {
+        if (lane.begin > lane.end) continue;  // nothing of it is in the range
         if (best == nullptr || std::pair(lane.stepTime, working(lane)) > std::pair(best->stepTime, working(*best))) best = &lane;
+    }
     if (best == nullptr) return;
     into.thread = best->name;
     into.steps = best->steps;
@@ -136,6 +163,20 @@ void StepDivision::divideThread(DividedSteps& into) const {
         if (static_cast<WorkClass>(i) != WorkClass::Host) others += times[i];
     }
     into.classes[static_cast<std::size_t>(WorkClass::Host)].time.ns = std::max<std::int64_t>(0, into.window.ns - others);
+    divideTeam(*best, into);
+}
+
+void StepDivision::divideTeam(const Lane& steps, DividedSteps& into) const {
+    std::vector<const TeamMember*> members;
+    for (const Lane& lane : m_lanes)
+        if (lane.team && &lane != &steps && lane.process == steps.process) members.push_back(&lane.member);
+    const TeamTime team = teamTime(steps.ofTeam, members);
+    if (team.most <= 1) return;
+    into.fewestThreads = team.fewest;
+    into.mostThreads = team.most;
+    into.shared.ns = team.together();
+    for (std::size_t i = 0; i < into.classes.size(); ++i) into.classes[i].time.ns += team.classes[i];
+    into.classes.push_back({kTeamWaits, {team.waiting}});
 }
 
 DividedSteps StepDivision::result() const {

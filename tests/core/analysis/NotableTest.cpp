@@ -158,6 +158,20 @@ TEST(Notable, OfSeveralWorkersTheWorstIsTold) {
     EXPECT_THAT(said[0].sentence, HasSubstr("on rank 1"));
 }
 
+TEST(Notable, OfATeamSharesAreOfAllItsThreadsAndWaitingComputesNothing) {
+    RangePanes panes = rangeWith("host and waiting", 200);
+    panes.steps[0].fewestThreads = panes.steps[0].mostThreads = 2;
+    panes.steps[0].shared.ns = 1000;
+    panes.steps[0].classes.push_back({"matrix products", {600}});
+    panes.steps[0].classes.push_back({kTeamWaits, {400}});
+    EXPECT_THAT(rulesThatSpeak(panes), ElementsAre("computes-nothing"));
+    const auto said = notables(panes);
+    EXPECT_DOUBLE_EQ(said.front().share, 0.3) << "600 of 2000";
+    EXPECT_THAT(said.front().sentence, HasSubstr("The threads of the team compute nothing for 30"));
+    panes.steps[0].classes.back().time.ns = 399;
+    EXPECT_THAT(rulesThatSpeak(panes), IsEmpty());
+}
+
 TEST(Notable, ThereAreThreeAtMostInTheOrderOfTheRulesAndOfFoldedSlicesNone) {
     RangePanes panes = rangeWith("host and waiting", 300);
     panes.steps[0].classes = {{"data", {100}}, {"host and waiting", {300}}, {"copies", {100}}, {"matrix products", {500}}};

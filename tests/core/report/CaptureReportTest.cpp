@@ -230,6 +230,27 @@ TEST(CaptureReport, TimeBetweenCapturesOfAGpuIsNoStepsTime) {
     EXPECT_THAT(text, HasSubstr("in all"));
 }
 
+TEST(CaptureReport, OfATeamSharesAreOfThreadsTimesStep) {
+    SliceBlock worker;
+    worker.thread = {.process = 1, .thread = 11, .name = "worker 1"};
+    worker.strings = {"", "MLP", "forward", "mlp/up"};
+    for (std::int64_t step = 0; step < 2; ++step)
+        worker.slices.push_back({.start = (step * 2000 + 100) * kMicro,
+                                 .duration = 600 * kMicro,
+                                 .name = 1,
+                                 .phase = 2,
+                                 .role = 3,
+                                 .layer = 1,
+                                 .kind = SliceKind::Own,
+                                 .step = step + 4});
+    const std::string text = toMarkdown(captureReport(readAll({hostSlices("aten::gelu"), worker}), knownFacts()));
+    EXPECT_THAT(text, HasSubstr("the largest part: matrix products (60.0 %)"));
+    EXPECT_THAT(text, HasSubstr("| pointwise | 100\u2009µs | 10.0 % |"));
+    EXPECT_THAT(text, HasSubstr("| waiting | 200\u2009µs | 20.0 % |"));
+    EXPECT_THAT(text, HasSubstr("| together | 1.00\u2009ms | 100.0 % |"));
+    EXPECT_THAT(text, HasSubstr("Of the time of the 2 threads of a team"));
+}
+
 TEST(CaptureReport, OfSumsThatAreStoredSaysWhatNestedCallsCountOnlyWhereTheyDo) {
     RangePanes panes;
     panes.folded = true;

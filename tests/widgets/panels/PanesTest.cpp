@@ -389,6 +389,20 @@ TEST(Panes, OverviewSaysWhoseTimeItDividesAndWhenNothingStandsOut) {
     panes.steps.push_back(steps);
     pane.setView({.panes = std::make_shared<const RangePanes>(std::move(panes)), .range = "all of it", .note = {}});
     EXPECT_EQ(pane.notes(), QStringList{"Nothing stands out."});
+    // Of two threads the other one worked for 25 of 50 and waited for the rest: shares are of 100, times the mean of both.
+    DividedSteps team{.steps = 1, .window = {50}};
+    team.thread = "trainer";
+    team.fewestThreads = team.mostThreads = 2;
+    team.shared.ns = 50;
+    team.classes = {{"matrix products", {75}}, {"waiting", {25}}};
+    EXPECT_EQ(team.divided().ns, 100);
+    EXPECT_EQ(team.eachThread({25}).ns, 13) << "12.5";
+    RangePanes shared;
+    shared.steps.push_back(team);
+    pane.setView({.panes = std::make_shared<const RangePanes>(std::move(shared)), .range = "all of it", .note = {}});
+    EXPECT_TRUE(pane.table().sentence().contains("time of the team's 2 threads")) << pane.table().sentence().toStdString();
+    EXPECT_FALSE(pane.table().sentence().contains("alone"));
+    EXPECT_EQ(firstColumn(pane.table()), (QStringList{"matrix products", "waiting"}));
 }
 
 TEST(Panes, OperationsSayWhereNestedCallsCountEach) {

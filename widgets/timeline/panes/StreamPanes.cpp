@@ -1,6 +1,7 @@
 // The panes Idle and Overview: what streams of GPUs waited for, and what steps spent their time with; tables with bars, and what stands out of them.
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "core/analysis/panes/Notable.h"
@@ -44,12 +45,13 @@ constexpr const char* kHostWait = "Idle because what came next was launched only
 constexpr const char* kKernelWait = "Idle for less than 30 µs between works that were launched in time: the cost of starting one after the other";
 constexpr const char* kOtherIdle = "Idle for another reason, such as waiting for another stream, or launched by nobody knows whom";
 
-// As many colours as classes; TensorBoard's eight and the nine kinds of work.
+// As many colours as classes; TensorBoard's eight, and the nine kinds of work with the waiting of a team's threads.
 BarPart classColour(bool device, std::size_t place, double share) {
     static constexpr LookClass onCpu[] = {LookClass::Mlp,       LookClass::Attention, LookClass::Norm, LookClass::Embedding, LookClass::Head,
                                           LookClass::Optimizer, LookClass::Copy,      LookClass::Data, LookClass::Waiting};
     static constexpr LookClass onGpu[] = {LookClass::Kernel,  LookClass::Copy, LookClass::Embedding, LookClass::Mlp,
                                           LookClass::Runtime, LookClass::Norm, LookClass::Attention, LookClass::Waiting};
+    if (!device && place >= std::size(onCpu)) return part(share, QColor(0xd5dade), QColor(0x4a5057));
     const LookClass look = device ? onGpu[std::min<std::size_t>(place, 7)] : onCpu[std::min<std::size_t>(place, 8)];
     if (!device && look == LookClass::Data) return part(share, QColor(0x8d6e4f), QColor(0xb08f6c));
     return part(share, lookColour(look, false), lookColour(look, true));
@@ -68,6 +70,14 @@ QString deviceFacts(const RangePanes& panes, const PaneDevice& device) {
     if (device.time.efficiency >= 0) text += QString(", SM efficiency %1").arg(panePercent(std::min(1.0, device.time.efficiency * span / window)));
     if (device.time.occupancy >= 0) text += QString(", occupancy %1").arg(panePercent(device.time.occupancy));
     return text;
+}
+
+// Whose time the classes are of.
+QString dividedThreads(const DividedSteps& steps) {
+    if (steps.mostThreads <= 1) return QString("time of %1 alone").arg(paneText(steps.thread));
+    QString threads = paneCount(steps.mostThreads);
+    if (steps.fewestThreads < steps.mostThreads) threads = QString("%1 to %2").arg(paneCount(steps.fewestThreads), threads);
+    return QString("time of the team's %1 threads").arg(threads);
 }
 
 // What matrix products and attention computed, of what the machine can do at most in the same time. Each that ran counts, those of recomputation and
@@ -194,18 +204,20 @@ void OverviewPane::setView(const PanesView& view) {
     const auto& panes = view.panes;
     std::vector<PaneColumn> columns{{"Class", "Each instant is in one class only", {}, true, 24},
                                     {"", "Share of the step", {}, false, 30},
-                                    {"Share", "Of what is divided", "%"},
-                                    {"Time", "In the range", "ms"},
+                                    {"Share", "Of what is divided: of a team on a CPU, threads × steps", "%"},
+                                    {"Time", "In the range; of a team the mean of its threads", "ms"},
                                     {"A step", "Time of a step, where steps were recorded", "ms"}};
     std::vector<std::vector<PaneCell>> rows;
     QString sentence = view.range, more;
     if (panes)
         for (const DividedSteps& steps : panes->steps) {
             const double window = static_cast<double>(std::max<std::int64_t>(1, steps.window.ns));
+            const double divided = static_cast<double>(std::max<std::int64_t>(1, steps.divided().ns));
             double left = 0;
             for (std::size_t i = 0; i < steps.classes.size(); ++i) {
                 const ClassTime& one = steps.classes[i];
-                const double share = static_cast<double>(one.time.ns) / window;
+                const double share = static_cast<double>(one.time.ns) / divided;
+                const std::int64_t time = steps.eachThread(one.time).ns;
                 QString name = paneText(one.name);
                 if (panes->severalRanks) name = QString("rank %1: %2").arg(steps.rank).arg(name);
                 PaneCell bar;
@@ -219,10 +231,10 @@ void OverviewPane::setView(const PanesView& view) {
                 rows.push_back({head,
                                 bar,
                                 {panePercent(share), 100 * share},
-                                {paneTime(one.time.ns), static_cast<double>(one.time.ns) / 1e6},
-                                steps.steps > 0 ? PaneCell{paneTime(one.time.ns / steps.steps),
-                                                           static_cast<double>(one.time.ns) / 1e6 / static_cast<double>(steps.steps)}
-                                                : unknownCell()});
+                                {paneTime(time), static_cast<double>(time) / 1e6},
+                                steps.steps > 0
+                                    ? PaneCell{paneTime(time / steps.steps), static_cast<double>(time) / 1e6 / static_cast<double>(steps.steps)}
+                                    : unknownCell()});
             }
             if (steps.steps > 0)
                 sentence += QString(" · %1 %2, %3 each")
@@ -241,13 +253,14 @@ void OverviewPane::setView(const PanesView& view) {
                     "that time. Occupancy, estimated: the share of a multiprocessor's threads that the blocks that fit on it occupy, weighted by "
                     "the kernels' time.";
             } else {
-                if (!steps.thread.empty()) sentence += QString(" · time of %1 alone").arg(paneText(steps.thread));
+                if (!steps.thread.empty()) sentence += " · " + dividedThreads(steps);
                 more =
                     "Each instant of the thread that runs the steps belongs to the innermost operation on it; what belongs to none, and what "
-                    "computes nothing, is “host and waiting”. MFU: the floating-point operations of matrix products and attention that begin in the "
-                    "range, a multiplication and an addition each, of what was measured here as the most in the time of the steps. Those of "
-                    "recomputation and of "
-                    "validation count too; MFU in the strict sense (PaLM, appendix B) leaves them out and is less where there are any.";
+                    "computes nothing, is “host and waiting”. Of a planned step the other threads of its team count as well; what they leave empty "
+                    "of a step is “waiting”. Threads among which LibTorch shares an operation record nothing: their time is in no class. MFU: the "
+                    "floating-point operations of matrix products and attention that begin in the range, a multiplication and an addition each, of "
+                    "what was measured here as the most in the time of the steps. Those of recomputation and of validation count too; "
+                    "MFU in the strict sense (PaLM, appendix B) leaves them out and is less where there are any.";
                 if (steps.threads.size() > 1) {
                     QStringList busy;
                     for (std::size_t i = 0; i < std::min<std::size_t>(steps.threads.size(), 8); ++i)
