@@ -69,13 +69,15 @@ public:
             request.capture.reset();
             std::erase_if(request.scheduled, [](const ScheduledCommand& one) { return std::holds_alternative<Capture>(one.command); });
         }
-        const auto plan = m_registry->plan(*config, knownVocabulary(*config));
+        // What is done between workers has something to say where there are several.
+        const auto registry = request.workers.alone() ? m_registry : std::make_shared<const Registry>(machine(), request.workers.size);
+        const auto plan = registry->plan(*config, knownVocabulary(*config));
         if (!plan) return plan.error();
         host_memory::shareAmong(request.workers.localSize);  // the run asks the others, where that is unknown
-        const Estimate needed = estimateMemory(*m_registry, *plan, likelyVocabulary(*config));
+        const Estimate needed = estimateMemory(*registry, *plan, likelyVocabulary(*config));
         // Before anything is read where that can be said; the run asks once more when it has read its data.
         if (auto fits = checkMemory(*plan, needed); !fits && plan->vocabulary > 0) return fits.error();
-        return std::unique_ptr<Run>(std::make_unique<LiveRun>(std::move(request), *plan, m_registry, sink, forecastOf(needed)));
+        return std::unique_ptr<Run>(std::make_unique<LiveRun>(std::move(request), *plan, registry, sink, forecastOf(needed)));
     }
 
     Result<std::unique_ptr<Run>> startExperiment(ExperimentRequest request, EventSink& sink) override {

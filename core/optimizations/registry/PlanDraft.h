@@ -12,13 +12,15 @@ namespace stepscope {
 
 class PlanDraft {
 public:
-    // running: every switch at the value that runs (Registry::running).
-    explicit PlanDraft(RunConfig running) : m_running(std::move(running)) {}
+    // running: every switch at the value that runs (Registry::running). workers: that make a run's steps together, at least 1.
+    explicit PlanDraft(RunConfig running, int workers = 1) : m_running(std::move(running)), m_workers(workers) {}
 
     RunPlan plan;
 
     // For a switch that depends on another one's value.
     const RunConfig& running() const { return m_running; }
+    // For a note about what is done between workers.
+    int workers() const { return m_workers; }
 
     // Who decides from here on, for the sentence about two claims.
     void beginSwitch(std::string id) { m_owner = std::move(id); }
@@ -32,6 +34,7 @@ public:
 
 private:
     RunConfig m_running;
+    int m_workers;
     std::string m_owner;
     std::map<std::string, std::string> m_claims;  // what -> switch
     std::optional<Error> m_conflict;

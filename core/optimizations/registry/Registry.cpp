@@ -13,7 +13,7 @@ void addSentence(std::string& text, const std::string& sentence) {
 
 }  // namespace
 
-Registry::Registry(Machine machine) : m_machine(std::move(machine)), m_entries(allSwitches()) {}
+Registry::Registry(Machine machine, int workers) : m_machine(std::move(machine)), m_workers(workers), m_entries(allSwitches()) {}
 
 const Switch* Registry::find(const std::string& id) const {
     for (const auto& entry : m_entries)
@@ -35,7 +35,7 @@ std::string Registry::noteOf(const Switch& entry, const PlanDraft& draft) const 
 }
 
 PlanDraft Registry::drafted(const RunConfig& config, RunConfig inUse, std::int64_t vocabulary) const {
-    PlanDraft draft(std::move(inUse));
+    PlanDraft draft(std::move(inUse), m_workers);
     draft.plan.config = config;
     draft.plan.vocabulary = vocabulary;
     for (const auto& entry : m_entries) {

@@ -8,7 +8,8 @@ namespace stepscope {
 
 class Registry final : public ProgramFactory {
 public:
-    explicit Registry(Machine machine);
+    // workers: that make a run's steps together, at least 1.
+    explicit Registry(Machine machine, int workers = 1);
 
     const Machine& machine() const { return m_machine; }
     // Every switch with its verdict for this machine and this configuration. vocabulary: ids that can occur; 0 = not known yet.
@@ -40,6 +41,7 @@ private:
     Verdict verdict(const Switch& entry, const RunConfig& config, const Value& value) const;
 
     Machine m_machine;
+    int m_workers;
     std::vector<Switch> m_entries;
 };
 
