@@ -16,6 +16,7 @@ enum class HostMemory { System, Caching };
 enum class Execution { Eager, Planned, Captured };  // by autograd; the whole step planned ahead; captured into CUDA graphs
 enum class AttentionKind { Auto, Manual, Math, Flash, Efficient, Cudnn, Fused };
 enum class LossKind { Plain, Chunked, Fused };
+enum class SumPrecision { Float32, Bf16 };  // that gradients have on their way between workers
 enum class OptimizerKind { Loop, Foreach, Fused, FusedWithClipping, EightBit };
 
 // Where the tokens lie. Device: in RAM here; the Program cuts on the device.
@@ -89,6 +90,7 @@ struct RunPlan {
     OptimizerKind optimizer = OptimizerKind::Fused;
     bool keepsGradients = false;  // set to zero between steps instead of dropped
     double maxNorm = 0;           // that gradients are clipped to; 0 = they are not
+    SumPrecision sums = SumPrecision::Float32;
     FeedSettings feed;
     ValidationPlan validation;
 
@@ -100,10 +102,10 @@ struct RunPlan {
     bool operator==(const RunPlan&) const = default;
 };
 
-// Whether both compute the same but for rounding and the order of sums: precision, batches, clipping and the moments' form are alike.
+// Whether both compute the same but for rounding and the order of sums: precisions, batches, clipping and the moments' form are alike.
 inline bool sameArithmetic(const RunPlan& a, const RunPlan& b) {
     return a.precision == b.precision && a.matmulPrecision == b.matmulPrecision && a.batchSize == b.batchSize && a.context == b.context &&
-           a.accumulation == b.accumulation && a.maxNorm == b.maxNorm &&
+           a.accumulation == b.accumulation && a.maxNorm == b.maxNorm && a.sums == b.sums &&
            (a.optimizer == OptimizerKind::EightBit) == (b.optimizer == OptimizerKind::EightBit);
 }
 

@@ -22,6 +22,7 @@ namespace stepscope {
     ENTRY(optimizer)                   \
     ENTRY(zeroGrad)                    \
     ENTRY(gradClip)                    \
+    ENTRY(gradSums)                    \
     ENTRY(dataSource)                  \
     ENTRY(batchCreation)               \
     ENTRY(loaderWorkers)               \

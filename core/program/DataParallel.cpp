@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/Check.h"
+#include "core/kernels/rounding/RoundingCpu.h"
 
 namespace stepscope {
 namespace {
@@ -48,6 +49,7 @@ void DataParallel::onFinal(const FinalGradients& range) noexcept {
 }
 
 void DataParallel::hand() {
+    m_open.sums = m_sums;
     {
         const std::lock_guard lock(m_mutex);
         m_queue.push_back(std::exchange(m_open, {}));
@@ -104,7 +106,7 @@ bool DataParallel::Bucket::inPlace() const {
 Status DataParallel::addUp(const Bucket& bucket) {
     for (const at::Tensor& gradient : bucket.gradients)
         SS_CHECK(gradient.is_cpu() && gradient.scalar_type() == at::kFloat && gradient.is_contiguous());
-    if (bucket.inPlace()) return m_group.sum(bucket.gradients.front().data_ptr<float>(), bucket.count);
+    if (bucket.inPlace()) return addUp(bucket.gradients.front().data_ptr<float>(), bucket.count, bucket.sums);
     std::int64_t count = 0;
     for (const at::Tensor& gradient : bucket.gradients) count += gradient.numel();
     m_flat.resize(static_cast<std::size_t>(count));
@@ -113,12 +115,21 @@ Status DataParallel::addUp(const Bucket& bucket) {
         std::memcpy(place, gradient.data_ptr<float>(), gradient.nbytes());
         place += gradient.numel();
     }
-    if (Status added = m_group.sum(m_flat.data(), count); !added) return added;
+    if (Status added = addUp(m_flat.data(), count, bucket.sums); !added) return added;
     place = m_flat.data();
     for (const at::Tensor& gradient : bucket.gradients) {
         std::memcpy(gradient.data_ptr<float>(), place, gradient.nbytes());
         place += gradient.numel();
     }
+    return {};
+}
+
+Status DataParallel::addUp(float* values, std::int64_t count, SumPrecision precision) {
+    if (precision == SumPrecision::Float32) return m_group.sum(values, count);
+    m_halves.resize(static_cast<std::size_t>(count));
+    roundingCpu().round(values, m_halves.data(), count);
+    if (Status added = m_group.sumBf16(&m_halves.data()->bits, count); !added) return added;
+    roundingCpu().widen(m_halves.data(), values, count);
     return {};
 }
 

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/events/RunPlan.h"
+#include "core/kernels/isa/Bf16.h"
 #include "core/program/GradientRanges.h"
 #include "core/workers/Collectives.h"
 
@@ -40,6 +42,11 @@ public:
     int rank() const { return m_group.place().rank; }
     int size() const { return m_group.place().size; }
 
+    // From the next gradients that are final on. Float32 unless it was said; Bf16: each worker's gradients are rounded to bfloat16 once, added up by
+    // Collectives::sumBf16() and widened again, so that a gradient g of the workers' g_r is within ((1 + 2^-8)^W - 1) * sum |g_r| of their sum. All
+    // workers say the same before the same step.
+    void addUpIn(SumPrecision precision) { m_sums = precision; }
+
     void onFinal(const FinalGradients& range) noexcept override;
     void reduce() override;  // throws WorkersApart
     // For who lets go of a Program whose step broke before reduce(): what was handed on is added up where it lies, so it has to stay until then.
@@ -63,17 +70,21 @@ private:
         std::int64_t offset = 0, count = 0;
         std::vector<at::Tensor> gradients;  // in the layout's order
         std::vector<std::int64_t> offsets;  // theirs in it
+        SumPrecision sums = SumPrecision::Float32;
         bool inPlace() const;
     };
     void hand();
     void work(const std::stop_token& stop);
     Status addUp(const Bucket& bucket);
+    Status addUp(float* values, std::int64_t count, SumPrecision precision);
 
     Collectives& m_group;
     std::int64_t m_bucketCount;  // elements
-    Bucket m_open;               // of the trainer thread
+    Bucket m_open;               // of the trainer thread, as the next
+    SumPrecision m_sums = SumPrecision::Float32;
     std::chrono::nanoseconds m_waited{};
-    std::vector<float> m_flat;  // of the own thread: a bucket whose gradients lie apart
+    std::vector<float> m_flat;   // of the own thread: a bucket whose gradients lie apart,
+    std::vector<Bf16> m_halves;  // and one that is added up in bf16
 
     std::mutex m_mutex;  // of all below
     std::condition_variable_any m_handed;

@@ -49,6 +49,7 @@ StepResult PhasedProgram::step(TrainState& state, const BatchSource& batches, do
     const ProgramScope scope(m_parts.scope);
     bindChecked(state);
     noteSettings();
+    if (m_others != nullptr) m_others->addUpIn(m_parts.sums);
     StepResult result;
     result.tokens = sequences() * m_parts.context;
     if (scales()) result.lossScale = state.lossScale.scale;

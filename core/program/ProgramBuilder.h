@@ -45,9 +45,10 @@ struct ProgramParts {
     RecomputePlan recompute;           // applied to `ops` already; for Programs that do not run them
     // The forward pass reads a bfloat16 copy of the matrices that the optimizer keeps up to date, instead of casting them.
     bool keepsLowWeights() const { return optimizerWritesLow && autocast == at::kBFloat16; }
-    bool keepGradients = false;  // zero-grad: true = zero them in place, false = set to none
-    AdamW adamW;                 // rate and t are set at each step
-    FeedSettings feed;           // where batches come from; every Program takes them through a BatchFeed
+    bool keepGradients = false;                 // zero-grad: true = zero them in place, false = set to none
+    SumPrecision sums = SumPrecision::Float32;  // of gradients, with other workers
+    AdamW adamW;                                // rate and t are set at each step
+    FeedSettings feed;                          // where batches come from; every Program takes them through a BatchFeed
 };
 
 using ProgramMaker = std::function<std::unique_ptr<StepProgram>(ProgramParts)>;

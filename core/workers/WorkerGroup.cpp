@@ -284,6 +284,13 @@ Status WorkerGroup::sum(float* values, std::int64_t count) {
     });
 }
 
+Status WorkerGroup::sumBf16(std::uint16_t* bits, std::int64_t count) {
+    return m_joined->collectively("add up gradients", [&] {
+        std::vector<at::Tensor> all{at::from_blob(bits, {count}, at::kBFloat16)};
+        m_joined->group->allreduce(all)->wait();
+    });
+}
+
 Status WorkerGroup::gather(const void* own, std::int64_t bytes, void* all) {
     return m_joined->collectively("compare notes", [&] { gatherBytes(*m_joined->group, own, bytes, all); });
 }

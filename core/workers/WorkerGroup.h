@@ -27,6 +27,7 @@ public:
     int sharingProcessors() const;  // of those, with whom this one shares a processor, itself included
 
     Status sum(float* values, std::int64_t count) override;
+    Status sumBf16(std::uint16_t* bits, std::int64_t count) override;
     Status gather(const void* own, std::int64_t bytes, void* all) override;
     // `from`'s bytes, with everybody.
     Status broadcast(void* bytes, std::int64_t count, int from = 0);

@@ -124,6 +124,19 @@ TEST_F(Workers, APlannedStepTogetherIsTheSameEachTime) {
     EXPECT_EQ(weights(), trained);
 }
 
+TEST_F(Workers, SumsInBf16AreTheSameEachTimeAndOthersThanThoseInFloat32) {
+    const auto trained = [&](const Words& more) {
+        Words words{"--steps", "8"};
+        words.insert(words.end(), more.begin(), more.end());
+        expectDone(run(words));
+        return weights();
+    };
+    const std::string rounded = trained({"--set", "grad-sums=bf16"});
+    EXPECT_EQ(logLines("%does nothing in a run of one worker%"), 0);
+    EXPECT_EQ(trained({"--set", "grad-sums=bf16"}), rounded);
+    EXPECT_NE(trained({}), rounded);
+}
+
 TEST_F(Workers, TheyMeetAtAPortAsAScriptSaysAndAnyNumberGoesOn) {
     meetAtAPort();
     expectDone(run({"--steps", "10"}));

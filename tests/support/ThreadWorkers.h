@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/kernels/isa/Bf16.h"
 #include "core/workers/Collectives.h"
 
 namespace stepscope::testing {
@@ -37,7 +38,7 @@ public:
     int sums() const { return m_sums; }  // that were made, of all workers
 
 private:
-    enum class Kind { Sum, Gather };
+    enum class Kind { Sum, SumBf16, Gather };
     struct Call {
         Kind kind = Kind::Sum;
         const void* bytes = nullptr;
@@ -60,6 +61,19 @@ private:
                     for (std::int64_t i = 0; i < count; ++i) total[static_cast<std::size_t>(i)] += static_cast<const float*>(calls[other].bytes)[i];
             });
             if (done) std::memcpy(values, total.data(), total.size() * sizeof(float));
+            return done;
+        }
+        Status sumBf16(std::uint16_t* bits, std::int64_t count) override {
+            ++m_all.m_sums;
+            std::vector<std::uint16_t> total;
+            const Status done = m_all.together(m_place.rank, {Kind::SumBf16, bits, count}, [&](const std::vector<Call>& calls) {
+                const auto of = [](const Call& call) { return static_cast<const std::uint16_t*>(call.bytes); };
+                total.assign(of(calls[0]), of(calls[0]) + count);
+                for (std::size_t other = 1; other < calls.size(); ++other)
+                    for (std::size_t i = 0; i < total.size(); ++i)
+                        total[i] = toBf16(toFloat(Bf16{total[i]}) + toFloat(Bf16{of(calls[other])[i]})).bits;
+            });
+            if (done) std::memcpy(bits, total.data(), total.size() * sizeof(std::uint16_t));
             return done;
         }
         Status gather(const void* own, std::int64_t bytes, void* all) override {

@@ -42,6 +42,7 @@ std::vector<NoteCase> noteCases() {
         {false, {{"zero-grad", "zero"}, {"fusion", "step"}}, "zero-grad", "beside fusion=step"},
         {true, {{"zero-grad", "zero"}, {"fusion", "kernels"}, {"cuda-graph", "on"}}, "zero-grad", "beside cuda-graph=on"},
         {false, {{"zero-grad", "zero"}, {"fusion", "kernels"}}, "zero-grad", ""},
+        {false, {{"grad-sums", "bf16"}}, "grad-sums", "grad-sums=bf16 does nothing in a run of one worker"},
         {false, {{"loader-prefetch", "8"}}, "loader-prefetch", "while loader-workers is 0"},
         {false, {{"loader-prefetch", "8"}, {"loader-workers", "1"}}, "loader-prefetch", ""},
         {true, {{"loader-prefetch", "8"}, {"data-source", "device"}}, "loader-prefetch", "with data-source=device"},
@@ -94,6 +95,14 @@ TEST(Note, SaysOfAValueThatItDoesNothingBesideTheOthersAndOnlyThere) {
     for (const auto& entry : allSwitches())
         if (entry.note && entry.id != "amp" && entry.id != "vocab-padding" && !spoken.contains(entry.id)) silent.insert(entry.id);
     EXPECT_EQ(silent, std::set<std::string>{}) << "an entry with a note and no case above; these two have a test of their own";
+}
+
+TEST(Note, SaysNothingOfSumsInBf16WhereSeveralWorkersTrain) {
+    const Registry registry(testing::plainCpu(), 2);
+    RunConfig config = testing::tinyConfig(registry);
+    config.switches["grad-sums"] = std::string("bf16");
+    for (const auto& info : registry.catalogue(config)) EXPECT_EQ(info.note, "") << info.id;
+    EXPECT_EQ(registry.plan(config).value().notes, "");
 }
 
 TEST(Note, SaysNothingOfDefaultsWhateverTheyAreBeside) {

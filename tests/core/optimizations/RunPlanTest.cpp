@@ -45,6 +45,7 @@ TEST(RunPlan, SaysInTypesWhatTheConfigurationSaysInWords) {
                                  {"validation-amp", "on"},
                                  {"optimizer", "8-bit"},
                                  {"zero-grad", "zero"},
+                                 {"grad-sums", "bf16"},
                                  {"host-memory", "system"},
                                  {"chunked-loss", "9"},
                                  {"vocab-padding", "64"},
@@ -58,6 +59,7 @@ TEST(RunPlan, SaysInTypesWhatTheConfigurationSaysInWords) {
     EXPECT_EQ(plan.validation.precision, Precision::Bf16);
     EXPECT_EQ(plan.optimizer, OptimizerKind::EightBit);
     EXPECT_TRUE(plan.keepsGradients);
+    EXPECT_EQ(plan.sums, SumPrecision::Bf16);
     EXPECT_EQ(plan.hostMemory, HostMemory::System);
     EXPECT_EQ(std::tuple(plan.loss, plan.lossRows), std::tuple(LossKind::Chunked, 9));
     EXPECT_EQ(plan.padding, (VocabularyPadding{.multiple = 64}));

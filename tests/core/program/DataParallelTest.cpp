@@ -2,16 +2,19 @@
 // everybody's; what one cannot go on with ends the step of all and leaves the State as it was. Workers are threads here. CTest.
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "ThreadWorkers.h"
 #include "TinyTraining.h"
+#include "core/kernels/isa/Bf16.h"
 #include "core/program/DataParallel.h"
 #include "core/program/PlannedProgram.h"
 
@@ -125,6 +128,54 @@ TEST(DataParallel, TheSameAgainGivesTheSameBitsWhateverIsAddedUpAtATime) {
     }
 }
 
+// Each worker's part is rounded once, and so is each sum of two: as many roundings by at most 2^-8 as there are workers.
+TEST(DataParallel, ASumInBf16IsWithinItsBoundAndTheSameWithEveryWorker) {
+    constexpr std::int64_t kCount = 1003;
+    const auto part = [](int rank, std::int64_t i) { return std::sin(0.37f * static_cast<float>((i + 1) * (rank + 1))); };
+    for (const int workers : {2, 3, 5}) {
+        std::vector<at::Tensor> sums;
+        for (int rank = 0; rank < workers; ++rank) {
+            sums.push_back(at::empty({kCount}, at::kFloat));
+            for (std::int64_t i = 0; i < kCount; ++i) sums.back().data_ptr<float>()[i] = part(rank, i);
+        }
+        ThreadWorkers together(workers);
+        together.run([&](int rank) {
+            DataParallel others(together.of(rank));
+            others.addUpIn(SumPrecision::Bf16);
+            others.onFinal({.offset = 0, .count = kCount, .parameters = {sums[static_cast<std::size_t>(rank)]}, .offsets = {0}});
+            others.reduce();
+        });
+        const double most = std::pow(1.0 + 1.0 / 256, workers) - 1;
+        for (std::int64_t i = 0; i < kCount; ++i) {
+            double exact = 0, sizes = 0;
+            for (int rank = 0; rank < workers; ++rank) {
+                exact += static_cast<double>(part(rank, i));
+                sizes += static_cast<double>(std::abs(part(rank, i)));
+            }
+            const float sum = sums[0].data_ptr<float>()[i];
+            EXPECT_LE(std::abs(static_cast<double>(sum) - exact), most * sizes) << i << " of " << workers << " workers";
+            EXPECT_EQ(toFloat(toBf16(sum)), sum) << "rounded to bf16";
+        }
+        for (const at::Tensor& sum : sums) EXPECT_TRUE(at::equal(sum, sums[0]));
+    }
+}
+
+TEST(DataParallel, SumsInBf16TrainAsThoseInFloat32ButForRoundingInEveryProgram) {
+    for (const char* fusion : {"off", "kernels", "step"}) {
+        const RunConfig config = configWith({{"fusion", std::string(fusion)}, {"grad-sums", std::string("bf16")}});
+        const auto rounded = trainTogether(2, config, 20), whole = trainTogether(2, configWith({{"fusion", std::string(fusion)}}), 20);
+        expectSameBits(rounded[0], rounded[1]);
+        EXPECT_EQ(rounded[0].losses[0], whole[0].losses[0]) << "of weights that nothing was added to yet";
+        EXPECT_NE(rounded[0].norms[0], whole[0].norms[0]) << fusion;
+        EXPECT_NEAR(rounded[0].norms[0] / whole[0].norms[0], 1, 0.01) << fusion;
+        for (std::size_t step = 1; step < 20; ++step) EXPECT_NEAR(rounded[0].losses[step] / whole[0].losses[step], 1, 0.02) << fusion << " " << step;
+        const auto inParts = trainTogether(2, config, 20, 5000);
+        expectSameBits(inParts[0], rounded[0]);
+        // One worker rounds nothing.
+        expectSameBits(train(config, 3, nullptr), train(configWith({{"fusion", std::string(fusion)}}), 3, nullptr));
+    }
+}
+
 TEST(DataParallel, EveryMomentAndModelGoesTogether) {
     for (const auto& [id, value] : {std::pair<std::string, std::string>{"optimizer", "8-bit"},
                                     {"optimizer", "loop"},
@@ -211,6 +262,10 @@ struct Noting final : Collectives {
     const WorkerPlace& place() const override { return where; }
     Status sum(float* values, std::int64_t count) override {
         sums.emplace_back(values, count);
+        return {};
+    }
+    Status sumBf16(std::uint16_t*, std::int64_t) override {
+        ADD_FAILURE() << "sums are to be float32";
         return {};
     }
     Status gather(const void* own, std::int64_t bytes, void* all) override {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -136,6 +137,22 @@ TEST(WorkersTogether, FlipASwitchBeforeTheSameStep) {
         EXPECT_EQ(applied[0].step, 4);
     }
     EXPECT_EQ(together[0].sink.losses(), together[1].sink.losses());
+}
+
+TEST(WorkersTogether, RoundTheirSumsFromTheSameStepOnWhenThatIsFlipped) {
+    Together together(tiny(12));
+    for (const int rank : {0, 1}) together.after(rank, 4, [&, rank] { together[rank].commands.push(Flip{"grad-sums", std::string("bf16")}); });
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    for (const int rank : {0, 1}) {
+        const auto applied = together[rank].sink.all<SwitchApplied>();
+        ASSERT_EQ(applied.size(), 1u);
+        EXPECT_EQ(applied[0].step, 4);
+    }
+    const auto flipped = together[0].sink.losses(), whole = lossesTogether(12);
+    EXPECT_EQ(flipped, together[1].sink.losses());
+    ASSERT_EQ(flipped.size(), 12u);
+    EXPECT_TRUE(std::equal(flipped.begin(), flipped.begin() + 5, whole.begin())) << "step 5 rounds first, and its loss is of weights from before";
+    EXPECT_NE(flipped, whole);
 }
 
 TEST(WorkersTogether, DoNotFlipWhatOneOfThemCannot) {

@@ -1,9 +1,12 @@
 // One worker of WorkerGroupTest: joins by what its environment says, does what its first word names, prints what came of it on one line.
 #include <unistd.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "core/workers/WorkerGroup.h"
 
@@ -48,6 +51,14 @@ int main(int count, char** words) {
     }
     double expected = 0;
     for (int rank = 0; rank < place->size; ++rank) expected += static_cast<double>(std::sin(5.0f * static_cast<float>(rank + 1)) * 1e3f);
+    // 256 of the first and 1.5 of each other one, as bfloat16 has them; between 256 and 512 it has every second number.
+    std::vector<std::uint16_t> halves(1003, static_cast<std::uint16_t>(place->rank == 0 ? 0x4380 : 0x3fc0));
+    if (const Status added = group.sumBf16(halves.data(), static_cast<std::int64_t>(halves.size())); !added) return failed(added.error());
+    const float whole = 256.0f + 1.5f * static_cast<float>(place->size - 1);
+    for (const std::uint16_t half : halves) {
+        const float sum = std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+        if (half != halves[0] || std::fabs(sum - whole) > static_cast<float>(place->size)) return 5;
+    }
     std::int32_t handed = place->rank == 1 ? 4711 : 0;
     if (const Status told = group.broadcast(&handed, sizeof handed, 1); !told) return failed(told.error());
     std::vector<int> ranks(static_cast<std::size_t>(place->size));
