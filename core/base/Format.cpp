@@ -10,7 +10,7 @@
 namespace stepscope::format {
 namespace {
 
-constexpr const char* kThin = "\u2009";
+constexpr const char* kNarrow = "\u202F";
 constexpr double kNextUnit = 999.5;  // from here on three digits are those of the next unit: 999.7 ms is 1.00 s, not 1 000 ms
 
 std::string grouped(std::string digits) {
@@ -18,7 +18,7 @@ std::string grouped(std::string digits) {
     const auto end = std::min(digits.find('.'), digits.size());
     for (std::size_t i = end; i > 3 + (negative ? 1u : 0u);) {
         i -= 3;
-        digits.insert(i, kThin);
+        digits.insert(i, kNarrow);
     }
     return digits;
 }
@@ -42,9 +42,9 @@ std::string count(std::int64_t value) {
 
 std::string milliseconds(double ms) {
     if (!std::isfinite(ms)) return "n/a";
-    if (std::abs(ms) >= kNextUnit) return significant(ms / 1000) + kThin + "s";
-    if (std::abs(ms) < kNextUnit / 1000 && ms != 0) return significant(ms * 1000) + kThin + "µs";
-    return significant(ms) + kThin + "ms";
+    if (std::abs(ms) >= kNextUnit) return significant(ms / 1000) + kNarrow + "s";
+    if (std::abs(ms) < kNextUnit / 1000 && ms != 0) return significant(ms * 1000) + kNarrow + "µs";
+    return significant(ms) + kNarrow + "ms";
 }
 
 std::string bytes(Bytes value) {
@@ -55,7 +55,7 @@ std::string bytes(Bytes value) {
         amount /= 1000;
         ++unit;
     }
-    return (unit == 0 ? count(value.count) : significant(amount)) + kThin + kUnits[unit];
+    return (unit == 0 ? count(value.count) : significant(amount)) + kNarrow + kUnits[unit];
 }
 
 std::string rate(double perSecond, const std::string& unit) {
@@ -68,7 +68,7 @@ std::string rate(double perSecond, const std::string& unit) {
     }
     // A symbol carries its prefix, GB/s; a word stands beside it, K tok/s.
     const bool symbol = unit == "B/s" || unit == "FLOP/s";
-    return significant(perSecond) + kThin + (symbol && prefix == 1 ? "k" : kPrefixes[prefix]) + (prefix > 0 && !symbol ? " " : "") + unit;
+    return significant(perSecond) + kNarrow + (symbol && prefix == 1 ? "k" : kPrefixes[prefix]) + (prefix > 0 && !symbol ? " " : "") + unit;
 }
 
 std::string duration(TimeNs value) {
@@ -78,7 +78,7 @@ std::string duration(TimeNs value) {
 }
 
 std::string percent(double fraction) {
-    return std::isfinite(fraction) ? fmt::format("{:.0f}{}%", fraction * 100, kThin) : "n/a";
+    return std::isfinite(fraction) ? fmt::format("{:.0f}{}%", fraction * 100, kNarrow) : "n/a";
 }
 
 }  // namespace stepscope::format

@@ -1,4 +1,4 @@
-// How numbers are written for a person, everywhere the same: three significant digits, SI units, thin spaces in thousands.
+// How numbers are written for a person, everywhere the same: three significant digits, SI units, narrow no-break spaces in thousands.
 // Called by the command line, the window and the log.
 #pragma once
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace stepscope::format {
 
-std::string significant(double value, int digits = 3);        // "24.4", "0.00125", "1 240" (thin space), "n/a" when not finite
-std::string count(std::int64_t value);                        // "12 345" with U+2009 between groups of three
+std::string significant(double value, int digits = 3);        // "24.4", "0.00125", "1 240" (U+202F), "n/a" when not finite
+std::string count(std::int64_t value);                        // "12 345" with U+202F, at which no line breaks, between groups of three
 std::string milliseconds(double ms);                          // "24.4 ms", "1.25 s", "812 µs"
 std::string bytes(Bytes value);                               // "1.21 GB" (SI, powers of 1000)
 std::string rate(double perSecond, const std::string& unit);  // "62.8 K tok/s"

@@ -198,7 +198,7 @@ TEST_F(Profile, EndsACaptureAtItsCapAndKeepsWhatIsThere) {
     const auto finished = cli(tiny({"--steps", "700", "--profile", "wait=1,active=650", "--capture-cap", "200 kB"}));
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
     EXPECT_THAT(finished.err, HasSubstr("The capture ends after"));
-    EXPECT_THAT(finished.err, HasSubstr("200\u2009kB is the most"));
+    EXPECT_THAT(finished.err, HasSubstr("200\u202FkB is the most"));
     const Json all = rows();
     EXPECT_GT(all["steps"], 0);
     EXPECT_LT(all["steps"], 650);

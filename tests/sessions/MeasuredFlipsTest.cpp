@@ -179,10 +179,10 @@ TEST(MeasuredFlips, SaysOfEveryFlipOfOneSessionWhatItDidOrWhyThatIsNotKnown) {
     const auto found = measuredFlipsOf(folder.file("s.db"), 1);
     ASSERT_TRUE(found) << found.error().sentence;
     ASSERT_EQ(found->size(), 2u) << "one that changed nothing is none";
-    EXPECT_EQ(flipSentence((*found)[0].effect), "step time 20.0\u2009ms → 10.0\u2009ms, −50 %");
+    EXPECT_EQ(flipSentence((*found)[0].effect), "step time 20.0\u202Fms → 10.0\u202Fms, −50 %");
     EXPECT_EQ(flipSentence((*found)[1].effect), "not measured: 20 steps before it and 3 after, 10 are needed");
     EXPECT_EQ(flipSentence(measuredFlipsOf(folder.file("s.db"), 2)->front().effect),
-              "step time 20.0\u2009ms → 10.0\u2009ms, inconclusive: 2 of 39 comparisons without a flip so far");
+              "step time 20.0\u202Fms → 10.0\u202Fms, inconclusive: 2 of 39 comparisons without a flip so far");
     EXPECT_TRUE(measuredFlipsOf(folder.file("s.db"), 77)->empty());
     EXPECT_FALSE(measuredFlipsOf(folder.file("none.db"), 1).ok());
 }

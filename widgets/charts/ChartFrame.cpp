@@ -18,7 +18,7 @@ constexpr double kPixelsAYTick = 26;
 constexpr double kPixelsARightTick = 40;  // fewer: they stand in the plot
 
 QString widestYLabel() {
-    return QStringLiteral("0\u2009000");
+    return QStringLiteral("0\u202F000");
 }
 
 bool fits(const ChartFrame& frame, const Scale& scale, const std::vector<Tick>& ticks) {

@@ -39,7 +39,7 @@ QString percent(const Change& change) {
     if (!std::isfinite(change.ratio()) || !change.conclusive()) return {};
     const double pct = 100 * (change.ratio() - 1);
     return (pct < 0 ? QStringLiteral("−") : QStringLiteral("+")) + QString::number(std::abs(pct), 'f', std::abs(pct) < 10 ? 1 : 0) +
-           QStringLiteral("\u2009%");
+           QStringLiteral("\u202F%");
 }
 
 QString verdictOf(const RunFlip& flip) {

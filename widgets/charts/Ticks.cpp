@@ -113,14 +113,14 @@ QString logLabel(double value, Quantity quantity) {
     if (quantity == Quantity::Seconds && value >= 60) return timeLabel(value, 1);
     if (value >= 1000 && (quantity == Quantity::Tokens || quantity == Quantity::TokenRate)) {
         const Prefix prefix = prefixFor(value, quantity);
-        return grouped(value / prefix.factor, 0) + QStringLiteral("\u2009") + prefix.unit.left(1);
+        return grouped(value / prefix.factor, 0) + QStringLiteral("\u202F") + prefix.unit.left(1);
     }
     const int exponent = static_cast<int>(std::floor(std::log10(value) + 1e-9));
     if (exponent < -3 || exponent > 6) {
         const double factor = value / std::pow(10.0, exponent);
         return (factor < 1.5 ? QString() : grouped(factor, 0) + QStringLiteral("·")) + QStringLiteral("10") + superscript(exponent);
     }
-    return grouped(value, std::max(0, -exponent)) + (quantity == Quantity::Seconds ? QStringLiteral("\u2009s") : QString());
+    return grouped(value, std::max(0, -exponent)) + (quantity == Quantity::Seconds ? QStringLiteral("\u202Fs") : QString());
 }
 
 // Powers of ten, with 2 and 5 between them where asked for.
@@ -196,7 +196,7 @@ QString readOut(double value, Quantity quantity) {
         case Quantity::Tokens:
             return QString::fromStdString(format::rate(value, "tokens"));
         case Quantity::Seconds:
-            return QString::fromStdString(value < 60 ? format::significant(value) + "\u2009s" : format::duration(TimeNs::fromSeconds(value)));
+            return QString::fromStdString(value < 60 ? format::significant(value) + "\u202Fs" : format::duration(TimeNs::fromSeconds(value)));
         case Quantity::Milliseconds:
             return QString::fromStdString(format::milliseconds(value));
         case Quantity::Bytes:

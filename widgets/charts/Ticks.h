@@ -1,5 +1,5 @@
 // Ticks: where an axis is labelled and with what text. Pure functions: nice numbers, one number of decimals along an axis,
-// thin spaces in thousands, and one prefix ("K tok/s", "×10⁻³") in the unit instead of zeros in every label.
+// narrow no-break spaces in thousands, and one prefix ("K tok/s", "×10⁻³") in the unit instead of zeros in every label.
 // Called by the charts while drawing; tested as text.
 #pragma once
 #include <QString>

@@ -30,7 +30,7 @@ QSize ElidedLabel::minimumSizeHint() const {
 
 QStringList ElidedLabel::laidOut(bool* elided) const {
     const QRect area = contentsRect();
-    const QString all = text().replace('\n', ' ');  // thin spaces stay: simplified() would make them wide
+    const QString all = text().replace('\n', ' ');  // narrow no-break spaces stay: simplified() would make them wide
     QStringList lines;
     *elided = false;
     if (m_lines == 1) {

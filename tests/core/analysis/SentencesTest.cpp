@@ -13,7 +13,7 @@
 namespace stepscope {
 namespace {
 
-const std::string kThinSpace = "\u2009";
+const std::string kNarrowSpace = "\u202F";
 
 CaptureDone capturedSteps(std::int64_t first, std::int64_t steps, double operations, std::vector<CapturedOperation> rows = {}) {
     CaptureDone capture;
@@ -33,8 +33,8 @@ CapturedOperation capturedOperation(const char* name, const char* phase, std::in
 }
 
 TEST(CaptureSentence, SaysOneStepAndOneOperationAsOne) {
-    EXPECT_EQ(captureSentence(capturedSteps(1234, 1, 1)), "Step 1" + kThinSpace + "234 is captured: 1 operation a step.");
-    EXPECT_EQ(captureSentence(capturedSteps(4, 2, 12'345)), "Steps 4 to 5 are captured: 12" + kThinSpace + "345 operations a step.");
+    EXPECT_EQ(captureSentence(capturedSteps(1234, 1, 1)), "Step 1" + kNarrowSpace + "234 is captured: 1 operation a step.");
+    EXPECT_EQ(captureSentence(capturedSteps(4, 2, 12'345)), "Steps 4 to 5 are captured: 12" + kNarrowSpace + "345 operations a step.");
     EXPECT_EQ(captureSentence(capturedSteps(4, 2, 0)), "Steps 4 to 5 are captured: 0 operations a step.");
     EXPECT_EQ(captureSentence(capturedSteps(4, 2, 1.4)), "Steps 4 to 5 are captured: 1 operation a step.") << "rounded as it is shown";
 }
@@ -78,7 +78,7 @@ TEST(FlipSentence, OfTooFewStepsSaysHowManyThereAreAndOneOfThemAsOne) {
 }
 
 TEST(FlipSentence, WritesSmallChangesWithADigitMoreAndMinusAsMinus) {
-    const std::string from = "step time 20.0" + kThinSpace + "ms → ", ms = kThinSpace + "ms, ";
+    const std::string from = "step time 20.0" + kNarrowSpace + "ms → ", ms = kNarrowSpace + "ms, ";
     EXPECT_EQ(flipSentence(flipOf(20, 20, 20, 10)), from + "10.0" + ms + "−50 %");
     EXPECT_EQ(flipSentence(flipOf(20, 20, 20, 19)), from + "19.0" + ms + "−5.0 %");
     EXPECT_EQ(flipSentence(flipOf(20, 20, 20, 20.5)), from + "20.5" + ms + "+2.5 %");
@@ -88,7 +88,7 @@ TEST(FlipSentence, WritesSmallChangesWithADigitMoreAndMinusAsMinus) {
 TEST(FlipSentence, SaysWhyNothingIsClaimed) {
     FlipEffect effect = flipOf(20, 12, 20, 10);
     effect.ms.chance = kUnknown;
-    const std::string medians = "step time 20.0" + kThinSpace + "ms → 10.0" + kThinSpace + "ms, ";
+    const std::string medians = "step time 20.0" + kNarrowSpace + "ms → 10.0" + kNarrowSpace + "ms, ";
     EXPECT_EQ(flipSentence(effect), medians + "inconclusive: only 12 of 20 steps after it");
     effect.stepsAfter = 20;
     effect.shams = 12;

@@ -201,8 +201,8 @@ TEST(Waterfall, GivesEachKindOfWorkItsClass) {
     EXPECT_EQ(kind("Memcpy DtoD", "forward", "mlp/up", SliceKind::Memcpy), "copies");
     EXPECT_EQ(kind("at::native::vectorized_elementwise_kernel", "forward", "mlp/up", SliceKind::Kernel), "pointwise");
     EXPECT_EQ(kind("cudaLaunchKernel", "forward", "mlp/up", SliceKind::Runtime), "host and waiting");
-    EXPECT_EQ(signedMilliseconds(1.25), "+1.25\u2009ms");
-    EXPECT_EQ(signedMilliseconds(-1.25), "\u22121.25\u2009ms");
+    EXPECT_EQ(signedMilliseconds(1.25), "+1.25\u202Fms");
+    EXPECT_EQ(signedMilliseconds(-1.25), "\u22121.25\u202Fms");
     EXPECT_EQ(signedMilliseconds(0.0001), "0");
 }
 
@@ -293,7 +293,7 @@ TEST(Waterfall, ExplainsNoDifferenceThatThePairsDidNotFind) {
     waterfall.add(Arm::B, b.block());
     WaterfallResult result = waterfall.result(10, 7);
     result.outcome = "faster";
-    EXPECT_THAT(waterfallSentence(result), ::testing::StartsWith("A step takes 10.0\u2009ms with A and 7.00\u2009ms with B: "));
+    EXPECT_THAT(waterfallSentence(result), ::testing::StartsWith("A step takes 10.0\u202Fms with A and 7.00\u202Fms with B: "));
     EXPECT_THAT(waterfallSentence(result), ::testing::ContainsRegex("ms \\[[0-9.]+.*ms, [0-9.]+.*ms\\] less in pointwise"));
     result.outcome = "inconclusive";
     const std::string said = waterfallSentence(result);

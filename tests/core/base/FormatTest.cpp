@@ -1,4 +1,4 @@
-// Numbers as a person reads them: three significant digits, SI units, thin spaces, also where rounding makes one digit more.
+// Numbers as a person reads them: three significant digits, SI units, narrow no-break spaces, also where rounding makes one digit more.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace stepscope::format {
 namespace {
 
-const std::string kThin = "\u2009";
+const std::string kNarrow = "\u202F";
 
 TEST(Format, WritesThreeSignificantDigits) {
     EXPECT_EQ(significant(24.449), "24.4");
@@ -23,8 +23,8 @@ TEST(Format, WritesThreeSignificantDigits) {
 }
 
 TEST(Format, KeepsAllDigitsBeforeThePointAndGroupsThem) {
-    EXPECT_EQ(significant(1240.4), "1" + kThin + "240");
-    EXPECT_EQ(significant(-1234567), "-1" + kThin + "234" + kThin + "567");
+    EXPECT_EQ(significant(1240.4), "1" + kNarrow + "240");
+    EXPECT_EQ(significant(-1234567), "-1" + kNarrow + "234" + kNarrow + "567");
 }
 
 TEST(Format, WritesVerySmallAndVeryLargeNumbersWithAnExponent) {
@@ -45,33 +45,33 @@ TEST(Format, SaysWhenANumberIsNotKnown) {
 TEST(Format, GroupsCountsInThrees) {
     EXPECT_EQ(count(0), "0");
     EXPECT_EQ(count(999), "999");
-    EXPECT_EQ(count(12345), "12" + kThin + "345");
+    EXPECT_EQ(count(12345), "12" + kNarrow + "345");
     EXPECT_EQ(count(-123), "-123");
-    EXPECT_EQ(count(-1234567), "-1" + kThin + "234" + kThin + "567");
+    EXPECT_EQ(count(-1234567), "-1" + kNarrow + "234" + kNarrow + "567");
     EXPECT_EQ(count(std::numeric_limits<std::int64_t>::min()),
-              "-9" + kThin + "223" + kThin + "372" + kThin + "036" + kThin + "854" + kThin + "775" + kThin + "808");
+              "-9" + kNarrow + "223" + kNarrow + "372" + kNarrow + "036" + kNarrow + "854" + kNarrow + "775" + kNarrow + "808");
 }
 
 TEST(Format, ChoosesTheUnitOfATime) {
-    EXPECT_EQ(milliseconds(24.4), "24.4" + kThin + "ms");
-    EXPECT_EQ(milliseconds(1250), "1.25" + kThin + "s");
-    EXPECT_EQ(milliseconds(0.812), "812" + kThin + "µs");
-    EXPECT_EQ(milliseconds(0), "0" + kThin + "ms");
+    EXPECT_EQ(milliseconds(24.4), "24.4" + kNarrow + "ms");
+    EXPECT_EQ(milliseconds(1250), "1.25" + kNarrow + "s");
+    EXPECT_EQ(milliseconds(0.812), "812" + kNarrow + "µs");
+    EXPECT_EQ(milliseconds(0), "0" + kNarrow + "ms");
 }
 
 TEST(Format, ChoosesTheUnitOfASizeInPowersOf1000) {
-    EXPECT_EQ(bytes({999}), "999" + kThin + "B");
-    EXPECT_EQ(bytes({1500}), "1.50" + kThin + "kB");
-    EXPECT_EQ(bytes({1'210'000'000}), "1.21" + kThin + "GB");
+    EXPECT_EQ(bytes({999}), "999" + kNarrow + "B");
+    EXPECT_EQ(bytes({1500}), "1.50" + kNarrow + "kB");
+    EXPECT_EQ(bytes({1'210'000'000}), "1.21" + kNarrow + "GB");
 }
 
 TEST(Format, WritesRatesDurationsAndShares) {
-    EXPECT_EQ(rate(62'800, "tok/s"), "62.8" + kThin + "K tok/s");
-    EXPECT_EQ(rate(1.25e9, "B/s"), "1.25" + kThin + "GB/s");
-    EXPECT_EQ(rate(12, "tok/s"), "12.0" + kThin + "tok/s");
+    EXPECT_EQ(rate(62'800, "tok/s"), "62.8" + kNarrow + "K tok/s");
+    EXPECT_EQ(rate(1.25e9, "B/s"), "1.25" + kNarrow + "GB/s");
+    EXPECT_EQ(rate(12, "tok/s"), "12.0" + kNarrow + "tok/s");
     EXPECT_EQ(duration(TimeNs::fromSeconds(131)), "02:11");
     EXPECT_EQ(duration(TimeNs::fromSeconds(3731)), "1:02:11");
-    EXPECT_EQ(percent(0.97), "97" + kThin + "%");
+    EXPECT_EQ(percent(0.97), "97" + kNarrow + "%");
 }
 
 // What is rounded up to one digit more is written with as many digits as what is not.
@@ -85,18 +85,18 @@ TEST(Format, KeepsThreeDigitsWhereRoundingMakesOneMore) {
 }
 
 TEST(Format, WhatIsRoundedToAThousandIsOneOfTheNextUnit) {
-    EXPECT_EQ(milliseconds(999.7), "1.00" + kThin + "s");
-    EXPECT_EQ(milliseconds(999.2), "999" + kThin + "ms");
-    EXPECT_EQ(milliseconds(-999.7), "-1.00" + kThin + "s");
-    EXPECT_EQ(milliseconds(0.9997), "1.00" + kThin + "ms");
-    EXPECT_EQ(milliseconds(0.9992), "999" + kThin + "µs");
-    EXPECT_EQ(bytes({1000}), "1.00" + kThin + "kB");
-    EXPECT_EQ(bytes({999'400}), "999" + kThin + "kB");
-    EXPECT_EQ(bytes({999'700}), "1.00" + kThin + "MB");
-    EXPECT_EQ(bytes({999'999'999}), "1.00" + kThin + "GB");
-    EXPECT_EQ(bytes({-999'700}), "-1.00" + kThin + "MB");
-    EXPECT_EQ(rate(999'800, "tok/s"), "1.00" + kThin + "M tok/s");
-    EXPECT_EQ(rate(-12'500, "B/s"), "-12.5" + kThin + "kB/s") << "a difference of rates";
+    EXPECT_EQ(milliseconds(999.7), "1.00" + kNarrow + "s");
+    EXPECT_EQ(milliseconds(999.2), "999" + kNarrow + "ms");
+    EXPECT_EQ(milliseconds(-999.7), "-1.00" + kNarrow + "s");
+    EXPECT_EQ(milliseconds(0.9997), "1.00" + kNarrow + "ms");
+    EXPECT_EQ(milliseconds(0.9992), "999" + kNarrow + "µs");
+    EXPECT_EQ(bytes({1000}), "1.00" + kNarrow + "kB");
+    EXPECT_EQ(bytes({999'400}), "999" + kNarrow + "kB");
+    EXPECT_EQ(bytes({999'700}), "1.00" + kNarrow + "MB");
+    EXPECT_EQ(bytes({999'999'999}), "1.00" + kNarrow + "GB");
+    EXPECT_EQ(bytes({-999'700}), "-1.00" + kNarrow + "MB");
+    EXPECT_EQ(rate(999'800, "tok/s"), "1.00" + kNarrow + "M tok/s");
+    EXPECT_EQ(rate(-12'500, "B/s"), "-12.5" + kNarrow + "kB/s") << "a difference of rates";
 }
 
 // What is written, read again, is the number to within half of its third digit, and never has more than three digits, whatever the size.
@@ -106,9 +106,9 @@ TEST(Format, OfAnyTimeWritesThreeDigitsThatAreTrue) {
     for (int i = 0; i < 20'000; ++i) {
         const double ms = std::pow(10.0, logarithm(random)) * (i % 2 == 0 ? 1 : -1);
         const std::string text = milliseconds(ms);
-        const auto thin = text.rfind(kThin);
-        ASSERT_NE(thin, std::string::npos) << text;
-        const std::string unit = text.substr(thin + kThin.size()), number = text.substr(0, thin);
+        const auto space = text.rfind(kNarrow);
+        ASSERT_NE(space, std::string::npos) << text;
+        const std::string unit = text.substr(space + kNarrow.size()), number = text.substr(0, space);
         const double scale = unit == "s" ? 1e3 : unit == "ms" ? 1 : unit == "µs" ? 1e-3 : 0;
         ASSERT_NEAR(std::stod(number) * scale, ms, 0.00501 * std::abs(ms)) << text;
         const auto first = number.find_first_of("123456789");
@@ -120,8 +120,8 @@ TEST(Format, OfAnyTimeWritesThreeDigitsThatAreTrue) {
 }
 
 TEST(Format, TheLastUnitTakesWhateverIsLeft) {
-    EXPECT_EQ(bytes({std::numeric_limits<std::int64_t>::max()}), "9" + kThin + "223" + kThin + "PB");
-    EXPECT_EQ(rate(5e15, "FLOP/s"), "5" + kThin + "000" + kThin + "TFLOP/s");
+    EXPECT_EQ(bytes({std::numeric_limits<std::int64_t>::max()}), "9" + kNarrow + "223" + kNarrow + "PB");
+    EXPECT_EQ(rate(5e15, "FLOP/s"), "5" + kNarrow + "000" + kNarrow + "TFLOP/s");
 }
 
 TEST(Format, RoundsADurationToTheNearestSecondBeforeItIsCutIntoMinutes) {

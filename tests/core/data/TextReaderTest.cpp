@@ -131,7 +131,7 @@ TEST(TextReader, RefusesWhatHasToLieInRamAndDoesNotFitAndMapsTheRest) {
     const auto texts = readText(folder.path("texts"), kNeverCancelled, {2000});
     ASSERT_FALSE(texts.ok());
     EXPECT_EQ(texts.error().code, ErrorCode::OutOfMemory);
-    EXPECT_THAT(texts.error().sentence, AllOf(HasSubstr(folder.path("texts")), HasSubstr("b.txt"), HasSubstr("2.00\u2009kB"), HasSubstr("cat")));
+    EXPECT_THAT(texts.error().sentence, AllOf(HasSubstr(folder.path("texts")), HasSubstr("b.txt"), HasSubstr("2.00\u202FkB"), HasSubstr("cat")));
 }
 
 TEST(TextReader, ReadsTheFieldTextOfEveryLineOfJsonl) {

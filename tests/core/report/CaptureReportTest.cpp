@@ -91,16 +91,16 @@ TEST(CaptureReport, SaysWhatTheTimeOfStepsWentInto) {
     const Document document = captureReport(readAll({hostSlices("aten::gelu")}), knownFacts());
     const std::string text = toMarkdown(document), page = toHtml(document);
     EXPECT_THAT(text, HasSubstr("Session 7, a short run, preset tiny-cpu, 2026-11-22 16:30"));
-    EXPECT_THAT(text, HasSubstr("**2 captured steps took 1.00\u2009ms each, on average; the largest part: matrix products (60.0 %).**"));
-    EXPECT_THAT(text, HasSubstr("| matrix products | 600\u2009µs | 60.0 % |"));
-    EXPECT_THAT(text, HasSubstr("| pointwise | 200\u2009µs | 20.0 % |"));
-    EXPECT_THAT(text, HasSubstr("| host and waiting | 200\u2009µs | 20.0 % |"));
-    EXPECT_THAT(text, HasSubstr("| together | 1.00\u2009ms | 100.0 % |"));
-    EXPECT_THAT(text, HasSubstr("| aten::mm | mlp/up | 1 | 2 | 1.20\u2009ms | 75.0 % | 1.20\u2009ms | 600\u2009µs |"));
-    EXPECT_THAT(text, HasSubstr("| aten::gelu | – | – | 2 | 400\u2009µs | 25.0 % | 400\u2009µs | 200\u2009µs |"));
+    EXPECT_THAT(text, HasSubstr("**2 captured steps took 1.00\u202Fms each, on average; the largest part: matrix products (60.0 %).**"));
+    EXPECT_THAT(text, HasSubstr("| matrix products | 600\u202Fµs | 60.0 % |"));
+    EXPECT_THAT(text, HasSubstr("| pointwise | 200\u202Fµs | 20.0 % |"));
+    EXPECT_THAT(text, HasSubstr("| host and waiting | 200\u202Fµs | 20.0 % |"));
+    EXPECT_THAT(text, HasSubstr("| together | 1.00\u202Fms | 100.0 % |"));
+    EXPECT_THAT(text, HasSubstr("| aten::mm | mlp/up | 1 | 2 | 1.20\u202Fms | 75.0 % | 1.20\u202Fms | 600\u202Fµs |"));
+    EXPECT_THAT(text, HasSubstr("| aten::gelu | – | – | 2 | 400\u202Fµs | 25.0 % | 400\u202Fµs | 200\u202Fµs |"));
     EXPECT_THAT(text, HasSubstr("| layer | mlp/up |"));
-    EXPECT_THAT(text, HasSubstr("| layer 1 | 1.20\u2009ms |"));
-    EXPECT_THAT(text, HasSubstr("400\u2009µs more has no place in the model"));
+    EXPECT_THAT(text, HasSubstr("| layer 1 | 1.20\u202Fms |"));
+    EXPECT_THAT(text, HasSubstr("400\u202Fµs more has no place in the model"));
     EXPECT_THAT(text, HasSubstr("| 1 | 2 from step 4 on | 6 | 4.0 % |"));
     EXPECT_THAT(text, HasSubstr("| lost or invalid | none |"));
     EXPECT_THAT(text, HasSubstr("| layers | 2 |"));
@@ -109,18 +109,18 @@ TEST(CaptureReport, SaysWhatTheTimeOfStepsWentInto) {
     EXPECT_THAT(text, Not(HasSubstr("Kernels"))) << "it was not on a GPU";
     EXPECT_THAT(text, Not(HasSubstr("GPUs waited")));
     EXPECT_THAT(page, HasSubstr("<rect class=\"bar\""));
-    EXPECT_THAT(page, HasSubstr("600\u2009µs, 60.0 %"));
+    EXPECT_THAT(page, HasSubstr("600\u202Fµs, 60.0 %"));
 }
 
 TEST(CaptureReport, OfAGpuHasItsKernelsAndWhatItsStreamsWaitedFor) {
     SliceBlock host = hostSlices("aten::gelu"), device;
     addLaunches(host, device);
     const std::string text = toMarkdown(captureReport(readAll({host, device}), knownFacts()));
-    EXPECT_THAT(text, HasSubstr("| gemm | aten::mm | mlp/up | 1 | 2 | 120\u2009µs | 100.0 % | 60.0\u2009µs |"));
+    EXPECT_THAT(text, HasSubstr("| gemm | aten::mm | mlp/up | 1 | 2 | 120\u202Fµs | 100.0 % | 60.0\u202Fµs |"));
     EXPECT_THAT(text, HasSubstr("## Kernels by layer and role"));
     // Between the two kernels the stream had nothing: the second was launched long after the first had ended.
-    EXPECT_THAT(text, HasSubstr("| stream 7 of GPU 0 | 2 | 120\u2009µs | 1.94\u2009ms | 0\u2009ms | 0\u2009ms | 150\u2009µs |"));
-    EXPECT_THAT(text, HasSubstr("| GPU 0 | 120\u2009µs | 5.8 % | 120\u2009µs | 0\u2009ms | unknown | unknown |"));
+    EXPECT_THAT(text, HasSubstr("| stream 7 of GPU 0 | 2 | 120\u202Fµs | 1.94\u202Fms | 0\u202Fms | 0\u202Fms | 150\u202Fµs |"));
+    EXPECT_THAT(text, HasSubstr("| GPU 0 | 120\u202Fµs | 5.8 % | 120\u202Fµs | 0\u202Fms | unknown | unknown |"));
     EXPECT_THAT(text, HasSubstr("| kernels and copies | 2 |"));
 }
 

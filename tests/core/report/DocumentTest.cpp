@@ -87,7 +87,7 @@ TEST(Document, WhereItWasMeasuredNamesWhatThereIsAndWhatIsMissing) {
     addMachine(one, facts);
     const std::string text = toMarkdown(one);
     EXPECT_TRUE(contains(text, "| A processor, 1 core |")) << text;
-    EXPECT_TRUE(contains(text, "| 8.00\u2009GB |")) << text;
+    EXPECT_TRUE(contains(text, "| 8.00\u202FGB |")) << text;
     EXPECT_TRUE(contains(text, "| No NVIDIA driver is installed. |")) << text;
     EXPECT_FALSE(contains(text, "instructions")) << "a row of nothing is none";
     EXPECT_FALSE(contains(text, "model"));
@@ -98,8 +98,8 @@ TEST(Document, WhereItWasMeasuredNamesWhatThereIsAndWhatIsMissing) {
     addMachine(two, facts);
     const std::string more = toMarkdown(two);
     EXPECT_TRUE(contains(more, "| A processor, 2 cores |")) << more;
-    EXPECT_TRUE(contains(more, "| H200, 141\u2009GB; L4, 24.0\u2009GB |")) << more;
-    EXPECT_TRUE(contains(more, "| 124\u2009000\u2009000 parameters |")) << more;
+    EXPECT_TRUE(contains(more, "| H200, 141\u202FGB; L4, 24.0\u202FGB |")) << more;
+    EXPECT_TRUE(contains(more, "| 124\u202F000\u202F000 parameters |")) << more;
     EXPECT_FALSE(contains(more, "No NVIDIA"));
 }
 

@@ -151,11 +151,11 @@ TEST(Capture, EndsWhereCapturesTakeAllTheRoomThatTheyMayAndNoOtherBegins) {
     const auto said = captureWarnings(trainer);
     ASSERT_EQ(said.size(), 2u);
     EXPECT_EQ(said[0],
-              "The capture ends after 3 of 8 steps: its captures take 2.00\u2009MB on the disk, and 2.00\u2009MB is the most for a session "
+              "The capture ends after 3 of 8 steps: its captures take 2.00\u202FMB on the disk, and 2.00\u202FMB is the most for a session "
               "(--capture-cap). What was "
               "captured is kept.");
     EXPECT_EQ(said[1],
-              "Nothing more is captured in this session: its captures take 2.00\u2009MB on the disk, and 2.00\u2009MB is the most for a session "
+              "Nothing more is captured in this session: its captures take 2.00\u202FMB on the disk, and 2.00\u202FMB is the most for a session "
               "(--capture-cap).");
     EXPECT_EQ(trainer.sink.all<StepDone>().size(), 12u) << "the run goes on";
 }

@@ -94,8 +94,8 @@ TEST(ChartContent, UtilisationNamesTheCoresAndOnlyWhatWasSeen) {
     ASSERT_EQ(items.size(), 1u) << "no GPU, no other process, no host that takes time";
     EXPECT_EQ(items[0].name, "CPU, 2 cores");
     EXPECT_EQ(items[0].series, "CPU") << "by which it is hidden, whatever it is called";
-    EXPECT_EQ(items[0].value, "50\u2009%");
-    EXPECT_EQ(content->legend(request, std::nullopt)[0].value, "70\u2009%") << "the latest";
+    EXPECT_EQ(items[0].value, "50\u202F%");
+    EXPECT_EQ(content->legend(request, std::nullopt)[0].value, "70\u202F%") << "the latest";
     RunHistory one;
     one.append(chartedSession(1));
     EXPECT_EQ(content->legend(requestOf(one), std::nullopt)[0].name, "CPU, 1 core");
@@ -112,8 +112,8 @@ TEST(ChartContent, UtilisationNamesTheCoresAndOnlyWhatWasSeen) {
     ASSERT_EQ(items.size(), 4u);
     ASSERT_NE(itemOf(items, "host"), nullptr);
     EXPECT_EQ(itemOf(items, "host")->value, "–") << "not known at that time";
-    EXPECT_EQ(itemOf(content->legend(request, 3), "host")->value, "12\u2009%");
-    EXPECT_EQ(itemOf(content->legend(request, 3), "GPU")->value, "80\u2009%");
+    EXPECT_EQ(itemOf(content->legend(request, 3), "host")->value, "12\u202F%");
+    EXPECT_EQ(itemOf(content->legend(request, 3), "GPU")->value, "80\u202F%");
 }
 
 TEST(ChartContent, LinesOfOneChartAreToldApartWithoutTheirColours) {

@@ -172,7 +172,7 @@ private Q_SLOTS:
         QVERIFY2(shown.pixelsOf(6, seriesColour(SeriesRole::PageFaults, false), 60) > 50, "the line, its swatch and its labels");
         QVERIFY(shown.page.chart(6).rightTicks().ticks.back().value >= 5000);
         shown.page.showStep(100);
-        QVERIFY2(shown.page.chart(6).readOutText().contains("page faults a step 8\u2009000"), qPrintable(shown.page.chart(6).readOutText()));
+        QVERIFY2(shown.page.chart(6).readOutText().contains("page faults a step 8\u202F000"), qPrintable(shown.page.chart(6).readOutText()));
     }
 
     void aButtonIsAnsweredEvenWhenNobodyTicks() {

@@ -43,7 +43,7 @@ private Q_SLOTS:
         QCOMPARE(cell(table, 0, 0), QString("step time"));
         const double numbers[] = {expected.mean, expected.median, expected.lowerQuartile, expected.upperQuartile, expected.low, expected.high};
         for (int i = 0; i < 6; ++i) QCOMPARE(cell(table, 0, 2 + i), readOut(numbers[i], Quantity::Milliseconds));
-        QVERIFY2(table.text().startsWith("Steps 29\u2009920 to 70\u2009080: 40\u2009161 in"), qPrintable(table.text()));
+        QVERIFY2(table.text().startsWith("Steps 29\u202F920 to 70\u202F080: 40\u202F161 in"), qPrintable(table.text()));
         table.findChild<QToolButton*>()->click();
         QCOMPARE(QApplication::clipboard()->text(), table.text());
         QTest::keyClick(&table, Qt::Key_Escape);
@@ -105,7 +105,7 @@ private Q_SLOTS:
         OverlayTable& table = shown.page.flips();
         QCOMPARE(table.rows(), 3);
         QCOMPARE(cell(table, 0, 0), QString("1  amp bf16"));
-        QCOMPARE(cell(table, 0, 1), QString("1\u2009321"));
+        QCOMPARE(cell(table, 0, 1), QString("1\u202F321"));
         QVERIFY2(cell(table, 0, 2).contains(" → "), qPrintable(cell(table, 0, 2)));
         QVERIFY2(cell(table, 0, 3).startsWith("−2"), qPrintable(cell(table, 0, 3)));
         QCOMPARE(cell(table, 0, 6), QString("faster"));

@@ -27,7 +27,7 @@ TEST(Ticks, UseRoundNumbersWithOneNumberOfDecimals) {
 }
 
 TEST(Ticks, SeparateThousandsByThinSpaces) {
-    EXPECT_EQ(text({0, 2000, false}, Quantity::Count, 4), "0|500|1\u2009000|1\u2009500|2\u2009000 step");
+    EXPECT_EQ(text({0, 2000, false}, Quantity::Count, 4), "0|500|1\u202F000|1\u202F500|2\u202F000 step");
 }
 
 TEST(Ticks, PutSmallNumbersIntoAPowerOfTenBesideTheTitle) {
@@ -52,10 +52,10 @@ TEST(Ticks, NeverSplitAStep) {
 }
 
 TEST(Ticks, LabelDecadesOnALogarithmicAxis) {
-    EXPECT_EQ(text({1, 2000, true}, Quantity::Count, 4), "1|10|100|1\u2009000 step");
+    EXPECT_EQ(text({1, 2000, true}, Quantity::Count, 4), "1|10|100|1\u202F000 step");
     EXPECT_EQ(text({1, 20, true}, Quantity::Number, 6), "1|2|5|10|20");
     EXPECT_EQ(text({1e-6, 1e-3, true}, Quantity::Number, 4), "10⁻⁶|10⁻⁵|10⁻⁴|0.001");
-    EXPECT_EQ(text({1500, 2e6, true}, Quantity::Tokens, 4), "10\u2009K|100\u2009K|1\u2009M tokens");
+    EXPECT_EQ(text({1500, 2e6, true}, Quantity::Tokens, 4), "10\u202FK|100\u202FK|1\u202FM tokens");
 }
 
 TEST(Ticks, FallBackToRoundNumbersWhereNoPowerOfTenLies) {
@@ -121,11 +121,11 @@ TEST(NiceScale, HoldsItsDataAndCanBeDrawnWhateverComes) {
 }
 
 TEST(ReadOut, CarriesItsUnitAndNeverRoundsToZero) {
-    EXPECT_EQ(readOut(24.44, Quantity::Milliseconds), "24.4\u2009ms");
+    EXPECT_EQ(readOut(24.44, Quantity::Milliseconds), "24.4\u202Fms");
     EXPECT_EQ(readOut(4.11e-4, Quantity::Number), "4.11·10⁻⁴");
     EXPECT_EQ(readOut(9.9999999e-6, Quantity::Number), "1.00·10⁻⁵");
-    EXPECT_EQ(readOut(1240, Quantity::Count), "step 1\u2009240");
-    EXPECT_EQ(readOut(1240, Quantity::Events), "1\u2009240");
+    EXPECT_EQ(readOut(1240, Quantity::Count), "step 1\u202F240");
+    EXPECT_EQ(readOut(1240, Quantity::Events), "1\u202F240");
     EXPECT_EQ(readOut(std::nan(""), Quantity::Number), "–");
 }
 

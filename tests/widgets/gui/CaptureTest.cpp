@@ -103,9 +103,9 @@ TEST(CaptureDialog, ShowsEveryKindOfOperationWithItsShare) {
         for (int column = 0; column < table->columnCount(); ++column) cells << table->item(row, column)->text();
         return cells;
     };
-    EXPECT_EQ(text(0), (QStringList{"aten::addmm", "matrix product", "forward", "mlp/up", "4.00", "3.00\u2009ms", "75.0 %"}))
+    EXPECT_EQ(text(0), (QStringList{"aten::addmm", "matrix product", "forward", "mlp/up", "4.00", "3.00\u202Fms", "75.0 %"}))
         << text(0).join('|').toStdString();
-    EXPECT_EQ(text(1), (QStringList{"norm + QKV", "norm", "forward", "attention/qkv", "1.00", "1.00\u2009ms", "25.0 %"}))
+    EXPECT_EQ(text(1), (QStringList{"norm + QKV", "norm", "forward", "attention/qkv", "1.00", "1.00\u202Fms", "25.0 %"}))
         << text(1).join('|').toStdString();
     dialog.show();
     QCoreApplication::processEvents();

@@ -222,7 +222,7 @@ TEST_F(FlipMeterTest, ShowsHowManyOperationsAStepRunsWhereTheyWereCounted) {
     const auto strip = stripOf(*meter.read(history), {"Fusion"});
     ASSERT_EQ(strip.figures.size(), 5u);
     EXPECT_EQ(strip.figures[4].name, "operations");
-    EXPECT_EQ(strip.figures[4].medians, "1\u2009100 → 300");
+    EXPECT_EQ(strip.figures[4].medians, "1\u202F100 → 300");
     EXPECT_EQ(strip.figures[4].change, "−73 %");
 }
 
@@ -235,10 +235,10 @@ TEST_F(FlipMeterTest, MemoryIsTheMostThatTensorsHeldDuringTheStepsEvenWhereThePr
     steps(60, 26);
     const auto strip = stripOf(*meter.read(history), {"Checkpointing"});
     EXPECT_EQ(strip.figures[2].name, "memory");
-    EXPECT_EQ(strip.figures[2].medians, "250 → 90.0\u2009MB");
+    EXPECT_EQ(strip.figures[2].medians, "250 → 90.0\u202FMB");
     EXPECT_EQ(strip.figures[2].verdict, FlipStripReading::Verdict::Better);
     EXPECT_EQ(strip.figures[0].verdict, FlipStripReading::Verdict::Worse) << "and time rises: both are shown";
-    EXPECT_TRUE(sentenceOf(applied, meter.read(history)->effect, "").contains("250 → 90.0\u2009MB of memory"));
+    EXPECT_TRUE(sentenceOf(applied, meter.read(history)->effect, "").contains("250 → 90.0\u202FMB of memory"));
 }
 
 TEST_F(FlipMeterTest, EveryPlaceOfAFlipIsTheFirstStepThatHasTheNewValue) {
@@ -276,7 +276,7 @@ TEST_F(FlipMeterTest, ARunThatEndsSoonerShowsItsMediansAndNoVerdict) {
     EXPECT_TRUE(stripOf(*meter.read(history), {"Mixed precision"}).note.endsWith("measuring: 12 of 20 steps after it"));
     history.append(StateChanged{TimeNs::fromSeconds(at / 1000), step, RunState::Finished, ""});
     const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
-    EXPECT_EQ(strip.figures.at(0).medians, "20.0 → 10.0\u2009ms");
+    EXPECT_EQ(strip.figures.at(0).medians, "20.0 → 10.0\u202Fms");
     EXPECT_EQ(strip.figures.at(0).change, "inconclusive");
     EXPECT_TRUE(strip.note.endsWith("step time inconclusive: only 12 of 20 steps after it")) << strip.note.toStdString();
 }
@@ -346,13 +346,13 @@ TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {
     steps(7, 10);
     const auto waiting = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_EQ(waiting.note, sinceOf(applied) + "; measuring: 2 of 20 steps after it");
-    EXPECT_EQ(waiting.figures.at(0).medians, "20.0\u2009ms → …");
+    EXPECT_EQ(waiting.figures.at(0).medians, "20.0\u202Fms → …");
     EXPECT_TRUE(waiting.figures.at(0).change.isEmpty());
     steps(60, 10);
     const auto strip = stripOf(*meter.read(history), {"Mixed precision"});
     EXPECT_EQ(strip.heading, "Mixed precision: off → bf16");
-    EXPECT_EQ(strip.figures[0].medians, "20.0 → 10.0\u2009ms");
-    EXPECT_EQ(strip.figures[0].spread, "19.9–20.1 → 9.90–10.1\u2009ms");
+    EXPECT_EQ(strip.figures[0].medians, "20.0 → 10.0\u202Fms");
+    EXPECT_EQ(strip.figures[0].spread, "19.9–20.1 → 9.90–10.1\u202Fms");
     EXPECT_EQ(strip.figures[0].change, "−50 %");
     EXPECT_EQ(strip.figures[0].verdict, FlipStripReading::Verdict::Better);
     EXPECT_EQ(strip.figures[1].change, "×2.0");
@@ -360,7 +360,7 @@ TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {
     EXPECT_EQ(strip.figures[2].change, "the same");
     EXPECT_EQ(strip.figures[3].medians, "900 → 12");
     EXPECT_EQ(sentenceOf(applied, meter.read(history)->effect, "Here."),
-              "Measured here, off → bf16: 20.0 → 10.0\u2009ms a step (−50 %), 300 → 300\u2009MB of memory. Here.");
+              "Measured here, off → bf16: 20.0 → 10.0\u202Fms a step (−50 %), 300 → 300\u202FMB of memory. Here.");
 }
 
 }  // namespace

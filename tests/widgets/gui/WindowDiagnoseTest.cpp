@@ -63,10 +63,10 @@ TEST_F(WindowDiagnoseTest, TellsWhatWasFoundOfTheSettingsAtTheLeft) {
     look();
     EXPECT_EQ(fakeLookedAt("layers"), "6");
     EXPECT_FALSE(fakeLookWasHere()) << "the window's thread waits for nothing";
-    EXPECT_TRUE(page().factText("Time").startsWith("about 02:50 for 2\u2009000 steps")) << page().factText("Time").toStdString();
+    EXPECT_TRUE(page().factText("Time").startsWith("about 02:50 for 2\u202F000 steps")) << page().factText("Time").toStdString();
     EXPECT_TRUE(page().factText("Time").contains("20 validations"));
     EXPECT_TRUE(page().factText("Memory").contains("predicted of 23.0")) << page().factText("Memory").toStdString();
-    EXPECT_TRUE(page().factText("Fits").contains("4\u2009370"));
+    EXPECT_TRUE(page().factText("Fits").contains("4\u202F370"));
     EXPECT_TRUE(page().factText("Switches").contains("device: No NVIDIA driver"));
     ASSERT_EQ(page().cards().size(), 2u);
 }
@@ -210,7 +210,7 @@ TEST_F(WindowDiagnoseTest, TheFootTimesAFewStepsWhenAsked) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return timeIt()->isVisible(); }, 5000));
     EXPECT_EQ(foot(), "time: not known yet");
     click(timeIt());
-    EXPECT_TRUE(QTest::qWaitFor([&] { return foot() == "about 02:11 for 2\u2009000 steps"; }, 5000)) << foot().toStdString();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return foot() == "about 02:11 for 2\u202F000 steps"; }, 5000)) << foot().toStdString();
     EXPECT_FALSE(timeIt()->isVisible());
     EXPECT_FALSE(fakeLookWasHere());
     setFakeLook({});
@@ -243,7 +243,7 @@ TEST_F(WindowDiagnoseTest, WhatOthersDisturbedIsNotToldAsOfAQuietMachine) {
 
 TEST_F(WindowDiagnoseTest, TheFootKnowsWhatWasTimedEarlier) {
     openPage({.knowsTime = true});
-    EXPECT_TRUE(QTest::qWaitFor([&] { return foot() == "about 02:11 for 2\u2009000 steps"; }, 5000)) << foot().toStdString();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return foot() == "about 02:11 for 2\u202F000 steps"; }, 5000)) << foot().toStdString();
     EXPECT_FALSE(timeIt()->isVisible());
 }
 
@@ -268,7 +268,7 @@ TEST_F(WindowDiagnoseTest, TheFootSaysOneTimeAndNeverTwoOfOneRunAfterEachOther) 
         QTest::qWait(10);
         note();
     }
-    EXPECT_EQ(said, (QStringList{"time: …", "about 02:11 for 2\u2009001 steps"})) << said.join(" | ").toStdString();
+    EXPECT_EQ(said, (QStringList{"time: …", "about 02:11 for 2\u202F001 steps"})) << said.join(" | ").toStdString();
 }
 
 TEST_F(WindowDiagnoseTest, TheFootOffersNothingBesideARunAndGivesWayToOne) {

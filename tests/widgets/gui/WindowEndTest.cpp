@@ -116,9 +116,9 @@ TEST_F(WindowEndTest, TheNextRunOfTheSameShapeHasAForecastOfItsTime) {
     press("Stop");
     ASSERT_TRUE(idle());
     ASSERT_TRUE(QTest::qWaitFor([&] { return foot().startsWith("about 00:0"); }, 5000)) << foot().toStdString();
-    EXPECT_TRUE(foot().contains("2\u2009000 steps of ")) << foot().toStdString();
+    EXPECT_TRUE(foot().contains("2\u202F000 steps of ")) << foot().toStdString();
     Q_EMIT window().experiment().row("steps")->committed("steps", "4000");
-    EXPECT_TRUE(QTest::qWaitFor([&] { return foot().contains("4\u2009000 steps of "); }, 5000)) << foot().toStdString();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return foot().contains("4\u202F000 steps of "); }, 5000)) << foot().toStdString();
     Q_EMIT window().experiment().row("layers")->committed("layers", "6");
     EXPECT_TRUE(QTest::qWaitFor([&] { return foot() == "time: not known yet"; }, 5000)) << "another model: " << foot().toStdString();
 }

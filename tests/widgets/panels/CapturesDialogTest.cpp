@@ -36,12 +36,12 @@ TEST_F(CapturesDialogTest, SaysStepsLevelAndRoomOfEach) {
     ASSERT_EQ(dialog.table()->rowCount(), 2);
     EXPECT_EQ(cell(0, 1), "50 to 54");
     EXPECT_EQ(cell(0, 2), "L2");
-    EXPECT_EQ(cell(0, 3), QString("+4.2\u2009%"));
+    EXPECT_EQ(cell(0, 3), QString("+4.2\u202F%"));
     EXPECT_EQ(cell(1, 3), QString("–")) << "not known";
-    EXPECT_EQ(cell(0, 5), QString("240\u2009kB"));
+    EXPECT_EQ(cell(0, 5), QString("240\u202FkB"));
     EXPECT_EQ(cell(1, 1), "90");
     EXPECT_EQ(cell(1, 2), "sums");
-    EXPECT_TRUE(dialog.sentence().startsWith("2 captures, 249\u2009kB on the disk, and 30.0\u2009kB")) << dialog.sentence().toStdString();
+    EXPECT_TRUE(dialog.sentence().startsWith("2 captures, 249\u202FkB on the disk, and 30.0\u202FkB")) << dialog.sentence().toStdString();
     EXPECT_TRUE(dialog.removeButton()->isEnabled());
     CapturesView many = two;
     many.older = 5000;
@@ -67,7 +67,7 @@ TEST_F(CapturesDialogTest, AsksOnceBeforeOneIsRemoved) {
     EXPECT_FALSE(dialog.removeButton()->isEnabled()) << "one after the other";
     EXPECT_TRUE(dialog.sentence().contains("Removing capture 2"));
     dialog.setView({7, {{1, 50, 5, 12'000, 11'000, 240'000}}, 0, {}});
-    EXPECT_TRUE(dialog.sentence().startsWith("1 capture, 240\u2009kB on the disk.")) << dialog.sentence().toStdString();
+    EXPECT_TRUE(dialog.sentence().startsWith("1 capture, 240\u202FkB on the disk.")) << dialog.sentence().toStdString();
     EXPECT_TRUE(dialog.removeButton()->isEnabled());
 }
 

@@ -173,7 +173,7 @@ TEST_F(CompareResultTest, OneThatWasCutOffShowsWhatItHad) {
     EXPECT_TRUE(result.progress().contains("cut off"));
     EXPECT_EQ(result.verdict(), "No verdict: it was cut off");
     EXPECT_EQ(result.chart()->pairs().size(), 5u);
-    EXPECT_EQ(result.facts()->cell("mean step", 0), "55.0\u2009ms");
+    EXPECT_EQ(result.facts()->cell("mean step", 0), "55.0\u202Fms");
 }
 
 TEST_F(CompareResultTest, TheTableSaysUnknownWhereNothingTells) {
@@ -183,7 +183,7 @@ TEST_F(CompareResultTest, TheTableSaysUnknownWhereNothingTells) {
     show(CompareView::Stage::Pairs, true);
     EXPECT_EQ(result.facts()->cell("faults a step", 1), "2.00");
     EXPECT_EQ(result.facts()->cell("energy a token", 0), "unknown");
-    EXPECT_EQ(result.facts()->cell("peak memory", 1), "50.0\u2009MB");
+    EXPECT_EQ(result.facts()->cell("peak memory", 1), "50.0\u202FMB");
 }
 
 TEST_F(CompareResultTest, NothingMovesFromTheFirstMomentToTheLast) {

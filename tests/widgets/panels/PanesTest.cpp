@@ -289,7 +289,7 @@ TEST(Panes, ARooflineHasADotForEachOperationWhoseWorkIsKnown) {
     const QPointF product = chart.positionOf(chart.dots()[0]), batch = chart.positionOf(chart.dots()[1]);
     EXPECT_GT(product.x(), batch.x()) << "more FLOP a byte";
     EXPECT_LT(product.y(), batch.y()) << "and more FLOP a second";
-    EXPECT_TRUE(chart.facts(0).contains("80.0\u2009% of the roof above it; bound by compute")) << chart.facts(0).toStdString();
+    EXPECT_TRUE(chart.facts(0).contains("80.0\u202F% of the roof above it; bound by compute")) << chart.facts(0).toStdString();
     QSignalSpy wanted(&pane, &Pane::sliceWanted);
     QTest::mouseClick(&chart, Qt::LeftButton, {}, product.toPoint());
     ASSERT_EQ(wanted.count(), 1);

@@ -120,7 +120,7 @@ TEST_F(QueryPageTest, SortsByWhatCellsHoldAndCopiesAsInSight) {
     EXPECT_EQ(cell(*page.table(), 0, 0), "b") << "as the query gave them";
     page.table()->sortByColumn(1, Qt::DescendingOrder);
     EXPECT_EQ(cell(*page.table(), 0, 1),
-              "11\u2009"
+              "11\u202F"
               "000");
     EXPECT_EQ(cell(*page.table(), 1, 0), "NULL");
     QTest::qWait(20);  // laid out

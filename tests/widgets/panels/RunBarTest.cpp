@@ -94,8 +94,8 @@ TEST_F(RunBarTest, ShowsProgressWithTheTimeLeftAndFiguresWithTheirUnits) {
     live.overSteps = 100;
     live.cpuPct = 97;
     bar.setReading(live);
-    for (const QString& text : {QString("step 1\u2009240 / 5\u2009000 · 1.90\u2009M tokens"), QString("02:11 left"), QString("62.8\u2009K tok/s"),
-                                QString("24.4\u2009ms/step"), QString("loss 2.913"), QString("CPU 97\u2009%")})
+    for (const QString& text : {QString("step 1\u202F240 / 5\u202F000 · 1.90\u202FM tokens"), QString("02:11 left"), QString("62.8\u202FK tok/s"),
+                                QString("24.4\u202Fms/step"), QString("loss 2.913"), QString("CPU 97\u202F%")})
         EXPECT_TRUE(says(text)) << text.toStdString();
     EXPECT_EQ(bar.findChild<QProgressBar*>()->value(), 248);
 }

@@ -299,7 +299,7 @@ TEST_F(SessionsPanelTest, TheLongestStateLeavesRoomForTheNumberOfStepsInItsDefau
     SessionRow row = session(1, "baseline", 1000);
     row.msPerStep = 65.6;
     const std::pair<std::int64_t, const char*> expected[]{
-        {1, "1 step"}, {355, "355 steps"}, {1909, "1\u2009909 steps"}, {123'456, "123\u2009K steps"}};
+        {1, "1 step"}, {355, "355 steps"}, {1909, "1\u202F909 steps"}, {123'456, "123\u202FK steps"}};
     for (const auto& [steps, word] : expected) {
         row.steps = steps;
         const QString text = SessionDelegate::figures(row, metrics, room);
@@ -308,8 +308,8 @@ TEST_F(SessionsPanelTest, TheLongestStateLeavesRoomForTheNumberOfStepsInItsDefau
         EXPECT_LE(metrics.horizontalAdvance(text), room);
     }
     row.steps = 1909;
-    EXPECT_EQ(SessionDelegate::figures(row, metrics, 1000), "65.6\u2009ms  1\u2009909 steps") << "all of it where there is room";
-    EXPECT_EQ(SessionDelegate::figures(row, metrics, metrics.horizontalAdvance("1\u2009909 steps")), "1\u2009909 steps");
+    EXPECT_EQ(SessionDelegate::figures(row, metrics, 1000), "65.6\u202Fms  1\u202F909 steps") << "all of it where there is room";
+    EXPECT_EQ(SessionDelegate::figures(row, metrics, metrics.horizontalAdvance("1\u202F909 steps")), "1\u202F909 steps");
 }
 
 TEST(RelativeTime, SaysWhenAsAPersonWould) {

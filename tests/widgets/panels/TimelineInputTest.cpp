@@ -235,8 +235,8 @@ TEST_F(TimelineInput, EscapeForgetsTheRangeAndTellsThatNothingIsSelected) {
 }
 
 TEST_F(TimelineInput, AToolTipSaysTheNameAndDurationOfWhatIsUnderThePointer) {
-    EXPECT_EQ(toolTip(onSlice(15, kTrainerLane, 1)), "aten::gelu, 9.00\u2009ms");
-    EXPECT_EQ(toolTip(onSlice(15, kStreamLane, 0)), "gemm, 6.00\u2009ms");
+    EXPECT_EQ(toolTip(onSlice(15, kTrainerLane, 1)), "aten::gelu, 9.00\u202Fms");
+    EXPECT_EQ(toolTip(onSlice(15, kStreamLane, 0)), "gemm, 6.00\u202Fms");
     EXPECT_TRUE(toolTip(QPoint(30, view.yOf(kStreamLane, 0))).endsWith("GPU 0 stream 7, 1 slices")) << QToolTip::text().toStdString();
     QToolTip::hideText();
 }
@@ -262,10 +262,10 @@ TEST(TimelineToolTip, IsOfTheSliceUnderThePointerNotOfItsNeighbour) {
         return QToolTip::text();
     };
     const int border = static_cast<int>(view.xOf(millisecondsNs(10)));
-    EXPECT_EQ(toolTip(border - 1), "first, 10.0\u2009ms");
-    EXPECT_EQ(toolTip(border + 2), "second, 10.0\u2009ms");
+    EXPECT_EQ(toolTip(border - 1), "first, 10.0\u202Fms");
+    EXPECT_EQ(toolTip(border + 2), "second, 10.0\u202Fms");
     const int end = static_cast<int>(view.xOf(millisecondsNs(20)));
-    EXPECT_EQ(toolTip(end + 2), "second, 10.0\u2009ms") << "two pixels beside it is near enough where there is nothing else";
+    EXPECT_EQ(toolTip(end + 2), "second, 10.0\u202Fms") << "two pixels beside it is near enough where there is nothing else";
     QToolTip::hideText();
 }
 

@@ -95,7 +95,7 @@ TEST(TimelineView, AsksForAsManyTilesAsThereArePixelsNotAsThereAreSlices) {
     ShownTimeline few(tinySlices(40)), many(tinySlices(40'000));
     EXPECT_LT(many.asked.size(), 60u);
     EXPECT_LT(many.asked.size(), few.asked.size() + 40);
-    EXPECT_TRUE(many.view.asText().contains("40\u2009000 slices")) << many.view.asText().toStdString();
+    EXPECT_TRUE(many.view.asText().contains("40\u202F000 slices")) << many.view.asText().toStdString();
 }
 
 TEST(TimelineView, AFoldedLaneIsOneRowAndWhatIsBelowMovesUp) {

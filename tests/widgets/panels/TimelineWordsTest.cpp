@@ -33,7 +33,7 @@ TEST(TimelineWords, ASliceIsToldByItsTimesAndOnlyWhatIsKnownOfIt) {
     QString words = wordsOf(sliceWords(slice, {}, {}, 500'000'000));
     EXPECT_TRUE(words.startsWith("aten::mmkind|operation|")) << words.toStdString();
     EXPECT_TRUE(words.contains("begins|1.000000000 s|")) << "since the session began: " << words.toStdString();
-    EXPECT_TRUE(words.contains("takes|2.00\u2009ms|")) << words.toStdString();
+    EXPECT_TRUE(words.contains("takes|2.00\u202Fms|")) << words.toStdString();
     EXPECT_TRUE(words.contains("on|trainer|"));
     for (const char* unknown : {"layer", "part", "phase", "step|", "computes", "moves", "launched", "called with", "of it itself", "All "})
         EXPECT_FALSE(words.contains(unknown)) << unknown;
@@ -49,11 +49,11 @@ TEST(TimelineWords, ASliceIsToldByItsTimesAndOnlyWhatIsKnownOfIt) {
     slice.arguments.registers = 32;
     words = wordsOf(sliceWords(slice, {}, {}, 0));
     EXPECT_TRUE(words.contains("operation, recomputed|"));
-    EXPECT_TRUE(words.contains("of it itself|1.50\u2009ms|")) << words.toStdString();
+    EXPECT_TRUE(words.contains("of it itself|1.50\u202Fms|")) << words.toStdString();
     EXPECT_TRUE(words.contains("layer|0|")) << "the first layer is one too";
-    EXPECT_TRUE(words.contains("step|1\u2009200|"));
+    EXPECT_TRUE(words.contains("step|1\u202F200|"));
     EXPECT_TRUE(words.contains("computes|6.00 GFLOP, 3e+03 GFLOP/s|")) << words.toStdString();
-    EXPECT_TRUE(words.contains("moves|4.00\u2009MB|"));
+    EXPECT_TRUE(words.contains("moves|4.00\u202FMB|"));
     EXPECT_TRUE(words.contains("grid 80 × 2 × 1, block 256 × 1 × 1, 32 registers, 0 B shared"));
     slice.slice.duration = slice.slice.called = 0;
     words = wordsOf(sliceWords(slice, {}, {}, 0));
@@ -90,18 +90,18 @@ TEST(TimelineWords, KinOfASliceSayBeforeAndAfterAndHowTheirDurationsSpread) {
     kin.longest = 20'000;
     for (const std::int64_t duration : {5'000, 7'500, 7'500, 20'000}) kin.durations.add(duration);
     const QString words = wordsOf(sliceWords(slice, kin, {before, after}, 0));
-    EXPECT_TRUE(words.contains("comes from|launch, 3.00\u2009ms before|")) << words.toStdString();
-    EXPECT_TRUE(words.contains("leads to|kernel, 40.0\u2009µs later|")) << words.toStdString();
+    EXPECT_TRUE(words.contains("comes from|launch, 3.00\u202Fms before|")) << words.toStdString();
+    EXPECT_TRUE(words.contains("leads to|kernel, 40.0\u202Fµs later|")) << words.toStdString();
     EXPECT_TRUE(words.contains("All 4 of that name"));
-    EXPECT_TRUE(words.contains("mean|10.0\u2009µs|"));
-    EXPECT_TRUE(words.contains("shortest, longest|5.00\u2009µs, 20.0\u2009µs|")) << words.toStdString();
+    EXPECT_TRUE(words.contains("mean|10.0\u202Fµs|"));
+    EXPECT_TRUE(words.contains("shortest, longest|5.00\u202Fµs, 20.0\u202Fµs|")) << words.toStdString();
     EXPECT_EQ(words.count(QChar(0x2588)), 1) << "one duration is the most frequent: " << words.toStdString();
     EXPECT_EQ(words.count(QChar(0x2584)), 2) << "the two others half as often";
     KinAnswer one;
     one.count = 1;
     one.shortest = one.longest = one.total = 9'000;
     one.durations.add(9'000);
-    EXPECT_TRUE(wordsOf(sliceWords(slice, one, {}, 0)).contains("p50, p95|9.00\u2009µs, 9.00\u2009µs")) << "never outside of what there was";
+    EXPECT_TRUE(wordsOf(sliceWords(slice, one, {}, 0)).contains("p50, p95|9.00\u202Fµs, 9.00\u202Fµs")) << "never outside of what there was";
 }
 
 TEST(TimelineWords, TotalsLeaveOutCallsWithinCallsOfTheSameNameOrSayThatTheyDoNot) {
@@ -110,13 +110,13 @@ TEST(TimelineWords, TotalsLeaveOutCallsWithinCallsOfTheSameNameOrSayThatTheyDoNo
     kin.total = 150'000;
     kin.nested = 50'000;
     QString words = wordsOf(sliceWords(toldSlice(), kin, {}, 0));
-    EXPECT_TRUE(words.contains("total|100\u2009µs|")) << words.toStdString();
-    EXPECT_TRUE(words.contains("mean|75.0\u2009µs|")) << "of all calls: " << words.toStdString();
+    EXPECT_TRUE(words.contains("total|100\u202Fµs|")) << words.toStdString();
+    EXPECT_TRUE(words.contains("mean|75.0\u202Fµs|")) << "of all calls: " << words.toStdString();
     EXPECT_FALSE(words.contains("count each")) << words.toStdString();
     kin.nested = 0;
     kin.nestedEach = true;
     words = wordsOf(sliceWords(toldSlice(), kin, {}, 0));
-    EXPECT_TRUE(words.contains("total|150\u2009µs|")) << words.toStdString();
+    EXPECT_TRUE(words.contains("total|150\u202Fµs|")) << words.toStdString();
     EXPECT_TRUE(words.contains("Calls within calls of the same name count each in the total")) << words.toStdString();
     RangeSums sums;
     sums.sums = {{"aten::x", SliceKind::Operation, 2, 150'000, 100'000, 150'000}};
@@ -132,8 +132,8 @@ TEST(TimelineWords, ARangeNamesFortyAndCountsTheOthersAndWhatWasLost) {
     sums.sums[0].name.clear();
     sums.sums[0].kind = SliceKind::Step;
     QString words = wordsOf(sumsWords(1'000, 3'001'000, sums));
-    EXPECT_TRUE(words.startsWith("3.00\u2009ms selected, 41\u2009000 slices begin in it.name|")) << words.toStdString();
-    EXPECT_TRUE(words.contains("\nstep|1|1.00\u2009µs|2.00\u2009µs|")) << "what has no name is called by its kind";
+    EXPECT_TRUE(words.startsWith("3.00\u202Fms selected, 41\u202F000 slices begin in it.name|")) << words.toStdString();
+    EXPECT_TRUE(words.contains("\nstep|1|1.00\u202Fµs|2.00\u202Fµs|")) << "what has no name is called by its kind";
     EXPECT_TRUE(words.contains("name 39|40|"));
     EXPECT_FALSE(words.contains("name 40|"));
     EXPECT_TRUE(words.contains("3 more names, each with less time."));
@@ -186,9 +186,9 @@ TEST(TimelineLooks, EveryColourHasAnotherNameAndIsToldFromTheGround) {
 TEST(TimelineLooks, TimesAreShortForPeopleAndExactWhereTheyAreCopied) {
     EXPECT_EQ(timeText(0), "0 ns");
     EXPECT_EQ(timeText(999), "999 ns");
-    EXPECT_EQ(timeText(1000), "1.00\u2009µs");
-    EXPECT_EQ(timeText(2.5e9), "2.50\u2009s");
-    EXPECT_EQ(timeText(-1500), "-1.50\u2009µs");
+    EXPECT_EQ(timeText(1000), "1.00\u202Fµs");
+    EXPECT_EQ(timeText(2.5e9), "2.50\u202Fs");
+    EXPECT_EQ(timeText(-1500), "-1.50\u202Fµs");
     EXPECT_EQ(exactTimeText(1), "0.000000001 s");
     EXPECT_EQ(exactTimeText(-2'000'000'003), "-2.000000003 s");
 }

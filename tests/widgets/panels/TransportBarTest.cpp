@@ -87,7 +87,7 @@ TEST_F(TransportBarTest, OffersSpeedsFromOneToAThousand) {
 }
 
 TEST_F(TransportBarTest, ShowsTheStepAndTheTime) {
-    EXPECT_NE(label("step 250 / 1\u2009000"), nullptr);
+    EXPECT_NE(label("step 250 / 1\u202F000"), nullptr);
     EXPECT_NE(label("00:25 / 01:40"), nullptr);
 }
 

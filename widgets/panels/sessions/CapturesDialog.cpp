@@ -27,7 +27,7 @@ QString manyText(qint64 count) {
 
 QString costText(double share) {
     if (!std::isfinite(share)) return "–";
-    return QString("%1%2\u2009%").arg(share < 0 ? "−" : "+").arg(100 * std::abs(share), 0, 'f', 1);
+    return QString("%1%2\u202F%").arg(share < 0 ? "−" : "+").arg(100 * std::abs(share), 0, 'f', 1);
 }
 
 QString capturedSteps(const CaptureRow& row) {

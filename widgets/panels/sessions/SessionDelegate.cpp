@@ -69,7 +69,7 @@ QString words(const std::string& text) {
 
 // Two digits where there is no room for three: "66 ms".
 QString roughTime(double ms) {
-    return ms >= 10 && ms < 999.5 ? QString("%1\u2009ms").arg(ms, 0, 'f', 0) : words(format::milliseconds(ms));
+    return ms >= 10 && ms < 999.5 ? QString("%1\u202Fms").arg(ms, 0, 'f', 0) : words(format::milliseconds(ms));
 }
 
 }  // namespace

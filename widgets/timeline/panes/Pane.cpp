@@ -48,7 +48,7 @@ QString paneCount(std::int64_t count) {
 }
 
 QString panePercent(double share) {
-    return share < 0 ? QString("–") : QString("%1\u2009%").arg(100 * share, 0, 'f', share < 0.1 ? 2 : 1);
+    return share < 0 ? QString("–") : QString("%1\u202F%").arg(100 * share, 0, 'f', share < 0.1 ? 2 : 1);
 }
 
 QString paneTip(const QString& text) {

@@ -151,7 +151,7 @@ void OperationsPane::setView(const PanesView& view) {
             const CountedOperation known = view.counters.of(row.name);
             rows.back().push_back(numberCell(known.instructionsPerCycle, 1, {}));
             rows.back().push_back(rateOf(known.bytesPerSecond.value_or(0), "B/s"));
-            rows.back().push_back(numberCell(known.stalledShare, 100, "\u2009%"));
+            rows.back().push_back(numberCell(known.stalledShare, 100, "\u202F%"));
         }
     if (m_panes && rows.empty())
         m_table->setSentence(QString("No operation begins in %1. “Fit” shows all that was captured.").arg(view.range));
