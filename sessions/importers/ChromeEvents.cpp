@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "core/trace/SliceCodec.h"
@@ -15,7 +14,6 @@ namespace stepscope::importing {
 namespace {
 
 constexpr std::size_t kMostOpen = 1'000'000;
-constexpr std::size_t kMostInputBytes = std::size_t{16} << 20;  // of what is remembered
 
 constexpr std::string_view kOrdinal("device:", 6);  // the ordinal of a kernel's device: its key without the colon
 
@@ -82,55 +80,6 @@ bool sameBandwidth(std::string_view written, std::int64_t bytes, std::int64_t du
     return std::abs(value - static_cast<double>(bytes) / static_cast<double>(duration)) <= 1e-12 * std::abs(value);
 }
 
-const char* ourType(const std::string& type) {
-    constexpr std::array<std::pair<const char*, const char*>, 10> words{{{"float", "Float"},
-                                                                         {"double", "Double"},
-                                                                         {"c10::Half", "Half"},
-                                                                         {"c10::BFloat16", "BFloat16"},
-                                                                         {"long int", "Long"},
-                                                                         {"int", "Int"},
-                                                                         {"short int", "Short"},
-                                                                         {"signed char", "Char"},
-                                                                         {"unsigned char", "Byte"},
-                                                                         {"bool", "Bool"}}};
-    for (const auto& [theirs, ours] : words)
-        if (type == theirs) return ours;
-    return nullptr;
-}
-
-bool appendSizes(std::string& text, const nlohmann::json& dims) {
-    if (!dims.is_array()) return false;
-    text += '[';
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-        if (!dims[i].is_number_unsigned()) return false;
-        if (i > 0) text += ',';
-        text += std::to_string(dims[i].get<std::uint64_t>());
-    }
-    text += ']';
-    return true;
-}
-
-// In the words of SliceArguments::text; false where they have none for it.
-bool appendInput(std::string& text, const nlohmann::json& dims, const std::string& type) {
-    if (const char* ours = ourType(type)) {
-        text += ours;
-        return appendSizes(text, dims);
-    }
-    if (type == "TensorList") {
-        text += '{';
-        if (!dims.is_array()) return false;
-        for (std::size_t i = 0; i < dims.size(); ++i) {
-            text += i > 0 ? ";-" : "-";
-            if (!appendSizes(text, dims[i])) return false;
-        }
-        text += '}';
-        return true;
-    }
-    if (type.find_first_of(" []{};\n") != std::string::npos || !dims.is_array() || !dims.empty()) return false;
-    text += type.empty() ? "-" : type;
-    return true;
-}
-
 }  // namespace
 
 std::uint32_t ChromeEvents::nameOf(std::string_view token) {
@@ -140,33 +89,6 @@ std::uint32_t ChromeEvents::nameOf(std::string_view token) {
     // Cut between two characters: a few bytes less may be left.
     if (text.size() > kLongestSliceName && name.size() + 4 > kLongestSliceName) m_trace.tell("names that were cut: longer than 65536 bytes");
     return m_trace.text(name);
-}
-
-bool ChromeEvents::inputs(std::string_view dims, std::string_view types, std::string& text) {
-    if (dims.size() + types.size() > kLongestSliceExtra) return false;
-    std::string key;
-    key.reserve(dims.size() + types.size());
-    key.append(dims).append(types);
-    if (const auto known = m_inputs.find(key); known != m_inputs.end()) {
-        text = known->second;
-        return !text.empty();
-    }
-    m_inputBytes += key.size() + 128;
-    if (m_inputBytes > kMostInputBytes) {
-        m_inputs.clear();
-        m_inputBytes = key.size() + 128;
-    }
-    std::string found;
-    const auto shapes = nlohmann::json::parse(dims, nullptr, false), words = nlohmann::json::parse(types, nullptr, false);
-    bool good = shapes.is_array() && words.is_array() && shapes.size() == words.size() && !shapes.empty();
-    for (std::size_t i = 0; good && i < shapes.size(); ++i) {
-        if (i > 0) found += ' ';
-        good = words[i].is_string() && appendInput(found, shapes[i], words[i].get<std::string>());
-    }
-    if (!good || found.size() > kLongestSliceName) found.clear();
-    m_inputs.emplace(std::move(key), found);
-    text = found;
-    return !found.empty();
 }
 
 void ChromeEvents::take(const ChromeEvent& event) {
@@ -334,7 +256,7 @@ void ChromeEvents::slice(const ChromeEvent& event, std::int64_t at, std::int64_t
     }
     // Worked out again from bytes and duration; kept where that does not give the same, as the clock was finer than what was written.
     if (!bandwidth.empty() && !sameBandwidth(bandwidth, arguments.bytes, duration)) extra("memory bandwidth (GB/s)", bandwidth);
-    if (!dims.empty() && !types.empty() && inputs(dims, types, arguments.text)) {
+    if (!dims.empty() && !types.empty() && m_inputs.text(dims, types, arguments.text)) {
         dims = types = {};
     }
     if (!dims.empty()) extra("Input Dims", dims);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/KeyedHash.h"
+#include "sessions/importers/ChromeInputs.h"
 #include "sessions/importers/TraceBuilder.h"
 
 namespace stepscope::importing {
@@ -34,12 +35,10 @@ private:
     void begin(const ChromeEvent& event, std::int64_t at);
     void finish(const ChromeEvent& event, std::int64_t at);
     std::uint32_t nameOf(std::string_view token);
-    bool inputs(std::string_view dims, std::string_view types, std::string& text);
 
     TraceBuilder& m_trace;
     SliceArguments m_arguments;
-    KeyedMap<std::string, std::string> m_inputs;  // dims and types as written -> SliceArguments::text, empty: not to be said so
-    std::size_t m_inputBytes = 0;
+    ChromeInputs m_inputs;
     std::int64_t m_rounded = 1000;  // ns: what all times so far are multiples of
     struct Begun {
         Record record;

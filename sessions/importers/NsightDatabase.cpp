@@ -7,10 +7,10 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/base/KeyedHash.h"
 #include "core/trace/SliceCodec.h"
+#include "sessions/importers/NsightFile.h"
 
 namespace stepscope::importing {
 namespace {
@@ -20,39 +20,6 @@ struct Stopped {};
 constexpr int kStepsBetweenLooks = 100'000;          // of SQLite's machine
 constexpr std::int64_t kStepsForARow = 100'000'000;  // a second or two: no row of a table that Nsight wrote takes as many
 constexpr std::int64_t kStepsForAByte = 4;           //   nor those that are copied of one of this file's size
-
-// A table of which some columns may be missing: those are -1 then.
-class NsightRows {
-public:
-    NsightRows(SQLite::Database& database, const std::string& table, const std::vector<std::string>& wanted) {
-        if (!database.tableExists(table)) return;  // a view of that name is none: what it does may have no end
-        std::set<std::string> there;
-        SQLite::Statement columns(database, "SELECT name FROM pragma_table_info(?)");
-        columns.bind(1, table);
-        while (columns.executeStep()) there.insert(columns.getColumn(0).getString());
-        if (!there.contains("start")) return;
-        std::string sql;
-        for (const auto& column : wanted) {
-            m_there.push_back(there.contains(column));
-            sql += fmt::format("{}{}", sql.empty() ? "SELECT " : ", ", m_there.back() ? fmt::format("\"{}\"", column) : std::string("NULL"));
-        }
-        m_statement.emplace(database, fmt::format("{} FROM \"{}\"", sql, table));
-    }
-    bool next() { return m_statement && m_statement->executeStep(); }
-    bool is(int column) { return !m_statement->getColumn(column).isNull(); }
-    std::int64_t whole(int column, std::int64_t otherwise = 0) {
-        const auto value = m_statement->getColumn(column);
-        return value.isInteger() ? value.getInt64() : otherwise;
-    }
-    std::string text(int column) {
-        const auto value = m_statement->getColumn(column);
-        return value.isText() ? value.getString().substr(0, kLongestSliceName) : std::string();
-    }
-
-private:
-    std::optional<SQLite::Statement> m_statement;
-    std::vector<bool> m_there;
-};
 
 const char* memoryKind(std::int64_t kind) {
     constexpr std::array names{"Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"};
@@ -398,32 +365,12 @@ private:
     double m_share = 0;
 };
 
-// As it lies there, without the files that SQLite puts beside a database that others may write to; one of which something is in such a file already
-// is read with it.
-std::string addressOf(const std::string& path) {
-    std::error_code problem;
-    const auto pending = std::filesystem::file_size(path + "-wal", problem);
-    const bool alone = problem || pending == 0;
-    std::string address = "file:";
-    for (const char c : std::filesystem::absolute(path, problem).string()) {
-        const bool plain =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("/._-").find(c) != std::string_view::npos;
-        address += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return address + (alone ? "?immutable=1" : "");
-}
-
 }  // namespace
 
 Status readNsightDatabase(const std::string& path, TraceBuilder& trace, const std::function<bool(double)>& go) {
     const auto refuse = [&](const std::string& what) { return makeError(ErrorCode::BadInput, what).about(Subject::Kind::File, path); };
     try {
-        SQLite::Database database(addressOf(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI, 2000);
-        sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-        sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-        sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-        sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-        sqlite3_limit(database.getHandle(), SQLITE_LIMIT_LENGTH, 64 << 20);
+        SQLite::Database database = openNsightFile(path);
         std::error_code unknown;
         const auto bytes = std::filesystem::file_size(path, unknown);
         NsightReader reader(database, trace, go, unknown ? 0 : static_cast<std::int64_t>(bytes));

@@ -5,12 +5,12 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "core/cuda/cupti/CuptiBuffers.h"
 #include "core/cuda/cupti/CuptiLibrary.h"
 #include "core/cuda/cupti/Records.h"
 
@@ -19,7 +19,6 @@ namespace {
 
 using cupti::Library;
 
-constexpr std::size_t kAlignment = 8;        // ACTIVITY_RECORD_ALIGNMENT of NVIDIA's samples
 constexpr std::size_t kBatch = 512;          // records handed on at once
 constexpr std::size_t kMostNodes = 1 << 20;  // of graphs that are remembered
 constexpr CUpti_ActivityKind kDeviceKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
@@ -27,28 +26,6 @@ constexpr CUpti_ActivityKind kOtherKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY2,  CUPT
                                               CUPTI_ACTIVITY_KIND_DRIVER,   CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
                                               CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 constexpr auto kExternalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
-
-struct Filled {
-    CUcontext context;
-    std::uint32_t stream;
-    std::uint8_t* bytes;
-    std::size_t valid;
-};
-
-// What CUPTI's callbacks touch. Nothing of CUPTI is called while its mutex is held, and it is never destroyed: CUPTI may still hold a buffer when the
-// process ends.
-struct Buffers {
-    std::mutex mutex;
-    std::vector<std::uint8_t*> free;
-    std::deque<Filled> filled;
-    std::size_t bytes = std::size_t{1} << 20;  // of one; never changed once one was made
-    std::size_t made = 0, most = 64;
-    bool fixed = false;
-};
-Buffers& buffers() {
-    static auto* all = new Buffers;
-    return *all;
-}
 
 // Which operation was at work when a node of a graph was captured.
 struct Nodes {
@@ -81,36 +58,6 @@ struct Pushed {
     std::vector<std::int64_t> ids;
 };
 thread_local Pushed t_pushed;
-
-void CUPTIAPI bufferRequested(std::uint8_t** buffer, std::size_t* size, std::size_t* mostRecords) {
-    Buffers& all = buffers();
-    *buffer = nullptr;
-    *size = 0;
-    *mostRecords = 0;
-    const std::lock_guard lock(all.mutex);
-    if (all.free.empty() && all.made < all.most)
-        if (auto* made = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, all.bytes))) {
-            all.made += 1;
-            all.free.push_back(made);
-        }
-    if (all.free.empty()) return;  // CUPTI drops what comes, and counts it
-    *buffer = all.free.back();
-    *size = all.bytes;
-    all.free.pop_back();
-}
-
-void CUPTIAPI bufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t valid) {
-    if (buffer == nullptr) return;
-    Buffers& all = buffers();
-    const std::lock_guard lock(all.mutex);
-    all.filled.push_back({context, stream, buffer, valid});
-}
-
-void giveBack(std::uint8_t* buffer) {
-    Buffers& all = buffers();
-    const std::lock_guard lock(all.mutex);
-    all.free.push_back(buffer);
-}
 
 // Nodes of graphs: which operation made them, and which they were cloned from.
 void CUPTIAPI told(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* facts) {
@@ -177,23 +124,14 @@ const char* open(Capture& own, const CudaCaptureOptions& options) {
     const Library& library = cupti::library(options.library);
     if (!library.whyNot.empty()) return library.whyNot.c_str();
     own.library = &library;
-    {
-        Buffers& all = buffers();
-        const std::lock_guard lock(all.mutex);
-        if (!all.fixed && options.bufferBytes >= 4096) {
-            all.bytes = static_cast<std::size_t>(options.bufferBytes) / kAlignment * kAlignment;
-            all.fixed = true;
-        }
-        all.most = static_cast<std::size_t>(options.mostBytes > 0 ? options.mostBytes : 0) / all.bytes;
-        if (all.most < 2) all.most = 2;
-    }
+    cupti::makeRoom(options);
     if (!own.subscribed) {
         const CUptiResult result = library.subscribe(&own.subscriber, told, nullptr);
         if (result != CUPTI_SUCCESS) return cupti::sentence(library, result, "let Stepscope subscribe");
         own.subscribed = true;
     }
     if (!own.registered) {
-        const CUptiResult result = library.registerCallbacks(bufferRequested, bufferCompleted);
+        const CUptiResult result = library.registerCallbacks(cupti::bufferRequested, cupti::bufferCompleted);
         if (result != CUPTI_SUCCESS) {
             unsubscribe(own);
             return cupti::sentence(library, result, "take buffers");
@@ -204,17 +142,6 @@ const char* open(Capture& own, const CudaCaptureOptions& options) {
     const char* why = enableDeviceKinds(own);
     if (why != nullptr) leave(own);
     return why;
-}
-
-// Buffers that were filled before, by a graph's kinds or after the last capture: nobody asked for what is in them.
-void forget() {
-    std::deque<Filled> old;
-    {
-        Buffers& all = buffers();
-        const std::lock_guard lock(all.mutex);
-        old.swap(all.filled);
-    }
-    for (const Filled& one : old) giveBack(one.bytes);
 }
 
 class Batch {
@@ -236,7 +163,7 @@ private:
     std::vector<CudaActivity> m_records;
 };
 
-void readBuffer(Capture& own, const Filled& filled, Batch& batch) {
+void readBuffer(Capture& own, const cupti::FilledBuffer& filled, Batch& batch) {
     const Library& library = *own.library;
     CUpti_Activity* record = nullptr;
     CudaActivity activity;
@@ -302,7 +229,7 @@ const char* captureBegin(const CudaCaptureOptions& options) {
         else
             own.counts.refused += 1;
     own.library->flushAll(0);
-    forget();
+    cupti::forgetFilled();
     std::size_t before = 0;
     own.library->droppedRecords(nullptr, 0, &before);
     own.live.store(own.library);
@@ -314,18 +241,13 @@ const char* captureCollect(bool last, void* user, TakeCudaActivities take) {
     if (own.live.load() == nullptr) return "Kernels are not recorded: no capture has begun.";
     if (last) waitForDevices();  // what runs would come without its end
     const CUptiResult flushed = own.library->flushAll(last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
-    std::deque<Filled> filled;
-    {
-        Buffers& all = buffers();
-        const std::lock_guard lock(all.mutex);
-        filled.swap(all.filled);
-    }
+    const std::deque<cupti::FilledBuffer> filled = cupti::takeFilled();
     {
         Batch batch(user, take);
-        for (const Filled& one : filled) {
+        for (const cupti::FilledBuffer& one : filled) {
             readBuffer(own, one, batch);
             if (one.context != nullptr) countDropped(own, one.context, one.stream);
-            giveBack(one.bytes);
+            cupti::giveBack(one.bytes);
         }
     }
     countDropped(own, nullptr, 0);
