@@ -118,4 +118,15 @@ RunSummary EventTee::summary() const {
     return summary;
 }
 
+void sayWhy(RunSummary& summary, const Error& failure, const Status& stored) {
+    if (summary.state == RunState::Failed) {
+        summary.code = failure.code;
+        summary.why = failure.sentence;
+    } else if (!stored) {
+        summary.state = RunState::Interrupted;
+        summary.code = stored.error().code;
+        summary.why = stored.error().sentence;
+    }
+}
+
 }  // namespace stepscope

@@ -46,4 +46,7 @@ private:
     RunTook m_took;
 };
 
+// Into a summary, once all has ended: why it failed, or that it was interrupted, as the list of sessions calls it, as its end is not stored.
+void sayWhy(RunSummary& summary, const Error& failure, const Status& stored);
+
 }  // namespace stepscope

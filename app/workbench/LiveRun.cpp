@@ -68,14 +68,7 @@ RunSummary LiveRun::wait() {
     RunSummary summary = m_tee.summary();
     std::lock_guard lock(m_mutex);
     summary.lostCheckpoints = m_lostCheckpoints;
-    if (summary.state == RunState::Failed) {
-        summary.code = m_error.code;
-        summary.why = m_error.sentence;
-    } else if (!m_stored) {
-        summary.state = RunState::Interrupted;  // as the list calls it: how it ended is not stored
-        summary.code = m_stored.error().code;
-        summary.why = m_stored.error().sentence;
-    }
+    sayWhy(summary, m_error, m_stored);
     summary.peakMemoryBytes = peakResidentMemory().count;
     summary.peakAllocatedBytes = device_memory::peak(at::Device(m_plan.device())).count;
     summary.predictedMemoryBytes = m_forecast.peakMemory.count;

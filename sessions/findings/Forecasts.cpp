@@ -45,6 +45,34 @@ Result<std::optional<T>> firstOf(const std::string& database, const char* sql, B
     });
 }
 
+// The columns of each, in the order of the statements below: a RowWriter binds them, a RowReader reads them back.
+void timedFields(auto& row, auto& timed) {
+    row("setting", timed.setting);
+    row("at_unix_ms", timed.atUnixMs);
+    row("session", timed.session);
+    row("steps", timed.steps);
+    row("ms", timed.ms);
+    row("low_ms", timed.lowMs);
+    row("high_ms", timed.highMs);
+    row("validation_ms", timed.validationMs);
+    row("checkpoint_ms", timed.checkpointMs);
+}
+void forecastFields(auto& row, auto& forecast) {
+    row("source", forecast.source);
+    row("seconds", forecast.seconds);
+    row("low", forecast.low);
+    row("high", forecast.high);
+    row("measured_seconds", forecast.measuredSeconds);
+}
+void predictionFields(auto& row, auto& prediction) {
+    row("question", prediction.question);
+    row("at_unix_ms", prediction.atUnixMs);
+    row("setting", prediction.setting);
+    row("ratio", prediction.ratio);
+    row("ms", prediction.ms);
+    row("basis", prediction.basis);
+}
+
 bool possible(double value) {
     return std::isfinite(value) && value > 0;
 }
@@ -57,15 +85,7 @@ Status storeTimedSteps(const std::string& database, const TimedSteps& timed) {
                                  "INSERT INTO timed_steps (setting, at_unix_ms, session, steps, ms, low_ms, high_ms, validation_ms, checkpoint_ms)"
                                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
         RowWriter row(insert);
-        row("setting", timed.setting);
-        row("at_unix_ms", timed.atUnixMs);
-        row("session", timed.session);
-        row("steps", timed.steps);
-        row("ms", timed.ms);
-        row("low_ms", timed.lowMs);
-        row("high_ms", timed.highMs);
-        row("validation_ms", timed.validationMs);
-        row("checkpoint_ms", timed.checkpointMs);
+        timedFields(row, timed);
         insert.exec();
     });
 }
@@ -78,15 +98,7 @@ Result<std::optional<TimedSteps>> newestTimedSteps(const std::string& database, 
         "FROM timed_steps WHERE setting = ? ORDER BY at_unix_ms DESC, id DESC",
         [&](SQLite::Statement& select) { select.bind(1, setting); },
         [](RowReader& row, TimedSteps& found) {
-            row("setting", found.setting);
-            row("at_unix_ms", found.atUnixMs);
-            row("session", found.session);
-            row("steps", found.steps);
-            row("ms", found.ms);
-            row("low_ms", found.lowMs);
-            row("high_ms", found.highMs);
-            row("validation_ms", found.validationMs);
-            row("checkpoint_ms", found.checkpointMs);
+            timedFields(row, found);
             if (!possible(found.checkpointMs)) found.checkpointMs = kUnknown;
             if (!possible(found.validationMs)) found.validationMs = kUnknown;
             return possible(found.ms) && possible(found.lowMs) && possible(found.highMs) && found.lowMs <= found.ms && found.ms <= found.highMs &&
@@ -100,11 +112,7 @@ Status storeForecast(const std::string& database, std::int64_t session, const St
             into, "INSERT OR REPLACE INTO forecasts (session, source, seconds, low, high, measured_seconds) VALUES (?, ?, ?, ?, ?, ?)");
         RowWriter row(insert);
         row("session", session);
-        row("source", forecast.source);
-        row("seconds", forecast.seconds);
-        row("low", forecast.low);
-        row("high", forecast.high);
-        row("measured_seconds", forecast.measuredSeconds);
+        forecastFields(row, forecast);
         insert.exec();
     });
 }
@@ -114,11 +122,7 @@ Result<std::optional<StoredForecast>> forecastOfSession(const std::string& datab
         database, "SELECT source, seconds, low, high, measured_seconds FROM forecasts WHERE session = ?",
         [&](SQLite::Statement& select) { select.bind(1, session); },
         [](RowReader& row, StoredForecast& found) {
-            row("source", found.source);
-            row("seconds", found.seconds);
-            row("low", found.low);
-            row("high", found.high);
-            row("measured_seconds", found.measuredSeconds);
+            forecastFields(row, found);
             if (!possible(found.measuredSeconds)) found.measuredSeconds = kUnknown;
             return possible(found.seconds) && possible(found.low) && possible(found.high);
         });
@@ -132,12 +136,7 @@ Status storePredictions(const std::string& database, const std::vector<StoredPre
         for (const StoredPrediction& one : predictions) {
             insert.reset();
             RowWriter row(insert);
-            row("question", one.question);
-            row("at_unix_ms", one.atUnixMs);
-            row("setting", one.setting);
-            row("ratio", one.ratio);
-            row("ms", one.ms);
-            row("basis", one.basis);
+            predictionFields(row, one);
             insert.exec();
         }
     });
@@ -152,12 +151,7 @@ Result<std::optional<StoredPrediction>> predictionOf(const std::string& database
             select.bind(2, before);
         },
         [](RowReader& row, StoredPrediction& found) {
-            row("question", found.question);
-            row("at_unix_ms", found.atUnixMs);
-            row("setting", found.setting);
-            row("ratio", found.ratio);
-            row("ms", found.ms);
-            row("basis", found.basis);
+            predictionFields(row, found);
             return possible(found.ratio) && possible(found.ms);
         });
 }

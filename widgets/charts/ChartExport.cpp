@@ -1,15 +1,13 @@
 #include "widgets/charts/ChartExport.h"
 
-#include <QBuffer>
 #include <QFileInfo>
 #include <QPainter>
-#include <QSaveFile>
-#include <QSvgGenerator>
 #include <array>
 #include <charconv>
 #include <cmath>
 
 #include "widgets/charts/ChartView.h"
+#include "widgets/style/WidgetPicture.h"
 
 namespace stepscope {
 namespace {
@@ -22,29 +20,9 @@ void write(std::string& text, double value) {
     text.append(digits.data(), end);
 }
 
-QByteArray pngOf(ChartView& chart) {
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    buffer.open(QIODevice::WriteOnly);
-    pictureOf(chart).save(&buffer, "PNG");
-    return bytes;
-}
-
 QByteArray svgOf(ChartView& chart) {
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    buffer.open(QIODevice::WriteOnly);
-    QSvgGenerator generator;
-    generator.setOutputDevice(&buffer);
-    generator.setSize(chart.size());
-    generator.setViewBox(QRect(QPoint(), chart.size()));
-    generator.setResolution(chart.logicalDpiX());  // points become as many pixels as on the screen
-    generator.setTitle(chart.content().title());
-    generator.setDescription(chart.readOutText());
-    QPainter painter(&generator);
-    chart.paintOn(painter, chart.size(), chart.palette());
-    painter.end();
-    return bytes;
+    return svgBytes(chart, chart.content().title(), chart.readOutText(),
+                    [&chart](QPainter& painter) { chart.paintOn(painter, chart.size(), chart.palette()); });
 }
 
 }  // namespace
@@ -83,18 +61,14 @@ Result<void> saveChart(ChartView& chart, const QString& path) {
     const QString ending = QFileInfo(path).suffix().toLower();
     QByteArray bytes;
     if (ending == QStringLiteral("png"))
-        bytes = pngOf(chart);
+        bytes = pngBytes(pictureOf(chart));
     else if (ending == QStringLiteral("svg"))
         bytes = svgOf(chart);
     else if (ending == QStringLiteral("csv"))
         bytes = QByteArray::fromStdString(valuesOf(chart));
     else
         return makeError(ErrorCode::BadInput, QStringLiteral("%1 ends in neither .png, .svg nor .csv; choose one of them.").arg(path).toStdString());
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-        return makeError(ErrorCode::Io,
-                         QStringLiteral("%1 could not be written: %2. Choose another folder.").arg(path, file.errorString()).toStdString());
-    return {};
+    return writePicture(path, bytes);
 }
 
 }  // namespace stepscope

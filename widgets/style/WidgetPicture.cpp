@@ -21,27 +21,11 @@ QByteArray widgetPng(QWidget& widget) {
     image.setDevicePixelRatio(kWidgetPictureRatio);
     image.fill(widget.palette().color(QPalette::Window));
     widget.render(&image);
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    buffer.open(QIODevice::WriteOnly);
-    image.save(&buffer, "PNG");
-    return bytes;
+    return pngBytes(image);
 }
 
 QByteArray widgetSvg(QWidget& widget) {
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    buffer.open(QIODevice::WriteOnly);
-    QSvgGenerator generator;
-    generator.setOutputDevice(&buffer);
-    generator.setSize(widget.size());
-    generator.setViewBox(QRect(QPoint(), widget.size()));
-    generator.setResolution(widget.logicalDpiX());  // points become as many pixels as on the screen
-    generator.setTitle(widget.accessibleName());
-    QPainter painter(&generator);
-    widget.render(&painter);
-    painter.end();
-    return bytes;
+    return svgBytes(widget, widget.accessibleName(), {}, [&widget](QPainter& painter) { widget.render(&painter); });
 }
 
 void askWhereTo(QWidget& widget, const QString& name, const QString& kind) {
@@ -63,15 +47,44 @@ void askWhereTo(QWidget& widget, const QString& name, const QString& kind) {
 
 }  // namespace
 
+QByteArray pngBytes(const QImage& image) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    image.save(&buffer, "PNG");
+    return bytes;
+}
+
+QByteArray svgBytes(const QWidget& widget, const QString& title, const QString& description, const std::function<void(QPainter&)>& paint) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    QSvgGenerator generator;
+    generator.setOutputDevice(&buffer);
+    generator.setSize(widget.size());
+    generator.setViewBox(QRect(QPoint(), widget.size()));
+    generator.setResolution(widget.logicalDpiX());  // points become as many pixels as on the screen
+    generator.setTitle(title);
+    if (!description.isEmpty()) generator.setDescription(description);
+    QPainter painter(&generator);
+    paint(painter);
+    painter.end();
+    return bytes;
+}
+
+Result<void> writePicture(const QString& path, const QByteArray& bytes) {
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
+        return makeError(ErrorCode::Io, QString("%1 could not be written: %2. Choose another folder.").arg(path, file.errorString()).toStdString());
+    return {};
+}
+
 Result<void> saveWidgetPicture(QWidget& widget, const QString& path) {
     const QString ending = QFileInfo(path).suffix().toLower();
     if (ending != "png" && ending != "svg")
         return makeError(ErrorCode::BadInput, QString("%1 ends in neither .png nor .svg; choose one of them.").arg(path).toStdString());
     const QByteArray bytes = ending == "png" ? widgetPng(widget) : widgetSvg(widget);
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-        return makeError(ErrorCode::Io, QString("%1 could not be written: %2. Choose another folder.").arg(path, file.errorString()).toStdString());
-    return {};
+    return writePicture(path, bytes);
 }
 
 void offerPicture(QWidget& widget, const QString& name) {

@@ -1,13 +1,23 @@
 // WidgetPicture: what a widget that draws itself shows, as a picture or a drawing in a file: the timeline, flame graphs, rooflines, charts of
 // queries. The charts of a run have their own (charts/ChartExport), which hold what their pixels do not. GUI thread.
 #pragma once
+#include <QByteArray>
 #include <QString>
+#include <functional>
 
 #include "core/base/Result.h"
 
+class QImage;
+class QPainter;
 class QWidget;
 
 namespace stepscope {
+
+// As the bytes of a file. A drawing has the size and the resolution of `widget`; its title and description stand in it.
+QByteArray pngBytes(const QImage& image);
+QByteArray svgBytes(const QWidget& widget, const QString& title, const QString& description, const std::function<void(QPainter&)>& paint);
+// Whole or not at all; errors: Io.
+Result<void> writePicture(const QString& path, const QByteArray& bytes);
 
 // By the ending of the name: .png, at twice the pixels it has, or .svg. Whole or not at all.
 Result<void> saveWidgetPicture(QWidget& widget, const QString& path);

@@ -85,28 +85,35 @@ Json orNull(const std::optional<double>& value) {
     return value ? Json(number(*value)) : Json(nullptr);
 }
 
-Json asJson(const SummaryRow& row, const Beside& beside) {
-    const OperationMemory& memory = beside.memory;
-    const CountedOperation counted = beside.counters.of(row.name);
+// What a row of operations and one of kernels have alike.
+template <class Row>
+Json timesJson(const Row& row, TimeNs self) {
     Json json = {{"name", row.name},
                  {"calls", row.calls},
-                 {"self_ms", number(row.self.milliseconds())},
+                 {"self_ms", number(self.milliseconds())},
                  {"total_ms", number(row.total.milliseconds())},
                  {"mean_us", number(static_cast<double>(row.mean().ns) / 1e3)},
                  {"min_us", number(static_cast<double>(row.shortest.ns) / 1e3)},
                  {"max_us", number(static_cast<double>(row.longest.ns) / 1e3)},
                  {"layer", row.layer < 0 ? Json(nullptr) : Json(row.layer)},
-                 {"role", row.role.empty() ? Json(nullptr) : Json(row.role)},
-                 {"phase", row.phase.empty() ? Json(nullptr) : Json(row.phase)},
-                 {"places", row.places},
-                 {"recomputed", row.recomputed},
-                 {"own", row.own},
-                 {"flops", row.flops == 0 ? Json(nullptr) : Json(row.flops)},
-                 {"bytes", row.bytes == 0 ? Json(nullptr) : Json(row.bytes)},
-                 {"allocated_bytes", memory.known() ? Json(memory.of(row.name)) : Json(nullptr)},
-                 {"instructions_per_cycle", orNull(counted.instructionsPerCycle)},
-                 {"fetched_bytes_per_second", orNull(counted.bytesPerSecond)},
-                 {"stalled_share", orNull(counted.stalledShare)}};
+                 {"role", row.role.empty() ? Json(nullptr) : Json(row.role)}};
+    return json;
+}
+
+Json asJson(const SummaryRow& row, const Beside& beside) {
+    const OperationMemory& memory = beside.memory;
+    const CountedOperation counted = beside.counters.of(row.name);
+    Json json = timesJson(row, row.self);
+    json["phase"] = row.phase.empty() ? Json(nullptr) : Json(row.phase);
+    json["places"] = row.places;
+    json["recomputed"] = row.recomputed;
+    json["own"] = row.own;
+    json["flops"] = row.flops == 0 ? Json(nullptr) : Json(row.flops);
+    json["bytes"] = row.bytes == 0 ? Json(nullptr) : Json(row.bytes);
+    json["allocated_bytes"] = memory.known() ? Json(memory.of(row.name)) : Json(nullptr);
+    json["instructions_per_cycle"] = orNull(counted.instructionsPerCycle);
+    json["fetched_bytes_per_second"] = orNull(counted.bytesPerSecond);
+    json["stalled_share"] = orNull(counted.stalledShare);
     addBound(json, boundOf(row, beside));
     const std::string formats = beside.forms.formatsOf(row.name);
     json["dtype"] = formats.empty() ? Json(nullptr) : Json(formats);
@@ -114,21 +121,13 @@ Json asJson(const SummaryRow& row, const Beside& beside) {
 }
 
 Json asJson(const LaunchedRow& row, const Beside& beside) {
-    Json json = {{"name", row.name},
-                 {"calls", row.calls},
-                 {"self_ms", number(row.total.milliseconds())},
-                 {"total_ms", number(row.total.milliseconds())},
-                 {"mean_us", number(static_cast<double>(row.mean().ns) / 1e3)},
-                 {"min_us", number(static_cast<double>(row.shortest.ns) / 1e3)},
-                 {"max_us", number(static_cast<double>(row.longest.ns) / 1e3)},
-                 {"layer", row.layer < 0 ? Json(nullptr) : Json(row.layer)},
-                 {"role", row.role.empty() ? Json(nullptr) : Json(row.role)},
-                 {"kind", kindOf(row.kind)},
-                 {"grid", row.grid[0] == 0 ? Json(nullptr) : Json(row.grid)},
-                 {"block", row.block[0] == 0 ? Json(nullptr) : Json(row.block)},
-                 {"operation", row.operation.empty() ? Json(nullptr) : Json(row.operation)},
-                 {"operations", row.operations},
-                 {"bytes", row.bytes == 0 ? Json(nullptr) : Json(row.bytes)}};
+    Json json = timesJson(row, row.total);
+    json["kind"] = kindOf(row.kind);
+    json["grid"] = row.grid[0] == 0 ? Json(nullptr) : Json(row.grid);
+    json["block"] = row.block[0] == 0 ? Json(nullptr) : Json(row.block);
+    json["operation"] = row.operation.empty() ? Json(nullptr) : Json(row.operation);
+    json["operations"] = row.operations;
+    json["bytes"] = row.bytes == 0 ? Json(nullptr) : Json(row.bytes);
     addBound(json, boundOf(row, beside));
     return json;
 }

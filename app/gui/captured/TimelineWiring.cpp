@@ -8,6 +8,7 @@
 #include <map>
 
 #include "app/gui/Stage.h"
+#include "app/gui/captured/OpenedTrace.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
@@ -93,11 +94,7 @@ Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLan
 
 }  // namespace
 
-struct TimelineWiring::Opened {
-    std::uint64_t number = 0;
-    std::unique_ptr<SessionTrace> trace;
-    std::unique_ptr<TraceIndex> index;
-};
+struct TimelineWiring::Opened : OpenedTrace {};
 
 TimelineWiring::TimelineWiring(const Panels& panels, RunController& runs, RunWiring& running, LiveFeed& live, Stage& stage, std::string database,
                                QObject* parent)
@@ -201,12 +198,7 @@ void TimelineWiring::open() {
         const auto goesOn = [this, number = opened->number] { return number == m_reading; };
         TimelineContent content{.session = session, .lanes = {}, .counters = {}};
         const Status done = [&]() -> Status {
-            auto trace = SessionTrace::open(m_database, session);
-            if (!trace) return trace.error();
-            opened->trace = std::move(*trace);
-            if (auto whole = opened->trace->complete(goesOn); !whole) return whole;
-            opened->index = std::make_unique<TraceIndex>(*opened->trace, goesOn);
-            auto lanes = opened->index->lanes();
+            auto lanes = opened->open(m_database, session, goesOn);
             if (!lanes) return lanes.error();
             content.lanes = std::move(*lanes);
             auto reader = SessionReader::open(m_database);

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
-#include "core/trace/TraceIndex.h"
-#include "sessions/SessionTrace.h"
+#include "app/gui/captured/OpenedTrace.h"
 #include "widgets/timeline/LockedTimelines.h"
 
 namespace stepscope {
 
-struct PlaceTimelines::Opened {
-    std::uint64_t number = 0;
-    std::unique_ptr<SessionTrace> trace;
-    std::unique_ptr<TraceIndex> index;
-};
+struct PlaceTimelines::Opened : OpenedTrace {};
 
 PlaceTimelines::PlaceTimelines(LockedTimelines& shown, std::string database, QObject* parent)
     : QObject(parent), m_shown(shown), m_database(std::move(database)) {
@@ -51,12 +46,7 @@ void PlaceTimelines::show(std::int64_t session, const PlaceDifference& place) {
         const auto goesOn = [this, number = opened->number] { return number == m_reading; };
         TimelineContent content{.session = session, .lanes = {}, .counters = {}};
         const Status done = [&]() -> Status {
-            auto trace = SessionTrace::open(m_database, session);
-            if (!trace) return trace.error();
-            opened->trace = std::move(*trace);
-            if (auto whole = opened->trace->complete(goesOn); !whole) return whole;
-            opened->index = std::make_unique<TraceIndex>(*opened->trace, goesOn);
-            auto lanes = opened->index->lanes();
+            auto lanes = opened->open(m_database, session, goesOn);
             if (!lanes) return lanes.error();
             content.lanes = std::move(*lanes);
             return {};

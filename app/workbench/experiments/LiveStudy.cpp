@@ -79,14 +79,7 @@ RunSummary LiveStudy::wait() {
     if (m_thread.joinable()) m_thread.join();
     RunSummary summary = m_tee.summary();
     const std::lock_guard lock(m_mutex);
-    if (summary.state == RunState::Failed) {
-        summary.code = m_error.code;
-        summary.why = m_error.sentence;
-    } else if (!m_stored) {
-        summary.state = RunState::Interrupted;
-        summary.code = m_stored.error().code;
-        summary.why = m_stored.error().sentence;
-    }
+    sayWhy(summary, m_error, m_stored);
     return summary;
 }
 
