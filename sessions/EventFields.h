@@ -26,7 +26,8 @@ using StoredEvents =
                RecorderWaited, CaptureDone, ExperimentBegan, BlockDone, ExperimentJudged, StudyBegan, StudyRow>;
 static_assert(std::tuple_size_v<StoredEvents> + 1 == std::variant_size_v<AnyEvent>);
 
-constexpr std::array<const char*, kPhases> kPhaseColumns{"batch_ns", "copy_ns", "forward_ns", "backward_ns", "clip_ns", "optimizer_ns"};
+// Of the phases up to the optimizer; waiting came later and has its column behind all others.
+constexpr std::array<const char*, kPhases - 1> kPhaseColumns{"batch_ns", "copy_ns", "forward_ns", "backward_ns", "clip_ns", "optimizer_ns"};
 
 // What a sentence beside them says, as data.
 void reason(auto& io, auto& e) {
@@ -48,13 +49,14 @@ void fields(auto& io, Like<StepDone> auto& e) {
     io("loss_scale", e.lossScale);
     io("skipped", e.skipped);
     io("tokens", e.tokens);
-    for (std::size_t phase = 0; phase < kPhases; ++phase) io(kPhaseColumns[phase], e.phaseNs[phase]);
+    for (std::size_t phase = 0; phase < kPhaseColumns.size(); ++phase) io(kPhaseColumns[phase], e.phaseNs[phase]);
     io("resident_bytes", e.residentBytes);
     io("allocated_bytes", e.allocatedBytes);
     io("page_faults", e.pageFaults);
     io("disturbed", e.disturbed);
     io("operations", e.operations);
     io("peak_bytes", e.peakBytes);
+    io("waiting_ns", e.phaseNs[static_cast<std::size_t>(Phase::Waiting)]);
 }
 
 template <>

@@ -3,7 +3,7 @@
 namespace stepscope {
 
 const char* toString(Activity activity) {
-    constexpr const char* words[kActivities] = {"", "batch", "copy", "forward", "backward", "clip", "optimizer", "evaluation", "text"};
+    constexpr const char* words[kActivities] = {"", "batch", "copy", "forward", "backward", "clip", "optimizer", "waiting", "evaluation", "text"};
     return words[static_cast<std::size_t>(activity)];
 }
 

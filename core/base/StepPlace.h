@@ -5,10 +5,10 @@
 
 namespace stepscope {
 
-// What the thread is doing for the run: a phase of a step (in the order of core/events' Phase), or something beside the steps.
-enum class Activity : std::uint8_t { None, Batch, Copy, Forward, Backward, Clip, Optimizer, Evaluation, Text };
-constexpr int kActivities = 9;
-const char* toString(Activity activity);  // "batch", ..., "evaluation", "text"; None is empty
+// What the thread is doing for the run: a phase of a step (core/events' Phase), or something beside the steps. Waiting: for other workers.
+enum class Activity : std::uint8_t { None, Batch, Copy, Forward, Backward, Clip, Optimizer, Waiting, Evaluation, Text };
+constexpr int kActivities = 10;
+const char* toString(Activity activity);  // "batch", ..., "waiting", "evaluation", "text"; None is empty
 
 // Part of the model. The last three are what one stage of a planned step does at once.
 enum class Role : std::uint8_t {

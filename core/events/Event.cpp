@@ -8,7 +8,7 @@
 namespace stepscope {
 
 const char* toString(Phase phase) {
-    static_assert(static_cast<int>(Activity::Optimizer) == static_cast<int>(Phase::Optimizer) + 1);
+    static_assert(static_cast<int>(Activity::Waiting) == static_cast<int>(Phase::Waiting) + 1);
     return toString(static_cast<Activity>(static_cast<int>(phase) + 1));  // phases are activities in the same order, after None
 }
 

@@ -11,7 +11,8 @@ constexpr Activity activityOf(Phase phase) {
 }
 static_assert(activityOf(Phase::Batch) == Activity::Batch && activityOf(Phase::Copy) == Activity::Copy &&
               activityOf(Phase::Forward) == Activity::Forward && activityOf(Phase::Backward) == Activity::Backward &&
-              activityOf(Phase::Clip) == Activity::Clip && activityOf(Phase::Optimizer) == Activity::Optimizer && kPhases == 6);
+              activityOf(Phase::Clip) == Activity::Clip && activityOf(Phase::Optimizer) == Activity::Optimizer &&
+              activityOf(Phase::Waiting) == Activity::Waiting && kPhases == 7);
 
 }  // namespace
 

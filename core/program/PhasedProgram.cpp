@@ -88,13 +88,18 @@ void PhasedProgram::passAll(const TrainState& state, const BatchSource& batches,
         pass(state, micro, clock);
     }
     if (!m_announcer.hasSubscriber()) return;
+    if (m_others != nullptr) clock.enter(Phase::Waiting);  // for the sums that backward did not hide
     m_announcer.end();
 }
 
 // The mean over the micro-batches, in the order of their sequences; no number from the first one that is none.
-double PhasedProgram::meanLoss() {
+double PhasedProgram::meanLoss(PhaseClock& clock) {
     std::vector<double> losses = takeLosses();
-    if (m_others != nullptr) losses = m_others->losses(losses);
+    if (m_others != nullptr) {
+        clock.enter(Phase::Waiting);
+        losses = m_others->losses(losses);
+        clock.enter(Phase::Clip);
+    }
     double sum = 0;
     for (const double loss : losses) {
         sum += loss;
@@ -119,7 +124,7 @@ double PhasedProgram::validationMean(double sum, std::int64_t sequences) {
 
 void PhasedProgram::conclude(TrainState& state, AdamW& settings, PhaseClock& clock, StepResult& result) {
     clock.enter(Phase::Clip);
-    result.loss = meanLoss();
+    result.loss = meanLoss(clock);
     if (!std::isfinite(result.loss)) {
         result.breakdown = Breakdown::Loss;
         return;
@@ -153,7 +158,7 @@ void PhasedProgram::concludeOnDevice(TrainState& state, AdamW& settings, PhaseCl
     state.bumpRevision();
     update(state, settings);
     clock.settle();  // the only wait of the step
-    result.loss = meanLoss();
+    result.loss = meanLoss(clock);
     result.gradientNorm = clip(settings);
     if (!std::isfinite(result.loss))
         result.breakdown = Breakdown::Loss;

@@ -74,7 +74,7 @@ private:
     void passAll(const TrainState& state, const BatchSource& batches, PhaseClock& clock);
     void conclude(TrainState& state, AdamW& settings, PhaseClock& clock, StepResult& result);
     void concludeOnDevice(TrainState& state, AdamW& settings, PhaseClock& clock, StepResult& result);
-    double meanLoss();
+    double meanLoss(PhaseClock& clock);
 };
 
 }  // namespace stepscope

@@ -36,8 +36,10 @@ void addStep(Teller& tell, const StepDone& e) {
     tell.add("step_ms", e.duration.milliseconds());
     tell.add("tokens", e.tokens);
     if (e.duration.ns > 0) tell.add("tokens_per_s", static_cast<double>(e.tokens) / e.duration.seconds());
-    for (std::size_t phase = 0; phase < kPhases; ++phase)
+    for (std::size_t phase = 0; phase < kPhases; ++phase) {
+        if (phase == static_cast<std::size_t>(Phase::Waiting) && e.phaseNs[phase] == 0) continue;  // one worker: nothing to wait for
         tell.add(fmt::format("phase_{}_ms", toString(static_cast<Phase>(phase))).c_str(), TimeNs{e.phaseNs[phase]}.milliseconds());
+    }
     tell.add("resident_bytes", e.residentBytes);
     tell.add("allocated_bytes", e.allocatedBytes);
     tell.add("peak_bytes", e.peakBytes);

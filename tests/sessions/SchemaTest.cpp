@@ -70,6 +70,7 @@ TEST(Schema, AFileOfTheFirstVersionIsReadOnWithWhatItDoesNotKnowLeftUnknown) {
     EXPECT_EQ(std::get<StepDone>(events->at(1)).loss, 2.5);
     EXPECT_TRUE(std::isnan(std::get<StepDone>(events->at(1)).operations));
     EXPECT_TRUE(std::isnan(std::get<StepDone>(events->at(1)).peakBytes));
+    EXPECT_EQ(std::get<StepDone>(events->at(1)).phaseNs, (std::array<std::int64_t, kPhases>{1, 1, 1, 1, 1, 1, 0})) << "nobody measured a wait";
 }
 
 TEST(Schema, IsNotHalfMigratedWhenAStepFails) {

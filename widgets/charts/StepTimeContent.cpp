@@ -3,6 +3,7 @@
 // nothing.
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "widgets/charts/ChartContent.h"
 
@@ -10,7 +11,9 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kLayers = kPhases + 1;  // the phases, and what belongs to none
-constexpr double kShownMs = 0.005;            // less than this a step is 0.00: on a CPU nothing is copied, and no place wasted on it
+constexpr std::size_t kCopy = static_cast<std::size_t>(Phase::Copy), kWaiting = static_cast<std::size_t>(Phase::Waiting);
+// Less than this a step is 0.00: on a CPU nothing is copied, one worker waits for no other, and no place is wasted on it.
+constexpr double kShownMs = 0.005;
 const QString kTotal = QStringLiteral("total");
 
 QString nameOf(std::size_t layer) {
@@ -66,7 +69,7 @@ public:
     std::vector<LegendItem> legend(const DrawRequest& request, std::optional<std::size_t> row) const override {
         static const std::array<QString, kLayers> kShort{QStringLiteral("batch"), QStringLiteral("copy"), QStringLiteral("fwd"),
                                                          QStringLiteral("bwd"),   QStringLiteral("clip"), QStringLiteral("opt"),
-                                                         QStringLiteral("other")};
+                                                         QStringLiteral("wait"),  QStringLiteral("other")};
         std::vector<LegendItem> items;
         if (row)
             items.push_back({.mark = request.logarithmicY ? LegendItem::Mark::Bold : LegendItem::Mark::None,
@@ -75,7 +78,7 @@ public:
                              .value = number(request.history->steps().stepMs[*row]),
                              .series = request.logarithmicY ? kTotal : QString()});
         for (std::size_t layer = 0; layer < kLayers; ++layer) {
-            if (layer == static_cast<std::size_t>(Phase::Copy) && !m_copies) continue;
+            if (!happens(layer)) continue;
             items.push_back({.mark = LegendItem::Mark::Area,
                              .colour = colour(request, layer),
                              .name = nameOf(layer),
@@ -96,9 +99,15 @@ public:
 
     ValueTable values(const RunHistory& history) const override {
         QStringList names{QStringLiteral("step_ms")};
-        for (std::size_t layer = 0; layer < kLayers; ++layer) names += nameOf(layer) + QStringLiteral("_ms");
-        return stepTable(history, names, [&history](std::size_t column, std::size_t row) {
-            return column == 0 ? history.steps().stepMs[row] : columnOf(history, column - 1)[row];
+        std::vector<std::size_t> layers;
+        for (std::size_t layer = 0; layer < kLayers; ++layer) {
+            // A column that runs of one worker never had.
+            if (layer == kWaiting && !(columnOf(history, layer).sum(0, history.rows()) > 0)) continue;
+            names += nameOf(layer) + QStringLiteral("_ms");
+            layers.push_back(layer);
+        }
+        return stepTable(history, names, [&history, layers](std::size_t column, std::size_t row) {
+            return column == 0 ? history.steps().stepMs[row] : columnOf(history, layers[column - 1])[row];
         });
     }
 
@@ -113,8 +122,11 @@ private:
         const RunHistory& history = *request.history;
         const Places places = stepPlaces(history, request.axis);
         const RowRange all = visibleRows(places, request.x);
-        const double copies = columnOf(history, static_cast<std::size_t>(Phase::Copy)).sum(all.begin, all.end);
-        m_copies = copies >= kShownMs * static_cast<double>(all.end - all.begin);
+        const auto some = [&](std::size_t layer) {
+            return columnOf(history, layer).sum(all.begin, all.end) >= kShownMs * static_cast<double>(all.end - all.begin);
+        };
+        m_copies = some(kCopy);
+        m_waits = some(kWaiting);
         Pixels pixels;
         const auto add = [&](RowRange rows, double x) {
             double height = 0;
@@ -154,8 +166,9 @@ private:
     }
 
     bool drawn(const DrawRequest& request, std::size_t layer) const {
-        return request.shows(nameOf(layer)) && (layer != static_cast<std::size_t>(Phase::Copy) || m_copies);
+        return request.shows(nameOf(layer)) && happens(layer);
     }
+    bool happens(std::size_t layer) const { return (layer != kCopy || m_copies) && (layer != kWaiting || m_waits); }
     static double highest(const Line& line) {
         double most = 0;
         for (const Point& point : line) most = std::max(most, point.y);
@@ -188,7 +201,7 @@ private:
     }
 
     bool m_made = false;
-    bool m_copies = false;
+    bool m_copies = false, m_waits = false;  // in what is in sight
     double m_unitMs = 1;  // of the axis
     std::optional<double> m_beyond;
     std::array<ChartCanvas::Shape, kLayers> m_layers{};

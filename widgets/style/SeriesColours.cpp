@@ -122,6 +122,8 @@ SeriesRole roleOf(Phase phase) {
             return SeriesRole::Clip;
         case Phase::Optimizer:
             return SeriesRole::Optimizer;
+        case Phase::Waiting:
+            return SeriesRole::Communication;
     }
     return SeriesRole::Idle;
 }

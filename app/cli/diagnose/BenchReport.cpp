@@ -23,6 +23,9 @@ const char* wordOf(Precision precision) {
     return precision == Precision::Float32 ? "float32" : precision == Precision::Bf16 ? "bf16" : "fp16";
 }
 
+// One worker is timed: it waits for no other.
+constexpr auto kTimedPhases = static_cast<std::size_t>(Phase::Waiting);
+
 double otherMs(const StepsTiming& timing) {
     return std::max(0.0, timing.meanMs() - std::accumulate(timing.phaseMs.begin(), timing.phaseMs.end(), 0.0));
 }
@@ -33,7 +36,7 @@ std::string flopRate(double flopsPerSecond) {
 
 Json benchJson(const StepsTiming& timing, const MachinePeaks& peaks) {
     Json phases = Json::object();
-    for (std::size_t phase = 0; phase < kPhases; ++phase) phases[toString(static_cast<Phase>(phase))] = number(timing.phaseMs[phase]);
+    for (std::size_t phase = 0; phase < kTimedPhases; ++phase) phases[toString(static_cast<Phase>(phase))] = number(timing.phaseMs[phase]);
     phases["other"] = number(otherMs(timing));
     const double seconds = timing.meanMs() / 1e3;
     return {{"steps", timing.stepMs.size()},
@@ -73,7 +76,7 @@ std::string benchText(const StepsTiming& timing, const MachinePeaks& peaks) {
     const double mean = timing.meanMs();
     Table table({{"PHASE"}, {"MEAN", Right}, {"SHARE", Right}});
     const auto add = [&](const std::string& name, double ms) { table.add({name, format::milliseconds(ms), format::percent(ms / mean)}); };
-    for (std::size_t phase = 0; phase < kPhases; ++phase) add(toString(static_cast<Phase>(phase)), timing.phaseMs[phase]);
+    for (std::size_t phase = 0; phase < kTimedPhases; ++phase) add(toString(static_cast<Phase>(phase)), timing.phaseMs[phase]);
     add("other", otherMs(timing));
     add("step", mean);
     std::string text = printable(timing.data) + "\n" + table.text() + "\n";

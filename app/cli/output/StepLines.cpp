@@ -22,14 +22,17 @@ std::optional<std::string> StepLines::after(const StepDone& step) {
     m_stepTokens += step.tokens;
     m_skipped += step.skipped ? 1 : 0;
     m_time = m_time + step.duration;
+    m_waiting = m_waiting + TimeNs{step.phaseNs[static_cast<std::size_t>(Phase::Waiting)]};
     ++m_steps;
     if (!wanted() || (step.step % m_every != 0 && step.step != m_last)) return std::nullopt;
 
     const double seconds = static_cast<double>(m_time.ns) * 1e-9, tokensPerSecond = static_cast<double>(m_stepTokens) / seconds;
     std::string line = fmt::format("step {}/{} · loss {:.4f} · lr {:.3g}", step.step, m_last, step.loss, step.learningRate);
     if (std::isfinite(step.gradientNorm)) line += fmt::format(" · grad norm {:.3g}", step.gradientNorm);
-    line += fmt::format(" · {} a step · {} · {}", format::milliseconds(1e3 * seconds / static_cast<double>(m_steps)),
-                        format::rate(tokensPerSecond / static_cast<double>(std::max<std::int64_t>(1, m_context)), "samples/s"),
+    line += fmt::format(" · {} a step", format::milliseconds(1e3 * seconds / static_cast<double>(m_steps)));
+    if (m_waiting.ns > 0)
+        line += fmt::format(", {} of it waiting for other workers", format::milliseconds(m_waiting.milliseconds() / static_cast<double>(m_steps)));
+    line += fmt::format(" · {} · {}", format::rate(tokensPerSecond / static_cast<double>(std::max<std::int64_t>(1, m_context)), "samples/s"),
                         format::rate(tokensPerSecond, "tok/s"));
     if (m_trainTokens > 0) {
         const auto epoch = static_cast<double>(m_trainTokens);
@@ -37,7 +40,7 @@ std::optional<std::string> StepLines::after(const StepDone& step) {
                             format::duration(TimeNs{static_cast<std::int64_t>(std::min(epoch / tokensPerSecond, 3e9) * 1e9)}));
     }
     if (m_skipped > 0) line += fmt::format(" · {} left out by fp16", m_skipped);
-    m_time = {0};
+    m_time = m_waiting = {0};
     m_steps = m_stepTokens = m_skipped = 0;
     return line;
 }

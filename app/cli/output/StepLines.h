@@ -25,7 +25,7 @@ private:
     double m_tokensBefore = -1;  // trained on before the first step seen; < 0 = not known yet
     std::int64_t m_tokens = 0;   // since then
     std::int64_t m_steps = 0, m_stepTokens = 0, m_skipped = 0;
-    TimeNs m_time{0};
+    TimeNs m_time{0}, m_waiting{0};
 };
 
 }  // namespace stepscope::cli

@@ -35,6 +35,8 @@ Status StepLog::append(const StepDone& step) {
     number(step.learningRate);
     fmt::format_to(std::back_inserter(line), ",\"grad_norm\":");
     number(step.gradientNorm);
+    if (const auto waiting = step.phaseNs[static_cast<std::size_t>(Phase::Waiting)]; waiting > 0)
+        fmt::format_to(std::back_inserter(line), ",\"waiting_ns\":{}", waiting);
     fmt::format_to(std::back_inserter(line), "}}\n");
 
     std::size_t written = 0;

@@ -1,5 +1,6 @@
-// StepLog: --step-log FILE, one line {"step":…,"t_ns":…,"loss":…,"lr":…,"grad_norm":…} a step; null where a value is not known. Each line is
-// one write(2), so a kill at any moment loses no line that was written. append() runs on the trainer thread.
+// StepLog: --step-log FILE, one line {"step":…,"t_ns":…,"loss":…,"lr":…,"grad_norm":…} a step; null where a value is not known. In a run of
+// several workers "waiting_ns":… too: how long it waited for the others. Each line is one write(2), so a kill at any moment loses no line that was
+// written. append() runs on the trainer thread.
 #pragma once
 #include <memory>
 #include <string>

@@ -19,7 +19,10 @@ Json reason(const auto& event) {
 void collect(SessionPoints& points, const Event& event) {
     std::visit(Visitor{
                    [](const SessionStarted&) {},
-                   [](const StepDone&) {},
+                   [&](const StepDone& e) {
+                       points.steps += 1;
+                       points.waitedMs += TimeNs{e.phaseNs[static_cast<std::size_t>(Phase::Waiting)]}.milliseconds();
+                   },
                    [&](const ValidationDone& e) {
                        points.validation.push_back({{"step", e.step}, {"t_ns", e.at.ns}, {"loss", nineDigits(e.loss)}});
                    },

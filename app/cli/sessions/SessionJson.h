@@ -1,6 +1,8 @@
 // A stored session as JSON: its line in the list, the machine it ran on, and what happened in it apart from the steps.
 // Used by `sessions list` and `sessions show`.
 #pragma once
+#include <cstdint>
+
 #include "app/cli/output/Json.h"
 #include "core/analysis/ExperimentHistory.h"
 #include "core/analysis/StudyHistory.h"
@@ -22,6 +24,9 @@ struct SessionPoints {  // arrays, each in order of time
     StudyHistory study;
     Json captures = Json::array();  // without their rows: see sessions captures
     Json log = Json::array();
+    std::int64_t steps = 0;
+    double waitedMs = 0;  // in all of them together, for other workers
+    double waitedMsPerStep() const { return steps > 0 ? waitedMs / static_cast<double>(steps) : 0; }
 };
 Result<SessionPoints> readPoints(SessionReader& reader, std::int64_t session);
 

@@ -104,6 +104,7 @@ Json asJson(const Shown& s) {
                       {"val_loss", nineDigits(s.summary.validationLossLast)},
                       {"ms_per_step_median", number(s.summary.msPerStepMedian)},
                       {"tokens_per_s", number(s.summary.tokensPerSecond)}};
+    if (s.points.waitedMsPerStep() > 0) all["summary"]["waiting_ms_per_step"] = number(s.points.waitedMsPerStep());
     all["forecast"] = forecastJson(s.forecast);
     return all;
 }
@@ -132,6 +133,8 @@ std::string asText(const Shown& s) {
     facts.add({"last loss", format::significant(s.summary.lossLast, 5)});
     facts.add({"validation loss", format::significant(s.summary.validationLossLast, 5)});
     facts.add({"median step", format::milliseconds(s.summary.msPerStepMedian)});
+    if (s.points.waitedMsPerStep() > 0)
+        facts.add({"waiting", fmt::format("{} of a step on average, for other workers", format::milliseconds(s.points.waitedMsPerStep()))});
     facts.add({"speed", format::rate(s.summary.tokensPerSecond, "tok/s")});
     if (s.forecast) facts.add({"foretold", std::isfinite(s.forecast->measuredSeconds) ? forecastOutcome(*s.forecast) : forecastWords(*s.forecast)});
     facts.add({"parameters", format::count(s.info.parameters)});

@@ -12,7 +12,7 @@ namespace {
 TEST(EventWords, EveryPhaseHasItsOwn) {
     std::set<std::string> words;
     for (std::size_t i = 0; i < kPhases; ++i) words.insert(toString(static_cast<Phase>(i)));
-    EXPECT_EQ(words, (std::set<std::string>{"batch", "copy", "forward", "backward", "clip", "optimizer"}));
+    EXPECT_EQ(words, (std::set<std::string>{"batch", "copy", "forward", "backward", "clip", "optimizer", "waiting"}));
 }
 
 TEST(EventWords, EveryStateHasItsOwnAndTheLastFourAreEnds) {

@@ -8,10 +8,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <thread>
 
+#include "PhaseDiary.h"
 #include "ThreadWorkers.h"
 #include "TinyTraining.h"
 #include "core/kernels/isa/Bf16.h"
@@ -294,6 +297,44 @@ TEST(DataParallel, APlannedStepsGradientsAreAddedUpWhereTheyLie) {
             for (std::int64_t i = 0; i < count; ++i) ++times[static_cast<std::size_t>(values - gradients.data_ptr<float>() + i)];
         }
         EXPECT_EQ(std::ranges::count(times, 1), gradients.numel());
+    }
+}
+
+// The others come late, to every sum and to every exchange.
+struct Late final : Collectives {
+    static constexpr std::chrono::milliseconds kBy{20};
+    const WorkerPlace& place() const override { return others.place(); }
+    Status sum(float* values, std::int64_t count) override {
+        std::this_thread::sleep_for(kBy);
+        return others.sum(values, count);
+    }
+    Status gather(const void* own, std::int64_t bytes, void* all) override {
+        std::this_thread::sleep_for(kBy);
+        return others.gather(own, bytes, all);
+    }
+    Noting others;
+};
+
+TEST(DataParallel, WaitingForTheOthersIsAPhaseOfItsOwn) {
+    at::set_num_threads(1);
+    constexpr auto kWaiting = static_cast<std::size_t>(Phase::Waiting);
+    for (const char* fusion : {"off", "kernels", "step"}) {
+        const RunConfig config = configWith({{"fusion", std::string(fusion)}});
+        TrainState state = TrainState::initialise(registryHere().modelShape(config, 61), 1);
+        const auto program = testing::programOver(state, registryHere(), config);
+        EXPECT_EQ(program->step(state, *testing::tinyBatches(), 3e-3).phaseNs[kWaiting], 0) << fusion << ": alone";
+        Late late;
+        DataParallel others(late);
+        program->shareWith(&others);
+        const auto diary = std::make_shared<testing::PhaseDiary>();
+        const Listening<StepObserver> listening(stepObservers, diary);
+        const StepResult result = program->step(state, *testing::tinyBatches(), 3e-3);
+        EXPECT_EQ(diary->problems, std::vector<std::string>{}) << fusion;
+        EXPECT_EQ(diary->phases, (std::vector<std::string>{"optimizer", "batch", "forward", "backward", "waiting", "clip", "waiting", "clip",
+                                                           "optimizer"}))
+            << fusion;
+        EXPECT_GE(result.phaseNs[kWaiting], std::chrono::nanoseconds(Late::kBy).count()) << fusion << ": for the losses at least";
+        EXPECT_GE(result.phaseNs[kWaiting], others.waited().count()) << fusion;
     }
 }
 

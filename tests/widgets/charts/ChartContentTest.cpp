@@ -191,6 +191,23 @@ TEST(ChartContent, StepTimeNamesEachPhaseAndWhatBelongsToNone) {
     EXPECT_EQ(content->legend(request, 0)[0].series, "total");
 }
 
+TEST(ChartContent, WaitingForOtherWorkersIsAColumnWhereThereAreSome) {
+    RunHistory alone, together;
+    chart(alone);
+    chart(together);
+    StepDone waited = chartedStep(5, 1.6);
+    waited.phaseNs[static_cast<std::size_t>(Phase::Waiting)] = 400'000;
+    together.append(waited);
+    for (const bool several : {false, true}) {
+        const RunHistory& history = several ? together : alone;
+        const ValueTable table = makeStepTimeContent()->values(history);
+        EXPECT_EQ(table.names.contains("waiting_ms"), several);
+        double sum = 0;
+        for (std::size_t column = 1; column < static_cast<std::size_t>(table.names.size()); ++column) sum += table.at(column, table.rows - 1);
+        EXPECT_NEAR(sum, table.at(0, table.rows - 1), 1e-6) << "phases still add up to the step";
+    }
+}
+
 TEST(ChartContent, CopiedPhasesAddUpToTheStep) {
     RunHistory history;
     chart(history);
