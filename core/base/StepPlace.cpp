@@ -22,7 +22,8 @@ const char* toString(Role role) {
                                            "optimizer",
                                            "norm1 + attention/qkv",
                                            "attention/out + norm2 + mlp",
-                                           "weights of the block"};
+                                           "weights of the block",
+                                           "communication"};
     return words[static_cast<std::size_t>(role)];
 }
 

@@ -10,7 +10,7 @@ enum class Activity : std::uint8_t { None, Batch, Copy, Forward, Backward, Clip,
 constexpr int kActivities = 10;
 const char* toString(Activity activity);  // "batch", ..., "waiting", "evaluation", "text"; None is empty
 
-// Part of the model. The last three are what one stage of a planned step does at once.
+// Part of the model. The three behind the optimizer are what one stage of a planned step does at once; communication is what workers do together.
 enum class Role : std::uint8_t {
     None,
     Embedding,
@@ -27,8 +27,9 @@ enum class Role : std::uint8_t {
     Norm1AndQkv,
     OutAndMlp,
     BlockWeights,
+    Communication,
 };
-constexpr int kRoles = 15;
+constexpr int kRoles = 16;
 const char* toString(Role role);  // "embedding", "attention/qkv", ...; None is empty
 
 struct StepPlace {

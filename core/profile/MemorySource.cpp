@@ -65,6 +65,7 @@ MemoryKind kindOf(const StepPlace& place) {
             return MemoryKind::Gradients;
         case Role::None:
         case Role::Optimizer:
+        case Role::Communication:
             return MemoryKind::Scratch;
     }
     return MemoryKind::Scratch;

@@ -103,7 +103,7 @@ public:
 
     void operationEnds(const OperationDone& done) noexcept override {
         const SliceKind kind = done.ours ? SliceKind::Own : done.backward ? SliceKind::Backward : SliceKind::Operation;
-        here(done.ours ? done.worker : 0)
+        here(done.ours ? done.worker : 0, done.place.role == Role::Communication ? "sums" : "LibTorch")
             .add({.begin = done.beginNs,
                   .total = done.totalNs,
                   .called = done.totalNs - done.selfNs,
@@ -170,11 +170,12 @@ private:
         }
     };
 
-    Thread& here(int worker) {
-        return m_parts.here([&] { return join(worker); });
+    // called: where it is neither the trainer nor one that shares an operation.
+    Thread& here(int worker, const char* called = "LibTorch") {
+        return m_parts.here([&] { return join(worker, called); });
     }
 
-    std::shared_ptr<Thread> join(int worker) {
+    std::shared_ptr<Thread> join(int worker, const char* called) {
         auto thread = std::make_shared<Thread>();
         const std::int64_t id = ::gettid();
         thread->recording = this;
@@ -182,8 +183,8 @@ private:
                          .thread = id,
                          .number = static_cast<std::int64_t>(at::RecordFunction::currentThreadId()),
                          .name = id == m_trainer ? "trainer"
-                                 : worker > 0    ? fmt::format("{}{}", kTeamLanePrefix, worker)
-                                                 : "LibTorch",
+                                 : worker > 0    ? fmt::format("worker {}", worker)
+                                                 : std::string(called),
                          .lane = m_rank == 0 ? 0 : (m_rank << 32) + id,
                          .rank = m_rank,
                          .processName = m_process};

@@ -95,6 +95,7 @@ const char* toString(OperationKind kind) {
 }
 
 OperationKind kindOf(const OperationDone& operation) {
+    if (operation.place.role == Role::Communication) return OperationKind::Other;  // it computes next to nothing
     const Activity activity = operation.place.activity;
     if (activity == Activity::Batch || activity == Activity::Copy) return OperationKind::Data;
     if (activity == Activity::Clip || activity == Activity::Optimizer) return OperationKind::Optimizer;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/Check.h"
-#include "core/kernels/rounding/RoundingCpu.h"
+#include "core/base/OperationSpan.h"
 
 namespace stepscope {
 namespace {
@@ -103,10 +103,17 @@ bool DataParallel::Bucket::inPlace() const {
     return offsets.front() == offset && end <= first.storage().nbytes();
 }
 
+Status DataParallel::sum(float* values, std::int64_t count) {
+    const OperationSpan span("all-reduce", Role::Communication, 0, [&] {
+        return OperationWork{.flops = 0, .bytes = count * static_cast<std::int64_t>(sizeof(float))};
+    });
+    return m_group.sum(values, count);
+}
+
 Status DataParallel::addUp(const Bucket& bucket) {
     for (const at::Tensor& gradient : bucket.gradients)
         SS_CHECK(gradient.is_cpu() && gradient.scalar_type() == at::kFloat && gradient.is_contiguous());
-    if (bucket.inPlace()) return addUp(bucket.gradients.front().data_ptr<float>(), bucket.count, bucket.sums);
+    if (bucket.inPlace()) return sum(bucket.gradients.front().data_ptr<float>(), bucket.count);
     std::int64_t count = 0;
     for (const at::Tensor& gradient : bucket.gradients) count += gradient.numel();
     m_flat.resize(static_cast<std::size_t>(count));
@@ -115,7 +122,7 @@ Status DataParallel::addUp(const Bucket& bucket) {
         std::memcpy(place, gradient.data_ptr<float>(), gradient.nbytes());
         place += gradient.numel();
     }
-    if (Status added = addUp(m_flat.data(), count, bucket.sums); !added) return added;
+    if (Status added = sum(m_flat.data(), count); !added) return added;
     place = m_flat.data();
     for (const at::Tensor& gradient : bucket.gradients) {
         std::memcpy(gradient.data_ptr<float>(), place, gradient.nbytes());
@@ -144,7 +151,9 @@ std::vector<double> DataParallel::losses(const std::vector<double>& own) {
 
 std::vector<double> DataParallel::gather(const std::vector<double>& own) {
     std::vector<double> all(own.size() * static_cast<std::size_t>(size()));
-    if (const Status gathered = m_group.gather(own.data(), static_cast<std::int64_t>(own.size() * sizeof(double)), all.data()); !gathered)
+    const auto bytes = static_cast<std::int64_t>(own.size() * sizeof(double));
+    const OperationSpan span("all-gather", Role::Communication, 0, [&] { return OperationWork{.flops = 0, .bytes = bytes * (1 + size())}; });
+    if (const Status gathered = m_group.gather(own.data(), bytes, all.data()); !gathered)
         throw WorkersApart(gathered.error());
     return all;
 }

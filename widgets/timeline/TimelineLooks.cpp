@@ -12,8 +12,9 @@ namespace stepscope {
 QString lookName(LookClass look) {
     static constexpr std::array<const char*, kLookClasses> names{"self-attention", "MLP",     "norm",  "embedding", "head and loss", "",
                                                                  "data",           "step",    "phase", "kernel",    "copy",          "runtime",
-                                                                 "annotation",     "waiting", "other"};
+                                                                 "annotation",     "waiting", "",      "other"};
     if (look == LookClass::Optimizer) return QString::fromLatin1(toString(Role::Optimizer));
+    if (look == LookClass::Communication) return QString::fromLatin1(toString(Role::Communication));
     return QString::fromLatin1(names[static_cast<std::size_t>(look)]);
 }
 
@@ -44,6 +45,8 @@ QColor lookColour(LookClass look, bool dark) {
             return dark ? QColor(0x8a7bc8) : QColor(0x9a8fd1);
         case LookClass::Annotation:
             return dark ? QColor(0x9d8f5c) : QColor(0xd2c28a);
+        case LookClass::Communication:
+            return seriesColour(SeriesRole::Communication, dark);
         case LookClass::Waiting:
         case LookClass::Other:
             break;
@@ -92,6 +95,8 @@ LookClass lookOf(const LodStyle& style) {
                 return LookClass::Head;
             case Role::Optimizer:
                 return LookClass::Optimizer;
+            case Role::Communication:
+                return LookClass::Communication;
             default:
                 return LookClass::Mlp;  // or a stage that does several parts of a block at once
         }

@@ -9,8 +9,25 @@
 
 namespace stepscope {
 
-enum class LookClass { Attention, Mlp, Norm, Embedding, Head, Optimizer, Data, Step, Phase, Kernel, Copy, Runtime, Annotation, Waiting, Other };
-constexpr int kLookClasses = 15;
+enum class LookClass {
+    Attention,
+    Mlp,
+    Norm,
+    Embedding,
+    Head,
+    Optimizer,
+    Data,
+    Step,
+    Phase,
+    Kernel,
+    Copy,
+    Runtime,
+    Annotation,
+    Waiting,
+    Communication,
+    Other
+};
+constexpr int kLookClasses = 16;
 QString lookName(LookClass look);  // for the legend
 QColor lookColour(LookClass look, bool dark);
 LookClass lookOf(const LodStyle& style);

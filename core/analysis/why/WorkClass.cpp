@@ -56,6 +56,7 @@ WorkClass workClass(SliceKind kind, std::string_view name, std::string_view phas
     const bool ofDevice = isDeviceWork(kind);
     if (!isOperation(kind) && !ofDevice) return WorkClass::Host;
     if (phase == "batch" || phase == "copy") return WorkClass::Data;
+    if (role == toString(Role::Communication)) return WorkClass::Host;  // for other workers
     // A node of autograd computes by the operations that it calls; its own time is the engine's.
     if (ofDevice && kind != SliceKind::Kernel) return WorkClass::Copies;
     if (kind == SliceKind::Backward || name.starts_with("autograd::") || name.starts_with("torch::autograd") || isOne(name, kNothing))

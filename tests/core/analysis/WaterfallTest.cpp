@@ -196,6 +196,7 @@ TEST(Waterfall, GivesEachKindOfWorkItsClass) {
     EXPECT_EQ(kind("aten::cat", "backward", "attention/qkv"), "copies");
     EXPECT_EQ(kind("aten::copy_", "batch", ""), "data");
     EXPECT_EQ(kind("aten::transpose", "forward", "mlp/up"), "host and waiting");
+    EXPECT_EQ(kind("all-reduce", "backward", "communication", SliceKind::Own), "host and waiting");
     EXPECT_EQ(kind("step 3", "", "", SliceKind::Step), "host and waiting");
     EXPECT_EQ(kind("nvjet_tst_128x8", "forward", "mlp/up", SliceKind::Kernel), "matrix products");
     EXPECT_EQ(kind("Memcpy DtoD", "forward", "mlp/up", SliceKind::Memcpy), "copies");

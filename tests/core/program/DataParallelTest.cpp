@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "PhaseDiary.h"
@@ -301,7 +302,7 @@ TEST(DataParallel, APlannedStepsGradientsAreAddedUpWhereTheyLie) {
 }
 
 // The others come late, to every sum and to every exchange.
-struct Late final : Collectives {
+struct LateOthers final : Collectives {
     static constexpr std::chrono::milliseconds kBy{20};
     const WorkerPlace& place() const override { return others.place(); }
     Status sum(float* values, std::int64_t count) override {
@@ -323,7 +324,7 @@ TEST(DataParallel, WaitingForTheOthersIsAPhaseOfItsOwn) {
         TrainState state = TrainState::initialise(registryHere().modelShape(config, 61), 1);
         const auto program = testing::programOver(state, registryHere(), config);
         EXPECT_EQ(program->step(state, *testing::tinyBatches(), 3e-3).phaseNs[kWaiting], 0) << fusion << ": alone";
-        Late late;
+        LateOthers late;
         DataParallel others(late);
         program->shareWith(&others);
         const auto diary = std::make_shared<testing::PhaseDiary>();
@@ -333,8 +334,47 @@ TEST(DataParallel, WaitingForTheOthersIsAPhaseOfItsOwn) {
         EXPECT_EQ(diary->phases, (std::vector<std::string>{"optimizer", "batch", "forward", "backward", "waiting", "clip", "waiting", "clip",
                                                            "optimizer"}))
             << fusion;
-        EXPECT_GE(result.phaseNs[kWaiting], std::chrono::nanoseconds(Late::kBy).count()) << fusion << ": for the losses at least";
+        EXPECT_GE(result.phaseNs[kWaiting], std::chrono::nanoseconds(LateOthers::kBy).count()) << fusion << ": for the losses at least";
         EXPECT_GE(result.phaseNs[kWaiting], others.waited().count()) << fusion;
+    }
+}
+
+// What is done together, as captures hear of it.
+struct HeardTogether final : StepObserver {
+    void spanEnds(const SpanFacts& span) noexcept override {
+        if (span.place.role != Role::Communication) return;
+        const std::lock_guard lock(mutex);
+        all.push_back(span);
+    }
+    std::mutex mutex;
+    std::vector<SpanFacts> all;
+};
+
+TEST(DataParallel, EverySumAndEveryExchangeIsASpanWithItsBytes) {
+    at::set_num_threads(1);
+    for (const char* fusion : {"off", "step"}) {
+        const RunConfig config = configWith({{"fusion", std::string(fusion)}});
+        TrainState state = TrainState::initialise(registryHere().modelShape(config, 61), 1);
+        const auto program = testing::programOver(state, registryHere(), config);
+        Noting noting;
+        DataParallel others(noting, 5000);
+        program->shareWith(&others);
+        const auto heard = std::make_shared<HeardTogether>();
+        {
+            const Listening<StepObserver> listening(stepObservers, heard);
+            program->step(state, *testing::tinyBatches(), 3e-3);
+        }
+        std::vector<std::int64_t> sums, expected;
+        for (const SpanFacts& span : heard->all) {
+            if (std::string(span.name) == "all-reduce") sums.push_back(span.work.bytes);
+        }
+        for (const auto& [values, count] : noting.sums) expected.push_back(count * static_cast<std::int64_t>(sizeof(float)));
+        EXPECT_GT(sums.size(), 1u) << fusion;
+        EXPECT_EQ(sums, expected) << fusion << ": in the order in which they are added up";
+        ASSERT_EQ(heard->all.size(), sums.size() + 1) << fusion;
+        EXPECT_STREQ(heard->all.back().name, "all-gather") << fusion << ": of the losses";
+        EXPECT_EQ(heard->all.back().place.activity, Activity::Waiting) << fusion;
+        EXPECT_EQ(heard->all.back().work.bytes, 3 * static_cast<std::int64_t>(sizeof(double))) << fusion << ": its own loss, and those of two";
     }
 }
 

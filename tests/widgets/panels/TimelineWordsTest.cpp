@@ -157,6 +157,7 @@ TEST(TimelineLooks, ARoleDecidesAndWhereThereIsNoneTheKind) {
     }
     EXPECT_EQ(look(SliceKind::Operation, toString(Role::Norm1AndQkv)), LookClass::Attention);
     EXPECT_EQ(look(SliceKind::Operation, toString(Role::LastNorm)), LookClass::Norm);
+    EXPECT_EQ(look(SliceKind::Operation, toString(Role::Communication)), LookClass::Communication);
     EXPECT_EQ(look(SliceKind::Operation, "somebody's range"), LookClass::Annotation);
     EXPECT_EQ(look(SliceKind::Operation), LookClass::Other);
     EXPECT_EQ(look(SliceKind::Kernel), LookClass::Kernel);
