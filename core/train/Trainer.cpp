@@ -49,7 +49,8 @@ Trainer::Trainer(TrainerSetup setup)
                  .clock = m_setup.clock,
                  .lasting = [this] { return lastingMemory(m_state); },
                  .stored = m_setup.captureBytes,
-                 .cap = m_setup.captureCap}) {
+                 .cap = m_setup.captureCap}),
+      m_workerTimes(m_setup.others, m_setup.sink) {
     if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return freeSpaceAt(folder); };
 }
 
@@ -107,6 +108,7 @@ TrainerOutcome Trainer::loop() {
         meetOthers();
         if (m_stopAsked) {
             endMeasuring(true);
+            m_workerTimes.flush();
             return {RunState::Stopped, {}};
         }
         const std::int64_t cursor = m_state.cursor;
@@ -118,6 +120,7 @@ TrainerOutcome Trainer::loop() {
     }
     takeCommands();
     meetOthers();  // the first one may be held up by the last step's checkpoint
+    m_workerTimes.flush();
     endMeasuring(true);
     if (m_plan.validation.happens() && m_validatedAt != m_state.updates) validateAsDue();
     return {RunState::Finished, {}};
@@ -244,23 +247,25 @@ bool Trainer::trainOneStep() {
     if (result.skipped)
         log(LogLevel::Info, fmt::format("fp16 overflowed at step {}: its update is left out, and the loss scale goes from {:g} to {:g}.", attempted,
                                         result.lossScale, m_state.lossScale.scale));
-    m_setup.sink->publish(StepDone{.step = m_state.updates,
-                                   .at = end,
-                                   .duration = end - begin,
-                                   .loss = result.loss,
-                                   .learningRate = rate,
-                                   .gradientNorm = result.gradientNorm,
-                                   .lossScale = result.lossScale,
-                                   .skipped = result.skipped,
-                                   .tokens = result.tokens,
-                                   .phaseNs = result.phaseNs,
-                                   .residentBytes = residentMemory().count,
-                                   .allocatedBytes = device_memory::live(m_state.weights.device()).count,
-                                   .peakBytes = measured ? kUnknown : highestSince(m_state.weights.device(), program.report().graphBytes),
-                                   .pageFaults = pageFaults() - faultsBefore,
-                                   .operations = m_program.operations(),
-                                   .disturbed = disturbed || captured || measured});
-    if (auto done = m_capture.after(m_state.updates, begin, end, disturbed)) m_setup.sink->publish(std::move(*done));
+    const StepDone done{.step = m_state.updates,
+                        .at = end,
+                        .duration = end - begin,
+                        .loss = result.loss,
+                        .learningRate = rate,
+                        .gradientNorm = result.gradientNorm,
+                        .lossScale = result.lossScale,
+                        .skipped = result.skipped,
+                        .tokens = result.tokens,
+                        .phaseNs = result.phaseNs,
+                        .residentBytes = residentMemory().count,
+                        .allocatedBytes = device_memory::live(m_state.weights.device()).count,
+                        .peakBytes = measured ? kUnknown : highestSince(m_state.weights.device(), program.report().graphBytes),
+                        .pageFaults = pageFaults() - faultsBefore,
+                        .operations = m_program.operations(),
+                        .disturbed = disturbed || captured || measured};
+    m_setup.sink->publish(done);
+    if (auto finished = m_capture.after(m_state.updates, begin, end, disturbed)) m_setup.sink->publish(std::move(*finished));
+    m_workerTimes.add(done);
     // Two Programs in turn would say the same again and again.
     if (!measured) m_program.tellChoices([&](std::string text) { log(LogLevel::Info, std::move(text)); });
     return true;

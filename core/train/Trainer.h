@@ -16,6 +16,7 @@
 #include "core/train/CaptureWindow.h"
 #include "core/train/CheckpointKeeper.h"
 #include "core/train/InRunExperiment.h"
+#include "core/train/WorkerTimesKeeper.h"
 
 namespace stepscope {
 
@@ -117,6 +118,7 @@ private:
     std::unique_ptr<InRunExperiment> m_measuring;
     std::string m_fallbackTold;  // RunPlan::notes, when it was last said
     CaptureWindow m_capture;
+    WorkerTimesKeeper m_workerTimes;
     Error m_failure;
 };
 

@@ -1,9 +1,10 @@
-// The views of samples, allocations and steps, each fed from two places: bulk data of captures, and what a run of ours stored row by row.
+// The views of samples, allocations, steps and workers' times, fed from bulk data of captures and runs, and what a run of ours stored row by row.
 #include <array>
 
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
+#include "core/trace/WorkerTimes.h"
 #include "sessions/query/ChunkWalk.h"
 
 namespace stepscope::query {
@@ -35,7 +36,12 @@ std::vector<QueryView> makeBulkViews() {
               column("device integer", "ordinal of the device; NULL: the host"), column("address integer", ""),
               column("total_allocated integer", "bytes in use afterwards"), column("total_reserved integer", "bytes that the allocator holds"),
               column("thread integer", "that took it"), column("capture integer", "which capture of the session, from 1"),
-              column("rank integer", "which worker of a distributed run")}}};
+              column("rank integer", "which worker of a distributed run")}},
+            {"worker_phase",
+             "phases of every step with each worker of a run of several; of one worker steps has them",
+             {column("at_ns integer", "when the step ended with the first worker, ns since the session began"),
+              column("step integer", "its number"), column("rank integer", "which worker"),
+              column("phase text", "forward, waiting, …; other: what belongs to none"), column("dur_ns integer", "how long it took")}}};
 }
 
 Cell known(bool there, std::int64_t value) {
@@ -157,6 +163,33 @@ public:
                 return m_file.captureOf(one.at);
             default:
                 return m_block->rank;
+        }
+    }
+};
+
+bool areWorkerTimes(const std::string& kind) {
+    return kind == kWorkerTimes;
+}
+
+class WorkerPhaseRows final : public BlockRows<WorkerTimes, std::int64_t> {
+public:
+    WorkerPhaseRows(QueryFile& file, QueryGuard& guard, const Asked& asked)
+        : BlockRows(file, guard, areWorkerTimes, decodeWorkerTimes, &WorkerTimes::ns, asked) {}
+    Cell cell(int column) override {
+        // There is a time, so there are phases and workers.
+        const auto place = static_cast<std::size_t>(m_record - m_block->ns.data());
+        const std::size_t phases = m_block->phases.size(), workers = static_cast<std::size_t>(m_block->workers);
+        switch (column) {
+            case 0:
+                return m_block->steps[place / phases / workers].at;
+            case 1:
+                return m_block->steps[place / phases / workers].number;
+            case 2:
+                return static_cast<std::int64_t>(place / phases % workers);
+            case 3:
+                return std::string_view(m_block->phases[place % phases]);
+            default:
+                return *m_record;
         }
     }
 };
@@ -318,6 +351,17 @@ private:
     QueryGuard& m_guard;
 };
 
+class WorkerPhaseSource final : public RowSource {
+public:
+    WorkerPhaseSource(QueryFile& file, QueryGuard& guard) : RowSource(viewNamed("worker_phase")), m_file(file), m_guard(guard) {}
+    double expectedRows() override { return m_file.records(kWorkerTimes); }
+    std::unique_ptr<Rows> rows(const Asked& asked) override { return std::make_unique<WorkerPhaseRows>(m_file, m_guard, asked); }
+
+private:
+    QueryFile& m_file;
+    QueryGuard& m_guard;
+};
+
 }  // namespace
 
 std::vector<QueryView> bulkViews() {
@@ -328,6 +372,7 @@ void addBulkSources(RowSources& into, QueryFile& file, QueryGuard& guard) {
     into.push_back(std::make_unique<StepSource>(file, guard));
     into.push_back(std::make_unique<SampleSource>(file, guard));
     into.push_back(std::make_unique<AllocationSource>(file, guard));
+    into.push_back(std::make_unique<WorkerPhaseSource>(file, guard));
 }
 
 }  // namespace stepscope::query

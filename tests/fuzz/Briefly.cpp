@@ -17,6 +17,7 @@
 #include "core/trace/LodCodec.h"
 #include "core/trace/SampleCodec.h"
 #include "core/trace/SliceCodec.h"
+#include "core/trace/WorkerTimes.h"
 #include "sessions/record/ChunkPacking.h"
 
 #define FUZZER(name) extern "C" int name(const std::uint8_t* bytes, std::size_t size);
@@ -88,6 +89,8 @@ std::vector<std::string> seeds() {
     const NamesBlock names{
         .lane = 1, .strings = {"", "aten::mm"}, .tables = {{.first = 1, .last = 9, .end = 12, .slices = 3, .sums = {{.name = 1, .count = 3}}}}};
     all.push_back('\2' + counted(encodeNames(names)));
+    const std::vector<WorkerTimes::Step> steps{{.number = 7, .at = 1000}, {.number = 8, .at = 5000}};
+    all.push_back(counted(encodeWorkerTimes({.phases = {"forward", "other"}, .workers = 2, .steps = steps, .ns = {9, 300, 5, 4, 8, 1, 6, 3}})));
     const Chunk chunk = encodeSlices(slices);
     const std::string frame = packed(chunk);
     const auto said = static_cast<std::uint32_t>(chunk.bytes.size());

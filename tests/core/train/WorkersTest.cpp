@@ -16,6 +16,7 @@
 #include "TinyTraining.h"
 #include "core/program/DataParallel.h"
 #include "core/state/Checkpoint.h"
+#include "core/trace/WorkerTimes.h"
 
 namespace stepscope {
 namespace {
@@ -77,6 +78,33 @@ TEST(WorkersTogether, MakeTheSameStepsAndTellTheSameLosses) {
     trainer.run();
     EXPECT_EQ(together[0].sink.losses(), trainer.sink.losses());
     EXPECT_EQ(together[0].sink.all<StepDone>()[0].tokens, 2 * 4 * 12);
+}
+
+TEST(WorkersTogether, TheFirstOneHasTheTimesOfAllByPhase) {
+    constexpr std::size_t kColumns = kPhases + 1;
+    Together together(tiny(70));
+    for (const auto& outcome : together.run()) EXPECT_EQ(outcome.state, RunState::Finished) << outcome.error.sentence;
+    EXPECT_TRUE(together[1].sink.chunks().empty());
+    const auto chunks = together[0].sink.chunks();
+    ASSERT_EQ(chunks.size(), 2u) << "some steps at a time, and what is left at the end";
+    const std::array<std::vector<StepDone>, 2> told{together[0].sink.all<StepDone>(), together[1].sink.all<StepDone>()};
+    std::size_t step = 0;
+    for (const auto& chunk : chunks) {
+        const auto times = decodeWorkerTimes(*chunk);
+        ASSERT_TRUE(times) << times.error().sentence;
+        EXPECT_EQ(times->phases.size(), kColumns);
+        ASSERT_EQ(times->workers, 2);
+        for (std::size_t i = 0; i < times->steps.size(); ++i, ++step)
+            for (std::size_t rank = 0; rank < 2; ++rank) {
+                EXPECT_EQ(times->steps[i].number, told[rank].at(step).step);
+                std::int64_t sum = 0;
+                for (std::size_t column = 0; column < kColumns; ++column) sum += times->ns[(i * 2 + rank) * kColumns + column];
+                EXPECT_GE(sum, told[rank].at(step).duration.ns) << "of worker " << rank;
+                const auto waiting = static_cast<std::size_t>(Phase::Waiting);
+                EXPECT_EQ(times->ns[(i * 2 + rank) * kColumns + waiting], told[rank].at(step).phaseNs[waiting]);
+            }
+    }
+    EXPECT_EQ(step, 70u);
 }
 
 TEST(WorkersTogether, AStopAskedOfOneStopsAllAfterTheSameStep) {

@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "core/trace/WorkerTimes.h"
 #include "tests/sessions/query/QueryFixture.h"
 
 namespace stepscope::test {
@@ -78,6 +79,15 @@ TEST_F(QuerySources, TheDirectionOfACopyIsReadFromWhateverItsProfilerCallsIt) {
     record({encodeSlices(stream)});
     for (std::size_t i = 0; i < names.size(); ++i)
         EXPECT_EQ(text(fmt::format("SELECT kind FROM memcpy WHERE start_ns = {}", i)), std::string(names[i].second) + "\n") << names[i].first;
+}
+
+TEST_F(QuerySources, PhasesOfEveryWorkerAreRows) {
+    record({encodeWorkerTimes({.phases = {"forward", "waiting"}, .workers = 2, .steps = {{7, 1000}, {8, 5000}}, .ns = {9, 0, 5, 4, 8, 1, 6, 3}})});
+    EXPECT_EQ(text("SELECT * FROM worker_phase"),
+              "1000|7|0|forward|9\n1000|7|0|waiting|0\n1000|7|1|forward|5\n1000|7|1|waiting|4\n"
+              "5000|8|0|forward|8\n5000|8|0|waiting|1\n5000|8|1|forward|6\n5000|8|1|waiting|3\n");
+    EXPECT_EQ(text("SELECT rank, sum(dur_ns) FROM worker_phase WHERE phase = 'waiting' AND at_ns > 1000 GROUP BY rank"), "0|1\n1|3\n");
+    EXPECT_EQ(text("SELECT count(*) FROM sample"), "0\n") << "no capture is made of it";
 }
 
 TEST_F(QuerySources, ARangeOfTimeGivesWhatGoingThroughEverythingGives) {

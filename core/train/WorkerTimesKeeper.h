@@ -1,0 +1,34 @@
+// WorkerTimesKeeper: what every worker of a run took for the phases of its steps, with the first one, who hands it on to be stored. Gathered once in
+// so many steps, between them: it costs a step next to nothing, and no more than that many are in memory. Trainer thread, with each worker.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "core/events/EventSink.h"
+#include "core/events/RunEvents.h"
+#include "core/trace/WorkerTimes.h"
+
+namespace stepscope {
+
+class DataParallel;
+
+class WorkerTimesKeeper {
+public:
+    static constexpr std::size_t kStepsAtOnce = 64;
+
+    // others: null where the run has one worker: nothing is kept.
+    WorkerTimesKeeper(DataParallel* others, EventSink* sink) : m_others(others), m_sink(sink) {}
+
+    // After each step, by all workers. Throws WorkersApart, as the next.
+    void add(const StepDone& done);
+    // What is there, by all workers after the same step.
+    void flush();
+
+private:
+    DataParallel* m_others;
+    EventSink* m_sink;
+    std::vector<WorkerTimes::Step> m_steps;
+    std::vector<double> m_own;  // ns, steps x phases: those of core/events' Phase, and what belongs to none
+};
+
+}  // namespace stepscope
