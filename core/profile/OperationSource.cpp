@@ -183,7 +183,7 @@ private:
                          .thread = id,
                          .number = static_cast<std::int64_t>(at::RecordFunction::currentThreadId()),
                          .name = id == m_trainer ? "trainer"
-                                 : worker > 0    ? fmt::format("worker {}", worker)
+                                 : worker > 0    ? fmt::format("{}{}", kTeamLanePrefix, worker)
                                                  : std::string(called),
                          .lane = m_rank == 0 ? 0 : (m_rank << 32) + id,
                          .rank = m_rank,

@@ -8,6 +8,7 @@
 
 #include "core/base/Check.h"
 #include "core/base/OperationSpan.h"
+#include "core/kernels/rounding/RoundingCpu.h"
 
 namespace stepscope {
 namespace {
@@ -103,17 +104,10 @@ bool DataParallel::Bucket::inPlace() const {
     return offsets.front() == offset && end <= first.storage().nbytes();
 }
 
-Status DataParallel::sum(float* values, std::int64_t count) {
-    const OperationSpan span("all-reduce", Role::Communication, 0, [&] {
-        return OperationWork{.flops = 0, .bytes = count * static_cast<std::int64_t>(sizeof(float))};
-    });
-    return m_group.sum(values, count);
-}
-
 Status DataParallel::addUp(const Bucket& bucket) {
     for (const at::Tensor& gradient : bucket.gradients)
         SS_CHECK(gradient.is_cpu() && gradient.scalar_type() == at::kFloat && gradient.is_contiguous());
-    if (bucket.inPlace()) return sum(bucket.gradients.front().data_ptr<float>(), bucket.count);
+    if (bucket.inPlace()) return addUp(bucket.gradients.front().data_ptr<float>(), bucket.count, bucket.sums);
     std::int64_t count = 0;
     for (const at::Tensor& gradient : bucket.gradients) count += gradient.numel();
     m_flat.resize(static_cast<std::size_t>(count));
@@ -122,7 +116,7 @@ Status DataParallel::addUp(const Bucket& bucket) {
         std::memcpy(place, gradient.data_ptr<float>(), gradient.nbytes());
         place += gradient.numel();
     }
-    if (Status added = sum(m_flat.data(), count); !added) return added;
+    if (Status added = addUp(m_flat.data(), count, bucket.sums); !added) return added;
     place = m_flat.data();
     for (const at::Tensor& gradient : bucket.gradients) {
         std::memcpy(gradient.data_ptr<float>(), place, gradient.nbytes());
@@ -132,7 +126,11 @@ Status DataParallel::addUp(const Bucket& bucket) {
 }
 
 Status DataParallel::addUp(float* values, std::int64_t count, SumPrecision precision) {
-    if (precision == SumPrecision::Float32) return m_group.sum(values, count);
+    const bool whole = precision == SumPrecision::Float32;
+    const OperationSpan span("all-reduce", Role::Communication, 0, [&] {
+        return OperationWork{.flops = 0, .bytes = count * static_cast<std::int64_t>(whole ? sizeof(float) : sizeof(std::uint16_t))};
+    });
+    if (whole) return m_group.sum(values, count);
     m_halves.resize(static_cast<std::size_t>(count));
     roundingCpu().round(values, m_halves.data(), count);
     if (Status added = m_group.sumBf16(&m_halves.data()->bits, count); !added) return added;
@@ -153,8 +151,7 @@ std::vector<double> DataParallel::gather(const std::vector<double>& own) {
     std::vector<double> all(own.size() * static_cast<std::size_t>(size()));
     const auto bytes = static_cast<std::int64_t>(own.size() * sizeof(double));
     const OperationSpan span("all-gather", Role::Communication, 0, [&] { return OperationWork{.flops = 0, .bytes = bytes * (1 + size())}; });
-    if (const Status gathered = m_group.gather(own.data(), bytes, all.data()); !gathered)
-        throw WorkersApart(gathered.error());
+    if (const Status gathered = m_group.gather(own.data(), bytes, all.data()); !gathered) throw WorkersApart(gathered.error());
     return all;
 }
 

@@ -76,7 +76,7 @@ private:
     void hand();
     void work(const std::stop_token& stop);
     Status addUp(const Bucket& bucket);
-    Status sum(float* values, std::int64_t count);
+    Status addUp(float* values, std::int64_t count, SumPrecision precision);
 
     Collectives& m_group;
     std::int64_t m_bucketCount;  // elements

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -331,8 +332,8 @@ TEST(DataParallel, WaitingForTheOthersIsAPhaseOfItsOwn) {
         const Listening<StepObserver> listening(stepObservers, diary);
         const StepResult result = program->step(state, *testing::tinyBatches(), 3e-3);
         EXPECT_EQ(diary->problems, std::vector<std::string>{}) << fusion;
-        EXPECT_EQ(diary->phases, (std::vector<std::string>{"optimizer", "batch", "forward", "backward", "waiting", "clip", "waiting", "clip",
-                                                           "optimizer"}))
+        EXPECT_EQ(diary->phases,
+                  (std::vector<std::string>{"optimizer", "batch", "forward", "backward", "waiting", "clip", "waiting", "clip", "optimizer"}))
             << fusion;
         EXPECT_GE(result.phaseNs[kWaiting], std::chrono::nanoseconds(LateOthers::kBy).count()) << fusion << ": for the losses at least";
         EXPECT_GE(result.phaseNs[kWaiting], others.waited().count()) << fusion;

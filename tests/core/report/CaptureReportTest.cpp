@@ -245,9 +245,9 @@ TEST(CaptureReport, OfATeamSharesAreOfThreadsTimesStep) {
                                  .step = step + 4});
     const std::string text = toMarkdown(captureReport(readAll({hostSlices("aten::gelu"), worker}), knownFacts()));
     EXPECT_THAT(text, HasSubstr("the largest part: matrix products (60.0 %)"));
-    EXPECT_THAT(text, HasSubstr("| pointwise | 100\u2009µs | 10.0 % |"));
-    EXPECT_THAT(text, HasSubstr("| waiting | 200\u2009µs | 20.0 % |"));
-    EXPECT_THAT(text, HasSubstr("| together | 1.00\u2009ms | 100.0 % |"));
+    EXPECT_THAT(text, HasSubstr("| pointwise | 100\u202fµs | 10.0 % |"));
+    EXPECT_THAT(text, HasSubstr("| waiting | 200\u202fµs | 20.0 % |"));
+    EXPECT_THAT(text, HasSubstr("| together | 1.00\u202fms | 100.0 % |"));
     EXPECT_THAT(text, HasSubstr("Of the time of the 2 threads of a team"));
 }
 
