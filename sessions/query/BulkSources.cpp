@@ -39,9 +39,9 @@ std::vector<QueryView> makeBulkViews() {
               column("rank integer", "which worker of a distributed run")}},
             {"worker_phase",
              "phases of every step with each worker of a run of several; of one worker steps has them",
-             {column("at_ns integer", "when the step ended with the first worker, ns since the session began"),
-              column("step integer", "its number"), column("rank integer", "which worker"),
-              column("phase text", "forward, waiting, …; other: what belongs to none"), column("dur_ns integer", "how long it took")}}};
+             {column("at_ns integer", "when the step ended with the first worker, ns since the session began"), column("step integer", "its number"),
+              column("rank integer", "which worker"), column("phase text", "forward, waiting, …; other: what belongs to none"),
+              column("dur_ns integer", "how long it took")}}};
 }
 
 Cell known(bool there, std::int64_t value) {

@@ -165,9 +165,7 @@ private:
         return niceScale(visible.low, visible.high, true, false);
     }
 
-    bool drawn(const DrawRequest& request, std::size_t layer) const {
-        return request.shows(nameOf(layer)) && happens(layer);
-    }
+    bool drawn(const DrawRequest& request, std::size_t layer) const { return request.shows(nameOf(layer)) && happens(layer); }
     bool happens(std::size_t layer) const { return (layer != kCopy || m_copies) && (layer != kWaiting || m_waits); }
     static double highest(const Line& line) {
         double most = 0;
@@ -202,7 +200,7 @@ private:
 
     bool m_made = false;
     bool m_copies = false, m_waits = false;  // in what is in sight
-    double m_unitMs = 1;  // of the axis
+    double m_unitMs = 1;                     // of the axis
     std::optional<double> m_beyond;
     std::array<ChartCanvas::Shape, kLayers> m_layers{};
     std::array<ChartCanvas::Shape, kLayers + 1> m_lines{};  // the last: the total

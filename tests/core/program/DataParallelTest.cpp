@@ -310,6 +310,10 @@ struct LateOthers final : Collectives {
         std::this_thread::sleep_for(kBy);
         return others.sum(values, count);
     }
+    Status sumBf16(std::uint16_t*, std::int64_t) override {
+        ADD_FAILURE() << "sums are to be float32";
+        return {};
+    }
     Status gather(const void* own, std::int64_t bytes, void* all) override {
         std::this_thread::sleep_for(kBy);
         return others.gather(own, bytes, all);
