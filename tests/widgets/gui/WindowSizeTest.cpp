@@ -1,4 +1,5 @@
 // The window in little room: it fits the screen it is opened on, can be made small, and nothing of it is cut off.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <QAbstractButton>
@@ -23,7 +24,23 @@
 namespace stepscope {
 namespace {
 
-using WindowSizeTest = WindowTest;
+class WindowSizeTest : public WindowTest {
+protected:
+    // A plain label or a button that is narrower than its text is cut without a sign; other labels elide or wrap.
+    void noTextIsCut(const std::string& where) {
+        for (const auto* label : window().findChildren<QLabel*>()) {
+            if (!label->isVisible() || label->text().isEmpty() || label->wordWrap() || qobject_cast<const ElidedLabel*>(label) != nullptr) continue;
+            if (label->inherits("stepscope::ToneLabel") && label->sizePolicy().horizontalPolicy() == QSizePolicy::Ignored)
+                continue;  // draws an ellipsis itself
+            EXPECT_GE(label->width() + 1, label->fontMetrics().horizontalAdvance(label->text().section('\n', 0, 0)))
+                << where << ": " << label->text().toStdString();
+        }
+        for (const auto* button : window().findChildren<QAbstractButton*>()) {
+            if (!button->isVisible() || button->text().isEmpty() || button->objectName().startsWith("qt_")) continue;
+            EXPECT_GE(button->width(), button->minimumSizeHint().width()) << where << ": " << button->text().toStdString();
+        }
+    }
+};
 
 TEST_F(WindowSizeTest, TheFirstWindowLiesWithinTheScreen) {
     open();
@@ -68,12 +85,22 @@ TEST_F(WindowSizeTest, AtASmallSizeEveryPartLiesWithinItsParentAndTextsEndWithAn
             EXPECT_TRUE(panel->rect().contains(child->geometry()))
                 << child->metaObject()->className() << " " << child->accessibleName().toStdString();
         }
-    // A plain label that is narrower than its text is cut without a sign; the others elide or wrap.
-    for (const auto* label : window().findChildren<QLabel*>()) {
-        if (!label->isVisible() || label->text().isEmpty() || label->wordWrap() || qobject_cast<const ElidedLabel*>(label) != nullptr) continue;
-        if (label->inherits("stepscope::ToneLabel") && label->sizePolicy().horizontalPolicy() == QSizePolicy::Ignored)
-            continue;  // draws an ellipsis itself
-        EXPECT_GE(label->width() + 1, label->fontMetrics().horizontalAdvance(label->text().section('\n', 0, 0))) << label->text().toStdString();
+    noTextIsCut("live");
+}
+
+// Every page, beside the panel of the experiment, at the smallest size that is promised and at that of a laptop.
+TEST_F(WindowSizeTest, AtNoSmallSizeIsATextOfAnyPageOrOfThePanelBesideItCut) {
+    open();
+    press("Run");
+    ASSERT_TRUE(reaches(5));
+    for (const QSize size : {QSize(960, 508), QSize(1024, 640)}) {
+        window().resize(size);
+        for (int page = 0; page < window().pages().count(); ++page) {
+            window().pages().setCurrentIndex(page);
+            QTest::qWait(100);
+            noTextIsCut(fmt::format("{} at {}x{}", window().pages().tabText(page).toStdString(), size.width(), size.height()));
+            picture(window(), QString("small-%1-%2").arg(size.width()).arg(page));
+        }
     }
 }
 
