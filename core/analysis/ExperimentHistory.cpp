@@ -119,7 +119,9 @@ WaterfallResult ExperimentHistory::why() const {
     if (!m_waterfall.has(Arm::A) || !m_waterfall.has(Arm::B) || a.steps == 0 || b.steps == 0 || a.tokens == 0 || b.tokens == 0) return {};
     const double tokensOfA = static_cast<double>(a.tokens) / static_cast<double>(a.steps);
     const double tokensOfB = static_cast<double>(b.tokens) / static_cast<double>(b.steps);
-    WaterfallResult found = m_waterfall.result(a.msPerStep, b.msPerStep * tokensOfA / tokensOfB, tokensOfA / tokensOfB);
+    const bool bounded = m_newest && m_newest->low > 0 && std::isfinite(m_newest->high);
+    const double pairsHalf = bounded ? a.msPerStep * (1 / m_newest->low - 1 / m_newest->high) / 2 : kUnknown;
+    WaterfallResult found = m_waterfall.result(a.msPerStep, b.msPerStep * tokensOfA / tokensOfB, tokensOfA / tokensOfB, pairsHalf);
     if (m_newest) found.outcome = m_newest->outcome;
     return found;
 }

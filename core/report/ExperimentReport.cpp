@@ -81,7 +81,7 @@ void addWhy(Document& document, const WaterfallResult& why) {
     for (const auto& one : why.classes)
         classes.rows.push_back({toString(one.kind), format::milliseconds(one.a), format::milliseconds(one.b), signedMilliseconds(one.difference()),
                                 std::isfinite(one.low) ? signedMilliseconds(one.low) + " to " + signedMilliseconds(one.high) : "unknown"});
-    classes.rows.push_back({"not explained", "", "", signedMilliseconds(why.unexplained), ""});
+    classes.rows.push_back({"not explained", "", "", signedMilliseconds(why.unexplained), openInterval(why)});
     classes.rows.push_back(
         {"measured", format::milliseconds(why.measuredA), format::milliseconds(why.measuredB), signedMilliseconds(why.difference()), ""});
     document.blocks.push_back(std::move(classes));

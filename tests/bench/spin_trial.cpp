@@ -195,9 +195,9 @@ Tried tryOne(const Bench& bench, const Options& options, std::size_t number, dou
         tried.landed = largest->kind == spin.kind;
         tried.explained = why.unexplainedShare() <= 0.1;
     }
-    fmt::print("| {} | {} | {} | {:.4f} [{:.4f}, {:.4f}] | {} | {:.0f} | {} | {:.0f} % |\n", number + 1, toString(spin.kind),
+    fmt::print("| {} | {} | {} | {:.4f} [{:.4f}, {:.4f}] | {} | {:.0f} | {} | {:.0f} % | {:.2f} of {:.2f} |\n", number + 1, toString(spin.kind),
                outcome.state == RunState::Failed ? outcome.error.sentence : judged.outcome, judged.ratio, judged.low, judged.high, judged.pairs,
-               judged.seconds, most, 100 * why.unexplainedShare());
+               judged.seconds, most, 100 * why.unexplainedShare(), why.open, std::abs(why.difference()));
     std::fflush(stdout);
     return tried;
 }
@@ -233,8 +233,8 @@ int main(int argc, char** argv) {
     const double step = medianStep(*bench);
     fmt::print("A step takes {:.2f} ms; B spins for {:.3f} ms of it.\n", step * 1e3, step * 1e3 * options.percent / 100);
     fmt::print(
-        "| try | spins in | B beside A | time of A ÷ B | pairs | s | most of the difference is in | not explained |\n"
-        "| ---: | --- | --- | --- | ---: | ---: | --- | ---: |\n");
+        "| try | spins in | B beside A | time of A ÷ B | pairs | s | most of the difference is in | not explained | left open, ms |\n"
+        "| ---: | --- | --- | --- | ---: | ---: | --- | ---: | ---: |\n");
     const int tries = std::max(1, static_cast<int>(options.tries));
     int found = 0, wrong = 0, landed = 0, explained = 0;
     for (int i = 0; i < tries; ++i) {

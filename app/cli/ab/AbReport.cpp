@@ -24,7 +24,7 @@ std::string whyText(const WaterfallResult& why) {
     for (const auto& one : why.classes)
         classes.add({toString(one.kind), format::milliseconds(one.a), format::milliseconds(one.b), signedMilliseconds(one.difference()),
                      std::isfinite(one.low) ? signedMilliseconds(one.low) + " to " + signedMilliseconds(one.high) : "unknown"});
-    classes.add({"not explained", "", "", signedMilliseconds(why.unexplained), ""});
+    classes.add({"not explained", "", "", signedMilliseconds(why.unexplained), openInterval(why)});
     classes.add({"measured", format::milliseconds(why.measuredA), format::milliseconds(why.measuredB), signedMilliseconds(why.difference()), ""});
     Table places({{"WHERE"}, {"A", Right}, {"B", Right}, {"B LESS A", Right}, {"OPERATIONS"}});
     for (std::size_t i = 0; i < std::min<std::size_t>(8, why.places.size()); ++i) {

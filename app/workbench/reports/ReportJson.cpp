@@ -72,6 +72,7 @@ Json whyJson(const WaterfallResult& why) {
             {"ns_per_record", number(why.nsARecord)},
             {"scale", number(why.scale)},
             {"unexplained_ms", number(why.unexplained)},
+            {"unexplained_open_ms", number(why.open)},
             {"classes", classes},
             {"places", places},
             {"layers", layers}};

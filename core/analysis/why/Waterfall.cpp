@@ -216,7 +216,7 @@ std::map<Waterfall::PlaceKey, Waterfall::Place> Waterfall::placesOf(const Lanes&
     return all;
 }
 
-WaterfallResult Waterfall::result(double measuredA, double measuredB, double tokensRatio) const {
+WaterfallResult Waterfall::result(double measuredA, double measuredB, double tokensRatio, double pairsHalf) const {
     WaterfallResult found{.measuredA = measuredA, .measuredB = measuredB};
     found.stepsA = steps(Arm::A);
     found.stepsB = steps(Arm::B);
@@ -283,6 +283,14 @@ WaterfallResult Waterfall::result(double measuredA, double measuredB, double tok
         found.classes.push_back(one);
     }
     found.unexplained = found.difference() - explained;
+    std::array<std::vector<double>, 2> whole;  // ms of each captured step
+    for (const std::size_t arm : {0, 1})
+        for (std::size_t step = 0; step < all[arm].size(); ++step) {
+            double ms = 0;
+            for (const auto& kind : classes[arm]) ms += kind[step];
+            whole[arm].push_back(ms);
+        }
+    found.open = std::hypot(halfWidth(whole[0], whole[1]) * found.scale, pairsHalf);
 
     const std::array<std::map<PlaceKey, Place>, 2> places{placesOf(*each[0]), placesOf(*each[1])};
     found.places = rowsOf(places, found, tokensRatio, false);
@@ -337,6 +345,11 @@ std::vector<PlaceDifference> Waterfall::rowsOf(const std::array<std::map<PlaceKe
     return all;
 }
 
+std::string openInterval(const WaterfallResult& result) {
+    if (!std::isfinite(result.open)) return "unknown";
+    return signedMilliseconds(result.unexplained - result.open) + " to " + signedMilliseconds(result.unexplained + result.open);
+}
+
 std::string waterfallSentence(const WaterfallResult& result) {
     if (result.classes.empty() || result.stepsA == 0 || result.stepsB == 0) return "";
     std::vector<const ClassDifference*> sure;
@@ -361,8 +374,9 @@ std::string waterfallSentence(const WaterfallResult& result) {
     said += ".";
     if (undecided || equal) return said;
     if (const double share = result.unexplainedShare(); std::isfinite(share) && share > 0.1)
-        said += fmt::format(" {:.0f} % of the difference ({}) is not explained by what was captured.", share * 100,
-                            format::milliseconds(std::abs(result.unexplained)));
+        said += fmt::format(" {:.0f} % of the difference ({}) is not explained by what was captured{}.", share * 100,
+                            format::milliseconds(std::abs(result.unexplained)),
+                            result.mayBeNothing() ? ", which is no more than the pairs and the captured steps leave open" : "");
     return said;
 }
 

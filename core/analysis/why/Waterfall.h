@@ -5,6 +5,7 @@
 // are added in any order; any thread, no LibTorch.
 #pragma once
 #include <array>
+#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -52,10 +53,14 @@ struct WaterfallResult {
     std::vector<PlaceDifference> places;   // by size of the difference
     std::vector<PlaceDifference> layers;   //   the same, layer by layer, of those places that have layers
     double unexplained = 0;                // ms: measured difference less that of the classes
-    std::string outcome;                   // what the pairs of blocks said (ExperimentJudged); empty: nothing is known of them
+    // ms: half of the 95 % interval that the pairs and the captured steps together leave to what is not explained; unknown where either has none.
+    double open = kUnknown;
+    std::string outcome;  // what the pairs of blocks said (ExperimentJudged); empty: nothing is known of them
     double difference() const { return measuredB - measuredA; }
     // Of the measured difference; unknown where there is none.
     double unexplainedShare() const;
+    // What is not explained may as well be nothing: it is no more than the pairs and the captured steps leave open.
+    bool mayBeNothing() const { return std::abs(unexplained) <= open; }
 };
 
 class Waterfall {
@@ -63,7 +68,8 @@ public:
     void add(Arm arm, const SliceBlock& block);
     bool has(Arm arm) const { return steps(arm) > 0; }
     // measured: mean ms of a step without capture, of each arm. tokensRatio: tokens of a step of A over those of B; B's times are multiplied by it.
-    WaterfallResult result(double measuredA, double measuredB, double tokensRatio = 1) const;
+    // pairsHalf: ms, half of the 95 % interval of that difference; unknown: nothing is said of what is open.
+    WaterfallResult result(double measuredA, double measuredB, double tokensRatio = 1, double pairsHalf = kUnknown) const;
 
 private:
     struct Place {
@@ -116,5 +122,7 @@ private:
 // A sentence or two for people: what most of the difference is, as surely as it is known, and where the pairs found no difference, that. Empty where
 // nothing is known.
 std::string waterfallSentence(const WaterfallResult& result);
+// What is not explained, less and more what is open of it: "−0.2 ms to +0.6 ms"; "unknown" where that is.
+std::string openInterval(const WaterfallResult& result);
 
 }  // namespace stepscope

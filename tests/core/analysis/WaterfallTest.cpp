@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -296,6 +297,20 @@ TEST(Waterfall, ExplainsNoDifferenceThatThePairsDidNotFind) {
     result.outcome = "faster";
     EXPECT_THAT(waterfallSentence(result), ::testing::StartsWith("A step takes 10.0\u202Fms with A and 7.00\u202Fms with B: "));
     EXPECT_THAT(waterfallSentence(result), ::testing::ContainsRegex("ms \\[[0-9.]+.*ms, [0-9.]+.*ms\\] less in pointwise"));
+    EXPECT_TRUE(std::isnan(result.open)) << "without what the pairs leave open";
+    EXPECT_EQ(openInterval(result), "unknown");
+    const WaterfallResult apart = waterfall.result(10, 7, 1, 0.3);
+    EXPECT_GT(apart.open, 0.3) << "and what the captured steps do besides";
+    EXPECT_LT(apart.open, 1);
+    WaterfallResult more = apart;
+    more.outcome = "faster";
+    more.unexplained = 0.9 * more.open;
+    ASSERT_TRUE(more.mayBeNothing());
+    if (more.unexplainedShare() > 0.1)
+        EXPECT_THAT(waterfallSentence(more), ::testing::HasSubstr("no more than the pairs and the captured steps leave open"));
+    more.unexplained = 2;
+    EXPECT_FALSE(more.mayBeNothing());
+    EXPECT_THAT(waterfallSentence(more), ::testing::EndsWith("67 % of the difference (2.00\u202Fms) is not explained by what was captured."));
     result.outcome = "inconclusive";
     const std::string said = waterfallSentence(result);
     EXPECT_THAT(said, ::testing::HasSubstr("which the pairs cannot tell apart: there may be nothing to explain. In the captured steps alone: "));

@@ -63,10 +63,16 @@ void WaterfallChart::setResult(const WaterfallResult& result) {
             m_bars.push_back({.name = "all else", .from = at, .to = at + rest, .tip = "Kinds of work that differ by less than 1 % of a step each"});
             at += rest;
         }
-        m_bars.push_back({.name = "not explained",
-                          .from = at,
-                          .to = result.measuredB,
-                          .tip = "What was measured less what was captured: a capture slows one side more than the other, or the machine changed"});
+        const QString open = std::isfinite(result.open)
+                                 ? QString("; the pairs and the captured steps leave %1 either way open").arg(waterfallMs(result.open))
+                                 : QString();
+        m_bars.push_back(
+            {.name = "not explained",
+             .from = at,
+             .to = result.measuredB,
+             .low = result.measuredB - result.open,
+             .high = result.measuredB + result.open,
+             .tip = "What was measured less what was captured: a capture slows one side more than the other, or the machine changed" + open});
         m_bars.push_back(
             {.name = "B", .to = result.measuredB, .whole = true, .tip = QString("A step of B takes %1").arg(waterfallMs(result.measuredB))});
         said = QString::fromStdString(waterfallSentence(result));
