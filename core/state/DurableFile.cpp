@@ -28,7 +28,7 @@ int syncFolder(const std::string& path) {
 }  // namespace
 
 DurableFile::DurableFile(std::string path) : m_path(std::move(path)) {
-    m_descriptor = ::open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    m_descriptor = ::open(m_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (m_descriptor < 0) m_problem = errno;
 }
 

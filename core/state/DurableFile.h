@@ -1,4 +1,5 @@
-// DurableFile: writes a file that is on the disk when close() succeeds. Errors are kept until close(), which names the file.
+// DurableFile: writes a new file, for its owner alone, that is on the disk when close() succeeds. Nothing is written over and no link followed: what
+// has the name already is an error. Errors are kept until close(), which names the file.
 // renameFolder() then puts a finished folder in place in one step, so that a checkpoint is either whole or not there.
 #pragma once
 #include <cstddef>

@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "core/base/PrivateFolders.h"
 #include "core/state/DurableFile.h"
 
 namespace stepscope {
@@ -25,7 +27,7 @@ constexpr const char* kMark = ".unfinished-";
 constexpr const char* kLockFile = "owner.lock";
 constexpr int kDeepest = 2;  // sessions' folders, and the checkpoints in them
 
-// Whether a process with the number at the end of an older version's folder, which has no lock, runs at all.
+// Whether a process with the number behind the mark runs at all: of folders without a lock, by older versions or just made.
 bool processRuns(const std::string& name) {
     const std::size_t at = name.rfind(kMark) + std::strlen(kMark);
     long process = 0;
@@ -60,15 +62,19 @@ int removeBelow(const fs::path& folder, int depth) {
 }  // namespace
 
 Result<UnfinishedFolder> UnfinishedFolder::make(const std::string& path) {
-    const std::string folder = fmt::format("{}{}{}", path, kMark, ::getpid());
-    std::error_code problem;
-    fs::create_directories(folder, problem);
-    const auto refused = [&](const std::string& why) {
-        return makeError(ErrorCode::Io, fmt::format("The checkpoint folder {} cannot be made: {}.", folder, why));
+    const auto refused = [&](int problem) {
+        return makeError(ErrorCode::Io, fmt::format("The folder of the checkpoint {} cannot be made: {}.", path, std::strerror(problem)));
     };
-    if (problem) return refused(problem.message());
-    const int lock = ::open((folder + "/" + kLockFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (lock < 0) return refused(std::strerror(errno));
+    if (const int problem = makeMissingFolders(fs::path(path).parent_path().string()); problem != 0) return refused(problem);
+    // In a folder that others may write to, a name known beforehand could be somebody else's folder, full of links: mkdtemp makes a new one (0700).
+    std::string folder = fmt::format("{}{}{}-XXXXXX", path, kMark, ::getpid());
+    if (::mkdtemp(folder.data()) == nullptr) return refused(errno);
+    const int lock = ::open((folder + "/" + kLockFile).c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (lock < 0) {
+        const int problem = errno;
+        ::rmdir(folder.c_str());
+        return refused(problem);
+    }
     // Where a file system knows no locks the folder is only kept by its process's number.
     if (::flock(lock, LOCK_EX | LOCK_NB) != 0) ::unlink((folder + "/" + kLockFile).c_str());
     return UnfinishedFolder(folder, lock);

@@ -1,5 +1,6 @@
-// Folders that a checkpoint is written into before it is renamed: "<checkpoint>.unfinished-<process>". Their owner holds a lock on a file in them as
-// long as it writes; where a kill or a power loss took the owner, the folder is removed when the next run begins.
+// Folders that a checkpoint is written into before it is renamed: "<checkpoint>.unfinished-<process>-<six characters>". They are new, of a name that
+// nobody can foretell, and for their owner alone; the process holds a lock on a file in them as long as it writes. Where a kill or a power loss took the
+// owner, the folder is removed when the next run begins.
 #pragma once
 #include <string>
 
@@ -9,7 +10,8 @@ namespace stepscope {
 
 class UnfinishedFolder {
 public:
-    // Makes the folder for a checkpoint at `path`, empty and locked. Io: names the folder.
+    // Makes the folder for a checkpoint at `path`, empty but for its lock, and the folders above it that are missing; all of mode 0700. Io: names
+    // the checkpoint.
     static Result<UnfinishedFolder> make(const std::string& path);
     ~UnfinishedFolder();  // removes it unless it was moved to its place
     UnfinishedFolder(UnfinishedFolder&& other) noexcept;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "core/base/PrivateFolders.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope {
@@ -33,15 +34,7 @@ void closeToOthers(const fs::path& folder) {
 }  // namespace
 
 int makePrivateFolders(const std::string& folder) {
-    if (folder.empty()) return 0;
-    std::error_code problem;
-    fs::path missing;
-    for (const auto& part : fs::path(folder)) {
-        missing /= part;
-        if (fs::is_directory(missing, problem)) continue;
-        if (::mkdir(missing.c_str(), 0700) != 0 && errno != EEXIST) return errno;
-    }
-    if (!fs::is_directory(folder, problem)) return ENOTDIR;
+    if (const int problem = makeMissingFolders(folder); problem != 0 || folder.empty()) return problem;
     if (folder == fs::path(defaultDatabasePath()).parent_path()) closeToOthers(folder);
     return 0;
 }

@@ -3,6 +3,8 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -14,6 +16,7 @@
 #include "core/events/Event.h"
 #include "core/state/Checkpoint.h"
 #include "core/state/SafeTensors.h"
+#include "tests/sessions/FileSizeLimit.h"
 
 namespace stepscope {
 namespace {
@@ -207,11 +210,27 @@ TEST_F(Checkpoint, RemembersItsDataItsThreadsAndItsWorkers) {
     EXPECT_EQ(meta->origin.workers, 0);
 }
 
-TEST_F(Checkpoint, SaysThatTheDiskIsFull) {
-    const auto saved = writeSafeTensors("/dev/full", {{"vector", at::randn({5})}});
+TEST_F(Checkpoint, SaysThatTheDiskTakesNoMore) {
+    test::FileSizeLimit full(64);
+    const auto saved = writeSafeTensors(path("full.safetensors"), {{"vector", at::randn({500})}});
+    full.lift();
     ASSERT_FALSE(saved.ok());
     EXPECT_EQ(saved.error().code, ErrorCode::Io);
-    EXPECT_NE(saved.error().sentence.find("No space left"), std::string::npos) << saved.error().sentence;
+    EXPECT_NE(saved.error().sentence.find("full.safetensors cannot be written: File too large"), std::string::npos) << saved.error().sentence;
+}
+
+TEST_F(Checkpoint, IsMadeForItsOwnerAlone) {
+    const RunConfig config = testing::tinyConfig(registry, 40);
+    const auto state = TrainState::initialise(registry.modelShape(config, 61), 9);
+    const auto before = ::umask(0);
+    const auto saved = saveCheckpoint(path("deeper/a"), state, config, "", 1.5);
+    ::umask(before);
+    ASSERT_TRUE(saved.ok()) << saved.error().sentence;
+    const auto has = [](const std::string& place, fs::perms wanted) { return (fs::status(place).permissions() & fs::perms::all) == wanted; };
+    EXPECT_TRUE(has(path("deeper"), fs::perms::owner_all));
+    EXPECT_TRUE(has(path("deeper/a"), fs::perms::owner_all));
+    for (const char* name : {"model.safetensors", "optimizer.safetensors", "state.json"})
+        EXPECT_TRUE(has(path("deeper/a/") + name, fs::perms::owner_read | fs::perms::owner_write)) << name;
 }
 
 TEST_F(Checkpoint, CannotBeWrittenWhereNoFolderCanBeMade) {

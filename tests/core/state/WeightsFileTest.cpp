@@ -37,6 +37,7 @@ protected:
         return all;
     }
     std::string write(const NamedTensors& tensors) const {
+        fs::remove(path);  // nothing is written over
         EXPECT_TRUE(writeSafeTensors(path, tensors).ok());
         return path;
     }
