@@ -1,6 +1,6 @@
 // Folders that a checkpoint is written into before it is renamed: "<checkpoint>.unfinished-<process>-<six characters>". They are new, of a name that
-// nobody can foretell, and for their owner alone; the process holds a lock on a file in them as long as it writes. Where a kill or a power loss took the
-// owner, the folder is removed when the next run begins.
+// nobody can foretell, and for their owner alone; the process holds a lock on a file in them as long as it writes. Where a kill or a power loss took
+// the owner, the folder is removed when the next run begins.
 #pragma once
 #include <string>
 

@@ -2,21 +2,20 @@
 
 #include <SQLiteCpp/Statement.h>
 
-#include <vector>
-
 #include "core/analysis/Statistics.h"
+#include "core/analysis/Thinned.h"
 
 namespace stepscope {
 
 StepMedians stepMedians(SQLite::Database& database, std::int64_t session) {
     SQLite::Statement select(database, "SELECT duration_ns, tokens FROM steps WHERE session = ? ORDER BY at_ns, seq");
     select.bind(1, session);
-    std::vector<double> durations, tokens;
+    Thinned<double> durations, tokens;
     while (select.executeStep()) {
-        durations.push_back(select.getColumn(0).getDouble());
-        tokens.push_back(select.getColumn(1).getDouble());
+        durations.add(select.getColumn(0).getDouble());
+        tokens.add(select.getColumn(1).getDouble());
     }
-    return {median(withoutWarmUp(durations)), median(withoutWarmUp(tokens))};
+    return {median(withoutWarmUp(durations.values())), median(withoutWarmUp(tokens.values()))};
 }
 
 LastStep lastStep(SQLite::Database& database, std::int64_t session) {

@@ -9,7 +9,9 @@
 
 namespace stepscope {
 
-struct StepMedians {  // over all stored steps, withoutWarmUp()
+// Over all stored steps, withoutWarmUp(); of 65 536 and more, over every second one, every fourth, and so on (Thinned), as the summary at the end of
+// a run is: a run of any length takes a few megabytes to sum up.
+struct StepMedians {
     double durationNs = kUnknown;
     double tokens = kUnknown;
 };
