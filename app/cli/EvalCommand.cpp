@@ -64,7 +64,7 @@ Result<ExitCode> eval(const EvalOptions& options) {
                     {"seconds", number(answer->seconds)},
                     {"tokens_per_s", number(answer->tokensPerSecond)}}));
     else
-        print(fmt::format("{}\nloss {:.4f} · perplexity {:.4g} · {} tokens · {}\n", answer->data, answer->loss, answer->perplexity,
+        print(fmt::format("{}\nloss {:.4f} · perplexity {:.4g} · {} tokens · {}\n", printable(answer->data), answer->loss, answer->perplexity,
                           format::count(answer->tokens), format::rate(answer->tokensPerSecond, "tok/s")));
     return ExitCode::Ok;
 }

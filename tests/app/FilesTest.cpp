@@ -60,6 +60,26 @@ TEST_F(Files, ACheckpointsStoredSettingsAreCheckedAsSetChecksThem) {
     EXPECT_EQ(resume({"--steps", "20", "--no-record"}).exitCode, 0);
 }
 
+TEST_F(Files, ControlCharactersOfACheckpointDoNotReachATerminal) {
+    const std::string bad =
+        "\x1b]0;owned\x07\x1b[2J\xc2\x9b"
+        "31m.txt";
+    const std::string text = write(bad, letters("abcdefgh", 4000));
+    train({"--data", text});
+    const std::string state = newestCheckpointOf(1) + "/state.json";
+    Json changed = Json::parse(read(state));
+    changed["config"]["data"] = text;
+    changed["config"]["preset"] = bad;
+    std::ofstream(state) << changed;
+    for (const char* command : {"show", "eval"}) {
+        const bool show = command == std::string("show");
+        const auto told = cli(show ? Words{"checkpoint", "show", "1", "--db", database()} : Words{"eval", "--from", "1", "--db", database()});
+        EXPECT_EQ(told.exitCode, 0) << told.err;
+        for (const char* never : {"\x1b", "\x07", "\xc2\x9b"}) EXPECT_THAT(told.out, Not(HasSubstr(never))) << command;
+        EXPECT_THAT(told.out, HasSubstr("]0;owned")) << command;
+    }
+}
+
 TEST_F(Files, AResumedRunObeysANewSeedAndSaysSo) {
     train({"--step-log", path("first")});
     ASSERT_EQ(resume({"--steps", "16", "--step-log", path("same")}).exitCode, 0);
