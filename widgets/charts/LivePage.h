@@ -8,6 +8,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/analysis/RunHistory.h"
 #include "core/events/RunConfig.h"
@@ -36,6 +37,7 @@ class LivePage : public QWidget {
     Q_OBJECT
 public:
     static constexpr std::size_t kCharts = 7;
+    static constexpr std::size_t kMostFlips = 1000;  // rows of the list of flips: the newest
 
     explicit LivePage(QWidget* parent = nullptr);
     ~LivePage() override;
@@ -151,6 +153,13 @@ private:
     OverlayTable* m_flips = nullptr;
     std::size_t m_marks = 0;  // of the history, when the flips were last counted
     TimeNs m_flipsFilled;
+    struct FlipsSeen {  // of the history
+        std::int64_t session = 0;
+        std::size_t rows = 0, samples = 0;
+        bool operator==(const FlipsSeen& other) const = default;
+    };
+    FlipsSeen m_flipsSeen;                  // when the list was filled
+    std::vector<std::int64_t> m_flipSteps;  // of its rows: the first with the flip
 
     QWidget* m_bar = nullptr;
     QScrollArea* m_scroll = nullptr;

@@ -82,10 +82,7 @@ void LivePage::buildTables() {
     m_flips = new OverlayTable(tr("Flips of this session"), this);
     m_flips->setColumns({tr("flip"), tr("from step"), tr("step time"), tr("change"), tr("throughput"), tr("memory"), tr("verdict")});
     connect(m_flips, &OverlayTable::rowActivated, this, [this](int row) {
-        if (!m_history) return;
-        const auto flips = flipsOf(*m_history);
-        if (static_cast<std::size_t>(row) < flips.size())
-            showStep(static_cast<std::int64_t>(m_history->markers()[flips[static_cast<std::size_t>(row)].marker].place.step) + 1);
+        if (row >= 0 && static_cast<std::size_t>(row) < m_flipSteps.size()) showStep(m_flipSteps[static_cast<std::size_t>(row)]);
     });
     m_measuring.setInterval(0);
     connect(&m_measuring, &QTimer::timeout, this, &LivePage::measureNext);
@@ -163,19 +160,32 @@ void LivePage::fillFlips() {
     }
     const TimeNs now = m_clock.now();
     if (!m_flips->isVisible() || (m_flipsFilled.ns > 0 && (now - m_flipsFilled).ns < kEvery.ns)) return;
+    // What it says is of steps and of samples of the machine: without new ones it is the same.
+    const FlipsSeen seen = m_history ? FlipsSeen{m_history->session(), m_history->rows(), m_history->device().place.size()} : FlipsSeen{};
+    const bool first = m_flipsFilled.ns == 0;
     m_flipsFilled = now;
+    if (!first && seen == m_flipsSeen) return;
+    m_flipsSeen = seen;
     std::vector<QStringList> rows;
-    if (m_history)
-        for (const RunFlip& flip : flipsOf(*m_history)) {
+    m_flipSteps.clear();
+    NewestFlips newest;
+    if (m_history) {
+        newest = newestFlips(*m_history, kMostFlips);
+        for (const RunFlip& flip : newest.flips) {
             const Marker& marker = m_history->markers()[flip.marker];
             const bool measured = flip.effect.measured();
-            rows.push_back({QStringLiteral("%1  %2").arg(rows.size() + 1).arg(QString::fromStdString(marker.label)),
+            m_flipSteps.push_back(static_cast<std::int64_t>(marker.place.step) + 1);
+            rows.push_back({QStringLiteral("%1  %2").arg(flip.number + 1).arg(QString::fromStdString(marker.label)),
                             count(static_cast<std::size_t>(marker.place.step) + 1),
                             measured ? change(flip.effect.ms, Quantity::Milliseconds) : QString(), measured ? percent(flip.effect.ms) : QString(),
                             measured ? percent(flip.effect.tokensPerSecond) : QString(), measured ? percent(flip.effect.memory) : QString(),
                             verdictOf(flip)});
         }
-    m_flips->setTitle(tr("Flips of this session: up to 20 steps before and after each"));
+    }
+    const std::size_t older = newest.all - newest.flips.size();
+    m_flips->setTitle(older == 0 ? tr("Flips of this session: up to 20 steps before and after each")
+                                 : tr("Flips of this session: the newest %1; %2 older ones are not shown. Up to 20 steps before and after each")
+                                       .arg(count(newest.flips.size()), count(older)));
     m_flips->setRows(rows);
 }
 

@@ -109,7 +109,10 @@ FlipEffect measureFlip(const FlipSides& sides) {
     return effect;
 }
 
-FlipEffect measureFlip(const RunHistory& history, std::size_t from, std::size_t flip, std::size_t after, std::size_t to) {
+namespace {
+
+// stretches: null where they are to be found only if they are needed.
+FlipEffect effectIn(const RunHistory& history, const Stretches* stretches, std::size_t from, std::size_t flip, std::size_t after, std::size_t to) {
     constexpr double kBeyond = 1;  // seconds: a sample is of the time before it
     FlipSides sides;
     std::size_t begin = flip, end = std::min(after, to);
@@ -122,10 +125,20 @@ FlipEffect measureFlip(const RunHistory& history, std::size_t from, std::size_t 
         if (tellsOfFlips(history, end)) sides.after.push_back(sampleOf(history, end));
     sides.machine = machineSamples(history, timeOf(sides.before).from, timeOf(sides.after).to + kBeyond);
     const bool complete = sides.before.size() == FlipEffect::kSteps && sides.after.size() == FlipEffect::kSteps;
-    if (complete) sides.shams = shamsAround(history, begin, end);
+    if (complete) sides.shams = stretches != nullptr ? shamsAround(history, *stretches, begin, end) : shamsAround(history, begin, end);
     FlipEffect effect = measureFlip(sides);
     effect.machineSeen = sides.machine.empty() || sides.machine.back().seconds >= timeOf(sides.after).to;
     return effect;
+}
+
+}  // namespace
+
+FlipEffect measureFlip(const RunHistory& history, std::size_t from, std::size_t flip, std::size_t after, std::size_t to) {
+    return effectIn(history, nullptr, from, flip, after, to);
+}
+
+FlipEffect measureFlip(const RunHistory& history, const Stretches& stretches, std::size_t from, std::size_t flip, std::size_t after, std::size_t to) {
+    return effectIn(history, &stretches, from, flip, after, to);
 }
 
 std::string FlipEffect::doubt(const Change& change) const {

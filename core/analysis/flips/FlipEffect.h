@@ -62,6 +62,8 @@ struct FlipSides {
 FlipEffect measureFlip(const FlipSides& sides);
 // Of a run: the steps before row `flip`, from row `from` on, and those from row `after` on, up to row `to`.
 FlipEffect measureFlip(const RunHistory& history, std::size_t from, std::size_t flip, std::size_t after, std::size_t to);
+// The same where several flips of one history are measured: its stretches are found once.
+FlipEffect measureFlip(const RunHistory& history, const Stretches& stretches, std::size_t from, std::size_t flip, std::size_t after, std::size_t to);
 
 // From the beginning of the earliest to the end of the latest; empty (from > to) where that is not known.
 struct TimeSpan {

@@ -31,15 +31,12 @@ void append(std::vector<ShamFlip>& all, const std::vector<StepSample>& stretch, 
     all.insert(all.end(), more.begin(), more.end());
 }
 
-// First rows of the stretches: 0, and where a flip that changed something was made.
-std::vector<std::size_t> stretchesOf(const RunHistory& history) {
-    std::vector<std::size_t> begins{0};
+}  // namespace
+
+Stretches::Stretches(const RunHistory& history) : begins{0} {
     for (const FlippedSwitch& one : history.flips())
         if (one.flip.from != one.flip.to) begins.push_back(one.row);
-    return begins;
 }
-
-}  // namespace
 
 double changeBetween(double before, double after, bool isCount) {
     const double more = isCount ? 1 : 0;
@@ -68,8 +65,12 @@ double flipChance(double change, std::span<const double> shams) {
 }
 
 std::vector<ShamFlip> shamsAround(const RunHistory& history, std::size_t end, std::size_t begin) {
+    return shamsAround(history, Stretches(history), end, begin);
+}
+
+std::vector<ShamFlip> shamsAround(const RunHistory& history, const Stretches& stretched, std::size_t end, std::size_t begin) {
     constexpr std::size_t kMostRows = 2 * ShamTest::kMost * ShamTest::kPlace;
-    const std::vector<std::size_t> begins = stretchesOf(history);
+    const std::vector<std::size_t>& begins = stretched.begins;
     std::vector<ShamFlip> all;
     std::vector<StepSample> stretch;
     std::size_t looked = 0, stretches = 0;

@@ -39,8 +39,16 @@ double flipChance(double change, std::span<const double> shams);
 // The change between two medians as the shams hold it. A count may be 0; a time may not.
 double changeBetween(double before, double after, bool isCount);
 
+// Where the stretches without a flip begin: the first row, and each at which a flip that changed something was made. Ascending; looks at every flip
+// of the history once.
+struct Stretches {
+    explicit Stretches(const RunHistory& history);
+    std::vector<std::size_t> begins;
+};
+
 // Of the rows before `end` and behind `begin` (first rows that may be used), the nearest first, never across a flip: up to kMost before it, and
 // only where those are fewer than kFewest, as many behind it as are missing. So what is said of a flip is never another thing later.
 std::vector<ShamFlip> shamsAround(const RunHistory& history, std::size_t end, std::size_t begin);
+std::vector<ShamFlip> shamsAround(const RunHistory& history, const Stretches& stretched, std::size_t end, std::size_t begin);
 
 }  // namespace stepscope

@@ -1,6 +1,8 @@
 // The list of a run's flips: each measured by itself where there are steps enough around it, those too near each other together.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/analysis/flips/FlipsOfRun.h"
 #include "core/events/Event.h"
 
@@ -76,6 +78,52 @@ TEST(FlipsOfRun, SayNothingWhereThereAreTooFewSteps) {
     EXPECT_EQ(flips[1].effect.stepsBefore, 3U) << "neither the warm-up nor the disturbed ones";
     EXPECT_FALSE(flips[1].effect.measured());
     EXPECT_TRUE(flipsOf(RunHistory()).empty());
+}
+
+TEST(FlipsOfRun, OfWhichOnlyTheNewestAreAskedForAreSaidTheSameOf) {
+    Steps run;
+    for (int i = 0; i < 12; ++i) {
+        run.steps(i % 3 == 0 ? 4 : 30, 10 + i);  // every third belongs to the flip before it
+        run.flip("amp");
+    }
+    run.steps(30, 9);
+    const auto all = flipsOf(run.history);
+    ASSERT_EQ(all.size(), 12U);
+    for (std::size_t most = 0; most <= 13; ++most) {
+        const NewestFlips newest = newestFlips(run.history, most);
+        EXPECT_EQ(newest.all, 12U);
+        ASSERT_EQ(newest.flips.size(), std::min<std::size_t>(most, 12));
+        for (std::size_t i = 0; i < newest.flips.size(); ++i) {
+            const RunFlip &flip = newest.flips[i], &same = all[12 - newest.flips.size() + i];
+            EXPECT_EQ(flip.marker, same.marker);
+            EXPECT_EQ(flip.number, 12 - newest.flips.size() + i);
+            EXPECT_EQ(flip.first, same.first) << "of " << most;
+            EXPECT_EQ(flip.last, same.last);
+            EXPECT_EQ(flip.effect.stepsBefore, same.effect.stepsBefore) << "of " << most;
+            EXPECT_EQ(flip.effect.stepsAfter, same.effect.stepsAfter);
+        }
+    }
+}
+
+TEST(FlipsOfRun, OfTwoHundredThousandEachIsLookedAtOnceAndTheNewestAloneAreMeasured) {
+    constexpr std::size_t kAll = 200'000, kMost = 1000;
+    Steps run;
+    for (std::size_t i = kMost; i < kAll; ++i) run.flip("amp");
+    run.steps(40, 10);
+    for (std::size_t i = 0; i < kMost; ++i) {
+        run.flip("amp");
+        run.steps(25, 10);  // as many as are compared: each flip looks for places without one
+    }
+    const NewestFlips newest = newestFlips(run.history, kMost);
+    EXPECT_EQ(newest.all, kAll);
+    ASSERT_EQ(newest.flips.size(), kMost);
+    EXPECT_EQ(newest.flips.front().number, kAll - kMost);
+    EXPECT_EQ(newest.flips.back().number, kAll - 1);
+    for (const RunFlip& flip : newest.flips) ASSERT_TRUE(flip.alone() && flip.effect.complete());
+    EXPECT_EQ(newest.measured, kMost);
+    EXPECT_LE(newest.looked, 2 * kAll) << "the markers once and the flips once, not once a flip";
+    EXPECT_EQ(newestFlips(run.history, kMost + 1).measured, kMost + 1) << "those without a step between them together";
+    EXPECT_LE(newestFlips(run.history, kMost + 1).looked, 2 * kAll + 10'000) << "and not all the way back";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QSignalSpy>
 #include <QTableWidget>
 #include <QTest>
 
@@ -116,6 +117,25 @@ private Q_SLOTS:
         quiet.events = false;
         Shown none(quiet);
         QVERIFY(!none.button("Flips")->isEnabled());
+    }
+
+    void ofTwoHundredThousandFlipsTheListHasTheNewestAndSaysHowManyMore() {
+        auto history = std::make_shared<RunHistory>();
+        history->append(SessionStarted{7, std::make_shared<SessionInfo>(), false});
+        for (std::int64_t i = 0; i < 200'000; ++i) history->append(SwitchApplied{i, {}, "amp", std::string("off"), std::string("bf16"), ""});
+        LivePage page;
+        page.resize(700, 560);
+        page.setHistory(history);
+        page.show();  // no event is handled in between: this is of the list alone
+        page.showFlips();
+        OverlayTable& table = page.flips();
+        QCOMPARE(table.rows(), static_cast<int>(LivePage::kMostFlips));
+        QCOMPARE(cell(table, 0, 0), QString("199001  amp bf16"));
+        QCOMPARE(cell(table, 999, 0), QString("200000  amp bf16"));
+        QVERIFY2(table.text().contains("the newest 1\u202F000; 199\u202F000 older ones"), qPrintable(table.text().section('\n', 0, 0)));
+        QSignalSpy moved(&page.range(), &ViewRange::cursorChanged);
+        Q_EMIT table.rowActivated(1000);
+        QCOMPARE(moved.size(), 0);
     }
 
     void flipsWithoutRoomForTheirNamesGetNumbersThatNameTheirRows() {
