@@ -78,6 +78,18 @@ std::string judgedWords(const ExperimentJudged& judged, double delta) {
     return fmt::format("{} by {} [{}, {}]", judged.outcome, percent(judged.ratio), percent(near), percent(far));
 }
 
+ExperimentJudged turnedRound(ExperimentJudged judged) {
+    judged.ratio = 1 / judged.ratio;
+    const double low = judged.low;
+    judged.low = 1 / judged.high;
+    judged.high = 1 / low;
+    if (judged.outcome == toString(PairedOutcome::Faster))
+        judged.outcome = toString(PairedOutcome::Slower);
+    else if (judged.outcome == toString(PairedOutcome::Slower))
+        judged.outcome = toString(PairedOutcome::Faster);
+    return judged;
+}
+
 std::string judgedSentence(const ExperimentJudged& judged, double delta) {
     const std::string left = judged.left > 0 ? fmt::format(", {} left out", judged.left) : "";
     std::string said =

@@ -10,6 +10,9 @@ namespace stepscope {
 // "faster by 12.3 % [11.0 %, 13.6 %]", "3.31 times as fast [3.27, 3.36]", "no difference of more than 1 %", "inconclusive": of B beside A.
 std::string judgedWords(const ExperimentJudged& judged, double delta);
 
+// The same measurement, of A beside B.
+ExperimentJudged turnedRound(ExperimentJudged judged);
+
 // A whole sentence: the words above, on how many pairs, and why where it is inconclusive.
 std::string judgedSentence(const ExperimentJudged& judged, double delta = 0.01);
 

@@ -8,6 +8,7 @@
 
 #include "core/analysis/JudgedSentence.h"
 #include "core/analysis/LrRange.h"
+#include "core/analysis/flips/FlipContext.h"
 #include "core/analysis/flips/StepSample.h"
 #include "core/events/Event.h"
 
@@ -41,7 +42,7 @@ void RunHistory::append(const Event& event) {
                    [&](const Preparing& e) { m_preparing = e; },
                    [](const RecorderWaited&) {},
                    [](const CaptureDone&) {},
-                   [&](const ExperimentBegan&) { m_measuring = true; },
+                   [&](const ExperimentBegan& e) { addBegan(e); },
                    [&](const BlockDone& e) { addBlock(e); },
                    [&](const ExperimentJudged& e) { addJudged(e); },
                    [](const StudyBegan&) {},
@@ -113,7 +114,7 @@ void RunHistory::addSwitch(const SwitchApplied& event) {
     if (event.from == event.to) return;
     std::string detail = fmt::format("{}: {} \u2192 {} from step {} on.", event.id, toString(event.from), toString(event.to), event.step + 1);
     if (!event.note.empty()) detail += " " + event.note;
-    addMarker({Marker::Kind::Switch, placeNow(event.step, event.at), event.id + " " + toString(event.to), std::move(detail)});
+    addMarker({Marker::Kind::Switch, placeNow(event.step, event.at), event.id + " " + toString(event.to), std::move(detail), m_flips.size() - 1});
 }
 
 void RunHistory::addBlock(const BlockDone& event) {
@@ -121,9 +122,24 @@ void RunHistory::addBlock(const BlockDone& event) {
     m_turns.push_back({event.step - event.steps + 1, event.step, event.at, event.arm, event.pair >= 0});
 }
 
+void RunHistory::addBegan(const ExperimentBegan& event) {
+    m_measuring = true;
+    JudgedTurns turns;
+    turns.began = event.at;
+    turns.flips = m_flips.size();
+    turns.delta = event.delta;
+    if (auto found = turnsOf(event.configA, event.configB)) {
+        turns.id = std::move(found->id);
+        turns.from = std::move(found->from);
+        turns.to = std::move(found->to);
+    }
+    m_judged.push_back(std::move(turns));
+}
+
 void RunHistory::addJudged(const ExperimentJudged& event) {
     if (!event.over) return;
     m_measuring = false;
+    if (!m_judged.empty() && !m_judged.back().judged.over) m_judged.back().judged = event;
     // Of an experiment that stands alone there is no run to mark.
     if (rows() > 0) addMarker({Marker::Kind::Measured, placeNow(event.step, event.at), "measured", judgedSentence(event)});
 }

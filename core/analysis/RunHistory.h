@@ -61,8 +61,9 @@ struct Marker {
     enum class Kind { Switch, Checkpoint, Validation, Suggestion, Measured };
     Kind kind = Kind::Switch;
     RunPlace place;
-    std::string label;   // "bf16 on", "checkpoint": fits beside a line
-    std::string detail;  // "amp: off -> bf16 from step 611 on. sdpa-flash ran."
+    std::string label;     // "bf16 on", "checkpoint": fits beside a line
+    std::string detail;    // "amp: off -> bf16 from step 611 on. sdpa-flash ran."
+    std::size_t flip = 0;  // of a Switch: its place in RunHistory::flips()
 };
 
 // The numbers of the status line; kUnknown where there is nothing yet.
@@ -94,6 +95,16 @@ struct FlippedSwitch {
     std::size_t row = 0;
 };
 
+// What two values of a switch did while they took turns within the run.
+struct JudgedTurns {
+    TimeNs began;
+    std::string id;           // of the switch; empty where what took turns was something else
+    Value from, to;           // what the run had, and what took turns with it
+    std::size_t flips = 0;    // of the run, before it
+    double delta = 0.01;      // see ExperimentBegan
+    ExperimentJudged judged;  // of `to` beside `from`; over only once it is
+};
+
 class RunHistory {
 public:
     static constexpr std::size_t kRateWindow = 100;
@@ -117,6 +128,10 @@ public:
     const std::vector<Marker>& markers() const { return m_markers; }           // in order of place
     const std::vector<FlippedSwitch>& flips() const { return m_flips; }        // in order of time; to the same value too
     const std::vector<TurnBlock>& turns() const { return m_turns; }            // in order of time
+    const std::vector<JudgedTurns>& judgedTurns() const { return m_judged; }   // in order of time
+    // What is known of a flip (its place in flips()) because its two values took turns, right after it, or before it where it is what they led to.
+    // Said of the flip: its new value beside the old one. Nothing where they did not, or where nothing could be said.
+    std::optional<JudgedTurns> turnsOfFlip(std::size_t flip) const;
     bool measuring() const { return m_measuring && !m_replay; }                // two values of a live run take turns
     const std::optional<StateChanged>& state() const { return m_state; }       // the last one
     const std::optional<Preparing>& preparing() const { return m_preparing; }  // until the first step
@@ -138,6 +153,7 @@ private:
     void addDeviceSample(const DeviceSample& event);
     void addSwitch(const SwitchApplied& event);
     void addBlock(const BlockDone& event);
+    void addBegan(const ExperimentBegan& event);
     void addJudged(const ExperimentJudged& event);
     RunPlace placeNow(std::int64_t step, TimeNs at) const;
     void addMarker(Marker marker);
@@ -153,6 +169,7 @@ private:
     std::vector<Marker> m_markers;
     std::vector<FlippedSwitch> m_flips;
     std::vector<TurnBlock> m_turns;
+    std::vector<JudgedTurns> m_judged;
     bool m_measuring = false;
     std::optional<StateChanged> m_state;
     std::optional<Preparing> m_preparing;

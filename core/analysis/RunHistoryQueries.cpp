@@ -1,11 +1,36 @@
 // See RunHistory.h: what charts, the cursor and the status line ask.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/analysis/RunHistory.h"
 #include "core/analysis/Statistics.h"
 
 namespace stepscope {
+
+std::optional<JudgedTurns> RunHistory::turnsOfFlip(std::size_t flip) const {
+    constexpr std::ptrdiff_t kMostLookedAt = 16;  // of one flip, the newest: people measure once or twice
+    if (flip >= m_flips.size()) return std::nullopt;
+    const SwitchApplied& made = m_flips[flip].flip;
+    // Flips end a measurement, so what was measured after this flip and before the next one was measured with it. The newer one counts.
+    for (const std::size_t before : {flip + 1, flip}) {
+        const auto [begin, end] = std::ranges::equal_range(m_judged, before, {}, &JudgedTurns::flips);
+        for (auto turns = end; turns != begin && end - turns < kMostLookedAt;) {
+            --turns;
+            const bool forth = turns->from == made.from && turns->to == made.to, back = turns->from == made.to && turns->to == made.from;
+            const ExperimentJudged& judged = turns->judged;
+            if (turns->id != made.id || !(forth || back) || !judged.over || judged.pairs <= 0) continue;
+            if (judged.outcome.empty() || judged.outcome == toString(PairedOutcome::Inconclusive)) continue;
+            JudgedTurns said = *turns;
+            if (!back) return said;
+            std::swap(said.from, said.to);
+            said.judged = turnedRound(std::move(said.judged));
+            return said;
+        }
+    }
+    return std::nullopt;
+}
 
 RunPlace RunHistory::place(std::size_t row) const {
     return {static_cast<double>(m_steps.step[row]), static_cast<double>(m_steps.tokens[row]), m_steps.seconds[row], m_steps.learningRate[row]};

@@ -51,6 +51,8 @@ void RunHistory::rewind(TimeNs to, const StandingEvents& standing) {
     std::erase_if(m_markers, [&](const Marker& marker) { return later(marker.place) || (marker.kind == Marker::Kind::Suggestion && !over); });
 
     while (!m_turns.empty() && m_turns.back().at > to) m_turns.pop_back();
+    while (!m_judged.empty() && m_judged.back().began > to) m_judged.pop_back();
+    if (!m_judged.empty() && m_judged.back().judged.at > to) m_judged.back().judged = {};
     m_measuring = false;
     while (!m_flips.empty() && m_flips.back().flip.at > to) m_flips.pop_back();
     m_config = m_info->config.value_or(RunConfig{});

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/analysis/flips/FlipContext.h"
-#include "core/events/ConfigJson.h"
 #include "sessions/Columns.h"
 #include "sessions/EventFields.h"
 #include "sessions/MachineJson.h"
@@ -23,23 +22,14 @@ namespace {
 
 constexpr int kMostTurns = 1000;  // measurements that are looked at, the newest
 
-// What both sides' stored settings say; nothing where more than one switch differs, or something else does.
 bool tellTurns(const std::string& a, const std::string& b, MeasuredTurns& found) {
-    const auto before = configFromJson(a), after = configFromJson(b);
-    if (!before || !after) return false;
-    int differing = 0;
-    for (const auto& [id, value] : before->switches) {
-        const auto other = after->switches.find(id);
-        if (other == after->switches.end()) return false;
-        if (other->second == value) continue;
-        ++differing;
-        found.id = id;
-        found.from = value;
-        found.to = other->second;
-    }
-    if (differing != 1) return false;
-    found.context = flipContext(*before, found.id);
-    return found.context == flipContext(*after, found.id);
+    auto turns = turnsOf(a, b);
+    if (!turns) return false;
+    found.id = std::move(turns->id);
+    found.from = std::move(turns->from);
+    found.to = std::move(turns->to);
+    found.context = std::move(turns->context);
+    return true;
 }
 
 bool wasFlippedBack(SQLite::Statement& newestFlip, const MeasuredTurns& asked, TimeNs at) {

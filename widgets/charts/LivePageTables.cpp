@@ -2,7 +2,9 @@
 #include <QToolButton>
 #include <algorithm>
 #include <functional>
+#include <optional>
 
+#include "core/analysis/JudgedSentence.h"
 #include "core/analysis/Statistics.h"
 #include "core/analysis/flips/FlipsOfRun.h"
 #include "core/base/Format.h"
@@ -42,7 +44,9 @@ QString percent(const Change& change) {
            QStringLiteral("\u202F%");
 }
 
-QString verdictOf(const RunFlip& flip) {
+// Of two values that took turns more is known than of the steps before and after one flip.
+QString verdictOf(const RunFlip& flip, const std::optional<JudgedTurns>& turns) {
+    if (turns) return QObject::tr("measured in turns: %1").arg(QString::fromStdString(judgedWords(turns->judged, turns->delta)));
     if (!flip.effect.measured())
         return QObject::tr("too few steps: %1 before, %2 after").arg(count(flip.effect.stepsBefore), count(flip.effect.stepsAfter));
     if (!flip.effect.machineChange.empty()) return QObject::tr("the machine changed: %1").arg(QString::fromStdString(flip.effect.machineChange));
@@ -179,7 +183,7 @@ void LivePage::fillFlips() {
                             count(static_cast<std::size_t>(marker.place.step) + 1),
                             measured ? change(flip.effect.ms, Quantity::Milliseconds) : QString(), measured ? percent(flip.effect.ms) : QString(),
                             measured ? percent(flip.effect.tokensPerSecond) : QString(), measured ? percent(flip.effect.memory) : QString(),
-                            verdictOf(flip)});
+                            verdictOf(flip, m_history->turnsOfFlip(marker.flip))});
         }
     }
     const std::size_t older = newest.all - newest.flips.size();

@@ -1,8 +1,6 @@
 #include "app/gui/measuring/MeasureWords.h"
 
 #include <cmath>
-#include <tuple>
-#include <utility>
 
 #include "app/gui/wiring/FlipWords.h"
 #include "core/analysis/JudgedSentence.h"
@@ -31,15 +29,8 @@ QString headingOf(const Measured& asked) {
 }
 
 // Of the new value beside the old one.
-ExperimentJudged told(const Measured& asked, ExperimentJudged judged) {
-    if (!asked.afterFlip) return judged;
-    judged.ratio = 1 / judged.ratio;
-    std::tie(judged.low, judged.high) = std::pair(1 / judged.high, 1 / judged.low);
-    if (judged.outcome == toString(PairedOutcome::Faster))
-        judged.outcome = toString(PairedOutcome::Slower);
-    else if (judged.outcome == toString(PairedOutcome::Slower))
-        judged.outcome = toString(PairedOutcome::Faster);
-    return judged;
+ExperimentJudged told(const Measured& asked, const ExperimentJudged& judged) {
+    return asked.afterFlip ? turnedRound(judged) : judged;
 }
 
 bool claims(const ExperimentJudged& judged) {

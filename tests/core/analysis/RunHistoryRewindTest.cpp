@@ -126,6 +126,8 @@ std::string textOf(const RunHistory& history) {
     for (const FlippedSwitch& flipped : history.flips()) text += fmt::format("\n{} row {}", flipped.flip.step, flipped.row);
     for (const TurnBlock& block : history.turns())
         text += fmt::format("\nturn {} {} {} {} {}", block.firstStep, block.lastStep, block.at.ns, toString(block.arm), block.counts);
+    for (const JudgedTurns& turns : history.judgedTurns())
+        text += fmt::format("\njudged {} {} {} {}", turns.began.ns, turns.flips, turns.judged.over, turns.judged.outcome);
     text += history.measuring() ? "\nmeasuring" : "";
     if (history.state()) text += fmt::format("\nstate {} {}", static_cast<int>(history.state()->state), history.state()->at.ns);
     if (history.preparing()) text += "\npreparing " + history.preparing()->what;

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "core/analysis/RunHistory.h"
+#include "core/events/ConfigJson.h"
+#include "core/events/Event.h"
 
 namespace stepscope {
 namespace {
@@ -112,6 +114,66 @@ TEST(RunHistory, MarksEveryFlipEvenBeforeTheFirstStep) {
     EXPECT_EQ(history.markers()[1].place.step, 1);
     EXPECT_NEAR(history.markers()[1].place.seconds, 0.02, 1e-12);
     EXPECT_EQ(history.config().word("amp"), "off");
+}
+
+ExperimentBegan turnsBetween(const char* a, const char* b) {
+    RunConfig first, second;
+    first.switches["amp"] = std::string(a);
+    second.switches["amp"] = std::string(b);
+    return {.step = 2, .at = {30'000'000}, .configA = configToJson(first), .configB = configToJson(second), .delta = 0.02};
+}
+
+ExperimentJudged judgedAs(const char* outcome, double ratio, std::int64_t at = 40'000'000) {
+    return {.step = 2, .at = {at}, .over = true, .outcome = outcome, .ratio = ratio, .low = ratio / 1.25, .high = ratio * 1.25, .pairs = 12};
+}
+
+TEST(RunHistory, KnowsWhatAFlipDidOnceItsTwoValuesTookTurns) {
+    RunHistory history;
+    history.append(started(100));
+    history.append(step(1));
+    history.append(SwitchApplied{1, {10'000'000}, "fusion", std::string("off"), std::string("on"), ""});
+    history.append(SwitchApplied{1, {20'000'000}, "amp", std::string("off"), std::string("bf16"), ""});
+    history.append(step(2));
+    history.append(turnsBetween("bf16", "off"));
+    EXPECT_FALSE(history.turnsOfFlip(1)) << "not over yet";
+    history.append(judgedAs("faster", 2));
+    history.append(SwitchApplied{2, {50'000'000}, "amp", std::string("bf16"), std::string("off"), "whatever the note says"});
+    history.append(SwitchApplied{3, {60'000'000}, "amp", std::string("off"), std::string("bf16"), ""});
+    ASSERT_EQ(history.flips().size(), 4u);
+    EXPECT_FALSE(history.turnsOfFlip(0)) << "another switch";
+    const auto asked = history.turnsOfFlip(1), made = history.turnsOfFlip(2);
+    ASSERT_TRUE(asked && made);
+    EXPECT_EQ(asked->judged.outcome, "slower") << "bf16 beside off, as the flip went: the turns were of off beside bf16";
+    EXPECT_DOUBLE_EQ(asked->judged.ratio, 0.5);
+    EXPECT_DOUBLE_EQ(asked->judged.low, 0.4);
+    EXPECT_DOUBLE_EQ(asked->judged.high, 0.625);
+    EXPECT_EQ(asked->delta, 0.02);
+    EXPECT_EQ(made->judged.outcome, "faster");
+    EXPECT_DOUBLE_EQ(made->judged.ratio, 2);
+    EXPECT_FALSE(history.turnsOfFlip(3)) << "of a later flip nobody asked";
+    EXPECT_FALSE(history.turnsOfFlip(4)) << "there is none";
+    EXPECT_EQ(history.markers()[history.markers().size() - 2].flip, 2u);
+    history.rewind(TimeNs{35'000'000}, {});
+    EXPECT_FALSE(history.turnsOfFlip(1)) << "then nobody knew";
+    history.append(judgedAs("inconclusive", 1));
+    EXPECT_FALSE(history.turnsOfFlip(1)) << "nothing can be said";
+}
+
+TEST(RunHistory, TakesNoOtherTurnsForThoseOfAFlip) {
+    RunHistory history;
+    history.append(started(100));
+    history.append(step(1));
+    history.append(SwitchApplied{1, {20'000'000}, "amp", std::string("off"), std::string("bf16"), ""});
+    history.append(turnsBetween("bf16", "fp16"));
+    history.append(judgedAs("faster", 2));
+    EXPECT_FALSE(history.turnsOfFlip(0)) << "of other values";
+    history.append(ExperimentBegan{.at = {50'000'000}, .configA = "{", .configB = "not JSON"});
+    history.append(judgedAs("faster", 2, 60'000'000));
+    EXPECT_FALSE(history.turnsOfFlip(0)) << "of nobody knows what";
+    history.append(turnsBetween("off", "bf16"));
+    history.append(judgedAs("slower", 0.5, 70'000'000));
+    ASSERT_TRUE(history.turnsOfFlip(0));
+    EXPECT_EQ(history.turnsOfFlip(0)->judged.outcome, "slower");
 }
 
 TEST(RunHistory, TakesTheSpeedFromTheStepsSinceTheLastFlipOnly) {

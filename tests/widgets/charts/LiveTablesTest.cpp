@@ -5,9 +5,11 @@
 #include <QSignalSpy>
 #include <QTableWidget>
 #include <QTest>
+#include <algorithm>
 
 #include "ShownPage.h"
 #include "core/analysis/Statistics.h"
+#include "core/events/ConfigJson.h"
 #include "core/events/Event.h"
 #include "widgets/charts/MarkerLayout.h"
 #include "widgets/charts/overlay/OverlayTable.h"
@@ -117,6 +119,23 @@ private Q_SLOTS:
         quiet.events = false;
         Shown none(quiet);
         QVERIFY(!none.button("Flips")->isEnabled());
+    }
+
+    void theListOfFlipsKnowsWhatWasMeasuredInTurns() {
+        Shown shown;
+        RunConfig before, after;
+        before.switches["amp"] = std::string("off");
+        after.switches["amp"] = std::string("bf16");
+        const TimeNs at = TimeNs::fromSeconds(shown.history->last().seconds);
+        shown.history->append(SwitchApplied{1000, at, "amp", std::string("off"), std::string("bf16"), ""});
+        const int row = static_cast<int>(std::ranges::count(shown.history->markers(), Marker::Kind::Switch, &Marker::kind)) - 1;
+        shown.page.showFlips();
+        QVERIFY2(cell(shown.page.flips(), row, 6).startsWith("too few steps"), qPrintable(cell(shown.page.flips(), row, 6)));
+        shown.history->append(ExperimentBegan{.step = 1000, .at = at, .configA = configToJson(after), .configB = configToJson(before)});
+        shown.history->append(ExperimentJudged{
+            .step = 1000, .at = at, .over = true, .outcome = "slower", .ratio = 0.8, .low = 0.75, .high = 0.85, .pairs = 12});
+        shown.page.historyChanged();
+        QVERIFY2(cell(shown.page.flips(), row, 6).startsWith("measured in turns: faster by 25.0"), qPrintable(cell(shown.page.flips(), row, 6)));
     }
 
     void ofTwoHundredThousandFlipsTheListHasTheNewestAndSaysHowManyMore() {
