@@ -125,10 +125,10 @@ public:
     const StepColumns& steps() const { return m_steps; }
     const DeviceColumns& device() const { return m_device; }
     const std::vector<ValidationPoint>& validation() const { return m_validation; }
-    const std::vector<Marker>& markers() const { return m_markers; }           // in order of place
-    const std::vector<FlippedSwitch>& flips() const { return m_flips; }        // in order of time; to the same value too
-    const std::vector<TurnBlock>& turns() const { return m_turns; }            // in order of time
-    const std::vector<JudgedTurns>& judgedTurns() const { return m_judged; }   // in order of time
+    const std::vector<Marker>& markers() const { return m_markers; }          // in order of place
+    const std::vector<FlippedSwitch>& flips() const { return m_flips; }       // in order of time; to the same value too
+    const std::vector<TurnBlock>& turns() const { return m_turns; }           // in order of time
+    const std::vector<JudgedTurns>& judgedTurns() const { return m_judged; }  // in order of time
     // What is known of a flip (its place in flips()) because its two values took turns, right after it, or before it where it is what they led to.
     // Said of the flip: its new value beside the old one. Nothing where they did not, or where nothing could be said.
     std::optional<JudgedTurns> turnsOfFlip(std::size_t flip) const;

@@ -132,8 +132,8 @@ private Q_SLOTS:
         shown.page.showFlips();
         QVERIFY2(cell(shown.page.flips(), row, 6).startsWith("too few steps"), qPrintable(cell(shown.page.flips(), row, 6)));
         shown.history->append(ExperimentBegan{.step = 1000, .at = at, .configA = configToJson(after), .configB = configToJson(before)});
-        shown.history->append(ExperimentJudged{
-            .step = 1000, .at = at, .over = true, .outcome = "slower", .ratio = 0.8, .low = 0.75, .high = 0.85, .pairs = 12});
+        shown.history->append(
+            ExperimentJudged{.step = 1000, .at = at, .over = true, .outcome = "slower", .ratio = 0.8, .low = 0.75, .high = 0.85, .pairs = 12});
         shown.page.historyChanged();
         QVERIFY2(cell(shown.page.flips(), row, 6).startsWith("measured in turns: faster by 25.0"), qPrintable(cell(shown.page.flips(), row, 6)));
     }
