@@ -1,6 +1,7 @@
 #include "widgets/charts/ChartExport.h"
 
 #include <QFileInfo>
+#include <QMimeData>
 #include <QPainter>
 #include <array>
 #include <charconv>
@@ -33,6 +34,13 @@ QImage pictureOf(ChartView& chart) {
     QPainter painter(&image);
     chart.paintOn(painter, chart.size(), chart.palette());
     return image;
+}
+
+std::unique_ptr<QMimeData> clipboardDataOf(ChartView& chart) {
+    auto data = std::make_unique<QMimeData>();
+    data->setImageData(pictureOf(chart));
+    data->setData(QStringLiteral("image/svg+xml"), svgOf(chart));
+    return data;
 }
 
 std::string valuesOf(const ChartView& chart) {

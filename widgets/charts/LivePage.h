@@ -118,6 +118,7 @@ private:
     void clearSelection();
     void measureNext();
     void fillFlips();
+    void copyPicture(ChartView& chart);
     void saveAs(ChartView& chart, const QString& kind);
     void fitHeads();
     Extent overlayExtent() const;

@@ -52,11 +52,7 @@ bool LivePage::stepBack() {
 bool LivePage::keyOnChart(QKeyEvent* event, ChartView& chart) {
     constexpr double kPan = 0.15, kZoom = 0.7;
     const bool shift = event->modifiers() & Qt::ShiftModifier;
-    if (event->matches(QKeySequence::Copy)) {
-        QGuiApplication::clipboard()->setImage(pictureOf(chart));
-        Q_EMIT said(tr("The picture of the chart %1 is in the clipboard.").arg(chart.content().title()), false);
-        return true;
-    }
+    if (event->matches(QKeySequence::Copy)) return copyPicture(chart), true;
     if ((event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) != 0) return false;
     switch (event->key()) {
         case Qt::Key_Up:
@@ -163,10 +159,7 @@ std::unique_ptr<QMenu> LivePage::menuOf(ChartView& chart) {
     }
 
     menu->addSeparator();
-    add(menu.get(), tr("Copy the picture"), QStringLiteral("Ctrl+C"), [this, &chart] {
-        QGuiApplication::clipboard()->setImage(pictureOf(chart));
-        Q_EMIT said(tr("The picture of the chart %1 is in the clipboard.").arg(chart.content().title()), false);
-    });
+    add(menu.get(), tr("Copy the picture"), QStringLiteral("Ctrl+C"), [this, &chart] { copyPicture(chart); });
     add(menu.get(), tr("Copy the values"), {}, [this, &chart] {
         QGuiApplication::clipboard()->setText(QString::fromStdString(valuesOf(chart)));
         Q_EMIT said(tr("The values of the chart %1 are in the clipboard, as CSV.").arg(chart.content().title()), false);
@@ -176,16 +169,26 @@ std::unique_ptr<QMenu> LivePage::menuOf(ChartView& chart) {
     return menu;
 }
 
+void LivePage::copyPicture(ChartView& chart) {
+    QGuiApplication::clipboard()->setMimeData(clipboardDataOf(chart).release());  // which owns it from here on
+    Q_EMIT said(tr("The picture of the chart %1 is in the clipboard.").arg(chart.content().title()), false);
+}
+
+// The dialog completes the name before it asks whether a file that is there is to be written over.
 void LivePage::saveAs(ChartView& chart, const QString& kind) {
     const QString name = chart.content().title().toLower().replace(' ', '-') + '.' + kind;
     const QString filter = kind == QStringLiteral("csv")   ? tr("Values (*.csv)")
                            : kind == QStringLiteral("svg") ? tr("Drawing (*.svg)")
                                                            : tr("Picture (*.png)");
-    QString path = QFileDialog::getSaveFileName(this, tr("Save the chart %1").arg(chart.content().title()), name, filter);
-    if (path.isEmpty()) return;
-    if (!path.endsWith('.' + kind, Qt::CaseInsensitive)) path += '.' + kind;
-    const auto saved = saveChart(chart, path);
-    Q_EMIT said(saved ? tr("Saved %1.").arg(path) : QString::fromStdString(saved.error().sentence), !saved);
+    auto* dialog = new QFileDialog(this, tr("Save the chart %1").arg(chart.content().title()), name, filter);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(kind);
+    connect(dialog, &QFileDialog::fileSelected, this, [this, &chart](const QString& path) {
+        const auto saved = saveChart(chart, path);
+        Q_EMIT said(saved ? tr("Saved %1.").arg(path) : QString::fromStdString(saved.error().sentence), !saved);
+    });
+    dialog->open();
 }
 
 }  // namespace stepscope

@@ -2,7 +2,9 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QFile>
+#include <QFileDialog>
 #include <QMenu>
+#include <QMimeData>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTemporaryDir>
@@ -299,10 +301,34 @@ private Q_SLOTS:
         QTest::keyClick(&shown.page.chart(kLoss), Qt::Key_C, Qt::ControlModifier);
         QCOMPARE(QApplication::clipboard()->image().size(), shown.page.chart(kLoss).size() * 2);
         QCOMPARE(said.size(), 1);
+        const QByteArray drawing = QApplication::clipboard()->mimeData()->data("image/svg+xml");
+        QVERIFY2(drawing.contains("<svg") && drawing.contains("Loss"), "who can paste a drawing has one");
         const auto menu = shown.page.menuOf(shown.page.chart(kLoss));
         for (QAction* action : menu->actions())
             if (action->text() == "Copy the values") action->trigger();
         QVERIFY(QApplication::clipboard()->text().startsWith("step,tokens,seconds,loss,"));
+    }
+
+    void theDialogCompletesTheNameItselfAndAsksBeforeAFileIsWrittenOver() {
+        QTemporaryDir folder;
+        Shown shown;
+        QSignalSpy said(&shown.page, &LivePage::said);
+        for (const char* ending : {"png", "svg", "csv"}) {
+            const QString kind(ending);
+            const auto menu = shown.page.menuOf(shown.page.chart(kLoss));
+            for (QAction* action : menu->actions())
+                if (action->text() == QString("Save as %1…").arg(kind.toUpper())) action->trigger();
+            auto* dialog = shown.page.findChild<QFileDialog*>();
+            QVERIFY(dialog != nullptr);
+            QCOMPARE(dialog->acceptMode(), QFileDialog::AcceptSave);
+            QCOMPARE(dialog->defaultSuffix(), kind);
+            QVERIFY2(!dialog->testOption(QFileDialog::DontConfirmOverwrite), "and so it asks about the name that is written");
+            const QString path = folder.filePath("loss." + kind);
+            Q_EMIT dialog->fileSelected(path);
+            QVERIFY(QFile::exists(path));
+            QCOMPARE(said.back().at(0).toString(), QString("Saved %1.").arg(path));
+            delete dialog;
+        }
     }
 };
 
