@@ -1,4 +1,4 @@
-// See Columns.h: the words of the enumerations, back and forth.
+// The words of the enumerations, back and forth.
 #include "sessions/Columns.h"
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// See StopSignals.h. A self-pipe: LibTorch's and our own threads may take the signal, so blocking it per thread would not do.
+// A self-pipe: LibTorch's and our own threads may take the signal, so blocking it per thread would not do.
 #include "app/cli/StopSignals.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// See Column.h. A full node of level k is made the moment its last row arrives, so a query needs at most 2 * kFan nodes a
+// A full node of level k is made the moment its last row arrives, so a query needs at most 2 * kFan nodes a
 // level and the rows at the two ragged ends.
 #include "core/analysis/Column.h"
 

@@ -1,4 +1,4 @@
-// See RunHistory.h: how events become columns. What is asked of them is in RunHistoryQueries.cpp.
+// How events become columns. What is asked of them is in RunHistoryQueries.cpp.
 #include "core/analysis/RunHistory.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// See RunHistory.h: what charts, the cursor and the status line ask.
+// What charts, the cursor and the status line ask.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -1,4 +1,4 @@
-// See RunHistory.h: a replay that jumps back. Every column is in order of time, so each is cut at one place.
+// A replay that jumps back. Every column is in order of time, so each is cut at one place.
 #include <algorithm>
 #include <cmath>
 

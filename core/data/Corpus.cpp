@@ -1,4 +1,4 @@
-// See Corpus.h. The parts: TextReader, GeneratedText and ReadyTokens yield what is trained on, TokenCache makes it tokens.
+// The parts of a corpus: TextReader, GeneratedText and ReadyTokens yield what is trained on, TokenCache makes it tokens.
 #include "core/data/Corpus.h"
 
 #include <fmt/format.h>

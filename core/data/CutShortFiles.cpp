@@ -1,4 +1,4 @@
-// See CutShortFiles.h. The handler runs on the thread that read: it may only look at atomics and call the kernel.
+// The handler of SIGBUS runs on the thread that read: it may only look at atomics and call the kernel.
 #include "core/data/CutShortFiles.h"
 
 #include <sys/mman.h>

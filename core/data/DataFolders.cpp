@@ -1,4 +1,4 @@
-// See DataFolders.h. STEPSCOPE_BUILT_KJV and STEPSCOPE_BUILT_GPT2_VOCABULARY come from CMakeLists.txt, for this file only.
+// STEPSCOPE_BUILT_KJV and STEPSCOPE_BUILT_GPT2_VOCABULARY come from CMakeLists.txt, for this file only.
 #include "core/data/DataFolders.h"
 
 #include <cstdlib>

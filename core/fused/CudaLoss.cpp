@@ -1,4 +1,4 @@
-// See CudaLoss.h. Forward makes the logits of a chunk, their losses and gradients in their place, and with those both gradients of the
+// Forward makes the logits of a chunk, their losses and gradients in their place, and with those both gradients of the
 // product at once, so that backward only hands them over.
 #include "core/fused/CudaLoss.h"
 

@@ -1,4 +1,4 @@
-// See ModelOps.h: the plain LibTorch forms.
+// The plain LibTorch form of every slot.
 #include "core/model/ModelOps.h"
 
 #include <ATen/TensorOperators.h>

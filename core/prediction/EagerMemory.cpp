@@ -1,4 +1,4 @@
-// See EagerMemory.h. Sizes are in bytes; n = tokens of a micro-batch, C = width. Order and lifetimes follow core/model and
+// Sizes are in bytes; n = tokens of a micro-batch, C = width. Order and lifetimes follow core/model and
 // core/program/EagerProgram.cpp; what LibTorch keeps is from its derivatives.yaml.
 #include "core/prediction/EagerMemory.h"
 

@@ -1,4 +1,4 @@
-// See StepEngine.h. Layout of the buffers and the order of the stages; the stages are in files of their own.
+// Layout of the buffers and the order of the stages; the stages are in files of their own.
 #include "core/step/StepEngine.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// See StepKernels.h. Chooses the compilation for this processor.
+// Chooses the compilation of these loops for this processor.
 #include "core/kernels/isa/Isa.h"
 #include "core/step/StepKernelsTable.h"
 

@@ -1,4 +1,4 @@
-// See FileHeader.h. The header (https://www.sqlite.org/fileformat2.html, section 1.3) is read through SQLite's own file object:
+// The header (https://www.sqlite.org/fileformat2.html, section 1.3) is read through SQLite's own file object:
 // POSIX locks belong to the process, and closing a descriptor of our own would drop those of every connection it has open.
 #include "sessions/file/FileHeader.h"
 

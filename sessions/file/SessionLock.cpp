@@ -1,4 +1,4 @@
-// See SessionLock.h and fcntl(2), "Open file description locks". The lock file is never removed: removing it while another
+// Locks as in fcntl(2), "Open file description locks". The lock file is never removed: removing it while another
 // process opens it would leave the two locking different files.
 #include "sessions/file/SessionLock.h"
 

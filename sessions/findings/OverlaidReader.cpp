@@ -1,4 +1,4 @@
-// See OverlaidReader.h. The statement over the steps goes past SQLiteCpp, whose columns cost more than reading them.
+// The statement over the steps goes past SQLiteCpp, whose columns cost more than reading them.
 #include "sessions/findings/OverlaidReader.h"
 
 #include <SQLiteCpp/Statement.h>

@@ -1,4 +1,4 @@
-// See EventMerge.h. Every table is clustered by (session, at_ns, seq), so each statement steps through its rows in order without
+// Every table is clustered by (session, at_ns, seq), so each statement steps through its rows in order without
 // sorting, and the merge compares at most one key a table for an event.
 #include "sessions/record/EventMerge.h"
 

@@ -1,4 +1,4 @@
-// See ChartContent.h: what all contents share.
+// What the contents of all charts share.
 #include "widgets/charts/ChartContent.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See ChartFrame.h: geometry, grid, tick labels and the sentence of an empty chart.
+// Geometry, grid, tick labels and the sentence of an empty chart.
 #include "widgets/charts/ChartFrame.h"
 
 #include <QFontMetricsF>

@@ -1,4 +1,4 @@
-// See ChartFrame.h: the head with its legend and numbers, the cursor, and what a person selects.
+// The head with its legend and numbers, the cursor, and what a person selects.
 #include <QFontMetricsF>
 #include <QPainter>
 #include <algorithm>

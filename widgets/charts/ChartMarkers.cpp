@@ -1,4 +1,4 @@
-// See ChartFrame.h: the vertical marks of flips, checkpoints and validations.
+// The vertical marks of flips, checkpoints and validations.
 #include <QFontMetricsF>
 #include <QPainter>
 #include <algorithm>

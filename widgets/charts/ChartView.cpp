@@ -1,4 +1,4 @@
-// See ChartView.h: drawing. The mouse is in ChartViewMouse.cpp.
+// How a chart is drawn. The mouse is in ChartViewMouse.cpp.
 #include "widgets/charts/ChartView.h"
 
 #include <QAccessible>

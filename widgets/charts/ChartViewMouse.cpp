@@ -1,4 +1,4 @@
-// See ChartView.h: what the mouse does on a chart.
+// What the mouse does on a chart.
 #include <QContextMenuEvent>
 #include <QHelpEvent>
 #include <QMouseEvent>

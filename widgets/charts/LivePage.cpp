@@ -1,4 +1,4 @@
-// See LivePage.h: what drives the charts. The bar is in LivePageBar.cpp, the grid in LivePageLayout.cpp, keys and menu in LivePageKeys.cpp, the
+// What drives the charts. The bar is in LivePageBar.cpp, the grid in LivePageLayout.cpp, keys and menu in LivePageKeys.cpp, the
 // tables over the charts in LivePageTables.cpp.
 #include "widgets/charts/LivePage.h"
 

@@ -1,4 +1,4 @@
-// See LivePage.h: the bar over the charts, and what of it is remembered.
+// The bar over the charts, and what of it is remembered.
 #include <QButtonGroup>
 #include <QComboBox>
 #include <QDataStream>

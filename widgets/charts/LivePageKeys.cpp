@@ -1,4 +1,4 @@
-// See LivePage.h: the keyboard and the menu of a chart.
+// The keyboard and the menu of a chart.
 #include <QAction>
 #include <QClipboard>
 #include <QFileDialog>

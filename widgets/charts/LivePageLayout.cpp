@@ -1,4 +1,4 @@
-// See LivePage.h: the grid of charts. The bar is in LivePageBar.cpp.
+// The grid of charts. The bar is in LivePageBar.cpp.
 #include <QGridLayout>
 #include <QKeyEvent>
 #include <QMenu>

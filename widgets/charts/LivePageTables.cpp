@@ -1,4 +1,4 @@
-// See LivePage.h: the tables over the charts: what the steps of a selected range were like, and what each flip of the session did.
+// The tables over the charts of the page Live: what the steps of a selected range were like, and what each flip of the session did.
 #include <QToolButton>
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-// See LineIcon.h. An icon engine instead of pixmaps: the colour is looked up when the icon is painted, so a switch from light
+// An icon engine instead of pixmaps: the colour is looked up when the icon is painted, so a switch from light
 // to dark needs no reloading.
 #include "widgets/panels/LineIcon.h"
 

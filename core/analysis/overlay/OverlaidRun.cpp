@@ -1,4 +1,4 @@
-// See OverlaidRun.h: how steps become rows.
+// How steps of a stored run become rows.
 #include "core/analysis/overlay/OverlaidRun.h"
 
 #include <fmt/format.h>

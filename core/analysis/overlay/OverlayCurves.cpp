@@ -1,4 +1,4 @@
-// See OverlayCurves.h: how a metric of a run becomes points, by its pyramid, its sums or its smoothing.
+// How a metric of a run becomes points, by its pyramid, its sums or its smoothing.
 #include "core/analysis/overlay/OverlayCurves.h"
 
 #include <algorithm>

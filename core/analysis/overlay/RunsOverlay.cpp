@@ -1,4 +1,4 @@
-// See RunsOverlay.h: names, groups, and how far the runs reach.
+// Names of the runs, their groups, and how far they reach.
 #include "core/analysis/overlay/RunsOverlay.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// See BytePairMerges.h. Reading the files is in BytePairFiles.cpp.
+// Merging itself; reading the files is in BytePairFiles.cpp.
 #include "core/data/tokenizers/BytePairMerges.h"
 
 #include <algorithm>

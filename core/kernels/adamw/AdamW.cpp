@@ -1,4 +1,4 @@
-// See AdamW.h: the plain loops, computed in double and rounded once per stored number.
+// The plain loops, computed in double and rounded once per stored number.
 #include "core/kernels/adamw/AdamW.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// See AdamWCpu.h: compiled once per instruction set.
+// Norm and update of AdamW, compiled once per instruction set.
 #include "core/kernels/adamw/AdamWCpu.h"
 
 #include "core/kernels/isa/Vec.h"

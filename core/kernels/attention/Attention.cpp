@@ -1,4 +1,4 @@
-// See Attention.h: the plain loops, computed in double and rounded once.
+// The plain loops, computed in double and rounded once.
 #include "core/kernels/attention/Attention.h"
 
 #include <algorithm>

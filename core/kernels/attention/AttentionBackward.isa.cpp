@@ -1,4 +1,4 @@
-// See AttentionCpu.h: the backward direction, compiled once per instruction set. Scores are taken again, tile by tile and transposed (keys
+// Attention backwards, compiled once per instruction set. Scores are taken again, tile by tile and transposed (keys
 // down, queries across), so that what belongs to a query, its sum and its correction, are registers and not broadcasts.
 #include "core/kernels/attention/AttentionTile.h"
 

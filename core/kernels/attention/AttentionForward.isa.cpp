@@ -1,4 +1,4 @@
-// See AttentionCpu.h: the forward direction, compiled once per instruction set.
+// Attention forwards, compiled once per instruction set.
 #include "core/kernels/attention/AttentionTile.h"
 
 namespace stepscope::STEPSCOPE_ISA {

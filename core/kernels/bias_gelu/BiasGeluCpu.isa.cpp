@@ -1,4 +1,4 @@
-// See BiasGeluCpu.h: compiled once per instruction set.
+// Bias and GELU in one pass, forwards and backwards, compiled once per instruction set.
 #include "core/kernels/bias_gelu/BiasGeluCpu.h"
 
 #include "core/kernels/bias_gelu/GeluVec.h"

@@ -1,4 +1,4 @@
-// See CrossEntropy.h: the plain loops, computed in double and rounded once.
+// The plain loops, computed in double and rounded once.
 #include "core/kernels/cross_entropy/CrossEntropy.h"
 
 #include <algorithm>

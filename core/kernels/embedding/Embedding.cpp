@@ -1,4 +1,4 @@
-// See Embedding.h: the plain loops.
+// The reference: plain loops.
 #include "core/kernels/embedding/Embedding.h"
 
 #include "core/base/Check.h"

@@ -1,4 +1,4 @@
-// See EmbeddingCpu.h: compiled once per instruction set.
+// Token and position rows added up, and their gradients, compiled once per instruction set.
 #include "core/kernels/embedding/EmbeddingCpu.h"
 
 #include "core/kernels/isa/Vec.h"

@@ -1,4 +1,4 @@
-// See LinearCrossEntropyCpu.h. Chooses the compilation for this processor.
+// Chooses the compilation of these loops for this processor.
 #include "core/kernels/linear_cross_entropy/LinearCrossEntropyCpu.h"
 
 #include "core/kernels/isa/Isa.h"

@@ -1,4 +1,4 @@
-// See LinearCrossEntropyCpu.h: compiled once per instruction set.
+// What linear + cross-entropy does beside its products, compiled once per instruction set.
 #include "core/kernels/linear_cross_entropy/LinearCrossEntropyCpu.h"
 
 #include "core/kernels/gemm/PairRows.h"

@@ -1,4 +1,4 @@
-// See QkvLayout.h: the plain loops.
+// The reference: plain loops.
 #include "core/kernels/qkv_layout/QkvLayout.h"
 
 #include "core/base/Check.h"

@@ -1,4 +1,4 @@
-// See QkvLayoutCpu.h: compiled once per instruction set.
+// Queries, keys and values between their layouts, compiled once per instruction set.
 #include "core/kernels/qkv_layout/QkvLayoutCpu.h"
 
 #include "core/kernels/isa/Vec.h"

@@ -1,4 +1,4 @@
-// See ResidualNorm.h: the plain loops, computed in double and rounded once.
+// The plain loops, computed in double and rounded once.
 #include "core/kernels/residual_norm/ResidualNorm.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// See ResidualNormCpu.h: compiled once per instruction set.
+// The residual sum and its norm in one pass, forwards and backwards, compiled once per instruction set.
 #include "core/kernels/residual_norm/ResidualNormCpu.h"
 
 #include "core/kernels/isa/Vec.h"

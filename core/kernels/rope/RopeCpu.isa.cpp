@@ -1,4 +1,4 @@
-// See RopeCpu.h: compiled once per instruction set.
+// Rotary positions, forwards and backwards, compiled once per instruction set.
 #include "core/kernels/rope/RopeCpu.h"
 
 #include "core/kernels/isa/Vec.h"

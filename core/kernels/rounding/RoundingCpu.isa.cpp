@@ -1,4 +1,4 @@
-// See RoundingCpu.h: compiled once per instruction set.
+// Rows to bf16 and back, compiled once per instruction set.
 #include "core/kernels/rounding/RoundingCpu.h"
 
 #include "core/kernels/isa/Vec.h"

@@ -1,4 +1,4 @@
-// See Swiglu.h: the plain loops, computed in double and rounded once.
+// The plain loops, computed in double and rounded once.
 #include "core/kernels/swiglu/Swiglu.h"
 
 #include <cmath>

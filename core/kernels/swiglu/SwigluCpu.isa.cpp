@@ -1,4 +1,4 @@
-// See SwigluCpu.h: compiled once per instruction set.
+// SwiGLU in one pass, forwards and backwards, compiled once per instruction set.
 #include "core/kernels/swiglu/SwigluCpu.h"
 
 #include "core/kernels/isa/Vec.h"

@@ -1,4 +1,4 @@
-// See PlainGpt.h. Each operation is a forward function and, below it, its derivative written by hand.
+// Each operation is a forward function and, below it, its derivative written by hand.
 #include "PlainGpt.h"
 
 #include <cmath>

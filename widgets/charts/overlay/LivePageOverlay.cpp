@@ -1,4 +1,4 @@
-// See LivePage.h: stored runs laid over each other in its charts. The charts draw other contents then (OverlayContent); a bar stands above them and
+// Stored runs laid over each other in the charts of the page Live. The charts draw other contents then (OverlayContent); a bar stands above them and
 // the table of runs below. The history, live or replayed, goes on filling behind and is not asked.
 #include <QButtonGroup>
 #include <QSplitter>

@@ -1,4 +1,4 @@
-// See OverlayContent.h. Points are bounded over all lines together, so that twenty runs cost no more to draw than one does.
+// Points are bounded over all lines together, so that twenty runs cost no more to draw than one does.
 #include "widgets/charts/overlay/OverlayContent.h"
 
 #include <algorithm>

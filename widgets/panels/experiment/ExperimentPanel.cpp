@@ -1,4 +1,4 @@
-// See ExperimentPanel.h. Building is in ExperimentPanelLayout.cpp; here is what happens when something is edited.
+// What happens when something is edited; building is in ExperimentPanelLayout.cpp.
 #include "widgets/panels/experiment/ExperimentPanel.h"
 
 #include <QComboBox>

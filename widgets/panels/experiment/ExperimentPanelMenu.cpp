@@ -1,4 +1,4 @@
-// See ExperimentPanel.h: the menu of a switch's row. A live run measures another value beside its own, in turns.
+// The menu of a switch's row. A live run measures another value beside its own, in turns.
 #include <QContextMenuEvent>
 #include <QMenu>
 

@@ -1,4 +1,4 @@
-// See GuidePanel.h. How the text is laid out is in GuideLayout.cpp.
+// What the panel shows and where a link leads; how the text is laid out is in GuideLayout.cpp.
 #include "widgets/panels/guide/GuidePanel.h"
 
 #include <QDesktopServices>

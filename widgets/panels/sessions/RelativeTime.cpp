@@ -1,4 +1,4 @@
-// See RelativeTime.h. Words are English like the rest of the window, whatever the system's locale.
+// Words are English like the rest of the window, whatever the system's locale.
 #include "widgets/panels/sessions/RelativeTime.h"
 
 #include <QLocale>

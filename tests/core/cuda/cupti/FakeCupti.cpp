@@ -1,4 +1,4 @@
-// See FakeCupti.h. Built again without a function and with another version (CMakeLists.txt here).
+// The functions of CUPTI as a test wants them answered. Built again without a function and with another version (CMakeLists.txt here).
 #include "FakeCupti.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// See Emulation.h. A thread of a block is a fibre, but only as long as it waits: a fibre runs one thread after the other to its end, and only when
+// A thread of a block is a fibre, but only as long as it waits: a fibre runs one thread after the other to its end, and only when
 // one stops at a barrier another fibre goes on with the next, so that kernels without barriers switch nothing.
 #include "Emulation.h"
 

@@ -1,4 +1,4 @@
-// See OnHost.h; and the calls of the CUDA runtime that the plug-in makes.
+// What tests ask of the plug-in that is compiled for the host, and the calls of the CUDA runtime that the plug-in makes.
 #include "OnHost.h"
 
 #include <cuda_runtime.h>
