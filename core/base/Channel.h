@@ -1,6 +1,6 @@
 // Channel<T>: many producers, one consumer; a mutex and two vectors that are swapped.
-// Used trainer -> recorder (bounded: the producer waits, nothing is lost) and trainer -> window (drained by a timer,
-// the producer never waits). Lock-free only if a benchmark ever shows this above 1 % of a step.
+// Used front end -> trainer (commands) and trainer -> window (drained by a timer), where the producer never waits. What is stored goes another way,
+// through the RecorderQueue of sessions/record. Lock-free only if a benchmark ever shows this above 1 % of a step.
 #pragma once
 #include <chrono>
 #include <condition_variable>

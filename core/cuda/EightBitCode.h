@@ -1,5 +1,5 @@
 // Numbers in 8 bits as the GPU finds their code: by search, where the host (core/state/BlockCode) has a table too large for a block's shared
-// memory. The same code for every number. Included by AdamWEightBit.cu and by tests/core/train, on machines without a GPU.
+// memory. The same code for every number. Included by AdamWEightBit.cu and by tests/core/state, on machines without a GPU.
 #pragma once
 #include <cmath>
 

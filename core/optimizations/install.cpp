@@ -1,4 +1,4 @@
-// The list: one line an optimisation. Adding one is its file and a line here. The fused-* switches stay last: their "auto" gives way to
+// The list: one line a switch. Adding one is its file and a line here. The fused-* switches stay last: their "auto" gives way to
 // what others have claimed.
 #include "core/optimizations/registry/Switch.h"
 

@@ -1,5 +1,5 @@
 // Trainer: the loop. Owns State and Program on the trainer thread; takes Commands at step boundaries, publishes Events. It names
-// no optimisation: a flip asks the ProgramFactory for another Program over the same State. The only catch site for LibTorch's
+// no switch: a flip asks the ProgramFactory for another Program over the same State. The only catch site for LibTorch's
 // exceptions: whatever goes wrong ends the run as failed with a sentence, and what was learnt is kept in a checkpoint.
 #pragma once
 #include <atomic>

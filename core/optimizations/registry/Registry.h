@@ -1,4 +1,4 @@
-// Registry: the one wrapper that checks, installs and publishes every optimisation. Implements the loop's ProgramFactory and makes
+// Registry: the one wrapper that checks, installs and publishes every switch. Implements the loop's ProgramFactory and makes
 // the torch-free catalogue for everybody else. Immutable after construction; any thread.
 #pragma once
 #include "core/optimizations/registry/Switch.h"

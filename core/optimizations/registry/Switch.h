@@ -1,4 +1,4 @@
-// An optimisation is one file and one line: an entry like this, listed in install.cpp. Panel, tooltips, --set, session columns,
+// A switch is one file and one line: an entry like this, listed in install.cpp. Panel, tooltips, --set, session columns,
 // the guide's table and the parameterised test are all generated from it. Nowhere else is a switch named: the plan says what it comes to.
 #pragma once
 #include <functional>
