@@ -114,4 +114,8 @@ void Workplace::open() {
     m_import.import(m_options.files);
 }
 
+void Workplace::warn(const QString& sentence) {
+    m_stage.shown().log().add({{QDateTime::currentDateTime(), LogLevel::Warning, sentence, 0}});
+}
+
 }  // namespace stepscope

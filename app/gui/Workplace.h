@@ -41,7 +41,8 @@ class Workplace : public QObject {
 public:
     explicit Workplace(const Options& options);
     ~Workplace() override;
-    void open();  // shows the window, then begins everything that takes time
+    void open();                         // shows the window, then begins everything that takes time
+    void warn(const QString& sentence);  // a line of the log that is shown
 
     MainWindow& window() { return m_window; }
     RunController& runs() { return m_runs; }

@@ -8,6 +8,7 @@
 #include "app/gui/process/Display.h"
 #include "app/gui/process/LoopTrace.h"
 #include "app/gui/process/LostDisplay.h"
+#include "app/gui/process/QtMessages.h"
 #include "app/workbench/EarlyEnd.h"
 #include "app/workbench/Workbench.h"
 #include "widgets/style/SystemTheme.h"
@@ -51,6 +52,7 @@ int main(int argc, char** argv) {
     if (parsed.options->canShow) return 0;
 
     stepscope::Application application(argc, argv);
+    const stepscope::QtMessages messages;  // outlives the window, which may cause some to its end
     // The desktop's answer comes later; until then its last one holds, so that nothing flashes.
     if (const QVariant last = QSettings().value("window/systemDark"); last.isValid()) stepscope::followSystem(application, last.toBool());
     const stepscope::SystemTheme system;
@@ -60,6 +62,7 @@ int main(int argc, char** argv) {
     });
     applyStyle(application, parsed.options->theme.value_or(storedTheme()));
     stepscope::Workplace workplace(*parsed.options);
+    QObject::connect(&messages, &stepscope::QtMessages::warned, &workplace, &stepscope::Workplace::warn);
     const stepscope::LoopTrace loopTrace(workplace.window().experiment());
     const stepscope::LostDisplay lostDisplay(workplace.runs());
     workplace.open();

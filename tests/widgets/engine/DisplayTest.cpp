@@ -53,6 +53,7 @@ TEST(ADisplayThatGoesAway, StopsTheRunAndKeepsItWithACheckpoint) {
     EXPECT_EQ(window.exitStatus(), QProcess::NormalExit) << said;
     EXPECT_EQ(window.exitCode(), 1) << said;
     EXPECT_NE(said.find("The run was stopped and kept with a checkpoint"), std::string::npos) << said;
+    EXPECT_EQ(said.find("connection broke"), std::string::npos) << "Qt's own line, raw: " << said;
     const auto reader = SessionReader::open(database);
     ASSERT_TRUE(reader);
     EXPECT_EQ((*reader)->list()->front().state, RunState::Stopped);

@@ -1,0 +1,68 @@
+// What Qt warns of is told as a sentence, once, from any thread, and never stands raw on a terminal.
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QObject>
+#include <QStringList>
+#include <QtGlobal>
+#include <string>
+#include <thread>
+
+#include "app/gui/process/QtMessages.h"
+
+namespace stepscope {
+namespace {
+
+TEST(QtMessages, AreSentencesOnceEachFromAnyThreadAndNeverRaw) {
+    QStringList said;
+    testing::internal::CaptureStderr();
+    {
+        QtMessages messages;
+        QObject::connect(&messages, &QtMessages::warned, [&said](const QString& sentence) { said << sentence; });
+        for (int i = 0; i < 2; ++i) qWarning("QFont::setPointSize:\n  Point size must be greater than 0");
+        std::thread([] { qCritical("The tray is full!"); }).join();
+        EXPECT_TRUE(said.isEmpty()) << "they are told by the event loop, whatever Qt holds while it warns";
+        QCoreApplication::sendPostedEvents(&messages);
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_EQ(said, (QStringList{"Qt warns: QFont::setPointSize: Point size must be greater than 0.", "Qt warns: The tray is full!"}))
+        << said.join(" | ").toStdString();
+}
+
+TEST(QtMessages, OfAnyLengthAndNumberAreBounded) {
+    QStringList said;
+    testing::internal::CaptureStderr();
+    {
+        QtMessages messages;
+        QObject::connect(&messages, &QtMessages::warned, [&said](const QString& sentence) { said << sentence; });
+        qWarning("%s", std::string(100'000, 'x').c_str());
+        for (int i = 0; i < 300; ++i) qWarning("warning %d", i);
+        QCoreApplication::sendPostedEvents(&messages);
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    ASSERT_EQ(said.size(), 100);
+    EXPECT_LT(said.front().size(), 600);
+}
+
+QString& heardElsewhere() {
+    static QString text;
+    return text;
+}
+
+TEST(QtMessages, ThatWarnOfNothingAndThoseAfterItGoWhereTheyWentBefore) {
+    const QtMessageHandler former =
+        qInstallMessageHandler([](QtMsgType, const QMessageLogContext&, const QString& text) { heardElsewhere() = text; });
+    {
+        const QtMessages messages;
+        qInfo("said");
+        EXPECT_EQ(heardElsewhere(), QString("said"));
+        qWarning("warned");
+        EXPECT_EQ(heardElsewhere(), QString("said"));
+    }
+    qWarning("after all");
+    qInstallMessageHandler(former);
+    EXPECT_EQ(heardElsewhere(), QString("after all"));
+}
+
+}  // namespace
+}  // namespace stepscope
