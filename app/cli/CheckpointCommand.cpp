@@ -30,10 +30,9 @@ Json toJson(const CheckpointInfo& c) {
 }
 
 std::string asText(const CheckpointInfo& c) {
-    std::string text =
-        fmt::format("{}\n  step {}, loss {:.4f}, {} parameters, {}, {}\n\nconfiguration\n", printable(c.path), format::count(c.step), c.loss,
-                    format::count(c.parameters), c.tokenizer.empty() ? "ready tokens" : printable(c.tokenizer) + " tokenizer",
-                    format::bytes({c.bytes}));
+    std::string text = fmt::format("{}\n  step {}, loss {:.4f}, {} parameters, {}, {}\n\nconfiguration\n", printable(c.path), format::count(c.step),
+                                   c.loss, format::count(c.parameters), c.tokenizer.empty() ? "ready tokens" : printable(c.tokenizer) + " tokenizer",
+                                   format::bytes({c.bytes}));
     for (const auto& [key, value] : listConfig(c.config)) text += fmt::format("  {}: {}\n", printable(key), printable(value));
     return text;
 }
