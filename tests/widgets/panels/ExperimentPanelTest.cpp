@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "ExperimentPanelFixture.h"
+#include "core/base/Format.h"
 
 namespace stepscope {
 namespace {
@@ -253,6 +254,20 @@ TEST_F(ExperimentPanelTest, TheLearningRateRowHasTheTypicalRatesOfTheModelsSize)
     EXPECT_TRUE(panel.row("lr")->details().contains("355 M parameters: 1e-4 to 3e-4")) << panel.row("lr")->details().toStdString();
     EXPECT_TRUE(panel.row("lr")->details().contains("Key: lr")) << "beside what it is";
     EXPECT_TRUE(panel.row("lr")->editor()->toolTip().contains("355 M"));
+}
+
+TEST_F(ExperimentPanelTest, TheRowsOfCheckpointsSayWhatOneTakesWithThisModel) {
+    for (const std::int64_t parameters : {124'000'000, 3'000'000}) {
+        MemoryForecast forecast;
+        forecast.parameters = parameters;
+        panel.setForecast(forecast);
+        // Weights and both moments, in float32.
+        const QString size = "One takes about " + QString::fromStdString(format::bytes({parameters * 12})) + " with this model.";
+        for (const char* key : {"checkpoint-every", "checkpoint-at-end"}) {
+            EXPECT_TRUE(panel.row(key)->details().endsWith(size)) << panel.row(key)->details().toStdString();
+            EXPECT_EQ(panel.row(key)->editor()->toolTip(), size) << key;
+        }
+    }
 }
 
 TEST_F(ExperimentPanelTest, GivesEveryControlAnAccessibleNameAndAPlaceInTheTabOrder) {
