@@ -12,6 +12,7 @@ namespace stepscope::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -236,13 +237,34 @@ TEST_F(Files, KeepsTheNewestCheckpointsAndSaysAtTheStartWhatTheyTake) {
     EXPECT_THAT(steps, ElementsAre(9, 12));
 }
 
+// What is validated on is none of what is learnt, so each checkpoint does worse there than the one before.
+TEST_F(Files, KeepsTheBestCheckpointBesideTheNewestWhereAskedByItsFlag) {
+    write("train.txt", letters("bcdefgh", 4000));
+    write("never.txt", std::string(2000, 'a'));
+    const auto keptOf = [&](const Words& more) {
+        Words words = tiny({"--data", path("train.txt"), "--validation", path("never.txt"), "--checkpoint-every", "3", "--keep", "1", "--log-every",
+                            "6", "--set", "schedule=constant", "--set", "lr=0.01"});
+        words.insert(words.end(), more.begin(), more.end());
+        const auto finished = cli(words);
+        EXPECT_EQ(finished.exitCode, 0) << finished.err;
+        EXPECT_THAT(finished.err, HasSubstr(more.empty() ? "1 kept" : "2 kept"));
+        std::vector<int> steps;
+        const std::string session = newest()["id"].dump();
+        for (const auto& one : Json::parse(cli({"checkpoint", "list", session, "--db", database(), "--json"}).out)) steps.push_back(one["step"]);
+        return steps;
+    };
+    EXPECT_THAT(keptOf({"--keep-best"}), ElementsAre(3, 12));
+    EXPECT_THAT(keptOf({}), ElementsAre(12));
+}
+
 TEST_F(Files, PrintsALineEverySoManyStepsIntoAPipe) {
     const auto quiet = cli(tiny({"--no-record"}));
     EXPECT_THAT(quiet.err, Not(HasSubstr("step 4/12")));
     const auto told = cli(tiny({"--no-record", "--log-every", "4", "--set", "grad-accumulation=2"}));
     ASSERT_EQ(told.exitCode, 0) << told.err;
-    for (const char* words : {"step 4/12 · loss", "step 8/12", "step 12/12", "samples/s", "tok/s", "epoch 0.", "grad norm", "lr "})
+    for (const char* words : {"step 4/12 · loss", "step 8/12", "step 12/12", "samples/s", "tok/s", "grad norm", "lr "})
         EXPECT_THAT(told.err, HasSubstr(words));
+    EXPECT_THAT(told.err, ContainsRegex("epoch 0\\.[0-9]+ of ([0-9]+:)?[0-9]+:[0-9][0-9]")) << "where it is, and the time that a whole one takes";
     EXPECT_THAT(told.err, Not(HasSubstr("step 5/12")));
     expectRefused(cli(tiny({"--log-every", "-1"})), {"log-every"}, kBadInput);
 }
