@@ -269,6 +269,19 @@ TEST_F(Files, PrintsALineEverySoManyStepsIntoAPipe) {
     expectRefused(cli(tiny({"--log-every", "-1"})), {"log-every"}, kBadInput);
 }
 
+// The loss scale doubles after every step, until what is scaled passes the largest number of float16.
+TEST_F(Files, StepsThatFp16LeavesOutAreCountedInTheLinesAndInTheSummary) {
+    const Words overflowing{"--no-record", "--steps", "60", "--set", "amp=fp16", "--set", "fusion=off", "--set", "scale-growth=1"};
+    Words told = tiny(overflowing);
+    told.insert(told.end(), {"--log-every", "60"});
+    const auto finished = cli(told);
+    ASSERT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_THAT(finished.err, ContainsRegex("[1-9][0-9]* left out by fp16"));
+    EXPECT_THAT(finished.out, ContainsRegex("[1-9][0-9]* steps left out by fp16"));
+    EXPECT_GT(train(overflowing)["skipped"].get<int>(), 1);
+    EXPECT_THAT(cli(tiny({"--no-record", "--log-every", "6"})).err, Not(HasSubstr("left out")));
+}
+
 TEST_F(Files, TheStepLogHasRateAndGradientNorm) {
     train({"--step-log", path("log"), "--set", "lr=1e-3", "--set", "schedule=constant"});
     for (const auto& step : stepLog(path("log"))) {
