@@ -5,6 +5,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "tests/app/CliFixture.h"
 
@@ -91,19 +93,68 @@ TEST_F(Files, AResumedRunObeysANewSeedAndSaysSo) {
     EXPECT_EQ(session(newest()["id"])["config"]["seed"], 5);
 }
 
+using Settings = std::vector<std::pair<std::string, Json>>;
+
+std::string wordOf(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// Of the model that a checkpoint holds: another value is refused.
+Settings ofAnotherModel() {
+    return {{"layers", 2},
+            {"heads", 1},
+            {"width", 32},
+            {"qkv", "split"},
+            {"activation", "swiglu"},
+            {"tied-head", "off"},
+            {"norm-placement", "post"},
+            {"norm", "rmsnorm"},
+            {"positions", "rope"},
+            {"bias", "off"}};
+}
+
+// Obeyed, all in one run.
+Settings obeyedTogether() {
+    return {{"dropout", 0.25},
+            {"label-smoothing", 0.125},
+            {"schedule", "linear"},
+            {"lr", 0.0625},
+            {"min-lr", 0.03125},
+            {"warmup", 0},
+            {"weight-decay", 0.5},
+            {"beta1", 0.5},
+            {"beta2", 0.75},
+            {"epsilon", 0.125},
+            {"seed", 9},
+            {"validation-tokens", 64},
+            {"batch-size", 3},
+            {"grad-accumulation", 2},
+            {"grad-clip", 0.5},
+            {"fusion", "kernels"},
+            {"checkpoint-every", 4},
+            {"keep", 2},
+            {"sample-every", 0},
+            {"optimizer", "loop"}};
+}
+
+// Another value of a switch than it has now, as `switches --json` lists them; of words one that can be used here where there is one.
+std::string anotherValue(const Json& entry, const Json& now) {
+    const Json& values = entry["values"];
+    if (!values.is_array()) return values["type"] == "real" ? "0.5" : wordOf(now) == "8" ? "4" : "8";
+    std::string found;
+    for (const auto& value : values) {
+        const auto word = value.get<std::string>();
+        if (word == wordOf(now)) continue;
+        if (!entry["refused"].contains(word)) return word;
+        found = word;
+    }
+    return found;
+}
+
 TEST_F(Files, AResumedRunRefusesAnotherModelByTheKeyThatDiffers) {
     train();
-    for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"layers", "2"},
-                                                                                     {"heads", "1"},
-                                                                                     {"width", "32"},
-                                                                                     {"qkv", "split"},
-                                                                                     {"activation", "swiglu"},
-                                                                                     {"tied-head", "off"},
-                                                                                     {"norm-placement", "post"},
-                                                                                     {"norm", "rmsnorm"},
-                                                                                     {"positions", "rope"},
-                                                                                     {"bias", "off"}})
-        expectRefused(resume({"--steps", "20", "--no-record", "--set", key + "=" + value}),
+    for (const auto& [key, value] : ofAnotherModel())
+        expectRefused(resume({"--steps", "20", "--no-record", "--set", key + "=" + wordOf(value)}),
                       {"a model with another " + key, "leave " + key + " as it was"}, kBadInput);
     expectRefused(resume({"--steps", "20", "--no-record", "--set", "vocabulary=300"}), {"vocabulary of 256", "300"}, kBadInput);
 }
@@ -111,37 +162,56 @@ TEST_F(Files, AResumedRunRefusesAnotherModelByTheKeyThatDiffers) {
 // What is stored of the resumed session is what it was told, and the steps show what can be seen of it there.
 TEST_F(Files, AResumedRunObeysEveryKeyThatIsNotOfTheModel) {
     train();
-    const std::vector<std::pair<std::string, Json>> all{{"dropout", 0.25},
-                                                        {"label-smoothing", 0.125},
-                                                        {"schedule", "linear"},
-                                                        {"lr", 0.0625},
-                                                        {"min-lr", 0.03125},
-                                                        {"warmup", 0},
-                                                        {"weight-decay", 0.5},
-                                                        {"beta1", 0.5},
-                                                        {"beta2", 0.75},
-                                                        {"epsilon", 0.125},
-                                                        {"seed", 9},
-                                                        {"validation-tokens", 64},
-                                                        {"batch-size", 3},
-                                                        {"grad-accumulation", 2},
-                                                        {"grad-clip", 0.5},
-                                                        {"fusion", "kernels"},
-                                                        {"checkpoint-every", 4},
-                                                        {"keep", 2},
-                                                        {"sample-every", 0},
-                                                        {"optimizer", "loop"}};
     Words words{"--steps", "16", "--step-log", path("log")};
-    for (const auto& [key, value] : all)
-        for (const std::string& word : {std::string("--set"), key + "=" + (value.is_string() ? value.get<std::string>() : value.dump())})
-            words.push_back(word);
+    for (const auto& [key, value] : obeyedTogether())
+        for (const std::string& word : {std::string("--set"), key + "=" + wordOf(value)}) words.push_back(word);
     const auto finished = resume(words);
     ASSERT_EQ(finished.exitCode, 0) << finished.err;
     const Json config = session(newest()["id"])["config"];
-    for (const auto& [key, value] : all) EXPECT_EQ(config[key], value) << key;
+    for (const auto& [key, value] : obeyedTogether()) EXPECT_EQ(config[key], value) << key;
     const auto steps = stepLog(path("log"));
     ASSERT_EQ(steps.size(), 4u) << "the twelve before were made";
     EXPECT_GE(steps.back()["lr"].get<double>(), 0.03125) << "the new floor";
+}
+
+// The program's own list of keys decides what is asked: a new setting needs a row here or above, a new switch is tried with a value of its own.
+TEST_F(Files, AResumedRunObeysOrRefusesEachKeyThatTheProgramHas) {
+    train();
+    write("own.txt", letters("abcdefgh", 4000));
+    std::map<std::string, std::string> obeyed{{"data", "random"},  {"validation-fraction", "0.25"}, {"validation", path("own.txt")},
+                                              {"steps", "15"},     {"scale-growth", "100"},         {"threads", "2"},
+                                              {"keep-best", "on"}, {"checkpoint-at-end", "off"}};
+    const std::map<std::string, std::pair<std::string, std::string>> refused{{"tokenizer", {"char", "vocabulary of 256"}},
+                                                                             {"separator", {"endoftext", "separator"}}};
+    std::set<std::string> known{"preset", "vocabulary"};  // a name that stands for settings; and refused above
+    for (const auto& [key, value] : ofAnotherModel()) known.insert(key);
+    for (const auto& [key, value] : obeyedTogether()) known.insert(key);
+    const Json before = session(1)["config"];
+    std::set<std::string> switches;
+    for (const auto& entry : Json::parse(cli({"switches", "--json", "--preset", "tiny-cpu"}).out)) {
+        const auto id = entry["id"].get<std::string>();
+        if (!known.contains(id) && switches.insert(id).second) obeyed[id] = anotherValue(entry, before[id]);
+    }
+    ASSERT_FALSE(switches.empty());
+    for (const auto& [key, value] : before.items())
+        EXPECT_TRUE(known.contains(key) || obeyed.contains(key) || refused.contains(key)) << key << ": whether it is obeyed, nobody asks";
+
+    const auto resumedWith = [&](const std::string& key, const std::string& value) {
+        return resume({"--set", "steps=14", "--set", key + "=" + value, "--json"});
+    };
+    for (const auto& [key, row] : refused) expectRefused(resumedWith(key, row.first), {row.second}, kBadInput);
+    for (const auto& [key, value] : obeyed) {
+        const auto finished = resumedWith(key, value);
+        // A switch that this machine, or the others, do not go with is refused by its name.
+        if (finished.exitCode != 0 && switches.contains(key)) {
+            EXPECT_THAT(finished.err, HasSubstr(key));
+            EXPECT_EQ(finished.signal, 0) << key;
+            continue;
+        }
+        ASSERT_EQ(finished.exitCode, 0) << key << ": " << finished.err;
+        const Json stored = session(Json::parse(finished.out)["session"])["config"];
+        EXPECT_EQ(wordOf(stored[key]), value) << key;
+    }
 }
 
 TEST_F(Files, AResumedRunRefusesAnotherAlphabetOfTheSameSize) {
@@ -249,8 +319,8 @@ TEST_F(Files, KeepsTheBestCheckpointBesideTheNewestWhereAskedByItsFlag) {
         EXPECT_EQ(finished.exitCode, 0) << finished.err;
         EXPECT_THAT(finished.err, HasSubstr(more.empty() ? "1 kept" : "2 kept"));
         std::vector<int> steps;
-        const std::string session = newest()["id"].dump();
-        for (const auto& one : Json::parse(cli({"checkpoint", "list", session, "--db", database(), "--json"}).out)) steps.push_back(one["step"]);
+        const std::string id = newest()["id"].dump();
+        for (const auto& one : Json::parse(cli({"checkpoint", "list", id, "--db", database(), "--json"}).out)) steps.push_back(one["step"]);
         return steps;
     };
     EXPECT_THAT(keptOf({"--keep-best"}), ElementsAre(3, 12));
