@@ -12,33 +12,38 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kPiece = 4 << 20;
-constexpr std::uintmax_t kMostReadWhole = 64'000'000;  // of what cannot be looked at in pieces: a fraction of a second
+constexpr std::size_t kMostLooked = 64'000'000;  // of what a look at every byte would have to parse or unpack: a second or less
 
 bool isBuiltIn(const std::string& data) {
     return data == "kjv" || data == "generated" || data == "random";
 }
 
-// Of a folder's files together; at most a little more than is read whole.
+// Of a folder's files together; at most a little more than is looked at.
 std::uintmax_t sizeOf(const std::filesystem::path& path) {
     namespace fs = std::filesystem;
     std::error_code ignored;
     if (!fs::is_directory(path, ignored)) return fs::file_size(path, ignored);
     std::uintmax_t sum = 0;
     for (fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, ignored), end;
-         !ignored && at != end && sum <= kMostReadWhole; at.increment(ignored)) {
+         !ignored && at != end && sum <= kMostLooked; at.increment(ignored)) {
         std::error_code gone;
         if (const auto size = at->file_size(gone); !gone && at->is_regular_file(gone)) sum += size;
     }
     return sum;
 }
 
-// Of a folder, .jsonl, what is packed, ready tokens, and what is not there: as the run would read them.
-std::string problemOfWhole(const std::string& data) {
+// Of a folder, .jsonl, what is packed, ready tokens, and what is not there: as the run would read them, and of more than a second's work the
+// beginning. Nothing when it is not wanted any more.
+std::optional<std::string> problemOfOthers(const std::string& data, const std::function<bool()>& wanted) {
     if (isReadyTokens(data)) {
         const auto tokens = openReadyTokens(data);
         return tokens ? std::string() : tokens.error().sentence;
     }
-    if (sizeOf(data) > kMostReadWhole && std::filesystem::exists(data)) return {};  // left to the run
+    if (std::error_code ignored; std::filesystem::exists(data, ignored) && sizeOf(data) > kMostLooked) {
+        const Status good = checkBeginning(data, kMostLooked, wanted);
+        if (good) return std::string();
+        return good.error().code == ErrorCode::Cancelled ? std::nullopt : std::optional(good.error().sentence);
+    }
     const std::atomic<bool> cancelled{false};
     const auto text = readText(data, cancelled);
     // Where memory is short the run may have more of it by then.
@@ -63,14 +68,19 @@ DataCheck::Stamp DataCheck::stampOf(const std::string& path) {
 
 std::optional<std::string> DataCheck::known(const std::string& data) const {
     if (isBuiltIn(data)) return std::string();
-    if (!isPlainTextFile(data)) return std::nullopt;  // what is in a folder may be another thing at any time
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(data, ignored)) return std::nullopt;  // what is in a folder may be another thing at any time
     return m_looked == stampOf(data) ? std::optional(m_problem) : std::nullopt;
 }
 
 std::optional<std::string> DataCheck::problemOf(const std::string& data, const std::function<bool()>& wanted) {
     if (auto told = known(data)) return told;
-    if (!isPlainTextFile(data)) return problemOfWhole(data);
     const Stamp stamp = stampOf(data);
+    if (!isPlainTextFile(data)) {
+        auto told = problemOfOthers(data, wanted);
+        if (told) m_looked = stamp, m_problem = *told;
+        return told;
+    }
     if (m_look == nullptr || m_look->of != stamp) {
         auto file = MappedFile::open(data);
         if (!file) return file.error().sentence;

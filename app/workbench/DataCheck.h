@@ -15,9 +15,9 @@ public:
     DataCheck();
     ~DataCheck();
 
-    // A sentence when `data` are such as a run would refuse, else empty. A plain file is looked through whatever its size; folders, .jsonl and
-    // packed texts are read where they are small, and left to the run where not. Nothing when `wanted`, asked every few milliseconds, says no: the
-    // next call for this file goes on there.
+    // A sentence when `data` are such as a run would refuse, else empty. A plain file is looked through whatever its size; of folders, .jsonl and
+    // packed texts the first 64 MB are, and of a folder whether it holds any text. Nothing when `wanted`, asked every few milliseconds, says no: the
+    // next call for a plain file goes on there.
     std::optional<std::string> problemOf(const std::string& data, const std::function<bool()>& wanted);
     // The same where it is known without a look.
     std::optional<std::string> known(const std::string& data) const;

@@ -107,11 +107,11 @@ std::optional<std::string> withoutHalves(std::string_view line) {
 }  // namespace
 
 Result<JsonLinesText> textOfJsonLines(std::string_view lines, const std::string& name, const std::string& separator,
-                                      const std::atomic<bool>& cancelled) {
+                                      const std::atomic<bool>& cancelled, std::int64_t firstLine) {
     JsonLinesText all;
     const std::size_t most = lines.size();
     bool first = true, anyText = false;
-    for (std::int64_t number = 1; !lines.empty(); ++number) {
+    for (std::int64_t number = firstLine; !lines.empty(); ++number) {
         if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", name));
         const std::size_t end = std::min(lines.find('\n'), lines.size());
         const std::string_view line = lines.substr(0, end);

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kNamedInNote = 3;
+constexpr std::size_t kPieceLooked = 4 << 20;  // between two questions whether anybody still wants to know
 
 std::string extensionOf(const fs::path& path) {
     std::string extension = path.extension().string();
@@ -41,10 +42,26 @@ bool isJsonLines(const fs::path& path) {
     return kindOf(path) == ".jsonl" || kindOf(path) == ".ndjson";
 }
 
+Error cancelledReading(const std::string& path) {
+    return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", path));
+}
+
+Error packedTokens(const std::string& path) {
+    return makeError(ErrorCode::BadInput, fmt::format("{} holds packed tokens, and tokens are mapped from the disk; unpack it with zstd -d.", path));
+}
+
+Error noLineHoldsText(const std::string& path) {
+    return makeError(ErrorCode::BadInput, fmt::format("{} is empty: no line holds a text.", path));
+}
+
+Error noTextIn(const std::string& folder, std::size_t files) {
+    return makeError(
+        ErrorCode::BadInput,
+        fmt::format("The folder {} is empty of text: none of its {} files is UTF-8 text or .jsonl (name a .bin of tokens itself).", folder, files));
+}
+
 Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator) {
-    if (isPacked(path) && kindOf(path) == ".bin")
-        return makeError(ErrorCode::BadInput,
-                         fmt::format("{} holds packed tokens, and tokens are mapped from the disk; unpack it with zstd -d.", path));
+    if (isPacked(path) && kindOf(path) == ".bin") return packedTokens(path);
     auto file = MappedFile::open(path);
     if (!file) return file.error();
     SourceText source{.name = path, .title = path};
@@ -62,7 +79,7 @@ Result<SourceText> readOne(const std::string& path, const std::atomic<bool>& can
                           "give a smaller file, its text as a plain file (which is mapped), or ready tokens (.bin)");
         auto documents = textOfJsonLines(source.text(), path, separator == Separator::EndOfText ? kEndOfText : "\n\n", cancelled);
         if (!documents) return documents.error();
-        if (documents->text.empty()) return makeError(ErrorCode::BadInput, fmt::format("{} is empty: no line holds a text.", path));
+        if (documents->text.empty()) return noLineHoldsText(path);
         if (documents->mended > 0)
             source.note = fmt::format("{} line{} held half of a surrogate pair alone, read as U+FFFD", format::count(documents->mended),
                                       documents->mended == 1 ? "" : "s");
@@ -97,7 +114,7 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
     std::vector<std::string> skipped;
     std::size_t used = 0;
     for (const auto& path : *files) {
-        if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", folder));
+        if (cancelled) return cancelledReading(folder);
         const auto held = static_cast<std::int64_t>(all.owned.size());
         auto one = readOne(path.string(), cancelled, {free.count - held}, separator);
         if (!one) {
@@ -114,10 +131,7 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
         if (used++ > 0) all.owned += separator == Separator::EndOfText ? kEndOfText : "\n";
         all.owned += one->text();
     }
-    if (used == 0)
-        return makeError(ErrorCode::BadInput,
-                         fmt::format("The folder {} is empty of text: none of its {} files is UTF-8 text or .jsonl (name a .bin of tokens itself).",
-                                     folder, files->size()));
+    if (used == 0) return noTextIn(folder, files->size());
     all.title = fmt::format("folder {} ({} file{})", folder, used, used == 1 ? "" : "s");
     if (!skipped.empty()) {
         const auto named = std::min(skipped.size(), kNamedInNote);
@@ -127,6 +141,85 @@ Result<SourceText> readFolder(const std::string& folder, const std::atomic<bool>
                         skipped.size() > named ? ", ..." : "");
     }
     return all;
+}
+
+// `lines` in pieces, each of which is let go before the next. isWhole: nothing of the file is behind them.
+Status checkLines(std::string_view lines, bool isWhole, const std::string& path, const std::function<bool()>& wanted) {
+    const std::atomic<bool> never{false};
+    std::int64_t number = 1;
+    bool anyText = false;
+    while (!lines.empty()) {
+        if (!wanted()) return cancelledReading(path);
+        const std::size_t end = lines.find('\n', std::min(kPieceLooked, lines.size()) - 1);
+        const std::string_view piece = lines.substr(0, end == std::string_view::npos ? lines.size() : end + 1);
+        const auto documents = textOfJsonLines(piece, path, "\n\n", never, number);
+        if (!documents) return documents.error();
+        anyText = anyText || !documents->text.empty();
+        number += std::ranges::count(piece, '\n');
+        lines.remove_prefix(piece.size());
+    }
+    if (isWhole && !anyText) return noLineHoldsText(path);
+    return {};
+}
+
+Status checkLetters(std::string_view text, bool isWhole, const std::string& path, const std::function<bool()>& wanted) {
+    // Where it was cut stands part of a letter, which is no mistake of the text.
+    const auto last = [&] { return static_cast<unsigned char>(text.back()); };
+    for (int i = 0; !isWhole && i < 3 && !text.empty() && (last() & 0xC0) == 0x80; ++i) text.remove_suffix(1);
+    if (!isWhole && !text.empty() && last() >= 0xC0) text.remove_suffix(1);
+    TextCheck check(text, path);
+    Status good;
+    while (good && !check.done()) {
+        if (!wanted()) return cancelledReading(path);
+        good = check.more(kPieceLooked);
+    }
+    return good;
+}
+
+Status checkBeginningOfOne(const std::string& path, std::size_t most, const std::function<bool()>& wanted) {
+    if (isPacked(path) && kindOf(path) == ".bin") return packedTokens(path);
+    auto file = MappedFile::open(path);
+    if (!file) return file.error();
+    std::string unpacked;
+    std::string_view bytes = file->bytes();
+    if (isPacked(path)) {
+        const std::atomic<bool> never{false};
+        auto text = unpackZstd(bytes, path, never, most, Beyond::LeftOut);
+        if (!text) return text.error();
+        unpacked = std::move(*text);
+        bytes = unpacked;
+    }
+    // What was unpacked up to the limit may go on.
+    const bool isWhole = isPacked(path) ? bytes.size() < most : bytes.size() <= most;
+    bytes = bytes.substr(0, most);
+    Status good;
+    if (isJsonLines(path) && !bytes.empty())
+        good = checkLines(isWhole ? bytes : bytes.substr(0, bytes.rfind('\n') + 1), isWhole, path, wanted);  // nothing of a line longer than all
+    else
+        good = checkLetters(bytes, isWhole, path, wanted);
+    if (file->cutShort()) return {};  // its zeros are none of the file's
+    return good;
+}
+
+Status checkBeginningOfFolder(const std::string& folder, std::size_t most, const std::function<bool()>& wanted) {
+    const auto files = filesBelow(folder);
+    if (!files) return files.error();
+    bool anyText = false;
+    std::uintmax_t looked = 0;
+    for (const auto& path : *files) {
+        if (!wanted()) return cancelledReading(folder);
+        if (anyText && looked >= most) return {};
+        const bool mustBeGood = isJsonLines(path) || isPacked(path);
+        if (anyText && !mustBeGood) continue;  // the run skips it where it is no text
+        const Status good = checkBeginningOfOne(path.string(), most, wanted);
+        if (!good && (mustBeGood || good.error().code != ErrorCode::BadInput)) return good;
+        if (!good) continue;
+        anyText = true;
+        std::error_code gone;
+        if (const auto size = fs::file_size(path, gone); !gone) looked += std::min<std::uintmax_t>(size, most);
+    }
+    if (!anyText) return noTextIn(folder, files->size());
+    return {};
 }
 
 }  // namespace
@@ -139,6 +232,11 @@ bool isPlainTextFile(const std::string& path) {
 Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free, Separator separator) {
     std::error_code ignored;
     return fs::is_directory(path, ignored) ? readFolder(path, cancelled, free, separator) : readOne(path, cancelled, free, separator);
+}
+
+Status checkBeginning(const std::string& path, std::size_t most, const std::function<bool()>& wanted) {
+    std::error_code ignored;
+    return fs::is_directory(path, ignored) ? checkBeginningOfFolder(path, most, wanted) : checkBeginningOfOne(path, most, wanted);
 }
 
 }  // namespace stepscope

@@ -1,6 +1,8 @@
 // Text from the user's disk: a UTF-8 file, a folder of them, or .jsonl; each may be packed as .zst. Called while a corpus is opened.
 #pragma once
 #include <atomic>
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +31,11 @@ struct SourceText {
 // A plain file is mapped; the others have to lie in RAM, and those that `free` has no room for are refused.
 Result<SourceText> readText(const std::string& path, const std::atomic<bool>& cancelled, Bytes free = kUnbounded,
                             Separator separator = Separator::BlankLine);
+
+// Looks at the first `most` bytes (unpacked) of what readText would read, without keeping them: a sentence of readText's where they are enough to
+// know that it would refuse. Of a folder whether there is any text in it, and the beginnings of those files that have to be good.
+// Cancelled when `wanted`, asked every few megabytes, says no.
+Status checkBeginning(const std::string& path, std::size_t most, const std::function<bool()>& wanted);
 
 // A regular file that readText maps and reads as it is: no .jsonl, nothing packed, no ready tokens.
 bool isPlainTextFile(const std::string& path);

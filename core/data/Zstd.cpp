@@ -16,7 +16,8 @@ constexpr std::size_t kMostTimes = 1000, kUnasked = std::size_t{64} << 20;
 
 }  // namespace
 
-Result<std::string> unpackZstd(std::string_view packed, const std::string& name, const std::atomic<bool>& cancelled, std::size_t most) {
+Result<std::string> unpackZstd(std::string_view packed, const std::string& name, const std::atomic<bool>& cancelled, std::size_t most,
+                               Beyond beyond) {
     const auto refused = [&](const std::string& what, std::string cause = {}) {
         return makeError(ErrorCode::BadInput, fmt::format("{} {}", name, what), std::move(cause));
     };
@@ -38,6 +39,7 @@ Result<std::string> unpackZstd(std::string_view packed, const std::string& name,
                 return refused("is not packed with zstd, though its name ends in .zst; give it the name of what it is.", why);
             return refused(fmt::format("is damaged near byte {} ({}); fetch it again, and try it with zstd -t.", in.pos, why), why);
         }
+        if (text.size() + out.pos > most && beyond == Beyond::LeftOut) return text.append(block.data(), most - text.size());
         if (text.size() + out.pos > most)
             return refused(fmt::format("unpacks to more than {}, which would have to lie in RAM; unpack it with zstd -d and give the file.",
                                        format::bytes({static_cast<std::int64_t>(most)})));

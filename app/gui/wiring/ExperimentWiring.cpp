@@ -63,6 +63,7 @@ void ExperimentWiring::ask(const RunConfig& config) {
     const auto possible = checkConfig(config);
     m_panels.experiment.setProblem(possible ? QString() : QString::fromStdString(possible.error().sentence));
     if (std::exchange(m_shownData, config.data) != config.data) m_panels.experiment.setDataProblem({});
+    if (std::exchange(m_shownValidation, config.validation) != config.validation) m_panels.experiment.setValidationProblem({});
     const std::uint64_t edit = ++m_newest;
     m_thread.post([this, edit, config, workbench = m_runs.workbench()] {
         const auto wanted = [this, edit] { return edit == m_newest; };
@@ -76,17 +77,18 @@ void ExperimentWiring::ask(const RunConfig& config) {
             show(found);
             if (unreadable) m_panels.experiment.setDataProblem(QString::fromStdString(*unreadable));
         });
-        if (possible && !unreadable) lookAtData(config, edit);
+        if (possible && !unreadable) lookAt(m_data, config.data, edit, &ExperimentPanel::setDataProblem);
+        if (possible && config.validation != "split") lookAt(m_validation, config.validation, edit, &ExperimentPanel::setValidationProblem);
     });
 }
 
 // A file of many gigabytes is on its way from the disk for minutes: verdicts and forecast do not wait for it. On the thread.
-void ExperimentWiring::lookAtData(const RunConfig& config, std::uint64_t edit) {
+void ExperimentWiring::lookAt(DataCheck& check, const std::string& data, std::uint64_t edit, void (ExperimentPanel::*say)(const QString& sentence)) {
     const auto wanted = [this, edit] { return edit == m_newest; };
-    const auto unreadable = m_data.problemOf(config.data, wanted);
+    const auto unreadable = check.problemOf(data, wanted);
     if (!unreadable) return;
-    answer(this, [this, wanted, sentence = QString::fromStdString(*unreadable)] {
-        if (wanted()) m_panels.experiment.setDataProblem(sentence);
+    answer(this, [this, wanted, say, sentence = QString::fromStdString(*unreadable)] {
+        if (wanted()) (m_panels.experiment.*say)(sentence);
     });
 }
 

@@ -69,6 +69,26 @@ TEST_F(DataCheckTest, SaysOfAFolderWithoutTextThatItIsEmpty) {
     EXPECT_EQ(told(inner), "");
 }
 
+TEST_F(DataCheckTest, LooksAtTheBeginningOfWhatIsTooLargeToBeReadWhole) {
+    const std::string line = "{\"text\": \"" + repeated("word ", 4000) + "\"}\n", some = repeated(line, kSeveralPieces);
+    const std::string rest = repeated(line, 70'000'000 - some.size());
+    const std::string broken = folder.write("lines.jsonl", some + "nonsense\n" + rest);
+    EXPECT_FALSE(check.problemOf(broken, [] { return false; })) << "nobody wants to know any more";
+    EXPECT_THAT(told(broken), ::testing::HasSubstr("lines.jsonl line " + std::to_string(some.size() / line.size() + 1) + " is not JSON"));
+    EXPECT_THAT(check.known(broken).value_or(""), ::testing::HasSubstr("is not JSON")) << "without a second look";
+    EXPECT_EQ(told(folder.write("good.jsonl", some + rest)), "");
+}
+
+TEST_F(DataCheckTest, SaysOfALargeFolderWhetherThereIsAnyTextInIt) {
+    const std::string inner = folder.path("texts"), picture = folder.write("texts/picture.png", "\x89PNG");
+    std::filesystem::resize_file(picture, 70'000'000);
+    EXPECT_THAT(told(inner), ::testing::HasSubstr("is empty of text"));
+    folder.write("texts/essay.txt", "word");
+    EXPECT_EQ(told(inner), "");
+    folder.write("texts/pages.jsonl", "nonsense\n");
+    EXPECT_THAT(told(inner), ::testing::HasSubstr("pages.jsonl line 1 is not JSON")) << "the run does not leave it out";
+}
+
 TEST_F(DataCheckTest, GoesOnWhereItWasInterrupted) {
     const std::string path = folder.write("essay.txt", repeated("word ", kSeveralPieces) + "\xe9");
     int asked = 0;

@@ -199,5 +199,43 @@ TEST(TextReader, StopsWhenCancelled) {
     EXPECT_EQ(readText(folder.path("a.jsonl"), cancelled).error().code, ErrorCode::Cancelled);
 }
 
+std::string saidOfBeginning(const std::string& path, std::size_t most) {
+    const auto good = checkBeginning(path, most, [] { return true; });
+    return good ? "" : good.error().sentence;
+}
+
+TEST(TextReader, LooksAtTheBeginningOfATextAlone) {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("a.txt", "gr\u00fc\u00df \xe9");
+    for (std::size_t most = 3; most <= 7; ++most) EXPECT_EQ(saidOfBeginning(path, most), "") << most << " bytes, half a letter among them";
+    EXPECT_THAT(saidOfBeginning(path, 8), AllOf(HasSubstr("a.txt"), HasSubstr("0xE9")));
+    EXPECT_EQ(saidOfBeginning(path, 100), errorOf(path).sentence);
+    EXPECT_THAT(saidOfBeginning(folder.path("nothere.txt"), 100), HasSubstr("nothere.txt"));
+    EXPECT_EQ(checkBeginning(path, 100, [] { return false; }).error().code, ErrorCode::Cancelled);
+}
+
+TEST(TextReader, LooksAtTheFirstLinesOfJsonAlone) {
+    const TemporaryFolder folder;
+    const std::string line = "{\"text\": \"one\"}\n";
+    const std::string path = folder.write("a.jsonl", line + line + "nonsense\n");
+    EXPECT_EQ(saidOfBeginning(path, 2 * line.size() + 4), "") << "what is cut is no line";
+    EXPECT_EQ(saidOfBeginning(path, 3 * line.size()), errorOf(path).sentence);
+    const std::string empty = folder.write("empty.jsonl", "{\"text\": \"\"}\n{\"text\": \"\"}\n");
+    EXPECT_EQ(saidOfBeginning(empty, 100), errorOf(empty).sentence);
+    EXPECT_EQ(saidOfBeginning(empty, 20), "") << "there may be a text behind it";
+}
+
+TEST(TextReader, LooksInAFolderForAnyTextAtAll) {
+    const TemporaryFolder folder;
+    folder.write("in/a.png", "\x89PNG");
+    EXPECT_EQ(saidOfBeginning(folder.path("in"), 100), errorOf(folder.path("in")).sentence);
+    folder.write("in/b.txt", "word");
+    folder.write("in/c.png", "\x89PNG");
+    EXPECT_EQ(saidOfBeginning(folder.path("in"), 100), "");
+    folder.write("in/d.jsonl", "nonsense\n");
+    EXPECT_EQ(saidOfBeginning(folder.path("in"), 100), errorOf(folder.path("in")).sentence);
+    EXPECT_EQ(saidOfBeginning(folder.path("in"), 4), "") << "as much was looked at";
+}
+
 }  // namespace
 }  // namespace stepscope

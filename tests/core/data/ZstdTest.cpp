@@ -91,6 +91,9 @@ TEST(Zstd, RefusesWhatNoTextPacksTo) {
 TEST(Zstd, RefusesWhatWouldFillTheMemory) {
     EXPECT_EQ(unpackZstd(packed(std::string(2'000'000, 'a')), "t.zst", kNeverCancelled, 2'000'000)->size(), 2'000'000u);
     EXPECT_THAT(refusal(packed(std::string(2'000'001, 'a')), 2'000'000), AllOf(HasSubstr("more than 2"), HasSubstr("zstd -d")));
+    const auto beginning = unpackZstd(packed(std::string(2'000'001, 'a')), "t.zst", kNeverCancelled, 2'000'000, Beyond::LeftOut);
+    ASSERT_TRUE(beginning.ok());
+    EXPECT_EQ(*beginning, std::string(2'000'000, 'a'));
 }
 
 TEST(Zstd, StopsWhenCancelled) {

@@ -183,6 +183,32 @@ TEST_F(WindowEditsTest, AFolderOrJsonlWithoutTextIsToldBesideTheChooserWhenItIsC
     EXPECT_FALSE(window().notice().isVisible()) << "what it said is mended";
 }
 
+TEST_F(WindowEditsTest, AValidationTextThatCannotBeReadIsToldInItsRowWhenItIsChosen) {
+    openWithForecast();
+    setFakeEstimateMs(0);
+    ValueRow* row = window().experiment().row("validation");
+    const QString path = QDir(folder.path()).filePath("nowhere.txt");
+    edit("validation", path.toUtf8().constData());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return row->problem().contains("nowhere.txt"); }, 5000));
+    edit("layers", "5");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return row->problem().contains("nowhere.txt"); }, 5000)) << "after other edits too";
+    press("Run");
+    EXPECT_FALSE(place->runs().busy());
+    EXPECT_TRUE(window().notice().sentence().contains("nowhere.txt"));
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("A text of its own.");
+    file.close();
+    edit("layers", "4");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !window().experiment().hasProblem(); }, 5000)) << "it is there now";
+    EXPECT_TRUE(row->problem().isEmpty());
+    edit("validation", QDir(folder.path()).filePath("nor-here.txt").toUtf8().constData());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return row->problem().contains("nor-here.txt"); }, 5000));
+    edit("validation", "split");
+    EXPECT_TRUE(row->problem().isEmpty()) << "nothing has to be looked at";
+    EXPECT_FALSE(window().experiment().hasProblem());
+}
+
 TEST_F(WindowEditsTest, ARefusalOfTheRunGoesWithTheNextEditThatMayMendIt) {
     open();
     Q_EMIT window().experiment().row("steps")->committed("steps", "100000");

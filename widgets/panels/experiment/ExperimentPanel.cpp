@@ -221,6 +221,14 @@ void ExperimentPanel::setDataProblem(const QString& sentence) {
     showProblem();
 }
 
+void ExperimentPanel::setValidationProblem(const QString& sentence) {
+    ValueRow* shown = m_settings.at("validation");
+    // A text that is no value at all has a sentence of its own, which stays.
+    if (shown->problem().isEmpty() || shown->problem() == m_validationProblem) shown->setProblem(sentence);
+    m_validationProblem = sentence;
+    showProblem();
+}
+
 void ExperimentPanel::showProblem() {
     const QString shown = problem();
     m_foot->setProblem(shown);
@@ -260,7 +268,8 @@ QString ExperimentPanel::problem() const {
         // A refused flip is told in its row but does not stand in the way of the next run: the draft went back.
         if (shown != nullptr && !shown->problem().isEmpty() && shown->editor()->text() != words(m_draft.text(entry.id))) return shown->problem();
     }
-    return m_problem.isEmpty() ? m_dataProblem : m_problem;
+    if (!m_problem.isEmpty()) return m_problem;
+    return m_dataProblem.isEmpty() ? m_validationProblem : m_dataProblem;
 }
 
 ValueRow* ExperimentPanel::row(const std::string& key) const {

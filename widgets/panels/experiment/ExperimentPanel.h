@@ -40,12 +40,13 @@ public:
     void setTimeForecast(const QString& sentence, const QString& source);  // ForecastFoot::setTime()
     void setTimeOffered(bool isOffered);                                   // ForecastFoot::setTimeOffered()
     ForecastFoot* foot() const { return m_foot; }
-    void setProblem(const QString& sentence);      // what keeps this configuration from running; empty = nothing
-    void setDataProblem(const QString& sentence);  // the same of the chosen data: said beside them as well
-    void setPreparing();                           // Run was pressed: switches moved from here on are flipped when the run is known
-    void setRunning(const RunConfig* running);     // nullptr = no live run
-    void setReplaying(bool replaying);             // says then that these are not the settings of what plays
-    void adopt(const RunConfig& config);           // e.g. "run again with these settings"
+    void setProblem(const QString& sentence);            // what keeps this configuration from running; empty = nothing
+    void setDataProblem(const QString& sentence);        // the same of the chosen data: said beside them as well
+    void setValidationProblem(const QString& sentence);  // the same of the text that is validated on: said in its row
+    void setPreparing();                                 // Run was pressed: switches moved from here on are flipped when the run is known
+    void setRunning(const RunConfig* running);           // nullptr = no live run
+    void setReplaying(bool replaying);                   // says then that these are not the settings of what plays
+    void adopt(const RunConfig& config);                 // e.g. "run again with these settings"
 
     void applied(const std::string& id, const Value& value);      // the live run took a value
     void refused(const std::string& id, const std::string& why);  // or did not: back to what it uses
@@ -110,7 +111,7 @@ private:
     ToneLabel* m_waiting = nullptr;
     QLineEdit* m_filter = nullptr;
     ForecastFoot* m_foot;
-    QString m_problem, m_dataProblem, m_shownProblem;
+    QString m_problem, m_dataProblem, m_validationProblem, m_shownProblem;
     std::map<std::string, ValueRow*> m_settings;
 };
 
