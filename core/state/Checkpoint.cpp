@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/base/JsonDepth.h"
+#include "core/data/CheckpointDescription.h"
 #include "core/data/Hash128.h"
 #include "core/data/MappedFile.h"
 #include "core/events/ConfigJson.h"
@@ -26,11 +26,8 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr int kVersion = 1;
-constexpr std::uintmax_t kLargestState = 16'000'000;          // of state.json; all characters of Unicode as a tokenizer take a third of it
-constexpr std::uintmax_t kLargestHeader = 64u << 20;          // of a file of tensors, beside their data
-constexpr std::int64_t kMostCounted = 1'000'000'000'000'000;  // steps, sequences: products with a context stay within 64 bits
-constexpr std::int64_t kMostRows = 10'000'000;                // of the tables, as the key vocabulary allows
+constexpr std::uintmax_t kLargestState = 16'000'000;  // of state.json; all characters of Unicode as a tokenizer take a third of it
+constexpr std::uintmax_t kLargestHeader = 64u << 20;  // of a file of tensors, beside their data
 constexpr const char* kWeightsFile = "model.safetensors";
 constexpr const char* kMomentsFile = "optimizer.safetensors";
 
@@ -81,7 +78,7 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
         if (!hash) return hash.error();
         hashes[name] = *hash;
     }
-    const json meta = {{"version", kVersion},
+    const json meta = {{"version", kCheckpointVersion},
                        {"step", state.updates},
                        {"cursor", state.cursor},
                        {"seed", state.seed},
@@ -122,48 +119,31 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
     std::stringstream whole;
     whole << file.rdbuf();
     const std::string text = whole.str();
-    if (nestsDeeper(text)) return damaged("its brackets nest deeper than those of any checkpoint");
-    const json meta = json::parse(text, nullptr, false);
-    if (!meta.is_object() || !meta.contains("version")) return damaged("it is not the JSON of a checkpoint");
-    if (meta["version"] != kVersion)
-        return makeError(ErrorCode::Unsupported, fmt::format("The checkpoint {} was written by another version of Stepscope.", path));
-    try {
-        CheckpointMeta read;
-        auto config = configFromJson(meta.at("config").dump());
-        if (!config) return makeError(config.error().code, fmt::format("{}/state.json: {}", path, config.error().sentence), config.error().cause);
-        read.config = *config;
-        read.step = meta.at("step").get<std::int64_t>();
-        read.cursor = meta.at("cursor").get<std::int64_t>();
-        read.seed = meta.at("seed").get<std::uint64_t>();
-        read.loss = meta.at("loss").is_null() ? std::nan("") : meta.at("loss").get<double>();
-        read.skipped = meta.value("skipped", std::int64_t{0});
-        read.lossScale = {meta.value("loss_scale", LossScale{}.scale), meta.value("clean_steps", std::int64_t{0})};
-        read.hashes = meta.value("xxh128", read.hashes);
-        read.origin = {meta.value("text", std::string()), meta.value("threads", std::int64_t{0}), meta.value("workers", std::int64_t{0})};
-        if (!meta.at("tokenizer").is_null()) read.tokenizerJson = meta.at("tokenizer").dump();
-        const json& model = meta.at("model");
-        const std::int64_t vocabulary = model.at("vocab_size").get<std::int64_t>(), positions = model.at("n_positions").get<std::int64_t>();
-        const RunConfig& c = read.config;
-        if (model.at("n_layer") != c.layers || model.at("n_head") != c.heads || model.at("n_embd") != c.width || c.width % c.heads != 0 ||
-            vocabulary < 1 || vocabulary > kMostRows || positions < 1 || positions > kMostRows || read.step < 0 || read.step > kMostCounted ||
-            read.cursor < 0 || read.cursor > kMostCounted || read.skipped < 0 || read.skipped > read.step || read.lossScale.cleanSteps < 0 ||
-            !(read.lossScale.scale > 0) || !std::isfinite(read.lossScale.scale))
-            return damaged("its sizes cannot be");
-        read.model = gptConfig(c, vocabulary);
-        read.model.positions = positions;
-        // What a model of these sizes would take must be there before it is allocated.
-        const auto held = fs::file_size(path + "/" + kWeightsFile, problem);
-        if (!problem && held / sizeof(float) < static_cast<std::uintmax_t>(parameterCount(read.model)))
-            return damaged(fmt::format("a model of its sizes has {} parameters, more than {} can hold", parameterCount(read.model), kWeightsFile));
-        // And nothing that is much larger is read, or hashed, to its end.
-        const auto most = static_cast<std::uintmax_t>(parameterCount(read.model)) * sizeof(double) + kLargestHeader;
-        for (const auto& [file, copies] : {std::pair{kWeightsFile, 1}, std::pair{kMomentsFile, 2}})
-            if (const auto size = fs::file_size(path + "/" + file, problem); !problem && size > most * static_cast<std::uintmax_t>(copies))
-                return damaged(fmt::format("{} is larger than a model of its sizes, with {} parameters", file, parameterCount(read.model)));
-        return read;
-    } catch (const json::exception& wrong) {
-        return makeError(ErrorCode::Damaged, fmt::format("{}/state.json is damaged: an entry is missing or of the wrong kind.", path), wrong.what());
-    }
+    auto told = parseCheckpointDescription(text, path);
+    if (!told) return told.error();
+    CheckpointMeta read;
+    read.config = std::move(told->config);
+    read.tokenizerJson = std::move(told->tokenizerJson);
+    read.loss = told->loss;
+    read.step = told->step;
+    read.cursor = told->cursor;
+    read.seed = told->seed;
+    read.skipped = told->skipped;
+    read.lossScale = {told->lossScale.value_or(LossScale{}.scale), told->cleanSteps};
+    read.origin = {std::move(told->text), told->threads, told->workers};
+    read.hashes = std::move(told->hashes);
+    read.model = gptConfig(read.config, told->vocabulary);
+    read.model.positions = told->positions;
+    // What a model of these sizes would take must be there before it is allocated.
+    const auto held = fs::file_size(path + "/" + kWeightsFile, problem);
+    if (!problem && held / sizeof(float) < static_cast<std::uintmax_t>(parameterCount(read.model)))
+        return damaged(fmt::format("a model of its sizes has {} parameters, more than {} can hold", parameterCount(read.model), kWeightsFile));
+    // And nothing that is much larger is read, or hashed, to its end.
+    const auto most = static_cast<std::uintmax_t>(parameterCount(read.model)) * sizeof(double) + kLargestHeader;
+    for (const auto& [file, copies] : {std::pair{kWeightsFile, 1}, std::pair{kMomentsFile, 2}})
+        if (const auto size = fs::file_size(path + "/" + file, problem); !problem && size > most * static_cast<std::uintmax_t>(copies))
+            return damaged(fmt::format("{} is larger than a model of its sizes, with {} parameters", file, parameterCount(read.model)));
+    return read;
 }
 
 Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVocabulary) {

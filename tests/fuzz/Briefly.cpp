@@ -71,6 +71,10 @@ std::vector<std::string> seeds() {
         R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}, "added_tokens": [{"id": 3, "content": "<|end|>"}]})",
         std::string("\x60\0\0\0\0\0\0\0", 8) +
             R"({"w": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}, "__metadata__": {"format": "pt"}})" + std::string(40, ' '),
+        R"({"version": 1, "step": 12, "cursor": 24, "seed": 1, "skipped": 2, "loss_scale": 65536.0, "clean_steps": 3, "loss": 5.5, "text": "a1",
+"threads": 1, "workers": 1, "config": {"preset": "tiny-cpu", "layers": 1, "heads": 2, "width": 16, "lr": 0.001, "switches": {"amp": "fp16", "batch-size": 2}},
+"xxh128": {"model.safetensors": "00ff"}, "tokenizer": {"kind": "byte"},
+"model": {"n_layer": 1, "n_head": 2, "n_embd": 16, "vocab_size": 256, "n_positions": 16}})",
         "SQLite format 3",
         "#version: 0.2\na b\nab c\n",
         "stepscope peaks 1\nm\nfloat32 1.0e+11\nbytes 1.0e+10\n",
