@@ -34,7 +34,6 @@ struct CudaActivity {
 };
 
 struct CudaCaptureOptions {
-    const char* library = nullptr;                     // a file that stands in for CUPTI, in tests alone; null: NVIDIA's is searched
     std::int64_t mostBytes = std::int64_t{64} << 20;   // of buffers; records beyond what fits into them are dropped by CUPTI, which counts them
     std::int64_t bufferBytes = std::int64_t{1} << 20;  // of one
 };

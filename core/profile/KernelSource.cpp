@@ -78,10 +78,6 @@ private:
     Launches& m_launches;
 };
 
-CudaCaptureOptions optionsOf(const CudaPlugin& plugin) {
-    return {.library = plugin.cupti.empty() ? nullptr : plugin.cupti.c_str()};
-}
-
 // A capture of the process has not come back from CUPTI: there is no taking it back, and no other may begin before it does.
 std::atomic<bool> g_stuck{false};
 
@@ -110,9 +106,9 @@ public:
     Launches& launches() { return m_launches; }
     const CudaInterface& cuda() const { return m_cuda; }
 
-    std::string begin(const CudaPlugin& plugin) {
+    std::string begin() {
         if (g_stuck.load()) return "Kernels are not recorded: CUPTI has not come back from an earlier capture; start the program again.";
-        if (const char* why = m_cuda.captureBegin(optionsOf(plugin))) return why;
+        if (const char* why = m_cuda.captureBegin({})) return why;
         std::thread([self = shared_from_this()] { self->fetch(); }).detach();
         return {};
     }
@@ -229,7 +225,7 @@ private:
 
 KernelSource::KernelSource(const CaptureOutlet& outlet, const CudaPlugin& plugin, std::chrono::milliseconds patience) : m_patience(patience) {
     auto recording = std::make_shared<Recording>(outlet, plugin);
-    m_whyNot = recording->begin(plugin);
+    m_whyNot = recording->begin();
     if (!m_whyNot.empty()) {
         outlet.sink->publishChunk(noteChunk(m_whyNot, outlet.clock->now()));
         return;
@@ -258,7 +254,7 @@ std::string KernelSource::finish(CaptureDone&) {
 }
 
 GraphListening::GraphListening(const CudaPlugin& plugin) {
-    if (plugin.interface == nullptr || g_stuck.load() || plugin.interface->captureGraphBegins(optionsOf(plugin)) != nullptr) return;
+    if (plugin.interface == nullptr || g_stuck.load() || plugin.interface->captureGraphBegins({}) != nullptr) return;
     m_interface = plugin.interface;
     m_listening = std::make_unique<OperationListening>(std::make_shared<Pushing>(*m_interface, launchesOfGraphs()));
 }

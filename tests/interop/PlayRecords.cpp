@@ -126,7 +126,7 @@ int main(int count, char** words) {
     DeviceSummary summary(gpu);
     std::map<std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t, std::int64_t>, double> fills;
     const CudaInterface& cuda = *stepscope_cuda_on_host();
-    if (const char* why = cuda.captureBegin({.library = FAKE_CUPTI})) {
+    if (const char* why = cuda.captureBegin({})) {
         std::cerr << why << "\n";
         return 1;
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/cuda/cupti/CuptiBuffers.h"
+#include "core/cuda/cupti/CuptiFile.h"
 #include "core/cuda/cupti/CuptiLibrary.h"
 #include "core/cuda/cupti/Records.h"
 
@@ -121,7 +122,7 @@ const char* enableDeviceKinds(Capture& own) {
 
 // Opened, subscribed, registered, and the kinds of the device on; null, or the sentence, and then nothing is on.
 const char* open(Capture& own, const CudaCaptureOptions& options) {
-    const Library& library = cupti::library(options.library);
+    const Library& library = cupti::library(cupti::fileInstead());
     if (!library.whyNot.empty()) return library.whyNot.c_str();
     own.library = &library;
     cupti::makeRoom(options);

@@ -14,7 +14,6 @@ struct CudaPlugin {
     const CudaGraphs* graphs = nullptr;        // null when steps cannot be captured
     bool torchCuda = false;                    // libtorch_cuda is loaded: tensors can live on a GPU
     bool onHost = false;                       // the kernels take tensors of the CPU: so in tests/core/cuda/emulation alone
-    std::string cupti;                         // a file that stands in for NVIDIA's CUPTI, in tests alone; empty: that is searched
     std::string whyNot;                        // a sentence for the person when interface or torchCuda is missing, else empty
     std::string whyNoGraphs;                   // the same of graphs
 

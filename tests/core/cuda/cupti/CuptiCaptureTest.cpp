@@ -22,8 +22,6 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const CudaCaptureOptions kFake{.library = FAKE_CUPTI};
-
 class CuptiCapture : public testing::Test {
 protected:
     void SetUp() override { play({}); }
@@ -34,7 +32,7 @@ protected:
         EXPECT_EQ(fakeCuptiState().pushed, 0);
     }
     void play(const FakeCuptiScript& script) { fakeCuptiPlay(&script); }
-    const char* begin(const CudaCaptureOptions& options = kFake) {
+    const char* begin(const CudaCaptureOptions& options = {}) {
         const char* why = cuda.captureBegin(options);
         m_live = m_live || why == nullptr;
         return why;
@@ -186,19 +184,25 @@ TEST_F(CuptiCapture, GoesOnWithoutKindsThatItCanDoWithout) {
 }
 
 TEST_F(CuptiCapture, NamesWhatALibraryLacksAndAVersionThatItCannotRead) {
-    EXPECT_THAT(begin({.library = FAKE_CUPTI_WITHOUT_FLUSH}), HasSubstr("lacks cuptiActivityFlushAll"));
-    EXPECT_THAT(begin({.library = FAKE_CUPTI_OF_CUDA_12}), HasSubstr("of version 24"));
-    EXPECT_THAT(begin({.library = "./no-such-cupti.so"}), HasSubstr("is not installed; packaging/run"));
+    const auto beginWith = [this](const char* file) {
+        stepscope_cuda_on_host_opens(file);
+        const char* why = begin();
+        stepscope_cuda_on_host_opens(nullptr);
+        return why;
+    };
+    EXPECT_THAT(beginWith(FAKE_CUPTI_WITHOUT_FLUSH), HasSubstr("lacks cuptiActivityFlushAll"));
+    EXPECT_THAT(beginWith(FAKE_CUPTI_OF_CUDA_12), HasSubstr("of version 24"));
+    EXPECT_THAT(beginWith("./no-such-cupti.so"), HasSubstr("is not installed; packaging/run"));
     EXPECT_EQ(begin(), nullptr);
 }
 
 TEST_F(CuptiCapture, OneAtATime) {
     ASSERT_EQ(begin(), nullptr);
-    EXPECT_STREQ(cuda.captureBegin(kFake), "Kernels are not recorded: another capture of this process is still at it.");
+    EXPECT_STREQ(cuda.captureBegin({}), "Kernels are not recorded: another capture of this process is still at it.");
 }
 
 TEST_F(CuptiCapture, CountsWhatCuptiHadNoRoomFor) {
-    CudaCaptureOptions little = kFake;
+    CudaCaptureOptions little;
     little.mostBytes = 1;  // two buffers at least
     ASSERT_EQ(begin(little), nullptr);
     constexpr int kMany = 20'000;
@@ -242,7 +246,7 @@ TEST_F(CuptiCapture, HandsTimesOnAsTheyAreAndTheDecoderCountsThoseThatCannotBe) 
 }
 
 TEST_F(CuptiCapture, KnowsWhichOperationANodeOfAGraphWasCapturedIn) {
-    ASSERT_EQ(cuda.captureGraphBegins(kFake), nullptr);
+    ASSERT_EQ(cuda.captureGraphBegins({}), nullptr);
     EXPECT_TRUE(fakeCuptiRecords(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) << "kinds are on before a graph is captured";
     cuda.capturePush(501);
     fakeCuptiNode(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 1, 0);
@@ -307,7 +311,7 @@ TEST_F(CuptiCapture, BeginsAndEndsAHundredTimesAndNeverGoesDeaf) {
         launch();  // nobody asks for this one any more
         end();
         if (round % 7 == 0) {
-            ASSERT_EQ(cuda.captureGraphBegins(kFake), nullptr);
+            ASSERT_EQ(cuda.captureGraphBegins({}), nullptr);
             cuda.captureGraphEnds();
         }
         asked = fakeCuptiState().buffersAsked;

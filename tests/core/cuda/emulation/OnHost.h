@@ -3,3 +3,6 @@
 #include "core/cuda/CudaInterface.h"
 
 extern "C" const stepscope::CudaInterface* stepscope_cuda_on_host();
+
+// Where there is a fake CUPTI: opens `file`, which outlives its use, as CUPTI from the next capture on; null: the fake one again.
+extern "C" void stepscope_cuda_on_host_opens(const char* file);

@@ -10,9 +10,6 @@ const CudaPlugin& cudaPlugin() {
         CudaPlugin plugin;
         plugin.interface = stepscope_cuda_on_host();
         plugin.onHost = true;
-#if defined(FAKE_CUPTI)
-        plugin.cupti = FAKE_CUPTI;
-#endif
         return plugin;
     }();
     return onHost;
