@@ -68,14 +68,19 @@ std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
 
 }  // namespace
 
-std::string judgedWords(const ExperimentJudged& judged, double delta) {
-    if (judged.outcome == toString(PairedOutcome::Equivalent)) return fmt::format("no difference of more than {:g} %", delta * 100);
+JudgedParts judgedParts(const ExperimentJudged& judged, double delta) {
+    if (judged.outcome == toString(PairedOutcome::Equivalent)) return {fmt::format("no difference of more than {:g} %", delta * 100), ""};
     const bool faster = judged.outcome == toString(PairedOutcome::Faster), slower = judged.outcome == toString(PairedOutcome::Slower);
-    if (!faster && !slower) return judged.outcome.empty() ? "inconclusive" : judged.outcome;
-    if (judged.ratio >= 2) return fmt::format("{:.2f} times as fast [{:.2f}, {:.2f}]", judged.ratio, judged.low, judged.high);
+    if (!faster && !slower) return {judged.outcome.empty() ? "inconclusive" : judged.outcome, ""};
+    if (judged.ratio >= 2) return {fmt::format("{:.2f} times as fast", judged.ratio), fmt::format("[{:.2f}, {:.2f}]", judged.low, judged.high)};
     // Of what is slower, the bound that is nearer to 1 is the smaller loss.
     const double near = faster ? judged.low : judged.high, far = faster ? judged.high : judged.low;
-    return fmt::format("{} by {} [{}, {}]", judged.outcome, percent(judged.ratio), percent(near), percent(far));
+    return {fmt::format("{} by {}", judged.outcome, percent(judged.ratio)), fmt::format("[{}, {}]", percent(near), percent(far))};
+}
+
+std::string judgedWords(const ExperimentJudged& judged, double delta) {
+    const JudgedParts words = judgedParts(judged, delta);
+    return words.interval.empty() ? words.verdict : words.verdict + " " + words.interval;
 }
 
 ExperimentJudged turnedRound(ExperimentJudged judged) {

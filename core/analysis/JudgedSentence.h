@@ -7,7 +7,12 @@
 
 namespace stepscope {
 
-// "faster by 12.3 % [11.0 %, 13.6 %]", "3.31 times as fast [3.27, 3.36]", "no difference of more than 1 %", "inconclusive": of B beside A.
+// "faster by 12.3 %" and "[11.0 %, 13.6 %]"; where nothing is claimed there is no interval.
+struct JudgedParts {
+    std::string verdict, interval;
+};
+JudgedParts judgedParts(const ExperimentJudged& judged, double delta);
+// Both: "faster by 12.3 % [11.0 %, 13.6 %]", "3.31 times as fast [3.27, 3.36]", "no difference of more than 1 %", "inconclusive": of B beside A.
 std::string judgedWords(const ExperimentJudged& judged, double delta);
 
 // The same measurement, of A beside B.

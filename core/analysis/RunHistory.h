@@ -132,6 +132,8 @@ public:
     // What is known of a flip (its place in flips()) because its two values took turns, right after it, or before it where it is what they led to.
     // Said of the flip: its new value beside the old one. Nothing where they did not, or where nothing could be said.
     std::optional<JudgedTurns> turnsOfFlip(std::size_t flip) const;
+    // The newest flip is what two values in turns led to: the run took the one that was found faster, and nobody asked for the flip itself.
+    bool isNewestFlipChosenByTurns() const;
     bool measuring() const { return m_measuring && !m_replay; }                // two values of a live run take turns
     const std::optional<StateChanged>& state() const { return m_state; }       // the last one
     const std::optional<Preparing>& preparing() const { return m_preparing; }  // until the first step

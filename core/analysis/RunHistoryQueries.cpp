@@ -32,6 +32,14 @@ std::optional<JudgedTurns> RunHistory::turnsOfFlip(std::size_t flip) const {
     return std::nullopt;
 }
 
+bool RunHistory::isNewestFlipChosenByTurns() const {
+    if (m_flips.empty() || m_judged.empty()) return false;
+    const SwitchApplied& made = m_flips.back().flip;
+    const JudgedTurns& turns = m_judged.back();
+    return turns.judged.over && turns.judged.outcome == toString(PairedOutcome::Faster) && turns.flips + 1 == m_flips.size() && turns.id == made.id &&
+           turns.from == made.from && turns.to == made.to;
+}
+
 RunPlace RunHistory::place(std::size_t row) const {
     return {static_cast<double>(m_steps.step[row]), static_cast<double>(m_steps.tokens[row]), m_steps.seconds[row], m_steps.learningRate[row]};
 }

@@ -31,7 +31,8 @@ TimeForecast forecastOf(const StoredForecast& from, const RunConfig& config) {
     return {
         disturbed ? QString("about %1, machine busy").arg(clockTime(from.seconds)) : sentence,
         beside + QString("Between %1 and %2, from %3 on this machine, validations and the checkpoints that were timed included. Texts come on top.")
-                     .arg(clockTime(from.low), clockTime(from.high), QString::fromStdString(from.source))};
+                     .arg(clockTime(from.low), clockTime(from.high), QString::fromStdString(from.source)),
+        true};
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ void TimeWiring::refresh() {
     ++m_newest;
     m_cancel = true;
     m_timing = m_known = m_counted = m_answered = false;
-    m_panel.setTimeForecast("time: …", "What is known of such runs is being looked up.");
+    m_panel.setTimeForecast("time: …", "What is known of such runs is being looked up.", /*isKnown=*/false);
     m_soon.start();
     offer();
 }
@@ -74,7 +75,7 @@ void TimeWiring::refresh() {
 void TimeWiring::tell() {
     if (m_timing || m_counted || !m_answered) return;
     const TimeForecast forecast = forecastTime(m_panel.config(), m_sessions.model());
-    if (forecast.known || !m_known) m_panel.setTimeForecast(forecast.sentence, forecast.source);
+    if (forecast.known || !m_known) m_panel.setTimeForecast(forecast.sentence, forecast.source, forecast.known);
     m_known = m_known || forecast.known;
     offer();
 }
@@ -96,7 +97,7 @@ void TimeWiring::lookUp() {
             if (!found) return tell();
             const TimeForecast forecast = forecastOf(*found, config);
             m_known = m_counted = true;
-            m_panel.setTimeForecast(forecast.sentence, forecast.source);
+            m_panel.setTimeForecast(forecast.sentence, forecast.source, forecast.known);
             offer();
         });
     });
@@ -107,7 +108,7 @@ void TimeWiring::timeNow() {
     m_timing = true;
     m_cancel = false;
     offer();
-    m_panel.setTimeForecast("timing a few steps …", "On weights of their own; nothing is recorded but the time of a step.");
+    m_panel.setTimeForecast("timing a few steps …", "On weights of their own; nothing is recorded but the time of a step.", /*isKnown=*/false);
     m_thread.post([this, number = m_newest.load(), config = m_panel.config(), workbench = m_runs.workbench(), database = m_reader.database()] {
         const auto complete = workbench->complete(config);
         const auto found = std::make_shared<const Result<StoredForecast>>(
@@ -119,7 +120,7 @@ void TimeWiring::timeNow() {
             m_known = m_counted && (*found)->disturbed.empty();  // else it may be asked again
             const TimeForecast forecast =
                 *found ? forecastOf(**found, config) : TimeForecast{"time: could not be found out", QString::fromStdString(found->error().sentence)};
-            m_panel.setTimeForecast(forecast.sentence, forecast.source);
+            m_panel.setTimeForecast(forecast.sentence, forecast.source, forecast.known);
             offer();
         });
     });

@@ -60,7 +60,7 @@ std::vector<Figure> figuresOf(const Measured& asked, const ExperimentHistory& hi
     if (!figures.empty() && newest) {
         Figure& time = figures.front();
         time.verdict = verdictKindOf(*newest);
-        time.change = claims(*newest) && newest->ratio < 2 ? shown(judgedWords(*newest, delta)).section(" [", 0, 0) : shown(newest->outcome);
+        time.change = claims(*newest) && newest->ratio < 2 ? shown(judgedParts(*newest, delta).verdict) : shown(newest->outcome);
         if (claims(*newest) && newest->ratio >= 2) time.change = QString("×%1").arg(newest->ratio, 0, 'f', 2);
         if (std::isfinite(newest->low) && std::isfinite(newest->high) && newest->low > 0)
             time.spread = QString("×%1 to ×%2").arg(newest->low, 0, 'f', 3).arg(newest->high, 0, 'f', 3);

@@ -28,13 +28,14 @@ const char* headingOf(RunState state) {
 
 }  // namespace
 
-FlipStripReading endOf(const RunHistory& history, const RunSummary& summary, const QStringList& flips) {
-    FlipStripReading end;
-    if (history.rows() == 0) return end;
+RunEnd endOf(const RunHistory& history, const RunSummary& summary, const QStringList& flips) {
+    RunEnd all;
+    FlipStripReading& end = all.strip;
+    if (history.rows() == 0) return all;
     const RunNumbers numbers = history.numbers();
     const std::int64_t first = history.info() ? history.info()->firstStep : 0;
-    end.heading = QString("%1: %2 steps in %3")
-                      .arg(headingOf(summary.state), words(format::count(numbers.step - first)), words(format::duration(numbers.elapsed)));
+    all.took = words(format::duration(numbers.elapsed));
+    end.heading = QString("%1: %2 steps in %3").arg(headingOf(summary.state), words(format::count(numbers.step - first)), all.took);
     const auto add = [&](const char* name, const QString& value, const QString& more) {
         end.figures.push_back({name, value, {}, more, FlipStripReading::Verdict::Neutral});
     };
@@ -47,16 +48,16 @@ FlipStripReading endOf(const RunHistory& history, const RunSummary& summary, con
         add("peak memory", words(format::bytes({summary.peakMemoryBytes})),
             summary.peakAllocatedBytes > 0 ? "tensors " + words(format::bytes({summary.peakAllocatedBytes})) : QString());
     end.note = flips.isEmpty() ? QString("no switch was flipped") : flips.join("; ");
-    return end;
+    return all;
 }
 
-QString sentenceOf(const FlipStripReading& end) {
+QString sentenceOf(const RunEnd& all) {
+    const FlipStripReading& end = all.strip;
     if (end.heading.isEmpty()) return {};
     // How it ended and after which step stands in the line before.
     QStringList parts;
     for (const auto& figure : end.figures) parts << figure.name + ' ' + figure.medians;
-    const QString time = end.heading.section(" in ", 1);
-    return "In " + time + (parts.isEmpty() ? QString() : ": ") + parts.join(", ") + ". " + end.note.left(1).toUpper() + end.note.mid(1) + '.';
+    return "In " + all.took + (parts.isEmpty() ? QString() : ": ") + parts.join(", ") + ". " + end.note.left(1).toUpper() + end.note.mid(1) + '.';
 }
 
 }  // namespace stepscope

@@ -8,9 +8,13 @@
 
 namespace stepscope {
 
+struct RunEnd {
+    FlipStripReading strip;
+    QString took;  // "02:11": stands in the strip's heading too
+};
 // flips: a sentence each, in their order. A run that made no step has nothing to be summed up: an empty heading.
-FlipStripReading endOf(const RunHistory& history, const RunSummary& summary, const QStringList& flips);
+RunEnd endOf(const RunHistory& history, const RunSummary& summary, const QStringList& flips);
 // The same as one line of the log; empty where there is nothing.
-QString sentenceOf(const FlipStripReading& end);
+QString sentenceOf(const RunEnd& all);
 
 }  // namespace stepscope

@@ -65,7 +65,7 @@ void FlipWiring::follow(LiveFeed& feed) {
         if (const auto former = m_meter.read(*feed.history()); !m_told && former && former->effect.measured()) tellReading(*former);
         m_meter.flipped(*feed.history(), flip);
         // The value that a measurement chose: what it does is known already, and better.
-        m_told = m_held || flip.note == kMeasuredNote;
+        m_told = m_held || feed.history()->isNewestFlipChosenByTurns();
         m_countTold = -1;
         m_lookFrom = 0;
     });
@@ -192,11 +192,11 @@ QString FlipWiring::titleOf(const std::string& id) {
 void FlipWiring::sumUp() {
     const RunHistory& history = *m_stage.live().history();
     if (!m_ended || !history.state() || !ended(history.state()->state) || history.session() != m_ended->session || m_ended->steps == 0) return;
-    const FlipStripReading end = endOf(history, *m_ended, m_verdicts);
+    const RunEnd end = endOf(history, *m_ended, m_verdicts);
     m_ended.reset();
-    if (end.heading.isEmpty()) return;
+    if (end.strip.heading.isEmpty()) return;
     m_stage.live().log().add({{QDateTime::currentDateTime(), LogLevel::Info, sentenceOf(end), 0}});
-    if (!m_stage.replaying() && !m_held) m_panels.flipStrip.setReading(end);
+    if (!m_stage.replaying() && !m_held) m_panels.flipStrip.setReading(end.strip);
 }
 
 const SwitchInfo* FlipWiring::find(const std::string& id) {

@@ -22,6 +22,11 @@ TEST(JudgedWords, SayHowMuchFasterOrSlowerWithTheNearBoundFirst) {
     EXPECT_EQ(judgedWords(judged("equivalent", 1.001, 0.995, 1.004), 0.01), "no difference of more than 1 %");
     EXPECT_EQ(judgedWords(judged("equivalent", 1.001, 0.995, 1.004), 0.005), "no difference of more than 0.5 %");
     EXPECT_EQ(judgedWords(judged("inconclusive", 1.2, 0.9, 1.5), 0.01), "inconclusive");
+    EXPECT_EQ(judgedParts(judged("faster", 1.123, 1.101, 1.146), 0.01).verdict, "faster by 12.3 %");
+    EXPECT_EQ(judgedParts(judged("faster", 1.123, 1.101, 1.146), 0.01).interval, "[10.1 %, 14.6 %]");
+    EXPECT_EQ(judgedParts(judged("inconclusive", 1.2, 0.9, 1.5), 0.01).interval, "");
+    const ExperimentJudged other = turnedRound(judged("slower", 0.8, 0.5, 1));
+    EXPECT_EQ(judgedWords(other, 0.01), "faster by 25.0 % [0.0 %, 100.0 %]");
 }
 
 TEST(JudgedSentence, CountsPairsAndThoseLeftOut) {

@@ -137,8 +137,11 @@ TEST(RunHistory, KnowsWhatAFlipDidOnceItsTwoValuesTookTurns) {
     history.append(turnsBetween("bf16", "off"));
     EXPECT_FALSE(history.turnsOfFlip(1)) << "not over yet";
     history.append(judgedAs("faster", 2));
+    EXPECT_FALSE(history.isNewestFlipChosenByTurns()) << "that one was asked for";
     history.append(SwitchApplied{2, {50'000'000}, "amp", std::string("bf16"), std::string("off"), "whatever the note says"});
+    EXPECT_TRUE(history.isNewestFlipChosenByTurns());
     history.append(SwitchApplied{3, {60'000'000}, "amp", std::string("off"), std::string("bf16"), ""});
+    EXPECT_FALSE(history.isNewestFlipChosenByTurns()) << "a person's own, whatever was measured before";
     ASSERT_EQ(history.flips().size(), 4u);
     EXPECT_FALSE(history.turnsOfFlip(0)) << "another switch";
     const auto asked = history.turnsOfFlip(1), made = history.turnsOfFlip(2);
@@ -172,6 +175,8 @@ TEST(RunHistory, TakesNoOtherTurnsForThoseOfAFlip) {
     EXPECT_FALSE(history.turnsOfFlip(0)) << "of nobody knows what";
     history.append(turnsBetween("off", "bf16"));
     history.append(judgedAs("slower", 0.5, 70'000'000));
+    history.append(SwitchApplied{1, {80'000'000}, "amp", std::string("off"), std::string("bf16"), kMeasuredNote});
+    EXPECT_FALSE(history.isNewestFlipChosenByTurns()) << "a value that was found slower is never chosen, whatever the note says";
     ASSERT_TRUE(history.turnsOfFlip(0));
     EXPECT_EQ(history.turnsOfFlip(0)->judged.outcome, "slower");
 }

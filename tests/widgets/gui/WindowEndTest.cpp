@@ -40,6 +40,15 @@ protected:
     }
 };
 
+TEST(EndWords, SayHowLongItTookWhateverTheHeadingSays) {
+    RunEnd end;
+    EXPECT_TRUE(sentenceOf(end).isEmpty()) << "no step, nothing to sum up";
+    end.strip.heading = "Stopped in the middle: 5 steps in 00:02";
+    end.strip.note = "no switch was flipped";
+    end.took = "00:02";
+    EXPECT_EQ(sentenceOf(end).toStdString(), "In 00:02. No switch was flipped.");
+}
+
 TEST_F(WindowEndTest, ARunIsSummedUpWithItsFlips) {
     setFakeStepMs(0.3);
     open();

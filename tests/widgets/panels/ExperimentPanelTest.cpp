@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <QLabel>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
@@ -245,6 +246,21 @@ TEST_F(ExperimentPanelTest, TheForecastSaysWhatTheMemoryIsForByKind) {
     for (const auto* label : panel.findChildren<ToneLabel*>())
         told = told || label->toolTip().endsWith("logits and loss 40 MB\nq, k, v 12 MB\nMLP 9 MB");
     EXPECT_TRUE(told);
+}
+
+TEST_F(ExperimentPanelTest, OnlyATimeThatIsKnownIsSaidToBeOfTheNextRun) {
+    const auto said = [&] {
+        for (const auto* label : panel.foot()->findChildren<QLabel*>())
+            if (label->accessibleName() == "Predicted time") return label->text();
+        return QString();
+    };
+    panel.foot()->setRunning(true);
+    panel.setTimeForecast("about that nothing is known", "", /*isKnown=*/false);
+    EXPECT_FALSE(said().startsWith("next run")) << said().toStdString();
+    panel.setTimeForecast("02:11 for 2 000 steps", "", /*isKnown=*/true);
+    EXPECT_TRUE(said().startsWith("next run: 02:11")) << said().toStdString();
+    panel.foot()->setRunning(false);
+    EXPECT_TRUE(said().startsWith("02:11")) << said().toStdString();
 }
 
 TEST_F(ExperimentPanelTest, TheLearningRateRowHasTheTypicalRatesOfTheModelsSize) {

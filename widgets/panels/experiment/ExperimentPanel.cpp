@@ -206,8 +206,8 @@ void ExperimentPanel::setTimeOffered(bool isOffered) {
     m_foot->setTimeOffered(isOffered);
 }
 
-void ExperimentPanel::setTimeForecast(const QString& sentence, const QString& source) {
-    m_foot->setTime(sentence, source);
+void ExperimentPanel::setTimeForecast(const QString& sentence, const QString& source, bool isKnown) {
+    m_foot->setTime(sentence, source, isKnown);
 }
 
 void ExperimentPanel::setProblem(const QString& sentence) {

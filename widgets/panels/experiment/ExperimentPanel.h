@@ -37,8 +37,8 @@ public:
     void setChoice(const PresetChoice& choice);
     void setCatalogue(const SwitchCatalogue& catalogue);
     void setForecast(const MemoryForecast& forecast);
-    void setTimeForecast(const QString& sentence, const QString& source);  // ForecastFoot::setTime()
-    void setTimeOffered(bool isOffered);                                   // ForecastFoot::setTimeOffered()
+    void setTimeForecast(const QString& sentence, const QString& source, bool isKnown);  // ForecastFoot::setTime()
+    void setTimeOffered(bool isOffered);                                                 // ForecastFoot::setTimeOffered()
     ForecastFoot* foot() const { return m_foot; }
     void setProblem(const QString& sentence);            // what keeps this configuration from running; empty = nothing
     void setDataProblem(const QString& sentence);        // the same of the chosen data: said beside them as well

@@ -70,9 +70,10 @@ void ForecastFoot::setMemory(const MemoryForecast& forecast) {
     m_memory->setToolTip(lines.join('\n'));
 }
 
-void ForecastFoot::setTime(const QString& sentence, const QString& source) {
+void ForecastFoot::setTime(const QString& sentence, const QString& source, bool isKnown) {
     m_timeText = sentence;
     m_timeSource = source;
+    m_isTimeKnown = isKnown;
     showTime();
 }
 
@@ -86,7 +87,7 @@ QAbstractButton* ForecastFoot::timeButton() const {
 
 void ForecastFoot::showTime() {
     m_time->setTone(m_ofNextRun ? Tone::Warning : Tone::Muted);
-    const QString time = m_isRunning && m_timeText.startsWith("about") ? "next run: " + m_timeText : m_timeText;
+    const QString time = m_isRunning && m_isTimeKnown ? "next run: " + m_timeText : m_timeText;
     m_time->setText(m_ofNextRun ? QString("Settings of the next run, not of the replay.") : time);
     m_time->setMore(m_ofNextRun ? QString() : m_timeSource);
 }

@@ -25,8 +25,8 @@ class ForecastFoot : public QWidget {
 public:
     explicit ForecastFoot(QWidget* parent = nullptr);
     void setMemory(const MemoryForecast& forecast);
-    // "about 02:11"; where it comes from is for the tool tip. Both empty = nothing is known.
-    void setTime(const QString& sentence, const QString& source);
+    // "about 02:11"; where it comes from is for the tool tip. isKnown: it is a time, and not a sentence on why there is none.
+    void setTime(const QString& sentence, const QString& source, bool isKnown);
     void setTimeOffered(bool isOffered);  // a few steps can be timed now
     QAbstractButton* timeButton() const;
     void setProblem(const QString& sentence);  // empty = none: the forecast is shown
@@ -44,7 +44,7 @@ private:
     ElidedLabel *m_memory, *m_time, *m_problem;
     TitleButton* m_timeIt;
     QString m_timeText, m_timeSource;
-    bool m_ofNextRun = false, m_isRunning = false;
+    bool m_isTimeKnown = false, m_ofNextRun = false, m_isRunning = false;
 };
 
 }  // namespace stepscope
