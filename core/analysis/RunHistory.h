@@ -129,8 +129,8 @@ public:
     const std::vector<FlippedSwitch>& flips() const { return m_flips; }       // in order of time; to the same value too
     const std::vector<TurnBlock>& turns() const { return m_turns; }           // in order of time
     const std::vector<JudgedTurns>& judgedTurns() const { return m_judged; }  // in order of time
-    // What is known of a flip (its place in flips()) because its two values took turns, right after it, or before it where it is what they led to.
-    // Said of the flip: its new value beside the old one. Nothing where they did not, or where nothing could be said.
+    // What is known of a flip (its place in flips()) because its two values took turns right after it or right before it, with no other flip in
+    // between. Said of the flip: its new value beside the old one. Nothing where they did not, or where nothing could be said.
     std::optional<JudgedTurns> turnsOfFlip(std::size_t flip) const;
     // The newest flip is what two values in turns led to: the run took the one that was found faster, and nobody asked for the flip itself.
     bool isNewestFlipChosenByTurns() const;
