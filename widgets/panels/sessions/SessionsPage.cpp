@@ -178,9 +178,10 @@ void SessionsPage::showSettings() {
     m_remove->setEnabled(std::ranges::any_of(rows(), [](const SessionRow* row) { return ended(row->state); }));
     m_differing->setEnabled(all > 1);
     m_heading->setText(
-        all == 0   ? QString("Choose a session to read its settings, or several (Ctrl, Shift) to compare them.")
+        all == 0   ? QString("Choose one or more sessions to read their settings.")
         : all == 1 ? QString("Settings of session %1").arg(shown.front()->id)
                    : QString("Settings of %1 sessions%2").arg(all).arg(all > shown.size() ? QString(", the first %1").arg(shown.size()) : ""));
+    m_heading->setToolTip(all == 0 ? QString("A click with Ctrl or Shift chooses several: their settings then stand beside each other.") : QString());
     std::vector<QString> keys;
     std::vector<std::map<QString, QString>> values(shown.size());
     for (std::size_t i = 0; i < shown.size(); ++i)
