@@ -103,7 +103,7 @@ std::vector<std::string> CliFixture::losses(const std::string& stepLogPath) {
     std::vector<std::string> all;
     for (std::string line; std::getline(lines, line);) {
         const std::size_t from = line.find("\"loss\":");
-        all.push_back(line.substr(from, line.find(",\"waiting_ns\":") - from));  // how long the others took is no two runs' alike
+        all.push_back(line.substr(from, std::min(line.find(",\"waiting_ns\":"), line.size() - 1) - from));  // no two runs wait for others alike
     }
     return all;
 }
