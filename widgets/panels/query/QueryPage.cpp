@@ -196,11 +196,7 @@ QString QueryPage::stateSentence() const {
     if (m_answer.result) return resultSentence();
     if (m_answer.cancelled) return "The query was cancelled; nothing of it is shown.";
     if (!m_answer.problem.isEmpty()) return m_answer.problem;
-    return QString(
-               "Choose a saved query, or write a SELECT over what “Views” lists; Ctrl+Return runs it. It only reads, and it is ended after the time "
-               "beside “Run”, at %1 of memory, at %2 of result and at %3.")
-        .arg(QString::fromStdString(format::bytes({m_limits.memory})), QString::fromStdString(format::bytes({m_limits.resultBytes})),
-             rowsText(static_cast<std::size_t>(m_limits.rows)));
+    return "Choose a saved query, or write a SELECT over what “Views” lists; Ctrl+Return runs it.";
 }
 
 void QueryPage::showState() {
@@ -208,6 +204,10 @@ void QueryPage::showState() {
                bad = !m_running && m_told.isEmpty() && !some && !m_answer.cancelled && (!m_answer.problem.isEmpty() || !m_unavailable.isEmpty());
     m_sentence->setTone(bad ? Tone::Error : Tone::Muted);
     m_sentence->setText(stateSentence());
+    m_sentence->setToolTip(QString("A query only reads. It is ended after the time beside “Run”, at %1 of memory, at %2 of result and at %3.")
+                               .arg(QString::fromStdString(format::bytes({m_limits.memory})),
+                                    QString::fromStdString(format::bytes({m_limits.resultBytes})),
+                                    rowsText(static_cast<std::size_t>(m_limits.rows))));
     m_run->setText(m_running ? "Stop" : "Run");
     m_run->setShortcut(QKeySequence("Ctrl+Return"));  // a new text clears it
     m_run->setIcon(lineIcon(m_running ? "stop" : "run"));
