@@ -1,5 +1,7 @@
 #include "app/workbench/DataCheck.h"
 
+#include <sys/stat.h>
+
 #include <atomic>
 
 #include "core/data/Corpus.h"
@@ -39,7 +41,7 @@ std::optional<std::string> problemOfOthers(const std::string& data, const std::f
         const auto tokens = openReadyTokens(data);
         return tokens ? std::string() : tokens.error().sentence;
     }
-    if (std::error_code ignored; std::filesystem::exists(data, ignored) && sizeOf(data) > kMostLooked) {
+    if (std::error_code ignored; std::filesystem::exists(data, ignored) && (sizeOf(data) > kMostLooked || data.ends_with(".zst"))) {
         const Status good = checkBeginning(data, kMostLooked, wanted);
         if (good) return std::string();
         return good.error().code == ErrorCode::Cancelled ? std::nullopt : std::optional(good.error().sentence);
@@ -63,7 +65,10 @@ DataCheck::~DataCheck() = default;
 
 DataCheck::Stamp DataCheck::stampOf(const std::string& path) {
     std::error_code ignored;
-    return {path, std::filesystem::file_size(path, ignored), std::filesystem::last_write_time(path, ignored)};
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) facts = {};
+    return {path, std::filesystem::file_size(path, ignored), std::filesystem::last_write_time(path, ignored),
+            std::int64_t{facts.st_ctim.tv_sec} * 1'000'000'000 + facts.st_ctim.tv_nsec};
 }
 
 std::optional<std::string> DataCheck::known(const std::string& data) const {

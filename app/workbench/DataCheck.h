@@ -27,6 +27,7 @@ private:
         std::string path;
         std::uintmax_t size = 0;
         std::filesystem::file_time_type changed;
+        std::int64_t inode = 0;  // ns of its last change, of permissions too
         bool operator==(const Stamp&) const = default;
     };
     struct Look;

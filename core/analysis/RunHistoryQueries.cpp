@@ -22,6 +22,7 @@ std::optional<JudgedTurns> RunHistory::turnsOfFlip(std::size_t flip) const {
             const ExperimentJudged& judged = turns->judged;
             if (turns->id != made.id || !(forth || back) || !judged.over || judged.pairs <= 0) continue;
             if (judged.outcome.empty() || judged.outcome == toString(PairedOutcome::Inconclusive)) continue;
+            if (!(judged.ratio > 0 && judged.low > 0) || !std::isfinite(judged.ratio) || !std::isfinite(judged.high)) continue;
             JudgedTurns said = *turns;
             if (!back) return said;
             std::swap(said.from, said.to);

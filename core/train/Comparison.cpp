@@ -36,6 +36,7 @@ namespace {
 constexpr double kCaptured = 0.3;  // seconds of steps in a captured window, of at least
 constexpr std::int64_t kLeastCaptured = 2, kMostCaptured = 20;
 constexpr double kWellEnough = 0.1;
+constexpr std::int64_t kMostWindows = 40;  // of each arm, however long the budget: they are stored, step by step
 
 constexpr std::array kArms{Arm::A, Arm::B};
 
@@ -162,8 +163,9 @@ Status Comparison::captureBoth() {
     std::vector<double> differences;
     TimeNs ofInstance = m_setup.clock->now();
     for (std::int64_t window = 0; !stopAsked(); ++window) {
-        if (window >= m_setup.whyWindows && (toldWellEnough(differences, m_course.verdict()) || passed(began) > m_setup.rules.budgetSeconds / 6))
-            break;
+        const bool enough =
+            toldWellEnough(differences, m_course.verdict()) || passed(began) > m_setup.rules.budgetSeconds / 6 || window >= kMostWindows;
+        if (window >= m_setup.whyWindows && enough) break;
         if (passed(ofInstance) * m_setup.rules.rebuildShare > building) {
             if (auto built = buildAnew(first(window, 0x6275696c)); !built) return built;
             m_capturedBefore = m_capturedUntil;

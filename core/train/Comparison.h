@@ -39,7 +39,7 @@ struct ComparisonSetup {
     std::int64_t lossSeeds = 0;
     bool drawWeights = true;  // for those; false where both start from weights that were trained
     // Before that, captured windows of steps of each arm in turns, which tell why it is faster: chunks of slices of rank 0 (A) and 1 (B). At least so
-    // many of each, and more for a sixth of the budget at most while they tell a decided difference less well than to a tenth of it. 0: none.
+    // many of each, and more, 40 and a sixth of the budget at most, while they tell a decided difference less well than to a tenth of it. 0: none.
     std::int64_t whyWindows = 0;
     const ProgramFactory* factory = nullptr;
     const SessionClock* clock = nullptr;

@@ -108,7 +108,7 @@ TrainerOutcome Trainer::loop() {
         meetOthers();
         if (m_stopAsked) {
             endMeasuring(true);
-            m_workerTimes.flush();
+            m_workerTimes.finish();
             return {RunState::Stopped, {}};
         }
         const std::int64_t cursor = m_state.cursor;

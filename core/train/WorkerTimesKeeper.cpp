@@ -17,11 +17,13 @@ constexpr double kLongestNs = 9e15;                 // a hundred days: whole num
 
 void WorkerTimesKeeper::add(const StepDone& done) {
     if (m_others == nullptr) return;
+    const std::size_t times = static_cast<std::size_t>(m_others->size()) * kTimedColumns;  // of one step, of all: the same with each worker
+    if (times > kMostTimes) return;
     m_steps.push_back({.number = done.step, .at = done.at.ns});
     for (const std::int64_t ns : done.phaseNs) m_own.push_back(static_cast<double>(ns));
     const auto inPhases = std::accumulate(done.phaseNs.begin(), done.phaseNs.end(), std::int64_t{0});
     m_own.push_back(static_cast<double>(std::max<std::int64_t>(0, done.duration.ns - inPhases)));
-    if (m_steps.size() == kStepsAtOnce) flush();
+    if (m_steps.size() >= std::min(kStepsAtOnce, kMostTimes / times)) flush();
 }
 
 void WorkerTimesKeeper::flush() {
@@ -42,6 +44,14 @@ void WorkerTimesKeeper::flush() {
                 times.ns.push_back(ns > 0 ? static_cast<std::int64_t>(std::min(ns, kLongestNs)) : 0);
             }
     m_sink->publishChunk(std::make_shared<const Chunk>(encodeWorkerTimes(times)));
+}
+
+void WorkerTimesKeeper::finish() {
+    try {
+        flush();
+    } catch (const WorkersApart&) {
+        m_steps.clear();
+    }
 }
 
 }  // namespace stepscope

@@ -23,6 +23,8 @@ public:
     void add(const StepDone& done);
     // What is there, by all workers after the same step.
     void flush();
+    // The same at the end of a run that was stopped: where a worker is lost meanwhile, these steps alone are.
+    void finish();
 
 private:
     DataParallel* m_others;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/base/Check.h"
+#include "core/trace/WorkerTimes.h"
 #include "sessions/CheckpointFolders.h"
 #include "sessions/ChunkTables.h"
 #include "sessions/SessionRow.h"
@@ -125,13 +126,18 @@ private:
     Status storeOrWait(const std::vector<Queued>& batch, const std::vector<ChunkPtr>& more) {
         std::optional<Clock::time_point> lastTry;
         std::vector<std::string> frames;
+        std::int64_t ofCaptures = 0;  // bytes: what a run stores of each of its steps is none of theirs
+        const auto pack = [&](const Chunk& chunk) {
+            frames.push_back(packed(chunk));
+            if (chunk.kind != kWorkerTimes) ofCaptures += static_cast<std::int64_t>(frames.back().size());
+        };
         for (const Queued& item : batch)
-            if (const auto* chunk = std::get_if<ChunkPtr>(&item)) frames.push_back(packed(**chunk));
-        for (const ChunkPtr& chunk : more) frames.push_back(packed(*chunk));
+            if (const auto* chunk = std::get_if<ChunkPtr>(&item)) pack(**chunk);
+        for (const ChunkPtr& chunk : more) pack(*chunk);
         for (;;) {
             const Status stored = store(batch, more, frames);
             if (stored) {
-                for (const std::string& frame : frames) m_chunkBytes += static_cast<std::int64_t>(frame.size());
+                m_chunkBytes += ofCaptures;
                 setBlocked(false, {});
                 return stored;
             }

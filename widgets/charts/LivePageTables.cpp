@@ -164,7 +164,7 @@ void LivePage::fillFlips() {
     }
     const TimeNs now = m_clock.now();
     if (!m_flips->isVisible() || (m_flipsFilled.ns > 0 && (now - m_flipsFilled).ns < kEvery.ns)) return;
-    // What it says is of steps and of samples of the machine: without new ones it is the same.
+    // What it says is of steps, of samples of the machine and of marks, which begin it anew above: without new ones it is the same.
     const FlipsSeen seen = m_history ? FlipsSeen{m_history->session(), m_history->rows(), m_history->device().place.size()} : FlipsSeen{};
     const bool first = m_flipsFilled.ns == 0;
     m_flipsFilled = now;

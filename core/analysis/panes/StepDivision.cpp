@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/StepPlace.h"
+#include "core/trace/Lod.h"
 
 namespace stepscope {
 namespace {
@@ -93,8 +94,10 @@ void StepDivision::addThread(const std::string& name, const std::vector<NestedSl
             lane.lastStep = lane.steps == 0 ? one.end : std::max(lane.lastStep, one.end);
             lane.steps += 1;
             if (one.parent < 0 || !slices[static_cast<std::size_t>(one.parent)].inStep) {
-                lane.stepTime += one.length();
-                if (!lane.team) lane.ofTeam.push_back({{one.start, one.end}, wholeStep(facts.whole, {one.start, one.end})});
+                lane.stepTime = cappedSum(lane.stepTime, one.length());
+                // A stranger's steps may lie over each other; each moment of the team is divided once.
+                const std::int64_t from = lane.ofTeam.empty() ? one.start : std::max(one.start, lane.ofTeam.back().shown.second);
+                if (!lane.team && from < one.end) lane.ofTeam.push_back({{from, one.end}, wholeStep(facts.whole, {from, one.end})});
             }
         }
         if (one.kind == SliceKind::Runtime || one.kind == SliceKind::Driver)

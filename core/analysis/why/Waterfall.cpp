@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "core/analysis/PairedVerdict.h"
@@ -37,6 +38,20 @@ double halfWidth(const std::vector<double>& a, const std::vector<double>& b) {
         std::max(1.0, both * both / (ofA * ofA / static_cast<double>(a.size() - 1) + ofB * ofB / static_cast<double>(b.size() - 1)));
     const boost::math::students_t t(freedom);
     return boost::math::quantile(boost::math::complement(t, 0.025)) * std::sqrt(both);
+}
+
+// Of steps in windows, whose numbers follow each other: their windows' means where there are enough windows, since the steps of one have the luck of
+// one instance and of one moment in common; else themselves. window: of each step, from 0.
+std::vector<double> independentOf(const std::vector<double>& steps, const std::vector<std::size_t>& window) {
+    constexpr std::size_t kEnough = 4;
+    if (window.empty() || window.back() + 1 < kEnough) return steps;
+    std::vector<double> sums(window.back() + 1), counts(window.back() + 1);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        sums[window[i]] += steps[i];
+        counts[window[i]] += 1;
+    }
+    for (std::size_t w = 0; w < sums.size(); ++w) sums[w] /= counts[w];
+    return sums;
 }
 
 double tokensRatioOf(Arm arm, double ratio) {
@@ -230,12 +245,20 @@ WaterfallResult Waterfall::result(double measuredA, double measuredB, double tok
             each[at] = &ofDevice[at];
         }
     std::array<std::vector<const StepSums*>, 2> all;
+    std::array<std::vector<std::size_t>, 2> window;  // of each of them
     std::array<double, 2> captured{}, records{};
     for (const Arm arm : {Arm::A, Arm::B}) {
         const std::size_t at = armPlace(arm);
-        for (const auto& [number, lane] : *each[at])
-            for (const auto& [stepNumber, step] : lane.steps)
-                if (step.duration > 0) all[at].push_back(&step);
+        for (const auto& [number, lane] : *each[at]) {
+            std::optional<std::int64_t> before;
+            for (const auto& [stepNumber, step] : lane.steps) {
+                if (step.duration <= 0) continue;
+                const std::size_t last = window[at].empty() ? 0 : window[at].back();
+                window[at].push_back(window[at].empty() || (before && *before + 1 == stepNumber) ? last : last + 1);
+                all[at].push_back(&step);
+                before = stepNumber;
+            }
+        }
         for (const StepSums* step : all[at]) {
             captured[at] += static_cast<double>(step->duration) * unit[at] / static_cast<double>(all[at].size());
             records[at] += static_cast<double>(std::accumulate(step->records.begin(), step->records.end(), std::int64_t{0})) *
@@ -276,7 +299,7 @@ WaterfallResult Waterfall::result(double measuredA, double measuredB, double tok
         if (kind == static_cast<std::size_t>(WorkClass::LaunchGaps) && !anyGaps) continue;
         ClassDifference one{
             .kind = static_cast<WorkClass>(kind), .a = mean(classes[0][kind]) * found.scale, .b = mean(classes[1][kind]) * found.scale};
-        const double half = halfWidth(classes[0][kind], classes[1][kind]) * found.scale;
+        const double half = halfWidth(independentOf(classes[0][kind], window[0]), independentOf(classes[1][kind], window[1])) * found.scale;
         one.low = one.difference() - half;
         one.high = one.difference() + half;
         explained += one.difference();
@@ -290,7 +313,7 @@ WaterfallResult Waterfall::result(double measuredA, double measuredB, double tok
             for (const auto& kind : classes[arm]) ms += kind[step];
             whole[arm].push_back(ms);
         }
-    found.open = std::hypot(halfWidth(whole[0], whole[1]) * found.scale, pairsHalf);
+    found.open = std::hypot(halfWidth(independentOf(whole[0], window[0]), independentOf(whole[1], window[1])) * found.scale, pairsHalf);
 
     const std::array<std::map<PlaceKey, Place>, 2> places{placesOf(*each[0]), placesOf(*each[1])};
     found.places = rowsOf(places, found, tokensRatio, false);

@@ -20,7 +20,7 @@ namespace stepscope {
 struct ClassDifference {
     WorkClass kind = WorkClass::Host;
     double a = 0, b = 0;                     // ms of a step, without the capture's cost; b's for as many tokens as a step of A has
-    double low = kUnknown, high = kUnknown;  // 95 % interval of b - a over the captured steps (Welch 1947)
+    double low = kUnknown, high = kUnknown;  // 95 % interval of b - a (Welch 1947), over captured windows; of fewer than four, over steps
     double difference() const { return b - a; }
 };
 

@@ -183,7 +183,25 @@ TEST_F(ComparisonTest, TellsWhyAnArmIsSlowerByTheClassOfWorkThatItSpinsIn) {
     EXPECT_EQ(why.places.front().role, "optimizer");
 }
 
+// Says how many Programs were built.
+struct CountingFactory final : ProgramFactory {
+    explicit CountingFactory(const ProgramFactory& other) : of(other) {}
+    Result<RunConfig> flipped(const RunConfig& config, const std::string& id, const Value& value) const override {
+        return of.flipped(config, id, value);
+    }
+    Result<RunPlan> plan(const RunConfig& config, std::int64_t vocabulary) const override { return of.plan(config, vocabulary); }
+    StateForm formOf(const RunPlan& plan, const TrainState& state) const override { return of.formOf(plan, state); }
+    std::unique_ptr<StepProgram> build(const RunPlan& plan) const override {
+        ++built;
+        return of.build(plan);
+    }
+    const ProgramFactory& of;
+    mutable int built = 0;
+};
+
 TEST_F(ComparisonTest, NumbersCapturedStepsApartWhereBothArmsAreMadeAnewBetweenThem) {
+    const CountingFactory counting(registry);
+    setup.factory = &counting;
     setup.rules.budgetSeconds = 2;
     setup.rules.rebuildShare = 0.99;  // making both anew is all but free: before each window
     setup.whyWindows = 6;
@@ -195,6 +213,9 @@ TEST_F(ComparisonTest, NumbersCapturedStepsApartWhereBothArmsAreMadeAnewBetweenT
         for (const Slice& slice : block.slices)
             if (slice.kind == SliceKind::Step) numbers[block.thread.rank == 0 ? 0 : 1].push_back(slice.step);
     }
+    std::int64_t timed = 0;  // instances of the pairs
+    for (const auto& block : sink.all<BlockDone>()) timed = std::max(timed, block.rebuild + 1);
+    EXPECT_GT(counting.built, 2 * (timed + 1)) << "both arms once more for the captures, and again between them";
     for (auto& of : numbers) {
         EXPECT_GE(of.size(), 12U) << "six windows of at least two steps";
         std::ranges::sort(of);
