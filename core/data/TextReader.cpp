@@ -211,7 +211,7 @@ Status checkBeginningOfFolder(const std::string& folder, std::size_t most, const
         if (anyText && looked >= most) return {};
         const bool mustBeGood = isJsonLines(path) || isPacked(path);
         if (anyText && !mustBeGood) continue;  // the run skips it where it is no text
-        const Status good = checkBeginningOfOne(path.string(), most, wanted);
+        Status good = checkBeginningOfOne(path.string(), most, wanted);
         if (!good && (mustBeGood || good.error().code != ErrorCode::BadInput)) return good;
         if (!good) continue;
         anyText = true;

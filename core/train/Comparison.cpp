@@ -153,7 +153,7 @@ Status Comparison::captureBoth() {
     double building = 0;
     const auto buildAnew = [&](Arm builtFirst) {
         const TimeNs begin = m_setup.clock->now();
-        const Status built = build(builtFirst);
+        Status built = build(builtFirst);
         building = passed(begin);
         return built;
     };

@@ -144,7 +144,7 @@ std::string anotherValue(const Json& entry, const Json& now) {
     if (!values.is_array()) return values["type"] == "real" ? "0.5" : wordOf(now) == "8" ? "4" : "8";
     std::string found;
     for (const auto& value : values) {
-        const auto word = value.get<std::string>();
+        auto word = value.get<std::string>();
         if (word == wordOf(now)) continue;
         if (!entry["refused"].contains(word)) return word;
         found = word;
