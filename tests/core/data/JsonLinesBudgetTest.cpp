@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 
 #include "core/data/JsonLines.h"
+#include "tests/support/HeldMemory.h"
 
 namespace stepscope {
 namespace {
@@ -49,22 +49,9 @@ std::string sentenceOf(std::string_view lines) {
 
 #ifndef STEPSCOPE_SANITIZED  // these take terabytes of address space themselves
 
-// Memory of this process's own, in bytes.
-rlim_t dataHere() {
-    std::ifstream status("/proc/self/status");
-    std::string word;
-    while (status >> word)
-        if (word == "VmData:") {
-            rlim_t kilobytes = 0;
-            status >> kilobytes;
-            return kilobytes * 1024;
-        }
-    return 0;
-}
-
 // Ends with 0 where the sentence holds `word` and no more than kRoom was needed.
 void readIn(std::string_view lines, const std::string& word) {
-    const rlimit limit{dataHere() + kRoom, dataHere() + kRoom};
+    const rlimit limit{stepscope::testing::heldMemory() + kRoom, stepscope::testing::heldMemory() + kRoom};
     if (::setrlimit(RLIMIT_DATA, &limit) != 0) std::_Exit(3);
     std::string sentence;
     try {

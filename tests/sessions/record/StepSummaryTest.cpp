@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <new>
 #include <string>
@@ -19,6 +18,7 @@
 #include "core/analysis/Thinned.h"
 #include "sessions/record/StepSummary.h"
 #include "tests/sessions/TestSupport.h"
+#include "tests/support/HeldMemory.h"
 
 namespace stepscope::test {
 namespace {
@@ -56,22 +56,9 @@ TEST(StepSummary, IsOverEveryStepOfAShortRunAndOverThoseThatTheRunsOwnSummaryHol
 
 #ifndef STEPSCOPE_SANITIZED  // these take terabytes of address space themselves
 
-// Memory of this process's own, in bytes.
-rlim_t heldMemory() {
-    std::ifstream status("/proc/self/status");
-    std::string word;
-    while (status >> word)
-        if (word == "VmData:") {
-            rlim_t kilobytes = 0;
-            status >> kilobytes;
-            return kilobytes * 1024;
-        }
-    return 0;
-}
-
 // Ends this process: with 0 where `body` is true and took at most 12 MB, with 1 where it is false, with 2 where it wanted more.
 void endAfter(const std::function<bool()>& body) {
-    const rlim_t most = heldMemory() + (rlim_t{12} << 20);
+    const rlim_t most = stepscope::testing::heldMemory() + (rlim_t{12} << 20);
     const rlimit limit{most, most};
     if (::setrlimit(RLIMIT_DATA, &limit) != 0) std::_Exit(3);
     bool right = false;
