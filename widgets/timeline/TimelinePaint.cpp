@@ -280,7 +280,11 @@ void TimelineView::drawRuler(QPainter& painter) {
     const QString name = unit == 1e9 ? "s" : unit == 1e6 ? "ms" : unit == 1e3 ? "µs" : "ns";
     const int digits = std::max(0, static_cast<int>(std::ceil(-std::log10(step / unit) - 1e-9)));
     painter.fillRect(QRect(lanes.left(), lanes.top() - 1, lanes.width(), 1), palette().color(QPalette::Mid));
-    for (double at = std::floor((m_from - origin) / step) * step; at < m_from - origin + lanes.width() * m_nsPerPixel; at += step) {
+    // Counted, never added up: far from the origin a step may be less than what two doubles differ by, and a sum would stand still.
+    const double first = std::floor((m_from - origin) / step), seen = lanes.width() * m_nsPerPixel;
+    const int ticks = std::min(lanes.width(), static_cast<int>(seen / step) + 2);
+    for (int i = 0; i < ticks; ++i) {
+        const double at = (first + i) * step;
         const double x = lanes.left() + (at + origin - m_from) / m_nsPerPixel;
         if (x < lanes.left()) continue;
         painter.setPen(palette().color(QPalette::Mid));

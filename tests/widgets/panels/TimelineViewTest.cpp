@@ -141,6 +141,30 @@ TEST(TimelineView, ATraceShorterThanItsLeastLengthBeginsAtTheLeft) {
     }
 }
 
+// Of the rulers' lines, one pixel each.
+int ticksOf(TimelineView& view) {
+    const QRect lanes = view.lanesRect();
+    return pixelsOf(view.grab().toImage(), view.palette().color(QPalette::Mid), {lanes.left(), lanes.top() - 4, lanes.width(), 1});
+}
+
+TEST(TimelineView, TheRulerOfATraceWithATimeOfZeroBesideTimesOfTodayIsDrawnAtFullZoom) {
+    TimelineView view;
+    view.resize(900, 300);
+    TimelineContent content;
+    content.session = 1;
+    content.lanes.end = 1'700'000'000'000'000'000;
+    content.lanes.lanes.push_back({.lane = kTrainerLane, .depths = 1, .slices = 2, .end = content.lanes.end});
+    view.setContent(content);
+    view.setView(0, 0.5);
+    const int usual = ticksOf(view);
+    EXPECT_GE(usual, 3);
+    // Doubles are 256 ns apart here, and ticks 100: each is drawn where its double lies.
+    view.setView(1.7e18, 0.5);
+    const int far = ticksOf(view);
+    EXPECT_GE(far, 1);
+    EXPECT_LE(far, usual);
+}
+
 class FineTimeline : public TimelineView {
 protected:
     int metric(PaintDeviceMetric which) const override {
