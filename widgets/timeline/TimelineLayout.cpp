@@ -11,14 +11,15 @@ void TimelineLayout::set(const TimelineContent& content, const std::set<qint64>&
     for (std::size_t i = 0; i < content.lanes.lanes.size(); ++i) {
         const TraceLane& lane = content.lanes.lanes[i];
         const int depths = folded.contains(lane.lane) ? 1 : std::max(1, lane.depths);
+        const int end = y + depths * (kBar + kGap) - kGap;
         for (int depth = 0; depth < depths; ++depth) {
-            m_rows.push_back({TimelineRow::Kind::Lane, static_cast<int>(i), depth, y, kBar});
+            m_rows.push_back({TimelineRow::Kind::Lane, static_cast<int>(i), depth, y, kBar, end});
             y += kBar + kGap;
         }
         y += kBetween;
     }
     for (std::size_t i = 0; i < content.counters.size(); ++i) {
-        m_rows.push_back({TimelineRow::Kind::Counter, static_cast<int>(i), 0, y, kCounter});
+        m_rows.push_back({TimelineRow::Kind::Counter, static_cast<int>(i), 0, y, kCounter, y + kCounter});
         y += kCounter + kBetween;
     }
     m_height = y;
@@ -36,13 +37,6 @@ const TimelineRow* TimelineLayout::rowOf(qint64 lane, int depth) const {
         if (row.kind == TimelineRow::Kind::Lane && m_content->lanes.lanes[static_cast<std::size_t>(row.place)].lane == lane && row.depth <= depth)
             best = &row;
     return best;
-}
-
-int TimelineLayout::lastRowOf(int place) const {
-    int end = 0;
-    for (const auto& row : m_rows)
-        if (row.kind == TimelineRow::Kind::Lane && row.place == place) end = row.y + row.height;
-    return end;
 }
 
 QString laneTitle(const TraceLane& lane, bool severalRanks) {

@@ -44,6 +44,7 @@ struct TimelineRow {
     int place = 0;  // in the lanes or counters
     int depth = 0;
     int y = 0, height = 0;
+    int end = 0;  // the y behind the last row of its lane: whoever paints has it without a walk over all rows
 };
 
 class TimelineLayout {
@@ -55,7 +56,6 @@ public:
     int height() const { return m_height; }
     const TimelineRow* rowAt(int y) const;
     const TimelineRow* rowOf(qint64 lane, int depth) const;  // of a folded lane its one row
-    int lastRowOf(int place) const;                          // the y behind a lane's rows
 
 private:
     const TimelineContent* m_content = nullptr;

@@ -238,10 +238,9 @@ void TimelineView::drawNames(QPainter& painter) {
     for (const TimelineRow& row : m_layout.rows()) {
         if (row.depth != 0) continue;
         // The name of a lane whose first rows are scrolled out of sight stays at the top as long as the lane is seen.
-        const int end = row.kind == TimelineRow::Kind::Lane ? m_layout.lastRowOf(row.place) : row.y + row.height;
         int y = lanes.top() + row.y - m_scroll;
-        if (end - m_scroll <= 0 || y >= height()) continue;
-        y = std::max(y, std::min(lanes.top(), lanes.top() + end - m_scroll - row.height));
+        if (row.end - m_scroll <= 0 || y >= height()) continue;
+        y = std::max(y, std::min(lanes.top(), lanes.top() + row.end - m_scroll - row.height));
         painter.setPen(palette().color(QPalette::WindowText));
         if (row.kind == TimelineRow::Kind::Counter) {
             const CounterSeries& series = m_content.counters[static_cast<std::size_t>(row.place)];

@@ -234,11 +234,14 @@ TEST(TimelineLayout, RowsLieBelowEachOtherAndEveryPlaceBelongsToAtMostOne) {
     EXPECT_EQ(layout.rowOf(5, 2)->depth, 2);
     EXPECT_EQ(layout.rowOf(5, 9)->depth, 2) << "deeper than was known: the last";
     EXPECT_EQ(layout.rowOf(7, 0), nullptr);
-    EXPECT_EQ(layout.lastRowOf(0), layout.rowOf(5, 2)->y + TimelineLayout::kBar);
+    const int end = layout.rowOf(5, 2)->y + TimelineLayout::kBar;
+    for (const int depth : {0, 1, 2}) EXPECT_EQ(layout.rowOf(5, depth)->end, end) << "each knows where its lane ends";
+    EXPECT_EQ(layout.rowOf(6, 0)->end, layout.rowOf(6, 0)->y + TimelineLayout::kBar);
+    EXPECT_EQ(layout.rows().back().end, layout.rows().back().y + TimelineLayout::kCounter);
     layout.set(content, {5});
     EXPECT_EQ(layout.rows().size(), 3u);
     EXPECT_EQ(layout.rowOf(5, 2)->depth, 0);
-    EXPECT_EQ(layout.lastRowOf(0), TimelineLayout::kBar);
+    EXPECT_EQ(layout.rowOf(5, 0)->end, TimelineLayout::kBar);
     layout.set({}, {});
     EXPECT_EQ(layout.height(), 0);
 }
