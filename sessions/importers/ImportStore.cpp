@@ -124,25 +124,26 @@ private:
             auto chunk = std::make_shared<const Chunk>(encode());
             std::vector<ChunkPtr> made{chunk};
             m_lod.add(*chunk, made);
-            put(batch, made);
-            if (!storeIfFull(batch)) return;
+            if (!put(batch, made) || !storeIfFull(batch)) return;
         }
         std::vector<ChunkPtr> rest;
         m_lod.bringUpToDate(rest);
-        put(batch, rest);
-        (void)store(batch);
+        if (put(batch, rest)) (void)store(batch);
     }
 
     struct Batch {
         std::vector<std::pair<ChunkPtr, std::string>> chunks;
         std::size_t bytes = 0;
     };
-    static void put(Batch& batch, std::vector<ChunkPtr>& chunks) {
+    // False: nobody could read one of them again, and the import ends.
+    bool put(Batch& batch, std::vector<ChunkPtr>& chunks) {
         for (auto& chunk : chunks) {
+            if (const Status fits = checkChunk(*chunk); !fits) return ended(fits);
             std::string frame = packed(*chunk);
             batch.bytes += frame.size() + chunk->bytes.size() / 8;
             batch.chunks.emplace_back(std::move(chunk), std::move(frame));
         }
+        return true;
     }
     bool storeIfFull(Batch& batch) {
         if (batch.bytes < kTransactionBytes) return true;
@@ -165,10 +166,12 @@ private:
             std::unique_lock lock(m_mutex);
             if (m_there.wait_for(lock, std::chrono::milliseconds(100), [&] { return m_closing; }) && tries > 3) break;
         }
-        if (done) return true;
+        return done ? true : ended(done);
+    }
+    bool ended(const Status& why) {
         {
             std::lock_guard lock(m_mutex);
-            m_outcome = done;
+            m_outcome = why;
         }
         m_room.notify_all();
         return false;

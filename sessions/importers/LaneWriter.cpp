@@ -165,7 +165,7 @@ void LaneWriter::charge(Open& outer, std::int64_t from, std::int64_t to) {
 bool LaneWriter::takeSlice(const Record& record, std::int64_t start) {
     Open open{.record = record, .end = start + record.duration, .covered = start};
     open.record.start = start;
-    closeUpTo(start);
+    if (!closeUpTo(start)) return false;
     ++m_taken;
     if (toldTwice(open.record)) return true;
     open.step = record.step != 0 ? record.step : m_trace.stepOf(m_trace.m_lanes[m_lane].file, record.start);
@@ -195,24 +195,24 @@ bool LaneWriter::takeSlice(const Record& record, std::int64_t start) {
     }
     if (within != nullptr) charge(*within, start, std::min(open.end, within->end));
     m_open.push_back(open);
-    return m_block.slices.size() < kBlock && m_bytes < kBlockBytes ? true : flush();
+    return true;
 }
 
-void LaneWriter::closeUpTo(std::int64_t at) {
+bool LaneWriter::closeUpTo(std::int64_t at) {
     if (!m_tangled) {
         while (!m_open.empty() && m_open.back().end <= at) {
-            close(m_open.back());
+            if (!close(m_open.back())) return false;
             m_open.pop_back();
         }
-        return;
+        return true;
     }
-    if (at < m_soonest) return;
+    if (at < m_soonest) return true;
     m_looked += 2 * static_cast<std::int64_t>(m_open.size());
     m_soonest = std::numeric_limits<std::int64_t>::max();
     std::size_t kept = 0;
     for (std::size_t i = 0; i < m_open.size(); ++i) {
         if (m_open[i].end <= at) {
-            close(m_open[i]);
+            if (!close(m_open[i])) return false;
         } else {
             m_soonest = std::min(m_soonest, m_open[i].end);
             m_open[kept++] = m_open[i];
@@ -220,6 +220,7 @@ void LaneWriter::closeUpTo(std::int64_t at) {
     }
     m_open.resize(kept);
     untangle();
+    return true;
 }
 
 void LaneWriter::untangle() {
@@ -228,7 +229,8 @@ void LaneWriter::untangle() {
         m_tangled = m_open[i].end > m_open[i - 1].end || m_open[i].depth <= m_open[i - 1].depth;
 }
 
-void LaneWriter::close(const Open& open) {
+// Many may end at once, each with texts of its own: the block is bounded here, where it grows.
+bool LaneWriter::close(const Open& open) {
     const Record& record = open.record;
     m_block.slices.push_back({.start = record.start,
                               .duration = record.duration,
@@ -247,13 +249,15 @@ void LaneWriter::close(const Open& open) {
                               .forwardStart = open.forwardStart,
                               .correlation = record.correlation,
                               .external = record.external});
+    return m_block.slices.size() < kBlock && m_bytes < kBlockBytes ? true : flush();
 }
 
 bool LaneWriter::endLane() {
-    for (const auto& open : m_open) close(open);
+    bool go = true;
+    for (std::size_t i = 0; i < m_open.size() && go; ++i) go = close(m_open[i]);
     m_open.clear();
     m_tangled = false;
-    return flush();
+    return go && flush();
 }
 
 bool LaneWriter::flush() {

@@ -31,8 +31,8 @@ private:
     bool toldTwice(Record& record);
     Open* holderOf(Open& open);
     static void charge(Open& outer, std::int64_t from, std::int64_t to);
-    void closeUpTo(std::int64_t at);
-    void close(const Open& open);
+    bool closeUpTo(std::int64_t at);
+    bool close(const Open& open);
     void untangle();
     bool flush();
     std::uint32_t stringOf(std::uint32_t text);

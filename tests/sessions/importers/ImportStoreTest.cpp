@@ -72,6 +72,22 @@ TEST_F(ImportStoreOf, WithoutAnEndNothingIsLeft) {
     EXPECT_TRUE(shown().empty());
 }
 
+TEST_F(ImportStoreOf, ABlockThatNobodyCouldReadAgainEndsTheImportWithASentence) {
+    auto store = opened();
+    ASSERT_TRUE(store);
+    store->add([] {
+        Chunk large = storedBlock(0);
+        large.bytes.resize(Chunk::kMaxBytes + 1);
+        return large;
+    });
+    const Status done = store->finish({}, {1});
+    ASSERT_FALSE(done) << "it would have reported success";
+    EXPECT_NE(done.error().sentence.find("A block of slices/2 has 67108865 bytes"), std::string::npos) << done.error().sentence;
+    store.reset();
+    EXPECT_EQ(asked("SELECT count(*) FROM chunks"), 0);
+    EXPECT_TRUE(shown().empty());
+}
+
 TEST_F(ImportStoreOf, WhatAKilledImportLeftIsClearedAwayByTheNext) {
     const pid_t child = fork();
     if (child == 0) {

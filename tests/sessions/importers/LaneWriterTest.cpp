@@ -264,6 +264,22 @@ TEST(LaneWriter, LongNamesMakeSmallBlocks) {
     EXPECT_GE(built.blocks.size(), 4U) << "of four megabytes of texts each";
 }
 
+TEST(LaneWriter, CallsThatAllEndAtOnceMakeBlocksOfABoundedSizeToo) {
+    // Together their names are more than a block may have; whatever the last of them is: the end of the lane, or a call behind them all.
+    for (const bool another : {false, true}) {
+        BuiltTrace built;
+        const auto lane = *built.trace.lane("1", "2");
+        constexpr std::int64_t kDeep = 1200;
+        ASSERT_GT(static_cast<std::size_t>(kDeep) * 60'000, Chunk::kMaxBytes);
+        for (std::int64_t i = 0; i < kDeep; ++i)
+            built.trace.slice(plainRecord(lane, i, 2 * kDeep - 2 * i, built.trace.text(fmt::format("{:05}", i) + std::string(60'000, 'x'))));
+        if (another) built.trace.slice(plainRecord(lane, 3 * kDeep, 5));
+        const auto all = built.finish();  // which checks each chunk and reads it again
+        EXPECT_EQ(all.size(), static_cast<std::size_t>(kDeep) + (another ? 1 : 0));
+        EXPECT_GE(built.blocks.size(), 15U) << "of four megabytes of texts each";
+    }
+}
+
 TEST(LaneWriter, SamplesKeepEveryBitOfTheirValuesAndTheirSeries) {
     BuiltTrace built(2);
     built.trace.nameProcess("7", "python");
