@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "sessions/importers/JsonScan.h"
+
 namespace stepscope::kineto {
 namespace {
 
@@ -158,7 +160,7 @@ struct KinetoRows::Said {
             appendMember(launch, fmt::format("\"grid\": {}", triple(arguments.grid)));
             appendMember(launch, fmt::format("\"block\": {}", triple(arguments.block)));
         }
-        if (arguments.extra.empty()) return;
+        if (arguments.extra.empty() || !importing::isShallowJson(arguments.extra)) return;
         const auto more = nlohmann::ordered_json::parse(arguments.extra, nullptr, false);
         if (!more.is_object()) return;
         for (const auto& [key, value] : more.items()) {

@@ -13,6 +13,7 @@
 #include "sessions/exporters/ExportFile.h"
 #include "sessions/exporters/Gzip.h"
 #include "sessions/exporters/KinetoRows.h"
+#include "sessions/importers/JsonScan.h"
 
 namespace stepscope {
 namespace {
@@ -54,6 +55,7 @@ Result<TraceFacts> factsOf(SessionReader& reader, std::int64_t session, std::int
     if (page->chunks.empty()) return found;
     const auto& bytes = page->chunks.front()->bytes;
     const auto* text = reinterpret_cast<const char*>(bytes.data());
+    if (!importing::isShallowJson({text, bytes.size()})) return found;
     const auto facts = nlohmann::ordered_json::parse(text, text + bytes.size(), nullptr, false);
     if (!facts.is_object()) return found;
     if (facts.contains("origin_ns") && facts["origin_ns"].is_number_unsigned() && facts["origin_ns"].get<std::uint64_t>() < 1ULL << 62)

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sessions/importers/JsonScan.h"
+
 namespace stepscope::perfetto {
 namespace {
 
@@ -154,7 +156,7 @@ std::string PerfettoPackets::annotations(const SliceBlock& block, const Slice& s
         annotate(all, "shared memory", of.sharedBytes);
     }
     number("registers per thread", of.registers, 0);
-    if (!of.extra.empty()) {
+    if (!of.extra.empty() && importing::isShallowJson(of.extra)) {
         const auto more = nlohmann::ordered_json::parse(of.extra, nullptr, false);
         if (more.is_object())
             for (const auto& [key, value] : more.items()) {

@@ -195,6 +195,11 @@ bool isJson(std::string_view value) {
     return nlohmann::json::accept(value.begin(), value.end());
 }
 
+bool isShallowJson(std::string_view value) {
+    const char* at = skipJsonSpace(value.data(), value.data() + value.size());
+    return skipJsonValue(at, value.data() + value.size()) == Scan::Done;
+}
+
 std::optional<std::int64_t> thousandfold(std::string_view number) {
     std::size_t i = 0;
     const bool negative = !number.empty() && number[0] == '-';

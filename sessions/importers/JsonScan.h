@@ -1,5 +1,5 @@
 // What a streaming reader of JSON asks of bytes that may end in the middle: where a text, a value or a number ends. Nothing is copied and nothing
-// recurses. Used by ChromeTrace.cpp on the importing thread; the bytes are a stranger's.
+// recurses. Used by ChromeTrace.cpp on the importing thread, and by exporters before they read what a session has stored; the bytes are a stranger's.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -32,6 +32,8 @@ std::string jsonText(std::string_view between, std::size_t most);
 void appendCompact(std::string& out, std::string_view value);
 // Whether it is one well-formed value.
 bool isJson(std::string_view value);
+// Whether it may be one, nested at most kDeepestJson deep: what then walks it by recursion, as whoever writes it again does, has the stack for it.
+bool isShallowJson(std::string_view value);
 
 // A decimal number times 1000, exact where it has three decimals at most, else rounded to the nearest: microseconds to nanoseconds without a
 // floating-point number in between. Nothing where it is no number or does not fit.

@@ -10,10 +10,14 @@
 #include <chrono>
 #include <filesystem>
 #include <limits>
+#include <sstream>
 
+#include "core/trace/SliceCodec.h"
 #include "sessions/Replayer.h"
 #include "sessions/SessionStore.h"
 #include "sessions/exporters/Csv.h"
+#include "sessions/exporters/KinetoTrace.h"
+#include "sessions/exporters/PerfettoTrace.h"
 #include "sessions/findings/Experiments.h"
 #include "sessions/findings/MeasuredFlips.h"
 #include "sessions/record/Recorder.h"
@@ -165,6 +169,32 @@ TEST_F(HostileFile, WhoseEventsHaveNoTimeIsReadToAnEnd) {
         const auto written = exportCsvFile(path, 1, folder.file("out.csv"));
         ASSERT_FALSE(written) << table;
         EXPECT_EQ(written.error().code, ErrorCode::Damaged) << written.error().sentence;
+    }
+}
+
+TEST_F(HostileFile, WhoseStoredJsonIsNestedWithoutMeasureIsExportedWithoutIt) {
+    const auto nested = [](std::size_t deep) { return std::string(deep, '[') + std::string(deep, ']'); };
+    {
+        auto recorder = Recorder::open({.path = path}, sampleInfo("an import"));
+        ASSERT_TRUE(recorder);
+        SliceBlock block{.thread = {.process = 1, .thread = 2}, .strings = {"", "aten::mm"}};
+        block.arguments.push_back({.extra = R"({"deep": )" + nested(30'000) + "}"});
+        block.arguments.push_back({.extra = R"({"shallow": )" + nested(300) + "}"});
+        block.slices = {{.start = 1, .duration = 1, .name = 1, .arguments = 1}, {.start = 3, .duration = 1, .name = 1, .arguments = 2}};
+        (*recorder)->publishChunk(std::make_shared<const Chunk>(encodeSlices(block)));
+        const std::string facts = R"({"facts": {"deviceProperties": )" + nested(1'000'000) + "}}";
+        Chunk chunk{.kind = "trace-facts/1", .begin = {0}, .end = {0}, .count = 1, .bytes = {}};
+        for (const char c : facts) chunk.bytes.push_back(static_cast<std::byte>(c));
+        (*recorder)->publishChunk(std::make_shared<const Chunk>(std::move(chunk)));
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    std::ostringstream kineto, perfetto;
+    ASSERT_TRUE(exportKinetoTrace(path, 1, kineto, "a trace"));
+    EXPECT_NE(kineto.str().find("\"deviceProperties\": []"), std::string::npos);
+    ASSERT_TRUE(exportPerfettoTrace(path, 1, perfetto));
+    for (const std::string& written : {kineto.str(), perfetto.str()}) {
+        EXPECT_EQ(written.find("deep"), std::string::npos);
+        EXPECT_NE(written.find("shallow"), std::string::npos);
     }
 }
 
