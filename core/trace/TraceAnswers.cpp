@@ -251,39 +251,40 @@ Result<std::optional<TraceSlice>> TraceIndex::at(std::int64_t lane, std::int32_t
     return best;
 }
 
-Result<std::optional<TraceSlice>> TraceIndex::find(const std::string& words, std::int64_t time, bool forwards) {
+Result<std::optional<TraceSlice>> TraceIndex::find(const std::string& words, const TracePlace& from, bool forwards) {
     const std::string wanted = lowered(words);
     std::optional<TraceSlice> best;
-    const auto better = [&](std::int64_t start) {
-        if (forwards ? start <= time : start >= time) return false;
-        return !best || (forwards ? start < best->slice.start : start > best->slice.start);
+    const auto better = [&](const TracePlace& place) {
+        if (forwards ? place <= from : place >= from) return false;
+        return !best || (forwards ? place < best->place() : place > best->place());
     };
+    // With what begins at that very time: it may be of another lane, or deeper.
+    const std::int64_t first = forwards ? clampedAdd(from.start, -1) : kEver, last = forwards ? kAlways : clampedAdd(from.start, 1);
     for (const TraceLane& lane : m_lanes) {
         // The tables tell which base chunks have it; only the nearest of those is read.
         std::vector<std::pair<std::int64_t, std::int64_t>> places;
-        const auto tables = m_source.read(kNames, lane.lane, forwards ? time : std::numeric_limits<std::int64_t>::min(), forwards ? kAlways : time,
-                                          [&](const Chunk& chunk) -> Status {
-                                              if (auto go = cancelled(); !go) return go;
-                                              const auto block = decodeNames(chunk);
-                                              if (!block) return block.error();
-                                              std::vector<bool> fits;
-                                              for (const auto& text : block->strings) fits.push_back(lowered(text).find(wanted) != std::string::npos);
-                                              if (std::ranges::find(fits, true) == fits.end()) return {};
-                                              for (const NameTable& table : block->tables)
-                                                  if (std::ranges::any_of(table.sums, [&](const NameSum& sum) { return fits[sum.name]; }))
-                                                      places.emplace_back(table.first, table.last);
-                                              return {};
-                                          });
+        const auto tables = m_source.read(kNames, lane.lane, first, last, [&](const Chunk& chunk) -> Status {
+            if (auto go = cancelled(); !go) return go;
+            const auto block = decodeNames(chunk);
+            if (!block) return block.error();
+            std::vector<bool> fits;
+            for (const auto& text : block->strings) fits.push_back(lowered(text).find(wanted) != std::string::npos);
+            if (std::ranges::find(fits, true) == fits.end()) return {};
+            for (const NameTable& table : block->tables)
+                if (std::ranges::any_of(table.sums, [&](const NameSum& sum) { return fits[sum.name]; }))
+                    places.emplace_back(table.first, table.last);
+            return {};
+        });
         if (!tables) return tables.error();
         if (forwards)
             std::ranges::sort(places);
         else
             std::ranges::sort(places, [](const auto& a, const auto& b) { return a.second > b.second; });
-        for (const auto& [first, last] : places) {
-            if (forwards ? last <= time : first >= time) continue;
-            if (best && (forwards ? first >= best->slice.start : last <= best->slice.start)) break;
-            const auto done = slices(lane.lane, first, clampedAdd(last, 1), [&](const SliceBlock& block, const Slice& slice) {
-                if (better(slice.start) && lowered(block.strings[slice.name]).find(wanted) != std::string::npos)
+        for (const auto& [begin, end] : places) {
+            if (forwards ? end < from.start : begin > from.start) continue;
+            if (best && (forwards ? begin > best->slice.start : end < best->slice.start)) break;
+            const auto done = slices(lane.lane, begin, clampedAdd(end, 1), [&](const SliceBlock& block, const Slice& slice) {
+                if (better({slice.start, lane.lane, slice.depth}) && lowered(block.strings[slice.name]).find(wanted) != std::string::npos)
                     best = whole(lane.lane, block, slice);
                 return true;
             });

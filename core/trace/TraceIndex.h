@@ -2,7 +2,9 @@
 // where an arrow leads. It reads what it needs from a TraceSource and keeps nothing but the styles, so that a session of any size takes no memory;
 // who draws keeps tiles. On a reader's thread; never the GUI's. Every answer can be cut short: `goesOn` false ends it with ErrorCode::Cancelled.
 #pragma once
+#include <compare>
 #include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -66,6 +68,18 @@ struct KinAnswer : KinSum {
     bool nestedEach = false;  // that is not known, for the same reason
 };
 
+// Where a search stands among slices: those that begin at once follow each other by lane, then depth.
+struct TracePlace {
+    std::int64_t start = 0, lane = 0;
+    std::int32_t depth = 0;
+    // Behind (before) all that begin at this time.
+    static constexpr TracePlace behind(std::int64_t time) {
+        return {time, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int32_t>::max()};
+    }
+    static constexpr TracePlace before(std::int64_t time) { return {time, std::numeric_limits<std::int64_t>::min(), -1}; }
+    auto operator<=>(const TracePlace&) const = default;
+};
+
 // A slice with everything that its block says of it.
 struct TraceSlice {
     std::int64_t lane = 0;
@@ -73,6 +87,8 @@ struct TraceSlice {
     Slice slice;  // its places in tables mean nothing here
     std::string name, phase, role;
     SliceArguments arguments;
+
+    TracePlace place() const { return {slice.start, lane, slice.depth}; }
 };
 
 class TraceIndex {
@@ -96,8 +112,12 @@ public:
     Result<KinAnswer> kin(const std::string& name, SliceKind kind);
     // The slice of a row that covers this time, or begins or ends at most `near` ns from it.
     Result<std::optional<TraceSlice>> at(std::int64_t lane, std::int32_t depth, std::int64_t time, std::int64_t near);
-    // The first slice that begins behind `time` (or, backwards, the last before it) whose name holds `words` in whatever case.
-    Result<std::optional<TraceSlice>> find(const std::string& words, std::int64_t time, bool forwards);
+    // The first slice behind `from` (or, backwards, the last before it) whose name holds `words` in whatever case.
+    Result<std::optional<TraceSlice>> find(const std::string& words, const TracePlace& from, bool forwards);
+    // That begins behind (before) this time.
+    Result<std::optional<TraceSlice>> find(const std::string& words, std::int64_t time, bool forwards) {
+        return find(words, forwards ? TracePlace::behind(time) : TracePlace::before(time), forwards);
+    }
     // Where arrows lead to and come from: launch and kernel, forward and backward operation.
     Result<std::vector<TraceSlice>> flows(const TraceSlice& slice);
 

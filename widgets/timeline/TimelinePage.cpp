@@ -153,7 +153,7 @@ void TimelinePage::setContent(TimelineContent content) {
         m_flows.clear();
         m_told = false;
         tellNothing();
-        m_place = m_view->content().lanes.begin - 1;
+        m_place = TracePlace::before(m_view->content().lanes.begin);
     }
     showState();
     Q_EMIT contentChanged();
@@ -192,7 +192,7 @@ void TimelinePage::setWaiting(bool waiting) {
 
 void TimelinePage::setSlice(const TraceSlice& slice, const KinAnswer& kin, const std::vector<TraceSlice>& flows) {
     m_flows = flows;
-    m_place = slice.slice.start;
+    m_place = slice.place();
     setSelection(slice);
     if (!std::exchange(m_fromPane, false) && m_guest) m_panes->showGuest();
     tell(sliceWords(slice, kin, flows, m_view->content().lanes.begin));
@@ -221,7 +221,7 @@ void TimelinePage::clearSelection() {
 
 void TimelinePage::setFound(const std::optional<TraceSlice>& slice, bool forwards) {
     if (slice) {
-        m_place = slice->slice.start;
+        m_place = slice->place();
         return std::exchange(m_ledNext, false) ? showFromPane(*slice) : m_view->reveal(*slice);
     }
     m_ledNext = m_fromPane = false;
@@ -271,7 +271,7 @@ void TimelinePage::keyPressEvent(QKeyEvent* event) {
 
 void TimelinePage::searchFor(const QString& words) {
     m_search->setText(words);
-    m_place = m_view->content().lanes.begin - 1;
+    m_place = TracePlace::before(m_view->content().lanes.begin);
     find(true);
 }
 

@@ -55,7 +55,7 @@ public:
 
 Q_SIGNALS:
     void captureRequested(int steps);
-    void findWanted(const QString& words, qint64 time, bool forwards);
+    void findWanted(const QString& words, const stepscope::TracePlace& from, bool forwards);
     void contentChanged();
 
 protected:
@@ -91,7 +91,7 @@ private:
     bool m_some = false, m_ready = false, m_waiting = false;
     bool m_tells = false, m_told = false;  // the pane has facts; it had some of this content, and keeps its place from then on
     std::vector<TraceSlice> m_flows;
-    qint64 m_place = 0;  // where a search goes on from
+    TracePlace m_place;  // where a search goes on from
     bool m_led = false, m_ledNext = false, m_fromPane = false;
     bool m_arranging = false, m_chosen = false, m_guest = false;  // m_chosen: a person folded or unfolded the panes
     double m_share = 0;                                           // of the height that the panes have

@@ -161,8 +161,8 @@ TimelineWiring::TimelineWiring(const Panels& panels, RunController& runs, RunWir
                 Q_EMIT m_panels.page.view().sliceWanted(slice->lane, slice->slice.depth, slice->slice.start, 0);
             });
     });
-    connect(&page, &TimelinePage::findWanted, this, [this](const QString& words, qint64 time, bool forwards) {
-        ask([words = words.toStdString(), time, forwards](TraceIndex& index) { return index.find(words, time, forwards); },
+    connect(&page, &TimelinePage::findWanted, this, [this](const QString& words, const TracePlace& from, bool forwards) {
+        ask([words = words.toStdString(), from, forwards](TraceIndex& index) { return index.find(words, from, forwards); },
             [this, forwards](const std::optional<TraceSlice>& slice) {
                 m_panels.page.setFound(slice, forwards);
                 if (slice) Q_EMIT m_panels.page.view().sliceWanted(slice->lane, slice->slice.depth, slice->slice.start, 0);

@@ -235,6 +235,33 @@ TEST(TraceFind, WalkingForwardsAndBackMeetsTheSameOnes) {
     EXPECT_GT(back.size(), 20U);
 }
 
+TEST(TraceFind, MeetsEachOfThoseThatBeginAtTheSameNanosecond) {
+    // As rounded traces have them: a call, what it calls, and the same on another worker; each of a block of its own.
+    MemoryTrace trace;
+    for (const std::int64_t lane : {20, 10})
+        for (const std::int32_t depth : {1, 0}) {
+            SliceBlock block{.thread = {.process = 1, .thread = lane, .lane = lane}, .strings = {"", "aten::mm"}};
+            for (const std::int64_t start : {500, 900}) block.slices.push_back({.start = start, .duration = depth == 0 ? 50 : 0, .name = 1, .depth = depth});
+            trace.add(encodeSlices(block));
+        }
+    trace.finish();
+    TraceIndex index(trace);
+    ASSERT_TRUE(index.lanes());
+    const std::vector<TracePlace> all{{500, 10, 0}, {500, 10, 1}, {500, 20, 0}, {500, 20, 1}, {900, 10, 0}, {900, 10, 1}, {900, 20, 0}, {900, 20, 1}};
+    for (const bool forwards : {true, false}) {
+        std::vector<TracePlace> met;
+        TracePlace from = forwards ? TracePlace::before(500) : TracePlace::behind(900);
+        while (met.size() < 20) {
+            const auto next = index.find("mm", from, forwards);
+            ASSERT_TRUE(next);
+            if (!*next) break;
+            met.push_back(from = (*next)->place());
+        }
+        if (!forwards) std::ranges::reverse(met);
+        EXPECT_EQ(met, all) << forwards;
+    }
+}
+
 // One launch with kernels, and what else could be taken for them.
 struct FlowTrace {
     MemoryTrace trace;
