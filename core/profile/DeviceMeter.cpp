@@ -32,8 +32,10 @@ constexpr Reading kReadings[] = {
 
 }  // namespace
 
-DeviceMeter::DeviceMeter(const CudaInterface& cuda, std::int64_t device) : m_cuda(cuda), m_device(device) {
-    m_block.lane = kMeterLanes + device;
+DeviceMeter::DeviceMeter(const CudaInterface& cuda, std::int64_t device, std::int64_t rank, Out out)
+    : m_cuda(cuda), m_device(device), m_out(std::move(out)) {
+    m_block.lane = kMeterLanes + device + (rank << 52);  // as the lanes of its kernels are told from those of other workers
+    m_block.rank = rank;
     m_block.process = m_block.device = device;
     m_block.name = fmt::format("GPU {}", device);
     for (const Reading& reading : kReadings) m_block.series.push_back({reading.name, reading.unit});
@@ -47,12 +49,14 @@ void DeviceMeter::read(std::int64_t at) {
         ++series;
         if (const double value = reading.of(sample); value >= 0) m_block.samples.push_back({at, series, value});
     }
+    if (m_block.samples.size() >= kFull) finish();
 }
 
-SampleBlock DeviceMeter::take() {
-    SampleBlock taken = m_block;
+void DeviceMeter::finish() {
+    if (m_block.samples.empty()) return;
+    SampleBlock full = m_block;
     m_block.samples.clear();
-    return taken;
+    m_out(std::move(full));
 }
 
 }  // namespace stepscope

@@ -150,10 +150,8 @@ private:
         m_cuda.captureEnd(&counts);
         m_decoder.addLost(counts.dropped);
         publish(m_decoder.take(true));
+        for (auto& [device, meter] : m_meters) meter.finish();
         const std::lock_guard lock(m_mutex);
-        for (auto& [device, meter] : m_meters)
-            if (SampleBlock block = meter.take(); !block.samples.empty() && m_sink != nullptr)
-                m_sink->publishChunk(std::make_shared<Chunk>(encodeSamples(std::move(block))));
         m_sentence = sentenceOf(counts);
         m_done = true;
         if (m_abandoned) g_stuck.store(false);
@@ -175,7 +173,7 @@ private:
             const std::int64_t device = block.thread.device;
             block.thread.rank = m_rank;
             block.thread.lane += m_rank << 52;  // told from those of other captures of the session
-            const bool unseen = device >= 0 && m_meters.try_emplace(device, m_cuda, device).second;
+            const bool unseen = device >= 0 && m_meters.try_emplace(device, m_cuda, device, m_rank, m_measured).second;
             auto chunk = std::make_shared<Chunk>(encodeSlices(std::move(block), m_clock.now()));
             ChunkPtr facts;
             if (unseen) facts = deviceFacts(m_cuda, device, m_clock.now());
@@ -216,6 +214,11 @@ private:
     Launches m_launches;
     ActivityDecoder m_decoder;                     // of the thread that fetches, as the two below
     std::map<std::int64_t, DeviceMeter> m_meters;  // of devices that have been told of
+    const DeviceMeter::Out m_measured = [this](SampleBlock block) {
+        auto chunk = std::make_shared<Chunk>(encodeSamples(std::move(block)));
+        const std::lock_guard lock(m_mutex);
+        if (m_sink != nullptr) m_sink->publishChunk(std::move(chunk));
+    };
     std::string m_problem;
     std::mutex m_mutex;
     std::condition_variable m_changed;

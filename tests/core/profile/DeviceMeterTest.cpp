@@ -45,10 +45,13 @@ CudaInterface gpuThatAnswers() {
 
 TEST(DeviceMeter, ReadsWhatTheGpuTellsAndLeavesOutWhatItCannot) {
     const CudaInterface cuda = gpuThatAnswers();
-    DeviceMeter meter(cuda, 1);
+    std::vector<SampleBlock> taken;
+    DeviceMeter meter(cuda, 1, 0, [&](SampleBlock block) { taken.push_back(std::move(block)); });
     meter.read(100);
     meter.read(200);
-    const auto block = decodeSamples(encodeSamples(meter.take()));
+    meter.finish();
+    ASSERT_EQ(taken.size(), 1u);
+    const auto block = decodeSamples(encodeSamples(taken.front()));
     ASSERT_TRUE(block) << block.error().sentence;
     EXPECT_EQ(block->device, 1);
     EXPECT_EQ(block->invalid, 0);
@@ -63,15 +66,46 @@ TEST(DeviceMeter, ReadsWhatTheGpuTellsAndLeavesOutWhatItCannot) {
                                                      {"clock throttle reasons", 4},
                                                      {"PCIe sent", 0}}));
     EXPECT_EQ(block->samples.size(), 16u);
-    EXPECT_TRUE(meter.take().samples.empty());
+    meter.finish();
+    EXPECT_EQ(taken.size(), 1u) << "nothing was read since";
+}
+
+TEST(DeviceMeter, HandsOnWhatItReadBlockByBlockHoweverLongItGoesOnAndSaysWhoseItIs) {
+    const CudaInterface cuda = gpuThatAnswers();
+    std::size_t samples = 0, blocks = 0;
+    DeviceMeter meter(cuda, 1, 3, [&](const SampleBlock& block) {
+        EXPECT_EQ(block.rank, 3);
+        EXPECT_LT(block.samples.size(), DeviceMeter::kFull + 10);
+        samples += block.samples.size();
+        ++blocks;
+    });
+    constexpr std::size_t kReads = 2000;
+    for (std::size_t i = 0; i < kReads; ++i) meter.read(static_cast<std::int64_t>(i));
+    EXPECT_EQ(blocks, 8 * kReads / DeviceMeter::kFull);
+    meter.finish();
+    EXPECT_EQ(samples, 8 * kReads);
+}
+
+TEST(DeviceMeter, OfTwoWorkersIsInLanesOfItsOwn) {
+    const CudaInterface cuda = gpuThatAnswers();
+    std::vector<std::int64_t> lanes;
+    for (const std::int64_t rank : {0, 1}) {
+        DeviceMeter meter(cuda, 1, rank, [&](const SampleBlock& block) { lanes.push_back(block.lane); });
+        meter.read(1);
+        meter.finish();
+    }
+    ASSERT_EQ(lanes.size(), 2u);
+    EXPECT_NE(lanes[0], lanes[1]) << "both call their GPU the first";
 }
 
 TEST(DeviceMeter, OfAGpuThatIsNotThereReadsNothing) {
     const CudaInterface cuda = gpuThatAnswers(), none{};
-    DeviceMeter meter(cuda, 0), without(none, 0);
-    meter.read(1);
-    without.read(1);
-    EXPECT_TRUE(meter.take().samples.empty() && without.take().samples.empty());
+    const auto never = [](const SampleBlock&) { ADD_FAILURE() << "there is nothing to hand on"; };
+    DeviceMeter meter(cuda, 0, 0, never), without(none, 0, 0, never);
+    for (DeviceMeter* one : {&meter, &without}) {
+        one->read(1);
+        one->finish();
+    }
 }
 
 TEST(DeviceFacts, AreWhatTracesOfPyTorchSayOfADevice) {
