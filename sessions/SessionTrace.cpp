@@ -23,7 +23,7 @@ constexpr std::int64_t kTraceBytesAtOnce = std::int64_t{4} << 20;
 bool isWhole(const std::vector<ChunkLane>& lanes) {
     std::map<std::int64_t, std::int64_t> slices, covered;
     for (const auto& lane : lanes) {
-        if (isSlices(lane.kind)) slices[lane.lane] += lane.records;
+        if (isSlices(lane.kind)) slices[lane.lane] = cappedSum(slices[lane.lane], std::max<std::int64_t>(0, lane.records));
         if (lane.kind == kLod) covered[lane.lane] = lane.records;
     }
     return std::ranges::all_of(slices, [&](const auto& one) { return covered[one.first] == one.second; });

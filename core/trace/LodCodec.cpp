@@ -233,7 +233,7 @@ Chunk encodeNames(const NamesBlock& block) {
             for (const std::int64_t number : {sum.count, sum.total, sum.self}) out.whole(static_cast<std::uint64_t>(number));
         }
         extent.take(table.first, table.end);
-        slices += table.slices;
+        slices = cappedSum(slices, table.slices);
     }
     Chunk chunk{.kind = kNames, .lane = block.lane, .begin = {}, .end = {}, .count = slices, .bytes = out.take()};
     extent.into(chunk, {});
@@ -282,7 +282,7 @@ Result<NamesBlock> decodeNames(const Chunk& chunk) {
 void KinSum::add(const KinSum& other) {
     shortest = count == 0 ? other.shortest : std::min(shortest, other.shortest);
     longest = std::max(longest, other.longest);
-    count += other.count;
+    count = cappedSum(count, other.count);
     total = cappedSum(total, other.total);
     self = cappedSum(self, other.self);
     durations.add(other.durations);
@@ -303,7 +303,7 @@ Chunk encodeKin(const KinBlock& block) {
             out.whole(static_cast<std::uint64_t>(times));
             before = cell;
         }
-        slices += sum.count;
+        slices = cappedSum(slices, sum.count);
     }
     return {
         .kind = kKin, .lane = block.lane, .begin = {block.begin}, .end = {std::max(block.end, block.begin)}, .count = slices, .bytes = out.take()};

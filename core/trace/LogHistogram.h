@@ -1,11 +1,13 @@
 // How often which duration, in cells that are an eighth of an octave wide at most: what percentiles of millions of slices are told from, within 13 %.
-// Sums of them are exact. A value type; any thread.
+// Sums of them are exact as far as numbers go. A value type; any thread.
 #pragma once
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <map>
+
+#include "core/trace/Lod.h"
 
 namespace stepscope {
 
@@ -23,24 +25,27 @@ public:
         return static_cast<std::int64_t>(8 + (cell - 8) % 8) << ((cell - 8) / 8);
     }
 
-    void add(std::int64_t value, std::int64_t times = 1) { m_cells[cellOf(value)] += times; }
-    void addCell(int cell, std::int64_t times) { m_cells[cell] += times; }
+    void add(std::int64_t value, std::int64_t times = 1) { addCell(cellOf(value), times); }
+    void addCell(int cell, std::int64_t times) {
+        std::int64_t& all = m_cells[cell];
+        all = cappedSum(all, times);  // a stored one may say anything
+    }
     void add(const LogHistogram& other) {
-        for (const auto& [cell, times] : other.m_cells) m_cells[cell] += times;
+        for (const auto& [cell, times] : other.m_cells) addCell(cell, times);
     }
     const std::map<int, std::int64_t>& cells() const { return m_cells; }
     // The value that `share` (0 to 1) of all are not above, taken evenly within its cell.
     std::int64_t percentile(double share) const {
-        std::int64_t all = 0, before = 0;
-        for (const auto& [cell, times] : m_cells) all += times;
-        const double wanted = share * static_cast<double>(all);
+        double all = 0, before = 0;
+        for (const auto& [cell, times] : m_cells) all += static_cast<double>(times);
+        const double wanted = share * all;
         for (const auto& [cell, times] : m_cells) {
-            if (static_cast<double>(before + times) >= wanted) {
+            if (before + static_cast<double>(times) >= wanted) {
                 const auto begin = static_cast<double>(cellBegin(cell)), end = static_cast<double>(cellBegin(cell + 1));
-                const double at = begin + (end - begin) * (wanted - static_cast<double>(before)) / static_cast<double>(times);
+                const double at = begin + (end - begin) * (wanted - before) / static_cast<double>(times);
                 return at < end ? static_cast<std::int64_t>(at) : cellBegin(cell + 1);  // as a double the end of the last cell is beyond any number
             }
-            before += times;
+            before += static_cast<double>(times);
         }
         return 0;
     }

@@ -77,7 +77,7 @@ private:
         if (static_cast<double>(slice.duration) >= m_span.nsPerPixel) {
             m_picture.bars.push_back({left, left + static_cast<double>(slice.duration) * m_perNs, slice});
         } else if (RowPicture::Column* into = column(std::max(0.0, left))) {
-            ++into->count;
+            into->count = cappedSum(into->count, 1);
             weigh(*into, slice.style, std::max(1.0, static_cast<double>(slice.duration)));
         }
     }
@@ -87,7 +87,7 @@ private:
         const double pixels = static_cast<double>(width) * m_perNs;
         RowPicture::Column* first = column(std::max(0.0, left));
         if (first == nullptr) return;
-        first->count += fold.count;
+        first->count = cappedSum(first->count, fold.count);
         if (pixels <= 1) return weigh(*first, fold.style, covered);
         const double right = std::min<double>((static_cast<double>(std::min(fold.start + width, part.to)) - m_span.from) * m_perNs, m_span.pixels);
         for (double x = std::floor(std::max(0.0, left)); x < right; ++x)

@@ -43,7 +43,7 @@ class Sums {
 public:
     void add(const std::string& name, SliceKind kind, std::int64_t count, std::int64_t total, std::int64_t self) {
         RangeSum& sum = m_sums[{name, kind}];
-        sum.count += count;
+        sum.count = cappedSum(sum.count, count);
         sum.total = cappedSum(sum.total, total);
         sum.self = cappedSum(sum.self, self);
         sum.spent = cappedSum(sum.spent, total);
@@ -51,7 +51,7 @@ public:
     void add(const Sums& other) {
         for (const auto& [key, one] : other.m_sums) {
             RangeSum& sum = m_sums[key];
-            sum.count += one.count;
+            sum.count = cappedSum(sum.count, one.count);
             sum.total = cappedSum(sum.total, one.total);
             sum.self = cappedSum(sum.self, one.self);
             sum.spent = cappedSum(sum.spent, one.spent);
@@ -106,14 +106,14 @@ Result<RangeSums> TraceIndex::sums(std::int64_t from, std::int64_t to, std::opti
             std::map<std::pair<std::uint32_t, SliceKind>, std::size_t> places;
             for (const NameTable& table : block->tables) {
                 if (!inside(table.first, table.last)) continue;
-                answer.slices += table.slices;
-                answer.lost += table.lost;
-                answer.invalid += table.invalid;
+                answer.slices = cappedSum(answer.slices, table.slices);
+                answer.lost = cappedSum(answer.lost, table.lost);
+                answer.invalid = cappedSum(answer.invalid, table.invalid);
                 for (const NameSum& sum : table.sums) {
                     const auto [found, added] = places.try_emplace({sum.name, sum.kind}, all.size());
                     if (added) all.push_back({.name = sum.name, .kind = sum.kind});
                     NameSum& into = all[found->second];
-                    into.count += sum.count;
+                    into.count = cappedSum(into.count, sum.count);
                     into.total = cappedSum(into.total, sum.total);
                     into.self = cappedSum(into.self, sum.self);
                 }
@@ -132,7 +132,7 @@ Result<RangeSums> TraceIndex::sums(std::int64_t from, std::int64_t to, std::opti
                 std::map<std::pair<std::uint32_t, SliceKind>, NameSum> cut;
                 for (const Slice& slice : block->slices) {
                     if (slice.start < from || slice.start >= to) continue;
-                    ++answer.slices;
+                    answer.slices = cappedSum(answer.slices, 1);
                     NameSum& into = cut[{slice.name, slice.kind}];
                     ++into.count;
                     into.total = cappedSum(into.total, slice.duration);
@@ -149,7 +149,7 @@ Result<RangeSums> TraceIndex::sums(std::int64_t from, std::int64_t to, std::opti
             summed.add(sums);
             continue;
         }
-        toRead += answer.slices - before;
+        toRead = cappedSum(toRead, answer.slices - before);
         nesting.emplace_back(lane.lane, std::move(sums));
     }
     answer.nestedEach = toRead > m_mostRead;
@@ -217,7 +217,7 @@ Result<KinAnswer> TraceIndex::kin(const std::string& name, SliceKind kind) {
         if (ofLane.count == 0) continue;
         answer.add(ofLane);
         if (ofLane.total <= ofLane.self) continue;
-        toRead += lane.slices;
+        toRead = cappedSum(toRead, lane.slices);
         nesting.emplace_back(lane.lane, ofLane.count);
     }
     answer.nestedEach = toRead > m_mostRead;

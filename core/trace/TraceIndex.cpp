@@ -46,7 +46,7 @@ void tidy(LodRow& row) {
             into.style = fold.style;
             heaviest = fold.total;
         }
-        into.count += fold.count;
+        into.count = cappedSum(into.count, fold.count);
         into.total = cappedSum(into.total, fold.total);
     }
     row.folds = std::move(merged);
@@ -104,7 +104,7 @@ Result<TraceLanes> TraceIndex::lanes() {
         lane.begin = lane.slices == 0 ? one.begin.ns : std::min(lane.begin, one.begin.ns);
         lane.end = lane.slices == 0 ? one.end.ns : std::max(lane.end, one.end.ns);
         lane.lane = one.lane;
-        lane.slices += one.records;
+        lane.slices = cappedSum(lane.slices, std::max<std::int64_t>(0, one.records));
         m_kinds[one.lane] = one.kind;
     }
     for (auto& entry : lanes) {  // clang 14 does not let a lambda capture a structured binding

@@ -147,7 +147,7 @@ bool TimelineView::event(QEvent* event) {
             text = QString("%1, %2").arg(m_looks[bar.slice.style].name, timeText(static_cast<double>(bar.slice.duration)));
         }
         qint64 count = 0;
-        for (const auto& column : picture.columns) count += column.count;
+        for (const auto& column : picture.columns) count = cappedSum(count, column.count);
         if (text.isEmpty() && count > 0)
             text = QString("%1 slices, each narrower than a pixel: zoom in").arg(QString::fromStdString(format::count(count)));
         QToolTip::showText(help->globalPos(), text, this);

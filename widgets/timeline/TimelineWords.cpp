@@ -30,10 +30,13 @@ QString histogram(const LogHistogram& durations) {
     const int first = cells.begin()->first, last = cells.rbegin()->first;
     const int wide = std::max(1, (last - first + 24) / 24);
     std::vector<std::int64_t> bars(static_cast<std::size_t>((last - first) / wide + 1));
-    for (const auto& [cell, times] : cells) bars[static_cast<std::size_t>((cell - first) / wide)] += times;
+    for (const auto& [cell, times] : cells) {
+        std::int64_t& bar = bars[static_cast<std::size_t>((cell - first) / wide)];
+        bar = cappedSum(bar, times);
+    }
     const std::int64_t most = std::ranges::max(bars);
     QString text;
-    for (const std::int64_t bar : bars) text += bar == 0 ? QChar(0x00b7) : QChar(0x2581 + static_cast<int>(7 * bar / most));
+    for (const std::int64_t bar : bars) text += bar == 0 ? QChar(0x00b7) : QChar(0x2581 + static_cast<int>(7 * static_cast<double>(bar) / static_cast<double>(most)));
     return QString("%1 %2 %3")
         .arg(timeText(static_cast<double>(LogHistogram::cellBegin(first))), text, timeText(static_cast<double>(LogHistogram::cellBegin(last + 1))));
 }
@@ -93,7 +96,7 @@ QString sliceWords(const TraceSlice& slice, const KinAnswer& kin, const std::vec
 
 QString sumsWords(qint64 from, qint64 to, const RangeSums& sums) {
     QString text = QString("<b>%1 selected</b>, %2 slices begin in it.").arg(timeText(static_cast<double>(to - from)), number(sums.slices));
-    if (sums.lost + sums.invalid > 0) text += QString(" %1 more could not be kept.").arg(number(sums.lost + sums.invalid));
+    if (cappedSum(sums.lost, sums.invalid) > 0) text += QString(" %1 more could not be kept.").arg(number(cappedSum(sums.lost, sums.invalid)));
     text +=
         "<table><tr><td style='padding-right:12px'>name</td><td style='padding-right:12px'>calls</td><td "
         "style='padding-right:12px'>itself</td><td>total</td></tr>";

@@ -89,7 +89,7 @@ std::optional<PanesWiring::Range> PanesWiring::range(QString& words) const {
     const TimelineContent& content = view.content();
     if (content.lanes.lanes.empty() || content.session <= 0) return std::nullopt;
     Range range{.session = content.session};
-    for (const auto& lane : content.lanes.lanes) range.slices += lane.slices;
+    for (const auto& lane : content.lanes.lanes) range.slices = cappedSum(range.slices, lane.slices);
     const bool selected = view.range().has_value();
     const auto seenFrom = static_cast<qint64>(view.from());
     const auto seenTo = static_cast<qint64>(view.from() + view.nsPerPixel() * view.lanesRect().width());

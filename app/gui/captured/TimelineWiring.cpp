@@ -69,7 +69,7 @@ Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLan
     std::int64_t slices = 0;
     bool devices = false, severalRanks = false;
     for (const TraceLane& lane : lanes.lanes) {
-        slices += lane.slices;
+        slices = cappedSum(slices, lane.slices);
         devices = devices || lane.thread.device >= 0;
         severalRanks = severalRanks || lane.thread.rank != lanes.lanes.front().thread.rank;
     }
@@ -211,7 +211,7 @@ void TimelineWiring::open() {
             if (number != m_reading) return;
             if (!done) return m_panels.page.setProblem(QString::fromStdString(done.error().sentence));
             std::int64_t slices = 0;
-            for (const auto& lane : content.lanes.lanes) slices += lane.slices;
+            for (const auto& lane : content.lanes.lanes) slices = cappedSum(slices, lane.slices);
             const bool late = !m_stage.replaying() && (slices == m_awaitedSlices || !content.lanes.whole);
             if (late && m_looks-- > 0) QTimer::singleShot(kTimelineStoredMs, this, &TimelineWiring::shownChanged);
             if (!late) m_looks = 0;

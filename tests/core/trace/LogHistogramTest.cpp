@@ -35,6 +35,20 @@ TEST(LogHistogram, KeepsTheLargestNumbersInItsLastCell) {
     for (const double share : {0.0, 0.5, 0.99, 1.0}) EXPECT_GE(all.percentile(share), LogHistogram::cellBegin(LogHistogram::kCells - 1)) << share;
 }
 
+TEST(LogHistogram, OfCountsThatNobodyCanHaveStaysOne) {
+    // As a stored one may say: together they are more than fits into a number.
+    LogHistogram all, other;
+    for (const int cell : {3, 5}) {
+        all.addCell(cell, std::int64_t{1} << 62);
+        all.addCell(cell, std::int64_t{1} << 62);
+        other.addCell(cell, std::int64_t{1} << 62);
+    }
+    all.add(other);
+    for (const auto& [cell, times] : all.cells()) EXPECT_EQ(times, kMostTime) << cell;
+    EXPECT_GE(all.percentile(0.5), 3);
+    EXPECT_LE(all.percentile(1), 6);
+}
+
 TEST(LogHistogram, TellsPercentilesOfRandomDurationsWithinACellsWidth) {
     std::mt19937_64 random(11);
     std::vector<std::int64_t> values;
