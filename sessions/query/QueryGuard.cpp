@@ -292,7 +292,7 @@ bool QueryGuard::over() {
                        fmt::format("The query was ended at its limit of {} s; ask for a shorter range of start_ns or for less, or "
                                    "give it more time.",
                                    format::significant(m_limits.seconds))));
-    else if (m_memory.bytes() > m_limits.memory)
+    else if (m_memory.bytes() + m_held > m_limits.memory)
         fail(makeError(ErrorCode::OutOfMemory, fmt::format("The query was ended because it needs more than {} of memory; ask for a shorter range of "
                                                            "start_ns, or sort and group less.",
                                                            format::bytes({m_limits.memory}))));

@@ -29,6 +29,8 @@ public:
     void fail(Error error) {
         if (!m_error) m_error = std::move(error);
     }
+    // What a view keeps beside SQLite until the query's end, or gives back (less than 0): it counts against the same limit of memory.
+    void hold(std::int64_t bytes) { m_held += bytes; }
     // While a view says which columns it has, which SQLite takes for making a table.
     void setDeclaring(bool declaring) { m_declaring = declaring; }
     // What the authorizer refused, as a sentence; empty: nothing.
@@ -46,6 +48,7 @@ private:
     std::string m_refusal;
     bool m_declaring = false;
     std::uint64_t m_compared = 0;
+    std::int64_t m_held = 0;
     QueryMemory m_memory;
 };
 

@@ -35,6 +35,13 @@ VirtualTable& tableOf(sqlite3_vtab_cursor* cursor) {
     return *static_cast<VirtualTable*>(cursor->pVtab);
 }
 
+constexpr std::int64_t kAlikeBytes = 48;  // of an entry of Cursor::alike and its place in the table, about
+
+void forgetAlike(Cursor& cursor) {
+    tableOf(&cursor).guard->hold(-kAlikeBytes * static_cast<std::int64_t>(cursor.alike.size()));
+    cursor.alike.clear();
+}
+
 std::string declaration(const QueryView& view) {
     std::string sql = "CREATE TABLE x(";
     for (const auto& column : view.columns)
@@ -121,6 +128,7 @@ int open(sqlite3_vtab*, sqlite3_vtab_cursor** out) {
 }
 
 int closeCursor(sqlite3_vtab_cursor* cursor) {
+    forgetAlike(*static_cast<Cursor*>(cursor));
     delete static_cast<Cursor*>(cursor);
     return SQLITE_OK;
 }
@@ -162,7 +170,7 @@ int filter(sqlite3_vtab_cursor* base, int plan, const char*, int count, sqlite3_
     auto& cursor = *static_cast<Cursor*>(base);
     Asked asked;
     int at = 0;
-    cursor.alike.clear();
+    forgetAlike(cursor);
     // What is compared with NULL is never true: a join over numbers of which many are unknown must not read everything for each of them.
     if (std::any_of(values, values + count, [](sqlite3_value* value) { return sqlite3_value_type(value) == SQLITE_NULL; })) {
         cursor.rows.reset();
@@ -220,7 +228,9 @@ int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
             std::uint64_t all = 0;
             const auto columns = static_cast<int>(tableOf(base).source->view().columns.size());
             for (int i = 0; i < columns; ++i) all = keyedHash(all + hashOf(cursor.rows->cell(i)));
+            const std::size_t before = cursor.alike.size();
             cursor.id = static_cast<std::int64_t>(keyedHash(all + cursor.alike[all]++));
+            tableOf(base).guard->hold(kAlikeBytes * static_cast<std::int64_t>(cursor.alike.size() - before));
         }
     } catch (const std::bad_alloc&) {
         return SQLITE_NOMEM;

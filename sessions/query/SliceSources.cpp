@@ -18,6 +18,13 @@ struct Place {
     std::uint32_t slice = 0;
 };
 
+std::int64_t bytesOf(const SliceBlock& block) {
+    std::size_t bytes = sizeof block + block.slices.size() * sizeof(Slice);
+    for (const auto& text : block.strings) bytes += sizeof text + text.size();
+    for (const auto& one : block.arguments) bytes += sizeof one + one.text.size() + one.extra.size();
+    return static_cast<std::int64_t>(bytes);
+}
+
 // Slices by a number of theirs, for joins: made once a run of a query.
 class SliceIndex {
 public:
@@ -31,6 +38,7 @@ public:
         const auto first = std::ranges::lower_bound(m_entries, key, {}, &Entry::key), end = std::ranges::upper_bound(m_entries, key, {}, &Entry::key);
         return {static_cast<std::size_t>(first - m_entries.begin()), static_cast<std::size_t>(end - m_entries.begin())};
     }
+    std::int64_t entryBytes() const { return static_cast<std::int64_t>(m_entries.size() * sizeof(Entry)); }
     Place at(std::size_t entry) const { return {m_blocks[m_entries[entry].block], m_entries[entry].slice}; }
 
 private:
@@ -152,6 +160,7 @@ private:
             if (!block) return block.error();
             if (!*block) break;
             std::optional<std::size_t> place;
+            const std::int64_t entries = made->entryBytes();
             const auto& slices = (*block)->slices;
             for (std::size_t i = 0; i < slices.size(); ++i) {
                 if ((kindBit(slices[i].kind) & m_facts.kinds) == 0) continue;
@@ -161,9 +170,11 @@ private:
                 if (!place) {
                     place = made->keep(*block);
                     held += slices.size();
+                    m_guard.hold(bytesOf(**block));
                 }
                 made->add(*key, *place, static_cast<std::uint32_t>(i));
             }
+            m_guard.hold(made->entryBytes() - entries);
             if (held > kMost)
                 return makeError(
                     ErrorCode::OutOfMemory,
@@ -171,6 +182,7 @@ private:
                                 "start_ns …) instead.",
                                 m_facts.name, factsOf(field).name()));
         }
+        if (m_guard.over()) return *m_guard.error();
         made->sort();
         known = std::move(made);
         return known;

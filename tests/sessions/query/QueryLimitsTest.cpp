@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -153,6 +154,34 @@ TEST_F(QueryLimitsOf, MemoryAndResultsAreBounded) {
     for (const char* sql :
          {"SELECT replace(printf('%.60000c', 'a'), 'a', 'bbbbbbbbbb')", "SELECT group_concat(printf('%.60000c', 'a')) FROM json_each('[1,2,3,4,5]')"})
         EXPECT_THAT(refusal(sql), HasSubstr("128 KiB")) << sql;
+}
+
+TEST_F(QueryLimitsOf, WhatJoinsKeepCountsAgainstTheLimitOfMemory) {
+    constexpr std::int64_t kSlices = 60'000;
+    std::vector<Chunk> chunks;
+    for (std::int64_t i = 0; i < kSlices;) {
+        SliceBlock block{.thread = {.process = 1, .thread = 2}, .strings = {"", "x"}};
+        for (const std::int64_t end = i + 5000; i < end; ++i)
+            block.slices.push_back({.start = i * 10,
+                                    .duration = 5,
+                                    .name = 1,
+                                    .kind = std::array{SliceKind::Operation, SliceKind::Kernel, SliceKind::Runtime}[static_cast<std::size_t>(i % 3)],
+                                    .correlation = 1 + i / 3,
+                                    .external = 1 + i / 3});
+        chunks.push_back(encodeSlices(block));
+    }
+    record(chunks);
+    // Each way of joining keeps all of these blocks, for each view that is joined so.
+    const QueryLimits limits{.memory = 2 * kSlices * static_cast<std::int64_t>(sizeof(Slice))};
+    const auto once = run("SELECT count(*) FROM op JOIN kernel ON kernel.external = op.external", limits);
+    ASSERT_TRUE(once) << once.error().sentence;
+    EXPECT_EQ(asText(*once), "20000\n");
+    const auto thrice = run(
+        "SELECT count(*) FROM op JOIN kernel ON kernel.external = op.external JOIN runtime ON runtime.correlation = kernel.correlation"
+        " JOIN kernel k2 ON k2.correlation = runtime.correlation",
+        limits);
+    ASSERT_FALSE(thrice);
+    EXPECT_EQ(thrice.error().code, ErrorCode::OutOfMemory) << thrice.error().sentence;
 }
 
 TEST_F(QueryLimitsOf, LikeAndGlobAreThoseOfSqlite) {
