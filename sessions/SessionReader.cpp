@@ -2,6 +2,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -92,6 +93,24 @@ public:
             std::vector<Event> out;
             EventMerge(*m_connection, EventMerge::Kinds::Measurements).read(session, {}, std::numeric_limits<std::int64_t>::max(), out);
             return out;
+        });
+    }
+
+    Result<std::vector<DeviceSample>> samples(std::int64_t session, std::int64_t most) override {
+        if (const auto stored = info(session); !stored) return stored.error();
+        return guarded(m_path, [&]() -> Result<std::vector<DeviceSample>> {
+            constexpr std::int64_t kPage = 10'000;  // events are larger than samples
+            EventMerge merge(*m_connection, EventMerge::Kinds::Samples);
+            std::vector<DeviceSample> all;
+            std::vector<Event> page;
+            EventKey after;
+            do {
+                page.clear();
+                after = merge.read(session, after, std::min(kPage, most - static_cast<std::int64_t>(all.size())), page);
+                for (const Event& event : page)
+                    if (const auto* sample = std::get_if<DeviceSample>(&event)) all.push_back(*sample);
+            } while (!page.empty());
+            return all;
         });
     }
 

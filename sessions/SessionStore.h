@@ -15,6 +15,7 @@
 
 namespace stepscope {
 
+struct DeviceSample;
 struct Event;
 
 // $XDG_DATA_HOME/stepscope/sessions.db or ~/.local/share/stepscope/sessions.db; makes the folder when asked to write.
@@ -86,6 +87,8 @@ public:
     virtual Result<std::int64_t> eventCount(std::int64_t session) = 0;
     // Of them those that experiments, ladders and searches told: however many steps the run took that they are of, those are not read.
     virtual Result<std::vector<Event>> measurements(std::int64_t session) = 0;
+    // What was measured of the machine while it ran, in order of time, at most `most`. Of the run's steps, which may be millions, none is read.
+    virtual Result<std::vector<DeviceSample>> samples(std::int64_t session, std::int64_t most) = 0;
 
     virtual Result<std::vector<ChunkLane>> chunkLanes(std::int64_t session) = 0;
     // From `after` on, at most `mostBytes` of them unpacked, but always one where there is one. Found by an index: what lies outside of the range

@@ -35,6 +35,11 @@ template <class E>
 constexpr bool kMeasures = std::is_same_v<E, ExperimentBegan> || std::is_same_v<E, BlockDone> || std::is_same_v<E, ExperimentJudged> ||
                            std::is_same_v<E, StudyBegan> || std::is_same_v<E, StudyRow>;
 
+template <class E>
+constexpr bool isOf(EventMerge::Kinds kinds) {
+    return kinds == EventMerge::Kinds::All || (kinds == EventMerge::Kinds::Measurements ? kMeasures<E> : std::is_same_v<E, DeviceSample>);
+}
+
 // A stranger's numbers: differences of them must fit. Throws.
 template <class E>
 void checkReadable(const E& event) {
@@ -118,7 +123,7 @@ bool isReadable(const Event& event) {
 
 EventMerge::EventMerge(SQLite::Database& database, Kinds kinds) : m_database(database) {
     m_tables.reserve(kTables);
-    const auto select = [&]<class E>() { return selectSql<E>(kinds == Kinds::All || kMeasures<E> ? kOnwards : kNothing); };
+    const auto select = [&]<class E>() { return selectSql<E>(isOf<E>(kinds) ? kOnwards : kNothing); };
     for (const auto& sql : forEachTable(select)) m_tables.emplace_back(database, sql);
 }
 

@@ -27,8 +27,9 @@ bool isReadable(const Event& event);
 
 class EventMerge {
 public:
-    // Measurements: what experiments, ladders and searches said, and nothing of the steps of a run that holds them; count() and skip() are of all.
-    enum class Kinds { All, Measurements };
+    // Measurements: what experiments, ladders and searches said, and nothing of the steps of a run that holds them. Samples: what was measured of the
+    // machine. count() and skip() are of all.
+    enum class Kinds { All, Measurements, Samples };
     explicit EventMerge(SQLite::Database& database, Kinds kinds = Kinds::All);
 
     // Appends the events behind `after`, at most `most`, all of one snapshot; returns the place behind the last one.

@@ -1,4 +1,5 @@
 // What a list of sessions says.
+#include <SQLiteCpp/Database.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,6 +52,27 @@ TEST(SessionReader, LeavesTheFirstThreeStepsOutOfTheMedian) {
     check("while it runs");
     ASSERT_TRUE((*recorder)->finish());
     check("after its end");
+}
+
+TEST(SessionReader, ReadsWhatWasMeasuredOfTheMachineAndNoStepForIt) {
+    const TempFolder folder;
+    const std::string path = folder.file("s.db");
+    auto recorder = Recorder::open({.path = path}, sampleInfo());
+    for (int step = 1; step <= 20; ++step) {
+        (*recorder)->publish(sampleStep(step));
+        if (step % 4 == 0) (*recorder)->publish(DeviceSample{.at = {step * 1'000'000LL + 1}, .cpuPct = 1.0 * step, .residentBytes = 7});
+    }
+    ASSERT_TRUE((*recorder)->finish());
+    // Whoever reads a step now finds it damaged.
+    SQLite::Database(path, SQLite::OPEN_READWRITE, 5000).exec("UPDATE steps SET at_ns = 'x' WHERE step = 3");
+    auto reader = SessionReader::open(path);
+    ASSERT_FALSE((*reader)->events(1, 0, 100));
+    const auto samples = (*reader)->samples(1, 100);
+    ASSERT_TRUE(samples) << samples.error().sentence;
+    ASSERT_EQ(samples->size(), 5u);
+    for (std::size_t i = 0; i < samples->size(); ++i) EXPECT_EQ((*samples)[i].cpuPct, 4.0 * static_cast<double>(i + 1));
+    EXPECT_EQ((*reader)->samples(1, 2)->size(), 2u);
+    EXPECT_EQ((*reader)->samples(2, 2).error().code, ErrorCode::NotFound);
 }
 
 TEST(SessionReader, KnowsNothingOfASessionWithoutSteps) {

@@ -73,6 +73,13 @@ void TimelineView::setContent(TimelineContent content) {
     update();
 }
 
+void TimelineView::setCounters(std::vector<CounterSeries> counters) {
+    m_content.counters = std::move(counters);
+    m_layout.set(m_content, m_folded);
+    clampView();
+    update();
+}
+
 void TimelineView::addStyles(const std::vector<LodStyle>& styles) {
     const bool dark = isDark(palette());
     for (const auto& style : styles) {

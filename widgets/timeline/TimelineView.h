@@ -21,6 +21,7 @@ public:
     explicit TimelineView(QWidget* parent = nullptr);
 
     void setContent(TimelineContent content);  // another session, or the same grown: what is seen stays then
+    void setCounters(std::vector<CounterSeries> counters);  // of the same content: lanes do not wait for them
     void addStyles(const std::vector<LodStyle>& styles);
     void forgetStyles();  // whoever reads began anew: tiles name other places now
     std::size_t styles() const { return m_looks.size(); }

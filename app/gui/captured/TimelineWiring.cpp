@@ -3,20 +3,15 @@
 #include <QTabWidget>
 #include <QTimer>
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
 
 #include "app/gui/Stage.h"
 #include "app/gui/captured/OpenedTrace.h"
+#include "app/gui/captured/TraceCounters.h"
 #include "app/gui/wiring/LiveFeed.h"
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
-#include "core/analysis/panes/RangePanes.h"
 #include "core/trace/TraceIndex.h"
-#include "sessions/Samples.h"
 #include "sessions/SessionTrace.h"
-#include "sessions/Slices.h"
 #include "widgets/panels/operations/OperationsPage.h"
 #include "widgets/timeline/TimelinePage.h"
 #include "widgets/timeline/panes/PaneStrip.h"
@@ -26,71 +21,6 @@ namespace {
 
 constexpr int kTimelineStoredMs = 300, kTimelineLooks = 40;
 constexpr std::size_t kTilesAtOnce = 24;
-
-// What was measured of the machine while the session ran. Events are read page by page; most are steps.
-Status deviceCounters(SessionReader& reader, std::int64_t session, const std::function<bool()>& goesOn, std::vector<CounterSeries>& into) {
-    constexpr std::int64_t kPage = 20'000;
-    std::vector<CounterSeries> all{{"CPU", "%", {}}, {"memory", "GB", {}}, {"GPU", "%", {}}, {"GPU memory", "GB", {}}, {"GPU power", "W", {}}};
-    for (std::int64_t from = 0;; from += kPage) {
-        if (!goesOn()) return makeError(ErrorCode::Cancelled, "Something else is shown now.");
-        const auto events = reader.events(session, from, kPage);
-        if (!events) return events.error();
-        for (const Event& event : *events)
-            if (const auto* sample = std::get_if<DeviceSample>(&event)) {
-                const std::array<double, 5> values{sample->cpuPct, static_cast<double>(sample->residentBytes) * 1e-9, sample->gpuPct,
-                                                   sample->gpuMemoryBytes * 1e-9, sample->gpuPowerW};
-                for (std::size_t i = 0; i < values.size(); ++i)
-                    if (std::isfinite(values[i])) all[i].add(sample->at.ns, values[i]);
-            }
-        if (static_cast<std::int64_t>(events->size()) < kPage) break;
-    }
-    for (auto& series : all)
-        if (!series.points.empty()) into.push_back(std::move(series));
-    return {};
-}
-
-Status sampleCounters(SessionReader& reader, std::int64_t session, std::vector<CounterSeries>& into) {
-    std::map<std::pair<std::int64_t, std::string>, std::size_t> places;
-    return forEachSampleBlock(reader, session, [&](const SampleBlock& block) -> Status {
-        if (block.name == kCountedOperations) return {};  // sums, not a course
-        for (const Sample& sample : block.samples) {
-            const SampleSeries& series = block.series[sample.series];
-            const auto [found, added] = places.try_emplace({block.lane, series.name}, into.size());
-            if (added) into.push_back({QString::fromStdString(series.name), QString::fromStdString(series.unit), {}});
-            into[found->second].add(sample.at, sample.value);
-        }
-        return {};
-    });
-}
-
-// How many works of each stream were launched and had not begun. Each slice is read for it, so of captures that are too large for that there is none.
-Status queueCounters(SessionReader& reader, std::int64_t session, const TraceLanes& lanes, const std::function<bool()>& goesOn,
-                     std::vector<CounterSeries>& into) {
-    std::int64_t slices = 0;
-    bool devices = false, severalRanks = false;
-    for (const TraceLane& lane : lanes.lanes) {
-        slices = cappedSum(slices, lane.slices);
-        devices = devices || lane.thread.device >= 0;
-        severalRanks = severalRanks || lane.thread.rank != lanes.lanes.front().thread.rank;
-    }
-    if (!devices || slices > PanesReader::kMostSlices) return {};
-    std::map<std::int64_t, DeviceSummary> ranks;
-    const auto done = forEachSliceBlock(reader, session, [&](const SliceBlock& block) -> Status {
-        if (!goesOn()) return makeError(ErrorCode::Cancelled, "Something else is shown now.");
-        ranks[block.thread.rank].add(block);
-        return {};
-    });
-    if (!done) return done;
-    for (const TraceLane& lane : lanes.lanes) {
-        if (lane.thread.device < 0) continue;
-        const auto points = ranks[lane.thread.rank].queue(lane.thread.device, lane.thread.thread);
-        if (points.empty()) continue;
-        CounterSeries series{QString("queue of %1").arg(QString::fromStdString(laneWords(lane.thread, severalRanks))), QString("works"), {}};
-        for (const QueuePoint& point : points) series.add(point.at.ns, static_cast<double>(point.length));
-        into.push_back(std::move(series));
-    }
-    return {};
-}
 
 }  // namespace
 
@@ -197,29 +127,40 @@ void TimelineWiring::open() {
     m_thread.post([this, opened, session]() mutable {
         const auto goesOn = [this, number = opened->number] { return number == m_reading; };
         TimelineContent content{.session = session, .lanes = {}, .counters = {}};
-        const Status done = [&]() -> Status {
-            auto lanes = opened->open(m_database, session, goesOn);
-            if (!lanes) return lanes.error();
-            content.lanes = std::move(*lanes);
-            auto reader = SessionReader::open(m_database);
-            if (!reader) return reader.error();
-            if (auto read = deviceCounters(**reader, session, goesOn, content.counters); !read) return read;
-            if (auto read = sampleCounters(**reader, session, content.counters); !read) return read;
-            return queueCounters(**reader, session, content.lanes, goesOn, content.counters);
-        }();
+        auto lanes = opened->open(m_database, session, goesOn);
+        const Status done = lanes ? Status() : Status(lanes.error());
+        if (lanes) content.lanes = std::move(*lanes);
         answer(this, [this, number = opened->number, done, content = std::move(content)]() mutable {
             if (number != m_reading) return;
             if (!done) return m_panels.page.setProblem(QString::fromStdString(done.error().sentence));
             std::int64_t slices = 0;
             for (const auto& lane : content.lanes.lanes) slices = cappedSum(slices, lane.slices);
             const bool late = !m_stage.replaying() && (slices == m_awaitedSlices || !content.lanes.whole);
-            if (late && m_looks-- > 0) QTimer::singleShot(kTimelineStoredMs, this, &TimelineWiring::shownChanged);
+            const bool again = late && m_looks-- > 0;
+            if (again) QTimer::singleShot(kTimelineStoredMs, this, &TimelineWiring::shownChanged);
             if (!late) m_looks = 0;
             m_awaitedSlices = slices;
             if (content.lanes.lanes.empty()) return m_panels.page.setNothing(content.session);
+            const TimelineContent& shown = m_panels.page.view().content();
+            if (shown.session == content.session) content.counters = shown.counters;  // until newer ones are there
+            if (!again) readCounters(content.session, content.lanes);
             m_panels.page.view().forgetStyles();
             m_panels.page.setContent(std::move(content));
             if (!m_searched.isEmpty()) m_panels.page.searchFor(std::exchange(m_searched, {}));
+        });
+    });
+}
+
+// On a thread of their own, as lanes and tiles do not wait for them: a long run was measured for long, and queues are told by every slice.
+void TimelineWiring::readCounters(std::int64_t session, const TraceLanes& lanes) {
+    m_counting.post([this, number = m_reading.load(), session, lanes] {
+        std::vector<CounterSeries> counters;
+        const Status done = traceCounters(
+            m_database, session, lanes, [&] { return number == m_reading; }, counters);
+        answer(this, [this, number, done, counters = std::move(counters)]() mutable {
+            if (number != m_reading) return;
+            if (!done) return m_panels.page.setProblem(QString::fromStdString(done.error().sentence));
+            m_panels.page.view().setCounters(std::move(counters));
         });
     });
 }

@@ -1,5 +1,5 @@
 // The page Timeline and what is stored: opens the session that is shown whenever somebody looks at the page, reads the tiles that the view lacks, and
-// answers what a person asks of slices. GUI thread; everything is read on a thread of its own.
+// answers what a person asks of slices. GUI thread; everything is read on a thread of its own, counters on another.
 #pragma once
 #include <QObject>
 #include <atomic>
@@ -8,6 +8,7 @@
 
 #include "app/gui/process/BackThread.h"
 #include "core/trace/RowPicture.h"
+#include "core/trace/TraceIndex.h"
 
 class QTabWidget;
 
@@ -40,6 +41,7 @@ private:
     void open();
     void want(const std::vector<TilePlace>& places);
     void readTiles();
+    void readCounters(std::int64_t session, const TraceLanes& lanes);
     // `ask` on the reading thread with the opened session, `tell` on this one unless something else is shown by then.
     template <class Ask, class Tell>
     void ask(Ask ask, Tell tell);
@@ -56,6 +58,7 @@ private:
     QString m_searched;                        // once the session is there
     std::atomic<std::uint64_t> m_reading = 0;  // the newest session that was opened; reading of older ones stops
     std::atomic<std::uint64_t> m_asked = 0;    // the newest question
+    BackThread m_counting;                     // reads counters
     BackThread m_thread;                       // last: joined first
 };
 

@@ -181,6 +181,10 @@ TEST_F(WindowPanesTest, ATraceOfAGpuThatIsImportedShowsItsIdleTimeAndTopKernels)
     options.size = {1280, 800};
     open();
     QSignalSpy imported(&place->import(), &ImportWiring::imported);
+    std::vector<std::pair<std::size_t, std::size_t>> seen;  // lanes and counters, whenever there are others
+    QObject here;
+    QObject::connect(&page(), &TimelinePage::contentChanged, &here,
+                     [&] { seen.emplace_back(view().content().lanes.lanes.size(), view().content().counters.size()); });
     place->import().import({gpuTrace()});
     ASSERT_TRUE(QTest::qWaitFor([&] { return imported.count() == 1; }, 10'000));
     EXPECT_EQ(window().pages().currentWidget(), &page());
@@ -200,6 +204,10 @@ TEST_F(WindowPanesTest, ATraceOfAGpuThatIsImportedShowsItsIdleTimeAndTopKernels)
     EXPECT_TRUE(panes().layers().asText().contains("none says which layer")) << panes().layers().asText().toStdString();
     QTest::qWait(200);
     everyPane("panes-gpu");
+    ASSERT_FALSE(seen.empty());
+    EXPECT_GT(seen.front().first, 0u);
+    EXPECT_EQ(seen.front().second, 0u) << "lanes do not wait for counters, which are told by every slice";
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !view().content().counters.empty(); }, 10'000));
     const auto& counters = view().content().counters;
     const auto queue = std::ranges::find(counters, QString("queue of stream 7 of GPU 0"), &CounterSeries::name);
     ASSERT_NE(queue, counters.end());

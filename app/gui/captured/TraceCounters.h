@@ -1,0 +1,19 @@
+// The counters below the lanes of a timeline: what was measured of the machine while the session ran, what its trace counted, and how many works of
+// each stream were waiting. Read by TimelineWiring on a thread of its own.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/Result.h"
+#include "core/trace/TraceIndex.h"
+#include "widgets/timeline/TimelineLayout.h"
+
+namespace stepscope {
+
+// Appends the series to `into`. ErrorCode::Cancelled where `goesOn` is false.
+Status traceCounters(const std::string& database, std::int64_t session, const TraceLanes& lanes, const std::function<bool()>& goesOn,
+                     std::vector<CounterSeries>& into);
+
+}  // namespace stepscope
