@@ -111,6 +111,22 @@ void nest(std::vector<Slice>& slices) {
     }
 }
 
+// By place in `all`, calls of one thread by their begin: which are the driver's part of a call of the runtime that has the same correlation. A launch is
+// joined with its kernel by one call of the host: whoever reads an export counts the kernel once for each.
+std::vector<bool> partsOfLaunches(const std::vector<CudaActivity>& all) {
+    std::vector<bool> parts(all.size(), false);
+    std::vector<const CudaActivity*> open;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const CudaActivity& one = all[i];
+        while (!open.empty() && open.back()->end <= one.start) open.pop_back();
+        parts[i] = one.kind == CudaActivityKind::Driver && std::ranges::any_of(open, [&](const CudaActivity* around) {
+                       return around->kind == CudaActivityKind::Runtime && around->correlation == one.correlation;
+                   });
+        open.push_back(&one);
+    }
+    return parts;
+}
+
 }  // namespace
 
 ActivityDecoder::LaneKey ActivityDecoder::keyOf(const CudaActivity& a) const {
@@ -234,7 +250,9 @@ void ActivityDecoder::decode(const LaneKey& key, std::vector<SliceBlock>& into) 
         m_counts.slices += static_cast<std::int64_t>(made.slices.size());
         into.push_back(std::move(made));
     };
-    for (const CudaActivity& a : all) {
+    const std::vector<bool> parts = key.what == LaneKey::What::Calls ? partsOfLaunches(all) : std::vector<bool>(all.size(), false);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const CudaActivity& a = all[i];
         const std::int64_t start = m_clock.sessionTime(a.start), end = std::max(start, m_clock.sessionTime(a.end));
         LaneKey own = key;
         if (key.what == LaneKey::What::Stream)
@@ -265,7 +283,7 @@ void ActivityDecoder::decode(const LaneKey& key, std::vector<SliceBlock>& into) 
                                   .kind = kindOf(a.kind),
                                   .recomputed = by.place.recomputed,
                                   .step = by.step,
-                                  .correlation = a.correlation,
+                                  .correlation = parts[i] ? 0 : a.correlation,
                                   .external = external});
         if (block.slices().size() == kBlock) {
             finish(block);

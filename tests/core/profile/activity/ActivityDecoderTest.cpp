@@ -120,6 +120,23 @@ TEST(ActivityDecoder, GivesAKernelTheOperationThatHadItLaunched) {
     EXPECT_NE(call.thread.laneNumber(), 42) << "operations of that thread have their own lane";
 }
 
+TEST(ActivityDecoder, OfARuntimeCallAndTheDriversWithinItOneIsTheLaunch) {
+    const auto driver = [](std::uint64_t start, std::uint64_t end, std::int64_t correlation) {
+        return callAt(start, end, correlation, CudaActivityKind::Driver);
+    };
+    const auto all = decoded({callAt(100, 200, 11), driver(120, 180, 11), callAt(300, 400, 12), driver(320, 380, 13), driver(500, 600, 14),
+                              externalOf(11, 5), kernelAt(150, 400, 11)});
+    std::map<std::int64_t, std::int64_t> correlations;  // of calls, by their begin
+    std::map<std::int64_t, std::int32_t> layers;
+    for (const Shown& one : all) {
+        if (one.thread.device >= 0) continue;
+        correlations[one.slice.start] = one.slice.correlation;
+        layers[one.slice.start] = one.slice.layer;
+    }
+    EXPECT_EQ(correlations, (std::map<std::int64_t, std::int64_t>{{100, 11}, {120, 0}, {300, 12}, {320, 13}, {500, 14}}));
+    EXPECT_EQ(layers[120], 3) << "it belongs to the same operation all the same";
+}
+
 TEST(ActivityDecoder, FindsTheLaunchThatComesOneBatchBehindItsKernel) {
     ActivityDecoder decoder(setupOf());
     decoder.add(kernelAt(150, 400, 11));
