@@ -13,7 +13,8 @@ constexpr std::int64_t kEventsAtOnce = 4096;
 
 class Teller {
 public:
-    explicit Teller(MetricSink& sink) : m_sink(sink) {}
+    Teller(MetricSink& sink, bool ofImport) : imported(ofImport), m_sink(sink) {}
+    const bool imported;
 
     void at(std::int64_t step, TimeNs time) { m_sink.at(m_step = step, time, MetricSink::Of::Step); }
     void machine(TimeNs time) { m_sink.at(m_step, time, MetricSink::Of::Machine); }  // not of a step: the last one's number
@@ -27,7 +28,17 @@ private:
     std::int64_t m_step = 0;
 };
 
+// Of a step that another program made, what it said: what it did not say is 0 here, and that would be a number of ours.
+void addImported(Teller& tell, const StepDone& e) {
+    tell.at(e.step, e.at);
+    tell.add("loss", e.loss);
+    tell.add("learning_rate", e.learningRate);
+    tell.add("gradient_norm", e.gradientNorm);
+    if (e.duration.ns > 0) tell.add("step_ms", e.duration.milliseconds());
+}
+
 void addStep(Teller& tell, const StepDone& e) {
+    if (tell.imported) return addImported(tell, e);
     tell.at(e.step, e.at);
     tell.add("loss", e.loss);
     tell.add("learning_rate", e.learningRate);
@@ -72,7 +83,7 @@ void add(Teller& tell, const Event& event) {
                    [&](const ValidationDone& e) {
                        tell.at(e.step, e.at);
                        tell.add("validation_loss", e.loss);
-                       tell.add("validation_ms", e.duration.milliseconds());
+                       if (!tell.imported) tell.add("validation_ms", e.duration.milliseconds());
                    },
                    [&](const DeviceSample& e) { addSample(tell, e); },
                    [&](const CheckpointSaved& e) {
@@ -109,16 +120,30 @@ void add(Teller& tell, const Event& event) {
                event);
 }
 
+Result<bool> hasSteps(SessionReader& reader, std::int64_t session) {
+    for (std::int64_t from = 0;; from += kEventsAtOnce) {
+        const auto events = reader.events(session, from, kEventsAtOnce);
+        if (!events) return events.error();
+        if (events->empty()) return false;
+        for (const auto& event : *events)
+            if (std::holds_alternative<StepDone>(event) || std::holds_alternative<ValidationDone>(event)) return true;
+    }
+}
+
 }  // namespace
 
 Status forEachMetric(SessionReader& reader, std::int64_t session, const char* what, MetricSink& sink, const std::function<Status()>& page) {
     const auto info = reader.info(session);
     if (!info) return info.error();
-    if (info->kind != SessionKind::Run)
-        return makeError(ErrorCode::BadInput,
-                         fmt::format("Session {} is no run ({}): it has no steps to write as {}.", session, toString(info->kind), what))
-            .about(Subject::Kind::Session, std::to_string(session));
-    Teller tell(sink);
+    if (info->kind != SessionKind::Run) {
+        const auto some = hasSteps(reader, session);
+        if (!some) return some.error();
+        if (!*some)
+            return makeError(ErrorCode::BadInput,
+                             fmt::format("Session {} is no run ({}): it has no steps to write as {}.", session, toString(info->kind), what))
+                .about(Subject::Kind::Session, std::to_string(session));
+    }
+    Teller tell(sink, info->kind == SessionKind::Trace);
     for (std::int64_t from = 0;; from += kEventsAtOnce) {
         const auto events = reader.events(session, from, kEventsAtOnce);
         if (!events) return events.error();

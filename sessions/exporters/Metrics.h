@@ -1,4 +1,4 @@
-// Metrics: every number that a run stored, event by event, under the names that exports give them (CSV long and wide, TensorBoard). Never thinned
+// Metrics: every number that a run or an import stored of its steps, event by event, under the names that exports give them (CSV long and wide, TensorBoard). Never thinned
 // out. Called by exporters, on a reader's thread.
 #pragma once
 #include <cstdint>
@@ -23,8 +23,8 @@ public:
     virtual void value(const char* metric, std::int64_t value) = 0;
 };
 
-// In the order in which it was stored. `page` is told after every few thousand events, and may end it by an error. BadInput: the session is no run,
-// so there is nothing to write as `what`.
+// In the order in which it was stored. `page` is told after every few thousand events, and may end it by an error. BadInput: the session is no run
+// and has no steps, so there is nothing to write as `what`.
 Status forEachMetric(SessionReader& reader, std::int64_t session, const char* what, MetricSink& sink, const std::function<Status()>& page);
 
 }  // namespace stepscope

@@ -67,7 +67,7 @@ TEST_F(StoredSessions, OneBadRowIsNamedAndTheOthersAreListed) {
     expectRefused(sessions({"show", "2"}), {"sessions.db"}, kDamaged);
 }
 
-TEST_F(StoredSessions, ASessionThatIsNoRunIsShownWithoutSettingsAndNotExported) {
+TEST_F(StoredSessions, ASessionThatIsNoRunIsShownWithoutSettingsAndExportedWhereItHasSteps) {
     train();
     change("UPDATE sessions SET kind = 'trace', config = 'null', machine = 'null'; DELETE FROM config");
     const auto shown = sessions({"show", "1"});
@@ -79,7 +79,9 @@ TEST_F(StoredSessions, ASessionThatIsNoRunIsShownWithoutSettingsAndNotExported) 
     EXPECT_TRUE(json["config"].is_null());
     EXPECT_TRUE(json["machine"].is_null());
     EXPECT_EQ(sessions({"list"}).exitCode, 0);
-    expectRefused(sessions({"export-csv", "1", path("run.csv")}), {"imported"}, kBadInput);
+    EXPECT_EQ(sessions({"export-csv", "1", path("run.csv")}).exitCode, 0);
+    change("DELETE FROM steps; DELETE FROM validations");
+    expectRefused(sessions({"export-csv", "1", path("none.csv")}), {"imported", "has no steps"}, kBadInput);
 }
 
 TEST_F(StoredSessions, ACheckpointThatTheFileDoesNotKnowIsFoundByTheNumberOfItsSession) {

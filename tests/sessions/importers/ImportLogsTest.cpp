@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <set>
+#include <sstream>
 
 #include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
+#include "sessions/exporters/ExportSession.h"
 #include "sessions/importers/Import.h"
 #include "tests/sessions/TestSupport.h"
 
@@ -135,6 +139,30 @@ TEST_F(ImportLogs, LogsOfLlmcAreStepsAndValidations) {
     EXPECT_EQ((*reader)->summary(done->session)->steps, 2);
     EXPECT_EQ((*reader)->summary(done->session)->lossLast, 9.25);
     EXPECT_EQ((*reader)->summary(done->session)->validationLossLast, 11.0);
+}
+
+TEST_F(ImportLogs, AreWrittenAgainAsCsvAndEventsWithWhatTheySaidAndNothingElse) {
+    const auto done = run("main.log", "s:0 tel:11.0000\ns:1 trl:10.5000 lr:0.000100 norm:2.50\ns:2 trl:9.2500 lr:0.000200 norm:1.50\n");
+    ASSERT_TRUE(done) << done.error().sentence;
+    for (const ExportFormat format : {ExportFormat::CsvLong, ExportFormat::CsvWide, ExportFormat::TensorBoard}) {
+        const auto written = exportSession(path, done->session, folder.file(infoOf(format).word), format);
+        ASSERT_TRUE(written) << written.error().sentence;
+    }
+    std::set<std::string> metrics;
+    std::istringstream lines(contentOf(folder.file(infoOf(ExportFormat::CsvLong).word)));
+    for (std::string line; std::getline(lines, line);) {
+        const auto end = line.rfind(','), begin = line.rfind(',', end - 1) + 1;
+        metrics.insert(line.substr(begin, end - begin));
+    }
+    EXPECT_THAT(metrics, testing::ElementsAre("gradient_norm", "learning_rate", "loss", "metric", "step_ms", "validation_loss"));
+    EXPECT_THAT(contentOf(folder.file(infoOf(ExportFormat::CsvLong).word)), testing::HasSubstr(",loss,9.25\n"));
+    // And what was written as events comes in again.
+    std::filesystem::rename(folder.file(infoOf(ExportFormat::TensorBoard).word), folder.file("events.out.tfevents.9.again"));
+    const auto again = importFiles({.database = path, .files = {folder.file("events.out.tfevents.9.again")}, .name = {}, .progress = {}});
+    ASSERT_TRUE(again) << again.error().sentence;
+    EXPECT_EQ(again->steps, 2);
+    auto reader = SessionReader::open(path);
+    EXPECT_EQ((*reader)->summary(again->session)->lossLast, 9.25);
 }
 
 }  // namespace
