@@ -150,6 +150,17 @@ TEST_F(Profile, CountsFromWhereARunGoesOn) {
     EXPECT_EQ(steps(Json::parse(read(path("y.json")))), (std::set<std::string>{"ProfilerStep#8", "ProfilerStep#9"}));
 }
 
+TEST_F(Profile, SaysWhichFileItWroteAsJson) {
+    train({"--profile", "wait=1,active=1"});
+    const auto trace = cli({"sessions", "export-trace", "1", path("x.pt.trace.json"), "--db", database(), "--json"});
+    ASSERT_EQ(trace.exitCode, 0) << trace.err;
+    EXPECT_EQ(Json::parse(trace.out), (Json{{"file", path("x.pt.trace.json")}, {"format", "kineto"}}));
+    const auto csv = cli({"sessions", "export", "1", path("x.wide.csv"), "--db", database(), "--json"});
+    ASSERT_EQ(csv.exitCode, 0) << csv.err;
+    EXPECT_EQ(Json::parse(csv.out)["file"], path("x.wide.csv"));
+    expectRefused(cli({"sessions", "export-trace", "1", "-", "--db", database(), "--json"}), {"stdout"}, kBadInput);
+}
+
 TEST_F(Profile, WritesOverAFileOnlyWhereThatIsWanted) {
     train({"--profile", "wait=1,active=1"});
     const Words words{"sessions", "export-trace", "1", path("x.pt.trace.json"), "--db", database()};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/Commands.h"
+#include "app/cli/output/Json.h"
 #include "app/cli/output/Output.h"
 #include "app/cli/sessions/ProfileCommand.h"
 #include "sessions/SessionStore.h"
@@ -12,7 +13,7 @@ namespace {
 
 struct ExportOptions {
     std::string id, database, file, format;
-    bool force = false;
+    bool force = false, json = false;
 };
 
 void addExport(CLI::App& parent, Actions& actions, const char* name, const char* help, ExportFormat otherwise) {
@@ -27,15 +28,21 @@ void addExport(CLI::App& parent, Actions& actions, const char* name, const char*
     command->add_option("--format", options->format, words)->type_name("WORD")->take_last();
     command->add_flag("--force", options->force, kForceHelp);
     addDatabaseOption(*command, options->database);
+    command->add_flag("--json", options->json, "End with one line of JSON: the file and its format");
     actions[command] = [options, otherwise]() -> Result<ExitCode> {
         const auto id = parseSessionId(options->id);
         if (!id) return id.error();
         const auto format = exportFormatOf(options->format, options->file, otherwise);
         if (!format) return format.error();
+        if (options->json && options->file == "-")
+            return makeError(ErrorCode::BadInput, "With - the export itself goes to stdout, where a line of JSON would be part of it; name a file.");
         const auto written = exportSession(options->database.empty() ? defaultDatabasePath() : options->database, *id, options->file, *format,
                                            options->force ? Existing::Replace : Existing::Keep);
         if (!written) return written.error();
-        if (options->file.empty()) print(fmt::format("{}\n", *written));
+        if (options->json)
+            print(line(Json{{"file", *written}, {"format", infoOf(*format).word}}));
+        else if (options->file.empty())
+            print(fmt::format("{}\n", *written));
         return ExitCode::Ok;
     };
 }
