@@ -8,6 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <utility>
 
 #include "sessions/importers/JsonScan.h"
 
@@ -151,7 +152,7 @@ struct KinetoRows::Said {
     bool instant = false;
     std::int64_t bytes = 0;
 
-    explicit Said(const SliceArguments& arguments) : inputs(kineto::inputs(arguments)), bytes(arguments.bytes) {
+    Said(const SliceArguments& arguments, const GpuShape* gpu) : inputs(kineto::inputs(arguments)), bytes(arguments.bytes) {
         if (arguments.text.empty() && arguments.flops > 0) inputs += fmt::format(", \"flops\": {}", arguments.flops);
         if (arguments.text.empty() && arguments.bytes > 0) inputs += fmt::format(", \"bytes\": {}", arguments.bytes);
         if (arguments.registers != 0) appendMember(launch, fmt::format("\"registers per thread\": {}", arguments.registers));
@@ -160,8 +161,18 @@ struct KinetoRows::Said {
             appendMember(launch, fmt::format("\"grid\": {}", triple(arguments.grid)));
             appendMember(launch, fmt::format("\"block\": {}", triple(arguments.block)));
         }
-        if (arguments.extra.empty() || !importing::isShallowJson(arguments.extra)) return;
-        const auto more = nlohmann::ordered_json::parse(arguments.extra, nullptr, false);
+        nlohmann::ordered_json more;
+        if (!arguments.extra.empty() && importing::isShallowJson(arguments.extra))
+            more = nlohmann::ordered_json::parse(arguments.extra, nullptr, false);
+        if (const auto fill = gpu == nullptr ? std::nullopt : kernelFill(arguments, *gpu)) {
+            const auto member = [&](const char* key, const auto& value) {
+                if (!more.contains(key)) appendMember(launch, fmt::format("\"{}\": {}", key, value));
+            };
+            member("queued", 0);  // when a kernel was queued nobody records; Kineto writes this then
+            member("blocks per SM", fill->blocksPerMultiprocessor);
+            member("warps per SM", fill->warpsPerMultiprocessor);
+            if (gpu->threadsPerMultiprocessor > 0) member("est. achieved occupancy %", std::lround(fill->occupancy * 100));
+        }
         if (!more.is_object()) return;
         for (const auto& [key, value] : more.items()) {
             if (key == "cat" && value.is_string())
@@ -209,7 +220,8 @@ bool KinetoLinks::spare(std::int64_t lane, const Slice& slice) const {
     return found != m_spare.end() && found->second.contains({slice.start, slice.start + slice.duration});
 }
 
-KinetoRows::KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links) : m_out(out), m_links(links) {
+KinetoRows::KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links, std::map<std::int64_t, GpuShape> gpus)
+    : m_out(out), m_links(links), m_gpus(std::move(gpus)) {
     for (const auto& thread : threads) {
         if (thread.number != 0 || thread.device < 0) m_threads.try_emplace({thread.rank, thread.process, thread.number}, thread.thread);
         m_firstRank = &thread == threads.data() ? thread.rank : std::min(m_firstRank, thread.rank);
@@ -271,7 +283,8 @@ Status KinetoRows::add(const SliceBlock& block) {
     std::vector<std::string> strings;
     std::vector<Said> said;
     for (const auto& text : block.strings) strings.push_back(quoted(text));
-    for (const auto& one : block.arguments) said.emplace_back(one);
+    const auto gpu = m_gpus.find(block.thread.device);
+    for (const auto& one : block.arguments) said.emplace_back(one, gpu == m_gpus.end() ? nullptr : &gpu->second);
     const SliceThread& thread = block.thread;
     const bool device = thread.device >= 0;
     for (const auto& slice : block.slices) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/analysis/captures/DeviceSummary.h"
 #include "core/base/KeyedHash.h"
 #include "core/base/Result.h"
 #include "core/trace/Allocation.h"
@@ -37,7 +38,8 @@ private:
 
 class KinetoRows {
 public:
-    KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links);
+    // gpus: by ordinal, those that are known: how much of it a kernel fills is written where its trace did not say so.
+    KinetoRows(std::ostream& out, const std::vector<SliceThread>& threads, const KinetoLinks& links, std::map<std::int64_t, GpuShape> gpus = {});
 
     void metadata(const SliceThread& thread);
     Status add(const SliceBlock& block);
@@ -57,6 +59,7 @@ private:
 
     std::ostream& m_out;
     const KinetoLinks& m_links;
+    std::map<std::int64_t, GpuShape> m_gpus;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::int64_t> m_threads;  // rank, process and autograd's number -> the system's
     std::set<std::pair<std::int64_t, bool>> m_processes;
     std::int64_t m_firstRank = 0;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/trace/AllocationCodec.h"
+#include "sessions/DeviceShapes.h"
 #include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
 #include "sessions/Slices.h"
@@ -47,16 +48,34 @@ std::string spaced(const nlohmann::ordered_json& json) {
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// Discarded where it is none, or nested deeper than who writes it again can walk.
+nlohmann::ordered_json jsonOf(const Chunk& chunk) {
+    const auto* text = reinterpret_cast<const char*>(chunk.bytes.data());
+    if (!importing::isShallowJson({text, chunk.bytes.size()})) return nlohmann::ordered_json(nlohmann::ordered_json::value_t::discarded);
+    return nlohmann::ordered_json::parse(text, text + chunk.bytes.size(), nullptr, false);
+}
+
+// What captures of ours said of each GPU, in the words of Kineto (core/profile/DeviceFacts.h).
+Result<std::string> capturedDevices(SessionReader& reader, std::int64_t session, const std::vector<ChunkLane>& lanes) {
+    std::string all;
+    for (const auto& lane : lanes) {
+        if (lane.kind != "device/1") continue;
+        const auto page =
+            reader.chunks(session, {lane.kind, lane.lane, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}}, {}, 1);
+        if (!page) return page.error();
+        if (page->chunks.empty()) continue;
+        if (const auto device = jsonOf(*page->chunks.front()); device.is_object()) all += (all.empty() ? "" : ", ") + spaced(device);
+    }
+    return "[" + all + "]";
+}
+
 Result<TraceFacts> factsOf(SessionReader& reader, std::int64_t session, std::int64_t startedUnixMs) {
     TraceFacts found{.originNs = baseTime(startedUnixMs)};
     const auto page =
         reader.chunks(session, {"trace-facts/1", 0, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}}, {}, 1);
     if (!page) return page.error();
     if (page->chunks.empty()) return found;
-    const auto& bytes = page->chunks.front()->bytes;
-    const auto* text = reinterpret_cast<const char*>(bytes.data());
-    if (!importing::isShallowJson({text, bytes.size()})) return found;
-    const auto facts = nlohmann::ordered_json::parse(text, text + bytes.size(), nullptr, false);
+    const auto facts = jsonOf(*page->chunks.front());
     if (!facts.is_object()) return found;
     if (facts.contains("origin_ns") && facts["origin_ns"].is_number_unsigned() && facts["origin_ns"].get<std::uint64_t>() < 1ULL << 62)
         found.originNs = facts["origin_ns"].get<std::int64_t>();
@@ -80,10 +99,17 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     if (*count == 0) return noCapture(session);
     const auto threads = sliceThreads(**reader, session);
     if (!threads) return threads.error();
-    const auto facts = factsOf(**reader, session, info->startedUnixMs);
+    auto facts = factsOf(**reader, session, info->startedUnixMs);
     if (!facts) return facts.error();
     const auto lanes = (*reader)->chunkLanes(session);
     if (!lanes) return lanes.error();
+    if (facts->devices == "[]") {
+        auto devices = capturedDevices(**reader, session, *lanes);
+        if (!devices) return devices.error();
+        facts->devices = std::move(*devices);
+    }
+    auto gpus = deviceShapes(**reader, session);
+    if (!gpus) return gpus.error();
     const bool memory = std::ranges::any_of(*lanes, [](const ChunkLane& lane) { return lane.kind == kAllocations; });
     kineto::KinetoLinks links;
     auto linked = forEachSliceBlock(**reader, session, [&](const SliceBlock& block) -> Status {
@@ -95,7 +121,7 @@ Status exportKinetoTrace(const std::string& database, std::int64_t session, std:
     out << "{\n\"schemaVersion\": 1,\n\"deviceProperties\": " << facts->devices << ",\n\"distributedInfo\": " << facts->workers << ",\n"
         << "\"record_shapes\": 1,\n\"with_flops\": 1,\n\"with_stack\": 0,\n\"profile_memory\": " << (memory ? 1 : 0) << ",\n"
         << "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " << facts->originNs << ",\n\"traceEvents\": [";
-    kineto::KinetoRows rows(out, *threads, links);
+    kineto::KinetoRows rows(out, *threads, links, std::move(*gpus));
     for (const auto& thread : *threads) rows.metadata(thread);
     const auto add = [&](const auto& block) { return rows.add(block); };
     if (auto done = forEachSliceBlock(**reader, session, add); !done) return done;

@@ -179,6 +179,38 @@ TEST_F(KinetoTrace, GivesEveryOperationAnExternalIdOfItsOwn) {
     EXPECT_EQ(ids.size(), 4000u);
 }
 
+TEST_F(KinetoTrace, OfACaptureOnAGpuSaysWhatItIsAndHowMuchOfItEachKernelFills) {
+    SliceBlock stream{.thread = {.process = 0, .thread = 7, .name = "stream 7", .lane = 1007, .device = 0}};
+    stream.strings = {"", "gemm", "imported"};
+    stream.arguments = {{},
+                        {.grid = {20, 1, 1}, .block = {256, 1, 1}, .registers = 32, .extra = R"({"operation":"aten::mm","context":1})"},
+                        {.grid = {20, 1, 1}, .block = {256, 1, 1}, .extra = R"({"blocks per SM":7,"queued":5})"}};
+    stream.slices = {{.start = 10, .duration = 5, .name = 1, .arguments = 1, .kind = SliceKind::Kernel, .correlation = 3},
+                     {.start = 20, .duration = 5, .name = 2, .arguments = 2, .kind = SliceKind::Kernel, .correlation = 4}};
+    const std::string said = R"({"id":0,"name":"A GPU","numSms":10,"maxThreadsPerMultiprocessor":2048,"regsPerMultiprocessor":65536,"warpSize":32})";
+    Chunk device{.kind = "device/1", .begin = {0}, .end = {1}, .count = 1, .bytes = {}};
+    for (const char c : said) device.bytes.push_back(static_cast<std::byte>(c));
+    {
+        auto recorder = Recorder::open({.path = path}, sampleInfo());
+        (*recorder)->publishChunk(std::make_shared<const Chunk>(encodeSlices(stream)));
+        for (int capture = 0; capture < 2; ++capture) (*recorder)->publishChunk(std::make_shared<const Chunk>(device));
+        ASSERT_TRUE((*recorder)->finish());
+    }
+    const Json trace = Json::parse(text());
+    EXPECT_EQ(trace["deviceProperties"], Json::array({Json::parse(said)})) << "each once, however many captures tell it";
+    const Json own = named(trace, "gemm")["args"];
+    EXPECT_EQ(own["context"], 1);
+    EXPECT_EQ(own["queued"], 0);
+    EXPECT_EQ(own["blocks per SM"], 2.0);
+    EXPECT_EQ(own["warps per SM"], 16.0);
+    EXPECT_EQ(own["est. achieved occupancy %"], 25);
+    EXPECT_EQ(own["registers per thread"], 32);
+    const Json imported = named(trace, "imported")["args"];
+    EXPECT_EQ(imported["blocks per SM"], 7) << "what its trace said stays";
+    EXPECT_EQ(imported["queued"], 5);
+    EXPECT_EQ(imported["warps per SM"], 16.0);
+}
+
 TEST_F(KinetoTrace, GoesIntoAFileThatReadersKnowByItsName) {
     record({trainerBlock()});
     const std::string file = folder.file("x.pt.trace.json.gz");

@@ -59,6 +59,7 @@ std::optional<KernelFill> kernelFill(const SliceArguments& launch, const GpuShap
     const std::int64_t blocks = product(launch.grid), threads = product(launch.block);
     if (blocks == 0 || threads == 0 || gpu.multiprocessors <= 0) return std::nullopt;
     KernelFill fill{.blocksPerMultiprocessor = static_cast<double>(blocks) / static_cast<double>(gpu.multiprocessors)};
+    if (gpu.warp > 0) fill.warpsPerMultiprocessor = fill.blocksPerMultiprocessor * static_cast<double>(threads) / static_cast<double>(gpu.warp);
     if (gpu.threadsPerMultiprocessor <= 0 || gpu.warp <= 0) return fill;
     const std::int64_t warps = (threads + gpu.warp - 1) / gpu.warp;
     std::int64_t fitting = std::min(gpu.blocksPerMultiprocessor, gpu.threadsPerMultiprocessor / gpu.warp / warps);

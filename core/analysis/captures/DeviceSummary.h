@@ -28,10 +28,11 @@ struct GpuShape {
     double float32 = 0;  // FLOP/s, of its ordinary units
 };
 
-// Blocks of a launch for each multiprocessor, and the share of its threads that they occupy at most: of those that there are, of those that fit in by
+// Blocks and warps of a launch for each multiprocessor, and the share of its threads that they occupy at most: of those that there are, of those that fit in by
 // threads, registers and shared memory. Nothing where the shape or the launch is not known.
 struct KernelFill {
     double blocksPerMultiprocessor = 0;
+    double warpsPerMultiprocessor = 0;
     double occupancy = 0;  // 0..1
 };
 std::optional<KernelFill> kernelFill(const SliceArguments& launch, const GpuShape& gpu);

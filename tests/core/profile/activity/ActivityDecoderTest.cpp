@@ -106,7 +106,7 @@ TEST(ActivityDecoder, GivesAKernelTheOperationThatHadItLaunched) {
     EXPECT_THAT(kernel.arguments.block, ElementsAre(128, 1, 1));
     EXPECT_EQ(kernel.arguments.registers, 40);
     EXPECT_EQ(kernel.arguments.sharedBytes, 1024);
-    EXPECT_EQ(kernel.extra, "{\"operation\":\"aten::mm\"}");
+    EXPECT_EQ(kernel.extra, "{\"operation\":\"aten::mm\",\"context\":1}");
     EXPECT_EQ(kernel.thread.device, 0);
     EXPECT_EQ(kernel.thread.thread, 7);
     const Shown& call = all[1];
