@@ -1,6 +1,7 @@
 // play_records: records of activities as lines on standard input, played by the fake CUPTI as NVIDIA's own structures, taken by the plug-in's
-// capture, decoded, packed into chunks and read back; what came out is summed up on standard output. real_records.py feeds it with recordings of real
-// GPUs.
+// capture, decoded, packed into chunks and read back; what came out is summed up on standard output. play_records [MULTIPROCESSORS THREADS REGISTERS
+// SHARED [DATABASE TRACE]]: with the latter the chunks are recorded as a session too, and that is exported. real_records.py feeds it with recordings of
+// real GPUs.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -8,6 +9,7 @@
 #include <deque>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -16,8 +18,11 @@
 #include "../core/cuda/cupti/FakeCupti.h"
 #include "OnHost.h"
 #include "core/analysis/captures/DeviceSummary.h"
+#include "core/events/SessionInfo.h"
 #include "core/profile/activity/ActivityDecoder.h"
 #include "core/trace/SliceCodec.h"
+#include "sessions/exporters/KinetoTrace.h"
+#include "sessions/record/Recorder.h"
 
 namespace stepscope {
 namespace {
@@ -117,6 +122,20 @@ struct Sum {
     std::int64_t count = 0, ns = 0, bytes = 0, externals = 0, blocks = 0, threads = 0;
 };
 
+[[noreturn]] void fail(const Error& error) {
+    std::cerr << error.sentence << "\n";
+    std::exit(1);
+}
+
+std::unique_ptr<Recorder> recorderOf(const char* database) {
+    SessionInfo info{.kind = SessionKind::Trace, .name = "records of a GPU"};
+    info.config.reset();
+    info.machine.reset();
+    auto recorder = Recorder::open({.path = database}, info);
+    if (!recorder) fail(recorder.error());
+    return std::move(*recorder);
+}
+
 int main(int count, char** words) {
     const auto word = [&](int i) { return i < count ? number(words[i]) : 0; };
     const GpuShape gpu{.multiprocessors = word(1),
@@ -130,6 +149,7 @@ int main(int count, char** words) {
         std::cerr << why << "\n";
         return 1;
     }
+    const std::unique_ptr<Recorder> recorder = count > 6 ? recorderOf(words[5]) : nullptr;
     Player player;
     ActivityDecoder decoder({.process = 1});
     using Key = std::tuple<std::int64_t, std::int64_t, int, std::string>;
@@ -140,15 +160,13 @@ int main(int count, char** words) {
             for (std::size_t i = 0; i < count; ++i) static_cast<ActivityDecoder*>(into)->add(records[i]);
         });
         for (SliceBlock& made : decoder.take(last)) {
-            const Chunk chunk = encodeSlices(std::move(made));
-            const auto block = decodeSlices(chunk);
-            if (!block) {
-                std::cerr << block.error().sentence << "\n";
-                std::exit(1);
-            }
+            const auto chunk = std::make_shared<const Chunk>(encodeSlices(std::move(made)));
+            const auto block = decodeSlices(*chunk);
+            if (!block) fail(block.error());
+            if (recorder) recorder->publishChunk(chunk);
             chunks += 1;
             summary.add(*block);
-            bytes += static_cast<std::int64_t>(chunk.bytes.size());
+            bytes += static_cast<std::int64_t>(chunk->bytes.size());
             for (const Slice& slice : block->slices) {
                 const SliceArguments& with = block->arguments[slice.arguments];
                 Sum& sum = sums[{block->thread.device, block->thread.thread, static_cast<int>(slice.kind), block->strings[slice.name]}];
@@ -185,6 +203,11 @@ int main(int count, char** words) {
     take(true);
     CudaCaptureCounts counts;
     cuda.captureEnd(&counts);
+    if (recorder) {
+        const std::int64_t session = recorder->session();
+        if (const Status stored = recorder->finish(); !stored) fail(stored.error());
+        if (const auto written = exportKinetoTraceFile(words[5], session, words[6]); !written) fail(written.error());
+    }
     std::cout << fmt::format("counts\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", counts.records, counts.dropped, counts.unknown, decoder.counts().invalid, chunks,
                              slices, bytes);
     for (const StreamTime& one : summary.streams())

@@ -1,7 +1,8 @@
 """real_records.py PLAYER TRACES: what profilers recorded on real GPUs, as CUPTI's records through Stepscope's capture and decoder: the same totals.
 
 PLAYER is play_records, which plays lines of records by a fake CUPTI; TRACES the folder of recordings. For every stream and name: how many, how long, how
-many bytes, blocks and threads, and by which operations they were launched. Exits with 77 and a sentence where the folder is not there.
+many bytes, blocks and threads, and by which operations they were launched; as they are decoded, and once more in the trace that is exported of the session
+into which they were recorded. Exits with 77 and a sentence where the folder is not there.
 """
 import collections
 import gzip
@@ -10,6 +11,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 
 KERNEL, MEMCPY, MEMSET, SYNC, RUNTIME = 10, 11, 12, 13, 8  # SliceKind
 LONGEST = 65536  # bytes of a name that are kept
@@ -93,8 +95,8 @@ def lines_of(player, recording, *gpu):
     return done.stdout.splitlines()
 
 
-def played(player, recording):
-    head, *rows = [line for line in lines_of(player, recording) if not line.startswith(('idle', 'device', 'fill'))]
+def played(player, recording, *export):
+    head, *rows = [line for line in lines_of(player, recording, 0, 0, 0, 0, *export) if not line.startswith(('idle', 'device', 'fill'))]
     counts = [int(n) for n in head.split('\t')[1:]]
     sums = collections.defaultdict(lambda: [0] * 6)
     for row in rows:
@@ -105,19 +107,44 @@ def played(player, recording):
     return counts, sums
 
 
-def compare(player, path):
-    recording = nsys(path) if path.endswith('.sqlite') else kineto(path)
-    (records, dropped, unknown, invalid, chunks, slices, size), sums = played(player, recording)
-    assert dropped == unknown == invalid == 0, (dropped, unknown, invalid)
-    assert slices == len(recording.lines), f'{slices} slices of {len(recording.lines)} records'
+def exported(path):
+    """The same sums of a trace of ours."""
+    kinds = {'kernel': KERNEL, 'gpu_memcpy': MEMCPY, 'gpu_memset': MEMSET, 'cuda_sync': SYNC, 'cuda_runtime': RUNTIME}
+    sums = collections.defaultdict(lambda: [0] * 6)
+    with open(path) as file:
+        rows = [row for row in json.load(file)['traceEvents'] if row['ph'] == 'X']
+    product = lambda three: three[0] * three[1] * three[2]
+    for row in rows:
+        args, kind = row['args'], kinds[row['cat']]
+        into = sums[args.get('device', -1), args.get('stream', row['tid']), kind, row['name']]
+        values = (1, round(row['dur'] * 1000), args.get('bytes', 0), args.get('External id', 0), product(args.get('grid', (0, 0, 0))),
+                  product(args.get('block', (0, 0, 0))))
+        for i, value in enumerate(values):
+            into[i] += value
+    return sums
+
+
+def agree(wanted, sums, what):
     # CUPTI gives a wait no device, only its context; both are of the one device that has it.
-    wanted = dict(recording.sums)
     for key in set(wanted) | set(sums):
         if key[2] == SYNC:
             continue
-        assert tuple(wanted.get(key, ())) == tuple(sums.get(key, ())), f'{key}: {wanted.get(key)} became {sums.get(key)}'
+        assert tuple(wanted.get(key, ())) == tuple(sums.get(key, ())), f'{what}: {key}: {wanted.get(key)} became {sums.get(key)}'
     of_waits = lambda all: sorted((key[3], key[1], *values[:2]) for key, values in all.items() if key[2] == SYNC)
-    assert of_waits(wanted) == of_waits(sums), f'{of_waits(wanted)} became {of_waits(sums)}'
+    assert of_waits(wanted) == of_waits(sums), f'{what}: {of_waits(wanted)} became {of_waits(sums)}'
+
+
+def compare(player, path):
+    recording = nsys(path) if path.endswith('.sqlite') else kineto(path)
+    with tempfile.TemporaryDirectory() as folder:
+        written = os.path.join(folder, 'written.json')
+        (records, dropped, unknown, invalid, chunks, slices, size), sums = played(player, recording, os.path.join(folder, 's.db'), written)
+        again = exported(written)
+    assert dropped == unknown == invalid == 0, (dropped, unknown, invalid)
+    assert slices == len(recording.lines), f'{slices} slices of {len(recording.lines)} records'
+    wanted = dict(recording.sums)
+    agree(wanted, sums, 'decoded')
+    agree(wanted, again, 'exported')
     kernels = collections.Counter()
     for (device, stream, kind, _), (count, time, *_) in wanted.items():
         if kind == KERNEL:
