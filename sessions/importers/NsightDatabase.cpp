@@ -61,6 +61,7 @@ public:
         calls("CUPTI_ACTIVITY_KIND_RUNTIME", SliceKind::Runtime, "");
         share(0.3);
         kernels();
+        graphs();
         share(0.6);
         copies();
         memsets();
@@ -220,6 +221,25 @@ private:
             arguments.extra += "}";
             record.arguments = m_trace.arguments(arguments);
             m_trace.slice(record);
+            flow(rows.whole(6), record.correlation, false, record.start, *lane);
+        }
+    }
+
+    // What --cuda-graph-trace=graph records: a launch of a whole graph as one work of its stream, in place of the kernels in it.
+    void graphs() {
+        NsightRows rows(m_database, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                        {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphId"});
+        while (rows.next()) {
+            tick();
+            Record record{.kind = SliceKind::Kernel, .start = rows.whole(0), .correlation = std::max<std::int64_t>(0, rows.whole(5))};
+            if (!between(record.start, rows.whole(1), record.duration)) continue;
+            const auto lane = deviceLane(rows.whole(2), rows.whole(3), rows.whole(4), rows.whole(6));
+            if (!lane) continue;
+            record.lane = *lane;
+            record.name = m_trace.text(fmt::format("CUDA graph {}", rows.whole(7)));
+            record.arguments = m_trace.arguments({.extra = fmt::format(R"({},"graph id":{}}})", inContext(rows.whole(3)), rows.whole(7))});
+            m_trace.slice(record);
+            m_trace.tell("CUDA graphs that were recorded as one work each (nsys profile --cuda-graph-trace=node records their kernels)");
             flow(rows.whole(6), record.correlation, false, record.start, *lane);
         }
     }

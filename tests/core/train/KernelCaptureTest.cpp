@@ -200,6 +200,20 @@ TEST(KernelCapture, SaysWhatWasLostWhereRecordsNeverCome) {
     EXPECT_THAT(run.kept.notes, Contains(HasSubstr("CUPTI handed over no kernel")));
 }
 
+TEST(KernelCapture, SaysWhichKindsOfRecordsCannotBeHadAndWhatTheirLackMeans) {
+    FakeCuptiScript script;
+    script.enableOthers = CUPTI_ERROR_INVALID_KIND;
+    OnGpu run(kernelConfig(6), script);
+    run.trainer.commands.push(Capture{.steps = 2, .firstStep = 3});
+    ASSERT_EQ(run.trainer.run().state, RunState::Finished);
+    const auto kernels = run.kept.all(SliceKind::Kernel);
+    ASSERT_FALSE(kernels.empty());
+    for (const auto& kernel : kernels) EXPECT_TRUE(kernel.role.empty()) << "ids of operations are of a kind that is refused";
+    EXPECT_THAT(run.warnings(), Contains(HasSubstr("6 kinds of records beside kernels cannot be had")));
+    EXPECT_THAT(run.warnings(), Contains(HasSubstr("kernels belong to no operation that was seen")));
+    EXPECT_THAT(run.kept.notes, Contains(HasSubstr("kernels belong to no operation that was seen")));
+}
+
 TEST(KernelCapture, LosesNothingOfTheRun) {
     OnGpu plain(kernelConfig(8)), captured(kernelConfig(8));
     captured.trainer.commands.push(Capture{.steps = 5, .firstStep = 2});

@@ -163,6 +163,24 @@ TEST_F(HostileImport, ACallThatIsToldTwiceIsOne) {
     EXPECT_EQ(ends, 1);
 }
 
+TEST_F(HostileImport, AGraphThatIsOneWorkIsAWorkOfItsStreamAndSaidToBeOne) {
+    const auto done = good(nsight({kCalls, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (5, 9, 16777218, 7, 1)",
+                                   "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, graphId, graphExecId, contextId, streamId, "
+                                   "correlationId, globalPid)",
+                                   "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (10, 110, 0, 3, 4, 1, 7, 7, 16777216),"
+                                   " (200, 300, 0, 3, 4, 1, 7, 8, 16777216)"}));
+    EXPECT_EQ(done.kernels, 2);
+    EXPECT_EQ(done.flows, 1);
+    EXPECT_EQ(done.skipped, 0);
+    std::int64_t told = 0;
+    for (const auto& [reason, count] : done.reasons) told += reason.find("CUDA graphs that were recorded as one work") == 0 ? count : 0;
+    EXPECT_EQ(told, 2);
+    std::int64_t busy = 0;
+    for (const auto& slice : slices(done.session))
+        if (slice.name == "CUDA graph 3") busy += slice.slice.duration;
+    EXPECT_EQ(busy, 200);
+}
+
 TEST_F(HostileImport, NegativeThreadsStayNumbersAndTextsTexts) {
     const auto done = good(trace(event("cpu_op", "minus", "1", "1", "", R"("pid": -3, "tid": -5)") + "," +
                                  event("cpu_op", "words", "1", "1", "", R"("pid": "a program", "tid": "a thread")")));
