@@ -98,9 +98,27 @@ void SlowestCapture::forget(std::int64_t newest) {
     }
 }
 
+void SlowestCapture::makeFit(std::int64_t step) {
+    if (m_outlet.cap <= 0 || !m_outlet.stored) return;
+    const std::int64_t stored = m_outlet.stored();
+    std::size_t leftOut = 0;
+    while (!m_kept.empty() && stored + static_cast<std::int64_t>(bytes()) > m_outlet.cap) {
+        m_kept.erase(std::ranges::min_element(m_kept, {}, &Kept::took));
+        std::erase_if(m_held, [&](const auto& one) { return !wanted(one.first); });
+        ++leftOut;
+    }
+    if (leftOut > 0)
+        say(step,
+            fmt::format("{} of the slowest steps are left out: the session's captures take {} on the disk, and {} is the most for a session "
+                        "(--capture-cap).",
+                        leftOut, format::bytes({stored}), format::bytes({m_outlet.cap})),
+            LogLevel::Warning);
+}
+
 void SlowestCapture::finish(std::int64_t step) {
     rest();
     std::erase_if(m_held, [&](const auto& one) { return !wanted(one.first); });
+    makeFit(step);
     // Steps that follow each other are one capture.
     for (auto at = m_held.begin(); at != m_held.end();) {
         CaptureDone done{.firstStep = at->first};
@@ -129,8 +147,8 @@ void SlowestCapture::finish(std::int64_t step) {
     m_kept.clear();
 }
 
-void SlowestCapture::say(std::int64_t step, std::string text) const {
-    m_outlet.sink->publish(LogLine{m_outlet.clock->now(), step, LogLevel::Info, std::move(text)});
+void SlowestCapture::say(std::int64_t step, std::string text, LogLevel level) const {
+    m_outlet.sink->publish(LogLine{m_outlet.clock->now(), step, level, std::move(text)});
 }
 
 }  // namespace stepscope

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/events/RunEvents.h"
 #include "core/profile/OperationSource.h"
 #include "core/train/SlowSteps.h"
 
@@ -45,7 +46,8 @@ private:
     void forget(std::int64_t newest);
     bool wanted(std::int64_t step) const;
     std::size_t bytes() const;
-    void say(std::int64_t step, std::string text) const;
+    void makeFit(std::int64_t step);  // into what captures may still take on the disk: the fastest of them go first
+    void say(std::int64_t step, std::string text, LogLevel level = LogLevel::Info) const;
 
     CaptureOutlet m_outlet;
     std::unique_ptr<Holding> m_holding;

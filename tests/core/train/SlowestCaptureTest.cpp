@@ -57,7 +57,10 @@ TEST(SlowSteps, CostIsWhatTheMedianStepTakesMoreThanBefore) {
 struct PlayedSteps {
     CollectingSink sink;
     SessionClock clock;
-    SlowestCapture slowest{{.sink = &sink, .clock = &clock}};
+    std::int64_t stored = 0, cap = 0;  // bytes; cap 0: as much as there is
+    SlowestCapture slowest;
+    explicit PlayedSteps(std::int64_t most = 0)
+        : cap(most), slowest({.sink = &sink, .clock = &clock, .stored = [this] { return stored; }, .cap = cap}) {}
     std::int64_t step = 0, made = 0, at = 0;
 
     void play(std::int64_t took = kUsual, bool disturbed = false, bool watched = true) {
@@ -132,6 +135,39 @@ TEST(SlowestCapture, KeepsTheTwentySlowestAndNoMore) {
     for (std::size_t i = 0; i < captures.size(); ++i)
         EXPECT_EQ(captures[i].firstStep, 225 + 41 * (static_cast<std::int64_t>(i) + 10)) << "the first ten were faster than these";
     EXPECT_TRUE(run.said().back().find("30 stood out and 20 are kept") != std::string::npos) << run.said().back();
+}
+
+TEST(SlowestCapture, HandsOnWhatFitsBelowTheCapTheSlowestFirstAndSaysWhatIsLeftOut) {
+    std::int64_t all = 0;
+    for (const bool capped : {false, true}) {
+        PlayedSteps run(capped ? 1000 + all * 7 / 8 : 0);  // beside what is there room for three of the four
+        run.stored = 1000;
+        run.settle();
+        for (int i = 0; i < 4; ++i) {
+            run.play((100 + i) * kUsual);
+            for (int k = 0; k < 10; ++k) run.play();
+        }
+        run.slowest.finish(run.step);
+        const auto captures = run.sink.all<CaptureDone>();
+        if (!capped) {
+            for (const auto& chunk : run.sink.chunks()) all += static_cast<std::int64_t>(chunk->bytes.size());
+            ASSERT_EQ(captures.size(), 4u);
+            continue;
+        }
+        ASSERT_EQ(captures.size(), 3u);
+        EXPECT_EQ(captures[0].firstStep, 225 + 11) << "the first was the fastest of them";
+        const auto said = run.said();
+        EXPECT_TRUE(std::ranges::any_of(said, [](const std::string& line) { return line.starts_with("1 of the slowest steps are left out"); }));
+        EXPECT_TRUE(said.back().find("4 stood out and 3 are kept") != std::string::npos) << said.back();
+    }
+    PlayedSteps full(500);
+    full.stored = 1000;
+    full.settle();
+    full.play(100 * kUsual);
+    full.play();
+    full.slowest.finish(full.step);
+    EXPECT_TRUE(full.sink.chunks().empty());
+    EXPECT_TRUE(full.sink.all<CaptureDone>().empty());
 }
 
 TEST(SlowestCapture, StepsThatSomethingElseDisturbedAreNoneOfThem) {
