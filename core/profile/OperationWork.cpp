@@ -99,6 +99,20 @@ bool among(const auto& names, std::string_view name) {
     return std::ranges::find(names, name) != names.end();
 }
 
+// LibTorch's fused attention by its back-end, the CPU's and those of a GPU: q, k, v come first, in the backward function behind the gradient of what came
+// out. What such an operation calls (aten::_flash_attention_forward, …) has no work of its own.
+constexpr std::array<std::string_view, 4> kAttentions{"flash_attention_for_cpu", "flash_attention", "efficient_attention", "cudnn_attention"};
+
+OperationWork attentionOf(std::string_view name, const Operands& all, bool causal) {
+    constexpr std::string_view kBegin = "aten::_scaled_dot_product_", kBackward = "_backward";
+    if (!name.starts_with(kBegin)) return {};
+    name.remove_prefix(kBegin.size());
+    const bool backward = name.ends_with(kBackward);
+    if (backward) name.remove_suffix(kBackward.size());
+    if (!among(kAttentions, name)) return {};
+    return attention(all, backward ? 1 : 0, backward ? attention_work::kBackwardProducts : attention_work::kForwardProducts, causal);
+}
+
 }  // namespace
 
 std::int64_t OperandShape::elements() const {
@@ -112,8 +126,7 @@ OperationWork workOf(std::string_view name, const std::vector<OperandShape>& all
     if ((name == "aten::mm" || name == "aten::bmm" || name == "aten::mv" || name == "aten::dot") && count >= 2) return product(all[0], all[1], 0);
     if ((name == "aten::addmm" || name == "aten::baddbmm" || name == "aten::addmm_" || name == "aten::baddbmm_") && count >= 3)
         return product(all[1], all[2], bytesOf(all[0]));
-    if (name == "aten::_scaled_dot_product_flash_attention_for_cpu") return attention(all, 0, attention_work::kForwardProducts, causal);
-    if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward") return attention(all, 1, attention_work::kBackwardProducts, causal);
+    if (const OperationWork work = attentionOf(name, all, causal); work.bytes != 0) return work;
     if (name == "aten::embedding" && count >= 2) return {0, 2 * all[1].elements() * dim(all[0], 1) * all[0].elementBytes + bytesOf(all[1])};
     if (name == "aten::embedding_dense_backward" && count >= 1) return {0, 2 * bytesOf(all[0])};
     if (among(kPointwise, name)) return pointwise(all);
