@@ -95,6 +95,20 @@ TEST(Panes, KernelsAreCopiedAsCsvWithPlainNumbers) {
     EXPECT_TRUE(lines.at(1).contains(",aten::mm,1,mlp/up,2,25,1,")) << lines.at(1).toStdString();
 }
 
+TEST(Panes, KernelsSayInWhichNumberFormatTheyRan) {
+    PanesView view = paneView(true);
+    RangePanes panes = *view.panes;
+    ASSERT_EQ(panes.kernels.size(), 2u);
+    panes.kernels[0].row.type = "BFloat16";
+    view.panes = std::make_shared<const RangePanes>(std::move(panes));
+    KernelsPane pane;
+    pane.setView(view);
+    const QStringList lines = pane.table().asCsv().split('\n');
+    EXPECT_TRUE(lines.at(0).endsWith(",Type")) << lines.at(0).toStdString();
+    EXPECT_TRUE(lines.at(1).endsWith(",BFloat16")) << lines.at(1).toStdString();
+    EXPECT_FALSE(lines.at(2).endsWith(",BFloat16")) << "a copy has none: " << lines.at(2).toStdString();
+}
+
 TEST(Panes, WithoutAGpuKernelsAndIdleSayWhyTheyAreEmpty) {
     KernelsPane kernels;
     IdlePane idle;

@@ -207,7 +207,8 @@ void KernelsPane::setView(const PanesView& view) {
         {"Computes", "Floating-point operations of what launched it, a second; of several kernels of one operation each has the part of its time",
          "FLOP/s"},
         {"Moves", "Bytes of the operands and the result of what launched it, a second, shared the same way", "B/s"},
-        {"Bound by", kBoundRule, {}, true}};
+        {"Bound by", kBoundRule, {}, true},
+        {"Type", "The number format of the first tensor of what launched it; of several the one with most of the time", {}, true}};
     std::vector<std::vector<PaneCell>> rows;
     if (m_panes)
         for (const PaneKernel& one : m_panes->kernels) {
@@ -238,7 +239,8 @@ void KernelsPane::setView(const PanesView& view) {
                             sized ? countCell(row.sharedBytes) : dash(),
                             rateOf(row.flops / worked, "FLOP/s"),
                             rateOf(row.movedBytes / worked, "B/s"),
-                            boundCell(boundBy(one, view.roof))});
+                            boundCell(boundBy(one, view.roof)),
+                            wordsCell(row.type)});
         }
     if (m_panes && rows.empty())
         m_table->setSentence(noKernelsSentence(view));
