@@ -16,6 +16,7 @@ constexpr std::size_t kRememberAll = std::numeric_limits<std::size_t>::max();  /
 constexpr std::int64_t kFirstLook = std::int64_t{1} << 24;  // ns: how far arrows are followed at first, eight times as far each time
 constexpr std::int64_t kLastLook = std::int64_t{1} << 36;   // 69 s
 constexpr std::size_t kMostFlows = 64;
+constexpr std::size_t kMostLosses = 4096;
 
 std::string lowered(std::string_view text) {
     std::string lower(text);
@@ -292,6 +293,42 @@ Result<std::optional<TraceSlice>> TraceIndex::find(const std::string& words, con
         }
     }
     return best;
+}
+
+Result<std::vector<TraceLoss>> TraceIndex::losses() {
+    std::vector<TraceLoss> all;
+    for (const TraceLane& lane : m_lanes) {
+        const auto done = m_source.read(kNames, lane.lane, kEver, kAlways, [&](const Chunk& chunk) -> Status {
+            if (auto go = cancelled(); !go) return go;
+            const auto block = decodeNames(chunk);
+            if (!block) return block.error();
+            for (const NameTable& table : block->tables)
+                if (table.lost > 0 || table.invalid > 0)
+                    all.push_back({lane.lane, table.first, std::max(table.end, clampedAdd(table.first, 1)), table.lost, table.invalid});
+            return {};
+        });
+        if (!done) return done.error();
+    }
+    std::ranges::stable_sort(all, {}, [](const TraceLoss& one) { return std::pair(one.lane, one.from); });
+    for (std::size_t before = 0; all.size() > kMostLosses && all.size() != before;) {
+        before = all.size();
+        std::vector<TraceLoss> fewer;
+        bool alone = false;  // the last of them has no neighbour yet
+        for (const TraceLoss& one : all) {
+            alone = alone && fewer.back().lane == one.lane;
+            if (!alone) {
+                fewer.push_back(one);
+            } else {
+                TraceLoss& into = fewer.back();
+                into.to = std::max(into.to, one.to);
+                into.lost = cappedSum(into.lost, one.lost);
+                into.invalid = cappedSum(into.invalid, one.invalid);
+            }
+            alone = !alone;
+        }
+        all = std::move(fewer);
+    }
+    return all;
 }
 
 Result<std::vector<TraceSlice>> TraceIndex::flows(const TraceSlice& from) {

@@ -80,6 +80,13 @@ struct TracePlace {
     auto operator<=>(const TracePlace&) const = default;
 };
 
+// Of a lane: slices that could not be kept, or were none, told of by what was recorded from here to there.
+struct TraceLoss {
+    std::int64_t lane = 0, from = 0, to = 0;  // ns; half-open
+    std::int64_t lost = 0, invalid = 0;
+    bool operator==(const TraceLoss&) const = default;
+};
+
 // A slice with everything that its block says of it.
 struct TraceSlice {
     std::int64_t lane = 0;
@@ -118,6 +125,8 @@ public:
     Result<std::optional<TraceSlice>> find(const std::string& words, std::int64_t time, bool forwards) {
         return find(words, forwards ? TracePlace::behind(time) : TracePlace::before(time), forwards);
     }
+    // By lane, then time; where there are very many, neighbours of a lane as one.
+    Result<std::vector<TraceLoss>> losses();
     // Where arrows lead to and come from: launch and kernel, forward and backward operation.
     Result<std::vector<TraceSlice>> flows(const TraceSlice& slice);
 

@@ -9,10 +9,29 @@
 
 namespace stepscope {
 
+// At the upper edge of a lane, over its slices and clear of their letters: from there to there something of it is missing.
+void TimelineView::drawLosses(QPainter& painter) {
+    constexpr double kLeastWide = 5, kHigh = 3;
+    const QRect lanes = lanesRect();
+    const QColor colour = warningColour(isDark(palette()));
+    for (const TimelineRow& row : m_layout.rows()) {
+        const int top = lanes.top() + row.y - m_scroll;
+        if (top > lanes.bottom()) break;
+        if (row.kind != TimelineRow::Kind::Lane || row.depth != 0 || top + row.height < lanes.top()) continue;
+        const auto lane = m_content.lanes.lanes[static_cast<std::size_t>(row.place)].lane;
+        for (const TraceLoss& one : std::ranges::equal_range(m_losses, lane, {}, &TraceLoss::lane)) {
+            const double left = std::clamp<double>(xOf(one.from), lanes.left() - kLeastWide, lanes.right() + 1);
+            const double right = std::clamp<double>(std::max(left + kLeastWide, xOf(one.to)), lanes.left(), lanes.right() + 1);
+            painter.fillRect(QRectF(left, top, right - left, kHigh), colour);
+        }
+    }
+}
+
 void TimelineView::drawOverlays(QPainter& painter) {
     const QRect lanes = lanesRect();
     const QColor accent = accentColour(isDark(palette()));
     painter.setClipRect(lanes);
+    if (!m_losses.empty()) drawLosses(painter);
     if (m_range) {
         const double a = std::max<double>(lanes.left() - 2, xOf(m_range->first)), b = std::min<double>(lanes.right() + 2, xOf(m_range->second));
         QColor tint = accent;

@@ -151,12 +151,28 @@ void TimelinePage::setContent(TimelineContent content) {
     m_view->setContent(std::move(content));
     if (another) {
         m_flows.clear();
+        m_lost.clear();
         m_told = false;
         tellNothing();
         m_place = TracePlace::before(m_view->content().lanes.begin);
     }
     showState();
     Q_EMIT contentChanged();
+}
+
+void TimelinePage::setLosses(std::vector<TraceLoss> losses) {
+    std::int64_t lost = 0, invalid = 0;
+    for (const TraceLoss& one : losses) {
+        lost = cappedSum(lost, one.lost);
+        invalid = cappedSum(invalid, one.invalid);
+    }
+    const auto count = [](std::int64_t slices) { return QString::fromStdString(format::count(slices)); };
+    m_lost.clear();
+    if (lost > 0 || invalid > 0)
+        m_lost = QString("%1 slices were lost and %2 were invalid, and are not in it: a line at the upper edge of a lane marks where.")
+                     .arg(count(lost), count(invalid));
+    m_view->setLosses(std::move(losses));
+    showState();
 }
 
 void TimelinePage::setNothing(qint64 session) {
@@ -321,6 +337,8 @@ void TimelinePage::showState() {
         text = "Nothing is shown yet: start a run, or double-click a session at the right. " + how;
     else if (!m_some)
         text = QString("No step of session %1 was captured. %2").arg(m_session).arg(how);
+    else
+        text = m_lost;
     m_sentence->setText(text);
     m_sentence->setVisible(!text.isEmpty());
 }

@@ -48,6 +48,7 @@ void TimelineView::setContent(TimelineContent content) {
         m_range.reset();
         m_selected.reset();
         m_flows.clear();
+        m_losses.clear();
         m_looks.clear();
         m_colours.clear();
         m_shades.clear();
@@ -78,6 +79,23 @@ void TimelineView::setCounters(std::vector<CounterSeries> counters) {
     m_layout.set(m_content, m_folded);
     clampView();
     update();
+}
+
+void TimelineView::setLosses(std::vector<TraceLoss> losses) {
+    m_losses = std::move(losses);
+    update();
+}
+
+QString TimelineView::lostWords(qint64 lane) const {
+    std::int64_t lost = 0, invalid = 0;
+    for (const TraceLoss& one : std::ranges::equal_range(m_losses, lane, {}, &TraceLoss::lane)) {
+        lost = cappedSum(lost, one.lost);
+        invalid = cappedSum(invalid, one.invalid);
+    }
+    QStringList words;
+    if (lost > 0) words << QString("%1 lost").arg(QString::fromStdString(format::count(lost)));
+    if (invalid > 0) words << QString("%1 invalid").arg(QString::fromStdString(format::count(invalid)));
+    return words.join(", ");
 }
 
 void TimelineView::addStyles(const std::vector<LodStyle>& styles) {

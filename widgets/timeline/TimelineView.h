@@ -22,6 +22,7 @@ public:
 
     void setContent(TimelineContent content);  // another session, or the same grown: what is seen stays then
     void setCounters(std::vector<CounterSeries> counters);  // of the same content: lanes do not wait for them
+    void setLosses(std::vector<TraceLoss> losses);          // by lane and time: marked at the upper edge of their lanes
     void addStyles(const std::vector<LodStyle>& styles);
     void forgetStyles();  // whoever reads began anew: tiles name other places now
     std::size_t styles() const { return m_looks.size(); }
@@ -46,7 +47,8 @@ public:
     double xOf(qint64 time) const { return lanesRect().left() + (static_cast<double>(time) - m_from) / m_nsPerPixel; }
     void setFolded(qint64 lane, bool folded);
     bool isFolded(qint64 lane) const { return m_folded.contains(lane); }
-    QString asText() const;  // what is in sight, a line a lane
+    QString asText() const;                  // what is in sight, a line a lane
+    QString lostWords(qint64 lane) const;    // "5 lost, 2 invalid"; empty: all of it is there
 
     QSize minimumSizeHint() const override { return {320, 160}; }
 
@@ -88,6 +90,7 @@ private:
     void drawRuler(QPainter& painter);
     void drawOverview(QPainter& painter);
     void drawOverlays(QPainter& painter);  // TimelineOverlays.cpp
+    void drawLosses(QPainter& painter);    //
     const QStaticText& label(std::uint32_t style, int width);
     void wantMissing();
     std::uint32_t colourOf(std::uint32_t style) const;
@@ -116,6 +119,7 @@ private:
     bool m_following = true;  // shows all of what grows
     std::optional<TraceSlice> m_selected;
     std::vector<TraceSlice> m_flows;
+    std::vector<TraceLoss> m_losses;  // by lane and time
     std::vector<qint64> m_marks;
     std::optional<std::pair<qint64, qint64>> m_range, m_formerRange;  // m_formerRange: before the one that is being dragged
     std::set<TilePlace> m_missing, m_overviewMissing;                 // that were not there when the lanes, and when the overview were drawn last

@@ -161,6 +161,20 @@ void TimelineWiring::readCounters(std::int64_t session, const TraceLanes& lanes)
             if (number != m_reading) return;
             if (!done) return m_panels.page.setProblem(QString::fromStdString(done.error().sentence));
             m_panels.page.view().setCounters(std::move(counters));
+            readLosses();
+        });
+    });
+}
+
+// Behind what is looked at first.
+void TimelineWiring::readLosses() {
+    m_thread.post([this, opened = m_opened] {
+        if (!opened->index || opened->number != m_reading) return;
+        auto losses = std::make_shared<const Result<std::vector<TraceLoss>>>(opened->index->losses());
+        answer(this, [this, number = opened->number, losses] {
+            if (number != m_reading) return;
+            if (!*losses) return m_panels.page.setProblem(QString::fromStdString(losses->error().sentence));
+            m_panels.page.setLosses(**losses);
         });
     });
 }

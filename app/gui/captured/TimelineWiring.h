@@ -42,6 +42,7 @@ private:
     void want(const std::vector<TilePlace>& places);
     void readTiles();
     void readCounters(std::int64_t session, const TraceLanes& lanes);
+    void readLosses();
     // `ask` on the reading thread with the opened session, `tell` on this one unless something else is shown by then.
     template <class Ask, class Tell>
     void ask(Ask ask, Tell tell);

@@ -346,6 +346,41 @@ TEST(TraceFlows, OfAForwardOperationAreItsBackwardFunctionsAndNotThoseOfItsNumbe
     EXPECT_TRUE(flow.from(5, 505).empty()) << "nothing of that number began then";
 }
 
+TEST(TraceAnswers, TellWhereSlicesCouldNotBeKeptAndOfVeryManyPlacesEachAsAWhole) {
+    constexpr std::int64_t kBlocks = 10'000;
+    MemoryTrace trace;
+    for (const std::int64_t lane : {10, 11}) {
+        SliceBlock block{.thread = {.process = 1, .thread = lane, .lane = lane}, .strings = {"", "aten::mm"}};
+        block.slices = {{.start = 100, .duration = 50, .name = 1}, {.start = 400, .duration = 100, .name = 1}};
+        if (lane == 11) block.lost = 5, block.invalid = 2;
+        trace.add(encodeSlices(block));
+    }
+    trace.finish();
+    TraceIndex index(trace);
+    ASSERT_TRUE(index.lanes());
+    const auto losses = index.losses();
+    ASSERT_TRUE(losses) << losses.error().sentence;
+    EXPECT_EQ(*losses, (std::vector<TraceLoss>{{11, 100, 500, 5, 2}}));
+    for (std::int64_t i = 0; i < kBlocks; ++i) {
+        SliceBlock block{.thread = {.process = 1, .thread = 12, .lane = 12}, .lost = 1, .strings = {"", "aten::mm"}};
+        block.slices = {{.start = i * 1000, .duration = 10, .name = 1}};
+        trace.add(encodeSlices(block));
+    }
+    trace.finish();
+    ASSERT_TRUE(index.lanes());
+    const auto many = index.losses();
+    ASSERT_TRUE(many);
+    EXPECT_LE(many->size(), 4097u);
+    EXPECT_EQ(many->front(), (TraceLoss{11, 100, 500, 5, 2}));
+    std::int64_t lost = 0;
+    for (std::size_t i = 1; i < many->size(); ++i) {
+        lost += (*many)[i].lost;
+        EXPECT_TRUE(i == 1 || (*many)[i - 1].to <= (*many)[i].from) << i;
+    }
+    EXPECT_EQ(lost, kBlocks);
+    EXPECT_EQ(many->back().to, (kBlocks - 1) * 1000 + 10);
+}
+
 TEST(TraceAnswers, EndWhereNobodyWantsThemAnyMore) {
     AskedTrace asked(14);
     int left = 1 << 20;

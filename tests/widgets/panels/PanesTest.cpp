@@ -95,6 +95,24 @@ TEST(Panes, KernelsAreCopiedAsCsvWithPlainNumbers) {
     EXPECT_TRUE(lines.at(1).contains(",aten::mm,1,mlp/up,2,25,1,")) << lines.at(1).toStdString();
 }
 
+TEST(Panes, OperationsAndKernelsSayHowManySlicesOfTheirRangeCouldNotBeKept) {
+    PanesView view = paneView(true);
+    OperationsPane operations;
+    KernelsPane kernels;
+    for (const bool some : {false, true}) {
+        if (some) {
+            RangePanes panes = *view.panes;
+            panes.totals.lost = 5;
+            panes.totals.invalid = 2;
+            view.panes = std::make_shared<const RangePanes>(std::move(panes));
+        }
+        operations.setView(view);
+        kernels.setView(view);
+        for (const PaneTable* table : {&operations.table(), &kernels.table()})
+            EXPECT_EQ(table->sentence().contains("7 slices could not be kept"), some) << table->sentence().toStdString();
+    }
+}
+
 TEST(Panes, KernelsSayInWhichNumberFormatTheyRan) {
     PanesView view = paneView(true);
     RangePanes panes = *view.panes;

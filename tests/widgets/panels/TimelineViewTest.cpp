@@ -9,6 +9,7 @@
 #include "TimelineFixture.h"
 #include "widgets/style/Theme.h"
 #include "widgets/timeline/TimelineLegend.h"
+#include "widgets/timeline/TimelinePage.h"
 
 namespace stepscope {
 namespace {
@@ -206,6 +207,36 @@ TEST(TimelineView, ACounterIsAStaircaseAndAValueThatIsNoNumberCountsAsNothing) {
     EXPECT_NEAR(topAt(5) - topAt(15), (TimelineLayout::kCounter - 4) / 2.0, 2) << "half as much is half as high";
     EXPECT_NEAR(topAt(25) - topAt(15), TimelineLayout::kCounter - 4, 2);
     EXPECT_EQ(topAt(5), topAt(9)) << "a value holds until the next";
+}
+
+TEST(TimelineView, WhereSlicesCouldNotBeKeptALineMarksTheirLane) {
+    auto blocks = stepAndKernel();
+    blocks[1].lost = 5;
+    blocks[1].invalid = 2;
+    ShownTimeline shown(blocks);
+    const auto losses = shown.index.losses();
+    ASSERT_TRUE(losses);
+    ASSERT_EQ(shown.colourAt(15, kStreamLane, 0), lookColour(LookClass::Kernel, false));
+    shown.view.setLosses(*losses);
+    EXPECT_EQ(shown.colourAt(15, kStreamLane, 0), warningColour(false));
+    EXPECT_EQ(shown.colourAt(19, kStreamLane, 0), groundOf(shown.view)) << "only where its block is";
+    EXPECT_EQ(shown.colourAt(25, kTrainerLane, 0), lookColour(LookClass::Step, false)) << "nothing of this lane is missing";
+    EXPECT_EQ(shown.view.lostWords(kStreamLane), "5 lost, 2 invalid");
+    EXPECT_EQ(shown.view.lostWords(kTrainerLane), "");
+    TimelineContent other = shown.content(2);
+    shown.view.setContent(other);
+    EXPECT_EQ(shown.view.lostWords(kStreamLane), "") << "another session has its own";
+}
+
+TEST(TimelinePage, SaysHowManySlicesCouldNotBeKept) {
+    ShownTimeline shown;
+    TimelinePage page;
+    page.setContent(shown.content());
+    EXPECT_EQ(page.sentence(), "");
+    page.setLosses({{kStreamLane, 0, 10, 5, 2}});
+    EXPECT_TRUE(page.sentence().contains("5 slices were lost and 2 were invalid")) << page.sentence().toStdString();
+    page.setLosses({});
+    EXPECT_EQ(page.sentence(), "");
 }
 
 TEST(TimelineView, ASelectedSliceHasAnArrowToWhereItLeads) {

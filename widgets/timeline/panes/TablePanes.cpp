@@ -72,6 +72,12 @@ qlonglong sizesValue(const std::array<std::int64_t, 3>& sizes) {
     return static_cast<qlonglong>(static_cast<double>(sizes[0]) * static_cast<double>(sizes[1]) * static_cast<double>(sizes[2]));
 }
 
+// Of the range, behind how many there are.
+QString notKept(const RangePanes& panes) {
+    const std::int64_t missing = cappedSum(panes.totals.lost, panes.totals.invalid);
+    return missing > 0 ? QString(" · %1 slices could not be kept").arg(paneCount(missing)) : QString();
+}
+
 QString kernelKind(SliceKind kind) {
     return kind == SliceKind::Memcpy ? "copy" : kind == SliceKind::Memset ? "memset" : "kernel";
 }
@@ -156,8 +162,8 @@ void OperationsPane::setView(const PanesView& view) {
     if (m_panes && rows.empty())
         m_table->setSentence(QString("No operation begins in %1. “Fit” shows all that was captured.").arg(view.range));
     else if (m_panes)
-        m_table->setSentence(QString("%1 calls of operations in %2%3%4")
-                                 .arg(paneCount(m_panes->totals.operations), view.range,
+        m_table->setSentence(QString("%1 calls of operations in %2%3%4%5")
+                                 .arg(paneCount(m_panes->totals.operations), view.range, notKept(*m_panes),
                                       m_panes->nestedEach ? " · in Total calls within calls of the same name count each" : "",
                                       view.counterNote.isEmpty() ? "" : " · " + view.counterNote),
                              m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
@@ -246,7 +252,8 @@ void KernelsPane::setView(const PanesView& view) {
         m_table->setSentence(noKernelsSentence(view));
     else if (m_panes)
         m_table->setSentence(
-            QString("%1 kernels and copies, %2, in %3").arg(paneCount(m_panes->totals.kernels), paneTime(m_panes->totals.deviceTime.ns), view.range),
+            QString("%1 kernels and copies, %2, in %3%4")
+                .arg(paneCount(m_panes->totals.kernels), paneTime(m_panes->totals.deviceTime.ns), view.range, notKept(*m_panes)),
             m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
     m_table->setRows(std::move(columns), std::move(rows));
 }
