@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "core/base/KeyedHash.h"
 #include "core/trace/Lod.h"
@@ -86,8 +87,10 @@ std::vector<MemoryOfDevice> MemoryCurve::result(std::int64_t from, std::int64_t 
                 alive.erase(of[i]->address);
         }
         std::map<std::pair<std::uint32_t, std::uint32_t>, MemoryOwner> owners;
+        std::vector<const Kept*> pieces;
         for (const auto& entryAlive : alive) {
             const Kept& one = *entryAlive.second;
+            pieces.push_back(&one);
             MemoryOwner& owner = owners[{one.kind, one.owner}];
             owner.kind = m_texts[one.kind];
             owner.owner = m_texts[one.owner];
@@ -95,6 +98,10 @@ std::vector<MemoryOfDevice> MemoryCurve::result(std::int64_t from, std::int64_t 
             owner.count += 1;
             memory.aliveBytes = cappedSum(memory.aliveBytes, one.bytes);
         }
+        memory.alivePieces = static_cast<std::int64_t>(pieces.size());
+        std::ranges::sort(pieces, {}, [](const Kept* one) { return std::tuple(-one->bytes, one->at, one->address); });
+        if (pieces.size() > kMostPieces) pieces.resize(kMostPieces);
+        for (const Kept* one : pieces) memory.pieces.push_back({m_texts[one->kind], m_texts[one->owner], one->bytes, one->at});
         for (auto& [key, owner] : owners) memory.alive.push_back(std::move(owner));
         std::ranges::stable_sort(memory.alive, [](const MemoryOwner& a, const MemoryOwner& b) { return a.bytes > b.bytes; });
         all.push_back(std::move(memory));

@@ -15,6 +15,11 @@ struct MemoryOwner {
     std::string kind, owner;  // empty: unknown
     std::int64_t bytes = 0, count = 0;
 };
+// One of them by itself.
+struct MemoryPiece {
+    std::string kind, owner;
+    std::int64_t bytes = 0, at = 0;  // ns: when it was taken
+};
 struct MemoryOfDevice {
     std::int64_t rank = 0, device = -1;  // -1: the host
     bool absolute = false;               // the recording says how much is in use; else it is counted from the first allocation that was recorded
@@ -24,12 +29,15 @@ struct MemoryOfDevice {
     std::int64_t allocations = 0, taken = 0, freed = 0;  // in the range: how often memory was taken, and bytes
     std::vector<MemoryOwner> alive;                      // at the peak, of what was recorded as taken; most first
     std::int64_t aliveBytes = 0;
+    std::vector<MemoryPiece> pieces;  // of those that were alive, the largest
+    std::int64_t alivePieces = 0;     // how many there were
 };
 
 class MemoryCurve {
 public:
     static constexpr std::size_t kMostKept = 1'000'000;
     static constexpr std::size_t kPoints = 2000;
+    static constexpr std::size_t kMostPieces = 5000;
 
     // Everything from the begin of the capture on, so that it is known what is alive. False where there is no more room.
     bool add(const AllocationBlock& block);

@@ -82,6 +82,15 @@ TEST(MemoryCurve, TheHighestPointOfARangeIsThatOfEveryNanosecondOfIt) {
             std::int64_t pieces = 0;
             for (const MemoryOwner& owner : found[0].alive) pieces += owner.count;
             EXPECT_EQ(pieces, recording.blocks[static_cast<std::size_t>(found[0].peakAt)]);
+            EXPECT_EQ(found[0].alivePieces, pieces);
+            ASSERT_EQ(static_cast<std::int64_t>(found[0].pieces.size()), pieces);
+            std::int64_t ofPieces = 0;
+            for (const MemoryPiece& piece : found[0].pieces) {
+                ofPieces += piece.bytes;
+                EXPECT_LE(piece.at, found[0].peakAt);
+                EXPECT_LE(piece.bytes, found[0].pieces.front().bytes) << "the largest first";
+            }
+            EXPECT_EQ(ofPieces, *highest);
             EXPECT_EQ(found[0].taken, taken);
             EXPECT_EQ(found[0].freed, freed);
             EXPECT_EQ(found[0].allocations, allocations);
@@ -107,6 +116,20 @@ TEST(MemoryCurve, OfARangeInWhichMemoryIsOnlyGivenBackTheBeginningIsTheHighest) 
     EXPECT_EQ(found[0].freed, 600);
     // From the very instant on it is given back.
     EXPECT_EQ(curve.result(20, 30).front().peak, 5000);
+}
+
+TEST(MemoryCurve, OfVeryManyPiecesTheLargestAreListedAndAllCounted) {
+    AllocationBlock block;
+    const auto many = static_cast<std::int64_t>(MemoryCurve::kMostPieces) + 100;
+    for (std::int64_t i = 1; i <= many; ++i) block.allocations.push_back({.at = i, .address = static_cast<std::uint64_t>(i), .bytes = i});
+    MemoryCurve curve;
+    ASSERT_TRUE(curve.add(block));
+    const auto found = curve.result(0, many + 1);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].alivePieces, many);
+    ASSERT_EQ(found[0].pieces.size(), MemoryCurve::kMostPieces);
+    EXPECT_EQ(found[0].pieces.front().bytes, many);
+    EXPECT_EQ(found[0].pieces.back().bytes, 101);
 }
 
 TEST(MemoryCurve, KeepsDevicesAndWorkersApart) {

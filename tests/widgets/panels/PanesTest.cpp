@@ -250,6 +250,12 @@ TEST(Panes, MemoryShowsWhatWasAliveAtThePeakOrSaysWhatWouldFillIt) {
     pane.setView({.panes = std::make_shared<const RangePanes>(std::move(panes)), .range = "all of it", .note = {}});
     EXPECT_TRUE(pane.table().sentence().contains("at most 2.00")) << pane.table().sentence().toStdString();
     EXPECT_TRUE(pane.table().asCsv().split('\n').at(1).startsWith("activations,aten::mm,2000000,")) << pane.table().asCsv().toStdString();
+    pane.rowsOf()->setCurrentIndex(2);
+    Q_EMIT pane.rowsOf()->activated(2);
+    const QStringList pieces = pane.table().asCsv().split('\n');
+    EXPECT_EQ(pieces.at(0), "Kind,Owner,Bytes (B),Taken (ms),Held (ms)");
+    EXPECT_EQ(pieces.at(1), "activations,aten::mm,2000000,2e-06,0") << "taken at the very peak, and given back behind it";
+    EXPECT_EQ(pieces.at(2), "weights,unknown,4000,1e-06,1e-06");
     pane.show();
     QTest::mouseMove(&pane, {100, 100});
 }

@@ -100,7 +100,7 @@ MemoryPane::MemoryPane(QWidget* parent) : Pane(parent) {
     m_device->setAccessibleName("Whose memory");
     m_rowsOf = new QComboBox;
     m_rowsOf->setAccessibleName("What a row is");
-    m_rowsOf->addItems({"by what it is for", "by who took it"});
+    m_rowsOf->addItems({"by what it is for", "by who took it", "piece by piece"});
     m_curve = new MemoryView;
     m_table = new PaneTable("what was alive when most memory was in use", 2, true);
     m_split = new QSplitter(Qt::Horizontal);
@@ -168,6 +168,7 @@ void MemoryPane::showDevice() {
                           "made with profile_memory=True; how much memory the process uses stands in the counters below the lanes."));
         return m_table->setRows({}, {});
     }
+    if (!m_chosen) m_rowsOf->setCurrentIndex(predictedHere(*memory) ? 0 : 1);
     QString text =
         QString("%1 · at most %2 in use on the %3").arg(m_view.range, bytesText(memory->peak), memoryTitle(*memory, m_panes->severalRanks));
     if (!memory->absolute) text += " since recording began";
@@ -180,17 +181,20 @@ void MemoryPane::showDevice() {
     text += QString(" · taken %1 times, %2").arg(paneCount(memory->allocations), bytesText(memory->taken));
     if (memory->aliveBytes < memory->peak)
         text += QString(" · %1 were taken before recording began").arg(bytesText(memory->peak - memory->aliveBytes));
+    if (m_rowsOf->currentIndex() == 2 && memory->alivePieces > static_cast<std::int64_t>(memory->pieces.size()))
+        text += QString(" · the largest %1 of %2 pieces").arg(paneCount(static_cast<qint64>(memory->pieces.size())), paneCount(memory->alivePieces));
     if (m_panes->memoryCut) text += QString(" · only the first %1 allocations were read").arg(paneCount(MemoryCurve::kMostKept));
     m_table->setSentence(
         text,
         "The rows are what was alive when most memory was in use, of what was recorded as taken. Predicted is what the settings that the "
         "run began with hold at the worst moment of a step.");
     m_curve->setMemory(memory, m_panes->from, m_panes->to);
-    if (!m_chosen) m_rowsOf->setCurrentIndex(predictedHere(*memory) ? 0 : 1);
     if (m_rowsOf->currentIndex() == 0)
         showKinds(*memory);
-    else
+    else if (m_rowsOf->currentIndex() == 1)
         showOwners(*memory);
+    else
+        showPieces(*memory);
 }
 
 void MemoryPane::showKinds(const MemoryOfDevice& memory) {
@@ -239,6 +243,24 @@ void MemoryPane::showOwners(const MemoryOfDevice& memory) {
                         {panePercent(share), 100 * share},
                         {paneCount(one.count), static_cast<qlonglong>(one.count)}});
     }
+    m_table->setRows(std::move(columns), std::move(rows));
+}
+
+void MemoryPane::showPieces(const MemoryOfDevice& memory) {
+    std::vector<PaneColumn> columns{{"Kind", "What the memory holds, where the recording says it", {}, true, 18},
+                                    {"Owner", "Who took it", {}, true, 26},
+                                    {"Bytes", "Of this one allocation", "B"},
+                                    {"Taken", "When it was taken, since the session began", "ms"},
+                                    {"Held", "How long it had been held when most memory was in use", "ms"}};
+    std::vector<std::vector<PaneCell>> rows;
+    const auto words = [](const std::string& text) { return text.empty() ? QString("unknown") : paneText(text); };
+    const auto time = [](std::int64_t ns) { return PaneCell{paneTime(ns), static_cast<double>(ns) * 1e-6}; };
+    for (const MemoryPiece& one : memory.pieces)
+        rows.push_back({{words(one.kind), words(one.kind)},
+                        {words(one.owner), words(one.owner), paneText(one.owner)},
+                        {bytesText(one.bytes), static_cast<qlonglong>(one.bytes)},
+                        time(one.at),
+                        time(memory.peakAt > one.at ? memory.peakAt - one.at : 0)});
     m_table->setRows(std::move(columns), std::move(rows));
 }
 

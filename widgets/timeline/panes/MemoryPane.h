@@ -1,5 +1,5 @@
 // The pane Memory: what is in use over the range, of the host or a device, its highest point, and what was alive then: by what it is for, beside what
-// was predicted, or by who took it. GUI thread.
+// was predicted, by who took it, or piece by piece. GUI thread.
 #pragma once
 #include "widgets/timeline/panes/Pane.h"
 
@@ -45,6 +45,7 @@ private:
     void showDevice();
     void showKinds(const MemoryOfDevice& memory);
     void showOwners(const MemoryOfDevice& memory);
+    void showPieces(const MemoryOfDevice& memory);
     bool predictedHere(const MemoryOfDevice& memory) const;
 
     PanesView m_view;
