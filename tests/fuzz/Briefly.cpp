@@ -76,6 +76,14 @@ std::vector<std::string> seeds() {
 "xxh128": {"model.safetensors": "00ff"}, "tokenizer": {"kind": "byte"},
 "model": {"n_layer": 1, "n_head": 2, "n_embd": 16, "vocab_size": 256, "n_positions": 16}})",
         "SQLite format 3",
+        "V EXPORT_SCHEMA_VERSION 3.1\nE 1700000000000000000\nI 0 GPU 80 64\nS 1 cudaLaunchKernel\nS 2 cudaLaunchKernel_v7000\nS 3 gemm\nS 4 trainer\n"
+        "R 100 110 16777218 9 1 0\nR 101 109 16777218 9 2 0\nK 120 130 0 1 7 9 16777216 3 3 8 4 1 128 1 1 32 0 1024 - 0\n"
+        "G 140 150 0 1 7 10 16777216 3\nC 160 170 0 1 7 11 16777216 4096 1 1 2\nM 180 190 0 1 7 12 16777216 64 2 0\nY 200 210 0 1 7 13 16777216 3\n"
+        "N 90 300 59 16777218 range -\nN 95 - 34 16777218 mark -\nA 105 16777216 0 64 512 0 2\nA 205 16777216 0 64 512 1 2\nO 1 2 16777218 0 4 0\n"
+        "P 3 4 16777218 0 4 0\nT 16777218 4\n",
+        std::string("\x1a\x09\0\0\0\x40\xfc\x54\xd9\x41\x10\x01\x2a\x0d\x0a\x0b\x0a\x04loss\x15\0\0\0\x40", 27),
+        R"({"origin_ns": 5, "facts": {"deviceProperties": [{"id": 0, "name": "GPU", "numSms": 80, "warpSize": 32}], "distributedInfo": {"rank": 1}}})",
+        R"({"operation": "aten::mm", "context": 1, "cat": "mine", "ph": "i", "id": 0, "numSms": 80, "maxThreadsPerMultiprocessor": 2048, "blocks per SM": 2.5})",
         "#version: 0.2\na b\nab c\n",
         "stepscope peaks 1\nm\nfloat32 1.0e+11\nbytes 1.0e+10\n",
     };
@@ -146,7 +154,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     // Those that open a file or a database each time take a hundred times as long.
-    const bool slow = found->first == "QueryFuzz" || found->first == "NsightFuzz" || found->first == "GzipFuzz";
+    const bool slow =
+        found->first == "QueryFuzz" || found->first == "NsightFuzz" || found->first == "GzipFuzz" || found->first == "StoredFactsFuzz";
     const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
     const std::uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : argc > 2 ? 1 : slow ? 300 : 5000;
     const auto all = seeds();
