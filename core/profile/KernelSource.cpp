@@ -26,7 +26,6 @@
 namespace stepscope {
 namespace {
 
-constexpr std::chrono::milliseconds kFetch{200};
 constexpr std::size_t kMostOperations = 1 << 20;  // of one capture, and of all graphs
 
 // Operations by the ids that were pushed for them. Any thread.

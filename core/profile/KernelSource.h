@@ -14,6 +14,8 @@ namespace stepscope {
 
 class KernelSource final : public CaptureSource {
 public:
+    // How long CUPTI is left alone while a capture goes on: what runs is seen soon, and its buffers do not fill up.
+    static constexpr std::chrono::milliseconds kFetch{200};
     // patience: how long CUPTI may take to hand its last records over before the capture goes on without them. Made and finished on the thread that
     // runs the steps; plugin and what the outlet names outlive it.
     KernelSource(const CaptureOutlet& outlet, const CudaPlugin& plugin, std::chrono::milliseconds patience = std::chrono::seconds(20));

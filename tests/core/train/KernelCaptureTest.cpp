@@ -214,6 +214,23 @@ TEST(KernelCapture, SaysWhichKindsOfRecordsCannotBeHadAndWhatTheirLackMeans) {
     EXPECT_THAT(run.kept.notes, Contains(HasSubstr("kernels belong to no operation that was seen")));
 }
 
+TEST(KernelCapture, CuptiIsAskedAgainAndAgainWhileACaptureGoesOn) {
+    static_assert(KernelSource::kFetch >= std::chrono::milliseconds(100) && KernelSource::kFetch <= std::chrono::milliseconds(250));
+    const FakeCuptiScript script;
+    fakeCuptiPlay(&script);
+    testing::CollectingSink events;
+    KernelSink kept(events);
+    const SessionClock clock;
+    KernelSource source({.sink = &kept, .clock = &clock, .gpu = true}, cudaPlugin());
+    const std::int64_t atFirst = fakeCuptiState().flushes;
+    // However long that takes here: nobody has asked for the end.
+    while (fakeCuptiState().flushes < atFirst + 3) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    CaptureDone done;
+    (void)source.finish(done);
+    const std::int64_t atEnd = fakeCuptiState().flushes;
+    EXPECT_GE(atEnd, atFirst + 4) << "and once more for what was left";
+}
+
 TEST(KernelCapture, LosesNothingOfTheRun) {
     OnGpu plain(kernelConfig(8)), captured(kernelConfig(8));
     captured.trainer.commands.push(Capture{.steps = 5, .firstStep = 2});

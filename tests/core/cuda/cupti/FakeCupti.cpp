@@ -86,7 +86,7 @@ CUPTI_FAKE void fakeCuptiPlay(const FakeCuptiScript* script) {
     own.script = *script;
     handBack(own);
     own.dropped = 0;
-    own.state.records = own.state.dropped = own.state.buffersAsked = own.state.buffersBack = 0;
+    own.state.records = own.state.dropped = own.state.buffersAsked = own.state.buffersBack = own.state.flushes = 0;
     t_externals.clear();
 }
 CUPTI_FAKE FakeCuptiState fakeCuptiState() {
@@ -229,6 +229,7 @@ CUPTI_FAKE CUptiResult CUPTIAPI cuptiActivityFlushAll(std::uint32_t) {
     Fake& own = fake();
     if (const int seconds = own.script.flushSeconds; seconds > 0) std::this_thread::sleep_for(std::chrono::seconds(seconds));
     const std::lock_guard lock(own.mutex);
+    own.state.flushes += 1;
     if (own.script.flush == CUPTI_SUCCESS && !own.script.keepsRecords) handBack(own);
     return own.script.flush;
 }

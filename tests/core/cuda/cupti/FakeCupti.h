@@ -25,6 +25,7 @@ struct FakeCuptiState {
     std::int64_t records = 0;  // played
     std::int64_t dropped = 0;  //
     std::int64_t buffersAsked = 0, buffersBack = 0;
+    std::int64_t flushes = 0;
     int pushed = 0;       // external ids on the calling thread's stack
     int graphEvents = 0;  // kinds of them that are listened to
 };
