@@ -200,9 +200,10 @@ private:
             add(fmt::format("{} records of CUPTI were invalid (they never began, or ended before they did) and are left out.",
                             format::count(made.invalid)));
         if (counts.refused > 0)
-            add(fmt::format("{} kinds of records beside kernels cannot be had of CUPTI here: calls, waits, copies between GPUs or the operations of kernels "
-                            "are missing; a newer driver may have them.",
-                            counts.refused));
+            add(fmt::format(
+                "{} kinds of records beside kernels cannot be had of CUPTI here: calls, waits, copies between GPUs or the operations of kernels "
+                "are missing; a newer driver may have them.",
+                counts.refused));
         if (counts.unknown > 0)
             add(fmt::format("{} records of CUPTI were of kinds that nobody asked for and are left out.", format::count(counts.unknown)));
         if (counts.unreadable > 0) add(fmt::format("{} buffers of CUPTI could not be read to their end.", format::count(counts.unreadable)));

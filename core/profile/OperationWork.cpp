@@ -99,8 +99,8 @@ bool among(const auto& names, std::string_view name) {
     return std::ranges::find(names, name) != names.end();
 }
 
-// LibTorch's fused attention by its back-end, the CPU's and those of a GPU: q, k, v come first, in the backward function behind the gradient of what came
-// out. What such an operation calls (aten::_flash_attention_forward, …) has no work of its own.
+// LibTorch's fused attention by its back-end, the CPU's and those of a GPU: q, k, v come first, in the backward function behind the gradient of what
+// came out. What such an operation calls (aten::_flash_attention_forward, …) has no work of its own.
 constexpr std::array<std::string_view, 4> kAttentions{"flash_attention_for_cpu", "flash_attention", "efficient_attention", "cudnn_attention"};
 
 OperationWork attentionOf(std::string_view name, const Operands& all, bool causal) {

@@ -272,8 +272,7 @@ Result<std::optional<TraceSlice>> TraceIndex::find(const std::string& words, con
             for (const auto& text : block->strings) fits.push_back(lowered(text).find(wanted) != std::string::npos);
             if (std::ranges::find(fits, true) == fits.end()) return {};
             for (const NameTable& table : block->tables)
-                if (std::ranges::any_of(table.sums, [&](const NameSum& sum) { return fits[sum.name]; }))
-                    places.emplace_back(table.first, table.last);
+                if (std::ranges::any_of(table.sums, [&](const NameSum& sum) { return fits[sum.name]; })) places.emplace_back(table.first, table.last);
             return {};
         });
         if (!tables) return tables.error();

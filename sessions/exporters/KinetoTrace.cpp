@@ -60,8 +60,8 @@ Result<std::string> capturedDevices(SessionReader& reader, std::int64_t session,
     std::string all;
     for (const auto& lane : lanes) {
         if (lane.kind != "device/1") continue;
-        const auto page =
-            reader.chunks(session, {lane.kind, lane.lane, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}}, {}, 1);
+        const auto page = reader.chunks(
+            session, {lane.kind, lane.lane, {std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}}, {}, 1);
         if (!page) return page.error();
         if (page->chunks.empty()) continue;
         if (const auto device = jsonOf(*page->chunks.front()); device.is_object()) all += (all.empty() ? "" : ", ") + spaced(device);

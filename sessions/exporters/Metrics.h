@@ -1,5 +1,5 @@
-// Metrics: every number that a run or an import stored of its steps, event by event, under the names that exports give them (CSV long and wide, TensorBoard). Never thinned
-// out. Called by exporters, on a reader's thread.
+// Metrics: every number that a run or an import stored of its steps, event by event, under the names that exports give them (CSV long and wide,
+// TensorBoard). Never thinned out. Called by exporters, on a reader's thread.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -154,8 +154,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     // Those that open a file or a database each time take a hundred times as long.
-    const bool slow =
-        found->first == "QueryFuzz" || found->first == "NsightFuzz" || found->first == "GzipFuzz" || found->first == "StoredFactsFuzz";
+    const bool slow = found->first == "QueryFuzz" || found->first == "NsightFuzz" || found->first == "GzipFuzz" || found->first == "StoredFactsFuzz";
     const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
     const std::uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : argc > 2 ? 1 : slow ? 300 : 5000;
     const auto all = seeds();

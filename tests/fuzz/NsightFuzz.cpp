@@ -1,5 +1,5 @@
-// Any bytes as a database of Nsight Systems: slices, or one sentence. What begins as a database does is one, as it is; all else are lines, a row each of a
-// database that is made of them: a letter for its table, then its values, a number, - for none, or a text.
+// Any bytes as a database of Nsight Systems: slices, or one sentence. What begins as a database does is one, as it is; all else are lines, a row each
+// of a database that is made of them: a letter for its table, then its values, a number, - for none, or a text.
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
@@ -30,12 +30,14 @@ const std::map<char, Table>& tables() {
         {'R', {"CUPTI_ACTIVITY_KIND_RUNTIME", "start, end, globalTid, correlationId, nameId, returnValue", 6}},
         {'K',
          {"CUPTI_ACTIVITY_KIND_KERNEL",
-          "start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName, shortName, gridX, gridY, gridZ, blockX, blockY, blockZ, "
+          "start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName, shortName, gridX, gridY, gridZ, blockX, blockY, "
+          "blockZ, "
           "registersPerThread, staticSharedMemory, dynamicSharedMemory, graphNodeId, localMemoryPerThread",
           20}},
         {'G', {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "start, end, deviceId, contextId, streamId, correlationId, globalPid, graphId", 8}},
         {'C',
-         {"CUPTI_ACTIVITY_KIND_MEMCPY", "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind", 11}},
+         {"CUPTI_ACTIVITY_KIND_MEMCPY", "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind",
+          11}},
         {'M', {"CUPTI_ACTIVITY_KIND_MEMSET", "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, memKind, value", 10}},
         {'Y', {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "start, end, deviceId, contextId, streamId, correlationId, globalPid, syncType", 8}},
         {'N', {"NVTX_EVENTS", "start, end, eventType, globalTid, text, textId", 6}},

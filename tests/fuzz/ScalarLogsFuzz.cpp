@@ -1,5 +1,5 @@
-// Any bytes as TensorBoard's events and as a log of llm.c: numbers, or one sentence. And as the records of an event file with the checksums that they have
-// to have, each behind a byte of its length: what stands behind the checksums is asked too.
+// Any bytes as TensorBoard's events and as a log of llm.c: numbers, or one sentence. And as the records of an event file with the checksums that they
+// have to have, each behind a byte of its length: what stands behind the checksums is asked too.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -39,8 +39,8 @@ std::size_t readOf(std::string_view text) {
     importing::TraceBuilder trace("/tmp");
     trace.beginFile(0);
     importing::ScalarSteps steps;
-    for (const Status& read : {importing::readEventBytes(text, "bytes", trace, steps), importing::readEventBytes(wrapped(text), "bytes", trace, steps),
-                               importing::readLlmcText(text, "bytes", trace, steps)})
+    for (const Status& read : {importing::readEventBytes(text, "bytes", trace, steps),
+                               importing::readEventBytes(wrapped(text), "bytes", trace, steps), importing::readLlmcText(text, "bytes", trace, steps)})
         if (!read) SS_CHECK(read.error().sentence.ends_with('.'));
     (void)importing::looksLikeEventFile(text);
     (void)importing::looksLikeLlmcLog(text);
@@ -51,8 +51,7 @@ std::size_t readOf(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     // A loss of 2 at step 1, as the event of a summary; it is reached behind its checksums.
-    static const bool reached =
-        readOf("\x1a\x09" + raw(1.7e9) + std::string("\x10\x01\x2a\x0d\x0a\x0b\x0a\x04loss\x15", 13) + raw(2.0F)) == 1;
+    static const bool reached = readOf("\x1a\x09" + raw(1.7e9) + std::string("\x10\x01\x2a\x0d\x0a\x0b\x0a\x04loss\x15", 13) + raw(2.0F)) == 1;
     SS_CHECK(reached);
     (void)readOf({reinterpret_cast<const char*>(bytes), size});
     return 0;

@@ -1,5 +1,5 @@
-// Any bytes as what a session has stored of its devices, of the trace that it was imported from and of a slice: exports of it are valid JSON and whole
-// packets, whatever it is.
+// Any bytes as what a session has stored of its devices, of the trace that it was imported from and of a slice: exports of it are valid JSON and
+// whole packets, whatever it is.
 #include <unistd.h>
 
 #include <filesystem>
@@ -26,7 +26,8 @@ ChunkPtr factsOf(const char* kind, const std::string& text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     constexpr int kSessionsAFile = 100;
-    static const std::string path = (std::filesystem::temp_directory_path() / ("stepscope-facts-fuzz-" + std::to_string(::getpid()) + ".db")).string();
+    static const std::string path =
+        (std::filesystem::temp_directory_path() / ("stepscope-facts-fuzz-" + std::to_string(::getpid()) + ".db")).string();
     static int number = 0;
     if (number++ % kSessionsAFile == 0)
         for (const char* end : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(path + end);

@@ -1,7 +1,7 @@
 // play_records: records of activities as lines on standard input, played by the fake CUPTI as NVIDIA's own structures, taken by the plug-in's
 // capture, decoded, packed into chunks and read back; what came out is summed up on standard output. play_records [MULTIPROCESSORS THREADS REGISTERS
-// SHARED [DATABASE TRACE]]: with the latter the chunks are recorded as a session too, and that is exported. real_records.py feeds it with recordings of
-// real GPUs.
+// SHARED [DATABASE TRACE]]: with the latter the chunks are recorded as a session too, and that is exported. real_records.py feeds it with recordings
+// of real GPUs.
 #include <fmt/format.h>
 
 #include <charconv>

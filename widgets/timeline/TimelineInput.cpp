@@ -132,10 +132,11 @@ bool TimelineView::event(QEvent* event) {
         const TraceLane& lane = m_content.lanes.lanes[static_cast<std::size_t>(row->place)];
         if (help->pos().x() < lanes.left()) {
             const QString lost = lostWords(lane.lane);
-            QToolTip::showText(help->globalPos(),
-                               QString("%1, %2 slices%3")
-                                   .arg(laneTitle(lane, true), QString::fromStdString(format::count(lane.slices)), lost.isEmpty() ? lost : ", " + lost),
-                               this);
+            QToolTip::showText(
+                help->globalPos(),
+                QString("%1, %2 slices%3")
+                    .arg(laneTitle(lane, true), QString::fromStdString(format::count(lane.slices)), lost.isEmpty() ? lost : ", " + lost),
+                this);
             return true;
         }
         RowPicture picture;

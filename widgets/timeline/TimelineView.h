@@ -20,7 +20,7 @@ class TimelineView : public QWidget {
 public:
     explicit TimelineView(QWidget* parent = nullptr);
 
-    void setContent(TimelineContent content);  // another session, or the same grown: what is seen stays then
+    void setContent(TimelineContent content);               // another session, or the same grown: what is seen stays then
     void setCounters(std::vector<CounterSeries> counters);  // of the same content: lanes do not wait for them
     void setLosses(std::vector<TraceLoss> losses);          // by lane and time: marked at the upper edge of their lanes
     void addStyles(const std::vector<LodStyle>& styles);
@@ -47,8 +47,8 @@ public:
     double xOf(qint64 time) const { return lanesRect().left() + (static_cast<double>(time) - m_from) / m_nsPerPixel; }
     void setFolded(qint64 lane, bool folded);
     bool isFolded(qint64 lane) const { return m_folded.contains(lane); }
-    QString asText() const;                  // what is in sight, a line a lane
-    QString lostWords(qint64 lane) const;    // "5 lost, 2 invalid"; empty: all of it is there
+    QString asText() const;                // what is in sight, a line a lane
+    QString lostWords(qint64 lane) const;  // "5 lost, 2 invalid"; empty: all of it is there
 
     QSize minimumSizeHint() const override { return {320, 160}; }
 

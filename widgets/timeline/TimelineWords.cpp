@@ -36,7 +36,8 @@ QString histogram(const LogHistogram& durations) {
     }
     const std::int64_t most = std::ranges::max(bars);
     QString text;
-    for (const std::int64_t bar : bars) text += bar == 0 ? QChar(0x00b7) : QChar(0x2581 + static_cast<int>(7 * static_cast<double>(bar) / static_cast<double>(most)));
+    for (const std::int64_t bar : bars)
+        text += bar == 0 ? QChar(0x00b7) : QChar(0x2581 + static_cast<int>(7 * static_cast<double>(bar) / static_cast<double>(most)));
     return QString("%1 %2 %3")
         .arg(timeText(static_cast<double>(LogHistogram::cellBegin(first))), text, timeText(static_cast<double>(LogHistogram::cellBegin(last + 1))));
 }

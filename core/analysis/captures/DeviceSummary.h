@@ -28,8 +28,8 @@ struct GpuShape {
     double float32 = 0;  // FLOP/s, of its ordinary units
 };
 
-// Blocks and warps of a launch for each multiprocessor, and the share of its threads that they occupy at most: of those that there are, of those that fit in by
-// threads, registers and shared memory. Nothing where the shape or the launch is not known.
+// Blocks and warps of a launch for each multiprocessor, and the share of its threads that they occupy at most: of those that there are, of those that
+// fit in by threads, registers and shared memory. Nothing where the shape or the launch is not known.
 struct KernelFill {
     double blocksPerMultiprocessor = 0;
     double warpsPerMultiprocessor = 0;

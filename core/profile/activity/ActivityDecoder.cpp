@@ -112,8 +112,8 @@ void nest(std::vector<Slice>& slices) {
     }
 }
 
-// By place in `all`, calls of one thread by their begin: which are the driver's part of a call of the runtime that has the same correlation. A launch is
-// joined with its kernel by one call of the host: whoever reads an export counts the kernel once for each.
+// By place in `all`, calls of one thread by their begin: which are the driver's part of a call of the runtime that has the same correlation. A launch
+// is joined with its kernel by one call of the host: whoever reads an export counts the kernel once for each.
 std::vector<bool> partsOfLaunches(const std::vector<CudaActivity>& all) {
     std::vector<bool> parts(all.size(), false);
     std::vector<const CudaActivity*> open;

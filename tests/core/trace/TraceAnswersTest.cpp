@@ -241,7 +241,8 @@ TEST(TraceFind, MeetsEachOfThoseThatBeginAtTheSameNanosecond) {
     for (const std::int64_t lane : {20, 10})
         for (const std::int32_t depth : {1, 0}) {
             SliceBlock block{.thread = {.process = 1, .thread = lane, .lane = lane}, .strings = {"", "aten::mm"}};
-            for (const std::int64_t start : {500, 900}) block.slices.push_back({.start = start, .duration = depth == 0 ? 50 : 0, .name = 1, .depth = depth});
+            for (const std::int64_t start : {500, 900})
+                block.slices.push_back({.start = start, .duration = depth == 0 ? 50 : 0, .name = 1, .depth = depth});
             trace.add(encodeSlices(block));
         }
     trace.finish();

@@ -176,10 +176,10 @@ TEST_F(QueryLimitsOf, WhatJoinsKeepCountsAgainstTheLimitOfMemory) {
     const auto once = run("SELECT count(*) FROM op JOIN kernel ON kernel.external = op.external", limits);
     ASSERT_TRUE(once) << once.error().sentence;
     EXPECT_EQ(asText(*once), "20000\n");
-    const auto thrice = run(
-        "SELECT count(*) FROM op JOIN kernel ON kernel.external = op.external JOIN runtime ON runtime.correlation = kernel.correlation"
-        " JOIN kernel k2 ON k2.correlation = runtime.correlation",
-        limits);
+    const auto thrice =
+        run("SELECT count(*) FROM op JOIN kernel ON kernel.external = op.external JOIN runtime ON runtime.correlation = kernel.correlation"
+            " JOIN kernel k2 ON k2.correlation = runtime.correlation",
+            limits);
     ASSERT_FALSE(thrice);
     EXPECT_EQ(thrice.error().code, ErrorCode::OutOfMemory) << thrice.error().sentence;
 }

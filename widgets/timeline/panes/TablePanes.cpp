@@ -251,10 +251,9 @@ void KernelsPane::setView(const PanesView& view) {
     if (m_panes && rows.empty())
         m_table->setSentence(noKernelsSentence(view));
     else if (m_panes)
-        m_table->setSentence(
-            QString("%1 kernels and copies, %2, in %3%4")
-                .arg(paneCount(m_panes->totals.kernels), paneTime(m_panes->totals.deviceTime.ns), view.range, notKept(*m_panes)),
-            m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
+        m_table->setSentence(QString("%1 kernels and copies, %2, in %3%4")
+                                 .arg(paneCount(m_panes->totals.kernels), paneTime(m_panes->totals.deviceTime.ns), view.range, notKept(*m_panes)),
+                             m_panes->folded ? tooManySlices(*m_panes) : "Those that begin in the range. A click shows the longest of them.");
     m_table->setRows(std::move(columns), std::move(rows));
 }
 
