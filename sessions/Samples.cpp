@@ -42,4 +42,8 @@ Status forEachAllocationBlock(SessionReader& reader, std::int64_t session, const
     return forEachBlockOf(reader, session, kAllocations, range, decodeAllocations, take);
 }
 
+Status forEachWorkerTimes(SessionReader& reader, std::int64_t session, const std::function<Status(const WorkerTimes&)>& take) {
+    return forEachBlockOf(reader, session, kWorkerTimes, {}, decodeWorkerTimes, take);
+}
+
 }  // namespace stepscope

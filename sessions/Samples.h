@@ -1,4 +1,4 @@
-// The samples and allocations of a session, block by block: never more than a few of them in memory. Whoever adds up, draws or exports counters or
+// The samples, allocations and times of workers of a session, block by block: never more than a few of them in memory. Whoever adds up, draws or exports counters or
 // memory reads it by this. On a reader's thread.
 #pragma once
 #include <functional>
@@ -6,6 +6,7 @@
 #include "core/base/Result.h"
 #include "core/trace/Allocation.h"
 #include "core/trace/Sample.h"
+#include "core/trace/WorkerTimes.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope {
@@ -21,5 +22,7 @@ Status forEachSampleBlock(SessionReader& reader, std::int64_t session, const std
                           const BlockRange& range = {});
 Status forEachAllocationBlock(SessionReader& reader, std::int64_t session, const std::function<Status(const AllocationBlock&)>& take,
                               const BlockRange& range = {});
+// Of a run of several workers: what each of them took for the phases of its steps, in order of time.
+Status forEachWorkerTimes(SessionReader& reader, std::int64_t session, const std::function<Status(const WorkerTimes&)>& take);
 
 }  // namespace stepscope

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/events/Event.h"
+#include "core/trace/WorkerTimes.h"
 #include "sessions/ChunkTables.h"
 #include "sessions/Columns.h"
 #include "sessions/SessionRow.h"
@@ -191,6 +192,10 @@ private:
         found.msPerStepMedian = medians.durationNs / 1e6;
         found.tokensPerSecond = medians.tokens / (medians.durationNs / 1e9);
         found.config = readConfig(session);
+        SQLite::Statement workers(*m_connection, "SELECT 1 FROM chunk_lanes WHERE session = ? AND kind = ? LIMIT 1");
+        workers.bind(1, session);
+        workers.bind(2, kWorkerTimes);
+        found.severalWorkers = workers.executeStep();
         return found;
     }
 

@@ -43,6 +43,7 @@ struct SessionSummary {
     double msPerStepMedian = kUnknown;                        // over stored steps, first 3 left out
     double tokensPerSecond = kUnknown;                        // from that median
     std::vector<std::pair<std::string, std::string>> config;  // listConfig() of the session; empty where it has none
+    bool severalWorkers = false;                              // and what each of them took is stored (forEachWorkerTimes)
 };
 
 // Bulk data of a session (core/trace/Chunk.h): what there is, lane by lane.

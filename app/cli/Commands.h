@@ -18,6 +18,7 @@ void addSessions(CLI::App& parent, Actions& actions);
 void addSessionsList(CLI::App& parent, Actions& actions);
 void addSessionsShow(CLI::App& parent, Actions& actions);
 void addSessionsCaptures(CLI::App& parent, Actions& actions);
+void addSessionsWorkers(CLI::App& parent, Actions& actions);
 void addSessionsChanges(CLI::App& parent, Actions& actions);  // export-csv, rename, delete, restore, purge
 void addCheckpoint(CLI::App& parent, Actions& actions);
 void addGenerate(CLI::App& parent, Actions& actions);

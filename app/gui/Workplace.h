@@ -22,6 +22,7 @@
 #include "app/gui/stored/CapturesWiring.h"
 #include "app/gui/stored/ExportWiring.h"
 #include "app/gui/stored/QueryWiring.h"
+#include "app/gui/stored/WorkersWiring.h"
 #include "app/gui/wiring/DemoWiring.h"
 #include "app/gui/wiring/ExperimentWiring.h"
 #include "app/gui/wiring/FlipWiring.h"
@@ -55,6 +56,7 @@ public:
     DemoWiring& demo() { return m_demo; }
     OverlayWiring& overlay() { return m_overlay; }
     CapturesWiring& captures() { return m_captures; }
+    WorkersWiring& workers() { return m_workers; }
 
 private:
     void startDemo(const EngineAnswer& answer);
@@ -86,6 +88,7 @@ private:
     QueryWiring m_query;
     ExportWiring m_exports;
     CapturesWiring m_captures;
+    WorkersWiring m_workers;
     ImportWiring m_import;
     DemoWiring m_demo;
     WindowActions m_actions;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/events/ConfigKeys.h"
+#include "sessions/Samples.h"
 #include "sessions/SessionStore.h"
 #include "sessions/record/Recorder.h"
 #include "tests/sessions/TestSupport.h"
@@ -107,6 +108,27 @@ TEST(SessionReader, KeepsHowAndWhenARunEnded) {
     EXPECT_EQ(found->state, RunState::Failed);
     EXPECT_EQ(found->why, "The loss is not a number.");
     EXPECT_EQ(found->endedUnixMs, sampleInfo().startedUnixMs + 2000);
+}
+
+TEST(SessionReader, TellsARunOfSeveralWorkersByWhatTheyTook) {
+    const TempFolder folder;
+    auto recorder = Recorder::open({.path = folder.file("s.db")}, sampleInfo());
+    auto reader = SessionReader::open(folder.file("s.db"));
+    EXPECT_FALSE((*reader)->summary(1)->severalWorkers);
+    std::vector<WorkerTimes> blocks;
+    for (std::int64_t step : {7, 9}) {
+        blocks.push_back({.phases = {"forward", "waiting"}, .workers = 2, .steps = {{step, step * 1000}}, .ns = {9, 0, 5, step}});
+        (*recorder)->publishChunk(std::make_shared<const Chunk>(encodeWorkerTimes(blocks.back())));
+    }
+    ASSERT_TRUE((*recorder)->finish());
+    EXPECT_TRUE((*reader)->summary(1)->severalWorkers);
+    std::vector<WorkerTimes> read;
+    const auto done = forEachWorkerTimes(**reader, 1, [&](const WorkerTimes& block) -> Status {
+        read.push_back(block);
+        return {};
+    });
+    ASSERT_TRUE(done) << done.error().sentence;
+    EXPECT_EQ(read, blocks);
 }
 
 TEST(SessionReader, NamesTheSessionThatIsNotThere) {

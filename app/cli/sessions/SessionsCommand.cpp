@@ -9,6 +9,7 @@ void addSessions(CLI::App& parent, Actions& actions) {
     addSessionsList(*group, actions);
     addSessionsShow(*group, actions);
     addSessionsCaptures(*group, actions);
+    addSessionsWorkers(*group, actions);
     addSessionsExport(*group, actions);
     addSessionsChanges(*group, actions);
 }

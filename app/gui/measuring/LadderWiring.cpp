@@ -43,8 +43,8 @@ Result<RunConfig> settingsOf(const StudyHistory& history, const SwitchCatalogue&
         return {};
     };
     if (began->kind != "ladder") {
-        const StudyRow* last = history.find(study::kFinal);
-        if (last == nullptr || last->state == study::kRejected || last->state == study::kFailed) return here;
+        const StudyRow* last = history.recommended();
+        if (last == nullptr) return here;
         if (auto done = apply(last->settings); !done) return done.error();
         return here;
     }

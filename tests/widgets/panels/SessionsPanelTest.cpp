@@ -251,6 +251,17 @@ TEST_F(SessionsPanelTest, OffersEverythingInTheContextMenu) {
                                   "Resume from its last checkpoint", "Rename", "Note", "Tags", "Captures…", "Export", "Delete"}));
 }
 
+TEST_F(SessionsPanelTest, OffersWhatWorkersTookOnlyOfARunThatSeveralMade) {
+    QSignalSpy wanted(&panel, &SessionsPanel::workersRequested);
+    for (SessionRow& row : rows) row.severalWorkers = true;
+    panel.setRows(rows);
+    Q_EMIT panel.view().customContextMenuRequested(panel.view().visualRect(panel.filter().index(1, 0)).center());
+    for (auto* action : panel.findChild<QMenu*>()->actions())
+        if (action->text() == "Workers…") action->trigger();
+    ASSERT_EQ(wanted.size(), 1);
+    EXPECT_EQ(wanted[0][0].toLongLong(), panel.filter().index(1, 0).data(SessionsModel::IdRole).toLongLong());
+}
+
 TEST_F(SessionsPanelTest, OffersEachFormatThatASessionCanBeExportedIn) {
     panel.setExports({{"csv", "CSV, a line a value", {"*.csv"}, "session-%.csv"},
                       {"tensorboard", "TensorBoard events", {"events.out.tfevents*"}, "events.out.tfevents.session-%"}});

@@ -54,6 +54,7 @@ Q_SIGNALS:
     void resumeRequested(qint64 session);
     void measurementsRequested(qint64 session);                                      // what was measured within a run or a ladder, one by one
     void exportRequested(qint64 session, const QString& path, const QString& word);  // ExportChoice::word
+    void workersRequested(qint64 session, const QString& name);                      // to see what each took
     void capturesRequested(qint64 session, const QString& name);                     // to see and remove them
     void deleteRequested(qint64 session, const QString& name);
     void restoreRequested(qint64 session);

@@ -1,0 +1,141 @@
+#include "widgets/panels/workers/WorkersDialog.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QTableWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "core/analysis/WorkerMap.h"
+#include "core/base/Format.h"
+#include "widgets/panels/ToneLabel.h"
+#include "widgets/panels/workers/WorkersMap.h"
+#include "widgets/style/Metrics.h"
+#include "widgets/style/RowTable.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kTableRows = 1000;  // the map has all
+
+}  // namespace
+
+WorkersDialog::WorkersDialog(QWidget* parent) : QDialog(parent) {
+    m_sentence = sentenceLabel(Tone::Muted);
+    m_sentence->setAccessibleName("Workers of the session");
+    m_phase = new QComboBox;
+    m_phase->setAccessibleName("What the heat map shows");
+    m_legend = new ToneLabel(Tone::Muted);
+    m_map = new WorkersMap;
+    m_scroll = new QScrollArea;
+    m_scroll->setWidget(m_map);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_table = new QTableWidget;
+    m_table->setAccessibleName("Means of each worker");
+    styleRows(*m_table);
+    auto* close = new QPushButton("Close");
+    close->setDefault(true);
+
+    auto* head = new QHBoxLayout;
+    head->addWidget(m_phase);
+    head->addWidget(m_legend, 1);
+    auto* foot = new QHBoxLayout;
+    foot->addStretch(1);
+    foot->addWidget(close);
+    auto* layout = new QVBoxLayout(this);
+    layout->setSpacing(space(2));
+    layout->addWidget(m_sentence);
+    layout->addLayout(head);
+    layout->addWidget(m_scroll, 1);
+    layout->addWidget(m_table, 1);
+    layout->addLayout(foot);
+    resize(760, 420);
+    connect(close, &QPushButton::clicked, this, &QDialog::close);
+    connect(m_phase, &QComboBox::currentIndexChanged, this, &WorkersDialog::showGrid);
+}
+
+void WorkersDialog::ask(qint64 session, const QString& name) {
+    m_session = session;
+    m_view = {};
+    setWindowTitle(QString("Workers of session %1: %2").arg(session).arg(name));
+    setView({.session = session, .map = nullptr, .problem = {}});
+    m_sentence->setText("Reading what they took.");
+    show();
+    raise();
+    activateWindow();
+}
+
+void WorkersDialog::setView(const WorkersView& view) {
+    if (view.session != m_session) return;
+    m_view = view;
+    const bool some = view.map && view.map->steps() > 0;
+    const QString before = m_phase->currentData().toString();
+    {
+        const QSignalBlocker quiet(m_phase);
+        m_phase->clear();
+        m_phase->addItem("whole step", QString());
+        m_phase->addItem("work: all but waiting", QString(WorkerMap::kWork));
+        if (some)
+            for (const auto& phase : view.map->phases()) m_phase->addItem(QString::fromStdString(phase), QString::fromStdString(phase));
+        // At first what tells workers apart: the whole step takes all of them equally long.
+        const int chosen = m_phase->findData(before);
+        m_phase->setCurrentIndex(before.isEmpty() || chosen < 0 ? 1 : chosen);
+    }
+    for (QWidget* part : std::initializer_list<QWidget*>{m_phase, m_legend, m_scroll, m_table}) part->setVisible(some);
+    m_sentence->setTone(view.problem.isEmpty() ? Tone::Muted : Tone::Error);
+    if (!view.problem.isEmpty())
+        m_sentence->setText(view.problem);
+    else if (!some)
+        m_sentence->setText("No times of several workers are stored in this session: it was trained by one, or it ended before they were gathered, which is "
+                            "once in 64 steps.");
+    else
+        m_sentence->setText(QString("%1 steps. ").arg(QString::fromStdString(format::count(view.map->steps()))) +
+                            QString::fromStdString(view.map->slowest()));
+    fillTable();
+    showGrid();
+}
+
+void WorkersDialog::showGrid() {
+    m_map->setGrid(m_view.map ? m_view.map->grid(m_phase->currentData().toString().toStdString()) : WorkerGrid{});
+    m_legend->setText(m_map->high() > 0
+                          ? QString("of a step: light %1 or less, dark %2 or more").arg(workerTime(m_map->low()), workerTime(m_map->high()))
+                          : QString("nobody spent time with it"));
+}
+
+void WorkersDialog::fillTable() {
+    m_table->clear();
+    m_table->setRowCount(0);
+    if (!m_view.map) return;
+    const WorkerMap& map = *m_view.map;
+    QStringList heads{"worker", "step", "work"};
+    std::vector<std::vector<double>> means{map.means(), map.means(WorkerMap::kWork)};
+    for (const auto& phase : map.phases()) {
+        heads << QString::fromStdString(phase);
+        means.push_back(map.means(phase));
+    }
+    m_table->setColumnCount(static_cast<int>(heads.size()));
+    m_table->setHorizontalHeaderLabels(heads);
+    m_table->horizontalHeaderItem(2)->setToolTip("All of a step but waiting for the others");
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_table->setRowCount(static_cast<int>(std::min(map.workers(), kTableRows)));
+    for (int row = 0; row < m_table->rowCount(); ++row)
+        for (int column = 0; column < m_table->columnCount(); ++column) {
+            auto* item = new QTableWidgetItem(column == 0 ? QString::number(row)
+                                                          : workerTime(means[static_cast<std::size_t>(column - 1)][static_cast<std::size_t>(row)]));
+            item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+            m_table->setItem(row, column, item);
+        }
+}
+
+QString WorkersDialog::sentence() const {
+    return m_sentence->text();
+}
+
+}  // namespace stepscope
