@@ -15,6 +15,7 @@
 #include "app/cli/output/ConsoleSink.h"
 #include "app/cli/output/Output.h"
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/workers/LocalWorkers.h"
 #include "core/events/ConfigKeys.h"
 #include "core/events/ConfigNumbers.h"
 #include "core/workers/WorkerPlace.h"
@@ -32,7 +33,8 @@ struct TrainOptions {
     bool lossMayMove = false;
     Capture capture;      // when firstStep > 0
     std::string profile;  // empty: nothing is recorded of the steps
-    std::string patience = "300";
+    std::string patience = "300", workers = "1";
+    int startsOthers = 1;  // workers in all, of which this process starts the others; 1: it starts none
     std::string captureCap = fmt::format("{}GB", kUsualCaptureCap / 1'000'000'000);
 };
 
@@ -145,6 +147,16 @@ Status findWorkers(TrainOptions& options) {
     if (!patience) return patience.error();
     if (!place->alone() && !options.measures.empty())
         return makeError(ErrorCode::BadInput, "train --measure lets two values take turns within one process; leave it out, or start one worker.");
+    const auto wanted = parseValue(IntegerRange{1, LocalWorkers::kMost}, "--workers", options.workers);
+    if (!wanted) return wanted.error();
+    const auto asked = std::get<std::int64_t>(*wanted);
+    if (asked > 1 && !place->alone() && asked != place->size)
+        return makeError(ErrorCode::BadInput, fmt::format("--workers {} starts that many on this machine, and the environment says that this is one of {} "
+                                                          "(WORLD_SIZE); leave one of the two out.",
+                                                          asked, place->size));
+    if (asked > 1 && !options.measures.empty())
+        return makeError(ErrorCode::BadInput, "train --measure lets two values take turns within one process; leave it out, or --workers.");
+    options.startsOthers = asked > 1 && place->alone() ? static_cast<int>(asked) : 1;
     options.request.workers = *place;
     options.request.workerPatience = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * *patience));
     return {};
@@ -200,14 +212,26 @@ Result<ExitCode> train(TrainOptions& options) {
     ConsoleSink sink(std::move(stepLog), StepLines(std::get<std::int64_t>(*logEvery), batchShape(options.request.config).context),
                      stderrIsTerminal());
     std::atomic<Run*> running{nullptr};
-    std::atomic<bool> stopAsked{false};
+    std::atomic<bool> stopAsked{false}, otherFailed{false};
     std::unique_ptr<Run> run;
+    const auto stop = [&] {
+        stopAsked = true;
+        if (Run* told = running.load()) told->send(Stop{});
+    };
     RunSummary summary;
-    {
-        const StopSignals signals([&] {
-            stopAsked = true;
-            if (Run* told = running.load()) told->send(Stop{});
+    std::unique_ptr<LocalWorkers> others;
+    if (options.startsOthers > 1) {
+        auto started = LocalWorkers::start(ownCommand(), options.startsOthers, static_cast<int>(ExitCode::Stopped), [&] {
+            // Before all have met nobody else would notice; afterwards the run ends by itself, and names it.
+            otherFailed = true;
+            stop();
         });
+        if (!started) return started.error();
+        others = std::move(*started);
+        options.request.workers = others->place();
+    }
+    {
+        const StopSignals signals(stop);
         auto started = workbench->start(options.request, sink);
         if (!started) return started.error();
         run = std::move(*started);
@@ -215,6 +239,8 @@ Result<ExitCode> train(TrainOptions& options) {
         if (stopAsked) run->send(Stop{});  // asked before there was a run to tell
         summary = run->wait();
     }
+    running = nullptr;
+    const std::vector<std::string> ofOthers = others ? others->failures() : std::vector<std::string>();
     const bool shown = sink.finish(summary.why);
     std::optional<StoredForecast> forecast;
     if (summary.session != 0)
@@ -224,6 +250,11 @@ Result<ExitCode> train(TrainOptions& options) {
     if (summary.state == RunState::Failed || summary.state == RunState::Interrupted) {
         if (!shown) printError(summary.why);
         return exitCode(summary.code);
+    }
+    // It was stopped for want of another one, and the one that is missing knows why.
+    if (otherFailed && summary.state == RunState::Stopped) {
+        for (const std::string& why : ofOthers) printError(why);
+        return ExitCode::Training;
     }
     if (summary.state == RunState::Stopped) return ExitCode::Stopped;
     return summary.lostCheckpoints > 0 || !sink.stepLogWhole() ? ExitCode::Io : ExitCode::Ok;
@@ -305,6 +336,12 @@ void addTrain(CLI::App& parent, Actions& actions) {
     command->add_flag("--json", options->json, "End with one line of JSON");
     command->add_option("--patience", options->patience, "With several workers: how long to wait for one that does not come")
         ->type_name("SECONDS")
+        ->capture_default_str()
+        ->take_last();
+    command
+        ->add_option("--workers", options->workers,
+                     "Train with so many processes on this machine, each with its share of the cores; torchrun starts them on several")
+        ->type_name("N")
         ->capture_default_str()
         ->take_last();
     actions[command] = [options] { return train(*options); };

@@ -10,6 +10,7 @@
 #include "app/workbench/EarlyEnd.h"
 #include "app/workbench/LibraryWarnings.h"
 #include "app/workbench/Workbench.h"
+#include "app/workbench/workers/LocalWorkers.h"
 #include "core/base/Check.h"
 
 namespace stepscope::cli {
@@ -63,6 +64,7 @@ ExitCode guarded(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     stepscope::early_end::begun();
+    stepscope::endWithFirstWorker();
     stepscope::cli::openStandardStreams();
     stepscope::initialiseEngine();
     return static_cast<int>(stepscope::cli::guarded(argc, argv));

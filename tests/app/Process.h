@@ -28,6 +28,7 @@ public:
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
 
+    pid_t id() const { return m_id; }
     void send(int signal) const;
     Finished wait(std::chrono::seconds patience = std::chrono::seconds(120));
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -112,6 +113,109 @@ TEST_F(Workers, TwoAreOneWithTwoMicroBatchesBitForBitAndTheFirstAloneRecords) {
     EXPECT_EQ(weights(), together);
     EXPECT_EQ(losses(path("alone")), losses(path("together")));
     EXPECT_EQ(Json::parse(cli({"sessions", "list", "--db", database(), "--json"}).out).size(), 3u);
+}
+
+class LocalWorkersCli : public Workers {
+protected:
+    // One command that starts the others itself.
+    std::unique_ptr<Process> startAll(const Words& words) const {
+        std::filesystem::create_directory(path("tmp"));
+        Words command{STEPSCOPE_CLI};
+        for (const Words& part : {tiny(words), Words{"--workers", "2"}}) command.insert(command.end(), part.begin(), part.end());
+        Process::Options with = options();
+        with.environment["TMPDIR"] = path("tmp");
+        return std::make_unique<Process>(command, with);
+    }
+    bool nothingIsLeft() const { return std::filesystem::is_empty(path("tmp")); }
+    static std::vector<pid_t> childrenOf(pid_t parent) {
+        std::vector<pid_t> all;
+        for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(parent) + "/task")) {
+            std::ifstream file(thread.path() / "children");
+            for (pid_t child = 0; file >> child;) all.push_back(child);
+        }
+        return all;
+    }
+};
+
+TEST_F(LocalWorkersCli, TrainAsThoseThatAScriptStarts) {
+    expectDone(run({"--steps", "30", "--step-log", path("each")}));
+    const std::string each = weights();
+    const Finished finished = startAll({"--steps", "30", "--step-log", path("together")})->wait();
+    EXPECT_EQ(finished.exitCode, 0) << finished.err;
+    EXPECT_EQ(finished.err, "");
+    EXPECT_EQ(losses(path("together")), losses(path("each")));
+    EXPECT_EQ(weights(), each);
+    EXPECT_THAT(newest()["name"].get<std::string>(), testing::EndsWith("2 workers"));
+    EXPECT_TRUE(nothingIsLeft());
+}
+
+TEST_F(LocalWorkersCli, OneThatIsEndedIsNamedAndTheirStepsAreKept) {
+    const auto first = startAll({"--steps", "1000000", "--step-log", path("log")});
+    ASSERT_TRUE(waitForSteps(path("log"), 3));
+    const auto others = childrenOf(first->id());
+    ASSERT_EQ(others.size(), 1u);
+    ::kill(others[0], SIGKILL);
+    const Finished finished = first->wait();
+    EXPECT_EQ(finished.exitCode, kTraining) << finished.err;
+    EXPECT_THAT(finished.err, testing::HasSubstr("orker 1"));
+    EXPECT_GE(newest()["steps"].get<int>(), 3);
+    EXPECT_TRUE(nothingIsLeft());
+}
+
+TEST_F(LocalWorkersCli, EndWithTheFirstHoweverItEnds) {
+    const auto first = startAll({"--steps", "1000000", "--step-log", path("log")});
+    ASSERT_TRUE(waitForSteps(path("log"), 3));
+    const auto others = childrenOf(first->id());
+    ASSERT_EQ(others.size(), 1u);
+    first->send(SIGKILL);
+    EXPECT_EQ(first->wait().signal, SIGKILL);
+    const std::string there = "/proc/" + std::to_string(others[0]) + "/exe";
+    std::error_code gone;
+    for (int look = 0; look < 3000 && !std::filesystem::read_symlink(there, gone).empty(); ++look)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_TRUE(std::filesystem::read_symlink(there, gone).empty()) << "it trains on alone";
+}
+
+TEST_F(LocalWorkersCli, StopTogether) {
+    const auto first = startAll({"--steps", "1000000", "--step-log", path("log")});
+    ASSERT_TRUE(waitForSteps(path("log"), 3));
+    first->send(SIGTERM);
+    const Finished finished = first->wait();
+    EXPECT_EQ(finished.exitCode, kStopped) << finished.err;
+    EXPECT_EQ(newest()["state"], "stopped");
+    EXPECT_TRUE(nothingIsLeft());
+}
+
+TEST_F(LocalWorkersCli, AreRefusedBesideAnotherNumberAndWhereTheirNumberIsNone) {
+    Process::Options with = options();
+    with.environment["RANK"] = "0";
+    with.environment["WORLD_SIZE"] = "3";
+    with.environment["STEPSCOPE_WORKERS_FILE"] = path("meet");
+    expectRefused(cli(tiny({"--workers", "2"}), with), {"--workers 2", "3"}, kBadInput);
+    for (const char* none : {"0", "-1", "257", "two"}) expectRefused(cli(tiny({"--workers", none})), {"--workers"}, kBadInput);
+    expectRefused(cli(tiny({"--workers", "2", "--measure", "5:zero-grad=zero"})), {"--measure", "--workers"}, kBadInput);
+}
+
+TEST_F(Workers, WhatEachTookIsToldOfTheirSession) {
+    expectDone(run({"--steps", "70"}, 3));
+    const Finished text = cli({"sessions", "workers", "1", "--db", database()});
+    EXPECT_EQ(text.exitCode, 0) << text.err;
+    EXPECT_THAT(text.out, testing::HasSubstr("Means of 70 steps"));
+    EXPECT_THAT(text.out, testing::HasSubstr("backward"));
+    const Json json = Json::parse(cli({"sessions", "workers", "1", "--db", database(), "--json"}).out);
+    EXPECT_EQ(json["steps"], 70);
+    ASSERT_EQ(json["workers"].size(), 3u);
+    for (const auto& worker : json["workers"]) {
+        EXPECT_GT(worker["phases_ms"]["forward"].get<double>(), 0);
+        EXPECT_LT(worker["work_ms"].get<double>(), worker["ms"].get<double>()) << "some waiting there always is";
+    }
+    EXPECT_THAT(json["slowest"].get<std::string>(), testing::HasSubstr("orker"));
+
+    train({"--steps", "3"});
+    const Finished alone = cli({"sessions", "workers", "2", "--db", database()});
+    EXPECT_EQ(alone.exitCode, 0);
+    EXPECT_THAT(alone.out, testing::HasSubstr("was trained by one"));
+    EXPECT_EQ(cli({"sessions", "workers", "77", "--db", database()}).exitCode, cli({"sessions", "show", "77", "--db", database()}).exitCode);
 }
 
 TEST_F(Workers, APlannedStepTogetherIsTheSameEachTime) {
