@@ -52,6 +52,11 @@ std::vector<StudyRow> StudyHistory::rejectedValues() const {
     return all;
 }
 
+const StudyRow* StudyHistory::recommended() const {
+    const StudyRow* last = find(study::kFinal);
+    return last != nullptr && last->state == study::kChosen && !last->settings.empty() ? last : nullptr;
+}
+
 const std::vector<ExperimentJudged>& StudyHistory::pairsOf(const StudyRow& row) const {
     static const std::vector<ExperimentJudged> kNone;
     if (const auto found = m_pairs.find(row.row); found != m_pairs.end()) return found->second;

@@ -128,17 +128,16 @@ void addLadder(Document& document, const StudyHistory& history) {
         began.seed, (1 - began.alpha) * 100, began.delta * 100, history.measuredSeconds())});
 }
 
-bool recommends(const StudyRow* last) {
-    return last != nullptr && last->state != study::kRejected && last->state != study::kFailed && !last->settings.empty();
-}
-
 void addSearch(Document& document, const StudyHistory& history) {
     const StudyRow* last = history.find(study::kFinal);
     if (last == nullptr)
         document.blocks.push_back(Verdict{"It was ended before the race was decided: nothing is recommended.", Verdict::Tone::Neutral});
     else if (last->settings.empty() && last->outcome == toString(PairedOutcome::Inconclusive))
         document.blocks.push_back(Verdict{"Nothing is recommended.", Verdict::Tone::Neutral});
-    else if (!recommends(last))
+    else if (last->state == study::kWaiting || last->state == study::kRunning)
+        document.blocks.push_back(Verdict{fmt::format("{} won the race, and it was ended before that was measured anew: nothing is recommended.", last->settings),
+                                          Verdict::Tone::Neutral});
+    else if (history.recommended() == nullptr)
         document.blocks.push_back(Verdict{"Recommended: the present settings.", Verdict::Tone::Neutral});
     else
         document.blocks.push_back(Verdict{fmt::format("Recommended: {}. Beside the present settings {} as fast, measured anew.", last->settings,

@@ -54,28 +54,35 @@ ComparisonOutcome Comparison::run() {
         }
         if (outcome.state != RunState::Finished) break;
     }
-    // What is known is told where a part that comes behind it fails.
-    const auto then = [&](auto part) {
-        if (outcome.state != RunState::Finished) return;
+    // The verdict stands, whatever becomes of a part that comes behind it: why there is none of that is told beside it.
+    const auto then = [&](const char* what, auto part) -> Status {
+        if (outcome.state != RunState::Finished) return {};
         Status done;
         try {
             done = part();
         } catch (const std::exception& thrown) {
             done = describeException(thrown);
         }
-        if (stopAsked())
+        if (stopAsked()) {
             outcome.state = RunState::Stopped;
-        else if (!done)
-            outcome = {RunState::Failed, done.error()};
+            return {};
+        }
+        if (!done)
+            m_setup.sink->publish(LogLine{m_setup.clock->now(), m_newestStep, LogLevel::Warning,
+                                          fmt::format("{} {}", what, done.error().sentence), done.error().code, done.error().subject});
+        return done;
     };
-    if (m_setup.whyWindows > 0 && !m_course.pairs().empty()) then([this] { return captureBoth(); });
+    if (m_setup.whyWindows > 0 && !m_course.pairs().empty())
+        then("Nothing was captured that would say why:", [this] { return captureBoth(); });
     // Memory comes back before anybody is told that it is over.
     for (Instance& instance : m_instances) instance = {};
     m_shared = {};
     m_ballast = at::Tensor();
     for (const Arm arm : kArms) device_memory::trim(deviceOf(arm));
-    if (m_setup.lossSeconds > 0) then([this] { return learnFor(m_equalTime); });
-    judge(true);
+    Status learnt;
+    if (m_setup.lossSeconds > 0)
+        learnt = then("The losses at equal time are not known:", [this] { return learnFor(m_equalTime); });
+    judge(true, learnt ? std::string() : learnt.error().sentence);
     return outcome;
 }
 
@@ -100,7 +107,7 @@ Status Comparison::learnFor(EqualTimeLoss& loss) const {
     return {};
 }
 
-void Comparison::judge(bool over) {
+void Comparison::judge(bool over, const std::string& beside) {
     ExperimentJudged judged = judgementOf(m_course, over);
     judged.at = m_setup.clock->now();
     judged.step = m_newestStep;
@@ -109,6 +116,7 @@ void Comparison::judge(bool over) {
         judged.equalTime.seconds = m_setup.lossSeconds;
         judged.why += std::string(judged.why.empty() ? "" : " ") + equalTimeSentence(judged);
     }
+    if (!beside.empty()) judged.why += (judged.why.empty() ? "" : " ") + beside;
     m_setup.sink->publish(std::move(judged));
 }
 

@@ -58,7 +58,8 @@ struct ComparisonOutcome {
 class Comparison {
 public:
     explicit Comparison(ComparisonSetup setup);
-    // Publishes BlockDone and ExperimentJudged; the last ExperimentJudged is over. What was measured before a failure is judged too.
+    // Publishes BlockDone and ExperimentJudged; the last ExperimentJudged is over. What was measured before a failure is judged too. Captures and losses
+    // at equal time that fail behind the verdict are a warning beside it.
     ComparisonOutcome run();
 
 private:
@@ -85,7 +86,7 @@ private:
     at::Device deviceOf(Arm arm) const { return at::Device(side(arm).plan.device()); }
     Reading read() const;
     bool stopAsked() const { return m_setup.stop != nullptr && m_setup.stop->load(); }
-    void judge(bool over);
+    void judge(bool over, const std::string& beside = {});  // beside: what else there is to say
     Status learnFor(EqualTimeLoss& loss) const;
     Status captureBoth();
     // Seconds of a step per token, while it is captured.

@@ -118,6 +118,8 @@ std::string tuneText(const StudyHistory& history) {
         text += fmt::format("Recommended: {}\nMeasured anew beside the present settings: {}{}.\n", printable(last->settings),
                             times(last->ratio, last->low, last->high),
                             std::isfinite(last->msPerStep) ? ", " + format::milliseconds(last->msPerStep) + " a step" : "");
+    else if (last->state == study::kWaiting || last->state == study::kRunning)
+        text += fmt::format("{} won the race, and it was ended before that was measured anew: nothing is recommended.\n", printable(last->settings));
     else if (last->settings.empty() && last->outcome == toString(PairedOutcome::Inconclusive))
         text += "Nothing is recommended.\n";
     else

@@ -144,7 +144,9 @@ Result<bool> LiveExperiment::fits(std::int64_t vocabulary) const {
 
 Result<ComparisonSetup> LiveExperiment::prepare() {
     for (const RunPlan& plan : m_plans) device_memory::resetPeak(at::Device(plan.device()));
-    const std::int64_t threads = m_request.a.threads > 0 ? m_request.a.threads : m_registry->machine().cores;
+    // A side that sets a number of threads has it in its Program's scope; one that does not (0) takes what it finds, and that must be the machine's,
+    // whatever the other side sets.
+    const std::int64_t threads = m_registry->machine().cores;
     at::set_num_threads(static_cast<int>(threads));
     auto batches = openData().about(Subject::Kind::Data, m_request.a.data);
     if (!batches) return batches.error();
@@ -181,7 +183,8 @@ Result<ComparisonSetup> LiveExperiment::prepare() {
             side.start = setup.sides[0].start;
             continue;
         }
-        auto start = startingState({.config = side.config, .init = m_request.init, .resume = m_request.from}, shapes[armPlace(arm)], corpus, threads);
+        const std::int64_t ownThreads = side.config.threads > 0 ? side.config.threads : threads;
+        auto start = startingState({.config = side.config, .init = m_request.init, .resume = m_request.from}, shapes[armPlace(arm)], corpus, ownThreads);
         if (!start)
             return makeError(start.error().code, fmt::format("{}: {}", toString(arm), start.error().sentence))
                 .about(start.error().subject.kind, start.error().subject.name);

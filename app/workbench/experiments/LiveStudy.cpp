@@ -17,7 +17,10 @@ public:
     void publish(Event event) override {
         if (std::holds_alternative<StateChanged>(event)) return;  // the study has states of its own
         if (const auto* started = std::get_if<SessionStarted>(&event)) {
-            if (auto opened = m_study.open(*started->info); !opened) m_study.m_couldOpen = opened;
+            if (auto opened = m_study.open(*started->info); !opened) {
+                m_study.m_couldOpen = opened;
+                m_study.send(Stop{});  // nothing of it could be kept
+            }
             return;
         }
         if (auto* line = std::get_if<LogLine>(&event)) {
@@ -119,6 +122,7 @@ Status LiveStudy::open(const SessionInfo& like) {
 
 LiveStudy::Outcome LiveStudy::measure(ExperimentRequest request, ExperimentHistory& history, const std::function<void()>& onJudged) {
     request.record = false;
+    request.whyWindows = 0;  // a row has no place for reasons, and captures would take up to a sixth of the time that it is given
     Relay relay(*this, history, onJudged);
     auto started = m_start(std::move(request), relay);
     if (!started) return {RunState::Failed, started.error()};

@@ -296,8 +296,8 @@ LiveStudy::Outcome LiveTune::proof() {
         else if (!worth)
             row.why = "Measured anew, it is not faster than the present settings. " + row.why;
     } else {
-        row.state = outcome.state == RunState::Failed ? study::kFailed : study::kRunning;
-        if (outcome.state == RunState::Failed) row.why = outcome.error.sentence;
+        row.state = outcome.state == RunState::Failed ? study::kFailed : study::kWaiting;
+        row.why = outcome.state == RunState::Failed ? outcome.error.sentence : "It won the race; measuring it anew was ended before it said anything for sure.";
     }
     tell();
     return outcome;

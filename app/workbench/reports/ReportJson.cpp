@@ -24,6 +24,8 @@ Json factsOf(const Json& settings, const SideFacts& facts) {
             {"steps", facts.steps},
             {"ms_per_step", number(facts.msPerStep)},
             {"ms_per_step_median", number(facts.medianMsPerStep)},
+            {"ms_per_step_p10_of_blocks", number(facts.tenthMs)},
+            {"ms_per_step_p90_of_blocks", number(facts.ninetiethMs)},
             {"ms_slowest_step", number(facts.slowestMs)},
             {"tokens_per_s", number(facts.tokensPerSecond)},
             {"peak_bytes", number(facts.peakBytes)},
@@ -55,6 +57,7 @@ Json whyJson(const WaterfallResult& why) {
                         {"a_ms", number(one.a)},
                         {"b_ms", number(one.b)},
                         {"difference_ms", number(one.difference())},
+                        {"difference_share", number(one.a > 0 ? one.difference() / one.a : kUnknown)},
                         {"a_calls", number(one.callsA)},
                         {"b_calls", number(one.callsB)},
                         {"a_operations", one.namesA},
@@ -261,8 +264,8 @@ Json answerOf(const ExperimentHistory& history) {
 
 // What a search recommends: keys that differ from the present settings; none where it found nothing, or nothing that held when it was measured anew.
 Json recommendedBy(const StudyHistory& history) {
-    const StudyRow* last = history.find(study::kFinal);
-    return last == nullptr || last->state == study::kRejected || last->state == study::kFailed ? Json::object() : settingsJson(last->settings);
+    const StudyRow* last = history.recommended();
+    return last == nullptr ? Json::object() : settingsJson(last->settings);
 }
 
 Json ofStudy(const StudyHistory& history, std::int64_t session) {

@@ -23,6 +23,21 @@ TEST(StudyHistory, TheNewestOfEveryRowIsTheTable) {
     EXPECT_TRUE(history.rows().empty()) << "a replay that jumped back begins anew";
 }
 
+TEST(StudyHistory, RecommendsOnlyWhatWasMeasuredAnew) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "tune"});
+    EXPECT_EQ(history.recommended(), nullptr);
+    for (const char* state : {study::kRunning, study::kWaiting, study::kRejected, study::kFailed}) {
+        history.add(StudyRow{.row = 5, .role = study::kFinal, .state = state, .settings = "amp=bf16"});
+        EXPECT_EQ(history.recommended(), nullptr) << state;
+    }
+    history.add(StudyRow{.row = 5, .role = study::kFinal, .state = study::kChosen, .settings = "amp=bf16"});
+    ASSERT_NE(history.recommended(), nullptr);
+    EXPECT_EQ(history.recommended()->settings, "amp=bf16");
+    history.add(StudyRow{.row = 5, .role = study::kFinal, .state = study::kChosen});
+    EXPECT_EQ(history.recommended(), nullptr) << "the present settings need no recommendation";
+}
+
 TEST(StudyHistory, KeepsThePairsThatStandBehindEachRow) {
     StudyHistory history;
     history.add(StudyBegan{.kind = "ladder"});

@@ -48,6 +48,18 @@ TEST(StudyReport, OfALadderSaysWhatTheTopGivesEveryRungWhatWasNotMeasuredAndHowT
             EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
 }
 
+TEST(StudyReport, OfASearchThatWasEndedBeforeItsWinnerWasMeasuredAnewRecommendsNothing) {
+    StudyHistory history;
+    history.add(StudyBegan{.kind = "tune", .title = "mine"});
+    history.add(row(1, study::kCandidate, study::kChosen, "amp=bf16", 1.3));
+    for (const char* state : {study::kWaiting, study::kRunning}) {
+        history.add(row(2, study::kFinal, state, "amp=bf16"));
+        const std::string text = toMarkdown(studyReport(history, facts()));
+        EXPECT_NE(text.find("nothing is recommended"), std::string::npos) << text;
+        EXPECT_EQ(text.find("Recommended:"), std::string::npos) << text;
+    }
+}
+
 TEST(StudyReport, OfALadderShowsEveryPairOfEachRungAsADotAndTheFloorBesideIt) {
     StudyHistory history;
     history.add(StudyBegan{.kind = "ladder", .title = "mine", .delta = 0.01});

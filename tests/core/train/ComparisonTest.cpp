@@ -251,6 +251,24 @@ TEST_F(ComparisonTest, AfterTheVerdictTrainsBothForEquallyLongWhereThatIsAsked) 
     EXPECT_THAT(history.newest()->why, ::testing::HasSubstr("of training each, with 2 seeds"));
 }
 
+TEST_F(ComparisonTest, AVerdictStandsWhereCapturesBehindItFail) {
+    setup.rules.budgetSeconds = 1;
+    setup.whyWindows = 2;
+    bool over = false;
+    std::string warned;
+    sink.onEvent = [&](const Event& event) {
+        if (const auto* said = std::get_if<Preparing>(&event)) over = over || said->what == "capturing both sides";
+        if (const auto* line = std::get_if<LogLine>(&event); line && line->level == LogLevel::Warning) warned = line->text;
+    };
+    setup.afterStep = [&](Arm, std::int64_t, const StepResult&) {
+        if (over) throw std::runtime_error("the disk of captures is gone");
+    };
+    EXPECT_EQ(run().state, RunState::Finished);
+    ASSERT_TRUE(history.newest());
+    EXPECT_TRUE(history.newest()->over);
+    EXPECT_THAT(warned, ::testing::HasSubstr("Nothing was captured that would say why"));
+}
+
 TEST_F(ComparisonTest, StoppedByAPersonKeepsWhatIsKnown) {
     setup.rules.budgetSeconds = 600;
     sink.onEvent = [&](const Event& event) {

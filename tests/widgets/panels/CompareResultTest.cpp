@@ -166,6 +166,26 @@ TEST_F(CompareResultTest, SaysWhyItIsInconclusive) {
     EXPECT_TRUE(result.why().contains("4 minutes more")) << result.why().toStdString();
 }
 
+TEST_F(CompareResultTest, AnAnswerThatWasFoundStandsBesideWhatFailedBehindIt) {
+    begin();
+    for (int i = 0; i < 9; ++i) pair(i, 1.2);
+    ExperimentJudged judged{.pair = 8, .ratio = 1.2, .low = 1.15, .high = 1.25, .pairs = 9};
+    judged.over = true;
+    judged.outcome = "faster";
+    history->add(judged);
+    CompareView view;
+    view.stage = CompareView::Stage::Failed;
+    view.history = history;
+    view.doing = "B diverged in the training behind it.";
+    result.setView(view);
+    EXPECT_TRUE(result.verdict().contains("faster")) << result.verdict().toStdString();
+    EXPECT_TRUE(result.why().contains("B diverged")) << result.why().toStdString();
+    judged.outcome = "inconclusive";
+    history->add(judged);
+    result.setView(view);
+    EXPECT_EQ(result.verdict(), "No answer");
+}
+
 TEST_F(CompareResultTest, OneThatWasCutOffShowsWhatItHad) {
     begin();
     for (int i = 0; i < 5; ++i) pair(i, 1.1);

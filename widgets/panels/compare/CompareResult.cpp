@@ -285,8 +285,13 @@ void CompareResult::showVerdict() {
     const double level = history.began() ? (1 - history.began()->alpha) * 100 : 95;
     const auto& judged = history.newest();
     const bool over = judged && judged->over;
+    // What failed after the answer was found does not take it back.
+    const bool answered = over && judged->outcome != toString(PairedOutcome::Inconclusive);
     m_why->setTone(m_view.stage == Stage::Failed ? Tone::Error : Tone::Normal);
-    if (m_view.stage == Stage::Failed) {
+    if (m_view.stage == Stage::Failed && answered) {
+        m_verdict->setText(verdictWords(*judged, delta));
+        m_why->setText(asText(judged->why) + (judged->why.empty() || m_view.doing.isEmpty() ? "" : " ") + m_view.doing);
+    } else if (m_view.stage == Stage::Failed) {
         m_verdict->setText("No answer");
         m_why->setText(m_view.doing);
     } else if (over || (judged && m_view.stage == Stage::CutOff)) {

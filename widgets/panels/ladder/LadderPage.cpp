@@ -88,6 +88,7 @@ QString studyAnswer(const StudyHistory& history) {
         const QString settings = QString::fromStdString(last->settings);
         if (last->state == study::kFailed) return "What won the race could not be measured anew: " + QString::fromStdString(last->why);
         const QString times = timesText(last->ratio, last->low, last->high);
+        if (last->state == study::kWaiting) return settings + " won the race, and it was ended before that was measured anew: nothing is recommended";
         if (last->state == study::kRunning) return QString("%1 won the race and is measured anew: %2").arg(settings, times.isEmpty() ? "…" : times);
         return QString("Recommended: %1, %2 as fast as the present settings").arg(settings, times);
     }

@@ -1,0 +1,139 @@
+// Experiments and studies as the engine carries them out, in this process: what a side runs with, and what becomes of a study whose file cannot be
+// written.
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "app/workbench/Workbench.h"
+#include "app/workbench/experiments/LiveStudy.h"
+#include "core/base/OperationSpan.h"
+#include "core/events/ConfigKeys.h"
+#include "core/events/Event.h"
+#include "core/events/Presets.h"
+
+namespace stepscope {
+namespace {
+
+struct Silence final : EventSink {
+    void publish(Event) override {}
+    void publishChunk(ChunkPtr) override {}
+};
+
+// Among how many threads LibTorch shares the operations of each phase that begins.
+class ThreadsOfPhases final : public StepObserver {
+public:
+    void rangeBegins(const RangeFacts& facts) noexcept override {
+        if (facts.kind != RangeFacts::Kind::Phase) return;
+        const std::lock_guard lock(m_mutex);
+        m_seen.insert(at::get_num_threads());
+    }
+    std::set<int> seen() const {
+        const std::lock_guard lock(m_mutex);
+        return m_seen;
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    std::set<int> m_seen;
+};
+
+RunConfig small() {
+    RunConfig config = presetConfig("tiny-cpu").value();
+    config.data = "generated";
+    config.layers = 1;
+    config.width = 32;
+    config.heads = 2;
+    return config;
+}
+
+TEST(ExperimentsOf, ASideWithoutANumberOfThreadsHasAllOfTheMachineWhateverTheOtherOneSets) {
+    const auto workbench = Workbench::create();
+    ExperimentRequest request;
+    request.a = request.b = *workbench->complete(small());
+    request.a.threads = 1;
+    request.b.threads = 0;
+    request.budgetSeconds = kShortestBudget;
+    request.record = false;
+    request.whyWindows = 0;
+    Silence sink;
+    const auto threads = std::make_shared<ThreadsOfPhases>();
+    const Listening<StepObserver> listening(stepObservers, threads);
+    auto started = workbench->startExperiment(std::move(request), sink);
+    ASSERT_TRUE(started) << started.error().sentence;
+    EXPECT_EQ((*started)->wait().state, RunState::Finished);
+    EXPECT_EQ(threads->seen(), (std::set<int>{1, workbench->machine().cores}));
+}
+
+// A study of one experiment, which a stand-in plays.
+class OneLeg final : public LiveStudy {
+public:
+    OneLeg(const std::string& database, ExperimentStart start, EventSink& sink)
+        : LiveStudy({.kind = SessionKind::Ladder, .name = "one leg", .database = database, .config = small()}, std::move(start), sink) {}
+    ~OneLeg() override { end(); }
+
+private:
+    Outcome study() override {
+        ExperimentHistory history;
+        ExperimentRequest request;
+        request.a = request.b = small();
+        return measure(std::move(request), history, {});
+    }
+    StudyBegan began() const override { return {.kind = "ladder"}; }
+};
+
+// Goes on until it is stopped, as a leg of five minutes does.
+class PatientLeg final : public Run {
+public:
+    explicit PatientLeg(EventSink& sink) { sink.publish(SessionStarted{0, std::make_shared<SessionInfo>(), false}); }
+    void send(Command command) override { m_stopped = m_stopped || std::holds_alternative<Stop>(command); }
+    bool done() const override { return m_stopped; }
+    RunSummary wait() override {
+        for (int look = 0; look < 3000 && !m_stopped; ++look) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        told = m_stopped;
+        RunSummary summary;
+        summary.state = RunState::Stopped;
+        return summary;
+    }
+    static inline bool told = false;
+
+private:
+    std::atomic<bool> m_stopped{false};
+};
+
+TEST(StudiesOf, OneWhoseFileCannotBeWrittenEndsTheExperimentThatRuns) {
+    Silence sink;
+    OneLeg study(
+        "/proc/none/of/this/s.db", [](ExperimentRequest, EventSink& events) -> Result<std::unique_ptr<Run>> { return std::make_unique<PatientLeg>(events); },
+        sink);
+    study.begin();
+    const RunSummary summary = study.wait();
+    EXPECT_TRUE(PatientLeg::told) << "nothing of it could be kept";
+    EXPECT_EQ(summary.state, RunState::Failed);
+    EXPECT_THAT(summary.why, testing::HasSubstr("/proc/none"));
+}
+
+TEST(StudiesOf, ItsExperimentsCaptureNoReasonsWhichNobodyWouldSee) {
+    std::int64_t windows = -1;
+    bool recorded = true;
+    Silence sink;
+    OneLeg study(
+        "", [&](ExperimentRequest request, EventSink&) -> Result<std::unique_ptr<Run>> {
+            windows = request.whyWindows;
+            recorded = request.record;
+            return makeError(ErrorCode::Unsupported, "Not today.");
+        },
+        sink);
+    study.begin();
+    EXPECT_EQ(study.wait().why, "Not today.");
+    EXPECT_EQ(windows, 0);
+    EXPECT_FALSE(recorded);
+}
+
+}  // namespace
+}  // namespace stepscope
