@@ -46,7 +46,7 @@ SideFacts ExperimentHistory::facts(Arm arm) const {
     // Sums of what a file holds, which may be any numbers.
     double blocks = 0, steps = 0, tokens = 0, seconds = 0, faults = 0, joules = 0;
     SideFacts facts;
-    std::vector<double> medians;
+    std::vector<double> medians, means;
     for (const BlockDone& block : m_blocks) {
         if (block.arm != arm || block.pair < 0 || !counts.contains(block.pair)) continue;
         ++blocks;
@@ -56,6 +56,7 @@ SideFacts ExperimentHistory::facts(Arm arm) const {
         faults += static_cast<double>(block.pageFaults);
         joules += block.joules;
         medians.push_back(block.median.milliseconds());
+        if (block.steps > 0) means.push_back(block.duration.milliseconds() / static_cast<double>(block.steps));
         facts.slowestMs = std::fmax(facts.slowestMs, block.slowest.milliseconds());
         facts.peakBytes = std::fmax(facts.peakBytes, block.peakBytes);
         if (std::isfinite(block.operations)) facts.operations = block.operations;
@@ -67,6 +68,8 @@ SideFacts ExperimentHistory::facts(Arm arm) const {
     if (!(steps > 0 && tokens > 0 && seconds > 0)) return facts;
     facts.msPerStep = seconds / steps * 1e3;
     facts.medianMsPerStep = median(medians);
+    facts.tenthMs = quantile(means, 0.1);
+    facts.ninetiethMs = quantile(means, 0.9);
     facts.tokensPerSecond = tokens / seconds;
     facts.faultsPerStep = faults / steps;
     facts.joulesPerToken = joules / tokens;

@@ -29,6 +29,8 @@ Table sidesTable(const SideFacts& a, const SideFacts& b) {
     const auto ms = [](double value) { return unknownOr(value, format::milliseconds(value)); };
     add("mean step", ms(a.msPerStep), ms(b.msPerStep));
     add("median step", ms(a.medianMsPerStep), ms(b.medianMsPerStep));
+    const auto between = [&](const SideFacts& side) { return unknownOr(side.tenthMs, ms(side.tenthMs) + " to " + ms(side.ninetiethMs)); };
+    add("blocks' means, p10 to p90", between(a), between(b));
     add("slowest step", ms(a.slowestMs), ms(b.slowestMs));
     const auto rate = [](double value) { return unknownOr(value, format::rate(value, "tok/s")); };
     add("speed", rate(a.tokensPerSecond), rate(b.tokensPerSecond));
@@ -87,12 +89,12 @@ void addWhy(Document& document, const WaterfallResult& why) {
     document.blocks.push_back(std::move(classes));
     const auto addPlaces = [&](const std::vector<PlaceDifference>& of, bool layered) {
         if (of.empty()) return;
-        Table places{.head = {"phase", "part of the model", "operations", "A", "B", "B less A"}, .rows = {}, .textColumns = 3};
+        Table places{.head = {"phase", "part of the model", "operations", "A", "B", "B less A", "of A"}, .rows = {}, .textColumns = 3};
         for (std::size_t i = 0; i < std::min(kMostPlaces, of.size()); ++i) {
             const PlaceDifference& one = of[i];
             const std::string part = layered ? fmt::format("layer {}, {}", one.layer, one.role.empty() ? "no part" : one.role) : one.role;
-            places.rows.push_back({one.phase.empty() ? "between the phases" : one.phase, part, one.change(), format::milliseconds(one.a),
-                                   format::milliseconds(one.b), signedMilliseconds(one.difference())});
+            places.rows.push_back({one.phase.empty() ? "between the phases" : one.phase, part, one.calls(), format::milliseconds(one.a),
+                                   format::milliseconds(one.b), signedMilliseconds(one.difference()), one.share()});
         }
         if (layered) document.blocks.push_back(Paragraph{fmt::format("Layer by layer, the {} that differ most:", places.rows.size())});
         document.blocks.push_back(std::move(places));
@@ -149,7 +151,7 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
                                                         judged.pairs, judged.pairs == 1 ? "" : "s", judged.left)});
     if (std::isfinite(judged.ratio) && judged.pairs > 0 && bounded)
         document.blocks.push_back(Paragraph{
-            fmt::format("Time per token of A as a multiple of B's: {:.4f}, {:.0f} % interval [{:.4f}, {:.4f}], from {} pairs of blocks ({} left out) "
+            fmt::format("Time per token of A as a multiple of B's: {:.4f}, {:.3g} % interval [{:.4f}, {:.4f}], from {} pairs of blocks ({} left out) "
                         "with both made "
                         "anew {} times, in {:.0f} s.",
                         judged.ratio, (1 - began.alpha) * 100, judged.low, judged.high, judged.pairs, judged.left, judged.rebuilds, judged.seconds)});

@@ -21,7 +21,8 @@ void addMachine(Document& document, const ReportFacts& facts) {
     std::string gpus;
     for (const Gpu& gpu : machine.gpus) gpus += (gpus.empty() ? "" : "; ") + gpu.name + ", " + format::bytes(gpu.memory);
     table.rows.push_back({"GPU", gpus.empty() ? machine.whyNoCuda : gpus});
-    table.rows.push_back({"versions", fmt::format("Stepscope {}, LibTorch {}, {}", machine.stepscope, machine.libtorch, machine.system)});
+    table.rows.push_back({"versions", fmt::format("Stepscope {}, LibTorch {}, {}{}", machine.stepscope, machine.libtorch, machine.system,
+                                                  machine.driver.empty() ? "" : ", NVIDIA driver " + machine.driver)});
     if (facts.parameters > 0) table.rows.push_back({"model", fmt::format("{} parameters", format::count(facts.parameters))});
     document.blocks.push_back(std::move(table));
 }

@@ -26,11 +26,11 @@ std::string whyText(const WaterfallResult& why) {
                      std::isfinite(one.low) ? signedMilliseconds(one.low) + " to " + signedMilliseconds(one.high) : "unknown"});
     classes.add({"not explained", "", "", signedMilliseconds(why.unexplained), openInterval(why)});
     classes.add({"measured", format::milliseconds(why.measuredA), format::milliseconds(why.measuredB), signedMilliseconds(why.difference()), ""});
-    Table places({{"WHERE"}, {"A", Right}, {"B", Right}, {"B LESS A", Right}, {"OPERATIONS"}});
+    Table places({{"WHERE"}, {"A", Right}, {"B", Right}, {"B LESS A", Right}, {"OF A", Right}, {"OPERATIONS"}});
     for (std::size_t i = 0; i < std::min<std::size_t>(8, why.places.size()); ++i) {
         const PlaceDifference& one = why.places[i];
         places.add(
-            {printable(one.where()), format::milliseconds(one.a), format::milliseconds(one.b), signedMilliseconds(one.difference()), one.change()});
+            {printable(one.where()), format::milliseconds(one.a), format::milliseconds(one.b), signedMilliseconds(one.difference()), one.share(), one.calls()});
     }
     return "\n" + classes.text() + "\n" + places.text() + printable(waterfallSentence(why)) +
            fmt::format(
@@ -131,7 +131,7 @@ std::string abText(const ExperimentHistory& history, std::int64_t session, const
     if (std::isfinite(judged.ratio) && !bounded)
         text += fmt::format("Time per token of A ÷ that of B so far: {:.4f}; too few pairs for an interval.\n", judged.ratio);
     if (std::isfinite(judged.ratio) && bounded)
-        text += fmt::format("Time per token of A ÷ that of B: {:.4f}, {:.0f} % interval [{:.4f}, {:.4f}], over {} rebuilds of both.\n", judged.ratio,
+        text += fmt::format("Time per token of A ÷ that of B: {:.4f}, {:.3g} % interval [{:.4f}, {:.4f}], over {} rebuilds of both.\n", judged.ratio,
                             (1 - began.alpha) * 100, judged.low, judged.high, judged.rebuilds);
     if (const std::string said = meansSentence(judged, history.speedRatio(), began.delta); !said.empty()) text += said + "\n";
     text += fmt::format("A side beside itself in this experiment: {}.\n", floorWords(judged.floor, history.sameArmPairs()));

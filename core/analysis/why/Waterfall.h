@@ -41,6 +41,8 @@ struct PlaceDifference {
     double difference() const { return b - a; }
     std::string where() const;   // "forward, mlp/up"; of one layer "forward, layer 3, mlp/up"
     std::string change() const;  // "new", "gone", "12 became 1", or empty
+    std::string calls() const;   // that, or how many operations a step of both: "12", "12, 13"
+    std::string share() const;   // the difference as a share of A's time: "−37 %"; "new" where A has none
 };
 
 struct WaterfallResult {

@@ -47,6 +47,19 @@ TEST(ExperimentHistory, SumsUpWhatCountsAndLeavesPilotAndDiscardedPairsOut) {
     EXPECT_EQ(history.pairs().size(), 2u);
 }
 
+TEST(ExperimentHistory, SaysBetweenWhichMeansMostBlocksLie) {
+    ExperimentHistory history;
+    for (int pair = 0; pair <= 10; ++pair) {
+        history.add(block(pair, Arm::A, 20 + pair));
+        history.add(block(pair, Arm::B, 10));
+        history.add(ExperimentJudged{.pair = pair});
+    }
+    EXPECT_NEAR(history.facts(Arm::A).tenthMs, 21, 1e-9);
+    EXPECT_NEAR(history.facts(Arm::A).ninetiethMs, 29, 1e-9);
+    EXPECT_NEAR(history.facts(Arm::B).tenthMs, 10, 1e-9);
+    EXPECT_TRUE(std::isnan(ExperimentHistory().facts(Arm::A).tenthMs));
+}
+
 TEST(ExperimentHistory, ComparesLossesAtEqualTokensOnly) {
     ExperimentHistory history;
     history.add(block(0, Arm::A, 10, 1000, 3.0, 10));

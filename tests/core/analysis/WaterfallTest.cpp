@@ -347,6 +347,12 @@ TEST(Waterfall, ComparesAStageThatDoesSeveralPartsAtOnceWithThosePartsTogether) 
     EXPECT_NEAR(forward.a, 5, 1e-9);
     EXPECT_NEAR(forward.b, 2, 1e-9);
     EXPECT_EQ(forward.change(), "3 became 1");
+    EXPECT_EQ(forward.calls(), "3 became 1");
+    EXPECT_EQ(forward.share(), "\u221260\u202f%");
+    EXPECT_EQ((PlaceDifference{.a = 2, .b = 3, .callsA = 12, .callsB = 13}).calls(), "12, 13");
+    EXPECT_EQ((PlaceDifference{.a = 2, .b = 3, .callsA = 12, .callsB = 12}).calls(), "12");
+    EXPECT_EQ((PlaceDifference{.a = 2, .b = 3}).share(), "+50\u202f%");
+    EXPECT_EQ((PlaceDifference{.a = 0, .b = 3}).share(), "new");
     EXPECT_NEAR(backward.a, 6, 1e-9);
     EXPECT_NEAR(backward.b, 3, 1e-9);
     EXPECT_EQ(forward.namesB, std::vector<std::string>{"norm + QKV"});

@@ -27,6 +27,10 @@ const Fact kFacts[] = {
      [](const SideFacts& f) { return factText(f.msPerStep, [](double v) { return format::milliseconds(v); }); }},
     {"median step", "Half of the steps took less: the median of the blocks' medians",
      [](const SideFacts& f) { return factText(f.medianMsPerStep, [](double v) { return format::milliseconds(v); }); }},
+    {"p10 to p90", "Mean step of the blocks: a tenth of them took less than the first, a tenth more than the second",
+     [](const SideFacts& f) {
+         return factText(f.tenthMs, [&](double v) { return format::milliseconds(v) + " to " + format::milliseconds(f.ninetiethMs); });
+     }},
     {"slowest step", "The slowest step of all that counted",
      [](const SideFacts& f) { return factText(f.slowestMs, [](double v) { return format::milliseconds(v); }); }},
     {"speed", "Tokens trained per second, over all steps that counted",

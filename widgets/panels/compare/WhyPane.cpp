@@ -18,6 +18,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostPlaceRows = 10;
+constexpr int kPlaceColumns = 6;
 
 QString placeMs(double ms) {
     return QString::fromStdString(format::milliseconds(ms));
@@ -41,17 +42,18 @@ WhyPane::WhyPane(QWidget* parent) : QWidget(parent) {
     m_sentence->setAccessibleName("Why, as a sentence");
     layout->addWidget(m_sentence);
     m_chart = new WaterfallChart;
-    m_places = new QTableWidget(0, 5);
+    m_places = new QTableWidget(0, kPlaceColumns);
     m_places->setAccessibleName("Where in the model they differ");
-    m_places->setHorizontalHeaderLabels({"Where", "A", "B", "B less A", "Operations"});
-    m_places->horizontalHeaderItem(4)->setToolTip("How many operations that compute something a step runs there");
+    m_places->setHorizontalHeaderLabels({"Where", "A", "B", "B less A", "of A", "Operations"});
+    m_places->horizontalHeaderItem(4)->setToolTip("The difference as a share of A's time there");
+    m_places->horizontalHeaderItem(5)->setToolTip("How many operations that compute something a step runs there");
     m_places->verticalHeader()->hide();
     m_places->verticalHeader()->setMinimumSectionSize(1);
     m_places->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_places->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_places->horizontalHeader()->setSectionsClickable(false);
     m_places->horizontalHeader()->setHighlightSections(false);
-    for (int column = 0; column < 5; ++column)
+    for (int column = 0; column < kPlaceColumns; ++column)
         m_places->horizontalHeaderItem(column)->setTextAlignment((column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     m_places->setShowGrid(false);
     m_places->setFrameShape(QFrame::NoFrame);
@@ -107,9 +109,13 @@ void WhyPane::fillPlaces() {
     m_places->setRowCount(rows);
     for (int row = 0; row < rows; ++row) {
         const PlaceDifference& one = all[static_cast<std::size_t>(row)];
-        const QString cells[] = {QString::fromStdString(one.where()), placeMs(one.a), placeMs(one.b),
-                                 QString::fromStdString(signedMilliseconds(one.difference())), QString::fromStdString(one.change())};
-        for (int column = 0; column < 5; ++column) {
+        const QString cells[kPlaceColumns] = {QString::fromStdString(one.where()),
+                                              placeMs(one.a),
+                                              placeMs(one.b),
+                                              QString::fromStdString(signedMilliseconds(one.difference())),
+                                              QString::fromStdString(one.share()),
+                                              QString::fromStdString(one.calls())};
+        for (int column = 0; column < kPlaceColumns; ++column) {
             auto* item = new QTableWidgetItem(cells[column]);
             item->setTextAlignment((column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
             item->setToolTip(
