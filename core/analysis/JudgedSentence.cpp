@@ -13,10 +13,10 @@ std::string minutes(double seconds) {
     return fmt::format("{:.0f} minutes", std::ceil(seconds / 60));
 }
 
-std::string more(const WhyContext& context) {
+std::string more(const WhyContext& context, const char* whatItDoes) {
     if (!std::isfinite(context.secondsToGo) || context.secondsToGo <= 0) return "";
     if (context.secondsToGo > 86'400) return " With pairs that scatter so much, no time that is worth it would decide.";
-    return fmt::format(" About {} more would decide it.", minutes(context.secondsToGo));
+    return fmt::format(" About {} more would {}.", minutes(context.secondsToGo), whatItDoes);
 }
 
 // What is fair beside other programs is still no answer for a machine that is alone.
@@ -45,16 +45,20 @@ std::string whyAlone(const PairedVerdict& verdict, const WhyContext& context) {
             return "";
         case PairedReason::TooFewPairs:
             if (context.stopped)
-                return fmt::format("It was stopped after {} pair{}, too few to say anything.", verdict.pairs, verdict.pairs == 1 ? "" : "s");
+                return fmt::format("{} after {} pair{}, too few to say anything.", context.broke.empty() ? "It was stopped" : "That was",
+                                   verdict.pairs, verdict.pairs == 1 ? "" : "s");
             return (context.leastSeconds > 0
                         ? fmt::format("The budget was spent after {} pair{}; the least that says anything would have taken about {}.", verdict.pairs,
                                       verdict.pairs == 1 ? "" : "s", minutes(context.leastSeconds))
                         : "The budget was spent before a pair was made; give it more seconds.") +
                    busy;
         case PairedReason::TooWide:
-            return interval() + busy + more(context);
+            if (!std::isfinite(verdict.high) || !(verdict.low > 0))
+                return fmt::format("{} pairs that scatter like these are too few for an interval.", verdict.pairs) + busy + more(context, "give one");
+            return interval() + busy + more(context, "decide it");
         case PairedReason::RebuildsDiffer:
-            return "The pairs differ, but not alike in each instance of the two: where memory happens to lie may be what differs." + more(context);
+            return "The pairs differ, but not alike in each instance of the two: where memory happens to lie may be what differs." +
+                   more(context, "decide it");
         case PairedReason::OrderMatters:
             return "Two blocks of one side in turn differ by which came first: something on this machine drifts faster than the pairs can follow.";
         case PairedReason::DiscardsDecide:
@@ -104,7 +108,9 @@ std::string judgedSentence(const ExperimentJudged& judged, double delta) {
 }
 
 std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context) {
-    std::string why = whyAlone(verdict, context);
+    // What ended it comes first: everything else is about what was there by then.
+    std::string why = context.broke.empty() ? whyAlone(verdict, context) : context.broke + " " + whyAlone(verdict, context);
+    if (why.ends_with(' ')) why.pop_back();
     if (verdict.pairs > 0) why += besideOthers(context);
     return why.starts_with(' ') ? why.substr(1) : why;
 }

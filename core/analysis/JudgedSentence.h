@@ -29,13 +29,14 @@ std::string equalTimeSentence(const ExperimentJudged& judged);
 std::string meansSentence(const ExperimentJudged& judged, double speedRatio, double delta);
 
 struct WhyContext {
-    bool stopped = false;           // by a person
-    double secondsToGo = kUnknown;  // that would decide it if the pairs scatter as these do
+    bool stopped = false;           // by a person, or because a side broke
+    std::string broke;              // why no more steps could be made: a sentence; empty = they could
+    double secondsToGo = kUnknown;  // that would decide it if the pairs scatter as these do, or give an interval where there is none
     double leastSeconds = 0;        // what the least number of pairs would have taken; 0: unknown
     double delta = 0.01;
     double others = kUnknown;  // processors that other programs had during the counted pairs, on average
 };
-// Why a verdict is inconclusive or what must be known beside it: one or two sentences, empty where nothing must be said.
+// Why a verdict is inconclusive or what must be known beside it: one to three sentences, empty where nothing must be said.
 std::string whyJudged(const PairedVerdict& verdict, const WhyContext& context);
 
 // What a side said beside itself: "within 0.70 %", or why that is not known; `same` comparisons of one side's blocks counted. Without a full stop.

@@ -76,4 +76,16 @@ PairedInterval pairedInterval(std::span<const double> differences, const PairedB
     return interval;
 }
 
+std::size_t enoughToBound(const PairedBound& bound) {
+    SS_CHECK(bound.eta > 0 && bound.alpha > 0 && bound.alpha < 1 && bound.clip > 0 && std::isfinite(bound.clip));
+    // Far beyond all of them each is cut to the same.
+    constexpr std::size_t kMost = 1'000'000;
+    std::size_t count = 1;
+    for (; count < kMost; ++count) {
+        const double n = static_cast<double>(count);
+        if (excluded({n * bound.clip, n * bound.clip * bound.clip}, bound)) break;
+    }
+    return count;
+}
+
 }  // namespace stepscope

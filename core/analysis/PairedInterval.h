@@ -7,6 +7,7 @@
 // S^2 <= (V + eta) log((V + eta) / (eta alpha^2))  (Howard, Ramdas, McAuliffe, Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence
 // sequences", Annals of Statistics 49, 2021). The interval is every theta for which that holds, around the mean. Pure functions, any thread.
 #pragma once
+#include <cstddef>
 #include <limits>
 #include <span>
 
@@ -28,5 +29,8 @@ struct PairedInterval {
 
 // differences: finite. Unbounded on both sides while there are too few to bound anything; without any, centre is no number.
 PairedInterval pairedInterval(std::span<const double> differences, const PairedBound& bound);
+
+// So many differences bound their mean on both sides, whatever they are; clip must be finite. Fewer may, where luck has them close together.
+std::size_t enoughToBound(const PairedBound& bound);
 
 }  // namespace stepscope

@@ -25,7 +25,9 @@ std::vector<double> differencesOf(std::span<const BlockPair> pairs, bool all) {
 
 struct Rebuilds {
     std::size_t count = 0;
-    double side = 0;  // the sign of the instances' mean where the t-interval over their means excludes 0; 0 where it does not
+    double centre = std::numeric_limits<double>::quiet_NaN(), half = std::numeric_limits<double>::infinity();  // t-interval over the instances' means
+    // The sign of their mean where that excludes 0; 0 where it does not.
+    double side() const { return std::abs(centre) > half ? (centre > 0 ? 1 : -1) : 0; }
 };
 
 Rebuilds rebuildsOf(std::span<const BlockPair> pairs, bool all, double alpha) {
@@ -36,12 +38,12 @@ Rebuilds rebuildsOf(std::span<const BlockPair> pairs, bool all, double alpha) {
     for (const auto& [rebuild, differences] : byRebuild) means.push_back(mean(differences));
     Rebuilds rebuilds{.count = means.size()};
     if (means.size() < 2) return rebuilds;
-    const double centre = mean(means), n = static_cast<double>(means.size());
+    const double n = static_cast<double>(means.size());
+    rebuilds.centre = mean(means);
     double squares = 0;
-    for (const double value : means) squares += (value - centre) * (value - centre);
+    for (const double value : means) squares += (value - rebuilds.centre) * (value - rebuilds.centre);
     const boost::math::students_t t(n - 1);
-    const double half = boost::math::quantile(boost::math::complement(t, alpha / 2)) * std::sqrt(squares / (n - 1) / n);
-    if (std::abs(centre) > half) rebuilds.side = centre > 0 ? 1 : -1;
+    rebuilds.half = boost::math::quantile(boost::math::complement(t, alpha / 2)) * std::sqrt(squares / (n - 1) / n);
     return rebuilds;
 }
 
@@ -71,7 +73,8 @@ struct Judged {
     PairedInterval interval;
     double mean = std::numeric_limits<double>::quiet_NaN();
     bool rareSlowSteps = false, settled = false;
-    std::size_t pairs = 0, rebuilds = 0;
+    std::size_t pairs = 0;
+    Rebuilds rebuilds;
 };
 
 // The rules over one choice of pairs, but for the floor and for what discarding did.
@@ -82,9 +85,8 @@ Judged judge(std::span<const BlockPair> pairs, bool all, const PairedRules& rule
     judged.interval = pairedInterval(differences, boundOf(rules));
     judged.mean = mean(differences);
     judged.rareSlowSteps = !judged.interval.holds(judged.mean);
-    const Rebuilds rebuilds = rebuildsOf(pairs, all, rules.alpha);
-    judged.rebuilds = rebuilds.count;
-    if (differences.size() < rules.leastPairs || rebuilds.count < rules.leastRebuilds) return judged;
+    judged.rebuilds = rebuildsOf(pairs, all, rules.alpha);
+    if (differences.size() < rules.leastPairs || judged.rebuilds.count < rules.leastRebuilds) return judged;
     const double equal = std::log1p(rules.delta), half = judged.interval.halfWidth();
     if (judged.interval.low >= -equal && judged.interval.high <= equal) {
         judged.settled = true;
@@ -96,21 +98,28 @@ Judged judge(std::span<const BlockPair> pairs, bool all, const PairedRules& rule
     judged.reason = PairedReason::TooWide;
     if (judged.interval.holds(0) || !(narrow || spent)) return judged;
     judged.reason = PairedReason::RebuildsDiffer;
-    if (rebuilds.side != (judged.interval.low > 0 ? 1 : -1)) return judged;
+    if (judged.rebuilds.side() != (judged.interval.low > 0 ? 1 : -1)) return judged;
     judged.settled = narrow;
     judged.outcome = judged.interval.low > 0 ? PairedOutcome::Faster : PairedOutcome::Slower;
     judged.reason = PairedReason::None;
     return judged;
 }
 
-// Intervals narrow with the square root of the number of pairs.
+// Intervals narrow with the square root of the number of what they are made of, pairs or instances, which go on to come as they did.
 double pairsToGo(const Judged& judged, const PairedRules& rules) {
-    const double half = judged.interval.halfWidth(), n = static_cast<double>(judged.pairs), equal = std::log1p(rules.delta);
-    if (!std::isfinite(half)) return std::numeric_limits<double>::quiet_NaN();
+    const auto more = [](double had, double half, double wanted) { return std::ceil(had * (half / wanted) * (half / wanted) - had); };
+    const double n = static_cast<double>(judged.pairs), instances = static_cast<double>(judged.rebuilds.count);
+    const double pairsAnInstance = instances > 0 ? n / instances : 1;
+    const double least = std::max(
+        {1.0, static_cast<double>(rules.leastPairs) - n, std::ceil((static_cast<double>(rules.leastRebuilds) - instances) * pairsAnInstance)});
+    const double half = judged.interval.halfWidth(), equal = std::log1p(rules.delta);
+    if (!std::isfinite(half)) return std::max(least, static_cast<double>(enoughToBound(boundOf(rules))) - n);
     const double centre = std::abs(judged.interval.centre);
     const double toDiffer = std::min(std::max(equal, centre / 4), centre), toEqual = equal - centre;
-    const double wanted = std::max(toDiffer, toEqual);
-    return std::max(1.0, std::ceil(n * (half / wanted) * (half / wanted) - n));
+    const double narrow = std::max(least, more(n, half, std::max(toDiffer, toEqual)));
+    if (judged.reason != PairedReason::RebuildsDiffer) return narrow;
+    if ((judged.rebuilds.centre > 0) != (judged.interval.low > 0)) return std::numeric_limits<double>::quiet_NaN();
+    return std::max(narrow, std::ceil(more(instances, judged.rebuilds.half, std::abs(judged.rebuilds.centre)) * pairsAnInstance));
 }
 
 }  // namespace
@@ -121,7 +130,7 @@ PairedVerdict judgePairs(std::span<const BlockPair> pairs, const PairedRules& ru
     PairedVerdict verdict{.outcome = judged.outcome, .reason = judged.reason};
     verdict.pairs = judged.pairs;
     verdict.discarded = pairs.size() - judged.pairs;
-    verdict.rebuilds = judged.rebuilds;
+    verdict.rebuilds = judged.rebuilds.count;
     verdict.settled = judged.settled;
     if (judged.pairs > 0) {
         verdict.ratio = std::exp(judged.mean);
@@ -131,19 +140,25 @@ PairedVerdict judgePairs(std::span<const BlockPair> pairs, const PairedRules& ru
     }
     const Floor floor = floorOf(pairs, boundOf(rules));
     verdict.floor = floor.ratio;
+    verdict.pairsToGo = verdict.settled ? 0 : pairsToGo(judged, rules);
     if (verdict.outcome != PairedOutcome::Inconclusive) {
         const auto undecided = [&](PairedReason why) {
             verdict.outcome = PairedOutcome::Inconclusive;
             verdict.reason = why;
             verdict.settled = false;
+            verdict.pairsToGo = std::numeric_limits<double>::quiet_NaN();
         };
         if (floor.orderMatters)
             undecided(PairedReason::OrderMatters);
         else if (verdict.discarded > 0 && judge(pairs, true, rules, spent).outcome != judged.outcome)
             undecided(PairedReason::DiscardsDecide);
     }
-    verdict.pairsToGo = verdict.settled ? 0 : pairsToGo(judged, rules);
     return verdict;
+}
+
+PairedDoubts doubtsOf(std::span<const BlockPair> pairs, const PairedRules& rules) {
+    const PairedInterval all = pairedInterval(differencesOf(pairs, true), boundOf(rules));
+    return {.orderMatters = floorOf(pairs, boundOf(rules)).orderMatters, .lowOfAll = std::exp(all.low), .highOfAll = std::exp(all.high)};
 }
 
 const char* toString(PairedOutcome outcome) {

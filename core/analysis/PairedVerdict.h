@@ -54,11 +54,19 @@ struct PairedVerdict {
     bool rareSlowSteps = false;  // `ratio` lies outside [low, high]
     bool settled = false;        // more pairs would change nothing that is worth waiting for: the experiment stops by itself
     std::size_t pairs = 0, discarded = 0, rebuilds = 0;
-    // How many more pairs would settle it, if they scatter as these do; unknown while nothing is bounded, 0 when settled.
+    // How many more pairs would settle it, if they scatter as these do: where there is no interval yet, how many would give one. Unknown where more
+    // of them need not help (OrderMatters, DiscardsDecide, instances that say the opposite), 0 when settled.
     double pairsToGo = std::numeric_limits<double>::quiet_NaN();
 };
 
 // spent: there is no time for more, so an interval that excludes "equal" is a difference however wide it is. pairs in the order they were made.
 PairedVerdict judgePairs(std::span<const BlockPair> pairs, const PairedRules& rules, bool spent);
+
+// What a verdict is asked before it is one, of pairs that give none.
+struct PairedDoubts {
+    bool orderMatters = false;
+    double lowOfAll = 0, highOfAll = std::numeric_limits<double>::infinity();  // the interval with nothing discarded, as ratios
+};
+PairedDoubts doubtsOf(std::span<const BlockPair> pairs, const PairedRules& rules);
 
 }  // namespace stepscope

@@ -290,15 +290,20 @@ PairedVerdict Course::verdict() const {
 
 double Course::secondsACountedPair() const {
     if (!m_plan) return 0;
-    const auto counted = static_cast<double>(std::ranges::count(m_pairs, false, &BlockPair::discarded));
-    return counted > 0 ? std::max(m_plan->pairSeconds, (m_elapsed - m_plannedAt) / counted) : m_plan->pairSeconds;
+    const auto counted = static_cast<double>(std::max<std::ptrdiff_t>(1, std::ranges::count(m_pairs, false, &BlockPair::discarded)));
+    return std::max(m_plan->pairSeconds, (m_elapsed - m_plannedAt) / counted);
 }
 
 double Course::leastBudget() const {
-    if (!m_plan) return 0;
-    const double rebuilds =
-        std::max(static_cast<double>(m_rules.leastRebuilds), static_cast<double>(m_rules.leastPairs) / static_cast<double>(m_plan->pairsARebuild));
-    return m_elapsed + static_cast<double>(m_rules.leastPairs) * m_plan->pairSeconds + rebuilds * m_rebuildSeconds;
+    const auto least = static_cast<double>(m_rules.leastPairs);
+    if (!m_plan) {
+        const std::size_t pairs = m_pilot.size() / 2;
+        if (pairs == 0) return 0;
+        const double pair = (m_elapsed - m_rebuildSeconds) / static_cast<double>(pairs);
+        return (static_cast<double>(kLeastPilotPairs) + least) * pair + static_cast<double>(m_rules.leastRebuilds + 1) * m_rebuildSeconds;
+    }
+    const double rebuilds = std::max(static_cast<double>(m_rules.leastRebuilds), least / static_cast<double>(m_plan->pairsARebuild));
+    return m_plannedAt + least * m_plan->pairSeconds + rebuilds * m_rebuildSeconds;
 }
 
 }  // namespace stepscope

@@ -86,7 +86,8 @@ public:
     double secondsACountedPair() const;
     // Processors that other programs had during the pairs that count, on average; unknown where nobody looked.
     double othersMeanwhile() const { return m_lookedSeconds > 0 ? m_othersSeconds / m_lookedSeconds : kUnknown; }
-    // Seconds that would have been enough for the least number of pairs; 0 while there is no plan.
+    // Seconds that would have been enough for the least number of pairs, from the beginning, where nothing else uses the machine. Once there is a
+    // plan it is as long as it is; before that it is guessed from the pilot's pairs, and 0 without one.
     double leastBudget() const;
 
 private:

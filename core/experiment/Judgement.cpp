@@ -4,7 +4,7 @@
 
 namespace stepscope {
 
-ExperimentJudged judgementOf(const Course& course, bool over) {
+ExperimentJudged judgementOf(const Course& course, bool over, const std::string& broke) {
     const PairedVerdict verdict = course.verdict();
     ExperimentJudged judged{.over = over};
     if (!course.pairs().empty()) {
@@ -27,7 +27,7 @@ ExperimentJudged judgementOf(const Course& course, bool over) {
     judged.left = static_cast<std::int64_t>(verdict.discarded);
     judged.rebuilds = static_cast<std::int64_t>(verdict.rebuilds);
     judged.seconds = course.elapsed();
-    WhyContext context{.stopped = course.stopped(), .leastSeconds = course.leastBudget(), .delta = course.rules().delta};
+    WhyContext context{.stopped = course.stopped(), .broke = broke, .leastSeconds = course.leastBudget(), .delta = course.rules().delta};
     if (const auto& plan = course.plan()) {
         judged.pilotVariance = plan->variance;
         judged.pilotMad = plan->mad;
@@ -36,6 +36,8 @@ ExperimentJudged judgementOf(const Course& course, bool over) {
         judged.pilotPairs = static_cast<std::int64_t>(plan->pilotPairs);
         judged.pairsARebuild = plan->pairsARebuild;
         judged.secondsToGo = context.secondsToGo = verdict.pairsToGo * course.secondsACountedPair();
+    } else if (course.leastBudget() > course.elapsed()) {
+        judged.secondsToGo = context.secondsToGo = course.leastBudget() - course.elapsed();
     }
     if (over) judged.why = whyJudged(verdict, context);
     return judged;

@@ -147,8 +147,9 @@ Document experimentReport(const ExperimentHistory& history, const ExperimentFact
     if (!judged.why.empty()) document.blocks.push_back(Paragraph{judged.why});
     const bool bounded = std::isfinite(judged.low) && judged.low > 0 && std::isfinite(judged.high);
     if (std::isfinite(judged.ratio) && judged.pairs > 0 && !bounded)
-        document.blocks.push_back(Paragraph{fmt::format("{} pair{} of blocks so far ({} left out), too few for an interval: at least 8 are needed.",
-                                                        judged.pairs, judged.pairs == 1 ? "" : "s", judged.left)});
+        document.blocks.push_back(
+            Paragraph{fmt::format("Time per token of A as a multiple of B's: {:.4f}, of {} pair{} of blocks ({} left out): too few for an interval.",
+                                  judged.ratio, judged.pairs, judged.pairs == 1 ? "" : "s", judged.left)});
     if (std::isfinite(judged.ratio) && judged.pairs > 0 && bounded)
         document.blocks.push_back(Paragraph{
             fmt::format("Time per token of A as a multiple of B's: {:.4f}, {:.3g} % interval [{:.4f}, {:.4f}], from {} pairs of blocks ({} left out) "

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/trace/AllocationCodec.h"
 #include "core/trace/SliceCodec.h"
 
@@ -27,8 +29,10 @@ void AbSink::take(const Event& event) {
     } else if (const auto* judged = std::get_if<ExperimentJudged>(&event)) {
         if (judged->over) return;
         const double budget = m_history.began() ? m_history.began()->budgetSeconds : 0;
-        status(fmt::format("pair {} · {:.0f} of at most {:.0f} s · time of A ÷ time of B so far: {:.3f} [{:.3f}, {:.3f}]", judged->pair + 1,
-                           judged->seconds, budget, judged->ratio, judged->low, judged->high));
+        const bool bounded = judged->low > 0 && std::isfinite(judged->high);
+        const std::string interval = bounded ? fmt::format("[{:.3f}, {:.3f}]", judged->low, judged->high) : "(no interval yet)";
+        status(fmt::format("pair {} · {:.0f} of at most {:.0f} s · time of A ÷ time of B so far: {:.3f} {}", judged->pair + 1, judged->seconds,
+                           budget, judged->ratio, interval));
     }
 }
 

@@ -119,7 +119,8 @@ FlipStripReading measuredStrip(const Measured& asked, const ExperimentHistory& h
     const QString pairs = QString("%1 pair%2 of blocks").arg(newest->pairs).arg(newest->pairs == 1 ? "" : "s");
     const QString left = newest->left > 0 ? QString(", %1 left out").arg(newest->left) : QString();
     if (!over) {
-        const QString more = std::isfinite(newest->secondsToGo) && newest->secondsToGo > 0 && newest->secondsToGo < 1800
+        const bool bounded = std::isfinite(newest->low) && std::isfinite(newest->high);
+        const QString more = bounded && std::isfinite(newest->secondsToGo) && newest->secondsToGo > 0 && newest->secondsToGo < 1800
                                  ? QString("; about %1 more would decide it").arg(shown(format::duration(TimeNs::fromSeconds(newest->secondsToGo))))
                                  : QString();
         strip.note = QString("so far %1, %2%3%4").arg(said, pairs, left, more);

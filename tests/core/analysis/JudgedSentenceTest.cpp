@@ -10,6 +10,7 @@ namespace stepscope {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ExperimentJudged judged(const char* outcome, double ratio, double low, double high) {
     return {.outcome = outcome, .ratio = ratio, .low = low, .high = high, .pairs = 12};
@@ -68,6 +69,23 @@ TEST(WhyJudged, SaysHowMuchMoreWouldDecideIt) {
     EXPECT_THAT(whyJudged(verdict, {.secondsToGo = 42}), HasSubstr("About 42 s more would decide it."));
     EXPECT_THAT(whyJudged(verdict, {.secondsToGo = 600}), HasSubstr("About 10 minutes more"));
     EXPECT_THAT(whyJudged(verdict, {.secondsToGo = 1e9}), HasSubstr("no time that is worth it"));
+    PairedVerdict instances = verdict;
+    instances.reason = PairedReason::RebuildsDiffer;
+    EXPECT_THAT(whyJudged(instances, {.secondsToGo = 42}), HasSubstr("About 42 s more would decide it."));
+}
+
+TEST(WhyJudged, OfPairsThatBoundNothingSaysSoInsteadOfAnIntervalWithoutAnEnd) {
+    const PairedVerdict verdict{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooWide, .ratio = 1.2, .pairs = 9};
+    EXPECT_EQ(whyJudged(verdict, {.secondsToGo = 30}),
+              "9 pairs that scatter like these are too few for an interval. About 30 s more would give one.");
+    EXPECT_THAT(whyJudged(verdict, {}), Not(HasSubstr("inf")));
+}
+
+TEST(WhyJudged, SaysFirstWhatBrokeAndNeverThatSomebodyStoppedIt) {
+    PairedVerdict verdict{.outcome = PairedOutcome::Inconclusive, .reason = PairedReason::TooFewPairs, .pairs = 3};
+    EXPECT_EQ(whyJudged(verdict, {.stopped = true, .broke = "B diverged."}), "B diverged. That was after 3 pairs, too few to say anything.");
+    verdict = {.outcome = PairedOutcome::Faster, .reason = PairedReason::None, .ratio = 1.1, .low = 1.05, .high = 1.2, .pairs = 20};
+    EXPECT_EQ(whyJudged(verdict, {.stopped = true, .broke = "B diverged."}), "B diverged.");
 }
 
 TEST(WhyJudged, NamesOtherProgramsWhereTheyAreWhyThereAreFewPairs) {

@@ -64,6 +64,36 @@ TEST(PairedVerdict, ClaimsNothingThatOnlySomeInstancesShow) {
     const auto verdict = judgePairs(pairs, kRules, true);
     EXPECT_EQ(verdict.outcome, PairedOutcome::Inconclusive);
     EXPECT_EQ(verdict.reason, PairedReason::RebuildsDiffer);
+    // With more pairs of each the interval is narrow: it is instances that are too few. With six of which two are so lucky Student's t needs ten
+    // more.
+    auto many = quiet(240, 0);
+    for (auto& pair : many)
+        if (pair.rebuild < 2) pair.difference += 0.06;
+    const auto narrow = judgePairs(many, kRules, false);
+    EXPECT_EQ(narrow.reason, PairedReason::RebuildsDiffer);
+    EXPECT_NEAR(narrow.pairsToGo, 10 * 240 / 6, 1);
+    for (auto& pair : pairs) pair.difference = pair.rebuild == 0 ? -0.5 : 0.02 + (pair.difference > 0 ? 0.001 : -0.001);
+    const auto opposite = judgePairs(pairs, kRules, true);
+    EXPECT_EQ(opposite.reason, PairedReason::RebuildsDiffer);
+    EXPECT_TRUE(std::isnan(opposite.pairsToGo)) << "the instances' mean has the other sign: no number of them is known to decide";
+}
+
+TEST(PairedVerdict, SaysHowManyPairsAnIntervalTakesWhereThereIsNone) {
+    // Little scatter in the pilot's median: what is cut so early bounds nothing for long.
+    const PairedRules early{.delta = 0.01, .pilotVariance = 1e-4, .pilotMad = 0.005};
+    const auto unbounded = judgePairs(quiet(9, 1), early, true);
+    EXPECT_EQ(unbounded.reason, PairedReason::TooFewPairs) << "five instances only";
+    auto nine = quiet(9, 1);
+    for (std::size_t i = 0; i < nine.size(); ++i) nine[i].rebuild = static_cast<std::int32_t>(i % 6);
+    const auto verdict = judgePairs(nine, early, true);
+    EXPECT_EQ(verdict.reason, PairedReason::TooWide);
+    EXPECT_TRUE(std::isinf(verdict.high));
+    EXPECT_GE(verdict.pairsToGo, 1);
+    auto enough = quiet(9 + static_cast<std::size_t>(verdict.pairsToGo), 1);
+    for (std::size_t i = 0; i < enough.size(); ++i) enough[i].rebuild = static_cast<std::int32_t>(i % 6);
+    EXPECT_TRUE(std::isfinite(judgePairs(enough, early, true).high));
+    EXPECT_GE(judgePairs({}, early, true).pairsToGo, 8);
+    EXPECT_GE(judgePairs(quiet(3, 0), early, true).pairsToGo, 5);
 }
 
 TEST(PairedVerdict, ClaimsNothingWhereTheOrderOfOneArmsBlocksMatters) {
@@ -74,6 +104,7 @@ TEST(PairedVerdict, ClaimsNothingWhereTheOrderOfOneArmsBlocksMatters) {
     }
     const auto verdict = judgePairs(pairs, kRules, true);
     EXPECT_EQ(verdict.reason, PairedReason::OrderMatters);
+    EXPECT_TRUE(std::isnan(verdict.pairsToGo)) << "more of the same need not help";
     EXPECT_GT(verdict.floor, 1);
 }
 
@@ -97,6 +128,7 @@ TEST(PairedVerdict, ClaimsNothingThatDiscardingMade) {
     const auto verdict = judgePairs(pairs, kRules, true);
     EXPECT_EQ(verdict.reason, PairedReason::DiscardsDecide);
     EXPECT_EQ(verdict.discarded, 60u);
+    EXPECT_TRUE(std::isnan(verdict.pairsToGo));
 }
 
 TEST(PairedVerdict, NamesRareSlowStepsInsteadOfCallingTheArmsEqual) {

@@ -265,6 +265,56 @@ TEST(Course, ABudgetTooSmallForAVerdictSaysHowMuchWouldDo) {
     EXPECT_EQ(judged.outcome, "inconclusive");
     EXPECT_EQ(judged.reason, "too-few-pairs");
     EXPECT_THAT(judged.why, testing::HasSubstr("least"));
+    EXPECT_GE(judged.seconds + judged.secondsToGo, course.leastBudget() * 0.9) << "asked again with so much more it is enough";
+    // Not even the pilot comes to its end: its pairs tell how long one takes.
+    const Course slower = playCourse(steady(5), {.rules = {.budgetSeconds = 20}});
+    ASSERT_FALSE(slower.plan());
+    const ExperimentJudged unplanned = judgementOf(slower, true);
+    EXPECT_THAT(unplanned.why, testing::HasSubstr("minutes"));
+    EXPECT_GT(unplanned.secondsToGo, 8 * 30);
+    EXPECT_TRUE(std::isnan(judgementOf(Course({}), true).secondsToGo)) << "nothing was measured";
+}
+
+TEST(Course, TheLeastBudgetIsFixedWhenThePilotIsOver) {
+    Course course({.budgetSeconds = 600});
+    double elapsed = 0, fixed = 0;
+    for (int blocks = 0; blocks < 80; ++blocks) {
+        const auto order = course.next();
+        if (!order) break;
+        BlockTimes times = blockOf(*order, 0.05 + 0.01 * (blocks % 3), 0);
+        times.elapsed = elapsed += times.seconds;
+        course.done(times);
+        if (!course.plan()) continue;
+        if (fixed == 0) fixed = course.leastBudget();
+        EXPECT_EQ(course.leastBudget(), fixed) << elapsed;
+    }
+    EXPECT_GT(fixed, 0);
+    EXPECT_GT(elapsed, fixed) << "it was passed";
+}
+
+TEST(Course, GoesOnBeyondItsBudgetForSlowStepsUntilThereIsAnIntervalOrItsMost) {
+    StepSeries slow = steady(0.9, 997);
+    for (std::size_t i = 0; i < slow.seconds.size(); ++i) slow.seconds[i] *= 1 + 0.1 * std::sin(static_cast<double>(i * i % 997));
+    const auto played = [&](double most) { return playCourse(slow, {.rules = {.budgetSeconds = 25, .mostSeconds = most}, .slowdownOfB = 1.5}); };
+    EXPECT_LT(played(0).elapsed(), 25 * 1.3) << "a budget that somebody gave is kept";
+    const Course bounded = played(300);
+    EXPECT_GT(bounded.elapsed(), 50);
+    EXPECT_LT(bounded.elapsed(), 300);
+    EXPECT_TRUE(std::isfinite(bounded.verdict().high)) << bounded.elapsed();
+    EXPECT_LT(played(60).elapsed(), 66);
+}
+
+TEST(Course, DoesNotWaitForAnIntervalBesideAProgramThatComputesAllDay) {
+    StepSeries series = steady(0.05, 20'000);
+    series.others.assign(series.seconds.size(), 0.1);
+    // From just behind the pilot on: no pair counts any more.
+    for (std::size_t i = 150; i < series.others.size(); ++i) series.others[i] = 1.5;
+    const Course course = playCourse(series, {.rules = {.budgetSeconds = 25, .mostSeconds = 300}});
+    ASSERT_TRUE(course.plan());
+    EXPECT_LT(course.verdict().pairs, 8u);
+    EXPECT_GT(course.verdict().discarded, 8u);
+    EXPECT_LE(course.elapsed(), std::max(25.0, 1.75 * course.leastBudget()) + 1);
+    EXPECT_LT(course.elapsed(), 60);
 }
 
 TEST(Course, ATimePerTokenIsComparedNotATimePerStep) {

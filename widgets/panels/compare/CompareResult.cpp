@@ -302,7 +302,7 @@ void CompareResult::showVerdict() {
                                   .arg(asText(judgedWords(*judged, delta))));
     } else if (judged && std::isfinite(judged->ratio)) {
         m_verdict->setText("Not decided yet");
-        m_why->setText(std::isfinite(judged->secondsToGo) && judged->secondsToGo > 0
+        m_why->setText(std::isfinite(judged->high) && std::isfinite(judged->secondsToGo) && judged->secondsToGo > 0
                            ? QString("If the pairs go on to scatter like this, about %1 more decide it.").arg(minutesText(judged->secondsToGo))
                            : QString("Eight pairs are the least that says anything."));
     } else {
