@@ -42,7 +42,7 @@ ComparisonOutcome Comparison::run() {
             done = carryOut(*order);
         } catch (const std::exception& thrown) {
             Error error = describeException(thrown);
-            error.sentence = fmt::format("{} cannot go on: {}", toString(order->arm), error.sentence);
+            error.sentence = fmt::format("{} cannot go on: {}", toString(m_working), error.sentence);
             done = error;
         }
         if (stopAsked()) {
@@ -50,6 +50,7 @@ ComparisonOutcome Comparison::run() {
             outcome.state = RunState::Stopped;
         } else if (!done) {
             m_course.stop();
+            m_broke = done.error().sentence;
             outcome = {RunState::Failed, done.error()};
         }
         if (outcome.state != RunState::Finished) break;
@@ -68,20 +69,19 @@ ComparisonOutcome Comparison::run() {
             return {};
         }
         if (!done)
-            m_setup.sink->publish(LogLine{m_setup.clock->now(), m_newestStep, LogLevel::Warning,
-                                          fmt::format("{} {}", what, done.error().sentence), done.error().code, done.error().subject});
+            m_setup.sink->publish(LogLine{m_setup.clock->now(), m_newestStep, LogLevel::Warning, fmt::format("{} {}", what, done.error().sentence),
+                                          done.error().code, done.error().subject});
         return done;
     };
     if (m_setup.whyWindows > 0 && !m_course.pairs().empty())
-        then("Nothing was captured that would say why:", [this] { return captureBoth(); });
+        static_cast<void>(then("Nothing was captured that would say why:", [this] { return captureBoth(); }));
     // Memory comes back before anybody is told that it is over.
     for (Instance& instance : m_instances) instance = {};
     m_shared = {};
     m_ballast = at::Tensor();
     for (const Arm arm : kArms) device_memory::trim(deviceOf(arm));
     Status learnt;
-    if (m_setup.lossSeconds > 0)
-        learnt = then("The losses at equal time are not known:", [this] { return learnFor(m_equalTime); });
+    if (m_setup.lossSeconds > 0) learnt = then("The losses at equal time are not known:", [this] { return learnFor(m_equalTime); });
     judge(true, learnt ? std::string() : learnt.error().sentence);
     return outcome;
 }
@@ -108,7 +108,7 @@ Status Comparison::learnFor(EqualTimeLoss& loss) const {
 }
 
 void Comparison::judge(bool over, const std::string& beside) {
-    ExperimentJudged judged = judgementOf(m_course, over);
+    ExperimentJudged judged = judgementOf(m_course, over, m_broke);
     judged.at = m_setup.clock->now();
     judged.step = m_newestStep;
     if (over && m_setup.lossSeconds > 0) {
@@ -133,6 +133,7 @@ Status Comparison::build(Arm first) {
 }
 
 Status Comparison::buildOne(Arm arm) {
+    m_working = arm;
     Instance& instance = of(arm);
     const ComparedSide& own = side(arm);
     const at::Device device = deviceOf(arm);
@@ -169,6 +170,7 @@ void Comparison::turnTo(Arm arm) {
 }
 
 Status Comparison::step(Arm arm, StepResult& result) {
+    m_working = arm;
     TrainState& state = stateOf(arm);
     result = of(arm).program->step(state, *m_setup.batches, learningRate(side(arm).config, state.updates + 1));
     m_newestStep = state.updates;

@@ -112,6 +112,7 @@ private:
     std::int64_t m_newestStep = 0;
     TimeNs m_begin;
     EqualTimeLoss m_equalTime;
+    std::string m_broke;  // why a side could make no more steps; empty: it could
 };
 
 }  // namespace stepscope
