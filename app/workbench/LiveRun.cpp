@@ -197,6 +197,9 @@ Result<TrainerSetup> LiveRun::prepare() {
         if (const std::string why = m_workers ? whyNotShared(to) : ""; !why.empty()) return makeError(ErrorCode::Unsupported, why);
         return checkMemoryOfFlip(*m_registry, from, to, vocabulary);
     };
+    setup.fitsBeside = [this, vocabulary = setup.state.config.vocabulary](const RunPlan& a, const RunPlan& b) {
+        return checkMemoryOfTurns(*m_registry, a, b, vocabulary);
+    };
     if (m_workers) setup.others = &m_workers->parallel();
     setup.generate = [this, tokenizer = (*batches)->corpus().tokenizer](const GenerateText& request, const TrainState& from) {
         if (m_workers && !m_workers->first()) return;

@@ -3,6 +3,8 @@
 #include <c10/core/Device.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/workbench/Gpus.h"
 #include "core/base/Format.h"
 #include "core/memory/HostAllocator.h"
@@ -101,6 +103,22 @@ Status checkMemoryOfFlip(const Registry& registry, const RunPlan& from, const Ru
     const Workbench::Estimate needed = estimateMemory(registry, to, vocabulary, plugin);
     if (from.gpu == to.gpu && needed.tensors <= estimateMemory(registry, from, vocabulary, plugin).tensors) return {};
     return checkMemory(to, needed);
+}
+
+Status checkMemoryOfTurns(const Registry& registry, const RunPlan& a, const RunPlan& b, std::int64_t vocabulary, const CudaPlugin& plugin) {
+    const Workbench::Estimate ofA = estimateMemory(registry, a, vocabulary, plugin), ofB = estimateMemory(registry, b, vocabulary, plugin);
+    // Of the one that waits: what it keeps from step to step beside the State. A step that autograd runs gives its activations back.
+    const auto waiting = [](const RunPlan& plan, const Workbench::Estimate& of) {
+        const auto bytes = [&](MemoryKind kind) { return of.byKind[static_cast<std::size_t>(kind)].count; };
+        if (plan.execution == Execution::Eager) return bytes(MemoryKind::Gradients) + bytes(MemoryKind::LowWeights);
+        return of.tensors.count - bytes(MemoryKind::Weights) - bytes(MemoryKind::Moments);
+    };
+    const Bytes both{std::max(ofA.tensors.count + waiting(b, ofB), ofB.tensors.count + waiting(a, ofA))};
+    if (both <= ofB.available) return {};
+    const std::string room = ofB.room.empty() ? fmt::format(", and {} are available", format::bytes(ofB.available)) : " " + ofB.room;
+    return makeError(
+        ErrorCode::OutOfMemory,
+        fmt::format("taking turns keeps both values ready, which needs about {}{}; lower batch-size or context first.", format::bytes(both), room));
 }
 
 }  // namespace stepscope

@@ -24,4 +24,8 @@ Status checkMemory(const RunPlan& plan, const Workbench::Estimate& needed);
 Status checkMemoryOfFlip(const Registry& registry, const RunPlan& from, const RunPlan& to, std::int64_t vocabulary,
                          const CudaPlugin& plugin = cudaPlugin());
 
+// Programs of both at once over one State, whose steps take turns.
+Status checkMemoryOfTurns(const Registry& registry, const RunPlan& a, const RunPlan& b, std::int64_t vocabulary,
+                          const CudaPlugin& plugin = cudaPlugin());
+
 }  // namespace stepscope

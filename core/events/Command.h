@@ -48,8 +48,8 @@ struct Measure {
     std::string id;
     Value value;
     double budgetSeconds = 180;
-    double delta = 0.01;  // a ratio within 1 +- delta counts as equal
-    std::int64_t seed = 1;
+    double delta = 0.01;       // a ratio within 1 +- delta counts as equal
+    std::int64_t seed = 0;     // of the coins; 0: the run's own for this step, another one each time
     bool lossMayMove = false;  // the person agrees to values whose arithmetic differs
 };
 struct StopMeasuring {};  // what is known is kept

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/analysis/Statistics.h"
 #include "core/events/ConfigJson.h"
@@ -88,13 +89,13 @@ InRunExperiment::InRunExperiment(Setup setup, std::int64_t step)
 }
 
 InRunExperiment::Reading InRunExperiment::read() const {
-    return {m_setup.clock->now(), processorTimes(m_processors), processorNs(), pageFaults()};
+    return {m_setup.clock->now(), processorTimes(m_processors), processorNs()};
 }
 
 StepProgram* InRunExperiment::next(const TrainState& state) {
     if (m_concluded) return nullptr;
     // Of a run that does something else after every step no block is ever whole.
-    if ((m_setup.clock->now() - m_began).seconds() > kMostOverBudget * m_setup.rules.budgetSeconds + kGraceSeconds) {
+    if (elapsedSeconds() > kMostOverBudget * m_setup.rules.budgetSeconds + kGraceSeconds) {
         conclude(state.updates, true);
         return nullptr;
     }
@@ -108,15 +109,47 @@ StepProgram* InRunExperiment::next(const TrainState& state) {
     }
     // The last step that does not count is the one whose operations are counted: an instance's first ones still prepare.
     if (m_steps.empty() && m_warmed + 1 == warmUp() && !std::isfinite(m_operations[armPlace(m_order->arm)])) m_counting.emplace();
-    if (m_steps.empty() && m_warmed >= warmUp()) {
-        device_memory::synchronise(state.weights.device());
-        device_memory::takePeak(state.weights.device());
+    if (m_warmed >= warmUp() && m_rewarm == 0 && !m_stretchIsOpen) openStretch(state);
+    return of(m_order->arm).program.get();
+}
+
+// Of a block of which no step counted yet it is the first one, whatever came before.
+void InRunExperiment::openStretch(const TrainState& state) {
+    device_memory::synchronise(m_device);
+    device_memory::takePeak(m_device);
+    if (m_steps.empty()) {
         m_liveBefore = device_memory::live(state.weights.device()).count;
         m_counted = read();
-        m_energyBefore = m_energy.read();
-        m_tokens = 0;
+        m_tokens = m_peak = 0;
+        m_stretches.clear();
     }
-    return of(m_order->arm).program.get();
+    m_stretches.push_back({.faults = pageFaults(), .begin = m_energy.read(), .end = {}});
+    m_stretchIsOpen = true;
+}
+
+void InRunExperiment::closeStretch() {
+    if (!std::exchange(m_stretchIsOpen, false)) return;
+    device_memory::synchronise(m_device);
+    Stretch& stretch = m_stretches.back();
+    stretch.faults = pageFaults() - stretch.faults;
+    stretch.end = m_energy.read();
+    m_peak = std::max(m_peak, device_memory::takePeak(m_device).count);
+}
+
+void InRunExperiment::interrupted() {
+    closeStretch();
+    m_rewarm = m_order ? std::max<std::int64_t>(1, m_order->warmUp) : 0;
+}
+
+void InRunExperiment::waited(TimeNs since) {
+    m_idleSeconds += (m_setup.clock->now() - std::max(since, m_began)).seconds();
+    if (!m_order) return;
+    closeStretch();
+    m_steps.clear();
+    m_warmed = 0;
+    m_warmSeconds = 0;
+    m_rewarm = 1;  // the pilot's blocks have no warm-up of their own
+    m_turn = read();
 }
 
 void InRunExperiment::begin(const TrainState& state) {
@@ -124,7 +157,8 @@ void InRunExperiment::begin(const TrainState& state) {
     m_rebuildSeconds = m_warmSeconds = 0;
     m_warmed = m_rewarm = 0;
     m_steps.clear();
-    const at::Device device = state.weights.device();
+    m_stretchIsOpen = false;
+    const at::Device device = m_device = state.weights.device();
     if (m_order->rebuild) {
         for (Instance& instance : m_instances) instance = {};
         m_ballast = at::Tensor();
@@ -174,10 +208,9 @@ void InRunExperiment::done(const TrainState& state, TimeNs duration, std::int64_
 void InRunExperiment::finishBlock(const TrainState& state, double loss) {
     const BlockOrder order = *m_order;
     m_order.reset();
-    const at::Device device = state.weights.device();
-    device_memory::synchronise(device);
+    const at::Device device = m_device;
+    closeStretch();
     const Reading end = read();
-    const EnergyReading energyAfter = m_energy.read();
     BlockTimes times;
     times.steps = std::move(m_steps);
     m_steps.clear();
@@ -187,14 +220,19 @@ void InRunExperiment::finishBlock(const TrainState& state, double loss) {
     // New instances cost their first steps' slowness as well; those of the other one come with the pair's second block.
     const double slowness = m_warmSeconds - static_cast<double>(m_warmed) * median(times.steps);
     times.rebuildSeconds = m_rebuildSeconds + (order.rebuild ? 2 * std::max(0.0, slowness) : 0);
-    times.elapsed = (end.at - m_began).seconds();
+    times.elapsed = (end.at - m_began).seconds() - m_idleSeconds;
     double stealPct = kUnknown;
     if (m_turn.processors && end.processors)
         if (const auto shares = sharesBetween(*m_turn.processors, *end.processors, end.ownNs - m_turn.ownNs)) {
             times.others = shares->othersPct / 100 * static_cast<double>(m_processors.size());
             stealPct = shares->stealPct;
         }
-    const Bytes peak = device_memory::takePeak(device);
+    std::int64_t faults = 0;
+    double joules = 0;
+    for (const Stretch& stretch : m_stretches) {
+        faults += stretch.faults;
+        joules += joulesBetween(stretch.begin, stretch.end);
+    }
     const auto ballast = device.is_cpu() ? static_cast<std::int64_t>(m_ballast.nbytes()) : 0;
     Instance& instance = of(order.arm);
     instance.owned += device_memory::live(device).count - m_liveBefore;
@@ -216,29 +254,30 @@ void InRunExperiment::finishBlock(const TrainState& state, double loss) {
                                     .loss = loss,
                                     .others = times.others,
                                     .stealPct = stealPct,
-                                    .pageFaults = end.faults - m_counted.faults,
+                                    .pageFaults = faults,
                                     // The State is both arms'; the other Program's own memory is not this one's, nor is the ballast.
-                                    .peakBytes = peak.count > 0 ? static_cast<double>(peak.count - of(other(order.arm)).owned - ballast) : kUnknown,
+                                    .peakBytes = m_peak > 0 ? static_cast<double>(m_peak - of(other(order.arm)).owned - ballast) : kUnknown,
                                     .operations = m_operations[armPlace(order.arm)],
-                                    .joules = joulesBetween(m_energyBefore, energyAfter)});
+                                    .joules = joules});
     if (m_course.pairs().size() != before) judge(state.updates, false);
 }
 
 void InRunExperiment::judge(std::int64_t step, bool over) {
-    ExperimentJudged judged = judgementOf(m_course, over);
+    ExperimentJudged judged = judgementOf(m_course, over, m_broke);
     judged.step = step;
     judged.at = m_setup.clock->now();
     m_setup.sink->publish(std::move(judged));
 }
 
-void InRunExperiment::conclude(std::int64_t step, bool stopped) {
+void InRunExperiment::conclude(std::int64_t step, bool stopped, const std::string& broke) {
     if (std::exchange(m_concluded, true)) return;
+    m_broke = broke;
     if (stopped) m_course.stop();
     judge(step, true);
 }
 
 Arm InRunExperiment::chosen() const {
-    return m_course.verdict().outcome == PairedOutcome::Faster ? Arm::B : Arm::A;
+    return m_broke.empty() && m_course.verdict().outcome == PairedOutcome::Faster ? Arm::B : Arm::A;
 }
 
 }  // namespace stepscope

@@ -2,12 +2,12 @@
 // blocks say comes for free. It carries out a Course's orders a step at a time; the Trainer makes the steps. Only Programs for one form of the State
 // can take turns: nothing is converted. Trainer thread.
 #pragma once
-#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/events/Command.h"
 #include "core/events/EventSink.h"
@@ -42,13 +42,19 @@ public:
     // The step was made by it. tokens: none where its update was left out.
     void done(const TrainState& state, TimeNs duration, std::int64_t tokens, double loss);
     // Something else was done between two steps (validation, a checkpoint, text): the next ones warm up again. What was counted of the block stays,
-    // so that a run that validates often comes to an end of it.
-    void interrupted() { m_rewarm = m_order ? std::max<std::int64_t>(1, m_order->warmUp) : 0; }
-    // A person wants it over, or the run ends: what is known is judged. Publishes the last ExperimentJudged; once.
-    void conclude(std::int64_t step, bool stopped);
+    // so that a run that validates often comes to an end of it. Told before it is done where that is known: faults, energy and the highest memory of
+    // a block are those of its steps.
+    void interrupted();
+    // Nothing at all was done since then (a pause, a full disk): that is no time of the experiment's, and the block under way begins anew.
+    void waited(TimeNs since);
+    // A person wants it over, or the run ends: what is known is judged. Publishes the last ExperimentJudged; once. broke: why no more steps can be
+    // made in turns, a sentence.
+    void conclude(std::int64_t step, bool stopped, const std::string& broke = {});
 
     bool over() const { return m_concluded; }
-    // Which value is to stay: B where it was found faster, else A.
+    // Whose turn it is; between next() and done().
+    Arm turn() const { return m_order->arm; }
+    // Which value is to stay: B where it was found faster, else A, and A where the turns broke off.
     Arm chosen() const;
     std::unique_ptr<StepProgram> take(Arm arm) { return std::move(m_instances[armPlace(arm)].program); }
     const Setup& setup() const { return m_setup; }
@@ -62,11 +68,19 @@ private:
     struct Reading {
         TimeNs at;
         std::optional<ProcessorTimes> processors;
-        std::int64_t ownNs = 0, faults = 0;
+        std::int64_t ownNs = 0;
     };
     Instance& of(Arm arm) { return m_instances[armPlace(arm)]; }
     const RunPlan& planOf(Arm arm) const { return m_setup.plans[armPlace(arm)]; }
+    // Counted steps without anything between them, what they took beside time.
+    struct Stretch {
+        std::int64_t faults = 0;  // before it; of it, when it is over
+        EnergyReading begin, end;
+    };
     void begin(const TrainState& state);
+    void openStretch(const TrainState& state);
+    void closeStretch();
+    double elapsedSeconds() const { return (m_setup.clock->now() - m_began).seconds() - m_idleSeconds; }
     std::int64_t warmUp() const;
     void finishBlock(const TrainState& state, double loss);
     Reading read() const;
@@ -88,8 +102,13 @@ private:
     std::array<double, 2> m_operations{kUnknown, kUnknown};
     std::vector<int> m_processors;
     EnergyCounter m_energy;
-    EnergyReading m_energyBefore;  // when the first step that counts began
+    std::vector<Stretch> m_stretches;  // of the block
+    bool m_stretchIsOpen = false;
+    std::int64_t m_peak = 0;  // bytes, highest of the stretches
+    at::Device m_device = at::kCPU;
     TimeNs m_began;
+    double m_idleSeconds = 0;  // since then, in which the run waited
+    std::string m_broke;
     bool m_concluded = false;
 };
 
@@ -102,7 +121,7 @@ struct InRunContext {
     const ProgramFactory* factory;
     const SessionClock* clock;
     EventSink* sink;
-    std::function<Status(const RunPlan&, const RunPlan&)> fits;                 // whether there is memory for the second plan too
+    std::function<Status(const RunPlan&, const RunPlan&)> fits;                 // whether there is memory for Programs of both at once
     std::function<std::string(const RunConfig&, const RunConfig&)> questionOf;  // empty = the question has no key
 };
 // Or why not, a sentence for after "id stays as it is:": the value, what does not go with it, a State in another form, arithmetic that the person has

@@ -68,8 +68,8 @@ TrainerOutcome Trainer::run() {
     if (m_lostCheckpoints > 0)
         log(LogLevel::Error, fmt::format("{} of the checkpoints that were due could not be written; the log above says why.", m_lostCheckpoints));
     endCapture();
+    dropMeasuring(outcome.error.sentence);
     // Memory comes back before anybody is told that the run has ended.
-    m_measuring.reset();
     m_program.release();
     const at::Device device = m_state.weights.device();
     if (device.is_cuda())
@@ -173,16 +173,24 @@ void Trainer::pause(bool asked) {
 }
 
 void Trainer::waitWhilePaused() {
-    while (m_runState == RunState::Paused && !m_stopAsked) waitABit();
+    waitWhile([this] { return m_runState == RunState::Paused && !m_stopAsked; });
 }
 
 void Trainer::waitForRecorder() {
     if (!m_setup.mustWait()) return;
     m_heldUp = true;
     tellHeldUp();
-    while (m_setup.mustWait() && !m_stopAsked) waitABit();
+    waitWhile([this] { return m_setup.mustWait() && !m_stopAsked; });
     m_heldUp = false;
     if (!m_stopAsked) changeState(m_pauseAsked ? RunState::Paused : RunState::Running);
+}
+
+// A measurement in turns does not pay for it.
+void Trainer::waitWhile(const std::function<bool()>& held) {
+    const TimeNs since = m_setup.clock->now();
+    bool waited = false;
+    for (; held(); waited = true) waitABit();
+    if (waited && m_measuring) m_measuring->waited(since);
 }
 
 // Between steps. The others hear that this worker is still there and what it wants: a run that is paused for days is not one that hangs.
@@ -224,13 +232,23 @@ bool Trainer::trainOneStep() {
     const bool busyBefore = *m_setup.disturbances > 0;
     const double rate = learningRate(m_config, m_state.updates + 1);
     const std::int64_t attempted = m_state.updates + 1;
-    StepProgram& program = programForNextStep();
-    const bool measured = m_measuring != nullptr;
+    StepProgram* program = &programForNextStep();
+    bool measured = m_measuring != nullptr;
     if (!measured) device_memory::takePeak(m_state.weights.device());  // what was done between the steps is not this one's
     m_capture.before(attempted, m_state.weights.is_cuda(), measured ? -1 : m_program.steps());
     const bool captured = m_capture.observing();
-    const TimeNs begin = m_setup.clock->now();
-    const StepResult result = measured ? stepAsRange(program, m_state, *m_setup.batches, rate) : m_program.step(m_state, *m_setup.batches, rate);
+    if (measured && (captured || busyBefore)) m_measuring->interrupted();
+    TimeNs begin = m_setup.clock->now();
+    std::optional<StepResult> made;
+    if (measured) made = stepInTurn(*program, rate);
+    if (!made) {
+        if (std::exchange(measured, false)) {  // the turn broke
+            program = &*m_program;
+            begin = m_setup.clock->now();
+        }
+        made = m_program.step(m_state, *m_setup.batches, rate);
+    }
+    const StepResult& result = *made;
     const TimeNs end = m_setup.clock->now();
     if (result.breakdown != Breakdown::None || !std::isfinite(result.loss)) {
         breakDown(result.breakdown == Breakdown::Gradients ? Breakdown::Gradients : Breakdown::Loss, attempted, rate);
@@ -259,7 +277,7 @@ bool Trainer::trainOneStep() {
                         .phaseNs = result.phaseNs,
                         .residentBytes = residentMemory().count,
                         .allocatedBytes = device_memory::live(m_state.weights.device()).count,
-                        .peakBytes = measured ? kUnknown : highestSince(m_state.weights.device(), program.report().graphBytes),
+                        .peakBytes = measured ? kUnknown : highestSince(m_state.weights.device(), program->report().graphBytes),
                         .pageFaults = pageFaults() - faultsBefore,
                         .operations = m_program.operations(),
                         .disturbed = disturbed || captured || measured};
@@ -308,7 +326,7 @@ BreakdownFacts Trainer::factsOf(Breakdown kind, std::int64_t step, double rate) 
 
 void Trainer::keepAfterFailure(Error& failure) {
     if (!std::isfinite(m_lastLoss)) return;  // no step was made
-    m_measuring.reset();
+    dropMeasuring(failure.sentence);
     m_program.release();  // writing needs some memory, which may be what is missing
     device_memory::trim(m_state.weights.device());
     try {
@@ -366,7 +384,7 @@ bool Trainer::dueCheckpoint() {
                     fmt::format("There is no room for the checkpoint of step {}: it takes {}, and {} are free. The run goes on when there is; "
                                 "stopping it gives this checkpoint up.",
                                 m_state.updates, format::bytes({needed}), format::bytes({m_setup.room()})));
-        while (!m_stopAsked && m_setup.room() < needed) waitABit();
+        waitWhile([&] { return !m_stopAsked && m_setup.room() < needed; });
         m_heldUp = false;
         if (m_stopAsked) {
             m_lostCheckpoints += 1;
@@ -383,9 +401,9 @@ bool Trainer::writesCheckpoints() const {
 }
 
 Trainer::Kept Trainer::checkpoint(const std::string& path) {
+    if (m_measuring) m_measuring->interrupted();
     const Kept kept = m_keeper.keep(m_state, m_config, m_lastLoss, path);
     m_disturbed = m_disturbed || kept == Kept::Yes;
-    if (m_measuring) m_measuring->interrupted();
     return kept;
 }
 

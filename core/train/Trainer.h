@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/Channel.h"
@@ -34,6 +35,8 @@ struct TrainerSetup {
     std::function<bool()> mustWait;      // true while nothing can be recorded
     // Whether there is memory for the second plan in place of the first; asked before a flip.
     std::function<Status(const RunPlan&, const RunPlan&)> fits = [](const RunPlan&, const RunPlan&) { return Status(); };
+    // Whether there is memory for Programs of both at once over the State; asked before two values take turns.
+    std::function<Status(const RunPlan&, const RunPlan&)> fitsBeside = [](const RunPlan&, const RunPlan&) { return Status(); };
     std::function<void(GenerateText, const TrainState&)> generate;  // copies what it needs and returns at once
     // What an experiment within the run asks, to be found again; empty = nothing is.
     std::function<std::string(const RunConfig&, const RunConfig&)> questionOf;
@@ -64,13 +67,16 @@ private:
     void waitWhilePaused();
     void waitForRecorder();
     void waitABit();
+    void waitWhile(const std::function<bool()>& held);
     void meetOthers();
     bool writesCheckpoints() const;
     void tellHeldUp();
     void tellFallback(const std::string& fallback);
     void flip(const Flip& flip);
     void measure(const Measure& asked);
-    void endMeasuring(bool stopped);
+    void endMeasuring(bool stopped, const std::string& broke = {});
+    void dropMeasuring(const std::string& broke);
+    std::optional<StepResult> stepInTurn(StepProgram& turn, double rate);
     StepProgram& programForNextStep();
     void refuse(const std::string& id, const Value& value, const Error& why);
     struct Flipped {

@@ -1,6 +1,7 @@
 // The part of the Trainer that changes how steps are executed while a run goes on: flips of switches, and two values that take turns.
 #include <fmt/format.h>
 
+#include "core/base/CounterRandom.h"
 #include "core/events/Event.h"
 #include "core/memory/DeviceMemory.h"
 #include "core/program/DataParallel.h"
@@ -8,17 +9,28 @@
 #include "core/train/Trainer.h"
 
 namespace stepscope {
+namespace {
+
+constexpr std::uint64_t kMeasureSeeds = 0x6d656173;  // stream of the seeds of measurements
+
+}  // namespace
 
 void Trainer::flip(const Flip& asked) {
     const std::int64_t step = m_state.updates;
     const auto refuse = [&](const Error& why) { this->refuse(asked.id, asked.value, why); };
-    endMeasuring(true);  // it compared with what changes now
     auto wanted = planFlip(asked);
     // What one of several workers cannot do none does. Each is asked the same, before the same step.
     if (m_setup.others != nullptr)
         if (const Status agreed = m_setup.others->agree(wanted.status()); !agreed) return refuse(agreed.error());
     if (!wanted) return refuse(wanted.error());
-    const Value from = m_config.switches.at(asked.id), to = wanted->config.switches.at(asked.id);
+    const Value to = wanted->config.switches.at(asked.id);
+    if (m_config.switches.at(asked.id) == to) return;
+    if (m_measuring) {
+        endMeasuring(true);  // it compared with what changes now, and may have found its other value faster
+        wanted = planFlip(asked);
+        if (!wanted) return refuse(wanted.error());
+    }
+    const Value from = m_config.switches.at(asked.id);
     if (from == to) return;
     auto flipped = buildFlipped(*wanted);
     if (!flipped) return refuse(flipped.error());
@@ -57,15 +69,21 @@ void Trainer::measure(const Measure& asked) {
     if (m_measuring) return refuse(asked.id, asked.value, makeError(ErrorCode::BadInput, "another value is being measured; stop that first."));
     if (m_setup.others != nullptr)
         return refuse(asked.id, asked.value, makeError(ErrorCode::Unsupported, "two values take turns in a run of one worker only."));
-    auto setup = inRunSetup(asked, {.config = &m_config,
-                                    .plan = &m_plan,
-                                    .state = &m_state,
-                                    .batches = m_setup.batches.get(),
-                                    .factory = m_setup.factory,
-                                    .clock = m_setup.clock,
-                                    .sink = m_setup.sink,
-                                    .fits = m_setup.fits,
-                                    .questionOf = m_setup.questionOf});
+    Measure wanted = asked;
+    // Asked again it tosses other coins, and a script that asks at the same step the same ones.
+    if (wanted.seed == 0)
+        wanted.seed = static_cast<std::int64_t>(counterRandomBelow(static_cast<std::uint64_t>(m_config.seed), kMeasureSeeds,
+                                                                   static_cast<std::uint64_t>(m_state.updates), 1'000'000'000)) +
+                      1;
+    auto setup = inRunSetup(wanted, {.config = &m_config,
+                                     .plan = &m_plan,
+                                     .state = &m_state,
+                                     .batches = m_setup.batches.get(),
+                                     .factory = m_setup.factory,
+                                     .clock = m_setup.clock,
+                                     .sink = m_setup.sink,
+                                     .fits = m_setup.fitsBeside,
+                                     .questionOf = m_setup.questionOf});
     if (!setup) return refuse(asked.id, asked.value, setup.error());
     log(LogLevel::Info, fmt::format("{} takes turns between {} and {} from step {} on, for at most {:.0f} s.", asked.id, toString(setup->from),
                                     toString(setup->to), m_state.updates + 1, asked.budgetSeconds));
@@ -73,16 +91,24 @@ void Trainer::measure(const Measure& asked) {
     m_measuring = std::make_unique<InRunExperiment>(std::move(*setup), m_state.updates);
 }
 
-void Trainer::endMeasuring(bool stopped) {
+void Trainer::endMeasuring(bool stopped, const std::string& broke) {
     if (!m_measuring) return;
-    const auto ended = std::exchange(m_measuring, nullptr);
-    ended->conclude(m_state.updates, stopped);
+    auto ended = std::exchange(m_measuring, nullptr);
+    ended->conclude(m_state.updates, stopped, broke);
     const Arm chosen = ended->chosen();
-    const auto& setup = ended->setup();
-    m_program.replace(ended->take(chosen));
-    if (!m_program) m_program.replace(build(setup.plans[chosen == Arm::A ? 0 : 1]));
+    const auto setup = ended->setup();
+    if (broke.empty()) m_program.replace(ended->take(chosen));
+    ended.reset();
+    // What broke may be in any state, and memory may be what it lacked.
+    if (!broke.empty()) {
+        m_program.release();
+        device_memory::trim(m_state.weights.device());
+    }
+    if (!m_program) m_program.replace(build(setup.plans[armPlace(chosen)]));
     if (chosen == Arm::A) return log(LogLevel::Info, fmt::format("{} stays {}.", setup.id, toString(setup.from)));
+    const std::int64_t seed = m_config.seed;  // a person may have given it another one meanwhile
     m_config = setup.configs[1];
+    m_config.seed = seed;
     m_plan = setup.plans[1];
     m_setup.sink->publish(SwitchApplied{m_state.updates, m_setup.clock->now(), setup.id, setup.from, setup.to, kMeasuredNote});
     log(LogLevel::Info,
@@ -90,16 +116,47 @@ void Trainer::endMeasuring(bool stopped) {
     tellFallback(m_plan.notes);
 }
 
+// The run ends with it: what is known is told, and its memory comes back.
+void Trainer::dropMeasuring(const std::string& broke) {
+    if (const auto dropped = std::exchange(m_measuring, nullptr)) dropped->conclude(m_state.updates, true, broke);
+}
+
+// Nothing where the turn broke and has left the State as it was: the measurement is over then, and the run's own value is to make the step. Where its
+// own value breaks, the run would have broken without the measurement too, unless memory is what is missing: the other value has some of it.
+std::optional<StepResult> Trainer::stepInTurn(StepProgram& turn, double rate) {
+    const auto& setup = m_measuring->setup();
+    const Arm arm = m_measuring->turn();
+    const Revision before = m_state.revision();
+    std::string broke;
+    try {
+        StepResult result = stepAsRange(turn, m_state, *m_setup.batches, rate);
+        if (arm == Arm::A || result.breakdown == Breakdown::None) return result;
+        broke = fmt::format("{} {} diverged: its loss or a gradient was no number at step {}.", setup.id, toString(setup.to), m_state.updates + 1);
+    } catch (const std::exception& thrown) {
+        const Error error = describeException(thrown);
+        const bool asItWas = m_state.revision() == before;
+        if (!asItWas || (arm == Arm::A && error.code != ErrorCode::OutOfMemory)) throw;
+        broke = fmt::format("{} {} cannot go on: {}", setup.id, toString(arm == Arm::A ? setup.from : setup.to), error.sentence);
+    }
+    log(LogLevel::Warning, "The measurement ends here: " + broke);
+    endMeasuring(true, broke);
+    return std::nullopt;
+}
+
 StepProgram& Trainer::programForNextStep() {
     if (!m_measuring) return *m_program;
+    std::string broke;
     try {
         if (StepProgram* turn = m_measuring->next(m_state)) return *turn;
         endMeasuring(false);
     } catch (const std::exception& thrown) {
         const Error error = describeException(thrown);
         if (error.code != ErrorCode::OutOfMemory) throw;
-        log(LogLevel::Warning, fmt::format("The measurement ends here: {}", error.sentence));
-        endMeasuring(true);
+        broke = error.sentence;
+    }
+    if (!broke.empty()) {
+        log(LogLevel::Warning, "The measurement ends here: " + broke);
+        endMeasuring(true, broke);
     }
     return *m_program;
 }

@@ -139,6 +139,21 @@ TEST(MemoryOfAGpu, IsAskedForAtAFlipToMoreAndNotAtOneToLess) {
     EXPECT_THAT(refused.error().sentence, HasSubstr("on cuda:0, NVIDIA H200"));
 }
 
+TEST(MemoryOfAGpu, IsAskedForForBothValuesThatTakeTurns) {
+    const std::int64_t alone = estimate(CudaPlugin{}).tensors.count;
+    const auto withRoomFor = [](std::int64_t bytes) { return GpuThatSays(150 * kGB - bytes, 150 * kGB); };
+    {
+        const auto gpu = withRoomFor(alone + 1'000'000);
+        EXPECT_TRUE(checkMemory(planOf(64), estimate(gpu.plugin)).ok()) << "one of them alone fits";
+        const auto refused = checkMemoryOfTurns(withGpu(), planOf(64), planOf(64), kVocabulary, gpu.plugin);
+        ASSERT_FALSE(refused.ok()) << "the gradients of the other one lie beside it";
+        EXPECT_EQ(refused.error().code, ErrorCode::OutOfMemory);
+        EXPECT_THAT(refused.error().sentence, HasSubstr("both values"));
+    }
+    const auto gpu = withRoomFor(2 * alone);
+    EXPECT_TRUE(checkMemoryOfTurns(withGpu(), planOf(64), planOf(64), kVocabulary, gpu.plugin).ok());
+}
+
 TEST(MemoryOfAGpu, GivesHoppersHandlesMore) {
     const auto tensors = [](int major) { return estimateMemory(withGpu(major), planOf(64), kVocabulary, CudaPlugin{}).tensors.count; };
     EXPECT_EQ(tensors(9) - tensors(8), 2 * (33'554'432 - 8'519'680));

@@ -1,14 +1,20 @@
 // Two values of a switch that take turns while a run trains on: every step counts, the losses are those of the same flips made by hand, and the run
 // ends on the value that was found faster, or on its own. CTest.
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <functional>
+#include <utility>
 
 #include "TinyTraining.h"
 #include "core/events/Event.h"
+#include "core/state/Checkpoint.h"
 #include "core/train/InRunExperiment.h"
 
 namespace stepscope {
@@ -25,8 +31,9 @@ struct InRun : ::testing::Test {
         return registry.complete(made).value();
     }
     // Asks at step `at`, and stops the run when the answer is there.
-    void runMeasuring(testing::TinyTrainer& trainer, Measure asked, std::int64_t at = 3) {
-        trainer.sink.onEvent = [&trainer, asked, at](const Event& event) {
+    void runMeasuring(testing::TinyTrainer& trainer, Measure asked, std::int64_t at = 3, std::function<void(const Event&)> also = {}) {
+        trainer.sink.onEvent = [&trainer, asked, at, also](const Event& event) {
+            if (also) also(event);
             if (const auto* done = std::get_if<StepDone>(&event); done && done->step == at) trainer.commands.push(asked);
             if (const auto* judged = std::get_if<ExperimentJudged>(&event); judged && judged->over) trainer.commands.push(Stop{});
             if (std::holds_alternative<SwitchRefused>(event)) trainer.commands.push(Stop{});
@@ -84,7 +91,13 @@ TEST_F(InRun, EndsOnTheValueThatWasFoundFasterAndSaysSo) {
     RunConfig made = config();
     made.switches["batch-creation"] = std::string("vectorised");
     testing::TinyTrainer trainer(registry.complete(made).value());
-    runMeasuring(trainer, {.id = "fusion", .value = std::string("step"), .budgetSeconds = 60});
+    const auto folder = std::filesystem::temp_directory_path() / fmt::format("stepscope-in-run-{}", ::getpid());
+    const auto asked = [&, reseeded = false](const Event& event) mutable {
+        if (std::holds_alternative<BlockDone>(event) && !std::exchange(reseeded, true)) trainer.commands.push(Reseed{77});
+        if (const auto* judged = std::get_if<ExperimentJudged>(&event); judged && judged->over)
+            trainer.commands.push(SaveCheckpoint{folder.string()});
+    };
+    runMeasuring(trainer, {.id = "fusion", .value = std::string("step"), .budgetSeconds = 60}, 3, asked);
     const auto judged = trainer.sink.all<ExperimentJudged>().back();
     const auto applied = trainer.sink.all<SwitchApplied>();
     if (judged.outcome == "faster") {
@@ -93,6 +106,10 @@ TEST_F(InRun, EndsOnTheValueThatWasFoundFasterAndSaysSo) {
     } else {
         EXPECT_TRUE(applied.empty()) << judged.outcome;
     }
+    const auto kept = readCheckpointMeta(folder.string());
+    ASSERT_TRUE(kept.ok()) << kept.error().sentence;
+    EXPECT_EQ(kept->config.seed, 77) << "it was given while both took turns";
+    std::filesystem::remove_all(folder);
 #ifndef STEPSCOPE_SANITIZED  // our own code alone is slowed down by it, and LibTorch's is then the faster one
     EXPECT_EQ(judged.outcome, "faster") << judged.why;
 #endif
