@@ -202,6 +202,11 @@ void fields(auto& io, Like<ExperimentBegan> auto& e) {
     io("alpha", e.alpha);
     io("swapped", e.swapped);
     io("comparison", e.comparison);
+    io("from_checkpoint", e.from);
+    io("from_weights", e.init);
+    io("captures", e.captures);
+    io("loss_seconds", e.lossSeconds);
+    io("loss_seeds", e.lossSeeds);
 }
 
 template <>

@@ -33,6 +33,12 @@ struct ExperimentBegan {
     double delta = 0.01, alpha = 0.05;
     bool swapped = false;    // one State in the device's memory at a time: both did not fit
     std::string comparison;  // sentences: what differs beside speed, and what was therefore compared
+    // Of an experiment that stands alone, so that the same can be asked again: the checkpoint or the file of weights that both began from (empty:
+    // random weights), whether steps were captured afterwards, and what was asked about losses at equal time (0 seconds: nothing).
+    std::string from, init;
+    bool captures = true;
+    double lossSeconds = 0;
+    std::int64_t lossSeeds = 0;
 };
 
 struct BlockDone {

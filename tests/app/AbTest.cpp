@@ -120,6 +120,29 @@ TEST_F(Ab, IsWrittenAsAReportAtItsEndAndFromWhatIsStored) {
     EXPECT_EQ(Json::parse(repeated.out)["earlier"].size(), 1U) << "the same question: " << repeat;
 }
 
+TEST_F(Ab, WhatBothBeganFromAndWhatElseWasAskedIsStoredAndRepeated) {
+    train({"--steps", "3", "--checkpoint-every", "3"});
+    const Json said =
+        answer({"--from", "1", "--a", "fusion=off", "--b", "fusion=step", "--budget", "5", "--loss-after", "1", "--loss-seeds", "2", "--no-why"});
+    const std::string id = std::to_string(said["experiment"].get<int>());
+    const Finished json = cli({"report", id, "--db", database(), "--format", "json"});
+    ASSERT_EQ(json.exitCode, 0) << json.err;
+    const std::string repeat = Json::parse(json.out)["repeat"];
+    EXPECT_THAT(repeat, testing::HasSubstr(" --loss-after 1 --loss-seeds 2"));
+    EXPECT_THAT(repeat, testing::HasSubstr(" --no-why"));
+    EXPECT_THAT(repeat, testing::HasSubstr(" --from "));
+    Words again;
+    std::istringstream words(repeat);
+    for (std::string word; words >> word;) again.push_back(word);
+    again.erase(again.begin());
+    for (const auto& more : {std::string("--db"), database(), std::string("--json")}) again.push_back(more);
+    const Finished repeated = cli(again);
+    ASSERT_EQ(repeated.exitCode, 0) << repeated.err << repeat;
+    EXPECT_EQ(lastLine(repeated)["earlier"].size(), 1U) << "the same question: " << repeat;
+    EXPECT_TRUE(lastLine(repeated)["loss_at_equal_time"].is_object());
+    EXPECT_TRUE(answer({"--a", "fusion=off", "--b", "fusion=step", "--budget", "5"})["earlier"].empty()) << "from random weights it is another one";
+}
+
 TEST_F(Ab, AReportThatCannotBeIsSaidInOneSentence) {
     expectRefused(cli(words({"--a", "fusion=off", "--b", "fusion=step", "--report", "r.pdf"})), {"r.pdf", ".html, .md or .json"}, kBadInput);
     const std::string id = std::to_string(train()["session"].get<int>());

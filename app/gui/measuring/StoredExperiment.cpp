@@ -157,7 +157,13 @@ Result<ExperimentRequest> requestAgain(const ExperimentHistory& history, const s
     request.budgetSeconds = std::clamp(history.secondsToAskAgain(), kShortestBudget, kLongestBudget);
     request.delta = began->delta;
     request.seed = began->seed + 1;
-    if (const auto& judged = history.newest(); judged && judged->equalTime.seconds > 0) {
+    request.from = began->from;
+    request.init = began->init;
+    if (!began->captures) request.whyWindows = 0;
+    if (began->lossSeconds > 0) {
+        request.lossSeconds = std::clamp(began->lossSeconds, kLeastLossSeconds, kMostLossSeconds);
+        request.lossSeeds = std::clamp(began->lossSeeds, kLeastLossSeeds, kMostLossSeeds);
+    } else if (const auto& judged = history.newest(); judged && judged->equalTime.seconds > 0) {  // of an earlier version
         request.lossSeconds = std::clamp(judged->equalTime.seconds, kLeastLossSeconds, kMostLossSeconds);
         request.lossSeeds = std::clamp(judged->equalTime.seeds, kLeastLossSeeds, kMostLossSeeds);
     }

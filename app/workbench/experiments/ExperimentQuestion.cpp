@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "core/data/Hash128.h"
@@ -26,6 +27,13 @@ std::string listed(const std::vector<DifferingKey>& keys, std::string DifferingK
     std::string all;
     for (const auto& key : keys) all += fmt::format("{}{}={}", all.empty() ? "" : " ", key.key, key.*value);
     return all;
+}
+
+// However it was typed.
+std::string wholePath(const std::string& path) {
+    std::error_code problem;
+    const auto whole = std::filesystem::weakly_canonical(path, problem);
+    return problem ? path : whole.string();
 }
 
 }  // namespace
@@ -79,12 +87,15 @@ std::string questionWords(const RunConfig& a, const RunConfig& b, bool same) {
     return fmt::format("{} beside {}", listed(keys, &DifferingKey::a), listed(keys, &DifferingKey::b));
 }
 
-std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const Machine& machine) {
+std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const Machine& machine, const std::string& from, const std::string& init) {
     std::string text = fmt::format("{}|{}|{}", machine.cpu, machine.cores, same);
     for (const auto& gpu : machine.gpus) text += "|" + gpu.name;
     for (const RunConfig* config : {&a, &b})
         for (const auto& [key, value] : listConfig(*config))
             if (key != "preset" && key != "steps") text += fmt::format("|{}={}", key, value);
+    // Random weights add nothing: the keys of what was asked before are as they were.
+    if (!from.empty()) text += "|from " + wholePath(from);
+    if (!init.empty()) text += "|init " + wholePath(init);
     return hashOf(text).hex();
 }
 

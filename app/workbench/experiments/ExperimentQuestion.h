@@ -26,8 +26,10 @@ std::string comparisonNotes(const RunConfig& a, const RunConfig& b);
 
 // "amp=off beside amp=bf16".
 std::string questionWords(const RunConfig& a, const RunConfig& b, bool same);
-// The same text for the same question on the same machine, whatever the budget and the coins.
-std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const Machine& machine);
+// The same text for the same question on the same machine, whatever the budget and the coins. from, init: what both begin from, by its path; empty:
+// random weights.
+std::string questionKey(const RunConfig& a, const RunConfig& b, bool same, const Machine& machine, const std::string& from = {},
+                        const std::string& init = {});
 
 // Settings of both sides. What was stored is a stranger's: what does not parse is as nothing is set.
 std::pair<RunConfig, RunConfig> sidesOf(const ExperimentBegan& began);

@@ -106,6 +106,9 @@ std::string repeatLine(const Workbench& workbench, const ExperimentBegan& began,
     if (began.same) line += " --aa";
     if (!sideA.empty()) line += " --a" + sideA + " --b" + sideB;
     if (!from.empty()) add("--from"), add(from);
+    if (!began.init.empty()) add("--init"), add(began.init);
+    if (!began.captures) add("--no-why");
+    if (began.lossSeconds > 0) line += fmt::format(" --loss-after {:g} --loss-seeds {}", began.lossSeconds, began.lossSeeds);
     return line + fmt::format(" --budget {:g} --delta {:g} --seed {}", began.budgetSeconds, began.delta * 100, began.seed);
 }
 
@@ -117,8 +120,10 @@ report::ExperimentFacts reportFacts(const Workbench& workbench, const Experiment
     if (!a || !b) return facts;
     facts.preset = a->preset;
     for (const DifferingKey& key : differingKeys(*a, *b)) facts.keys.push_back({key.key, key.a, key.b});
-    // Within a run the State came from its training, not from a file.
-    facts.repeat = repeatLine(workbench, began, *a, *b, info.kind == SessionKind::Experiment ? info.resumedFrom : "");
+    // Within a run the State came from its training, not from a file. Experiments of earlier versions named their checkpoint with their session
+    // alone.
+    const std::string from = began.from.empty() && info.kind == SessionKind::Experiment ? info.resumedFrom : began.from;
+    facts.repeat = repeatLine(workbench, began, *a, *b, from);
     return facts;
 }
 

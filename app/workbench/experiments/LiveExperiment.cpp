@@ -223,17 +223,23 @@ Status LiveExperiment::openSession(const ComparisonSetup& setup, const std::vect
     if (setup.swapStates)
         comparison +=
             std::string(comparison.empty() ? "" : " ") + "Both States do not fit the device: one lies in the host's memory while the other one runs.";
-    m_tee.publish(ExperimentBegan{.at = m_clock.now(),
-                                  .configA = configToJson(m_request.a),
-                                  .configB = configToJson(m_request.b),
-                                  .question = questionKey(m_request.a, m_request.b, m_request.same, m_registry->machine()),
-                                  .same = m_request.same,
-                                  .seed = m_request.seed,
-                                  .budgetSeconds = m_request.budgetSeconds,
-                                  .delta = m_request.delta,
-                                  .alpha = setup.rules.alpha,
-                                  .swapped = setup.swapStates,
-                                  .comparison = comparison});
+    m_tee.publish(
+        ExperimentBegan{.at = m_clock.now(),
+                        .configA = configToJson(m_request.a),
+                        .configB = configToJson(m_request.b),
+                        .question = questionKey(m_request.a, m_request.b, m_request.same, m_registry->machine(), m_request.from, m_request.init),
+                        .same = m_request.same,
+                        .seed = m_request.seed,
+                        .budgetSeconds = m_request.budgetSeconds,
+                        .delta = m_request.delta,
+                        .alpha = setup.rules.alpha,
+                        .swapped = setup.swapStates,
+                        .comparison = comparison,
+                        .from = m_request.from,
+                        .init = m_request.init,
+                        .captures = m_request.whyWindows > 0,
+                        .lossSeconds = m_request.lossSeconds,
+                        .lossSeeds = m_request.lossSeconds > 0 ? m_request.lossSeeds : 0});
     m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Info, corpus.description});
     if (!comparison.empty()) m_tee.publish(LogLine{m_clock.now(), 0, LogLevel::Info, comparison});
     for (const Arm arm : kArms)

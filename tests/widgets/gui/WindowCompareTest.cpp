@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "WindowFixture.h"
+#include "app/gui/measuring/StoredExperiment.h"
 #include "core/analysis/ExperimentHistory.h"
 #include "core/events/Event.h"
 #include "sessions/record/Recorder.h"
@@ -407,6 +408,32 @@ TEST_F(WindowCompareTest, OneThatWasKilledInTheMiddleShowsWhatItHadMeasured) {
     ASSERT_TRUE(says("No verdict: it was cut off"));
     EXPECT_EQ(result().chart()->pairs().size(), 3u);
     EXPECT_TRUE(result().progress().contains("cut off in the middle"));
+}
+
+TEST(RequestAgain, AsksAllThatWasAskedBefore) {
+    ExperimentHistory history;
+    EXPECT_FALSE(requestAgain(history, "s.db").ok());
+    const std::string config = configToJson(RunConfig{});
+    history.add(ExperimentBegan{.configA = config,
+                                .configB = config,
+                                .same = true,
+                                .seed = 4,
+                                .budgetSeconds = 60,
+                                .from = "/checkpoints/step-0000012",
+                                .captures = false,
+                                .lossSeconds = 20,
+                                .lossSeeds = 3});
+    const auto from = requestAgain(history, "s.db");
+    ASSERT_TRUE(from.ok()) << from.error().sentence;
+    EXPECT_EQ(from->from, "/checkpoints/step-0000012");
+    EXPECT_EQ(from->seed, 5);
+    EXPECT_EQ(from->whyWindows, 0);
+    EXPECT_EQ(from->lossSeconds, 20) << "also where it ended before the losses were known";
+    EXPECT_EQ(from->lossSeeds, 3);
+    history.add(ExperimentBegan{.configA = config, .configB = config, .init = "gpt2.safetensors"});
+    EXPECT_EQ(requestAgain(history, "s.db")->init, "gpt2.safetensors");
+    EXPECT_GT(requestAgain(history, "s.db")->whyWindows, 0);
+    EXPECT_EQ(requestAgain(history, "s.db")->lossSeconds, 0);
 }
 
 TEST_F(WindowCompareTest, ThePageIsReachedByItsKeyAndTheGuideByItsLink) {
