@@ -88,36 +88,35 @@ void lookAtMachines(const StoredRun& a, const StoredRun& b, std::vector<Reason>&
 
 }  // namespace
 
+void addEvent(StoredRun& run, const Event& event) {
+    if (const auto* started = std::get_if<SessionStarted>(&event)) {
+        run.session = started->session;
+        run.info = started->info;
+    } else if (const auto* step = std::get_if<StepDone>(&event)) {
+        const double before = run.tokens.empty() ? static_cast<double>(tokensBefore(run.info.get(), step->tokens)) : run.tokens.back();
+        run.ms.push_back(step->duration.milliseconds());
+        run.seconds.push_back(step->at.seconds());
+        run.tokens.push_back(before + static_cast<double>(step->tokens));
+        run.losses.push_back(step->loss);
+        if (std::isfinite(step->peakBytes)) run.peakBytes = std::isfinite(run.peakBytes) ? std::max(run.peakBytes, step->peakBytes) : step->peakBytes;
+        if (run.ms.size() <= kWarmUp || step->disturbed || step->tokens <= 0) return;
+        run.steadyMs.push_back(step->duration.milliseconds());
+        run.steadyMsPerToken.push_back(step->duration.milliseconds() / static_cast<double>(step->tokens));
+    } else if (const auto* sample = std::get_if<DeviceSample>(&event)) {
+        run.othersPct.push_back(sample->othersPct);
+        run.stealPct.push_back(sample->stealPct);
+        run.gpuClockMhz.push_back(sample->gpuClockMhz);
+        run.cpuClockMhz.push_back(sample->cpuClockMhz);
+    } else if (const auto* validation = std::get_if<ValidationDone>(&event)) {
+        run.validationLoss = validation->loss;
+    } else if (const auto* flip = std::get_if<SwitchApplied>(&event)) {
+        run.flips += flip->from != flip->to ? 1 : 0;
+    }
+}
+
 StoredRun storedRun(const std::vector<Event>& events) {
     StoredRun run;
-    double tokens = 0;
-    for (const Event& event : events) {
-        if (const auto* started = std::get_if<SessionStarted>(&event)) {
-            run.session = started->session;
-            run.info = started->info;
-        } else if (const auto* step = std::get_if<StepDone>(&event)) {
-            if (run.ms.empty()) tokens = static_cast<double>(tokensBefore(run.info.get(), step->tokens));
-            tokens += static_cast<double>(step->tokens);
-            run.ms.push_back(step->duration.milliseconds());
-            run.seconds.push_back(step->at.seconds());
-            run.tokens.push_back(tokens);
-            run.losses.push_back(step->loss);
-            if (std::isfinite(step->peakBytes))
-                run.peakBytes = std::isfinite(run.peakBytes) ? std::max(run.peakBytes, step->peakBytes) : step->peakBytes;
-            if (run.ms.size() <= kWarmUp || step->disturbed || step->tokens <= 0) continue;
-            run.steadyMs.push_back(step->duration.milliseconds());
-            run.steadyMsPerToken.push_back(step->duration.milliseconds() / static_cast<double>(step->tokens));
-        } else if (const auto* sample = std::get_if<DeviceSample>(&event)) {
-            run.othersPct.push_back(sample->othersPct);
-            run.stealPct.push_back(sample->stealPct);
-            run.gpuClockMhz.push_back(sample->gpuClockMhz);
-            run.cpuClockMhz.push_back(sample->cpuClockMhz);
-        } else if (const auto* validation = std::get_if<ValidationDone>(&event)) {
-            run.validationLoss = validation->loss;
-        } else if (const auto* flip = std::get_if<SwitchApplied>(&event)) {
-            run.flips += flip->from != flip->to ? 1 : 0;
-        }
-    }
+    for (const Event& event : events) addEvent(run, event);
     return run;
 }
 

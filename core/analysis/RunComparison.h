@@ -25,7 +25,8 @@ struct StoredRun {
     std::int64_t flips = 0;
 };
 
-// Events of one session, in order; the first is SessionStarted.
+// The events of one session one after the other, in order; the first is SessionStarted.
+void addEvent(StoredRun& run, const Event& event);
 StoredRun storedRun(const std::vector<Event>& events);
 
 struct DifferingKeys {

@@ -15,6 +15,7 @@
 #include "app/workbench/experiments/ExperimentReports.h"
 #include "core/analysis/RunComparison.h"
 #include "core/base/Format.h"
+#include "sessions/findings/StoredRuns.h"
 
 namespace stepscope::cli {
 namespace {
@@ -33,11 +34,9 @@ struct Compared {
 };
 
 Result<StoredRun> read(SessionReader& reader, std::int64_t id) {
-    auto events = reader.events(id, 0, std::numeric_limits<std::int64_t>::max());
-    if (!events) return events.error();
-    StoredRun run = storedRun(*events);
-    run.session = id;
-    if (run.ms.empty()) return makeError(ErrorCode::BadInput, fmt::format("Session {} has no steps to compare; choose one that trained.", id));
+    auto run = readStoredRun(reader, id);
+    if (run && run->ms.empty())
+        return makeError(ErrorCode::BadInput, fmt::format("Session {} has no steps to compare; choose one that trained.", id));
     return run;
 }
 
