@@ -15,7 +15,7 @@
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "core/analysis/JudgedSentence.h"
-#include "core/analysis/PairedVerdict.h"
+#include "core/analysis/SlownessBound.h"
 #include "core/events/ConfigKeys.h"
 
 namespace stepscope::cli {
@@ -118,13 +118,15 @@ std::string repeatLine(const AbOptions& options) {
     return words;
 }
 
-// By the bound, not the estimate: slower than allowed for sure, not slower for sure, or neither.
-ExitCode bySlowness(const ExperimentJudged& judged, double percent) {
-    const double allowed = 1 - percent / 100;
-    // An interval that is too wide for a verdict can still be narrow enough for this question.
-    const bool known = judged.outcome != toString(PairedOutcome::Inconclusive) || judged.reason == toString(PairedReason::TooWide);
-    if (known && judged.high < allowed) return ExitCode::Slower;
-    if (known && judged.low >= allowed) return ExitCode::Ok;
+ExitCode bySlowness(const ExperimentHistory& history, double percent) {
+    switch (slownessOf(history, percent)) {
+        case Slowness::Within:
+            return ExitCode::Ok;
+        case Slowness::Beyond:
+            return ExitCode::Slower;
+        case Slowness::Unknown:
+            break;
+    }
     return ExitCode::Undecided;
 }
 
@@ -172,7 +174,7 @@ Result<ExitCode> ab(AbOptions& options) {
     }
     if (summary.state == RunState::Stopped) return ExitCode::Stopped;
     if (options.failIfSlower.empty() || !sink.history().newest()) return ExitCode::Ok;
-    return bySlowness(*sink.history().newest(), *realOption("--fail-if-slower", options.failIfSlower, 0, 99));
+    return bySlowness(sink.history(), *realOption("--fail-if-slower", options.failIfSlower, 0, 99));
 }
 
 }  // namespace
