@@ -34,9 +34,13 @@ QString pair(const QString& before, const QString& after) {
     return withoutUnit(before, after) + " → " + after;
 }
 
+// Each test of a change is wrong in one of twenty flips that do nothing, so that one of them has a verdict and the others are figures. What does not
+// vary needs no test, and says for itself what it is.
+enum class Says { Verdict, Figure };
+
 // Until enough steps are there the right side is open; the figure has its height already, so that the charts move only once.
 template <class Format>
-Figure figure(const char* name, const Change& change, bool lessIsBetter, bool measured, Format text) {
+Figure figure(const char* name, const Change& change, bool lessIsBetter, bool measured, Says says, Format text) {
     Figure made;
     made.name = name;
     if (!measured) {
@@ -51,6 +55,11 @@ Figure figure(const char* name, const Change& change, bool lessIsBetter, bool me
                       .arg(withoutUnit(text(change.before.low), last), withoutUnit(text(change.before.high), last),
                            withoutUnit(text(change.after.low), last), last);
     const bool less = change.ratio() < 1;
+    if (says == Says::Figure && !change.exact) {
+        made.change = std::isfinite(change.ratio()) ? percentOf(change.ratio()) : QString();
+        if (change.before.median == change.after.median) made.change = "the same";
+        return made;
+    }
     made.verdict = !change.conclusive() ? StripVerdict::Inconclusive : less == lessIsBetter ? StripVerdict::Better : StripVerdict::Worse;
     made.change = made.verdict == StripVerdict::Inconclusive ? QString("inconclusive") : percentOf(change.ratio());
     // Nothing moved at all: that is a result, not a doubt.
@@ -69,12 +78,21 @@ QString bytes(double count) {
 }
 
 // Times of two different machines say nothing of a switch.
-Figure timeFigure(const char* name, const FlipEffect& effect, const Change& change, bool lessIsBetter, bool measured, QString (*text)(double)) {
-    Figure made = figure(name, change, lessIsBetter, measured, text);
+Figure timeFigure(const char* name, const FlipEffect& effect, const Change& change, bool lessIsBetter, bool measured, Says says,
+                  QString (*text)(double)) {
+    Figure made = figure(name, change, lessIsBetter, measured, says, text);
     if (!measured || effect.machineChange.empty()) return made;
-    made.verdict = StripVerdict::Inconclusive;
+    made.verdict = says == Says::Verdict ? StripVerdict::Inconclusive : StripVerdict::Neutral;
     made.change = "the machine changed";
     return made;
+}
+
+// A step trains another number of tokens: its time alone says nothing then, and the throughput has the verdict. Where it trains as many, the two are
+// one test. Medians of an even number of steps are means of two, and their product is not exactly the number of tokens.
+bool tokensChanged(const FlipEffect& effect) {
+    constexpr double kAlike = 0.2;
+    const double ratio = effect.ms.ratio() * effect.tokensPerSecond.ratio();
+    return std::isfinite(ratio) && std::abs(std::log(ratio)) > kAlike;
 }
 
 QString gainOf(double ratio) {
@@ -111,15 +129,20 @@ FlipStripReading stripOf(const FlipReading& reading, const QStringList& titles) 
     strip.note =
         place + (measured ? QString("; medians of %1 steps before and %2 after, quartiles below").arg(effect.stepsBefore).arg(effect.stepsAfter)
                           : QString("; measuring: %1 of %2 steps after it").arg(effect.stepsAfter).arg(FlipEffect::kSteps));
-    if (measured && !effect.ms.conclusive()) strip.note = place + "; step time inconclusive: " + words(effect.doubt(effect.ms));
+    const bool ofThroughput = measured && tokensChanged(effect);
+    const Change& told = ofThroughput ? effect.tokensPerSecond : effect.ms;
+    if (measured && !told.conclusive())
+        strip.note = place + (ofThroughput ? "; throughput inconclusive: " : "; step time inconclusive: ") + words(effect.doubt(told));
     if (measured && !effect.machineChange.empty()) strip.note = place + "; times are not compared: " + words(effect.machineChange);
     const auto rate = +[](double value) { return words(format::rate(value, "tok/s")); };
     const auto count = [](double value) { return words(format::count(std::llround(value))); };
-    strip.figures.push_back(timeFigure("step time", effect, effect.ms, true, measured, milliseconds));
-    strip.figures.push_back(timeFigure("throughput", effect, effect.tokensPerSecond, false, measured, rate));
-    strip.figures.push_back(figure("memory", effect.memory, true, measured, bytes));
-    strip.figures.push_back(figure("page faults", effect.pageFaults, true, measured, count));
-    if (std::isfinite(effect.operations.before.median)) strip.figures.push_back(figure("operations", effect.operations, true, measured, count));
+    strip.figures.push_back(timeFigure("step time", effect, effect.ms, true, measured, ofThroughput ? Says::Figure : Says::Verdict, milliseconds));
+    strip.figures.push_back(
+        timeFigure("throughput", effect, effect.tokensPerSecond, false, measured, ofThroughput ? Says::Verdict : Says::Figure, rate));
+    strip.figures.push_back(figure("memory", effect.memory, true, measured, Says::Figure, bytes));
+    strip.figures.push_back(figure("page faults", effect.pageFaults, true, measured, Says::Figure, count));
+    if (std::isfinite(effect.operations.before.median))
+        strip.figures.push_back(figure("operations", effect.operations, true, measured, Says::Figure, count));
     return strip;
 }
 

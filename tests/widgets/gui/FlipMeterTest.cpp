@@ -18,7 +18,7 @@ protected:
             at += taken;
             done.at = TimeNs::fromSeconds(at / 1000);
             done.duration = TimeNs::fromSeconds(taken / 1000);
-            done.tokens = 1000;
+            done.tokens = tokens;
             done.residentBytes = 300'000'000;
             done.peakBytes = peak;
             done.pageFaults = ms > 15 ? 900 : 12;
@@ -34,6 +34,7 @@ protected:
     }
     static constexpr int kEnough = 5 + 39 * 45 + 20;  // steps before a flip: warm-up, places to compare it with, its own
     double peak = kUnknown;
+    std::int64_t tokens = 1000;
     SwitchApplied flip(const std::string& from, const std::string& to) { return {step, {}, "amp", from, to, ""}; }
     QString chip(const SwitchApplied& applied) { return chipOf(applied, meter.read(history)->effect, off); }
     const Value off = std::string("off");
@@ -339,6 +340,19 @@ TEST_F(FlipMeterTest, ForgetsWithTheRun) {
     EXPECT_FALSE(meter.read(history));
 }
 
+TEST_F(FlipMeterTest, WhereAStepTrainsAnotherNumberOfTokensTheThroughputHasTheVerdict) {
+    steps(kEnough, 20);
+    const auto applied = flip("off", "bf16");
+    flipped(applied);
+    tokens = 4000;
+    steps(60, 40);
+    const auto strip = stripOf(*meter.read(history), {"Batch size"});
+    EXPECT_EQ(strip.figures[0].verdict, FlipStripReading::Verdict::Neutral) << "a step that trains four times as much takes longer";
+    EXPECT_EQ(strip.figures[0].change, "×2.0");
+    EXPECT_EQ(strip.figures[1].verdict, FlipStripReading::Verdict::Better);
+    EXPECT_EQ(strip.figures[1].change, "×2.0");
+}
+
 TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {
     steps(kEnough, 20);
     const auto applied = flip("off", "bf16");
@@ -356,9 +370,12 @@ TEST_F(FlipMeterTest, WordsNameUnitsOnceAndSayWhatIsBetter) {
     EXPECT_EQ(strip.figures[0].change, "−50 %");
     EXPECT_EQ(strip.figures[0].verdict, FlipStripReading::Verdict::Better);
     EXPECT_EQ(strip.figures[1].change, "×2.0");
-    EXPECT_EQ(strip.figures[1].verdict, FlipStripReading::Verdict::Better);
     EXPECT_EQ(strip.figures[2].change, "the same");
     EXPECT_EQ(strip.figures[3].medians, "900 → 12");
+    EXPECT_EQ(strip.figures[3].change, "−99 %");
+    for (const std::size_t figure : {1, 2, 3})
+        EXPECT_EQ(strip.figures[figure].verdict, FlipStripReading::Verdict::Neutral)
+            << "the strip has one verdict, and a test of each would make four";
     EXPECT_EQ(sentenceOf(applied, meter.read(history)->effect, "Here."),
               "Measured here, off → bf16: 20.0 → 10.0\u202Fms a step (−50 %), 300 → 300\u202FMB of memory. Here.");
 }
