@@ -144,13 +144,25 @@ StudyRow& LadderCourse::change(std::size_t row) {
 }
 
 void LadderCourse::restore(const std::vector<StudyRow>& rows) {
+    std::vector<const StudyRow*> own(m_rows.size(), nullptr);  // what was stored of each row, where it is the same one
     for (const StudyRow& stored : rows) {
         if (stored.row < 0 || stored.row >= static_cast<std::int64_t>(m_rows.size())) continue;
         const auto at = static_cast<std::size_t>(stored.row);
-        StudyRow& own = m_rows[at];
-        if (own.role != stored.role || own.settings != stored.settings) continue;
-        if (own.role == study::kBottom ? std::isfinite(stored.msPerStep) : own.state == study::kWaiting && stored.state == study::kMeasured)
-            change(at) = stored;
+        if (m_rows[at].role == stored.role && m_rows[at].settings == stored.settings) own[at] = &stored;
+    }
+    std::size_t end = own.size();  // behind the last one that was measured
+    while (end > 0 && (own[end - 1] == nullptr || own[end - 1]->state != study::kMeasured)) --end;
+    for (std::size_t at = 0; at < own.size(); ++at) {
+        if (own[at] == nullptr) continue;
+        StudyRow& row = m_rows[at];
+        if (row.role == study::kBottom ? std::isfinite(own[at]->msPerStep) : row.state == study::kWaiting && own[at]->state == study::kMeasured)
+            change(at) = *own[at];
+        // What was measured above a rung that broke off was measured without it. Were it measured now, products would be of figures that do not stand
+        // on each other: it stays as it was. With nothing above it yet, it is tried again.
+        if (row.role == study::kRung && row.state == study::kWaiting && own[at]->state == study::kFailed && at < end) {
+            change(at) = *own[at];
+            m_kept = without(m_kept, m_slots[at].rungs);
+        }
     }
     totals();
 }

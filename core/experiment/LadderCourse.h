@@ -56,7 +56,8 @@ public:
     // rung adds is meant to make it faster.
     Expected expected(const StepSeconds& stepSeconds) const;
 
-    // Of an earlier session of the same ladder: rows that were measured are kept. Before the first next().
+    // Of an earlier session of the same ladder: rows that were measured are kept, and so is a rung that broke off where something above it was
+    // measured without it. Before the first next().
     void restore(const std::vector<StudyRow>& rows);
 
     // Nothing when all is measured. elapsed: seconds since this began. Each leg is answered by done() or failed() before the next is asked for.

@@ -181,6 +181,28 @@ TEST(LadderCourse, WhatWasDecidedIsKeptWhenItGoesOnAndTheRestIsMeasured) {
     EXPECT_EQ(third.next(0)->row, 1);
 }
 
+TEST(LadderCourse, ARungThatBrokeOffStaysOutWhereWhatIsAboveItWasMeasuredWithoutIt) {
+    LadderCourse first(threeRungs(), {.leaveOneOut = false}, everythingGoes);
+    first.next(0);
+    first.done(measured(2, 1.5, 2.5), false);
+    first.next(0);
+    first.failed("B diverged.", {});
+    LadderCourse again(threeRungs(), {.leaveOneOut = false}, everythingGoes);
+    again.restore(first.rows());
+    EXPECT_EQ(again.next(0)->row, 2) << "nothing stands on it yet: it is tried again";
+    first.next(0);
+    first.done(measured(3, 2.5, 3.5), false);
+    LadderCourse second(threeRungs(), {.leaveOneOut = false}, everythingGoes);
+    second.restore(first.rows());
+    EXPECT_EQ(second.rows()[2].state, study::kFailed);
+    EXPECT_EQ(second.rows()[2].why, "B diverged.");
+    EXPECT_DOUBLE_EQ(second.rows()[3].total, 6);
+    const auto top = second.next(0);
+    ASSERT_TRUE(top);
+    EXPECT_EQ(top->row, 4);
+    EXPECT_EQ(top->b, (RungSet{0, 2})) << "the top is what was measured, and no rung is measured on another base";
+}
+
 TEST(LadderCourse, OneThatIsStoppedKeepsItsFiguresAndIsMeasuredAgainLater) {
     LadderCourse course(threeRungs(), {}, everythingGoes);
     course.next(0);
