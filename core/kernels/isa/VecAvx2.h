@@ -57,6 +57,10 @@ STEPSCOPE_INLINE void store(Bf16* p, Vec a, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) p[i].bits = bits[i];
 }
 
+STEPSCOPE_INLINE Vec load(const std::int8_t* p) {
+    return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
+}
+
 struct Words {
     __m256i v;
 };

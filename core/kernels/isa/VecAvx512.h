@@ -57,6 +57,10 @@ STEPSCOPE_INLINE void store(Bf16* p, Vec a, std::int64_t n) {
     _mm256_mask_storeu_epi16(p, firstMask(n), narrow(a));
 }
 
+STEPSCOPE_INLINE Vec load(const std::int8_t* p) {
+    return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
+}
+
 struct Words {
     __m512i v;
 };

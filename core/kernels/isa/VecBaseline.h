@@ -61,6 +61,10 @@ STEPSCOPE_INLINE void store(Bf16* p, Vec a) {
     store(p, a, 4);
 }
 
+STEPSCOPE_INLINE Vec load(const std::int8_t* p) {
+    return {Four{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2]), static_cast<float>(p[3])}};
+}
+
 typedef std::uint32_t FourWords __attribute__((vector_size(16)));
 struct Words {
     FourWords v;

@@ -1,0 +1,57 @@
+// Weights (rows, columns) of one of three types in panels of 32 rows, for products with a few rows of activations at a time, where reading the
+// weights is all that takes time; and the plain reference of the product in double. float and bf16 lie as gemm's packers lay them (Gemm.h), so that
+// one copy serves the large products too; of 8-bit weights a panel holds, column after column, one byte of each of its 32 rows. Torch-free; any
+// thread.
+#pragma once
+#include <cstdint>
+
+#include "core/kernels/gemm/Gemm.h"
+
+namespace stepscope {
+
+enum class WeightType { F32, Bf16, Int8 };
+constexpr int kWeightTypes = 3;
+
+struct PackedRows {
+    WeightType type = WeightType::F32;
+    std::int64_t rows = 0, columns = 0;
+    const void* panels = nullptr;
+    const float* scales = nullptr;  // (panels * 32), of Int8: an element is its byte times the scale of its row
+
+    std::int64_t panelCount() const { return gemm::panels(rows); }
+    std::int64_t panelBytes() const { return panelBytes(type, columns); }
+    static constexpr std::int64_t panelBytes(WeightType type, std::int64_t columns) {
+        if (type == WeightType::Int8) return columns * gemm::kPanel;
+        return gemm::steps(type == WeightType::Bf16 ? gemm::Element::Bf16 : gemm::Element::F32, columns) * gemm::kPanel * 4;
+    }
+    // Beside the panels.
+    static constexpr std::int64_t scaleCount(WeightType type, std::int64_t rows) {
+        return type == WeightType::Int8 ? gemm::panels(rows) * gemm::kPanel : 0;
+    }
+};
+
+// Packs panels [begin, end) of the row-major matrix `source` (rows, columns). Missing rows become zeros. Int8: the scale of a row is its largest size
+// divided by 127 and its elements are rounded to the nearest multiple, so that each is off by at most half the scale (symmetric quantisation for each
+// output channel; Krishnamoorthi, "Quantizing deep convolutional networks for efficient inference", 2018). A row with an element that is not finite
+// gives NaN in every product.
+void packRows(WeightType type, const float* source, std::int64_t rows, std::int64_t columns, void* panels, float* scales, std::int64_t begin,
+              std::int64_t end);
+
+// One row as it is held: an embedding.
+void unpackRow(const PackedRows& weights, std::int64_t row, float* out);
+
+// What a product with `count` rows of activations does: out[b][n] = (add ? out[b][n] : 0) + sum over k of weights[n][k] * x[b][k] + bias[n].
+struct RowProducts {
+    std::int64_t count = 0;
+    const float* x = nullptr;
+    std::int64_t xStride = 0;
+    const float* bias = nullptr;  // (rows); absent = none
+    float* out = nullptr;
+    std::int64_t outStride = 0;
+    bool add = false;
+};
+
+// The reference: sums in double, of the weights as they are held.
+void multiplyRows(const PackedRows& weights, const RowProducts& products);
+
+}  // namespace stepscope

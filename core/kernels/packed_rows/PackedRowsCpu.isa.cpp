@@ -1,0 +1,166 @@
+// Products of packed rows with a few rows of activations, compiled once per instruction set. The panels stream through the registers, each element
+// widened to float32 once and multiplied with as many rows of activations as there are registers for sums.
+#include "core/kernels/packed_rows/PackedRowsCpu.h"
+
+#include "core/kernels/isa/Vec.h"
+
+namespace stepscope::STEPSCOPE_ISA {
+namespace {
+
+using i64 = std::int64_t;
+
+constexpr i64 kPanelRows = 32;  // gemm::kPanel; a block is as many of them as two registers hold
+constexpr int kVectors = 2;
+constexpr i64 kBlockRows = kVectors * kLanes;
+static_assert(kPanelRows % kBlockRows == 0);
+constexpr int kMostColumns = STEPSCOPE_ISA_LEVEL >= 2 ? 8 : 4;  // rows of activations at once: 16 sums of 32 registers, 8 of 16
+constexpr i64 kAheadBytes = 2048;  // weights come from memory: what is asked for now is needed when so many bytes more are used up
+
+// Of each type: what one place of a panel holds, how many columns that is, and its registers v = 0, 1 as float32.
+struct Floats {
+    using Place = float;
+    static constexpr int columns = 1;
+    static STEPSCOPE_INLINE void read(const Place* at, Vec (&w)[1]) { w[0] = load(at); }
+};
+struct Pairs {
+    using Place = std::uint32_t;
+    static constexpr int columns = 2;
+    static STEPSCOPE_INLINE void read(const Place* at, Vec (&w)[2]) {
+        const Words both = words(at);
+        w[0] = lowHalves(both);
+        w[1] = highHalves(both);
+    }
+};
+struct Bytes {
+    using Place = std::int8_t;
+    static constexpr int columns = 1;
+    static STEPSCOPE_INLINE void read(const Place* at, Vec (&w)[1]) { w[0] = load(at); }
+};
+
+// One place of a panel, with column k of B rows of activations and the columns behind it that the place holds.
+template <class Kind, int B>
+STEPSCOPE_INLINE void place(const typename Kind::Place* at, const float* x, i64 xStride, i64 k, bool ahead, Vec (&sums)[B][kVectors]) {
+    Vec w[kVectors][Kind::columns];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+        if (ahead && (v == 0 || sizeof(*at) == 4)) __builtin_prefetch(reinterpret_cast<const char*>(at + v * kLanes) + kAheadBytes, 0, 3);
+        Kind::read(at + v * kLanes, w[v]);
+    }
+#pragma GCC unroll 8
+    for (int b = 0; b < B; ++b)
+#pragma GCC unroll 2
+        for (int e = 0; e < Kind::columns; ++e) {
+            const Vec factor = all(x[b * xStride + k + e]);
+#pragma GCC unroll 2
+            for (int v = 0; v < kVectors; ++v) sums[b][v] = fma(w[v][e], factor, sums[b][v]);
+        }
+}
+
+// An odd last column, whose neighbour in the word is a zero.
+template <int B>
+STEPSCOPE_INLINE void oddPlace(const std::uint32_t* at, const float* x, i64 xStride, i64 k, Vec (&sums)[B][kVectors]) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+        Vec w[2];
+        Pairs::read(at + v * kLanes, w);
+#pragma GCC unroll 8
+        for (int b = 0; b < B; ++b) sums[b][v] = fma(w[0], all(x[b * xStride + k]), sums[b][v]);
+    }
+}
+
+// B rows of activations with kBlockRows rows of a panel, of which `at` is the first. With few sums each is kept in U parts, or one would wait for the
+// other.
+template <class Kind, int B, int U>
+STEPSCOPE_INLINE void block(const typename Kind::Place* at, i64 columns, const float* x, i64 xStride, Vec (&sums)[B][kVectors]) {
+    constexpr i64 kEach = Kind::columns;
+    Vec parts[U][B][kVectors];
+#pragma GCC unroll 4
+    for (int u = 0; u < U; ++u)
+#pragma GCC unroll 8
+        for (int b = 0; b < B; ++b)
+#pragma GCC unroll 2
+            for (int v = 0; v < kVectors; ++v) parts[u][b][v] = zero();
+    i64 k = 0;
+    for (; k + U * kEach <= columns; k += U * kEach, at += U * kPanelRows)
+#pragma GCC unroll 4
+        for (int u = 0; u < U; ++u) place<Kind, B>(at + u * kPanelRows, x, xStride, k + u * kEach, sizeof(*at) == 4 || u % 2 == 0, parts[u]);
+    for (; k + kEach <= columns; k += kEach, at += kPanelRows) place<Kind, B>(at, x, xStride, k, false, parts[0]);
+    if constexpr (kEach == 2) {
+        if (k < columns) oddPlace<B>(at, x, xStride, k, parts[0]);
+    }
+#pragma GCC unroll 8
+    for (int b = 0; b < B; ++b)
+#pragma GCC unroll 2
+        for (int v = 0; v < kVectors; ++v) {
+            sums[b][v] = parts[0][b][v];
+#pragma GCC unroll 4
+            for (int u = 1; u < U; ++u) sums[b][v] = sums[b][v] + parts[u][b][v];
+        }
+}
+
+// Rows [first, first + B) of the activations with one panel.
+template <class Kind, int B>
+__attribute__((noinline)) void panel(const PackedRows& weights, const RowProducts& products, i64 row, const void* data, i64 first) {
+    const auto* places = static_cast<const typename Kind::Place*>(data);
+    const i64 left = weights.rows - row;
+    for (i64 within = 0; within < kPanelRows && within < left; within += kBlockRows) {
+        Vec sums[B][kVectors];
+        block<Kind, B,
+              (B == 1   ? 4
+               : B == 2 ? 2
+                        : 1)>(places + within, weights.columns, products.x + first * products.xStride, products.xStride, sums);
+#pragma GCC unroll 2
+        for (int v = 0; v < kVectors; ++v) {
+            const i64 n = row + within + v * kLanes;
+            if (n >= weights.rows) break;
+            const i64 lanes = weights.rows - n < kLanes ? weights.rows - n : kLanes;
+#pragma GCC unroll 8
+            for (int b = 0; b < B; ++b) {
+                float* to = products.out + (first + b) * products.outStride + n;
+                Vec value = sums[b][v];
+                if (weights.scales != nullptr) value = value * get(weights.scales + n, lanes);
+                if (products.bias != nullptr) value = value + get(products.bias + n, lanes);
+                if (products.add) value = value + get(to, lanes);
+                put(to, value, lanes);
+            }
+        }
+    }
+}
+
+template <class Kind>
+void multiply(const PackedRows& weights, const RowProducts& products, i64 begin, i64 end) {
+    const i64 places = (weights.columns + Kind::columns - 1) / Kind::columns * kPanelRows;
+    for (i64 p = begin; p < end; ++p) {
+        const void* data = static_cast<const typename Kind::Place*>(weights.panels) + p * places;
+        i64 first = 0;
+        const auto some = [&]<int B>() {
+            panel<Kind, B>(weights, products, p * kPanelRows, data, first);
+            first += B;
+        };
+        if constexpr (kMostColumns == 8)
+            while (products.count - first >= 8) some.template operator()<8>();
+        if constexpr (kMostColumns == 8) {
+            if (products.count - first == 7) some.template operator()<7>();
+            if (products.count - first == 6) some.template operator()<6>();
+            if (products.count - first == 5) some.template operator()<5>();
+        }
+        while (products.count - first >= 4) some.template operator()<4>();
+        if (products.count - first == 3) some.template operator()<3>();
+        if (products.count - first == 2) some.template operator()<2>();
+        if (products.count - first == 1) some.template operator()<1>();
+    }
+}
+
+void widenPanel(const PackedRows& weights, i64 panel, float* out) {
+    const auto* from = static_cast<const std::int8_t*>(weights.panels) + panel * weights.columns * kPanelRows;
+    for (i64 lane = 0; lane < kPanelRows; lane += kLanes) {
+        const Vec scale = load(weights.scales + panel * kPanelRows + lane);
+        for (i64 k = 0; k < weights.columns; ++k) store(out + k * kPanelRows + lane, load(from + k * kPanelRows + lane) * scale);
+    }
+}
+
+}  // namespace
+
+const PackedRowsTable packedRowsTable{{multiply<Floats>, multiply<Pairs>, multiply<Bytes>}, widenPanel};
+
+}  // namespace stepscope::STEPSCOPE_ISA
