@@ -7,6 +7,7 @@
 
 #include "core/base/Result.h"
 #include "core/data/Corpus.h"
+#include "core/inference/Decoder.h"
 #include "core/train/Generator.h"
 
 namespace stepscope {
@@ -23,5 +24,8 @@ struct Evaluation {
 // windows at a time. progress: tokens done so far. Cancelled when asked to.
 Result<Evaluation> evaluateRow(const GeneratorWeights& model, const TokenRow& row, std::int64_t begin, std::int64_t end, std::int64_t context,
                                std::int64_t batch, const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& cancelled);
+// The same by a Decoder, with the weights as it holds them; its first sequence is used. context: at most its positions.
+Result<Evaluation> evaluateDecoded(Decoder& decoder, const TokenRow& row, std::int64_t begin, std::int64_t end, std::int64_t context,
+                                   const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& cancelled);
 
 }  // namespace stepscope

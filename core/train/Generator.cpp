@@ -1,95 +1,197 @@
 #include "core/train/Generator.h"
 
-#include <ATen/ops/from_blob.h>
-#include <c10/core/InferenceMode.h>
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <chrono>
 
 #include "core/base/CounterRandom.h"
 #include "core/base/StepPlace.h"
-#include "core/model/Gpt.h"
+#include "core/inference/Decoder.h"
+#include "core/inference/Sampling.h"
+#include "core/inference/StopText.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kTokensPerPiece = 8;
+constexpr std::size_t kMostPrompts = 64;
+
+using Ids = std::vector<std::int64_t>;
+
+Error refuse(std::string sentence) {
+    return makeError(ErrorCode::BadInput, std::move(sentence));
+}
 
 Status checkRequest(const GenerateText& request) {
-    const auto refuse = [](const std::string& sentence) { return makeError(ErrorCode::BadInput, sentence); };
     if (request.tokens < 1 || request.tokens > kMostTokensWritten)
         return refuse(fmt::format("The number of tokens must be from 1 to {}.", kMostTokensWritten));
     if (!(request.temperature >= 0) || request.temperature > 100)
         return refuse("The temperature must be from 0 (always the likeliest token) to 100.");
     if (request.topK < 0) return refuse("top-k must be 0 (off) or more.");
     if (!(request.topP > 0) || request.topP > 1) return refuse("top-p must be above 0 and at most 1 (off).");
+    if (!(request.repetitionPenalty >= 0.01) || request.repetitionPenalty > 100)
+        return refuse("The repetition penalty must be from 0.01 to 100; 1 is off.");
+    for (const double penalty : {request.frequencyPenalty, request.presencePenalty})
+        if (!(penalty >= -100) || penalty > 100) return refuse("Frequency and presence penalties must be from -100 to 100; 0 is off.");
+    for (const std::string& stop : request.stop)
+        if (stop.empty()) return refuse("A text to stop at cannot be empty; leave it out to write as many tokens as asked.");
     return {};
+}
+
+Result<std::vector<Ids>> readPrompts(const GeneratorWeights& model, const Tokenizer& tokenizer, std::span<const std::string> prompts) {
+    if (prompts.empty() || prompts.size() > kMostPrompts)
+        return refuse(fmt::format("Text is written for 1 to {} prompts at a time; these are {}.", kMostPrompts, prompts.size()));
+    std::vector<Ids> all;
+    for (const std::string& prompt : prompts) {
+        auto encoded = tokenizer.encode(prompt.empty() ? "\n" : prompt);
+        if (!encoded) return encoded.error();
+        Ids& ids = all.emplace_back(encoded->begin(), encoded->end());
+        for (const std::int64_t id : ids)
+            if (id >= model.config.vocabulary)
+                return refuse(fmt::format("The prompt has the token {}, this model's vocabulary ends at {}.", id, model.config.vocabulary - 1));
+    }
+    return all;
+}
+
+// The Decoder where it can be; else what it was instead, with the reason.
+Result<std::unique_ptr<NextTokens>> tokensOf(const GeneratorWeights& model, const TextOptions& options, const NextTokensRoom& room, TextWork& work) {
+    work.threads = options.threads > 0 ? options.threads : at::get_num_threads();
+    work.recomputed = options.recompute ? "it was asked for" : whyNotDecoded(model);
+    if (work.recomputed.empty()) try {
+            return cachedTokens(model, options.type, room, work.threads);
+        } catch (const c10::Error&) {  // what LibTorch's allocators throw
+            work.recomputed = "there is no memory for a copy of the weights and for what is kept of each token";
+        }
+    if (options.type != WeightType::F32)
+        return makeError(ErrorCode::Unsupported,
+                         fmt::format("The weights cannot be written with in another type: {}; leave the type out.", work.recomputed));
+    return recomputedTokens(model);
+}
+
+// One text as it grows.
+class Writing {
+public:
+    Writing(const Tokenizer& tokenizer, const GenerateText& request, const StopText& stops, const Ids& prompt, std::size_t place)
+        : m_tokenizer(tokenizer), m_request(request), m_stops(stops), m_penalties(request, prompt), m_place(place) {}
+
+    // The next token; the text may be complete then.
+    Result<std::int64_t> take(std::span<const float> logits) {
+        const auto draw = static_cast<double>(counterRandom(static_cast<std::uint64_t>(m_request.seed), 0x74657874 + (std::uint64_t{m_place} << 32),
+                                                            static_cast<std::uint64_t>(m_ids.size())) >>
+                                              11) *
+                          0x1p-53;
+        Result<std::int64_t> id = 0;
+        if (m_penalties.any()) {
+            m_penalized.assign(logits.begin(), logits.end());
+            m_penalties.apply(m_penalized);
+            id = drawToken(m_penalized, m_request, draw);
+        } else {
+            id = drawToken(logits, m_request, draw);
+        }
+        if (!id) return id;
+        m_penalties.wrote(*id);
+        m_ids.push_back(static_cast<std::int32_t>(*id));
+        m_complete = count() == m_request.tokens || stopped();
+        return id;
+    }
+
+    std::int64_t count() const { return static_cast<std::int64_t>(m_ids.size()); }
+    bool complete() const { return m_complete; }
+    bool due() const { return m_complete || count() % kTokensPerPiece == 0; }
+    std::string soFar() const { return m_complete ? whole() : std::string(m_stops.settled(m_tokenizer.decode(m_ids))); }
+    std::string whole() const {
+        std::string text = m_tokenizer.decode(m_ids);
+        text.resize(std::min(text.size(), m_stops.find(text)));
+        return text;
+    }
+
+private:
+    // A stop ends with the newest token, so it lies within as many tokens as it has bytes.
+    bool stopped() const {
+        if (m_stops.empty()) return false;
+        const auto last = std::span(m_ids).last(std::min(m_ids.size(), m_stops.longest()));
+        return m_stops.find(m_tokenizer.decode(last)) != std::string::npos && m_stops.find(m_tokenizer.decode(m_ids)) != std::string::npos;
+    }
+
+    const Tokenizer& m_tokenizer;
+    const GenerateText& m_request;
+    const StopText& m_stops;
+    Penalties m_penalties;
+    std::size_t m_place;
+    std::vector<std::int32_t> m_ids;
+    std::vector<float> m_penalized;
+    bool m_complete = false;
+};
+
+double secondsSince(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
 
-std::int64_t sampleToken(const at::Tensor& logits, const GenerateText& request, double random01) {
-    const at::Tensor plain = logits.to(at::kCPU, at::kFloat).contiguous();
-    const float* value = plain.data_ptr<float>();
-    std::vector<std::int64_t> order(static_cast<std::size_t>(plain.numel()));
-    std::iota(order.begin(), order.end(), 0);
-    const auto likelier = [value](std::int64_t a, std::int64_t b) { return value[a] > value[b] || (value[a] == value[b] && a < b); };
-    if (request.temperature == 0) return *std::min_element(order.begin(), order.end(), likelier);
+Result<std::vector<std::string>> generateTexts(const GeneratorWeights& model, const Tokenizer& tokenizer, const GenerateText& request,
+                                               std::span<const std::string> prompts, const TextOptions& options, const TextSink& onText,
+                                               const std::atomic<bool>& cancelled, TextWork& work) {
+    work = {};
+    if (auto good = checkRequest(request); !good) return good.error();
+    const auto begins = readPrompts(model, tokenizer, prompts);
+    if (!begins) return begins.error();
+    const PlaceScope place(Activity::Text);
+    NextTokensRoom room{.sequences = static_cast<std::int64_t>(prompts.size())};
+    for (const Ids& ids : *begins) room.tokens = std::max(room.tokens, static_cast<std::int64_t>(ids.size()) + request.tokens);
+    auto tokens = tokensOf(model, options, room, work);
+    if (!tokens) return tokens.error();
+    NextTokens& next = **tokens;
+    work.weights = next.weightBytes();
+    work.cache = next.cacheBytes();
 
-    if (request.topK > 0 && request.topK < static_cast<std::int64_t>(order.size())) {
-        std::nth_element(order.begin(), order.begin() + request.topK, order.end(), likelier);
-        order.resize(static_cast<std::size_t>(request.topK));
+    auto started = std::chrono::steady_clock::now();
+    next.begin(*begins);
+    work.promptSeconds = secondsSince(started);
+    for (const Ids& ids : *begins) work.promptTokens += std::min(static_cast<std::int64_t>(ids.size()), model.config.positions);
+
+    const StopText stops(request.stop);
+    std::vector<Writing> texts;
+    for (std::size_t i = 0; i < prompts.size(); ++i) texts.emplace_back(tokenizer, request, stops, (*begins)[i], i);
+    started = std::chrono::steady_clock::now();
+    std::vector<Continued> read;
+    while (!cancelled) {
+        read.clear();
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            if (texts[i].complete()) continue;
+            const auto id = texts[i].take(next.logits(static_cast<std::int64_t>(i)));
+            if (!id) return id.error();
+            ++work.textTokens;
+            if (!texts[i].complete()) read.push_back({static_cast<std::int64_t>(i), *id});
+            work.textSeconds = secondsSince(started);
+            if (texts[i].due()) onText(i, texts[i].soFar(), work);
+        }
+        if (read.empty()) break;
+        next.append(read);
+        work.computed += static_cast<std::int64_t>(read.size());
     }
-    std::sort(order.begin(), order.end(), likelier);
-    std::vector<double> share(order.size());
-    const double highest = value[order.front()];
-    double sum = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) sum += share[i] = std::exp((value[order[i]] - highest) / request.temperature);
-    // Top-p keeps the smallest set of likeliest tokens whose probability reaches p.
-    std::size_t kept = 0;
-    double mass = 0;
-    while (kept < share.size() && mass < request.topP * sum) mass += share[kept++];
-    double place = random01 * mass;
-    for (std::size_t i = 0; i < kept; ++i)
-        if ((place -= share[i]) < 0) return order[i];
-    return order[kept - 1];
+    work.textSeconds = secondsSince(started);
+    std::vector<std::string> written;
+    for (const Writing& text : texts) written.push_back(text.whole());
+    return written;
 }
 
 Result<std::string> generateText(const GeneratorWeights& model, const Tokenizer& tokenizer, const GenerateText& request,
                                  const std::function<void(const std::string&)>& onText, const std::atomic<bool>& cancelled) {
-    if (auto good = checkRequest(request); !good) return good.error();
-    auto encoded = tokenizer.encode(request.prompt.empty() ? "\n" : request.prompt);
-    if (!encoded) return encoded.error();
-    std::vector<std::int64_t> ids(encoded->begin(), encoded->end());
-    for (const std::int64_t id : ids)
-        if (id >= model.config.vocabulary)
-            return makeError(ErrorCode::BadInput,
-                             fmt::format("The prompt has the token {}, this model's vocabulary ends at {}.", id, model.config.vocabulary - 1));
-    const std::size_t begin = ids.size();
+    TextWork work;
+    auto texts = generateTexts(
+        model, tokenizer, request, std::span(&request.prompt, 1), {}, [&](std::size_t, const std::string& text, const TextWork&) { onText(text); },
+        cancelled, work);
+    if (!texts) return texts.error();
+    return std::move(texts->front());
+}
 
-    const PlaceScope place(Activity::Text);
-    const c10::InferenceMode inference;
-    const ModelOps ops;
-    const auto weights = WeightsView::over(model.weights, model.layout, model.config, false);
-    std::string text;
-    for (std::int64_t i = 0; i < request.tokens && !cancelled; ++i) {
-        const auto context = std::min<std::int64_t>(static_cast<std::int64_t>(ids.size()), model.config.positions);
-        const at::Tensor tokens =
-            at::from_blob(ids.data() + ids.size() - context, {1, context}, at::TensorOptions().dtype(at::kLong)).to(model.weights.device());
-        const at::Tensor hidden = gptHidden(model.config, weights, ops, tokens).narrow(1, context - 1, 1);
-        const at::Tensor logits = gptLogits(model.config, weights, hidden).view({-1}).narrow(0, 0, model.config.vocabulary);
-        const double draw =
-            static_cast<double>(counterRandom(static_cast<std::uint64_t>(request.seed), 0x74657874, static_cast<std::uint64_t>(i)) >> 11) * 0x1p-53;
-        ids.push_back(sampleToken(logits, request, draw));
-        if ((i + 1) % kTokensPerPiece == 0 || i + 1 == request.tokens) {
-            const std::vector<std::int32_t> written(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.end());
-            text = tokenizer.decode(written);
-            onText(text);
-        }
-    }
-    return text;
+std::int64_t sampleToken(const at::Tensor& logits, const GenerateText& request, double random01) {
+    const at::Tensor plain = logits.to(at::kCPU, at::kFloat).contiguous();
+    return drawToken({plain.const_data_ptr<float>(), static_cast<std::size_t>(plain.numel())}, request, random01).value();
 }
 
 }  // namespace stepscope

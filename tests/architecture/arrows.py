@@ -24,16 +24,17 @@ ALLOWED = {
     "core/kernels": {"core/base", "core/events"},
     "core/step": {"core/base", "core/kernels"},
     "core/fused": {"core/base", "core/events", "core/kernels", "core/model", "core/cuda"},
+    "core/inference": {"core/base", "core/events", "core/kernels", "core/model", "core/step"},
     "core/cuda": {"core/base", "core/events", "core/kernels"},
     "core/profile": {"core/base", "core/trace", "core/events", "core/memory", "core/cuda"},
     "core/workers": {"core/base"},
     "core/state": {"core/base", "core/events", "core/data", "core/kernels", "core/model", "core/cuda"},
     "core/program": _ENGINE | {"core/workers", "core/state"},
-    "core/train": _ENGINE | {"core/analysis", "core/experiment", "core/state", "core/program"},
+    "core/train": _ENGINE | {"core/analysis", "core/experiment", "core/inference", "core/state", "core/program"},
     "core/optimizations": _ENGINE | {"core/fused", "core/state", "core/program"},
     "sessions": _WORDS,
     "widgets": _WORDS | {"core/advice"},
-    "app/workbench": _ENGINE | {"core/workers", "core/experiment", "core/prediction", "core/advice", "core/report", "core/state", "core/program", "core/train", "core/optimizations", "sessions"},
+    "app/workbench": _ENGINE | {"core/workers", "core/experiment", "core/prediction", "core/advice", "core/report", "core/inference", "core/state", "core/program", "core/train", "core/optimizations", "sessions"},
     "app/cli": _WORDS | {"core/advice", "core/report", "app/workbench", "sessions"},
     "app/gui": _WORDS | {"core/advice", "core/report", "app/workbench", "widgets"},
 }
@@ -49,7 +50,7 @@ _SQLITE = re.compile(r"^(sqlite3\.h|SQLiteCpp/)")
 _CUPTI = re.compile(r"^cupti")
 _QT = re.compile(r"^(Q[A-Z][A-Za-z0-9]*|Qt[A-Z][A-Za-z0-9]*/.*|q[a-z]+\.h)$")
 _CHARTS = re.compile(r"^(QtCharts|QChart|QAbstractSeries|QAbstractAxis|Q(Line|Area|Scatter|XY|Spline|Bar|Pie)Series|QValueAxis|QLogValueAxis|QLegend)")
-_TORCH_ROOMS = {"core/memory", "core/workers", "core/model", "core/fused", "core/profile", "core/state", "core/program", "core/train", "core/optimizations", "app/workbench"}
+_TORCH_ROOMS = {"core/memory", "core/workers", "core/model", "core/fused", "core/inference", "core/profile", "core/state", "core/program", "core/train", "core/optimizations", "app/workbench"}
 
 
 def _foreign(path, room, name):

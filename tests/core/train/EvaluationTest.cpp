@@ -1,6 +1,9 @@
 // The loss on a whole row: every token once, however it is cut into windows and batches.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <iostream>
+
 #include "TinyTraining.h"
 #include "core/train/Evaluation.h"
 
@@ -46,6 +49,33 @@ TEST(Evaluation, IsTheMeanOfItsParts) {
     for (int i = 0; i < 4; ++i) sum += 12 * model.over(12 * i, 12 * i + 13, 12, 1).loss;
     sum += 5 * model.over(48, 54, 12, 1).loss;
     EXPECT_NEAR(model.over(0, 54, 12, 3).loss, sum / 53, 1e-6);
+}
+
+TEST(Evaluation, IsFoundByADecoderTooWhateverItsWindows) {
+    const Model model;
+    Decoder decoder(model.weights, WeightType::F32, {.rows = 8, .logits = 8}, 2);
+    for (const std::int64_t context : {1, 5, 12}) {
+        const auto decoded = evaluateDecoded(
+            decoder, *model.batches->corpus().tokens, 50, 303, context, [](std::int64_t) {}, model.never);
+        ASSERT_TRUE(decoded.ok());
+        EXPECT_EQ(decoded->tokens, 252);
+        EXPECT_NEAR(decoded->loss, model.over(50, 303, context, 4).loss, 1e-5);
+    }
+}
+
+TEST(Evaluation, TellsWhatOtherTypesOfWeightsCost) {
+    const Model model;
+    const double exact = model.over(0, 2001, 12, 8).loss;
+    for (const auto& [type, name] : {std::pair{WeightType::Bf16, "bf16"}, {WeightType::Int8, "int8"}}) {
+        Decoder decoder(model.weights, type, {.rows = 12, .logits = 12}, 2);
+        const auto decoded = evaluateDecoded(
+            decoder, *model.batches->corpus().tokens, 0, 2001, 12, [](std::int64_t) {}, model.never);
+        ASSERT_TRUE(decoded.ok());
+        std::cout << name << ": perplexity " << std::exp(exact) << " -> " << std::exp(decoded->loss) << ", " << decoder.weightBytes().count
+                  << " bytes\n";
+        EXPECT_NE(decoded->loss, exact) << "rounded weights cost something";
+        EXPECT_LT(decoded->loss, std::log(61)) << "what was learnt is still there";
+    }
 }
 
 TEST(Evaluation, StopsWhenAskedTo) {

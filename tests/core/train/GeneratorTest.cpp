@@ -2,7 +2,9 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "TinyTraining.h"
@@ -61,8 +63,8 @@ TEST(Generator, WritesAsManyTokensAsAskedBeyondTheContextAndTheSameForTheSameSee
 }
 
 // Weights eight times as large as they are drawn: without them every id is about as likely as the next, and greedy text one byte over and over.
-TrainState opinionated(bool tiedHead) {
-    GptConfig shape{.layers = 2, .heads = 2, .width = 16, .vocabulary = 250, .paddedVocabulary = 250, .positions = 16};
+TrainState opinionated(bool tiedHead, std::int64_t vocabulary = 250) {
+    GptConfig shape{.layers = 2, .heads = 2, .width = 16, .vocabulary = vocabulary, .paddedVocabulary = vocabulary, .positions = 16};
     shape.tiedHead = tiedHead;
     auto state = TrainState::initialise(shape, 3);
     state.weights.mul_(8);
@@ -94,12 +96,113 @@ TEST(Generator, WritesTheSameTextWhenTheVocabularyIsPadded) {
     }
 }
 
+// All texts behind some prompts, and what they took.
+struct Texts {
+    std::vector<std::string> texts;
+    TextWork work;
+};
+Texts write(
+    const TrainState& state, const GenerateText& request, std::vector<std::string> prompts, const TextOptions& options = {},
+    const TextSink& onText = [](std::size_t, const std::string&, const TextWork&) {}) {
+    const std::atomic<bool> never{false};
+    Texts all;
+    auto written = generateTexts({state.config, state.layout, state.weights}, *byteTokenizer(), request, prompts, options, onText, never, all.work);
+    EXPECT_TRUE(written.ok()) << written.error().sentence;
+    if (written) all.texts = *written;
+    return all;
+}
+
+TEST(Generator, WritesGreedilyWhatRecomputingTheContextWritesUpToItsEnd) {
+    for (const bool rope : {false, true}) {
+        GptConfig shape{.layers = 2, .heads = 2, .width = 16, .vocabulary = 256, .paddedVocabulary = 256, .positions = 64};
+        if (rope) shape.positionKind = PositionKind::Rope;
+        auto state = TrainState::initialise(shape, 3);
+        state.weights.mul_(8);
+        const std::vector<std::string> prompts{"In the", "A", "Somewhat longer than these"};
+        const GenerateText request{.tokens = 38, .temperature = 0};
+        const auto kept = write(state, request, prompts), anew = write(state, request, prompts, {.recompute = true});
+        EXPECT_EQ(kept.texts, anew.texts);
+        EXPECT_EQ(kept.work.recomputed, "");
+        EXPECT_NE(anew.work.recomputed, "");
+    }
+}
+
+TEST(Generator, WritesEachOfSeveralTextsAsItWritesTheFirstAlone) {
+    const TrainState state = opinionated(true);
+    const GenerateText greedy{.tokens = 40, .temperature = 0};
+    const std::vector<std::string> prompts{"In the", "A", "Somewhat longer"};
+    const auto together = write(state, greedy, prompts);
+    for (std::size_t i = 0; i < prompts.size(); ++i) EXPECT_EQ(together.texts[i], write(state, greedy, {prompts[i]}).texts[0]);
+    const auto drawn = write(state, {.tokens = 40, .temperature = 3}, {"In the", "In the"});
+    EXPECT_NE(drawn.texts[0], drawn.texts[1]) << "each draws for itself";
+}
+
+TEST(Generator, EndsBeforeAStopHoweverItsTokensAreCut) {
+    const TrainState state = opinionated(true, 120);
+    const GenerateText plain{.tokens = 50, .temperature = 2, .seed = 9};
+    const std::string whole = write(state, plain, {"In the"}).texts[0];
+    ASSERT_EQ(whole.size(), 50u) << "ids below 120 are a character each";
+    GenerateText stopping = plain;
+    stopping.stop = {"this does not occur", whole.substr(21, 3)};
+    std::string last;
+    const auto stopped = write(state, stopping, {"In the"}, {}, [&](std::size_t, const std::string& text, const TextWork&) {
+        EXPECT_EQ(text.substr(0, last.size()), last) << "what was shown stays";
+        last = text;
+    });
+    EXPECT_EQ(stopped.texts[0], whole.substr(0, whole.find(stopping.stop[1])));
+    EXPECT_EQ(last, stopped.texts[0]);
+    EXPECT_LT(stopped.work.textTokens, 50);
+}
+
+TEST(Generator, WritesWhatItWroteLessOftenUnderAPenalty) {
+    const TrainState state = opinionated(true, 120);
+    const GenerateText plain{.tokens = 60, .temperature = 0};
+    const auto most = [&](const GenerateText& request) {
+        std::map<char, int> counted;
+        for (const char c : write(state, request, {"In the"}).texts[0]) ++counted[c];
+        int largest = 0;
+        for (const auto& [c, count] : counted) largest = std::max(largest, count);
+        return largest;
+    };
+    GenerateText repetition = plain, frequency = plain, presence = plain;
+    repetition.repetitionPenalty = 5;
+    frequency.frequencyPenalty = 50;
+    presence.presencePenalty = 100;
+    const int alone = most(plain);
+    for (const auto& request : {repetition, frequency, presence}) EXPECT_LT(most(request), alone);
+}
+
+TEST(Generator, CountsWhatPromptAndTextTook) {
+    const auto all = write(opinionated(true), {.tokens = 10}, {"12345", "123"}, {.type = WeightType::Int8, .threads = 2});
+    EXPECT_EQ(all.work.promptTokens, 8);
+    EXPECT_EQ(all.work.textTokens, 20);
+    EXPECT_EQ(all.work.computed, 18);
+    EXPECT_GT(all.work.textRate(), 0);
+    EXPECT_GT(all.work.promptRate(), 0);
+    EXPECT_GT(all.work.weights.count, 0);
+    EXPECT_GT(all.work.cache.count, 0);
+    EXPECT_EQ(all.work.threads, 2);
+}
+
+TEST(Generator, SaysThatWeightsWithoutNumbersWriteNothing) {
+    TrainState state = opinionated(true);
+    state.weights.fill_(std::numeric_limits<float>::quiet_NaN());
+    const std::atomic<bool> never{false};
+    const auto text = generateText(
+        {state.config, state.layout, state.weights}, *byteTokenizer(), {.prompt = "a"}, [](const std::string&) {}, never);
+    ASSERT_FALSE(text.ok());
+    EXPECT_NE(text.error().sentence.find("no numbers"), std::string::npos);
+}
+
 TEST(Generator, RefusesWhatCannotBeWithASentence) {
     const std::atomic<bool> never{false};
     const auto none = [](const std::string&) {};
     EXPECT_FALSE(generateText(tinyWeights(), *byteTokenizer(), {.tokens = 0}, none, never).ok());
     EXPECT_FALSE(generateText(tinyWeights(), *byteTokenizer(), {.temperature = -1}, none, never).ok());
     EXPECT_FALSE(generateText(tinyWeights(), *byteTokenizer(), {.topP = 0}, none, never).ok());
+    EXPECT_FALSE(generateText(tinyWeights(), *byteTokenizer(), {.stop = {""}}, none, never).ok());
+    EXPECT_FALSE(generateText(tinyWeights(), *byteTokenizer(), {.repetitionPenalty = 0}, none, never).ok());
+    EXPECT_FALSE(generateText(tinyWeights(), *byteTokenizer(), {.presencePenalty = std::nan("")}, none, never).ok());
 }
 
 }  // namespace

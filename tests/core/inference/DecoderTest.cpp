@@ -1,0 +1,255 @@
+// A Decoder against core/model, which computes the whole context anew: the logits of every step, for every option of the model, several sequences of
+// different length, prompts long enough for the large products, and every type of weights.
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "core/base/CounterRandom.h"
+#include "core/inference/Decoder.h"
+#include "core/inference/NextTokens.h"
+#include "core/model/Gpt.h"
+
+namespace stepscope {
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+
+constexpr std::int64_t kVocabulary = 61;
+
+struct Option {
+    const char* name;
+    std::function<void(GptConfig&)> set;
+};
+void PrintTo(const Option& option, std::ostream* out) {
+    *out << option.name;
+}
+
+GptConfig base() {
+    return {.layers = 2, .heads = 3, .width = 36, .vocabulary = kVocabulary, .paddedVocabulary = kVocabulary, .positions = 80};
+}
+
+// Weights with sizes as training gives them, norms around one.
+GeneratorWeights weightsOf(const GptConfig& config) {
+    GeneratorWeights model{config, ParameterLayout(config), {}};
+    model.weights = at::zeros({model.layout.size()}, at::TensorOptions().dtype(at::kFloat));
+    for (std::size_t i = 0; i < model.layout.slots().size(); ++i) {
+        const auto& slot = model.layout.slots()[i];
+        const std::int64_t count = slot.vocabulary ? config.vocabulary * config.width : slot.count;
+        const bool scale = slot.name.find("ln_") != std::string::npos && slot.name.find("weight") != std::string::npos;
+        float* into = model.weights.data_ptr<float>() + slot.offset;
+        for (std::int64_t j = 0; j < count; ++j) {
+            const double uniform = static_cast<double>(counterRandom(11, i, static_cast<std::uint64_t>(j)) >> 11) * 0x1p-53 - 0.5;
+            into[j] = static_cast<float>((scale ? 1 : 0) + 0.4 * uniform);
+        }
+    }
+    return model;
+}
+
+Ids randomIds(std::int64_t count, std::uint64_t stream) {
+    Ids ids;
+    for (std::int64_t i = 0; i < count; ++i)
+        ids.push_back(static_cast<std::int64_t>(counterRandomBelow(5, stream, static_cast<std::uint64_t>(i), kVocabulary)));
+    return ids;
+}
+
+// Of the token behind `ids`.
+std::vector<float> recomputed(const GeneratorWeights& model, Ids ids) {
+    const auto view = WeightsView::over(model.weights, model.layout, model.config, false);
+    const auto length = static_cast<std::int64_t>(ids.size());
+    const at::Tensor tokens = at::from_blob(ids.data(), {1, length}, at::TensorOptions().dtype(at::kLong));
+    const at::Tensor logits = gptLogits(model.config, view, gptHidden(model.config, view, ModelOps(), tokens)).select(1, length - 1).contiguous();
+    return {logits.const_data_ptr<float>(), logits.const_data_ptr<float>() + model.config.vocabulary};
+}
+
+double farthest(std::span<const float> got, const std::vector<float>& wanted) {
+    EXPECT_EQ(got.size(), wanted.size());
+    double most = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (!std::isfinite(got[i])) return std::numeric_limits<double>::infinity();
+        most = std::max(most, static_cast<double>(std::fabs(got[i] - wanted[i])));
+    }
+    return most;
+}
+
+double largest(const std::vector<float>& logits) {
+    double most = 0;
+    for (const float logit : logits) most = std::max(most, static_cast<double>(std::fabs(logit)));
+    return most;
+}
+
+// How far logits may be off those of float32, of the largest logit: rounding a weight to bf16 changes it by up to 2^-9 of itself, to 8 bits by up to
+// 1/254 of the largest of its row, and each of the layers adds to that.
+double bound(WeightType type) {
+    return type == WeightType::F32 ? 1e-5 : type == WeightType::Bf16 ? 0.02 : 0.06;
+}
+
+class DecoderOptionTest : public ::testing::TestWithParam<std::tuple<Option, int>> {};
+
+TEST_P(DecoderOptionTest, GivesTheLogitsOfEveryStepAsTheWholeContextDoes) {
+    const auto& [option, sequences] = GetParam();
+    GptConfig config = base();
+    option.set(config);
+    const GeneratorWeights model = weightsOf(config);
+    for (const WeightType type : {WeightType::F32, WeightType::Bf16, WeightType::Int8}) {
+        // Rows of a prompt are computed 24 at a time here, so that pieces are cut and large and small products both occur.
+        Decoder decoder(model, type, {.sequences = sequences, .rows = 24}, 2);
+        std::vector<Ids> all;
+        std::vector<Decoder::Piece> pieces;
+        for (int s = 0; s < sequences; ++s) all.push_back(randomIds(1 + (s * 17 + 29) % 43, static_cast<std::uint64_t>(s)));
+        for (int s = 0; s < sequences; ++s) pieces.push_back({s, all[static_cast<std::size_t>(s)]});
+        decoder.read(pieces);
+        for (int step = 0; step < 6; ++step) {
+            for (std::size_t s = 0; s < all.size(); ++s) {
+                const auto wanted = recomputed(model, all[s]);
+                const double allowed = type == WeightType::F32 ? 1e-4 : bound(type) * largest(wanted);
+                EXPECT_LE(farthest(decoder.logits(s), wanted), allowed)
+                    << "type " << static_cast<int>(type) << ", sequence " << s << ", step " << step;
+            }
+            Ids next = randomIds(sequences, 100 + static_cast<std::uint64_t>(step));
+            pieces.clear();
+            for (std::size_t s = 0; s < all.size(); ++s) {
+                all[s].push_back(next[s]);
+                pieces.push_back({static_cast<std::int64_t>(s), std::span(next).subspan(s, 1)});
+            }
+            decoder.read(pieces);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, DecoderOptionTest,
+    ::testing::Combine(::testing::Values(Option{"plain", [](GptConfig&) {}}, Option{"split", [](GptConfig& c) { c.splitQkv = true; }},
+                                         Option{"swiglu", [](GptConfig& c) { c.activation = Activation::Swiglu; }},
+                                         Option{"untied", [](GptConfig& c) { c.tiedHead = false; }},
+                                         Option{"post", [](GptConfig& c) { c.placement = NormPlacement::Post; }},
+                                         Option{"rmsnorm", [](GptConfig& c) { c.norm = NormKind::RmsNorm; }},
+                                         Option{"rope", [](GptConfig& c) { c.positionKind = PositionKind::Rope; }},
+                                         Option{"nobias", [](GptConfig& c) { c.bias = false; }},
+                                         Option{"padded", [](GptConfig& c) { c.paddedVocabulary = 64; }},
+                                         Option{"together",
+                                                [](GptConfig& c) {
+                                                    c.splitQkv = true;
+                                                    c.activation = Activation::Swiglu;
+                                                    c.tiedHead = false;
+                                                    c.norm = NormKind::RmsNorm;
+                                                    c.positionKind = PositionKind::Rope;
+                                                    c.bias = false;
+                                                    c.paddedVocabulary = 128;
+                                                }},
+                                         Option{"posttogether",
+                                                [](GptConfig& c) {
+                                                    c.placement = NormPlacement::Post;
+                                                    c.activation = Activation::Swiglu;
+                                                    c.positionKind = PositionKind::Rope;
+                                                    c.splitQkv = true;
+                                                }}),
+                       ::testing::Values(1, 3, 8)),
+    [](const auto& info) { return std::string(std::get<0>(info.param).name) + "_" + std::to_string(std::get<1>(info.param)); });
+
+TEST(Decoder, GivesTheSameBitsWithAnyNumberOfThreads) {
+    const GeneratorWeights model = weightsOf(base());
+    const Ids prompt = randomIds(30, 1);
+    std::vector<std::vector<float>> all;
+    for (const int threads : {1, 2, 3, 5}) {
+        Decoder decoder(model, WeightType::F32, {}, threads);
+        const Decoder::Piece whole{0, prompt}, one{0, std::span(prompt).first(1)};
+        decoder.read({&whole, 1});
+        decoder.read({&one, 1});
+        const auto logits = decoder.logits(0);
+        all.emplace_back(logits.begin(), logits.end());
+    }
+    for (const auto& other : all) EXPECT_EQ(other, all.front());
+}
+
+TEST(Decoder, ReadsASequenceAnewWhereItWasCleared) {
+    const GeneratorWeights model = weightsOf(base());
+    Decoder decoder(model, WeightType::F32, {.sequences = 2}, 2);
+    const Ids first = randomIds(40, 1), other = randomIds(9, 2), second = randomIds(5, 3);
+    const Decoder::Piece both[] = {{0, first}, {1, other}};
+    decoder.read(both);
+    EXPECT_EQ(decoder.length(0), 40);
+    decoder.clear(0);
+    const Decoder::Piece again{0, second};
+    decoder.read({&again, 1});
+    EXPECT_EQ(decoder.length(0), 5);
+    EXPECT_EQ(decoder.length(1), 9);
+    EXPECT_LE(farthest(decoder.logits(0), recomputed(model, second)), 1e-4);
+}
+
+TEST(Decoder, FindsTheLossThatTheModelFinds) {
+    for (const bool rope : {false, true}) {
+        GptConfig config = base();
+        if (rope) config.positionKind = PositionKind::Rope;
+        const GeneratorWeights model = weightsOf(config);
+        Ids ids = randomIds(config.positions + 1, 4);
+        const auto view = WeightsView::over(model.weights, model.layout, config, false);
+        const auto row = [&](std::int64_t from) {
+            return at::from_blob(ids.data() + from, {1, config.positions}, at::TensorOptions().dtype(at::kLong));
+        };
+        const double mean = gptLoss(config, view, ModelOps(), row(0), row(1)).item<double>();
+        Decoder decoder(model, WeightType::F32, {.rows = 24, .logits = 24}, 2);
+        EXPECT_NEAR(decoder.negativeLogLikelihood(ids) / static_cast<double>(config.positions), mean, 1e-5);
+    }
+}
+
+TEST(Decoder, SaysWhatItsWeightsAndItsCacheTake) {
+    GptConfig config = base();
+    config.width = 64;  // whole panels of 32 rows, which smaller matrices are filled up to
+    config.heads = 2;
+    const GeneratorWeights model = weightsOf(config);
+    const auto of = [&](WeightType type) { return std::make_unique<Decoder>(model, type, DecoderRoom{.sequences = 2, .positions = 64}, 1); };
+    const auto whole = of(WeightType::F32), half = of(WeightType::Bf16), quarter = of(WeightType::Int8);
+    const double parameters = static_cast<double>(parameterCount(config)) * 4;
+    EXPECT_NEAR(static_cast<double>(whole->weightBytes().count) / parameters, 1, 0.15);
+    EXPECT_LT(half->weightBytes(), whole->weightBytes());
+    EXPECT_LT(quarter->weightBytes(), half->weightBytes());
+    EXPECT_NEAR(static_cast<double>(whole->cacheBytes().count), 2 * 2 * 2 * 64 * 64 * 4, 64);
+    EXPECT_NEAR(static_cast<double>(half->cacheBytes().count), 2 * 2 * 2 * 64 * 64 * 2, 64);
+}
+
+// Both ways of computing what follows, greedily, up to the end of the context.
+TEST(NextTokensOfADecoder, FollowTheRecomputedOnesUpToTheEndOfTheContext) {
+    GptConfig config = base();
+    const GeneratorWeights model = weightsOf(config);
+    const std::vector<Ids> prompts{randomIds(3, 1), randomIds(25, 2)};
+    const auto cached = cachedTokens(model, WeightType::F32, {.sequences = 2, .tokens = 200}, 2);
+    const auto plain = recomputedTokens(model);
+    cached->begin(prompts);
+    plain->begin(prompts);
+    const auto likeliest = [](std::span<const float> logits) { return std::max_element(logits.begin(), logits.end()) - logits.begin(); };
+    for (std::int64_t length = 25; length < config.positions; ++length) {
+        std::vector<Continued> tokens;
+        for (std::int64_t s = 0; s < 2; ++s) {
+            ASSERT_EQ(likeliest(cached->logits(s)), likeliest(plain->logits(s))) << "sequence " << s << " at " << length;
+            tokens.push_back({s, likeliest(plain->logits(s))});
+        }
+        cached->append(tokens);
+        plain->append(tokens);
+    }
+}
+
+TEST(NextTokensOfADecoder, GoOnFromTheNewerHalfWhereTheContextIsFull) {
+    GptConfig config = base();
+    config.positions = 12;
+    const GeneratorWeights model = weightsOf(config);
+    const auto cached = cachedTokens(model, WeightType::F32, {.sequences = 1, .tokens = 100}, 2);
+    const Ids prompt = randomIds(30, 7);
+    cached->begin({&prompt, 1});
+    Ids context(prompt.end() - 12, prompt.end());
+    EXPECT_LE(farthest(cached->logits(0), recomputed(model, context)), 1e-4) << "the last twelve of the prompt";
+    const Ids more = randomIds(15, 8);
+    for (const std::int64_t id : more) {
+        context.push_back(id);
+        if (context.size() > 12) context.erase(context.begin(), context.end() - 6);
+        const Continued token{0, id};
+        cached->append({&token, 1});
+        EXPECT_LE(farthest(cached->logits(0), recomputed(model, context)), 1e-4);
+    }
+}
+
+}  // namespace
+}  // namespace stepscope
