@@ -8,8 +8,6 @@
 #include "core/optimizations/registry/StoredSwitches.h"
 #include "core/state/Checkpoint.h"
 #include "core/state/WeightsFile.h"
-#include "core/train/Failure.h"
-#include "core/train/Generator.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope {
@@ -74,32 +72,6 @@ Result<std::string> newestCheckpoint(const std::string& database, std::int64_t s
                                                           "checkpoint-at-end is off, and more with checkpoint-every.",
                                                           session));
     return paths->back();
-}
-
-Result<std::string> generateFrom(const std::string& checkpointPath, const GenerateText& request,
-                                 const std::function<void(const std::string& piece)>& onPiece, const std::atomic<bool>& cancelled) {
-    try {
-        auto meta = readCheckpointMeta(checkpointPath);
-        if (!meta) return meta.error();
-        if (meta->tokenizerJson.empty())
-            return makeError(
-                ErrorCode::Unsupported,
-                fmt::format("The checkpoint {} was trained on ready token ids; without a tokenizer it cannot write text.", checkpointPath));
-        auto tokenizer = tokenizerFromJson(meta->tokenizerJson);
-        if (!tokenizer) return tokenizer.error();
-        auto state = loadCheckpointWeights(checkpointPath, *meta, meta->model);
-        if (!state) return state.error();
-        std::size_t told = 0;
-        return generateText(
-            {state->config, state->layout, state->weights}, **tokenizer, request,
-            [&](const std::string& soFar) {
-                if (soFar.size() > told) onPiece(soFar.substr(told));
-                told = std::max(told, soFar.size());
-            },
-            cancelled);
-    } catch (const std::exception& thrown) {
-        return describeException(thrown);
-    }
 }
 
 }  // namespace stepscope

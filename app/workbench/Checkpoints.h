@@ -1,15 +1,12 @@
-// Checkpoints from outside a run: what is in one, which of them a session has, and text from its weights. Torch-free header,
+// Checkpoints from outside a run: what is in one, and which of them a session has. Torch-free header,
 // for the command line and the window. Each call opens what it needs and closes it again; any thread but the window's, which
 // waits for nothing.
 #pragma once
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/base/Result.h"
-#include "core/events/Command.h"
 #include "core/events/RunConfig.h"
 
 namespace stepscope {
@@ -37,11 +34,5 @@ Result<RunConfig> withShapeOf(const std::string& weights, RunConfig config);
 Result<std::vector<std::string>> checkpointsOf(const std::string& database, std::int64_t session);
 // The last of them; NotFound when there is none.
 Result<std::string> newestCheckpoint(const std::string& database, std::int64_t session);
-
-// Writes text from a checkpoint's weights; onPiece gets what is new each time. Returns the whole text, prompt left out; what there is of it
-// when `cancelled`.
-Result<std::string> generateFrom(const std::string& checkpointPath, const GenerateText& request,
-                                 const std::function<void(const std::string& piece)>& onPiece,
-                                 const std::atomic<bool>& cancelled = std::atomic<bool>(false));
 
 }  // namespace stepscope

@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "app/workbench/EventTee.h"
-#include "app/workbench/GeneratorThread.h"
 #include "app/workbench/MemoryNeed.h"
 #include "app/workbench/ScheduledCommands.h"
+#include "app/workbench/text/GeneratorThread.h"
 #include "app/workbench/workers/RunWorkers.h"
 #include "core/optimizations/registry/Registry.h"
 #include "core/train/Trainer.h"

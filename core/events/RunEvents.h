@@ -111,6 +111,8 @@ struct TextGenerated {
     std::string prompt;
     std::string text;
     bool complete = true;  // false = more of the same text follows; text is always the whole text so far
+    // Tokens a second of prompt and text so far, for who looks on: not stored.
+    double promptPerSecond = kUnknown, textPerSecond = kUnknown;
 };
 
 struct Preparing {  // tokenising, building: progress before the first step

@@ -9,6 +9,7 @@
 #include <QSettings>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/base/Format.h"
@@ -189,8 +190,15 @@ void TextPage::setText(const TextGenerated& text) {
     } else {
         m_output->setPlainText(whole);
     }
-    m_caption->setText(
-        QString("With the weights of step %1%2").arg(QString::fromStdString(format::count(text.step)), text.complete ? "." : ", writing…"));
+    QString caption =
+        QString("With the weights of step %1%2").arg(QString::fromStdString(format::count(text.step)), text.complete ? "." : ", writing…");
+    // A stored text has none.
+    if (std::isfinite(text.promptPerSecond))
+        caption += QString(" Prompt read at %1").arg(QString::fromStdString(format::rate(text.promptPerSecond, "tok/s")));
+    if (std::isfinite(text.textPerSecond))
+        caption += QString(", text written at %1").arg(QString::fromStdString(format::rate(text.textPerSecond, "tok/s")));
+    if (std::isfinite(text.promptPerSecond)) caption += ".";
+    m_caption->setText(caption);
     m_waiting = !text.complete;
     showState();
 }

@@ -5,6 +5,7 @@
 #include "app/gui/wiring/RunController.h"
 #include "app/gui/wiring/RunWiring.h"
 #include "app/workbench/Checkpoints.h"
+#include "app/workbench/text/WriteTexts.h"
 #include "core/base/Format.h"
 #include "widgets/panels/TextPage.h"
 
@@ -100,23 +101,16 @@ void TextWiring::writeFrom(const Source& source, const GenerateText& request) {
     m_thread.post([this, source, request, job] {
         m_cutOff = false;
         if (m_cancelled) m_cutOff = true;  // meanwhile
-        std::string all;
-        const auto show = [&](bool complete) {
-            answer(this, [this, job, text = TextGenerated{source.step, {}, request.prompt, all, complete}] {
-                if (job == m_job) m_panels.textPage.setText(text);
-            });
+        const auto show = [&](const std::string& text, const TextSpeed& speed, bool complete) {
+            answer(this,
+                   [this, job, text = TextGenerated{source.step, {}, request.prompt, text, complete, speed.promptPerSecond, speed.textPerSecond}] {
+                       if (job == m_job) m_panels.textPage.setText(text);
+                   });
         };
-        const auto written = generateFrom(
-            source.path, request,
-            [&](const std::string& piece) {
-                all += piece;
-                show(false);
-            },
-            m_cutOff);
-        if (written) {
-            all = *written;
-            return show(true);
-        }
+        const auto written = writeTexts(
+            {.from = source.path, .how = request, .prompts = {request.prompt}},
+            [&](std::size_t, const std::string& soFar, const TextSpeed& speed) { show(soFar, speed, false); }, m_cutOff);
+        if (written) return show(written->texts.front(), written->speed, true);
         answer(this, [this, job, why = words(written.error().sentence)] {
             if (job == m_job) m_panels.textPage.refuse(why);
         });

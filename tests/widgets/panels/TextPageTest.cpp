@@ -96,6 +96,15 @@ TEST_F(TextPageTest, ShowsTheTextAsItComes) {
     EXPECT_TRUE(says("step 12"));
 }
 
+TEST_F(TextPageTest, SaysHowFastPromptAndTextAreWhereThatIsKnown) {
+    page.setReady(true, {});
+    page.setText({12, {}, "In the", " beg", false, 1250, 41.5});
+    EXPECT_TRUE(says("Prompt read at 1.25\u202fK tok/s"));
+    EXPECT_TRUE(says("written at 41.5\u202ftok/s"));
+    page.setText({12, {}, "In the", " beginning", true});
+    EXPECT_FALSE(says("tok/s")) << "a stored text has no speed";
+}
+
 TEST_F(TextPageTest, SaysWhyATextDoesNotComeAndLetsOneTryAgain) {
     page.setReady(true, {});
     QTest::mouseClick(generate(), Qt::LeftButton);

@@ -13,6 +13,7 @@
 #include "app/workbench/Checkpoints.h"
 #include "app/workbench/experiments/ExperimentQuestion.h"
 #include "app/workbench/experiments/LiveLadder.h"
+#include "app/workbench/text/WriteTexts.h"
 #include "core/events/ConfigKeys.h"
 #include "sessions/record/Recorder.h"
 
@@ -179,12 +180,12 @@ Result<CheckpointInfo> inspectCheckpoint(const std::string& path) {
     info.step = 42;
     return info;
 }
-Result<std::string> generateFrom(const std::string& path, const GenerateText&, const std::function<void(const std::string&)>& onPiece,
-                                 const std::atomic<bool>&) {
-    if (!g_checkpoints) return makeError(ErrorCode::NotFound, path + " is no checkpoint.");
-    onPiece(" out of");
-    onPiece(" " + path + ".");
-    return " out of " + path + ".";
+Result<TextAnswer> writeTexts(const TextRequest& request, const std::function<void(std::size_t, const std::string&, const TextSpeed&)>& onText,
+                              const std::atomic<bool>&) {
+    if (!g_checkpoints) return makeError(ErrorCode::NotFound, request.from + " is no checkpoint.");
+    onText(0, " out of", {});
+    onText(0, " out of " + request.from + ".", {});
+    return TextAnswer{{" out of " + request.from + "."}, {}};
 }
 
 bool fakeWasAskedHere() {

@@ -1,4 +1,8 @@
-#include "app/workbench/GeneratorThread.h"
+#include "app/workbench/text/GeneratorThread.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
 
 #include "core/events/Event.h"
 #include "core/train/Failure.h"
@@ -39,18 +43,22 @@ void GeneratorThread::write(const Job& job) {
     const auto say = [&](const Error& error) {
         m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Error, "No text: " + error.sentence, error.code, {Subject::Kind::Text, {}}});
     };
+    TextWork work;
     const auto publish = [&](const std::string& text, bool complete) {
-        m_sink.publish(TextGenerated{job.step, m_clock.now(), job.request.prompt, text, complete});
+        m_sink.publish(TextGenerated{job.step, m_clock.now(), job.request.prompt, text, complete, work.promptRate(), work.textRate()});
     };
     m_cutOff = false;
     if (m_cancelled) m_cutOff = true;  // asked for meanwhile
     try {
-        const auto text = generateText(
-            job.model, *job.tokenizer, job.request, [&](const std::string& soFar) { publish(soFar, false); }, m_cutOff);
+        // Half of the threads that train: with all of them each would wait for the other's at every barrier.
+        const TextOptions options{.threads = std::max(1, at::get_num_threads() / 2)};
+        const auto text = generateTexts(
+            job.model, *job.tokenizer, job.request, std::span(&job.request.prompt, 1), options,
+            [&](std::size_t, const std::string& soFar, const TextWork&) { publish(soFar, false); }, m_cutOff, work);
         if (text && m_cancelled)
             m_sink.publish(LogLine{m_clock.now(), job.step, LogLevel::Info, "The text of this step was cut off: the run was stopped."});
         if (text)
-            publish(*text, true);
+            publish(text->front(), true);
         else
             say(text.error());
     } catch (const std::exception& thrown) {
