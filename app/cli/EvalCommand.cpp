@@ -19,12 +19,12 @@ namespace {
 struct EvalOptions {
     std::string from, database, data;
     // Texts, so that the range checks name the option.
-    std::string context = "0", batch = "8", tokens = "0", threads = "0";
+    std::string context = "0", batch = "8", tokens = "0", threads = "0", dtype;
     bool json = false;
 };
 
 Result<EvaluateRequest> request(const EvalOptions& options) {
-    EvaluateRequest wanted{.data = options.data};
+    EvaluateRequest wanted{.data = options.data, .dtype = options.dtype};
     const auto whole = [](const char* name, const std::string& text, std::int64_t least, std::int64_t most, std::int64_t& into) -> Status {
         const auto value = parseValue(IntegerRange{least, most}, name, text);
         if (!value) return value.error();
@@ -41,6 +41,31 @@ Result<EvaluateRequest> request(const EvalOptions& options) {
     return wanted;
 }
 
+// What a type of weights costs and gives, beside float32.
+std::string typesText(const EvaluateAnswer& answer) {
+    std::string text;
+    for (const TypedAnswer& type : answer.types)
+        text += fmt::format("{:<5} loss {:.4f} · perplexity {:.4g} · weights {} · read {} · text {}\n", type.dtype, type.loss, type.perplexity,
+                            format::bytes(type.weights), format::rate(type.readPerSecond, "tok/s"), format::rate(type.writtenPerSecond, "tok/s"));
+    if (answer.types.size() < 2) return text;
+    const TypedAnswer &before = answer.types.front(), &after = answer.types.back();
+    return text + fmt::format("{} instead of f32: perplexity {:.4g} -> {:.4g} ({:+.2f} %), weights {} -> {}\n", after.dtype, before.perplexity,
+                              after.perplexity, 100 * (after.perplexity / before.perplexity - 1), format::bytes(before.weights),
+                              format::bytes(after.weights));
+}
+
+Json typesJson(const EvaluateAnswer& answer) {
+    Json all = Json::array();
+    for (const TypedAnswer& type : answer.types)
+        all.push_back({{"dtype", type.dtype},
+                       {"loss", nineDigits(type.loss)},
+                       {"perplexity", number(type.perplexity)},
+                       {"weight_bytes", type.weights.count},
+                       {"read_tokens_per_s", number(type.readPerSecond)},
+                       {"text_tokens_per_s", number(type.writtenPerSecond)}});
+    return all;
+}
+
 Result<ExitCode> eval(const EvalOptions& options) {
     const auto wanted = request(options);
     if (!wanted) return wanted.error();
@@ -55,17 +80,22 @@ Result<ExitCode> eval(const EvalOptions& options) {
         cancelled);
     if (terminal) std::fputs("\r\x1b[K", stderr);
     if (!answer) return answer.error();
-    if (options.json)
-        print(line({{"checkpoint", wanted->checkpoint},
-                    {"data", answer->data},
-                    {"loss", nineDigits(answer->loss)},
-                    {"perplexity", number(answer->perplexity)},
-                    {"tokens", answer->tokens},
-                    {"seconds", number(answer->seconds)},
-                    {"tokens_per_s", number(answer->tokensPerSecond)}}));
-    else
+    if (options.json) {
+        Json told = {{"checkpoint", wanted->checkpoint},
+                     {"data", answer->data},
+                     {"loss", nineDigits(answer->loss)},
+                     {"perplexity", number(answer->perplexity)},
+                     {"tokens", answer->tokens},
+                     {"seconds", number(answer->seconds)},
+                     {"tokens_per_s", number(answer->tokensPerSecond)}};
+        if (!answer->types.empty()) told["types"] = typesJson(*answer);
+        print(line(told));
+    } else if (!answer->types.empty()) {
+        print(fmt::format("{}\n{} tokens\n{}", printable(answer->data), format::count(answer->tokens), typesText(*answer)));
+    } else {
         print(fmt::format("{}\nloss {:.4f} · perplexity {:.4g} · {} tokens · {}\n", printable(answer->data), answer->loss, answer->perplexity,
                           format::count(answer->tokens), format::rate(answer->tokensPerSecond, "tok/s")));
+    }
     return ExitCode::Ok;
 }
 
@@ -91,6 +121,9 @@ void addEval(CLI::App& parent, Actions& actions) {
     add("--batch", options->batch, "Windows at a time");
     add("--tokens", options->tokens, "Read at most so many; 0 = all");
     add("--threads", options->threads, "CPU threads; 0 = every core");
+    command->add_option("--dtype", options->dtype, "What weights in another type cost: bf16 or int8, as generate has them, beside f32")
+        ->type_name("TYPE")
+        ->take_last();
     command->add_flag("--json", options->json, "As one line of JSON");
     actions[command] = [options] { return eval(*options); };
 }

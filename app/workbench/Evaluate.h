@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/base/Result.h"
+#include "core/base/Units.h"
 
 namespace stepscope {
 
@@ -16,6 +18,16 @@ struct EvaluateRequest {
     std::int64_t batch = 8;    // windows at a time
     std::int64_t tokens = 0;   // at most so many; 0 = all
     std::int64_t threads = 0;  // 0 = every core
+    std::string dtype{};  // of the weights: f32, bf16 or int8 by the Decoder that writes text, beside f32 by the same; empty = as training computes
+};
+
+// What the weights give in one type.
+struct TypedAnswer {
+    std::string dtype;
+    double loss = 0, perplexity = 0;
+    Bytes weights;                       // memory of the copy that is read
+    double readPerSecond = kUnknown;     // tokens, of this evaluation
+    double writtenPerSecond = kUnknown;  // tokens, of a short text: a look, not a measurement
 };
 
 struct EvaluateAnswer {
@@ -24,7 +36,8 @@ struct EvaluateAnswer {
     std::int64_t tokens = 0;
     double seconds = 0;  // of the evaluation alone, without reading and tokenising
     double tokensPerSecond = 0;
-    std::string data;  // what it was evaluated on
+    std::string data;                // what it was evaluated on
+    std::vector<TypedAnswer> types;  // f32 and the type that was asked for; the rest of the answer is of the last; empty where none was
 };
 
 // progress: a share of the tokens, now and then.

@@ -1,0 +1,118 @@
+// `generate` and what weights of fewer bits cost, through the command line: several prompts, stops, what is said of speed and memory, refusals.
+#include <gmock/gmock.h>
+
+#include "tests/app/CliFixture.h"
+
+namespace stepscope::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Generate : public CliFixture {
+protected:
+    std::string trained() { return std::to_string(train({"--checkpoint-every", "12"})["session"].get<std::int64_t>()); }
+    Words words(const std::string& id, const Words& more) const {
+        Words all{"generate", "--from", id, "--db", database(), "--tokens", "24", "--seed", "3"};
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }
+};
+
+TEST_F(Generate, SaysHowFastItWasBesideTheText) {
+    const auto id = trained();
+    const auto text = cli(words(id, {"--prompt", "In the "}));
+    ASSERT_EQ(text.exitCode, 0) << text.err;
+    EXPECT_THAT(text.out, testing::StartsWith("In the "));
+    EXPECT_THAT(text.err, HasSubstr("prompt 7 tokens"));
+    EXPECT_THAT(text.err, HasSubstr("text 24 tokens"));
+    EXPECT_THAT(text.err, HasSubstr("f32"));
+    EXPECT_THAT(text.err, testing::Not(HasSubstr("computed anew")));
+}
+
+TEST_F(Generate, WritesBehindSeveralPromptsAtATimeWhateverTheyComeFrom) {
+    const auto id = trained();
+    const auto twice = cli(words(id, {"--prompt", "In the ", "--prompt", "A", "--temperature", "0", "--json"}));
+    ASSERT_EQ(twice.exitCode, 0) << twice.err;
+    const auto told = Json::parse(twice.out);
+    ASSERT_EQ(told["texts"].size(), 2u);
+    EXPECT_EQ(told["texts"][1]["prompt"], "A");
+    EXPECT_EQ(told["prompt_tokens"], 8);
+    EXPECT_EQ(told["text_tokens"], 48);
+    EXPECT_GT(told["text_tokens_per_s"].get<double>(), 0);
+    EXPECT_GT(told["weight_bytes"].get<std::int64_t>(), 0);
+    EXPECT_GT(told["cache_bytes"].get<std::int64_t>(), 0);
+    EXPECT_TRUE(told["recomputed"].is_null());
+    const auto fromFile = cli(words(id, {"--prompts", write("prompts.txt", "In the \n\nA\r\n"), "--temperature", "0", "--json"}));
+    ASSERT_EQ(fromFile.exitCode, 0) << fromFile.err;
+    EXPECT_EQ(Json::parse(fromFile.out)["texts"], told["texts"]);
+    const auto shown = cli(words(id, {"--prompt", "In the ", "--prompt", "A", "--temperature", "0"}));
+    EXPECT_THAT(shown.out, HasSubstr("--- 2 of 2\nA" + told["texts"][1]["text"].get<std::string>()));
+}
+
+TEST_F(Generate, EndsBeforeAStop) {
+    const auto id = trained();
+    const auto text = [&](const Words& more) {
+        Words all{"--prompt", "In the ", "--temperature", "1.5", "--json"};
+        all.insert(all.end(), more.begin(), more.end());
+        return Json::parse(cli(words(id, all)).out)["texts"][0]["text"].get<std::string>();
+    };
+    const std::string whole = text({});
+    const auto place = std::find_if(whole.begin() + 4, whole.end(), [](char c) { return c > ' ' && c < 127; });
+    ASSERT_NE(place, whole.end()) << whole;
+    const std::string stop(1, *place);
+    EXPECT_EQ(text({"--stop", "nowhere at all", "--stop", stop}), whole.substr(0, whole.find(stop)));
+}
+
+TEST_F(Generate, WritesWithWeightsOfFewerBitsInLessMemory) {
+    const auto id = trained();
+    std::int64_t former = 0;
+    for (const char* dtype : {"int8", "bf16", "f32"}) {
+        const auto written = cli(words(id, {"--dtype", dtype, "--threads", "1", "--json"}));
+        ASSERT_EQ(written.exitCode, 0) << written.err;
+        const auto told = Json::parse(written.out);
+        EXPECT_EQ(told["dtype"], dtype);
+        EXPECT_EQ(told["threads"], 1);
+        EXPECT_GT(told["weight_bytes"].get<std::int64_t>(), former);
+        former = told["weight_bytes"].get<std::int64_t>();
+    }
+}
+
+TEST_F(Generate, RefusesWithASentence) {
+    const auto id = trained();
+    const auto refused = [&](const Words& more, const Words& named, int code) { expectRefused(cli(words(id, more)), named, code); };
+    refused({"--dtype", "fp8"}, {"fp8", "int8"}, kBadInput);
+    refused({"--stop", ""}, {"stop"}, kBadInput);
+    refused({"--repetition-penalty", "0"}, {"repetition-penalty"}, kBadInput);
+    refused({"--presence-penalty", "much"}, {"presence-penalty", "much"}, kBadInput);
+    refused({"--prompts", path("none.txt")}, {"none.txt"}, kNotFound);
+    refused({"--prompts", write("empty.txt", "\n\n")}, {"empty.txt", "no line"}, kBadInput);
+    refused({"--prompts", write("one.txt", "a"), "--prompt", "b"}, {"--prompt", "--prompts"}, kBadInput);
+    std::string many;
+    for (int i = 0; i < 65; ++i) many += "a\n";
+    refused({"--prompts", write("many.txt", many)}, {"64", "65"}, kBadInput);
+}
+
+TEST_F(Generate, EvaluatesWhatFewerBitsCost) {
+    const auto id = trained();
+    const Words eval{"eval", "--from", id, "--db", database(), "--tokens", "200", "--dtype", "int8"};
+    const auto shown = cli(eval);
+    ASSERT_EQ(shown.exitCode, 0) << shown.err;
+    EXPECT_THAT(shown.out, HasSubstr("int8 instead of f32: perplexity"));
+    Words asJson = eval;
+    asJson.push_back("--json");
+    const auto told = Json::parse(cli(asJson).out);
+    ASSERT_EQ(told["types"].size(), 2u);
+    const auto &before = told["types"][0], &after = told["types"][1];
+    EXPECT_EQ(before["dtype"], "f32");
+    EXPECT_EQ(after["dtype"], "int8");
+    EXPECT_NEAR(after["loss"].get<double>(), before["loss"].get<double>(), 0.1);
+    EXPECT_LT(after["weight_bytes"].get<std::int64_t>(), before["weight_bytes"].get<std::int64_t>());
+    EXPECT_GT(after["text_tokens_per_s"].get<double>(), 0);
+    const auto plain = Json::parse(cli({"eval", "--from", id, "--db", database(), "--tokens", "200", "--json"}).out);
+    EXPECT_FALSE(plain.contains("types"));
+    EXPECT_NEAR(plain["loss"].get<double>(), before["loss"].get<double>(), 1e-4);
+    expectRefused(cli({"eval", "--from", id, "--db", database(), "--dtype", "fp4"}), {"fp4"}, kBadInput);
+}
+
+}  // namespace
+}  // namespace stepscope::test
