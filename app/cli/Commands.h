@@ -32,6 +32,7 @@ void addLadder(CLI::App& parent, Actions& actions);
 void addPredict(CLI::App& parent, Actions& actions);
 void addFindBatch(CLI::App& parent, Actions& actions);
 void addEval(CLI::App& parent, Actions& actions);
+void addPrune(CLI::App& parent, Actions& actions);
 void addSwitches(CLI::App& parent, Actions& actions);
 void addLrRange(CLI::App& parent, Actions& actions);
 void addConfig(CLI::App& parent, Actions& actions);
