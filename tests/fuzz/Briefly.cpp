@@ -68,6 +68,8 @@ std::vector<std::string> seeds() {
         "name: mine\nrungs:\n  - set: {amp: bf16}\n    title: half\n  - set: {fusion: step}\n",
         "SELECT name, sum(dur_ns) AS ns FROM op WHERE layer = 1 GROUP BY name ORDER BY ns DESC LIMIT 5",
         "{\"text\": \"In the beginning\\n\"}\n{\"text\": \"\\u0041\\ud83d\\ude00\", \"meta\": {\"a\": [1, 2.5e3, null, true]}}\n",
+        R"({"added_tokens": [{"id": 2, "content": "<|endoftext|>"}], "normalizer": null, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},
+"post_processor": {"type": "ByteLevel"}, "model": {"type": "BPE", "dropout": null, "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b", ["a", "b"]]}})",
         R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}, "added_tokens": [{"id": 3, "content": "<|end|>"}]})",
         std::string("\x60\0\0\0\0\0\0\0", 8) +
             R"({"w": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}, "__metadata__": {"format": "pt"}})" + std::string(40, ' '),
@@ -75,6 +77,10 @@ std::vector<std::string> seeds() {
 "threads": 1, "workers": 1, "config": {"preset": "tiny-cpu", "layers": 1, "heads": 2, "width": 16, "lr": 0.001, "switches": {"amp": "fp16", "batch-size": 2}},
 "xxh128": {"model.safetensors": "00ff"}, "tokenizer": {"kind": "byte"},
 "model": {"n_layer": 1, "n_head": 2, "n_embd": 16, "vocab_size": 256, "n_positions": 16}})",
+        R"({"model_type": "gpt2", "n_layer": 2, "n_head": 2, "n_embd": 16, "vocab_size": 61, "n_positions": 12, "activation_function": "gelu_new",
+"layer_norm_epsilon": 1e-05, "n_inner": null, "scale_attn_weights": true, "tie_word_embeddings": true, "pruned_heads": {}})",
+        R"({"metadata": {"total_size": 8}, "weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}})",
+        std::string("\xc6\xd7\x34\x01\3\0\0\0\x0c\0\0\0\x3d\0\0\0\2\0\0\0\2\0\0\0\x10\0\0\0\x80\0\0\0", 32),
         "SQLite format 3",
         "V EXPORT_SCHEMA_VERSION 3.1\nE 1700000000000000000\nI 0 GPU 80 64\nS 1 cudaLaunchKernel\nS 2 cudaLaunchKernel_v7000\nS 3 gemm\nS 4 trainer\n"
         "R 100 110 16777218 9 1 0\nR 101 109 16777218 9 2 0\nK 120 130 0 1 7 9 16777216 3 3 8 4 1 128 1 1 32 0 1024 - 0\n"

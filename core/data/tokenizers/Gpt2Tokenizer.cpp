@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <unordered_map>
 
 #include "core/data/DataFolders.h"
@@ -45,8 +46,9 @@ private:
 
 class Gpt2Tokenizer final : public Tokenizer {
 public:
-    Gpt2Tokenizer(BytePairMerges merges, Hash128 filesHash, std::int32_t endOfText)
-        : m_merges(std::move(merges)), m_filesHash(filesHash), m_endOfText(endOfText) {}
+    // texts: where the vocabulary is not the one that every machine with Stepscope has.
+    Gpt2Tokenizer(BytePairMerges merges, Hash128 filesHash, std::int32_t endOfText, std::optional<BytePairTexts> texts = {})
+        : m_merges(std::move(merges)), m_filesHash(filesHash), m_endOfText(endOfText), m_texts(std::move(texts)) {}
 
     std::string name() const override { return "gpt2"; }
     std::int64_t vocabulary() const override { return m_merges.size(); }
@@ -55,6 +57,10 @@ public:
     std::string toJson() const override {
         nlohmann::json all{{"name", "gpt2"}, {"files", m_filesHash.hex()}};
         if (m_endOfText >= 0) all["separator"] = "endoftext";
+        if (m_texts) {
+            all["vocabulary"] = m_texts->vocabulary;
+            all["merges"] = m_texts->merges;
+        }
         return all.dump();
     }
 
@@ -106,8 +112,20 @@ private:
     BytePairMerges m_merges;
     Hash128 m_filesHash;
     std::int32_t m_endOfText;  // -1: no text holds it
+    std::optional<BytePairTexts> m_texts;
     WordSplitter m_splitter;
 };
+
+// The id of kEndOfText; -1: there is none.
+std::int32_t endOfTextIn(const BytePairMerges& merges) {
+    for (std::int32_t id = merges.size() - 1; id >= 0; --id)
+        if (merges.bytesOf(id) == kEndOfText) return id;
+    return -1;
+}
+
+Hash128 hashOfTexts(std::string_view vocabulary, std::string_view merges) {
+    return hashOf(hashOf(vocabulary).hex() + hashOf(merges).hex());
+}
 
 constexpr const char* kWhereFrom =
     "run packaging/run --build-only to fetch it, or set STEPSCOPE_GPT2_VOCABULARY to a folder with encoder.json and vocab.bpe";
@@ -136,14 +154,23 @@ Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder
     if (!mergesFile) return mergesFile.error();
     auto merges = BytePairMerges::parse(vocabulary->bytes(), vocabularyPath, mergesFile->bytes(), mergesPath);
     if (!merges) return merges.error();
-    std::int32_t endOfText = -1;
-    for (std::int32_t id = merges->size() - 1; documents && id >= 0 && endOfText < 0; --id)
-        if (merges->bytesOf(id) == kEndOfText) endOfText = id;
+    const std::int32_t endOfText = documents ? endOfTextIn(*merges) : -1;
     if (documents && endOfText < 0)
         return makeError(ErrorCode::BadInput, fmt::format("{} has no token {}; choose separator=blank-line.", vocabularyPath, kEndOfText));
-    const Hash128 ofVocabulary = hashOf(vocabulary->bytes()), ofMerges = hashOf(mergesFile->bytes());
     return std::shared_ptr<const Tokenizer>(
-        std::make_shared<Gpt2Tokenizer>(std::move(*merges), hashOf(ofVocabulary.hex() + ofMerges.hex()), endOfText));
+        std::make_shared<Gpt2Tokenizer>(std::move(*merges), hashOfTexts(vocabulary->bytes(), mergesFile->bytes()), endOfText));
+}
+
+Result<std::shared_ptr<const Tokenizer>> bytePairTokenizer(BytePairTexts texts, bool documents, const std::string& vocabularyName,
+                                                           const std::string& mergesName) {
+    // What a checkpoint holds is text. The vocabulary's parser looks at all of it; of merges a first line may hold anything.
+    if (utf8::findInvalid(texts.merges) != std::string::npos || utf8::findInvalid(texts.vocabulary) != std::string::npos)
+        return makeError(ErrorCode::Damaged, fmt::format("{} or {} is not UTF-8; fetch them again.", vocabularyName, mergesName));
+    auto merges = BytePairMerges::parse(texts.vocabulary, vocabularyName, texts.merges, mergesName);
+    if (!merges) return merges.error();
+    const std::int32_t endOfText = documents ? endOfTextIn(*merges) : -1;
+    const Hash128 hash = hashOfTexts(texts.vocabulary, texts.merges);
+    return std::shared_ptr<const Tokenizer>(std::make_shared<Gpt2Tokenizer>(std::move(*merges), hash, endOfText, std::move(texts)));
 }
 
 }  // namespace stepscope

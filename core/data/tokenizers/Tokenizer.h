@@ -40,4 +40,18 @@ std::shared_ptr<const Tokenizer> charTokenizer(std::string_view text);  // vocab
 Result<std::shared_ptr<const Tokenizer>> gpt2Tokenizer(const std::string& folder = {}, bool documents = false);
 Result<std::shared_ptr<const Tokenizer>> tokenizerFromJson(const std::string& json);
 
+// The two files of a byte-level vocabulary, byte for byte.
+struct BytePairTexts {
+    std::string vocabulary, merges;  // vocab.json, merges.txt
+};
+// GPT-2's way over a vocabulary of its own, which toJson() holds whole: no folder is needed to make it again. `documents` as above, but a vocabulary
+// without kEndOfText has then just no such token. Names are of the two, for sentences.
+Result<std::shared_ptr<const Tokenizer>> bytePairTokenizer(BytePairTexts texts, bool documents, const std::string& vocabularyName = "vocab.json",
+                                                           const std::string& mergesName = "merges.txt");
+// The tokenizer that a model's folder came with (vocab.json and merges.txt, or tokenizer.json alone). Where it is the one that set-up put here it is
+// kept as that one, by its hash; one whose ids are the bytes is the byte tokenizer.
+Result<std::shared_ptr<const Tokenizer>> tokenizerOfFolder(const std::string& folder, bool documents);
+// The files by which other programs make the same ids: of a byte tokenizer a vocabulary of 256 bytes without merges. Unsupported: characters.
+Result<BytePairTexts> bytePairTexts(const Tokenizer& tokenizer);
+
 }  // namespace stepscope

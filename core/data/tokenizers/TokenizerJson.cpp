@@ -33,6 +33,14 @@ Result<std::shared_ptr<const Tokenizer>> tokenizerFromJson(const std::string& js
         if (text("characters").empty()) return notATokenizer("it is of kind char but lists no characters");
         return charTokenizer(text("characters"));
     }
+    if (name == "gpt2" && parsed.contains("vocabulary")) {
+        auto tokenizer = bytePairTokenizer({text("vocabulary"), text("merges")}, text("separator") == "endoftext", "The stored vocabulary",
+                                           "The stored list of merges");
+        if (!tokenizer) return tokenizer;
+        const std::string files = text("files");
+        if (!files.empty() && files != nlohmann::json::parse((*tokenizer)->toJson()).value("files", "")) return notATokenizer("its hash differs");
+        return tokenizer;
+    }
     if (name == "gpt2") {
         auto tokenizer = gpt2Tokenizer({}, text("separator") == "endoftext");
         if (!tokenizer) return tokenizer;
