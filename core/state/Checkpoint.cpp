@@ -146,6 +146,30 @@ Result<CheckpointMeta> readCheckpointMeta(const std::string& path) {
     return read;
 }
 
+Result<SafeTensorsFile> openCheckpointWeights(const std::string& path, const CheckpointMeta& meta) {
+    if (auto whole = checkHash(path, meta, kWeightsFile); !whole) return whole.error();
+    return SafeTensorsFile::open(path + "/" + kWeightsFile);
+}
+
+namespace {
+
+Result<TrainState> loadCheckpointWeights(const std::string& path, const CheckpointMeta& meta, const GptConfig& config) {
+    auto tensors = openCheckpointWeights(path, meta);
+    if (!tensors) return tensors.error();
+    auto weights = readWeights(*tensors, path + "/" + kWeightsFile, config);
+    if (!weights) return weights.error();
+    TrainState state;
+    state.config = config;
+    state.layout = ParameterLayout(config);
+    state.seed = meta.seed;
+    state.weights = std::move(*weights);
+    state.firstMoment = at::zeros_like(state.weights);
+    state.secondMoment = at::zeros_like(state.weights);
+    return state;
+}
+
+}  // namespace
+
 Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVocabulary) {
     auto meta = readCheckpointMeta(path);
     if (!meta) return meta.error();
@@ -163,22 +187,6 @@ Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVo
     state->cursor = meta->cursor;
     state->skipped = meta->skipped;
     state->lossScale = meta->lossScale;
-    return state;
-}
-
-Result<TrainState> loadCheckpointWeights(const std::string& path, const CheckpointMeta& meta, const GptConfig& config) {
-    if (auto whole = checkHash(path, meta, kWeightsFile); !whole) return whole.error();
-    const std::string weights = path + "/" + kWeightsFile;
-    auto file = SafeTensorsFile::open(weights);
-    if (!file) return file.error();
-    TrainState state;
-    state.config = config;
-    state.layout = ParameterLayout(config);
-    state.seed = meta.seed;
-    state.weights = at::zeros({state.layout.size()}, at::TensorOptions().dtype(at::kFloat));
-    state.firstMoment = at::zeros_like(state.weights);
-    state.secondMoment = at::zeros_like(state.weights);
-    if (auto read = readAll(*file, weights, state, "", state.weights); !read) return read.error();
     return state;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/Result.h"
 #include "core/events/RunConfig.h"
+#include "core/state/SafeTensors.h"
 #include "core/state/TrainState.h"
 
 namespace stepscope {
@@ -44,7 +45,7 @@ Status saveCheckpoint(const std::string& path, const TrainState& state, const Ru
 Result<CheckpointMeta> readCheckpointMeta(const std::string& path);
 // The State, padded to `paddedVocabulary` rows.
 Result<TrainState> loadCheckpoint(const std::string& path, std::int64_t paddedVocabulary);
-// Its weights alone, for writing text.
-Result<TrainState> loadCheckpointWeights(const std::string& path, const CheckpointMeta& meta, const GptConfig& config);
+// The file of its weights, whole by its hash, for reading a tensor at a time.
+Result<SafeTensorsFile> openCheckpointWeights(const std::string& path, const CheckpointMeta& meta);
 
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -59,6 +60,23 @@ Status DurableFile::close() {
 Status renameFolder(const std::string& from, const std::string& to) {
     if (const int problem = syncFolder(from); problem != 0) return cannotWrite(from, problem);
     if (std::rename(from.c_str(), to.c_str()) != 0) return cannotWrite(to, errno);
+    if (const int problem = syncFolder(std::filesystem::path(to).parent_path().string()); problem != 0) return cannotWrite(to, problem);
+    return {};
+}
+
+Status exchangeFolders(const std::string& from, const std::string& to) {
+    if (const int problem = syncFolder(from); problem != 0) return cannotWrite(from, problem);
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
+        if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) return cannotWrite(to, errno);
+        const std::string aside = from + ".old";
+        if (std::rename(to.c_str(), aside.c_str()) != 0) return cannotWrite(to, errno);
+        if (std::rename(from.c_str(), to.c_str()) != 0) {
+            const int problem = errno;
+            (void)std::rename(aside.c_str(), to.c_str());
+            return cannotWrite(to, problem);
+        }
+        if (std::rename(aside.c_str(), from.c_str()) != 0) return cannotWrite(aside, errno);
+    }
     if (const int problem = syncFolder(std::filesystem::path(to).parent_path().string()); problem != 0) return cannotWrite(to, problem);
     return {};
 }

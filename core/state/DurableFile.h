@@ -27,5 +27,7 @@ private:
 
 // fsyncs `from`, renames it to `to` (which must not exist), fsyncs the parent.
 Status renameFolder(const std::string& from, const std::string& to);
+// The same where `to` is a folder, which is `from` afterwards. On a file system that cannot exchange two names, `to` is missing for a moment.
+Status exchangeFolders(const std::string& from, const std::string& to);
 
 }  // namespace stepscope

@@ -1,6 +1,5 @@
 #include "core/state/SafeTensors.h"
 
-#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/Check.h"
 #include "core/state/DurableFile.h"
+#include "core/state/foreign/MappedTensor.h"
 
 namespace stepscope {
 namespace {
@@ -37,12 +38,22 @@ std::optional<at::ScalarType> realType(const std::string& type) {
 }  // namespace
 
 Status writeSafeTensors(const std::string& path, const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
+    std::vector<TensorToWrite> all;
+    for (const auto& [name, tensor] : tensors) all.push_back({name, tensor.sizes().vec(), [tensor = tensor] { return Result<at::Tensor>(tensor); }});
+    return writeSafeTensors(path, all, at::kFloat, metadata);
+}
+
+Status writeSafeTensors(const std::string& path, const std::vector<TensorToWrite>& tensors, at::ScalarType type,
+                        const std::map<std::string, std::string>& metadata) {
     json header = json::object();
     if (!metadata.empty()) header["__metadata__"] = metadata;
+    const std::uint64_t element = c10::elementSize(type);
     std::uint64_t offset = 0;
-    for (const auto& [name, tensor] : tensors) {
-        const std::uint64_t bytes = static_cast<std::uint64_t>(tensor.numel()) * 4;
-        header[name] = {{"dtype", "F32"}, {"shape", tensor.sizes().vec()}, {"data_offsets", {offset, offset + bytes}}};
+    for (const TensorToWrite& tensor : tensors) {
+        std::uint64_t bytes = element;
+        for (const std::int64_t extent : tensor.shape) bytes *= static_cast<std::uint64_t>(extent);
+        header[tensor.name] = {
+            {"dtype", type == at::kBFloat16 ? "BF16" : "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + bytes}}};
         offset += bytes;
     }
     std::string text = header.dump();
@@ -51,9 +62,12 @@ Status writeSafeTensors(const std::string& path, const NamedTensors& tensors, co
     const std::uint64_t length = text.size();
     file.write(&length, sizeof length);
     file.write(text.data(), text.size());
-    for (const auto& [name, tensor] : tensors) {
-        const at::Tensor plain = tensor.detach().to(at::kCPU, at::kFloat).contiguous();
-        file.write(plain.data_ptr(), static_cast<std::size_t>(plain.numel()) * 4);
+    for (const TensorToWrite& tensor : tensors) {
+        const auto made = tensor.make();
+        if (!made) return made.error();
+        SS_CHECK(made->sizes() == at::IntArrayRef(tensor.shape));
+        const at::Tensor plain = made->detach().to(at::kCPU, type).contiguous();
+        file.write(plain.data_ptr(), static_cast<std::size_t>(plain.numel()) * element);
     }
     return file.close();
 }
@@ -64,20 +78,19 @@ Result<SafeTensorsFile> SafeTensorsFile::open(const std::string& path) {
     all.m_path = path;
     if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
         return makeError(ErrorCode::BadInput, fmt::format("{} is not a file; give a safetensors file.", path));
-    if (std::filesystem::is_regular_file(path, ignored)) all.m_file.open(path, std::ios::binary | std::ios::ate);
-    if (!all.m_file.is_open()) return makeError(ErrorCode::NotFound, fmt::format("{} cannot be opened; check the path.", path));
-    const auto size = static_cast<std::uint64_t>(all.m_file.tellg());
+    auto mapped = MappedFile::open(path);
+    if (!mapped) return makeError(ErrorCode::NotFound, fmt::format("{} cannot be opened; check the path.", path), mapped.error().sentence);
+    all.m_file = std::make_shared<const MappedFile>(std::move(*mapped));
+    const std::string_view bytes = all.m_file->bytes();
     std::uint64_t length = 0;
-    all.m_file.seekg(0);
-    if (size < 8 || !all.m_file.read(reinterpret_cast<char*>(&length), 8)) return damaged(path, "it is shorter than a header");
-    if (length > size - 8) return damaged(path, "its header would end beyond the file");
+    if (bytes.size() < sizeof length) return damaged(path, "it is shorter than a header");
+    std::memcpy(&length, bytes.data(), sizeof length);
+    if (length > bytes.size() - sizeof length) return damaged(path, "its header would end beyond the file");
     if (length > kLongestHeader) return damaged(path, fmt::format("its header has {} bytes, more than that of any GPT", length));
-    std::string text(length, '\0');
-    if (!all.m_file.read(text.data(), static_cast<std::streamsize>(length))) return damaged(path, "its header cannot be read");
-    auto entries = parseSafeTensorsHeader(text, size - 8 - length, path);
+    all.m_dataAt = sizeof length + length;
+    auto entries = parseSafeTensorsHeader(bytes.substr(sizeof length, length), bytes.size() - all.m_dataAt, path);
     if (!entries) return entries.error();
     all.m_entries = std::move(*entries);
-    all.m_dataAt = 8 + length;
     return all;
 }
 
@@ -86,12 +99,12 @@ Result<at::Tensor> SafeTensorsFile::read(const std::string& name) {
     const auto type = realType(entry.type);
     if (!type)
         return makeError(ErrorCode::Unsupported, fmt::format("{} in {} is of type {}; weights are F32, F16, BF16 or F64.", name, m_path, entry.type));
-    at::Tensor tensor = at::empty(entry.shape, at::TensorOptions().dtype(*type));
-    m_file.clear();
-    m_file.seekg(static_cast<std::streamoff>(m_dataAt + entry.begin));
-    if (tensor.numel() > 0 && !m_file.read(static_cast<char*>(tensor.data_ptr()), static_cast<std::streamsize>(entry.end - entry.begin)))
-        return damaged(m_path, fmt::format("the data of {} cannot be read", name));
-    return tensor.to(at::kFloat);
+    return mappedTensor(m_file, m_dataAt + entry.begin, entry.shape, *type).to(at::kFloat);
+}
+
+Status SafeTensorsFile::whole() const {
+    if (m_file->cutShort()) return damaged(m_path, "it became shorter while it was read");
+    return {};
 }
 
 Result<std::map<std::string, at::Tensor>> readSafeTensors(const std::string& path) {
@@ -101,8 +114,9 @@ Result<std::map<std::string, at::Tensor>> readSafeTensors(const std::string& pat
     for (const auto& [name, entry] : file->entries()) {
         auto tensor = file->read(name);
         if (!tensor) return tensor.error();
-        tensors.emplace(name, std::move(*tensor));
+        tensors.emplace(name, tensor->clone());  // in memory of its own
     }
+    if (auto whole = file->whole(); !whole) return whole.error();
     return tensors;
 }
 

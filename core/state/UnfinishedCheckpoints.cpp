@@ -96,6 +96,12 @@ Status UnfinishedFolder::moveTo(const std::string& place) {
     return {};
 }
 
+Status UnfinishedFolder::replace(const std::string& place) {
+    ::unlink((m_path + "/" + kLockFile).c_str());
+    // The old one has this one's name then, and goes with it.
+    return exchangeFolders(m_path, place);
+}
+
 int removeUnfinished(const std::string& root) {
     return removeBelow(root, kDeepest);
 }

@@ -1,6 +1,6 @@
-// Folders that a checkpoint is written into before it is renamed: "<checkpoint>.unfinished-<process>-<six characters>". They are new, of a name that
-// nobody can foretell, and for their owner alone; the process holds a lock on a file in them as long as it writes. Where a kill or a power loss took
-// the owner, the folder is removed when the next run begins.
+// Folders that a checkpoint, or weights for other programs, are written into before they are renamed: "<checkpoint>.unfinished-<process>-<six
+// characters>". They are new, of a name that nobody can foretell, and for their owner alone; the process holds a lock on a file in them as long as it
+// writes. Where a kill or a power loss took the owner, the folder is removed when the next run begins.
 #pragma once
 #include <string>
 
@@ -19,6 +19,8 @@ public:
 
     const std::string& path() const { return m_path; }
     Status moveTo(const std::string& place);  // fsynced; place must not exist
+    // In place of a folder that is there, which is removed: at each moment one of the two has the name.
+    Status replace(const std::string& place);
 
 private:
     UnfinishedFolder(std::string path, int lock) : m_path(std::move(path)), m_lock(lock) {}

@@ -9,10 +9,12 @@
 
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/JsonDepth.h"
+#include "core/state/foreign/ForeignModel.h"
 
 namespace stepscope {
 namespace {
@@ -22,18 +24,6 @@ using Entries = std::map<std::string, TensorEntry>;
 constexpr std::size_t kListed = 6;  // names that a sentence carries
 constexpr std::int64_t kMostLayers = 1000;
 constexpr std::uintmax_t kLargestConfig = 1 << 20;
-
-// Some writers put "transformer." in front of every name. Empty = not there.
-std::string nameIn(const Entries& entries, const std::string& name) {
-    for (const std::string& written : {name, "transformer." + name})
-        if (entries.contains(written)) return written;
-    return {};
-}
-
-std::string plainName(const std::string& written) {
-    constexpr std::string_view prefix = "transformer.";
-    return written.starts_with(prefix) ? written.substr(prefix.size()) : written;
-}
 
 // GPT-2's files carry the causal mask of every layer, and a constant beside it.
 bool isBuffer(const std::string& name, const TensorEntry& entry) {
@@ -52,10 +42,28 @@ std::string shapeOf(at::IntArrayRef shape) {
 }
 
 // The rows of a slot that files hold, in their orientation.
-at::Tensor targetOf(const at::Tensor& flat, const ParameterSlot& slot, const TrainState& state) {
+at::Tensor targetOf(const at::Tensor& flat, const ParameterSlot& slot, std::int64_t vocabulary) {
     at::Tensor target = ParameterLayout::view(flat, slot);
-    if (slot.vocabulary) target = target.narrow(0, 0, state.config.vocabulary);
+    if (slot.vocabulary) target = target.narrow(0, 0, vocabulary);
     return slot.linear ? target.t() : target;
+}
+
+// Every parameter of a layout from a file that has it in that shape.
+Status readInto(TensorSource& file, const std::string& path, const ParameterLayout& layout, std::int64_t vocabulary, const std::string& prefix,
+                const at::Tensor& flat) {
+    for (const auto& slot : layout.slots()) {
+        const std::string name = writtenName(file.entries(), prefix + slot.name);
+        if (name.empty()) return makeError(ErrorCode::Damaged, fmt::format("{} has no tensor {}{}.", path, prefix, slot.name));
+        at::Tensor target = targetOf(flat, slot, vocabulary);
+        const at::IntArrayRef shape = file.entries().at(name).shape;
+        if (shape != target.sizes())
+            return makeError(ErrorCode::BadInput, fmt::format("{}{} in {} has the shape {}, this model needs {}.", prefix, slot.name, path,
+                                                              shapeOf(shape), shapeOf(target.sizes())));
+        auto source = file.read(name);
+        if (!source) return source.error();
+        target.copy_(*source);
+    }
+    return file.whole();
 }
 
 struct Fit {
@@ -73,9 +81,9 @@ std::string sentencesOf(const Fit& fit) {
 }
 
 // Copies what fits into the State's weights and notes what does not. A table of positions that is too short gives its rows.
-Status takeWhatFits(SafeTensorsFile& file, const TrainState& state, Fit& fit, std::set<std::string>& taken) {
+Status takeWhatFits(TensorSource& file, const TrainState& state, Fit& fit, std::set<std::string>& taken) {
     for (const auto& slot : state.layout.slots()) {
-        const std::string name = nameIn(file.entries(), slot.name);
+        const std::string name = writtenName(file.entries(), slot.name);
         if (name.empty()) {
             fit.missing.push_back(slot.name);
             continue;
@@ -83,7 +91,7 @@ Status takeWhatFits(SafeTensorsFile& file, const TrainState& state, Fit& fit, st
         taken.insert(name);
         auto read = file.read(name);
         if (!read) return read.error();
-        at::Tensor source = *read, target = targetOf(state.weights, slot, state);
+        at::Tensor source = *read, target = targetOf(state.weights, slot, state.config.vocabulary);
         if (slot.name == "wpe.weight" && source.dim() == 2 && source.size(1) == target.size(1) && source.size(0) != target.size(0)) {
             const std::int64_t rows = std::min(source.size(0), target.size(0));
             if (source.size(0) > target.size(0))
@@ -102,8 +110,8 @@ Status takeWhatFits(SafeTensorsFile& file, const TrainState& state, Fit& fit, st
 }
 
 // Whether the file's head is its table of tokens once more, as files of tied models may have it.
-Result<bool> repeatsTable(SafeTensorsFile& file, const std::string& head) {
-    const std::string table = nameIn(file.entries(), "wte.weight");
+Result<bool> repeatsTable(TensorSource& file, const std::string& head) {
+    const std::string table = writtenName(file.entries(), "wte.weight");
     if (table.empty() || file.entries().at(table).shape != file.entries().at(head).shape) return false;
     auto first = file.read(table);
     if (!first) return first.error();
@@ -112,7 +120,7 @@ Result<bool> repeatsTable(SafeTensorsFile& file, const std::string& head) {
     return at::equal(*first, *second);
 }
 
-Status listOthers(SafeTensorsFile& file, const std::set<std::string>& taken, Fit& fit) {
+Status listOthers(TensorSource& file, const std::set<std::string>& taken, Fit& fit) {
     for (const auto& [name, entry] : file.entries()) {
         if (taken.contains(name) || isBuffer(name, entry)) continue;
         if (plainName(name) == "lm_head.weight") {
@@ -154,34 +162,34 @@ std::int64_t layersIn(const Entries& entries) {
 
 NamedTensors namedForFile(const at::Tensor& flat, const TrainState& state, const std::string& prefix) {
     NamedTensors tensors;
-    for (const auto& slot : state.layout.slots()) tensors.emplace_back(prefix + slot.name, targetOf(flat, slot, state));
+    for (const auto& slot : state.layout.slots()) tensors.emplace_back(prefix + slot.name, targetOf(flat, slot, state.config.vocabulary));
     return tensors;
 }
 
-Status readAll(SafeTensorsFile& file, const std::string& path, const TrainState& state, const std::string& prefix, const at::Tensor& flat) {
-    for (const auto& slot : state.layout.slots()) {
-        const std::string name = nameIn(file.entries(), prefix + slot.name);
-        if (name.empty()) return makeError(ErrorCode::Damaged, fmt::format("{} has no tensor {}{}.", path, prefix, slot.name));
-        at::Tensor target = targetOf(flat, slot, state);
-        const at::IntArrayRef shape = file.entries().at(name).shape;
-        if (shape != target.sizes())
-            return makeError(ErrorCode::BadInput, fmt::format("{}{} in {} has the shape {}, this model needs {}.", prefix, slot.name, path,
-                                                              shapeOf(shape), shapeOf(target.sizes())));
-        auto source = file.read(name);
-        if (!source) return source.error();
-        target.copy_(*source);
-    }
-    return {};
+Status readAll(TensorSource& file, const std::string& path, const TrainState& state, const std::string& prefix, const at::Tensor& flat) {
+    return readInto(file, path, state.layout, state.config.vocabulary, prefix, flat);
+}
+
+Result<at::Tensor> readWeights(TensorSource& file, const std::string& path, const GptConfig& config) {
+    const ParameterLayout layout(config);
+    at::Tensor weights = at::zeros({layout.size()}, at::TensorOptions().dtype(at::kFloat));
+    if (auto read = readInto(file, path, layout, config.vocabulary, "", weights); !read) return read.error();
+    return weights;
 }
 
 Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfig& config, std::uint64_t seed, bool partial) {
-    auto file = SafeTensorsFile::open(path);
-    if (!file) return file.error();
+    auto model = openForeignModel(path);
+    if (!model) return model.error();
+    // What no tensor tells, above all the number of heads.
+    if (const std::string key = model->model ? differingKey(*model->model, config) : ""; !key.empty() && (!partial || key == "heads"))
+        return makeError(ErrorCode::BadInput, fmt::format("{} is of a model with another {}; leave {} as it has it{}.", path, key, key,
+                                                          key == "heads" ? "" : ", or take only what fits (--init-partial)"));
+    TensorSource& file = *model->tensors;
     LoadedWeights loaded{.state = TrainState::initialise(config, seed), .note = {}};
     Fit fit;
     std::set<std::string> taken;
-    if (auto done = takeWhatFits(*file, loaded.state, fit, taken); !done) return done.error();
-    if (auto done = listOthers(*file, taken, fit); !done) return done.error();
+    if (auto done = takeWhatFits(file, loaded.state, fit, taken); !done) return done.error();
+    if (auto done = listOthers(file, taken, fit); !done) return done.error();
     if (!fit.whole() && !partial)
         return makeError(ErrorCode::BadInput,
                          fmt::format("{} is not of this model.{} Set the model as the file has it (--init-shape does), or take only "
@@ -190,6 +198,7 @@ Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfi
     if (fit.missing.size() == loaded.state.layout.slots().size())
         return makeError(ErrorCode::BadInput,
                          fmt::format("{} has no tensor with a name of GPT-2's (wte.weight, h.0.attn.c_attn.weight, ...).", path));
+    if (auto whole = file.whole(); !whole) return whole.error();
     if (!loaded.state.isFinite())
         return makeError(ErrorCode::BadInput,
                          fmt::format("{} holds weights that are no numbers (NaN or infinite); no training can start there.", path));
@@ -199,14 +208,16 @@ Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfi
 }
 
 Result<GptConfig> shapeOfWeights(const std::string& path, const GptConfig& like) {
-    auto file = SafeTensorsFile::open(path);
-    if (!file) return file.error();
-    const Entries& entries = file->entries();
+    auto model = openForeignModel(path);
+    if (!model) return model.error();
+    if (model->model) return *model->model;
+    TensorSource& file = *model->tensors;
+    const Entries& entries = file.entries();
     const auto extent = [&](const std::string& name, std::size_t axis) -> std::int64_t {
-        const std::string written = nameIn(entries, name);
+        const std::string written = writtenName(entries, name);
         return written.empty() || entries.at(written).shape.size() <= axis ? 0 : entries.at(written).shape[axis];
     };
-    const auto has = [&](const std::string& name) { return !nameIn(entries, name).empty(); };
+    const auto has = [&](const std::string& name) { return !writtenName(entries, name).empty(); };
     GptConfig shape = like;
     shape.layers = layersIn(entries);
     shape.vocabulary = shape.paddedVocabulary = extent("wte.weight", 0);
@@ -223,8 +234,8 @@ Result<GptConfig> shapeOfWeights(const std::string& path, const GptConfig& like)
     shape.placement = has("ln_f.weight") ? NormPlacement::Pre : NormPlacement::Post;
     shape.activation = extent("h.0.mlp.c_fc.weight", 1) == 4 * shape.width ? Activation::Gelu : Activation::Swiglu;
     shape.tiedHead = true;
-    if (const std::string head = nameIn(entries, "lm_head.weight"); !head.empty()) {
-        const auto repeats = repeatsTable(*file, head);
+    if (const std::string head = writtenName(entries, "lm_head.weight"); !head.empty()) {
+        const auto repeats = repeatsTable(file, head);
         if (!repeats) return repeats.error();
         shape.tiedHead = *repeats;
     }

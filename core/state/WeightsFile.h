@@ -1,5 +1,5 @@
-// WeightsFile: parameters of a GPT in a safetensors file, by GPT-2's names and in its orientation: of our own checkpoints, and of files that others
-// wrote (--init). Read on the trainer thread, a tensor at a time.
+// WeightsFile: parameters of a GPT in files, by GPT-2's names and in its orientation: of our own checkpoints, and of files that others wrote (--init;
+// foreign/ForeignModel says which). Read on the trainer thread, a tensor at a time.
 #pragma once
 #include "core/state/SafeTensors.h"
 #include "core/state/TrainState.h"
@@ -10,7 +10,10 @@ namespace stepscope {
 NamedTensors namedForFile(const at::Tensor& flat, const TrainState& state, const std::string& prefix);
 
 // The other way round: every parameter of the State, in the shape it has there. Damaged, BadInput: one is missing or has another shape.
-Status readAll(SafeTensorsFile& file, const std::string& path, const TrainState& state, const std::string& prefix, const at::Tensor& flat);
+Status readAll(TensorSource& file, const std::string& path, const TrainState& state, const std::string& prefix, const at::Tensor& flat);
+
+// Weights alone, in the layout of `config`, padded rows zero. Every tensor that the model has must be there.
+Result<at::Tensor> readWeights(TensorSource& file, const std::string& path, const GptConfig& config);
 
 struct LoadedWeights {
     TrainState state;  // moments zero, step 0
@@ -22,8 +25,9 @@ struct LoadedWeights {
 // GPT-2's files carry are not weights and are passed over, and so is a head that is the table of tokens once more.
 Result<LoadedWeights> loadInitialWeights(const std::string& path, const GptConfig& config, std::uint64_t seed, bool partial);
 
-// The shape of the model that a file is of. What no tensor tells is as in `like`: norm and its placement, biases where there is no linear, and the
-// number of heads, which is looked for in a config.json beside the file. vocabulary is the rows of the table of tokens.
+// The shape of the model that files are of, with its positions where these tell all of it. Of a lone safetensors file what no tensor tells is as in
+// `like`: norm and its placement, biases where there is no linear, and the number of heads, which is looked for in a config.json beside the file.
+// vocabulary is the rows of the table of tokens.
 Result<GptConfig> shapeOfWeights(const std::string& path, const GptConfig& like);
 
 }  // namespace stepscope
