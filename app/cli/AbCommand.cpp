@@ -209,7 +209,7 @@ void addAb(CLI::App& parent, Actions& actions) {
         command->add_option("--from", request.from, "Both start from a checkpoint, by its folder or a file in it, or from a session's newest one")
             ->type_name("FILE|ID")
             ->take_last();
-    command->add_option("--init", request.init, "Both start from the weights in a safetensors file")->type_name("FILE")->take_last()->excludes(from);
+    command->add_option("--init", request.init, "Both start from the weights in a file or folder")->type_name("PATH")->take_last()->excludes(from);
     addDatabaseOption(*command, request.database);
     command->add_flag("--no-why", options->noWhy, "Do not capture some steps of both afterwards, which tell why");
     command->add_flag("--no-record", options->noRecord, "Store nothing");

@@ -13,12 +13,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// People complete a path as far as it goes. A file beside which there is no state.json stays what it is, so that the refusal names it.
+// People complete a path as far as it goes. A file beside which there is neither a checkpoint's state.json nor a config.json of others stays what it
+// is, so that the refusal names it.
 std::string folderOf(const std::string& path) {
     std::error_code ignored;
     if (!fs::is_regular_file(path, ignored)) return path;
     const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-    return fs::exists(folder / "state.json", ignored) ? folder.string() : path;
+    return fs::exists(folder / "state.json", ignored) || fs::exists(folder / "config.json", ignored) ? folder.string() : path;
 }
 
 }  // namespace

@@ -81,9 +81,10 @@ void add(CLI::App& group, Actions& actions, const char* name, const char* help, 
 }  // namespace
 
 void addCheckpoint(CLI::App& parent, Actions& actions) {
-    auto* group = parent.add_subcommand("checkpoint", "Look at saved checkpoints");
+    auto* group = parent.add_subcommand("checkpoint", "Look at saved checkpoints, and write their weights for other programs");
     add(*group, actions, "show", "What one checkpoint holds: its folder or a file in it, or a session's newest", "FILE|ID", show);
     add(*group, actions, "list", "The checkpoints of a session, oldest first", "SESSION", list);
+    addCheckpointExport(*group, actions);
 }
 
 }  // namespace stepscope::cli

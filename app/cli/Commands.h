@@ -21,6 +21,7 @@ void addSessionsCaptures(CLI::App& parent, Actions& actions);
 void addSessionsWorkers(CLI::App& parent, Actions& actions);
 void addSessionsChanges(CLI::App& parent, Actions& actions);  // export-csv, rename, delete, restore, purge
 void addCheckpoint(CLI::App& parent, Actions& actions);
+void addCheckpointExport(CLI::App& parent, Actions& actions);
 void addGenerate(CLI::App& parent, Actions& actions);
 void addAb(CLI::App& parent, Actions& actions);
 void addBench(CLI::App& parent, Actions& actions);

@@ -104,8 +104,10 @@ Result<ExitCode> eval(const EvalOptions& options) {
 void addEval(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<EvalOptions>();
     auto* command = parent.add_subcommand("eval", "Loss and perplexity of a checkpoint on a text or tokens");
-    command->add_option("--from", options->from, "A checkpoint, by its folder or a file in it, or a session, whose newest is taken")
-        ->type_name("FILE|ID")
+    command
+        ->add_option("--from", options->from,
+                     "A checkpoint, by its folder or a file in it, a session, whose newest is taken, or others' weights (as train --init)")
+        ->type_name("PATH|ID")
         ->required()
         ->take_last();
     command

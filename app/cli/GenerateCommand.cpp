@@ -152,8 +152,10 @@ Result<ExitCode> generate(const GenerateOptions& options) {
 void addGenerate(CLI::App& parent, Actions& actions) {
     auto options = std::make_shared<GenerateOptions>();
     auto* command = parent.add_subcommand("generate", "Write text with the weights of a checkpoint");
-    command->add_option("--from", options->from, "A checkpoint, by its folder or a file in it, or a session, whose newest is taken")
-        ->type_name("FILE|ID")
+    command
+        ->add_option("--from", options->from,
+                     "A checkpoint, by its folder or a file in it, a session, whose newest is taken, or others' weights (as train --init)")
+        ->type_name("PATH|ID")
         ->required()
         ->take_last();
     addDatabaseOption(*command, options->database);

@@ -39,8 +39,9 @@ struct TrainOptions {
 };
 
 Result<RunConfig> configFor(const TrainOptions& options, const Workbench& workbench) {
-    if (options.request.resume.empty() && !options.initShape) return options.run.configure(workbench);
-    if (options.initShape) {
+    const bool shaped = options.initShape || (!options.request.init.empty() && tellsWholeModel(options.request.init));
+    if (options.request.resume.empty() && !shaped) return options.run.configure(workbench);
+    if (shaped) {
         auto config = options.run.base(workbench);
         if (config) config = withShapeOf(options.request.init, std::move(*config));
         if (!config) return config;
@@ -280,12 +281,16 @@ void addTrain(CLI::App& parent, Actions& actions) {
         command->add_option("--resume", request.resume, "Go on from a checkpoint, by its folder or a file in it, or from a session's newest one")
             ->type_name("FILE|ID")
             ->take_last();
-    auto* init = command->add_option("--init", request.init, "Start from the weights in a safetensors file with GPT-2's names")
-                     ->type_name("FILE")
+    auto* init = command
+                     ->add_option("--init", request.init,
+                                  "Start from weights: a safetensors file with GPT-2's names, a GPT-2's folder of Hugging Face, llm.c's .bin")
+                     ->type_name("PATH")
                      ->take_last();
     init->excludes(resume);  // whose weights would it be?
     command->add_flag("--init-partial", request.initPartial, "Take what fits of them, draw the rest as for a new model")->needs(init);
-    command->add_flag("--init-shape", options->initShape, "Set the model as that file has it: layers, heads, width, vocabulary, options")
+    command
+        ->add_flag("--init-shape", options->initShape,
+                   "Set the model as that file has it (folders and .bin always do): layers, heads, width, vocabulary, options")
         ->needs(init);
     command->add_option("--name", request.name, "Name of the session")->type_name("TEXT")->take_last();
     command->add_option("--notes", request.notes, "Notes kept with the session")->type_name("TEXT")->take_last();

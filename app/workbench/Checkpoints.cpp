@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/workbench/StoredModel.h"
+#include "core/events/ConfigNumbers.h"
 #include "core/optimizations/registry/StoredSwitches.h"
 #include "core/state/Checkpoint.h"
 #include "core/state/WeightsFile.h"
+#include "core/state/foreign/ForeignModel.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope {
@@ -57,7 +60,21 @@ Result<RunConfig> withShapeOf(const std::string& weights, RunConfig config) {
     config.norm = shape->norm == NormKind::RmsNorm ? "rmsnorm" : "layernorm";
     config.positions = shape->positionKind == PositionKind::Rope ? "rope" : "learned";
     config.bias = shape->bias ? "on" : "off";
+    if (!tellsItsModel(weights)) return config;
+    // The rest is theirs too: how far they see, and what their ids mean.
+    boundContext(config, shape->positions);
+    const auto foreign = openForeignModel(weights);
+    if (!foreign) return foreign.error();
+    if (foreign->gpt2Ids) config.tokenizer = "gpt2";
+    if (foreign->tokenizer.empty()) return config;
+    const auto tokenizer = tokenizerOf(*foreign, false);
+    if (!tokenizer) return tokenizer.error();
+    config.tokenizer = (*tokenizer)->name();
     return config;
+}
+
+bool tellsWholeModel(const std::string& weights) {
+    return tellsItsModel(weights);
 }
 
 Result<std::vector<std::string>> checkpointsOf(const std::string& database, std::int64_t session) {

@@ -7,11 +7,11 @@
 #include <chrono>
 #include <cmath>
 
-#include "app/workbench/Checkpoints.h"
+#include "app/workbench/StoredModel.h"
+#include "core/data/Corpus.h"
 #include "core/inference/Decoder.h"
 #include "core/inference/NextTokens.h"
 #include "core/profile/MachineProbe.h"
-#include "core/state/Checkpoint.h"
 #include "core/train/Evaluation.h"
 #include "core/train/Failure.h"
 
@@ -19,22 +19,20 @@ namespace stepscope {
 namespace {
 
 // The data as the run of the checkpoint read them, or other data read by its tokenizer.
-Result<Corpus> openData(const EvaluateRequest& request, const CheckpointMeta& meta, const std::atomic<bool>& cancelled) {
-    std::shared_ptr<const Tokenizer> tokenizer;
-    if (!meta.tokenizerJson.empty()) {
-        auto stored = tokenizerFromJson(meta.tokenizerJson);
-        if (!stored) return stored.error();
-        tokenizer = std::move(*stored);
-    }
+Result<Corpus> openData(const EvaluateRequest& request, const StoredModel& model, const std::atomic<bool>& cancelled) {
     const bool own = request.data.empty();
-    const RunConfig& config = meta.config;
+    const RunConfig& config = model.config;
+    if (model.foreign && own)
+        return makeError(ErrorCode::BadInput, fmt::format("{} is of no run of Stepscope, so it has no data of its own; give --data.", model.place));
+    if (model.foreign && !model.tokenizer && !isReadyTokens(request.data))
+        return makeError(ErrorCode::BadInput, fmt::format("{} Give ready tokens (.bin) as --data.", model.whyNoTokenizer));
     return openCorpus({.data = own ? config.data : request.data,
                        .tokenizer = config.tokenizer,
-                       .vocabulary = meta.model.vocabulary,
+                       .vocabulary = model.model.vocabulary,
                        .validationFraction = own ? config.validationFraction : 0,
                        .validation = own ? config.validation : "split",
                        .separator = config.separator,
-                       .with = tokenizer,
+                       .with = model.tokenizer,
                        .context = 1,
                        .seed = static_cast<std::uint64_t>(config.seed),
                        .cacheFolder = {}},
@@ -93,13 +91,13 @@ Result<EvaluateAnswer> evaluateTypes(const GeneratorWeights& model, const std::s
 }
 
 Result<EvaluateAnswer> evaluate(const EvaluateRequest& request, const std::function<void(double)>& progress, const std::atomic<bool>& cancelled) {
-    auto meta = readCheckpointMeta(request.checkpoint);
-    if (!meta) return meta.error();
-    const std::int64_t context = request.context > 0 ? request.context : meta->model.positions;
-    if (context > meta->model.positions)
+    const auto model = openStoredModel(request.checkpoint);
+    if (!model) return model.error();
+    const std::int64_t context = request.context > 0 ? request.context : model->model.positions;
+    if (context > model->model.positions)
         return makeError(ErrorCode::BadInput,
-                         fmt::format("context cannot be {}: the model of {} has {} positions.", context, request.checkpoint, meta->model.positions));
-    auto corpus = openData(request, *meta, cancelled);
+                         fmt::format("context cannot be {}: the model of {} has {} positions.", context, request.checkpoint, model->model.positions));
+    auto corpus = openData(request, *model, cancelled);
     if (!corpus) return corpus.error();
     // Of data of one's own all is read, of the run's the part that validates.
     const std::int64_t begin = request.data.empty() ? corpus->trainTokens : 0;
@@ -107,21 +105,21 @@ Result<EvaluateAnswer> evaluate(const EvaluateRequest& request, const std::funct
         return makeError(ErrorCode::BadInput, fmt::format("The run of {} had no validation part; give data to evaluate on.", request.checkpoint));
     std::int64_t end = corpus->tokens->size();
     if (request.tokens > 0) end = std::min(end, begin + request.tokens + 1);
-    auto state = loadCheckpointWeights(request.checkpoint, *meta, meta->model);
-    if (!state) return state.error();
+    const auto weights = weightsOf(*model);
+    if (!weights) return weights.error();
 
     const int threads = static_cast<int>(request.threads > 0 ? request.threads : probeMachine().cores);
     at::set_num_threads(threads);
     if (!request.dtype.empty()) {
-        auto answer = evaluateTypes({state->config, state->layout, state->weights}, request.dtype, *corpus->tokens, begin, end, context, threads,
-                                    progress, cancelled);
+        auto answer = evaluateTypes({weights->config, weights->layout, weights->weights}, request.dtype, *corpus->tokens, begin, end, context,
+                                    threads, progress, cancelled);
         if (answer) answer->data = corpus->description;
         return answer;
     }
     const auto started = std::chrono::steady_clock::now();
     const auto total = static_cast<double>(end - begin - 1);
     const auto result = evaluateRow(
-        {state->config, state->layout, state->weights}, *corpus->tokens, begin, end, context, request.batch,
+        {weights->config, weights->layout, weights->weights}, *corpus->tokens, begin, end, context, request.batch,
         [&](std::int64_t done) { progress(static_cast<double>(done) / total); }, cancelled);
     if (!result) return result.error();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

@@ -12,7 +12,7 @@
 namespace stepscope {
 
 struct EvaluateRequest {
-    std::string checkpoint;    // its folder
+    std::string checkpoint;    // its folder, or weights that another program wrote (StoredModel.h)
     std::string data;          // as RunConfig::data; empty = the part of its own data that its run validated on
     std::int64_t context = 0;  // tokens of a window; 0 = as many as the model has positions
     std::int64_t batch = 8;    // windows at a time

@@ -223,13 +223,15 @@ Result<TrainerSetup> LiveRun::prepare() {
 
 Result<std::shared_ptr<const BatchSource>> LiveRun::openData() {
     const RunConfig& config = m_request.config;
+    auto tokenizer = tokenizerOfStart(m_request);
+    if (!tokenizer) return tokenizer.error();
     const CorpusRequest wanted{.data = config.data,
                                .tokenizer = config.tokenizer,
                                .vocabulary = config.vocabulary,
                                .validationFraction = config.validationFraction,
                                .validation = config.validation,
                                .separator = config.separator,
-                               .with = {},
+                               .with = std::move(*tokenizer),
                                .context = m_plan.context,
                                .seed = static_cast<std::uint64_t>(config.seed),
                                .cacheFolder = {},

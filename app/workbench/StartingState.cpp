@@ -7,6 +7,7 @@
 #include "core/model/ParameterLayout.h"
 #include "core/state/Checkpoint.h"
 #include "core/state/WeightsFile.h"
+#include "core/state/foreign/ForeignModel.h"
 
 namespace stepscope {
 namespace {
@@ -19,8 +20,10 @@ std::string described(const Tokenizer& tokenizer) {
 // Whether both give every text the same ids. How documents are joined is no part of that.
 bool sameIds(const Tokenizer& a, const Tokenizer& b) {
     auto one = nlohmann::json::parse(a.toJson()), other = nlohmann::json::parse(b.toJson());
-    one.erase("separator");
-    other.erase("separator");
+    for (auto* json : {&one, &other}) {
+        json->erase("separator");
+        if (json->contains("files")) json->erase("vocabulary"), json->erase("merges");  // which that is the hash of
+    }
     return one == other;
 }
 
@@ -94,7 +97,41 @@ Result<StartingState> resumed(const RunRequest& request, const GptConfig& shape,
     return start;
 }
 
+// Weights of others know ids, and the data's need not be the same ones. Empty: they are, or nobody can tell.
+std::string noteOfIds(const RunRequest& request, const Corpus& corpus) {
+    const auto weights = openForeignModel(request.init);
+    if (!weights || !weights->model || weights->gpt2Ids || corpus.tokenizer == nullptr) return {};
+    if (weights->tokenizer.empty())
+        return fmt::format("{} The data are read by a {}; whether its ids are those of the weights, nobody can tell.", weights->whyNoTokenizer,
+                           described(*corpus.tokenizer));
+    const auto own = tokenizerOf(*weights, request.config.separator == "endoftext");
+    if (!own || *own == nullptr || sameIds(**own, *corpus.tokenizer)) return {};
+    return fmt::format("The data are read by a {}, and the weights of {} came with a {}: the ids mean other things.", described(*corpus.tokenizer),
+                       request.init, described(**own));
+}
+
 }  // namespace
+
+Result<std::shared_ptr<const Tokenizer>> tokenizerOfStart(const RunRequest& request) {
+    const std::shared_ptr<const Tokenizer> named;
+    if (request.config.tokenizer != "gpt2") return named;
+    const bool documents = request.config.separator == "endoftext";
+    if (!request.init.empty()) {
+        const auto weights = openForeignModel(request.init);
+        if (!weights) return weights.error();
+        return weights->tokenizer.empty() ? named : tokenizerOf(*weights, documents);
+    }
+    if (request.resume.empty()) return named;
+    const auto meta = readCheckpointMeta(request.resume);
+    if (!meta) return meta.error();
+    if (meta->tokenizerJson.empty()) return named;
+    auto stored = nlohmann::json::parse(meta->tokenizerJson);
+    if (!stored.is_object() || !stored.contains("vocabulary")) return named;
+    // How documents are joined is the configuration's to say.
+    stored.erase("separator");
+    if (documents) stored["separator"] = "endoftext";
+    return tokenizerFromJson(stored.dump());
+}
 
 Result<StartingState> startingState(const RunRequest& request, const GptConfig& shape, const Corpus& corpus, std::int64_t threads) {
     const auto seed = static_cast<std::uint64_t>(request.config.seed);
@@ -104,6 +141,7 @@ Result<StartingState> startingState(const RunRequest& request, const GptConfig& 
     if (!loaded) return loaded.error();
     StartingState start{std::move(loaded->state), {}};
     if (!loaded->note.empty()) start.notes.push_back(std::move(loaded->note));
+    if (auto note = noteOfIds(request, corpus); !note.empty()) start.notes.push_back(std::move(note));
     return start;
 }
 

@@ -40,7 +40,7 @@ struct RunRequest {
     std::vector<std::string> tags;
     std::string database;  // empty = defaultDatabasePath()
     bool record = true;
-    std::string init;                            // safetensors weights to start from, GPT-2 names (Hugging Face layout); empty = random
+    std::string init;                            // weights to start from, whoever wrote them (core/state/foreign/ForeignModel.h); empty = random
     bool initPartial = false;                    // take what fits of them, draw the rest
     std::optional<Capture> capture{};            // asked of the trainer before its first step
     std::int64_t captureCap = kUsualCaptureCap;  // bytes that captures may take on the disk; 0: as many as there are
@@ -65,7 +65,7 @@ struct ExperimentRequest {
     std::vector<std::string> tags;
     std::string database;  // empty = defaultDatabasePath()
     bool record = true;
-    std::string init;  // safetensors weights that both start from; empty = random
+    std::string init;  // weights that both start from; empty = random
     std::string from;  // checkpoint folder that both start from
     // Afterwards, what both learn in so many seconds of training each, with each of so many seeds; 0 seconds: nothing.
     double lossSeconds = 0;

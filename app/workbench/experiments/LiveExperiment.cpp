@@ -92,6 +92,8 @@ void LiveExperiment::work() {
 
 Result<std::shared_ptr<const BatchSource>> LiveExperiment::openData() {
     const RunConfig& config = m_request.a;
+    auto tokenizer = tokenizerOfStart({.config = config, .init = m_request.init, .resume = m_request.from});
+    if (!tokenizer) return tokenizer.error();
     const bool keepsText = std::ranges::any_of(m_plans, [](const RunPlan& plan) { return plan.feed.place == TokenPlace::Text; });
     const CorpusRequest wanted{.data = config.data,
                                .tokenizer = config.tokenizer,
@@ -99,7 +101,7 @@ Result<std::shared_ptr<const BatchSource>> LiveExperiment::openData() {
                                .validationFraction = config.validationFraction,
                                .validation = config.validation,
                                .separator = config.separator,
-                               .with = {},
+                               .with = std::move(*tokenizer),
                                .context = std::max(m_plans[0].context, m_plans[1].context),
                                .seed = static_cast<std::uint64_t>(config.seed),
                                .cacheFolder = {},
