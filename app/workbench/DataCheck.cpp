@@ -20,15 +20,16 @@ bool isBuiltIn(const std::string& data) {
     return data == "kjv" || data == "generated" || data == "random";
 }
 
-// Of a folder's files together; at most a little more than is looked at.
+// Of a folder's files together; at most a little more than is looked at. What is packed may be of any size.
 std::uintmax_t sizeOf(const std::filesystem::path& path) {
     namespace fs = std::filesystem;
     std::error_code ignored;
-    if (!fs::is_directory(path, ignored)) return fs::file_size(path, ignored);
+    if (!fs::is_directory(path, ignored)) return isPackedText(path.string()) ? kMostLooked + 1 : fs::file_size(path, ignored);
     std::uintmax_t sum = 0;
     for (fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, ignored), end;
          !ignored && at != end && sum <= kMostLooked; at.increment(ignored)) {
         std::error_code gone;
+        if (isPackedText(at->path().string())) return kMostLooked + 1;
         if (const auto size = at->file_size(gone); !gone && at->is_regular_file(gone)) sum += size;
     }
     return sum;
@@ -41,7 +42,7 @@ std::optional<std::string> problemOfOthers(const std::string& data, const std::f
         const auto tokens = openReadyTokens(data);
         return tokens ? std::string() : tokens.error().sentence;
     }
-    if (std::error_code ignored; std::filesystem::exists(data, ignored) && (sizeOf(data) > kMostLooked || data.ends_with(".zst"))) {
+    if (std::error_code ignored; std::filesystem::exists(data, ignored) && sizeOf(data) > kMostLooked) {
         const Status good = checkBeginning(data, kMostLooked, wanted);
         if (good) return std::string();
         return good.error().code == ErrorCode::Cancelled ? std::nullopt : std::optional(good.error().sentence);

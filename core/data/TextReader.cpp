@@ -176,15 +176,16 @@ Status checkLetters(std::string_view text, bool isWhole, const std::string& path
     return good;
 }
 
-Status checkBeginningOfOne(const std::string& path, std::size_t most, const std::function<bool()>& wanted) {
+// looked: grows by the bytes that were looked at, as they are unpacked.
+Status checkBeginningOfOne(const std::string& path, std::size_t most, const std::function<bool()>& wanted, std::size_t& looked) {
     if (isPacked(path) && kindOf(path) == ".bin") return packedTokens(path);
     auto file = MappedFile::open(path);
     if (!file) return file.error();
     std::string unpacked;
     std::string_view bytes = file->bytes();
     if (isPacked(path)) {
-        const std::atomic<bool> never{false};
-        auto text = unpackZstd(bytes, path, never, most, Beyond::LeftOut);
+        const std::function<bool()> unwanted = [&wanted] { return !wanted(); };
+        auto text = unpackZstd(bytes, path, unwanted, most, Beyond::LeftOut);
         if (!text) return text.error();
         unpacked = std::move(*text);
         bytes = unpacked;
@@ -192,6 +193,7 @@ Status checkBeginningOfOne(const std::string& path, std::size_t most, const std:
     // What was unpacked up to the limit may go on.
     const bool isWhole = isPacked(path) ? bytes.size() < most : bytes.size() <= most;
     bytes = bytes.substr(0, most);
+    looked += bytes.size();
     Status good;
     if (isJsonLines(path) && !bytes.empty())
         good = checkLines(isWhole ? bytes : bytes.substr(0, bytes.rfind('\n') + 1), isWhole, path, wanted);  // nothing of a line longer than all
@@ -205,24 +207,28 @@ Status checkBeginningOfFolder(const std::string& folder, std::size_t most, const
     const auto files = filesBelow(folder);
     if (!files) return files.error();
     bool anyText = false;
-    std::uintmax_t looked = 0;
+    std::size_t looked = 0;
     for (const auto& path : *files) {
         if (!wanted()) return cancelledReading(folder);
         if (anyText && looked >= most) return {};
         const bool mustBeGood = isJsonLines(path) || isPacked(path);
         if (anyText && !mustBeGood) continue;  // the run skips it where it is no text
-        Status good = checkBeginningOfOne(path.string(), most, wanted);
+        std::size_t here = 0;
+        Status good = checkBeginningOfOne(path.string(), most - looked, wanted, here);
         if (!good && (mustBeGood || good.error().code != ErrorCode::BadInput)) return good;
         if (!good) continue;
         anyText = true;
-        std::error_code gone;
-        if (const auto size = fs::file_size(path, gone); !gone) looked += std::min<std::uintmax_t>(size, most);
+        looked += here;  // a picture is known by its first bytes
     }
     if (!anyText) return noTextIn(folder, files->size());
     return {};
 }
 
 }  // namespace
+
+bool isPackedText(const std::string& path) {
+    return isPacked(path);
+}
 
 bool isPlainTextFile(const std::string& path) {
     std::error_code ignored;
@@ -236,7 +242,8 @@ Result<SourceText> readText(const std::string& path, const std::atomic<bool>& ca
 
 Status checkBeginning(const std::string& path, std::size_t most, const std::function<bool()>& wanted) {
     std::error_code ignored;
-    return fs::is_directory(path, ignored) ? checkBeginningOfFolder(path, most, wanted) : checkBeginningOfOne(path, most, wanted);
+    std::size_t looked = 0;
+    return fs::is_directory(path, ignored) ? checkBeginningOfFolder(path, most, wanted) : checkBeginningOfOne(path, most, wanted, looked);
 }
 
 }  // namespace stepscope

@@ -33,9 +33,12 @@ Result<SourceText> readText(const std::string& path, const std::atomic<bool>& ca
                             Separator separator = Separator::BlankLine);
 
 // Looks at the first `most` bytes (unpacked) of what readText would read, without keeping them: a sentence of readText's where they are enough to
-// know that it would refuse. Of a folder whether there is any text in it, and the beginnings of those files that have to be good.
-// Cancelled when `wanted`, asked every few megabytes, says no.
+// know that it would refuse. Of a folder whether there is any text in it, and the beginnings of those files that have to be good, `most` bytes of
+// them together. Cancelled when `wanted`, asked every few megabytes at least, says no.
 Status checkBeginning(const std::string& path, std::size_t most, const std::function<bool()>& wanted);
+
+// By its name: what it unpacks to is not known before.
+bool isPackedText(const std::string& path);
 
 // A regular file that readText maps and reads as it is: no .jsonl, nothing packed, no ready tokens.
 bool isPlainTextFile(const std::string& path);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -13,10 +14,17 @@ namespace {
 
 // No text packs so well: what does was made to fill the memory.
 constexpr std::size_t kMostTimes = 1000, kUnasked = std::size_t{64} << 20;
+constexpr std::size_t kPackedAtOnce = std::size_t{256} << 10;  // empty blocks give nothing, however many there are
 
 }  // namespace
 
 Result<std::string> unpackZstd(std::string_view packed, const std::string& name, const std::atomic<bool>& cancelled, std::size_t most,
+                               Beyond beyond) {
+    const std::function<bool()> isCancelled = [&cancelled] { return cancelled.load(); };
+    return unpackZstd(packed, name, isCancelled, most, beyond);
+}
+
+Result<std::string> unpackZstd(std::string_view packed, const std::string& name, const std::function<bool()>& cancelled, std::size_t most,
                                Beyond beyond) {
     const auto refused = [&](const std::string& what, std::string cause = {}) {
         return makeError(ErrorCode::BadInput, fmt::format("{} {}", name, what), std::move(cause));
@@ -26,11 +34,12 @@ Result<std::string> unpackZstd(std::string_view packed, const std::string& name,
 
     std::string text;
     std::vector<char> block(ZSTD_DStreamOutSize());
-    ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+    ZSTD_inBuffer in{packed.data(), 0, 0};
     // 0 where a frame has just ended. Without input a block that came out full may still be followed by another.
     std::size_t wanted = packed.empty() ? 1 : 0;
-    for (bool full = false; in.pos < in.size || full;) {
-        if (cancelled) return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", name));
+    for (bool full = false; in.pos < packed.size() || full;) {
+        if (cancelled()) return makeError(ErrorCode::Cancelled, fmt::format("Reading {} was cancelled.", name));
+        in.size = std::min(packed.size(), in.pos + kPackedAtOnce);
         ZSTD_outBuffer out{block.data(), block.size(), 0};
         wanted = ZSTD_decompressStream(stream.get(), &out, &in);
         if (ZSTD_isError(wanted)) {

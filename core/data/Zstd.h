@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ enum class Beyond { Refused, LeftOut };
 
 // All frames of `packed`, one after the other (RFC 8878); windows of up to 2 GiB, as `zstd --long=31` makes them. Errors name `name`: no
 // zstd, damaged, cut short, larger than `most` bytes. With Beyond::LeftOut the first `most` bytes of a larger one, and nothing is said of the rest.
+// `cancelled` is asked after a few hundred kilobytes, whatever they unpack to.
+Result<std::string> unpackZstd(std::string_view packed, const std::string& name, const std::function<bool()>& cancelled,
+                               std::size_t most = kMostUnpacked, Beyond beyond = Beyond::Refused);
 Result<std::string> unpackZstd(std::string_view packed, const std::string& name, const std::atomic<bool>& cancelled, std::size_t most = kMostUnpacked,
                                Beyond beyond = Beyond::Refused);
 

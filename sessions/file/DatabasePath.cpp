@@ -5,8 +5,10 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
+#include "core/base/PrivateFolders.h"
 #include "sessions/SessionStore.h"
 
 namespace stepscope {
@@ -30,8 +32,7 @@ std::string whyDatabaseCannotBeMade(const std::string& database) {
     std::vector<std::filesystem::path> missing;
     for (auto at = folder; !at.empty() && at != at.parent_path() && !std::filesystem::exists(at, problem); at = at.parent_path())
         missing.push_back(at);
-    problem.clear();
-    std::filesystem::create_directories(folder, problem);
+    problem = std::error_code(makeMissingFolders(folder.string()), std::generic_category());
     const bool writable = !problem && std::filesystem::is_directory(folder, problem) && ::access(folder.c_str(), W_OK) == 0;
     for (const auto& made : missing) {
         std::error_code kept;

@@ -14,6 +14,7 @@
 #include "core/events/Event.h"
 #include "sessions/EventTime.h"
 #include "sessions/SessionStore.h"
+#include "sessions/file/PrivateFile.h"
 #include "sessions/importers/ChromeTrace.h"
 #include "sessions/importers/ImportStore.h"
 #include "sessions/importers/NsightDatabase.h"
@@ -122,7 +123,7 @@ Result<ImportSummary> importFiles(const ImportRequest& request) {
     }
     std::error_code ignored;
     const auto folder = fs::absolute(fs::path(request.database), ignored).parent_path();
-    fs::create_directories(folder, ignored);
+    (void)makePrivateFolders(folder.string());  // what cannot be made is said when the database is opened
     TraceBuilder trace(folder.string());
     importing::ScalarSteps scalars;
     ImportSummary summary;

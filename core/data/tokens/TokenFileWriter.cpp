@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "core/base/Check.h"
+#include "core/base/PrivateFolders.h"
 #include "core/data/tokens/TokenFileHeader.h"
 
 namespace stepscope {
@@ -51,9 +52,7 @@ void TokenFileWriter::FreeStreaming::operator()(Streaming* streaming) const {
 
 Result<std::unique_ptr<TokenFileWriter>> TokenFileWriter::create(const std::string& path, const TokenFileKey& key) {
     const fs::path folder = fs::path(path).parent_path();
-    std::error_code problem;
-    fs::create_directories(folder, problem);
-    if (problem) return cannotWrite(path, problem.value());
+    if (const int problem = makeMissingFolders(folder.string()); problem != 0) return cannotWrite(path, problem);  // a cache holds a person's text
     removeLeftovers(folder);
 
     std::unique_ptr<TokenFileWriter> writer(new TokenFileWriter);

@@ -1,6 +1,7 @@
 // What is said of a chosen file before a run: the run's own sentence, wherever the byte stands, and each byte looked at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include <filesystem>
 
@@ -87,6 +88,19 @@ TEST_F(DataCheckTest, SaysOfALargeFolderWhetherThereIsAnyTextInIt) {
     EXPECT_EQ(told(inner), "");
     folder.write("texts/pages.jsonl", "nonsense\n");
     EXPECT_THAT(told(inner), ::testing::HasSubstr("pages.jsonl line 1 is not JSON")) << "the run does not leave it out";
+}
+
+// However small they are on the disk.
+TEST_F(DataCheckTest, LooksAtPackedTextsInPiecesAloneAndInAFolder) {
+    const std::string text = repeated("word ", kSeveralPieces);
+    std::string bytes(ZSTD_compressBound(text.size()), '\0');
+    bytes.resize(ZSTD_compress(bytes.data(), bytes.size(), text.data(), text.size(), 1));
+    bytes.resize(bytes.size() - 4);
+    const std::string file = folder.write("in/text.TXT.ZST", bytes), inner = folder.path("in");
+    for (const std::string& data : {file, inner}) {
+        EXPECT_FALSE(check.problemOf(data, [] { return false; })) << "nobody wants to know any more";
+        EXPECT_THAT(told(data), ::testing::HasSubstr("is cut short"));
+    }
 }
 
 TEST_F(DataCheckTest, GoesOnWhereItWasInterrupted) {

@@ -1,6 +1,7 @@
 // Text from the disk: files, folders, .jsonl, and every way in which they can be wrong.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <zstd.h>
 
 #include "RandomText.h"
 #include "TemporaryFolder.h"
@@ -223,6 +224,31 @@ TEST(TextReader, LooksAtTheFirstLinesOfJsonAlone) {
     const std::string empty = folder.write("empty.jsonl", "{\"text\": \"\"}\n{\"text\": \"\"}\n");
     EXPECT_EQ(saidOfBeginning(empty, 100), errorOf(empty).sentence);
     EXPECT_EQ(saidOfBeginning(empty, 20), "") << "there may be a text behind it";
+}
+
+std::string packedText(const std::string& text) {
+    std::string out(ZSTD_compressBound(text.size()), '\0');
+    out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 1));
+    return out;
+}
+
+TEST(TextReader, StopsUnpackingABeginningThatNobodyWantsToKnowAnyMore) {
+    const TemporaryFolder folder;
+    std::string bytes = packedText(testing::lines(100'000));
+    bytes.resize(bytes.size() - 10);
+    const std::string path = folder.write("a.txt.zst", bytes);
+    EXPECT_THAT(saidOfBeginning(path, 10'000'000), HasSubstr("is cut short"));
+    EXPECT_EQ(checkBeginning(path, 10'000'000, [] { return false; }).error().code, ErrorCode::Cancelled);
+}
+
+TEST(TextReader, LooksInAFolderAtSoManyBytesAsTheyAreUnpacked) {
+    const TemporaryFolder folder;
+    const std::string text = testing::lines(1000);
+    folder.write("in/a.txt.zst", packedText(text));
+    folder.write("in/b.txt.zst", packedText(text));
+    folder.write("in/c.jsonl.zst", packedText("nonsense\n"));
+    EXPECT_THAT(saidOfBeginning(folder.path("in"), 3 * text.size()), HasSubstr("c.jsonl.zst line 1 is not JSON"));
+    EXPECT_EQ(saidOfBeginning(folder.path("in"), text.size() + 10), "") << "the second is looked at for 10 bytes, and that is all";
 }
 
 TEST(TextReader, LooksInAFolderForAnyTextAtAll) {

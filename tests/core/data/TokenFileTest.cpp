@@ -1,6 +1,7 @@
 // Token files: what was written is read back; anything else is refused.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 
@@ -99,6 +100,18 @@ TEST(TokenFile, FindsEveryCutAndEveryAddedByte) {
 TEST(TokenFile, AMissingOneIsNotFound) {
     const testing::TemporaryFolder folder;
     EXPECT_EQ(openTokenFile(folder.path("none.bin"), keyWith(256)).error().code, ErrorCode::NotFound);
+}
+
+TEST(TokenFileWriter, MakesFoldersAndFileForTheirOwnerAlone) {
+    namespace fs = std::filesystem;
+    const testing::TemporaryFolder folder;
+    const auto before = ::umask(0);
+    writeFile(folder.path("cache/tokens/t.bin"), keyWith(256), someIds(10, 256));
+    ::umask(before);
+    const auto modeOf = [&](const char* name) { return fs::status(folder.path(name)).permissions() & fs::perms::all; };
+    EXPECT_EQ(modeOf("cache"), fs::perms::owner_all);
+    EXPECT_EQ(modeOf("cache/tokens"), fs::perms::owner_all);
+    EXPECT_EQ(modeOf("cache/tokens/t.bin"), fs::perms::owner_read | fs::perms::owner_write);
 }
 
 TEST(TokenFileWriter, LeavesNothingBehindWhenItIsNotFinished) {

@@ -101,6 +101,20 @@ TEST(Zstd, StopsWhenCancelled) {
     EXPECT_EQ(unpackZstd(packed("text"), "t.zst", cancelled).error().code, ErrorCode::Cancelled);
 }
 
+// What gives no text is a question of time too: 20 MB of frames without contents.
+TEST(Zstd, AsksOftenWhetherItIsCancelledWhateverItUnpacks) {
+    std::string nothing;
+    const std::string frame = packed("");
+    while (nothing.size() < 20'000'000) nothing += frame;
+    for (const std::string& bytes : {nothing, packed(std::string(20'000'000, 'a'))}) {
+        int asked = 0;
+        const std::function<bool()> atLast = [&asked] { return ++asked == 20; };
+        EXPECT_EQ(unpackZstd(bytes, "t.zst", atLast).error().code, ErrorCode::Cancelled);
+        EXPECT_EQ(asked, 20) << "and nothing more after it";
+    }
+    EXPECT_EQ(unpacked(nothing), "");
+}
+
 std::string textOf(const std::string& path) {
     const auto read = readText(path, kNeverCancelled);
     EXPECT_TRUE(read.ok()) << read.error().sentence;

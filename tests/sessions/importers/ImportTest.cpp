@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <filesystem>
@@ -234,6 +235,16 @@ TEST_F(Import, SamplesAllocationsAndRangesOfTwoEventsAreKept) {
         EXPECT_EQ(block.samples[0].value, 12.5);
         return {};
     }));
+}
+
+TEST_F(Import, FoldersForItsDatabaseAreMadeForTheirOwnerAlone) {
+    namespace fs = std::filesystem;
+    path = folder.file("data/deeper/s.db");
+    const auto before = ::umask(0);
+    (void)run({trace("")});  // whatever becomes of an empty one
+    ::umask(before);
+    for (const char* made : {"data", "data/deeper"})
+        EXPECT_EQ(fs::status(folder.file(made)).permissions() & fs::perms::all, fs::perms::owner_all) << made;
 }
 
 TEST_F(Import, SeveralWorkersBecomeOneSession) {
