@@ -51,6 +51,7 @@ Trainer::Trainer(TrainerSetup setup)
                  .stored = m_setup.captureBytes,
                  .cap = m_setup.captureCap}),
       m_workerTimes(m_setup.others, m_setup.sink) {
+    if (!m_setup.cameFrom.empty()) m_keeper.found(m_setup.cameFrom, m_state.updates);
     if (!m_setup.room) m_setup.room = [folder = m_setup.checkpointFolder] { return freeSpaceAt(folder); };
 }
 
@@ -92,7 +93,7 @@ TrainerOutcome Trainer::loop() {
     auto plan = m_setup.factory->plan(m_config, m_state.config.vocabulary);
     if (!plan) return {RunState::Failed, plan.error()};
     m_plan = std::move(*plan);
-    m_state.convert(m_setup.factory->formOf(m_plan, m_state));
+    convertTo(m_plan);
     m_program.replace(build(m_plan));
     changeState(RunState::Running);
     tellFallback(m_plan.notes);
@@ -144,6 +145,7 @@ void Trainer::takeCommands() {
                            log(LogLevel::Info, fmt::format("Batches are drawn with seed {} from step {} on.", asked.seed, m_state.updates + 1));
                        },
                        [&](const SaveCheckpoint& asked) {
+                           if (!m_state.share.whole()) return onlyAlone("A checkpoint that is not due, while moments are dealt out,");
                            const Kept kept = checkpoint(asked.path);
                            if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState());
                            if (kept == Kept::Yes) m_keeper.protectNewest();
@@ -324,35 +326,6 @@ BreakdownFacts Trainer::factsOf(Breakdown kind, std::int64_t step, double rate) 
             .checkpoint = m_keeper.newest()};
 }
 
-void Trainer::keepAfterFailure(Error& failure) {
-    if (!std::isfinite(m_lastLoss)) return;  // no step was made
-    dropMeasuring(failure.sentence);
-    m_program.release();  // writing needs some memory, which may be what is missing
-    device_memory::trim(m_state.weights.device());
-    try {
-        keepState();
-    } catch (const std::exception& thrown) {
-        log(LogLevel::Error, describeException(thrown));
-    }
-    if (m_keeper.newest().empty()) return;
-    failure.sentence += fmt::format(" Step {} is kept; resume from {}.", m_keeper.keptAt(), m_keeper.newest());
-    failure = std::move(failure).about(Subject::Kind::Checkpoint, m_keeper.newest());
-}
-
-// The State is as it was before the step that broke: worth keeping, unless there is nothing to keep or no place for it.
-void Trainer::keepState() {
-    if (m_state.updates > 0 && m_state.updates != m_keeper.keptAt() && m_keeper.hasFolder()) checkpoint({});
-}
-
-// A disk without room is told, not waited for: the run is over. Nothing is kept of a sweep of learning rates, or where no step was made.
-void Trainer::keepAtEnd() {
-    if (m_config.checkpointAtEnd != "on" || m_config.schedule == "range-test") return;
-    if (!std::isfinite(m_lastLoss) || !m_keeper.hasFolder() || m_keeper.keptAt() == m_state.updates) return;
-    const Kept kept = checkpoint({});
-    if (kept == Kept::BrokenState) log(LogLevel::Error, brokenState().sentence);
-    if (kept == Kept::Yes) retain();
-}
-
 void Trainer::validate() {
     if (const std::string why = whyNothingToEvaluateOn(m_setup.batches->corpus(), m_plan.context); !why.empty()) return log(LogLevel::Warning, why);
     const TimeNs begin = m_setup.clock->now();
@@ -364,47 +337,6 @@ void Trainer::validate() {
     m_validatedAt = m_state.updates;
     m_validationLoss = loss;
     m_setup.sink->publish(ValidationDone{m_state.updates, end, end - begin, loss});
-}
-
-// A full disk holds the run up at this step, as it does when nothing can be recorded: what was asked for is not lost. False = the State is broken.
-bool Trainer::dueCheckpoint() {
-    const auto& corpus = m_setup.batches->corpus();
-    if (m_config.keepBest == "on" && m_validatedAt != m_state.updates && whyNothingToEvaluateOn(corpus, m_plan.context).empty()) validate();
-    // The others find what rank 0 finds, and go on to wait for it.
-    if (!writesCheckpoints()) return m_state.isFinite();
-    for (Kept kept = checkpoint({}); kept != Kept::Yes; kept = checkpoint({})) {
-        if (kept == Kept::BrokenState) return false;
-        const std::int64_t needed = checkpointRoom(m_state);
-        if (!m_keeper.hasFolder() || m_setup.room() >= needed || m_stopAsked) {
-            m_lostCheckpoints += 1;
-            return true;
-        }
-        m_heldUp = true;
-        changeState(RunState::Paused,
-                    fmt::format("There is no room for the checkpoint of step {}: it takes {}, and {} are free. The run goes on when there is; "
-                                "stopping it gives this checkpoint up.",
-                                m_state.updates, format::bytes({needed}), format::bytes({m_setup.room()})));
-        waitWhile([&] { return !m_stopAsked && m_setup.room() < needed; });
-        m_heldUp = false;
-        if (m_stopAsked) {
-            m_lostCheckpoints += 1;
-            return true;
-        }
-        changeState(m_pauseAsked ? RunState::Paused : RunState::Running);
-    }
-    retain();
-    return true;
-}
-
-bool Trainer::writesCheckpoints() const {
-    return m_setup.others == nullptr || m_setup.others->rank() == 0;
-}
-
-Trainer::Kept Trainer::checkpoint(const std::string& path) {
-    if (m_measuring) m_measuring->interrupted();
-    const Kept kept = m_keeper.keep(m_state, m_config, m_lastLoss, path);
-    m_disturbed = m_disturbed || kept == Kept::Yes;
-    return kept;
 }
 
 void Trainer::changeState(RunState state, std::string why) {
