@@ -22,7 +22,7 @@ void RunHistory::append(const Event& event) {
                        const RunPlace place = placeNow(e.step, e.at);
                        m_validation.push_back({place, e.loss, e.duration});
                        m_validationTime += e.duration;
-                       addMarker({Marker::Kind::Validation, place, "validation", "Validation after step " + std::to_string(e.step) + "."});
+                       addMarker({Marker::Kind::Validation, place, "validation", "Validation after step " + std::to_string(e.step) + "."}, e.at);
                    },
                    [&](const SwitchApplied& e) { addSwitch(e); },
                    [](const SwitchRefused&) {},
@@ -36,7 +36,8 @@ void RunHistory::append(const Event& event) {
                    },
                    [&](const CheckpointSaved& e) {
                        addMarker({Marker::Kind::Checkpoint, placeNow(e.step, e.at), "checkpoint",
-                                  "Checkpoint after step " + std::to_string(e.step) + ": " + e.path});
+                                  "Checkpoint after step " + std::to_string(e.step) + ": " + e.path},
+                                 e.at);
                    },
                    [&](const TextGenerated& e) { m_text = e; },
                    [&](const Preparing& e) { m_preparing = e; },
@@ -112,13 +113,12 @@ void RunHistory::addSwitch(const SwitchApplied& event) {
     m_config.switches[event.id] = event.to;
     m_flips.push_back({event, rows()});
     if (event.from == event.to) return;
-    std::string detail = fmt::format("{}: {} \u2192 {} from step {} on.", event.id, toString(event.from), toString(event.to), event.step + 1);
-    if (!event.note.empty()) detail += " " + event.note;
-    addMarker({Marker::Kind::Switch, placeNow(event.step, event.at), event.id + " " + toString(event.to), std::move(detail), m_flips.size() - 1});
+    addMarker({Marker::Kind::Switch, placeNow(event.step, event.at), event.id + " " + toString(event.to), {}, m_flips.size() - 1}, event.at);
 }
 
 void RunHistory::addBlock(const BlockDone& event) {
     if (event.steps <= 0 || event.step < event.steps) return;
+    if (!m_turns.empty() && event.step < m_turns.back().lastStep) return;  // they are looked up by bisection
     m_turns.push_back({event.step - event.steps + 1, event.step, event.at, event.arm, event.pair >= 0});
 }
 
@@ -141,7 +141,7 @@ void RunHistory::addJudged(const ExperimentJudged& event) {
     m_measuring = false;
     if (!m_judged.empty() && !m_judged.back().judged.over) m_judged.back().judged = event;
     // Of an experiment that stands alone there is no run to mark.
-    if (rows() > 0) addMarker({Marker::Kind::Measured, placeNow(event.step, event.at), "measured", judgedSentence(event)});
+    if (rows() > 0) addMarker({Marker::Kind::Measured, placeNow(event.step, event.at), "measured", judgedSentence(event)}, event.at);
 }
 
 RunPlace RunHistory::placeNow(std::int64_t step, TimeNs at) const {
@@ -151,18 +151,22 @@ RunPlace RunHistory::placeNow(std::int64_t step, TimeNs at) const {
     return place;
 }
 
-void RunHistory::addMarker(Marker marker) {
-    m_latest = std::max(m_latest, TimeNs::fromSeconds(marker.place.seconds));
-    const auto after = std::ranges::upper_bound(m_markers, marker.place.step, {}, [](const Marker& other) { return other.place.step; });
-    m_markers.insert(after, std::move(marker));
+void RunHistory::addMarker(Marker marker, TimeNs at) {
+    m_latest = std::max(m_latest, at);
+    marker.at = at;
+    m_markers.add(std::move(marker));
 }
 
+// At a place of the past. Once: a stranger's session may end as often as it likes.
 void RunHistory::markSuggestion() {
+    if (m_markers.count(Marker::Kind::Suggestion) > 0) return;
     std::vector<LrRangePoint> points;
     for (std::size_t row = 0; row < rows(); ++row) points.push_back({m_steps.learningRate[row], m_steps.loss[row]});
     const auto range = readLrRange(points);
-    if (range)
-        addMarker({Marker::Kind::Suggestion, place(range->suggestedAt), fmt::format("lr {:.2g} suggested", range->suggestion), sentenceOf(range)});
+    if (!range) return;
+    const RunPlace there = place(range->suggestedAt);
+    m_markers.insert({Marker::Kind::Suggestion, there, fmt::format("lr {:.2g} suggested", range->suggestion), sentenceOf(range), 0,
+                      TimeNs::fromSeconds(there.seconds)});
 }
 
 }  // namespace stepscope

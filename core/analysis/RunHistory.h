@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "core/analysis/Column.h"
+#include "core/analysis/Markers.h"
 #include "core/analysis/RollingQuantiles.h"
+#include "core/analysis/RunPlace.h"
 #include "core/analysis/Smoothing.h"
 #include "core/analysis/StandingEvents.h"
 #include "core/events/Experiment.h"
@@ -21,16 +23,6 @@
 namespace stepscope {
 
 struct Event;
-
-// The x axis that all charts share. LearningRate: of a range test alone, whose rate only rises.
-enum class XAxis { Step, Tokens, WallTime, LearningRate };
-
-// A place in the run under every x axis. `seconds` since the session began.
-struct RunPlace {
-    double step = 0, tokens = 0, seconds = 0;
-    double rate = 0;  // learning rate of the step
-    double on(XAxis axis) const { return axis == XAxis::Step ? step : axis == XAxis::Tokens ? tokens : axis == XAxis::WallTime ? seconds : rate; }
-};
 
 struct StepColumns {
     std::deque<std::int64_t> step, tokens;  // tokens: cumulative over this session
@@ -55,15 +47,6 @@ struct ValidationPoint {
     RunPlace place;
     double loss = kUnknown;
     TimeNs duration;
-};
-
-struct Marker {
-    enum class Kind { Switch, Checkpoint, Validation, Suggestion, Measured };
-    Kind kind = Kind::Switch;
-    RunPlace place;
-    std::string label;     // "bf16 on", "checkpoint": fits beside a line
-    std::string detail;    // "amp: off -> bf16 from step 611 on. sdpa-flash ran."
-    std::size_t flip = 0;  // of a Switch: its place in RunHistory::flips()
 };
 
 // The numbers of the status line; kUnknown where there is nothing yet.
@@ -125,7 +108,8 @@ public:
     const StepColumns& steps() const { return m_steps; }
     const DeviceColumns& device() const { return m_device; }
     const std::vector<ValidationPoint>& validation() const { return m_validation; }
-    const std::vector<Marker>& markers() const { return m_markers; }          // in order of place
+    const Markers& markers() const { return m_markers; }
+    std::string detailOf(const Marker& marker) const;                         // "amp: off -> bf16 from step 611 on. sdpa-flash ran."
     const std::vector<FlippedSwitch>& flips() const { return m_flips; }       // in order of time; to the same value too
     const std::vector<TurnBlock>& turns() const { return m_turns; }           // in order of time
     const std::vector<JudgedTurns>& judgedTurns() const { return m_judged; }  // in order of time
@@ -158,7 +142,7 @@ private:
     void addBegan(const ExperimentBegan& event);
     void addJudged(const ExperimentJudged& event);
     RunPlace placeNow(std::int64_t step, TimeNs at) const;
-    void addMarker(Marker marker);
+    void addMarker(Marker marker, TimeNs at);
     void markSuggestion();  // of a range test that has ended
 
     std::shared_ptr<const SessionInfo> m_info;
@@ -168,7 +152,7 @@ private:
     StepColumns m_steps;
     DeviceColumns m_device;
     std::vector<ValidationPoint> m_validation;
-    std::vector<Marker> m_markers;
+    Markers m_markers;
     std::vector<FlippedSwitch> m_flips;
     std::vector<TurnBlock> m_turns;
     std::vector<JudgedTurns> m_judged;

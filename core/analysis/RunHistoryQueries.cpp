@@ -1,4 +1,6 @@
 // What charts, the cursor and the status line ask.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -31,6 +33,15 @@ std::optional<JudgedTurns> RunHistory::turnsOfFlip(std::size_t flip) const {
         }
     }
     return std::nullopt;
+}
+
+// Made when it is asked for: of a million flips nobody reads more than a few.
+std::string RunHistory::detailOf(const Marker& marker) const {
+    if (marker.kind != Marker::Kind::Switch || marker.flip >= m_flips.size()) return marker.detail;
+    const SwitchApplied& flip = m_flips[marker.flip].flip;
+    std::string detail = fmt::format("{}: {} \u2192 {} from step {} on.", flip.id, toString(flip.from), toString(flip.to), flip.step + 1);
+    if (!flip.note.empty()) detail += " " + flip.note;
+    return detail;
 }
 
 bool RunHistory::isNewestFlipChosenByTurns() const {
@@ -107,10 +118,9 @@ RunNumbers RunHistory::numbers(std::size_t window) const {
 
     // Steps before the last flip ran another Program: they say nothing about the speed of this one.
     std::size_t begin = rows() - std::min(window, rows());
-    for (auto marker = m_markers.rbegin(); marker != m_markers.rend(); ++marker) {
-        if (marker->kind != Marker::Kind::Switch) continue;
-        begin = std::max(begin, std::min(firstRowAt(XAxis::Step, marker->place.step + 1), rows() - 1));
-        break;
+    if (const std::size_t flips = m_markers.count(Marker::Kind::Switch); flips > 0) {
+        const Marker& newest = m_markers[m_markers.nth(Marker::Kind::Switch, flips - 1)];
+        begin = std::max(begin, std::min(firstRowAt(XAxis::Step, newest.place.step + 1), rows() - 1));
     }
     std::vector<double> ms, rates;
     ms.reserve(rows() - begin);

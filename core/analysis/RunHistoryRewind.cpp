@@ -48,7 +48,7 @@ void RunHistory::rewind(TimeNs to, const StandingEvents& standing) {
     m_text = standing.text;
     // What a range test suggests is said at its end, at an earlier place.
     const bool over = m_state && ended(m_state->state);
-    std::erase_if(m_markers, [&](const Marker& marker) { return later(marker.place) || (marker.kind == Marker::Kind::Suggestion && !over); });
+    m_markers.eraseIf([&](const Marker& marker) { return marker.at > to || (marker.kind == Marker::Kind::Suggestion && !over); });
 
     while (!m_turns.empty() && m_turns.back().at > to) m_turns.pop_back();
     while (!m_judged.empty() && m_judged.back().began > to) m_judged.pop_back();
@@ -62,7 +62,7 @@ void RunHistory::rewind(TimeNs to, const StandingEvents& standing) {
     const auto reach = [this](double seconds) { m_latest = std::max(m_latest, TimeNs{std::llround(seconds * 1e9)}); };
     if (rows() > 0) reach(m_steps.seconds.back());
     if (!m_device.place.empty()) reach(m_device.place.back().seconds);
-    for (const Marker& marker : m_markers) reach(marker.place.seconds);
+    for (const Marker& marker : m_markers) m_latest = std::max(m_latest, marker.at);
 }
 
 }  // namespace stepscope

@@ -155,7 +155,7 @@ TEST(MeasuredFlips, SaysOfAStoredFlipWhatTheWindowSaidOfTheLiveOne) {
     RunHistory history;
     for (const Event& event : storedEvents(folder.file("s.db"), 1)) history.append(event);
     for (const RunFlip& live : flipsOf(history)) {
-        const std::string& id = history.markers()[live.marker].detail;
+        const std::string id = history.detailOf(history.markers()[live.marker]);
         for (const MeasuredFlip& stored : *found) {
             if (!id.starts_with(stored.flip.id + ":")) continue;
             EXPECT_EQ(stored.effect.shams, live.effect.shams) << id;

@@ -57,7 +57,7 @@ void paintHead(QPainter& painter, const ChartFrame& frame, const HeadPlan& head)
 // "↑ 1 240 ms" in the upper right corner: values reach beyond the axis.
 void paintBeyond(QPainter& painter, const ChartFrame& frame, const QString& value);
 // Labels of flips; where not all of them fit, flags with their numbers.
-void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers);
+void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const Markers& markers);
 // Which of two values each step had while they took turns: along the foot of the plot, B in colour, A in grey, what does not count fainter.
 void paintTurns(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const RunHistory& history);
 void paintCursor(QPainter& painter, const ChartFrame& frame, const ChartAxes& axes, double at, const QString& label,
@@ -68,6 +68,6 @@ void paintRubberBand(QPainter& painter, const ChartFrame& frame, const QRectF& b
 void paintEmpty(QPainter& painter, const ChartFrame& frame, const QString& why);
 
 // Markers within a few pixels of a place along x, for the tool tip.
-std::vector<const Marker*> markersNear(const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers, double pixel);
+MarkerRange markersNear(const ChartFrame& frame, const Scale& x, XAxis axis, const Markers& markers, double pixel);
 
 }  // namespace stepscope

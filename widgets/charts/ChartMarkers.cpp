@@ -3,6 +3,8 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "widgets/charts/ChartFrame.h"
 #include "widgets/charts/MarkerLayout.h"
@@ -14,7 +16,7 @@ namespace {
 
 constexpr double kMarkerReach = 5;
 
-// The marks of the visible part: one place each, flips at the same place together.
+// What is drawn: one place each, flips at the same place together.
 struct Mark {
     double x = 0;
     QString label;
@@ -24,32 +26,24 @@ struct Mark {
 };
 
 bool isImportant(Marker::Kind kind) {
-    return kind == Marker::Kind::Suggestion || kind == Marker::Kind::Measured;
+    return kind == Marker::Kind::Switch || kind == Marker::Kind::Suggestion || kind == Marker::Kind::Measured;
 }
 
 // Validations, which are many, are only notches in the axis: `notch` is called with their places.
 template <class Notch>
-std::vector<Mark> visibleMarks(const std::vector<Marker>& markers, const Scale& x, XAxis axis, double width, Notch notch) {
+std::vector<Mark> visibleMarks(const Markers& markers, const Scale& x, XAxis axis, double width, Notch notch) {
     std::vector<Mark> marks;
-    std::size_t flips = 0;
-    double before = -1;
-    for (const Marker& marker : markers) {
-        const bool flip = marker.kind == Marker::Kind::Switch;
-        if (flip) ++flips;
-        const double share = x.toShare(marker.place.on(axis));
-        if (!(share >= 0 && share <= 1)) continue;
-        const double at = std::round(share * width);
-        if (marker.kind == Marker::Kind::Validation) {
-            if (at != before) notch(at);
-            before = at;
-        } else if (flip && !marks.empty() && marks.back().flip && marks.back().x == at) {
-            marks.back().last = flips;
-        } else {
-            marks.push_back({at, QString::fromStdString(marker.label), flip, flip || isImportant(marker.kind), flips, flips});
+    for (const FoldedMarker& folded : foldMarkers(
+             markers, axis, [&x](double place) { return x.toShare(place); }, width)) {
+        if (folded.kind == Marker::Kind::Validation) {
+            notch(folded.x);
+            continue;
         }
+        const bool flip = folded.kind == Marker::Kind::Switch, important = isImportant(folded.kind);
+        QString label = QString::fromStdString(markers[folded.index].label);
+        if (important && folded.count() > 1) label += QStringLiteral(" +%1").arg(folded.count() - 1);
+        marks.push_back({folded.x, std::move(label), flip, important, folded.first + 1, folded.last + 1});
     }
-    for (Mark& mark : marks)
-        if (mark.flip && mark.last > mark.first) mark.label += QStringLiteral(" +%1").arg(mark.last - mark.first);
     return marks;
 }
 
@@ -99,12 +93,14 @@ private:
 
     void paintLabels(const std::vector<Mark>& marks, const std::vector<PlacedMarker>& placed, int firstRow) {
         const QRectF& plot = m_frame.plot;
+        std::vector<PlacedMarker> labelled;  // few: labels have a width
+        std::ranges::copy_if(placed, std::back_inserter(labelled), [](const PlacedMarker& one) { return one.row >= 0; });
         for (const PlacedMarker& one : placed) {
             const Mark& mark = marks[one.request];
             const bool strong = mark.important;
             m_painter.setPen(QPen(faint(strong ? m_strong : m_quiet, m_ground, 0.7), 1, strong ? Qt::DashLine : Qt::DotLine));
             // Up to its label, unless another label is in the way.
-            const bool blocked = std::any_of(placed.begin(), placed.end(), [&](const PlacedMarker& other) {
+            const bool blocked = std::ranges::any_of(labelled, [&](const PlacedMarker& other) {
                 return other.row > one.row && one.x >= other.labelLeft && one.x <= other.labelLeft + other.labelWidth;
             });
             const double rowTop = m_frame.markerLane.top() + (one.row + firstRow) * m_rowHeight;
@@ -149,7 +145,7 @@ private:
 
 }  // namespace
 
-void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers) {
+void paintMarkers(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxis axis, const Markers& markers) {
     MarkerPainter marker(painter, frame);
     marker.paint(visibleMarks(markers, x, axis, frame.plot.width(), [&](double at) { marker.notch(at); }));
 }
@@ -164,21 +160,32 @@ void paintTurns(QPainter& painter, const ChartFrame& frame, const Scale& x, XAxi
         const double at = x.toShare(history.x(axis, history.rowAt(XAxis::Step, static_cast<double>(step))));
         return frame.plot.left() + std::clamp(at, 0.0, 1.0) * frame.plot.width();
     };
-    for (const TurnBlock& block : history.turns()) {
-        const double left = placeOf(block.firstStep - 1), right = placeOf(block.lastStep);
-        if (!(right > left)) continue;
+    const std::vector<TurnBlock>& turns = history.turns();
+    const auto rightOf = [&](const TurnBlock& block) { return placeOf(block.lastStep); };
+    const auto paint = [&](double left, double right, const TurnBlock& block) {
         const QColor colour = block.arm == Arm::B ? ofB : ofA;
         painter.fillRect(QRectF(left, frame.plot.bottom() - kHeight, right - left, kHeight), block.counts ? colour : faint(colour, ground, 0.4));
+    };
+    // Those within a pixel are one, so that their number costs nothing.
+    auto block = std::ranges::upper_bound(turns, frame.plot.left(), {}, rightOf);
+    while (block != turns.end()) {
+        const double left = placeOf(block->firstStep - 1);
+        if (left >= frame.plot.right()) break;
+        auto next = std::next(block);
+        double right = rightOf(*block);
+        if (right - left < 1) {
+            next = std::ranges::upper_bound(next, turns.end(), left + 1, {}, rightOf);
+            right = rightOf(*std::prev(next));
+        }
+        if (right > left) paint(left, right, *block);
+        block = next;
     }
 }
 
-std::vector<const Marker*> markersNear(const ChartFrame& frame, const Scale& x, XAxis axis, const std::vector<Marker>& markers, double pixel) {
-    std::vector<const Marker*> near;
-    for (const Marker& marker : markers) {
-        const double at = frame.plot.left() + x.toShare(marker.place.on(axis)) * frame.plot.width();
-        if (std::abs(at - pixel) <= kMarkerReach) near.push_back(&marker);
-    }
-    return near;
+MarkerRange markersNear(const ChartFrame& frame, const Scale& x, XAxis axis, const Markers& markers, double pixel) {
+    const auto shareOf = [&x](double place) { return x.toShare(place); };
+    const auto shareAt = [&](double at) { return (at - frame.plot.left()) / frame.plot.width(); };
+    return markersBetween(markers, axis, shareOf, shareAt(pixel - kMarkerReach), shareAt(pixel + kMarkerReach));
 }
 
 }  // namespace stepscope

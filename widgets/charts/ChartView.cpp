@@ -226,8 +226,8 @@ void ChartView::paintOn(QPainter& painter, QSize size, const QPalette& palette) 
     invalidate();  // the canvas has another size now
 }
 
-const std::vector<Marker>& ChartView::markers() const {
-    static const std::vector<Marker> none;
+const Markers& ChartView::markers() const {
+    static const Markers none;
     if (m_overlay != nullptr) return m_overlay->marks();
     return m_history != nullptr ? m_history->markers() : none;
 }

@@ -118,7 +118,7 @@ private:
     Picture paintPicture(QPainter& painter, const ChartFrame& frame, const View& view, const QPalette& palette);
     std::optional<std::size_t> cursorRow() const;
     void paintOverlayCursor(QPainter& painter, const ChartFrame& frame, const View& view);
-    const std::vector<Marker>& markers() const;
+    const Markers& markers() const;
     HeadPlan head(const ChartFrame& frame) const;
     const LegendItem* itemAt(const HeadPlan& head, QPointF place) const;
     Drag dragAt(QPointF place, Qt::KeyboardModifiers modifiers) const;

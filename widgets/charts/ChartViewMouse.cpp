@@ -201,11 +201,15 @@ bool ChartView::event(QEvent* event) {
     auto* help = static_cast<QHelpEvent*>(event);
     const ChartFrame frame = this->frame();
     QStringList lines;
-    if (m_front.view && help->pos().y() >= frame.markerLane.top())
-        for (const Marker* marker : markersNear(frame, m_front.view->x, m_front.view->axis, markers(), help->pos().x()))
-            lines += QString::fromStdString(marker->detail);
-    constexpr qsizetype kMostLines = 6;
-    if (lines.size() > kMostLines) lines = lines.mid(0, kMostLines) << tr("… and %1 more").arg(lines.size() - kMostLines);
+    if (m_front.view && help->pos().y() >= frame.markerLane.top()) {
+        constexpr std::size_t kMostLines = 6;
+        const auto [begin, end] = markersNear(frame, m_front.view->x, m_front.view->axis, markers(), help->pos().x());
+        for (std::size_t index = begin; index < std::min(end, begin + kMostLines); ++index) {
+            const Marker& marker = markers()[index];
+            lines += QString::fromStdString(m_overlay == nullptr && m_history != nullptr ? m_history->detailOf(marker) : marker.detail);
+        }
+        if (end - begin > kMostLines) lines += tr("… and %1 more").arg(end - begin - kMostLines);
+    }
     if (lines.isEmpty() && help->pos().y() < frame.head.bottom()) {
         const HeadPlan plan = head(frame);
         if (const LegendItem* item = itemAt(plan, help->pos()))

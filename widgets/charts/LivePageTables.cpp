@@ -157,7 +157,7 @@ void LivePage::fillFlips() {
     const std::size_t marks = m_history ? m_history->markers().size() : 0;
     if (marks != m_marks) {
         m_marks = marks;
-        const auto number = m_history ? std::ranges::count(m_history->markers(), Marker::Kind::Switch, &Marker::kind) : 0;
+        const std::size_t number = m_history ? m_history->markers().count(Marker::Kind::Switch) : 0;
         m_flipsButton->setText(number > 0 ? tr("Flips (%1)").arg(number) : tr("Flips"));
         m_flipsButton->setEnabled(number > 0);
         m_flipsFilled = {};

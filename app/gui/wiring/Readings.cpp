@@ -43,13 +43,18 @@ RunReading readingOf(const RunHistory& shown, RunController::Phase phase, RunSta
 std::vector<ScrubMark> scrubMarks(const RunHistory& history, TimeNs end) {
     std::vector<ScrubMark> marks;
     if (end.ns <= 0) return marks;
-    for (const auto& marker : history.markers()) {
+    constexpr double kPlaces = 2000;  // no bar has more pixels to tell apart
+    const auto shareOf = [&](double seconds) { return std::clamp(seconds / end.seconds(), 0.0, 1.0); };
+    for (const FoldedMarker& folded : foldMarkers(history.markers(), XAxis::WallTime, shareOf, kPlaces)) {
         using Kind = Marker::Kind;
+        const Marker& marker = history.markers()[folded.index];
         const auto shape = marker.kind == Kind::Switch       ? ScrubMark::Shape::Tick
                            : marker.kind == Kind::Checkpoint ? ScrubMark::Shape::Square
                                                              : ScrubMark::Shape::Diamond;
-        const std::string& text = marker.detail.empty() ? marker.label : marker.detail;
-        marks.push_back({std::clamp(marker.place.seconds / end.seconds(), 0.0, 1.0), shape, QString::fromStdString(text)});
+        const std::string detail = history.detailOf(marker);
+        QString text = QString::fromStdString(detail.empty() ? marker.label : detail);
+        if (folded.count() > 1) text += QString(" … and %1 more").arg(folded.count() - 1);
+        marks.push_back({shareOf(marker.place.seconds), shape, text});
     }
     return marks;
 }

@@ -13,21 +13,18 @@ constexpr std::size_t kFurtherBack = 10'000;  // flips before the first that is 
 
 NewestFlips newestFlips(const RunHistory& history, std::size_t most) {
     NewestFlips found;
-    const auto& markers = history.markers();
-    std::vector<std::size_t> switches;
-    for (std::size_t i = 0; i < markers.size(); ++i)
-        if (markers[i].kind == Marker::Kind::Switch) switches.push_back(i);
-    found.all = switches.size();
-    found.looked = markers.size();
-    if (switches.empty() || most == 0) return found;
+    const Markers& markers = history.markers();
+    found.all = markers.count(Marker::Kind::Switch);
+    if (found.all == 0 || most == 0) return found;
     const Stretches stretches(history);
-    found.looked += history.flips().size();
+    found.looked = history.flips().size();
 
-    const auto markerOf = [&](std::size_t number) -> const Marker& { return markers[switches[number]]; };
+    const auto markerOf = [&](std::size_t number) -> const Marker& { return markers[markers.nth(Marker::Kind::Switch, number)]; };
     // The first that runs with the flip.
     const auto rowOf = [&](std::size_t number) { return history.firstRowAt(XAxis::Step, markerOf(number).place.step + 0.5); };
     const std::size_t oldest = found.all > most ? found.all - most : 0;
     std::size_t begin = oldest;
+    found.looked += found.all - oldest;
     while (begin > 0 && oldest - begin < kFurtherBack && rowOf(begin) - rowOf(begin - 1) < kTooNear) --begin;
     found.looked += oldest - begin;
 
@@ -44,7 +41,8 @@ NewestFlips newestFlips(const RunHistory& history, std::size_t most) {
         const FlipEffect effect = measureFlip(history, stretches, std::min(former, row(first)), row(first), after, to);
         ++found.measured;
         for (std::size_t number = std::max(first, oldest); number <= last; ++number)
-            found.flips.push_back({.marker = switches[number], .number = number, .first = first, .last = last, .effect = effect});
+            found.flips.push_back(
+                {.marker = markers.nth(Marker::Kind::Switch, number), .number = number, .first = first, .last = last, .effect = effect});
         first = last + 1;
     }
     return found;

@@ -23,7 +23,7 @@ std::vector<RunFlip> flipsOf(const RunHistory& history);
 struct NewestFlips {
     std::vector<RunFlip> flips;  // the newest, in order of place
     std::size_t all = 0;         // that the run has
-    // What finding them cost: markers and flips looked at, and measurements made. Once through all of them, however many are measured.
+    // What finding them cost: flips looked at, and measurements made. Once through all of them, however many are measured.
     std::size_t looked = 0, measured = 0;
 };
 // As flipsOf(), of the newest `most` alone: a stranger's session may hold a million. Each is said what flipsOf() says of it; only where more than ten

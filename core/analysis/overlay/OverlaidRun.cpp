@@ -13,6 +13,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kWarmUp = 3, kLossSteps = 20;  // as RunComparison has them
+constexpr std::ptrdiff_t kMostMarked = 100'000;      // flips of a run, the newest
 
 void take(double value, std::size_t& count, double& sum, double& low, double& high) {
     if (!std::isfinite(value)) return;
@@ -120,6 +121,8 @@ void OverlaidRunBuilder::addFlip(const SwitchApplied& flip) {
     if (flip.from == flip.to) return;
     ++m_facts.flips;
     m_flips.push_back(flip);
+    // Up to twenty runs are laid over each other, and strangers' may hold a million each.
+    if (std::ssize(m_flips) >= 2 * kMostMarked) m_flips.erase(m_flips.begin(), m_flips.end() - kMostMarked);
 }
 
 std::shared_ptr<const OverlaidRun> OverlaidRunBuilder::finish() {
@@ -138,15 +141,15 @@ std::shared_ptr<const OverlaidRun> OverlaidRunBuilder::finish() {
         run.samplePlaces.push_back(placeAt(latest));
         run.utilisation.append(percent(run.ofGpu ? sample.gpuPct : sample.cpuPct));
     }
+    std::ranges::stable_sort(m_flips, {}, &SwitchApplied::step);
     for (const SwitchApplied& flip : m_flips) {
         RunPlace place = placeAt(flip.at.seconds());
         place.step = static_cast<double>(flip.step);
         std::string detail =
             fmt::format("Session {}: {}: {} \u2192 {} from step {} on.", run.session, flip.id, toString(flip.from), toString(flip.to), flip.step + 1);
         if (!flip.note.empty()) detail += " " + flip.note;
-        run.flips.push_back({Marker::Kind::Switch, place, flip.id + " " + toString(flip.to), std::move(detail)});
+        run.flips.add({Marker::Kind::Switch, place, flip.id + " " + toString(flip.to), std::move(detail), 0, flip.at});
     }
-    std::ranges::stable_sort(run.flips, {}, [](const Marker& marker) { return marker.place.step; });
     if (run.sketch) {  // no figure of a few steps is one of all
         run.figures.steps = static_cast<std::int64_t>(run.step.back() - run.step.front()) + 1;
         return m_run;

@@ -61,7 +61,7 @@ struct OverlaidRun {
     std::vector<RunPlace> samplePlaces;
     Column utilisation;  // by sample, in percent: of the GPU where there is one, else of this process's cores
     bool ofGpu = false;
-    std::vector<Marker> flips;  // in order of place
+    Markers flips;  // of a run with very many the newest
     RunFigures figures;
 
     std::size_t rows() const { return step.size(); }

@@ -147,8 +147,8 @@ const OverlayLine* RunsOverlay::emphasised() const {
     return pointed == nullptr || pointed->hidden ? nullptr : pointed;
 }
 
-const std::vector<Marker>& RunsOverlay::marks() const {
-    static const std::vector<Marker> none;
+const Markers& RunsOverlay::marks() const {
+    static const Markers none;
     const OverlayLine* of = emphasised();
     return of != nullptr && of->runs.size() == 1 ? of->runs[0]->flips : none;
 }

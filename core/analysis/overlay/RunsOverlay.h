@@ -56,7 +56,7 @@ public:
     void point(const std::string& series) { m_pointed = series; }
     void choose(const std::string& series) { m_chosen = series; }
     const OverlayLine* emphasised() const;
-    const std::vector<Marker>& marks() const;  // flips of the emphasised line, where that is one run
+    const Markers& marks() const;  // flips of the emphasised line, where that is one run
 
     double first(XAxis axis) const;  // least and greatest place of a step that is read; 0 where there is none
     double last(XAxis axis) const;

@@ -122,7 +122,7 @@ std::string textOf(const RunHistory& history) {
             text += fmt::format("{} ", column->sum(0, row + 1));
     for (const RunPlace& place : history.device().place) text += textOf(place);
     for (const ValidationPoint& point : history.validation()) text += fmt::format("\n{} {}", point.loss, textOf(point.place));
-    for (const Marker& marker : history.markers()) text += fmt::format("\n{} {} {}", marker.label, marker.detail, textOf(marker.place));
+    for (const Marker& marker : history.markers()) text += fmt::format("\n{} {} {}", marker.label, history.detailOf(marker), textOf(marker.place));
     for (const FlippedSwitch& flipped : history.flips()) text += fmt::format("\n{} row {}", flipped.flip.step, flipped.row);
     for (const TurnBlock& block : history.turns())
         text += fmt::format("\nturn {} {} {} {} {}", block.firstStep, block.lastStep, block.at.ns, toString(block.arm), block.counts);

@@ -2,9 +2,11 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QHelpEvent>
 #include <QSignalSpy>
 #include <QTableWidget>
 #include <QTest>
+#include <QToolTip>
 #include <algorithm>
 
 #include "ShownPage.h"
@@ -155,6 +157,24 @@ private Q_SLOTS:
         QSignalSpy moved(&page.range(), &ViewRange::cursorChanged);
         Q_EMIT table.rowActivated(1000);
         QCOMPARE(moved.size(), 0);
+    }
+
+    void twoHundredThousandFlipsAmongStepsAreDrawnAsFlagsWithTheirNumbers() {
+        SyntheticRun run = Shown::defaultRun();
+        run.events = false;
+        Shown shown(run);
+        const TimeNs at = TimeNs::fromSeconds(shown.history->last().seconds);
+        for (std::int64_t i = 0; i < 200'000; ++i) shown.history->append(SwitchApplied{1000, at, "amp", std::string("off"), std::string("bf16"), ""});
+        shown.page.historyChanged();
+        shown.settle();
+        QCOMPARE(shown.button("Flips")->text(), QString("Flips (200000)"));
+        const ChartView& chart = shown.page.chart(0);
+        const double share = chart.view().x.toShare(1000);
+        QVERIFY(share > 0 && share < 1);
+        const QPoint there(static_cast<int>(chart.plot().left() + share * chart.plot().width()), static_cast<int>(chart.plot().top()) - 7);
+        QHelpEvent help(QEvent::ToolTip, there, chart.mapToGlobal(there));
+        QCoreApplication::sendEvent(&shown.page.chart(0), &help);
+        QVERIFY2(QToolTip::text().contains("from step 1001 on.") && QToolTip::text().contains("and 199994 more"), qPrintable(QToolTip::text()));
     }
 
     void flipsWithoutRoomForTheirNamesGetNumbersThatNameTheirRows() {

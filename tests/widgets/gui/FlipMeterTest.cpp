@@ -255,7 +255,7 @@ TEST_F(FlipMeterTest, EveryPlaceOfAFlipIsTheFirstStepThatHasTheNewValue) {
     stored.startedUnixMs = 1'795'262'400'000;
     EXPECT_TRUE(placeOf(stored).startsWith("Session “tiny-cpu”, from step 61 on, ")) << placeOf(stored).toStdString();
     history.append(applied);
-    EXPECT_EQ(history.markers().back().detail, "amp: off → bf16 from step 61 on.");
+    EXPECT_EQ(history.detailOf(history.markers()[history.markers().size() - 1]), "amp: off → bf16 from step 61 on.");
 }
 
 TEST_F(FlipMeterTest, SaysHowFarItCameWhereTheRunEndsBeforeItIsMeasured) {

@@ -54,5 +54,27 @@ TEST(Readings, OfAReplayHaveTheStoredStateAndNoTimeLeft) {
     EXPECT_EQ(readingOf(killed, RunController::Phase::None, RunState::Preparing).state, RunState::Running) << "not listed yet";
 }
 
+TEST(Readings, TheScrubBarHasNoMoreMarksThanPlacesHoweverManyFlipsThereAre) {
+    RunHistory history = historyOf(true);
+    constexpr std::int64_t kFlips = 50'000;
+    const TimeNs first = TimeNs::fromSeconds(history.last().seconds), end = first + TimeNs{kFlips * 1'000'000};
+    for (std::int64_t i = 0; i < kFlips; ++i)
+        history.append(SwitchApplied{20, first + TimeNs{i * 1'000'000}, "amp", std::string("off"), std::string("bf16"), ""});
+    history.append(CheckpointSaved{20, end, {}, "here"});
+    const std::vector<ScrubMark> marks = scrubMarks(history, end);
+    ASSERT_GE(marks.size(), 2u);
+    EXPECT_LE(marks.size(), 2 * 2001u);
+    EXPECT_TRUE(marks.front().label.startsWith("amp: off → bf16 from step 21 on.")) << marks.front().label.toStdString();
+    EXPECT_EQ(marks.back().shape, ScrubMark::Shape::Square);
+    EXPECT_EQ(marks.back().fraction, 1.0);
+    std::int64_t flips = 0;
+    for (const ScrubMark& mark : marks) {
+        if (mark.shape != ScrubMark::Shape::Tick) continue;
+        const QStringList more = mark.label.split(" … and ");
+        flips += 1 + (more.size() > 1 ? more[1].split(' ')[0].toLongLong() : 0);
+    }
+    EXPECT_EQ(flips, kFlips) << "each is in one of them";
+}
+
 }  // namespace
 }  // namespace stepscope
